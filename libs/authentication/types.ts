@@ -1,0 +1,60 @@
+/** The vocabulary of request authentication. spec: Authentication – Webhook ingress; contract 5 (Credentials) and 6. */
+
+/** Header name (lower-case) → every value it was sent with, in order. */
+export type Headers = ReadonlyMap<string, readonly string[]>;
+
+/** A provider's signature scheme as data, interpreted by one engine. */
+export interface SignatureScheme {
+  id: string;
+  /** Header families tried in order; `{n}` in header names is replaced by each. All headers must come from one family. */
+  families?: readonly string[];
+  signature: {
+    header: string;
+    /** Constant text before the signature. */
+    prefix?: string;
+    /** Separator between several items in one header. */
+    itemSeparator?: string;
+    /** Separator between key and value inside an item. */
+    pairSeparator?: string;
+    /** Keys whose values are signatures. */
+    keys?: readonly string[];
+  };
+  algorithm: 'sha256' | 'sha1' | 'sha512';
+  encoding: 'hex' | 'base64';
+  key: 'utf8' | 'whsec';
+  /** Template of what is signed: `{body}`, `{timestamp}`, `{header:name}` and literal text. */
+  signed: string;
+  timestamp?: {
+    /** `header:name`, or `pair:key` for a pair inside the signature header. */
+    from: string;
+    format: 'unix' | 'rfc3339';
+    toleranceSeconds: number;
+  };
+  /** The provider's own delivery header (lower-case, may hold `{n}`). */
+  deliveryHeader?: string;
+  /** Where the facts come from. */
+  source: string;
+}
+
+export type RefusalReason =
+  | 'secret-unset'
+  | 'header-missing'
+  | 'header-repeated'
+  | 'header-malformed'
+  | 'timestamp-malformed'
+  | 'timestamp-stale'
+  | 'timestamp-future'
+  | 'too-many-candidates'
+  | 'token-missing'
+  | 'mismatch';
+
+/** Whether a request proved knowledge of the secret. A refusal says which check failed and how far a timestamp was off; never a value. */
+export type Verdict =
+  | {
+      ok: true;
+      /** SHA-256 of the signed message, present for schemes that sign a timestamp: the delivery's second identity. */
+      signedMessageDigest?: Uint8Array;
+      /** Header that carries the provider's delivery id in this request (family resolved), lower-case. */
+      deliveryHeader?: string;
+    }
+  | { ok: false; reason: RefusalReason; header?: string; skewSeconds?: number };

@@ -1,0 +1,207 @@
+/** What definition files mean once read: plain values without positions, and the problems that carry the positions. spec: Webhook definition file; contract 8. */
+import type { JsonValue } from '#filters';
+
+/** One entry of a factory repository's tree. `content` is the exact bytes; empty for anything that is not a regular file. */
+export interface TreeFile {
+  path: string;
+  content: Uint8Array;
+  /** Regular file unless said otherwise. */
+  kind?: 'file' | 'symlink' | 'submodule';
+  /** Size when the content was not read because it is over the limit. */
+  sizeBytes?: number;
+}
+
+/** A defect in a user's file, always with the place to look at. Lines and columns count from 1, columns in UTF-16 units. */
+export interface Problem {
+  path: string;
+  line: number;
+  column: number;
+  endLine?: number;
+  endColumn?: number;
+  severity: 'error' | 'warning';
+  /** kebab-case rule id. */
+  rule: string;
+  /** Published code of the hosted service's validator (`FF_…`), for the API. */
+  code: string;
+  message: string;
+}
+
+export type AuthMode = 'token' | 'url_token' | 'signature';
+export type ApplyMode = 'atomic' | 'perFile';
+
+export interface FactoryDefinition {
+  name?: string;
+  description?: string;
+  agentDefaults?: AgentDefaults;
+  applyMode: ApplyMode;
+}
+
+/** Run defaults, as files write them (camelCase); `undefined` means "not said here". */
+export interface AgentDefaults {
+  model?: string;
+  harness?: { type?: string; modelId?: string; reasoningLevel?: string };
+  environmentId?: string;
+  skill?: string;
+  basePrompt?: string;
+  mcpServers?: Record<string, JsonValue>;
+  secrets?: { name: string }[];
+  idleTimeoutMinutes?: number;
+}
+
+export interface WebhookDefinition {
+  /** Slug: the file name without its extension. */
+  name: string;
+  path: string;
+  authMode: AuthMode;
+  signatureScheme?: string;
+  secretName: string;
+  /** Lower-case header name. */
+  deliveryIdHeader?: string;
+  enabled: boolean;
+  description?: string;
+}
+
+/** A webhook trigger as written: UIDs and names not yet resolved. */
+export interface WrittenWebhookTrigger {
+  provider: 'webhook';
+  webhookIds: string[];
+  webhookNames: string[];
+  /** Payload filter as written (already checked by `#filters`); undefined = every delivery. */
+  payload?: JsonValue;
+}
+
+export interface ScheduleTrigger {
+  provider: 'schedule';
+  name?: string;
+  cron: string;
+}
+
+/** A trigger of a provider that is not served here: kept, shown, never fires. */
+export interface InactiveTrigger {
+  provider: 'inactive';
+  declaredProvider: string;
+}
+
+export type WrittenTrigger = WrittenWebhookTrigger | ScheduleTrigger | InactiveTrigger;
+
+interface AutomationBody {
+  name: string;
+  path: string;
+  description?: string;
+  enabled: boolean;
+  /** Body after the front matter, leading and trailing blank lines removed. Never empty. */
+  prompt: string;
+  agent: AgentDefaults;
+  concurrency?: { group?: string; whenBusy?: 'queue' | 'skip' | 'replace' };
+  limits?: { tokens?: number; cost?: number; minutes?: number };
+  network?: JsonValue;
+}
+
+export interface WrittenAutomation extends AutomationBody {
+  triggers: WrittenTrigger[];
+}
+
+export interface WebhookTrigger {
+  provider: 'webhook';
+  /** Resolved, unique, sorted. May hold remembered UIDs of deleted webhooks: these never fire. */
+  webhookUids: string[];
+  payload?: JsonValue;
+}
+
+export type Trigger = WebhookTrigger | ScheduleTrigger | InactiveTrigger;
+
+/** An automation whose names are resolved: nothing behind `#definitions` sees a webhook's name and UID both. */
+export interface AutomationDefinition extends AutomationBody {
+  triggers: Trigger[];
+}
+
+export interface EnvironmentDefinition {
+  name: string;
+  path: string;
+  dockerImage?: string;
+  repositories?: JsonValue;
+  setupCommands?: string[];
+  secrets?: { name: string }[];
+  description?: string;
+}
+
+export interface SkillDefinition {
+  name: string;
+  path: string;
+  /** Text of SKILL.md. */
+  text: string;
+  /** Paths of the skill's other files. */
+  files: string[];
+}
+
+/** Everything one tree says, names not yet resolved. */
+export interface WrittenDefinitions {
+  factory: FactoryDefinition;
+  webhooks: WebhookDefinition[];
+  automations: WrittenAutomation[];
+  environments: EnvironmentDefinition[];
+  skills: SkillDefinition[];
+}
+
+/** Everything one tree says, references resolved. */
+export interface Definitions {
+  factory: FactoryDefinition;
+  webhooks: WebhookDefinition[];
+  automations: AutomationDefinition[];
+  environments: EnvironmentDefinition[];
+  skills: SkillDefinition[];
+}
+
+export interface Reading {
+  definitions: WrittenDefinitions;
+  problems: Problem[];
+  /** Definition files that could not be read into a definition (error problems): never to be treated as deleted. */
+  brokenPaths: string[];
+  /** Internal positions, to be handed to `checkReferences` unchanged. */
+  positions: PositionIndex;
+}
+
+/** Where each value of each file stands: path → JSON pointer → range. */
+export type PositionIndex = ReadonlyMap<string, ReadonlyMap<string, Range>>;
+export interface Range {
+  line: number;
+  column: number;
+  endLine: number;
+  endColumn: number;
+}
+
+/** What is known of a managed secret without its value. */
+export interface SecretFacts {
+  name: string;
+  /** A value has been set. */
+  set: boolean;
+  /** For each mode and scheme, whether the value may be used there; keys are `token`, `url_token`, `signature`, `standard_webhooks`. Absent when unset. */
+  usableFor?: Readonly<Record<'token' | 'url_token' | 'signature' | 'standard_webhooks', boolean>>;
+}
+
+/** Facts of the running service that references are checked against. A fact that is `undefined` was not available: the checks that need it are reported as not run. */
+export interface KnownFacts {
+  /** Secrets this factory may use for webhooks, by name. */
+  webhookSecrets?: ReadonlyMap<string, SecretFacts>;
+  /** Names of secrets this factory may inject into runs. */
+  runSecrets?: ReadonlySet<string>;
+  /** Live webhooks of this factory before this tree: uid → slug. */
+  liveWebhooks?: ReadonlyMap<string, string>;
+  /** UIDs of webhooks of this factory that were deleted and are remembered. */
+  deletedWebhookUids?: ReadonlySet<string>;
+  /** Environment UIDs that exist on the server beside the declared names. */
+  environmentUids?: ReadonlySet<string>;
+  /** The UID that a webhook of this slug has or will have in this factory. */
+  webhookUidOf?: (slug: string) => string;
+}
+
+export type UnrunCheck = 'secrets' | 'quota' | 'uids' | 'environments';
+
+export interface CheckedDefinitions {
+  /** Definitions with resolved references; files that hold an error of their own or a broken reference are left out. */
+  definitions: Definitions;
+  problems: Problem[];
+  /** Files left out because of an error in themselves or in what they refer to. */
+  heldPaths: string[];
+  notRun: UnrunCheck[];
+}

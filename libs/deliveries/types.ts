@@ -1,0 +1,24 @@
+/** The vocabulary of webhook deliveries. spec: Webhook delivery (log entry); contract 5. */
+
+/** The five outcomes of a delivery; values are the labels that people see. */
+export const OUTCOMES = {
+  accepted: 'Accepted',
+  duplicate: 'Duplicate',
+  rejectedAuth: 'Rejected (auth)',
+  rejectedInvalidJson: 'Rejected (invalid JSON)',
+  rejectedTooLarge: 'Rejected (too large)',
+} as const;
+export type OutcomeKind = keyof typeof OUTCOMES;
+export type OutcomeLabel = (typeof OUTCOMES)[OutcomeKind];
+
+export type IdentityKind = 'configured_header' | 'scheme_header' | 'service_header' | 'body_hash';
+
+/** What makes two deliveries of one webhook the same. `value` is shown as `delivery_id`; `hash` (32 bytes) is stored and unique per webhook. */
+export interface Identity {
+  kind: IdentityKind;
+  value: string;
+  hash: Uint8Array;
+}
+
+/** Every answer the ingress can give. */
+export type IngressStatus = 202 | 400 | 401 | 404 | 405 | 413 | 429 | 503;
