@@ -1,1 +1,11 @@
+/** The door of `#authentication`: does this request prove knowledge of the secret, and if not, why. */
 export * from './types.ts';
+export { deliveryHeadersOf, SIGNATURE_SCHEMES } from './schemes.ts';
+export { UNSHIPPED_SCHEMES } from './unshipped-schemes.ts';
+export { headersFromRaw } from './headers.ts';
+export { digestSecret, verifyBearer, verifyUrlToken } from './tokens.ts';
+export { prepareSigningKey, type SigningKey } from './signing-keys.ts';
+export { SIGNATURE_CANDIDATES_MAX, verifySignature, type SignedRequest } from './signatures.ts';
+export { sign, type MessageToSign } from './signing.ts';
+export { isUsable, secretFromRandom, secretRequirement, secretUsability, secretUse, unusableReason } from './secret-values.ts';
+export { deliveryHeaderProblem, isForbiddenDeliveryHeader, schemeHeaders, type DeliveryHeaderProblem } from './delivery-headers.ts';

@@ -58,3 +58,6 @@ export type Verdict =
       deliveryHeader?: string;
     }
   | { ok: false; reason: RefusalReason; header?: string; skewSeconds?: number };
+
+/** What a secret's bytes may serve as; `signature` is every scheme whose key is the raw bytes. contract 2 (Managed secrets). */
+export type SecretUse = 'token' | 'url_token' | 'signature' | 'standard_webhooks';

@@ -1,1 +1,16 @@
+/** The door of the definitions: file texts → definitions and positioned problems; cross-file rules. */
 export * from './types.ts';
+export { readDefinitions, DEFINITION_FILES_MAX } from './read.ts';
+export { checkReferences } from './references.ts';
+export { RULES, ruleOf } from './rules.ts';
+export type { Rule, RuleId } from './rules.ts';
+export { isDefinitionPath, isValidName, placeOf } from './places.ts';
+export type { NamedKind, Place } from './places.ts';
+export { sortedProblems, hasErrors } from './problems.ts';
+export { FILE_BYTES_MAX } from './contents.ts';
+export { WEBHOOKS_MAX } from './webhook-references.ts';
+export { readCron } from './cron.ts';
+export type { CronFields, CronReading } from './cron.ts';
+export { nearest, didYouMean } from './suggest.ts';
+export { refuseDeliveryIdHeader, SIGNATURE_HEADERS } from './delivery-id-header.ts';
+export { isTakenVariable } from './run-secrets.ts';

@@ -154,6 +154,8 @@ export interface Definitions {
 
 export interface Reading {
   definitions: WrittenDefinitions;
+  /** What files with errors say where they can be understood: their references are checked too, they never apply. */
+  unsound: WrittenDefinitions;
   problems: Problem[];
   /** Definition files that could not be read into a definition (error problems): never to be treated as deleted. */
   brokenPaths: string[];
@@ -161,8 +163,17 @@ export interface Reading {
   positions: PositionIndex;
 }
 
-/** Where each value of each file stands: path → JSON pointer → range. */
-export type PositionIndex = ReadonlyMap<string, ReadonlyMap<string, Range>>;
+/** Where the values of each file stand, by path. Looked up on demand: most are never asked for. */
+export type PositionIndex = ReadonlyMap<string, FilePositions>;
+
+/** Positions inside one file, by JSON pointer into its YAML. Total: what is not there stands where its parent's key does. */
+export interface FilePositions {
+  value(pointer: string): Range;
+  key(pointer: string): Range;
+  /** Source text of an unquoted scalar; undefined for anything else. */
+  plainText(pointer: string): string | undefined;
+}
+
 export interface Range {
   line: number;
   column: number;
@@ -175,7 +186,7 @@ export interface SecretFacts {
   name: string;
   /** A value has been set. */
   set: boolean;
-  /** For each mode and scheme, whether the value may be used there; keys are `token`, `url_token`, `signature`, `standard_webhooks`. Absent when unset. */
+  /** For each mode and scheme, whether the value may be used there; keys are `token`, `url_token`, `signature`, `standard_webhooks`. Absent when unset, and when only names are known. */
   usableFor?: Readonly<Record<'token' | 'url_token' | 'signature' | 'standard_webhooks', boolean>>;
 }
 
@@ -195,7 +206,8 @@ export interface KnownFacts {
   webhookUidOf?: (slug: string) => string;
 }
 
-export type UnrunCheck = 'secrets' | 'quota' | 'uids' | 'environments';
+/** `secrets`: names; `secret-values`: set and usable for the mode. */
+export type UnrunCheck = 'secrets' | 'secret-values' | 'quota' | 'uids' | 'environments';
 
 export interface CheckedDefinitions {
   /** Definitions with resolved references; files that hold an error of their own or a broken reference are left out. */

@@ -1,1 +1,16 @@
+/** The door of `#deliveries`: identity, outcomes, checks, rate windows, retention, as arithmetic. */
 export * from './types.ts';
+export * from './limits.ts';
+export { CHECKS, type CheckName } from './checks.ts';
+export { acceptedBody, INGRESS_ANSWERS, REFUSALS, type IngressAnswer, type IngressRefusal, type RefusalRule } from './answers.ts';
+export { parseJsonBody, type ParsedBody } from './bodies.ts';
+export { identify, refusedDeliveryId, SERVICE_DELIVERY_HEADER, signedMessageIdentity, type IdentifiedWebhook } from './identities.ts';
+export { INGRESS_PATH_PREFIX, routeFor, splitIngressPath, type IngressPath, type IngressRoute, type TokenSegment } from './paths.ts';
+export { packWindow, takeSlot, unpackWindow } from './slots.ts';
+export type { Taken } from './windows.ts';
+export { failureKey, spendFailure, type FailureBudgets, type FailureVerdict } from './failure-budgets.ts';
+export { parseCidrs, type Cidr } from './addresses.ts';
+export { addressKeyOf, clientAddress } from './client-addresses.ts';
+export { NOTHING_REFUSED, refusedLogDecision, type RefusedLogAction, type RefusedLogState } from './refused-log.ts';
+export { isPrunable, retentionClass, retentionCutoffMs, type RetentionClass } from './retention.ts';
+export { decideRuns, type SkippedAutomation, type Starts, type WebhookSubscription } from './starts.ts';

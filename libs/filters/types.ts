@@ -1,4 +1,4 @@
-/** The vocabulary of payload filters: raw filter JSON in, a compiled filter or positioned refusals out. spec: Payload filter; contract 7. */
+/** The vocabulary of payload filters: raw JSON in, a compiled filter or positioned refusals out. spec: Payload filter; contract 7. */
 
 export type JsonScalar = string | number | boolean | null;
 export type JsonValue = JsonScalar | JsonValue[] | { [key: string]: JsonValue };

@@ -1,5 +1,12 @@
 /** The vocabulary of reconciliation: what is, what should be, and the ordered changes between them. contract 9. */
-import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition, SkillDefinition, WebhookDefinition } from '#definitions';
+import type {
+  ApplyMode,
+  AutomationDefinition,
+  EnvironmentDefinition,
+  FactoryDefinition,
+  SkillDefinition,
+  WebhookDefinition,
+} from '#definitions';
 
 export type ObjectKind = 'factory' | 'environment' | 'skill' | 'webhook' | 'automation';
 export type ChangeAction = 'create' | 'update' | 'delete';
@@ -11,28 +18,53 @@ export type AppliedObject =
   | { kind: 'environment'; uid: string; slug: string; path: string; definition: EnvironmentDefinition }
   | { kind: 'skill'; uid: string; slug: string; path: string; definition: SkillDefinition };
 
+/** The live state of one factory: deleted objects are not part of it. `factory` is absent before the first apply. */
 export interface Actual {
   factory?: FactoryDefinition;
   objects: readonly AppliedObject[];
 }
 
-/** One step of a plan. `changes` names the members that differ (camelCase, sorted), never their values. */
+/** One step of a plan. */
 export interface Change {
   action: ChangeAction;
   kind: ObjectKind;
+  /** Empty for the factory itself, which a tree does not name. */
   slug: string;
   uid: string;
   path: string;
+  /** Of an update: the members that differ (camelCase, sorted), never their values. Empty otherwise. */
   changes: string[];
-  /** Where the object's definition stood, when the slug was renamed (exact same definition under another name). */
+  /** Of a create: path of the deleted object with the exact same definition under another name. */
   renamedFrom?: string;
 }
 
 /** Ordered changes that make the actual state match the desired one. Same input, same plan, byte for byte. */
 export interface Plan {
   changes: Change[];
-  /** Deletions that were left out because the tree was not parse-clean or held files (perFile). */
+  /** Deletions that were left out because the tree was not parse-clean, held files, or the guard held them (perFile). */
   heldDeletions: Change[];
+}
+
+/** What a plan depends on besides the two states. */
+export interface PlanOptions {
+  /** Files left out of the desired definitions because of what they refer to. */
+  heldPaths: readonly string[];
+  /** Files that could not be read into a definition. */
+  brokenPaths: readonly string[];
+  applyMode: ApplyMode;
+  /** The UID a new object will have; asked for creates, and for the factory (with an empty slug). Live objects keep theirs. */
+  uidOf(kind: ObjectKind, slug: string): string;
+}
+
+/** What a set of deletions is bound to: approved here, it is approved nowhere else. */
+export interface DeletionScope {
+  factorySlug: string;
+  revision: string;
+}
+
+export interface GuardContext extends DeletionScope {
+  /** Digests that somebody with the right to it approved. */
+  approvedDigests: ReadonlySet<string>;
 }
 
 export type GuardVerdict =

@@ -1,0 +1,47 @@
+/** What a folder on disk holds of a factory: regular files as they are, links named and never followed. */
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FILE_BYTES_MAX, isDefinitionPath, type TreeFile } from '#definitions';
+
+/** Folders below the root; deeper ones cannot hold a definition, and a loop of mounts must end. */
+const DEPTH_MAX = 32;
+/** Entries listed in all: a factory has 2,000 definition files, so more is a wrong folder. */
+const ENTRIES_MAX = 200_000;
+
+/** The definition files of a folder. Rejects with the file system's error when the folder or a file cannot be read. */
+export async function readFolder(root: string): Promise<TreeFile[]> {
+  const files: TreeFile[] = [];
+  const waiting: { path: string; depth: number }[] = [{ path: '', depth: 0 }];
+  let entryCount = 0;
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const { path: parent, depth } = folder;
+    for (const entry of await readdir(join(root, parent), { withFileTypes: true })) {
+      entryCount += 1;
+      if (entryCount > ENTRIES_MAX) throw new Error(`the folder holds more than ${ENTRIES_MAX} files; it is no factory repository`);
+      const path = parent === '' ? entry.name : `${parent}/${entry.name}`;
+      if (entry.isDirectory() && leadsToDefinitions(path) && depth < DEPTH_MAX) waiting.push({ path, depth: depth + 1 });
+      if (!isDefinitionPath(path) || entry.isDirectory()) continue;
+      files.push(entry.isFile() ? await readRegularFile(root, path) : { path, content: new Uint8Array(), kind: 'symlink' });
+    }
+  }
+  return files;
+}
+
+/** Whether anything below a folder could be a definition: everything else, node_modules and .git first, is not listed. */
+function leadsToDefinitions(path: string): boolean {
+  return !path.split('/').includes('.git') && isDefinitionPath(`${path}/x.yaml`);
+}
+
+/** Content up to the limit; beyond it the size alone, so that nothing huge is read. */
+async function readRegularFile(root: string, path: string): Promise<TreeFile> {
+  // Not followed either when it became a link after it was listed.
+  const file = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const { size } = await file.stat();
+    if (size > FILE_BYTES_MAX) return { path, content: new Uint8Array(), sizeBytes: size };
+    return { path, content: await file.readFile() };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,188 @@
+/** The one place that reads the environment: every variable, its default, its rule, all faults at once and never a value. contract 1. */
+import { resolve } from 'node:path';
+import { parseCidrs, type Cidr } from '#deliveries';
+
+/** What the service is told from outside; frozen for the life of the process. */
+export interface Config {
+  port: number;
+  host: string;
+  /** Root of API and dashboard, without a trailing slash. */
+  publicUrl: string;
+  /** Root of the ingress, without a trailing slash. */
+  ingressUrl: string;
+  dataDir: string;
+  databaseUrl?: string;
+  adminKey?: string;
+  masterKeyFile?: string;
+  uidKeyFile?: string;
+  syncIntervalMs: number;
+  allowLocalSources: boolean;
+  trustedProxies: readonly Cidr[];
+  tls?: { certFile: string; keyFile: string };
+  gitCaFile?: string;
+  allowUnsandboxed: boolean;
+  /** Command of the `command` harness; undefined: the example that comes with the service. */
+  runCommand?: readonly string[];
+  /** Runs worked on at once; 0: none (another process does). */
+  runConcurrency: number;
+  runTimeoutMs: number;
+  runRestartable: boolean;
+  /** Runs that may wait in one factory before its deliveries are answered 503. */
+  waitingRunsMax: number;
+  diskReserveBytes: number;
+  identityRetentionDays?: number;
+}
+
+export interface ConfigFault {
+  variable: string;
+  rule: string;
+}
+
+/** All faults of the environment at once; the message names variables and rules. */
+export class ConfigFaults extends Error {
+  readonly faults: readonly ConfigFault[];
+  constructor(faults: readonly ConfigFault[]) {
+    super(faults.map(({ variable, rule }) => `${variable}: ${rule}`).join('\n'));
+    this.faults = faults;
+  }
+}
+
+type Reader = (name: string) => string | undefined;
+
+/** Reads and checks everything. Unknown MILLWRIGHT_ variables are faults too: they are most often misspelt ones. Throws ConfigFaults. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const faults: ConfigFault[] = [];
+  const read: Reader = (name) => (environment[name] === '' ? undefined : environment[name]);
+  const fault = (variable: string, rule: string) => void faults.push({ variable, rule });
+  const config = collect(read, fault);
+  for (const name of Object.keys(environment).filter((candidate) => candidate.startsWith('MILLWRIGHT_') && !KNOWN.has(candidate))) {
+    fault(name, 'is not a variable of this service');
+  }
+  if (faults.length > 0) throw new ConfigFaults(faults);
+  return Object.freeze(config);
+}
+
+const KNOWN = new Set([
+  'MILLWRIGHT_PORT', 'MILLWRIGHT_HOST', 'MILLWRIGHT_PUBLIC_URL', 'MILLWRIGHT_INGRESS_URL', 'MILLWRIGHT_ALLOW_HTTP', 'MILLWRIGHT_DATA_DIR',
+  'MILLWRIGHT_DATABASE_URL', 'MILLWRIGHT_ADMIN_KEY', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE', 'MILLWRIGHT_SYNC_INTERVAL',
+  'MILLWRIGHT_ALLOW_LOCAL_SOURCES', 'MILLWRIGHT_TRUSTED_PROXIES', 'MILLWRIGHT_TLS_CERT_FILE', 'MILLWRIGHT_TLS_KEY_FILE', 'MILLWRIGHT_GIT_CA_FILE',
+  'MILLWRIGHT_ALLOW_UNSANDBOXED', 'MILLWRIGHT_RUN_COMMAND', 'MILLWRIGHT_RUN_CONCURRENCY', 'MILLWRIGHT_RUN_TIMEOUT', 'MILLWRIGHT_RUN_RESTARTABLE',
+  'MILLWRIGHT_QUEUE_MAX', 'MILLWRIGHT_DISK_RESERVE_MB',
+  // Read by the command line, allowed here so that one environment serves both.
+  'MILLWRIGHT_SERVER', 'MILLWRIGHT_API_KEY', 'MILLWRIGHT_BASE_URL',
+]);
+
+function collect(read: Reader, fault: (variable: string, rule: string) => void): Config {
+  const integer = integers(read, fault);
+  const flag = flags(read, fault);
+  const host = read('MILLWRIGHT_HOST') ?? '127.0.0.1';
+  const port = integer('MILLWRIGHT_PORT', 8080, 0, 65_535);
+  const tls = tlsFiles(read, fault);
+  const allowHttp = flag('MILLWRIGHT_ALLOW_HTTP');
+  const origin = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const publicUrl = baseUrl('MILLWRIGHT_PUBLIC_URL', read, origin, allowHttp, fault);
+  return {
+    port,
+    host,
+    publicUrl,
+    ingressUrl: baseUrl('MILLWRIGHT_INGRESS_URL', read, publicUrl, allowHttp, fault),
+    dataDir: resolve(read('MILLWRIGHT_DATA_DIR') ?? '.millwright'),
+    databaseUrl: databaseUrl(read, fault),
+    adminKey: adminKey(read, fault),
+    masterKeyFile: read('MILLWRIGHT_MASTER_KEY_FILE'),
+    uidKeyFile: read('MILLWRIGHT_UID_KEY_FILE'),
+    syncIntervalMs: integer('MILLWRIGHT_SYNC_INTERVAL', 60, 1, 86_400) * 1000,
+    allowLocalSources: flag('MILLWRIGHT_ALLOW_LOCAL_SOURCES'),
+    trustedProxies: trustedProxies(read, fault),
+    tls,
+    gitCaFile: read('MILLWRIGHT_GIT_CA_FILE'),
+    allowUnsandboxed: flag('MILLWRIGHT_ALLOW_UNSANDBOXED'),
+    runCommand: runCommand(read, fault),
+    runConcurrency: integer('MILLWRIGHT_RUN_CONCURRENCY', 4, 0, 1_000),
+    runTimeoutMs: integer('MILLWRIGHT_RUN_TIMEOUT', 3_600, 1, 7 * 86_400) * 1000,
+    runRestartable: flag('MILLWRIGHT_RUN_RESTARTABLE'),
+    waitingRunsMax: integer('MILLWRIGHT_QUEUE_MAX', 10_000, 1, 10_000_000),
+    diskReserveBytes: integer('MILLWRIGHT_DISK_RESERVE_MB', 256, 0, 1_000_000) * 1_048_576,
+  };
+}
+
+function integers(read: Reader, fault: (variable: string, rule: string) => void) {
+  return (name: string, byDefault: number, min: number, max: number): number => {
+    const text = read(name);
+    if (text === undefined) return byDefault;
+    if (/^\d{1,12}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
+    fault(name, `must be a whole number from ${min} to ${max}`);
+    return byDefault;
+  };
+}
+
+function flags(read: Reader, fault: (variable: string, rule: string) => void) {
+  return (name: string): boolean => {
+    const text = read(name);
+    if (text !== undefined && text !== 'true' && text !== 'false') fault(name, 'must be true or false');
+    return text === 'true';
+  };
+}
+
+function baseUrl(name: string, read: Reader, byDefault: string, allowHttp: boolean, fault: (variable: string, rule: string) => void): string {
+  const text = read(name);
+  if (text === undefined) return byDefault;
+  if (!URL.canParse(text)) {
+    fault(name, 'must be an absolute http(s) URL');
+    return byDefault;
+  }
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') fault(name, 'must be an http(s) URL');
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') fault(name, 'must hold no credentials, query or fragment');
+  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !allowHttp) fault(name, 'must be https (or set MILLWRIGHT_ALLOW_HTTP=true)');
+  return text.replace(/\/+$/, '');
+}
+
+/** Whether a host name of a URL means this machine only. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+function databaseUrl(read: Reader, fault: (variable: string, rule: string) => void): string | undefined {
+  const text = read('MILLWRIGHT_DATABASE_URL');
+  if (text !== undefined && !(URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol))) {
+    fault('MILLWRIGHT_DATABASE_URL', 'must be a postgres:// URL (unset: SQLite in the data folder)');
+  }
+  return text;
+}
+
+function adminKey(read: Reader, fault: (variable: string, rule: string) => void): string | undefined {
+  const text = read('MILLWRIGHT_ADMIN_KEY');
+  if (text !== undefined && !/^mw_[A-Za-z0-9_-]{43,}$/.test(text)) fault('MILLWRIGHT_ADMIN_KEY', 'must be mw_ and at least 43 base64url characters');
+  return text;
+}
+
+function tlsFiles(read: Reader, fault: (variable: string, rule: string) => void): Config['tls'] {
+  const certFile = read('MILLWRIGHT_TLS_CERT_FILE');
+  const keyFile = read('MILLWRIGHT_TLS_KEY_FILE');
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
+  fault(certFile === undefined ? 'MILLWRIGHT_TLS_CERT_FILE' : 'MILLWRIGHT_TLS_KEY_FILE', 'must be set together with its twin');
+  return undefined;
+}
+
+function trustedProxies(read: Reader, fault: (variable: string, rule: string) => void): readonly Cidr[] {
+  const parsed = parseCidrs(read('MILLWRIGHT_TRUSTED_PROXIES') ?? '');
+  if (parsed.ok) return parsed.cidrs;
+  fault('MILLWRIGHT_TRUSTED_PROXIES', 'must be a comma-separated list of addresses or CIDR ranges');
+  return [];
+}
+
+/** A JSON array of words, so that no shell is needed to split it. */
+function runCommand(read: Reader, fault: (variable: string, rule: string) => void): readonly string[] | undefined {
+  const text = read('MILLWRIGHT_RUN_COMMAND');
+  if (text === undefined) return undefined;
+  try {
+    const words: unknown = JSON.parse(text);
+    if (Array.isArray(words) && words.length > 0 && words.every((word) => typeof word === 'string' && !word.includes('\0'))) return words as string[];
+  } catch {
+    // reported below like any other bad value
+  }
+  fault('MILLWRIGHT_RUN_COMMAND', 'must be a JSON array of strings, the program first');
+  return undefined;
+}

@@ -1,0 +1,149 @@
+/** Which process is which, across restarts of the service and reuse of process ids, and how a whole tree of them is ended. contract 3 (Cancel). */
+import { readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Names one process for good: a pid alone is given out again, and start times count from the boot. */
+export interface ProcessIdentity {
+  pid: number;
+  /** Clock ticks between boot and start, as `/proc/<pid>/stat` has them. */
+  startTime: string;
+  bootId: string;
+}
+
+/** What else belongs to a tree beside the descendants of its root. */
+export interface TreeSearch {
+  /** Further known members, for example the first process of a namespace. */
+  also?: readonly ProcessIdentity[];
+  /** Run id: every process that has it as MILLWRIGHT_RUN_ID belongs to the tree, however it detached itself. */
+  runId?: string;
+}
+
+interface Entry {
+  pid: number;
+  parent: number;
+  group: number;
+  session: number;
+  startTime: string;
+  /** Still able to run; a zombie is only waiting to be counted. */
+  alive: boolean;
+}
+
+/** Milliseconds between two looks at a tree that is being killed. */
+const KILL_POLL_MS = 20;
+
+/** Who the process with this pid is, or undefined when there is none (or no `/proc` to ask). */
+export function processIdentity(pid: number): ProcessIdentity | undefined {
+  try {
+    const entry = parsed(pid, readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    return entry?.alive ? { pid, startTime: entry.startTime, bootId: bootId() } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether exactly this process (not another one with its pid) is still running. */
+export function isAlive(identity: ProcessIdentity): boolean {
+  const now = processIdentity(identity.pid);
+  return now !== undefined && now.startTime === identity.startTime && now.bootId === identity.bootId;
+}
+
+/** Ends what an earlier life of the service left running of a run. Answers how many processes were killed; never touches a process that only inherited the pid. */
+export async function killLeftover(identity: ProcessIdentity, runId?: string): Promise<number> {
+  // After a reboot nothing is left, and the numbers mean other processes.
+  if (identity.bootId !== bootId()) return 0;
+  return killTree(identity, { runId });
+}
+
+/** Kills a process and everything that came from it, and resolves when all of it is gone. Answers how many processes were killed. */
+export async function killTree(root: ProcessIdentity, search: TreeSearch = {}): Promise<number> {
+  const known = new Map([root, ...(search.also ?? [])].map((identity) => [identity.pid, identity.startTime]));
+  const killed = new Set<string>();
+  for (;;) {
+    const alive = (await members(root, known, search.runId)).filter((entry) => entry.alive);
+    if (alive.length === 0) return killed.size;
+    for (const entry of alive) {
+      known.set(entry.pid, entry.startTime);
+      if (kill(entry, 'SIGKILL')) killed.add(`${entry.pid}@${entry.startTime}`);
+    }
+    await sleep(KILL_POLL_MS);
+  }
+}
+
+/**
+ * Asks a tree to end (SIGTERM). With `wrapped` the root and the first processes of namespaces are left out:
+ * these only hold the sandbox together, and their end would be a kill without grace for everything inside.
+ */
+export async function terminateTree(root: ProcessIdentity, search: TreeSearch & { wrapped: boolean }): Promise<void> {
+  const known = new Map([root, ...(search.also ?? [])].map((identity) => [identity.pid, identity.startTime]));
+  for (const entry of await members(root, known, search.runId)) {
+    if (search.wrapped && (entry.pid === root.pid || (await isNamespaceInit(entry.pid)))) continue;
+    kill(entry, 'SIGTERM');
+  }
+}
+
+/** Every process of the tree, descendants before their ancestors. */
+async function members(root: ProcessIdentity, known: ReadonlyMap<number, string>, runId?: string): Promise<Entry[]> {
+  const entries = await allProcesses();
+  const found = new Map<number, Entry>();
+  const add = (entry: Entry): void => void found.set(entry.pid, entry);
+  const rootReused = entries.some((entry) => entry.pid === root.pid && entry.startTime !== root.startTime);
+  for (const entry of entries) {
+    if (known.get(entry.pid) === entry.startTime) add(entry);
+    // A group or session keeps its number reserved while it has members.
+    if (!rootReused && (entry.group === root.pid || entry.session === root.pid)) add(entry);
+  }
+  for (const entry of runId === undefined ? [] : await marked(entries, runId)) add(entry);
+  for (let before = -1; before !== found.size; ) {
+    before = found.size;
+    for (const entry of entries) if (found.has(entry.parent)) add(entry);
+  }
+  found.delete(process.pid);
+  return [...found.values()].reverse();
+}
+
+async function marked(entries: readonly Entry[], runId: string): Promise<Entry[]> {
+  const mark = `MILLWRIGHT_RUN_ID=${runId}\0`;
+  const checks = entries.map(async (entry) => {
+    const environment = entry.alive ? await readFile(`/proc/${entry.pid}/environ`, 'latin1').catch(() => '') : '';
+    return environment.startsWith(mark) || environment.includes(`\0${mark}`);
+  });
+  const results = await Promise.all(checks);
+  return entries.filter((_, index) => results[index]);
+}
+
+async function allProcesses(): Promise<Entry[]> {
+  const names = await readdir('/proc').catch(() => []);
+  const entries = names.filter((name) => /^\d+$/.test(name)).map(async (name) => {
+    const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
+    return parsed(Number(name), text);
+  });
+  return (await Promise.all(entries)).filter((entry) => entry !== undefined);
+}
+
+/** `pid (name) state ppid pgrp session … starttime`; the name may hold blanks and brackets, so fields count from its last bracket. */
+function parsed(pid: number, stat: string): Entry | undefined {
+  const [state, parent, group, session, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const startTime = rest[15];
+  if (state === undefined || startTime === undefined) return undefined;
+  return { pid, parent: Number(parent), group: Number(group), session: Number(session), startTime, alive: !/[ZXx]/.test(state) };
+}
+
+function kill(entry: Entry, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+  // Looked at again directly before: between two looks the pid may have gone to somebody else.
+  if (processIdentity(entry.pid)?.startTime !== entry.startTime) return false;
+  try {
+    return process.kill(entry.pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+async function isNamespaceInit(pid: number): Promise<boolean> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return /^NSpid:.*\t1$/m.test(status) && !/^NSpid:\t1$/m.test(status);
+}
+
+function bootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+}

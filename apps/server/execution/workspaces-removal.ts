@@ -1,0 +1,53 @@
+/** Deletes folder trees made by somebody who may want to mislead: links are removed, never followed, and depth is no obstacle. contract 10. */
+import { chmod, lstat, mkdtemp, opendir, rename, rmdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Removes whatever stands at the path, if anything. Nothing may be writing below it meanwhile. May be repeated after a crash. */
+export async function removeEntry(path: string): Promise<void> {
+  const found = await lstat(path).catch(missing);
+  if (found === undefined) return;
+  if (!found.isDirectory()) return unlink(path);
+  await emptyFolder(path);
+  await rmdir(path);
+}
+
+/** Removes everything inside a folder and keeps the folder. */
+export async function emptyFolder(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  // A tree deeper than the longest path cannot be walked down by name: inner folders are moved up side by side and emptied there.
+  const pile = await mkdtemp(join(folder, '.removing-'));
+  const waiting: string[] = [];
+  const moveOut = async (inside: string): Promise<void> => {
+    for (const name of await namesIn(inside)) {
+      const path = join(inside, name);
+      if (path === pile) continue;
+      if ((await lstat(path)).isDirectory()) waiting.push(await moved(path, join(pile, String(waiting.length))));
+      else await unlink(path);
+    }
+  };
+  await moveOut(folder);
+  for (let next = 0; next < waiting.length; next += 1) {
+    const path = join(pile, String(next));
+    await moveOut(path);
+    await rmdir(path);
+  }
+  await rmdir(pile);
+}
+
+async function moved(path: string, place: string): Promise<string> {
+  // Moving a folder rewrites its `..` and emptying it its list: both need its own permission.
+  await chmod(path, 0o700);
+  await rename(path, place);
+  return place;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const entry of await opendir(folder)) names.push(entry.name);
+  return names;
+}
+
+function missing(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT') return undefined;
+  throw error;
+}

@@ -1,0 +1,131 @@
+/** The private folders of a run: what is put into them before an execution, and how they go away. spec: event-payload.json; contract 10. */
+import { constants } from 'node:fs';
+import { chmod, lchown, lstat, mkdir, open, opendir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAttachmentName, isUuid, PAYLOAD_FILE_NAME, PROMPT_FILE_NAME } from '#runs';
+import { emptyFolder, removeEntry } from './workspaces-removal.ts';
+
+/** Who the run's processes are; the folders they may write belong to them. */
+export interface Owner {
+  uid: number;
+  gid: number;
+}
+
+/** The folders of one run, as absolute paths without links. */
+export interface Workspace {
+  runId: string;
+  /** Number of the execution; grows with every one of the run. */
+  epoch: number;
+  /** The run's own folder; belongs to the service, the others are inside it. */
+  folder: string;
+  /** Working directory: prompt.md, event-payload.json, attachments and what the agent makes. Kept between executions. */
+  workspace: string;
+  /** HOME, kept between executions: session files live there. */
+  home: string;
+  /** TMPDIR, emptied before each execution. */
+  tmp: string;
+  /** An empty folder of the service on which a sandbox can build its root. */
+  mountPoint: string;
+}
+
+export interface WorkspaceContents {
+  /** Folder that holds the folders of all runs; created when missing. */
+  root: string;
+  runId: string;
+  epoch: number;
+  prompt: string;
+  /** Exact bytes of the delivery's body. */
+  payload?: Uint8Array;
+  attachments?: readonly { fileName: string; content: Uint8Array }[];
+  /** Owner of the writable folders; the service's own user when absent. */
+  owner?: Owner;
+}
+
+/** Makes the folders of a run ready for its next execution. Links planted by an earlier execution are replaced, never followed. */
+export async function prepareWorkspace(contents: WorkspaceContents): Promise<Workspace> {
+  const folder = runFolder(await folderAt(contents.root), contents.runId);
+  const place = (name: string): string => join(folder, name);
+  const made: Workspace = {
+    runId: contents.runId,
+    epoch: contents.epoch,
+    folder,
+    workspace: place('workspace'),
+    home: place('home'),
+    tmp: place('tmp'),
+    mountPoint: place('root'),
+  };
+  for (const path of [folder, made.mountPoint]) await privateFolder(path);
+  for (const path of [made.workspace, made.home, made.tmp]) await ownedFolder(path, contents.owner);
+  await emptyFolder(made.tmp);
+  for (const [name, content] of filesOf(contents)) await writeInput(join(made.workspace, name), content);
+  return made;
+}
+
+/** Removes everything of a run. Nothing of the run may be alive. */
+export async function removeWorkspace(root: string, runId: string): Promise<void> {
+  await removeEntry(runFolder(root, runId));
+}
+
+function runFolder(root: string, runId: string): string {
+  // The id becomes part of a path: nothing but a canonical UUID may.
+  if (!isUuid(runId)) throw new Error('run id is not a UUID');
+  return join(root, runId);
+}
+
+function filesOf({ prompt, payload, attachments = [] }: WorkspaceContents): [name: string, content: Uint8Array | string][] {
+  const refused = attachments.find(({ fileName }) => !isAttachmentName(fileName));
+  if (refused !== undefined) throw new Error('attachment name cannot be a file in a workspace');
+  return [
+    ...attachments.map(({ fileName, content }): [string, Uint8Array] => [fileName, content]),
+    [PROMPT_FILE_NAME, prompt],
+    ...(payload === undefined ? [] : [[PAYLOAD_FILE_NAME, payload] satisfies [string, Uint8Array]]),
+  ];
+}
+
+async function folderAt(root: string): Promise<string> {
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  return realpath(root);
+}
+
+/** A folder of the service at the path; anything else that stands there is removed. */
+async function privateFolder(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isDirectory() !== true) {
+    await removeEntry(path);
+    await mkdir(path, { mode: 0o700 });
+  }
+  await chmod(path, 0o700);
+}
+
+async function ownedFolder(path: string, owner: Owner | undefined): Promise<void> {
+  await privateFolder(path);
+  if (owner === undefined || (await lstat(path)).uid === owner.uid) return;
+  await giveAway(path, owner);
+}
+
+/** Changes the owner of a whole tree; needed once, or when the means of isolation changed between two executions. */
+async function giveAway(folder: string, owner: Owner): Promise<void> {
+  for (const waiting = [folder]; waiting.length > 0; ) {
+    const current = waiting.pop() ?? folder;
+    for await (const entry of await opendir(current)) {
+      const path = join(current, entry.name);
+      const found = await lstat(path);
+      if (found.isDirectory()) waiting.push(path);
+      // A second name of a file may be a file of somebody else.
+      else if (found.nlink === 1) await lchown(path, owner.uid, owner.gid);
+    }
+    await lchown(current, owner.uid, owner.gid);
+  }
+}
+
+/** Writes an input under a fresh name, read-only: what the agent put in its place goes away, a link is not followed. */
+async function writeInput(path: string, content: Uint8Array | string): Promise<void> {
+  await removeEntry(path);
+  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o444);
+  try {
+    await file.writeFile(content);
+    await file.chmod(0o444);
+  } finally {
+    await file.close();
+  }
+}

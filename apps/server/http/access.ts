@@ -1,0 +1,62 @@
+/** The one guard: who asks, and whether the role suffices. Deny by default: a route that names no role is for admins. contract 2. */
+import { createHash } from 'node:crypto';
+import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { FastifyRequest } from 'fastify';
+import { AccessStore, type Access, type Role } from '../store/access.ts';
+import { Refusal } from './answers.ts';
+
+const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, manager: 2, admin: 3 };
+const ROLE = 'millwright:role';
+
+/** Least role that may call a route. */
+export const Allow = (role: Role) => SetMetadata(ROLE, role);
+
+const asking = new WeakMap<object, Access>();
+
+/** Who asks; only behind the guard. */
+export function accessOf(request: FastifyRequest): Access {
+  const access = asking.get(request.raw);
+  if (access === undefined) throw new Error('the guard did not run');
+  return access;
+}
+
+/** Whether a key may see a factory; what it may not see does not exist for it. */
+export function maySee(access: Access, factoryUid: string | undefined): boolean {
+  return access.factories === undefined || (factoryUid !== undefined && access.factories.includes(factoryUid));
+}
+
+@Injectable()
+export class AccessGuard implements CanActivate {
+  private readonly store: AccessStore;
+  private readonly reflector: Reflector;
+  constructor(store: AccessStore, reflector: Reflector) {
+    this.store = store;
+    this.reflector = reflector;
+  }
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const needed = this.reflector.getAllAndOverride<Role | undefined>(ROLE, [context.getHandler(), context.getClass()]) ?? 'admin';
+    const access = await this.authenticate(request);
+    asking.set(request.raw, access);
+    if (RANK[access.role] < RANK[needed]) throw new Refusal('not_authorized', `this needs the role ${needed}; the key has ${access.role}`);
+    return true;
+  }
+
+  private async authenticate(request: FastifyRequest): Promise<Access> {
+    const key = bearerKey(request.headers.authorization);
+    const access = key === undefined ? undefined : await this.store.find(hashOfKey(key));
+    if (access !== undefined) return access;
+    throw new Refusal('authentication_required', 'send an API key: Authorization: Bearer mw_…', { headers: { 'WWW-Authenticate': 'Bearer' } });
+  }
+}
+
+/** Keys are stored as this only. contract 1. */
+export function hashOfKey(key: string): Uint8Array {
+  return createHash('sha256').update(key).digest();
+}
+
+function bearerKey(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : /^bearer +(mw_[A-Za-z0-9_-]{16,256})$/i.exec(header)?.[1];
+}

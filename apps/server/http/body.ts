@@ -1,0 +1,47 @@
+/** Bodies of the API: read whole, parsed strictly, then checked by their schema; every offending member is named. contract 3. */
+import { StandardSchemaValidationPipe } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
+import { Refusal } from './answers.ts';
+
+/** Create and follow-up may carry attachments; everything else is small. contract 3. */
+export const BODY_BYTES_MAX = 1_048_576;
+
+/** Replaces the framework's parsers: JSON whatever the charset parameter says, 415 for any other type, 400 with our words for bad JSON. */
+export function parseJsonBodies(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, (request, body, done) => {
+    if ((body as Buffer).length === 0) return done(null, undefined);
+    if (!/^application\/([a-z.+-]+\+)?json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) return done(new Refusal('invalid_request', 'send the body as application/json', { status: 415 }));
+    try {
+      done(null, parse(body as Buffer));
+    } catch {
+      done(new Refusal('invalid_request', 'the body is not valid JSON'));
+    }
+  });
+}
+
+function parse(body: Buffer): unknown {
+  return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
+}
+
+/** The one pipe: a parameter that carries a schema is checked against it. */
+export const schemaPipe = (): StandardSchemaValidationPipe =>
+  new StandardSchemaValidationPipe({
+    exceptionFactory: (issues) =>
+      new Refusal('invalid_request', issues.length === 1 ? (issues[0]?.message ?? '') : `${issues.length} members of the body are invalid`, {
+        errors: issues.map(({ path, message }) => ({ pointer: String(path?.[0] ?? ''), message })),
+      }),
+  });
+
+/** A whole number of the query within bounds. */
+export function queryInteger(text: string | undefined, name: string, byDefault: number, min: number, max: number): number {
+  if (text === undefined || text === '') return byDefault;
+  if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
+  throw new Refusal('invalid_request', `${name} must be a whole number from ${min} to ${max}`, { errors: [{ pointer: name, message: `must be a whole number from ${min} to ${max}` }] });
+}
+
+/** Values of a repeatable query parameter. */
+export function queryList(value: string | string[] | undefined): string[] | undefined {
+  if (value === undefined || value === '') return undefined;
+  return Array.isArray(value) ? value : [value];
+}

@@ -1,0 +1,34 @@
+/** Structured log lines on stderr: one JSON object a line, chosen members only, so that no secret, payload or path of a request can slip in. */
+
+export type LogMembers = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+export class Log {
+  private readonly write: (line: string) => void;
+  private readonly nowMs: () => number;
+  constructor(write: (line: string) => void, nowMs: () => number) {
+    this.write = write;
+    this.nowMs = nowMs;
+  }
+
+  info(message: string, members: LogMembers = {}): void {
+    this.line('info', message, members);
+  }
+
+  warn(message: string, members: LogMembers = {}): void {
+    this.line('warn', message, members);
+  }
+
+  /** A bug or an outage: its kind and where it arose, with the stack of our own code, never a driver's detail. */
+  fault(message: string, error: unknown, members: LogMembers = {}): void {
+    const stack = error instanceof Error ? `${error.name}: ${error.message}\n${framesOf(error)}` : typeof error;
+    this.line('error', message, { ...members, error: stack });
+  }
+
+  private line(level: string, message: string, members: LogMembers): void {
+    this.write(`${JSON.stringify({ at: new Date(this.nowMs()).toISOString(), level, message, ...members })}\n`);
+  }
+}
+
+function framesOf(error: Error): string {
+  return (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at ')).slice(0, 8).join('\n');
+}

@@ -1,0 +1,83 @@
+/** Routes of managed secrets: the team's and each factory's own. contract 4. */
+import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { accessOf, Allow, maySee } from '../http/access.ts';
+import { notFound } from '../http/answers.ts';
+import { SECRET_PUT, type SecretPut } from '../http/body-schemas.ts';
+import { FactoryStore } from '../store/factories.ts';
+import { SecretService } from './service.ts';
+
+const TEAM = 'team';
+
+@Controller('api/v1/secrets')
+export class TeamSecretController {
+  private readonly secrets: SecretService;
+  constructor(secrets: SecretService) {
+    this.secrets = secrets;
+  }
+
+  @Get()
+  @Allow('admin')
+  list(): Promise<unknown> {
+    return this.secrets.list(TEAM);
+  }
+
+  @Get(':name')
+  @Allow('admin')
+  get(@Param('name') name: string): Promise<unknown> {
+    return this.secrets.get(TEAM, name);
+  }
+
+  @Put(':name')
+  @Allow('admin')
+  put(@Param('name') name: string, @Body({ schema: SECRET_PUT }) body: SecretPut, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.secrets.put(TEAM, name, body, { access: accessOf(request), address: request.ip });
+  }
+
+  @Delete(':name')
+  @HttpCode(204)
+  @Allow('admin')
+  remove(@Param('name') name: string, @Query('force') force: string | undefined, @Req() request: FastifyRequest): Promise<void> {
+    return this.secrets.remove(TEAM, name, force === 'true', { access: accessOf(request), address: request.ip });
+  }
+}
+
+@Controller('api/v1/factory/:factoryUid/secrets')
+export class FactorySecretController {
+  private readonly secrets: SecretService;
+  private readonly factories: FactoryStore;
+  constructor(secrets: SecretService, factories: FactoryStore) {
+    this.secrets = secrets;
+    this.factories = factories;
+  }
+
+  @Get()
+  @Allow('manager')
+  async list(@Param('factoryUid') uid: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.secrets.list(await this.owner(uid, request));
+  }
+
+  @Get(':name')
+  @Allow('manager')
+  async get(@Param('factoryUid') uid: string, @Param('name') name: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.secrets.get(await this.owner(uid, request), name);
+  }
+
+  @Put(':name')
+  @Allow('manager')
+  async put(@Param('factoryUid') uid: string, @Param('name') name: string, @Body({ schema: SECRET_PUT }) body: SecretPut, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.secrets.put(await this.owner(uid, request), name, body, { access: accessOf(request), address: request.ip });
+  }
+
+  @Delete(':name')
+  @HttpCode(204)
+  @Allow('manager')
+  async remove(@Param('factoryUid') uid: string, @Param('name') name: string, @Query('force') force: string | undefined, @Req() request: FastifyRequest): Promise<void> {
+    return this.secrets.remove(await this.owner(uid, request), name, force === 'true', { access: accessOf(request), address: request.ip });
+  }
+
+  private async owner(uid: string, request: FastifyRequest): Promise<string> {
+    if (!maySee(accessOf(request), uid) || (await this.factories.find(uid)) === undefined) throw notFound('the factory');
+    return uid;
+  }
+}

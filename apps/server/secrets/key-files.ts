@@ -1,0 +1,43 @@
+/** The two keys that live beside the data folder, never in the database: master key and UID key. */
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+
+const KEY_BYTES = 32;
+
+/** The configuration is wrong in a way that only its owner can mend; the message names file and way out, never a value. */
+export class KeyFileProblem extends Error {}
+
+/** Reads a key file: 32 bytes, or 64 hex digits, or their base64 with an optional final newline. Creates it (0600) only when `create` is set. */
+export function readKeyFile(path: string, options: { create: boolean; variable: string }): Uint8Array {
+  if (!existsSync(path)) {
+    if (!options.create) throw new KeyFileProblem(`${options.variable}: no file at ${path}; make one with: openssl rand -hex 32 > FILE && chmod 600 FILE`);
+    writePrivateFile(path, randomBytes(KEY_BYTES).toString('hex') + '\n');
+  }
+  refuseReadableByOthers(path, options.variable);
+  const key = parseKey(readFileSync(path));
+  if (key === undefined) throw new KeyFileProblem(`${options.variable}: ${path} does not hold a key of 32 bytes (raw, 64 hex digits or base64)`);
+  return key;
+}
+
+/** Writes a new file with mode 0600 and flushes it; fails if it exists. */
+export function writePrivateFile(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function refuseReadableByOthers(path: string, variable: string): void {
+  if ((statSync(path).mode & 0o077) !== 0) throw new KeyFileProblem(`${variable}: ${path} can be read by others; run: chmod 600 ${path}`);
+}
+
+function parseKey(bytes: Buffer): Uint8Array | undefined {
+  if (bytes.length === KEY_BYTES) return bytes;
+  const text = bytes.toString('latin1').replace(/\r?\n$/, '');
+  if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, 'hex');
+  if (/^[A-Za-z0-9+/]{43}=$/.test(text)) return Buffer.from(text, 'base64');
+  return undefined;
+}

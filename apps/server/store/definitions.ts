@@ -1,0 +1,179 @@
+/** Applied definitions as rows: what is, the transaction that makes it what should be, and the binding of webhooks to secret versions. contract 9. */
+import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition, SkillDefinition, WebhookDefinition } from '#definitions';
+import type { Actual, AppliedObject, Change } from '#reconcile';
+import type { Database } from './database.ts';
+import { FenceLost } from './factories.ts';
+import { bumpServing } from './serving-version.ts';
+import { dropUnboundValues, visibleSecrets, type Secret } from './secrets.ts';
+import { change, databaseNow, insert, row, rows, type SqlValue, type Work } from './statements.ts';
+
+/** A plan made concrete: what to write for each change, under which revision and fence. */
+export interface Application {
+  factoryUid: string;
+  fence: number;
+  revision: string;
+  factory: FactoryDefinition;
+  /** Objects to create or update. */
+  upserts: readonly AppliedObject[];
+  deletions: readonly { kind: 'webhook' | 'automation' | 'environment' | 'skill'; uid: string }[];
+}
+
+/** A webhook whose secret version moved in step 0 of a pass. */
+export interface Rebinding {
+  webhookUid: string;
+  slug: string;
+  path: string;
+  secretName: string;
+  /** undefined: the secret is gone, no longer granted, or has no value: the webhook refuses everything. */
+  version?: number;
+}
+
+/** What references are checked against. */
+export interface WebhookFacts {
+  live: Map<string, string>;
+  deleted: Set<string>;
+}
+
+interface BoundWebhook {
+  uid: string;
+  slug: string;
+  path: string;
+  secret_name: string;
+  secret_id: string | null;
+  secret_version: number | null;
+}
+
+export class DefinitionStore {
+  private readonly database: Database;
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Everything that is applied in a factory now. */
+  actual(factoryUid: string): Promise<Actual> {
+    return this.database.read(function* () {
+      const factory = yield* row<{ definition: string }>('SELECT definition FROM factory WHERE uid = ?', factoryUid);
+      const objects = [
+        ...(yield* applied<WebhookDefinition>('webhook', "'webhook'", factoryUid)),
+        ...(yield* applied<AutomationDefinition>('automation', "'automation'", factoryUid)),
+        ...(yield* applied<EnvironmentDefinition | SkillDefinition>('resource', 'kind', factoryUid)),
+      ];
+      return { factory: factory && (JSON.parse(factory.definition) as FactoryDefinition), objects: objects as AppliedObject[] };
+    });
+  }
+
+  webhookFacts(factoryUid: string): Promise<WebhookFacts> {
+    return this.database.read(function* () {
+      const found = yield* rows<{ uid: string; slug: string; deleted_at: number | null }>('SELECT uid, slug, deleted_at FROM webhook WHERE factory_uid = ?', factoryUid);
+      const facts: WebhookFacts = { live: new Map(), deleted: new Set() };
+      for (const { uid, slug, deleted_at: deletedAt } of found) {
+        if (deletedAt === null) facts.live.set(uid, slug);
+        else facts.deleted.add(uid);
+      }
+      return facts;
+    });
+  }
+
+  /** Writes a plan in one transaction and makes it the serving state. Throws FenceLost when another replica took the factory over. */
+  apply(application: Application): Promise<void> {
+    return this.database.run(function* () {
+      const nowMs = yield* databaseNow();
+      const { factoryUid, fence, revision } = application;
+      const holds = yield* change(
+        "UPDATE factory SET definition = ?, name = COALESCE(?, name), description = COALESCE(?, description), revision_applied = ?, updated_at = ? WHERE uid = ? AND fence = ? AND deleted_at IS NULL",
+        JSON.stringify(application.factory), application.factory.name ?? null, application.factory.description ?? null, revision, nowMs, factoryUid, fence,
+      );
+      if (holds !== 1) throw new FenceLost('the lease of this pass was taken over');
+      const secrets = yield* visibleSecrets(factoryUid, 'webhook');
+      for (const object of application.upserts) yield* upsert(object, application, secrets, nowMs);
+      for (const { kind, uid } of application.deletions) {
+        yield* change(`UPDATE ${tableOf(kind)} SET deleted_at = ?, revision = ? WHERE uid = ?`, nowMs, revision, uid);
+      }
+      yield* bumpServing(factoryUid);
+      yield* dropUnboundValues();
+    });
+  }
+
+  /** Step 0 of a pass: moves every webhook of the factory to the newest version of its secret, all in one transaction. Throws FenceLost. */
+  rebindSecrets(factoryUid: string, fence: number): Promise<Rebinding[]> {
+    return this.database.run(function* () {
+      const held = yield* row('SELECT 1 AS held FROM factory WHERE uid = ? AND fence = ? FOR UPDATE', factoryUid, fence);
+      if (held === undefined) throw new FenceLost('the lease of this pass was taken over');
+      const secrets = yield* visibleSecrets(factoryUid, 'webhook');
+      const webhooks = yield* rows<BoundWebhook>(
+        'SELECT uid, slug, path, secret_name, secret_id, secret_version FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug',
+        factoryUid,
+      );
+      const moved: Rebinding[] = [];
+      for (const webhook of webhooks) {
+        const binding = bindingOf(secrets.get(webhook.secret_name));
+        if (binding.id === webhook.secret_id && binding.version === webhook.secret_version) continue;
+        yield* change('UPDATE webhook SET secret_id = ?, secret_version = ? WHERE uid = ?', binding.id, binding.version, webhook.uid);
+        moved.push({ webhookUid: webhook.uid, slug: webhook.slug, path: webhook.path, secretName: webhook.secret_name, version: binding.version ?? undefined });
+      }
+      if (moved.length > 0) {
+        yield* bumpServing(factoryUid);
+        yield* dropUnboundValues();
+      }
+      return moved;
+    });
+  }
+
+  /** Factories that have a live webhook bound to a secret of this name, or that name it and are not bound to it. */
+  async factoriesNaming(secretName: string): Promise<string[]> {
+    const found = await this.database.read(() =>
+      rows<{ factory_uid: string }>('SELECT DISTINCT factory_uid FROM webhook WHERE secret_name = ? AND deleted_at IS NULL', secretName));
+    return found.map(({ factory_uid: uid }) => uid);
+  }
+}
+
+function* applied<T>(table: string, kind: string, factoryUid: string): Work<{ kind: string; uid: string; slug: string; path: string; definition: T }[]> {
+  const found = yield* rows<{ kind: string; uid: string; slug: string; path: string; definition: string }>(
+    `SELECT ${kind} AS kind, uid, slug, path, definition FROM ${table} WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug`,
+    factoryUid,
+  );
+  return found.map((object) => ({ ...object, definition: JSON.parse(object.definition) as T }));
+}
+
+function* upsert(object: AppliedObject, { factoryUid, revision }: Application, secrets: Map<string, Secret>, nowMs: number): Work<void> {
+  const table = tableOf(object.kind);
+  const special = specialColumns(object, secrets);
+  const columns: Record<string, SqlValue> = {
+    factory_uid: factoryUid, slug: object.slug, path: object.path, definition: JSON.stringify(object.definition), revision, updated_at: nowMs, deleted_at: null, ...special,
+  };
+  const names = Object.keys(columns);
+  const updated = yield* change(
+    `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(', ')}, version = version + 1 WHERE uid = ? AND factory_uid = ?`,
+    ...Object.values(columns), object.uid, factoryUid,
+  );
+  if (updated === 1) return;
+  yield* insert(table, ['uid', ...names, 'version', 'created_at'], [[object.uid, ...Object.values(columns), 1, nowMs]]);
+  if (object.kind === 'webhook') yield* insert('rate_window', ['webhook_uid', 'slots'], [[object.uid, new Uint8Array(0)]], { ignoreConflicts: true });
+}
+
+function specialColumns(object: AppliedObject, secrets: Map<string, Secret>): Record<string, SqlValue> {
+  switch (object.kind) {
+    case 'webhook': {
+      const { authMode, signatureScheme, secretName, deliveryIdHeader, enabled } = object.definition;
+      const binding = bindingOf(secrets.get(secretName));
+      return {
+        name: object.slug, auth_mode: authMode, signature_scheme: signatureScheme ?? null, secret_name: secretName, secret_id: binding.id,
+        secret_version: binding.version, delivery_id_header: deliveryIdHeader ?? null, enabled: enabled ? 1 : 0,
+      };
+    }
+    case 'automation':
+      return { enabled: object.definition.enabled ? 1 : 0 };
+    default:
+      return { kind: object.kind };
+  }
+}
+
+function bindingOf(secret: Secret | undefined): { id: string | null; version: number | null } {
+  if (secret === undefined) return { id: null, version: null };
+  return { id: secret.id, version: secret.version === 0 ? null : secret.version };
+}
+
+function tableOf(kind: Change['kind']): string {
+  if (kind === 'webhook' || kind === 'automation') return kind;
+  return 'resource';
+}

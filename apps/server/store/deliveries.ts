@@ -1,0 +1,85 @@
+/** The delivery log and the door through which deliveries are accepted. spec: Webhook delivery (log entry); contract 5. */
+import type { OutcomeKind } from '#deliveries';
+import { settle, type Acceptance, type Arrival } from './arrivals.ts';
+import type { Database } from './database.ts';
+import { StoreFault } from './faults.ts';
+import { GroupCommit } from './group-commit.ts';
+import { change, insert, row } from './statements.ts';
+import { DELIVERY, type DeliveryRow } from './tables.ts';
+
+export interface RefusedEntry {
+  entryId: string;
+  webhookUid: string;
+  factoryUid: string;
+  deliveryId: string;
+  outcome: OutcomeKind;
+  sizeBytes: number;
+  sizeExact: boolean;
+  receivedAtMs: number;
+  clientAddress: string;
+  revision: string;
+  reason: string;
+}
+
+export class DeliveryStore {
+  private readonly database: Database;
+  private readonly arrivals: GroupCommit<Arrival, Acceptance>;
+  private readonly refusals: GroupCommit<RefusedEntry, void>;
+
+  constructor(database: Database) {
+    this.database = database;
+    const concernsAll = (error: unknown) => error instanceof StoreFault && error.kind !== 'conflict' && error.kind !== 'broken';
+    this.arrivals = new GroupCommit((batch) => database.run(() => settle(batch)), payloadBytes, concernsAll);
+    this.refusals = new GroupCommit((batch) => this.insertRefused(batch), () => 0, concernsAll);
+  }
+
+  /** Accepts one authenticated delivery: answers only after identity, log entry and runs are committed. Throws StoreFault when nothing was stored. */
+  acceptOnce(arrival: Arrival): Promise<Acceptance> {
+    return this.arrivals.add(arrival);
+  }
+
+  /** Logs a delivery that failed authentication or was too large to be read; takes no slot. */
+  logRefused(entry: RefusedEntry): Promise<void> {
+    return this.refusals.add(entry);
+  }
+
+  /** Counts one more refusal into an existing counted entry. */
+  async countRefused(entryId: string): Promise<void> {
+    await this.database.run(() => change('UPDATE delivery SET entries = entries + 1 WHERE entry_id = ?', entryId));
+  }
+
+  /** Newest first, from before `before`. */
+  list(webhookUid: string, limit: number, before?: string): Promise<DeliveryRow[]> {
+    const query = this.database.source.getRepository(DELIVERY).createQueryBuilder('delivery');
+    query.where('delivery.webhook_uid = :webhookUid', { webhookUid }).orderBy('delivery.entry_id', 'DESC').take(limit);
+    if (before !== undefined) query.andWhere('delivery.entry_id < :before', { before });
+    return query.getMany();
+  }
+
+  async find(entryId: string): Promise<DeliveryRow | undefined> {
+    return (await this.database.source.getRepository(DELIVERY).findOneBy({ entry_id: entryId })) ?? undefined;
+  }
+
+  /** Stored bytes of an accepted delivery and how they are encoded. */
+  payload(entryId: string): Promise<{ bytes: Uint8Array; encoding: string } | undefined> {
+    return this.database.read(function* () {
+      const found = yield* row<{ payload: Uint8Array | null; payload_encoding: string | null }>('SELECT payload, payload_encoding FROM delivery WHERE entry_id = ?', entryId);
+      if (found?.payload === undefined || found.payload === null) return undefined;
+      return { bytes: found.payload, encoding: found.payload_encoding ?? 'identity' };
+    });
+  }
+
+  private async insertRefused(batch: readonly RefusedEntry[]): Promise<void[]> {
+    const values = batch.map((entry) => [
+      entry.entryId, entry.webhookUid, entry.factoryUid, entry.deliveryId, entry.outcome, entry.sizeBytes, entry.sizeExact ? 1 : 0, entry.receivedAtMs,
+      entry.clientAddress, entry.revision, 1, entry.reason,
+    ]);
+    await this.database.run(() =>
+      insert('delivery', ['entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision', 'entries', 'reason'], values));
+    return batch.map(() => undefined);
+  }
+}
+
+function payloadBytes({ verdict }: Arrival): number {
+  return verdict.kind === 'deliver' ? verdict.payload.length : 0;
+}

@@ -1,0 +1,279 @@
+/** Factories as rows: their source, their sync state, the lease of the one that reconciles them, and their pass history. contract 4, 9. */
+import type { Database } from './database.ts';
+import { bumpServing, tickServingClock } from './serving-version.ts';
+import { change, databaseNow, insert, row, rows } from './statements.ts';
+import { FACTORY, PASS, type FactoryRow, type PassRow } from './tables.ts';
+
+export type FactorySource =
+  | { kind: 'git'; url: string; branch?: string; path?: string; interval?: number; credentialSecret?: string }
+  | { kind: 'directory'; path: string };
+
+/** Where a factory stands, as its last pass left it. */
+export interface Condition {
+  ending: 'applied' | 'blocked' | 'failed' | 'none';
+  reason?: string;
+  message?: string;
+  /** When the condition became what it is. */
+  sinceMs: number;
+  /** When it was last confirmed. */
+  checkedMs: number;
+  /** What makes two endings the same: a pass is recorded when this changes. */
+  fingerprint?: string;
+}
+
+export interface Factory {
+  uid: string;
+  slug: string;
+  name: string;
+  description: string;
+  source: FactorySource;
+  serviceAccountUid: string;
+  suspended: boolean;
+  servingVersion: number;
+  generationRequested: number;
+  generationHandled: number;
+  revisionSeen?: string;
+  revisionAttempted?: string;
+  revisionApplied?: string;
+  condition: Condition;
+  failures: number;
+  createdAtMs: number;
+  updatedAtMs: number;
+}
+
+/** One pass that was worth recording. Lists are JSON values of the reconciler's own types. */
+export interface PassRecord {
+  id: string;
+  triggers: string[];
+  startedAtMs: number;
+  finishedAtMs: number;
+  ending: 'applied' | 'blocked' | 'failed';
+  reason?: string;
+  message?: string;
+  revision?: string;
+  problems: unknown[];
+  changes: unknown[];
+  /** Deletions that wait for an approval. */
+  held: unknown[];
+  /** Digest that an approval must name. */
+  digest?: string;
+  timings: Record<string, number>;
+}
+
+/** What a pass leaves behind on the factory, recorded or not. */
+export interface PassOutcome {
+  generationHandled: number;
+  condition: Condition;
+  failures: number;
+  revisionSeen?: string;
+  revisionAttempted?: string;
+  record?: PassRecord;
+}
+
+/** The right to reconcile one factory until `untilMs` (database time); a higher fence takes it away. */
+export interface Lease {
+  fence: number;
+  untilMs: number;
+}
+
+/** Another replica has taken this factory over in the meantime: nothing was written. */
+export class FenceLost extends Error {}
+
+export class FactoryStore {
+  private readonly database: Database;
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Creates a factory with its service account; false when the slug is taken. */
+  create(factory: { uid: string; slug: string; name: string; description: string; source: FactorySource; serviceAccountUid: string }): Promise<boolean> {
+    return this.database.run(function* () {
+      const nowMs = yield* databaseNow();
+      if (yield* row('SELECT 1 AS taken FROM factory WHERE slug = ? AND deleted_at IS NULL', factory.slug)) return false;
+      yield* insert(
+        'principal',
+        ['uid', 'kind', 'display_name', 'created_at'],
+        [[factory.serviceAccountUid, 'service_account', `factory ${factory.slug}`, nowMs]],
+        { ignoreConflicts: true },
+      );
+      const version = yield* tickServingClock();
+      const deleted = yield* change('UPDATE factory SET deleted_at = NULL, source = ?, name = ?, description = ?, serving_version = ?, updated_at = ?, generation_requested = generation_requested + 1, revision_applied = NULL, revision_seen = NULL WHERE uid = ? AND deleted_at IS NOT NULL',
+        JSON.stringify(factory.source), factory.name, factory.description, version, nowMs, factory.uid);
+      if (deleted === 1) return true;
+      yield* insert('factory', FACTORY_COLUMNS, [
+        [factory.uid, factory.slug, factory.name, factory.description, JSON.stringify(factory.source), '{"applyMode":"atomic"}', factory.serviceAccountUid,
+          0, version, 1, 0, JSON.stringify({ ending: 'none', sinceMs: nowMs, checkedMs: nowMs }), 0, 0, 0, nowMs, nowMs],
+      ]);
+      return true;
+    });
+  }
+
+  /** Points an existing factory to another source and asks for a pass. */
+  async setSource(uid: string, source: FactorySource): Promise<void> {
+    const text = JSON.stringify(source);
+    await this.database.run(() =>
+      change('UPDATE factory SET source = ?, generation_requested = generation_requested + 1, revision_seen = NULL WHERE uid = ? AND source <> ?', text, uid, text));
+  }
+
+  async find(uid: string): Promise<Factory | undefined> {
+    const found = await this.database.source.getRepository(FACTORY).findOneBy({ uid });
+    return found === null || found.deleted_at !== null ? undefined : toFactory(found);
+  }
+
+  async findBySlug(slug: string): Promise<Factory | undefined> {
+    const found = await this.database.source.getRepository(FACTORY).findBy({ slug });
+    const live = found.find(({ deleted_at: deletedAt }) => deletedAt === null);
+    return live && toFactory(live);
+  }
+
+  /** Live factories in order of UID, from behind `after`. */
+  async list(limit: number, after = '', search?: string): Promise<Factory[]> {
+    const query = this.database.source.getRepository(FACTORY).createQueryBuilder('factory');
+    query.where('factory.deleted_at IS NULL AND factory.uid > :after', { after }).orderBy('factory.uid').take(limit);
+    if (search !== undefined) query.andWhere('(lower(factory.slug) LIKE :like OR lower(factory.name) LIKE :like)', { like: `%${search.toLowerCase()}%` });
+    return (await query.getMany()).map(toFactory);
+  }
+
+  /** Raises the requested generation: a pass that is under way will be followed by another. Never applies anything. */
+  ask(uid: string): Promise<number> {
+    return this.database.run(function* () {
+      const asked = yield* row<{ generation_requested: number }>(
+        'UPDATE factory SET generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL RETURNING generation_requested',
+        uid,
+      );
+      return asked?.generation_requested ?? 0;
+    });
+  }
+
+  async setSuspended(uid: string, suspended: boolean): Promise<void> {
+    await this.database.run(() => change('UPDATE factory SET suspended = ?, generation_requested = generation_requested + 1 WHERE uid = ?', suspended ? 1 : 0, uid));
+  }
+
+  /** Deletes: its webhooks answer 404 at once, its queued runs are cancelled, live ones finish. */
+  remove(uid: string): Promise<void> {
+    return this.database.run(function* () {
+      const nowMs = yield* databaseNow();
+      yield* bumpServing(uid);
+      yield* change('UPDATE factory SET deleted_at = ?, fence = fence + 1, lease_until = 0, updated_at = ? WHERE uid = ?', nowMs, nowMs, uid);
+      for (const table of ['webhook', 'automation', 'resource']) {
+        yield* change(`UPDATE ${table} SET deleted_at = ? WHERE factory_uid = ? AND deleted_at IS NULL`, nowMs, uid);
+      }
+      yield* change(
+        "UPDATE run SET state = 'CANCELLED', status_message = 'the factory was deleted', cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE factory_uid = ? AND state = 'QUEUED'",
+        nowMs, nowMs, nowMs, uid,
+      );
+    });
+  }
+
+  /** Takes or renews the right to reconcile; undefined while another owner holds it. */
+  lease(uid: string, owner: string, forMs: number): Promise<Lease | undefined> {
+    return this.database.run(function* () {
+      const nowMs = yield* databaseNow();
+      const taken = yield* row<{ fence: number }>(
+        'UPDATE factory SET lease_owner = ?, lease_until = ?, fence = fence + 1 WHERE uid = ? AND deleted_at IS NULL AND (lease_owner = ? OR lease_until < ?) RETURNING fence',
+        owner, nowMs + forMs, uid, owner, nowMs,
+      );
+      return taken && { fence: taken.fence, untilMs: nowMs + forMs };
+    });
+  }
+
+  async release(uid: string, fence: number): Promise<void> {
+    await this.database.run(() => change('UPDATE factory SET lease_until = 0 WHERE uid = ? AND fence = ?', uid, fence));
+  }
+
+  /** The one place where the end of a pass is written, whatever path it took. Throws FenceLost. */
+  recordPass(uid: string, fence: number, outcome: PassOutcome): Promise<void> {
+    return this.database.run(function* () {
+      const written = yield* change(
+        `UPDATE factory SET generation_handled = ?, condition = ?, failures = ?, revision_seen = COALESCE(?, revision_seen),
+          revision_attempted = COALESCE(?, revision_attempted) WHERE uid = ? AND fence = ?`,
+        outcome.generationHandled, JSON.stringify(outcome.condition), outcome.failures, outcome.revisionSeen ?? null, outcome.revisionAttempted ?? null, uid, fence,
+      );
+      if (written !== 1) throw new FenceLost('the lease of this pass was taken over');
+      if (outcome.record !== undefined) yield* insert('sync_pass', PASS_COLUMNS, [toPassValues(uid, outcome.record)]);
+    });
+  }
+
+  /** Recorded passes, newest first, from before `before`. */
+  async passes(factoryUid: string, limit: number, before?: string): Promise<PassRecord[]> {
+    const query = this.database.source.getRepository(PASS).createQueryBuilder('pass');
+    query.where('pass.factory_uid = :factoryUid', { factoryUid }).orderBy('pass.id', 'DESC').take(limit);
+    if (before !== undefined) query.andWhere('pass.id < :before', { before });
+    return (await query.getMany()).map(toPassRecord);
+  }
+
+  async pass(factoryUid: string, id: string): Promise<PassRecord | undefined> {
+    const found = await this.database.source.getRepository(PASS).findOneBy({ factory_uid: factoryUid, id });
+    return found === null ? undefined : toPassRecord(found);
+  }
+
+  async approvals(uid: string): Promise<Set<string>> {
+    const found = await this.database.read(() => rows<{ digest: string }>('SELECT digest FROM approval WHERE factory_uid = ?', uid));
+    return new Set(found.map(({ digest }) => digest));
+  }
+
+  async approve(uid: string, digest: string, principalUid: string): Promise<void> {
+    await this.database.run(function* () {
+      const nowMs = yield* databaseNow();
+      yield* insert('approval', ['factory_uid', 'digest', 'at', 'principal_uid'], [[uid, digest, nowMs, principalUid]], { ignoreConflicts: true });
+      yield* change('UPDATE factory SET generation_requested = generation_requested + 1 WHERE uid = ?', uid);
+    });
+  }
+}
+
+const FACTORY_COLUMNS = [
+  'uid', 'slug', 'name', 'description', 'source', 'definition', 'service_account_uid', 'suspended', 'serving_version', 'generation_requested',
+  'generation_handled', 'condition', 'failures', 'lease_until', 'fence', 'created_at', 'updated_at',
+] as const;
+
+const PASS_COLUMNS = [
+  'id', 'factory_uid', 'triggers', 'started_at', 'finished_at', 'ending', 'reason', 'message', 'revision', 'problems', 'changes', 'held', 'digest', 'timings',
+] as const;
+
+function toPassValues(uid: string, record: PassRecord): (string | number | null)[] {
+  return [
+    record.id, uid, JSON.stringify(record.triggers), record.startedAtMs, record.finishedAtMs, record.ending, record.reason ?? null, record.message ?? null,
+    record.revision ?? null, JSON.stringify(record.problems), JSON.stringify(record.changes), JSON.stringify(record.held), record.digest ?? null,
+    JSON.stringify(record.timings),
+  ];
+}
+
+function toPassRecord(found: PassRow): PassRecord {
+  return {
+    id: found.id,
+    triggers: JSON.parse(found.triggers) as string[],
+    startedAtMs: found.started_at,
+    finishedAtMs: found.finished_at,
+    ending: found.ending as PassRecord['ending'],
+    reason: found.reason ?? undefined,
+    message: found.message ?? undefined,
+    revision: found.revision ?? undefined,
+    problems: JSON.parse(found.problems) as unknown[],
+    changes: JSON.parse(found.changes) as unknown[],
+    held: JSON.parse(found.held) as unknown[],
+    digest: found.digest ?? undefined,
+    timings: JSON.parse(found.timings) as Record<string, number>,
+  };
+}
+
+function toFactory(found: FactoryRow): Factory {
+  return {
+    uid: found.uid,
+    slug: found.slug,
+    name: found.name,
+    description: found.description,
+    source: JSON.parse(found.source) as FactorySource,
+    serviceAccountUid: found.service_account_uid,
+    suspended: found.suspended === 1,
+    servingVersion: found.serving_version,
+    generationRequested: found.generation_requested,
+    generationHandled: found.generation_handled,
+    revisionSeen: found.revision_seen ?? undefined,
+    revisionAttempted: found.revision_attempted ?? undefined,
+    revisionApplied: found.revision_applied ?? undefined,
+    condition: JSON.parse(found.condition) as Condition,
+    failures: found.failures,
+    createdAtMs: found.created_at,
+    updatedAtMs: found.updated_at,
+  };
+}

@@ -1,0 +1,73 @@
+/** Many items to a transaction without a timer: what arrives while one commits goes into the next. */
+
+/** Bounds of one transaction: past these the commit itself takes longer than the waiting it saves. */
+const ITEMS_MAX = 256;
+const BYTES_MAX = 8 * 1_048_576;
+
+interface Waiting<In, Out> {
+  item: In;
+  resolve(result: Out): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Collects items of one event-loop turn and hands them to `commit` together. One commit runs at a time.
+ * When a commit of several items fails, each is tried alone, so that one bad item fails by itself (unless the database itself is at fault).
+ */
+export class GroupCommit<In, Out> {
+  private waiting: Waiting<In, Out>[] = [];
+  private scheduled = false;
+  private readonly commit: (items: In[]) => Promise<Out[]>;
+  private readonly bytesOf: (item: In) => number;
+  private readonly concernsAll: (error: unknown) => boolean;
+
+  /** `concernsAll` tells a fault of the database, which no item can escape, from one that a single item may have caused. */
+  constructor(commit: (items: In[]) => Promise<Out[]>, bytesOf: (item: In) => number, concernsAll: (error: unknown) => boolean) {
+    this.commit = commit;
+    this.bytesOf = bytesOf;
+    this.concernsAll = concernsAll;
+  }
+
+  add(item: In): Promise<Out> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ item, resolve, reject });
+      this.schedule();
+    });
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.waiting.length === 0) return;
+    this.scheduled = true;
+    setImmediate(() => void this.flush());
+  }
+
+  private async flush(): Promise<void> {
+    const batch = this.take();
+    try {
+      await this.settle(batch);
+    } finally {
+      this.scheduled = false;
+      this.schedule();
+    }
+  }
+
+  private async settle(batch: Waiting<In, Out>[]): Promise<void> {
+    try {
+      const results = await this.commit(batch.map(({ item }) => item));
+      batch.forEach(({ resolve }, position) => resolve(results[position] as Out));
+    } catch (error) {
+      if (batch.length === 1 || this.concernsAll(error)) return batch.forEach(({ reject }) => reject(error));
+      for (const one of batch) await this.settle([one]);
+    }
+  }
+
+  private take(): Waiting<In, Out>[] {
+    let bytes = 0;
+    let count = 0;
+    while (count < this.waiting.length && count < ITEMS_MAX && (count === 0 || bytes < BYTES_MAX)) {
+      bytes += this.bytesOf((this.waiting[count] as Waiting<In, Out>).item);
+      count += 1;
+    }
+    return this.waiting.splice(0, count);
+  }
+}

@@ -1,0 +1,39 @@
+/** A run that does not exist yet, and how it becomes a row. spec: Agent run. */
+import type { RunSource } from '#runs';
+import type { SqlValue } from './statements.ts';
+
+/** Everything that is decided when a run is created; snapshots, so that later edits and deletions cannot reach it. */
+export interface NewRun {
+  runId: string;
+  title: string;
+  prompt: string;
+  source: RunSource;
+  creatorUid: string;
+  configName?: string;
+  /** Resolved AmbientAgentConfig as JSON text. */
+  agentConfig: string;
+  /** Caller's metadata as JSON text. */
+  metadata: string;
+  factoryUid?: string;
+  automationUid?: string;
+  webhookUid?: string;
+  /** Log entry of the delivery that started it. */
+  entryId?: string;
+  deliveryId?: string;
+  definitionRevision?: string;
+  createdAtMs: number;
+}
+
+export const RUN_COLUMNS = [
+  'run_id', 'title', 'state', 'prompt', 'source', 'creator_uid', 'config_name', 'agent_config', 'metadata', 'factory_uid', 'automation_uid',
+  'webhook_uid', 'entry_id', 'delivery_id', 'definition_revision', 'epoch', 'takeovers', 'created_at', 'updated_at',
+] as const;
+
+/** Values in the order of RUN_COLUMNS; a new run is QUEUED. */
+export function toRunValues(run: NewRun): SqlValue[] {
+  return [
+    run.runId, run.title, 'QUEUED', run.prompt, run.source, run.creatorUid, run.configName ?? null, run.agentConfig, run.metadata,
+    run.factoryUid ?? null, run.automationUid ?? null, run.webhookUid ?? null, run.entryId ?? null, run.deliveryId ?? null,
+    run.definitionRevision ?? null, 0, 0, run.createdAtMs, run.createdAtMs,
+  ];
+}

@@ -1,0 +1,56 @@
+/** Transactions as generators: written once over SQL, run synchronously on SQLite and asynchronously on PostgreSQL. */
+
+export type SqlValue = string | number | null | Uint8Array;
+export type Row = Record<string, SqlValue>;
+
+/** One statement of a transaction. Placeholders are `?`; a trailing FOR UPDATE or FOR SHARE is dropped where rows cannot be locked. */
+export type Statement =
+  | { kind: 'query'; text: string; params: readonly SqlValue[] }
+  | { kind: 'insert'; table: string; columns: readonly string[]; rows: readonly (readonly SqlValue[])[]; ignoreConflicts: boolean }
+  | { kind: 'now' };
+
+export interface Outcome {
+  rows: Row[];
+  /** Rows inserted, updated or deleted. */
+  changes: number;
+}
+
+/** A transaction's body: yields statements, receives their outcome. It must not await and must have no other effect, because it may be run again. */
+export type Work<T> = Generator<Statement, T, Outcome>;
+
+/** Rows of a SELECT or of a RETURNING clause. `R` is what the caller asserts about the columns. */
+export function* rows<R = Row>(text: string, ...params: SqlValue[]): Work<R[]> {
+  const outcome = yield { kind: 'query', text, params };
+  return outcome.rows as R[];
+}
+
+/** The first row, or undefined. */
+export function* row<R = Row>(text: string, ...params: SqlValue[]): Work<R | undefined> {
+  return (yield* rows<R>(text, ...params))[0];
+}
+
+/** Number of rows that a writing statement touched. */
+export function* change(text: string, ...params: SqlValue[]): Work<number> {
+  return (yield { kind: 'query', text, params }).changes;
+}
+
+/** Inserts many rows of one table; answers how many were inserted (fewer than given only with `ignoreConflicts`). */
+export function* insert(
+  table: string,
+  columns: readonly string[],
+  values: readonly (readonly SqlValue[])[],
+  options: { ignoreConflicts?: boolean } = {},
+): Work<number> {
+  if (values.length === 0) return 0;
+  return (yield { kind: 'insert', table, columns, rows: values, ignoreConflicts: options.ignoreConflicts ?? false }).changes;
+}
+
+/** The database's clock in milliseconds since the epoch (on SQLite the clock of the process that owns the file). */
+export function* databaseNow(): Work<number> {
+  return Number((yield { kind: 'now' }).rows[0]?.['now']);
+}
+
+/** `?, ?, ?` for a list of `count` values. */
+export function placeholders(count: number): string {
+  return Array.from({ length: count }, () => '?').join(', ');
+}

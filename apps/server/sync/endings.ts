@@ -1,0 +1,54 @@
+/** How a pass can end, and what each ending leaves behind. contract 9. */
+import type { Problem } from '#definitions';
+import type { Change } from '#reconcile';
+import type { Rebinding } from '../store/definitions.ts';
+import type { SourceFailure } from './sources/source.ts';
+
+/** `applied`: the tree is what serves. `blocked`: people must act. `failed`: tried again later. */
+export interface Ending {
+  kind: 'applied' | 'blocked' | 'failed';
+  reason?: string;
+  message?: string;
+  /** Revision that was looked at; absent when none could be read. */
+  revision?: string;
+  problems: readonly Problem[];
+  changes: readonly Change[];
+  held: readonly Change[];
+  digest?: string;
+  rebound: readonly Rebinding[];
+}
+
+const NOTHING = { problems: [], changes: [], held: [], rebound: [] } as const;
+
+export function applied(revision: string, changes: readonly Change[], problems: readonly Problem[], held: readonly Change[] = [], digest?: string): Ending {
+  return { ...NOTHING, kind: 'applied', revision, changes, problems, held, digest };
+}
+
+/** Errors in the tree: nothing of the revision applies. */
+export function blockedByProblems(revision: string, problems: readonly Problem[]): Ending {
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const message = `${errors} ${errors === 1 ? 'problem' : 'problems'} in the files of ${revision}; what was applied before keeps serving`;
+  return { ...NOTHING, kind: 'blocked', reason: 'definitions-invalid', message, revision, problems };
+}
+
+/** Deletions that need an approval. */
+export function blockedByGuard(revision: string, problems: readonly Problem[], verdict: { digest: string; deletions: readonly Change[]; message: string }): Ending {
+  const { digest, deletions, message } = verdict;
+  return { ...NOTHING, kind: 'blocked', reason: 'prune-held', message, revision, problems, held: deletions, digest };
+}
+
+/** The tree could not be read: nothing changes. */
+export function unreadable({ reason, message }: SourceFailure): Ending {
+  return { ...NOTHING, kind: 'failed', reason, message };
+}
+
+/** A fault of ours or of the database. */
+export function faulted(message: string): Ending {
+  return { ...NOTHING, kind: 'failed', reason: 'internal', message };
+}
+
+/** Equal for passes that tell people nothing new. */
+export function fingerprint({ kind, reason, revision, problems, digest }: Ending): string {
+  const positions = problems.map(({ path, line, column, rule, message }) => [path, line, column, rule, message]);
+  return JSON.stringify([kind, reason ?? null, revision ?? null, positions, digest ?? null]);
+}

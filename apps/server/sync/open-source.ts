@@ -1,0 +1,58 @@
+/** Turns a factory's stored source into something that can be read; the one place that knows both. */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import type { SecretReader } from '../secrets/reader.ts';
+import type { Factory } from '../store/factories.ts';
+import { createDirectorySource } from './sources/directory.ts';
+import type { Gate } from './sources/git-session.ts';
+import { createGitSource } from './sources/git.ts';
+import type { Source } from './sources/source.ts';
+
+/** Time limit of one git process: a full first fetch of a large repository fits, a hang does not hold the factory for long. */
+const GIT_TIMEOUT_MS = 120_000;
+/** Git processes of one service at once. contract 9 */
+const GIT_PROCESSES_MAX = 8;
+
+/** Opens sources for one service. `trusted`: sources that the operator named on the command line may be local whatever the configuration says. */
+export function sourceOpener(config: Config, secrets: SecretReader): (factory: Factory, trusted: boolean) => Source {
+  const gate = semaphore(GIT_PROCESSES_MAX);
+  return (factory, trusted) => {
+    const { source } = factory;
+    if (source.kind === 'directory') return createDirectorySource({ path: source.path, sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined) });
+    const { credentialSecret } = source;
+    return createGitSource({
+      url: source.url,
+      branch: source.branch,
+      path: source.path,
+      cacheDir: join(config.dataDir, 'git', factory.uid),
+      caFile: config.gitCaFile,
+      allowLocal: trusted || config.allowLocalSources,
+      credential: credentialSecret === undefined ? undefined : async () => text(await secrets.value(factory.uid, credentialSecret, 'git')),
+      searchPath: process.env['PATH'],
+      timeoutMs: GIT_TIMEOUT_MS,
+      gate,
+    });
+  };
+}
+
+function text(value: Uint8Array | undefined): string | undefined {
+  return value === undefined ? undefined : Buffer.from(value).toString('utf8');
+}
+
+/** At most `places` of the given works run at once; the others wait in order. */
+export function semaphore(places: number): Gate {
+  let free = places;
+  const waiting: (() => void)[] = [];
+  return async (run) => {
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    else free -= 1;
+    try {
+      return await run();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}

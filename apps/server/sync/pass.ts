@@ -1,0 +1,191 @@
+/** One pass: make the service match the factory repository at its current commit. contract 9. */
+import { createHash } from 'node:crypto';
+import { checkReferences, readDefinitions, type CheckedDefinitions, type KnownFacts, type Reading, type SecretFacts } from '#definitions';
+import { deriveUid, guard, isEmpty, plan, retryDelayMs, withoutDeletions, type Actual, type Plan } from '#reconcile';
+import type { DefinitionStore, Rebinding } from '../store/definitions.ts';
+import { FenceLost, type Condition, type Factory, type FactoryStore, type PassRecord } from '../store/factories.ts';
+import type { SecretStore } from '../store/secrets.ts';
+import { toApplication } from './apply.ts';
+import { applied, blockedByGuard, blockedByProblems, faulted, fingerprint, unreadable, type Ending } from './endings.ts';
+import type { Source } from './sources/source.ts';
+
+/** A pass that takes longer than this has lost its factory to another replica. */
+export const LEASE_MS = 300_000;
+/** Problems kept with a pass: enough for any person, bounded for the database. */
+const PROBLEMS_RECORDED_MAX = 500;
+
+export interface PassContext {
+  owner: string;
+  uidKey: Uint8Array;
+  factories: FactoryStore;
+  definitions: DefinitionStore;
+  secrets: SecretStore;
+  /** Makes what was committed the serving state of this process. */
+  publish(): Promise<void>;
+  nowMs(): number;
+  newId(): string;
+  /** A fault worth an operator's look; never holds file contents. */
+  report(fault: unknown, factorySlug: string): void;
+}
+
+/** What a factory's loop remembers between passes: the tree of a revision needs no second reading. */
+export interface Memory {
+  reading?: { revision: string; reading: Reading };
+}
+
+/** What the loop needs to know to go on. */
+export interface PassResult {
+  ending: Ending;
+  generationHandled: number;
+  /** Set when the pass should be tried again before the interval is over. */
+  retryInMs?: number;
+}
+
+export class FactoryPass {
+  private readonly context: PassContext;
+  private readonly source: Source;
+  private readonly memory: Memory = {};
+
+  constructor(context: PassContext, source: Source) {
+    this.context = context;
+    this.source = source;
+  }
+
+  /** Runs one pass; undefined when another replica holds the factory or it is gone. */
+  async run(factoryUid: string, triggers: readonly string[], signal: AbortSignal): Promise<PassResult | undefined> {
+    const lease = await this.context.factories.lease(factoryUid, this.context.owner, LEASE_MS);
+    const factory = await this.context.factories.find(factoryUid);
+    if (lease === undefined || factory === undefined) return undefined;
+    const startedAtMs = this.context.nowMs();
+    try {
+      const rebound = await this.rebindSecrets(factory, lease.fence); // first and always: a rotation waits for no git host
+      const ending = factory.suspended ? undefined : await this.attempt(factory, lease.fence, signal);
+      return await this.record(factory, lease.fence, { ...(ending ?? unchanged(factory)), rebound }, triggers, startedAtMs, ending === undefined);
+    } finally {
+      await this.context.factories.release(factoryUid, lease.fence);
+    }
+  }
+
+  private async rebindSecrets(factory: Factory, fence: number): Promise<Rebinding[]> {
+    const rebound = await this.context.definitions.rebindSecrets(factory.uid, fence);
+    if (rebound.length > 0) await this.context.publish();
+    return rebound;
+  }
+
+  private async attempt(factory: Factory, fence: number, signal: AbortSignal): Promise<Ending> {
+    try {
+      return await this.reconcile(factory, fence, signal);
+    } catch (error) {
+      if (error instanceof FenceLost) throw error;
+      this.context.report(error, factory.slug);
+      return faulted('the pass failed inside the service; its log has the details');
+    }
+  }
+
+  private async reconcile(factory: Factory, fence: number, signal: AbortSignal): Promise<Ending> {
+    const tree = await this.read(signal);
+    if (!tree.ok) return unreadable(tree);
+    const actual = await this.context.definitions.actual(factory.uid);
+    const checked = checkReferences(tree.reading, await this.known(factory));
+    const applyMode = factory.revisionApplied === undefined ? 'atomic' : (actual.factory?.applyMode ?? 'atomic');
+    if (applyMode === 'atomic' && checked.problems.some(({ severity }) => severity === 'error')) return blockedByProblems(tree.revision, checked.problems);
+    const planned = plan(checked.definitions, actual, { heldPaths: checked.heldPaths, brokenPaths: tree.reading.brokenPaths, applyMode, uidOf: this.uidOf(factory) });
+    const verdict = guard(planned, actual, { factorySlug: factory.slug, revision: tree.revision, approvedDigests: await this.context.factories.approvals(factory.uid) });
+    if (!verdict.ok && applyMode === 'atomic') return blockedByGuard(tree.revision, checked.problems, verdict);
+    const allowed = verdict.ok ? planned : withoutDeletions(planned);
+    await this.apply(factory, fence, tree.revision, allowed, checked, actual);
+    return applied(tree.revision, allowed.changes, checked.problems, allowed.heldDeletions, verdict.ok ? undefined : verdict.digest);
+  }
+
+  private async read(signal: AbortSignal) {
+    const { memory } = this;
+    const snapshot = await this.source.snapshot(memory.reading?.revision, signal);
+    if (!snapshot.ok) return snapshot;
+    if (!snapshot.unchanged) memory.reading = { revision: snapshot.revision, reading: readDefinitions(snapshot.files) };
+    return { ok: true as const, ...(memory.reading as NonNullable<Memory['reading']>) };
+  }
+
+  private async known(factory: Factory): Promise<KnownFacts> {
+    const { definitions, secrets } = this.context;
+    const webhooks = await definitions.webhookFacts(factory.uid);
+    return {
+      webhookSecrets: await this.webhookSecrets(factory.uid),
+      runSecrets: new Set((await secrets.visibleTo(factory.uid, 'run')).keys()),
+      liveWebhooks: webhooks.live,
+      deletedWebhookUids: webhooks.deleted,
+      environmentUids: new Set(),
+      webhookUidOf: (slug) => this.uidOf(factory)('webhook', slug),
+    };
+  }
+
+  private async webhookSecrets(factoryUid: string): Promise<Map<string, SecretFacts>> {
+    const visible = await this.context.secrets.visibleTo(factoryUid, 'webhook');
+    return new Map([...visible].map(([name, { version, usableFor }]) => [name, { name, set: version > 0, usableFor }]));
+  }
+
+  private uidOf(factory: Factory) {
+    return (kind: Parameters<typeof deriveUid>[1], slug: string): string =>
+      kind === 'factory' ? factory.uid : deriveUid(this.context.uidKey, kind, factory.slug, slug);
+  }
+
+  /** An unchanged revision with nothing to do writes nothing. */
+  private async apply(factory: Factory, fence: number, revision: string, planned: Plan, checked: CheckedDefinitions, actual: Actual): Promise<void> {
+    if (isEmpty(planned) && factory.revisionApplied === revision) return;
+    await this.context.definitions.apply(toApplication(factory, fence, revision, planned, checked.definitions, actual));
+    await this.context.publish();
+  }
+
+  /** The one place where a pass's end is written down, whatever path it took. */
+  private async record(factory: Factory, fence: number, ending: Ending, triggers: readonly string[], startedAtMs: number, suspended: boolean): Promise<PassResult> {
+    const finishedAtMs = this.context.nowMs();
+    const failures = ending.kind === 'failed' ? factory.failures + 1 : 0;
+    const print = createHash('sha256').update(fingerprint(ending)).digest('base64url');
+    const news = ending.rebound.length > 0 || ending.changes.length > 0 || (!suspended && print !== factory.condition.fingerprint);
+    const condition: Condition = suspended
+      ? { ...factory.condition, checkedMs: finishedAtMs }
+      : {
+          ending: ending.kind, reason: ending.reason, message: ending.message, checkedMs: finishedAtMs, fingerprint: print,
+          sinceMs: print === factory.condition.fingerprint ? factory.condition.sinceMs : finishedAtMs,
+        };
+    await this.context.factories.recordPass(factory.uid, fence, {
+      generationHandled: factory.generationRequested,
+      condition,
+      failures: suspended ? factory.failures : failures,
+      revisionSeen: suspended ? undefined : ending.revision,
+      revisionAttempted: suspended ? undefined : ending.revision,
+      record: news ? this.toRecord(ending, triggers, startedAtMs, finishedAtMs) : undefined,
+    });
+    return { ending, generationHandled: factory.generationRequested, retryInMs: ending.kind === 'failed' && !suspended ? retryDelayMs(failures, Math.random()) : undefined };
+  }
+
+  private toRecord(ending: Ending, triggers: readonly string[], startedAtMs: number, finishedAtMs: number): PassRecord {
+    return {
+      id: this.context.newId(),
+      triggers: [...triggers],
+      startedAtMs,
+      finishedAtMs,
+      ending: ending.kind,
+      reason: ending.reason,
+      message: ending.message,
+      revision: ending.revision,
+      problems: ending.problems.slice(0, PROBLEMS_RECORDED_MAX),
+      changes: [...ending.rebound.map(toSecretChange), ...ending.changes],
+      held: [...ending.held],
+      digest: ending.digest,
+      timings: { total_ms: finishedAtMs - startedAtMs },
+    };
+  }
+}
+
+/** A secret that moved, as an entry of the history: name and version, never a value. */
+function toSecretChange({ webhookUid, slug, path, secretName, version }: Rebinding): Record<string, unknown> {
+  return { action: 'update', kind: 'webhook', slug, uid: webhookUid, path, changes: ['secretVersion'], secretName, secretVersion: version ?? null };
+}
+
+/** A suspended factory keeps the ending that it had. */
+function unchanged({ condition }: Factory): Ending {
+  return {
+    kind: condition.ending === 'none' ? 'applied' : condition.ending,
+    reason: condition.reason, message: condition.message, problems: [], changes: [], held: [], rebound: [],
+  };
+}

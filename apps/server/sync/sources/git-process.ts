@@ -1,0 +1,170 @@
+/** Runs one git process, bounded in time and output and ended with its signal; the only file that knows simple-git or a child process. */
+import { spawn } from 'node:child_process';
+import { simpleGit } from 'simple-git';
+import type { SimpleGitOptions } from 'simple-git';
+
+export interface GitCommand {
+  args: readonly string[];
+  environment: Record<string, string>;
+  /** Existing folder outside any work tree of ours. */
+  workingFolder: string;
+  input?: string;
+  /** Any of these ends the process. */
+  signals: readonly AbortSignal[];
+  timeoutMs: number;
+  outputBytesMax: number;
+}
+
+export interface GitOutput<Content> {
+  stdout: Content;
+  stderr: string;
+  exitCode: number;
+  /** How it came to an end: by itself, or ended by us. */
+  ended: 'exit' | 'timeout' | 'aborted' | 'overflow';
+}
+
+/** Text on stderr that is kept, in bytes: the line that matters is among the first or last few; a server can send any amount. */
+const STDERR_BYTES_MAX = 64 * 1024;
+
+/**
+ * simple-git refuses settings and variables that a careless caller could be tricked into. Every argument here is built by
+ * `git-environment.ts` and `git.ts`, so its guards are opted out of, each by name, where they stand in the way of hardening.
+ */
+const OWN_ARGUMENTS: SimpleGitOptions['unsafe'] = {
+  allowUnsafeConfigPaths: true, // GIT_CONFIG_GLOBAL=/dev/null
+  allowUnsafeProtocolOverride: true, // protocol.ext.allow=never
+  allowUnsafeHooksPath: true, // core.hooksPath=/dev/null
+  allowUnsafeFsMonitor: true, // core.fsmonitor=false
+  allowUnsafeCredentialHelper: true, // credential.helper=
+  allowUnsafeSshCommand: true, // GIT_SSH_COMMAND
+  allowUnsafeTemplateDir: true, // init --template=
+};
+
+/**
+ * Runs git on the cache alone, for an answer in text, through simple-git. Not for the network: simple-git ends only the process that
+ * it started, and a transport helper that waits for its host would stay behind. Resolves whatever the exit code is.
+ */
+export async function runLocalGit(command: GitCommand): Promise<GitOutput<string>> {
+  const deadline = startDeadline(command);
+  const result = { exitCode: -1, stderr: '' };
+  const git = simpleGit({
+    baseDir: command.workingFolder,
+    abort: deadline.signal,
+    unsafe: OWN_ARGUMENTS,
+    allowEnvironment: Object.keys(command.environment),
+    completion: { onClose: true, onExit: false },
+    errors(_error, output) {
+      result.exitCode = output.exitCode;
+      result.stderr = Buffer.concat(output.stdErr).subarray(0, STDERR_BYTES_MAX).toString('utf8');
+      return undefined; // exit codes are judged by the caller, in one place
+    },
+  });
+  git.env(command.environment);
+  git.outputHandler((_command, stdout, stderr) => {
+    stdout.on('data', deadline.counter(command.outputBytesMax));
+    stderr.on('data', deadline.counter(STDERR_BYTES_MAX));
+  });
+  try {
+    const stdout = await git.raw([...command.args]);
+    return { stdout, ...result, ended: deadline.ended() };
+  } catch (error) {
+    if (deadline.ended() === 'exit') throw error;
+    return { stdout: '', ...result, ended: deadline.ended() };
+  } finally {
+    deadline.clear();
+  }
+}
+
+/**
+ * Runs git for an answer in bytes (names and contents are no text), feeding `input` to it. It leads a process group of its own, so that
+ * its transport helpers end with it. Resolves whatever the exit code is.
+ */
+export async function runGit(command: GitCommand): Promise<GitOutput<Buffer>> {
+  const deadline = startDeadline(command);
+  const child = spawn('git', [...command.args], {
+    cwd: command.workingFolder,
+    env: command.environment,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const end = (): void => endGroup(child.pid);
+  deadline.signal.addEventListener('abort', end, { once: true });
+  if (deadline.signal.aborted) end();
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout.on('data', collect(stdout, deadline.counter(command.outputBytesMax)));
+  child.stderr.on('data', collect(stderr, deadline.counter(STDERR_BYTES_MAX)));
+  child.stdin.on('error', () => undefined); // a child that ended early says so by its exit code
+  child.stdin.end(command.input ?? '');
+  try {
+    const exitCode = await exitOf(child);
+    return { stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8'), exitCode, ended: deadline.ended() };
+  } catch (error) {
+    return { stdout: Buffer.alloc(0), stderr: String(error), exitCode: -1, ended: deadline.ended() };
+  } finally {
+    deadline.signal.removeEventListener('abort', end);
+    deadline.clear();
+  }
+}
+
+/** At once and without asking: whatever half-written files stay behind, the cache sweeps. */
+function endGroup(leader: number | undefined): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // the group has ended by itself
+  }
+}
+
+function exitOf(child: ReturnType<typeof spawn>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? -1));
+  });
+}
+
+function collect(into: Buffer[], count: (chunk: Buffer) => void): (chunk: Buffer) => void {
+  return (chunk) => {
+    into.push(chunk);
+    count(chunk);
+  };
+}
+
+interface Deadline {
+  signal: AbortSignal;
+  /** Counts the chunks of one stream and ends the process when they pass the bound. */
+  counter(bytesMax: number): (chunk: Buffer) => void;
+  ended(): GitOutput<unknown>['ended'];
+  clear(): void;
+}
+
+/** One signal for the three ways in which a process is ended by us; the first to happen is the one that is reported. */
+function startDeadline({ signals, timeoutMs }: GitCommand): Deadline {
+  const controller = new AbortController();
+  let ended: GitOutput<unknown>['ended'] = 'exit';
+  const end = (why: GitOutput<unknown>['ended']): void => {
+    if (controller.signal.aborted) return;
+    ended = why;
+    controller.abort();
+  };
+  const onAbort = (): void => end('aborted');
+  const timer = setTimeout(() => end('timeout'), timeoutMs);
+  for (const signal of signals) signal.addEventListener('abort', onAbort, { once: true });
+  if (signals.some((signal) => signal.aborted)) onAbort();
+  return {
+    signal: controller.signal,
+    counter(bytesMax) {
+      let seen = 0;
+      return (chunk) => {
+        seen += chunk.length;
+        if (seen > bytesMax) end('overflow');
+      };
+    },
+    ended: () => ended,
+    clear() {
+      clearTimeout(timer);
+      for (const signal of signals) signal.removeEventListener('abort', onAbort);
+    },
+  };
+}

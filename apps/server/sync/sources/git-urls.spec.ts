@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkGitUrl, isBranchName, maskUserinfo, normalizeSubfolder } from './git-urls.ts';
+
+describe('addresses that may be read', () => {
+  it.each([
+    { url: 'https://git.example.com/o/r.git', address: { protocol: 'https', url: 'https://git.example.com/o/r.git', host: 'git.example.com' } },
+    { url: 'HTTPS://Git.Example.com:8443/o/r', address: { protocol: 'https', url: 'https://git.example.com:8443/o/r', host: 'git.example.com:8443' } },
+    { url: 'https://bot@git.example.com/o/r', address: { protocol: 'https', url: 'https://git.example.com/o/r', host: 'git.example.com', user: 'bot' } },
+    { url: 'ssh://git@git.example.com:22/o/r.git', address: { protocol: 'ssh', url: 'ssh://git@git.example.com:22/o/r.git', host: 'git.example.com:22' } },
+    { url: 'git@git.example.com:o/r.git', address: { protocol: 'ssh', url: 'git@git.example.com:o/r.git', host: 'git.example.com' } },
+    { url: 'file:///srv/r.git', address: { protocol: 'file', url: 'file:///srv/r.git', host: '' } },
+    { url: '/srv/my repo.git', address: { protocol: 'file', url: '/srv/my repo.git', host: '' } },
+  ])('$url', ({ url, address }) => {
+    expect(checkGitUrl(url, true)).toEqual({ ok: true, address });
+  });
+});
+
+describe('addresses that are refused', () => {
+  it.each([
+    { url: '', why: 'nothing' },
+    { url: 'http://git.example.com/r', why: 'not encrypted' },
+    { url: 'git://git.example.com/r', why: 'not encrypted' },
+    { url: 'ext::sh -c id', why: 'runs a command' },
+    { url: 'fd::3', why: 'a helper' },
+    { url: 'git+ssh://git.example.com/r', why: 'a second spelling is one too many' },
+    { url: '-oProxyCommand=id', why: 'an option' },
+    { url: 'ssh://-oProxyCommand=id/r', why: 'an option where a host should be' },
+    { url: 'ssh://-x@git.example.com/r', why: 'an option where a user should be' },
+    { url: '-x@git.example.com:r', why: 'an option' },
+    { url: 'git@git.example.com:-x', why: 'an option where a path should be' },
+    { url: 'git@-x:r', why: 'an option where a host should be' },
+    { url: 'https://u:hunter2@git.example.com/r', why: 'a password' },
+    { url: 'ssh://u:hunter2@git.example.com/r', why: 'a password' },
+    { url: 'https://git.example.com/r?private_token=hunter2', why: 'a query can be a credential' },
+    { url: 'https://git.example.com/r#main', why: 'a fragment is no part of an address' },
+    { url: 'https://git.example.com/a b', why: 'a space' },
+    { url: 'https://git.example.com/r\nX: 1', why: 'a control character' },
+    { url: 'https://git.example.com/\u0000', why: 'a control character' },
+    { url: 'https://u%0d%0a@git.example.com/r', why: 'a control character in disguise' },
+    { url: 'https://', why: 'no host' },
+    { url: 'file://host/r', why: 'a host that git would not look at' },
+    { url: 'relative/r.git', why: 'relative to what?' },
+    { url: 'git@git.example.com::x', why: 'a helper' },
+  ])('$url: $why', ({ url }) => {
+    const verdict = checkGitUrl(url, true);
+    expect(verdict.ok).toBe(false);
+    expect(JSON.stringify(verdict)).not.toContain('hunter2');
+  });
+
+  it.each([{ url: '/srv/r.git' }, { url: 'file:///srv/r.git' }])('$url where local repositories are not allowed', ({ url }) => {
+    expect(checkGitUrl(url, false).ok).toBe(false);
+  });
+});
+
+it.each([
+  { text: "unable to access 'https://u:p@ss/w@git.example.com/': x", why: 'an @ in a password' },
+  { text: 'https://ghp_token@git.example.com and ssh://git@h/r', why: 'two of them' },
+])('masks the user part: $why', ({ text }) => {
+  expect(maskUserinfo(text)).not.toMatch(/u:p|ghp_token|git@/);
+});
+
+it('leaves text without a user part as it is', () => {
+  expect(maskUserinfo("repository 'https://git.example.com/a@b/' not found")).toBe("repository 'https://git.example.com/a@b/' not found");
+});
+
+describe('branch names', () => {
+  it.each(['main', 'release/1.x', 'dependabot/npm_and_yarn/x-1.2.3', 'büro', 'a@b', 'x.y'])('%s is one', (name) => {
+    expect(isBranchName(name)).toBe(true);
+  });
+
+  it.each(['', '-x', '@', 'a b', 'a..b', 'a~1', 'a^', 'a:b', 'a?', 'a*', 'a[b', 'a\\b', 'a@{1}', '/a', 'a/', 'a//b', '.a', 'a/.b', 'a.lock', 'a.', 'a\n'])(
+    '%j is none',
+    (name) => {
+      expect(isBranchName(name)).toBe(false);
+    },
+  );
+});
+
+describe('folders inside a repository', () => {
+  it.each([
+    { path: '', normal: '' },
+    { path: '.', normal: '' },
+    { path: './', normal: '' },
+    { path: 'ops/factory/', normal: 'ops/factory' },
+    { path: './ops', normal: 'ops' },
+  ])('$path → "$normal"', ({ path, normal }) => {
+    expect(normalizeSubfolder(path)).toBe(normal);
+  });
+
+  it.each(['/etc', '../x', 'a/../b', 'a//b', 'a/./b', 'a\nb'])('%j is refused', (path) => {
+    expect(normalizeSubfolder(path)).toBeUndefined();
+  });
+});

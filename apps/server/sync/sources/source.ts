@@ -1,0 +1,62 @@
+/** What a factory source promises the pass: whole trees at named revisions, or the reason why there is none. contract 9. */
+import type { TreeFile } from '#definitions';
+
+export type SourceFailureReason =
+  | 'unreachable'
+  | 'denied'
+  | 'branch-missing'
+  | 'path-missing'
+  | 'repository-missing'
+  | 'empty'
+  | 'unstable'
+  | 'refused'
+  | 'timeout'
+  | 'corrupt'
+  | 'disk';
+
+/** Why a tree could not be read. Cannot read is never the same as empty: the pass keeps what serves and tries again. Holds no secret. */
+export interface SourceFailure {
+  ok: false;
+  reason: SourceFailureReason;
+  message: string;
+  retry: 'backoff';
+}
+
+export type Snapshot =
+  | { ok: true; revision: string; unchanged: false; files: TreeFile[] }
+  | { ok: true; revision: string; unchanged: true }
+  | SourceFailure;
+
+/** Where a factory's definition files come from. contract 9 */
+export interface Source {
+  /** Complete tree at the current revision (sorted by path), or `unchanged` when the revision equals `knownRevision`; never a partial tree. */
+  snapshot(knownRevision: string | undefined, signal: AbortSignal): Promise<Snapshot>;
+  /** Re-reads the tree of an already fetched revision from the cache without the network. */
+  cached?(revision: string): Promise<Snapshot>;
+  /** Calls back on hints that something changed; returns the function that ends it. Hints may be false or late: list again. */
+  watch?(onHint: () => void): () => void;
+  /** Ends what is under way and waits for it. */
+  close(): Promise<void>;
+}
+
+/** The one way to write a failure down. */
+export function failure(reason: SourceFailureReason, message: string): SourceFailure {
+  return { ok: false, reason, message, retry: 'backoff' };
+}
+
+/** Carries a failure out of the middle of a reading; every source turns it back into a value at its own door. */
+export class SourceUnavailable extends Error {
+  readonly failure: SourceFailure;
+
+  constructor(reason: SourceFailureReason, message: string) {
+    super(message);
+    this.name = 'SourceUnavailable';
+    this.failure = failure(reason, message);
+  }
+}
+
+/** The code of an error of the operating system (`ENOENT`), if it is one. */
+export function systemCodeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,152 @@
+/** Webhooks and compiled filters in memory, so that a delivery needs no query to be decided; guarded by version. contract 5 (Transaction). */
+import { digestSecret, prepareSigningKey, SIGNATURE_SCHEMES, type SignatureScheme } from '#authentication';
+import type { AgentDefaults, AuthMode, AutomationDefinition } from '#definitions';
+import { compileFilter, MATCH_EVERYTHING, type CompiledFilter } from '#filters';
+import type { Vault } from '../secrets/vault.ts';
+import type { ServingFactory, ServingStore, ServingWebhook } from '../store/serving.ts';
+import type { SealedSecret } from '../store/secrets.ts';
+
+/** A refusal from memory is final only if memory was confirmed within this time. contract 5. */
+const CONFIRMED_FOR_MS = 1_000;
+
+/** One webhook as the ingress sees it. A credential that is undefined never authenticates. */
+export interface ServedWebhook {
+  uid: string;
+  slug: string;
+  name: string;
+  enabled: boolean;
+  authMode: AuthMode;
+  deliveryIdHeader?: string;
+  /** SHA-256 of the token, for token and url_token. */
+  tokenDigest?: Uint8Array;
+  scheme?: SignatureScheme;
+  signingKey?: Uint8Array;
+  /** Automations that select this webhook. */
+  automations: readonly ServedAutomation[];
+  factory: ServedFactory;
+}
+
+export interface ServedAutomation {
+  uid: string;
+  /** Same as `uid`: what `decideRuns` calls it. */
+  id: string;
+  enabled: boolean;
+  webhookUids: readonly string[];
+  definition: AutomationDefinition;
+  /** The filter of the trigger that selects the webhook; several triggers of one automation are one entry each. */
+  filter: CompiledFilter | 'unreadable';
+}
+
+export interface ServedFactory {
+  uid: string;
+  slug: string;
+  version: number;
+  revision: string;
+  serviceAccountUid: string;
+  agentDefaults?: AgentDefaults;
+}
+
+export class Serving {
+  private readonly store: ServingStore;
+  private readonly vault: Vault;
+  private readonly monotonicMs: () => number;
+  private readonly webhooks = new Map<string, ServedWebhook>();
+  private readonly webhooksOf = new Map<string, string[]>();
+  private version = 0;
+  private confirmedAtMs = Number.NEGATIVE_INFINITY;
+  private running: Promise<void> | undefined;
+  private waiting: Promise<void> | undefined;
+
+  constructor(store: ServingStore, vault: Vault, monotonicMs: () => number) {
+    this.store = store;
+    this.vault = vault;
+    this.monotonicMs = monotonicMs;
+  }
+
+  /** From memory, whatever its age: good enough to accept by, because acceptance checks the version in its transaction. */
+  webhook(uid: string): ServedWebhook | undefined {
+    return this.webhooks.get(uid);
+  }
+
+  /** Whether memory was confirmed recently enough for a refusal. */
+  isConfirmed(): boolean {
+    return this.monotonicMs() - this.confirmedAtMs <= CONFIRMED_FOR_MS;
+  }
+
+  /** Brings memory up to what is committed now. Throws StoreFault when the database does not answer. */
+  refresh(): Promise<void> {
+    // One look runs and at most one waits: a look that began before our question may have been too early for it.
+    if (this.waiting === undefined) {
+      this.waiting = (this.running ?? Promise.resolve()).catch(() => undefined).then(() => {
+        this.running = this.waiting;
+        this.waiting = undefined;
+        return this.load();
+      });
+    }
+    return this.waiting;
+  }
+
+  /** Like `refresh`, but shares an answer that is younger than a second. */
+  async confirm(): Promise<void> {
+    if (!this.isConfirmed()) await this.refresh();
+  }
+
+  private async load(): Promise<void> {
+    const askedAtMs = this.monotonicMs();
+    if ((await this.store.version()) !== this.version) {
+      for (const factory of await this.store.changedSince(this.version)) this.take(factory);
+    }
+    this.confirmedAtMs = askedAtMs;
+  }
+
+  private take(factory: ServingFactory): void {
+    for (const uid of this.webhooksOf.get(factory.uid) ?? []) this.webhooks.delete(uid);
+    this.webhooksOf.delete(factory.uid);
+    this.version = Math.max(this.version, factory.version);
+    if (factory.deleted) return;
+    const served: ServedFactory = {
+      uid: factory.uid, slug: factory.slug, version: factory.version, revision: factory.revision, serviceAccountUid: factory.serviceAccountUid,
+      agentDefaults: factory.agentDefaults,
+    };
+    const automations = byWebhook(factory);
+    for (const webhook of factory.webhooks) this.webhooks.set(webhook.uid, this.serve(webhook, served, automations.get(webhook.uid) ?? []));
+    this.webhooksOf.set(factory.uid, factory.webhooks.map(({ uid }) => uid));
+  }
+
+  private serve(webhook: ServingWebhook, factory: ServedFactory, automations: readonly ServedAutomation[]): ServedWebhook {
+    const { uid, slug, name, enabled, authMode, deliveryIdHeader } = webhook;
+    const scheme = webhook.signatureScheme === undefined ? undefined : SIGNATURE_SCHEMES.get(webhook.signatureScheme);
+    return { uid, slug, name, enabled, authMode, deliveryIdHeader, scheme, automations, factory, ...this.credential(webhook.secret, scheme) };
+  }
+
+  private credential(secret: SealedSecret | undefined, scheme: SignatureScheme | undefined): Pick<ServedWebhook, 'tokenDigest' | 'signingKey'> {
+    if (secret === undefined) return {};
+    const value = this.vault.open(secret, secret.secretId, secret.version);
+    if (scheme === undefined) return { tokenDigest: digestSecret(value) };
+    const prepared = prepareSigningKey(scheme, value);
+    return prepared.ok ? { signingKey: prepared.key } : {};
+  }
+}
+
+/** Compiled once per trigger; an unreadable stored filter never matches. */
+function byWebhook(factory: ServingFactory): Map<string, ServedAutomation[]> {
+  const selected = new Map<string, ServedAutomation[]>();
+  for (const { uid, definition } of factory.automations) {
+    for (const trigger of definition.triggers) {
+      if (trigger.provider !== 'webhook') continue;
+      const filter = trigger.payload === undefined ? MATCH_EVERYTHING : compiled(trigger.payload);
+      const served: ServedAutomation = { uid, id: uid, enabled: definition.enabled, webhookUids: trigger.webhookUids, definition, filter };
+      for (const webhookUid of trigger.webhookUids) {
+        const list = selected.get(webhookUid) ?? [];
+        list.push(served);
+        selected.set(webhookUid, list);
+      }
+    }
+  }
+  return selected;
+}
+
+function compiled(filter: unknown): ServedAutomation['filter'] {
+  const compilation = compileFilter(filter);
+  return compilation.ok ? compilation.filter : 'unreadable';
+}

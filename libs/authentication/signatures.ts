@@ -1,0 +1,149 @@
+/** Whether a request is signed with the webhook's key: the one engine that interprets scheme data. spec: Signature mode; contract 5, 6. */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { decodeBase64, decodeHex } from './encodings.ts';
+import { isRepeated, onlyValue } from './headers.ts';
+import { familiesOf, inFamily, timestampHeader } from './schemes.ts';
+import { headersInTemplate, signedMessage } from './signed-messages.ts';
+import { readSignatureHeader, type SignatureHeader } from './signature-headers.ts';
+import { parseTimestamp, timeliness } from './timestamps.ts';
+import type { Headers, SignatureScheme, Verdict } from './types.ts';
+
+/** A rotation shows two signatures; more than this is an attempt to make us work. contract 5 (≤ 16 candidates). */
+export const SIGNATURE_CANDIDATES_MAX = 16;
+
+/** Stands in for the key of a secret that has no value, so that its webhook answers in the same time as any other. */
+const UNSET_KEY = new Uint8Array(32);
+const MAC_BYTES: Readonly<Record<SignatureScheme['algorithm'], number>> = { sha1: 20, sha256: 32, sha512: 64 };
+const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
+
+export interface SignedRequest {
+  headers: Headers;
+  /** The body's exact bytes, never a parsed and printed form of it. */
+  body: Uint8Array;
+  /** Wall clock, milliseconds. */
+  nowMs: number;
+}
+
+type Refusal = Extract<Verdict, { ok: false }>;
+
+/** The scheme's headers of one family, as this request has them. */
+interface ReadHeaders {
+  family: string;
+  signature: SignatureHeader;
+  candidates: readonly Uint8Array[];
+  timestamp: string | undefined;
+  timestampMs: number | undefined;
+}
+
+/**
+ * Verifies the raw bytes of a request. `key` (from `prepareSigningKey`) undefined: the secret has no value, nothing
+ * authenticates. Algorithm and encoding come from the scheme, never from the request. Never throws on any request.
+ * A stale or future timestamp is reported as such only under a valid signature.
+ */
+export function verifySignature(scheme: SignatureScheme, key: Uint8Array | undefined, request: SignedRequest): Verdict {
+  const verdict = verifyWithKey(scheme, key ?? UNSET_KEY, request);
+  return key === undefined ? { ok: false, reason: 'secret-unset' } : verdict;
+}
+
+function verifyWithKey(scheme: SignatureScheme, key: Uint8Array, request: SignedRequest): Verdict {
+  const read = readHeaders(scheme, request.headers);
+  if ('ok' in read) return read;
+  const message = messageOf(scheme, read, request);
+  const skew = read.timestampMs === undefined ? {} : { skewSeconds: Math.round((request.nowMs - read.timestampMs) / 1000) };
+  if (!anyMatches(read.candidates, macOf(scheme, key, message))) return { ok: false, reason: 'mismatch', ...skew };
+  const timely = timelinessOf(scheme, read, request.nowMs);
+  if (timely !== 'timely') return { ok: false, reason: `timestamp-${timely}`, ...skew };
+  return {
+    ok: true,
+    ...(scheme.timestamp === undefined ? {} : { signedMessageDigest: digestOf(message) }),
+    ...(scheme.deliveryHeader === undefined ? {} : { deliveryHeader: inFamily(scheme.deliveryHeader, read.family) }),
+  };
+}
+
+function readHeaders(scheme: SignatureScheme, headers: Headers): ReadHeaders | Refusal {
+  const unfit = unfitHeader(scheme, headers);
+  if (unfit !== undefined) return unfit;
+  const family = completeFamily(scheme, headers);
+  if (typeof family !== 'string') return family;
+  const header = inFamily(scheme.signature.header, family);
+  const signature = readSignatureHeader(scheme.signature, onlyValue(headers, header) ?? '');
+  if (signature === undefined || signature.candidates.length === 0) return { ok: false, reason: 'header-malformed', header };
+  if (signature.candidates.length > SIGNATURE_CANDIDATES_MAX) return { ok: false, reason: 'too-many-candidates', header };
+  const candidates = signature.candidates.map((text) => decodeMac(scheme, text)).filter((mac) => mac !== undefined);
+  if (candidates.length === 0) return { ok: false, reason: 'header-malformed', header };
+  const timestamp = timestampText(scheme, family, signature, headers);
+  const timestampMs = scheme.timestamp && timestamp !== undefined ? parseTimestamp(timestamp, scheme.timestamp.format) : undefined;
+  if (scheme.timestamp !== undefined && timestampMs === undefined) {
+    return { ok: false, reason: 'timestamp-malformed', header: timestampHeader(scheme, family) ?? header };
+  }
+  return { family, signature, candidates, timestamp, timestampMs };
+}
+
+/** A repeated header of any family is refused, so that nobody can hide a second value behind the family that is read. */
+function unfitHeader(scheme: SignatureScheme, headers: Headers): Refusal | undefined {
+  const header = familiesOf(scheme)
+    .flatMap((family) => requiredHeaders(scheme, family))
+    .find((name) => isRepeated(headers, name));
+  return header === undefined ? undefined : { ok: false, reason: 'header-repeated', header };
+}
+
+/** The first family all of whose headers are there; else what is missing in the family that the request comes nearest to. */
+function completeFamily(scheme: SignatureScheme, headers: Headers): string | Refusal {
+  const families = familiesOf(scheme);
+  const isThere = (name: string): boolean => onlyValue(headers, name) !== undefined;
+  const family = families.find((candidate) => requiredHeaders(scheme, candidate).every(isThere));
+  if (family === undefined) {
+    const nearest = families.find((candidate) => requiredHeaders(scheme, candidate).some(isThere)) ?? families[0] ?? '';
+    return { ok: false, reason: 'header-missing', header: requiredHeaders(scheme, nearest).find((name) => !isThere(name)) };
+  }
+  const odd = headersInTemplate(inFamily(scheme.signed, family)).find((name) => !VISIBLE_ASCII.test(onlyValue(headers, name) ?? ''));
+  return odd === undefined ? family : { ok: false, reason: 'header-malformed', header: odd };
+}
+
+/** Signature header, timestamp header, and every header that is itself signed: a missing one is a refusal, never an empty text. */
+function requiredHeaders(scheme: SignatureScheme, family: string): string[] {
+  const timestamp = timestampHeader(scheme, family);
+  const signed = headersInTemplate(inFamily(scheme.signed, family));
+  return [inFamily(scheme.signature.header, family), ...(timestamp === undefined ? [] : [timestamp]), ...signed];
+}
+
+function timestampText(scheme: SignatureScheme, family: string, signature: SignatureHeader, headers: Headers): string | undefined {
+  const header = timestampHeader(scheme, family);
+  if (header !== undefined) return onlyValue(headers, header);
+  const values = signature.pairs.get(scheme.timestamp?.from.slice('pair:'.length) ?? '') ?? [];
+  return values.length === 1 ? values[0] : undefined;
+}
+
+function timelinessOf(scheme: SignatureScheme, read: ReadHeaders, nowMs: number): 'timely' | 'stale' | 'future' {
+  if (scheme.timestamp === undefined || read.timestampMs === undefined) return 'timely';
+  return timeliness(read.timestampMs, nowMs, scheme.timestamp.toleranceSeconds);
+}
+
+function messageOf(scheme: SignatureScheme, read: ReadHeaders, request: SignedRequest): Uint8Array[] {
+  const template = inFamily(scheme.signed, read.family);
+  return signedMessage(template, request.body, read.timestamp, (name) => onlyValue(request.headers, name) ?? '');
+}
+
+function macOf(scheme: SignatureScheme, key: Uint8Array, message: readonly Uint8Array[]): Uint8Array {
+  const hmac = createHmac(scheme.algorithm, key);
+  for (const part of message) hmac.update(part);
+  return hmac.digest();
+}
+
+function digestOf(message: readonly Uint8Array[]): Uint8Array {
+  const hash = createHash('sha256');
+  for (const part of message) hash.update(part);
+  return hash.digest();
+}
+
+function decodeMac(scheme: SignatureScheme, text: string): Uint8Array | undefined {
+  const mac = scheme.encoding === 'hex' ? decodeHex(text) : decodeBase64(text);
+  return mac?.length === MAC_BYTES[scheme.algorithm] ? mac : undefined;
+}
+
+/** Every candidate is compared, also after a match: the time says nothing about which one it was. */
+function anyMatches(candidates: readonly Uint8Array[], expected: Uint8Array): boolean {
+  let matched = false;
+  for (const candidate of candidates) matched = timingSafeEqual(candidate, expected) || matched;
+  return matched;
+}

@@ -1,0 +1,33 @@
+/** What exactly a scheme signs: the bytes its template stands for. contract 6 (covers the body). */
+
+/** `{body}`, `{timestamp}` or `{header:name}`; everything between them is literal text. */
+const PLACEHOLDER = /(\{body\}|\{timestamp\}|\{header:[^}]+\})/;
+
+/** Headers a template refers to: `{header:webhook-id}.{timestamp}.{body}` → `webhook-id`. The family is already resolved. */
+export function headersInTemplate(template: string): string[] {
+  return template
+    .split(PLACEHOLDER)
+    .filter((part) => part.startsWith('{header:'))
+    .map(headerName);
+}
+
+/** The signed bytes as consecutive parts: the body is not copied. Header text is one byte per character, as node reads it. */
+export function signedMessage(
+  template: string,
+  body: Uint8Array,
+  timestamp: string | undefined,
+  header: (name: string) => string,
+): Uint8Array[] {
+  return template
+    .split(PLACEHOLDER)
+    .filter((part) => part !== '')
+    .map((part) => {
+      if (part === '{body}') return body;
+      if (part === '{timestamp}') return Buffer.from(timestamp ?? '', 'latin1');
+      return Buffer.from(part.startsWith('{header:') ? header(headerName(part)) : part, 'latin1');
+    });
+}
+
+function headerName(placeholder: string): string {
+  return placeholder.slice('{header:'.length, -1);
+}

@@ -1,0 +1,76 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * Language model, by the id the server lists.
+ */
+export type Model = string;
+/**
+ * Environment of the run: the name of a file under environments/, else the UID of an environment that exists on the server.
+ */
+export type EnvironmentId = string;
+/**
+ * Skill used as base prompt: the name of a folder under skills/, or owner/repo:skill-name, or owner/repo:path/to/SKILL.md.
+ */
+export type Skill = string;
+/**
+ * Text put before every prompt.
+ */
+export type BasePrompt = string;
+/**
+ * Managed secrets that the run receives as environment variables, by name.
+ *
+ * @maxItems 100
+ */
+export type Secrets = {
+  /**
+   * Name of the managed secret; it becomes the variable's name.
+   */
+  name: string;
+}[];
+/**
+ * Minutes an agent that has nothing to do keeps waiting for follow-ups (10 unless said).
+ */
+export type IdleTimeoutMinutes = number;
+
+/**
+ * Keys that say how an agent runs; factory.yaml (agentDefaults) and automation.md share them.
+ */
+export interface AgentKeys {
+  model?: Model;
+  harness?: Harness;
+  environmentId?: EnvironmentId;
+  skill?: Skill;
+  basePrompt?: BasePrompt;
+  mcpServers?: McpServers;
+  secrets?: Secrets;
+  idleTimeoutMinutes?: IdleTimeoutMinutes;
+}
+/**
+ * The program that carries out the run.
+ */
+export interface Harness {
+  /**
+   * Harness as the server's operator configured it, for example command.
+   */
+  type?: string;
+  /**
+   * Model inside this harness; wins over model.
+   */
+  modelId?: string;
+  /**
+   * How long the model may think, in the harness's own words, for example low or high.
+   */
+  reasoningLevel?: string;
+}
+/**
+ * MCP servers the agent may use, by name. Each has either command (started beside the agent) or url (reached over HTTP).
+ */
+export interface McpServers {
+  [k: string]: McpServer;
+}
+/**
+ * One MCP server: command, args and env, or url and headers.
+ */
+export interface McpServer {
+  [k: string]: unknown;
+}

@@ -1,0 +1,85 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * Starts a run in a factory.
+ */
+export interface FactoryDispatchRequest {
+  /**
+   * What the agent has to do.
+   */
+  prompt: string;
+  /**
+   * Title.
+   */
+  title?: string;
+  /**
+   * AmbientAgentConfig: what the run says about its agent; everything else comes from automation, factory and server.
+   */
+  config?: {
+    /**
+     * Label for grouping and filtering.
+     */
+    name?: string;
+    /**
+     * Language model.
+     */
+    model_id?: string;
+    /**
+     * Shapes the agent's behaviour.
+     */
+    base_prompt?: string;
+    /**
+     * Environment.
+     */
+    environment_id?: string;
+    /**
+     * owner/repo:skill-name or owner/repo:path/to/SKILL.md.
+     */
+    skill_spec?: string;
+    /**
+     * MCP servers by name.
+     */
+    mcp_servers?: {
+      [k: string]: {
+        [k: string]: unknown;
+      };
+    };
+    harness?: {
+      /**
+       * Kind of harness.
+       */
+      type?: string;
+      /**
+       * Model of the harness.
+       */
+      model_id?: string;
+      /**
+       * Reasoning level.
+       */
+      reasoning_level?: string;
+      [k: string]: unknown;
+    };
+    idle_timeout_minutes?: number;
+    computer_use_enabled?: boolean;
+    secrets?: {
+      /**
+       * Name of a managed secret granted for runs.
+       */
+      name: string;
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  metadata?: {
+    [k: string]: string;
+  };
+  /**
+   * Reference of a ticket.
+   */
+  ticket_ref?: string;
+  /**
+   * Address of a ticket.
+   */
+  ticket_url?: string;
+  [k: string]: unknown;
+}

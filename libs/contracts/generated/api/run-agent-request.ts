@@ -1,0 +1,90 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * Creates a run.
+ */
+export interface RunAgentRequest {
+  /**
+   * What the agent has to do.
+   */
+  prompt?: string;
+  /**
+   * Title; by default the first line of the prompt.
+   */
+  title?: string;
+  /**
+   * AmbientAgentConfig: what the run says about its agent; everything else comes from automation, factory and server.
+   */
+  config?: {
+    /**
+     * Label for grouping and filtering.
+     */
+    name?: string;
+    /**
+     * Language model.
+     */
+    model_id?: string;
+    /**
+     * Shapes the agent's behaviour.
+     */
+    base_prompt?: string;
+    /**
+     * Environment.
+     */
+    environment_id?: string;
+    /**
+     * owner/repo:skill-name or owner/repo:path/to/SKILL.md.
+     */
+    skill_spec?: string;
+    /**
+     * MCP servers by name.
+     */
+    mcp_servers?: {
+      [k: string]: {
+        [k: string]: unknown;
+      };
+    };
+    harness?: {
+      /**
+       * Kind of harness.
+       */
+      type?: string;
+      /**
+       * Model of the harness.
+       */
+      model_id?: string;
+      /**
+       * Reasoning level.
+       */
+      reasoning_level?: string;
+      [k: string]: unknown;
+    };
+    idle_timeout_minutes?: number;
+    computer_use_enabled?: boolean;
+    secrets?: {
+      /**
+       * Name of a managed secret granted for runs.
+       */
+      name: string;
+      [k: string]: unknown;
+    }[];
+    [k: string]: unknown;
+  };
+  /**
+   * Skill to use; wins over config.skill_spec.
+   */
+  skill?: string;
+  /**
+   * Up to 20 entries of the caller's own.
+   */
+  metadata?: {
+    [k: string]: string;
+  };
+  /**
+   * Factory whose defaults and rights apply.
+   */
+  factory_uid?: string;
+  mode?: 'normal' | 'plan' | 'orchestrate';
+  interactive?: boolean;
+  [k: string]: unknown;
+}

@@ -1,0 +1,89 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * Managed secrets that the run receives as environment variables, by name.
+ *
+ * @maxItems 100
+ */
+export type Secrets = {
+  /**
+   * Name of the managed secret; it becomes the variable's name.
+   */
+  name: string;
+}[];
+
+/**
+ * factory.yaml: what holds for the whole factory. The file is optional.
+ */
+export interface FactoryFile {
+  /**
+   * Label of the factory.
+   */
+  name?: string;
+  /**
+   * What the factory is for.
+   */
+  description?: string;
+  agentDefaults?: AgentKeys;
+  /**
+   * atomic (default): a revision with any error does not apply at all. perFile: files with errors keep their last good version, the others apply. A change acts from the next revision on.
+   */
+  applyMode?: 'atomic' | 'perFile';
+}
+/**
+ * Used by every automation that does not say otherwise; secrets and mcpServers are replaced, never merged.
+ */
+export interface AgentKeys {
+  /**
+   * Language model, by the id the server lists.
+   */
+  model?: string;
+  harness?: Harness;
+  /**
+   * Environment of the run: the name of a file under environments/, else the UID of an environment that exists on the server.
+   */
+  environmentId?: string;
+  /**
+   * Skill used as base prompt: the name of a folder under skills/, or owner/repo:skill-name, or owner/repo:path/to/SKILL.md.
+   */
+  skill?: string;
+  /**
+   * Text put before every prompt.
+   */
+  basePrompt?: string;
+  mcpServers?: McpServers;
+  secrets?: Secrets;
+  /**
+   * Minutes an agent that has nothing to do keeps waiting for follow-ups (10 unless said).
+   */
+  idleTimeoutMinutes?: number;
+}
+/**
+ * The program that carries out the run.
+ */
+export interface Harness {
+  /**
+   * Harness as the server's operator configured it, for example command.
+   */
+  type?: string;
+  /**
+   * Model inside this harness; wins over model.
+   */
+  modelId?: string;
+  /**
+   * How long the model may think, in the harness's own words, for example low or high.
+   */
+  reasoningLevel?: string;
+}
+/**
+ * MCP servers the agent may use, by name. Each has either command (started beside the agent) or url (reached over HTTP).
+ */
+export interface McpServers {
+  [k: string]: McpServer;
+}
+/**
+ * One MCP server: command, args and env, or url and headers.
+ */
+export interface McpServer {
+  [k: string]: unknown;
+}

@@ -1,0 +1,25 @@
+/** Which schemas exist: the one place where a new schema file is added. */
+import agent from '../../schemas/agent.schema.json' with { type: 'json' };
+import automation from '../../schemas/automation.schema.json' with { type: 'json' };
+import environment from '../../schemas/environment.schema.json' with { type: 'json' };
+import factory from '../../schemas/factory.schema.json' with { type: 'json' };
+import webhook from '../../schemas/webhook.schema.json' with { type: 'json' };
+import type { AutomationFrontMatter } from './generated/automation.ts';
+import type { EnvironmentFile } from './generated/environment.ts';
+import type { FactoryFile } from './generated/factory.ts';
+import type { WebhookFile } from './generated/webhook.ts';
+
+/** Schema of each definition document by name; a schema may refer to another by its `$id`. contract 8. */
+export const DEFINITION_SCHEMAS = { factory, webhook, automation, environment } as const;
+export type DefinitionSchemaName = keyof typeof DEFINITION_SCHEMAS;
+
+/** What a value is once its validator has accepted it. */
+export interface DefinitionDocuments {
+  factory: FactoryFile;
+  webhook: WebhookFile;
+  automation: AutomationFrontMatter;
+  environment: EnvironmentFile;
+}
+
+/** Schemas that are only referred to. */
+export const SHARED_SCHEMAS: readonly object[] = [agent];

@@ -1,0 +1,118 @@
+/** What an automation file says: triggers and settings in its front matter, the prompt below. spec: automation file; contract 8 (automation). */
+import type { AutomationFrontMatter } from '#contracts';
+import type { JsonValue } from '#filters';
+import { runSecretProblems, toAgentDefaults } from './agent-keys.ts';
+import { readCron } from './cron.ts';
+import { readDocument } from './document.ts';
+import type { FileReading } from './file-reading.ts';
+import { splitFrontMatter } from './front-matter.ts';
+import { filterProblems } from './payload-filters.ts';
+import { hasErrors, problemAt } from './problems.ts';
+import { FILE_START, type SourceText } from './source-text.ts';
+import { didYouMean } from './suggest.ts';
+import type { FilePositions, Problem, ScheduleTrigger, WrittenAutomation, WrittenTrigger, WrittenWebhookTrigger } from './types.ts';
+
+const NO_POSITIONS: FilePositions = { value: () => FILE_START, key: () => FILE_START, plainText: () => undefined };
+/** UIDs of webhooks: 130 bits in lower-case Crockford base32. contract 1 (Identifiers). */
+const WEBHOOK_UID = /^wh_[0-9a-hjkmnp-tv-z]{26}$/;
+const PROVIDERS = ['webhook', 'schedule'];
+
+/** Reads automations/<name>/automation.md. Problems of front matter and prompt are found together. */
+export function readAutomation(name: string, source: SourceText): FileReading<WrittenAutomation> {
+  const split = splitFrontMatter(source);
+  if (!split.ok) return { definition: undefined, problems: [split.problem], positions: NO_POSITIONS };
+  const { document, problems, positions } = readDocument('automation', source, split.yaml);
+  if (split.prompt.trim() === '') problems.push(emptyPrompt(source, split.promptStart));
+  if (document === undefined) return { definition: undefined, problems, positions };
+  const reader: TriggerReader = { isMisshapen: hasErrors(problems), path: source.path, positions, problems };
+  const triggers = document.triggers.map((trigger, index) => readTrigger(trigger, `/triggers/${index}`, reader));
+  problems.push(...runSecretProblems(source.path, document.secrets, '/secrets', positions));
+  return { definition: toAutomation(name, source.path, document, triggers, split.prompt), problems, positions };
+}
+
+interface TriggerReader {
+  /** The document has errors of shape. */
+  isMisshapen: boolean;
+  path: string;
+  positions: FilePositions;
+  problems: Problem[];
+}
+
+function emptyPrompt(source: SourceText, promptStart: number): Problem {
+  const message = 'the prompt is empty; write what the agent shall do below the front matter';
+  return problemAt(source.path, source.range(promptStart, promptStart), 'empty-prompt', message);
+}
+
+function toAutomation(name: string, path: string, file: AutomationFrontMatter, triggers: WrittenTrigger[], prompt: string): WrittenAutomation {
+  const { description, concurrency, limits, network } = file;
+  return {
+    name,
+    path,
+    ...(description === undefined ? {} : { description }),
+    enabled: file.enabled ?? true,
+    prompt,
+    agent: toAgentDefaults(file),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(network === undefined ? {} : { network: network as JsonValue }),
+    triggers,
+  };
+}
+
+type TriggerFile = AutomationFrontMatter['triggers'][number];
+
+function readTrigger(trigger: TriggerFile, pointer: string, reader: TriggerReader): WrittenTrigger {
+  switch (trigger.provider) {
+    case 'webhook':
+      return readWebhookTrigger(trigger as unknown as WebhookTriggerFile, pointer, reader);
+    case 'schedule':
+      return readScheduleTrigger(trigger as unknown as ScheduleTriggerFile, pointer, reader);
+    default:
+      return inactiveTrigger(trigger.provider, pointer, reader);
+  }
+}
+
+/** What the schema's webhookTrigger has checked. */
+interface WebhookTriggerFile {
+  filter: { webhook_ids?: string[]; webhooks?: string[]; payload?: JsonValue };
+}
+
+/** What the schema's scheduleTrigger has checked. */
+interface ScheduleTriggerFile {
+  schedule: { name?: string; cron: string };
+}
+
+function readWebhookTrigger({ filter }: WebhookTriggerFile, pointer: string, reader: TriggerReader): WrittenWebhookTrigger {
+  const { webhook_ids: webhookIds = [], webhooks: webhookNames = [], payload } = filter;
+  // With a key misspelt, the trigger selects nothing because of that.
+  if (webhookIds.length + webhookNames.length === 0 && !reader.isMisshapen) {
+    const message = 'the trigger selects no webhook; list names under webhooks, or UIDs under webhook_ids';
+    report(reader, `${pointer}/filter`, 'trigger-webhooks', message);
+  }
+  for (const [index, uid] of webhookIds.entries()) {
+    if (!WEBHOOK_UID.test(uid)) report(reader, `${pointer}/filter/webhook_ids/${index}`, 'webhook-uid', notAUid(uid));
+  }
+  if (payload !== undefined) reader.problems.push(...filterProblems(reader.path, payload, `${pointer}/filter/payload`, reader.positions));
+  return { provider: 'webhook', webhookIds, webhookNames, ...(payload === undefined ? {} : { payload }) };
+}
+
+function notAUid(text: string): string {
+  const way = text.startsWith('wh_') ? 'copy it from the plan or the webhook\'s page' : 'name files under webhooks instead';
+  return `webhook_ids holds ${JSON.stringify(text)}, which is not a webhook UID (wh_ and 26 characters); ${way}`;
+}
+
+function readScheduleTrigger({ schedule }: ScheduleTriggerFile, pointer: string, reader: TriggerReader): ScheduleTrigger {
+  const reading = readCron(schedule.cron);
+  if (!reading.ok) report(reader, `${pointer}/schedule/cron`, 'cron', `cron ${JSON.stringify(schedule.cron)} ${reading.message}`);
+  return { provider: 'schedule', ...(schedule.name === undefined ? {} : { name: schedule.name }), cron: schedule.cron };
+}
+
+function inactiveTrigger(provider: string, pointer: string, reader: TriggerReader): WrittenTrigger {
+  const message = `provider ${JSON.stringify(provider)} is not served here: the trigger is kept and never fires${didYouMean(provider, PROVIDERS)}`;
+  report(reader, `${pointer}/provider`, 'provider-inactive', message);
+  return { provider: 'inactive', declaredProvider: provider };
+}
+
+function report(reader: TriggerReader, pointer: string, rule: string, message: string): void {
+  reader.problems.push(problemAt(reader.path, reader.positions.value(pointer), rule, message));
+}

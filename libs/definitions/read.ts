@@ -1,0 +1,191 @@
+/** How a tree of files becomes definitions and problems; every file is read, whatever is wrong with the others. contract 8. */
+import { readAutomation } from './automations.ts';
+import { readContents, refuseEntry, refuseLink } from './contents.ts';
+import { DEFAULT_FACTORY, readEnvironment, readFactory } from './factories.ts';
+import type { FileReading } from './file-reading.ts';
+import { placeOf, type Place } from './places.ts';
+import { byCodeUnits, hasErrors, problemAt, sortedProblems } from './problems.ts';
+import { FILE_START, type SourceText } from './source-text.ts';
+import type { FilePositions, Problem, Reading, SkillDefinition, TreeFile, WrittenDefinitions } from './types.ts';
+import { readWebhook } from './webhooks.ts';
+
+/** Definition files of one factory: bounds the time of a pass. Other files of skills are not counted. */
+export const DEFINITION_FILES_MAX = 2000;
+
+interface ReadLimits {
+  definitionFilesMax: number;
+}
+
+/**
+ * Reads a complete tree, relative to the factory's root. Total for any input: what is wrong becomes a problem, sorted by path, line
+ * and column. A file with an error of its own is in `brokenPaths` and its definition is left out. contract 8.
+ */
+export function readDefinitions(files: readonly TreeFile[], limits: ReadLimits = { definitionFilesMax: DEFINITION_FILES_MAX }): Reading {
+  const tree = newTree();
+  const placed = placedFiles(files);
+  if (placed.length === 0) tree.problems.push(notAFactory());
+  let definitionFiles = 0;
+  for (const { file, place } of placed) {
+    definitionFiles += place.kind === 'skill-file' || place.kind === 'hosted' ? 0 : 1;
+    if (definitionFiles > limits.definitionFilesMax) refuseSurplus(tree, file, definitionFiles, limits);
+    else readFile(tree, file, place);
+  }
+  const skills = finishSkills(tree);
+  return {
+    definitions: { ...tree.definitions, skills },
+    unsound: { ...tree.unsound, skills: [] },
+    problems: sortedProblems(tree.problems),
+    brokenPaths: [...tree.broken].sort(byCodeUnits),
+    positions: tree.positions,
+  };
+}
+
+type ReadSoFar = Omit<WrittenDefinitions, 'skills'>;
+
+interface Tree {
+  definitions: ReadSoFar;
+  unsound: ReadSoFar;
+  problems: Problem[];
+  broken: Set<string>;
+  positions: Map<string, FilePositions>;
+  skills: Map<string, SkillFolder>;
+  hostedGroups: Set<string>;
+}
+
+interface SkillFolder {
+  path?: string;
+  text?: string;
+  files: string[];
+}
+
+function newTree(): Tree {
+  return {
+    definitions: nothingRead(),
+    unsound: nothingRead(),
+    problems: [],
+    broken: new Set(),
+    positions: new Map(),
+    skills: new Map(),
+    hostedGroups: new Set(),
+  };
+}
+
+function nothingRead(): ReadSoFar {
+  return { factory: DEFAULT_FACTORY, webhooks: [], automations: [], environments: [] };
+}
+
+function placedFiles(files: readonly TreeFile[]): { file: TreeFile; place: Place }[] {
+  const placed = files.map((file) => ({ file, place: placeOf(file.path) })).filter(({ place }) => place.kind !== 'ignored');
+  return placed.sort((left, right) => byCodeUnits(left.file.path, right.file.path));
+}
+
+function readFile(tree: Tree, file: TreeFile, place: Place): void {
+  switch (place.kind) {
+    case 'ignored':
+      return;
+    case 'hosted':
+      return warnHosted(tree, file, place.group);
+    case 'misplaced':
+      return breakFile(tree, refuseLink(file) ?? problemAt(file.path, FILE_START, 'wrong-place', `nothing is read from here; did you mean ${place.expected}?`));
+    case 'badly-named':
+      return breakFile(tree, problemAt(file.path, FILE_START, 'bad-name', badName(place.name)));
+    case 'skill-file':
+      return addSkillFile(tree, file, place.name);
+    default:
+      return readDefinition(tree, file, place);
+  }
+}
+
+type DefinitionPlace = Extract<Place, { kind: 'factory' | 'webhook' | 'automation' | 'environment' | 'skill' }>;
+
+function readDefinition(tree: Tree, file: TreeFile, place: DefinitionPlace): void {
+  const contents = readContents(file);
+  if (!contents.ok) {
+    if (place.kind === 'skill') skillFolder(tree, place.name).path = file.path;
+    return breakFile(tree, contents.problem);
+  }
+  const { source } = contents;
+  switch (place.kind) {
+    case 'factory':
+      return keep(tree, source, readFactory(source), (to, factory) => (to.factory = factory));
+    case 'webhook':
+      return keep(tree, source, readWebhook(place.name, source), (to, webhook) => to.webhooks.push(webhook));
+    case 'automation':
+      return keep(tree, source, readAutomation(place.name, source), (to, automation) => to.automations.push(automation));
+    case 'environment':
+      return keep(tree, source, readEnvironment(place.name, source), (to, environment) => to.environments.push(environment));
+    case 'skill':
+      return keepSkill(tree, source, place.name);
+  }
+}
+
+function keep<Definition>(tree: Tree, source: SourceText, reading: FileReading<Definition>, add: (to: ReadSoFar, definition: Definition) => void): void {
+  tree.positions.set(source.path, reading.positions);
+  for (const problem of reading.problems) tree.problems.push(problem);
+  const isSound = !hasErrors(reading.problems) && reading.definition !== undefined;
+  if (!isSound) tree.broken.add(source.path);
+  if (reading.definition !== undefined) add(isSound ? tree.definitions : tree.unsound, reading.definition);
+}
+
+function keepSkill(tree: Tree, source: SourceText, name: string): void {
+  const folder = skillFolder(tree, name);
+  folder.path = source.path;
+  if (source.text.trim() === '') return breakFile(tree, problemAt(source.path, FILE_START, 'empty-prompt', 'the skill is empty; write what the agent shall know'));
+  folder.text = source.text;
+}
+
+function addSkillFile(tree: Tree, file: TreeFile, name: string): void {
+  const folder = skillFolder(tree, name);
+  folder.files.push(file.path);
+  const obstacle = refuseEntry(file);
+  if (obstacle !== undefined) breakFile(tree, obstacle);
+}
+
+function skillFolder(tree: Tree, name: string): SkillFolder {
+  const folder = tree.skills.get(name) ?? { files: [] };
+  tree.skills.set(name, folder);
+  return folder;
+}
+
+/** A skill is whole or broken: any of its files in error breaks SKILL.md, so that nothing half of it is ever mounted. */
+function finishSkills(tree: Tree): SkillDefinition[] {
+  return [...tree.skills].flatMap(([name, { path, text, files }]) => {
+    if (path === undefined) tree.problems.push(skillMissing(tree, name, files[0] ?? `skills/${name}`));
+    if (path === undefined) return [];
+    if (files.some((file) => tree.broken.has(file))) tree.broken.add(path);
+    return text === undefined || tree.broken.has(path) ? [] : [{ name, path, text, files }];
+  });
+}
+
+function skillMissing(tree: Tree, name: string, path: string): Problem {
+  tree.broken.add(path);
+  return problemAt(path, FILE_START, 'skill-missing', `skills/${name}/SKILL.md is missing: files of a skill stand beside it`);
+}
+
+function warnHosted(tree: Tree, file: TreeFile, group: string): void {
+  if (tree.hostedGroups.has(group)) return;
+  tree.hostedGroups.add(group);
+  const message = `${group} belongs to the hosted service's format and is not served here; it is ignored`;
+  tree.problems.push(problemAt(file.path, FILE_START, 'unsupported-here', message));
+}
+
+function refuseSurplus(tree: Tree, file: TreeFile, count: number, { definitionFilesMax }: ReadLimits): void {
+  tree.broken.add(file.path);
+  if (count !== definitionFilesMax + 1) return;
+  const message = `this is definition file ${count}; a factory has at most ${definitionFilesMax}, so from here on, in path order, none is read`;
+  tree.problems.push(problemAt(file.path, FILE_START, 'too-many-files', message));
+}
+
+function breakFile(tree: Tree, problem: Problem): void {
+  tree.broken.add(problem.path);
+  tree.problems.push(problem);
+}
+
+function badName(name: string): string {
+  return `${JSON.stringify(name)} is no possible name: names are 1 to 63 of a-z, 0-9 and -, and neither start nor end with -`;
+}
+
+function notAFactory(): Problem {
+  const message = 'nothing here is a factory: expected factory.yaml, or files under webhooks/, automations/, environments/ or skills/';
+  return problemAt('factory.yaml', FILE_START, 'not-a-factory', message);
+}

@@ -1,0 +1,95 @@
+/** Every rule a definition file can break: id, published code, severity and what it is about. */
+
+export interface Rule {
+  /** Code of the hosted service's validator where one is published for the same defect, else formed the same way. */
+  code: `FF_${string}`;
+  severity: 'error' | 'warning';
+  /** One sentence for people: what the rule asks for. */
+  summary: string;
+}
+
+const error = (code: Rule['code'], summary: string): Rule => ({ code, severity: 'error', summary });
+const warning = (code: Rule['code'], summary: string): Rule => ({ code, severity: 'warning', summary });
+
+/** The registry of rules, by kebab-case id. Every one has a golden case under test/definitions/err. contract 8. */
+export const RULES = {
+  // the tree
+  'not-a-factory': error('FF_NOT_A_FACTORY', 'A factory repository holds factory.yaml, webhooks/, automations/, environments/ or skills/.'),
+  'wrong-place': error('FF_WRONG_PLACE', 'A definition file has one exact place and extension.'),
+  'bad-name': error('FF_INVALID_NAME', 'Names are 1 to 63 of a-z, 0-9 and -, and neither start nor end with -.'),
+  'not-a-file': error('FF_NOT_A_FILE', 'Definition files are regular files, neither symbolic links nor submodules.'),
+  'lfs-pointer': error('FF_LFS_POINTER', 'Definition files are committed as they are, not through Git LFS.'),
+  'file-too-large': error('FF_FILE_TOO_LARGE', 'A definition file has at most 256 KiB.'),
+  'too-many-files': error('FF_TOO_MANY_FILES', 'A factory has at most 2,000 definition files.'),
+  'not-utf8': error('FF_INVALID_ENCODING', 'Definition files are UTF-8.'),
+  'byte-order-mark': error('FF_BYTE_ORDER_MARK', 'Definition files start without a byte order mark.'),
+  'nul-character': error('FF_NUL_CHARACTER', 'Definition files hold no NUL character.'),
+  'skill-missing': error('FF_SKILL_MISSING', 'A folder under skills/ holds a SKILL.md.'),
+  // YAML
+  'yaml-syntax': error('FF_INVALID_YAML', 'Definition files are well-formed YAML 1.2.'),
+  'yaml-documents': error('FF_MULTIPLE_DOCUMENTS', 'A file holds one YAML document.'),
+  'yaml-root': error('FF_INVALID_ROOT', 'The document is a mapping.'),
+  'yaml-anchor': error('FF_YAML_ANCHOR', 'Anchors and aliases are not allowed.'),
+  'yaml-tag': error('FF_YAML_TAG', 'Tags are not allowed.'),
+  'yaml-directive': error('FF_YAML_DIRECTIVE', 'YAML directives are not allowed.'),
+  'yaml-merge-key': error('FF_YAML_MERGE_KEY', 'Merge keys are not allowed.'),
+  'yaml-duplicate-key': error('FF_DUPLICATE_KEY', 'A key stands once in its mapping.'),
+  'yaml-key-type': error('FF_INVALID_KEY', 'Keys are strings.'),
+  'yaml-nesting': error('FF_NESTING', 'Values are nested at most 64 deep.'),
+  'yaml-number': error('FF_INVALID_NUMBER', 'Numbers are finite and exactly representable.'),
+  'yaml-ambiguous': warning('FF_AMBIGUOUS_VALUE', 'Unquoted values in a payload filter read the same in every YAML version.'),
+  // shape
+  'unknown-key': error('FF_UNKNOWN_FIELD', 'Only known keys are used.'),
+  'missing-key': error('FF_MISSING_FIELD', 'Required keys are there.'),
+  'wrong-type': error('FF_INVALID_TYPE', 'Values have the type of their key.'),
+  'wrong-value': error('FF_INVALID_VALUE', 'Values are in the range of their key.'),
+  'unsupported-here': warning('FF_UNSUPPORTED', 'Keys and files of the hosted service that are not served here are ignored.'),
+  // webhooks
+  'signature-scheme': error('FF_SIGNATURE_SCHEME', 'signatureScheme is there exactly when authMode is signature.'),
+  'delivery-id-header': error('FF_DELIVERY_ID_HEADER', 'deliveryIdHeader is a header whose value is the request\'s own.'),
+  // automations
+  'front-matter-missing': error('FF_FRONT_MATTER_MISSING', 'automation.md starts with front matter between --- lines.'),
+  'front-matter-unclosed': error('FF_FRONT_MATTER_UNCLOSED', 'Front matter is closed by a --- line.'),
+  'front-matter-fence': error('FF_FRONT_MATTER_FENCE', 'The lines around front matter hold --- and nothing else.'),
+  'front-matter-language': error('FF_FRONT_MATTER_LANGUAGE', 'Front matter is YAML; nothing in it is executed.'),
+  'empty-prompt': error('FF_EMPTY_PROMPT', 'The text that an agent works from is not empty.'),
+  'provider-inactive': warning('FF_PROVIDER_INACTIVE', 'Triggers of other providers are kept and never fire here.'),
+  'trigger-webhooks': error('FF_TRIGGER_WEBHOOKS', 'A webhook trigger selects at least one webhook.'),
+  'webhook-uid': error('FF_INVALID_WEBHOOK_UID', 'webhook_ids holds webhook UIDs.'),
+  'duplicate-trigger': warning('FF_DUPLICATE_TRIGGER', 'The triggers of an automation differ.'),
+  cron: error('FF_INVALID_CRON', 'Cron expressions have five fields, or are one of the @ words, and can fire.'),
+  // payload filters (found by #filters)
+  'filter-not-object': error('FF_INVALID_FILTER', 'A payload filter is a mapping.'),
+  'filter-bare-scalar': error('FF_INVALID_FILTER', 'Allowed values stand in a list.'),
+  'filter-empty-nested': error('FF_INVALID_FILTER', 'A nested filter has at least one key.'),
+  'filter-operators-mixed': error('FF_INVALID_FILTER', 'Operators do not stand beside field names.'),
+  'filter-operator-value': error('FF_INVALID_FILTER', 'Operators have values of their type.'),
+  'filter-item-not-scalar': error('FF_INVALID_FILTER', 'Listed values are scalars.'),
+  'filter-number-inexact': error('FF_INVALID_FILTER', 'Numbers in a filter are exact finite doubles.'),
+  'filter-in-and-not-in': error('FF_INVALID_FILTER', 'No value is both in and not_in.'),
+  'filter-exists-false-with-in': error('FF_INVALID_FILTER', 'exists: false and a non-empty in exclude each other.'),
+  'filter-too-deep': error('FF_INVALID_FILTER', 'A filter is at most 10 deep.'),
+  'filter-too-many-fields': error('FF_INVALID_FILTER', 'A filter tests at most 64 fields.'),
+  'filter-too-many-values': error('FF_INVALID_FILTER', 'A set has at most 32 values.'),
+  'filter-never': warning('FF_FILTER_NEVER', 'An empty in never matches.'),
+  'filter-always': warning('FF_FILTER_ALWAYS', 'An empty not_in always matches.'),
+  // references
+  'secret-known': error('FF_SECRET_NOT_FOUND', 'Named secrets exist and are granted to the factory.'),
+  'secret-usable': error('FF_SECRET_NOT_USABLE', 'A secret\'s value suits the authentication mode.'),
+  'secret-unset': error('FF_SECRET_UNSET', 'An enabled webhook has a secret that is set.'),
+  'run-secret-name': error('FF_RUN_SECRET_NAME', 'Secrets of runs do not shadow variables that programs rely on.'),
+  'webhook-quota': error('FF_WEBHOOK_QUOTA', 'A factory has at most 20 webhooks.'),
+  'webhook-known': error('FF_WEBHOOK_NOT_FOUND', 'Triggers select webhooks of this factory.'),
+  'webhook-deleted': warning('FF_WEBHOOK_DELETED', 'A trigger on a deleted webhook does not fire.'),
+  'environment-known': error('FF_ENVIRONMENT_NOT_FOUND', 'environmentId names a declared or existing environment.'),
+  'skill-known': error('FF_SKILL_NOT_FOUND', 'skill names a declared skill or a skill of a repository.'),
+  'held-reference': error('FF_HELD_REFERENCE', 'A file that refers to a file with errors is held with it.'),
+} as const satisfies Readonly<Record<string, Rule>>;
+
+export type RuleId = keyof typeof RULES;
+
+/** The rule of an id that another lib reports; an id that is not registered is treated as an error of its own code. */
+export function ruleOf(id: string): Rule {
+  const known: Readonly<Record<string, Rule>> = RULES;
+  return Object.hasOwn(known, id) ? (known[id] as Rule) : error(`FF_${id.toUpperCase().replaceAll('-', '_')}`, id);
+}

@@ -1,0 +1,31 @@
+/** How many failed authentications one client may cause at one webhook. spec: Authentication rule 5; contract 5 (Failed authentication). */
+import { FAILURES_PER_MINUTE_MAX } from './limits.ts';
+import { takePlace } from './windows.ts';
+
+/** Failure times by key, least recently failing first. Held by the caller, one per process; `spendFailure` keeps it in bounds. */
+export type FailureBudgets = Map<string, readonly number[]>;
+
+export type FailureVerdict = { withinBudget: true } | { withinBudget: false; retryAfterSeconds: number };
+
+/** The key of a budget. A webhook UID holds no space, so that keys of different pairs differ. `addressKey`: see `addressKeyOf`. */
+export function failureKey(webhookUid: string, addressKey: string): string {
+  return `${webhookUid} ${addressKey}`;
+}
+
+/**
+ * Records one failure of `key` in `budgets` (changed in place; nothing else is) and says whether it is within 20 a minute.
+ * A failure over the budget is not recorded: the wait that was announced stays true. Beyond `maxKeys` the least recently
+ * failing keys are forgotten, so that an attacker with many addresses costs bounded memory. Ask only after a failure:
+ * a valid delivery is never refused because of somebody's failures.
+ */
+export function spendFailure(budgets: FailureBudgets, key: string, nowMs: number, bounds: { maxKeys: number }): FailureVerdict {
+  const window = budgets.get(key) ?? [];
+  const taken = takePlace(window, nowMs, FAILURES_PER_MINUTE_MAX);
+  budgets.delete(key);
+  budgets.set(key, taken.ok ? taken.window : window);
+  for (const oldest of budgets.keys()) {
+    if (budgets.size <= bounds.maxKeys) break;
+    budgets.delete(oldest);
+  }
+  return taken.ok ? { withinBudget: true } : { withinBudget: false, retryAfterSeconds: taken.retryAfterSeconds };
+}

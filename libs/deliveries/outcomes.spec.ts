@@ -1,0 +1,158 @@
+/** Checks, answers, retention and starts: the tables of the ingress. */
+import { compileFilter, UNREADABLE_FILTER, type CompiledFilter, type JsonValue } from '#filters';
+import {
+  acceptedBody,
+  BODY_BYTES_MAX,
+  CHECKS,
+  decideRuns,
+  INGRESS_ANSWERS,
+  isPrunable,
+  OUTCOMES,
+  REFUSALS,
+  retentionClass,
+  type IngressRefusal,
+  type OutcomeKind,
+} from './index.ts';
+
+describe('CHECKS', () => {
+  it.each([
+    { mode: 'token', before: 'credential', after: 'size', why: 'an unauthenticated sender costs no body' },
+    { mode: 'url_token', before: 'credential', after: 'size', why: 'an unauthenticated sender costs no body' },
+    { mode: 'signature', before: 'size', after: 'signature', why: 'the signature needs the whole body, so the body must be bounded first' },
+    { mode: 'signature', before: 'signature', after: 'rate', why: 'only authenticated deliveries take slots' },
+    { mode: 'token', before: 'size', after: 'rate', why: 'contract 5, step 3 before step 4' },
+    { mode: 'token', before: 'rate', after: 'json', why: 'an invalid body keeps its slot' },
+    { mode: 'signature', before: 'rate', after: 'json', why: 'an invalid body keeps its slot' },
+    { mode: 'url_token', before: 'json', after: 'identity', why: 'only valid deliveries are named' },
+  ] as const)('$mode: $before before $after, because $why', ({ mode, before, after }) => {
+    const order: readonly string[] = CHECKS[mode];
+    expect(order).toContain(before);
+    expect(order.indexOf(before)).toBeLessThan(order.indexOf(after));
+  });
+
+  it('asks every mode for exactly one proof', () => {
+    for (const order of Object.values(CHECKS))
+      expect(order.filter((check) => check === 'credential' || check === 'signature')).toHaveLength(1);
+  });
+});
+
+describe('REFUSALS and INGRESS_ANSWERS', () => {
+  it.each<{ refusal: IngressRefusal; status: number; label: string | undefined; why: string }>([
+    { refusal: 'not-post', status: 405, label: undefined, why: 'before anything is looked up' },
+    { refusal: 'not-found', status: 404, label: undefined, why: 'not logged' },
+    { refusal: 'unauthenticated', status: 401, label: 'Rejected (auth)', why: 'spec: Errors' },
+    { refusal: 'failures-over-budget', status: 429, label: undefined, why: 'not logged' },
+    { refusal: 'too-large', status: 413, label: 'Rejected (too large)', why: 'spec: Errors' },
+    { refusal: 'too-large-unauthenticated', status: 413, label: 'Rejected (too large)', why: 'spec: Errors' },
+    { refusal: 'over-rate', status: 429, label: undefined, why: 'no label in the spec' },
+    { refusal: 'invalid-json', status: 400, label: 'Rejected (invalid JSON)', why: 'spec: Errors' },
+    { refusal: 'unavailable', status: 503, label: undefined, why: 'the delivery may come again' },
+  ])('$refusal → $status $label: $why', ({ refusal, status, label }) => {
+    const rule = REFUSALS[refusal];
+    expect(rule.status).toBe(status);
+    expect(rule.outcome && OUTCOMES[rule.outcome]).toBe(label);
+    expect(rule.retryAfter === true).toBe(status === 429 || status === 503);
+  });
+
+  it('counts what contract 5 counts: 400 and authenticated 413 keep slots, failures and unauthenticated 413 spend the budget', () => {
+    const those = (has: (refusal: IngressRefusal) => boolean): string[] => (Object.keys(REFUSALS) as IngressRefusal[]).filter(has).sort();
+    expect(those((refusal) => REFUSALS[refusal].takesSlot === true)).toEqual(['invalid-json', 'too-large']);
+    expect(those((refusal) => REFUSALS[refusal].spendsBudget === true)).toEqual(['too-large-unauthenticated', 'unauthenticated']);
+    expect(REFUSALS.unauthenticated.overBudget).toBe('failures-over-budget');
+  });
+
+  it('answers constant JSON with one text for each status', () => {
+    for (const { body } of Object.values(INGRESS_ANSWERS)) expect(Object.keys(JSON.parse(body) as object)).toEqual(['error']);
+    expect(INGRESS_ANSWERS[400].body).toBe('{"error": "body is not valid JSON"}');
+    expect(INGRESS_ANSWERS[405].headers).toEqual({ allow: 'POST' });
+    expect(INGRESS_ANSWERS[413].body).toContain(String(BODY_BYTES_MAX));
+    expect(JSON.parse(acceptedBody('a"\\b'))).toEqual({ delivery_id: 'a"\\b' });
+  });
+});
+
+describe('isPrunable', () => {
+  const NOW = 1_700_000_000_000;
+  const DAY = 86_400_000;
+  it.each([
+    { ageMs: 7 * DAY + 1, newer: 50, needed: false, prunable: true, why: 'old, beyond the latest 50, needed by nobody' },
+    { ageMs: 7 * DAY, newer: 50, needed: false, prunable: false, why: 'exactly seven days is not older' },
+    { ageMs: 700 * DAY, newer: 49, needed: false, prunable: false, why: 'the fiftieth is kept, however old' },
+    { ageMs: DAY, newer: 5000, needed: false, prunable: false, why: 'seven days are kept, however many' },
+    { ageMs: 700 * DAY, newer: 5000, needed: true, prunable: false, why: 'a run still needs the payload' },
+    { ageMs: -DAY, newer: 5000, needed: false, prunable: false, why: 'a clock that went back prunes nothing' },
+  ])('$prunable: $why', ({ ageMs, newer, needed, prunable }) => {
+    expect(isPrunable({ receivedAtMs: NOW - ageMs, newerInClass: newer, neededByRun: needed }, NOW)).toBe(prunable);
+  });
+
+  it('counts Accepted and Duplicate together and every refusal together', () => {
+    const classes = (Object.keys(OUTCOMES) as OutcomeKind[]).map((outcome) => [outcome, retentionClass(outcome)]);
+    expect(classes).toEqual([
+      ['accepted', 'accepted'],
+      ['duplicate', 'accepted'],
+      ['rejectedAuth', 'rejected'],
+      ['rejectedInvalidJson', 'rejected'],
+      ['rejectedTooLarge', 'rejected'],
+    ]);
+  });
+});
+
+describe('decideRuns', () => {
+  function filterOf(filter: JsonValue): CompiledFilter {
+    const compiled = compileFilter(filter);
+    if (!compiled.ok) throw new Error('bad filter');
+    return compiled.filter;
+  }
+  const every = filterOf({});
+  const opened = filterOf({ action: ['opened'] });
+  const on = (id: string, filter: CompiledFilter, enabled = true, webhookUids = ['wh_a']): Parameters<typeof decideRuns>[0][number] => ({
+    id,
+    enabled,
+    webhookUids,
+    filter,
+  });
+  const payload = { action: 'closed' };
+
+  it.each([
+    { rows: [], expected: { starts: [], skipped: [] }, why: 'nobody subscribes' },
+    { rows: [on('a', every), on('b', every)], expected: { starts: ['a', 'b'], skipped: [] }, why: 'each matching automation, in order' },
+    { rows: [on('a', every, true, ['wh_b'])], expected: { starts: [], skipped: [] }, why: "another webhook's subscriber is not mentioned" },
+    { rows: [on('a', every, true, ['wh_b', 'wh_a'])], expected: { starts: ['a'], skipped: [] }, why: 'one of several webhooks' },
+    {
+      rows: [on('a', every, false)],
+      expected: { starts: [], skipped: [{ id: 'a', reason: 'disabled' }] },
+      why: 'disabled, whatever the filter',
+    },
+    {
+      rows: [on('a', opened)],
+      expected: { starts: [], skipped: [{ id: 'a', reason: 'filter', failedPointer: '/action', operator: 'in' }] },
+      why: 'the first failing key, never its value',
+    },
+    {
+      rows: [on('a', UNREADABLE_FILTER)],
+      expected: { starts: [], skipped: [{ id: 'a', reason: 'filter-unreadable' }] },
+      why: 'never matches, and says so',
+    },
+    { rows: [on('a', opened), on('a', every)], expected: { starts: ['a'], skipped: [] }, why: 'one of its triggers matches' },
+    {
+      rows: [on('a', every), on('a', every)],
+      expected: { starts: ['a'], skipped: [] },
+      why: 'at most one run per automation and delivery',
+    },
+    {
+      rows: [on('a', opened), on('a', UNREADABLE_FILTER)],
+      expected: { starts: [], skipped: [{ id: 'a', reason: 'filter', failedPointer: '/action', operator: 'in' }] },
+      why: 'skipped once, with the first reason',
+    },
+  ])('$why', ({ rows, expected }) => {
+    expect(decideRuns(rows, 'wh_a', payload)).toEqual(expected);
+  });
+
+  it.each([[[]], ['text'], [null], [7]])('an empty filter takes %j', (value) => {
+    expect(decideRuns([on('a', every)], 'wh_a', value as JsonValue).starts).toEqual(['a']);
+  });
+
+  it('is safe on a payload of any nesting', () => {
+    const deep = JSON.parse(`{"action":${'['.repeat(100_000)}${']'.repeat(100_000)}}`) as JsonValue;
+    expect(decideRuns([on('a', opened)], 'wh_a', deep).skipped).toHaveLength(1);
+  });
+});

@@ -1,0 +1,56 @@
+/** Which webhook and token an ingress request target names: the raw path, split by us. spec: Ingress URL; contract 5 (first paragraph). */
+import type { AuthMode } from '#definitions';
+
+/** contract 1. Matched literally; dot segments and doubled slashes are not resolved. */
+export const INGRESS_PATH_PREFIX = '/webhooks/w/';
+
+/** `http://host…` in front of the path: the absolute form of a request target. */
+const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
+
+/** A token segment, percent-decoded once; `decoded` is absent when that is not possible. */
+export interface TokenSegment {
+  decoded?: string;
+}
+
+export type IngressPath = { kind: 'webhook'; uid: string; token?: TokenSegment; deeper: boolean } | { kind: 'not-found' };
+
+/**
+ * Splits a raw request target (`request.url`). The query and one trailing slash are ignored, `%2F` makes no segment.
+ * `deeper`: more segments follow the token. Not found: another path, an empty or undecodable UID.
+ */
+export function splitIngressPath(rawUrl: string): IngressPath {
+  const path = rawUrl.replace(ABSOLUTE_FORM, '').split('?', 1)[0] ?? '';
+  if (!path.startsWith(INGRESS_PATH_PREFIX)) return { kind: 'not-found' };
+  const segments = path.slice(INGRESS_PATH_PREFIX.length).split('/');
+  if (segments.length > 1 && segments.at(-1) === '') segments.pop();
+  const [uidSegment = '', tokenSegment] = segments;
+  const uid = decodeSegment(uidSegment);
+  if (uid === undefined || uid === '') return { kind: 'not-found' };
+  const token = tokenSegment === undefined ? {} : { token: { decoded: decodeSegment(tokenSegment) } };
+  return { kind: 'webhook', uid, ...token, deeper: segments.length > 2 };
+}
+
+export type IngressRoute = { ok: true; token?: string } | { ok: false; refusal: 'not-found' };
+
+/**
+ * Whether a path fits a webhook of this mode, and the token to verify. A url_token path without a token, or with one that
+ * cannot be decoded, fits and has none: `verifyUrlToken` refuses it (401), like any other wrong token.
+ */
+export function routeFor(mode: AuthMode, path: Extract<IngressPath, { kind: 'webhook' }>): IngressRoute {
+  if (path.deeper) return { ok: false, refusal: 'not-found' };
+  switch (mode) {
+    case 'token':
+    case 'signature':
+      return path.token === undefined ? { ok: true } : { ok: false, refusal: 'not-found' };
+    case 'url_token':
+      return path.token?.decoded === undefined ? { ok: true } : { ok: true, token: path.token.decoded };
+  }
+}
+
+function decodeSegment(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}

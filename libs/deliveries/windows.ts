@@ -1,0 +1,22 @@
+/** Counting over the minute that ends now: the arithmetic under rate slots, failure budgets and the refused log. contract 5 (step 4). */
+import { RATE_WINDOW_MS } from './limits.ts';
+
+export type Taken = { ok: true; window: number[] } | { ok: false; retryAfterSeconds: number };
+
+/**
+ * Takes a place in a window of timestamps (milliseconds, any order) at `nowMs`, if fewer than `max` lie in
+ * (now − 60 s, now]. `retryAfterSeconds` = ceil(oldest + 60 s − now), at least 1.
+ * A clock that went backwards leaves timestamps in the future: up to one window ahead they still count, farther ones are
+ * dropped, so that nobody waits longer than two minutes because of it.
+ */
+export function takePlace(window: readonly number[], nowMs: number, max: number): Taken {
+  const counted = window.filter((at) => at > nowMs - RATE_WINDOW_MS && at <= nowMs + RATE_WINDOW_MS);
+  if (counted.length < max) return { ok: true, window: ascending([...counted, nowMs]) };
+  // With more than `max` counted (a lowered limit), a place is free only when all but max − 1 have left.
+  const leaving = ascending(counted)[counted.length - max] ?? nowMs;
+  return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil((leaving + RATE_WINDOW_MS - nowMs) / 1000)) };
+}
+
+function ascending(times: readonly number[]): number[] {
+  return times.toSorted((a, b) => a - b);
+}

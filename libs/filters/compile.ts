@@ -1,0 +1,48 @@
+/** Knows how raw filter JSON becomes a filter that can be asked about payloads. spec: Payload filter; contract 7. */
+import { firstFailure } from './evaluate.ts';
+import type { NestedTest } from './evaluate.ts';
+import { isObject, kindOf } from './json.ts';
+import { readRoot } from './read.ts';
+import type { Findings } from './read.ts';
+import type { CompiledFilter, FilterCompilation, FilterVerdict } from './types.ts';
+
+const PASSED: FilterVerdict = Object.freeze({ passed: true });
+const UNREADABLE: FilterVerdict = Object.freeze({ passed: false, failedPointer: '', operator: 'nested' });
+
+/** The filter of an automation that has none: every payload, also `[]` and scalars. contract 7. */
+export const MATCH_EVERYTHING: CompiledFilter = Object.freeze({ matches: () => true, explain: () => PASSED });
+
+/** Stands for a stored filter that can no longer be read: no payload, so that a defect never starts runs. contract 7. */
+export const UNREADABLE_FILTER: CompiledFilter = Object.freeze({ matches: () => false, explain: () => UNREADABLE });
+
+/**
+ * Compiles a payload filter, to be done once per filter and used for any number of payloads.
+ *
+ * Takes parsed JSON or YAML of any shape; undefined (no filter) and `{}` match everything. Never throws: what the grammar or its
+ * limits refuse comes back as problems, all of them up to the field limit, each with a pointer into the filter.
+ *
+ * The compiled filter is total and linear in the payload, however deep that nests; `matches` and `explain` are one evaluation
+ * and cannot disagree. A failed verdict names the field (pointer made of field names, without array indices) and the operator
+ * of the first failing key; `nested` means that the value is missing, no object, or an array without a fitting element.
+ */
+export function compileFilter(filter: unknown): FilterCompilation {
+  if (filter === undefined) return { ok: true, filter: MATCH_EVERYTHING, warnings: [] };
+  if (!isObject(filter)) return { ok: false, problems: [{ pointer: '', rule: 'filter-not-object', message: notObjectMessage(filter) }] };
+  const findings: Findings = { problems: [], warnings: [], leafCount: 0 };
+  const root = readRoot(filter, findings);
+  if (findings.problems.length > 0) return { ok: false, problems: findings.problems };
+  return { ok: true, filter: root.fields.length === 0 ? MATCH_EVERYTHING : compiled(root), warnings: findings.warnings };
+}
+
+function compiled(root: NestedTest): CompiledFilter {
+  return Object.freeze<CompiledFilter>({
+    matches: (payload) => firstFailure(root, payload) === undefined,
+    explain: (payload) => firstFailure(root, payload) ?? PASSED,
+  });
+}
+
+function notObjectMessage(filter: unknown): string {
+  const kind = kindOf(filter);
+  const found = kind === 'other' ? 'no JSON value' : kind;
+  return `a payload filter is an object of field names, such as {"action": ["opened"]}; found ${found}`;
+}

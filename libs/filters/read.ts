@@ -1,0 +1,142 @@
+/** Knows the grammar and the limits of payload filters: raw JSON in, tests in written order and problems out. contract 7. */
+import type { Failure, Field, FieldTest, NestedTest } from './evaluate.ts';
+import { isObject, isScalar, kindOf, pointerTo } from './json.ts';
+import type { RawObject } from './json.ts';
+import { isExactNumber, readSet } from './sets.ts';
+import type { FilterOperator, FilterProblem } from './types.ts';
+
+/** Most field names on the way from the root to a leaf: deeper than the events of any known sender, and it bounds recursion. */
+export const DEPTH_MAX = 10;
+/** Most fields that carry a condition: bounds the work per element of an array in the payload. */
+export const LEAVES_MAX = 64;
+
+/** What reading found so far. `leafCount` also counts refused fields, which bounds the number of problems. */
+export interface Findings {
+  problems: FilterProblem[];
+  warnings: FilterProblem[];
+  leafCount: number;
+}
+
+const OPERATORS: ReadonlySet<string> = new Set(['in', 'not_in', 'exists']);
+const SHOWN_NAME_MAX = 40; // characters of a field name inside a message: a line stays readable
+
+/** Reads the filter's root object; its keys are field names whatever they are called. The result counts only without problems. */
+export function readRoot(filter: RawObject, findings: Findings): NestedTest {
+  return { operator: 'nested', fields: readFields(filter, '', 1, findings), failure: failureOf('', 'nested') };
+}
+
+function readFields(fields: RawObject, pointer: string, depth: number, findings: Findings): Field[] {
+  const read: Field[] = [];
+  for (const name of Object.keys(fields)) {
+    if (findings.leafCount > LEAVES_MAX) break; // reported already; what follows has no bound
+    read.push({ name, tests: readField(name, fields[name], pointerTo(pointer, name), depth, findings) });
+  }
+  return read;
+}
+
+function readField(name: string, value: unknown, pointer: string, depth: number, findings: Findings): FieldTest[] {
+  if (isObject(value)) return readObject(value, pointer, depth, findings);
+  countLeaf(pointer, findings);
+  if (Array.isArray(value)) return [{ operator: 'in', values: readSet('in', value, pointer, findings), failure: failureOf(pointer, 'in') }];
+  if (isScalar(value)) findings.problems.push({ pointer, rule: 'filter-bare-scalar', message: bareScalarMessage(name, value, depth) });
+  else findings.problems.push({ pointer, rule: 'filter-not-json', message: 'this is no JSON value; write an array of allowed values' });
+  return [];
+}
+
+function readObject(object: RawObject, pointer: string, depth: number, findings: Findings): FieldTest[] {
+  const names = Object.keys(object);
+  if (names.length === 0) return refuseLeaf(pointer, 'filter-empty-nested', EMPTY_NESTED, findings);
+  const operators = names.filter((name) => isOperator(name, object[name]));
+  if (operators.length === names.length) return readOperators(object, operators, pointer, findings);
+  if (operators.length > 0) return refuseMixture(object, operators, pointer, findings);
+  if (depth >= DEPTH_MAX) return refuseLeaf(pointer, 'filter-too-deep', TOO_DEEP, findings);
+  return [{ operator: 'nested', fields: readFields(object, pointer, depth + 1, findings), failure: failureOf(pointer, 'nested') }];
+}
+
+function isOperator(name: string, value: unknown): boolean {
+  if (!OPERATORS.has(name)) return false;
+  return name === 'exists' ? typeof value === 'boolean' : Array.isArray(value);
+}
+
+function readOperators(object: RawObject, operators: readonly string[], pointer: string, findings: Findings): FieldTest[] {
+  countLeaf(pointer, findings);
+  refuseContradictions(object, pointer, findings);
+  return operators.map((operator) => readOperator(operator, object[operator], pointer, findings));
+}
+
+function readOperator(operator: string, value: unknown, pointer: string, findings: Findings): FieldTest {
+  if (typeof value === 'boolean') return { operator: 'exists', expected: value, failure: failureOf(pointer, 'exists') };
+  const set = operator === 'in' ? 'in' : 'not_in';
+  return { operator: set, values: readSet(set, value as unknown[], pointerTo(pointer, set), findings), failure: failureOf(pointer, set) };
+}
+
+/** Refuses conditions of one field that no payload can meet, where the author surely meant something else. */
+function refuseContradictions(object: RawObject, pointer: string, findings: Findings): void {
+  const allowed = Object.hasOwn(object, 'in') ? (object['in'] as unknown[]) : [];
+  const refused = Object.hasOwn(object, 'not_in') ? (object['not_in'] as unknown[]) : [];
+  const allowedScalars = new Set(allowed.filter((item) => isScalar(item)));
+  const both = refused.findIndex((item) => isScalar(item) && isExactNumber(item) && allowedScalars.has(item));
+  if (both >= 0) {
+    const at = pointerTo(pointerTo(pointer, 'not_in'), both);
+    const message = 'this value is also listed under in; list it on one side only';
+    findings.problems.push({ pointer: at, rule: 'filter-in-and-not-in', message });
+  }
+  if (Object.hasOwn(object, 'exists') && object['exists'] === false && allowed.length > 0) {
+    findings.problems.push({
+      pointer: pointerTo(pointer, 'exists'),
+      rule: 'filter-exists-false-with-in',
+      message: 'a missing field equals no value, so exists: false and in cannot both hold; drop one of them',
+    });
+  }
+}
+
+function refuseMixture(object: RawObject, operators: readonly string[], pointer: string, findings: Findings): FieldTest[] {
+  countLeaf(pointer, findings);
+  const others = Object.keys(object).filter((name) => !operators.includes(name));
+  for (const name of others.filter((other) => OPERATORS.has(other))) {
+    const message = `${name} takes ${operandOf(name)}, found ${kindOf(object[name])}`;
+    findings.problems.push({ pointer: pointerTo(pointer, name), rule: 'filter-operator-value', message });
+  }
+  const stranger = others.find((name) => !OPERATORS.has(name));
+  if (stranger === undefined) return [];
+  const message =
+    `the operator ${operators.join(', ')} stands beside ${shown(stranger)}; write either operators (in, not_in, exists) or field names, ` +
+    'and address a field called like an operator one level deeper: {"in": {"in": […]}}';
+  findings.problems.push({ pointer, rule: 'filter-operators-mixed', message });
+  return [];
+}
+
+const EMPTY_NESTED = 'an empty object says nothing about this field; write {"exists": true} to ask for its presence, or remove the key';
+const TOO_DEEP = `fields nest deeper than ${DEPTH_MAX} levels; filter on a field nearer to the root`;
+
+function bareScalarMessage(name: string, value: unknown, depth: number): string {
+  const found = `found a bare ${kindOf(value)}`;
+  if (!OPERATORS.has(name)) return `${found}, expected an array of allowed values; wrap it in [ ]`;
+  if (depth === 1) return `${found}: at the root ${name} is a field name (operators stand below a field); for this field, wrap it in [ ]`;
+  return `${found}: the operator ${name} takes ${operandOf(name)}; ${name === 'exists' ? 'for a field called exists, ' : ''}wrap it in [ ]`;
+}
+
+function operandOf(operator: string): string {
+  return operator === 'exists' ? 'true or false' : 'an array';
+}
+
+function shown(name: string): string {
+  return JSON.stringify(name.length > SHOWN_NAME_MAX ? `${name.slice(0, SHOWN_NAME_MAX)}…` : name);
+}
+
+function refuseLeaf(pointer: string, rule: string, message: string, findings: Findings): FieldTest[] {
+  countLeaf(pointer, findings);
+  findings.problems.push({ pointer, rule, message });
+  return [];
+}
+
+function countLeaf(pointer: string, findings: Findings): void {
+  findings.leafCount += 1;
+  if (findings.leafCount !== LEAVES_MAX + 1) return;
+  const message = `more than ${LEAVES_MAX} fields carry a condition; split the automation, or filter on fewer fields`;
+  findings.problems.push({ pointer, rule: 'filter-too-many-fields', message });
+}
+
+function failureOf(failedPointer: string, operator: FilterOperator): Failure {
+  return Object.freeze({ passed: false, failedPointer, operator });
+}

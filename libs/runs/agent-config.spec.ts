@@ -1,0 +1,27 @@
+import { resolveAgentConfig, toAgentConfig } from './agent-config.ts';
+
+describe('resolveAgentConfig', () => {
+  const rows = [
+    { why: 'the run says it', levels: [{ model_id: 'run' }, { model_id: 'automation' }, { model_id: 'factory' }], expected: { model_id: 'run' } },
+    { why: 'what the run leaves open comes from the automation', levels: [{}, { model_id: 'automation' }, { model_id: 'factory' }], expected: { model_id: 'automation' } },
+    { why: 'absent is not empty', levels: [{ model_id: undefined }, undefined, { model_id: 'factory' }], expected: { model_id: 'factory' } },
+    { why: 'secrets replace, they never merge', levels: [{ secrets: [{ name: 'A' }] }, { secrets: [{ name: 'B' }] }], expected: { secrets: [{ name: 'A' }] } },
+    { why: 'an empty list of secrets is a decision', levels: [{ secrets: [] }, { secrets: [{ name: 'B' }] }], expected: { secrets: [] } },
+  ];
+  it.each(rows)('$why', ({ levels, expected }) => {
+    expect(resolveAgentConfig(levels, undefined)).toEqual(expected);
+  });
+
+  it('names the configuration: explicitly, else after what it came from', () => {
+    expect(resolveAgentConfig([{ name: 'mine' }], 'automation')).toEqual({ name: 'mine' });
+    expect(resolveAgentConfig([{}], 'automation')).toEqual({ name: 'automation' });
+  });
+});
+
+describe('toAgentConfig', () => {
+  it('translates file keys to wire members and leaves out what was not said', () => {
+    expect(toAgentConfig({ model: 'm', basePrompt: 'b', harness: { type: 'command', modelId: 'x' }, idleTimeoutMinutes: 5 })).toEqual({
+      model_id: 'm', base_prompt: 'b', harness: { type: 'command', model_id: 'x' }, idle_timeout_minutes: 5,
+    });
+  });
+});

@@ -1,0 +1,47 @@
+/** Time-ordered identifiers (UUIDv7, RFC 9562) made from a given time and given random bytes. contract 1 (Identifiers). */
+
+/** Random bytes one identifier takes: 12 + 62 bits, rounded up. */
+export const UUID_RANDOM_BYTES = 10;
+
+/** Counter in the 12 bits behind the time; its highest bit starts clear, so at least 2,048 identifiers fit into one millisecond. */
+const COUNTER_MAX = 0xfff;
+const COUNTER_SEED_MAX = 0x7ff;
+
+const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** A UUIDv7 of this time (milliseconds since the epoch) and these ten random bytes. contract 1. */
+export function uuidv7(nowMs: number, random: Uint8Array): string {
+  if (random.length < UUID_RANDOM_BYTES) throw new RangeError(`uuidv7 needs ${UUID_RANDOM_BYTES} random bytes, got ${random.length}`);
+  return written(nowMs, wordAt(random, 0) & COUNTER_MAX, random);
+}
+
+/** A source of UUIDv7s that only grow, within one millisecond and when the clock steps back; time runs ahead only when one millisecond is full. */
+export function uuidv7Sequence(random: (bytes: number) => Uint8Array): (nowMs: number) => string {
+  let lastMs = -1;
+  let counter = 0;
+  return (nowMs) => {
+    const bytes = random(UUID_RANDOM_BYTES);
+    const seed = wordAt(bytes, 0) & COUNTER_SEED_MAX;
+    if (nowMs > lastMs) [lastMs, counter] = [nowMs, seed];
+    else if (counter < COUNTER_MAX) counter += 1;
+    else [lastMs, counter] = [lastMs + 1, seed];
+    return written(lastMs, counter, bytes);
+  };
+}
+
+/** Whether the text is a UUID in its one canonical spelling; only such texts ever become part of a path. */
+export function isUuid(text: string): boolean {
+  return CANONICAL.test(text);
+}
+
+function written(ms: number, counter: number, random: Uint8Array): string {
+  const time = ms.toString(16).padStart(12, '0');
+  const variant = (0x80 | ((random[2] ?? 0) & 0x3f)).toString(16);
+  const rest = Array.from(random.subarray(3, UUID_RANDOM_BYTES), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const group = counter.toString(16).padStart(3, '0');
+  return `${time.slice(0, 8)}-${time.slice(8, 12)}-7${group}-${variant}${rest.slice(0, 2)}-${rest.slice(2)}`;
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
+}

@@ -1,0 +1,55 @@
+import { attachmentProblems, isAttachmentName, metadataProblems } from './index.ts';
+
+describe('metadata', () => {
+  it.each([
+    { metadata: { 'team.name-1_x': 'a' }, pointers: [], why: 'all allowed characters' },
+    { metadata: { a: 'é'.repeat(128) }, pointers: [], why: '256 bytes fit' },
+    { metadata: { a: 'é'.repeat(129) }, pointers: ['/metadata/a'], why: 'bytes are counted, not characters' },
+    { metadata: { a: 'x\0y' }, pointers: ['/metadata/a'], why: 'a database cannot store NUL as text' },
+    { metadata: { a: 1 }, pointers: ['/metadata/a'], why: 'values are strings' },
+    { metadata: { '': 'x' }, pointers: ['/metadata/'], why: 'an empty key' },
+    { metadata: { ['k'.repeat(65)]: 'x' }, pointers: [`/metadata/${'k'.repeat(65)}`], why: 'a key over 64' },
+    { metadata: { 'a/b~c': 'x' }, pointers: ['/metadata/a~1b~0c'], why: 'pointers are escaped' },
+    { metadata: { delivery_id: 'x' }, pointers: ['/metadata/delivery_id'], why: 'the service sets it itself' },
+    { metadata: { 'é': 1 }, pointers: ['/metadata/é', '/metadata/é'], why: 'every problem at once' },
+  ])('names $pointers, because $why', ({ metadata, pointers }) => {
+    expect(metadataProblems(metadata).map(({ pointer }) => pointer)).toEqual(pointers);
+  });
+
+  it('holds at most 20 entries', () => {
+    const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
+    expect(metadataProblems(entries(20))).toEqual([]);
+    expect(metadataProblems(entries(21))).toEqual([{ pointer: '/metadata', message: 'has 21 entries, at most 20 are allowed' }]);
+  });
+
+  it('never repeats a value', () => {
+    expect(JSON.stringify(metadataProblems({ a: `hidden\0${'x'.repeat(300)}` }))).not.toContain('hidden');
+  });
+});
+
+describe('attachments', () => {
+  it.each([
+    { name: 'notes.txt', ok: true, why: 'an ordinary name' },
+    { name: 'a'.repeat(128), ok: true, why: '128 characters' },
+    { name: 'a'.repeat(129), ok: false, why: '129 characters' },
+    { name: '.env', ok: false, why: 'a leading dot' },
+    { name: '..', ok: false, why: 'the parent folder' },
+    { name: 'a/b', ok: false, why: 'a folder' },
+    { name: 'event-payload.json', ok: false, why: 'the payload of the delivery' },
+    { name: 'Event-Payload.JSON', ok: false, why: 'the same on a file system without case' },
+    { name: 'prompt.md', ok: false, why: 'the prompt' },
+    { name: 'notes.txt\n', ok: false, why: 'a line break' },
+    { name: '', ok: false, why: 'no name' },
+  ])('$name: $ok, because $why', ({ name, ok }) => {
+    expect(isAttachmentName(name)).toBe(ok);
+    expect(attachmentProblems([{ file_name: name }])).toHaveLength(ok ? 0 : 1);
+  });
+
+  it('are unique without regard to case, base64, and at most five', () => {
+    expect(attachmentProblems([{ file_name: 'a' }, { file_name: 'A' }]).map(({ pointer }) => pointer)).toEqual(['/attachments/1/file_name']);
+    expect(attachmentProblems([{ file_name: 'a', data: 'YQ' }]).map(({ pointer }) => pointer)).toEqual(['/attachments/0/data']);
+    expect(attachmentProblems([{ file_name: 'a', data: 'YQ==' }])).toEqual([]);
+    const six = Array.from({ length: 6 }, (_, index) => ({ file_name: `f${index}` }));
+    expect(attachmentProblems(six).map(({ pointer }) => pointer)).toEqual(['/attachments']);
+  });
+});

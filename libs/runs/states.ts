@@ -1,0 +1,41 @@
+/** Which state a run may move to from which. spec: Run states; contract 3 (States). */
+import type { RunState } from './types.ts';
+
+/** Every allowed move. Back to QUEUED: a lost execution is taken over (live states) or a follow-up continues the run (ended states). */
+export const TRANSITIONS: Readonly<Record<RunState, readonly RunState[]>> = {
+  QUEUED: ['CLAIMED', 'CANCELLED', 'ERROR'],
+  CLAIMED: ['PENDING', 'QUEUED', 'FAILED', 'ERROR', 'CANCELLED'],
+  PENDING: ['INPROGRESS', 'QUEUED', 'FAILED', 'ERROR', 'CANCELLED'],
+  INPROGRESS: ['BLOCKED', 'QUEUED', 'SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'],
+  BLOCKED: ['INPROGRESS', 'QUEUED', 'FAILED', 'ERROR', 'CANCELLED'],
+  SUCCEEDED: ['QUEUED'],
+  FAILED: ['QUEUED'],
+  ERROR: ['QUEUED'],
+  CANCELLED: ['QUEUED'],
+};
+
+/** The states in which an execution holds a lease. */
+export type LeasedState = 'CLAIMED' | 'PENDING' | 'INPROGRESS' | 'BLOCKED';
+
+/** The states in which nothing more happens unless a follow-up arrives. */
+export type EndedState = 'SUCCEEDED' | 'FAILED' | 'ERROR' | 'CANCELLED';
+
+/** Whether a run in `from` may become `to`; staying where one is is no move. contract 3. */
+export function canMove(from: RunState, to: RunState): boolean {
+  return TRANSITIONS[from].includes(to);
+}
+
+/** Whether the run has ended: only a follow-up moves it on. contract 3. */
+export function isEnded(state: RunState): state is EndedState {
+  return state === 'SUCCEEDED' || state === 'FAILED' || state === 'ERROR' || state === 'CANCELLED';
+}
+
+/** Whether an execution of the run is under way and holds a lease. contract 3. */
+export function isLeased(state: RunState): state is LeasedState {
+  return !isEnded(state) && state !== 'QUEUED';
+}
+
+/** Whether a cancel request can still decide how the run ends. spec: POST …/cancel; contract 3 (Cancel). */
+export function isCancellable(state: RunState): boolean {
+  return !isEnded(state);
+}

@@ -1,0 +1,51 @@
+import { cancelDecision, followupOutcome, RUN_STATES } from './index.ts';
+import type { FollowupOutcome, RunState } from './index.ts';
+
+describe('a follow-up', () => {
+  const rows: { state: RunState; taken: boolean; concurrent: boolean; outcome: FollowupOutcome; why: string }[] = [
+    { state: 'QUEUED', taken: false, concurrent: false, outcome: 'queued_prompt', why: 'it joins the prompt that waits' },
+    { state: 'QUEUED', taken: true, concurrent: false, outcome: 'queue_pending', why: 'a taken-over run has given its prompt out' },
+    { state: 'CLAIMED', taken: false, concurrent: true, outcome: 'queued_prompt', why: 'the prompt is not taken yet' },
+    { state: 'CLAIMED', taken: true, concurrent: true, outcome: 'queue_pending', why: 'nothing can be joined to a taken prompt' },
+    { state: 'PENDING', taken: false, concurrent: true, outcome: 'queue_pending', why: 'set-up is under way' },
+    { state: 'INPROGRESS', taken: true, concurrent: true, outcome: 'live_session', why: 'this agent takes a second prompt' },
+    { state: 'INPROGRESS', taken: true, concurrent: false, outcome: 'queue_pending', why: 'this agent has to end its turn first' },
+    { state: 'BLOCKED', taken: true, concurrent: false, outcome: 'live_session', why: 'it is the answer to the question' },
+    { state: 'SUCCEEDED', taken: true, concurrent: false, outcome: 'handoff_execution', why: 'a new execution of the same run' },
+    { state: 'FAILED', taken: true, concurrent: false, outcome: 'handoff_execution', why: 'failing is an end' },
+    { state: 'ERROR', taken: true, concurrent: false, outcome: 'handoff_execution', why: 'so is a platform error' },
+  ];
+  it.each(rows)('in $state (taken $taken, concurrent $concurrent): $outcome, because $why', ({ state, taken, concurrent, outcome }) => {
+    const decision = followupOutcome(state, { promptTaken: taken, agentConcurrent: concurrent, cancelRequested: false });
+    expect(decision).toEqual({ ok: true, outcome });
+  });
+
+  it('is refused while a cancel is under way, and welcome once the run is cancelled', () => {
+    const situation = { promptTaken: true, agentConcurrent: true, cancelRequested: true };
+    for (const state of ['QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED'] as const) {
+      expect(followupOutcome(state, situation)).toEqual({ ok: false, reason: 'cancel-under-way' });
+    }
+    expect(followupOutcome('CANCELLED', situation)).toEqual({ ok: true, outcome: 'handoff_execution' });
+  });
+});
+
+describe('a cancel request', () => {
+  it('ends a waiting run at once and asks every other live one, once', () => {
+    expect(cancelDecision('QUEUED', { cancelRequested: false })).toEqual({ ok: true, action: 'cancel-now' });
+    for (const state of ['CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED'] as const) {
+      expect(cancelDecision(state, { cancelRequested: false })).toEqual({ ok: true, action: 'ask' });
+      expect(cancelDecision(state, { cancelRequested: true })).toEqual({ ok: true, action: 'none' });
+    }
+  });
+
+  it('may be repeated, but does not undo an end that committed first', () => {
+    expect(cancelDecision('CANCELLED', { cancelRequested: true })).toEqual({ ok: true, action: 'none' });
+    for (const state of ['SUCCEEDED', 'FAILED', 'ERROR'] as const) {
+      expect(cancelDecision(state, { cancelRequested: true })).toEqual({ ok: false, reason: 'already-ended' });
+    }
+  });
+
+  it('has an answer in every state', () => {
+    for (const state of RUN_STATES) expect(cancelDecision(state, { cancelRequested: false })).toHaveProperty('ok');
+  });
+});

@@ -1,0 +1,57 @@
+/** What a follow-up message or a cancel request means in each state of a run. spec: followups, cancel; contract 3. */
+import { isEnded } from './states.ts';
+import type { RunState } from './types.ts';
+
+/** Where a stored follow-up goes: into the waiting prompt, after set-up or turn, into the live session, or into a new execution. */
+export type FollowupOutcome = 'queued_prompt' | 'queue_pending' | 'live_session' | 'handoff_execution';
+
+export interface FollowupSituation {
+  /** The execution has read the prompt: nothing can be joined to it any more. */
+  promptTaken: boolean;
+  /** The agent takes a second prompt in mid-turn. */
+  agentConcurrent: boolean;
+  /** A cancel request is stored for the current execution. */
+  cancelRequested: boolean;
+}
+
+export type FollowupDecision = { ok: true; outcome: FollowupOutcome } | { ok: false; reason: 'cancel-under-way' };
+
+/** Where a follow-up to a run in this state goes; refused (409) only while a cancel is under way. contract 3 (Follow-up). */
+export function followupOutcome(state: RunState, situation: FollowupSituation): FollowupDecision {
+  if (isEnded(state)) return { ok: true, outcome: 'handoff_execution' };
+  if (situation.cancelRequested) return { ok: false, reason: 'cancel-under-way' };
+  return { ok: true, outcome: liveOutcome(state, situation) };
+}
+
+function liveOutcome(state: 'QUEUED' | 'CLAIMED' | 'PENDING' | 'INPROGRESS' | 'BLOCKED', situation: FollowupSituation): FollowupOutcome {
+  switch (state) {
+    case 'QUEUED':
+    case 'CLAIMED':
+      return situation.promptTaken ? 'queue_pending' : 'queued_prompt';
+    case 'PENDING':
+      return 'queue_pending';
+    case 'INPROGRESS':
+      return situation.agentConcurrent ? 'live_session' : 'queue_pending';
+    case 'BLOCKED':
+      return 'live_session';
+  }
+}
+
+/** What a cancel request has to do: end the run now, store the request for its supervisor, or nothing because that was done before. */
+export type CancelAction = 'cancel-now' | 'ask' | 'none';
+
+export type CancelDecision = { ok: true; action: CancelAction } | { ok: false; reason: 'already-ended' };
+
+/** What a cancel request means now: repeating is fine, an end that committed first refuses (400). contract 3 (Cancel). */
+export function cancelDecision(state: RunState, situation: { cancelRequested: boolean }): CancelDecision {
+  if (state === 'CANCELLED') return { ok: true, action: 'none' };
+  if (isEnded(state)) return { ok: false, reason: 'already-ended' };
+  if (state === 'QUEUED') return { ok: true, action: 'cancel-now' };
+  return { ok: true, action: situation.cancelRequested ? 'none' : 'ask' };
+}
+
+/** Milliseconds an agent that can be asked has to end by itself. contract 3 (Cancel). */
+export const CANCEL_ASK_MS = 10_000;
+
+/** Milliseconds between TERM and the kill of the whole tree. contract 3 (Cancel). */
+export const CANCEL_TERM_MS = 5_000;

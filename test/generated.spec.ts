@@ -1,0 +1,21 @@
+/** Generated files are what their sources say: regenerated here and compared. `UPDATE_GENERATED=1` writes them. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { generateTypes } from './support/generate.ts';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+describe('generated files', () => {
+  it('types under libs/contracts/generated match schemas/', async () => {
+    for (const [path, text] of await generateTypes(root)) {
+      if (process.env['UPDATE_GENERATED'] === '1') await write(join(root, path), text);
+      expect({ path, text: await readFile(join(root, path), 'utf8') }).toEqual({ path, text });
+    }
+  });
+});
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}

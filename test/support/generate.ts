@@ -1,0 +1,32 @@
+/** How the generated files of the repository are made; each is a function of the committed sources. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { compile } from 'json-schema-to-typescript';
+
+const BANNER = '/** Generated from schemas/ by test/support/generate.ts; do not edit. */';
+
+/** TypeScript types of every schema: repository path of the generated file → its text. */
+export async function generateTypes(root: string): Promise<Map<string, string>> {
+  const generated = new Map<string, string>();
+  for (const file of await schemaFiles(join(root, 'schemas'))) {
+    const name = relative(join(root, 'schemas'), file).replace(/\.schema\.json$/, '');
+    generated.set(`libs/contracts/generated/${name}.ts`, await typesOf(root, file));
+  }
+  return generated;
+}
+
+async function schemaFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true });
+  return entries.filter((entry) => entry.endsWith('.schema.json')).sort().map((entry) => join(folder, entry));
+}
+
+async function typesOf(root: string, file: string): Promise<string> {
+  const schema = JSON.parse(await readFile(file, 'utf8')) as Parameters<typeof compile>[0];
+  return compile(schema, file, {
+    cwd: join(root, 'schemas', relative(join(root, 'schemas'), join(file, '..')), '/'),
+    bannerComment: BANNER,
+    additionalProperties: true,
+    unreachableDefinitions: false,
+    style: { singleQuote: true, printWidth: 140 },
+  });
+}
