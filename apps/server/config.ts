@@ -20,16 +20,23 @@ export interface Config {
   trustedProxies: readonly Cidr[];
   tls?: { certFile: string; keyFile: string };
   gitCaFile?: string;
+  /** Hosts that git over ssh may talk to; without it every ssh host is refused. */
+  gitKnownHostsFile?: string;
+  /** PATH: where git and the sandbox's tools are looked for. */
+  searchPath?: string;
   allowUnsandboxed: boolean;
   /** Command of the `command` harness; undefined: the example that comes with the service. */
   runCommand?: readonly string[];
   /** Runs worked on at once; 0: none (another process does). */
   runConcurrency: number;
   runTimeoutMs: number;
+  /** `none`: a run reaches nothing, not even this service; `host`: the operator trusts the command with the machine's network. */
+  runNetwork: 'none' | 'host';
   runRestartable: boolean;
   /** Runs that may wait in one factory before its deliveries are answered 503. */
   waitingRunsMax: number;
   diskReserveBytes: number;
+  /** How long accepted identities are remembered; undefined: for ever. */
   identityRetentionDays?: number;
 }
 
@@ -66,8 +73,8 @@ const KNOWN = new Set([
   'MILLWRIGHT_PORT', 'MILLWRIGHT_HOST', 'MILLWRIGHT_PUBLIC_URL', 'MILLWRIGHT_INGRESS_URL', 'MILLWRIGHT_ALLOW_HTTP', 'MILLWRIGHT_DATA_DIR',
   'MILLWRIGHT_DATABASE_URL', 'MILLWRIGHT_ADMIN_KEY', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE', 'MILLWRIGHT_SYNC_INTERVAL',
   'MILLWRIGHT_ALLOW_LOCAL_SOURCES', 'MILLWRIGHT_TRUSTED_PROXIES', 'MILLWRIGHT_TLS_CERT_FILE', 'MILLWRIGHT_TLS_KEY_FILE', 'MILLWRIGHT_GIT_CA_FILE',
-  'MILLWRIGHT_ALLOW_UNSANDBOXED', 'MILLWRIGHT_RUN_COMMAND', 'MILLWRIGHT_RUN_CONCURRENCY', 'MILLWRIGHT_RUN_TIMEOUT', 'MILLWRIGHT_RUN_RESTARTABLE',
-  'MILLWRIGHT_QUEUE_MAX', 'MILLWRIGHT_DISK_RESERVE_MB',
+  'MILLWRIGHT_ALLOW_UNSANDBOXED', 'MILLWRIGHT_RUN_COMMAND', 'MILLWRIGHT_RUN_CONCURRENCY', 'MILLWRIGHT_RUN_TIMEOUT', 'MILLWRIGHT_RUN_RESTARTABLE', 'MILLWRIGHT_RUN_NETWORK', 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
+  'MILLWRIGHT_QUEUE_MAX', 'MILLWRIGHT_IDENTITY_RETENTION_DAYS', 'MILLWRIGHT_DISK_RESERVE_MB',
   // Read by the command line, allowed here so that one environment serves both.
   'MILLWRIGHT_SERVER', 'MILLWRIGHT_API_KEY', 'MILLWRIGHT_BASE_URL',
 ]);
@@ -96,12 +103,16 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     trustedProxies: trustedProxies(read, fault),
     tls,
     gitCaFile: read('MILLWRIGHT_GIT_CA_FILE'),
+    gitKnownHostsFile: read('MILLWRIGHT_GIT_KNOWN_HOSTS_FILE'),
+    searchPath: read('PATH'),
     allowUnsandboxed: flag('MILLWRIGHT_ALLOW_UNSANDBOXED'),
     runCommand: runCommand(read, fault),
     runConcurrency: integer('MILLWRIGHT_RUN_CONCURRENCY', 4, 0, 1_000),
     runTimeoutMs: integer('MILLWRIGHT_RUN_TIMEOUT', 3_600, 1, 7 * 86_400) * 1000,
+    runNetwork: runNetwork(read, fault),
     runRestartable: flag('MILLWRIGHT_RUN_RESTARTABLE'),
     waitingRunsMax: integer('MILLWRIGHT_QUEUE_MAX', 10_000, 1, 10_000_000),
+    identityRetentionDays: read('MILLWRIGHT_IDENTITY_RETENTION_DAYS') === undefined ? undefined : integer('MILLWRIGHT_IDENTITY_RETENTION_DAYS', 365, 8, 36_500),
     diskReserveBytes: integer('MILLWRIGHT_DISK_RESERVE_MB', 256, 0, 1_000_000) * 1_048_576,
   };
 }
@@ -171,6 +182,12 @@ function trustedProxies(read: Reader, fault: (variable: string, rule: string) =>
   if (parsed.ok) return parsed.cidrs;
   fault('MILLWRIGHT_TRUSTED_PROXIES', 'must be a comma-separated list of addresses or CIDR ranges');
   return [];
+}
+
+function runNetwork(read: Reader, fault: (variable: string, rule: string) => void): 'none' | 'host' {
+  const text = read('MILLWRIGHT_RUN_NETWORK') ?? 'none';
+  if (text !== 'none' && text !== 'host') fault('MILLWRIGHT_RUN_NETWORK', 'must be none or host');
+  return text === 'host' ? 'host' : 'none';
 }
 
 /** A JSON array of words, so that no shell is needed to split it. */

@@ -16,7 +16,8 @@ export function parseJsonBody(body: Uint8Array): ParsedBody {
   try {
     return { ok: true, value: JSON.parse(text) as JsonValue };
   } catch (error) {
-    return refusedUnless(error, (name) => name !== 'SyntaxError');
+    if (propertyOf(error, 'name') !== 'SyntaxError') throw error;
+    return { ok: false };
   }
 }
 
@@ -25,13 +26,12 @@ function decodeUtf8(body: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch (error) {
-    refusedUnless(error, (name) => name !== 'TypeError');
+    if (propertyOf(error, 'code') !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
     return undefined;
   }
 }
 
-/** Names, not classes, are compared: an error may come from another realm than this module. */
-function refusedUnless(error: unknown, isFault: (name: string) => boolean): { ok: false } {
-  if (!(typeof error === 'object' && error !== null && 'name' in error) || isFault(String(error.name))) throw error;
-  return { ok: false };
+/** Names and codes are compared, not classes: an error may come from another realm than this module. */
+function propertyOf(error: unknown, name: 'name' | 'code'): unknown {
+  return typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
 }

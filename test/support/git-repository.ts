@@ -16,7 +16,7 @@ export interface CommitOptions {
 export interface TestRepository {
   /** Folder of the bare repository. */
   folder: string;
-  /** Commits entries on top of a branch (made when missing) and returns the commit. Keys may be bytes written as latin1 with `latin1:` in front. */
+  /** Commits entries on top of a branch (made when missing); returns the commit. `latin1:` before a path makes its characters bytes. */
   commit(entries: Readonly<Record<string, CommittedEntry>>, options?: CommitOptions): string;
   tip(branch?: string): string;
   deleteBranch(branch: string): void;
@@ -31,7 +31,8 @@ export interface RepositoryOptions {
 }
 
 /** Makes an empty bare repository `<root>/<name>` whose HEAD names `main`. */
-export function createRepository(root: string, name: string, { filter = true, objectFormat = 'sha1' }: RepositoryOptions = {}): TestRepository {
+export function createRepository(root: string, name: string, options: RepositoryOptions = {}): TestRepository {
+  const { filter = true, objectFormat = 'sha1' } = options;
   const folder = join(root, name);
   mkdirSync(root, { recursive: true });
   const git = (...args: string[]): string => run(folder, args);
@@ -43,7 +44,7 @@ export function createRepository(root: string, name: string, { filter = true, ob
   return {
     folder,
     git,
-    commit: (entries, options = {}) => commit(folder, entries, options),
+    commit: (entries, how = {}) => commit(folder, entries, how),
     tip: (branch = 'main') => git('rev-parse', '--verify', `refs/heads/${branch}`).trim(),
     deleteBranch: (branch) => void git('update-ref', '-d', `refs/heads/${branch}`),
     setHead: (branch) => void git('symbolic-ref', 'HEAD', `refs/heads/${branch}`),
@@ -64,12 +65,14 @@ function commit(folder: string, entries: Readonly<Record<string, CommittedEntry>
   const ref = `refs/heads/${options.branch ?? 'main'}`;
   const parent = options.rewrite === true ? undefined : tryRun(folder, ['rev-parse', '--verify', '--quiet', ref]);
   const message = Buffer.from(options.message ?? 'change');
-  const head = [`commit ${ref}\n`, 'committer Test <test@example.com> 1700000000 +0000\n', `data ${message.length}\n`, message, '\n'];
+  const committer = 'committer Test <test@example.com> 1700000000 +0000\n';
+  const head = [`commit ${ref}\n`, committer, `data ${message.length}\n`, message, '\n'];
   const from = parent === undefined ? [] : [`from ${parent.trim()}\n`];
   const reset = options.rewrite === true ? [`reset ${ref}\n`] : [];
   const body = Object.entries(entries).flatMap(([path, entry]) => changeOf(path, entry));
-  const stream = Buffer.concat([...reset, ...head, ...from, ...body, '\n'].map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
-  execFileSync('git', ['fast-import', '--quiet', '--force'], { cwd: folder, env: environment(), input: stream, stdio: ['pipe', 'pipe', 'pipe'] });
+  const parts = [...reset, ...head, ...from, ...body, '\n'];
+  const input = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+  execFileSync('git', ['fast-import', '--quiet', '--force'], { cwd: folder, env: environment(), input, stdio: ['pipe', 'pipe', 'pipe'] });
   return run(folder, ['rev-parse', '--verify', ref]).trim();
 }
 

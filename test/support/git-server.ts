@@ -1,4 +1,4 @@
-/** A real git server for tests: `git http-backend` behind https with a throw-away authority, which counts what it is asked and fails on demand. */
+/** A real git server for tests: `git http-backend` behind https with a throw-away authority; counts what it is asked, fails on demand. */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -131,8 +131,8 @@ async function misbehave(fault: Fault, { request, body, root }: Asked, response:
       request.socket.destroy();
       return true;
     case 'status':
-      response.writeHead(fault.status, { 'content-type': 'text/plain', ...(fault.status === 401 ? { 'www-authenticate': 'Basic realm="git"' } : {}) });
-      response.end(fault.body ?? '');
+      if (fault.status === 401) response.setHeader('www-authenticate', 'Basic realm="git"');
+      response.writeHead(fault.status, { 'content-type': 'text/plain' }).end(fault.body ?? '');
       return true;
     case 'redirect':
       response.writeHead(302, { location: `${fault.to}${request.url ?? ''}` }).end();

@@ -32,20 +32,24 @@ interface Entry {
 /** Milliseconds between two looks at a tree that is being killed. */
 const KILL_POLL_MS = 20;
 
-/** Who the process with this pid is, or undefined when there is none (or no `/proc` to ask). */
+/** Who the process with this pid is (also one that has ended and was not waited for), or undefined when there is none or no `/proc` to ask. */
 export function processIdentity(pid: number): ProcessIdentity | undefined {
-  try {
-    const entry = parsed(pid, readFileSync(`/proc/${pid}/stat`, 'utf8'));
-    return entry?.alive ? { pid, startTime: entry.startTime, bootId: bootId() } : undefined;
-  } catch {
-    return undefined;
-  }
+  const entry = lookedUp(pid);
+  return entry === undefined ? undefined : { pid, startTime: entry.startTime, bootId: bootId() };
 }
 
 /** Whether exactly this process (not another one with its pid) is still running. */
 export function isAlive(identity: ProcessIdentity): boolean {
-  const now = processIdentity(identity.pid);
-  return now !== undefined && now.startTime === identity.startTime && now.bootId === identity.bootId;
+  const entry = lookedUp(identity.pid);
+  return entry?.alive === true && entry.startTime === identity.startTime && bootId() === identity.bootId;
+}
+
+function lookedUp(pid: number): Entry | undefined {
+  try {
+    return parsed(pid, readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Ends what an earlier life of the service left running of a run. Answers how many processes were killed; never touches a process that only inherited the pid. */
@@ -131,7 +135,7 @@ function parsed(pid: number, stat: string): Entry | undefined {
 
 function kill(entry: Entry, signal: 'SIGTERM' | 'SIGKILL'): boolean {
   // Looked at again directly before: between two looks the pid may have gone to somebody else.
-  if (processIdentity(entry.pid)?.startTime !== entry.startTime) return false;
+  if (lookedUp(entry.pid)?.startTime !== entry.startTime) return false;
   try {
     return process.kill(entry.pid, signal);
   } catch {

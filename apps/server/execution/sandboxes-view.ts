@@ -18,10 +18,27 @@ const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/l
 
 /** What programs need of /etc: the loader's cache, alternatives, certificates, names of users and services, time. */
 const SYSTEM_FILES = [
-  ...['/etc/ld.so.cache', '/etc/ld.so.conf', '/etc/ld.so.conf.d', '/etc/ld-musl-x86_64.path', '/etc/ld-musl-aarch64.path', '/etc/alternatives'],
-  ...['/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/pki/tls', '/etc/pki/ca-trust', '/etc/ca-certificates', '/etc/crypto-policies'],
-  ...['/etc/passwd', '/etc/group', '/etc/nsswitch.conf', '/etc/protocols', '/etc/services', '/etc/localtime', '/etc/mime.types', '/etc/os-release'],
-].concat();
+  '/etc/ld.so.cache',
+  '/etc/ld.so.conf',
+  '/etc/ld.so.conf.d',
+  '/etc/ld-musl-x86_64.path',
+  '/etc/ld-musl-aarch64.path',
+  '/etc/alternatives',
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+  '/etc/pki/tls',
+  '/etc/pki/ca-trust',
+  '/etc/ca-certificates',
+  '/etc/crypto-policies',
+  '/etc/passwd',
+  '/etc/group',
+  '/etc/nsswitch.conf',
+  '/etc/protocols',
+  '/etc/services',
+  '/etc/localtime',
+  '/etc/mime.types',
+  '/etc/os-release',
+];
 
 /** Only of use, and only told, where there is a network. */
 const NETWORK_FILES = ['/etc/resolv.conf', '/etc/hosts', '/etc/host.conf', '/etc/gai.conf'];
@@ -32,16 +49,29 @@ const EMPTY_BYTES_MAX = 1_024 * 1_024;
 /** The steps that build what a run of this command line sees. */
 export async function viewOf(argv: readonly string[], confinement: Confinement): Promise<Mount[]> {
   const { workspace } = confinement;
+  const hidden = await namesOfHidden(confinement.hidden);
   const system = await systemMounts(confinement.network);
-  const named = await namedMounts([...argv, ...confinement.readOnly], confinement.hidden);
+  const named = await namedMounts([...argv, ...confinement.readOnly], hidden);
   const own = [workspace.workspace, workspace.home, workspace.tmp].map((path) => bind(path, path, { folder: true, writable: true }));
   const basis: Mount[] = [
     { kind: 'processes', at: '/proc' },
     { kind: 'devices', at: '/dev' },
     { kind: 'tmpfs', at: '/tmp', mode: '1777', bytesMax: TMPFS_BYTES_MAX },
   ];
-  const visible = [...system, ...basis, ...named];
-  return withParents([...visible, ...(await covers(visible, confinement.hidden)), ...(await directlyNamed(argv, confinement.hidden)), ...own]);
+  const covers = await coversOf([...system, ...named], hidden);
+  return withParents([...system, ...basis, ...named, ...covers, ...own]);
+}
+
+/** Whether a file lies in what runs never see, under its own name or behind links. */
+export async function isHidden(path: string, hidden: readonly string[]): Promise<boolean> {
+  const names = await namesOfHidden(hidden);
+  const real = await realpath(path).catch(() => path);
+  return names.some((name) => isWithin(path, name) || isWithin(real, name));
+}
+
+async function namesOfHidden(hidden: readonly string[]): Promise<string[]> {
+  const real = await Promise.all(hidden.map((path) => realpath(path).catch(() => path)));
+  return [...new Set([...hidden.map((path) => resolve(path)), ...real])];
 }
 
 async function systemMounts(network: NetworkPolicy): Promise<Mount[]> {
@@ -65,25 +95,21 @@ async function existing(path: string): Promise<Mount | undefined> {
   return found.isDirectory() || found.isFile() ? bind(real, path, { folder: found.isDirectory(), writable: false }) : undefined;
 }
 
-/** The folders of the files that a command line names: a script seldom comes alone. */
+/**
+ * What a command line and the operator name: of a file its folder, for a script seldom comes alone; the file alone where
+ * that folder would show too much; nothing of what is hidden.
+ */
 async function namedMounts(words: readonly string[], hidden: readonly string[]): Promise<Mount[]> {
-  const paths = await Promise.all(words.map((word) => placesOf(word)));
-  const wanted = paths.flat().filter((place) => !isSecluded(place.folder, hidden));
-  const unique = [...new Map(wanted.map((place) => [place.folder, place])).values()];
-  return (await Promise.all(unique.map(({ folder }) => existing(folder)))).filter((mount) => mount !== undefined);
-}
-
-/** Files of the command line whose folder must not be seen as a whole (because it holds the data folder, or is a top-level one): the file alone. */
-async function directlyNamed(words: readonly string[], hidden: readonly string[]): Promise<Mount[]> {
-  const paths = await Promise.all(words.map((word) => placesOf(word)));
-  const wanted = paths.flat().filter((place) => isSecluded(place.folder, hidden) && place.file !== undefined);
-  return (await Promise.all(wanted.map(({ file }) => existing(file ?? '/')))).filter((mount) => mount !== undefined);
+  const places = (await Promise.all(words.map(placesOf))).flat();
+  const paths = places.flatMap(({ folder, file }) => (isTooMuch(folder, hidden) ? (file ?? []) : folder));
+  const wanted = [...new Set(paths)].filter((path) => !hidden.some((name) => isWithin(path, name))).sort();
+  return (await Promise.all(wanted.map(existing))).filter((mount) => mount !== undefined);
 }
 
 /** Where a word of a command line points to, by its own name and by the name behind links; nothing for what the system's folders show anyway. */
 async function placesOf(word: string): Promise<{ folder: string; file?: string }[]> {
-  const path = resolve('/', word);
-  if (!isAbsolute(word) || path === '/') return [];
+  if (!isAbsolute(word)) return [];
+  const path = resolve(word);
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return [];
   const isFolder = (await lstat(real)).isDirectory();
@@ -91,17 +117,18 @@ async function placesOf(word: string): Promise<{ folder: string; file?: string }
   return names.map((name) => (isFolder ? { folder: name } : { folder: dirname(name), file: name }));
 }
 
-/** Whether a folder is too much to show: a top-level one, or one that holds, is, or lies in something hidden. */
-function isSecluded(folder: string, hidden: readonly string[]): boolean {
-  return dirname(folder) === '/' || folder === '/' || hidden.some((path) => isWithin(path, folder) || isWithin(folder, path));
+/** Whether a folder is too much to show: the root, a top-level one, or one that holds or lies in something hidden. */
+function isTooMuch(folder: string, hidden: readonly string[]): boolean {
+  return dirname(folder) === '/' || hidden.some((path) => isWithin(path, folder) || isWithin(folder, path));
 }
 
-/** Covers for hidden things that lie inside something visible. */
-async function covers(visible: readonly Mount[], hidden: readonly string[]): Promise<Mount[]> {
-  const real = await Promise.all(hidden.map((path) => realpath(path).catch(() => undefined)));
-  const paths = [...new Set([...hidden, ...real])].filter((path) => path !== undefined);
-  const seen = paths.filter((path) => visible.some((mount) => mount.kind === 'bind' && isWithin(path, mount.at)));
-  return (await Promise.all(seen.map(cover))).filter((mount) => mount !== undefined);
+/** Covers for hidden things that lie inside something visible, under the name they have there. */
+async function coversOf(visible: readonly Mount[], hidden: readonly string[]): Promise<Mount[]> {
+  const folders = visible.filter((mount) => mount.kind === 'bind' && mount.folder);
+  const places = folders.flatMap((mount) =>
+    mount.kind === 'bind' ? hidden.filter((path) => isWithin(path, mount.from)).map((path) => mount.at + path.slice(mount.from.length)) : [],
+  );
+  return (await Promise.all([...new Set(places)].map(cover))).filter((mount) => mount !== undefined);
 }
 
 async function cover(path: string): Promise<Mount | undefined> {

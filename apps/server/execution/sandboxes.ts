@@ -48,6 +48,8 @@ export interface SandboxCandidate {
 
 /** A means of isolation that works here. */
 export interface Sandbox extends SandboxCandidate {
+  /** Absolute paths of what no run ever sees: data folder, key files. */
+  hidden: readonly string[];
   guarantees: Guarantees;
   /** One line for the log and `doctor`: what holds and what does not. */
   description: string;

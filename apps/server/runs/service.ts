@@ -113,6 +113,11 @@ export class RunService {
     return runId;
   }
 
+  /** Address of a run's page. */
+  linkOf(runId: string): string {
+    return `${this.around.publicUrl}/runs/${runId}`;
+  }
+
   /** The run's log in order, from behind `after`. */
   async events(runId: string, after: number, limit: number, access: Access): Promise<{ events: Record<string, unknown>[] }> {
     await this.visible(runId, access);

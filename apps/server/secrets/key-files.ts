@@ -1,5 +1,6 @@
 /** The two keys that live beside the data folder, never in the database: master key and UID key. */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { randomBytes } from 'node:crypto';
 
 const KEY_BYTES = 32;
@@ -21,6 +22,7 @@ export function readKeyFile(path: string, options: { create: boolean; variable: 
 
 /** Writes a new file with mode 0600 and flushes it; fails if it exists. */
 export function writePrivateFile(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = openSync(path, 'wx', 0o600);
   try {
     writeSync(file, text);

@@ -4,6 +4,7 @@ import { settle, type Acceptance, type Arrival } from './arrivals.ts';
 import type { Database } from './database.ts';
 import { StoreFault } from './faults.ts';
 import { GroupCommit } from './group-commit.ts';
+import { pruneSome } from './retention.ts';
 import { change, insert, row } from './statements.ts';
 import { DELIVERY, type DeliveryRow } from './tables.ts';
 
@@ -25,6 +26,7 @@ export class DeliveryStore {
   private readonly database: Database;
   private readonly arrivals: GroupCommit<Arrival, Acceptance>;
   private readonly refusals: GroupCommit<RefusedEntry, void>;
+  private prunedUpTo = '';
 
   constructor(database: Database) {
     this.database = database;
@@ -67,6 +69,17 @@ export class DeliveryStore {
       if (found?.payload === undefined || found.payload === null) return undefined;
       return { bytes: found.payload, encoding: found.payload_encoding ?? 'identity' };
     });
+  }
+
+  /**
+   * Removes what need not be kept, a bounded part of the webhooks at a time: entries older than 7 days that are not among the
+   * latest 50 of their class and that no live run needs. Answers how many went.
+   */
+  async prune(nowMs: number, identityRetentionDays?: number): Promise<number> {
+    const after = this.prunedUpTo;
+    const { removed, last } = await this.database.run(() => pruneSome(after, nowMs, identityRetentionDays));
+    this.prunedUpTo = last;
+    return removed;
   }
 
   private async insertRefused(batch: readonly RefusedEntry[]): Promise<void[]> {

@@ -1,5 +1,5 @@
 /** Runs as rows: every change of state is one conditional update on state and epoch. spec: States and transitions; contract 3. */
-import type { RunState } from '#runs';
+import { cancelDecision, type FollowupOutcome, type RunState } from '#runs';
 import type { Database } from './database.ts';
 import { RUN_COLUMNS, toRunValues, type NewRun } from './new-run.ts';
 import { change, databaseNow, insert, placeholders, row, rows, type SqlValue, type Work } from './statements.ts';
@@ -38,8 +38,6 @@ export interface StoredEvent extends RunEvent {
   seq: number;
   executionId?: string;
 }
-
-export type FollowupOutcome = 'queued_prompt' | 'queue_pending' | 'live_session' | 'handoff_execution';
 
 export interface ListFilter {
   states?: readonly RunState[];
@@ -192,9 +190,10 @@ export class RunStore {
       const nowMs = yield* databaseNow();
       const run = yield* row<RunRow>('SELECT state, cancel_requested_at FROM run WHERE run_id = ? FOR UPDATE', runId);
       if (run === undefined) return 'unknown';
-      if (run.state === 'CANCELLED' || (run.cancel_requested_at !== null && !isEnded(run.state))) return 'repeated';
-      if (isEnded(run.state)) return 'ended';
-      if (run.state === 'QUEUED') {
+      const decision = cancelDecision(run.state as RunState, { cancelRequested: run.cancel_requested_at !== null });
+      if (!decision.ok) return 'ended';
+      if (decision.action === 'none') return 'repeated';
+      if (decision.action === 'cancel-now') {
         yield* change(
           "UPDATE run SET state = 'CANCELLED', status_message = 'cancelled before it started', cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE run_id = ?",
           nowMs, nowMs, nowMs, runId,
@@ -256,14 +255,17 @@ export class RunStore {
     });
   }
 
-  /** Live runs whose lease has run out, or whose owner is `owner` (after a restart of the same installation), with what is left of their process. */
-  abandoned(owner: string | undefined): Promise<{ run: RunRow; process?: string; executionId: string }[]> {
+  /**
+   * Live runs that nobody works on: their lease has run out, or, where this process is the only one (`alone`), they belong to
+   * another process, which therefore no longer exists. With what is left of their process.
+   */
+  abandoned(owner: string, alone: boolean): Promise<{ run: RunRow; process?: string; executionId: string }[]> {
     return this.database.read(function* () {
       const nowMs = yield* databaseNow();
       const found = yield* rows<RunRow & { process: string | null }>(
         `SELECT r.*, e.process FROM run r LEFT JOIN execution e ON e.execution_id = r.execution_id
-         WHERE r.state IN ${LIVE} AND (r.lease_until < ? OR r.lease_owner LIKE ?) ORDER BY r.run_id LIMIT 200`,
-        nowMs, owner === undefined ? '' : `${owner}%`,
+         WHERE r.state IN ${LIVE} AND (r.lease_until < ? OR (? = 1 AND r.lease_owner <> ?)) ORDER BY r.run_id LIMIT 200`,
+        nowMs, alone ? 1 : 0, owner,
       );
       return found.map((run) => ({ run, process: run.process ?? undefined, executionId: run.execution_id ?? '' }));
     });
@@ -314,8 +316,4 @@ function* requeueForFollowups(runId: string, nowMs: number): Work<void> {
      WHERE run_id = ? AND state IN ${ENDED} AND EXISTS (SELECT 1 FROM followup f WHERE f.run_id = run.run_id AND f.taken_at IS NULL)`,
     nowMs, runId,
   );
-}
-
-function isEnded(state: string): boolean {
-  return state === 'SUCCEEDED' || state === 'FAILED' || state === 'ERROR' || state === 'CANCELLED';
 }

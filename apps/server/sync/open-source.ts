@@ -29,7 +29,8 @@ export function sourceOpener(config: Config, secrets: SecretReader): (factory: F
       caFile: config.gitCaFile,
       allowLocal: trusted || config.allowLocalSources,
       credential: credentialSecret === undefined ? undefined : async () => text(await secrets.value(factory.uid, credentialSecret, 'git')),
-      searchPath: process.env['PATH'],
+      searchPath: config.searchPath,
+      ssh: { knownHostsFile: config.gitKnownHostsFile },
       timeoutMs: GIT_TIMEOUT_MS,
       gate,
     });

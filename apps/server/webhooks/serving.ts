@@ -1,7 +1,7 @@
 /** Webhooks and compiled filters in memory, so that a delivery needs no query to be decided; guarded by version. contract 5 (Transaction). */
 import { digestSecret, prepareSigningKey, SIGNATURE_SCHEMES, type SignatureScheme } from '#authentication';
 import type { AgentDefaults, AuthMode, AutomationDefinition } from '#definitions';
-import { compileFilter, MATCH_EVERYTHING, type CompiledFilter } from '#filters';
+import { compileFilter, MATCH_EVERYTHING, UNREADABLE_FILTER, type CompiledFilter } from '#filters';
 import type { Vault } from '../secrets/vault.ts';
 import type { ServingFactory, ServingStore, ServingWebhook } from '../store/serving.ts';
 import type { SealedSecret } from '../store/secrets.ts';
@@ -34,7 +34,7 @@ export interface ServedAutomation {
   webhookUids: readonly string[];
   definition: AutomationDefinition;
   /** The filter of the trigger that selects the webhook; several triggers of one automation are one entry each. */
-  filter: CompiledFilter | 'unreadable';
+  filter: CompiledFilter;
 }
 
 export interface ServedFactory {
@@ -148,5 +148,5 @@ function byWebhook(factory: ServingFactory): Map<string, ServedAutomation[]> {
 
 function compiled(filter: unknown): ServedAutomation['filter'] {
   const compilation = compileFilter(filter);
-  return compilation.ok ? compilation.filter : 'unreadable';
+  return compilation.ok ? compilation.filter : UNREADABLE_FILTER;
 }

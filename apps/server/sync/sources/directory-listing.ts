@@ -1,9 +1,10 @@
 /** One listing of a factory directory: every definition file with its bytes, no link followed, nothing left out in silence. */
 import { constants } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
+import { FILE_BYTES_MAX, isDefinitionPath } from '#definitions';
 import type { TreeFile } from '#definitions';
 import { SourceUnavailable, systemCodeOf } from './source.ts';
-import { FILE_BYTES_MAX, PATH_BYTES_MAX, TREE_BYTES_MAX, TREE_ENTRIES_MAX, byPath, decodePath, takesPart } from './tree-bounds.ts';
+import { PATH_BYTES_MAX, TREE_BYTES_MAX, TREE_ENTRIES_MAX, byPath, decodePath, mayHoldDefinitions } from './tree-bounds.ts';
 
 /** Folders that are never part of a factory, at any depth. */
 export const IGNORED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules']);
@@ -53,7 +54,8 @@ class Listing {
       const place = Buffer.concat([folder, SLASH, entry.name]);
       const name = relative.length === 0 ? entry.name : Buffer.concat([relative, SLASH, entry.name]);
       const path = decodePath(name);
-      if (!takesPart(path) || IGNORED_FOLDERS.has(entry.name.toString('latin1'))) continue;
+      if (IGNORED_FOLDERS.has(entry.name.toString('latin1'))) continue;
+      if (!(entry.isDirectory() ? mayHoldDefinitions(path) : isDefinitionPath(path))) continue;
       this.countEntry(name);
       if (entry.isDirectory()) await this.add(place, name);
       else this.files.push(await this.read(place, path, entry.isSymbolicLink()));

@@ -1,3 +1,4 @@
+/** A factory directory that changes, breaks and holds odd things while it is read. */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,6 +65,14 @@ describe('a directory', () => {
     const snapshot = await open().snapshot(undefined, never);
     expect(textsOf(snapshot)).toEqual({ 'factory.yaml': 'b', 'webhooks/orders.yaml': 'a' });
     expect(snapshot).toMatchObject({ revision: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) });
+  });
+
+  it('reads the folders of the hosted service too, which are warned about, and keeps bystanders out', async () => {
+    write('agents/a/agent.md', 'x');
+    write('Webhooks/a.yaml', 'x');
+    write('webhooks/.gitkeep', '');
+    write('docs/webhooks/a.yaml', 'x');
+    expect(Object.keys(textsOf(await open().snapshot(undefined, never)))).toEqual(['Webhooks/a.yaml', 'agents/a/agent.md']);
   });
 
   it('has the same revision for the same content, wherever it lies and whatever else lies there', async () => {
@@ -156,7 +165,8 @@ describe('a directory', () => {
     write('webhooks/line\nbreak büro.yaml', 'x');
     mkdirSync(join(root, 'skills'));
     writeFileSync(Buffer.concat([Buffer.from(join(root, 'skills/')), Buffer.from([0xff, 0xfe])]), 'y');
-    expect(textsOf(await open().snapshot(undefined, never))).toEqual({ 'webhooks/line\nbreak büro.yaml': 'x', [String.raw`skills/\xff\xfe`]: 'y' });
+    const texts = textsOf(await open().snapshot(undefined, never));
+    expect(texts).toEqual({ 'webhooks/line\nbreak büro.yaml': 'x', [String.raw`skills/\xff\xfe`]: 'y' });
   });
 
   it('refuses what is neither file nor folder, without waiting for it', async () => {

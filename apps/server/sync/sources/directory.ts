@@ -1,12 +1,13 @@
 /** A factory that is a plain directory: trusted only when two listings agree, watched for hints. contract 9 (Directory sources) */
 import { relative, sep } from 'node:path';
 import { watch as watchFiles } from 'chokidar';
+import { isDefinitionPath } from '#definitions';
 import type { TreeFile } from '#definitions';
 import { directoryRevision } from '#reconcile';
 import { IGNORED_FOLDERS, agree, listDirectory } from './directory-listing.ts';
 import { SourceUnavailable, failure } from './source.ts';
 import type { Snapshot, Source } from './source.ts';
-import { takesPart } from './tree-bounds.ts';
+import { mayHoldDefinitions } from './tree-bounds.ts';
 
 /** Between two listings that must agree, in milliseconds: an editor's save or a small copy is over by then. contract 9 */
 export const LISTING_GAP_MS = 300;
@@ -69,8 +70,7 @@ async function settle(
     const first = await listDirectory(options.path);
     const revision = directoryRevision(first);
     if (revision === knownRevision) return { snapshot: { ok: true, revision, unchanged: true }, paths: pathsOf(first) };
-    const gap = mayHaveLost(first, lastSeen, knownRevision) ? (options.deletionGapMs ?? DELETION_GAP_MS) : (options.listingGapMs ?? LISTING_GAP_MS);
-    await pause(options, gap, signals);
+    await pause(options, gapFor(options, mayHaveLost(first, lastSeen, knownRevision)), signals);
     const second = await listDirectory(options.path);
     if (!agree(first, second)) return { snapshot: failure('unstable', 'the factory directory is changing; two listings did not agree') };
     return { snapshot: { ok: true, revision, unchanged: false, files: second }, paths: pathsOf(second) };
@@ -85,6 +85,10 @@ function mayHaveLost(listed: readonly TreeFile[], lastSeen: ReadonlySet<string> 
   if (lastSeen === undefined) return knownRevision !== undefined;
   const present = pathsOf(listed);
   return [...lastSeen].some((path) => !present.has(path));
+}
+
+function gapFor({ listingGapMs = LISTING_GAP_MS, deletionGapMs = DELETION_GAP_MS }: DirectorySourceOptions, lost: boolean): number {
+  return lost ? deletionGapMs : listingGapMs;
 }
 
 async function pause(options: DirectorySourceOptions, milliseconds: number, signals: readonly AbortSignal[]): Promise<void> {
@@ -125,5 +129,7 @@ function startWatching(root: string, onHint: () => void): () => Promise<void> {
 function isOfNoInterest(path: string): boolean {
   if (path === '' || path.startsWith('..')) return false; // the directory itself, and what is above it while it does not exist
   const parts = path.split(sep);
-  return !takesPart(parts.join('/')) || parts.some((part) => IGNORED_FOLDERS.has(part));
+  if (parts.some((part) => IGNORED_FOLDERS.has(part))) return true;
+  const inTree = parts.join('/');
+  return !isDefinitionPath(inTree) && !mayHoldDefinitions(inTree); // whether it is a file or a folder is not known here
 }

@@ -1,4 +1,4 @@
-/** The bare repository on disk in which a git source keeps what it has fetched. It is a cache: whatever is wrong with it, it may be thrown away. */
+/** The bare repository in which a git source keeps what it has fetched. It is a cache: whatever is wrong with it, it may be thrown away. */
 import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Dirent } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The surroundings that every git process gets: an environment made from nothing, and settings that switch off what a repository could abuse. */
+/** The surroundings of every git process: an environment made from nothing, and settings that switch off what could be abused. */
 import type { GitAddress } from './git-urls.ts';
 
 /** Environment variable that carries the authorization header to git; named in the arguments, so its value never is. */

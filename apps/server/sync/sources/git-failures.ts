@@ -22,7 +22,7 @@ const MEANINGS: readonly (readonly [RegExp, SourceFailureReason])[] = [
   [/Operation too slow|timed out|timeout/i, 'timeout'],
   [/Could not resolve|Failed to connect|Connection (?:refused|reset|closed)|Network is unreachable|No route to host/i, 'unreachable'],
   [/SSL|TLS|certificate|gnutls|returned error: [45]\d\d|RPC failed|early EOF|hung up|HTTP\/2|curl \d/i, 'unreachable'],
-  [/unexpected disconnect|bad (?:line length|band)|expected (?:flush|''|acknowledgments|packfile|wanted-refs)|invalid server response/i, 'unreachable'],
+  [/unexpected disconnect|bad (?:line length|band)|expected (?:flush|''|acknowledgments|packfile|wanted-refs)/i, 'unreachable'],
   [/Could not read from remote repository|unable to access|remote error:|remote did not send/i, 'unreachable'],
 ];
 
@@ -38,13 +38,15 @@ const ENDED_BY_US: Record<'timeout' | 'aborted' | 'overflow', { reason: SourceFa
   overflow: { reason: 'refused', words: 'git printed more than its output limit and was ended' },
 };
 
-/** The failure that an unsuccessful git process stands for. `subject` names what was read; `secrets` are blotted out wherever they come back. */
+/** The failure that an unsuccessful git process stands for. `subject` names what was read; `secrets` are blotted out. */
 export function toFailure(output: GitOutput<unknown>, subject: string, secrets: readonly string[]): SourceUnavailable {
   if (output.ended !== 'exit') {
     const { reason, words } = ENDED_BY_US[output.ended];
     return new SourceUnavailable(reason, `${maskUserinfo(subject)}: ${words}`);
   }
-  if (output.stderr.includes('spawn git ENOENT')) return new SourceUnavailable('refused', 'git is not installed, or not on the search path');
+  if (output.stderr.includes('spawn git ENOENT')) {
+    return new SourceUnavailable('refused', 'git is not installed, or not on the search path');
+  }
   const reason = reasonFor(output.stderr);
   const wayOut = WAYS_OUT[reason];
   const detail = tellingLine(output.stderr, secrets);

@@ -1,6 +1,7 @@
 /** The byte formats that git answers in: tree listings, object sizes, object contents, ref advertisements. Pure. */
-import { PATH_BYTES_MAX, TREE_ENTRIES_MAX, decodePath, takesPart } from './tree-bounds.ts';
+import { isDefinitionPath } from '#definitions';
 import { SourceUnavailable } from './source.ts';
+import { PATH_BYTES_MAX, TREE_ENTRIES_MAX, decodePath } from './tree-bounds.ts';
 
 const OBJECT_NAME = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
@@ -26,8 +27,8 @@ export function readListing(bytes: Buffer, subfolder: string): Listing {
     const entry = readEntry(record, prefix);
     if (entry === undefined) continue;
     count += 1;
-    if (count > TREE_ENTRIES_MAX) throw refuseTree(`more than ${TREE_ENTRIES_MAX} entries; name a folder of the repository as the factory's path`);
-    if (takesPart(entry.path)) entries.push(entry);
+    if (count > TREE_ENTRIES_MAX) throw refuseTree(`more than ${TREE_ENTRIES_MAX} entries; name a folder as the factory's path`);
+    if (isDefinitionPath(entry.path)) entries.push(entry);
   }
   return { rootFound: subfolder === '' || count > 0, entries };
 }
@@ -45,7 +46,9 @@ function* recordsOf(bytes: Buffer): Generator<Buffer> {
 function readEntry(record: Buffer, prefix: Buffer): TreeEntry | undefined {
   const tab = record.indexOf(0x09);
   const [mode, , object] = record.subarray(0, Math.max(tab, 0)).toString('latin1').split(' ');
-  if (tab < 0 || object === undefined || !OBJECT_NAME.test(object)) throw new SourceUnavailable('corrupt', 'git listed a tree in an unknown form');
+  if (tab < 0 || object === undefined || !OBJECT_NAME.test(object)) {
+    throw new SourceUnavailable('corrupt', 'git listed a tree in an unknown form');
+  }
   const path = record.subarray(tab + 1);
   if (path.length > PATH_BYTES_MAX) throw refuseTree(`a path of more than ${PATH_BYTES_MAX} bytes`);
   if (path.length <= prefix.length || !path.subarray(0, prefix.length).equals(prefix)) return undefined;

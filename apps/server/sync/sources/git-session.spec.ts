@@ -1,3 +1,4 @@
+/** The surroundings that every git process gets, and the life of a credential. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

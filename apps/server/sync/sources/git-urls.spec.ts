@@ -1,17 +1,18 @@
+/** Which addresses, branches and folders are accepted, and why the others are not. */
 import { describe, expect, it } from '@jest/globals';
 import { checkGitUrl, isBranchName, maskUserinfo, normalizeSubfolder } from './git-urls.ts';
 
 describe('addresses that may be read', () => {
   it.each([
-    { url: 'https://git.example.com/o/r.git', address: { protocol: 'https', url: 'https://git.example.com/o/r.git', host: 'git.example.com' } },
-    { url: 'HTTPS://Git.Example.com:8443/o/r', address: { protocol: 'https', url: 'https://git.example.com:8443/o/r', host: 'git.example.com:8443' } },
-    { url: 'https://bot@git.example.com/o/r', address: { protocol: 'https', url: 'https://git.example.com/o/r', host: 'git.example.com', user: 'bot' } },
-    { url: 'ssh://git@git.example.com:22/o/r.git', address: { protocol: 'ssh', url: 'ssh://git@git.example.com:22/o/r.git', host: 'git.example.com:22' } },
-    { url: 'git@git.example.com:o/r.git', address: { protocol: 'ssh', url: 'git@git.example.com:o/r.git', host: 'git.example.com' } },
-    { url: 'file:///srv/r.git', address: { protocol: 'file', url: 'file:///srv/r.git', host: '' } },
-    { url: '/srv/my repo.git', address: { protocol: 'file', url: '/srv/my repo.git', host: '' } },
-  ])('$url', ({ url, address }) => {
-    expect(checkGitUrl(url, true)).toEqual({ ok: true, address });
+    { url: 'https://example.com/o/r.git', protocol: 'https', given: 'https://example.com/o/r.git', host: 'example.com' },
+    { url: 'HTTPS://Example.com:8443/o/r', protocol: 'https', given: 'https://example.com:8443/o/r', host: 'example.com:8443' },
+    { url: 'https://bot@example.com/o/r', protocol: 'https', given: 'https://example.com/o/r', host: 'example.com', user: 'bot' },
+    { url: 'ssh://git@example.com:22/o/r', protocol: 'ssh', given: 'ssh://git@example.com:22/o/r', host: 'example.com:22' },
+    { url: 'git@example.com:o/r.git', protocol: 'ssh', given: 'git@example.com:o/r.git', host: 'example.com' },
+    { url: 'file:///srv/r.git', protocol: 'file', given: 'file:///srv/r.git', host: '' },
+    { url: '/srv/my repo.git', protocol: 'file', given: '/srv/my repo.git', host: '' },
+  ])('$url', ({ url, protocol, given, host, user }) => {
+    expect(checkGitUrl(url, true)).toEqual({ ok: true, address: { protocol, url: given, host, user } });
   });
 });
 
@@ -68,12 +69,32 @@ describe('branch names', () => {
     expect(isBranchName(name)).toBe(true);
   });
 
-  it.each(['', '-x', '@', 'a b', 'a..b', 'a~1', 'a^', 'a:b', 'a?', 'a*', 'a[b', 'a\\b', 'a@{1}', '/a', 'a/', 'a//b', '.a', 'a/.b', 'a.lock', 'a.', 'a\n'])(
-    '%j is none',
-    (name) => {
-      expect(isBranchName(name)).toBe(false);
-    },
-  );
+  it.each([
+    '',
+    '-x',
+    '@',
+    'a b',
+    'a..b',
+    'a~1',
+    'a^',
+    'a:b',
+    'a?',
+    'a*',
+    'a[b',
+    'a\\b',
+    'a@{1}',
+    '/a',
+    'a/',
+    'a//b',
+    '.a',
+    'a/.b',
+    'a.lock',
+    'a.',
+    'a\n',
+    'x'.repeat(256),
+  ])('%j is none', (name) => {
+    expect(isBranchName(name)).toBe(false);
+  });
 });
 
 describe('folders inside a repository', () => {

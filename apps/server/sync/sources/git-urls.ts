@@ -15,7 +15,7 @@ export type AddressVerdict = { ok: true; address: GitAddress } | { ok: false; me
 const SCP_FORM = /^(?:([A-Za-z0-9._][A-Za-z0-9._-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*):(?!\/\/|[:-])(.+)$/;
 const USER_NAME = /^[A-Za-z0-9._][A-Za-z0-9._+-]*$/;
 
-/** Whether git may be pointed at this address: https and ssh, local paths only where allowed, no password, nothing that reads as an option. */
+/** Whether git may be pointed at this: https and ssh, local paths only where allowed, no password, nothing that reads as an option. */
 export function checkGitUrl(text: string, allowLocal: boolean): AddressVerdict {
   if (text === '') return refuse('the repository address is empty');
   if (/[\u0000-\u001f\u007f]/.test(text)) return refuse('the repository address holds a control character');

@@ -1,3 +1,4 @@
+/** A factory repository behind a real git server, in good and in bad times. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -223,7 +224,7 @@ describe('what stands in a tree', () => {
   });
 
   it('keeps names exact: spaces, newlines, quotes, letters of any script, and bytes that are no text', async () => {
-    const names = ['webhooks/a b.yaml', 'webhooks/line\nbreak.yaml', 'webhooks/"quoted"\\.yaml', 'webhooks/büro-注文.yaml', 'webhooks/tab\t.yaml'];
+    const names = ['a b', 'line\nbreak', '"quoted"\\', 'büro-注文', 'tab\t'].map((text) => `webhooks/${text}.yaml`);
     repository.commit({ ...Object.fromEntries(names.map((path) => [path, path])), 'latin1:webhooks/\xff\xfe.yaml': 'bytes' });
     const texts = textsOf(await read(open()));
     expect(Object.keys(texts).sort()).toEqual([...names, String.raw`webhooks/\xff\xfe.yaml`].sort());
@@ -368,7 +369,8 @@ describe('a repository that cannot be read', () => {
   });
 
   it('says so when git is not there', async () => {
-    expect(await read(open({ searchPath: '/nonexistent' }))).toMatchObject({ reason: 'refused', message: expect.stringContaining('not installed') });
+    const snapshot = await read(open({ searchPath: '/nonexistent' }));
+    expect(snapshot).toMatchObject({ reason: 'refused', message: expect.stringContaining('not installed') });
   });
 });
 
@@ -461,9 +463,8 @@ describe('the cache', () => {
     const known = revisionOf(await read(source));
     const cache = join(folder, 'cache');
     mkdirSync(join(cache, 'refs', 'millwright'), { recursive: true });
-    for (const lock of ['shallow.lock', 'config.lock', 'HEAD.lock', 'packed-refs.lock', 'refs/millwright/tip.lock', 'objects/pack/tmp_pack_x']) {
-      writeFileSync(join(cache, lock), '');
-    }
+    const locks = ['shallow.lock', 'config.lock', 'HEAD.lock', 'packed-refs.lock', 'refs/millwright/tip.lock'];
+    for (const left of [...locks, 'objects/pack/tmp_pack_x']) writeFileSync(join(cache, left), '');
     repository.commit({ 'webhooks/b.yaml': WEBHOOK });
     expect(Object.keys(textsOf(await read(source, known)))).toEqual(['webhooks/a.yaml', 'webhooks/b.yaml']);
     expect(readdirSync(cache, { recursive: true }).filter((path) => /\.lock$|tmp_/.test(String(path)))).toEqual([]);
@@ -517,7 +518,8 @@ describe('the cache', () => {
   });
 
   it('runs no hook and no filter of anybody', async () => {
-    repository.commit({ 'webhooks/a.yaml': WEBHOOK, '.gitattributes': '* filter=evil\n', '.gitmodules': '[submodule "x"]\n\tpath = x\n\turl = ./x\n' });
+    const modules = '[submodule "x"]\n\tpath = x\n\turl = ./x\n';
+    repository.commit({ 'webhooks/a.yaml': WEBHOOK, '.gitattributes': '* filter=evil\n', '.gitmodules': modules });
     const source = open();
     await read(source);
     const hooks = join(folder, 'cache', 'hooks');
@@ -532,7 +534,7 @@ describe('the cache', () => {
 });
 
 describe('a local repository', () => {
-  it.each([{ scheme: 'file://' }, { scheme: '' }])('is read where the operator allows it ("$scheme" before the path)', async ({ scheme }) => {
+  it.each([{ scheme: 'file://' }, { scheme: '' }])('is read where it is allowed ("$scheme" before the path)', async ({ scheme }) => {
     const commit = repository.commit({ 'webhooks/a.yaml': WEBHOOK });
     const source = open({ url: `${scheme}${repository.folder}`, allowLocal: true });
     const snapshot = await read(source);

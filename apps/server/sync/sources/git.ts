@@ -1,4 +1,4 @@
-/** A factory repository behind git: one ref advertisement tells whether anything changed, and only definition files are fetched. contract 9 (Git) */
+/** A factory repository behind git: one ref advertisement tells whether anything changed; only definition files are fetched. contract 9 */
 import type { TreeFile } from '#definitions';
 import {
   PACKS_MAX,
@@ -66,9 +66,11 @@ const TIP_REF = 'refs/millwright/tip';
 const NO_REPOSITORY = '/dev/null';
 
 /** What the operating system says when the data folder is full, protected, or not a folder. */
-const DISK_TROUBLES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'ENOTDIR', 'EEXIST', 'EIO', 'EMFILE', 'ENFILE']);
+const DISK_TROUBLES: ReadonlySet<string> = new Set(
+  'ENOSPC EDQUOT EROFS EACCES EPERM ENOTDIR EEXIST EIO EMFILE ENFILE'.split(' '),
+);
 
-/** A source that reads a git repository. Readings of one source take turns; an address that may not be read makes each of them fail as `refused`. */
+/** A source that reads a git repository. Readings take turns; an address that may not be read makes each of them fail as `refused`. */
 export function createGitSource(options: GitSourceOptions): Source {
   const closing = new AbortController();
   const place = locate(options);

@@ -1,3 +1,4 @@
+/** The argument of `--factory`, as people type it. */
 import { describe, expect, it } from '@jest/globals';
 import { FactoryArgumentError, parseFactoryArgument } from './parse-source.ts';
 
@@ -8,7 +9,7 @@ describe('--factory', () => {
     { text: 'factory:v2', spec: { kind: 'directory', path: 'factory:v2' } },
     { text: 'https://git.example.com/o/r.git', spec: { kind: 'git', url: 'https://git.example.com/o/r.git' } },
     { text: 'https://git.example.com/o/r.git#main', spec: { kind: 'git', url: 'https://git.example.com/o/r.git', branch: 'main' } },
-    { text: 'https://git.example.com/r#release/1:ops/factory', spec: { kind: 'git', url: 'https://git.example.com/r', branch: 'release/1', path: 'ops/factory' } },
+    { text: 'https://example.com/r#a/1:ops/f', spec: { kind: 'git', url: 'https://example.com/r', branch: 'a/1', path: 'ops/f' } },
     { text: 'git@git.example.com:o/r.git#main:./f/', spec: { kind: 'git', url: 'git@git.example.com:o/r.git', branch: 'main', path: 'f' } },
     { text: 'file:///srv/r.git#main', spec: { kind: 'git', url: 'file:///srv/r.git', branch: 'main' } },
   ])('$text', ({ text, spec }) => {

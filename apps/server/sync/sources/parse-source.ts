@@ -23,7 +23,7 @@ export class FactoryArgumentError extends Error {
   }
 }
 
-/** `DIR | URL[#branch[:path]]`; local repositories (file:///…) are allowed, because it is the operator who types. Throws `FactoryArgumentError`. */
+/** `DIR | URL[#branch[:path]]`; local repositories (file:///…) are allowed: the operator types. Throws `FactoryArgumentError`. */
 export function parseFactoryArgument(text: string): SourceSpec {
   if (text.trim() === '') throw new FactoryArgumentError('the value is empty');
   if (/[\u0000-\u001f\u007f]/.test(text)) throw new FactoryArgumentError('the value holds a control character');
@@ -52,7 +52,8 @@ function parseRepository(text: string): SourceSpec {
 function parseFragment(fragment: string): { branch: string; path?: string } {
   const colon = fragment.indexOf(':');
   const branch = colon < 0 ? fragment : fragment.slice(0, colon);
-  if (!isBranchName(branch)) throw new FactoryArgumentError(branch === '' ? 'the branch after "#" is empty' : 'the branch after "#" is not a valid branch name');
+  if (branch === '') throw new FactoryArgumentError('the branch after "#" is empty');
+  if (!isBranchName(branch)) throw new FactoryArgumentError('the branch after "#" is not a valid branch name');
   if (colon < 0) return { branch };
   const path = normalizeSubfolder(fragment.slice(colon + 1));
   if (path === undefined) throw new FactoryArgumentError('the path after ":" must be a plain relative path inside the repository');

@@ -29,7 +29,7 @@ export type Snapshot =
 
 /** Where a factory's definition files come from. contract 9 */
 export interface Source {
-  /** Complete tree at the current revision (sorted by path), or `unchanged` when the revision equals `knownRevision`; never a partial tree. */
+  /** Complete tree (sorted by path) at the current revision, or `unchanged` when that is `knownRevision`; never a partial tree. */
   snapshot(knownRevision: string | undefined, signal: AbortSignal): Promise<Snapshot>;
   /** Re-reads the tree of an already fetched revision from the cache without the network. */
   cached?(revision: string): Promise<Snapshot>;

@@ -1,9 +1,7 @@
-/** Which entries of a tree are read, how much of them, and how a name that is not UTF-8 is written down. contract 8. */
+/** How much of a tree is read, where it is looked at, and how a name that is not UTF-8 is written down. contract 8. */
+import { isDefinitionPath } from '#definitions';
 
-/** Content of one file that is read, in bytes: a definition file over 256 KiB is an error in itself (contract 8), so its content is of no use. */
-export const FILE_BYTES_MAX = 256 * 1024;
-
-/** Entries of one tree: far beyond any factory, and a listing still fits into memory; a monorepo names its factory by path. */
+/** Entries of one tree: far beyond any factory, while a listing fits into memory; a monorepo names a folder. */
 export const TREE_ENTRIES_MAX = 100_000;
 
 /** Content of one tree that is held in memory, in bytes: 2,000 definition files of ordinary size are under 16 MiB. */
@@ -12,21 +10,9 @@ export const TREE_BYTES_MAX = 64 * 1024 * 1024;
 /** Length of one path in bytes: PATH_MAX of the systems that repositories are written on. */
 export const PATH_BYTES_MAX = 4096;
 
-/** Folders that hold definitions, and folders of the hosted service that are warned about. */
-const DEFINITION_FOLDERS: ReadonlySet<string> = new Set([
-  'webhooks',
-  'automations',
-  'environments',
-  'skills',
-  'agents',
-  'runners',
-  'scorers',
-]);
-
-/** Whether a path (relative to the factory's root) takes part in a snapshot: `factory.yaml`, or anything below a definition folder. */
-export function takesPart(path: string): boolean {
-  const slash = path.indexOf('/');
-  return slash < 0 ? path === 'factory.yaml' || DEFINITION_FOLDERS.has(path) : DEFINITION_FOLDERS.has(path.slice(0, slash));
+/** Whether a folder (relative to the factory's root) can hold files that take part in a snapshot. */
+export function mayHoldDefinitions(folder: string): boolean {
+  return isDefinitionPath(`${folder}/any`);
 }
 
 /** A path as text. Bytes that are not UTF-8 are written as `\xNN`, so that two hostile names stay two names. */

@@ -1,0 +1,49 @@
+/** The data folder belongs to one process at a time: a second one is refused before it touches anything. */
+import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+
+/** The folder cannot be used; the message says what to do. */
+export class DataFolderProblem extends Error {}
+
+export interface DataFolderLock {
+  release(): void;
+}
+
+/**
+ * Creates the folder (0700) if needed and locks it. The lock is a transaction on a tiny database of its own: the operating
+ * system drops it with the process, however that ends.
+ */
+export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new DataFolderProblem(`the data folder ${folder} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'}); set MILLWRIGHT_DATA_DIR to a folder of this user`);
+  }
+  if ((statSync(folder).mode & 0o077) !== 0) closeToOthers(folder);
+  return hold(folder);
+}
+
+// Keys and payloads lie inside: nobody else may look.
+function closeToOthers(folder: string): void {
+  try {
+    chmodSync(folder, 0o700);
+  } catch {
+    throw new DataFolderProblem(`the data folder ${folder} can be read by others; run: chmod 700 ${folder}`);
+  }
+}
+
+function hold(folder: string): DataFolderLock {
+  let lock: Database.Database | undefined;
+  try {
+    lock = new Database(join(folder, 'lock.sqlite'), { timeout: 0 });
+    lock.pragma('journal_mode = DELETE');
+    lock.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock?.close();
+    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY')) throw new DataFolderProblem(`the data folder ${folder} is used by another millwright process; stop that one or set MILLWRIGHT_DATA_DIR`);
+    throw new DataFolderProblem(`the data folder ${folder} cannot be written (${(error as { code?: string }).code ?? 'unknown'})`);
+  }
+  return { release: () => void lock.close() };
+}

@@ -1,0 +1,302 @@
+/** Runs the operator's command for one execution of a run: prompt on stdin, output as events, an end that is only reported when nothing is left running. contract 3, 10. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
+import { isAbsolute } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CANCEL_TERM_MS, isInjectableEnvName } from '#runs';
+import { outputRelay } from './command-output.ts';
+import type { CommandEvent, OutputRelay } from './command-output.ts';
+import { killTree, processIdentity, terminateTree } from './processes.ts';
+import type { ProcessIdentity, TreeSearch } from './processes.ts';
+import { findTools, isProgram } from './sandboxes-detection.ts';
+import { isHidden } from './sandboxes-view.ts';
+import { STANDARD_PATH } from './sandboxes.ts';
+import type { NetworkPolicy, Sandbox, WrappedCommand } from './sandboxes.ts';
+import type { Workspace } from './workspaces.ts';
+
+export type { CommandEvent } from './command-output.ts';
+
+/** Bounds that the kernel enforces on each process of a run. */
+export interface CommandLimits {
+  /** Processes and threads of the run's user; only where runs have a user of their own, for it counts all of that user's. */
+  processesMax: number;
+  /** Bytes of one file. */
+  fileBytesMax: number;
+  openFilesMax: number;
+}
+
+/** Enough for a build with a compiler and a browser, and far below what would make the machine stall. */
+export const DEFAULT_LIMITS: CommandLimits = { processesMax: 4_096, fileBytesMax: 4 * 1_024 ** 3, openFilesMax: 8_192 };
+
+/** Bytes of output kept of one execution unless configured otherwise: a long build log, a thousand of which still fit on a disk. */
+export const DEFAULT_OUTPUT_BYTES_MAX = 4 * 1_024 ** 2;
+
+export interface CommandSpec {
+  /** Program and arguments; a program without a slash is looked for in `path`. */
+  command: readonly string[];
+  workspace: Workspace;
+  sandbox: Sandbox;
+  /** `none` unless the operator opened it. */
+  network?: NetworkPolicy;
+  /** Further files and folders of the machine that runs may read. */
+  readOnly?: readonly string[];
+  /** Variables beside the standard ones; names that steer loader, shell, git or service are refused. */
+  env?: Readonly<Record<string, string>>;
+  /** Values that must not appear in any event. */
+  secretValues?: readonly string[];
+  /** PATH of the command. */
+  path?: string;
+  prompt: string;
+  /** Milliseconds of wall-clock time until the command is ended. */
+  deadlineMs: number;
+  outputBytesMax?: number;
+  limits?: CommandLimits;
+  /** Called in order, also after a cancel, last before `finished` resolves. Must not throw. */
+  onEvent: (event: CommandEvent) => void;
+  /** Milliseconds between TERM and kill. */
+  graceMs?: number;
+  /** Milliseconds since the epoch, for the times of events. */
+  now?: () => number;
+}
+
+export type CommandEnd =
+  | { kind: 'exited'; code: number }
+  | { kind: 'signalled'; signal: string }
+  | { kind: 'deadline' }
+  | { kind: 'cancelled' }
+  | { kind: 'spawn-failed'; message: string };
+
+export interface RunningCommand {
+  /** To be stored, so that a restarted service can end what was left; undefined where nothing was started or there is no /proc. */
+  identity: ProcessIdentity | undefined;
+  /** How it ended; resolves when no process of it is left, daemons included. Never rejects. */
+  finished: Promise<CommandEnd>;
+  /** TERM to all of it, after the grace kill; resolves when nothing is left. May be repeated, also after the end. */
+  cancel(): Promise<void>;
+}
+
+/** Milliseconds to wait for the rest of the output after the last process is gone; a pipe held by an escaped process never ends. */
+const OUTPUT_END_MS = 2_000;
+
+/** Milliseconds that a timer can count; a deadline beyond these three weeks is cut to them. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** Starts the command. A command that cannot be started is an ending, not an exception. */
+export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
+  const relay = outputRelay({
+    bytesMax: spec.outputBytesMax ?? DEFAULT_OUTPUT_BYTES_MAX,
+    secrets: spec.secretValues ?? [],
+    onEvent: spec.onEvent,
+    now: spec.now ?? Date.now,
+  });
+  const program = await programOf(spec);
+  if (!program.ok) return notStarted(program.message, relay);
+  const network = spec.sandbox.guarantees.network ? (spec.network ?? 'none') : 'host';
+  if (network !== (spec.network ?? 'none')) relay.status('the network could not be taken away from this run: this machine has no means for it');
+  const { workspace, sandbox, readOnly = [] } = spec;
+  const inside = await sandbox.wrap(program.argv, { workspace, network, hidden: sandbox.hidden, readOnly });
+  const argv = await limited(inside.argv, spec);
+  return started({ ...inside, argv }, spec, relay);
+}
+
+type Program = { ok: true; argv: readonly [string, ...string[]] } | { ok: false; message: string };
+
+/** The command line with its program as an absolute path, or why it cannot run. */
+async function programOf({ command, env = {}, path = STANDARD_PATH, sandbox }: CommandSpec): Promise<Program> {
+  const [name, ...rest] = command;
+  if (name === undefined || name === '') return { ok: false, message: 'no command is configured' };
+  const refused = Object.keys(env).find((variable) => !isInjectableEnvName(variable));
+  if (refused !== undefined) return { ok: false, message: `the variable ${JSON.stringify(refused)} cannot be set for a run` };
+  const found = name.includes('/') ? name : (await findTools([name], path)).get(name);
+  if (found === undefined) return { ok: false, message: `the command "${name}" is not installed in any folder of ${path}` };
+  if (!isAbsolute(found)) return { ok: false, message: `the command "${name}" must be an absolute path or a bare name` };
+  if (!(await isProgram(found))) return { ok: false, message: `the command "${found}" does not exist or is not executable` };
+  if (sandbox.guarantees.files && (await isHidden(found, sandbox.hidden))) {
+    return { ok: false, message: `the command "${found}" lies in a folder that runs never see; move it out of the data folder` };
+  }
+  return { ok: true, argv: [found, ...rest] };
+}
+
+/** The same command line under the kernel's limits, where util-linux can set them. Core files would hold secrets. */
+async function limited(argv: WrappedCommand['argv'], { limits = DEFAULT_LIMITS, sandbox }: CommandSpec): Promise<WrappedCommand['argv']> {
+  const prlimit = (await findTools(['prlimit'], STANDARD_PATH)).get('prlimit');
+  if (prlimit === undefined) return argv;
+  const processes = sandbox.guarantees.uid ? [`--nproc=${limits.processesMax}`] : [];
+  return [prlimit, '--core=0', `--fsize=${limits.fileBytesMax}`, `--nofile=${limits.openFilesMax}`, ...processes, '--', ...argv];
+}
+
+/** Everything the command finds in its environment; nothing of the service's own. */
+function environmentOf({ workspace, env = {}, path = STANDARD_PATH }: CommandSpec): Record<string, string> {
+  return {
+    ...env,
+    PATH: path,
+    HOME: workspace.home,
+    TMPDIR: workspace.tmp,
+    SHELL: '/bin/sh',
+    LANG: 'C.UTF-8',
+    MILLWRIGHT_RUN_ID: workspace.runId,
+    MILLWRIGHT_EXECUTION_EPOCH: String(workspace.epoch),
+  };
+}
+
+function notStarted(message: string, relay: OutputRelay): RunningCommand {
+  relay.status(message);
+  relay.finish();
+  return { identity: undefined, finished: Promise.resolve({ kind: 'spawn-failed', message }), cancel: () => Promise.resolve() };
+}
+
+async function started(inside: WrappedCommand, spec: CommandSpec, relay: OutputRelay): Promise<RunningCommand> {
+  const result = await spawned(inside, spec);
+  // The code alone: a full message may repeat arguments or variables.
+  if (!result.ok) return notStarted(`the command could not be started (${result.code})`, relay);
+  return { identity: result.identity, ...watch(result, inside, spec, relay) };
+}
+
+interface Spawned {
+  ok: true;
+  child: ChildProcess;
+  identity: ProcessIdentity | undefined;
+  exit: Promise<{ code: number | null; signal: string | null }>;
+  /** All pipes have ended too. */
+  closed: Promise<void>;
+}
+
+function spawned({ argv, wrapped }: WrappedCommand, spec: CommandSpec): Promise<Spawned | { ok: false; code: string }> {
+  const [program, ...rest] = argv;
+  const stdio: 'pipe'[] = wrapped ? ['pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'];
+  // Detached: a session of its own, so that signals meant for the service's terminal do not reach it.
+  const options = { cwd: wrapped ? '/' : spec.workspace.workspace, env: environmentOf(spec), stdio, detached: true };
+  return new Promise((resolve) => {
+    const failed = (error: unknown): void => resolve({ ok: false, code: codeOf(error) });
+    try {
+      const child = spawn(program, rest, options);
+      const identity = child.pid === undefined ? undefined : processIdentity(child.pid);
+      const exit = new Promise<{ code: number | null; signal: string | null }>((done) => child.on('exit', (code, signal) => done({ code, signal })));
+      const closed = new Promise<void>((done) => child.on('close', () => done()));
+      // Also later: a signal that could not be sent is no reason to fall.
+      child.on('error', failed);
+      child.on('spawn', () => resolve({ ok: true, child, identity, exit, closed }));
+    } catch (error) {
+      failed(error);
+    }
+  });
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown error';
+}
+
+/** Follows one process to its end and steers it there when asked. */
+function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, relay: OutputRelay): Pick<RunningCommand, 'finished' | 'cancel'> {
+  const { child, identity, exit, closed } = started;
+  const report = inside.wrapped ? sandboxReport(child.stdio[3] as Readable) : undefined;
+  const tree = (): TreeSearch => ({ runId: spec.workspace.runId, also: report?.first() });
+  let stopped: 'cancelled' | 'deadline' | undefined;
+  let hasExited = false;
+
+  for (const kind of ['stdout', 'stderr'] as const) relay.attach(child[kind] as Readable, kind);
+  feed(child, spec.prompt);
+  const deadline = setTimeout(() => void stop('deadline'), Math.min(spec.deadlineMs, TIMER_MS_MAX));
+  const finished = ending();
+  return { finished, cancel: () => stop('cancelled') };
+
+  async function stop(reason: 'cancelled' | 'deadline'): Promise<void> {
+    if (stopped === undefined && !hasExited) {
+      stopped = reason;
+      clearTimeout(deadline);
+      relay.status(reason === 'deadline' ? `the deadline of ${Math.round(spec.deadlineMs / 1_000)} s is over` : 'cancel was requested');
+      await terminated();
+    }
+    await finished;
+  }
+
+  async function terminated(): Promise<void> {
+    if (identity === undefined) return killGroup(child);
+    await terminateTree(identity, { ...tree(), wrapped: inside.wrapped });
+    await within(exit, spec.graceMs ?? CANCEL_TERM_MS);
+    await killTree(identity, tree());
+  }
+
+  async function ending(): Promise<CommandEnd> {
+    const { code, signal } = await exit;
+    hasExited = true;
+    clearTimeout(deadline);
+    // The command has ended; what it left running ends with it, and only then is the run over.
+    if (identity !== undefined) await killTree(identity, tree());
+    const said = await report?.finished();
+    if ((await within(closed, OUTPUT_END_MS)) === 'late') for (const stream of child.stdio) stream?.destroy();
+    relay.finish();
+    return stopped === undefined ? endingOf(code, signal, said) : { kind: stopped };
+  }
+}
+
+/** Waits for something, but not for ever. */
+async function within(awaited: Promise<unknown>, ms: number): Promise<'done' | 'late'> {
+  const waited = new AbortController();
+  const late = sleep(ms, 'late' as const, { signal: waited.signal }).catch(() => 'late' as const);
+  const result = await Promise.race([awaited.then(() => 'done' as const), late]);
+  waited.abort();
+  return result;
+}
+
+/** Without /proc only the process group can be ended. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It ended by itself meanwhile.
+  }
+}
+
+/** The prompt on stdin; a command that does not read it, or closes it early, is none the worse. */
+function feed(child: ChildProcess, prompt: string): void {
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(prompt);
+}
+
+/** What the sandbox says about itself on descriptor 3. */
+interface SandboxReport {
+  /** The first process inside, once it is known: while it lives, something may live. */
+  first(): ProcessIdentity[];
+  finished(): Promise<{ exitCode: number | undefined }>;
+}
+
+function sandboxReport(stream: Readable): SandboxReport {
+  let text = '';
+  let first: ProcessIdentity | undefined;
+  const ended = new Promise<void>((done) => stream.on('close', () => done()));
+  stream.on('error', () => undefined);
+  stream.on('data', (bytes: Buffer) => {
+    text += bytes.toString('latin1');
+    const pid = numberOf(text, 'child-pid');
+    if (first === undefined && pid !== undefined) first = processIdentity(pid);
+  });
+  return {
+    first: () => (first === undefined ? [] : [first]),
+    finished: async () => {
+      await ended;
+      return { exitCode: numberOf(text, 'exit-code') };
+    },
+  };
+}
+
+function numberOf(text: string, name: string): number | undefined {
+  const found = new RegExp(`"${name}":\\s*(\\d+)`).exec(text)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+/** Shells and sandboxes turn death by a signal into 128 + its number. */
+const SIGNAL_BASE = 128;
+
+function endingOf(code: number | null, signal: string | null, said: { exitCode: number | undefined } | undefined): CommandEnd {
+  if (signal !== null) return { kind: 'signalled', signal };
+  if (said === undefined) return { kind: 'exited', code: code ?? 0 };
+  const exitCode = said.exitCode ?? code ?? 0;
+  const name = Object.entries(constants.signals).find(([, number]) => number === exitCode - SIGNAL_BASE)?.[0];
+  if (name !== undefined) return { kind: 'signalled', signal: name };
+  if (said.exitCode === undefined) return { kind: 'spawn-failed', message: 'the sandbox could not be built; the log says why' };
+  return { kind: 'exited', code: exitCode };
+}

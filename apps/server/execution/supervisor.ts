@@ -1,0 +1,183 @@
+/** One execution from claim to end: workspace, process, log, lease, cancel. spec: States and transitions; contract 3, 10. */
+import { fileURLToPath } from 'node:url';
+import { isInjectableEnvName, type AmbientAgentConfig } from '#runs';
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import type { SecretReader } from '../secrets/reader.ts';
+import type { DeliveryStore } from '../store/deliveries.ts';
+import { decodePayload } from '../store/payload-bytes.ts';
+import type { ClaimedRun, Ending, RunEvent, RunStore } from '../store/runs.ts';
+import { startCommand, type RunningCommand } from './command.ts';
+import { toEnding } from './endings.ts';
+import type { Sandbox } from './sandboxes.ts';
+import { prepareWorkspace } from './workspaces.ts';
+
+/** How often lease and cancel wishes are looked at. */
+const LOOK_MS = 2_000;
+/** The log is written in batches of this age. */
+const LOG_MS = 200;
+/** Output kept of one execution; the middle of more is dropped. */
+const OUTPUT_BYTES_MAX = 4 * 1_048_576;
+
+/** The command that runs when the operator configured none. */
+export const EXAMPLE_COMMAND = ['/bin/sh', fileURLToPath(new URL('./example-agent.sh', import.meta.url))];
+
+export interface SupervisionParts {
+  config: Config;
+  runs: RunStore;
+  deliveries: DeliveryStore;
+  secrets: SecretReader;
+  nowMs(): number;
+  log: Log;
+  run: ClaimedRun;
+  sandbox: Promise<Sandbox>;
+  /** Folder of all workspaces. */
+  root: string;
+  leaseMs: number;
+}
+
+/** Kind of harness of a resolved configuration; the operator's command where none is named. */
+export function harnessOf(agentConfig: string): string {
+  return (JSON.parse(agentConfig) as AmbientAgentConfig).harness?.type ?? 'command';
+}
+
+/** A run that cannot be started as it is asked for; `message` tells its owner what to do. */
+class SetupFailed extends Error {}
+
+/** The claim was lost or a cancel came first: nothing more is written. */
+const GIVEN_UP = Symbol('given up');
+
+export class Supervision {
+  /** Settles, without ever throwing, when the execution is over and written down. */
+  readonly done: Promise<void>;
+  private readonly parts: SupervisionParts;
+  private command: RunningCommand | undefined;
+  private looking = false;
+  private lost = false;
+  private readonly events: RunEvent[] = [];
+  private writing: Promise<void> = Promise.resolve();
+
+  constructor(parts: SupervisionParts) {
+    this.parts = parts;
+    this.done = this.execute();
+  }
+
+  /** Looks now whether the run is still ours and still wanted. */
+  look(): void {
+    if (this.looking) return;
+    this.looking = true;
+    void this.renew().finally(() => {
+      this.looking = false;
+    });
+  }
+
+  /** The service stops: ends the command and leaves the run to the next process. */
+  handOver(): void {
+    this.lost = true;
+    void this.command?.cancel();
+  }
+
+  private async execute(): Promise<void> {
+    const timers = [setInterval(() => this.look(), LOOK_MS), setInterval(() => void this.flush(), LOG_MS)];
+    try {
+      const ending = await this.attempt();
+      await this.flush();
+      if (ending !== GIVEN_UP && !this.lost) await this.finish(ending);
+    } catch (error) {
+      this.parts.log.fault('an execution could not be written down', error, { run_id: this.parts.run.runId });
+    } finally {
+      timers.forEach((timer) => clearInterval(timer));
+    }
+  }
+
+  private async attempt(): Promise<Ending | typeof GIVEN_UP> {
+    const { run, runs, sandbox } = this.parts;
+    try {
+      if (!(await runs.prepare(run))) return GIVEN_UP;
+      const means = await sandbox;
+      const started = await this.start(means);
+      if (started === GIVEN_UP) return cancelledFirst();
+      this.command = started;
+      if (started.identity !== undefined) await runs.noteProcess(run, JSON.stringify(started.identity), means.kind);
+      if (this.lost) await started.cancel();
+      this.look(); // a cancel may have come while we were starting
+      return toEnding(await started.finished, this.parts.config.runTimeoutMs);
+    } catch (error) {
+      if (error instanceof SetupFailed) return { state: 'FAILED', message: error.message, errorCode: 'environment_setup_failed', retryable: false };
+      this.parts.log.fault('an execution failed inside the service', error, { run_id: run.runId });
+      return { state: 'ERROR', message: 'the service failed while it ran this; its log has the details', errorCode: 'internal_error', retryable: true };
+    }
+  }
+
+  private async start(sandbox: Sandbox): Promise<RunningCommand | typeof GIVEN_UP> {
+    const { run, runs, config, root } = this.parts;
+    const harness = harnessOf(run.agentConfig);
+    if (harness !== 'command') throw new SetupFailed(`the harness "${harness}" is not available here; use harness type "command" or leave it out`);
+    const payload = await this.payload();
+    const secrets = await this.secrets();
+    const begun = await runs.begin(run);
+    if (begun === undefined) return GIVEN_UP;
+    const workspace = await prepareWorkspace({ root, runId: run.runId, epoch: run.epoch, prompt: begun.prompt, payload, owner: sandbox.owner });
+    return startCommand({
+      command: config.runCommand ?? EXAMPLE_COMMAND,
+      workspace,
+      sandbox,
+      env: Object.fromEntries(secrets),
+      secretValues: secrets.map(([, value]) => value),
+      network: config.runNetwork,
+      prompt: begun.prompt,
+      deadlineMs: config.runTimeoutMs,
+      outputBytesMax: OUTPUT_BYTES_MAX,
+      onEvent: ({ kind, text, at }) => void this.events.push({ kind, atMs: at, body: JSON.stringify({ text }) }),
+    });
+  }
+
+  private async payload(): Promise<Uint8Array | undefined> {
+    const { run, deliveries } = this.parts;
+    const stored = run.entryId === undefined ? undefined : await deliveries.payload(run.entryId);
+    return stored && decodePayload(stored);
+  }
+
+  /** Named secrets as environment variables of the agent's process; one that is not granted looks like one that does not exist. */
+  private async secrets(): Promise<[string, string][]> {
+    const { run, secrets } = this.parts;
+    const names = ((JSON.parse(run.agentConfig) as AmbientAgentConfig).secrets ?? []).map(({ name }) => name);
+    return Promise.all(
+      names.map(async (name): Promise<[string, string]> => {
+        const value = run.factoryUid === undefined ? undefined : await secrets.value(run.factoryUid, name, 'run');
+        if (value === undefined || !isInjectableEnvName(name)) throw new SetupFailed(`the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable`);
+        return [name, Buffer.from(value).toString('utf8')];
+      }),
+    );
+  }
+
+  private async renew(): Promise<void> {
+    const { run, runs, leaseMs, log } = this.parts;
+    try {
+      const renewed = await runs.renew(run, leaseMs);
+      if (renewed === undefined) this.lost = true;
+      if (this.command !== undefined && (renewed === undefined || renewed.cancelRequested)) await this.command.cancel();
+    } catch (error) {
+      log.fault('a lease could not be renewed', error, { run_id: run.runId });
+    }
+  }
+
+  private flush(): Promise<void> {
+    const batch = this.events.splice(0);
+    if (batch.length === 0) return this.writing;
+    const { run, runs } = this.parts;
+    this.writing = this.writing.then(() => runs.append(run, batch)).then(() => undefined);
+    return this.writing;
+  }
+
+  private async finish(ending: Ending): Promise<void> {
+    const { run, runs } = this.parts;
+    await runs.append(run, [{ kind: 'status', atMs: this.parts.nowMs(), body: JSON.stringify({ state: ending.state, message: ending.message }) }]);
+    await runs.finish(run, ending);
+  }
+}
+
+function cancelledFirst(): Ending {
+  return { state: 'CANCELLED', message: 'cancelled before it started' };
+}
+

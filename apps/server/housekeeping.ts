@@ -1,0 +1,36 @@
+/** What happens by the clock: every scheduled method only asks, the work is done elsewhere. */
+import { Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import type { Engine } from './execution/engine.ts';
+import type { Log } from './log.ts';
+import type { DeliveryStore } from './store/deliveries.ts';
+
+/** Lost executions are looked for this often. reference: Engine. */
+const RECONCILE_RUNS_MS = 15_000;
+const PRUNE_MS = 60_000;
+
+@Injectable()
+export class Housekeeping {
+  private readonly engine: Engine;
+  private readonly deliveries: DeliveryStore;
+  private readonly log: Log;
+  private readonly nowMs: () => number;
+  private readonly identityRetentionDays: number | undefined;
+  constructor(engine: Engine, deliveries: DeliveryStore, log: Log, nowMs: () => number, identityRetentionDays: number | undefined) {
+    this.engine = engine;
+    this.deliveries = deliveries;
+    this.log = log;
+    this.nowMs = nowMs;
+    this.identityRetentionDays = identityRetentionDays;
+  }
+
+  @Interval(RECONCILE_RUNS_MS)
+  reconcileRuns(): void {
+    this.engine.recover().catch((error: unknown) => this.log.fault('lost runs could not be looked for', error));
+  }
+
+  @Interval(PRUNE_MS)
+  pruneDeliveries(): void {
+    this.deliveries.prune(this.nowMs(), this.identityRetentionDays).catch((error: unknown) => this.log.fault('old deliveries could not be pruned', error));
+  }
+}

@@ -1,0 +1,44 @@
+/** What is true of an installation as a whole: its keys are the ones its database was made with, and somebody can sign in. contract 1, 2. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Config } from './config.ts';
+import { hashOfKey } from './http/access.ts';
+import { writePrivateFile } from './secrets/key-files.ts';
+import { keyProof, sameProof, type Vault } from './secrets/vault.ts';
+import type { AccessStore } from './store/access.ts';
+
+/** A key file is not the one that this database was made with. */
+export class WrongKey extends Error {}
+
+export class Installation {
+  private readonly accounts: AccessStore;
+  private readonly config: Config;
+  private readonly newId: () => string;
+  /** Derives every UID of this installation. */
+  readonly uidKey: Uint8Array;
+  constructor(accounts: AccessStore, config: Config, uidKey: Uint8Array, newId: () => string) {
+    this.uidKey = uidKey;
+    this.accounts = accounts;
+    this.config = config;
+    this.newId = newId;
+  }
+
+  /** Throws WrongKey. */
+  async verifyKeys(vault: Vault): Promise<void> {
+    const ours = { masterKey: vault.proof(), uidKey: keyProof(this.uidKey, 'uid') };
+    const stored = await this.accounts.installation(ours);
+    if (!sameProof(stored.masterKey, ours.masterKey)) throw new WrongKey('the master key is not the one this database was made with; set MILLWRIGHT_MASTER_KEY_FILE to that one');
+    if (!sameProof(stored.uidKey, ours.uidKey)) throw new WrongKey('the UID key is not the one this database was made with; set MILLWRIGHT_UID_KEY_FILE to that one');
+  }
+
+  /** Makes the first admin key on an empty database. `file` is where it lies; `key` only when it was made now. */
+  async firstAdminKey(): Promise<{ file?: string; key?: string }> {
+    const file = join(this.config.dataDir, 'admin-key');
+    const key = this.config.adminKey ?? `mw_${randomBytes(32).toString('base64url')}`;
+    const made = await this.accounts.createFirstKey({ id: this.newId(), principalUid: 'user_admin', hash: hashOfKey(key) });
+    if (this.config.adminKey !== undefined) return {};
+    if (!made) return { file };
+    writePrivateFile(file, `${key}\n`);
+    return { file, key };
+  }
+}

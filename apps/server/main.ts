@@ -1,0 +1,14 @@
+/** The service as a process: starts, and stops on the signals that ask for it. */
+import 'reflect-metadata';
+import { start } from './start.ts';
+
+/** Runs until a signal; answers the exit code. */
+export async function serve(argv: readonly string[]): Promise<number> {
+  const service = await start(argv, { environment: process.env, cwd: process.cwd(), stdout: process.stdout, stderr: process.stderr });
+  if (typeof service === 'number') return service;
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  await service.stop();
+  return 0;
+}

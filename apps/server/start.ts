@@ -1,0 +1,166 @@
+/** `millwright start`: from environment and arguments to a running service, and the words a newcomer reads. contract 11. */
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { deriveUid } from '#reconcile';
+import { secretFromRandom, secretUse } from '#authentication';
+import { compose, type Service } from './compose.ts';
+import { ConfigFaults, readConfig, type Config } from './config.ts';
+import { DataFolderProblem } from './data-folder.ts';
+import { serviceAccountOf } from './factories/service.ts';
+import { WrongKey } from './installation.ts';
+import { KeyFileProblem, writePrivateFile } from './secrets/key-files.ts';
+import { SchemaTooNew } from './store/database.ts';
+import { StoreFault } from './store/faults.ts';
+import type { WebhookRow } from './store/tables.ts';
+import { FactoryArgumentError, parseFactoryArgument } from './sync/sources/parse-source.ts';
+
+export interface StartIo {
+  environment: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  stdout: NodeJS.WritableStream & { isTTY?: boolean };
+  stderr: NodeJS.WritableStream;
+}
+
+const EXIT = { internal: 3, usage: 64 } as const;
+/** Slug of the factory that `--factory` names. */
+const MAIN_SLUG = 'main';
+const FIRST_PASS_MS = 30_000;
+
+/** A usage error of the command line. */
+class Usage extends Error {}
+
+/** Starts and answers the running service, or prints one clear line and answers an exit code. */
+export async function start(argv: readonly string[], io: StartIo): Promise<Service | number> {
+  try {
+    const config = readConfig(io.environment);
+    const wanted = readArguments(argv, io.cwd);
+    const service = await compose(config, { isTrusted: (slug) => slug === MAIN_SLUG && wanted.factory !== undefined });
+    try {
+      await begin(service, wanted, io);
+      return service;
+    } catch (error) {
+      await service.stop().catch(() => undefined);
+      throw error;
+    }
+  } catch (error) {
+    const { lines, code } = explain(error);
+    for (const line of lines) io.stderr.write(`millwright: ${line}\n`);
+    return code;
+  }
+}
+
+async function begin(service: Service, { factory, example }: Arguments, io: StartIo): Promise<void> {
+  const admin = await service.installation.firstAdminKey();
+  const main = factory === undefined ? undefined : await ensureMainFactory(service, factory, io.cwd);
+  if (example) await ensureExampleSecrets(service);
+  await service.start();
+  if (main !== undefined) await service.loops.settled(main.uid, 1, FIRST_PASS_MS);
+  const { description, kind } = await service.engine.means();
+  print(io, [
+    '',
+    `Millwright is running at ${service.config.publicUrl}/`,
+    ...adminLines(admin, io),
+    `Sandbox for runs: ${description}`,
+    ...(kind === 'bare' ? ['  Runs are NOT isolated on this machine: only the configured command runs. Install bubblewrap to change that.'] : []),
+    ...(main === undefined ? [] : await factoryLines(service, main.uid)),
+    '',
+  ]);
+}
+
+function adminLines(admin: { file?: string; key?: string }, io: StartIo): string[] {
+  if (admin.file === undefined) return ['Admin key: the one in MILLWRIGHT_ADMIN_KEY'];
+  const shown = admin.key !== undefined && io.stdout.isTTY ? [`  shown this once: ${admin.key}`] : [];
+  return [`Admin key: in ${admin.file}`, ...shown];
+}
+
+async function factoryLines(service: Service, factoryUid: string): Promise<string[]> {
+  const factory = await service.factories.find(factoryUid);
+  if (factory === undefined) return [];
+  const { ending, message } = factory.condition;
+  const webhooks = await service.webhooks.list(factoryUid);
+  return [
+    '',
+    `Factory ${factory.slug} (${factory.uid}): ${ending === 'applied' ? `serving ${factory.revisionApplied}` : `${ending}: ${message ?? 'no pass yet'}`}`,
+    ...webhooks.flatMap((webhook) => webhookLines(service.config, webhook)),
+  ];
+}
+
+function webhookLines(config: Config, webhook: WebhookRow): string[] {
+  const url = `${config.ingressUrl}/webhooks/w/${webhook.uid}`;
+  const file = exampleSecretFile(config, webhook.secret_name);
+  const lines = [`  webhook ${webhook.slug}: ${url}${webhook.auth_mode === 'url_token' ? '/{token}' : ''}`];
+  if (webhook.auth_mode !== 'token' || !existsSync(file)) return lines;
+  return [
+    ...lines,
+    '  start a run with:',
+    `    curl -sS -X POST ${quoted(url)} -H "Authorization: Bearer $(cat ${quoted(file)})" -H 'Content-Type: application/json' -d '{"status": "failed", "job": "build", "at": "'"$(date +%s)"'"}'`,
+  ];
+}
+
+/** Points the main factory at what the command line says; creates it on the first start. */
+async function ensureMainFactory(service: Service, argument: string, cwd: string): Promise<{ uid: string }> {
+  const spec = parseFactoryArgument(argument);
+  const source = spec.kind === 'directory' ? { kind: 'directory' as const, path: resolve(cwd, spec.path) } : spec;
+  const uid = deriveUid(service.installation.uidKey, 'factory', MAIN_SLUG);
+  const made = await service.factories.create({ uid, slug: MAIN_SLUG, name: 'main', description: '', source, serviceAccountUid: serviceAccountOf(uid) });
+  if (!made) await service.factories.setSource(uid, source);
+  return { uid };
+}
+
+/** The example factory's secret: made on the first start into a file that only this user can read. */
+async function ensureExampleSecrets(service: Service): Promise<void> {
+  const name = 'ci-events-token';
+  const value = secretFromRandom(secretUse('token'), randomBytes(32));
+  const file = exampleSecretFile(service.config, name);
+  if (existsSync(file) || !(await service.secrets.ensure(name, Buffer.from(value)))) return;
+  writePrivateFile(file, value);
+}
+
+function exampleSecretFile(config: Config, name: string): string {
+  return join(config.dataDir, 'secrets', name);
+}
+
+interface Arguments {
+  factory?: string;
+  /** The factory is the example: its secret is made on the first start. */
+  example: boolean;
+}
+
+function readArguments(argv: readonly string[], cwd: string): Arguments {
+  const { factory, example } = parsed(argv);
+  const isAddress = factory !== undefined && /^[A-Za-z][A-Za-z0-9+.-]*:\/\/|^[^/\s]+@[^/\s]+:/.test(factory);
+  if (factory !== undefined && !isAddress && !existsSync(resolve(cwd, factory))) throw new Usage(`--factory: there is no folder ${resolve(cwd, factory)}`);
+  return { factory, example: example ?? false };
+}
+
+function parsed(argv: readonly string[]): { factory?: string; example?: boolean } {
+  try {
+    return parseArgs({ args: [...argv], options: { factory: { type: 'string' }, example: { type: 'boolean' } }, strict: true, allowPositionals: false }).values;
+  } catch {
+    throw new Usage('usage: millwright start [--factory DIR|URL[#branch[:path]]] [--example]');
+  }
+}
+
+/** One clear line for each kind of failure that an operator can mend; everything else is a bug and says so. */
+function explain(error: unknown): { lines: string[]; code: number } {
+  if (error instanceof ConfigFaults) return { lines: error.faults.map(({ variable, rule }) => `${variable}: ${rule}`), code: EXIT.usage };
+  if (error instanceof Usage || error instanceof FactoryArgumentError) return { lines: [error.message], code: EXIT.usage };
+  if (error instanceof KeyFileProblem || error instanceof DataFolderProblem || error instanceof WrongKey || error instanceof SchemaTooNew) {
+    return { lines: [error.message], code: EXIT.usage };
+  }
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'EADDRINUSE') return { lines: ['the port is taken; stop the other program or set MILLWRIGHT_PORT'], code: EXIT.internal };
+  if (code === 'EACCES') return { lines: ['the port may not be opened by this user; set MILLWRIGHT_PORT to one above 1023'], code: EXIT.internal };
+  if (error instanceof StoreFault) return { lines: [`the database cannot be used (${error.code}); check MILLWRIGHT_DATABASE_URL and that the server runs`], code: EXIT.internal };
+  return { lines: [`a fault inside the service: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}`], code: EXIT.internal };
+}
+
+function print(io: StartIo, lines: readonly string[]): void {
+  for (const line of lines) io.stdout.write(`${line}\n`);
+}
+
+function quoted(text: string): string {
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

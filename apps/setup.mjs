@@ -1,0 +1,93 @@
+// Makes a fresh clone ready (packages, build), then does what an npm script asks for. Plain JavaScript, no packages: it runs first.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const quietNode = ['--disable-warning=ExperimentalWarning', '--enable-source-maps'];
+const cli = join(root, 'apps/cli/millwright.mjs');
+
+const tasks = {
+  start: (args) => run(process.execPath, [...quietNode, cli, 'start', '--factory', join(root, 'examples/factory-repo'), '--example', ...args]),
+  demo: (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/demo/demo.js'), ...args]),
+  'bench:ingest': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/ingest.js'), ...args]),
+  test: (args) => jest(args),
+  generate: () => jest(['test/generated'], { UPDATE_GENERATED: '1' }),
+  check: () => run(bin('tsc'), ['--noEmit', '-p', root]) || run(bin('oxlint'), ['--deny-warnings', root]),
+};
+
+const [task, ...args] = process.argv.slice(2);
+process.chdir(root);
+if (!(task in tasks)) fail(`unknown task ${task}; known: ${Object.keys(tasks).join(', ')}`);
+install();
+if (task !== 'check') build();
+process.exitCode = tasks[task](args);
+
+/** Installs the locked packages when the lock file has changed since the last time. */
+function install() {
+  const wanted = digestOf([join(root, 'package-lock.json'), join(root, 'package.json')]);
+  const marker = join(root, 'node_modules/.millwright-installed');
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
+  say('installing packages (once) …');
+  if (run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']) !== 0) fail('the packages could not be installed; see the lines above');
+  writeFileSync(marker, wanted);
+}
+
+/** Compiles when a source file has changed since the last build. */
+function build() {
+  const sources = ['apps', 'libs', 'test', 'schemas'].flatMap((folder) => filesBelow(join(root, folder)));
+  const wanted = digestOf([...sources.filter((file) => /\.(ts|json)$/.test(file)), join(root, 'tsconfig.json')]);
+  const marker = join(root, 'dist/.millwright-built');
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
+  say('building …');
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  if (run(bin('tsc'), ['-p', root]) !== 0) fail('the build failed; see the lines above');
+  for (const script of filesBelow(join(root, 'apps')).filter((file) => file.endsWith('.sh'))) copy(script);
+  writeFileSync(marker, wanted);
+}
+
+function copy(file) {
+  const target = join(root, 'dist', file.slice(root.length + 1));
+  mkdirSync(dirname(target), { recursive: true });
+  cpSync(file, target);
+}
+
+function jest(args, environment = {}) {
+  return run(process.execPath, ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules/jest/bin/jest.js'), ...args], environment);
+}
+
+function bin(name) {
+  return join(root, 'node_modules/.bin', name);
+}
+
+function filesBelow(folder) {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules') && !entry.parentPath.includes('.venv'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+function digestOf(files) {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(`${file.slice(root.length)} ${statSync(file).size} `).update(readFileSync(file));
+  return hash.digest('hex');
+}
+
+/** Runs a program in the foreground; signals reach it with us, so we only wait. Answers its exit code. */
+function run(program, args, environment = {}) {
+  process.on('SIGINT', () => undefined);
+  const { status, signal, error } = spawnSync(program, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...environment } });
+  if (error) fail(`${program} could not be started: ${error.message}`);
+  return signal ? 128 : (status ?? 1);
+}
+
+function say(text) {
+  process.stderr.write(`millwright: ${text}\n`);
+}
+
+function fail(text) {
+  say(text);
+  process.exit(1);
+}

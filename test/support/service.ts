@@ -1,0 +1,130 @@
+/** Boots the real service inside a test: own data folder, own port, real HTTP. */
+import { createServer } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deriveUid } from '#reconcile';
+import 'reflect-metadata';
+import { compose, type Service } from '../../apps/server/compose.ts';
+import { readConfig } from '../../apps/server/config.ts';
+import { serviceAccountOf } from '../../apps/server/factories/service.ts';
+import { Log } from '../../apps/server/log.ts';
+import type { FactorySource } from '../../apps/server/store/factories.ts';
+
+export interface TestService {
+  service: Service;
+  url: string;
+  adminKey: string;
+  dataDir: string;
+  /** Every log line so far. */
+  logged: string[];
+  /** Calls the API; answers status, headers and parsed body. */
+  api(method: string, path: string, body?: unknown, key?: string): Promise<ApiAnswer>;
+  /** Makes a factory with a trusted local source and waits for its first pass. */
+  factory(slug: string, source: FactorySource): Promise<string>;
+  /** Sets a team secret. */
+  secret(name: string, value: string): Promise<void>;
+  /** Asks for a pass and waits for its end; answers the factory's status. */
+  sync(factoryUid: string): Promise<Record<string, unknown>>;
+  ingressUrl(factorySlug: string, webhookSlug: string): string;
+  webhookUid(factorySlug: string, webhookSlug: string): string;
+  stop(options?: { keepData?: boolean }): Promise<void>;
+}
+
+export interface ApiAnswer {
+  status: number;
+  headers: Headers;
+  // Tests look into many shapes of JSON.
+  body: Record<string, unknown> & { [key: string]: unknown };
+}
+
+export interface BootOptions {
+  environment?: Record<string, string>;
+  dataDir?: string;
+  nowMs?: () => number;
+}
+
+/** Starts a service on a free port. Stop it in `afterAll`/`afterEach`. */
+export async function bootService(options: BootOptions = {}): Promise<TestService> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'millwright-test-')));
+  const adminKey = `mw_${randomBytes(32).toString('base64url')}`;
+  const environment: Record<string, string | undefined> = {
+    PATH: process.env['PATH'],
+    MILLWRIGHT_PORT: String(await freePort()),
+    MILLWRIGHT_DATA_DIR: dataDir,
+    MILLWRIGHT_ADMIN_KEY: adminKey,
+    MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'true',
+    MILLWRIGHT_DISK_RESERVE_MB: '1',
+    ...options.environment,
+  };
+  const config = readConfig(environment);
+  const logged: string[] = [];
+  const nowMs = options.nowMs ?? Date.now;
+  const service = await compose(config, { log: new Log((line) => void logged.push(line), nowMs), nowMs, isTrusted: () => true });
+  await service.installation.firstAdminKey();
+  await service.start();
+  const url = config.publicUrl;
+  const key = environment['MILLWRIGHT_ADMIN_KEY'] ?? adminKey;
+
+  const api = async (method: string, path: string, body?: unknown, withKey = key): Promise<ApiAnswer> => {
+    const answer = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${withKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, body: text === '' ? {} : (JSON.parse(text) as ApiAnswer['body']) };
+  };
+  const webhookUid = (factorySlug: string, webhookSlug: string): string => deriveUid(service.installation.uidKey, 'webhook', factorySlug, webhookSlug);
+
+  return {
+    service, url, adminKey: key, dataDir, logged, api, webhookUid,
+    ingressUrl: (factorySlug, webhookSlug) => `${config.ingressUrl}/webhooks/w/${webhookUid(factorySlug, webhookSlug)}`,
+    async factory(slug, source) {
+      const uid = deriveUid(service.installation.uidKey, 'factory', slug);
+      await service.factories.create({ uid, slug, name: slug, description: '', source, serviceAccountUid: serviceAccountOf(uid) });
+      const made = await service.factories.find(uid);
+      if (made === undefined) throw new Error('the factory was not made');
+      await service.loops.add(made);
+      await service.loops.settled(uid, 1, 60_000);
+      return uid;
+    },
+    async secret(name, value) {
+      const answer = await api('PUT', `/secrets/${name}`, { value });
+      if (answer.status !== 200) throw new Error(`the secret ${name} was refused: ${answer.status}`);
+    },
+    async sync(factoryUid) {
+      const answer = await api('POST', `/factory/${factoryUid}/sync?wait=true`);
+      if (answer.status !== 200) throw new Error(`the sync was refused: ${answer.status}`);
+      return answer.body;
+    },
+    async stop({ keepData = false } = {}) {
+      await service.stop();
+      if (!keepData) await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+/** Waits until a condition holds, looking often; fails with `what` when it never does. */
+export async function eventually<T>(what: string, look: () => Promise<T | undefined> | T | undefined, timeoutMs = 15_000): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > deadline) throw new Error(`never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
