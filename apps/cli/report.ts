@@ -52,8 +52,12 @@ function toLine({ path, line, column, severity, message, rule }: Problem): strin
 function toJson(report: Report): string {
   const diagnostics = report.problems.map(({ code, rule, severity, message, path, line, column }) => ({ code, rule, severity, message, path, line, column }));
   const result = { valid: isValid(report), schema_version: SCHEMA_VERSION, diagnostics, state_dependent_checks_not_run: report.notRun };
-  // Inside JSON strings \u{…} would be no escape: JSON has its own.
-  const text = JSON.stringify(result, null, 2).replace(UNPRINTABLE, (character) => (character === '\n' ? '\n' : jsonEscape(character)));
+  return printableJson(result);
+}
+
+/** A JSON value as indented text, ended by a line feed, that no terminal obeys: inside JSON strings JSON's own escapes do it. */
+export function printableJson(value: unknown): string {
+  const text = JSON.stringify(value, null, 2).replace(UNPRINTABLE, (character) => (character === '\n' ? '\n' : jsonEscape(character)));
   return `${text}\n`;
 }
 

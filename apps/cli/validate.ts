@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkReferences, isDefinitionPath, readDefinitions, type KnownFacts, type SecretFacts, type UnrunCheck } from '#definitions';
+import { EXIT } from './exit-codes.ts';
 import { readFolder } from './folder.ts';
 import { FORMATS, isFormatName, isValid, printable, type FormatName, type Report } from './report.ts';
 
@@ -12,9 +13,6 @@ export interface CommandIo {
   stderr: NodeJS.WritableStream;
   cwd: string;
 }
-
-/** Exit codes of every verb. contract 11. */
-export const EXIT = { ok: 0, problems: 1, internal: 3, usage: 64 } as const;
 
 export const VALIDATE_USAGE = `usage: millwright validate [DIR] [--format ${Object.keys(FORMATS).join('|')}] [--secrets-list FILE]
 

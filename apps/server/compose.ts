@@ -1,5 +1,6 @@
 /** Builds the whole service from a configuration: the one place that knows every part. Nothing runs until `start`. */
 import { randomBytes } from 'node:crypto';
+import { pooledRandom } from './random.ts';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { uuidv7Sequence } from '#runs';
@@ -92,7 +93,7 @@ async function build(config: Config, options: CompositionOptions & { log: Log; n
 async function assemble(
   config: Config, options: CompositionOptions, lock: DataFolderLock, database: Database, vault: Vault, uidKey: Uint8Array, log: Log, nowMs: () => number,
 ): Promise<Service> {
-  const nextId = uuidv7Sequence((bytes) => randomBytes(bytes));
+  const nextId = uuidv7Sequence(pooledRandom());
   const newId = (): string => nextId(nowMs());
   const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`;
 
@@ -134,7 +135,7 @@ async function assemble(
   const receiver = new Receiver({
     serving, deliveries,
     refusedLog: new RefusedLog(deliveries, nowMs),
-    waitingRuns: new WaitingRuns(config.waitingRunsMax, (uid, max) => runs.waiting(uid, max), () => performance.now()),
+    waitingRuns: new WaitingRuns(config.waitingRunsMax, () => runs.waiting(), () => performance.now()),
     isDiskLow: () => disk.isLow(),
     nowMs, newId,
     wake: () => engine.wake(),

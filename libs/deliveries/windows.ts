@@ -1,7 +1,10 @@
 /** Counting over the minute that ends now: the arithmetic under rate slots, failure budgets and the refused log. contract 5 (step 4). */
 import { RATE_WINDOW_MS } from './limits.ts';
 
-export type Taken = { ok: true; window: number[] } | { ok: false; retryAfterSeconds: number };
+export type Taken =
+  | { ok: true; window: number[] }
+  /** `waitMs`: until a place is free, exactly; `retryAfterSeconds`: the same as it is announced. */
+  | { ok: false; waitMs: number; retryAfterSeconds: number };
 
 /**
  * Takes a place in a window of timestamps (milliseconds, any order) at `nowMs`, if fewer than `max` lie in
@@ -14,7 +17,8 @@ export function takePlace(window: readonly number[], nowMs: number, max: number)
   if (counted.length < max) return { ok: true, window: ascending([...counted, nowMs]) };
   // With more than `max` counted (a lowered limit), a place is free only when all but max − 1 have left.
   const leaving = ascending(counted)[counted.length - max] ?? nowMs;
-  return { ok: false, retryAfterSeconds: Math.max(1, Math.ceil((leaving + RATE_WINDOW_MS - nowMs) / 1000)) };
+  const waitMs = leaving + RATE_WINDOW_MS - nowMs;
+  return { ok: false, waitMs, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
 }
 
 function ascending(times: readonly number[]): number[] {

@@ -15,7 +15,7 @@ export function uuidv7(nowMs: number, random: Uint8Array): string {
   return written(nowMs, wordAt(random, 0) & COUNTER_MAX, random);
 }
 
-/** A source of UUIDv7s that only grow, within one millisecond and when the clock steps back; time runs ahead only when one millisecond is full. */
+/** A source of UUIDv7s that only grow, also when the clock steps back; its time runs ahead only when a millisecond is full. */
 export function uuidv7Sequence(random: (bytes: number) => Uint8Array): (nowMs: number) => string {
   let lastMs = -1;
   let counter = 0;

@@ -22,7 +22,7 @@ const REFUSED_NAMES = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** Whether a secret of this name may become an environment variable: upper case, and nothing of loader, shell, git or service. contract 2. */
+/** Whether a secret of this name may become a variable: upper case, and nothing of loader, shell, git or service. contract 2. */
 export function isInjectableEnvName(name: string): boolean {
   return NAME.test(name) && !REFUSED_NAMES.has(name) && !REFUSED_PREFIXES.some((prefix) => name.startsWith(prefix));
 }

@@ -1,4 +1,4 @@
-/** Removes secret values from text that arrives in pieces, in the forms in which values usually leak. contract 10; reference: agent protocol. */
+/** Removes secret values from text that arrives in pieces, in the forms in which values usually leak. contract 10. */
 import { INJECTABLE_VALUE_LENGTH_MIN } from './injection.ts';
 
 /** What stands in place of a secret. */

@@ -1,5 +1,5 @@
 /** Boots the real service inside a test: own data folder, own port, real HTTP. */
-import { createServer } from 'node:net';
+export { freePort } from './ports.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import 'reflect-metadata';
 import { compose, type Service } from '../../apps/server/compose.ts';
 import { readConfig } from '../../apps/server/config.ts';
 import { serviceAccountOf } from '../../apps/server/factories/service.ts';
+import { freePort } from './ports.ts';
 import { Log } from '../../apps/server/log.ts';
 import type { FactorySource } from '../../apps/server/store/factories.ts';
 
@@ -104,18 +105,6 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
       if (!keepData) await rm(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-/** A port of 127.0.0.1 that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }
 
 /** Waits until a condition holds, looking often; fails with `what` when it never does. */

@@ -82,7 +82,7 @@ describe('output', () => {
   it('stays in order with what is said about the command', async () => {
     const { stream, relay, events } = relayed();
     stream.write('before\n');
-    await new Promise((resolve) => stream.once('data', resolve));
+    await new Promise((resolve) => setImmediate(resolve));
     relay.status('something happened');
     await written(stream, ['after\n']);
     relay.finish();

@@ -1,4 +1,4 @@
-/** Turns a command's output into bounded, redacted events: whole lines where possible, the beginning and the end of a flood, never all of it in memory. contract 3, 10. */
+/** Turns a command's output into bounded, redacted events: of a flood the beginning and the end, never all in memory. contract 3, 10. */
 import type { Readable } from 'node:stream';
 import { redactor } from '#runs';
 
@@ -10,8 +10,10 @@ export interface CommandEvent {
   at: number;
 }
 
+type StreamKind = 'stdout' | 'stderr';
+
 export interface OutputRelay {
-  attach(stream: Readable, kind: 'stdout' | 'stderr'): void;
+  attach(stream: Readable, kind: StreamKind): void;
   /** Says something about the command, in order with its output. */
   status(text: string): void;
   /** Gives out what is held back: unfinished lines and the end of a flood. */
@@ -107,8 +109,8 @@ function* pieces(text: string): Generator<string> {
 }
 
 /** Joins what comes shortly after another from the same stream. */
-function collector(give: (kind: 'stdout' | 'stderr', text: string) => void): { add(kind: 'stdout' | 'stderr', text: string): void; flush(): void } {
-  let waiting: { kind: 'stdout' | 'stderr'; text: string } | undefined;
+function collector(give: (kind: StreamKind, text: string) => void): { add(kind: StreamKind, text: string): void; flush(): void } {
+  let waiting: { kind: StreamKind; text: string } | undefined;
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
     clearTimeout(timer);

@@ -1,34 +1,20 @@
-/** Runs the operator's command for one execution of a run: prompt on stdin, output as events, an end that is only reported when nothing is left running. contract 3, 10. */
+/** Runs the operator's command for one execution: prompt in, events out, an end only when nothing is left running. contract 3, 10. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { constants } from 'node:os';
-import { isAbsolute } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CANCEL_TERM_MS, isInjectableEnvName } from '#runs';
+import { CANCEL_TERM_MS } from '#runs';
+import { endingOf, sandboxReport } from './command-ending.ts';
 import { outputRelay } from './command-output.ts';
 import type { CommandEvent, OutputRelay } from './command-output.ts';
+import { environmentOf, limited, programOf } from './command-preparation.ts';
+import type { CommandLimits } from './command-preparation.ts';
 import { killTree, processIdentity, terminateTree } from './processes.ts';
 import type { ProcessIdentity, TreeSearch } from './processes.ts';
-import { findTools, isProgram } from './sandboxes-detection.ts';
-import { isHidden } from './sandboxes-view.ts';
-import { STANDARD_PATH } from './sandboxes.ts';
 import type { NetworkPolicy, Sandbox, WrappedCommand } from './sandboxes.ts';
 import type { Workspace } from './workspaces.ts';
 
 export type { CommandEvent } from './command-output.ts';
-
-/** Bounds that the kernel enforces on each process of a run. */
-export interface CommandLimits {
-  /** Processes and threads of the run's user; only where runs have a user of their own, for it counts all of that user's. */
-  processesMax: number;
-  /** Bytes of one file. */
-  fileBytesMax: number;
-  openFilesMax: number;
-}
-
-/** Enough for a build with a compiler and a browser, and far below what would make the machine stall. */
-export const DEFAULT_LIMITS: CommandLimits = { processesMax: 4_096, fileBytesMax: 4 * 1_024 ** 3, openFilesMax: 8_192 };
 
 /** Bytes of output kept of one execution unless configured otherwise: a long build log, a thousand of which still fit on a disk. */
 export const DEFAULT_OUTPUT_BYTES_MAX = 4 * 1_024 ** 2;
@@ -80,6 +66,9 @@ export interface RunningCommand {
 /** Milliseconds to wait for the rest of the output after the last process is gone; a pipe held by an escaped process never ends. */
 const OUTPUT_END_MS = 2_000;
 
+/** Milliseconds until a sandbox without anybody in it is looked at again. */
+const ASK_AGAIN_MS = 50;
+
 /** Milliseconds that a timer can count; a deadline beyond these three weeks is cut to them. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -94,51 +83,11 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
   const program = await programOf(spec);
   if (!program.ok) return notStarted(program.message, relay);
   const network = spec.sandbox.guarantees.network ? (spec.network ?? 'none') : 'host';
-  if (network !== (spec.network ?? 'none')) relay.status('the network could not be taken away from this run: this machine has no means for it');
+  if (network !== (spec.network ?? 'none')) relay.status('the network is not taken away from this run: this machine has no means for it');
   const { workspace, sandbox, readOnly = [] } = spec;
   const inside = await sandbox.wrap(program.argv, { workspace, network, hidden: sandbox.hidden, readOnly });
   const argv = await limited(inside.argv, spec);
   return started({ ...inside, argv }, spec, relay);
-}
-
-type Program = { ok: true; argv: readonly [string, ...string[]] } | { ok: false; message: string };
-
-/** The command line with its program as an absolute path, or why it cannot run. */
-async function programOf({ command, env = {}, path = STANDARD_PATH, sandbox }: CommandSpec): Promise<Program> {
-  const [name, ...rest] = command;
-  if (name === undefined || name === '') return { ok: false, message: 'no command is configured' };
-  const refused = Object.keys(env).find((variable) => !isInjectableEnvName(variable));
-  if (refused !== undefined) return { ok: false, message: `the variable ${JSON.stringify(refused)} cannot be set for a run` };
-  const found = name.includes('/') ? name : (await findTools([name], path)).get(name);
-  if (found === undefined) return { ok: false, message: `the command "${name}" is not installed in any folder of ${path}` };
-  if (!isAbsolute(found)) return { ok: false, message: `the command "${name}" must be an absolute path or a bare name` };
-  if (!(await isProgram(found))) return { ok: false, message: `the command "${found}" does not exist or is not executable` };
-  if (sandbox.guarantees.files && (await isHidden(found, sandbox.hidden))) {
-    return { ok: false, message: `the command "${found}" lies in a folder that runs never see; move it out of the data folder` };
-  }
-  return { ok: true, argv: [found, ...rest] };
-}
-
-/** The same command line under the kernel's limits, where util-linux can set them. Core files would hold secrets. */
-async function limited(argv: WrappedCommand['argv'], { limits = DEFAULT_LIMITS, sandbox }: CommandSpec): Promise<WrappedCommand['argv']> {
-  const prlimit = (await findTools(['prlimit'], STANDARD_PATH)).get('prlimit');
-  if (prlimit === undefined) return argv;
-  const processes = sandbox.guarantees.uid ? [`--nproc=${limits.processesMax}`] : [];
-  return [prlimit, '--core=0', `--fsize=${limits.fileBytesMax}`, `--nofile=${limits.openFilesMax}`, ...processes, '--', ...argv];
-}
-
-/** Everything the command finds in its environment; nothing of the service's own. */
-function environmentOf({ workspace, env = {}, path = STANDARD_PATH }: CommandSpec): Record<string, string> {
-  return {
-    ...env,
-    PATH: path,
-    HOME: workspace.home,
-    TMPDIR: workspace.tmp,
-    SHELL: '/bin/sh',
-    LANG: 'C.UTF-8',
-    MILLWRIGHT_RUN_ID: workspace.runId,
-    MILLWRIGHT_EXECUTION_EPOCH: String(workspace.epoch),
-  };
 }
 
 function notStarted(message: string, relay: OutputRelay): RunningCommand {
@@ -154,11 +103,16 @@ async function started(inside: WrappedCommand, spec: CommandSpec, relay: OutputR
   return { identity: result.identity, ...watch(result, inside, spec, relay) };
 }
 
+interface Exit {
+  code: number | null;
+  signal: string | null;
+}
+
 interface Spawned {
   ok: true;
   child: ChildProcess;
   identity: ProcessIdentity | undefined;
-  exit: Promise<{ code: number | null; signal: string | null }>;
+  exit: Promise<Exit>;
   /** All pipes have ended too. */
   closed: Promise<void>;
 }
@@ -173,7 +127,7 @@ function spawned({ argv, wrapped }: WrappedCommand, spec: CommandSpec): Promise<
     try {
       const child = spawn(program, rest, options);
       const identity = child.pid === undefined ? undefined : processIdentity(child.pid);
-      const exit = new Promise<{ code: number | null; signal: string | null }>((done) => child.on('exit', (code, signal) => done({ code, signal })));
+      const exit = new Promise<Exit>((done) => child.on('exit', (code, signal) => done({ code, signal })));
       const closed = new Promise<void>((done) => child.on('close', () => done()));
       // Also later: a signal that could not be sent is no reason to fall.
       child.on('error', failed);
@@ -189,12 +143,14 @@ function codeOf(error: unknown): string {
 }
 
 /** Follows one process to its end and steers it there when asked. */
-function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, relay: OutputRelay): Pick<RunningCommand, 'finished' | 'cancel'> {
+function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, relay: OutputRelay): Omit<RunningCommand, 'identity'> {
   const { child, identity, exit, closed } = started;
   const report = inside.wrapped ? sandboxReport(child.stdio[3] as Readable) : undefined;
-  const tree = (): TreeSearch => ({ runId: spec.workspace.runId, also: report?.first() });
+  const { runId, epoch } = spec.workspace;
+  const tree = (): TreeSearch => ({ mark: { runId, epoch }, also: report?.first() });
   let stopped: 'cancelled' | 'deadline' | undefined;
   let hasExited = false;
+  const isOver = (): boolean => hasExited;
 
   for (const kind of ['stdout', 'stderr'] as const) relay.attach(child[kind] as Readable, kind);
   feed(child, spec.prompt);
@@ -214,8 +170,13 @@ function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, rela
 
   async function terminated(): Promise<void> {
     if (identity === undefined) return killGroup(child);
-    await terminateTree(identity, { ...tree(), wrapped: inside.wrapped });
-    await within(exit, spec.graceMs ?? CANCEL_TERM_MS);
+    const graceMs = spec.graceMs ?? CANCEL_TERM_MS;
+    for (let waitedMs = 0; waitedMs < graceMs && !isOver(); waitedMs += ASK_AGAIN_MS) {
+      if ((await terminateTree(identity, { ...tree(), wrapped: inside.wrapped })) > 0) break;
+      // The sandbox is still being built: there is nobody to ask yet.
+      await within(exit, ASK_AGAIN_MS);
+    }
+    await within(exit, graceMs);
     await killTree(identity, tree());
   }
 
@@ -255,48 +216,4 @@ function killGroup({ pid }: ChildProcess): void {
 function feed(child: ChildProcess, prompt: string): void {
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(prompt);
-}
-
-/** What the sandbox says about itself on descriptor 3. */
-interface SandboxReport {
-  /** The first process inside, once it is known: while it lives, something may live. */
-  first(): ProcessIdentity[];
-  finished(): Promise<{ exitCode: number | undefined }>;
-}
-
-function sandboxReport(stream: Readable): SandboxReport {
-  let text = '';
-  let first: ProcessIdentity | undefined;
-  const ended = new Promise<void>((done) => stream.on('close', () => done()));
-  stream.on('error', () => undefined);
-  stream.on('data', (bytes: Buffer) => {
-    text += bytes.toString('latin1');
-    const pid = numberOf(text, 'child-pid');
-    if (first === undefined && pid !== undefined) first = processIdentity(pid);
-  });
-  return {
-    first: () => (first === undefined ? [] : [first]),
-    finished: async () => {
-      await ended;
-      return { exitCode: numberOf(text, 'exit-code') };
-    },
-  };
-}
-
-function numberOf(text: string, name: string): number | undefined {
-  const found = new RegExp(`"${name}":\\s*(\\d+)`).exec(text)?.[1];
-  return found === undefined ? undefined : Number(found);
-}
-
-/** Shells and sandboxes turn death by a signal into 128 + its number. */
-const SIGNAL_BASE = 128;
-
-function endingOf(code: number | null, signal: string | null, said: { exitCode: number | undefined } | undefined): CommandEnd {
-  if (signal !== null) return { kind: 'signalled', signal };
-  if (said === undefined) return { kind: 'exited', code: code ?? 0 };
-  const exitCode = said.exitCode ?? code ?? 0;
-  const name = Object.entries(constants.signals).find(([, number]) => number === exitCode - SIGNAL_BASE)?.[0];
-  if (name !== undefined) return { kind: 'signalled', signal: name };
-  if (said.exitCode === undefined) return { kind: 'spawn-failed', message: 'the sandbox could not be built; the log says why' };
-  return { kind: 'exited', code: exitCode };
 }

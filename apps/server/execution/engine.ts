@@ -60,7 +60,8 @@ export class Engine {
 
   /** The means of isolation on this machine, found once. */
   means(): Promise<Sandbox> {
-    return (this.sandbox ??= detectSandbox({ path: this.parts.config.searchPath }));
+    const { config } = this.parts;
+    return (this.sandbox ??= detectSandbox({ dataDir: config.dataDir, hidden: [config.masterKeyFile, config.uidKeyFile, config.tls?.keyFile].filter((file) => file !== undefined), path: config.searchPath }));
   }
 
   /** Kills what is left of executions that nobody supervises and decides what becomes of their runs. */

@@ -42,17 +42,26 @@ function who(pid: string | undefined): ProcessIdentity {
     const child = who(said[0]);
     await killLeftover(identity, RUN);
     expect([identity, child].map(isAlive)).toEqual([false, false]);
-    expect(await killTree(identity, { runId: RUN })).toBe(0);
+    expect(await killTree(identity, { mark: { runId: RUN } })).toBe(0);
   });
 
   it('are found by the mark even when the process that was stored is long gone', async () => {
     const { identity } = await begun('echo ready; exit 0');
-    const other = await begun('echo ready; exec setsid sleep 60', { MILLWRIGHT_RUN_ID: RUN });
-    const unmarked = await begun('echo ready; exec setsid sleep 60', { MILLWRIGHT_RUN_ID: `${RUN}0` });
+    const other = await begun('echo ready; exec sleep 60', { MILLWRIGHT_RUN_ID: RUN });
+    const unmarked = await begun('echo ready; exec sleep 60', { MILLWRIGHT_RUN_ID: `${RUN}0` });
     expect(await killLeftover(identity, RUN)).toBe(1);
     expect(isAlive(other.identity)).toBe(false);
     expect(isAlive(unmarked.identity)).toBe(true);
     await killTree(unmarked.identity);
+  });
+
+  it('of another execution of the same run are left alone where only one is meant', async () => {
+    const { identity } = await begun('echo ready; exit 0');
+    const environment = { MILLWRIGHT_RUN_ID: RUN, MILLWRIGHT_EXECUTION_EPOCH: '12' };
+    const other = await begun('echo ready; exec sleep 60', environment);
+    expect(await killLeftover(identity, RUN, 1)).toBe(0);
+    expect(await killLeftover(identity, RUN, 12)).toBe(1);
+    expect(isAlive(other.identity)).toBe(false);
   });
 
   it('are asked to end first, all of them', async () => {

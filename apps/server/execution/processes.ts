@@ -1,4 +1,4 @@
-/** Which process is which, across restarts of the service and reuse of process ids, and how a whole tree of them is ended. contract 3 (Cancel). */
+/** Which process is which, across restarts and reuse of process ids, and how a whole tree of them is ended. contract 3 (Cancel). */
 import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,8 +15,15 @@ export interface ProcessIdentity {
 export interface TreeSearch {
   /** Further known members, for example the first process of a namespace. */
   also?: readonly ProcessIdentity[];
-  /** Run id: every process that has it as MILLWRIGHT_RUN_ID belongs to the tree, however it detached itself. */
-  runId?: string;
+  /** Every process with this mark in its environment belongs to the tree, however it detached itself. */
+  mark?: RunMark;
+}
+
+/** What the environment of a run's processes says (MILLWRIGHT_RUN_ID, MILLWRIGHT_EXECUTION_EPOCH). */
+export interface RunMark {
+  runId: string;
+  /** Only this execution: a supervisor that lost its lease must not end the one that took over. */
+  epoch?: number;
 }
 
 interface Entry {
@@ -32,7 +39,7 @@ interface Entry {
 /** Milliseconds between two looks at a tree that is being killed. */
 const KILL_POLL_MS = 20;
 
-/** Who the process with this pid is (also one that has ended and was not waited for), or undefined when there is none or no `/proc` to ask. */
+/** Who the process with this pid is (also one that ended and was not waited for); undefined when there is none, or no `/proc`. */
 export function processIdentity(pid: number): ProcessIdentity | undefined {
   const entry = lookedUp(pid);
   return entry === undefined ? undefined : { pid, startTime: entry.startTime, bootId: bootId() };
@@ -52,11 +59,11 @@ function lookedUp(pid: number): Entry | undefined {
   }
 }
 
-/** Ends what an earlier life of the service left running of a run. Answers how many processes were killed; never touches a process that only inherited the pid. */
-export async function killLeftover(identity: ProcessIdentity, runId?: string): Promise<number> {
+/** Ends what an earlier life of the service left running of a run, never what only inherited the pid. Answers how many were killed. */
+export async function killLeftover(identity: ProcessIdentity, runId?: string, epoch?: number): Promise<number> {
   // After a reboot nothing is left, and the numbers mean other processes.
   if (identity.bootId !== bootId()) return 0;
-  return killTree(identity, { runId });
+  return killTree(identity, { mark: runId === undefined ? undefined : { runId, epoch } });
 }
 
 /** Kills a process and everything that came from it, and resolves when all of it is gone. Answers how many processes were killed. */
@@ -64,7 +71,7 @@ export async function killTree(root: ProcessIdentity, search: TreeSearch = {}): 
   const known = new Map([root, ...(search.also ?? [])].map((identity) => [identity.pid, identity.startTime]));
   const killed = new Set<string>();
   for (;;) {
-    const alive = (await members(root, known, search.runId)).filter((entry) => entry.alive);
+    const alive = (await members(root, known, search.mark)).filter((entry) => entry.alive);
     if (alive.length === 0) return killed.size;
     for (const entry of alive) {
       known.set(entry.pid, entry.startTime);
@@ -77,17 +84,20 @@ export async function killTree(root: ProcessIdentity, search: TreeSearch = {}): 
 /**
  * Asks a tree to end (SIGTERM). With `wrapped` the root and the first processes of namespaces are left out:
  * these only hold the sandbox together, and their end would be a kill without grace for everything inside.
+ * Answers how many processes were asked.
  */
-export async function terminateTree(root: ProcessIdentity, search: TreeSearch & { wrapped: boolean }): Promise<void> {
+export async function terminateTree(root: ProcessIdentity, search: TreeSearch & { wrapped: boolean }): Promise<number> {
   const known = new Map([root, ...(search.also ?? [])].map((identity) => [identity.pid, identity.startTime]));
-  for (const entry of await members(root, known, search.runId)) {
+  let asked = 0;
+  for (const entry of await members(root, known, search.mark)) {
     if (search.wrapped && (entry.pid === root.pid || (await isNamespaceInit(entry.pid)))) continue;
-    kill(entry, 'SIGTERM');
+    if (entry.alive && kill(entry, 'SIGTERM')) asked += 1;
   }
+  return asked;
 }
 
 /** Every process of the tree, descendants before their ancestors. */
-async function members(root: ProcessIdentity, known: ReadonlyMap<number, string>, runId?: string): Promise<Entry[]> {
+async function members(root: ProcessIdentity, known: ReadonlyMap<number, string>, mark?: RunMark): Promise<Entry[]> {
   const entries = await allProcesses();
   const found = new Map<number, Entry>();
   const add = (entry: Entry): void => void found.set(entry.pid, entry);
@@ -97,7 +107,7 @@ async function members(root: ProcessIdentity, known: ReadonlyMap<number, string>
     // A group or session keeps its number reserved while it has members.
     if (!rootReused && (entry.group === root.pid || entry.session === root.pid)) add(entry);
   }
-  for (const entry of runId === undefined ? [] : await marked(entries, runId)) add(entry);
+  for (const entry of mark === undefined ? [] : await marked(entries, mark)) add(entry);
   for (let before = -1; before !== found.size; ) {
     before = found.size;
     for (const entry of entries) if (found.has(entry.parent)) add(entry);
@@ -106,11 +116,11 @@ async function members(root: ProcessIdentity, known: ReadonlyMap<number, string>
   return [...found.values()].reverse();
 }
 
-async function marked(entries: readonly Entry[], runId: string): Promise<Entry[]> {
-  const mark = `MILLWRIGHT_RUN_ID=${runId}\0`;
+async function marked(entries: readonly Entry[], { runId, epoch }: RunMark): Promise<Entry[]> {
+  const wanted = [`MILLWRIGHT_RUN_ID=${runId}`, ...(epoch === undefined ? [] : [`MILLWRIGHT_EXECUTION_EPOCH=${epoch}`])];
   const checks = entries.map(async (entry) => {
     const environment = entry.alive ? await readFile(`/proc/${entry.pid}/environ`, 'latin1').catch(() => '') : '';
-    return environment.startsWith(mark) || environment.includes(`\0${mark}`);
+    return wanted.every((variable) => `\0${environment}`.includes(`\0${variable}\0`));
   });
   const results = await Promise.all(checks);
   return entries.filter((_, index) => results[index]);

@@ -53,6 +53,8 @@ function optionsOf(mount: Mount): string[] {
       return ['--proc', mount.at];
     case 'devices':
       return ['--dev', mount.at];
+    case 'seal':
+      return ['--remount-ro', mount.at];
   }
 }
 

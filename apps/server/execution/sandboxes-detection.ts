@@ -1,4 +1,4 @@
-/** Finds the best means of isolation of this machine by trying it: what is reported was seen, not assumed. contract 10; reference: agent protocol, Sandbox. */
+/** Finds the best means of isolation of this machine by trying it: what is reported was seen, not assumed. contract 10. */
 import { execFile } from 'node:child_process';
 import { constants, readlinkSync } from 'node:fs';
 import { access, mkdtemp, stat, writeFile } from 'node:fs/promises';
@@ -90,9 +90,10 @@ async function candidates(tools: Tools): Promise<SandboxCandidate[]> {
 async function tried(candidate: SandboxCandidate, scratch: string): Promise<Guarantees | undefined> {
   const base = await mkdtemp(join(scratch, 'millwright-sandbox-'));
   try {
-    const isolated = await trial(candidate, base, 'none');
+    // A step that is not allowed here (giving folders away, for one) means that this candidate does not work here.
+    const attempt = (network: NetworkPolicy): Promise<Guarantees | undefined> => trial(candidate, base, network).catch(() => undefined);
     // Where the network cannot be taken away, the rest may still hold.
-    return isolated ?? (await trial(candidate, base, 'host'));
+    return (await attempt('none')) ?? (await attempt('host'));
   } finally {
     await removeEntry(base);
   }

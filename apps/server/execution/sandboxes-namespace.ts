@@ -30,7 +30,9 @@ export function namespaceCandidates(tools: Tools, asRoot: boolean): SandboxCandi
   return [...candidates, processesOnly([unshare], [], sh), processesOnly([unshare], ['--user', '--map-root-user'], sh)];
 }
 
-function confined(means: string, start: readonly string[], spaces: readonly string[], sh: string, drop: readonly string[]): SandboxCandidate {
+type Words = readonly string[];
+
+function confined(means: string, start: Words, spaces: Words, sh: string, drop: Words): SandboxCandidate {
   return {
     kind: 'pid-namespace',
     means,
@@ -88,7 +90,11 @@ function stepsOf(mount: Mount, root: string): string[] {
     case 'folder':
       return [`mkdir -p ${at}`];
     case 'bind':
-      return [mount.folder ? `mkdir -p ${at}` : `[ -e ${at} ] || : > ${at}`, `mount --rbind ${quoted(mount.from)} ${at}`, remounted(at, mount.writable)];
+      return [
+        mount.folder ? `mkdir -p ${at}` : `[ -e ${at} ] || : > ${at}`,
+        `mount --rbind ${quoted(mount.from)} ${at}`,
+        remounted(at, mount.writable),
+      ];
     case 'link':
       return [`ln -s ${quoted(mount.to)} ${at}`];
     case 'tmpfs':
@@ -97,6 +103,9 @@ function stepsOf(mount: Mount, root: string): string[] {
       return [`mkdir -p ${at}`, `mount -t proc -o nosuid,nodev,noexec proc ${at}`];
     case 'devices':
       return deviceSteps(root + mount.at);
+    case 'seal':
+      // The root itself is sealed when the old one has been taken out of it.
+      return mount.at === '/' ? [] : [`mount -o remount,bind,ro,nosuid ${at}`];
   }
 }
 
@@ -113,7 +122,6 @@ function deviceSteps(folder: string): string[] {
     `mount -t tmpfs -o mode=0755,size=${ROOT_BYTES_MAX},nosuid dev ${quoted(folder)}`,
     ...DEVICES.map((name) => `: > ${quoted(`${folder}/${name}`)}; mount --bind /dev/${name} ${quoted(`${folder}/${name}`)}`),
     ...links.map(([name, end]) => `ln -s /proc/self/fd${end} ${quoted(`${folder}/${name}`)}`),
-    `mkdir -m 1777 ${quoted(`${folder}/shm`)}`,
   ];
 }
 
@@ -121,6 +129,7 @@ function deviceSteps(folder: string): string[] {
 function commandScript(): string[] {
   return [
     'set +e',
+    'unset OLDPWD',
     'exec 4<&0 </dev/null',
     '"$@" <&4 3>&- 4<&- &',
     'exec 4<&-',

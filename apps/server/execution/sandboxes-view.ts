@@ -1,4 +1,4 @@
-/** Which files a run sees: an allow-list of the system's, its own folders, what the operator's command line names; never the data folder. contract 10. */
+/** Which files a run sees: a list of the system's, its own, what the operator's command line names; never the data folder. contract 10. */
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { TMPFS_BYTES_MAX } from './sandboxes.ts';
@@ -11,7 +11,9 @@ export type Mount =
   | { kind: 'link'; to: string; at: string }
   | { kind: 'tmpfs'; at: string; mode: string; bytesMax: number }
   | { kind: 'processes'; at: string }
-  | { kind: 'devices'; at: string };
+  | { kind: 'devices'; at: string }
+  /** What lies here so far (not what is mounted on top of it) can no longer be written. */
+  | { kind: 'seal'; at: string };
 
 /** Folders with programs and libraries; where a distribution has made one a link, it stays a link. */
 const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store'];
@@ -56,10 +58,13 @@ export async function viewOf(argv: readonly string[], confinement: Confinement):
   const basis: Mount[] = [
     { kind: 'processes', at: '/proc' },
     { kind: 'devices', at: '/dev' },
+    { kind: 'tmpfs', at: '/dev/shm', mode: '1777', bytesMax: TMPFS_BYTES_MAX },
     { kind: 'tmpfs', at: '/tmp', mode: '1777', bytesMax: TMPFS_BYTES_MAX },
   ];
   const covers = await coversOf([...system, ...named], hidden);
-  return withParents([...system, ...basis, ...named, ...covers, ...own]);
+  // Sealed last: the root and /dev lie in memory, which a run could fill otherwise.
+  const seals: Mount[] = [{ kind: 'seal', at: '/dev' }, { kind: 'seal', at: '/' }];
+  return [...withParents([...system, ...basis, ...named, ...covers, ...own]), ...seals];
 }
 
 /** Whether a file lies in what runs never see, under its own name or behind links. */
@@ -106,7 +111,7 @@ async function namedMounts(words: readonly string[], hidden: readonly string[]):
   return (await Promise.all(wanted.map(existing))).filter((mount) => mount !== undefined);
 }
 
-/** Where a word of a command line points to, by its own name and by the name behind links; nothing for what the system's folders show anyway. */
+/** Where a word of a command line points to, by its own name and behind links; nothing for what the system's folders show anyway. */
 async function placesOf(word: string): Promise<{ folder: string; file?: string }[]> {
   if (!isAbsolute(word)) return [];
   const path = resolve(word);
@@ -124,10 +129,8 @@ function isTooMuch(folder: string, hidden: readonly string[]): boolean {
 
 /** Covers for hidden things that lie inside something visible, under the name they have there. */
 async function coversOf(visible: readonly Mount[], hidden: readonly string[]): Promise<Mount[]> {
-  const folders = visible.filter((mount) => mount.kind === 'bind' && mount.folder);
-  const places = folders.flatMap((mount) =>
-    mount.kind === 'bind' ? hidden.filter((path) => isWithin(path, mount.from)).map((path) => mount.at + path.slice(mount.from.length)) : [],
-  );
+  const folders = visible.filter((mount) => mount.kind === 'bind').filter(({ folder }) => folder);
+  const places = folders.flatMap(({ from, at }) => hidden.filter((path) => isWithin(path, from)).map((path) => at + path.slice(from.length)));
   return (await Promise.all([...new Set(places)].map(cover))).filter((mount) => mount !== undefined);
 }
 

@@ -31,7 +31,7 @@ export interface Guarantees {
 /** A command line that runs another one inside a sandbox. */
 export interface WrappedCommand {
   argv: readonly [string, ...string[]];
-  /** The outermost process is not the command; it writes `{"child-pid": n}` and at last `{"exit-code": n}`, a line each, to descriptor 3. */
+  /** The outermost process is not the command; it writes `{"child-pid": n}` and at last `{"exit-code": n}` to descriptor 3. */
   wrapped: boolean;
 }
 

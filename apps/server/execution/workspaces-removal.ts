@@ -1,4 +1,4 @@
-/** Deletes folder trees made by somebody who may want to mislead: links are removed, never followed, and depth is no obstacle. contract 10. */
+/** Deletes folder trees made by somebody who may want to mislead: links are never followed, depth is no obstacle. contract 10. */
 import { chmod, lstat, mkdtemp, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -244,7 +244,7 @@ function toPassItem(pass: PassRecord): Record<string, unknown> {
   return {
     id: pass.id, triggers: pass.triggers, started_at: toTime(pass.startedAtMs), finished_at: toTime(pass.finishedAtMs), ending: pass.ending,
     reason: pass.reason ?? null, message: pass.message ?? null, revision: pass.revision ?? null,
-    problems: pass.problems, changes: (pass.changes as Record<string, unknown>[]).map(toWire), held: (pass.held as Record<string, unknown>[]).map(toWire),
+    problems: (pass.problems as Record<string, unknown>[]).map(toWire), changes: (pass.changes as Record<string, unknown>[]).map(toWire), held: (pass.held as Record<string, unknown>[]).map(toWire),
     plan: pass.digest ?? null, timings: pass.timings,
   };
 }

@@ -1,4 +1,5 @@
 /** Which Host headers are ours: a request for any other name is answered 421 and never routed. contract 1. */
+import type { IncomingMessage } from 'node:http';
 import { isLoopback } from '../config.ts';
 
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
@@ -14,4 +15,16 @@ export function hostsOf(baseUrls: readonly string[]): ReadonlySet<string> {
     }
   }
   return hosts;
+}
+
+/** Authority of a request target in absolute form. */
+const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
+
+/** Whether a request is meant for one of the hosts: by its Host header and, in absolute form, by its target too. `unclear`: no Host, or several. */
+export function hostVerdict(request: Pick<IncomingMessage, 'rawHeaders' | 'url'>, hosts: ReadonlySet<string>): 'ours' | 'foreign' | 'unclear' {
+  const named = request.rawHeaders.filter((_, index) => index % 2 === 1 && request.rawHeaders[index - 1]?.toLowerCase() === 'host');
+  const [host] = named;
+  if (host === undefined || named.length > 1) return 'unclear';
+  const authority = ABSOLUTE_FORM.exec(request.url ?? '')?.[1] ?? host;
+  return hosts.has(host.toLowerCase()) && hosts.has(authority.toLowerCase()) ? 'ours' : 'foreign';
 }

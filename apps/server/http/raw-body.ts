@@ -9,10 +9,11 @@ export type RawBody =
   /** The sender went away: there is nobody to answer. */
   | { kind: 'aborted' };
 
-/** Reads at most `bytesMax` bytes within `timeoutMs`. A declared length above the limit is refused unread. */
-export function readRawBody(request: IncomingMessage, bytesMax: number, timeoutMs: number): Promise<RawBody> {
+/** Reads at most `bytesMax` bytes within `timeoutMs`. A declared length above the limit is refused unread; `begin` is called before anything is read. */
+export function readRawBody(request: IncomingMessage, bytesMax: number, timeoutMs: number, begin: () => void = () => undefined): Promise<RawBody> {
   const declared = declaredLength(request);
   if (declared !== undefined && declared > bytesMax) return Promise.resolve({ kind: 'too-large', sizeBytes: declared });
+  begin();
   return collect(request, bytesMax, timeoutMs);
 }
 
@@ -44,23 +45,4 @@ function collect(request: IncomingMessage, bytesMax: number, timeoutMs: number):
     const timer = setTimeout(() => settle({ kind: 'timeout' }), timeoutMs);
     request.on('data', onData).on('end', onEnd).on('aborted', onGone).on('error', onGone).on('close', onGone);
   });
-}
-
-/** Bytes and time that a refused body may still take, so that the sender gets to read the answer instead of a reset. contract 5. */
-const DRAIN_BYTES_MAX = 65_536;
-const DRAIN_MS_MAX = 1_000;
-
-/** Lets the rest of a refused body run out within bounds, then closes the connection. */
-export function drain(request: IncomingMessage): void {
-  if (request.complete || request.destroyed) return;
-  let left = DRAIN_BYTES_MAX;
-  const end = (): void => void request.socket.destroySoon();
-  const timer = setTimeout(end, DRAIN_MS_MAX);
-  timer.unref();
-  request.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) end();
-  });
-  request.once('close', () => clearTimeout(timer)).once('error', () => undefined);
-  request.resume();
 }

@@ -14,7 +14,9 @@ import { isIngressTarget } from '../ingress/listener.ts';
 import type { Log } from '../log.ts';
 import { AccessGuard } from './access.ts';
 import { parseJsonBodies, schemaPipe } from './body.ts';
-import { hostsOf } from './hosts.ts';
+import { ClientErrors } from './client-errors.ts';
+import { answerAndClose } from './closing.ts';
+import { hostsOf, hostVerdict } from './hosts.ts';
 import { ProblemFilter, toRefusal } from './problems.ts';
 import { toProblem } from './answers.ts';
 
@@ -33,8 +35,11 @@ export interface HttpParts {
 
 /** Builds the application, not yet listening. */
 export async function createHttp({ config, log, ingress, instances }: HttpParts): Promise<NestFastifyApplication> {
+  const clientErrors = new ClientErrors();
   const adapter = new FastifyAdapter({
-    serverFactory: (handler: Handler): Server => listening(config, routed(config, ingress, handler)),
+    serverFactory: (handler: Handler): Server => listening(config, clientErrors, routed(config, ingress, handler)),
+    // The framework's own would destroy the socket behind ours.
+    clientErrorHandler: (error: Error, socket: Socket): void => clientErrors.answer(error, socket),
     genReqId: () => randomUUID(),
     trustProxy: false,
     routerOptions: { maxParamLength: 500 },
@@ -68,43 +73,37 @@ function routed(config: Config, ingress: Handler, api: Handler): Handler {
   const ingressHosts = hostsOf([config.ingressUrl]);
   return (request, response) => {
     const target = request.url ?? '';
-    const host = (request.headers.host ?? '').toLowerCase();
-    if (isIngressTarget(target)) return ingressHosts.has(host) ? ingress(request, response) : misdirected(request, response);
-    if (target === '/healthz' || target === '/readyz' || apiHosts.has(host)) return api(request, response);
-    return misdirected(request, response);
+    if (target === '/healthz' || target === '/readyz') return api(request, response); // probes name any host, or none
+    const isIngress = isIngressTarget(target);
+    switch (hostVerdict(request, isIngress ? ingressHosts : apiHosts)) {
+      case 'unclear':
+        return answerAndClose(request, response, { status: 400, body: '{"error": "the request is not valid HTTP"}' });
+      case 'ours':
+        return isIngress ? ingress(request, response) : api(request, response);
+      case 'foreign':
+        return answerAndClose(request, response, { status: 421, body: '{"error": "this server does not answer for that host"}' });
+    }
   };
 }
 
-function misdirected(request: IncomingMessage, response: ServerResponse): void {
-  const body = '{"error": "this server does not answer for that host"}';
-  response.writeHead(421, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), connection: 'close' }).end(body);
-  request.resume();
-}
-
-function listening(config: Config, handler: Handler): Server {
-  const options = { headersTimeout: HEADER_MS_MAX, requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS, connectionsCheckingInterval: 1_000 };
+function listening(config: Config, clientErrors: ClientErrors, handler: Handler): Server {
+  // Host is looked at by us: node answers a missing one without a body.
+  const options = { headersTimeout: HEADER_MS_MAX, requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS, connectionsCheckingInterval: 1_000, requireHostHeader: false };
+  const answer: Handler = (request, response) => {
+    clientErrors.note(request, response);
+    // A server that stops answers what has come and takes nothing more of the connection.
+    if (!server.listening) response.shouldKeepAlive = false;
+    handler(request, response);
+  };
   const server = config.tls === undefined
-    ? createPlain(options, handler)
-    : createTls({ ...options, cert: readFileSync(config.tls.certFile), key: readFileSync(config.tls.keyFile) }, handler);
+    ? createPlain(options, answer)
+    : createTls({ ...options, cert: readFileSync(config.tls.certFile), key: readFileSync(config.tls.keyFile) }, answer);
   server.maxConnections = CONNECTIONS_MAX;
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (!isIngressTarget(request.url ?? '')) response.writeContinue();
-    handler(request, response);
+    answer(request, response);
   });
-  server.on('checkExpectation', handler); // an unknown expectation is ignored, like any header we do not know
-  server.on('clientError', answerClientError);
+  server.on('checkExpectation', answer); // an unknown expectation is ignored, like any header we do not know
+  server.on('connect', (request: IncomingMessage, socket: Socket) => clientErrors.refuseConnect(isIngressTarget(request.url ?? ''), socket));
   return server;
-}
-
-const CLIENT_ERRORS: Readonly<Record<string, readonly [number, string, string]>> = {
-  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'the request headers are too large'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'the request took too long'],
-};
-
-/** What cannot be parsed as HTTP gets a constant answer that repeats nothing of it. */
-function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const [status, reason, message] = CLIENT_ERRORS[error.code ?? ''] ?? [400, 'Bad Request', 'the request is not valid HTTP'];
-  const body = `{"error": "${message}"}`;
-  socket.end(`HTTP/1.1 ${status} ${reason}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }

@@ -1,7 +1,8 @@
 /** Ingress requests straight from the HTTP server: no framework's parser, router or error page comes before or after our checks. contract 5. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BODY_BYTES_MAX, BODY_MS_MAX, clientAddress, type Cidr } from '#deliveries';
-import { drain, readRawBody } from '../http/raw-body.ts';
+import { answerAndClose } from '../http/closing.ts';
+import { readRawBody } from '../http/raw-body.ts';
 import { NOBODY, type IngressReply, type Receiver } from './receive.ts';
 
 /** Whether a request target belongs to the ingress; everything below `/webhooks/` does. */
@@ -22,26 +23,25 @@ async function answer(receiver: Receiver, trustedProxies: readonly Cidr[], reque
     target: request.url ?? '',
     rawHeaders: request.rawHeaders,
     clientAddress: clientAddress(request.socket.remoteAddress, forwardedFor(request), trustedProxies),
-    readBody: () => {
-      if (request.headers.expect !== undefined) response.writeContinue();
-      return readRawBody(request, BODY_BYTES_MAX, BODY_MS_MAX);
-    },
+    readBody: () => readRawBody(request, BODY_BYTES_MAX, BODY_MS_MAX, () => {
+      if (waitsForContinue(request)) response.writeContinue();
+    }),
   });
   if (reply === NOBODY) return void response.destroy();
   send(request, response, reply);
 }
 
-function send(request: IncomingMessage, response: ServerResponse, { status, body, headers, close }: IngressReply): void {
-  const mustClose = close && !request.complete;
-  response.writeHead(status, {
-    ...headers,
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    'x-content-type-options': 'nosniff',
-    ...(mustClose ? { connection: 'close' } : {}),
-  });
+function send(request: IncomingMessage, response: ServerResponse, { status, body, headers }: IngressReply): void {
+  const always = { ...headers, 'x-content-type-options': 'nosniff' };
+  // A body that was not read to its end leaves the connection useless for another request.
+  if (!request.complete) return answerAndClose(request, response, { status, headers: always, body });
+  response.writeHead(status, { ...always, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
   response.end(body);
-  if (mustClose) drain(request);
+}
+
+/** Whether the sender holds its body back until it is asked for. HTTP/1.0 knows no interim answers. */
+function waitsForContinue(request: IncomingMessage): boolean {
+  return request.httpVersion === '1.1' && /(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect ?? '');
 }
 
 function forwardedFor(request: IncomingMessage): string | undefined {

@@ -28,8 +28,6 @@ export interface IngressReply {
   status: IngressStatus | 408;
   body: string;
   headers: Readonly<Record<string, string>>;
-  /** The body was not read to its end: the connection cannot be used again. */
-  close: boolean;
 }
 
 export interface ReceiverSurroundings {
@@ -169,7 +167,7 @@ export class Receiver {
         walk.bodySizeBytes = body.sizeBytes;
         return walk.verdict === undefined ? this.fail(walk, 'too-large-unauthenticated', 'too-large') : this.settleTooLarge(walk);
       case 'timeout':
-        return { status: 408, body: '{"error": "the body took too long"}', headers: {}, close: true };
+        return { status: 408, body: '{"error": "the body took too long"}', headers: {} };
       case 'aborted':
         return NOBODY;
     }
@@ -182,7 +180,7 @@ export class Receiver {
     const spent = spendFailure(this.budgets, key, this.around.nowMs(), { maxKeys: BUDGET_KEYS_MAX });
     if (!spent.withinBudget) {
       const instead = REFUSALS[refusal].overBudget ?? refusal;
-      return refuse(instead, spent.retryAfterSeconds, walk.body === undefined);
+      return refuse(instead, spent.retryAfterSeconds);
     }
     await this.around.refusedLog.write({
       entryId: this.around.newId(),
@@ -197,7 +195,7 @@ export class Receiver {
       revision: webhook.factory.revision,
       reason,
     });
-    return refuse(refusal, undefined, walk.body === undefined);
+    return refuse(refusal);
   }
 
   /** A window that was full a moment ago is still full: no slot comes free before its oldest one is a minute old. */
@@ -212,18 +210,18 @@ export class Receiver {
 
   private async settleTooLarge(walk: Walk): Promise<Settled> {
     const settled = await this.accept(walk, refusedName(walk), { kind: 'refuse', outcome: 'rejectedTooLarge', reason: 'too-large' });
-    return settled === 'stale' ? 'stale' : refuse('too-large', undefined, true);
+    return settled === 'stale' ? 'stale' : refuse('too-large');
   }
 
   /** Steps 4 to 6: slot, JSON, identity, runs. */
   private async settle(walk: Walk): Promise<Settled> {
     const body = walk.body as Uint8Array;
+    if (this.around.isDiskLow()) return refuse('unavailable', RETRY_AFTER_SECONDS); // also before a 400, which would be stored
     const parsed = parseJsonBody(body);
     if (!parsed.ok) {
       const settled = await this.accept(walk, refusedName(walk), { kind: 'refuse', outcome: 'rejectedInvalidJson', reason: 'invalid-json' });
       return settled ?? refuse('invalid-json');
     }
-    if (this.around.isDiskLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
     const identity = identify({ headers: walk.headers, body }, walk.webhook, walk.verdict?.deliveryHeader);
     const second = walk.verdict?.signedMessageDigest;
     const identities = second === undefined ? [identity.hash] : [identity.hash, signedMessageIdentity(second)];
@@ -235,7 +233,7 @@ export class Receiver {
     const settled = await this.accept(walk, identity.value, { kind: 'deliver', identities, ...encodePayload(body), runs, decision }, entryId);
     if (settled !== undefined) return settled;
     if (runs.length > 0) this.around.wake();
-    return { status: 202, body: acceptedBody(identity.value), headers: {}, close: false };
+    return { status: 202, body: acceptedBody(identity.value), headers: {} };
   }
 
   /** Hands the delivery to its transaction; undefined when that stored it, whatever its outcome. */
@@ -250,7 +248,7 @@ export class Receiver {
       case 'stale':
         return 'stale';
       case 'throttled':
-        this.throttledUntilMs.set(webhook.uid, this.around.nowMs() + (acceptance.retryAfterSeconds - 1) * 1000);
+        this.throttledUntilMs.set(webhook.uid, this.around.nowMs() + acceptance.waitMs);
         return refuse('over-rate', acceptance.retryAfterSeconds);
       case 'accepted':
         if (verdict.kind === 'deliver') this.around.waitingRuns.added(webhook.factory.uid, verdict.runs.length);
@@ -263,11 +261,10 @@ export class Receiver {
 }
 
 /** The constant answer of a refusal. */
-export function refuse(refusal: IngressRefusal, retryAfterSeconds?: number, close = false): IngressReply {
+export function refuse(refusal: IngressRefusal, retryAfterSeconds?: number): IngressReply {
   const { status, retryAfter } = REFUSALS[refusal];
   const { body, headers } = INGRESS_ANSWERS[status];
-  const closes = close || refusal === 'not-post' || refusal === 'not-found';
-  return { status, body, headers: retryAfter ? { ...headers, 'retry-after': String(retryAfterSeconds ?? 1) } : headers, close: closes };
+  return { status, body, headers: retryAfter ? { ...headers, 'retry-after': String(retryAfterSeconds ?? 1) } : headers };
 }
 
 function refusedName({ headers, webhook }: Walk): string | undefined {

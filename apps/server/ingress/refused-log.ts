@@ -4,7 +4,8 @@ import type { DeliveryStore, RefusedEntry } from '../store/deliveries.ts';
 
 interface Kept {
   state: RefusedLogState;
-  countedEntryId?: string;
+  /** The counted entry that is open. `written` settles when it is stored: counting before that would count into nothing. */
+  counted?: { entryId: string; written: Promise<void> };
 }
 
 export class RefusedLog {
@@ -24,11 +25,15 @@ export class RefusedLog {
       case 'entry':
         this.kept.set(entry.webhookUid, { ...before, state });
         return this.deliveries.logRefused(named);
-      case 'begin-count':
-        this.kept.set(entry.webhookUid, { state, countedEntryId: entry.entryId });
-        return this.deliveries.logRefused({ ...named, reason: 'counted' });
+      case 'begin-count': {
+        const written = this.deliveries.logRefused({ ...named, reason: 'counted' });
+        this.kept.set(entry.webhookUid, { state, counted: { entryId: entry.entryId, written } });
+        return written;
+      }
       case 'add-to-count':
-        return this.deliveries.countRefused(before.countedEntryId ?? entry.entryId);
+        if (before.counted === undefined) return;
+        await before.counted.written; // when it failed, this one fails with it: 503, not a refusal that was not counted
+        return this.deliveries.countRefused(before.counted.entryId);
     }
   }
 }

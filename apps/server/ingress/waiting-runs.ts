@@ -1,37 +1,38 @@
 /** How many runs wait in each factory, known closely enough to refuse deliveries before the queue grows without bound. contract 5 (503). */
 
-/** A count older than this is taken again. */
-const COUNT_VALID_MS = 1_000;
-
-interface Count {
-  waiting: number;
-  countedAtMs: number;
-}
+/** The counts are taken again after this time; in between what was accepted here is added, so that they err on the full side. */
+const COUNTED_FOR_MS = 2_000;
+/** Counting a long queue takes long: it is done at most for this share of the time. */
+const COUNTING_SHARE = 0.02;
 
 export class WaitingRuns {
-  private readonly counts = new Map<string, Count>();
+  private counts = new Map<string, number>();
+  private countAgainAtMs = Number.NEGATIVE_INFINITY;
   private readonly max: number;
-  private readonly count: (factoryUid: string, max: number) => Promise<number>;
+  private readonly count: () => Promise<Map<string, number>>;
   private readonly monotonicMs: () => number;
 
-  constructor(max: number, count: (factoryUid: string, max: number) => Promise<number>, monotonicMs: () => number) {
+  constructor(max: number, count: () => Promise<Map<string, number>>, monotonicMs: () => number) {
     this.max = max;
     this.count = count;
     this.monotonicMs = monotonicMs;
   }
 
-  /** Whether the factory's queue is full. Counts at most once a second and factory; between counts adds what was accepted here. */
+  /** Whether the factory's queue is full. */
   async isFull(factoryUid: string): Promise<boolean> {
-    const known = this.counts.get(factoryUid);
-    if (known !== undefined && this.monotonicMs() - known.countedAtMs <= COUNT_VALID_MS) return known.waiting >= this.max;
-    const fresh = { waiting: known?.waiting ?? 0, countedAtMs: this.monotonicMs() };
-    this.counts.set(factoryUid, fresh); // others that ask meanwhile use the old count
-    fresh.waiting = await this.count(factoryUid, this.max);
-    return fresh.waiting >= this.max;
+    if (this.monotonicMs() >= this.countAgainAtMs) await this.refresh();
+    return (this.counts.get(factoryUid) ?? 0) >= this.max;
   }
 
   added(factoryUid: string, runs: number): void {
-    const known = this.counts.get(factoryUid);
-    if (known !== undefined) known.waiting += runs;
+    this.counts.set(factoryUid, (this.counts.get(factoryUid) ?? 0) + runs);
+  }
+
+  private async refresh(): Promise<void> {
+    const startedAtMs = this.monotonicMs();
+    this.countAgainAtMs = startedAtMs + COUNTED_FOR_MS; // others that ask meanwhile use the old counts
+    this.counts = await this.count();
+    const tookMs = this.monotonicMs() - startedAtMs;
+    this.countAgainAtMs = startedAtMs + Math.max(COUNTED_FOR_MS, tookMs / COUNTING_SHARE);
   }
 }

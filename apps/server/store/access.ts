@@ -52,6 +52,8 @@ export class AccessStore {
       const nowMs = yield* databaseNow();
       if (yield* row('SELECT 1 AS present FROM api_key LIMIT 1')) return false;
       yield* insert('principal', ['uid', 'kind', 'display_name', 'created_at'], [[key.principalUid, 'user', 'admin', nowMs]], { ignoreConflicts: true });
+      // That insert waited for another replica that does the same: look again.
+      if (yield* row('SELECT 1 AS present FROM api_key LIMIT 1')) return false;
       const columns = ['id', 'principal_uid', 'name', 'key_hash', 'role', 'created_at'] as const;
       return (yield* insert('api_key', columns, [[key.id, key.principalUid, 'first admin key', key.hash, 'admin', nowMs]], { ignoreConflicts: true })) === 1;
     });

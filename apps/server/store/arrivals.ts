@@ -1,8 +1,9 @@
 /** The one transaction behind a 202: slot, identity, log entry and runs commit together, many deliveries to a commit. spec: Delivery identity; contract 5. */
-import { packWindow, takeSlot, unpackWindow } from '#deliveries';
+import { RATE_WINDOW_MS, takeSlot, type OutcomeKind } from '#deliveries';
+import { uuidv7 } from '#runs';
 import { LostRace } from './faults.ts';
 import { RUN_COLUMNS, toRunValues, type NewRun } from './new-run.ts';
-import { databaseNow, insert, placeholders, rows, change, type SqlValue, type Work } from './statements.ts';
+import { databaseNow, insert, placeholders, rows, type SqlValue, type Work } from './statements.ts';
 
 /** A delivery that passed authentication, decided against one version of the serving state. */
 export interface Arrival {
@@ -23,80 +24,90 @@ export interface Arrival {
 }
 
 /** What became of an arrival. `stale`: the serving state has moved; decide again. `throttled`: no slot was free and nothing was stored. */
-export type Acceptance = { kind: 'accepted' } | { kind: 'duplicate' } | { kind: 'refused' } | { kind: 'throttled'; retryAfterSeconds: number } | { kind: 'stale' };
+export type Acceptance = { kind: 'accepted' } | { kind: 'duplicate' } | { kind: 'refused' } | { kind: 'throttled'; waitMs: number; retryAfterSeconds: number } | { kind: 'stale' };
 
 const DELIVERY_COLUMNS = [
   'entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision',
-  'entries', 'reason', 'decision', 'payload', 'payload_encoding',
+  'entries', 'slot_at', 'reason', 'decision', 'payload', 'payload_encoding',
 ] as const;
 
-/** Settles a batch in order of arrival, as if one after the other. */
-export function* settle(arrivals: readonly Arrival[]): Work<Acceptance[]> {
+/** Times of the slots that webhooks have taken within the last minute, by UID, oldest first. */
+export type Windows = ReadonlyMap<string, readonly number[]>;
+
+export interface Settlement {
+  /** One for each arrival, in order. */
+  acceptances: Acceptance[];
+  /** Windows after this batch, of the webhooks in it: true once it has committed. */
+  windows: Windows;
+}
+
+/**
+ * Settles a batch in order of arrival, as if one after the other. The log's entries are the slots; `remembered` spares looking
+ * them up where this process is the only writer.
+ */
+export function* settle(arrivals: readonly Arrival[], remembered?: Windows): Work<Settlement> {
   const current = yield* currentVersions(arrivals);
-  const windows = yield* lockedWindows(arrivals);
-  const known = yield* knownIdentities(arrivals);
+  if (remembered === undefined) yield* lockWebhooks(arrivals);
   const nowMs = yield* databaseNow();
-  const batch: Batch = { windows, known, touched: new Set(), identities: [], deliveries: [], runs: [] };
-  const acceptances = arrivals.map((arrival) => (current.get(arrival.factoryUid) === arrival.servingVersion ? settleOne(arrival, batch, nowMs) : STALE));
-  yield* store(batch, nowMs);
-  return acceptances;
+  const windows = yield* slotWindows(arrivals, remembered ?? new Map(), nowMs);
+  const known = yield* knownIdentities(arrivals);
+  const batch: Batch = { windows, known, nowMs, identities: [], deliveries: [], runs: [] };
+  const acceptances = arrivals.map((arrival) => (current.get(arrival.factoryUid) === arrival.servingVersion ? settleOne(arrival, batch) : STALE));
+  yield* store(batch);
+  return { acceptances, windows };
 }
 
 const STALE: Acceptance = { kind: 'stale' };
 
 interface Batch {
-  windows: Map<string, number[]>;
+  windows: Map<string, readonly number[]>;
+  nowMs: number;
   /** `webhook/hash` of every identity already accepted, this batch's included. */
   known: Set<string>;
-  touched: Set<string>;
-  identities: { webhookUid: string; hash: Uint8Array; entryId: string }[];
+  identities: { key: string; webhookUid: string; hash: Uint8Array }[];
   deliveries: SqlValue[][];
   runs: NewRun[];
 }
 
 /** Steps 4 to 6 of the ingress for one delivery: slot, refusal of the body, identity. */
-function settleOne(arrival: Arrival, batch: Batch, nowMs: number): Acceptance {
-  const slot = takeSlot(batch.windows.get(arrival.webhookUid) ?? [], nowMs);
+function settleOne(arrival: Arrival, batch: Batch): Acceptance {
+  const slot = takeSlot(batch.windows.get(arrival.webhookUid) ?? [], batch.nowMs);
   const tooLarge = arrival.verdict.kind === 'refuse' && arrival.verdict.outcome === 'rejectedTooLarge';
   // A body that is too large is answered before the rate is looked at; it uses up a slot if one is left.
-  if (!slot.ok && !tooLarge) return { kind: 'throttled', retryAfterSeconds: slot.retryAfterSeconds };
-  if (slot.ok) {
-    batch.windows.set(arrival.webhookUid, slot.window);
-    batch.touched.add(arrival.webhookUid);
-  }
+  if (!slot.ok && !tooLarge) return { kind: 'throttled', waitMs: slot.waitMs, retryAfterSeconds: slot.retryAfterSeconds };
+  if (slot.ok) batch.windows.set(arrival.webhookUid, slot.window);
+  const log = entryOf(arrival, slot.ok ? batch.nowMs : null);
   if (arrival.verdict.kind === 'refuse') {
-    batch.deliveries.push(toDeliveryValues(arrival, arrival.verdict.outcome, arrival.verdict.reason, null, null, null));
+    batch.deliveries.push(log(arrival.verdict.outcome, { reason: arrival.verdict.reason }));
     return { kind: 'refused' };
   }
-  return settleIdentified(arrival, arrival.verdict, batch);
+  return settleIdentified(arrival, arrival.verdict, batch, log);
 }
 
-function settleIdentified(arrival: Arrival, verdict: Extract<Arrival['verdict'], { kind: 'deliver' }>, batch: Batch): Acceptance {
+function settleIdentified(arrival: Arrival, verdict: Extract<Arrival['verdict'], { kind: 'deliver' }>, batch: Batch, log: EntryWriter): Acceptance {
   const keys = verdict.identities.map((hash) => identityKey(arrival.webhookUid, hash));
   if (keys.some((key) => batch.known.has(key))) {
-    batch.deliveries.push(toDeliveryValues(arrival, 'duplicate', null, null, null, null));
+    batch.deliveries.push(log('duplicate', {}));
     return { kind: 'duplicate' };
   }
-  for (const key of keys) batch.known.add(key);
-  for (const hash of verdict.identities) batch.identities.push({ webhookUid: arrival.webhookUid, hash, entryId: arrival.entryId });
-  batch.deliveries.push(toDeliveryValues(arrival, 'accepted', null, verdict.decision, verdict.payload, verdict.payloadEncoding));
+  for (const [position, hash] of verdict.identities.entries()) {
+    const key = keys[position] as string;
+    batch.known.add(key);
+    batch.identities.push({ key, webhookUid: arrival.webhookUid, hash });
+  }
+  batch.deliveries.push(log('accepted', verdict));
   batch.runs.push(...verdict.runs);
   return { kind: 'accepted' };
 }
 
-function* store(batch: Batch, nowMs: number): Work<void> {
+function* store(batch: Batch): Work<void> {
   // Sorted, so that two replicas lock in the same order.
-  const identities = batch.identities
-    .toSorted((a, b) => compare(identityKey(a.webhookUid, a.hash), identityKey(b.webhookUid, b.hash)))
-    .map(({ webhookUid, hash, entryId }) => [webhookUid, hash, entryId, nowMs]);
-  const won = yield* insert('identity', ['webhook_uid', 'hash', 'entry_id', 'accepted_at'], identities, { ignoreConflicts: true });
+  const identities = batch.identities.sort((a, b) => compare(a.key, b.key)).map(({ webhookUid, hash }) => [webhookUid, hash, batch.nowMs]);
+  const won = yield* insert('identity', ['webhook_uid', 'hash', 'accepted_at'], identities, { ignoreConflicts: true });
   // Another replica committed one of them since we looked: look again.
   if (won !== identities.length) throw new LostRace('an identity was accepted elsewhere');
   yield* insert('delivery', DELIVERY_COLUMNS, batch.deliveries);
   yield* insert('run', RUN_COLUMNS, batch.runs.map(toRunValues));
-  for (const uid of [...batch.touched].sort()) {
-    yield* change('UPDATE rate_window SET slots = ? WHERE webhook_uid = ?', packWindow(batch.windows.get(uid) ?? []), uid);
-  }
 }
 
 function* currentVersions(arrivals: readonly Arrival[]): Work<Map<string, number>> {
@@ -110,14 +121,25 @@ function* currentVersions(arrivals: readonly Arrival[]): Work<Map<string, number
   return current;
 }
 
-function* lockedWindows(arrivals: readonly Arrival[]): Work<Map<string, number[]>> {
+/** Batches of several replicas take turns at a webhook, so that its slots are counted exactly. */
+function* lockWebhooks(arrivals: readonly Arrival[]): Work<void> {
+  const text = (count: number) => `SELECT uid FROM webhook WHERE uid IN (${placeholders(count)}) ORDER BY uid FOR UPDATE`;
+  for (const slice of slices(unique(arrivals.map((arrival) => arrival.webhookUid)))) yield* rows(text(slice.length), ...slice);
+}
+
+/** Entries are found by the time in their ID, which is a process's clock: that may differ from the database's by this much. */
+const CLOCK_SKEW_MS = 300_000;
+const NO_RANDOM = new Uint8Array(10);
+
+function* slotWindows(arrivals: readonly Arrival[], remembered: Windows, nowMs: number): Work<Map<string, readonly number[]>> {
   const uids = unique(arrivals.map((arrival) => arrival.webhookUid));
-  const windows = new Map<string, number[]>();
-  const text = (count: number) => `SELECT webhook_uid, slots FROM rate_window WHERE webhook_uid IN (${placeholders(count)}) ORDER BY webhook_uid FOR UPDATE`;
-  for (const slice of slices(uids)) {
-    for (const found of yield* rows<{ webhook_uid: string; slots: Uint8Array }>(text(slice.length), ...slice)) {
-      windows.set(found.webhook_uid, unpackWindow(found.slots));
-    }
+  const windows = new Map<string, readonly number[]>(uids.map((uid) => [uid, remembered.get(uid) ?? []]));
+  const oldestEntry = uuidv7(Math.max(0, nowMs - RATE_WINDOW_MS - CLOCK_SKEW_MS), NO_RANDOM);
+  const text = (count: number) =>
+    `SELECT webhook_uid, slot_at FROM delivery WHERE webhook_uid IN (${placeholders(count)}) AND entry_id >= ? AND slot_at > ? ORDER BY slot_at`;
+  for (const slice of slices(uids.filter((uid) => !remembered.has(uid)))) {
+    const found = yield* rows<{ webhook_uid: string; slot_at: number }>(text(slice.length), ...slice, oldestEntry, nowMs - RATE_WINDOW_MS);
+    for (const { webhook_uid: uid, slot_at: slotAt } of found) windows.set(uid, [...(windows.get(uid) ?? []), slotAt]);
   }
   return windows;
 }
@@ -125,8 +147,8 @@ function* lockedWindows(arrivals: readonly Arrival[]): Work<Map<string, number[]
 function* knownIdentities(arrivals: readonly Arrival[]): Work<Set<string>> {
   const wanted = arrivals.flatMap(({ webhookUid, verdict }) => (verdict.kind === 'deliver' ? verdict.identities.map((hash) => [webhookUid, hash] as const) : []));
   const known = new Set<string>();
-  const text = (count: number) =>
-    `SELECT webhook_uid, hash FROM identity WHERE (webhook_uid, hash) IN (VALUES ${Array.from({ length: count }, () => '(?, ?)').join(', ')})`;
+  // Not `IN (VALUES …)`: PostgreSQL takes the parameters of a bare VALUES list for text, and bytes are no text.
+  const text = (count: number) => `SELECT webhook_uid, hash FROM identity WHERE ${Array.from({ length: count }, () => '(webhook_uid = ? AND hash = ?)').join(' OR ')}`;
   for (const slice of slices(wanted)) {
     const found = yield* rows<{ webhook_uid: string; hash: Uint8Array }>(text(slice.length), ...slice.flat());
     for (const { webhook_uid: webhookUid, hash } of found) known.add(identityKey(webhookUid, hash));
@@ -134,16 +156,22 @@ function* knownIdentities(arrivals: readonly Arrival[]): Work<Set<string>> {
   return known;
 }
 
-function toDeliveryValues(
-  arrival: Arrival,
-  outcome: string,
-  reason: string | null,
-  decision: string | null,
-  payload: Uint8Array | null,
-  encoding: string | null,
-): SqlValue[] {
+interface EntryDetails {
+  reason?: string;
+  decision?: string;
+  payload?: Uint8Array;
+  payloadEncoding?: string;
+}
+
+type EntryWriter = (outcome: OutcomeKind, details: EntryDetails) => SqlValue[];
+
+/** Values of a log entry in the order of DELIVERY_COLUMNS. */
+function entryOf(arrival: Arrival, slotAt: number | null): EntryWriter {
   const { entryId, webhookUid, factoryUid, deliveryId, sizeBytes, sizeExact, receivedAtMs, clientAddress, revision } = arrival;
-  return [entryId, webhookUid, factoryUid, deliveryId, outcome, sizeBytes, sizeExact ? 1 : 0, receivedAtMs, clientAddress, revision, 1, reason, decision, payload, encoding];
+  return (outcome, { reason, decision, payload, payloadEncoding }) => [
+    entryId, webhookUid, factoryUid, deliveryId, outcome, sizeBytes, sizeExact ? 1 : 0, receivedAtMs, clientAddress, revision,
+    1, slotAt, reason ?? null, decision ?? null, payload ?? null, payloadEncoding ?? null,
+  ];
 }
 
 function identityKey(webhookUid: string, hash: Uint8Array): string {

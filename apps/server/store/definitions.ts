@@ -119,11 +119,17 @@ export class DefinitionStore {
     });
   }
 
-  /** Factories that have a live webhook bound to a secret of this name, or that name it and are not bound to it. */
+  /** Factories that a change of a secret concerns: a live webhook names it, their last pass complained of it, or their git host wants it. */
   async factoriesNaming(secretName: string): Promise<string[]> {
     const found = await this.database.read(() =>
-      rows<{ factory_uid: string }>('SELECT DISTINCT factory_uid FROM webhook WHERE secret_name = ? AND deleted_at IS NULL', secretName));
-    return found.map(({ factory_uid: uid }) => uid);
+      rows<{ uid: string }>(
+        `SELECT uid FROM factory f WHERE deleted_at IS NULL AND (
+          EXISTS (SELECT 1 FROM webhook w WHERE w.factory_uid = f.uid AND w.secret_name = ? AND w.deleted_at IS NULL)
+          OR EXISTS (SELECT 1 FROM sync_pass p WHERE p.factory_uid = f.uid AND p.problems LIKE ? AND p.id = (SELECT max(id) FROM sync_pass q WHERE q.factory_uid = f.uid))
+          OR source LIKE ?) ORDER BY uid`,
+        secretName, `%${secretName}%`, `%"credentialSecret":"${secretName}"%`,
+      ));
+    return found.map(({ uid }) => uid);
   }
 }
 
@@ -148,7 +154,6 @@ function* upsert(object: AppliedObject, { factoryUid, revision }: Application, s
   );
   if (updated === 1) return;
   yield* insert(table, ['uid', ...names, 'version', 'created_at'], [[object.uid, ...Object.values(columns), 1, nowMs]]);
-  if (object.kind === 'webhook') yield* insert('rate_window', ['webhook_uid', 'slots'], [[object.uid, new Uint8Array(0)]], { ignoreConflicts: true });
 }
 
 function specialColumns(object: AppliedObject, secrets: Map<string, Secret>): Record<string, SqlValue> {

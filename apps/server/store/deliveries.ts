@@ -1,8 +1,9 @@
 /** The delivery log and the door through which deliveries are accepted. spec: Webhook delivery (log entry); contract 5. */
 import type { OutcomeKind } from '#deliveries';
 import { settle, type Acceptance, type Arrival } from './arrivals.ts';
+import { RememberedWindows } from './remembered-windows.ts';
 import type { Database } from './database.ts';
-import { StoreFault } from './faults.ts';
+import { looking, StoreFault } from './faults.ts';
 import { GroupCommit } from './group-commit.ts';
 import { pruneSome } from './retention.ts';
 import { change, insert, row } from './statements.ts';
@@ -27,11 +28,12 @@ export class DeliveryStore {
   private readonly arrivals: GroupCommit<Arrival, Acceptance>;
   private readonly refusals: GroupCommit<RefusedEntry, void>;
   private prunedUpTo = '';
+  private readonly windows = new RememberedWindows();
 
   constructor(database: Database) {
     this.database = database;
     const concernsAll = (error: unknown) => error instanceof StoreFault && error.kind !== 'conflict' && error.kind !== 'broken';
-    this.arrivals = new GroupCommit((batch) => database.run(() => settle(batch)), payloadBytes, concernsAll);
+    this.arrivals = new GroupCommit((batch) => this.settleBatch(batch), payloadBytes, concernsAll);
     this.refusals = new GroupCommit((batch) => this.insertRefused(batch), () => 0, concernsAll);
   }
 
@@ -55,11 +57,11 @@ export class DeliveryStore {
     const query = this.database.source.getRepository(DELIVERY).createQueryBuilder('delivery');
     query.where('delivery.webhook_uid = :webhookUid', { webhookUid }).orderBy('delivery.entry_id', 'DESC').take(limit);
     if (before !== undefined) query.andWhere('delivery.entry_id < :before', { before });
-    return query.getMany();
+    return looking(query.getMany());
   }
 
   async find(entryId: string): Promise<DeliveryRow | undefined> {
-    return (await this.database.source.getRepository(DELIVERY).findOneBy({ entry_id: entryId })) ?? undefined;
+    return (await looking(this.database.source.getRepository(DELIVERY).findOneBy({ entry_id: entryId }))) ?? undefined;
   }
 
   /** Stored bytes of an accepted delivery and how they are encoded. */
@@ -80,6 +82,14 @@ export class DeliveryStore {
     const { removed, last } = await this.database.run(() => pruneSome(after, nowMs, identityRetentionDays));
     this.prunedUpTo = last;
     return removed;
+  }
+
+  private async settleBatch(batch: readonly Arrival[]): Promise<Acceptance[]> {
+    // Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too.
+    const alone = this.database.dialect === 'sqlite';
+    const { acceptances, windows } = await this.database.run(() => settle(batch, alone ? this.windows.all() : undefined));
+    if (alone) this.windows.keep(windows);
+    return acceptances;
   }
 
   private async insertRefused(batch: readonly RefusedEntry[]): Promise<void[]> {

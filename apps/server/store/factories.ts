@@ -1,5 +1,6 @@
 /** Factories as rows: their source, their sync state, the lease of the one that reconciles them, and their pass history. contract 4, 9. */
 import type { Database } from './database.ts';
+import { looking } from './faults.ts';
 import { bumpServing, tickServingClock } from './serving-version.ts';
 import { change, databaseNow, insert, row, rows } from './statements.ts';
 import { FACTORY, PASS, type FactoryRow, type PassRow } from './tables.ts';
@@ -100,11 +101,12 @@ export class FactoryStore {
       const deleted = yield* change('UPDATE factory SET deleted_at = NULL, source = ?, name = ?, description = ?, serving_version = ?, updated_at = ?, generation_requested = generation_requested + 1, revision_applied = NULL, revision_seen = NULL WHERE uid = ? AND deleted_at IS NOT NULL',
         JSON.stringify(factory.source), factory.name, factory.description, version, nowMs, factory.uid);
       if (deleted === 1) return true;
-      yield* insert('factory', FACTORY_COLUMNS, [
+      // Another replica may have taken the slug since we looked.
+      const made = yield* insert('factory', FACTORY_COLUMNS, [
         [factory.uid, factory.slug, factory.name, factory.description, JSON.stringify(factory.source), '{"applyMode":"atomic"}', factory.serviceAccountUid,
           0, version, 1, 0, JSON.stringify({ ending: 'none', sinceMs: nowMs, checkedMs: nowMs }), 0, 0, 0, nowMs, nowMs],
-      ]);
-      return true;
+      ], { ignoreConflicts: true });
+      return made === 1;
     });
   }
 
@@ -116,12 +118,12 @@ export class FactoryStore {
   }
 
   async find(uid: string): Promise<Factory | undefined> {
-    const found = await this.database.source.getRepository(FACTORY).findOneBy({ uid });
+    const found = await looking(this.database.source.getRepository(FACTORY).findOneBy({ uid }));
     return found === null || found.deleted_at !== null ? undefined : toFactory(found);
   }
 
   async findBySlug(slug: string): Promise<Factory | undefined> {
-    const found = await this.database.source.getRepository(FACTORY).findBy({ slug });
+    const found = await looking(this.database.source.getRepository(FACTORY).findBy({ slug }));
     const live = found.find(({ deleted_at: deletedAt }) => deletedAt === null);
     return live && toFactory(live);
   }
@@ -130,8 +132,8 @@ export class FactoryStore {
   async list(limit: number, after = '', search?: string): Promise<Factory[]> {
     const query = this.database.source.getRepository(FACTORY).createQueryBuilder('factory');
     query.where('factory.deleted_at IS NULL AND factory.uid > :after', { after }).orderBy('factory.uid').take(limit);
-    if (search !== undefined) query.andWhere('(lower(factory.slug) LIKE :like OR lower(factory.name) LIKE :like)', { like: `%${search.toLowerCase()}%` });
-    return (await query.getMany()).map(toFactory);
+    if (search !== undefined) query.andWhere("(lower(factory.slug) LIKE :like ESCAPE '!' OR lower(factory.name) LIKE :like ESCAPE '!')", { like: `%${search.toLowerCase().replace(/[!%_]/g, '!$&')}%` });
+    return (await looking(query.getMany())).map(toFactory);
   }
 
   /** Raises the requested generation: a pass that is under way will be followed by another. Never applies anything. */
@@ -199,11 +201,11 @@ export class FactoryStore {
     const query = this.database.source.getRepository(PASS).createQueryBuilder('pass');
     query.where('pass.factory_uid = :factoryUid', { factoryUid }).orderBy('pass.id', 'DESC').take(limit);
     if (before !== undefined) query.andWhere('pass.id < :before', { before });
-    return (await query.getMany()).map(toPassRecord);
+    return (await looking(query.getMany())).map(toPassRecord);
   }
 
   async pass(factoryUid: string, id: string): Promise<PassRecord | undefined> {
-    const found = await this.database.source.getRepository(PASS).findOneBy({ factory_uid: factoryUid, id });
+    const found = await looking(this.database.source.getRepository(PASS).findOneBy({ factory_uid: factoryUid, id }));
     return found === null ? undefined : toPassRecord(found);
   }
 

@@ -29,6 +29,15 @@ export function toStoreFault(error: unknown): Error {
   return new StoreFault(kindOf(code), code);
 }
 
+/** A read through an entity, its failure as a StoreFault: TypeORM's own errors carry statement and parameters. */
+export async function looking<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    throw toStoreFault(error);
+  }
+}
+
 function kindOf(code: string): FaultKind {
   if (code === '23505' || code.startsWith('SQLITE_CONSTRAINT')) return 'conflict';
   if (RETRYABLE.has(code)) return 'retry';

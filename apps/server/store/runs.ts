@@ -1,6 +1,7 @@
 /** Runs as rows: every change of state is one conditional update on state and epoch. spec: States and transitions; contract 3. */
 import { cancelDecision, type FollowupOutcome, type RunState } from '#runs';
 import type { Database } from './database.ts';
+import { looking } from './faults.ts';
 import { RUN_COLUMNS, toRunValues, type NewRun } from './new-run.ts';
 import { change, databaseNow, insert, placeholders, row, rows, type SqlValue, type Work } from './statements.ts';
 import { RUN, type RunRow } from './tables.ts';
@@ -66,7 +67,7 @@ export class RunStore {
   }
 
   async find(runId: string): Promise<RunRow | undefined> {
-    return (await this.database.source.getRepository(RUN).findOneBy({ run_id: runId })) ?? undefined;
+    return (await looking(this.database.source.getRepository(RUN).findOneBy({ run_id: runId }))) ?? undefined;
   }
 
   /** Newest change first, from behind `after`; paged by key, so that a page costs the same wherever it is. */
@@ -79,14 +80,14 @@ export class RunStore {
     if (after !== undefined) {
       query.andWhere('(run.updated_at < :at OR (run.updated_at = :at AND run.run_id < :id))', { at: after.updatedAtMs, id: after.runId });
     }
-    return query.getMany();
+    return looking(query.getMany());
   }
 
-  /** Runs of a factory that wait, counted up to `max`. */
-  async waiting(factoryUid: string, max: number): Promise<number> {
+  /** How many runs wait in each factory that has any. */
+  async waiting(): Promise<Map<string, number>> {
     const found = await this.database.read(() =>
-      row<{ waiting: number }>("SELECT count(*) AS waiting FROM (SELECT 1 FROM run WHERE factory_uid = ? AND state = 'QUEUED' LIMIT ?) AS capped", factoryUid, max));
-    return found?.waiting ?? 0;
+      rows<{ factory_uid: string; waiting: number }>("SELECT factory_uid, count(*) AS waiting FROM run WHERE state = 'QUEUED' AND factory_uid IS NOT NULL GROUP BY factory_uid"));
+    return new Map(found.map(({ factory_uid: uid, waiting }) => [uid, waiting]));
   }
 
   /** Claims up to `count` waiting runs in order of creation: QUEUED → CLAIMED with a higher epoch and a lease. */
@@ -137,7 +138,7 @@ export class RunStore {
       const followups = yield* takeFollowups(claim.runId, nowMs);
       const first = run.prompt_taken_at === null ? [run.submitted_prompt ?? run.prompt] : [];
       const parts = [...first, ...followups];
-      // An execution that takes over from a lost one, with nothing new to do, does the first one's work again.
+      // Nothing new to do: the prompt again, rather than an agent without a task.
       return { prompt: (parts.length > 0 ? parts : [run.submitted_prompt ?? run.prompt]).join('\n\n') };
     });
   }
@@ -282,6 +283,7 @@ export class RunStore {
         yield* change('UPDATE execution SET outcome = ?, finished_at = ? WHERE execution_id = ?', ending === 'requeue' ? 'LOST' : ending.state, nowMs, run.execution_id);
       }
       if (ending === 'requeue') {
+        if (run.execution_id !== null) yield* giveBack(runId, run.execution_id);
         yield* change("UPDATE run SET state = 'QUEUED', epoch = epoch + 1, takeovers = takeovers + 1, lease_owner = NULL, lease_until = NULL, updated_at = ? WHERE run_id = ?", nowMs, runId);
         return true;
       }
@@ -308,6 +310,14 @@ function* takeFollowups(runId: string, nowMs: number): Work<string[]> {
   const waiting = yield* rows<{ followup_id: string; message: string }>('SELECT followup_id, message FROM followup WHERE run_id = ? AND taken_at IS NULL ORDER BY followup_id', runId);
   if (waiting.length > 0) yield* change('UPDATE followup SET taken_at = ? WHERE run_id = ? AND taken_at IS NULL', nowMs, runId);
   return waiting.map(({ message }) => message);
+}
+
+/** What a lost execution had taken to do is to be done still: its prompt and its follow-ups wait again. */
+function* giveBack(runId: string, executionId: string): Work<void> {
+  const begun = yield* row<{ started_at: number | null }>('SELECT started_at FROM execution WHERE execution_id = ?', executionId);
+  if (begun === undefined || begun.started_at === null) return;
+  yield* change('UPDATE run SET prompt_taken_at = NULL WHERE run_id = ? AND prompt_taken_at = ?', runId, begun.started_at);
+  yield* change("UPDATE followup SET taken_at = NULL WHERE run_id = ? AND taken_at = ? AND outcome <> 'queued_prompt'", runId, begun.started_at);
 }
 
 function* requeueForFollowups(runId: string, nowMs: number): Work<void> {

@@ -1,5 +1,6 @@
 /** Managed secrets as rows: names, owners, grants, versions and sealed bytes. Opening them is not this folder's business. contract 2. */
 import type { Database } from './database.ts';
+import { LostRace } from './faults.ts';
 import { bumpServing } from './serving-version.ts';
 import { change, databaseNow, insert, row, rows, type Work } from './statements.ts';
 
@@ -162,11 +163,13 @@ function* findSecret(owner: string, name: string, lock = ''): Work<Secret | unde
 
 function* create(wanted: { id: string; owner: string; name: string; grants?: Grants }, nowMs: number): Work<void> {
   const grants = wanted.grants ?? { factories: wanted.owner === 'team' ? '*' : [wanted.owner], uses: ['webhook'] };
-  yield* insert(
+  const made = yield* insert(
     'secret',
     ['id', 'owner', 'name', 'grant_factories', 'grant_uses', 'version', 'created_at', 'updated_at'],
     [[wanted.id, wanted.owner, wanted.name, JSON.stringify(grants.factories), JSON.stringify(grants.uses), 0, nowMs, nowMs]],
+    { ignoreConflicts: true },
   );
+  if (made !== 1) throw new LostRace('the secret was made elsewhere');
 }
 
 function* addVersion(secretId: string, version: number, value: NewValue, nowMs: number): Work<void> {

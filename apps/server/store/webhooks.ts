@@ -1,6 +1,7 @@
 /** Webhooks and automations as people look at them. spec: Webhook (factory resource). */
 import { IsNull } from 'typeorm';
 import type { Database } from './database.ts';
+import { looking } from './faults.ts';
 import { placeholders, rows } from './statements.ts';
 import { AUTOMATION, WEBHOOK, type DefinitionRow, type WebhookRow } from './tables.ts';
 
@@ -12,16 +13,16 @@ export class WebhookStore {
 
   /** Live webhooks of a factory by slug. */
   list(factoryUid: string): Promise<WebhookRow[]> {
-    return this.database.source.getRepository(WEBHOOK).find({ where: { factory_uid: factoryUid, deleted_at: IsNull() }, order: { slug: 'ASC' } });
+    return looking(this.database.source.getRepository(WEBHOOK).find({ where: { factory_uid: factoryUid, deleted_at: IsNull() }, order: { slug: 'ASC' } }));
   }
 
   async find(uid: string): Promise<WebhookRow | undefined> {
-    return (await this.database.source.getRepository(WEBHOOK).findOneBy({ uid, deleted_at: IsNull() })) ?? undefined;
+    return (await looking(this.database.source.getRepository(WEBHOOK).findOneBy({ uid, deleted_at: IsNull() }))) ?? undefined;
   }
 
   /** Live automations of a factory by slug. */
   automations(factoryUid: string): Promise<DefinitionRow[]> {
-    return this.database.source.getRepository(AUTOMATION).find({ where: { factory_uid: factoryUid, deleted_at: IsNull() }, order: { slug: 'ASC' } });
+    return looking(this.database.source.getRepository(AUTOMATION).find({ where: { factory_uid: factoryUid, deleted_at: IsNull() }, order: { slug: 'ASC' } }));
   }
 
   /** When each webhook's newest log entry was received. */

@@ -1,4 +1,5 @@
 /** One loop per factory: triggers ask, at most one pass runs and at most one waits. contract 9. */
+import { setMaxListeners } from 'node:events';
 import { nextIntervalMs } from '#reconcile';
 import { FenceLost, type Factory, type FactoryStore } from '../store/factories.ts';
 import { FactoryPass, type PassContext, type PassResult } from './pass.ts';
@@ -40,6 +41,7 @@ export class SyncLoops {
     this.context = context;
     this.factories = context.factories;
     this.options = options;
+    setMaxListeners(0, this.stopping.signal); // every factory's pass listens to it
   }
 
   /** Starts or re-points the loop of a factory. Its first pass is asked for. */

@@ -13,6 +13,8 @@ import type { Source } from './sources/source.ts';
 export const LEASE_MS = 300_000;
 /** Problems kept with a pass: enough for any person, bounded for the database. */
 const PROBLEMS_RECORDED_MAX = 500;
+/** How often a long pass looks after secrets again: a leaked one must not outlive the outage of a git host that hangs. */
+const SECRETS_AGAIN_MS = 1_000;
 
 export interface PassContext {
   owner: string;
@@ -57,11 +59,13 @@ export class FactoryPass {
     const factory = await this.context.factories.find(factoryUid);
     if (lease === undefined || factory === undefined) return undefined;
     const startedAtMs = this.context.nowMs();
+    const meanwhile = this.keepSecretsFresh(factory, lease.fence);
     try {
       const rebound = await this.rebindSecrets(factory, lease.fence); // first and always: a rotation waits for no git host
       const ending = factory.suspended ? undefined : await this.attempt(factory, lease.fence, signal);
-      return await this.record(factory, lease.fence, { ...(ending ?? unchanged(factory)), rebound }, triggers, startedAtMs, ending === undefined);
+      return await this.record(factory, lease.fence, { ...(ending ?? unchanged(factory)), rebound: [...rebound, ...(await meanwhile())] }, triggers, startedAtMs, ending === undefined);
     } finally {
+      await meanwhile();
       await this.context.factories.release(factoryUid, lease.fence);
     }
   }
@@ -70,6 +74,25 @@ export class FactoryPass {
     const rebound = await this.context.definitions.rebindSecrets(factory.uid, fence);
     if (rebound.length > 0) await this.context.publish();
     return rebound;
+  }
+
+  /** Repeats step 0 while a pass takes long. The answer ends that, and tells what was moved. */
+  private keepSecretsFresh(factory: Factory, fence: number): () => Promise<Rebinding[]> {
+    const moved: Rebinding[] = [];
+    let looking = Promise.resolve();
+    const look = async (): Promise<void> => {
+      try {
+        moved.push(...(await this.rebindSecrets(factory, fence)));
+      } catch (error) {
+        if (!(error instanceof FenceLost)) this.context.report(error, factory.slug);
+      }
+    };
+    const timer = setInterval(() => void (looking = looking.then(look)), SECRETS_AGAIN_MS);
+    return async () => {
+      clearInterval(timer);
+      await looking;
+      return moved;
+    };
   }
 
   private async attempt(factory: Factory, fence: number, signal: AbortSignal): Promise<Ending> {

@@ -5,7 +5,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 interface Types {
   bytes: string;
   int: string;
-  /** Tail of a table whose primary key is its storage order. */
+  /** Tail of a table of small rows whose primary key is its storage order; rows above a quarter of a page would spill into pages of their own. */
   keyed: string;
 }
 
@@ -88,16 +88,14 @@ function statements({ bytes, int, keyed }: Types): string[] {
       factory_uid TEXT NOT NULL REFERENCES factory (uid), digest TEXT NOT NULL, at ${int} NOT NULL, principal_uid TEXT NOT NULL,
       PRIMARY KEY (factory_uid, digest))${keyed}`,
 
-    // The last minute's slots of each webhook, packed; one row a webhook, so that a replica can lock it.
-    `CREATE TABLE rate_window (webhook_uid TEXT PRIMARY KEY, slots ${bytes} NOT NULL)${keyed}`,
     // What was accepted once is never accepted again; outlives the delivery log.
     `CREATE TABLE identity (
-      webhook_uid TEXT NOT NULL, hash ${bytes} NOT NULL, entry_id TEXT NOT NULL, accepted_at ${int} NOT NULL,
+      webhook_uid TEXT NOT NULL, hash ${bytes} NOT NULL, accepted_at ${int} NOT NULL,
       PRIMARY KEY (webhook_uid, hash))${keyed}`,
     `CREATE TABLE delivery (
       entry_id TEXT PRIMARY KEY, webhook_uid TEXT NOT NULL, factory_uid TEXT NOT NULL, delivery_id TEXT NOT NULL, outcome TEXT NOT NULL,
       size ${int} NOT NULL, size_exact ${int} NOT NULL, received_at ${int} NOT NULL, client_address TEXT NOT NULL, revision TEXT NOT NULL,
-      entries ${int} NOT NULL, reason TEXT, decision TEXT, payload ${bytes}, payload_encoding TEXT)${keyed}`,
+      entries ${int} NOT NULL, slot_at ${int}, reason TEXT, decision TEXT, payload ${bytes}, payload_encoding TEXT)`,
     `CREATE INDEX delivery_webhook ON delivery (webhook_uid, entry_id)`,
 
     `CREATE TABLE run (
@@ -107,11 +105,12 @@ function statements({ bytes, int, keyed }: Types): string[] {
       status_message TEXT, error_code TEXT, retryable ${int}, session_id TEXT, execution_id TEXT,
       epoch ${int} NOT NULL, takeovers ${int} NOT NULL, lease_owner TEXT, lease_until ${int},
       prompt_taken_at ${int}, cancel_requested_at ${int},
-      created_at ${int} NOT NULL, updated_at ${int} NOT NULL, started_at ${int}, finished_at ${int})${keyed}`,
+      created_at ${int} NOT NULL, updated_at ${int} NOT NULL, started_at ${int}, finished_at ${int})`,
     // spec: each accepted delivery starts at most one run an automation.
     `CREATE UNIQUE INDEX run_start ON run (entry_id, automation_uid) WHERE entry_id IS NOT NULL`,
-    `CREATE INDEX run_waiting ON run (factory_uid, run_id) WHERE state = 'QUEUED'`,
-    `CREATE INDEX run_live ON run (state, lease_until) WHERE state IN ('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')`,
+    // Grows at its end only, whatever the factories: the order in which runs are claimed, and their number by factory.
+    `CREATE INDEX run_queue ON run (run_id, factory_uid) WHERE state = 'QUEUED'`,
+    `CREATE INDEX run_leased ON run (lease_until) WHERE state IN ('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')`,
     `CREATE INDEX run_updated ON run (updated_at, run_id)`,
     `CREATE TABLE execution (
       execution_id TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES run (run_id), epoch ${int} NOT NULL, owner TEXT NOT NULL,
@@ -119,7 +118,7 @@ function statements({ bytes, int, keyed }: Types): string[] {
     `CREATE INDEX execution_run ON execution (run_id, epoch)`,
     `CREATE TABLE run_event (
       run_id TEXT NOT NULL, seq ${int} NOT NULL, execution_id TEXT, at ${int} NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL,
-      PRIMARY KEY (run_id, seq))${keyed}`,
+      PRIMARY KEY (run_id, seq))`,
     `CREATE TABLE followup (
       followup_id TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES run (run_id), at ${int} NOT NULL, principal_uid TEXT NOT NULL,
       message TEXT NOT NULL, outcome TEXT NOT NULL, taken_at ${int})`,

@@ -1,0 +1,180 @@
+/** How a verb is declared: its arguments, its help, and what becomes of whatever it throws. contract 11. */
+import { parseArgs } from 'node:util';
+import { EXIT } from './exit-codes.ts';
+import { printable } from './report.ts';
+
+type Terminal = { isTTY?: boolean; columns?: number };
+
+/** The world of one call. Secrets come in through `stdin` and files, never through arguments. */
+export interface CliIo {
+  stdin: NodeJS.ReadableStream & Terminal;
+  stdout: NodeJS.WritableStream & Terminal;
+  stderr: NodeJS.WritableStream & Terminal;
+  cwd: string;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Runs one verb with the arguments behind its name; resolves with the exit code. */
+export type Verb = (argv: string[], io: CliIo) => Promise<number>;
+
+/** A verb that can say what it is. */
+export type DescribedVerb = Verb & { readonly synopsis: string; readonly summary: string };
+
+/** One option, in the form of node's parseArgs, with the words of its help. */
+export interface OptionSpec {
+  type: 'string' | 'boolean';
+  multiple?: boolean;
+  short?: string;
+  /** The verb does nothing without it. */
+  required?: boolean;
+  /** What the value is called in the help, for options that take one. */
+  value?: string;
+  help: string;
+}
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+type ValueOf<Spec extends OptionSpec> = Spec extends { type: 'boolean' } ? boolean : Spec extends { multiple: true } ? string[] : string;
+type RequiredOf<Specs extends OptionSpecs> = { [Name in keyof Specs]: Specs[Name] extends { required: true } ? Name : never }[keyof Specs];
+export type ValuesOf<Specs extends OptionSpecs> = { readonly [Name in RequiredOf<Specs>]: ValueOf<Specs[Name]> } & {
+  readonly [Name in Exclude<keyof Specs, RequiredOf<Specs>>]?: ValueOf<Specs[Name]>;
+};
+
+export interface Asked<Specs extends OptionSpecs> {
+  values: ValuesOf<Specs>;
+  positionals: readonly string[];
+}
+
+export interface VerbSpec<Specs extends OptionSpecs> {
+  /** The words behind `millwright`. */
+  name: string;
+  /** Positional arguments as the usage line shows them. */
+  arguments?: string;
+  summary: string;
+  /** Paragraphs of help below the summary. */
+  details?: readonly string[];
+  options: Specs;
+  /** Least and most positional arguments; none when absent. */
+  positionals?: readonly [least: number, most: number];
+  /** What to tell somebody who gives more of them. */
+  surplus?: string;
+  run(asked: Asked<Specs>, io: CliIo): Promise<number>;
+}
+
+/** The arguments cannot be right. The message repeats none of them, because one could be a secret in the wrong place. */
+export class UsageProblem extends Error {}
+
+/** An expected end that is not fine: lines for people and the exit code. */
+export class Failure extends Error {
+  readonly code: number;
+  readonly details: readonly string[];
+  constructor(message: string, code: number, details: readonly string[] = [], options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+const HELP = { help: { type: 'boolean', short: 'h', help: 'print this help' } } as const satisfies OptionSpecs;
+
+/** Makes a verb of its declaration. The verb never rejects. */
+export function verb<const Specs extends OptionSpecs>(spec: VerbSpec<Specs>): DescribedVerb {
+  const synopsis = `millwright ${[spec.name, spec.arguments ?? '', ...optionWords(spec.options)].filter((word) => word !== '').join(' ')}`;
+  const run: Verb = async (argv, io) => {
+    try {
+      const asked = read(spec, argv);
+      if (asked !== 'help') return await spec.run(asked, io);
+      io.stdout.write(helpOf(spec, synopsis));
+      return EXIT.ok;
+    } catch (cause) {
+      return explain(cause, spec.name, synopsis, io);
+    }
+  };
+  return Object.assign(run, { synopsis, summary: spec.summary });
+}
+
+/** Makes one verb of several that share their first word; `byDefault` runs when no second word is given. */
+export function group(name: string, members: Readonly<Record<string, DescribedVerb>>, byDefault?: DescribedVerb): Verb {
+  const all = [...(byDefault === undefined ? [] : [byDefault]), ...Object.values(members)];
+  const help = all.map(({ synopsis, summary }) => `  ${synopsis}\n      ${summary}\n`).join('');
+  return (argv, io) => {
+    const [word = '', ...rest] = argv;
+    const member = Object.hasOwn(members, word) ? members[word] : undefined;
+    if (member !== undefined) return member(rest, io);
+    if (word === '--help' || word === '-h') {
+      io.stdout.write(`usage:\n${help}\nRun any of them with --help for its options.\n`);
+      return Promise.resolve(EXIT.ok);
+    }
+    if (byDefault !== undefined && (word === '' || word.startsWith('-'))) return byDefault(argv, io);
+    io.stderr.write(`millwright ${name}: say one of ${Object.keys(members).join(', ')}\nusage:\n${help}`);
+    return Promise.resolve(EXIT.usage);
+  };
+}
+
+function read<Specs extends OptionSpecs>(spec: VerbSpec<Specs>, argv: string[]): Asked<Specs> | 'help' {
+  const { values, positionals } = parse(spec.options, argv);
+  if (values['help'] === true) return 'help';
+  const [least, most] = spec.positionals ?? [0, 0];
+  if (positionals.length < least) throw new UsageProblem(`${spec.arguments ?? 'an argument'} is missing`);
+  if (positionals.length > most) throw new UsageProblem(spec.surplus ?? (most === 0 ? 'takes no arguments' : `takes nothing besides ${spec.arguments ?? 'its argument'}`));
+  const missing = Object.entries(spec.options).find(([name, { required }]) => required === true && values[name] === undefined);
+  if (missing !== undefined) throw new UsageProblem(`--${missing[0]} ${missing[1].value ?? ''} is missing`);
+  const empty = [...positionals, ...Object.values(values).flat()].includes('');
+  if (empty) throw new UsageProblem('an argument is empty');
+  return { values: values as ValuesOf<Specs>, positionals };
+}
+
+function parse(options: OptionSpecs, argv: string[]): { values: Record<string, unknown>; positionals: string[] } {
+  try {
+    return parseArgs({ args: argv, options: { ...options, ...HELP }, allowPositionals: true, strict: true });
+  } catch (cause) {
+    throw new UsageProblem(parseProblem(cause), { cause });
+  }
+}
+
+/** node's message names the option and never its value; an option that looks like no option is not repeated either. */
+function parseProblem(cause: unknown): string {
+  const { code, message } = cause as { code?: string; message?: string };
+  const option = /^(?:Unknown option|Option) '(-{1,2}[a-z][a-z-]{0,30})/.exec(message ?? '')?.[1];
+  if (option === undefined) return 'an option cannot be read';
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `there is no option ${option}`;
+  if (message?.includes('does not take an argument') === true) return `${option} takes no value`;
+  return `${option} needs a value; write ${option}=VALUE when it starts with a dash`;
+}
+
+function explain(cause: unknown, name: string, synopsis: string, io: CliIo): number {
+  const say = (line: string): void => void io.stderr.write(`${line}\n`);
+  if (cause instanceof UsageProblem) {
+    say(`millwright ${name}: ${printable(cause.message)}`);
+    say(`usage: ${synopsis}`);
+    return EXIT.usage;
+  }
+  if (cause instanceof Failure) {
+    say(`millwright ${name}: ${printable(cause.message)}`);
+    for (const line of cause.details) say(`  ${printable(line)}`);
+    return cause.code;
+  }
+  say(`millwright ${name}: a fault inside the command: ${printable(cause instanceof Error ? cause.message : 'unknown')}`);
+  return EXIT.internal;
+}
+
+function optionWords(options: OptionSpecs): string[] {
+  const own = Object.entries(options).filter(([name]) => !SHARED.has(name));
+  return own.map(([name, { type, value, multiple, required }]) => {
+    const words = `--${name}${type === 'string' ? ` ${value ?? 'TEXT'}` : ''}`;
+    return `${required === true ? words : `[${words}]`}${multiple === true ? '…' : ''}`;
+  });
+}
+
+/** Options that every verb of a server has: listed in its help, left out of its usage line. */
+const SHARED: ReadonlySet<string> = new Set(['server', 'key-file', 'format', 'help']);
+
+function helpOf(spec: VerbSpec<OptionSpecs>, synopsis: string): string {
+  const rows = Object.entries({ ...spec.options, ...HELP }).map(([name, option]) => {
+    const { short, type, value, help } = option as OptionSpec;
+    return [`${short === undefined ? '' : `-${short}, `}--${name}${type === 'string' ? ` ${value ?? 'TEXT'}` : ''}`, help] as const;
+  });
+  const width = Math.max(...rows.map(([left]) => left.length));
+  const options = rows.map(([left, help]) => `  ${left.padEnd(width)}  ${help}\n`).join('');
+  const details = (spec.details ?? []).map((line) => `${line}\n`).join('');
+  return `usage: ${synopsis}\n\n${spec.summary}\n${details === '' ? '' : `\n${details}`}\n${options}`;
+}

@@ -1,0 +1,80 @@
+/** A run's log as it grows: pages of events, printed in order, until the run has ended. contract 3 (events). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Api, Calling } from './api.ts';
+import { Failure } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { LogPrinter } from './log-printer.ts';
+import type { Output } from './output.ts';
+import type { Run, RunEvent } from './wire.ts';
+
+const PAGE_SIZE = 500;
+const LOOK_MS_MIN = 200;
+const LOOK_MS_MAX = 2_000;
+/** A restart of the service or a short loss of the network does not end the watching. */
+const LOSS_MS_MAX = 60_000;
+
+/** Exit code for each state in which a run has ended. */
+const EXITS: Readonly<Record<string, number>> = { SUCCEEDED: EXIT.ok, FAILED: EXIT.problems, CANCELLED: EXIT.problems, ERROR: EXIT.internal };
+
+/** Prints all events of a run up to now. */
+export async function printEvents({ api, output, io }: Calling, runId: string): Promise<number> {
+  const printer = new LogPrinter(io.stdout, io.stdout);
+  const all: RunEvent[] = [];
+  for (let after = 0, page: RunEvent[] = []; (page = await eventsAfter(api, runId, after)).length > 0; after = page.at(-1)?.seq ?? after) {
+    if (output.format === 'json') all.push(...page);
+    else printer.print(page);
+  }
+  printer.end();
+  if (output.format === 'json') output.result({ events: all }, () => undefined);
+  return EXIT.ok;
+}
+
+/**
+ * Prints events until the run has ended; answers the exit code of its end. In text the run's output goes to stdout and its
+ * changes to stderr; in JSON all of it goes to stderr and the ended run to stdout.
+ */
+export async function follow({ api, output, io }: Calling, runId: string): Promise<number> {
+  const printer = new LogPrinter(output.format === 'json' ? io.stderr : io.stdout, io.stderr);
+  if (output.format === 'text') output.note(`run ${runId}`);
+  let after = 0;
+  for (let pauseMs = LOOK_MS_MIN; ; pauseMs = Math.min(LOOK_MS_MAX, pauseMs * 1.5)) {
+    // The state first: what is written before the end is then read before we stop.
+    const run = await patiently(() => api.call<Run>('GET', `/agent/runs/${runId}`), runId);
+    for (let page: RunEvent[] = []; (page = await patiently(() => eventsAfter(api, runId, after), runId)).length > 0; after = page.at(-1)?.seq ?? after) {
+      printer.print(page);
+      pauseMs = LOOK_MS_MIN;
+    }
+    const exit = EXITS[run.state];
+    if (exit === undefined) {
+      await sleep(pauseMs);
+      continue;
+    }
+    printer.end();
+    output.result(run, () => printEnd(printer, output, run));
+    return exit;
+  }
+}
+
+/** A run that was cancelled while it waited has no event of its end. */
+function printEnd(printer: LogPrinter, output: Output, { state, status_message: message }: Run): void {
+  if (printer.state !== state) output.note(`-- ${state}${message === undefined ? '' : `: ${message.message}`}`);
+}
+
+async function eventsAfter(api: Api, runId: string, after: number): Promise<RunEvent[]> {
+  const { events } = await api.call<{ events: RunEvent[] }>('GET', `/agent/runs/${runId}/events`, { query: { after: String(after), limit: String(PAGE_SIZE) } });
+  return events;
+}
+
+/** Asks again while the server is away; gives up with the way to look later. */
+async function patiently<T>(ask: () => Promise<T>, runId: string): Promise<T> {
+  const deadline = performance.now() + LOSS_MS_MAX;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (cause) {
+      if (!(cause instanceof Failure) || cause.code !== EXIT.internal) throw cause;
+      if (performance.now() > deadline) throw new Failure(cause.message, cause.code, [...cause.details, `the run goes on; see it with: millwright runs events ${runId} --follow`]);
+      await sleep(LOOK_MS_MAX);
+    }
+  }
+}

@@ -1,0 +1,170 @@
+/** `millwright run` and `runs`: create a run, look at runs, steer and cancel them. spec: Agent run interface; contract 3. */
+import { apiVerb, type Calling } from './api.ts';
+import { group } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { follow, printEvents } from './follow.ts';
+import { readStdin, toText, withoutFinalNewline } from './input.ts';
+import { findFactory, runId } from './names.ts';
+import { toSeconds, type Cell, type Colour, type Output } from './output.ts';
+import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
+import type { PageInfo, Run } from './wire.ts';
+
+const FOLLOWING = 'With --follow it ends with 0 for SUCCEEDED, 1 for FAILED and CANCELLED, 3 for ERROR.';
+
+/** The verb `run`. */
+export const run = apiVerb({
+  name: 'run',
+  summary: 'Starts a run.',
+  details: [FOLLOWING],
+  options: {
+    prompt: { type: 'string', required: true, value: 'TEXT|-', help: 'what the agent has to do; - reads it from stdin' },
+    title: { type: 'string', value: 'TEXT', help: 'title (default: the first line of the prompt)' },
+    factory: { type: 'string', value: 'FACTORY', help: 'factory whose defaults and rights apply (slug or UID)' },
+    name: { type: 'string', value: 'NAME', help: 'name of the configuration, for grouping and filtering' },
+    follow: { type: 'boolean', help: 'print what it writes, and wait for its end' },
+  },
+  async run({ values: { prompt, title, factory, name, follow: isFollowed = false } }, calling) {
+    const { api, output } = calling;
+    const body = {
+      prompt: await textOf(prompt, '--prompt', calling),
+      title,
+      factory_uid: factory === undefined ? undefined : (await findFactory(api, factory)).uid,
+      config: name === undefined ? undefined : { name },
+    };
+    const made = await api.call<Pick<Run, 'run_id' | 'state'>>('POST', '/agent/run', { body });
+    if (isFollowed) return follow(calling, made.run_id);
+    output.result(made, () => output.line(`${made.run_id}  ${made.state}`));
+    return EXIT.ok;
+  },
+});
+
+const list = apiVerb({
+  name: 'runs',
+  summary: 'Lists runs, latest change first.',
+  options: {
+    state: { type: 'string', value: 'STATE', multiple: true, help: 'runs in this state (QUEUED, INPROGRESS, SUCCEEDED, FAILED …); may be repeated' },
+    factory: { type: 'string', value: 'FACTORY', help: 'runs of this factory (slug or UID)' },
+    name: { type: 'string', value: 'NAME', help: 'runs of configurations of this name' },
+    delivery: { type: 'string', value: 'ID', help: 'runs that the delivery of this ID started' },
+    ...PAGE_OPTIONS,
+  },
+  async run({ values }, { api, output }) {
+    const { state, factory, name, delivery } = values;
+    const query = {
+      ...pageQuery(values), name, delivery_id: delivery,
+      state: state?.map((text) => text.toUpperCase()),
+      factory_uid: factory === undefined ? undefined : (await findFactory(api, factory)).uid,
+    };
+    const answer = await api.call<{ runs: Run[]; page_info: PageInfo }>('GET', '/agent/runs', { query });
+    output.result(answer, () => {
+      if (answer.runs.length === 0) return output.note('there are no such runs');
+      output.table(['ID', 'STATE', 'SOURCE', 'UPDATED', 'TITLE'], answer.runs.map(rowOf), 4);
+      noteMore(output, answer.page_info);
+    });
+    return EXIT.ok;
+  },
+});
+
+const get = apiVerb({
+  name: 'runs get',
+  arguments: 'ID',
+  summary: 'Shows one run.',
+  positionals: [1, 1],
+  options: {},
+  async run({ positionals: [id] }, { api, output }) {
+    const found = await api.call<Run>('GET', `/agent/runs/${runId(id)}`);
+    output.result(found, () => printRun(output, found));
+    return EXIT.ok;
+  },
+});
+
+const cancel = apiVerb({
+  name: 'runs cancel',
+  arguments: 'ID',
+  summary: 'Cancels a run that has not ended; one that runs is ended with all its processes.',
+  positionals: [1, 1],
+  options: {},
+  async run({ positionals: [id] }, { api, output }) {
+    const cancelled = await api.call<string>('POST', `/agent/runs/${runId(id)}/cancel`);
+    if (output.format === 'json') {
+      output.result(cancelled, () => undefined);
+      return EXIT.ok;
+    }
+    const { state } = await api.call<Run>('GET', `/agent/runs/${runId(id)}`);
+    output.line(`${runId(id)}  ${state === 'CANCELLED' ? state : `${state}, being cancelled`}`);
+    return EXIT.ok;
+  },
+});
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  queued_prompt: 'joined to the prompt of the waiting run',
+  queue_pending: 'waits until the execution under way has ended',
+  live_session: 'handed to the agent now',
+  handoff_execution: 'the run is queued again with it',
+};
+
+const followup = apiVerb({
+  name: 'runs followup',
+  arguments: 'ID',
+  summary: 'Sends a message to a run: steers a live one, continues an ended one.',
+  positionals: [1, 1],
+  options: { message: { type: 'string', required: true, value: 'TEXT|-', help: 'what to tell the agent; - reads it from stdin' } },
+  async run({ values: { message }, positionals: [id] }, calling) {
+    const path = `/agent/runs/${runId(id)}/followups`;
+    const answer = await calling.api.call<{ outcome: string }>('POST', path, { body: { message: await textOf(message, '--message', calling) } });
+    calling.output.result(answer, () => calling.output.line(`${answer.outcome}: ${OUTCOMES[answer.outcome] ?? 'stored'}`));
+    return EXIT.ok;
+  },
+});
+
+const events = apiVerb({
+  name: 'runs events',
+  arguments: 'ID',
+  summary: 'Prints what a run has written, with its changes of state.',
+  details: [FOLLOWING],
+  positionals: [1, 1],
+  options: { follow: { type: 'boolean', help: 'go on until the run has ended' } },
+  async run({ values: { follow: isFollowed = false }, positionals: [id] }, calling) {
+    return isFollowed ? follow(calling, runId(id)) : printEvents(calling, runId(id));
+  },
+});
+
+/** The verb `runs`. */
+export const runs = group('runs', { get, cancel, followup, events }, list);
+
+async function textOf(text: string, option: string, { io }: Calling): Promise<string> {
+  if (text !== '-') return text;
+  return toText(withoutFinalNewline(await readStdin(io, `give the text behind ${option}, or redirect a file`)), 'the text on stdin');
+}
+
+const COLOURS: Readonly<Record<string, Colour>> = { SUCCEEDED: 'green', FAILED: 'red', ERROR: 'red', CANCELLED: 'dim', BLOCKED: 'yellow' };
+
+function rowOf({ run_id: id, state, source, updated_at: updated, title }: Run): Cell[] {
+  return [id, { text: state, colour: COLOURS[state] }, source, toSeconds(updated), title];
+}
+
+function printRun(output: Output, found: Run): void {
+  const { status_message: message, agent_config: config, metadata = {}, creator } = found;
+  output.fields([
+    ['run', found.run_id],
+    ['title', found.title],
+    ['state', { text: found.state, colour: COLOURS[found.state] }],
+    ['message', message && (message.error_code === undefined ? message.message : `${message.message} (${message.error_code})`)],
+    ['source', found.source],
+    ['creator', creator.display_name ?? creator.uid],
+    ['created', toSeconds(found.created_at)],
+    ['started', toSeconds(found.started_at)],
+    ['finished', toSeconds(found.finished_at)],
+    ['factory', found.factory_uid],
+    ['session', found.session_link],
+    ['configuration', configText(config)],
+    ...Object.entries(metadata).map(([name, value]) => [name, value] as const),
+  ]);
+  output.line('');
+  output.text(found.submitted_prompt ?? found.prompt, '  ');
+}
+
+function configText(config: Run['agent_config']): string | undefined {
+  const members = Object.entries(config).flatMap(([name, value]) => (typeof value === 'string' && name !== 'base_prompt' ? [`${name} ${value}`] : []));
+  return members.length === 0 ? undefined : members.join(', ');
+}

@@ -1,0 +1,141 @@
+/** `millwright status`, `sync`, `syncs` and `approve`: where a factory stands, and what a pass made of its repository. contract 4, 9, 11. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { apiVerb, type Calling } from './api.ts';
+import { Failure, UsageProblem } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { findFactory } from './names.ts';
+import { toSeconds, type Cell, type Colour } from './output.ts';
+import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
+import { exitOfStanding, printPass, printStanding } from './standing.ts';
+import type { Factory, FactoryStatus, PageInfo, Sync } from './wire.ts';
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+/** How long `sync` waits by default: a first clone of a large repository takes minutes. */
+const WAIT_SECONDS = 600;
+/** Looks for the end of a pass come soon at first, then seldom. */
+const LOOK_MS_MIN = 100;
+const LOOK_MS_MAX = 2_000;
+
+const ENDINGS = [
+  'Ends with 0 when the revision is applied, 1 when problems block it (or parts of it), 3 when it could not be read, 4 when the',
+  'guard holds deletions for an approval.',
+];
+
+/** The verb `status`. */
+export const status = apiVerb({
+  name: 'status',
+  arguments: '[FACTORY]',
+  summary: 'Shows where a factory stands: condition, revisions, problems, and what it serves.',
+  details: ENDINGS,
+  positionals: [0, 1],
+  options: {},
+  async run({ positionals: [name] }, { api, output }) {
+    const factory = await findFactory(api, name);
+    const standing = await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
+    output.result(standing, () => printStanding(output, factory, standing));
+    return exitOfStanding(standing);
+  },
+});
+
+/** The verb `sync`. */
+export const sync = apiVerb({
+  name: 'sync',
+  arguments: '[FACTORY]',
+  summary: 'Reads the factory repository now and waits for the end of the pass.',
+  details: ENDINGS,
+  positionals: [0, 1],
+  options: {
+    'no-wait': { type: 'boolean', help: 'ask for the pass and do not wait for it' },
+    timeout: { type: 'string', value: 'SECONDS', help: `how long to wait (default ${WAIT_SECONDS})` },
+  },
+  async run({ values, positionals: [name] }, calling) {
+    const { api, output } = calling;
+    const timeoutMs = secondsOf(values.timeout) * 1_000;
+    const factory = await findFactory(api, name);
+    const before = values['no-wait'] === true ? undefined : await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
+    const asked = await api.call<{ generation_requested: number }>('POST', `/factory/${factory.uid}/sync`);
+    if (before === undefined) {
+      output.result(asked, () => output.line(`${factory.slug}: a pass is asked for`));
+      return EXIT.ok;
+    }
+    const standing = await settled(calling, factory, asked.generation_requested, timeoutMs);
+    output.result(standing, () => printPass(output, factory, standing, before.last_sync?.id));
+    // A suspended factory keeps the condition it had: what was asked for did not happen.
+    return standing.suspended ? Math.max(EXIT.problems, exitOfStanding(standing)) : exitOfStanding(standing);
+  },
+});
+
+/** The verb `approve`. */
+export const approve = apiVerb({
+  name: 'approve',
+  arguments: '[FACTORY] DIGEST',
+  summary: 'Approves the deletions that the guard holds back, by their digest.',
+  details: ['The digest covers factory, revision and deletions: a later commit that deletes something else is held again.'],
+  positionals: [1, 2],
+  options: {},
+  async run({ positionals }, { api, output }) {
+    const digest = positionals.at(-1) ?? '';
+    if (!DIGEST.test(digest)) throw new UsageProblem('DIGEST must be sha256: and 64 hexadecimal digits, as `millwright status` prints it');
+    const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
+    const { last_sync: last } = await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
+    const answer = await api.call('POST', `/factory/${factory.uid}/approve`, { body: { plan: digest } });
+    if (last?.plan !== digest) output.note('note: no deletions with this digest are held now; the approval counts when they are');
+    output.result(answer, () => output.line(`${factory.slug}: approved; see it applied with: millwright sync ${factory.slug}`));
+    return EXIT.ok;
+  },
+});
+
+/** The verb `syncs`. */
+export const syncs = apiVerb({
+  name: 'syncs',
+  arguments: '[FACTORY]',
+  summary: 'Lists the passes that brought something new, newest first.',
+  positionals: [0, 1],
+  options: PAGE_OPTIONS,
+  async run({ values, positionals: [name] }, { api, output }) {
+    const query = pageQuery(values);
+    const factory = await findFactory(api, name);
+    const answer = await api.call<{ syncs: Sync[]; page_info: PageInfo }>('GET', `/factory/${factory.uid}/syncs`, { query });
+    output.result(answer, () => {
+      if (answer.syncs.length === 0) return output.note(`${factory.slug}: no pass yet`);
+      output.table(['ENDED', 'ENDING', 'TRIGGERS', 'CHANGES', 'PROBLEMS', 'REVISION', 'MESSAGE'], answer.syncs.map(rowOf), 6);
+      noteMore(output, answer.page_info);
+    });
+    return EXIT.ok;
+  },
+});
+
+/** Looks until the pass that was asked for is over. */
+async function settled({ api, output }: Calling, factory: Factory, generation: number, timeoutMs: number): Promise<FactoryStatus> {
+  output.note(`syncing ${factory.slug} …`);
+  const deadline = performance.now() + timeoutMs;
+  for (let pauseMs = LOOK_MS_MIN; ; pauseMs = Math.min(LOOK_MS_MAX, pauseMs * 1.5)) {
+    const standing = await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
+    if (standing.generation_handled >= generation) return standing;
+    if (performance.now() > deadline) throw new Failure(`the pass is not over after ${timeoutMs / 1_000} s; it goes on, see: millwright status ${factory.slug}`, EXIT.internal);
+    await sleep(pauseMs);
+  }
+}
+
+function secondsOf(text: string | undefined): number {
+  if (text === undefined) return WAIT_SECONDS;
+  if (/^\d{1,5}$/.test(text) && Number(text) > 0) return Number(text);
+  throw new UsageProblem('--timeout must be a whole number of seconds, 1 to 99999');
+}
+
+const COLOURS: Readonly<Record<string, Colour>> = { applied: 'green', blocked: 'yellow', failed: 'red' };
+
+function rowOf({ finished_at: ended, ending, triggers, changes, problems, revision, message }: Sync): Cell[] {
+  const amount = (action: string): number => changes.filter((change) => change.action === action).length;
+  const changed = changes.length === 0 ? '-' : `+${amount('create')} ~${amount('update')} -${amount('delete')}`;
+  return [
+    toSeconds(ended), { text: ending, colour: COLOURS[ending] }, triggers.join(','), changed, problems.length === 0 ? '-' : String(problems.length),
+    shortRevision(revision), message ?? '',
+  ];
+}
+
+/** Enough of a revision to tell it from others in a list. */
+function shortRevision(revision: string | null): string {
+  return revision?.replace(/((?:^|@)sha\d+:[0-9a-f]{12})[0-9a-f]+$/, '$1') ?? '-';
+}

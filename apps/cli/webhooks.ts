@@ -1,0 +1,68 @@
+/** `millwright webhooks` and `deliveries`: addresses that senders post to, and what became of what they sent. spec: Webhook, Webhook delivery; contract 4. */
+import { apiVerb } from './api.ts';
+import { EXIT } from './exit-codes.ts';
+import { findFactory, findWebhook } from './names.ts';
+import { toSeconds, type Cell } from './output.ts';
+import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
+import type { Delivery, PageInfo, Webhook } from './wire.ts';
+
+/** The verb `webhooks`. */
+export const webhooks = apiVerb({
+  name: 'webhooks',
+  arguments: '[FACTORY]',
+  summary: 'Lists the webhooks of a factory with their ingress URLs.',
+  positionals: [0, 1],
+  options: {},
+  async run({ positionals: [name] }, { api, output }) {
+    const factory = await findFactory(api, name);
+    const answer = await api.call<{ webhooks: Webhook[] }>('GET', `/factory/${factory.uid}/webhooks`);
+    output.result(answer, () => {
+      if (answer.webhooks.length === 0) return output.note(`factory ${factory.slug} has no webhooks`);
+      output.table(['NAME', 'ENABLED', 'AUTHENTICATION', 'SECRET', 'LAST DELIVERY', 'URL'], answer.webhooks.map(webhookRow));
+    });
+    return EXIT.ok;
+  },
+});
+
+/** The verb `deliveries`. */
+export const deliveries = apiVerb({
+  name: 'deliveries',
+  arguments: '[FACTORY] WEBHOOK',
+  summary: "Shows a webhook's delivery log, newest first.",
+  positionals: [1, 2],
+  options: PAGE_OPTIONS,
+  async run({ values, positionals }, { api, output }) {
+    const query = pageQuery(values);
+    const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
+    const webhook = await findWebhook(api, factory, positionals.at(-1) ?? '');
+    const answer = await api.call<{ deliveries: Delivery[]; page_info: PageInfo }>('GET', `/factory/${factory.uid}/webhooks/${webhook.uid}/deliveries`, { query });
+    output.result(answer, () => {
+      if (answer.deliveries.length === 0) return output.note(`webhook ${webhook.slug} has no deliveries`);
+      output.table(['RECEIVED', 'OUTCOME', 'SIZE', 'FROM', 'DELIVERY ID', 'RESULT'], answer.deliveries.map(deliveryRow), 4);
+      noteMore(output, answer.page_info);
+    });
+    return EXIT.ok;
+  },
+});
+
+function webhookRow({ slug, enabled, auth_mode: mode, signature_scheme: scheme, secret_name: secret, last_delivery_at: last, ingress_url: url }: Webhook): Cell[] {
+  return [slug, enabled ? 'yes' : { text: 'no', colour: 'yellow' }, scheme === null ? mode : `${mode} ${scheme}`, secret ?? '-', toSeconds(last), url];
+}
+
+function deliveryRow(entry: Delivery): Cell[] {
+  const { received_at: at, outcome, size, size_exact: isExact, client_address: from, delivery_id: id, count: entries = 1 } = entry;
+  const label = entries > 1 ? `${outcome} ×${entries}` : outcome;
+  return [
+    toSeconds(at), { text: label, colour: outcome === 'Accepted' ? 'green' : outcome === 'Duplicate' ? 'dim' : 'red' }, `${isExact ? '' : '>='}${size}`, from ?? '-', id,
+    resultOf(entry),
+  ];
+}
+
+/** What it started, or why it did not. */
+function resultOf({ started = [], skipped = [], refused_because: reason, outcome }: Delivery): string {
+  if (reason !== undefined) return reason;
+  if (outcome !== 'Accepted') return '-';
+  if (started.length > 0) return started.map(({ run_id: id }) => `run ${id}`).join(', ');
+  const filters = skipped.map(({ reason: why, failedPointer, operator }) => (why === 'filter' ? `filter failed ${failedPointer === '' ? 'at the root' : `at ${failedPointer ?? '?'}`} (${operator})` : why));
+  return filters.length === 0 ? 'no automation selects it' : `no run: ${filters.join('; ')}`;
+}

@@ -1,0 +1,129 @@
+/** Runs one suite of the stores on every database: SQLite always, PostgreSQL where one can be started, loudly skipped where not. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AccessStore } from '../../apps/server/store/access.ts';
+import { openDatabase, type Database, type DatabaseOptions } from '../../apps/server/store/database.ts';
+import { DefinitionStore } from '../../apps/server/store/definitions.ts';
+import { DeliveryStore } from '../../apps/server/store/deliveries.ts';
+import { FactoryStore } from '../../apps/server/store/factories.ts';
+import { RunStore } from '../../apps/server/store/runs.ts';
+import { SecretStore } from '../../apps/server/store/secrets.ts';
+import { ServingStore } from '../../apps/server/store/serving.ts';
+import { change, row, rows, type Row, type SqlValue } from '../../apps/server/store/statements.ts';
+import { WebhookStore } from '../../apps/server/store/webhooks.ts';
+import { freshDatabase, postgresServer } from '../support/postgres.ts';
+
+/** Every store over one database, as one process of the service has them. */
+export interface Stores {
+  database: Database;
+  access: AccessStore;
+  definitions: DefinitionStore;
+  deliveries: DeliveryStore;
+  factories: FactoryStore;
+  runs: RunStore;
+  secrets: SecretStore;
+  serving: ServingStore;
+  webhooks: WebhookStore;
+}
+
+/** One empty database of a suite. */
+export interface World {
+  readonly dialect: 'sqlite' | 'postgres';
+  /** The stores of this process. */
+  readonly stores: Stores;
+  /** `postgres://…`; undefined on SQLite. */
+  readonly url: string | undefined;
+  /** What this database is opened with. */
+  readonly options: DatabaseOptions;
+  /** Stores of another replica; on SQLite, which one process owns, the same ones. */
+  another(): Promise<Stores>;
+}
+
+/** Declares `tests` once per database. The world is there from the first hook or test on, not while tests are declared. */
+export async function onEachBackend(subject: string, tests: (world: World) => void): Promise<void> {
+  describe(`${subject} on SQLite`, () => tests(prepared('sqlite')));
+  await onPostgres(subject, tests);
+}
+
+/** Declares tests that only a server with several connections can pass or fail. */
+export async function onPostgres(subject: string, tests: (world: World) => void): Promise<void> {
+  const server = await postgresServer();
+  if (server.ok) describe(`${subject} on PostgreSQL`, () => tests(prepared('postgres', server.url)));
+  else describe.skip(`${subject} on PostgreSQL (SKIPPED: ${server.reason})`, () => tests(prepared('postgres')));
+}
+
+function prepared(dialect: World['dialect'], serverUrl?: string): World {
+  const closings: (() => Promise<unknown>)[] = [];
+  let stores: Stores | undefined;
+  let url: string | undefined;
+  let dataDir = '';
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'millwright-conformance-'));
+    closings.push(() => rm(dataDir, { recursive: true, force: true }));
+    if (serverUrl !== undefined) {
+      const fresh = await freshDatabase(serverUrl);
+      url = fresh.url;
+      closings.push(fresh.drop);
+    }
+    stores = await opened();
+  });
+  afterAll(async () => {
+    for (const close of closings.toReversed()) await close();
+  });
+
+  async function opened(): Promise<Stores> {
+    const database = await openDatabase({ url, dataDir, nowMs: Date.now });
+    closings.push(() => database.close());
+    return storesOf(database);
+  }
+
+  function present(): Stores {
+    if (stores === undefined) throw new Error('the database is opened before the first test, not while tests are declared');
+    return stores;
+  }
+
+  return {
+    dialect,
+    get stores() {
+      return present();
+    },
+    get url() {
+      return url;
+    },
+    get options() {
+      return { url, dataDir, nowMs: Date.now };
+    },
+    another: async () => (dialect === 'sqlite' ? present() : opened()),
+  };
+}
+
+/** The stores as a process has them that has just started: what they remember is what the database holds. */
+export function storesOf(database: Database): Stores {
+  return {
+    database,
+    access: new AccessStore(database),
+    definitions: new DefinitionStore(database),
+    deliveries: new DeliveryStore(database),
+    factories: new FactoryStore(database),
+    runs: new RunStore(database),
+    secrets: new SecretStore(database),
+    serving: new ServingStore(database),
+    webhooks: new WebhookStore(database),
+  };
+}
+
+/** Rows as the database has them, past every store. */
+export function look<R = Row>({ database }: Stores, text: string, ...params: SqlValue[]): Promise<R[]> {
+  return database.read(() => rows<R>(text, ...params));
+}
+
+/** How many rows a query counts. */
+export async function count({ database }: Stores, from: string, ...params: SqlValue[]): Promise<number> {
+  return Number((await database.read(() => row<{ n: number }>(`SELECT count(*) AS n FROM ${from}`, ...params)))?.n);
+}
+
+/** Changes rows past every store: what a test needs to move time or to break something. */
+export function meddle({ database }: Stores, text: string, ...params: SqlValue[]): Promise<number> {
+  return database.run(() => change(text, ...params));
+}

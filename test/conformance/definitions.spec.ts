@@ -1,0 +1,255 @@
+/** Applied definitions, managed secrets, access and the serving state on every database. contract 2, 5, 9. */
+import type { Grants } from '../../apps/server/store/secrets.ts';
+import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
+import { apply, automationOf, newId, sealing, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
+
+await onEachBackend('definitions', (world) => {
+  let stores: Stores;
+  beforeEach(() => {
+    stores = world.stores;
+  });
+
+  it('gives back exactly what was applied, in order of names', async () => {
+    const { uid, fence } = await seedFactory(stores);
+    const objects = [
+      webhookOf(unique('wh_'), 'b', 's', { description: 'ünï', deliveryIdHeader: 'x-id' }),
+      webhookOf(unique('wh_'), 'a', 's', { authMode: 'signature', signatureScheme: 'github', enabled: false }),
+      automationOf(unique('auto_'), 'triage', ['wh_x']),
+      { kind: 'environment' as const, uid: unique('env_'), slug: 'py', path: 'environments/py.yaml', definition: { name: 'py', path: 'environments/py.yaml', setupCommands: ['make'] } },
+      { kind: 'skill' as const, uid: unique('skill_'), slug: 'fix', path: 'skills/fix/SKILL.md', definition: { name: 'fix', path: 'skills/fix/SKILL.md', text: '# Fix\n', files: [] } },
+    ];
+    await apply(stores, uid, fence, objects, [], 'main@sha1:1');
+    const actual = await stores.definitions.actual(uid);
+    expect(actual.factory).toEqual({ applyMode: 'atomic' });
+    expect(actual.objects).toEqual([objects[1], objects[0], objects[2], objects[4], objects[3]].toSorted((a, b) => rank(a) - rank(b)));
+    expect((await stores.factories.find(uid))?.revisionApplied).toBe('main@sha1:1');
+    expect((await stores.webhooks.list(uid)).map(({ slug, auth_mode: mode, enabled, version, revision }) => ({ slug, mode, enabled, version, revision }))).toEqual([
+      { slug: 'a', mode: 'signature', enabled: 0, version: 1, revision: 'main@sha1:1' },
+      { slug: 'b', mode: 'token', enabled: 1, version: 1, revision: 'main@sha1:1' },
+    ]);
+    expect(await stores.webhooks.automations(uid)).toHaveLength(1);
+  });
+
+  const rank = (object: { kind: string; slug: string } | undefined): number => ['webhook', 'automation'].indexOf(object?.kind ?? '') * 1 + (object?.kind === 'environment' || object?.kind === 'skill' ? 10 : 0);
+
+  it('raises a webhook’s version on update, and deletes and brings back under the same uid', async () => {
+    const { factoryUid, fence, webhookUid, secretName } = await seedServed(stores);
+    await apply(stores, factoryUid, fence, [webhookOf(webhookUid, 'orders', secretName, { enabled: false })], [], 'r2');
+    expect(await stores.webhooks.find(webhookUid)).toMatchObject({ version: 2, enabled: 0, revision: 'r2' });
+    await apply(stores, factoryUid, fence, [], [{ kind: 'webhook', uid: webhookUid }], 'r3');
+    expect(await stores.webhooks.find(webhookUid)).toBeUndefined();
+    const facts = await stores.definitions.webhookFacts(factoryUid);
+    expect([facts.live.size, [...facts.deleted]]).toEqual([0, [webhookUid]]);
+    await apply(stores, factoryUid, fence, [webhookOf(webhookUid, 'orders', secretName)], [], 'r4');
+    const back = await stores.webhooks.find(webhookUid);
+    expect(back).toMatchObject({ uid: webhookUid, enabled: 1, deleted_at: null, secret_version: 1 });
+    expect((await stores.definitions.webhookFacts(factoryUid)).live).toEqual(new Map([[webhookUid, 'orders']]));
+  });
+
+  it('applies everything or nothing', async () => {
+    const { factoryUid, fence, webhookUid, secretName } = await seedServed(stores);
+    const foreign = await seedServed(stores);
+    const before = [await stores.definitions.actual(factoryUid), await servingVersion(stores, factoryUid)];
+    const upserts = [webhookOf(webhookUid, 'orders', secretName, { enabled: false }), webhookOf(foreign.webhookUid, 'stolen', secretName)];
+    await expect(apply(stores, factoryUid, fence, upserts)).rejects.toThrow(/conflict/);
+    expect([await stores.definitions.actual(factoryUid), await servingVersion(stores, factoryUid)]).toEqual(before);
+  });
+
+  it('gives every change a serving version that no other has had', async () => {
+    const other = await world.another();
+    const all = await Promise.all([seedServed(stores), seedServed(other), seedServed(stores)]);
+    await Promise.all(all.map(({ factoryUid, fence }, n) => apply(n % 2 === 0 ? stores : other, factoryUid, fence, [])));
+    const versions = await Promise.all(all.map(({ factoryUid }) => servingVersion(stores, factoryUid)));
+    expect(new Set(versions).size).toBe(3);
+    expect(await stores.serving.version()).toBe(Math.max(...versions));
+  });
+
+  describe('secrets', () => {
+    const put = (owner: string, name: string, value?: string, grants?: Grants) => stores.secrets.put({ id: newId(), owner, name, value: value === undefined ? undefined : sealing(value), grants });
+
+    it('may be declared without a value, and count their versions', async () => {
+      const name = unique('s');
+      const { secret, created } = await put('team', name);
+      expect([created, secret.version, secret.usableFor, await stores.secrets.newest(secret.id)]).toEqual([true, 0, undefined, undefined]);
+      expect((await put('team', name, 'one')).secret.version).toBe(1);
+      const second = await put('team', name, 'two');
+      expect([second.created, second.secret.version, second.secret.usableFor?.token]).toEqual([false, 2, true]);
+      const newest = await stores.secrets.newest(secret.id);
+      expect([newest?.version, Buffer.from(newest?.sealed ?? []).toString()]).toEqual([2, 'two 2']);
+    });
+
+    it('keep grants that are not given, and a value that is not given', async () => {
+      const name = unique('s');
+      await put('team', name, 'one', { factories: ['fac_a'], uses: ['git'] });
+      expect((await put('team', name, 'two')).secret.grants).toEqual({ factories: ['fac_a'], uses: ['git'] });
+      const moved = await put('team', name, undefined, { factories: '*', uses: ['run'] });
+      expect([moved.secret.grants, moved.secret.version]).toEqual([{ factories: '*', uses: ['run'] }, 2]);
+      expect((await stores.secrets.find('team', name))?.grants.factories).toBe('*');
+    });
+
+    it('set by many at once end with as many versions', async () => {
+      const other = await world.another();
+      const name = unique('s');
+      const puts = await Promise.all(Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? stores : other).secrets.put({ id: newId(), owner: 'team', name, value: sealing(`v${n}`) })));
+      expect(puts.map(({ secret }) => secret.version).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+      expect(puts.filter(({ created }) => created)).toHaveLength(1);
+    });
+
+    it.each([
+      { grants: { factories: '*', uses: ['webhook'] }, use: 'webhook', visible: true, why: 'granted to all' },
+      { grants: { factories: '*', uses: ['webhook'] }, use: 'run', visible: false, why: 'not for this use' },
+      { grants: { factories: ['fac_other'], uses: ['webhook'] }, use: 'webhook', visible: false, why: 'not to this factory' },
+      { grants: { factories: [], uses: ['webhook'] }, use: 'webhook', visible: false, why: 'to nobody' },
+    ] as const)('of the team are visible where granted: $why', async ({ grants, use, visible }) => {
+      const name = unique('s');
+      await put('team', name, 'v', { factories: grants.factories === '*' ? '*' : [...grants.factories], uses: [...grants.uses] });
+      expect((await stores.secrets.visibleTo('fac_mine', use)).has(name)).toBe(visible);
+    });
+
+    it('of the factory come before the team’s, and are nobody else’s', async () => {
+      const name = unique('s');
+      const team = await put('team', name, 'team');
+      const own = await put('fac_mine', name, 'own');
+      expect((await stores.secrets.visibleTo('fac_mine', 'webhook')).get(name)?.id).toBe(own.secret.id);
+      expect((await stores.secrets.visibleTo('fac_else', 'webhook')).get(name)?.id).toBe(team.secret.id);
+      expect((await stores.secrets.list('fac_mine')).map((secret) => secret.name)).toContain(name);
+    });
+
+    it('move to a new version in one transaction, and the old value does not stay on disk', async () => {
+      const { factoryUid, fence, webhookUid, secretId, secretName } = await seedServed(stores);
+      const before = await servingVersion(stores, factoryUid);
+      await put('team', secretName, 'rotated');
+      expect(await count(stores, 'secret_value WHERE secret_id = ?', secretId)).toBe(2); // still served
+      expect(await servingVersion(stores, factoryUid)).toBe(before);
+      expect(await stores.definitions.factoriesNaming(secretName)).toEqual([factoryUid]);
+      const moved = await stores.definitions.rebindSecrets(factoryUid, fence);
+      expect(moved).toEqual([{ webhookUid, slug: 'orders', path: 'webhooks/orders.yaml', secretName, version: 2 }]);
+      expect(await servingVersion(stores, factoryUid)).toBeGreaterThan(before);
+      expect(await look(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secretId)).toEqual([{ version: 2 }]);
+      expect(await stores.definitions.rebindSecrets(factoryUid, fence)).toEqual([]);
+    });
+
+    it('keep a value that another factory still serves', async () => {
+      const [first, second] = [await seedServed(stores), await seedServed(stores)];
+      await apply(stores, second.factoryUid, second.fence, [webhookOf(second.webhookUid, 'orders', first.secretName)]);
+      await put('team', first.secretName, 'rotated');
+      await stores.definitions.rebindSecrets(first.factoryUid, first.fence);
+      expect(await count(stores, 'secret_value WHERE secret_id = ?', first.secretId)).toBe(2);
+      await stores.definitions.rebindSecrets(second.factoryUid, second.fence);
+      expect(await count(stores, 'secret_value WHERE secret_id = ?', first.secretId)).toBe(1);
+    });
+
+    it('no longer granted are taken away at the next binding', async () => {
+      const { factoryUid, fence, webhookUid, secretName } = await seedServed(stores);
+      await put('team', secretName, undefined, { factories: [], uses: ['webhook'] });
+      expect(await stores.definitions.rebindSecrets(factoryUid, fence)).toMatchObject([{ webhookUid, version: undefined }]);
+      expect((await stores.webhooks.find(webhookUid))?.secret_id).toBeNull();
+    });
+
+    it('deleted while in use revoke at once: no value is left, nothing is served with it', async () => {
+      const { factoryUid, webhookUid, secretId, secretName } = await seedServed(stores);
+      expect(await stores.secrets.usersOf(secretId)).toEqual([{ webhookUid, factoryUid, webhookSlug: 'orders', authMode: 'token', signatureScheme: null }]);
+      const before = await servingVersion(stores, factoryUid);
+      await stores.secrets.remove(secretId);
+      expect(await servingVersion(stores, factoryUid)).toBeGreaterThan(before);
+      expect(await count(stores, 'secret_value WHERE secret_id = ?', secretId)).toBe(0);
+      expect(await stores.secrets.find('team', secretName)).toBeUndefined();
+      const [served] = (await stores.serving.changedSince(before)).filter(({ uid }) => uid === factoryUid);
+      expect(served?.webhooks.map(({ secret }) => secret)).toEqual([undefined]);
+    });
+  });
+
+  describe('serving state', () => {
+    it('answers what changed since a version, whole and once', async () => {
+      const first = await seedServed(stores);
+      const between = await stores.serving.version();
+      const second = await seedServed(stores);
+      const changed = await stores.serving.changedSince(between);
+      expect(changed.map(({ uid }) => uid)).toEqual([second.factoryUid]);
+      expect(changed[0]).toMatchObject({
+        version: await servingVersion(stores, second.factoryUid), deleted: false, revision: 'main@sha1:0000', serviceAccountUid: `sa_${second.factoryUid}`,
+        webhooks: [{ uid: second.webhookUid, slug: 'orders', authMode: 'token', enabled: true, secret: { secretId: second.secretId, version: 1 } }],
+        automations: [{ uid: second.automationUid, definition: { name: 'triage' } }],
+      });
+      expect(Buffer.from(changed[0]?.webhooks[0]?.secret?.sealed ?? []).toString()).toBe('value 1');
+      expect(await stores.serving.changedSince(await stores.serving.version())).toEqual([]);
+      expect((await stores.serving.changedSince(0)).map(({ uid }) => uid)).toEqual(expect.arrayContaining([first.factoryUid, second.factoryUid]));
+    });
+
+    it('shows deleted factories empty, deleted webhooks not at all, disabled ones as such', async () => {
+      const [gone, less] = [await seedServed(stores), await seedServed(stores)];
+      const before = await stores.serving.version();
+      await stores.factories.remove(gone.factoryUid);
+      await apply(stores, less.factoryUid, less.fence, [webhookOf(unique('wh_'), 'off', less.secretName, { enabled: false })], [{ kind: 'webhook', uid: less.webhookUid }, { kind: 'automation', uid: less.automationUid }]);
+      const changed = new Map((await stores.serving.changedSince(before)).map((factory) => [factory.uid, factory]));
+      expect(changed.get(gone.factoryUid)).toMatchObject({ deleted: true, webhooks: [], automations: [] });
+      expect(changed.get(less.factoryUid)).toMatchObject({ deleted: false, webhooks: [{ slug: 'off', enabled: false }], automations: [] });
+    });
+
+    it('never shows a version without what belongs to it, whatever is written meanwhile', async () => {
+      const other = await world.another();
+      const { factoryUid, fence, webhookUid, secretName } = await seedServed(stores);
+      const writing = (async () => {
+        for (let n = 0; n < 20; n += 1) await apply(other, factoryUid, fence, [webhookOf(webhookUid, 'orders', secretName, { enabled: n % 2 === 0, description: `${n}` })], [], `r${n}`);
+      })();
+      for (let n = 0; n < 20; n += 1) {
+        const [seen] = (await stores.serving.changedSince(0)).filter(({ uid }) => uid === factoryUid);
+        if (seen?.revision.startsWith('r')) expect(seen.webhooks[0]?.enabled).toBe(Number(seen.revision.slice(1)) % 2 === 0);
+      }
+      await writing;
+    });
+  });
+
+  describe('access', () => {
+    const key = async (columns: Record<string, string | number | null>): Promise<Buffer> => {
+      const hash = Buffer.from(unique('h'));
+      await stores.access.createFirstKey({ id: newId(), principalUid: 'user_admin', hash: Buffer.from(unique('h')) });
+      const values = { role: 'viewer', factories: null, expires_at: null, revoked_at: null, ...columns };
+      await stores.database.run(function* () {
+        yield { kind: 'insert', table: 'api_key', columns: ['id', 'principal_uid', 'name', 'key_hash', 'created_at', ...Object.keys(values)], rows: [[newId(), 'user_admin', 'k', hash, 1, ...Object.values(values)]], ignoreConflicts: false };
+      });
+      return hash;
+    };
+
+    it.each([
+      { columns: {}, access: { role: 'viewer', factories: undefined }, why: 'not limited' },
+      { columns: { factories: '["fac_a"]', role: 'manager' }, access: { role: 'manager', factories: ['fac_a'] }, why: 'limited' },
+      { columns: { expires_at: Date.now() + 3_600_000 }, access: { role: 'viewer' }, why: 'not yet expired' },
+      { columns: { expires_at: Date.now() - 1 }, access: undefined, why: 'expired' },
+      { columns: { revoked_at: 1 }, access: undefined, why: 'revoked' },
+    ])('of a key that is $why', async ({ columns, access }) => {
+      const found = await stores.access.find(await key(columns));
+      if (access === undefined) expect(found).toBeUndefined();
+      else expect(found).toMatchObject({ ...access, principal: { uid: 'user_admin', kind: 'user', displayName: 'admin' } });
+    });
+
+    it('ends with the revocation of its key, and is none for unknown keys', async () => {
+      const hash = await key({});
+      await stores.access.revoke((await stores.access.find(hash))?.keyId as string);
+      expect(await stores.access.find(hash)).toBeUndefined();
+      expect(await stores.access.find(Buffer.from('unknown'))).toBeUndefined();
+    });
+
+    it('remembers the first proofs of an installation, whoever comes later', async () => {
+      const proofs = { masterKey: Buffer.from('m'), uidKey: Buffer.from('u') };
+      await stores.access.installation(proofs);
+      const later = await stores.access.installation({ masterKey: Buffer.from('x'), uidKey: Buffer.from('y') });
+      expect([Buffer.from(later.masterKey).toString(), Buffer.from(later.uidKey).toString()]).toEqual(['m', 'u']);
+    });
+
+    it('leaves audit entries', async () => {
+      const id = newId();
+      await stores.access.audit({ id, principalUid: 'user_admin', action: 'secret.create', subject: 's', details: '{}' });
+      expect(await look(stores, 'SELECT action, subject, factory_uid, address FROM audit_entry WHERE id = ?', id)).toEqual([{ action: 'secret.create', subject: 's', factory_uid: null, address: null }]);
+      await stores.access.ping();
+    });
+  });
+
+  it('counts a webhook as used only while it lives', async () => {
+    const { factoryUid, fence, webhookUid, secretId } = await seedServed(stores);
+    await apply(stores, factoryUid, fence, [], [{ kind: 'webhook', uid: webhookUid }]);
+    expect(await stores.secrets.usersOf(secretId)).toEqual([]);
+    await meddle(stores, 'UPDATE secret SET updated_at = 1 WHERE id = ?', secretId);
+    expect((await stores.secrets.list('team')).find(({ id }) => id === secretId)?.updatedAtMs).toBe(1);
+  });
+});

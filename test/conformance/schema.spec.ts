@@ -1,0 +1,110 @@
+/** The schema: migrations on fresh, present and newer databases, and entities that say what the migrations made. */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openDatabase, SchemaTooNew } from '../../apps/server/store/database.ts';
+import { SCHEMA } from '../../apps/server/store/tables.ts';
+import { startProgram } from '../support/child-program.ts';
+import { freshDatabase, postgresServer } from '../support/postgres.ts';
+import { look, meddle, onEachBackend, onPostgres, storesOf, type Stores } from './backends.ts';
+
+interface Column {
+  table: string;
+  column: string;
+  type: 'text' | 'integer' | 'bytes';
+  nullable: boolean;
+}
+
+const TYPES: Readonly<Record<string, Column['type']>> = { TEXT: 'text', text: 'text', INTEGER: 'integer', bigint: 'integer', BLOB: 'bytes', bytea: 'bytes' };
+
+/** Every column of our own tables, sorted. */
+async function columnsOf(stores: Stores): Promise<Column[]> {
+  const text =
+    stores.database.dialect === 'sqlite'
+      ? `SELECT m.name AS table_name, c.name AS column_name, c.type AS data_type, CASE WHEN c."notnull" = 1 OR c.pk > 0 THEN 0 ELSE 1 END AS nullable
+         FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'`
+      : "SELECT table_name, column_name, data_type, CASE is_nullable WHEN 'YES' THEN 1 ELSE 0 END AS nullable FROM information_schema.columns WHERE table_schema = 'public'";
+  const found = await look<{ table_name: string; column_name: string; data_type: string; nullable: number }>(stores, text);
+  return found
+    .filter(({ table_name: table }) => table !== 'migrations' && !table.startsWith('sqlite_'))
+    .map((one) => ({ table: one.table_name, column: one.column_name, type: TYPES[one.data_type] as Column['type'], nullable: Number(one.nullable) === 1 }))
+    .toSorted((a, b) => (`${a.table}.${a.column}` < `${b.table}.${b.column}` ? -1 : 1));
+}
+
+await onEachBackend('schema', (world) => {
+  it('has entities whose columns are those of the migrated tables', async () => {
+    const columns = new Map((await columnsOf(world.stores)).map((one) => [`${one.table}.${one.column}`, one]));
+    expect(SCHEMA).not.toHaveLength(0);
+    for (const entity of SCHEMA) {
+      const { tableName, columns: declared, primaryColumns } = world.stores.database.source.getMetadata(entity);
+      for (const one of declared) {
+        expect(columns.get(`${tableName}.${one.databaseName}`)).toEqual({ table: tableName, column: one.databaseName, type: one.type === 'bigint' ? 'integer' : 'text', nullable: one.isNullable });
+      }
+      expect(primaryColumns).toHaveLength(1);
+      expect(await primaryKeyOf(world.stores, tableName)).toEqual(primaryColumns.map(({ databaseName }) => databaseName));
+    }
+  });
+
+  it('is the same on both databases', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'millwright-schema-'));
+    const database = await openDatabase({ dataDir, nowMs: Date.now });
+    expect(await columnsOf(world.stores)).toEqual(await columnsOf(storesOf(database)));
+    await database.close();
+    await rm(dataDir, { recursive: true });
+  });
+
+  it('is made once: opening again changes nothing and loses nothing', async () => {
+    await meddle(world.stores, 'UPDATE serving_clock SET version = 41');
+    const before = await look(world.stores, 'SELECT * FROM migrations');
+    const again = await openDatabase(world.options);
+    expect(await look(storesOf(again), 'SELECT * FROM migrations')).toEqual(before);
+    expect(await look(storesOf(again), 'SELECT version FROM serving_clock')).toEqual([{ version: 41 }]);
+    await again.close();
+  });
+
+  it('of a newer program is refused before anything is touched, and can be opened once it is gone', async () => {
+    await meddle(world.stores, "INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'FromTheFuture9999999999999')");
+    await expect(openDatabase(world.options)).rejects.toThrow(SchemaTooNew);
+    await expect(openDatabase(world.options)).rejects.toThrow(/FromTheFuture9999999999999.*newer/);
+    await meddle(world.stores, "DELETE FROM migrations WHERE name LIKE 'FromTheFuture%'");
+    await (await openDatabase(world.options)).close();
+  });
+});
+
+async function primaryKeyOf(stores: Stores, table: string): Promise<string[]> {
+  const text =
+    stores.database.dialect === 'sqlite'
+      ? 'SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk'
+      : `SELECT a.attname::text AS name FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey) WHERE i.indrelid = ?::regclass AND i.indisprimary`;
+  return (await look<{ name: string }>(stores, text, table)).map(({ name }) => name);
+}
+
+await onPostgres('migration by several processes', () => {
+  it('happens once when they start at the same moment', async () => {
+    const server = await postgresServer();
+    const { url, drop } = await freshDatabase(server.ok ? server.url : '');
+    const programs = [1, 2, 3].map(() => startProgram('test/conformance/programs/migrate.ts', [url]));
+    expect(await Promise.all(programs.map(({ ended }) => ended))).toEqual([0, 0, 0]);
+    const [first] = programs.map(({ lines }) => lines);
+    expect(first).toEqual([expect.stringMatching(/^FirstSchema\d+/)]);
+    for (const { lines } of programs) expect(lines).toEqual(first);
+    await drop();
+  });
+});
+
+describe('one door to the database', () => {
+  const server = fileURLToPath(new URL('../../apps/server', import.meta.url));
+
+  it.each([
+    { pattern: /\.transaction\(|startTransaction\(|@Transaction/, allowed: [], why: 'a transaction that awaits lets statements of other requests into itself' },
+    { pattern: /['"`]BEGIN/, allowed: ['store/sqlite.ts', 'store/postgres.ts', 'data-folder.ts'], why: 'every write goes through the runner' },
+    { pattern: /from 'typeorm'/, allowed: 'store/', why: 'only the store knows TypeORM' },
+    { pattern: /synchronize: true|\.synchronize\(/, allowed: [], why: 'migrations are what makes the schema' },
+  ])('is the only one: $why', async ({ pattern, allowed }) => {
+    const files = (await readdir(server, { recursive: true })).filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'));
+    const texts = await Promise.all(files.map(async (name) => ({ name, text: await readFile(join(server, name), 'utf8') })));
+    const using = texts.filter(({ text }) => pattern.test(text)).map(({ name }) => name);
+    expect(using.filter((name) => (typeof allowed === 'string' ? !name.startsWith(allowed) : !(allowed as string[]).includes(name)))).toEqual([]);
+  });
+});

@@ -1,0 +1,159 @@
+/** Factories over the API: made, looked at, pointed at sources, deleted; and their pass history. contract 4. */
+import { startGitServer, type GitServer } from '../support/git-server.ts';
+import { automationFile, automationPath, deliver, statusOf, syncAndLook, webhookFile, webhookPath, type SyncItem } from '../support/factory-files.ts';
+import { bootService, eventually, type TestService } from '../support/service.ts';
+
+const TOKEN = 'a-token-of-sixteen-or-more';
+const FILES = { [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile(['orders']) };
+let git: GitServer;
+let service: TestService;
+
+beforeAll(async () => {
+  git = await startGitServer();
+  service = await bootService({
+    environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'false', MILLWRIGHT_RUN_CONCURRENCY: '0' },
+  });
+  await service.secret('hook-token', TOKEN);
+});
+
+afterAll(async () => {
+  await service.stop();
+  await git.close();
+});
+
+async function created(slug: string): Promise<string> {
+  const repository = git.createRepository(slug);
+  repository.commit(FILES);
+  const answer = await service.api('POST', '/factory', { slug, source: { kind: 'git', url: git.urlOf(slug), branch: 'main' } });
+  expect(answer.status).toBe(200);
+  await service.sync(String(answer.body['uid']));
+  return String(answer.body['uid']);
+}
+
+describe('creating a factory', () => {
+  it('follows a git repository from then on', async () => {
+    const uid = await created('alpha');
+    expect(uid).toMatch(/^fac_[0-9a-hjkmnp-tv-z]{26}$/);
+    expect((await service.api('GET', `/factory/${uid}`)).body).toMatchObject({ uid, slug: 'alpha', name: 'alpha', suspended: false, definitions_managed: true, source: { kind: 'git', branch: 'main' } });
+    expect((await deliver(service.ingressUrl('alpha', 'orders'), TOKEN)).status).toBe(202);
+    const webhooks = (await service.api('GET', `/factory/${uid}/webhooks`)).body['webhooks'];
+    expect(webhooks).toEqual([expect.objectContaining({
+      uid: service.webhookUid('alpha', 'orders'), slug: 'orders', auth_mode: 'token', secret_name: 'hook-token', enabled: true, file: webhookPath('orders'),
+      ingress_url: service.ingressUrl('alpha', 'orders'), revision: (await statusOf(service, uid)).revision_applied,
+    })]);
+  });
+
+  const refused: [string, unknown, number, string, string][] = [
+    ['a directory', { slug: 'x', source: { kind: 'directory', path: '/etc' } }, 400, '/source/kind', 'the operator did not allow local sources'],
+    ['a file: address', { slug: 'x', source: { kind: 'git', url: 'file:///etc' } }, 400, '/source/url', 'the operator did not allow local sources'],
+    ['a plain path', { slug: 'x', source: { kind: 'git', url: '/etc' } }, 400, '/source/url', 'the operator did not allow local sources'],
+    ['an http: address', { slug: 'x', source: { kind: 'git', url: 'http://example.com/r' } }, 400, '/source/url', 'credentials would travel in the clear'],
+    ['an ext:: address', { slug: 'x', source: { kind: 'git', url: 'ext::sh -c id' } }, 400, '/source/url', 'it would run a command'],
+    ['an option', { slug: 'x', source: { kind: 'git', url: '--upload-pack=id' } }, 400, '/source/url', 'git would take it for an option'],
+    ['a password in the address', { slug: 'x', source: { kind: 'git', url: 'https://u:hidden-word@example.com/r' } }, 400, '/source/url', 'secrets are named, not written'],
+    ['no address', { slug: 'x', source: { kind: 'git' } }, 400, '/source/url', 'the member is required'],
+    ['an unknown kind', { slug: 'x', source: { kind: 'svn', url: 'x' } }, 400, '/source/kind', 'only what is known'],
+    ['a bad slug', { slug: 'X Y', source: { kind: 'git', url: 'https://example.com/r' } }, 400, '/slug', 'slugs are part of UIDs'],
+    ['no slug', { source: { kind: 'git', url: 'https://example.com/r' } }, 400, '/slug', 'the member is required'],
+  ];
+  it.each(refused)('refuses %s', async (_what, body, status, pointer, why) => {
+    expect(why).not.toBe('');
+    const answer = await service.api('POST', '/factory', body);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+    expect((answer.body['errors'] as { pointer: string }[]).map((error) => error.pointer)).toContain(pointer);
+    expect(JSON.stringify(answer.body)).not.toContain('hidden-word');
+  });
+
+  it('refuses a slug that is taken', async () => {
+    await created('taken');
+    const answer = await service.api('POST', '/factory', { slug: 'taken', source: { kind: 'git', url: git.urlOf('taken') } });
+    expect(answer).toMatchObject({ status: 409, body: { error: 'conflict' } });
+    expect(answer.headers.get('x-should-retry')).toBe('false');
+  });
+
+  it('lets one of two that race for a slug win', async () => {
+    git.createRepository('race').commit(FILES);
+    const body = { slug: 'race', source: { kind: 'git', url: git.urlOf('race') } };
+    const answers = await Promise.all([service.api('POST', '/factory', body), service.api('POST', '/factory', body)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+});
+
+describe('deleting a factory', () => {
+  it('makes its webhooks 404 at once, cancels what waits, and hides it', async () => {
+    const uid = await created('doomed');
+    const url = service.ingressUrl('doomed', 'orders');
+    expect((await deliver(url, TOKEN)).status).toBe(202);
+    const [run] = (await service.api('GET', `/agent/runs?factory_uid=${uid}`)).body['runs'] as Record<string, unknown>[];
+    expect(run?.['state']).toBe('QUEUED');
+    expect((await service.api('DELETE', `/factory/${uid}`)).status).toBe(204);
+    expect((await deliver(url, TOKEN)).status).toBe(404);
+    expect((await deliver(url, 'a-wrong-token-of-length')).status).toBe(404);
+    const after = (await service.api('GET', `/agent/runs/${String(run?.['run_id'])}`)).body;
+    expect(after).toMatchObject({ state: 'CANCELLED', status_message: { message: 'the factory was deleted' } });
+    expect((await service.api('GET', `/factory/${uid}`)).status).toBe(404);
+    expect((await service.api('POST', `/factory/${uid}/sync`)).status).toBe(404);
+    const listed = (await service.api('GET', '/factory?limit=500')).body['factories'] as { uid: string }[];
+    expect(listed.map((factory) => factory.uid)).not.toContain(uid);
+  });
+
+  it('and making it again gives the same URLs back', async () => {
+    const uid = await created('again');
+    expect((await deliver(service.ingressUrl('again', 'orders'), TOKEN, { n: 1 })).status).toBe(202);
+    await service.api('DELETE', `/factory/${uid}`);
+    const answer = await service.api('POST', '/factory', { slug: 'again', source: { kind: 'git', url: git.urlOf('again'), branch: 'main' } });
+    expect(answer.body['uid']).toBe(uid);
+    await service.sync(uid);
+    expect((await deliver(service.ingressUrl('again', 'orders'), TOKEN, { n: 2 })).status).toBe(202);
+    await eventually('the deliveries of both lives are in the log', async () => {
+      const { body } = await service.api('GET', `/factory/${uid}/webhooks/${service.webhookUid('again', 'orders')}/deliveries`);
+      return (body['deliveries'] as unknown[]).length === 2 ? true : undefined;
+    });
+  });
+});
+
+describe('the list of factories', () => {
+  it('is paged and searched', async () => {
+    for (const slug of ['list-a', 'list-b', 'list-c']) await created(slug);
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const { body } = await service.api('GET', `/factory?search=LIST-&limit=2${cursor === undefined ? '' : `&cursor=${cursor}`}`);
+      seen.push(...(body['factories'] as { slug: string }[]).map(({ slug }) => slug));
+      cursor = (body['page_info'] as { next_cursor?: string }).next_cursor;
+    } while (cursor !== undefined);
+    expect(seen.sort()).toEqual(['list-a', 'list-b', 'list-c']);
+    expect((await service.api('GET', '/factory?search=%25')).body['factories']).toEqual([]); // a wildcard is a character here
+  });
+});
+
+describe('the pass history', () => {
+  it('says what changed, and each pass can be fetched', async () => {
+    const uid = await created('history');
+    const [only] = (await service.api('GET', `/factory/${uid}/syncs`)).body['syncs'] as SyncItem[];
+    expect(only).toMatchObject({ ending: 'applied', changes: [{ action: 'create', kind: 'webhook' }, { action: 'create', kind: 'automation' }] });
+    expect((await service.api('GET', `/factory/${uid}/syncs/${only?.id}`)).body).toEqual(only);
+    expect((await service.api('GET', `/factory/${uid}/syncs/unknown`)).status).toBe(404);
+  });
+
+  it('is newest first and paged back to the first pass', async () => {
+    const repository = git.createRepository('paged');
+    repository.commit(FILES);
+    const { body } = await service.api('POST', '/factory', { slug: 'paged', source: { kind: 'git', url: git.urlOf('paged'), branch: 'main' } });
+    const uid = String(body['uid']);
+    await service.sync(uid);
+    for (const name of ['one', 'two', 'three']) {
+      repository.commit({ [webhookPath(name)]: webhookFile('hook-token') });
+      await syncAndLook(service, uid);
+    }
+    const added: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = (await service.api('GET', `/factory/${uid}/syncs?limit=1${cursor === undefined ? '' : `&cursor=${cursor}`}`)).body;
+      added.push(...(page['syncs'] as SyncItem[]).flatMap(({ changes }) => changes.map(({ slug }) => slug)));
+      cursor = (page['page_info'] as { next_cursor?: string }).next_cursor;
+    } while (cursor !== undefined);
+    expect(added).toEqual(['three', 'two', 'one', 'orders', 'triage']);
+  });
+});

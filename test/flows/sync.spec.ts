@@ -1,0 +1,315 @@
+/** A commit becomes the serving state: what applies, what is refused, what stays as it was. contract 8, 9; reference: the table of situations. */
+import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
+import { automationFile, automationPath, deliver, runIn, statusOf, syncAndLook, syncsOf, webhookFile, webhookPath } from '../support/factory-files.ts';
+import { bootService, type TestService } from '../support/service.ts';
+
+const TOKEN = 'a-token-of-sixteen-or-more';
+let git: GitServer;
+let service: TestService;
+let count = 0;
+
+beforeAll(async () => {
+  git = await startGitServer();
+  service = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+  await service.secret('hook-token', TOKEN);
+});
+
+afterAll(async () => {
+  await service.stop();
+  await git.close();
+});
+
+/** A factory of its own, following the repository's main branch over TLS. */
+async function following(files: Record<string, string>): Promise<{ slug: string; uid: string; repository: TestRepository }> {
+  const slug = `f${(count += 1)}`;
+  const repository = git.createRepository(slug);
+  repository.commit(files);
+  const uid = await service.factory(slug, { kind: 'git', url: git.urlOf(slug), branch: 'main' });
+  return { slug, uid, repository };
+}
+
+const ONE = { [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile(['orders']) };
+
+describe('a commit', () => {
+  it('brings a webhook and the automation that names it, and both work', async () => {
+    const { slug, uid } = await following(ONE);
+    const status = await statusOf(service, uid);
+    expect(status.condition).toMatchObject({ ending: 'applied', reason: null });
+    expect(status.inventory.map(({ kind, slug: name }) => `${kind} ${name}`).sort()).toEqual(['automation triage', 'webhook orders']);
+    const accepted = await deliver(service.ingressUrl(slug, 'orders'), TOKEN, { n: 1 });
+    expect(accepted.status).toBe(202);
+    const runs = (await service.api('GET', `/agent/runs?factory_uid=${uid}`)).body['runs'] as Record<string, unknown>[];
+    expect(runs).toHaveLength(1);
+    expect(runs[0]).toMatchObject({ source: 'CUSTOM_WEBHOOK', factory_uid: uid, metadata: { delivery_id: accepted.body['delivery_id'], webhook_uid: service.webhookUid(slug, 'orders'), definition_revision: status.revision_applied } });
+    expect((await runIn(service, String(runs[0]?.['run_id']), 'SUCCEEDED', 'FAILED', 'ERROR'))['state']).toBe('SUCCEEDED');
+  });
+
+  it('may name the webhook by the UID that it will get', async () => {
+    const uid = service.webhookUid('byuid', 'orders');
+    const repository = git.createRepository('byuid');
+    repository.commit({ [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile([uid], 'Go.', { uids: true }) });
+    const factoryUid = await service.factory('byuid', { kind: 'git', url: git.urlOf('byuid'), branch: 'main' });
+    await deliver(service.ingressUrl('byuid', 'orders'), TOKEN);
+    expect((await service.api('GET', `/agent/runs?factory_uid=${factoryUid}`)).body['runs']).toHaveLength(1);
+  });
+
+  it('that is unchanged costs one ref advertisement, records nothing and keeps the serving version', async () => {
+    const { uid } = await following(ONE);
+    const before = await service.service.factories.find(uid);
+    const recorded = await syncsOf(service, uid);
+    git.forget();
+    const status = await syncAndLook(service, uid);
+    expect(status.condition.ending).toBe('applied');
+    expect(git.requests.map(({ kind }) => kind)).toEqual(['advertisement', 'ls-refs']); // protocol 2: one exchange tells the capabilities, one the refs
+    expect(git.count('fetch')).toBe(0);
+    expect(await syncsOf(service, uid)).toEqual(recorded);
+    expect((await service.service.factories.find(uid))?.servingVersion).toBe(before?.servingVersion);
+    expect(status.generation_handled).toBe(status.generation_requested);
+  });
+
+  it('that changes nothing but a README moves the applied revision', async () => {
+    const { uid, repository } = await following(ONE);
+    const commit = repository.commit({ 'README.md': 'words' });
+    const status = await syncAndLook(service, uid);
+    expect(status.revision_applied).toBe(`main@sha1:${commit}`);
+  });
+
+  it('of another branch than the followed one changes nothing', async () => {
+    const { uid, repository } = await following(ONE);
+    const before = await statusOf(service, uid);
+    repository.commit({ [webhookPath('orders')]: null }, { branch: 'other' });
+    expect((await syncAndLook(service, uid)).revision_applied).toBe(before.revision_applied);
+  });
+
+  it('takes a folder of the repository as the factory when one is named', async () => {
+    const repository = git.createRepository('sub');
+    repository.commit({ [`deploy/factory/${webhookPath('orders')}`]: webhookFile('hook-token'), [webhookPath('elsewhere')]: webhookFile('hook-token') });
+    const uid = await service.factory('sub', { kind: 'git', url: git.urlOf('sub'), branch: 'main', path: 'deploy/factory' });
+    expect((await statusOf(service, uid)).inventory.map(({ path }) => path)).toEqual([webhookPath('orders')]);
+  });
+});
+
+describe('an invalid commit (atomic)', () => {
+  it('applies nothing, keeps the last good state serving and shows every problem with its position', async () => {
+    const { slug, uid, repository } = await following(ONE);
+    const good = await statusOf(service, uid);
+    const bad = repository.commit({
+      [webhookPath('orders')]: 'authMode: tokn\nsecretName: hook-token\n',
+      [webhookPath('new')]: webhookFile('hook-tokn'),
+      [automationPath('triage')]: automationFile(['ordrs']),
+    });
+    const status = await syncAndLook(service, uid);
+    expect(status.condition).toMatchObject({ ending: 'blocked', reason: 'definitions-invalid' });
+    expect(status).toMatchObject({ revision_seen: `main@sha1:${bad}`, revision_applied: good.revision_applied });
+    const problems = (status.last_sync?.problems ?? []).filter(({ severity }) => severity === 'error').map(({ path, line, column, rule }) => `${path}:${line}:${column} ${rule}`);
+    expect(problems.sort()).toEqual([
+      'automations/triage/automation.md:6:18 webhook-known',
+      'webhooks/new.yaml:1:13 secret-known',
+      'webhooks/orders.yaml:1:11 wrong-value',
+    ].sort());
+    expect((await syncsOf(service, uid))[0]).toMatchObject({ ending: 'blocked', revision: `main@sha1:${bad}`, changes: [] });
+    expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
+    expect((await deliver(service.ingressUrl(slug, 'new'), TOKEN)).status).toBe(404);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  });
+
+  it('is reported once however often it is looked at, and again when it changes', async () => {
+    const { uid, repository } = await following(ONE);
+    repository.commit({ [webhookPath('orders')]: 'authMode: tokn\nsecretName: hook-token\n' });
+    await syncAndLook(service, uid);
+    const once = (await syncsOf(service, uid)).length;
+    await syncAndLook(service, uid);
+    expect(await syncsOf(service, uid)).toHaveLength(once);
+    repository.commit({ [webhookPath('orders')]: 'authMode: tokenn\nsecretName: hook-token\n' });
+    await syncAndLook(service, uid);
+    expect(await syncsOf(service, uid)).toHaveLength(once + 1);
+  });
+
+  it('as the first one leaves an empty factory, and the next good one applies', async () => {
+    const { uid, repository } = await following({ [webhookPath('orders')]: 'secretName: 5\n' });
+    expect(await statusOf(service, uid)).toMatchObject({ condition: { ending: 'blocked' }, revision_applied: null, inventory: [] });
+    repository.commit(ONE);
+    expect((await syncAndLook(service, uid)).condition.ending).toBe('applied');
+  });
+});
+
+describe('perFile mode', () => {
+  const files = { ...ONE, 'factory.yaml': 'applyMode: perFile\n', [webhookPath('second')]: webhookFile('hook-token') };
+
+  it('acts from the revision after the one that asks for it', async () => {
+    const { uid, repository } = await following(ONE);
+    repository.commit({ 'factory.yaml': 'applyMode: perFile\n', [webhookPath('bad')]: 'secretName: []\n' });
+    expect((await syncAndLook(service, uid)).condition.ending).toBe('blocked');
+    repository.commit({ [webhookPath('bad')]: null });
+    expect((await syncAndLook(service, uid)).condition.ending).toBe('applied');
+    repository.commit({ [webhookPath('bad')]: 'secretName: []\n', [webhookPath('fresh')]: webhookFile('hook-token') });
+    const status = await syncAndLook(service, uid);
+    expect(status.inventory.map(({ slug }) => slug)).toContain('fresh');
+  });
+
+  it('keeps the last good version of a broken file, applies the others and deletes nothing', async () => {
+    const { slug, uid, repository } = await following(files);
+    repository.commit({
+      [webhookPath('orders')]: 'enabled: false\nauthMode: nonsense\nsecretName: hook-token\n', // must not half-apply
+      [webhookPath('second')]: null,
+      [webhookPath('third')]: webhookFile('hook-token'),
+      [webhookPath('never')]: 'secretName: []\n',
+    });
+    const status = await syncAndLook(service, uid);
+    expect(status.inventory.map(({ slug: name }) => name).sort()).toEqual(['orders', 'second', 'third', 'triage']);
+    expect(status.last_sync?.problems.some(({ path }) => path === webhookPath('orders'))).toBe(true);
+    const answers = await Promise.all(['orders', 'second', 'third', 'never'].map((name) => deliver(service.ingressUrl(slug, name), TOKEN)));
+    expect(answers.map(({ status: answered }) => answered)).toEqual([202, 202, 202, 404]);
+    repository.commit({ [webhookPath('orders')]: webhookFile('hook-token'), [webhookPath('never')]: null });
+    expect((await syncAndLook(service, uid)).inventory.map(({ slug: name }) => name).sort()).toEqual(['orders', 'third', 'triage']);
+  });
+
+  it('holds the file whose reference is broken, not the one it refers to', async () => {
+    const { uid, repository } = await following(files);
+    repository.commit({ [automationPath('triage')]: automationFile(['nowhere'], 'Other words.'), [webhookPath('third')]: webhookFile('hook-token') });
+    const status = await syncAndLook(service, uid);
+    expect(status.inventory.map(({ slug }) => slug)).toContain('third');
+    const automations = (await service.api('GET', `/factory/${uid}/automations`)).body['automations'] as { prompt: string }[];
+    expect(automations[0]?.prompt).toContain('Do what the event asks for.');
+  });
+});
+
+describe('a deleted file', () => {
+  const files = { ...ONE, [webhookPath('second')]: webhookFile('hook-token') };
+
+  it('is 404 at once, and comes back under the same URL, remembering what it accepted', async () => {
+    const { slug, uid, repository } = await following(files);
+    const url = service.ingressUrl(slug, 'second');
+    expect((await deliver(url, TOKEN, { n: 1 }, { 'x-millwright-delivery-id': 'once' })).status).toBe(202);
+    repository.commit({ [webhookPath('second')]: null });
+    await syncAndLook(service, uid);
+    expect((await deliver(url, TOKEN)).status).toBe(404);
+    expect((await deliver(url, 'wrong-token-for-this-one')).status).toBe(404);
+    repository.commit({ [webhookPath('second')]: files[webhookPath('second')] as string });
+    await syncAndLook(service, uid);
+    expect((await deliver(url, TOKEN, { n: 2 }, { 'x-millwright-delivery-id': 'once' })).status).toBe(202);
+    const entries = (await service.api('GET', `/factory/${uid}/webhooks/${service.webhookUid(slug, 'second')}/deliveries`)).body['deliveries'] as { outcome: string }[];
+    expect(entries.map(({ outcome }) => outcome)).toEqual(['Duplicate', 'Accepted']);
+  });
+
+  it('that an automation names is a problem while it is named', async () => {
+    const { uid, repository } = await following(files);
+    repository.commit({ [webhookPath('orders')]: null });
+    expect((await syncAndLook(service, uid)).condition).toMatchObject({ ending: 'blocked', reason: 'definitions-invalid' });
+  });
+
+  it('that was renamed is a delete and a create, and the history says so', async () => {
+    const { slug, uid, repository } = await following(files);
+    repository.commit({ [webhookPath('second')]: null, [webhookPath('renamed')]: webhookFile('hook-token') });
+    const status = await syncAndLook(service, uid);
+    expect(status.last_sync?.changes.map(({ action, slug: name, renamed_from: from }) => [action, name, from])).toEqual([
+      ['create', 'renamed', webhookPath('second')], ['delete', 'second', undefined],
+    ]);
+    expect((await deliver(service.ingressUrl(slug, 'second'), TOKEN)).status).toBe(404);
+    expect((await deliver(service.ingressUrl(slug, 'renamed'), TOKEN)).status).toBe(202);
+  });
+});
+
+describe('the guard', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const many = { ...Object.fromEntries(names.map((name) => [webhookPath(name), webhookFile('hook-token')])) };
+  const without = Object.fromEntries(names.slice(0, 4).map((name) => [webhookPath(name), null]));
+
+  it('holds a mass deletion with everything else of its revision until exactly that plan is approved', async () => {
+    const { slug, uid, repository } = await following(many);
+    repository.commit({ ...without, [webhookPath('new')]: webhookFile('hook-token') });
+    const held = await syncAndLook(service, uid);
+    expect(held.condition).toMatchObject({ ending: 'blocked', reason: 'prune-held' });
+    expect(held.last_sync?.held.map(({ slug: name }) => name)).toEqual(['a', 'b', 'c', 'd']);
+    expect(held.inventory).toHaveLength(6);
+    expect((await deliver(service.ingressUrl(slug, 'a'), TOKEN)).status).toBe(202);
+    const digest = held.last_sync?.plan as string;
+
+    expect((await service.api('POST', `/factory/${uid}/approve`, { plan: `sha256:${'0'.repeat(64)}` })).status).toBe(200);
+    expect((await syncAndLook(service, uid)).condition.reason).toBe('prune-held');
+
+    expect((await service.api('POST', `/factory/${uid}/approve`, { plan: digest })).status).toBe(200);
+    const done = await syncAndLook(service, uid);
+    expect(done.condition).toMatchObject({ ending: 'applied', reason: null });
+    expect(done.inventory.map(({ slug: name }) => name).sort()).toEqual(['e', 'f', 'new']);
+    expect((await deliver(service.ingressUrl(slug, 'a'), TOKEN)).status).toBe(404);
+  });
+
+  it('takes no approval of another revision', async () => {
+    const { uid, repository } = await following(many);
+    repository.commit(without);
+    const digest = (await syncAndLook(service, uid)).last_sync?.plan as string;
+    repository.commit({ [webhookPath('e')]: null });
+    await syncAndLook(service, uid);
+    await service.api('POST', `/factory/${uid}/approve`, { plan: digest });
+    expect((await syncAndLook(service, uid)).inventory).toHaveLength(6);
+  });
+
+  it('holds only the deletions in perFile mode', async () => {
+    const { uid, repository } = await following({ ...many, 'factory.yaml': 'applyMode: perFile\n' });
+    repository.commit({ ...without, [webhookPath('new')]: webhookFile('hook-token') });
+    const held = await syncAndLook(service, uid);
+    expect(held.inventory).toHaveLength(7);
+    expect(held.last_sync?.held).toHaveLength(4);
+    await service.api('POST', `/factory/${uid}/approve`, { plan: held.last_sync?.plan });
+    expect((await syncAndLook(service, uid)).inventory.map(({ slug }) => slug).sort()).toEqual(['e', 'f', 'new']);
+  });
+
+  it('holds the loss of the last webhook, and of everything', async () => {
+    const { slug, uid, repository } = await following(ONE);
+    repository.commit({ [webhookPath('orders')]: null, [automationPath('triage')]: null, 'README.md': 'nothing here', 'factory.yaml': 'name: Empty\n' });
+    expect((await syncAndLook(service, uid)).condition.reason).toBe('prune-held');
+    expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
+  });
+});
+
+describe('rewritten history', () => {
+  it('is followed: the new tip is what counts', async () => {
+    const { uid, repository } = await following({ ...ONE, [webhookPath('second')]: webhookFile('hook-token') });
+    const tip = repository.commit({ ...ONE, [webhookPath('other')]: webhookFile('hook-token') }, { rewrite: true });
+    const status = await syncAndLook(service, uid);
+    expect(status.revision_applied).toBe(`main@sha1:${tip}`);
+    expect(status.inventory.map(({ slug }) => slug).sort()).toEqual(['orders', 'other', 'triage']);
+  });
+});
+
+describe('triggers', () => {
+  it('during a pass are followed by another pass that takes the newest commit', async () => {
+    const { slug, uid, repository } = await following(ONE);
+    git.fault = { kind: 'slow', delayMs: 400, only: 'fetch' };
+    repository.commit({ [webhookPath('middle')]: webhookFile('hook-token') });
+    const first = syncAndLook(service, uid);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const newest = repository.commit({ [webhookPath('newest')]: webhookFile('hook-token') });
+    const last = await syncAndLook(service, uid);
+    git.fault = undefined;
+    await first;
+    expect(last.revision_applied).toBe(`main@sha1:${newest}`);
+    expect(last.generation_handled).toBe(last.generation_requested);
+    expect((await deliver(service.ingressUrl(slug, 'newest'), TOKEN)).status).toBe(202);
+  });
+
+  it('that come in a burst are all handled, by few passes', async () => {
+    const { uid, repository } = await following(ONE);
+    const tip = repository.commit({ [webhookPath('second')]: webhookFile('hook-token') });
+    git.forget();
+    const all = await Promise.all(Array.from({ length: 20 }, () => service.api('POST', `/factory/${uid}/sync?wait=true`)));
+    expect(all.every(({ body }) => body['revision_applied'] === `main@sha1:${tip}`)).toBe(true);
+    expect(git.count('ls-refs')).toBeLessThan(20);
+  });
+});
+
+describe('suspended', () => {
+  it('stops reconciling, not serving', async () => {
+    const { slug, uid, repository } = await following(ONE);
+    const before = await statusOf(service, uid);
+    expect((await service.api('POST', `/factory/${uid}/suspend`)).body).toMatchObject({ suspended: true });
+    repository.commit({ [webhookPath('second')]: webhookFile('hook-token') });
+    git.forget();
+    expect((await syncAndLook(service, uid)).revision_applied).toBe(before.revision_applied);
+    expect(git.requests).toEqual([]);
+    expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
+    await service.api('POST', `/factory/${uid}/resume`);
+    expect((await syncAndLook(service, uid)).inventory.map(({ slug: name }) => name)).toContain('second');
+  });
+});
