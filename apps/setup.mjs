@@ -1,7 +1,8 @@
 // Makes a fresh clone ready (packages, build), then does what an npm script asks for. Plain JavaScript, no packages: it runs first.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,6 +11,7 @@ const quietNode = ['--disable-warning=ExperimentalWarning', '--enable-source-map
 const cli = join(root, 'apps/cli/millwright.mjs');
 
 const tasks = {
+  build: () => 0,
   start: (args) => run(process.execPath, [...quietNode, cli, 'start', '--factory', join(root, 'examples/factory-repo'), '--example', ...args]),
   demo: (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/demo/demo.js'), ...args]),
   'bench:ingest': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/ingest.js'), ...args]),
@@ -20,6 +22,7 @@ const tasks = {
 
 const [task, ...args] = process.argv.slice(2);
 process.chdir(root);
+process.on('SIGINT', () => undefined); // the program in the foreground gets it too and decides
 if (!(task in tasks)) fail(`unknown task ${task}; known: ${Object.keys(tasks).join(', ')}`);
 install();
 if (task !== 'check') build();
@@ -55,7 +58,23 @@ function copy(file) {
 }
 
 function jest(args, environment = {}) {
-  return run(process.execPath, ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules/jest/bin/jest.js'), ...args], environment);
+  const results = join(mkdtempSync(join(tmpdir(), 'millwright-tests-')), 'results.json');
+  const code = run(
+    process.execPath,
+    ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules/jest/bin/jest.js'), '--json', `--outputFile=${results}`, ...args],
+    environment,
+    ['inherit', 'ignore', 'inherit'], // the report goes to stderr, the JSON to the file
+  );
+  if (existsSync(results)) closingLine(JSON.parse(readFileSync(results, 'utf8')));
+  rmSync(dirname(results), { recursive: true, force: true });
+  return code;
+}
+
+/** What did not run is named, and counted as skipped. */
+function closingLine({ numPassedTests, numFailedTests, numPendingTests, testResults }) {
+  const skipped = testResults.flatMap(({ assertionResults }) => assertionResults.filter(({ status }) => status === 'pending'));
+  for (const { fullName } of skipped) console.log(`skipped: ${fullName}`);
+  console.log(`Tests: ${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
 }
 
 function bin(name) {
@@ -76,9 +95,8 @@ function digestOf(files) {
 }
 
 /** Runs a program in the foreground; signals reach it with us, so we only wait. Answers its exit code. */
-function run(program, args, environment = {}) {
-  process.on('SIGINT', () => undefined);
-  const { status, signal, error } = spawnSync(program, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...environment } });
+function run(program, args, environment = {}, stdio = 'inherit') {
+  const { status, signal, error } = spawnSync(program, args, { cwd: root, stdio, env: { ...process.env, ...environment } });
   if (error) fail(`${program} could not be started: ${error.message}`);
   return signal ? 128 : (status ?? 1);
 }

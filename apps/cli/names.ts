@@ -35,8 +35,8 @@ export async function findWebhook(api: Api, factory: Factory, name: string): Pro
   const { webhooks } = await api.call<{ webhooks: Webhook[] }>('GET', `/factory/${factory.uid}/webhooks`);
   const found = webhooks.find(({ slug, uid }) => slug === name || uid === name);
   if (found !== undefined) return found;
-  const known = webhooks.length === 0 ? 'it has none' : `it has ${listed(webhooks.map(({ slug }) => slug))}`;
-  throw new Failure(`factory ${factory.slug} has no webhook ${name}; ${known}`, EXIT.usage);
+  if (webhooks.length === 0) throw new Failure(`factory ${factory.slug} has no webhooks`, EXIT.usage);
+  throw new Failure(`factory ${factory.slug} has no webhook ${name}; it has ${listed(webhooks.map(({ slug }) => slug))}`, EXIT.usage);
 }
 
 /** A run's ID as it may stand in an address. */

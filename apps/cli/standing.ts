@@ -38,7 +38,10 @@ export function printStanding(output: Output, factory: Factory, standing: Factor
     ['inventory', inventoryText(inventory)],
   ]);
   const sync = currentSync(standing);
-  if (sync !== undefined) printFindings(output, factory, sync);
+  if (sync !== undefined && sync.problems.length + sync.held.length > 0) {
+    output.line('');
+    printFindings(output, factory, sync);
+  }
   if (inventory.length === 0) return;
   output.line('');
   output.table(['KIND', 'NAME', 'UID', 'FILE'], inventory.map(({ kind, slug, uid, path }) => [kind, slug, uid, path]));

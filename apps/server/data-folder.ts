@@ -42,8 +42,10 @@ function hold(folder: string): DataFolderLock {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     lock?.close();
-    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY')) throw new DataFolderProblem(`the data folder ${folder} is used by another millwright process; stop that one or set MILLWRIGHT_DATA_DIR`);
-    throw new DataFolderProblem(`the data folder ${folder} cannot be written (${(error as { code?: string }).code ?? 'unknown'})`);
+    const code = (error as { code?: string }).code;
+    if (code?.startsWith('SQLITE_') !== true) throw error; // the driver itself is broken: not the folder's fault
+    if (code.startsWith('SQLITE_BUSY')) throw new DataFolderProblem(`the data folder ${folder} is used by another millwright process; stop that one or set MILLWRIGHT_DATA_DIR`);
+    throw new DataFolderProblem(`the data folder ${folder} cannot be written (${code})`);
   }
   return { release: () => void lock.close() };
 }

@@ -24,7 +24,7 @@ await onEachBackend('acceptOnce', (world) => {
     expect(await accept(one)).toEqual({ kind: 'accepted' });
     expect(await logged()).toEqual([{ entry_id: one.entryId, outcome: 'accepted' }]);
     expect(await count(stores, 'run WHERE entry_id = ?', one.entryId)).toBe(2);
-    expect(await count(stores, 'identity WHERE entry_id = ?', one.entryId)).toBe(1);
+    expect(await count(stores, 'identity WHERE webhook_uid = ?', served.webhookUid)).toBe(1);
     expect(await slotsOf(stores, served.webhookUid)).toHaveLength(1);
   });
 

@@ -83,7 +83,7 @@ await onPostgres('at once', (world) => {
     const identity = unique('same');
     const one = await arrivalAt(world.stores, served, { identity });
     await rival.query('BEGIN');
-    await rival.query('INSERT INTO identity (webhook_uid, hash, entry_id, accepted_at) VALUES ($1, $2, $3, 0)', [served.webhookUid, Buffer.from(identity), 'elsewhere']);
+    await rival.query('INSERT INTO identity (webhook_uid, hash, accepted_at) VALUES ($1, $2, 0)', [served.webhookUid, Buffer.from(identity)]);
     const answer = world.stores.deliveries.acceptOnce(one);
     await waiting(1);
     await rival.query('COMMIT');
@@ -94,7 +94,7 @@ await onPostgres('at once', (world) => {
     const identity = unique('same');
     const one = await arrivalAt(world.stores, served, { identity });
     await rival.query('BEGIN');
-    await rival.query('INSERT INTO identity (webhook_uid, hash, entry_id, accepted_at) VALUES ($1, $2, $3, 0)', [served.webhookUid, Buffer.from(identity), 'elsewhere']);
+    await rival.query('INSERT INTO identity (webhook_uid, hash, accepted_at) VALUES ($1, $2, 0)', [served.webhookUid, Buffer.from(identity)]);
     const answer = world.stores.deliveries.acceptOnce(one);
     await waiting(1);
     await rival.query('ROLLBACK');

@@ -21,7 +21,7 @@ await onEachBackend('definitions', (world) => {
     await apply(stores, uid, fence, objects, [], 'main@sha1:1');
     const actual = await stores.definitions.actual(uid);
     expect(actual.factory).toEqual({ applyMode: 'atomic' });
-    expect(actual.objects).toEqual([objects[1], objects[0], objects[2], objects[4], objects[3]].toSorted((a, b) => rank(a) - rank(b)));
+    expect(actual.objects).toEqual([objects[1], objects[0], objects[2], objects[4], objects[3]]); // webhooks, automations, the rest
     expect((await stores.factories.find(uid))?.revisionApplied).toBe('main@sha1:1');
     expect((await stores.webhooks.list(uid)).map(({ slug, auth_mode: mode, enabled, version, revision }) => ({ slug, mode, enabled, version, revision }))).toEqual([
       { slug: 'a', mode: 'signature', enabled: 0, version: 1, revision: 'main@sha1:1' },
@@ -29,8 +29,6 @@ await onEachBackend('definitions', (world) => {
     ]);
     expect(await stores.webhooks.automations(uid)).toHaveLength(1);
   });
-
-  const rank = (object: { kind: string; slug: string } | undefined): number => ['webhook', 'automation'].indexOf(object?.kind ?? '') * 1 + (object?.kind === 'environment' || object?.kind === 'skill' ? 10 : 0);
 
   it('raises a webhook’s version on update, and deletes and brings back under the same uid', async () => {
     const { factoryUid, fence, webhookUid, secretName } = await seedServed(stores);
@@ -201,7 +199,7 @@ await onEachBackend('definitions', (world) => {
   });
 
   describe('access', () => {
-    const key = async (columns: Record<string, string | number | null>): Promise<Buffer> => {
+    const key = async (columns: { role?: string; factories?: string; expires_at?: number; revoked_at?: number }): Promise<Buffer> => {
       const hash = Buffer.from(unique('h'));
       await stores.access.createFirstKey({ id: newId(), principalUid: 'user_admin', hash: Buffer.from(unique('h')) });
       const values = { role: 'viewer', factories: null, expires_at: null, revoked_at: null, ...columns };

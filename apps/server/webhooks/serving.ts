@@ -94,7 +94,9 @@ export class Serving {
   private async load(): Promise<void> {
     const askedAtMs = this.monotonicMs();
     if ((await this.store.version()) !== this.version) {
-      for (const factory of await this.store.changedSince(this.version)) this.take(factory);
+      const changed = await this.store.changedSince(this.version);
+      for (const factory of changed) this.take(factory);
+      this.version = Math.max(this.version, ...changed.map(({ version }) => version)); // behind all: a fault between two factories loses none
     }
     this.confirmedAtMs = askedAtMs;
   }
@@ -102,7 +104,6 @@ export class Serving {
   private take(factory: ServingFactory): void {
     for (const uid of this.webhooksOf.get(factory.uid) ?? []) this.webhooks.delete(uid);
     this.webhooksOf.delete(factory.uid);
-    this.version = Math.max(this.version, factory.version);
     if (factory.deleted) return;
     const served: ServedFactory = {
       uid: factory.uid, slug: factory.slug, version: factory.version, revision: factory.revision, serviceAccountUid: factory.serviceAccountUid,

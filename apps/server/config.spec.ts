@@ -1,0 +1,135 @@
+/** The environment: each variable good and bad, all faults at once, and never a value in a message. contract 1. */
+import { resolve } from 'node:path';
+import { ConfigFaults, isLoopback, readConfig, type Config, type ConfigFault } from './config.ts';
+
+function faultsOf(environment: Record<string, string | undefined>): readonly ConfigFault[] {
+  try {
+    readConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigFaults) return error.faults;
+    throw error;
+  }
+}
+
+const KEY = `mw_${'a'.repeat(43)}`;
+
+describe('an empty environment', () => {
+  it('is a configuration', () => {
+    expect(readConfig({})).toEqual({
+      port: 8080, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080', ingressUrl: 'http://127.0.0.1:8080', dataDir: resolve('.millwright'), databaseUrl: undefined,
+      adminKey: undefined, masterKeyFile: undefined, uidKeyFile: undefined, syncIntervalMs: 60_000, allowLocalSources: false, trustedProxies: [], tls: undefined,
+      gitCaFile: undefined, gitKnownHostsFile: undefined, searchPath: undefined, allowUnsandboxed: false, runCommand: undefined, runConcurrency: 4, runTimeoutMs: 3_600_000,
+      runNetwork: 'none', runRestartable: false, waitingRunsMax: 10_000, diskReserveBytes: 256 * 1_048_576, identityRetentionDays: undefined,
+    });
+  });
+
+  it('is the same as one of empty variables, and as one of other programs’ variables', () => {
+    expect(readConfig({ MILLWRIGHT_PORT: '', MILLWRIGHT_PUBLIC_URL: '', MILLWRIGHT_RUN_COMMAND: '', HOME: '/root', MILL: 'x' })).toEqual(readConfig({}));
+  });
+
+  it('cannot be changed afterwards', () => {
+    expect(Object.isFrozen(readConfig({}))).toBe(true);
+  });
+});
+
+describe('good values', () => {
+  const cases: { set: Record<string, string>; read: Partial<Config>; why: string }[] = [
+    { set: { MILLWRIGHT_PORT: '0' }, read: { port: 0 }, why: 'any free port' },
+    { set: { MILLWRIGHT_PORT: '65535' }, read: { port: 65_535, publicUrl: 'http://127.0.0.1:65535' }, why: 'the public URL follows the port' },
+    { set: { MILLWRIGHT_HOST: '::1' }, read: { host: '::1', publicUrl: 'http://[::1]:8080' }, why: 'an IPv6 host' },
+    { set: { MILLWRIGHT_PUBLIC_URL: 'https://x.example/base/' }, read: { publicUrl: 'https://x.example/base', ingressUrl: 'https://x.example/base' }, why: 'no trailing slash, the ingress follows' },
+    { set: { MILLWRIGHT_PUBLIC_URL: 'http://localhost:9' }, read: { publicUrl: 'http://localhost:9' }, why: 'loopback needs no TLS' },
+    { set: { MILLWRIGHT_INGRESS_URL: 'https://in.example' }, read: { ingressUrl: 'https://in.example', publicUrl: 'http://127.0.0.1:8080' }, why: 'an ingress of its own' },
+    { set: { MILLWRIGHT_PUBLIC_URL: 'http://x.example', MILLWRIGHT_ALLOW_HTTP: 'true' }, read: { publicUrl: 'http://x.example' }, why: 'plain http where it is allowed' },
+    { set: { MILLWRIGHT_DATA_DIR: '/srv/mw' }, read: { dataDir: '/srv/mw' }, why: 'an absolute folder' },
+    { set: { MILLWRIGHT_DATA_DIR: 'here' }, read: { dataDir: resolve('here') }, why: 'a relative folder' },
+    { set: { MILLWRIGHT_DATABASE_URL: 'postgres://u:p@h/d' }, read: { databaseUrl: 'postgres://u:p@h/d' }, why: 'PostgreSQL' },
+    { set: { MILLWRIGHT_DATABASE_URL: 'postgresql://h/d' }, read: { databaseUrl: 'postgresql://h/d' }, why: 'its other name' },
+    { set: { MILLWRIGHT_ADMIN_KEY: KEY }, read: { adminKey: KEY }, why: 'the shortest key' },
+    { set: { MILLWRIGHT_MASTER_KEY_FILE: '/k', MILLWRIGHT_UID_KEY_FILE: '/u' }, read: { masterKeyFile: '/k', uidKeyFile: '/u' }, why: 'key files' },
+    { set: { MILLWRIGHT_SYNC_INTERVAL: '1' }, read: { syncIntervalMs: 1_000 }, why: 'seconds' },
+    { set: { MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'true', MILLWRIGHT_ALLOW_UNSANDBOXED: 'true', MILLWRIGHT_RUN_RESTARTABLE: 'true' }, read: { allowLocalSources: true, allowUnsandboxed: true, runRestartable: true }, why: 'flags' },
+    { set: { MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'false' }, read: { allowLocalSources: false }, why: 'a flag that is off' },
+    { set: { MILLWRIGHT_TLS_CERT_FILE: '/c', MILLWRIGHT_TLS_KEY_FILE: '/k' }, read: { tls: { certFile: '/c', keyFile: '/k' }, publicUrl: 'https://127.0.0.1:8080' }, why: 'TLS' },
+    { set: { MILLWRIGHT_GIT_CA_FILE: '/ca', MILLWRIGHT_GIT_KNOWN_HOSTS_FILE: '/kh', PATH: '/bin' }, read: { gitCaFile: '/ca', gitKnownHostsFile: '/kh', searchPath: '/bin' }, why: 'files and PATH' },
+    { set: { MILLWRIGHT_RUN_COMMAND: '["sh", "-c", "true"]' }, read: { runCommand: ['sh', '-c', 'true'] }, why: 'words' },
+    { set: { MILLWRIGHT_RUN_CONCURRENCY: '0' }, read: { runConcurrency: 0 }, why: 'none here' },
+    { set: { MILLWRIGHT_RUN_TIMEOUT: '10' }, read: { runTimeoutMs: 10_000 }, why: 'seconds' },
+    { set: { MILLWRIGHT_RUN_NETWORK: 'host' }, read: { runNetwork: 'host' }, why: 'the machine’s network' },
+    { set: { MILLWRIGHT_QUEUE_MAX: '5', MILLWRIGHT_DISK_RESERVE_MB: '0' }, read: { waitingRunsMax: 5, diskReserveBytes: 0 }, why: 'bounds' },
+    { set: { MILLWRIGHT_IDENTITY_RETENTION_DAYS: '30' }, read: { identityRetentionDays: 30 }, why: 'forgetting' },
+    { set: { MILLWRIGHT_SERVER: 'https://x', MILLWRIGHT_API_KEY: 'k', MILLWRIGHT_BASE_URL: 'https://y' }, read: {}, why: 'the command line’s own' },
+  ];
+  it.each(cases)('$why', ({ set, read }) => {
+    expect(readConfig(set)).toMatchObject(read);
+  });
+
+  it('names trusted proxies by address and range', () => {
+    expect(readConfig({ MILLWRIGHT_TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8' }).trustedProxies).toHaveLength(3);
+  });
+});
+
+describe('bad values', () => {
+  const cases: { variable: string; values: string[] }[] = [
+    { variable: 'MILLWRIGHT_PORT', values: ['65536', '-1', '80.5', '0x50', ' 80', '8080 ', 'http', '1e3'] },
+    { variable: 'MILLWRIGHT_PUBLIC_URL', values: ['x.example', 'ftp://x.example', 'http://x.example', 'https://user:pass@x.example', 'https://x.example?q', 'https://x.example#f', 'http://127.0.0.1.example', 'http://0.0.0.0:8080'] },
+    { variable: 'MILLWRIGHT_INGRESS_URL', values: ['in.example', 'http://in.example', 'https://user@in.example'] },
+    { variable: 'MILLWRIGHT_DATABASE_URL', values: ['mysql://h/d', 'millwright.sqlite', 'h:5432'] },
+    { variable: 'MILLWRIGHT_ADMIN_KEY', values: ['mw_short', 'a'.repeat(60), `mw_${'a'.repeat(42)}`, `mw_${'a'.repeat(42)}+`, `${KEY} `] },
+    { variable: 'MILLWRIGHT_SYNC_INTERVAL', values: ['0', '86401', '1m', '0.5'] },
+    { variable: 'MILLWRIGHT_ALLOW_LOCAL_SOURCES', values: ['yes', '1', 'TRUE'] },
+    { variable: 'MILLWRIGHT_ALLOW_HTTP', values: ['on'] },
+    { variable: 'MILLWRIGHT_ALLOW_UNSANDBOXED', values: ['True'] },
+    { variable: 'MILLWRIGHT_RUN_RESTARTABLE', values: ['0'] },
+    { variable: 'MILLWRIGHT_TRUSTED_PROXIES', values: ['10.0.0.0/33', 'proxy.example', '10.0.0.0/8;192.0.2.1'] },
+    { variable: 'MILLWRIGHT_RUN_COMMAND', values: ['sh -c true', '[]', '["sh", 1]', '"sh"', '{"a":1}', 'null', '["a\\u0000b"]'] },
+    { variable: 'MILLWRIGHT_RUN_CONCURRENCY', values: ['1001', 'many'] },
+    { variable: 'MILLWRIGHT_RUN_TIMEOUT', values: ['0', '604801'] },
+    { variable: 'MILLWRIGHT_RUN_NETWORK', values: ['bridge', 'HOST'] },
+    { variable: 'MILLWRIGHT_QUEUE_MAX', values: ['0', '10000001'] },
+    { variable: 'MILLWRIGHT_IDENTITY_RETENTION_DAYS', values: ['7', '0', '36501'] },
+    { variable: 'MILLWRIGHT_DISK_RESERVE_MB', values: ['-1', 'some'] },
+    { variable: 'MILLWRIGHT_PROT', values: ['8080'] },
+    { variable: 'MILLWRIGHT_', values: ['x'] },
+  ];
+  const all = cases.flatMap(({ variable, values }) => values.map((value) => ({ variable, value })));
+
+  it.each(all)('$variable=$value is refused by name and rule', ({ variable, value }) => {
+    const faults = faultsOf({ [variable]: value });
+    expect(faults).toEqual([{ variable, rule: expect.any(String) }]);
+    // Short words of the rules themselves ("0", "many") say nothing.
+    if (value.length > 5) expect(faults[0]?.rule).not.toContain(value);
+  });
+
+  it.each([
+    { set: 'MILLWRIGHT_TLS_CERT_FILE', missing: 'MILLWRIGHT_TLS_KEY_FILE' },
+    { set: 'MILLWRIGHT_TLS_KEY_FILE', missing: 'MILLWRIGHT_TLS_CERT_FILE' },
+  ])('$set alone is refused', ({ set, missing }) => {
+    expect(faultsOf({ [set]: '/file' })).toEqual([{ variable: missing, rule: 'must be set together with its twin' }]);
+  });
+
+  it('are all reported at once, one line each', () => {
+    const environment = Object.fromEntries(cases.map(({ variable, values }) => [variable, values[0] as string]));
+    expect(new Set(faultsOf(environment).map(({ variable }) => variable))).toEqual(new Set(cases.map(({ variable }) => variable)));
+    const { message } = new ConfigFaults(faultsOf(environment));
+    expect(message.split('\n')).toHaveLength(cases.length);
+  });
+
+  it('never show what was set', () => {
+    const marker = 'value-that-nobody-may-see';
+    for (const { variable } of cases) {
+      for (const value of [marker, `mysql://u:${marker}@h/d`, `https://u:${marker}@h`]) {
+        const faults = faultsOf({ [variable]: value });
+        expect(faults).not.toEqual([]);
+        expect(new ConfigFaults(faults).stack).not.toContain(marker);
+      }
+    }
+  });
+});
+
+describe('loopback', () => {
+  it.each([
+    ['localhost', true], ['127.0.0.1', true], ['127.9.9.9', true], ['[::1]', true], ['0.0.0.0', false], ['[::]', false], ['127.0.0.1.example', false], ['localhost.example', false], ['10.0.0.1', false],
+  ])('%s: %s', (host, loopback) => expect(isLoopback(host)).toBe(loopback));
+});

@@ -1,0 +1,86 @@
+/** Encryption at rest: what was sealed opens for its own row and key only, and nothing that was touched opens at all. contract 2. */
+import { randomBytes } from 'node:crypto';
+import { keyProof, sameProof, Vault } from './vault.ts';
+
+const MASTER = randomBytes(32);
+const VALUE = Buffer.from('the value of a secret');
+
+describe('a sealed value', () => {
+  const vault = new Vault(MASTER);
+  const stored = vault.seal(VALUE, 'secret-1', 3);
+
+  it.each([
+    { value: VALUE, why: 'text' },
+    { value: Buffer.alloc(0), why: 'nothing' },
+    { value: Buffer.from([0, 255, 0, 10, 13]), why: 'any bytes' },
+    { value: randomBytes(65_536), why: 'a lot' },
+  ])('opens to the exact bytes: $why', ({ value }) => {
+    expect(Buffer.compare(vault.open(vault.seal(value, 's', 1), 's', 1), value)).toBe(0);
+  });
+
+  it('opens with the same key in another process', () => {
+    expect(Buffer.from(new Vault(Buffer.from(MASTER)).open(stored, 'secret-1', 3))).toEqual(VALUE);
+  });
+
+  it.each([
+    { id: 'secret-2', version: 3, why: 'another secret’s row' },
+    { id: 'secret-1', version: 2, why: 'an older version: nobody rolls a rotation back in the database' },
+    { id: 'secret-1', version: 4, why: 'a newer version' },
+    { id: 'secret-1 version 3', version: 3, why: 'a name that imitates the binding' },
+  ])('does not open in $why', ({ id, version }) => {
+    expect(() => vault.open(stored, id, version)).toThrow();
+  });
+
+  it('does not open with another master key', () => {
+    expect(() => new Vault(randomBytes(32)).open(stored, 'secret-1', 3)).toThrow();
+  });
+
+  it.each(['wrappedKey', 'sealed'] as const)('does not open when one bit of %s was changed, wherever', (part) => {
+    for (let position = 0; position < stored[part].length; position += 1) {
+      const bytes = Buffer.from(stored[part]);
+      bytes[position] = (bytes[position] as number) ^ 1;
+      expect(() => vault.open({ ...stored, [part]: bytes }, 'secret-1', 3)).toThrow();
+    }
+  });
+
+  it.each([0, 1, 11, 12, 27, 28])('does not open when it was cut to %i bytes', (length) => {
+    expect(() => vault.open({ ...stored, sealed: stored.sealed.subarray(0, length) }, 'secret-1', 3)).toThrow();
+    expect(() => vault.open({ ...stored, wrappedKey: stored.wrappedKey.subarray(0, length) }, 'secret-1', 3)).toThrow();
+  });
+
+  it('does not open with the data key of another value', () => {
+    const other = vault.seal(VALUE, 'secret-1', 3);
+    expect(() => vault.open({ wrappedKey: other.wrappedKey, sealed: stored.sealed }, 'secret-1', 3)).toThrow();
+  });
+
+  it('shows neither the value nor that two values are equal', () => {
+    const again = vault.seal(VALUE, 'secret-1', 3);
+    expect(Buffer.compare(again.sealed, stored.sealed)).not.toBe(0);
+    expect(Buffer.compare(again.wrappedKey, stored.wrappedKey)).not.toBe(0);
+    expect(Buffer.from(stored.sealed).includes(VALUE)).toBe(false);
+  });
+
+  it('says nothing of the value when it does not open', () => {
+    expect.assertions(1);
+    try {
+      vault.open(stored, 'secret-1', 2);
+    } catch (error) {
+      expect(String((error as Error).stack)).not.toContain(VALUE.toString());
+    }
+  });
+});
+
+describe('a master key', () => {
+  it.each([0, 16, 31, 33, 64])('of %i bytes is none', (bytes) => {
+    expect(() => new Vault(randomBytes(bytes))).toThrow(/32 bytes/);
+  });
+
+  it('is recognised by its proof, which differs by key and purpose', () => {
+    const proof = new Vault(MASTER).proof();
+    expect(sameProof(proof, new Vault(MASTER).proof())).toBe(true);
+    expect(sameProof(proof, new Vault(randomBytes(32)).proof())).toBe(false);
+    expect(sameProof(proof, keyProof(MASTER, 'uid'))).toBe(false);
+    expect(sameProof(proof, proof.subarray(1))).toBe(false);
+    expect(Buffer.compare(proof, MASTER)).not.toBe(0);
+  });
+});

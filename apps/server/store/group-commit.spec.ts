@@ -1,0 +1,84 @@
+/** Group commit: bounded batches in order of arrival, one at a time; a bad item fails alone, a failed database fails all. */
+import { GroupCommit } from './group-commit.ts';
+
+const MIB = 1_048_576;
+
+class Outage extends Error {}
+
+/** Commits batches and remembers them; items above 900 are bad. */
+function recorded(bytesOf: (item: number) => number = () => 1, around: (items: readonly number[]) => Promise<void> = async () => undefined) {
+  const batches: number[][] = [];
+  const group = new GroupCommit<number, string>(
+    async (items) => {
+      batches.push([...items]);
+      await around(items);
+      if (items.some((item) => item > 900)) throw new Error('bad item');
+      return items.map((item) => `done ${item}`);
+    },
+    bytesOf,
+    (error) => error instanceof Outage,
+  );
+  return { group, batches };
+}
+
+const range = (length: number): number[] => Array.from({ length }, (_, at) => at);
+
+describe('a group commit', () => {
+  it('takes what one turn brings into one batch, and gives each item its own result', async () => {
+    const { group, batches } = recorded();
+    expect(await Promise.all([3, 1, 2].map((item) => group.add(item)))).toEqual(['done 3', 'done 1', 'done 2']);
+    expect(batches).toEqual([[3, 1, 2]]);
+  });
+
+  it('is bounded in items', async () => {
+    const { group, batches } = recorded();
+    await Promise.all(range(600).map((item) => group.add(item)));
+    expect(batches.map(({ length }) => length)).toEqual([256, 256, 88]);
+    expect(batches.flat()).toEqual(range(600));
+  });
+
+  it.each([
+    { bytes: 3 * MIB, sizes: [3, 3, 1], why: 'the item that reaches the bound is the last of its batch' },
+    { bytes: 100 * MIB, sizes: [1, 1, 1, 1, 1, 1, 1], why: 'an item above the bound still goes, alone' },
+    { bytes: 0, sizes: [7], why: 'items without bytes are bounded by their number only' },
+  ])('is bounded in bytes: $why', async ({ bytes, sizes }) => {
+    const { group, batches } = recorded(() => bytes);
+    await Promise.all(range(7).map((item) => group.add(item)));
+    expect(batches.map(({ length }) => length)).toEqual(sizes);
+  });
+
+  it('runs one commit at a time; what arrives meanwhile goes into the next', async () => {
+    let open = 0;
+    let most = 0;
+    const late: Promise<string>[] = [];
+    const { group, batches } = recorded(undefined, async (items) => {
+      most = Math.max(most, (open += 1));
+      if (items.includes(0)) for (const item of [10, 11, 12]) late.push(group.add(item));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      open -= 1;
+    });
+    await Promise.all([group.add(0), group.add(1)]);
+    expect(await Promise.all(late)).toEqual(['done 10', 'done 11', 'done 12']);
+    expect(batches).toEqual([[0, 1], [10, 11, 12]]);
+    expect(most).toBe(1);
+  });
+
+  it('tries each item alone when a batch fails, in order, and fails only the bad ones', async () => {
+    const { group, batches } = recorded();
+    const outcomes = await Promise.allSettled([1, 901, 2, 902, 3].map((item) => group.add(item)));
+    expect(outcomes.map((one) => (one.status === 'fulfilled' ? one.value : (one.reason as Error).message))).toEqual(['done 1', 'bad item', 'done 2', 'bad item', 'done 3']);
+    expect(batches).toEqual([[1, 901, 2, 902, 3], [1], [901], [2], [902], [3]]);
+  });
+
+  it('fails all of a batch at once when the database is at fault, and goes on with the next', async () => {
+    let down = true;
+    const { group, batches } = recorded(undefined, async () => {
+      if (down) throw new Outage('down');
+    });
+    const outcomes = await Promise.allSettled(range(100).map((item) => group.add(item)));
+    expect(outcomes.every((one) => one.status === 'rejected' && one.reason instanceof Outage)).toBe(true);
+    expect(batches).toHaveLength(1);
+    down = false;
+    expect(await group.add(7)).toBe('done 7');
+  });
+});
