@@ -134,7 +134,7 @@ function parse(options: OptionSpecs, argv: string[]): { values: Record<string, u
 /** node's message names the option and never its value; an option that looks like no option is not repeated either. */
 function parseProblem(cause: unknown): string {
   const { code, message } = cause as { code?: string; message?: string };
-  const option = /^(?:Unknown option|Option) '(-{1,2}[a-z][a-z-]{0,30})/.exec(message ?? '')?.[1];
+  const option = /^(?:Unknown option|Option) '(?:-\w, )?(-{1,2}[a-z][a-z-]{0,20})(?: <value>)?'/.exec(message ?? '')?.[1];
   if (option === undefined) return 'an option cannot be read';
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `there is no option ${option}`;
   if (message?.includes('does not take an argument') === true) return `${option} takes no value`;

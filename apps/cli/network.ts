@@ -40,7 +40,9 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function reasonOf(cause: unknown, timeoutMs: number): string {
   if ((cause as { name?: unknown }).name === 'TimeoutError') return `no answer within ${timeoutMs / SECONDS_MS} s`;
-  const code = String((cause as { cause?: { code?: unknown } }).cause?.code ?? 'unknown reason');
+  const { code: given, message } = (cause as { cause?: { code?: unknown; message?: unknown } }).cause ?? {};
+  if (message === 'bad port') return 'no HTTP client connects to that port, because it belongs to another protocol';
+  const code = String(given ?? 'unknown reason');
   if (/CERT|SELF_SIGNED|ISSUER|ALTNAME|SSL|TLS/.test(code)) return `its certificate or TLS is not accepted (${code}); NODE_EXTRA_CA_CERTS=FILE adds an authority`;
   return REASONS[code] ?? code;
 }

@@ -19,7 +19,7 @@ describe('an empty environment', () => {
     expect(readConfig({})).toEqual({
       port: 8080, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080', ingressUrl: 'http://127.0.0.1:8080', dataDir: resolve('.millwright'), databaseUrl: undefined,
       adminKey: undefined, masterKeyFile: undefined, uidKeyFile: undefined, syncIntervalMs: 60_000, allowLocalSources: false, trustedProxies: [], tls: undefined,
-      gitCaFile: undefined, gitKnownHostsFile: undefined, searchPath: undefined, allowUnsandboxed: false, runCommand: undefined, runConcurrency: 4, runTimeoutMs: 3_600_000,
+      gitCaFile: undefined, gitKnownHostsFile: undefined, searchPath: undefined, runCommand: undefined, runConcurrency: 4, runTimeoutMs: 3_600_000,
       runNetwork: 'none', runRestartable: false, waitingRunsMax: 10_000, diskReserveBytes: 256 * 1_048_576, identityRetentionDays: undefined,
     });
   });
@@ -49,7 +49,7 @@ describe('good values', () => {
     { set: { MILLWRIGHT_ADMIN_KEY: KEY }, read: { adminKey: KEY }, why: 'the shortest key' },
     { set: { MILLWRIGHT_MASTER_KEY_FILE: '/k', MILLWRIGHT_UID_KEY_FILE: '/u' }, read: { masterKeyFile: '/k', uidKeyFile: '/u' }, why: 'key files' },
     { set: { MILLWRIGHT_SYNC_INTERVAL: '1' }, read: { syncIntervalMs: 1_000 }, why: 'seconds' },
-    { set: { MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'true', MILLWRIGHT_ALLOW_UNSANDBOXED: 'true', MILLWRIGHT_RUN_RESTARTABLE: 'true' }, read: { allowLocalSources: true, allowUnsandboxed: true, runRestartable: true }, why: 'flags' },
+    { set: { MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'true', MILLWRIGHT_RUN_RESTARTABLE: 'true' }, read: { allowLocalSources: true, runRestartable: true }, why: 'flags' },
     { set: { MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'false' }, read: { allowLocalSources: false }, why: 'a flag that is off' },
     { set: { MILLWRIGHT_TLS_CERT_FILE: '/c', MILLWRIGHT_TLS_KEY_FILE: '/k' }, read: { tls: { certFile: '/c', keyFile: '/k' }, publicUrl: 'https://127.0.0.1:8080' }, why: 'TLS' },
     { set: { MILLWRIGHT_GIT_CA_FILE: '/ca', MILLWRIGHT_GIT_KNOWN_HOSTS_FILE: '/kh', PATH: '/bin' }, read: { gitCaFile: '/ca', gitKnownHostsFile: '/kh', searchPath: '/bin' }, why: 'files and PATH' },
@@ -80,8 +80,7 @@ describe('bad values', () => {
     { variable: 'MILLWRIGHT_SYNC_INTERVAL', values: ['0', '86401', '1m', '0.5'] },
     { variable: 'MILLWRIGHT_ALLOW_LOCAL_SOURCES', values: ['yes', '1', 'TRUE'] },
     { variable: 'MILLWRIGHT_ALLOW_HTTP', values: ['on'] },
-    { variable: 'MILLWRIGHT_ALLOW_UNSANDBOXED', values: ['True'] },
-    { variable: 'MILLWRIGHT_RUN_RESTARTABLE', values: ['0'] },
+    { variable: 'MILLWRIGHT_RUN_RESTARTABLE', values: ['0', 'True'] },
     { variable: 'MILLWRIGHT_TRUSTED_PROXIES', values: ['10.0.0.0/33', 'proxy.example', '10.0.0.0/8;192.0.2.1'] },
     { variable: 'MILLWRIGHT_RUN_COMMAND', values: ['sh -c true', '[]', '["sh", 1]', '"sh"', '{"a":1}', 'null', '["a\\u0000b"]'] },
     { variable: 'MILLWRIGHT_RUN_CONCURRENCY', values: ['1001', 'many'] },

@@ -24,7 +24,6 @@ export interface Config {
   gitKnownHostsFile?: string;
   /** PATH: where git and the sandbox's tools are looked for. */
   searchPath?: string;
-  allowUnsandboxed: boolean;
   /** Command of the `command` harness; undefined: the example that comes with the service. */
   runCommand?: readonly string[];
   /** Runs worked on at once; 0: none (another process does). */
@@ -62,18 +61,19 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const read: Reader = (name) => (environment[name] === '' ? undefined : environment[name]);
   const fault = (variable: string, rule: string) => void faults.push({ variable, rule });
   const config = collect(read, fault);
-  for (const name of Object.keys(environment).filter((candidate) => candidate.startsWith('MILLWRIGHT_') && !KNOWN.has(candidate))) {
+  for (const name of Object.keys(environment).filter((candidate) => candidate.startsWith('MILLWRIGHT_') && !KNOWN_VARIABLES.has(candidate))) {
     fault(name, 'is not a variable of this service');
   }
   if (faults.length > 0) throw new ConfigFaults(faults);
   return Object.freeze(config);
 }
 
-const KNOWN = new Set([
+/** Every variable there is. */
+export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
   'MILLWRIGHT_PORT', 'MILLWRIGHT_HOST', 'MILLWRIGHT_PUBLIC_URL', 'MILLWRIGHT_INGRESS_URL', 'MILLWRIGHT_ALLOW_HTTP', 'MILLWRIGHT_DATA_DIR',
   'MILLWRIGHT_DATABASE_URL', 'MILLWRIGHT_ADMIN_KEY', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE', 'MILLWRIGHT_SYNC_INTERVAL',
   'MILLWRIGHT_ALLOW_LOCAL_SOURCES', 'MILLWRIGHT_TRUSTED_PROXIES', 'MILLWRIGHT_TLS_CERT_FILE', 'MILLWRIGHT_TLS_KEY_FILE', 'MILLWRIGHT_GIT_CA_FILE',
-  'MILLWRIGHT_ALLOW_UNSANDBOXED', 'MILLWRIGHT_RUN_COMMAND', 'MILLWRIGHT_RUN_CONCURRENCY', 'MILLWRIGHT_RUN_TIMEOUT', 'MILLWRIGHT_RUN_RESTARTABLE', 'MILLWRIGHT_RUN_NETWORK', 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
+  'MILLWRIGHT_RUN_COMMAND', 'MILLWRIGHT_RUN_CONCURRENCY', 'MILLWRIGHT_RUN_TIMEOUT', 'MILLWRIGHT_RUN_RESTARTABLE', 'MILLWRIGHT_RUN_NETWORK', 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
   'MILLWRIGHT_QUEUE_MAX', 'MILLWRIGHT_IDENTITY_RETENTION_DAYS', 'MILLWRIGHT_DISK_RESERVE_MB',
   // Read by the command line, allowed here so that one environment serves both.
   'MILLWRIGHT_SERVER', 'MILLWRIGHT_API_KEY', 'MILLWRIGHT_BASE_URL',
@@ -88,6 +88,9 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
   const allowHttp = flag('MILLWRIGHT_ALLOW_HTTP');
   const origin = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const publicUrl = baseUrl('MILLWRIGHT_PUBLIC_URL', read, origin, allowHttp, fault);
+  if (publicUrl === origin && !allowHttp && tls === undefined && !isLoopback(new URL(origin).hostname)) {
+    fault('MILLWRIGHT_PUBLIC_URL', 'must be set to an https URL when MILLWRIGHT_HOST is not a loopback address (or set MILLWRIGHT_ALLOW_HTTP=true)');
+  }
   return {
     port,
     host,
@@ -105,7 +108,6 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     gitCaFile: read('MILLWRIGHT_GIT_CA_FILE'),
     gitKnownHostsFile: read('MILLWRIGHT_GIT_KNOWN_HOSTS_FILE'),
     searchPath: read('PATH'),
-    allowUnsandboxed: flag('MILLWRIGHT_ALLOW_UNSANDBOXED'),
     runCommand: runCommand(read, fault),
     runConcurrency: integer('MILLWRIGHT_RUN_CONCURRENCY', 4, 0, 1_000),
     runTimeoutMs: integer('MILLWRIGHT_RUN_TIMEOUT', 3_600, 1, 7 * 86_400) * 1000,

@@ -1,5 +1,5 @@
 /** "At once" between connections: what committed before an acceptance wins, what comes later waits; and lost races are run again. contract 5 (Transaction). */
-import pg from 'pg';
+import { Client } from 'pg';
 import type { Acceptance } from '../../apps/server/store/arrivals.ts';
 import { LostRace, StoreFault } from '../../apps/server/store/faults.ts';
 import { change, row, rows } from '../../apps/server/store/statements.ts';
@@ -8,11 +8,11 @@ import { count, onPostgres } from './backends.ts';
 import { apply, arrivalAt, automationOf, seedServed, unique, webhookOf, type Served } from './seeds.ts';
 
 await onPostgres('at once', (world) => {
-  let rival: pg.Client;
+  let rival: Client;
   let served: Served;
   beforeEach(async () => {
     served = await seedServed(world.stores);
-    rival = new pg.Client(world.url);
+    rival = new Client(world.url);
     await rival.connect();
   });
   afterEach(() => rival.end());

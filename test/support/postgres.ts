@@ -4,7 +4,7 @@ import { accessSync, chownSync, constants, cpSync, existsSync, mkdirSync, readdi
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import pg from 'pg';
+import { Client } from 'pg';
 import { freePort } from './ports.ts';
 
 export type PostgresServer = { ok: true; url: string } | { ok: false; reason: string };
@@ -24,17 +24,23 @@ interface Identity {
 
 /** The server of this test run, started if need be; a reason when this machine cannot run one. */
 export async function postgresServer(): Promise<PostgresServer> {
+  const server = await sharedServer();
+  if (!server.ok) process.stderr.write(`\nPostgreSQL suites are SKIPPED: ${server.reason}\n\n`);
+  return server;
+}
+
+async function sharedServer(): Promise<PostgresServer> {
   const folder = join(tmpdir(), `millwright-postgres-${runnerPid()}`);
   const announcement = join(folder, 'server.json');
   try {
     mkdirSync(folder, { mode: 0o755 }); // whoever makes the folder starts the server
-  } catch {
-    return announced(announcement);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return announced(announcement);
+    return { ok: false, reason: `no folder for a server can be made in ${tmpdir()}` };
   }
   const server = await started(folder).catch((error: unknown): PostgresServer => ({ ok: false, reason: (error as Error).message }));
   writeFileSync(`${announcement}.new`, JSON.stringify(server));
   renameSync(`${announcement}.new`, announcement);
-  if (!server.ok) process.stderr.write(`\nPostgreSQL suites are SKIPPED: ${server.reason}\n\n`);
   return server;
 }
 
@@ -48,7 +54,7 @@ export async function freshDatabase(serverUrl: string): Promise<{ url: string; d
 }
 
 async function administer(serverUrl: string, statement: string): Promise<void> {
-  const client = new pg.Client(serverUrl);
+  const client = new Client(serverUrl);
   await client.connect();
   try {
     await client.query(statement);

@@ -34,7 +34,12 @@ export class ClientErrors {
   answer(error: ParserError, socket: Socket): void {
     if (this.ended.has(socket)) return; // the parser repeats itself with every further packet
     this.ended.add(socket);
-    if (error.code === 'ECONNRESET' || !socket.writable || this.owesAnother(socket)) return void socket.destroy();
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    const owed = this.answering.get(socket);
+    if (owed === undefined || owed.writableFinished) return this.close(socket, answerTo(error));
+    // What we write while an earlier request of this connection is being decided would be taken for its answer.
+    if (owed.req.complete) return endBehind(owed, socket);
+    if (owed.headersSent) return void socket.destroy();
     this.close(socket, answerTo(error));
   }
 
@@ -46,12 +51,12 @@ export class ClientErrors {
   private close(socket: Socket, answer: ClosingAnswer): void {
     closeSocket(socket, REASONS[answer.status] ?? 'Bad Request', answer);
   }
+}
 
-  /** An earlier request of this connection is not answered yet: what we write now would be taken for its answer. */
-  private owesAnother(socket: Socket): boolean {
-    const last = this.answering.get(socket);
-    return last !== undefined && !last.writableFinished && (last.req.complete || last.headersSent);
-  }
+/** Lets an answer that is owed go out, and closes behind it. */
+function endBehind(owed: ServerResponse, socket: Socket): void {
+  owed.shouldKeepAlive = false;
+  owed.once('finish', () => socket.destroySoon()).once('close', () => socket.destroy());
 }
 
 function answerTo({ code, rawPacket }: ParserError): ClosingAnswer {

@@ -23,11 +23,16 @@ export class ProblemFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     const refusal = toRefusal(error);
     if (refusal.status >= 500) this.log.fault('request failed', error, { trace_id: request.id, method: request.method, route: request.routeOptions?.url });
-    const problem = toProblem(refusal, { publicUrl: this.publicUrl, instance: request.url.split('?')[0] ?? '', traceId: request.id });
+    const problem = toProblem(refusal, { publicUrl: this.publicUrl, instance: instanceOf(request.url), traceId: request.id });
     for (const [name, value] of Object.entries(refusal.headers)) void reply.header(name, value);
     if (refusal.retryAfterSeconds !== undefined) void reply.header('Retry-After', String(refusal.retryAfterSeconds));
     void reply.status(refusal.status).header('Content-Type', 'application/problem+json; charset=utf-8').send(JSON.stringify(problem));
   }
+}
+
+/** Only paths of the API are repeated: a mistyped ingress URL ends here too, and its token with it. contract 5. */
+function instanceOf(target: string): string {
+  return target.startsWith('/api/v1/') ? (target.split('?')[0] ?? '') : '';
 }
 
 /** What an error means to a caller. Faults tell nothing of themselves. */

@@ -4,6 +4,8 @@ import { keyProof, sameProof, Vault } from './vault.ts';
 
 const MASTER = randomBytes(32);
 const VALUE = Buffer.from('the value of a secret');
+/** What node:crypto says of a tag, nonce or key that does not fit. */
+const NOT_OPENED = /unable to authenticate|[Ii]nvalid/;
 
 describe('a sealed value', () => {
   const vault = new Vault(MASTER);
@@ -28,29 +30,29 @@ describe('a sealed value', () => {
     { id: 'secret-1', version: 4, why: 'a newer version' },
     { id: 'secret-1 version 3', version: 3, why: 'a name that imitates the binding' },
   ])('does not open in $why', ({ id, version }) => {
-    expect(() => vault.open(stored, id, version)).toThrow();
+    expect(() => vault.open(stored, id, version)).toThrow(NOT_OPENED);
   });
 
   it('does not open with another master key', () => {
-    expect(() => new Vault(randomBytes(32)).open(stored, 'secret-1', 3)).toThrow();
+    expect(() => new Vault(randomBytes(32)).open(stored, 'secret-1', 3)).toThrow(NOT_OPENED);
   });
 
   it.each(['wrappedKey', 'sealed'] as const)('does not open when one bit of %s was changed, wherever', (part) => {
     for (let position = 0; position < stored[part].length; position += 1) {
       const bytes = Buffer.from(stored[part]);
       bytes[position] = (bytes[position] as number) ^ 1;
-      expect(() => vault.open({ ...stored, [part]: bytes }, 'secret-1', 3)).toThrow();
+      expect(() => vault.open({ ...stored, [part]: bytes }, 'secret-1', 3)).toThrow(NOT_OPENED);
     }
   });
 
   it.each([0, 1, 11, 12, 27, 28])('does not open when it was cut to %i bytes', (length) => {
-    expect(() => vault.open({ ...stored, sealed: stored.sealed.subarray(0, length) }, 'secret-1', 3)).toThrow();
-    expect(() => vault.open({ ...stored, wrappedKey: stored.wrappedKey.subarray(0, length) }, 'secret-1', 3)).toThrow();
+    expect(() => vault.open({ ...stored, sealed: stored.sealed.subarray(0, length) }, 'secret-1', 3)).toThrow(NOT_OPENED);
+    expect(() => vault.open({ ...stored, wrappedKey: stored.wrappedKey.subarray(0, length) }, 'secret-1', 3)).toThrow(NOT_OPENED);
   });
 
   it('does not open with the data key of another value', () => {
     const other = vault.seal(VALUE, 'secret-1', 3);
-    expect(() => vault.open({ wrappedKey: other.wrappedKey, sealed: stored.sealed }, 'secret-1', 3)).toThrow();
+    expect(() => vault.open({ wrappedKey: other.wrappedKey, sealed: stored.sealed }, 'secret-1', 3)).toThrow(NOT_OPENED);
   });
 
   it('shows neither the value nor that two values are equal', () => {

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
-import pg from 'pg';
+import { types } from 'pg';
 import { DataSource } from 'typeorm';
 import type { TransactionRunner } from './engine.ts';
 import { toStoreFault } from './faults.ts';
@@ -75,7 +75,7 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database
 }
 
 async function openPostgres(url: string): Promise<Database> {
-  pg.types.setTypeParser(pg.types.builtins.INT8, Number); // our integers are below 2^53
+  types.setTypeParser(types.builtins.INT8, Number); // our integers are below 2^53
   const source = new DataSource({
     type: 'postgres',
     url,

@@ -134,9 +134,9 @@ export class RunStore {
         nowMs, nowMs, nowMs, claim.runId, claim.epoch,
       );
       if (moved !== 1) return undefined;
-      yield* change('UPDATE execution SET started_at = ? WHERE execution_id = ?', nowMs, claim.executionId);
-      const followups = yield* takeFollowups(claim.runId, nowMs);
       const first = run.prompt_taken_at === null ? [run.submitted_prompt ?? run.prompt] : [];
+      yield* change('UPDATE execution SET started_at = ?, took_prompt = ? WHERE execution_id = ?', nowMs, first.length, claim.executionId);
+      const followups = yield* takeFollowups(claim, nowMs);
       const parts = [...first, ...followups];
       // Nothing new to do: the prompt again, rather than an agent without a task.
       return { prompt: (parts.length > 0 ? parts : [run.submitted_prompt ?? run.prompt]).join('\n\n') };
@@ -291,6 +291,7 @@ export class RunStore {
         'UPDATE run SET state = ?, status_message = ?, error_code = ?, retryable = ?, epoch = epoch + 1, lease_owner = NULL, lease_until = NULL, finished_at = ?, updated_at = ? WHERE run_id = ?',
         ending.state, ending.message, ending.errorCode ?? null, ending.retryable ? 1 : 0, nowMs, nowMs, runId,
       );
+      if (ending.state !== 'CANCELLED') yield* requeueForFollowups(runId, nowMs);
       return true;
     });
   }
@@ -306,18 +307,16 @@ export class RunStore {
 
 const CANCELLED_AFTER_LOSS: Ending = { state: 'CANCELLED', message: 'cancelled on request' };
 
-function* takeFollowups(runId: string, nowMs: number): Work<string[]> {
+function* takeFollowups({ runId, executionId }: Claim, nowMs: number): Work<string[]> {
   const waiting = yield* rows<{ followup_id: string; message: string }>('SELECT followup_id, message FROM followup WHERE run_id = ? AND taken_at IS NULL ORDER BY followup_id', runId);
-  if (waiting.length > 0) yield* change('UPDATE followup SET taken_at = ? WHERE run_id = ? AND taken_at IS NULL', nowMs, runId);
+  if (waiting.length > 0) yield* change('UPDATE followup SET taken_at = ?, execution_id = ? WHERE run_id = ? AND taken_at IS NULL', nowMs, executionId, runId);
   return waiting.map(({ message }) => message);
 }
 
-/** What a lost execution had taken to do is to be done still: its prompt and its follow-ups wait again. */
+/** What a lost execution had taken on is to be done again by the next. */
 function* giveBack(runId: string, executionId: string): Work<void> {
-  const begun = yield* row<{ started_at: number | null }>('SELECT started_at FROM execution WHERE execution_id = ?', executionId);
-  if (begun === undefined || begun.started_at === null) return;
-  yield* change('UPDATE run SET prompt_taken_at = NULL WHERE run_id = ? AND prompt_taken_at = ?', runId, begun.started_at);
-  yield* change("UPDATE followup SET taken_at = NULL WHERE run_id = ? AND taken_at = ? AND outcome <> 'queued_prompt'", runId, begun.started_at);
+  yield* change('UPDATE followup SET taken_at = NULL, execution_id = NULL WHERE run_id = ? AND execution_id = ?', runId, executionId);
+  yield* change('UPDATE run SET prompt_taken_at = NULL WHERE run_id = ? AND EXISTS (SELECT 1 FROM execution e WHERE e.execution_id = ? AND e.took_prompt = 1)', runId, executionId);
 }
 
 function* requeueForFollowups(runId: string, nowMs: number): Work<void> {

@@ -109,7 +109,7 @@ export class FactoryPass {
     const tree = await this.read(signal);
     if (!tree.ok) return unreadable(tree);
     const actual = await this.context.definitions.actual(factory.uid);
-    const checked = checkReferences(tree.reading, await this.known(factory));
+    const checked = checkReferences(tree.reading, await this.known(factory, actual));
     const applyMode = factory.revisionApplied === undefined ? 'atomic' : (actual.factory?.applyMode ?? 'atomic');
     if (applyMode === 'atomic' && checked.problems.some(({ severity }) => severity === 'error')) return blockedByProblems(tree.revision, checked.problems);
     const planned = plan(checked.definitions, actual, { heldPaths: checked.heldPaths, brokenPaths: tree.reading.brokenPaths, applyMode, uidOf: this.uidOf(factory) });
@@ -128,7 +128,7 @@ export class FactoryPass {
     return { ok: true as const, ...(memory.reading as NonNullable<Memory['reading']>) };
   }
 
-  private async known(factory: Factory): Promise<KnownFacts> {
+  private async known(factory: Factory, actual: Actual): Promise<KnownFacts> {
     const { definitions, secrets } = this.context;
     const webhooks = await definitions.webhookFacts(factory.uid);
     return {
@@ -136,7 +136,7 @@ export class FactoryPass {
       runSecrets: new Set((await secrets.visibleTo(factory.uid, 'run')).keys()),
       liveWebhooks: webhooks.live,
       deletedWebhookUids: webhooks.deleted,
-      environmentUids: new Set(),
+      environmentUids: new Set(actual.objects.filter(({ kind }) => kind === 'environment').map(({ uid }) => uid)),
       webhookUidOf: (slug) => this.uidOf(factory)('webhook', slug),
     };
   }

@@ -114,14 +114,14 @@ function statements({ bytes, int, keyed }: Types): string[] {
     `CREATE INDEX run_updated ON run (updated_at, run_id)`,
     `CREATE TABLE execution (
       execution_id TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES run (run_id), epoch ${int} NOT NULL, owner TEXT NOT NULL,
-      process TEXT, sandbox TEXT, outcome TEXT, claimed_at ${int} NOT NULL, started_at ${int}, finished_at ${int})`,
+      process TEXT, sandbox TEXT, outcome TEXT, took_prompt ${int}, claimed_at ${int} NOT NULL, started_at ${int}, finished_at ${int})`,
     `CREATE INDEX execution_run ON execution (run_id, epoch)`,
     `CREATE TABLE run_event (
       run_id TEXT NOT NULL, seq ${int} NOT NULL, execution_id TEXT, at ${int} NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL,
       PRIMARY KEY (run_id, seq))`,
     `CREATE TABLE followup (
       followup_id TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES run (run_id), at ${int} NOT NULL, principal_uid TEXT NOT NULL,
-      message TEXT NOT NULL, outcome TEXT NOT NULL, taken_at ${int})`,
+      message TEXT NOT NULL, outcome TEXT NOT NULL, taken_at ${int}, execution_id TEXT)`,
     `CREATE INDEX followup_run ON followup (run_id, followup_id)`,
   ];
 }

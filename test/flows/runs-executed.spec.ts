@@ -1,0 +1,284 @@
+/** Runs as they are worked on: output, endings, follow-ups, cancel of a whole process tree, secrets, restarts. spec: States and transitions; contract 2, 3. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { automationFile, automationPath, deliver, runIn, webhookFile, webhookPath } from '../support/factory-files.ts';
+import { startGitServer, type GitServer } from '../support/git-server.ts';
+import { bootService, eventually, type TestService } from '../support/service.ts';
+
+/** The command is a shell and the prompt its script: each test writes the agent that it needs. */
+const SHELL = { MILLWRIGHT_RUN_COMMAND: '["/bin/sh"]' };
+let service: TestService;
+let git: GitServer;
+
+beforeAll(async () => {
+  git = await startGitServer();
+  service = await bootService({ environment: { ...SHELL, MILLWRIGHT_RUN_CONCURRENCY: '3', MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await git.close();
+});
+
+const ENDED = ['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'];
+
+async function started(prompt: string, more: Record<string, unknown> = {}, on = service): Promise<string> {
+  const answer = await on.api('POST', '/agent/runs', { prompt, ...more });
+  expect(answer.status).toBe(200);
+  return String(answer.body['run_id']);
+}
+
+interface Event {
+  seq: number;
+  event_type: string;
+  execution_id: string;
+  payload: { text?: string; state?: string };
+}
+
+const eventsOf = async (runId: string, query = 'limit=1000', on = service): Promise<Event[]> => (await on.api('GET', `/agent/runs/${runId}/events?${query}`)).body['events'] as Event[];
+const outputOf = (events: readonly Event[], kind = 'stdout'): string => events.filter(({ event_type: type }) => type === kind).map(({ payload }) => payload.text).join('');
+
+/** Waits for the marker that the command prints when it is where the test wants it. */
+const printed = (runId: string, marker: string, on = service): Promise<true> =>
+  eventually(`the run prints ${marker}`, async () => (outputOf(await eventsOf(runId, 'limit=1000', on)).includes(marker) ? (true as const) : undefined));
+
+/** Processes of this machine whose command line has the words. */
+function processesWith(words: string): string[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').includes(words);
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe('the end of the command', () => {
+  it.each([[0, 'SUCCEEDED'], [1, 'FAILED'], [42, 'FAILED'], [127, 'FAILED']])('exit code %s is %s', async (code, state) => {
+    const run = await runIn(service, await started(`exit ${code}`), ...ENDED);
+    expect(run).toMatchObject({ state, status_message: { message: `the command ended with exit code ${code}` }, is_sandbox_running: false, is_run_type_cancellable: false });
+    expect(run['run_time']).toMatch(/^PT[\d.]+S$/);
+    expect(run['session_link']).toBe(`${service.url}/runs/${String(run['run_id'])}`);
+    expect(new Date(String(run['finished_at'])).getTime()).toBeGreaterThanOrEqual(new Date(String(run['started_at'])).getTime());
+  });
+
+  it('by a signal of its own is FAILED', async () => {
+    expect((await runIn(service, await started('kill -KILL $$'), ...ENDED))['state']).toBe('FAILED');
+  });
+
+  it('that does not come within the time limit is made: FAILED, and nothing is left', async () => {
+    const impatient = await bootService({ environment: { ...SHELL, MILLWRIGHT_RUN_TIMEOUT: '1' } });
+    const run = await runIn(impatient, await started('sleep 987001', {}, impatient), ...ENDED);
+    expect(run).toMatchObject({ state: 'FAILED', status_message: { message: 'the command did not end within 1 s' } });
+    expect(processesWith('sleep 987001')).toEqual([]);
+    await impatient.stop();
+  });
+
+  it('of a command that does not exist is FAILED, with a message for the operator', async () => {
+    const mistaken = await bootService({ environment: { MILLWRIGHT_RUN_COMMAND: '["/no/such/program"]' } });
+    const run = await runIn(mistaken, await started('x', {}, mistaken), ...ENDED);
+    expect(run).toMatchObject({ state: 'FAILED', status_message: { error_code: 'environment_setup_failed', retryable: false } });
+    expect(JSON.stringify(run['status_message'])).toContain('/no/such/program');
+    await mistaken.stop();
+  });
+
+  it('of a harness that is not here is FAILED and names the harness', async () => {
+    const run = await runIn(service, await started('x', { config: { harness: { type: 'oz' } } }), ...ENDED);
+    expect(run).toMatchObject({ state: 'FAILED', status_message: { error_code: 'environment_setup_failed', message: expect.stringContaining('"oz"') } });
+  });
+});
+
+describe('what a run sees and says', () => {
+  it('gets the prompt on stdin and its own folder, and nothing of the service', async () => {
+    const runId = await started('pwd; env | cut -d= -f1 | sort; echo "id $MILLWRIGHT_RUN_ID"; echo words >&2; ls -a; exit 0');
+    await runIn(service, runId, 'SUCCEEDED');
+    const events = await eventsOf(runId);
+    expect(outputOf(events)).toContain(`id ${runId}`);
+    for (const name of ['MILLWRIGHT_ADMIN_KEY', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_DATA_DIR']) expect(outputOf(events)).not.toContain(name);
+    expect(outputOf(events, 'stderr')).toContain('words');
+  });
+
+  it('its output is in the log in order, and can be read on from any point', async () => {
+    const runId = await started('i=0; while [ $i -lt 300 ]; do echo "line $i"; i=$((i+1)); done');
+    await runIn(service, runId, 'SUCCEEDED');
+    const events = await eventsOf(runId);
+    expect(outputOf(events)).toBe(Array.from({ length: 300 }, (_, n) => `line ${n}\n`).join(''));
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, position) => position + 1));
+    expect(events.at(-1)).toMatchObject({ event_type: 'status', payload: { state: 'SUCCEEDED' } });
+    const [first] = events;
+    const rest = await eventsOf(runId, `after=${first?.seq}&limit=1000`);
+    expect(rest).toEqual(events.slice(1));
+    expect(await eventsOf(runId, 'limit=1')).toEqual([first]);
+  });
+
+  it('gets the exact bytes of the delivery that started it', async () => {
+    await service.secret('hook-token', 'a-token-of-sixteen-or-more');
+    const repository = git.createRepository('payload');
+    repository.commit({ [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('check')]: automationFile(['orders'], 'cat event-payload.json; exit 0') });
+    const uid = await service.factory('payload', { kind: 'git', url: git.urlOf('payload'), branch: 'main' });
+    const bytes = '{ "a" : 1.0,\n  "a": "\\u0000\\ud800", "__proto__": null }  ';
+    const answer = await fetch(service.ingressUrl('payload', 'orders'), { method: 'POST', headers: { authorization: 'Bearer a-token-of-sixteen-or-more' }, body: bytes });
+    expect(answer.status).toBe(202);
+    const [run] = (await service.api('GET', `/agent/runs?factory_uid=${uid}`)).body['runs'] as { run_id: string }[];
+    await runIn(service, String(run?.run_id), 'SUCCEEDED');
+    expect(outputOf(await eventsOf(String(run?.run_id)))).toContain(bytes);
+  });
+});
+
+describe('a follow-up', () => {
+  it('to a run under way waits for its next execution, which has it as its prompt', async () => {
+    const runId = await started('echo "begun"; sleep 1; exit 0');
+    await printed(runId, 'begun');
+    const answer = await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'echo "second words"' });
+    expect(answer.body['outcome']).toBe('queue_pending');
+    await printed(runId, 'second words');
+    const run = await runIn(service, runId, 'SUCCEEDED');
+    expect(run['run_id']).toBe(runId);
+    const events = await eventsOf(runId);
+    expect(new Set(events.map(({ execution_id: id }) => id)).size).toBe(2);
+    expect(outputOf(events).match(/begun/g)).toHaveLength(1); // the first prompt is not done again
+  });
+
+  it('to an ended run is a new execution of the same run, and its last end counts', async () => {
+    const runId = await started('exit 1');
+    const first = await runIn(service, runId, 'FAILED');
+    const answer = await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'echo "better"; exit 0' });
+    expect(answer.body['outcome']).toBe('handoff_execution');
+    const second = await runIn(service, runId, 'SUCCEEDED');
+    expect(second).toMatchObject({ run_id: runId, prompt: 'exit 1', created_at: first['created_at'], started_at: first['started_at'] });
+    expect(String(second['finished_at']) > String(first['finished_at'])).toBe(true);
+    expect(outputOf(await eventsOf(runId))).toContain('better');
+  });
+});
+
+describe('cancelling a run under way', () => {
+  it('kills the whole tree, a daemonised grandchild too, and only then is it CANCELLED', async () => {
+    const runId = await started('(setsid sh -c "trap \\"\\" TERM HUP; sleep 987002; sleep 987002" </dev/null >/dev/null 2>&1 &) ; trap "" TERM; sleep 987003 & echo "begun"; wait; wait; sleep 987003');
+    await printed(runId, 'begun');
+    await eventually('the grandchild lives', () => (processesWith('sleep 987002').length > 0 ? true : undefined));
+    const answer = await service.api('POST', `/agent/runs/${runId}/cancel`);
+    expect(answer.status).toBe(200);
+    expect((await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'x' })).status).toBe(409);
+    expect((await service.api('POST', `/agent/runs/${runId}/cancel`)).status).toBe(200); // repeated
+    const run = await runIn(service, runId, ...ENDED);
+    expect(processesWith('sleep 98700')).toEqual([]);
+    expect(run).toMatchObject({ state: 'CANCELLED', status_message: { message: 'cancelled on request' } });
+    expect((await service.api('POST', `/agent/runs/${runId}/cancel`)).status).toBe(200);
+  });
+
+  it('that ends well on TERM is CANCELLED all the same', async () => {
+    const runId = await started('trap "exit 0" TERM; echo "begun"; while :; do sleep 0.1; done');
+    await printed(runId, 'begun');
+    await service.api('POST', `/agent/runs/${runId}/cancel`);
+    expect((await runIn(service, runId, ...ENDED))['state']).toBe('CANCELLED');
+  });
+
+  it('that has ended is 400', async () => {
+    const runId = await started('exit 0');
+    await runIn(service, runId, 'SUCCEEDED');
+    expect(await service.api('POST', `/agent/runs/${runId}/cancel`)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+  });
+
+  it('races with the end of many: after a 200 the only end is CANCELLED, after a 400 it is the other', async () => {
+    const ids = await Promise.all(Array.from({ length: 12 }, () => started('sleep 0.05; exit 0')));
+    const answers = await Promise.all(ids.map(async (runId, n) => {
+      await new Promise((resolve) => setTimeout(resolve, n * 60));
+      return (await service.api('POST', `/agent/runs/${runId}/cancel`)).status;
+    }));
+    const ends = await Promise.all(ids.map(async (runId) => (await runIn(service, runId, ...ENDED))['state']));
+    expect(ends).toEqual(answers.map((status) => (status === 200 ? 'CANCELLED' : 'SUCCEEDED')));
+  });
+});
+
+describe('a secret in a run', () => {
+  const VALUE = 'run-secret-value-4711';
+
+  async function factoryWith(slug: string): Promise<string> {
+    const repository = git.createRepository(slug);
+    repository.commit({ 'factory.yaml': `name: ${slug}\n` });
+    return service.factory(slug, { kind: 'git', url: git.urlOf(slug), branch: 'main' });
+  }
+
+  it('is a variable of the agent and never in its log', async () => {
+    const uid = await factoryWith('secrets');
+    await service.api('PUT', '/secrets/DEPLOY_TOKEN', { value: VALUE, grants: { uses: ['run'], factories: [uid] } });
+    const script = 'test "$DEPLOY_TOKEN" = "run-secret-""value-4711" && echo "right"; echo "it is $DEPLOY_TOKEN"; printf %s "$DEPLOY_TOKEN" | cut -c1-10; printf run-secret-; sleep 0.3; echo value-4711';
+    const runId = await started(script, { factory_uid: uid, config: { secrets: [{ name: 'DEPLOY_TOKEN' }] } });
+    await runIn(service, runId, 'SUCCEEDED');
+    const text = outputOf(await eventsOf(runId));
+    expect(text).toContain('right');
+    expect(text).not.toContain(VALUE);
+    expect(JSON.stringify((await service.api('GET', `/agent/runs/${runId}`)).body)).not.toContain(VALUE);
+    expect(service.logged.join('')).not.toContain(VALUE);
+  });
+
+  it.each([
+    ['is not granted for runs', 'WEBHOOK_ONLY', { uses: ['webhook'] }],
+    ['is not granted to the factory', 'ELSEWHERE', { uses: ['run'], factories: [] }],
+    ['has no value', 'UNSET_ONE', undefined],
+    ['does not exist', 'NO_SUCH', undefined],
+    ['is named like a variable of the loader', 'LD_PRELOAD', { uses: ['run'] }],
+    ['is named like no variable', 'lower-case', { uses: ['run'] }],
+  ])('that %s starts nothing, with one and the same message', async (_what, name, grants) => {
+    const uid = await factoryWith(`refused-${name.toLowerCase().replaceAll('_', '-')}`);
+    if (grants !== undefined) await service.api('PUT', `/secrets/${name}`, { value: VALUE, grants });
+    if (name === 'UNSET_ONE') await service.api('PUT', `/secrets/${name}`, { grants: { uses: ['run'] } });
+    const run = await runIn(service, await started('echo ran', { factory_uid: uid, config: { secrets: [{ name }] } }), ...ENDED);
+    expect(run).toMatchObject({ state: 'FAILED', status_message: { error_code: 'environment_setup_failed', message: `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable` } });
+    expect(outputOf(await eventsOf(String(run['run_id'])))).not.toContain('ran');
+  });
+});
+
+describe('a restart of the service', () => {
+  it('takes up what waits, ends what was begun, and leaves no process behind', async () => {
+    const first = await bootService({ environment: { ...SHELL, MILLWRIGHT_RUN_CONCURRENCY: '1' } });
+    const begun = await started('(setsid sleep 987004 >/dev/null 2>&1 &); echo "begun"; sleep 987004', {}, first);
+    await printed(begun, 'begun', first);
+    const waiting = await started('echo "done after all"', {}, first);
+    expect((await first.api('GET', `/agent/runs/${waiting}`)).body['state']).toBe('QUEUED');
+    await first.stop({ keepData: true });
+    expect(processesWith('sleep 987004')).toEqual([]);
+    const second = await bootService({ dataDir: first.dataDir, environment: { ...SHELL, MILLWRIGHT_ADMIN_KEY: first.adminKey } });
+    expect(await runIn(second, begun, ...ENDED)).toMatchObject({ state: 'ERROR', status_message: { error_code: 'internal_error', retryable: true, message: expect.stringContaining('MILLWRIGHT_RUN_RESTARTABLE') } });
+    expect((await runIn(second, waiting, ...ENDED))['state']).toBe('SUCCEEDED');
+    await second.stop();
+  });
+
+  it('starts again what the operator calls restartable', async () => {
+    const environment = { ...SHELL, MILLWRIGHT_RUN_RESTARTABLE: 'true' };
+    const first = await bootService({ environment });
+    const runId = await started('echo "epoch $MILLWRIGHT_EXECUTION_EPOCH"; test "$MILLWRIGHT_EXECUTION_EPOCH" != 1 || sleep 987005', {}, first);
+    await printed(runId, 'epoch 1', first);
+    await first.stop({ keepData: true });
+    const second = await bootService({ dataDir: first.dataDir, environment: { ...environment, MILLWRIGHT_ADMIN_KEY: first.adminKey } });
+    expect((await runIn(second, runId, ...ENDED))['state']).toBe('SUCCEEDED');
+    expect(outputOf(await eventsOf(runId, 'limit=1000', second))).toMatch(/epoch 1\n[\s\S]*epoch [23]\n/);
+    await second.stop();
+  });
+
+  it('ends as CANCELLED what was asked to be cancelled', async () => {
+    const first = await bootService({ environment: SHELL });
+    const runId = await started('trap "" TERM; echo "begun"; while :; do sleep 1; done', {}, first);
+    await printed(runId, 'begun', first);
+    await first.api('POST', `/agent/runs/${runId}/cancel`);
+    await first.stop({ keepData: true });
+    const second = await bootService({ dataDir: first.dataDir, environment: { ...SHELL, MILLWRIGHT_ADMIN_KEY: first.adminKey } });
+    expect((await runIn(second, runId, ...ENDED))['state']).toBe('CANCELLED');
+    await second.stop();
+  });
+});
+
+describe('a burst of deliveries', () => {
+  it('starts each run once, at most as many at a time as allowed', async () => {
+    await service.secret('hook-token', 'a-token-of-sixteen-or-more');
+    const repository = git.createRepository('burst');
+    repository.commit({ [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('work')]: automationFile(['orders'], 'exit 0') });
+    const uid = await service.factory('burst', { kind: 'git', url: git.urlOf('burst'), branch: 'main' });
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => deliver(service.ingressUrl('burst', 'orders'), 'a-token-of-sixteen-or-more', { n })));
+    expect(answers.every(({ status }) => status === 202)).toBe(true);
+    await eventually('all are done', async () => {
+      const { body } = await service.api('GET', `/agent/runs?factory_uid=${uid}&limit=100`);
+      const states = (body['runs'] as { state: string }[]).map(({ state }) => state);
+      return states.length === 30 && states.every((state) => state === 'SUCCEEDED' || state === 'FAILED') ? true : undefined;
+    }, 60_000);
+  }, 90_000);
+});

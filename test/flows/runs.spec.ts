@@ -1,0 +1,207 @@
+/** Runs over the API: create, list, look at, follow up, cancel. spec: Agent run interface; contract 3. */
+import { runIn } from '../support/factory-files.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+
+let service: TestService;
+
+// Nobody works on runs here: they stay QUEUED for as long as a test looks at them.
+beforeAll(async () => {
+  service = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0' } });
+});
+
+afterAll(() => service.stop());
+
+const create = (body: unknown, path = '/agent/runs'): Promise<ApiAnswer> => service.api('POST', path, body);
+const idOf = (answer: ApiAnswer): string => String(answer.body['run_id']);
+const pointersOf = (answer: ApiAnswer): string[] => (answer.body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer);
+
+describe('creating a run', () => {
+  it.each(['/agent/run', '/agent/runs'])('by POST %s answers its ids and its first state', async (path) => {
+    const answer = await create({ prompt: 'Say hello.' }, path);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ run_id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/), state: 'QUEUED' });
+    expect(answer.body['task_id']).toBe(answer.body['run_id']);
+  });
+
+  it('shows everything that was asked for in the RunItem', async () => {
+    const runId = idOf(await create({
+      prompt: 'First line.\nSecond line.', metadata: { ticket: 'T-1', 'a.b_c-d': '' },
+      config: { name: 'nightly', model_id: 'm', base_prompt: 'Be brief.', environment_id: 'env', mcp_servers: { files: { command: 'x' } }, harness: { type: 'command' }, idle_timeout_minutes: 0, secrets: [] },
+    }));
+    const { body } = await service.api('GET', `/agent/runs/${runId}`);
+    expect(body).toMatchObject({
+      run_id: runId, task_id: runId, title: 'First line.', state: 'QUEUED', prompt: 'First line.\nSecond line.', submitted_prompt: 'First line.\nSecond line.',
+      started_at: null, finished_at: null, source: 'API', creator: { type: 'user', uid: 'user_admin', display_name: 'admin' }, metadata: { ticket: 'T-1', 'a.b_c-d': '' },
+      agent_config: { name: 'nightly', model_id: 'm', base_prompt: 'Be brief.', environment_id: 'env', mcp_servers: { files: { command: 'x' } }, harness: { type: 'command' }, idle_timeout_minutes: 0 },
+      is_run_type_cancellable: true, is_sandbox_running: false,
+    });
+    for (const member of ['created_at', 'updated_at']) expect(body[member]).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(body).not.toHaveProperty('session_link'); // from CLAIMED on
+  });
+
+  it('takes a title, cuts a long first line, and a skill instead of a prompt', async () => {
+    const titled = await service.api('GET', `/agent/runs/${idOf(await create({ prompt: 'x', title: 'Mine' }))}`);
+    expect(titled.body['title']).toBe('Mine');
+    const long = await service.api('GET', `/agent/runs/${idOf(await create({ prompt: 'y'.repeat(300) }))}`);
+    expect(String(long.body['title']).length).toBeLessThanOrEqual(80);
+    const skilled = await service.api('GET', `/agent/runs/${idOf(await create({ skill: 'acme/tools:review', config: { skill_spec: 'acme/tools:other' } }))}`);
+    expect(skilled.body['agent_config']).toMatchObject({ skill_spec: 'acme/tools:review' });
+    expect((await create({ config: { skill_spec: 'acme/tools:review' } })).status).toBe(200);
+  });
+
+  it('knows the command line as a source', async () => {
+    const answer = await fetch(`${service.url}/api/v1/agent/runs`, {
+      method: 'POST', headers: { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json', 'x-millwright-client': 'cli/0.1.0' }, body: '{"prompt": "x"}',
+    });
+    const { run_id: runId } = (await answer.json()) as { run_id: string };
+    expect((await service.api('GET', `/agent/runs/${runId}`)).body['source']).toBe('CLI');
+  });
+
+  it('ignores members that it does not know', async () => {
+    expect((await create({ prompt: 'x', colour: 'red', config: { wheels: 4, harness: { type: 'command', gears: 3 } } })).status).toBe(200);
+  });
+
+  const wrong: [string, unknown, string[], string][] = [
+    ['nothing', {}, ['/prompt'], 'a run needs something to do'],
+    ['a number for a prompt', { prompt: 5 }, ['/prompt'], 'wrong type'],
+    ['an empty prompt', { prompt: '' }, ['/prompt'], 'nothing to do'],
+    ['a title of 201 characters', { prompt: 'x', title: 'x'.repeat(201) }, ['/title'], 'the limit is 200'],
+    ['a config that is text', { prompt: 'x', config: 'fast' }, ['/config'], 'wrong type'],
+    ['idle time-outs out of range', { prompt: 'x', config: { idle_timeout_minutes: 61 } }, ['/config/idle_timeout_minutes'], '0–60'],
+    ['secrets that are names only', { prompt: 'x', config: { secrets: ['A'] } }, ['/config/secrets/0'], 'items are objects'],
+    ['an unknown mode', { prompt: 'x', mode: 'fast' }, ['/mode'], 'one of three'],
+    ['many things at once', { prompt: 5, title: 6, config: { model_id: 7, secrets: [{}] } }, ['/prompt', '/title', '/config/model_id', '/config/secrets/0/name'], 'every one is named'],
+    ['an array', [], [''], 'the body is an object'],
+    ['metadata that is a list', { prompt: 'x', metadata: ['a'] }, ['/metadata'], 'wrong type'],
+    ['metadata values that are no text', { prompt: 'x', metadata: { a: 1, b: 'fine', c: null } }, ['/metadata/a', '/metadata/c'], 'every one is named'],
+    [
+      'bad metadata keys and values', { prompt: 'x', metadata: { 'a b': '1', 'a/b~c': '2', delivery_id: '3', webhook_uid: '3', long: 'ü'.repeat(129), nul: 'a\u0000b', ok: 'x' } },
+      ['/metadata/a b', '/metadata/a~1b~0c', '/metadata/delivery_id', '/metadata/webhook_uid', '/metadata/long', '/metadata/nul'], 'every one is named, reserved ones too',
+    ],
+    ['too much metadata', { prompt: 'x', metadata: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`k${n}`, 'v'])) }, ['/metadata'], 'at most 20'],
+    ['an empty metadata key', { prompt: 'x', metadata: { '': 'v' } }, ['/metadata/'], 'keys have 1 to 64 characters'],
+  ];
+  it.each(wrong)('refuses %s', async (_what, body, pointers, why) => {
+    expect(why).not.toBe('');
+    const answer = await create(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ error: 'invalid_request', status: 400, retryable: false });
+    expect(pointersOf(answer).sort()).toEqual([...pointers].sort());
+  });
+
+  it.each([['agent_identity_uid'], ['on_behalf_of'], ['attachments'], ['conversation_id'], ['parent_run_id']])('refuses %s: it does not have it', async (member) => {
+    const answer = await create({ prompt: 'x', [member]: 'someone' });
+    expect(answer).toMatchObject({ status: 422, body: { error: 'operation_not_supported' } });
+    expect(pointersOf(answer)).toEqual([`/${member}`]);
+  });
+
+  it('accepts prompts of any script and size up to the limit, and gives them back unchanged', async () => {
+    const prompt = `日本語 \u202e \ud83d\ude80 ${'x'.repeat(500_000)}`;
+    const runId = idOf(await create({ prompt }));
+    expect((await service.api('GET', `/agent/runs/${runId}`)).body['prompt']).toBe(prompt);
+  });
+
+  it('refuses a factory that does not exist', async () => {
+    expect((await create({ prompt: 'x', factory_uid: 'fac_00000000000000000000000000' })).status).toBe(404);
+  });
+});
+
+describe('fetching a run', () => {
+  it.each(['00000000-0000-7000-8000-000000000000', 'nonsense', '%2e%2e', "'; DROP TABLE run; --"])('%s, which is none, is 404', async (runId) => {
+    const answer = await service.api('GET', `/agent/runs/${encodeURIComponent(runId)}`);
+    expect(answer).toMatchObject({ status: 404, body: { error: 'resource_not_found' } });
+  });
+});
+
+describe('the list of runs', () => {
+  const pageOf = async (query: string): Promise<{ ids: string[]; next?: string }> => {
+    const { status, body } = await service.api('GET', `/agent/runs?${query}`);
+    expect(status).toBe(200);
+    const info = body['page_info'] as { has_next_page: boolean; next_cursor?: string };
+    expect(info.has_next_page).toBe(info.next_cursor !== undefined);
+    return { ids: (body['runs'] as { run_id: string }[]).map((run) => run.run_id), next: info.next_cursor };
+  };
+
+  it('pages through all of a name, newest first, none twice, none missing, also when one is made meanwhile', async () => {
+    const made: string[] = [];
+    for (let n = 0; n < 7; n += 1) made.push(idOf(await create({ prompt: `p${n}`, config: { name: 'paged' } })));
+    const first = await pageOf('name=paged&limit=3');
+    await create({ prompt: 'meanwhile', config: { name: 'paged' } });
+    const second = await pageOf(`name=paged&limit=3&cursor=${first.next}`);
+    const third = await pageOf(`name=paged&limit=3&cursor=${second.next}`);
+    expect([...first.ids, ...second.ids, ...third.ids]).toEqual([...made].reverse());
+    expect(third.next).toBeUndefined();
+  });
+
+  it('filters by state, several of them, and by config name under both parameter names', async () => {
+    const runId = idOf(await create({ prompt: 'x', config: { name: 'cancelled-one' } }));
+    await service.api('POST', `/agent/runs/${runId}/cancel`);
+    expect((await pageOf('state=CANCELLED&name=cancelled-one')).ids).toEqual([runId]);
+    expect((await pageOf('state=QUEUED&config_name=cancelled-one')).ids).toEqual([]);
+    expect((await pageOf('state=QUEUED&state=CANCELLED&config_name=cancelled-one')).ids).toEqual([runId]);
+  });
+
+  it('is bound to its query', async () => {
+    for (let n = 0; n < 3; n += 1) await create({ prompt: 'x', config: { name: 'bound' } });
+    const { next } = await pageOf('name=bound&limit=1');
+    const other = await service.api('GET', `/agent/runs?limit=1&cursor=${next}`);
+    expect(other).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    expect((await pageOf(`name=bound&limit=2&cursor=${next}`)).ids).toHaveLength(2); // the size of a page is no part of the query
+  });
+
+  it.each([
+    ['limit=0', 'below the least'], ['limit=501', 'above the most'], ['limit=x', 'not a number'], ['limit=-1', 'negative'], ['limit=1.5', 'not whole'],
+    ['cursor=nonsense', 'not a cursor'], ['cursor=e30', 'a cursor of nothing'], ['state=RUNNING', 'no run state'], ['state=queued', 'states are written in capitals'],
+  ])('refuses %s: %s', async (query) => {
+    expect(await service.api('GET', `/agent/runs?${query}`)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+  });
+
+  it.each([['creator=user_admin'], ['q=hello'], ['metadata[a]=b'], ['created_after=2026-01-01T00:00:00Z'], ['sort_by=title']])('says that it cannot filter by %s instead of answering everything', async (query) => {
+    expect(await service.api('GET', `/agent/runs?${query}`)).toMatchObject({ status: 422, body: { error: 'operation_not_supported' } });
+  });
+
+  it('ignores parameters that nobody knows', async () => {
+    expect((await service.api('GET', '/agent/runs?colour=red')).status).toBe(200);
+  });
+});
+
+describe('following up on a run that waits', () => {
+  it('joins the words to its prompt; the first prompt stays what it was', async () => {
+    const runId = idOf(await create({ prompt: 'Begin.' }));
+    const answer = await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'And then end.' });
+    expect(answer).toMatchObject({ status: 200, body: { followup_id: expect.any(String), outcome: 'queued_prompt' } });
+    expect((await service.api('GET', `/agent/runs/${runId}`)).body).toMatchObject({ prompt: 'Begin.', submitted_prompt: 'Begin.\n\nAnd then end.', state: 'QUEUED' });
+  });
+
+  it('refuses a message that is none', async () => {
+    const runId = idOf(await create({ prompt: 'Begin.' }));
+    for (const body of [{}, { message: '' }, { message: 5 }]) expect(pointersOf(await service.api('POST', `/agent/runs/${runId}/followups`, body))).toEqual(['/message']);
+    expect((await service.api('POST', '/agent/runs/00000000-0000-7000-8000-000000000000/followups', { message: 'x' })).status).toBe(404);
+  });
+});
+
+describe('cancelling a run that waits', () => {
+  it('ends it at once, answers its id as a bare JSON string, and may be repeated', async () => {
+    const runId = idOf(await create({ prompt: 'Never.' }));
+    for (let time = 0; time < 2; time += 1) {
+      const answer = await fetch(`${service.url}/api/v1/agent/runs/${runId}/cancel`, { method: 'POST', headers: { authorization: `Bearer ${service.adminKey}` } });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-type')).toContain('application/json');
+      expect(await answer.text()).toBe(JSON.stringify(runId));
+    }
+    const run = await runIn(service, runId, 'CANCELLED');
+    expect(run).toMatchObject({ started_at: null, is_run_type_cancellable: false, status_message: { message: 'cancelled before it started' } });
+    expect(run['finished_at']).not.toBeNull();
+  });
+
+  it('of nothing is 404', async () => {
+    expect((await service.api('POST', '/agent/runs/00000000-0000-7000-8000-000000000000/cancel')).status).toBe(404);
+  });
+
+  it('and following up afterwards queues the same run again', async () => {
+    const runId = idOf(await create({ prompt: 'Never.' }));
+    await service.api('POST', `/agent/runs/${runId}/cancel`);
+    expect((await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'Do it after all.' })).body['outcome']).toBe('handoff_execution');
+    expect((await service.api('GET', `/agent/runs/${runId}`)).body).toMatchObject({ run_id: runId, state: 'QUEUED' });
+  });
+});
