@@ -17,7 +17,7 @@ const tasks = {
   'bench:ingest': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/ingest.js'), ...args]),
   test: (args) => jest(args),
   generate: () => jest(['test/generated'], { UPDATE_GENERATED: '1' }),
-  check: () => run(bin('tsc'), ['--noEmit', '-p', root]) || run(bin('oxlint'), ['--deny-warnings', root]),
+  check: () => run(bin('tsc'), ['--noEmit', '-p', root]) || run(bin('oxlint'), ['--type-aware', '--deny-warnings', root]),
 };
 
 const [task, ...args] = process.argv.slice(2);

@@ -83,7 +83,7 @@ describe('apps', () => {
   const apps = [...importsOf('apps'), ...importsOf('test')];
 
   it('use libs through their doors', () => {
-    const around = apps.filter(({ file, target }) => target.startsWith('.') && relative(join(ROOT, 'libs'), resolve(ROOT, dirname(file), target)).startsWith('..') === false);
+    const around = apps.filter(({ file, target }) => target.startsWith('.') && ! relative(join(ROOT, 'libs'), resolve(ROOT, dirname(file), target)).startsWith('..'));
     expect(around).toEqual([]);
   });
 

@@ -126,7 +126,7 @@ function read<T>({ status, headers, text }: Exchange, base: URL, key: ApiKey): T
   if (status === 204) return undefined as T;
   const body = parsed(text);
   const isProblem = (headers.get('content-type') ?? '').startsWith('application/problem+json');
-  if (status >= 400 && isProblem) throw refusal(status, (body ?? {}) as Problem, headers, key);
+  if (status >= 400 && isProblem) throw refusal(status, (body ?? {}), headers, key);
   if (status >= 400 || body === undefined) throw new Failure(`${base.origin} answers ${status}, but not as a Millwright service does; check --server`, EXIT.internal);
   return body as T;
 }

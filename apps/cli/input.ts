@@ -18,7 +18,7 @@ export async function readStdin(io: CliIo, hint: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of io.stdin) {
-    const bytes = Buffer.from(chunk as string | Buffer);
+    const bytes = Buffer.from(chunk);
     size += bytes.length;
     if (size > INPUT_BYTES_MAX) throw tooLarge('stdin');
     chunks.push(bytes);

@@ -42,7 +42,7 @@ function reasonOf(cause: unknown, timeoutMs: number): string {
   if ((cause as { name?: unknown }).name === 'TimeoutError') return `no answer within ${timeoutMs / SECONDS_MS} s`;
   const { code: given, message } = (cause as { cause?: { code?: unknown; message?: unknown } }).cause ?? {};
   if (message === 'bad port') return 'no HTTP client connects to that port, because it belongs to another protocol';
-  const code = String(given ?? 'unknown reason');
+  const code = typeof given === 'string' ? given : 'unknown reason';
   if (/CERT|SELF_SIGNED|ISSUER|ALTNAME|SSL|TLS/.test(code)) return `its certificate or TLS is not accepted (${code}); NODE_EXTRA_CA_CERTS=FILE adds an authority`;
   return REASONS[code] ?? code;
 }

@@ -9,6 +9,7 @@ import { compose, type Service } from './compose.ts';
 import { ConfigFaults, readConfig, type Config } from './config.ts';
 import { DataFolderProblem } from './data-folder.ts';
 import { serviceAccountOf } from './factories/service.ts';
+import { TlsProblem } from './http/server.ts';
 import { WrongKey } from './installation.ts';
 import { KeyFileProblem, writePrivateFile } from './secrets/key-files.ts';
 import { SchemaTooNew } from './store/database.ts';
@@ -55,8 +56,10 @@ async function begin(service: Service, { factory, example }: Arguments, io: Star
   const admin = await service.installation.firstAdminKey();
   const main = factory === undefined ? undefined : await ensureMainFactory(service, factory, io.cwd);
   if (example) await ensureExampleSecrets(service);
+  // Asked for before the loops begin: the words below then tell of a pass of this start, not of the last one.
+  const generation = main === undefined ? 0 : await service.factories.ask(main.uid);
   await service.start();
-  if (main !== undefined) await service.loops.settled(main.uid, 1, FIRST_PASS_MS);
+  if (main !== undefined) await service.loops.settled(main.uid, generation, FIRST_PASS_MS);
   const { description, kind } = await service.engine.means();
   print(io, [
     '',
@@ -147,7 +150,7 @@ function parsed(argv: readonly string[]): { factory?: string; example?: boolean 
 function explain(error: unknown): { lines: string[]; code: number } {
   if (error instanceof ConfigFaults) return { lines: error.faults.map(({ variable, rule }) => `${variable}: ${rule}`), code: EXIT.usage };
   if (error instanceof Usage || error instanceof FactoryArgumentError) return { lines: [error.message], code: EXIT.usage };
-  if (error instanceof KeyFileProblem || error instanceof DataFolderProblem || error instanceof WrongKey || error instanceof SchemaTooNew) {
+  if (error instanceof KeyFileProblem || error instanceof DataFolderProblem || error instanceof WrongKey || error instanceof SchemaTooNew || error instanceof TlsProblem) {
     return { lines: [error.message], code: EXIT.usage };
   }
   const code = (error as NodeJS.ErrnoException).code;

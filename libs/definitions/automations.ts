@@ -54,7 +54,7 @@ function toAutomation(name: string, path: string, file: AutomationFrontMatter, t
     agent: toAgentDefaults(file),
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(limits === undefined ? {} : { limits }),
-    ...(network === undefined ? {} : { network: network as JsonValue }),
+    ...(network === undefined ? {} : { network: network }),
     triggers,
   };
 }

@@ -1,5 +1,5 @@
 /** Runs on every database: conditional updates, claims, cancel against end, follow-ups, takeovers, lists. spec: States and transitions; contract 3. */
-import { followupOutcome, isEnded, type FollowupOutcome, type RunState } from '#runs';
+import { followupOutcome, isEnded, type RunState } from '#runs';
 import type { Claim, Ending, ListFilter } from '../../apps/server/store/runs.ts';
 import type { RunRow } from '../../apps/server/store/tables.ts';
 import { look, meddle, onEachBackend, type Stores } from './backends.ts';
@@ -21,7 +21,7 @@ await onEachBackend('runs', (world) => {
     return run.runId;
   };
   const lose = (claim: Claim): Promise<number> => meddle(stores, 'UPDATE run SET lease_until = 1 WHERE run_id = ?', claim.runId);
-  const followup = (runId: string, message: string): Promise<FollowupOutcome | string | undefined> =>
+  const followup = (runId: string, message: string): Promise<string | undefined> =>
     stores.runs
       .followup({ followupId: newId(), runId, principalUid: 'user_admin', message }, (run) => {
         const state = run.state as RunState;

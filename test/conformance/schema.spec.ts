@@ -28,7 +28,7 @@ async function columnsOf(stores: Stores): Promise<Column[]> {
   const found = await look<{ table_name: string; column_name: string; data_type: string; nullable: number }>(stores, text);
   return found
     .filter(({ table_name: table }) => table !== 'migrations' && !table.startsWith('sqlite_'))
-    .map((one) => ({ table: one.table_name, column: one.column_name, type: TYPES[one.data_type] as Column['type'], nullable: Number(one.nullable) === 1 }))
+    .map((one) => ({ table: one.table_name, column: one.column_name, type: TYPES[one.data_type] as Column['type'], nullable: one.nullable === 1 }))
     .toSorted((a, b) => (`${a.table}.${a.column}` < `${b.table}.${b.column}` ? -1 : 1));
 }
 
@@ -105,6 +105,6 @@ describe('one door to the database', () => {
     const files = (await readdir(server, { recursive: true })).filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'));
     const texts = await Promise.all(files.map(async (name) => ({ name, text: await readFile(join(server, name), 'utf8') })));
     const using = texts.filter(({ text }) => pattern.test(text)).map(({ name }) => name);
-    expect(using.filter((name) => (typeof allowed === 'string' ? !name.startsWith(allowed) : !(allowed as string[]).includes(name)))).toEqual([]);
+    expect(using.filter((name) => (typeof allowed === 'string' ? !name.startsWith(allowed) : !(allowed).includes(name)))).toEqual([]);
   });
 });

@@ -102,7 +102,7 @@ async function startService(): Promise<void> {
   const dataDir = join(box, 'data');
   key = `mw_${randomBytes(32).toString('base64url')}`;
   base = `http://127.0.0.1:${port}`;
-  service = spawn(cli[0], [...cli.slice(1), 'start', '--factory', `${pathToFileURL(repository)}#main`], {
+  service = spawn(cli[0], [...cli.slice(1), 'start', '--factory', `${pathToFileURL(repository).href}#main`], {
     cwd: box,
     env: { PATH: process.env['PATH'], MILLWRIGHT_PORT: String(port), MILLWRIGHT_DATA_DIR: dataDir, MILLWRIGHT_ADMIN_KEY: key },
     stdio: ['ignore', 'ignore', 'inherit'],

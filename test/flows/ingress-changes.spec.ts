@@ -146,12 +146,12 @@ describe('a request that is under way', () => {
 });
 
 it('no request that begins behind the end of a rotation is accepted with the old secret, however hard senders hammer', async () => {
-  let stop = false;
+  const state = { stop: false };
   let rotatedAt = Number.POSITIVE_INFINITY;
   const late: number[] = [];
   const seen = new Set<number>();
   const hammer = async (): Promise<void> => {
-    while (!stop) {
+    while (!state.stop) {
       const startedAt = performance.now();
       const { status } = await send();
       seen.add(status);
@@ -165,7 +165,7 @@ it('no request that begins behind the end of a rotation is accepted with the old
   await mill.sync(factory);
   rotatedAt = performance.now();
   await new Promise((resolve) => setTimeout(resolve, 500));
-  stop = true;
+  state.stop = true;
   await Promise.all(hammers);
   expect(seen.has(202)).toBe(true);
   expect(late.length).toBeGreaterThan(20);
@@ -175,11 +175,11 @@ it('no request that begins behind the end of a rotation is accepted with the old
 });
 
 it('the same for a disable: 404 and nothing else', async () => {
-  let stop = false;
+  const state = { stop: false };
   let disabledAt = Number.POSITIVE_INFINITY;
   const late: number[] = [];
   const hammers = Array.from({ length: 16 }, async () => {
-    while (!stop) {
+    while (!state.stop) {
       const startedAt = performance.now();
       const { status } = await send('second');
       if (startedAt > disabledAt) late.push(status);
@@ -190,7 +190,7 @@ it('the same for a disable: 404 and nothing else', async () => {
   await commit(withWebhook('second', { secretName: 'bearer', enabled: false }));
   disabledAt = performance.now();
   await new Promise((resolve) => setTimeout(resolve, 300));
-  stop = true;
+  state.stop = true;
   await Promise.all(hammers);
   expect(late.length).toBeGreaterThan(20);
   expect(new Set(late)).toEqual(new Set([404]));

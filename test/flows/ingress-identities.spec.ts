@@ -62,8 +62,9 @@ async function log(slug: string): Promise<Record<string, unknown>[]> {
 }
 
 async function runsOf(slug: string): Promise<number> {
-  const answer = await mill.api('GET', `/agent/runs?limit=500&webhook_uid=${mill.webhookUid('identities', slug)}`);
-  return (answer.body['runs'] as unknown[]).length;
+  const uid = mill.webhookUid('identities', slug);
+  const { body } = await mill.api('GET', '/agent/runs?limit=500');
+  return (body['runs'] as { metadata: { webhook_uid?: string } }[]).filter(({ metadata }) => metadata.webhook_uid === uid).length;
 }
 
 /** Sends twice and says whether the second was taken for the first: by its log entry and by the runs started. */

@@ -24,7 +24,7 @@ const printed: string[] = [];
 
 beforeAll(async () => {
   for (const stream of [process.stdout, process.stderr]) {
-    const write = stream.write.bind(stream) as (text: string | Uint8Array) => boolean;
+    const write = stream.write.bind(stream);
     jest.spyOn(stream, 'write').mockImplementation((text: string | Uint8Array) => {
       printed.push(String(text));
       return write(text);

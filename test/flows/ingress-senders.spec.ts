@@ -4,7 +4,7 @@ import examples from '@octokit/webhooks-examples' with { type: 'json' };
 import { sign as signGitHub } from '@octokit/webhooks-methods';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
-import Stripe from 'stripe';
+import { Stripe } from 'stripe';
 import { Webhook as Svix } from 'svix';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { exchange, type HeaderLines, type RawAnswer } from '../support/raw-http.ts';
@@ -52,8 +52,9 @@ async function newest(slug: string): Promise<Record<string, unknown>> {
 }
 
 async function runsOf(slug: string): Promise<number> {
-  const answer = await mill.api('GET', `/agent/runs?limit=500&webhook_uid=${mill.webhookUid('senders', slug)}`);
-  return (answer.body['runs'] as unknown[]).length;
+  const uid = mill.webhookUid('senders', slug);
+  const { body } = await mill.api('GET', '/agent/runs?limit=500');
+  return (body['runs'] as { metadata: { webhook_uid?: string } }[]).filter(({ metadata }) => metadata.webhook_uid === uid).length;
 }
 
 describe('GitHub', () => {

@@ -101,9 +101,10 @@ describe('deleting a factory', () => {
   it('and making it again gives the same URLs back', async () => {
     const uid = await created('again');
     expect((await deliver(service.ingressUrl('again', 'orders'), TOKEN, { n: 1 })).status).toBe(202);
+    await service.api('POST', `/factory/${uid}/suspend`);
     await service.api('DELETE', `/factory/${uid}`);
     const answer = await service.api('POST', '/factory', { slug: 'again', source: { kind: 'git', url: git.urlOf('again'), branch: 'main' } });
-    expect(answer.body['uid']).toBe(uid);
+    expect(answer.body).toMatchObject({ uid, suspended: false });
     await service.sync(uid);
     expect((await deliver(service.ingressUrl('again', 'orders'), TOKEN, { n: 2 })).status).toBe(202);
     await eventually('the deliveries of both lives are in the log', async () => {

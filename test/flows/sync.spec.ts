@@ -212,7 +212,7 @@ describe('a deleted file', () => {
 
 describe('the guard', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-  const many = { ...Object.fromEntries(names.map((name) => [webhookPath(name), webhookFile('hook-token')])) };
+  const many = Object.fromEntries(names.map((name) => [webhookPath(name), webhookFile('hook-token')]));
   const without = Object.fromEntries(names.slice(0, 4).map((name) => [webhookPath(name), null]));
 
   it('holds a mass deletion with everything else of its revision until exactly that plan is approved', async () => {

@@ -26,6 +26,11 @@ export function maySee(access: Access, factoryUid: string | undefined): boolean 
   return access.factories === undefined || (factoryUid !== undefined && access.factories.includes(factoryUid));
 }
 
+/** What a role is worth: team secrets and factories concern everybody, so that a key that is limited to some factories is a manager there at most. */
+function worthOf({ role, factories }: Access): Role {
+  return role === 'admin' && factories !== undefined ? 'manager' : role;
+}
+
 @Injectable()
 export class AccessGuard implements CanActivate {
   private readonly store: AccessStore;
@@ -40,7 +45,7 @@ export class AccessGuard implements CanActivate {
     const needed = this.reflector.getAllAndOverride<Role | undefined>(ROLE, [context.getHandler(), context.getClass()]) ?? 'admin';
     const access = await this.authenticate(request);
     asking.set(request.raw, access);
-    if (RANK[access.role] < RANK[needed]) throw new Refusal('not_authorized', `this needs the role ${needed}; the key has ${access.role}`);
+    if (RANK[worthOf(access)] < RANK[needed]) throw new Refusal('not_authorized', `this needs the role ${needed}; the key has ${access.role}${access.factories === undefined ? '' : ' of some factories'}`);
     return true;
   }
 

@@ -29,9 +29,15 @@ export const schemaPipe = (): StandardSchemaValidationPipe =>
   new StandardSchemaValidationPipe({
     exceptionFactory: (issues) =>
       new Refusal('invalid_request', issues.length === 1 ? (issues[0]?.message ?? '') : `${issues.length} members of the body are invalid`, {
-        errors: issues.map(({ path, message }) => ({ pointer: String(path?.[0] ?? ''), message })),
+        errors: issues.map(({ path, message }) => ({ pointer: pointerOf(path), message })),
       }),
   });
+
+/** Our schemas put the whole JSON pointer into the first element of an issue's path. */
+function pointerOf(path: readonly unknown[] | undefined): string {
+  const [pointer] = path ?? [];
+  return typeof pointer === 'string' ? pointer : '';
+}
 
 /** A whole number of the query within bounds. */
 export function queryInteger(text: string | undefined, name: string, byDefault: number, min: number, max: number): number {

@@ -48,8 +48,8 @@ export async function createHttp({ config, log, ingress, instances }: HttpParts)
       void reply.status(toRefusal(error).status).header('Content-Type', 'application/problem+json; charset=utf-8').send(JSON.stringify(problem));
     },
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(instances), adapter, { bodyParser: false, logger: ['error', 'warn'], abortOnError: false });
-  parseJsonBodies(app.getHttpAdapter().getInstance() as never);
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(instances), adapter, { bodyParser: false, logger: false, abortOnError: false });
+  parseJsonBodies(app.getHttpAdapter().getInstance());
   app.useGlobalFilters(new ProblemFilter(config.publicUrl, log));
   app.useGlobalPipes(schemaPipe());
   app.useGlobalGuards(new PublicOrGuarded(app.get(AccessGuard)));
@@ -95,9 +95,7 @@ function listening(config: Config, clientErrors: ClientErrors, handler: Handler)
     if (!server.listening) response.shouldKeepAlive = false;
     handler(request, response);
   };
-  const server = config.tls === undefined
-    ? createPlain(options, answer)
-    : createTls({ ...options, cert: readFileSync(config.tls.certFile), key: readFileSync(config.tls.keyFile) }, answer);
+  const server = config.tls === undefined ? createPlain(options, answer) : secured(options, config.tls, answer);
   server.maxConnections = CONNECTIONS_MAX;
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     if (!isIngressTarget(request.url ?? '')) response.writeContinue();
@@ -106,4 +104,16 @@ function listening(config: Config, clientErrors: ClientErrors, handler: Handler)
   server.on('checkExpectation', answer); // an unknown expectation is ignored, like any header we do not know
   server.on('connect', (request: IncomingMessage, socket: Socket) => clientErrors.refuseConnect(isIngressTarget(request.url ?? ''), socket));
   return server;
+}
+
+/** Certificate and key cannot be used; the message names the variables and what is wrong, never what the files hold. */
+export class TlsProblem extends Error {}
+
+function secured(options: object, { certFile, keyFile }: NonNullable<Config['tls']>, answer: Handler): Server {
+  try {
+    return createTls({ ...options, cert: readFileSync(certFile), key: readFileSync(keyFile) }, answer);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    throw new TlsProblem(`MILLWRIGHT_TLS_CERT_FILE, MILLWRIGHT_TLS_KEY_FILE: ${certFile} and ${keyFile} are no certificate with its key (${code})`);
+  }
 }

@@ -5,7 +5,7 @@ import { Refusal } from './answers.ts';
 
 @Controller('api/v1')
 export class UnknownRouteController {
-  @All('*')
+  @All(['', '*'])
   @Allow('viewer')
   unknown(): never {
     throw new Refusal('resource_not_found', 'there is no such resource');

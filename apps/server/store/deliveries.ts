@@ -27,6 +27,8 @@ export class DeliveryStore {
   private readonly database: Database;
   private readonly arrivals: GroupCommit<Arrival, Acceptance>;
   private readonly refusals: GroupCommit<RefusedEntry, void>;
+  /** A flood of failures costs one update a commit, not one a failure. */
+  private readonly counts: GroupCommit<string, void>;
   private prunedUpTo = '';
   private readonly windows = new RememberedWindows();
 
@@ -35,6 +37,7 @@ export class DeliveryStore {
     const concernsAll = (error: unknown) => error instanceof StoreFault && error.kind !== 'conflict' && error.kind !== 'broken';
     this.arrivals = new GroupCommit((batch) => this.settleBatch(batch), payloadBytes, concernsAll);
     this.refusals = new GroupCommit((batch) => this.insertRefused(batch), () => 0, concernsAll);
+    this.counts = new GroupCommit((batch) => this.raiseCounts(batch), () => 0, concernsAll);
   }
 
   /** Accepts one authenticated delivery: answers only after identity, log entry and runs are committed. Throws StoreFault when nothing was stored. */
@@ -48,8 +51,8 @@ export class DeliveryStore {
   }
 
   /** Counts one more refusal into an existing counted entry. */
-  async countRefused(entryId: string): Promise<void> {
-    await this.database.run(() => change('UPDATE delivery SET entries = entries + 1 WHERE entry_id = ?', entryId));
+  countRefused(entryId: string): Promise<void> {
+    return this.counts.add(entryId);
   }
 
   /** Newest first, from before `before`. */
@@ -90,6 +93,15 @@ export class DeliveryStore {
     const { acceptances, windows } = await this.database.run(() => settle(batch, alone ? this.windows.all() : undefined));
     if (alone) this.windows.keep(windows);
     return acceptances;
+  }
+
+  private async raiseCounts(batch: readonly string[]): Promise<void[]> {
+    const raised = new Map<string, number>();
+    for (const entryId of batch) raised.set(entryId, (raised.get(entryId) ?? 0) + 1);
+    await this.database.run(function* () {
+      for (const [entryId, by] of [...raised].sort(([a], [b]) => (a < b ? -1 : 1))) yield* change('UPDATE delivery SET entries = entries + ? WHERE entry_id = ?', by, entryId);
+    });
+    return batch.map(() => undefined);
   }
 
   private async insertRefused(batch: readonly RefusedEntry[]): Promise<void[]> {

@@ -98,7 +98,7 @@ export class FactoryStore {
         { ignoreConflicts: true },
       );
       const version = yield* tickServingClock();
-      const deleted = yield* change('UPDATE factory SET deleted_at = NULL, source = ?, name = ?, description = ?, serving_version = ?, updated_at = ?, generation_requested = generation_requested + 1, revision_applied = NULL, revision_seen = NULL WHERE uid = ? AND deleted_at IS NOT NULL',
+      const deleted = yield* change('UPDATE factory SET deleted_at = NULL, source = ?, name = ?, description = ?, serving_version = ?, updated_at = ?, generation_requested = generation_requested + 1, revision_applied = NULL, revision_seen = NULL, suspended = 0, failures = 0 WHERE uid = ? AND deleted_at IS NOT NULL',
         JSON.stringify(factory.source), factory.name, factory.description, version, nowMs, factory.uid);
       if (deleted === 1) return true;
       // Another replica may have taken the slug since we looked.

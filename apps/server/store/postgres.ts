@@ -99,7 +99,7 @@ async function insertRows(client: PoolClient, statement: Extract<Statement, { ki
 
 // pg takes Buffers as bytea and would turn other byte arrays into JSON.
 function toParameters(params: readonly SqlValue[]): (string | number | null | Buffer)[] {
-  return params.map((value) => (value instanceof Uint8Array && !Buffer.isBuffer(value) ? Buffer.from(value) : (value as string | number | null | Buffer)));
+  return params.map((value) => (value instanceof Uint8Array && !Buffer.isBuffer(value) ? Buffer.from(value) : (value)));
 }
 
 const numberedTexts = new Map<string, string>();

@@ -1,0 +1,158 @@
+/** One loop per factory: asking is cheap, passes do not overlap, nothing that was asked for is forgotten. contract 9. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
+import { newId, seedFactory } from '../../../test/conformance/seeds.ts';
+import { eventually } from '../../../test/support/service.ts';
+import { openDatabase } from '../store/database.ts';
+import type { Factory } from '../store/factories.ts';
+import { SyncLoops } from './loops.ts';
+import type { Snapshot, Source } from './sources/source.ts';
+
+let stores: Stores;
+let folder: string;
+let loops: SyncLoops;
+let reading: number;
+let readingMost: number;
+let readings: number;
+let opened: string[];
+let events: string[];
+/** What the source does while it is read. */
+let during: (signal: AbortSignal) => Promise<void>;
+let hint: () => void;
+
+beforeEach(async () => {
+  [reading, readingMost, readings, opened, events] = [0, 0, 0, [], []];
+  during = async () => undefined;
+  folder = await mkdtemp(join(tmpdir(), 'millwright-loops-'));
+  stores = storesOf(await openDatabase({ dataDir: folder, nowMs: Date.now }));
+  loops = new SyncLoops(
+    { owner: 'this-process', uidKey: new Uint8Array(32), factories: stores.factories, definitions: stores.definitions, secrets: stores.secrets, publish: async () => undefined, nowMs: Date.now, newId, report: (fault) => void events.push(`fault ${String(fault)}`) },
+    { intervalMs: 3_600_000, isTrusted: () => false, openSource },
+  );
+});
+
+afterEach(async () => {
+  await loops.stop();
+  await stores.database.close();
+  await rm(folder, { recursive: true });
+});
+
+function openSource({ source }: Factory): Source {
+  opened.push(JSON.stringify(source));
+  const closing = new AbortController();
+  return {
+    async snapshot(): Promise<Snapshot> {
+      readings += 1;
+      reading += 1;
+      readingMost = Math.max(readingMost, reading);
+      await during(closing.signal);
+      reading -= 1;
+      return { ok: false, reason: 'unreachable', message: 'away', retry: 'backoff' };
+    },
+    watch: (onHint) => {
+      hint = onHint;
+      return () => void events.push('watch ended');
+    },
+    close: async () => {
+      closing.abort();
+      events.push('closed');
+    },
+  };
+}
+
+async function added(): Promise<Factory> {
+  const { uid, fence } = await seedFactory(stores);
+  await stores.factories.release(uid, fence);
+  const factory = (await stores.factories.find(uid)) as Factory;
+  await loops.add(factory);
+  await loops.settled(uid, 1, 10_000);
+  return factory;
+}
+
+/** Resolves when the source is being read. */
+const underWay = (): Promise<true> => eventually('the source is read', () => (reading > 0 ? (true as const) : undefined));
+
+const untilAborted = (signal: AbortSignal): Promise<void> => new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+
+describe('a loop', () => {
+  it('begins with a pass of its own', async () => {
+    await added();
+    expect(readings).toBe(1);
+  });
+
+  it('runs one pass at a time and one more for all that was asked for meanwhile', async () => {
+    const { uid } = await added();
+    let go: () => void = () => undefined;
+    during = () => new Promise((resolve) => (go = resolve));
+    const first = await loops.ask(uid, 'api');
+    await underWay();
+    const later = await Promise.all(Array.from({ length: 10 }, () => loops.ask(uid, 'push')));
+    expect(Math.max(...later)).toBe(first + 10);
+    during = async () => undefined;
+    go();
+    expect(await loops.settled(uid, Math.max(...later), 10_000)).toMatchObject({ generationHandled: first + 10 });
+    expect(readings).toBe(3); // the first one, the one asked for, one for the ten
+    expect(readingMost).toBe(1);
+  });
+
+  it('takes a hint of its watcher for a question', async () => {
+    const { uid } = await added();
+    hint();
+    await expect(loops.settled(uid, 2, 10_000)).resolves.toMatchObject({ generationHandled: 2 });
+  });
+
+  it('lets factories not wait for each other', async () => {
+    const slow = await added();
+    const other = await added();
+    let isFirst = true;
+    during = (signal) => {
+      if (!isFirst) return Promise.resolve();
+      isFirst = false;
+      return untilAborted(signal);
+    };
+    await loops.ask(slow.uid, 'api');
+    await underWay();
+    expect(await loops.settled(other.uid, await loops.ask(other.uid, 'api'), 10_000)).toBeDefined();
+    expect(await loops.settled(slow.uid, 2, 50)).toBeUndefined(); // it says so instead of waiting for ever
+  });
+
+  it('is pointed to another source by closing the old one', async () => {
+    const factory = await added();
+    await loops.add(factory);
+    expect(opened).toHaveLength(1); // the same source: nothing to do
+    await loops.add({ ...factory, source: { kind: 'directory', path: '/elsewhere' } });
+    expect(opened).toEqual([JSON.stringify({ kind: 'directory', path: '/srv/x' }), JSON.stringify({ kind: 'directory', path: '/elsewhere' })]);
+    expect(events).toEqual(['watch ended', 'closed']);
+  });
+
+  it('that is removed ends its reading, and its factory is asked for nothing more', async () => {
+    const { uid } = await added();
+    during = untilAborted;
+    await loops.ask(uid, 'api');
+    await underWay();
+    await loops.remove(uid);
+    expect(reading).toBe(0);
+    const before = readings;
+    hint();
+    await loops.ask(uid, 'api');
+    await loops.remove(uid); // twice is once
+    expect(readings).toBe(before);
+  });
+
+  it('ends with all others when the service stops, in the middle of a pass too', async () => {
+    const { uid } = await added();
+    during = untilAborted;
+    await loops.ask(uid, 'api');
+    await underWay();
+    await loops.stop();
+    expect(reading).toBe(0);
+    expect(events.filter((event) => event.startsWith('fault'))).toEqual([]);
+  });
+
+  it('asked about a factory that is gone says so', async () => {
+    expect(await loops.settled('fac_none', 1, 10_000)).toBeUndefined();
+    expect(await loops.ask('fac_none', 'api')).toBe(0);
+  });
+});

@@ -1,0 +1,195 @@
+/** One pass over real stores and a source that does what the test says. contract 9. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TreeFile } from '#definitions';
+import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
+import { newId, sealing, seedFactory } from '../../../test/conformance/seeds.ts';
+import { eventually } from '../../../test/support/service.ts';
+import { openDatabase } from '../store/database.ts';
+import { FactoryPass, LEASE_MS, type PassContext } from './pass.ts';
+import type { Snapshot, Source } from './sources/source.ts';
+
+let stores: Stores;
+let folder: string;
+let nowMs: number;
+let published: number;
+let reported: unknown[];
+const signal = new AbortController().signal;
+
+beforeEach(async () => {
+  nowMs = 1_800_000_000_000;
+  [published, reported] = [0, []];
+  folder = await mkdtemp(join(tmpdir(), 'millwright-pass-'));
+  stores = storesOf(await openDatabase({ dataDir: folder, nowMs: () => nowMs }));
+  await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('value') });
+});
+
+afterEach(async () => {
+  await stores.database.close();
+  await rm(folder, { recursive: true });
+});
+
+const context = (): PassContext => ({
+  owner: 'this-process', uidKey: new Uint8Array(32), factories: stores.factories, definitions: stores.definitions, secrets: stores.secrets,
+  publish: async () => void (published += 1), nowMs: () => nowMs, newId: () => newId(nowMs), report: (fault) => void reported.push(fault),
+});
+
+const text = (path: string, content: string): TreeFile => ({ path, content: Buffer.from(content) });
+const tree = (...names: string[]): TreeFile[] => names.map((name) => text(`webhooks/${name}.yaml`, 'secretName: hook\n'));
+
+/** A source that answers from a list; `unchanged` when it is asked for what is known. */
+function scripted(...answers: (Snapshot | (() => Promise<Snapshot> | Snapshot))[]): Source & { asked: (string | undefined)[] } {
+  const asked: (string | undefined)[] = [];
+  return {
+    asked,
+    async snapshot(known) {
+      asked.push(known);
+      const next = answers.length > 1 ? answers.shift() : answers[0];
+      const snapshot = typeof next === 'function' ? await next() : (next as Snapshot);
+      return snapshot.ok && snapshot.revision === known ? { ok: true, revision: known, unchanged: true } : snapshot;
+    },
+    close: async () => undefined,
+  };
+}
+const at = (revision: string, ...names: string[]): Snapshot => ({ ok: true, revision, unchanged: false, files: tree(...names) });
+const away: Snapshot = { ok: false, reason: 'unreachable', message: 'away', retry: 'backoff' };
+
+async function factory(): Promise<string> {
+  const { uid, fence } = await seedFactory(stores);
+  await stores.factories.release(uid, fence);
+  nowMs += 1;
+  return uid;
+}
+
+describe('a pass', () => {
+  it('reads, applies, publishes once and records', async () => {
+    const uid = await factory();
+    const result = await new FactoryPass(context(), scripted(at('r1', 'a'))).run(uid, ['start'], signal);
+    expect(result).toMatchObject({ ending: { kind: 'applied', revision: 'r1' }, retryInMs: undefined });
+    expect(published).toBe(1);
+    expect(await stores.factories.find(uid)).toMatchObject({ revisionSeen: 'r1', revisionAttempted: 'r1', revisionApplied: 'r1', failures: 0, condition: { ending: 'applied' } });
+    expect(await stores.factories.passes(uid, 9)).toMatchObject([{ triggers: ['start'], ending: 'applied', revision: 'r1' }]);
+  });
+
+  it('asks for what it knows and writes nothing when that has not changed', async () => {
+    const uid = await factory();
+    const source = scripted(at('r1', 'a'));
+    const pass = new FactoryPass(context(), source);
+    await pass.run(uid, [], signal);
+    const before = await stores.factories.find(uid);
+    await pass.run(uid, [], signal);
+    expect(source.asked).toEqual([undefined, 'r1']);
+    expect(published).toBe(1);
+    expect(await stores.factories.find(uid)).toMatchObject({ servingVersion: before?.servingVersion, updatedAtMs: before?.updatedAtMs });
+    expect(await stores.factories.passes(uid, 9)).toHaveLength(1);
+  });
+
+  it('checks a blocked tree again against new facts without reading it again', async () => {
+    const uid = await factory();
+    const source = scripted({ ok: true, revision: 'r1', unchanged: false, files: [text('webhooks/a.yaml', 'secretName: later\n')] });
+    const pass = new FactoryPass(context(), source);
+    expect((await pass.run(uid, [], signal))?.ending.kind).toBe('blocked');
+    await stores.secrets.put({ id: newId(), owner: 'team', name: 'later', value: sealing('value') });
+    expect((await pass.run(uid, ['secret'], signal))?.ending.kind).toBe('applied');
+    expect(source.asked).toEqual([undefined, 'r1']);
+  });
+
+  it('that fails is tried again later and later, and the first success forgets that', async () => {
+    const uid = await factory();
+    const pass = new FactoryPass(context(), scripted(away, away, away, at('r1', 'a')));
+    const delays = [];
+    for (let time = 0; time < 3; time += 1) delays.push((await pass.run(uid, [], signal))?.retryInMs ?? 0);
+    for (const [n, base] of [1_000, 2_000, 4_000].entries()) expect(Math.abs((delays[n] as number) - base)).toBeLessThanOrEqual(base / 10);
+    expect(await stores.factories.find(uid)).toMatchObject({ failures: 3, condition: { ending: 'failed', reason: 'unreachable' } });
+    expect(await stores.factories.passes(uid, 9)).toHaveLength(1); // the same end is news once
+    expect((await pass.run(uid, [], signal))?.retryInMs).toBeUndefined();
+    expect((await stores.factories.find(uid))?.failures).toBe(0);
+  });
+
+  it('keeps the time since when it stands as it stands', async () => {
+    const uid = await factory();
+    const pass = new FactoryPass(context(), scripted(away));
+    await pass.run(uid, [], signal);
+    const since = (await stores.factories.find(uid))?.condition.sinceMs;
+    nowMs += 60_000;
+    await pass.run(uid, [], signal);
+    expect((await stores.factories.find(uid))?.condition).toMatchObject({ sinceMs: since, checkedMs: nowMs });
+  });
+
+  it('in which something breaks that should not is failed, reported, and says nothing of it', async () => {
+    const uid = await factory();
+    const broken = scripted(() => {
+      throw new Error('hidden-word of a file');
+    });
+    const result = await new FactoryPass(context(), broken).run(uid, [], signal);
+    expect(result?.ending).toMatchObject({ kind: 'failed', reason: 'internal' });
+    expect(reported).toHaveLength(1);
+    expect(JSON.stringify(await stores.factories.passes(uid, 9))).not.toContain('hidden-word');
+  });
+
+  it('moves secrets before it reads anything, whatever the reading brings', async () => {
+    const uid = await factory();
+    const source = scripted(at('r1', 'a'), async () => {
+      const [bound] = await stores.webhooks.list(uid);
+      expect(bound?.secret_version).toBe(2); // when the source is asked, the rotation has been taken over
+      return away;
+    });
+    const pass = new FactoryPass(context(), source);
+    await pass.run(uid, [], signal);
+    await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('next') });
+    const result = await pass.run(uid, ['secret'], signal);
+    expect(result?.ending).toMatchObject({ kind: 'failed', rebound: [{ slug: 'a', secretName: 'hook', version: 2 }] });
+    expect((await stores.factories.passes(uid, 1))[0]?.changes).toEqual([expect.objectContaining({ changes: ['secretVersion'], secretVersion: 2 })]);
+  });
+
+  it('that waits long for its source takes a rotation over meanwhile', async () => {
+    const uid = await factory();
+    let answer: (snapshot: Snapshot) => void = () => undefined;
+    const pass = new FactoryPass(context(), scripted(at('r1', 'a'), () => new Promise<Snapshot>((resolve) => (answer = resolve))));
+    await pass.run(uid, [], signal);
+    const running = pass.run(uid, [], signal);
+    await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('next') });
+    await eventually('the webhook has the new version', async () => ((await stores.webhooks.list(uid))[0]?.secret_version === 2 ? true : undefined));
+    answer(away);
+    expect((await running)?.ending.rebound).toMatchObject([{ slug: 'a', version: 2 }]);
+  });
+
+  it('of a suspended factory moves secrets and reads nothing', async () => {
+    const uid = await factory();
+    const source = scripted(at('r1', 'a'), at('r2', 'b'));
+    const pass = new FactoryPass(context(), source);
+    await pass.run(uid, [], signal);
+    await stores.factories.setSuspended(uid, true);
+    await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('next') });
+    expect((await pass.run(uid, [], signal))?.ending.rebound).toHaveLength(1);
+    expect(source.asked).toHaveLength(1);
+    expect(await stores.factories.find(uid)).toMatchObject({ revisionApplied: 'r1', condition: { ending: 'applied' } });
+  });
+
+  it('answers only the generation that it began with', async () => {
+    const uid = await factory();
+    const source = scripted(async () => {
+      await stores.factories.ask(uid);
+      return at('r1', 'a');
+    });
+    const result = await new FactoryPass(context(), source).run(uid, [], signal);
+    const after = await stores.factories.find(uid);
+    expect(after?.generationHandled).toBe(result?.generationHandled);
+    expect(after?.generationRequested).toBe((after?.generationHandled ?? 0) + 1);
+  });
+
+  it('is not begun while another holds the factory, nor when it is gone', async () => {
+    const uid = await factory();
+    const lease = await stores.factories.lease(uid, 'another', LEASE_MS);
+    const source = scripted(at('r1', 'a'));
+    const pass = new FactoryPass(context(), source);
+    expect(await pass.run(uid, [], signal)).toBeUndefined();
+    expect(source.asked).toEqual([]);
+    nowMs += LEASE_MS + 1; // the other one died
+    expect((await pass.run(uid, [], signal))?.ending.kind).toBe('applied');
+    await expect(stores.factories.recordPass(uid, lease?.fence ?? 0, { generationHandled: 0, condition: { ending: 'failed', sinceMs: 0, checkedMs: 0 }, failures: 9 })).rejects.toThrow('taken over');
+    await stores.factories.remove(uid);
+    expect(await pass.run(uid, [], signal)).toBeUndefined();
+  });
+});

@@ -1,0 +1,177 @@
+/** Managed secrets over the API: values go in and never come out. contract 2. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeKey } from '../support/api-keys.ts';
+import { deliver, syncAndLook, webhookFile, webhookPath } from '../support/factory-files.ts';
+import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
+import { bootService, eventually, type ApiAnswer, type TestService } from '../support/service.ts';
+
+const TOKEN = 'Marker-4711_a-token-of-length';
+let git: GitServer;
+let service: TestService;
+let repository: TestRepository;
+let uid: string;
+
+beforeAll(async () => {
+  git = await startGitServer();
+  service = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+  await service.secret('in-use', TOKEN);
+  await service.secret('url-safe', 'Marker-4711.url-safe_value');
+  await service.secret('signing', 'Marker-4711 signing value');
+  await service.secret('standard', `whsec_${Buffer.from('Marker-4711 a key of 24+ bytes').toString('base64')}`);
+  repository = git.createRepository('main');
+  repository.commit({
+    [webhookPath('bearer')]: webhookFile('in-use'),
+    [webhookPath('inurl')]: webhookFile('url-safe', 'authMode: url_token'),
+    [webhookPath('github')]: webhookFile('signing', 'authMode: signature', 'signatureScheme: github'),
+    [webhookPath('standard')]: webhookFile('standard', 'authMode: signature', 'signatureScheme: standard_webhooks'),
+  });
+  uid = await service.factory('main', { kind: 'git', url: git.urlOf('main'), branch: 'main' });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await git.close();
+});
+
+const put = (name: string, body: unknown): Promise<ApiAnswer> => service.api('PUT', `/secrets/${name}`, body);
+
+describe('a secret', () => {
+  it('is shown as metadata', async () => {
+    const { status, body } = await service.api('GET', '/secrets/in-use');
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      name: 'in-use', owner: 'team', grants: { factories: '*', uses: ['webhook'] }, version: 1, set: true, url_safe: true, updated_at: expect.any(String),
+      used_by: [{ webhook_uid: service.webhookUid('main', 'bearer'), factory_uid: uid, slug: 'bearer' }],
+    });
+    expect((await service.api('GET', '/secrets')).body['secrets']).toEqual(expect.arrayContaining([body]));
+  });
+
+  it('may be declared without a value and set later', async () => {
+    expect((await put('declared', {})).body).toMatchObject({ version: 0, set: false, url_safe: false });
+    expect((await put('declared', { value: 'now it has one' })).body).toMatchObject({ version: 1, set: true, url_safe: false });
+    expect((await put('declared', { grants: { uses: ['run', 'git'] } })).body).toMatchObject({ version: 1, grants: { factories: '*', uses: ['run', 'git'] } });
+  });
+
+  it('has versions', async () => {
+    await put('versions', { value: 'first value' });
+    expect((await put('versions', { value: 'second value' })).body).toMatchObject({ version: 2 });
+  });
+
+  it('keeps its bytes exactly: a final newline is part of it', async () => {
+    await put('newline', { value: `${TOKEN}\n`, grants: { uses: ['webhook'] } });
+    const other = git.createRepository('newline');
+    other.commit({ [webhookPath('orders')]: webhookFile('newline') });
+    const status = await syncAndLook(service, await service.factory('newline', { kind: 'git', url: git.urlOf('newline'), branch: 'main' }));
+    expect(status.last_sync?.problems.map(({ path, line, column }) => [path, line, column])).toEqual([[webhookPath('orders'), 1, 13]]); // no token holds a newline
+  });
+
+  it.each([['1st'], ['a b'], ['a.b'], ['ü'], ['a'.repeat(129)], ['-a']])('is not called %s', async (name) => {
+    expect((await put(encodeURIComponent(name), { value: 'long enough value' })).status).toBe(400);
+  });
+
+  it.each([
+    [{ value: 5 }, '/value'], [{ value: '' }, '/value'], [{ grants: { uses: ['everything'] } }, '/grants/uses/0'], [{ grants: { factories: 'all' } }, '/grants/factories'], [{ grants: [] }, '/grants'],
+  ])('is not made of %j', async (body, pointer) => {
+    const answer = await put('malformed', body);
+    expect(answer.status).toBe(400);
+    expect((answer.body['errors'] as { pointer: string }[]).some((error) => error.pointer === pointer)).toBe(true);
+    expect((await service.api('GET', '/secrets/malformed')).status).toBe(404);
+  });
+
+  it('that does not exist is 404 to look at and to delete', async () => {
+    expect((await service.api('GET', '/secrets/nowhere')).status).toBe(404);
+    expect((await service.api('DELETE', '/secrets/nowhere')).status).toBe(404);
+  });
+
+  it('that nobody uses can be deleted; its name starts afresh', async () => {
+    await put('short-lived', { value: 'some value' });
+    expect((await service.api('DELETE', '/secrets/short-lived')).status).toBe(204);
+    expect((await service.api('GET', '/secrets/short-lived')).status).toBe(404);
+    expect((await put('short-lived', {})).body).toMatchObject({ version: 0, set: false });
+  });
+});
+
+describe('a value that a webhook could not authenticate with', () => {
+  const unusable: [string, string, string][] = [
+    ['in-use', 'Marker-9999', 'a token has 16 characters at least'],
+    ['in-use', `Marker-9999${'x'.repeat(510)}`, 'a token has 512 characters at most'],
+    ['in-use', 'Marker-9999 with a space in it', 'a header value would be trimmed or split'],
+    ['in-use', 'Marker-9999-größer-als-nötig', 'tokens are ASCII'],
+    ['url-safe', 'Marker-9999/with+signs=', 'a path segment would be cut or decoded'],
+    ['url-safe', '................', 'only dots: a path would be normalised away'],
+    ['signing', 'Mark-99', 'a key of under 8 bytes can be guessed'],
+    ['standard', 'Marker-9999-without-the-prefix', 'the prefix says how to read it'],
+    ['standard', `whsec_${Buffer.from('Marker-9999').toString('base64')}`, 'under 24 bytes'],
+    ['standard', 'whsec_Marker-9999-is-not-strict-base64!', 'not base64'],
+  ];
+  it.each(unusable)('is refused for %s with the reason, without the value (%s)', async (name, value, why) => {
+    expect(why).not.toBe('');
+    const before = (await service.api('GET', `/secrets/${name}`)).body;
+    const answer = await put(name, { value });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request', errors: [{ pointer: '/value', message: expect.stringMatching(/^webhook \w+ cannot use it: ./) }] } });
+    expect(JSON.stringify(answer.body)).not.toContain(value);
+    expect((await service.api('GET', `/secrets/${name}`)).body).toEqual(before);
+  });
+
+  it('is a problem at secretName when it was there first', async () => {
+    await put('too-short', { value: 'Mark-9' });
+    const other = git.createRepository('unusable');
+    other.commit({ [webhookPath('orders')]: webhookFile('too-short') });
+    const status = await syncAndLook(service, await service.factory('unusable', { kind: 'git', url: git.urlOf('unusable'), branch: 'main' }));
+    expect(status.last_sync?.problems[0]).toMatchObject({ path: webhookPath('orders'), line: 1, column: 13, severity: 'error' });
+    expect(status.last_sync?.problems[0]?.message).not.toContain('Mark-9');
+  });
+});
+
+describe('a value', () => {
+  it('is nowhere to be read: no answer, no log, no file of the service', async () => {
+    const marker = `Marker-${'4711'}`;
+    await deliver(service.ingressUrl('main', 'bearer'), TOKEN);
+    await deliver(service.ingressUrl('main', 'bearer'), `${TOKEN}-wrong`);
+    await fetch(`${service.ingressUrl('main', 'inurl')}/Marker-4711.url-safe_value`, { method: 'POST', body: '{}' });
+    await fetch(`${service.ingressUrl('main', 'inurl')}/Marker-4711.wrong`, { method: 'POST', body: '{}' });
+    await eventually('the deliveries are in the log', async () => (((await service.api('GET', `/factory/${uid}/webhooks/${service.webhookUid('main', 'inurl')}/deliveries`)).body['deliveries'] as unknown[]).length === 2 ? true : undefined));
+    const paths = ['/secrets', '/secrets/in-use', '/secrets/url-safe', `/factory/${uid}`, `/factory/${uid}/status`, `/factory/${uid}/syncs?limit=100`, `/factory/${uid}/webhooks`, `/factory/${uid}/automations`, `/agent/runs?limit=500`,
+      ...['bearer', 'inurl', 'github', 'standard'].map((slug) => `/factory/${uid}/webhooks/${service.webhookUid('main', slug)}/deliveries`)];
+    for (const path of paths) expect(JSON.stringify((await service.api('GET', path)).body)).not.toContain(marker);
+    expect(service.logged.join('\n')).not.toContain(marker);
+    await service.service.database.source.query('PRAGMA wal_checkpoint(TRUNCATE)');
+    const places = readdirSync(service.dataDir, { recursive: true, encoding: 'utf8' }).map((path) => join(service.dataDir, path)).filter((path) => statSync(path).isFile());
+    expect(places.some((path) => path.endsWith('millwright.sqlite'))).toBe(true);
+    for (const path of places) expect({ path, holds: readFileSync(path).includes(marker) }).toEqual({ path, holds: false });
+  });
+
+  it('lies in files of which nobody else may read any', () => {
+    for (const name of ['', 'master-key', 'uid-key', 'millwright.sqlite']) expect({ name, open: statSync(join(service.dataDir, name)).mode & 0o077 }).toMatchObject({ name, open: name === 'millwright.sqlite' ? expect.any(Number) : 0 });
+    expect(statSync(service.dataDir).mode & 0o077).toBe(0);
+  });
+
+  it('that was rotated out does not stay in the database', async () => {
+    await put('rotating', { value: 'a value of some length 1', grants: { uses: ['run'] } });
+    await put('rotating', { value: 'a value of some length 2' });
+    await service.secret('in-use', `${TOKEN}-2`);
+    await eventually('only the newest versions are stored', async () => {
+      const rows = (await service.service.database.source.query('SELECT s.name, count(*) AS versions FROM secret s JOIN secret_value v ON v.secret_id = s.id GROUP BY s.name')) as { name: string; versions: number }[];
+      return rows.every(({ versions }) => versions === 1) ? true : undefined;
+    });
+  });
+});
+
+describe("a factory's own secret", () => {
+  it('is its managers\' to set, comes before the team\'s of the same name, and is nobody else\'s', async () => {
+    const manager = await makeKey(service, 'manager', { factories: [uid] });
+    await service.secret('both', 'the-team-token-of-length');
+    repository.commit({ [webhookPath('both')]: webhookFile('both') });
+    await service.sync(uid);
+    expect((await deliver(service.ingressUrl('main', 'both'), 'the-team-token-of-length')).status).toBe(202);
+    const answer = await service.api('PUT', `/factory/${uid}/secrets/both`, { value: 'the-factory-token-of-length', grants: { factories: '*', uses: ['webhook'] } }, manager);
+    expect(answer).toMatchObject({ status: 200, body: { owner: uid, grants: { factories: [uid], uses: ['webhook'] } } });
+    await eventually('the own secret serves', async () => ((await deliver(service.ingressUrl('main', 'both'), 'the-factory-token-of-length')).status === 202 ? true : undefined), 3_000);
+    expect((await deliver(service.ingressUrl('main', 'both'), 'the-team-token-of-length')).status).toBe(401);
+    expect((await service.api('GET', '/secrets')).body['secrets']).not.toEqual(expect.arrayContaining([expect.objectContaining({ owner: uid })]));
+    expect((await service.api('DELETE', `/factory/${uid}/secrets/both?force=true`, undefined, manager)).status).toBe(204);
+    expect((await deliver(service.ingressUrl('main', 'both'), 'the-factory-token-of-length')).status).toBe(401);
+    await eventually("the team's serves again", async () => ((await deliver(service.ingressUrl('main', 'both'), 'the-team-token-of-length')).status === 202 ? true : undefined), 3_000);
+  });
+});

@@ -1,0 +1,25 @@
+/** API keys of any role, put into the store as the service stores them. */
+import { createHash, randomBytes } from 'node:crypto';
+import { insert } from '../../apps/server/store/statements.ts';
+import type { Role } from '../../apps/server/store/access.ts';
+import type { TestService } from './service.ts';
+
+export interface KeyOptions {
+  /** Factories that the key is limited to. */
+  factories?: readonly string[];
+  expiresAtMs?: number;
+  revokedAtMs?: number;
+}
+
+/** Makes a key of a role; answers its text. */
+export async function makeKey({ service }: TestService, role: Role, options: KeyOptions = {}): Promise<string> {
+  const key = `mw_${randomBytes(32).toString('base64url')}`;
+  const uid = `user_${randomBytes(6).toString('hex')}`;
+  await service.database.run(function* () {
+    yield* insert('principal', ['uid', 'kind', 'display_name', 'created_at'], [[uid, 'user', `the ${role}`, 0]]);
+    const columns = ['id', 'principal_uid', 'name', 'key_hash', 'role', 'factories', 'created_at', 'expires_at', 'revoked_at'] as const;
+    const { factories, expiresAtMs, revokedAtMs } = options;
+    yield* insert('api_key', columns, [[`key_${uid}`, uid, role, createHash('sha256').update(key).digest(), role, factories === undefined ? null : JSON.stringify(factories), 0, expiresAtMs ?? null, revokedAtMs ?? null]]);
+  });
+  return key;
+}
