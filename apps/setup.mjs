@@ -1,5 +1,5 @@
 // Makes a fresh clone ready (packages, build), then does what an npm script asks for. Plain JavaScript, no packages: it runs first.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const cli = join(root, 'apps/cli/millwright.mjs');
 
 const tasks = {
   build: () => 0,
-  start: (args) => run(process.execPath, [...quietNode, cli, 'start', '--factory', join(root, 'examples/factory-repo'), '--example', ...args]),
+  start: (args) => serve(process.execPath, [...quietNode, cli, 'start', '--factory', join(root, 'examples/factory-repo'), '--example', ...args]),
   demo: (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/demo/demo.js'), ...args]),
   'bench:ingest': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/ingest.js'), ...args]),
   test: (args) => jest(args),
@@ -26,7 +26,7 @@ process.on('SIGINT', () => undefined); // the program in the foreground gets it 
 if (!(task in tasks)) fail(`unknown task ${task}; known: ${Object.keys(tasks).join(', ')}`);
 install();
 if (task !== 'check') build();
-process.exitCode = tasks[task](args);
+process.exitCode = await tasks[task](args);
 
 /** Installs the locked packages when the lock file has changed since the last time. */
 function install() {
@@ -34,7 +34,7 @@ function install() {
   const marker = join(root, 'node_modules/.millwright-installed');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
   say('installing packages (once) …');
-  if (run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']) !== 0) fail('the packages could not be installed; see the lines above');
+  if (run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']) !== 0) fail('the packages could not be installed; see the lines above');
   writeFileSync(marker, wanted);
 }
 
@@ -99,6 +99,16 @@ function run(program, args, environment = {}, stdio = 'inherit') {
   const { status, signal, error } = spawnSync(program, args, { cwd: root, stdio, env: { ...process.env, ...environment } });
   if (error) fail(`${program} could not be started: ${error.message}`);
   return signal ? 128 : (status ?? 1);
+}
+
+/** Runs a program that lives until it is told to end: what ends us is passed on. Answers its exit code. */
+function serve(program, args) {
+  const child = spawn(program, args, { cwd: root, stdio: 'inherit' });
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve) => {
+    child.once('error', (error) => fail(`${program} could not be started: ${error.message}`));
+    child.once('exit', (code, signal) => resolve(signal ? 128 : (code ?? 1)));
+  });
 }
 
 function say(text) {

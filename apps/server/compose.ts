@@ -107,7 +107,7 @@ async function assemble(
   const installation = new Installation(accounts, config, uidKey, newId);
   await installation.verifyKeys(vault);
 
-  const serving = new Serving(new ServingStore(database), vault, () => performance.now());
+  const serving = new Serving(new ServingStore(database), vault, () => performance.now(), (fault, id) => log.fault('a secret cannot be opened', fault, { secret_id: id }));
   const secretReader = new SecretReader(secretStore, vault);
   const engine = new Engine({ config, runs, deliveries, secrets: secretReader, owner, nowMs, newId, log });
   const loops = new SyncLoops(
@@ -152,6 +152,7 @@ async function assemble(
     config, database, app, installation, factories, definitions, webhooks, secrets, runs, serving, loops, engine,
     async start() {
       await disk.start();
+      if (config.databaseUrl === undefined) await factories.freeAll(); // nobody else can hold one
       await serving.refresh();
       await engine.recover();
       await app.listen({ port: config.port, host: config.host, backlog: 4_096 });

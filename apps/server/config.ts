@@ -1,6 +1,6 @@
 /** The one place that reads the environment: every variable, its default, its rule, all faults at once and never a value. contract 1. */
 import { resolve } from 'node:path';
-import { parseCidrs, type Cidr } from '#deliveries';
+import { parseCidrs, WAITING_RUNS_PER_FACTORY_MAX, type Cidr } from '#deliveries';
 
 /** What the service is told from outside; frozen for the life of the process. */
 export interface Config {
@@ -34,6 +34,8 @@ export interface Config {
   runRestartable: boolean;
   /** Runs that may wait in one factory before its deliveries are answered 503. */
   waitingRunsMax: number;
+  /** How long the folders of an ended run stay, for people and for follow-ups. */
+  workspaceRetentionDays: number;
   diskReserveBytes: number;
   /** How long accepted identities are remembered; undefined: for ever. */
   identityRetentionDays?: number;
@@ -74,7 +76,7 @@ export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
   'MILLWRIGHT_DATABASE_URL', 'MILLWRIGHT_ADMIN_KEY', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE', 'MILLWRIGHT_SYNC_INTERVAL',
   'MILLWRIGHT_ALLOW_LOCAL_SOURCES', 'MILLWRIGHT_TRUSTED_PROXIES', 'MILLWRIGHT_TLS_CERT_FILE', 'MILLWRIGHT_TLS_KEY_FILE', 'MILLWRIGHT_GIT_CA_FILE',
   'MILLWRIGHT_RUN_COMMAND', 'MILLWRIGHT_RUN_CONCURRENCY', 'MILLWRIGHT_RUN_TIMEOUT', 'MILLWRIGHT_RUN_RESTARTABLE', 'MILLWRIGHT_RUN_NETWORK', 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
-  'MILLWRIGHT_QUEUE_MAX', 'MILLWRIGHT_IDENTITY_RETENTION_DAYS', 'MILLWRIGHT_DISK_RESERVE_MB',
+  'MILLWRIGHT_QUEUE_MAX', 'MILLWRIGHT_IDENTITY_RETENTION_DAYS', 'MILLWRIGHT_WORKSPACE_RETENTION_DAYS', 'MILLWRIGHT_DISK_RESERVE_MB',
   // Read by the command line, allowed here so that one environment serves both.
   'MILLWRIGHT_SERVER', 'MILLWRIGHT_API_KEY', 'MILLWRIGHT_BASE_URL',
 ]);
@@ -113,8 +115,9 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     runTimeoutMs: integer('MILLWRIGHT_RUN_TIMEOUT', 3_600, 1, 7 * 86_400) * 1000,
     runNetwork: runNetwork(read, fault),
     runRestartable: flag('MILLWRIGHT_RUN_RESTARTABLE'),
-    waitingRunsMax: integer('MILLWRIGHT_QUEUE_MAX', 10_000, 1, 10_000_000),
+    waitingRunsMax: integer('MILLWRIGHT_QUEUE_MAX', WAITING_RUNS_PER_FACTORY_MAX, 1, 10_000_000),
     identityRetentionDays: read('MILLWRIGHT_IDENTITY_RETENTION_DAYS') === undefined ? undefined : integer('MILLWRIGHT_IDENTITY_RETENTION_DAYS', 365, 8, 36_500),
+    workspaceRetentionDays: integer('MILLWRIGHT_WORKSPACE_RETENTION_DAYS', 7, 0, 3_650),
     diskReserveBytes: integer('MILLWRIGHT_DISK_RESERVE_MB', 256, 0, 1_000_000) * 1_048_576,
   };
 }
@@ -164,9 +167,12 @@ function databaseUrl(read: Reader, fault: (variable: string, rule: string) => vo
   return text;
 }
 
+/** contract 1: 32 random bytes or more. */
+export const ADMIN_KEY = /^mw_[A-Za-z0-9_-]{43,}$/;
+
 function adminKey(read: Reader, fault: (variable: string, rule: string) => void): string | undefined {
   const text = read('MILLWRIGHT_ADMIN_KEY');
-  if (text !== undefined && !/^mw_[A-Za-z0-9_-]{43,}$/.test(text)) fault('MILLWRIGHT_ADMIN_KEY', 'must be mw_ and at least 43 base64url characters');
+  if (text !== undefined && !ADMIN_KEY.test(text)) fault('MILLWRIGHT_ADMIN_KEY', 'must be mw_ and at least 43 base64url characters');
   return text;
 }
 

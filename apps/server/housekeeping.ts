@@ -8,6 +8,7 @@ import type { DeliveryStore } from './store/deliveries.ts';
 /** Lost executions are looked for this often. reference: Engine. */
 const RECONCILE_RUNS_MS = 15_000;
 const PRUNE_MS = 60_000;
+const SWEEP_MS = 600_000;
 
 @Injectable()
 export class Housekeeping {
@@ -32,5 +33,10 @@ export class Housekeeping {
   @Interval(PRUNE_MS)
   pruneDeliveries(): void {
     this.deliveries.prune(this.nowMs(), this.identityRetentionDays).catch((error: unknown) => this.log.fault('old deliveries could not be pruned', error));
+  }
+
+  @Interval(SWEEP_MS)
+  sweepWorkspaces(): void {
+    this.engine.sweepWorkspaces().catch((error: unknown) => this.log.fault('old workspaces could not be removed', error));
   }
 }

@@ -1,9 +1,10 @@
 /** What is true of an installation as a whole: its keys are the ones its database was made with, and somebody can sign in. contract 1, 2. */
 import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from './config.ts';
+import { ADMIN_KEY, type Config } from './config.ts';
 import { hashOfKey } from './http/access.ts';
-import { writePrivateFile } from './secrets/key-files.ts';
+import { KeyFileProblem, writePrivateFile } from './secrets/key-files.ts';
 import { keyProof, sameProof, type Vault } from './secrets/vault.ts';
 import type { AccessStore } from './store/access.ts';
 
@@ -31,14 +32,27 @@ export class Installation {
     if (!sameProof(stored.uidKey, ours.uidKey)) throw new WrongKey('the UID key is not the one this database was made with; set MILLWRIGHT_UID_KEY_FILE to that one');
   }
 
-  /** Makes the first admin key on an empty database. `file` is where it lies; `key` only when it was made now. */
+  /**
+   * Makes the first admin key on an empty database. `file` is where it lies; `key` only when it was made now. The file comes
+   * first, so that a key that the database knows can always be read; one that lies there from before is taken.
+   */
   async firstAdminKey(): Promise<{ file?: string; key?: string }> {
-    const file = join(this.config.dataDir, 'admin-key');
-    const key = this.config.adminKey ?? `mw_${randomBytes(32).toString('base64url')}`;
-    const made = await this.accounts.createFirstKey({ id: this.newId(), principalUid: 'user_admin', hash: hashOfKey(key) });
-    if (this.config.adminKey !== undefined) return {};
-    if (!made) return { file };
-    writePrivateFile(file, `${key}\n`);
+    const { adminKey, dataDir } = this.config;
+    if (adminKey !== undefined) {
+      await this.storeFirstKey(adminKey);
+      return {};
+    }
+    const file = join(dataDir, 'admin-key');
+    if (await this.accounts.hasKeys()) return existsSync(file) ? { file } : {};
+    const known = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+    if (known !== undefined && !ADMIN_KEY.test(known)) throw new KeyFileProblem(`${file} does not hold an admin key; move it away and start again`);
+    const key = known ?? `mw_${randomBytes(32).toString('base64url')}`;
+    if (known === undefined) writePrivateFile(file, `${key}\n`);
+    await this.storeFirstKey(key);
     return { file, key };
+  }
+
+  private storeFirstKey(key: string): Promise<boolean> {
+    return this.accounts.createFirstKey({ id: this.newId(), principalUid: 'user_admin', hash: hashOfKey(key) });
   }
 }

@@ -1,6 +1,6 @@
 /** `millwright start`: from environment and arguments to a running service, and the words a newcomer reads. contract 11. */
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { deriveUid } from '#reconcile';
@@ -10,6 +10,7 @@ import { ConfigFaults, readConfig, type Config } from './config.ts';
 import { DataFolderProblem } from './data-folder.ts';
 import { serviceAccountOf } from './factories/service.ts';
 import { TlsProblem } from './http/server.ts';
+import { isConfining } from './execution/sandboxes.ts';
 import { WrongKey } from './installation.ts';
 import { KeyFileProblem, writePrivateFile } from './secrets/key-files.ts';
 import { SchemaTooNew } from './store/database.ts';
@@ -60,20 +61,20 @@ async function begin(service: Service, { factory, example }: Arguments, io: Star
   const generation = main === undefined ? 0 : await service.factories.ask(main.uid);
   await service.start();
   if (main !== undefined) await service.loops.settled(main.uid, generation, FIRST_PASS_MS);
-  const { description, kind } = await service.engine.means();
+  const { description, guarantees } = await service.engine.means();
   print(io, [
     '',
     `Millwright is running at ${service.config.publicUrl}/`,
     ...adminLines(admin, io),
     `Sandbox for runs: ${description}`,
-    ...(kind === 'bare' ? ['  Runs are NOT isolated on this machine: only the configured command runs. Install bubblewrap to change that.'] : []),
+    ...(isConfining(guarantees) ? [] : ['  Runs are NOT fully isolated on this machine: the configured command can see more than its workspace. Install bubblewrap to change that.']),
     ...(main === undefined ? [] : await factoryLines(service, main.uid)),
     '',
   ]);
 }
 
 function adminLines(admin: { file?: string; key?: string }, io: StartIo): string[] {
-  if (admin.file === undefined) return ['Admin key: the one in MILLWRIGHT_ADMIN_KEY'];
+  if (admin.file === undefined) return ['Admin key: the one that was given or shown at the first start'];
   const shown = admin.key !== undefined && io.stdout.isTTY ? [`  shown this once: ${admin.key}`] : [];
   return [`Admin key: in ${admin.file}`, ...shown];
 }
@@ -115,10 +116,11 @@ async function ensureMainFactory(service: Service, argument: string, cwd: string
 /** The example factory's secret: made on the first start into a file that only this user can read. */
 async function ensureExampleSecrets(service: Service): Promise<void> {
   const name = 'ci-events-token';
-  const value = secretFromRandom(secretUse('token'), randomBytes(32));
   const file = exampleSecretFile(service.config, name);
-  if (existsSync(file) || !(await service.secrets.ensure(name, Buffer.from(value)))) return;
-  writePrivateFile(file, value);
+  if (await service.secrets.exists(name)) return;
+  // The file first: a value that the service knows can then always be read.
+  if (!existsSync(file)) writePrivateFile(file, secretFromRandom(secretUse('token'), randomBytes(32)));
+  await service.secrets.ensure(name, readFileSync(file));
 }
 
 function exampleSecretFile(config: Config, name: string): string {
@@ -153,11 +155,17 @@ function explain(error: unknown): { lines: string[]; code: number } {
   if (error instanceof KeyFileProblem || error instanceof DataFolderProblem || error instanceof WrongKey || error instanceof SchemaTooNew || error instanceof TlsProblem) {
     return { lines: [error.message], code: EXIT.usage };
   }
-  const code = (error as NodeJS.ErrnoException).code;
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return { lines: ['the port is taken; stop the other program or set MILLWRIGHT_PORT'], code: EXIT.internal };
-  if (code === 'EACCES') return { lines: ['the port may not be opened by this user; set MILLWRIGHT_PORT to one above 1023'], code: EXIT.internal };
-  if (error instanceof StoreFault) return { lines: [`the database cannot be used (${error.code}); check MILLWRIGHT_DATABASE_URL and that the server runs`], code: EXIT.internal };
+  if (code === 'EACCES' && syscall === 'listen') return { lines: ['the port may not be opened by this user; set MILLWRIGHT_PORT to one above 1023'], code: EXIT.internal };
+  if ((code === 'EACCES' || code === 'EPERM') && path !== undefined) return { lines: [`${path} may not be read or written by this user (${code})`], code: EXIT.usage };
+  if (error instanceof StoreFault) return { lines: [databaseLine(error)], code: EXIT.internal };
   return { lines: [`a fault inside the service: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}`], code: EXIT.internal };
+}
+
+function databaseLine({ code }: StoreFault): string {
+  if (!code.startsWith('SQLITE_')) return `the database cannot be used (${code}); check MILLWRIGHT_DATABASE_URL and that the server runs`;
+  return `the database file in the data folder cannot be used (${code}); restore it from a backup, or move it away to begin anew`;
 }
 
 function print(io: StartIo, lines: readonly string[]): void {

@@ -1,10 +1,16 @@
 /** Whether the environment, the skill and the secrets that a run is to have exist. contract 3 (AmbientAgentConfig), 8. */
 import { holdWith, report, type Check } from './check.ts';
+import { isValidName } from './places.ts';
 import { didYouMean } from './suggest.ts';
 import type { AgentDefaults } from './types.ts';
 
 /** A skill of another repository: owner/repo:skill-name or owner/repo:path/to/SKILL.md. */
 const SKILL_SPEC = /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+:[^\s:]+$/;
+
+/** Whether a text can name a skill: one of another repository (owner/repo:…), or by its name one of the factory's own. contract 3 (AmbientAgentConfig). */
+export function isSkillReference(text: string): boolean {
+  return SKILL_SPEC.test(text) || isValidName(text);
+}
 
 /** References of the agent's keys that stand at `pointer` of a file. */
 export function checkAgentReferences(check: Check, path: string, agent: AgentDefaults | undefined, pointer: string): void {

@@ -2,6 +2,7 @@
 export * from './types.ts';
 export { readDefinitions, DEFINITION_FILES_MAX } from './read.ts';
 export { checkReferences } from './references.ts';
+export { isSkillReference } from './agent-references.ts';
 export { RULES, ruleOf } from './rules.ts';
 export type { Rule, RuleId } from './rules.ts';
 export { isDefinitionPath, isValidName, placeOf } from './places.ts';

@@ -1,13 +1,23 @@
 /** Which names cannot be given to a secret of a run, because programs take them for something else. contract 2. */
 
-const TAKEN: ReadonlySet<string> = new Set([
-  'PATH', 'HOME', 'SHELL', 'USER', 'LOGNAME', 'PWD', 'OLDPWD', 'IFS', 'ENV', 'BASH_ENV', 'CDPATH', 'PS4', 'PROMPT_COMMAND', 'SHELLOPTS', 'BASHOPTS', 'TMPDIR',
-  'NODE_OPTIONS', 'NODE_PATH', 'PYTHONPATH', 'PYTHONSTARTUP', 'PYTHONHOME', 'PERL5LIB', 'PERL5OPT', 'RUBYLIB', 'RUBYOPT', 'JAVA_TOOL_OPTIONS',
-  'SSH_ASKPASS', 'EDITOR', 'VISUAL', 'PAGER',
-]);
-const TAKEN_PREFIXES = ['MILLWRIGHT_', 'LD_', 'DYLD_', 'GIT_', 'BASH_FUNC_', 'LC_'];
+/** Families that steer the loader, git, the shell, this service, the C library or locale data. */
+const TAKEN_PREFIXES = ['LD_', 'DYLD_', 'GIT_', 'MILLWRIGHT_', 'BASH_', 'MALLOC_', 'LC_', 'XDG_', 'SSH_'];
 
-/** Whether a run's secret of this name would change how programs, not the agent, behave. */
+/** Single variables that decide which program runs, what it loads first, where it looks or whom it talks through. */
+const TAKEN: ReadonlySet<string> = new Set(
+  [
+    'PATH HOME SHELL USER LOGNAME PWD OLDPWD TMPDIR TMP TEMP TERM LANG LANGUAGE TZ TZDIR',
+    'ENV BASHOPTS SHELLOPTS IFS CDPATH GLOBIGNORE FPATH ZDOTDIR PROMPT_COMMAND PS1 PS2 PS3 PS4',
+    'EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE EXINIT VIMINIT',
+    'NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED',
+    'PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONINSPECT PERL5LIB PERL5OPT PERLLIB RUBYLIB RUBYOPT LUA_INIT',
+    'JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS CLASSPATH GCONV_PATH GLIBC_TUNABLES GETCONF_DIR LOCPATH NLSPATH',
+    'HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_HOST_CONF SSL_CERT_FILE SSL_CERT_DIR OPENSSL_CONF OPENSSL_ENGINES',
+    'HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY FTP_PROXY',
+  ].flatMap((line) => line.split(' ')),
+);
+
+/** Whether a run's secret of this name would change how programs, not the agent, behave: refused in files and at injection alike. */
 export function isTakenVariable(name: string): boolean {
   return TAKEN.has(name) || TAKEN_PREFIXES.some((prefix) => name.startsWith(prefix));
 }

@@ -6,11 +6,11 @@ export { acceptedBody, INGRESS_ANSWERS, REFUSALS, type IngressAnswer, type Ingre
 export { parseJsonBody, type ParsedBody } from './bodies.ts';
 export { identify, refusedDeliveryId, SERVICE_DELIVERY_HEADER, signedMessageIdentity, type IdentifiedWebhook } from './identities.ts';
 export { INGRESS_PATH_PREFIX, routeFor, splitIngressPath, type IngressPath, type IngressRoute, type TokenSegment } from './paths.ts';
-export { packWindow, takeSlot, unpackWindow } from './slots.ts';
+export { takeSlot } from './slots.ts';
 export type { Taken } from './windows.ts';
 export { failureKey, spendFailure, type FailureBudgets, type FailureVerdict } from './failure-budgets.ts';
 export { parseCidrs, type Cidr } from './addresses.ts';
 export { addressKeyOf, clientAddress } from './client-addresses.ts';
 export { NOTHING_REFUSED, refusedLogDecision, type RefusedLogAction, type RefusedLogState } from './refused-log.ts';
-export { isPrunable, retentionClass, retentionCutoffMs, type RetentionClass } from './retention.ts';
+export { retentionClass, retentionCutoffMs, type RetentionClass } from './retention.ts';
 export { decideRuns, type SkippedAutomation, type Starts, type WebhookSubscription } from './starts.ts';

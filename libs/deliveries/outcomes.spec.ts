@@ -6,7 +6,6 @@ import {
   CHECKS,
   decideRuns,
   INGRESS_ANSWERS,
-  isPrunable,
   OUTCOMES,
   REFUSALS,
   retentionClass,
@@ -70,20 +69,7 @@ describe('REFUSALS and INGRESS_ANSWERS', () => {
   });
 });
 
-describe('isPrunable', () => {
-  const NOW = 1_700_000_000_000;
-  const DAY = 86_400_000;
-  it.each([
-    { ageMs: 7 * DAY + 1, newer: 50, needed: false, prunable: true, why: 'old, beyond the latest 50, needed by nobody' },
-    { ageMs: 7 * DAY, newer: 50, needed: false, prunable: false, why: 'exactly seven days is not older' },
-    { ageMs: 700 * DAY, newer: 49, needed: false, prunable: false, why: 'the fiftieth is kept, however old' },
-    { ageMs: DAY, newer: 5000, needed: false, prunable: false, why: 'seven days are kept, however many' },
-    { ageMs: 700 * DAY, newer: 5000, needed: true, prunable: false, why: 'a run still needs the payload' },
-    { ageMs: -DAY, newer: 5000, needed: false, prunable: false, why: 'a clock that went back prunes nothing' },
-  ])('$prunable: $why', ({ ageMs, newer, needed, prunable }) => {
-    expect(isPrunable({ receivedAtMs: NOW - ageMs, newerInClass: newer, neededByRun: needed }, NOW)).toBe(prunable);
-  });
-
+describe('retentionClass', () => {
   it('counts Accepted and Duplicate together and every refusal together', () => {
     const classes = (Object.keys(OUTCOMES) as OutcomeKind[]).map((outcome) => [outcome, retentionClass(outcome)]);
     expect(classes).toEqual([

@@ -3,11 +3,9 @@ import * as fc from 'fast-check';
 import {
   failureKey,
   NOTHING_REFUSED,
-  packWindow,
   refusedLogDecision,
   spendFailure,
   takeSlot,
-  unpackWindow,
   type FailureBudgets,
 } from './index.ts';
 
@@ -68,31 +66,6 @@ describe('takeSlot', () => {
       }),
       { numRuns: 30 },
     );
-  });
-});
-
-describe('packWindow and unpackWindow', () => {
-  it('gives back what was put in, at 8 bytes each', () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), { maxLength: 60 }), (window) => {
-        const packed = packWindow(window);
-        expect(packed).toHaveLength(window.length * 8);
-        expect(unpackWindow(packed)).toEqual(window);
-        expect(unpackWindow(Buffer.concat([Buffer.alloc(3), packed]).subarray(3))).toEqual(window);
-      }),
-    );
-  });
-
-  it.each([
-    { packed: Buffer.from('0000018bcfe56800', 'hex'), window: [NOW], why: 'big endian' },
-    { packed: Buffer.alloc(0), window: [], why: 'empty' },
-    { packed: Buffer.from('0000018bcfe56800ff', 'hex'), window: [NOW], why: 'a damaged end is left out' },
-  ])('unpacks: $why', ({ packed, window }) => {
-    expect(unpackWindow(packed)).toEqual(window);
-  });
-
-  it('cuts fractions and negative times', () => {
-    expect(unpackWindow(packWindow([1.9, -5]))).toEqual([1, 0]);
   });
 });
 

@@ -1,4 +1,6 @@
 /** Rules of a run request that a schema cannot state: bytes, reserved words, uniqueness. contract 3 (Create). */
+import { isSkillReference } from '#definitions';
+import type { AmbientAgentConfig } from './agent-config.ts';
 import { PAYLOAD_FILE_NAME } from './envelope.ts';
 
 /** One thing wrong with a request body. `pointer` is a JSON pointer into the body. */
@@ -45,6 +47,29 @@ function entryProblems(key: string, value: unknown, pointer: string): RequestPro
   else if (value.includes('\0')) messages.push('must not contain NUL');
   else if (Buffer.byteLength(value) > METADATA_VALUE_BYTES_MAX) messages.push(`must be at most ${METADATA_VALUE_BYTES_MAX} bytes of UTF-8`);
   return messages.map((message) => ({ pointer, message }));
+}
+
+/** Everything wrong with a dispatch's ticket, which becomes metadata of the run. contract 4. */
+export function ticketProblems(ticket: Readonly<{ ticket_ref?: string; ticket_url?: string }>): RequestProblem[] {
+  return Object.entries(ticket).flatMap(([member, value]) => (value === undefined ? [] : entryProblems(member, value, `/${member}`)));
+}
+
+/** Everything wrong with the form of a run's skill. contract 3 (AmbientAgentConfig: checked at create). */
+export function skillProblems(skill: string | undefined, at: string): RequestProblem[] {
+  if (skill === undefined || isSkillReference(skill)) return [];
+  return [{ pointer: at, message: 'must be owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory' }];
+}
+
+/** Everything wrong with a request's configuration that its schema cannot state. contract 3 (AmbientAgentConfig). */
+export function agentConfigProblems(config: Readonly<AmbientAgentConfig>, at = '/config'): RequestProblem[] {
+  const servers = Object.entries(config.mcp_servers ?? {});
+  return [...skillProblems(config.skill_spec, `${at}/skill_spec`), ...servers.flatMap(([name, server]) => serverProblems(server, `${at}/mcp_servers/${escaped(name)}`))];
+}
+
+function serverProblems(server: unknown, pointer: string): RequestProblem[] {
+  const { command, url } = (server ?? {}) as { command?: unknown; url?: unknown };
+  if ((command === undefined) !== (url === undefined)) return [];
+  return [{ pointer, message: command === undefined ? 'must have command or url' : 'must have only one of command and url' }];
 }
 
 /** Everything wrong with a request's attachments: number, names, encoding. contract 3 (Create). */

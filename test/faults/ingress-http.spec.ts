@@ -201,6 +201,49 @@ describe('slow senders', () => {
   });
 });
 
+describe('a service that stops answers what has come', () => {
+  let other: TestService;
+  let connection: RawConnection;
+  let next: (name: string) => string;
+  const moment = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
+
+  beforeEach(async () => {
+    other = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0' } });
+    await other.secret('bearer', TOKEN);
+    await other.factory('http', folder.source);
+    connection = await connectRaw(other.url);
+    const own = `/webhooks/w/${other.webhookUid('http', 'plain')}`;
+    next = (name) => requestHead(other.url, { target: own, headers: [...bearer, ['X-Millwright-Delivery-Id', name]], declared: 2 });
+  });
+
+  it('and is not held up by a sender that never pauses', async () => {
+    connection.send(`${next('first')}{}${next('second')}{`);
+    expect((await connection.answer()).status).toBe(202);
+    const stopped = other.stop();
+    await moment();
+    connection.send(`}${next('third')}{}`);
+    expect((await connection.answer()).status).toBe(202);
+    // The third had come before the second was answered: it is answered too, and nothing behind it.
+    const last = await connection.answer();
+    expect([last.status, last.headers.get('connection')]).toEqual([202, 'close']);
+    await connection.closed;
+    connection.destroy();
+    await stopped;
+  });
+
+  it('and is not held up by a sender that keeps its connection', async () => {
+    connection.send(`${next('only')}{`);
+    await moment();
+    const stopped = other.stop();
+    await moment();
+    connection.send('}');
+    expect((await connection.answer()).status).toBe(202);
+    await stopped;
+    await connection.closed;
+    connection.destroy();
+  });
+});
+
 it('a request with an Upgrade is answered like any other', async () => {
   const answer = await exchange(mill.url, { target, headers: [...bearer, ['Connection', 'Upgrade, HTTP2-Settings'], ['Upgrade', 'h2c'], ['HTTP2-Settings', 'AAMAAABkAAQAAP__']], body: `{"n": ${(unique += 1)}}` });
   expect(answer.status).toBe(202);

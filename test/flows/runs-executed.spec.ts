@@ -1,4 +1,5 @@
 /** Runs as they are worked on: output, endings, follow-ups, cancel of a whole process tree, secrets, restarts. spec: States and transitions; contract 2, 3. */
+import { StoreFault } from '../../apps/server/store/faults.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { automationFile, automationPath, deliver, runIn, webhookFile, webhookPath } from '../support/factory-files.ts';
 import { startGitServer, type GitServer } from '../support/git-server.ts';
@@ -189,6 +190,28 @@ describe('cancelling a run under way', () => {
   });
 });
 
+describe('a database that is away while a command runs', () => {
+  it('loses neither its output nor its end, and takes nothing else down', async () => {
+    const { runs } = service.service;
+    const append = runs.append.bind(runs);
+    const finish = runs.finish.bind(runs);
+    let failures = 0;
+    const away = async (): Promise<never> => {
+      failures += 1;
+      throw new StoreFault('unavailable', 'ECONNREFUSED');
+    };
+    const runId = await started('for n in 1 2 3 4 5; do echo "line $n"; sleep 0.15; done');
+    await runIn(service, runId, 'INPROGRESS');
+    runs.append = away;
+    runs.finish = away;
+    await eventually('some writes have failed', () => (failures >= 3 ? true : undefined));
+    runs.append = append;
+    runs.finish = finish;
+    await runIn(service, runId, 'SUCCEEDED');
+    expect(outputOf(await eventsOf(runId))).toBe('line 1\nline 2\nline 3\nline 4\nline 5\n');
+  });
+});
+
 describe('a secret in a run', () => {
   const VALUE = 'run-secret-value-4711';
 
@@ -209,6 +232,14 @@ describe('a secret in a run', () => {
     expect(text).not.toContain(VALUE);
     expect(JSON.stringify((await service.api('GET', `/agent/runs/${runId}`)).body)).not.toContain(VALUE);
     expect(service.logged.join('')).not.toContain(VALUE);
+  });
+
+  it('that is too short to be kept out of the log starts nothing, and says so', async () => {
+    const uid = await factoryWith('short');
+    await service.api('PUT', '/secrets/SHORT_PIN', { value: '1234567', grants: { uses: ['run'] } });
+    const run = await runIn(service, await started('echo "it is $SHORT_PIN"', { factory_uid: uid, config: { secrets: [{ name: 'SHORT_PIN' }] } }), ...ENDED);
+    expect(run).toMatchObject({ state: 'FAILED', status_message: { error_code: 'environment_setup_failed' } });
+    expect(JSON.stringify([run, await eventsOf(String(run['run_id'])), service.logged])).not.toContain('1234567');
   });
 
   it.each([

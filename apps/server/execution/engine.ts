@@ -1,6 +1,7 @@
 /** The embedded engine: an in-process loop over the run tables. Claims by conditional update, supervises, takes up what was lost. reference: Engine. */
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterLeaseExpiry, type LeasedState } from '#runs';
+import { afterLeaseExpiry, isUuid, type LeasedState } from '#runs';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { SecretReader } from '../secrets/reader.ts';
@@ -10,6 +11,7 @@ import { killLeftover, type ProcessIdentity } from './processes.ts';
 import { detectSandbox } from './sandboxes-detection.ts';
 import type { Sandbox } from './sandboxes.ts';
 import { harnessOf, Supervision } from './supervisor.ts';
+import { removeWorkspace } from './workspaces.ts';
 
 /** A supervisor that does not renew for this long has lost its run. */
 export const LEASE_MS = 30_000;
@@ -17,6 +19,9 @@ export const LEASE_MS = 30_000;
 const POLL_MS = 1_000;
 /** How long a stopping service lets executions end by themselves. */
 const DRAIN_MS = 5_000;
+/** Folders looked at in one sweep; names sort by age. */
+const SWEPT_MAX = 500;
+const DAY_MS = 86_400_000;
 
 export interface EngineParts {
   config: Config;
@@ -77,6 +82,16 @@ export class Engine {
       await runs.takeOver(run.run_id, run.epoch, decision.next === 'requeue' ? 'requeue' : lossEnding(decision));
     }
     this.wake();
+  }
+
+  /** Removes the folders of runs that ended long ago; a bounded number at a time. */
+  async sweepWorkspaces(): Promise<number> {
+    const { runs, config, nowMs } = this.parts;
+    const root = join(config.dataDir, 'runs');
+    const present = (await readdir(root).catch(() => [])).filter((name) => isUuid(name) && !this.supervised.has(name)).sort();
+    const over = await runs.over(present.slice(0, SWEPT_MAX), nowMs() - config.workspaceRetentionDays * DAY_MS);
+    for (const runId of over) await removeWorkspace(root, runId);
+    return over.length;
   }
 
   /** Claims nothing more, lets what runs end, then ends it. */

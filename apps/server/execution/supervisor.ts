@@ -1,6 +1,7 @@
 /** One execution from claim to end: workspace, process, log, lease, cancel. spec: States and transitions; contract 3, 10. */
 import { fileURLToPath } from 'node:url';
-import { isInjectableEnvName, type AmbientAgentConfig } from '#runs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isInjectableEnvName, isInjectableValue, type AmbientAgentConfig } from '#runs';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { SecretReader } from '../secrets/reader.ts';
@@ -16,6 +17,8 @@ import { prepareWorkspace } from './workspaces.ts';
 const LOOK_MS = 2_000;
 /** The log is written in batches of this age. */
 const LOG_MS = 200;
+/** A database that is away is asked again after this time, for as long as the run is ours. */
+const PERSIST_AGAIN_MS = 1_000;
 /** Output kept of one execution; the middle of more is dropped. */
 const OUTPUT_BYTES_MAX = 4 * 1_048_576;
 
@@ -146,7 +149,9 @@ export class Supervision {
       names.map(async (name): Promise<[string, string]> => {
         const value = run.factoryUid === undefined ? undefined : await secrets.value(run.factoryUid, name, 'run');
         if (value === undefined || !isInjectableEnvName(name)) throw new SetupFailed(`the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable`);
-        return [name, Buffer.from(value).toString('utf8')];
+        const text = Buffer.from(value).toString('utf8');
+        if (!isInjectableValue(text)) throw new SetupFailed(`the secret ${name} cannot be given to this run: values under 8 characters could not be kept out of its log`);
+        return [name, text];
       }),
     );
   }
@@ -162,18 +167,47 @@ export class Supervision {
     }
   }
 
+  /** Writes what the agent has said since the last time, in order; what could not be written is kept for the next time. */
   private flush(): Promise<void> {
-    const batch = this.events.splice(0);
-    if (batch.length === 0) return this.writing;
-    const { run, runs } = this.parts;
-    this.writing = this.writing.then(() => runs.append(run, batch)).then(() => undefined);
+    this.writing = this.writing.then(async () => {
+      const batch = this.events.splice(0);
+      if (batch.length === 0) return;
+      try {
+        await this.parts.runs.append(this.parts.run, batch);
+      } catch (error) {
+        this.events.unshift(...batch);
+        this.parts.log.fault('the log of a run could not be written', error, { run_id: this.parts.run.runId });
+      }
+    });
     return this.writing;
   }
 
   private async finish(ending: Ending): Promise<void> {
     const { run, runs } = this.parts;
-    await runs.append(run, [{ kind: 'status', atMs: this.parts.nowMs(), body: JSON.stringify({ state: ending.state, message: ending.message }) }]);
-    await runs.finish(run, ending);
+    this.events.push({ kind: 'status', atMs: this.parts.nowMs(), body: JSON.stringify({ state: ending.state, message: ending.message }) });
+    await this.persist(async () => {
+      const batch = this.events.splice(0);
+      try {
+        await runs.append(run, batch);
+      } catch (error) {
+        this.events.unshift(...batch);
+        throw error;
+      }
+    });
+    await this.persist(() => runs.finish(run, ending));
+  }
+
+  /** The work is done: its end is written however long the database is away, unless the run is taken from us. */
+  private async persist(write: () => Promise<unknown>): Promise<void> {
+    while (!this.lost) {
+      try {
+        await write();
+        return;
+      } catch (error) {
+        this.parts.log.fault('the end of an execution could not be written yet', error, { run_id: this.parts.run.runId });
+        await sleep(PERSIST_AGAIN_MS);
+      }
+    }
   }
 }
 

@@ -1,9 +1,11 @@
 /** Routes of the factory interface. contract 4. */
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { accessOf, Allow } from '../http/access.ts';
+import { accessOf, Allow, callerOf } from '../http/access.ts';
 import { queryInteger } from '../http/body.ts';
-import { DISPATCH_REQUEST, FACTORY_CREATE, PLAN_APPROVAL, type FactoryCreate, type FactoryDispatchRequest, type PlanApproval } from '../http/body-schemas.ts';
+import { DISPATCH_REQUEST, FACTORY_CREATE, FACTORY_PATCH, PLAN_APPROVAL, type FactoryCreate, type FactoryDispatchRequest, type FactoryPatch, type PlanApproval } from '../http/body-schemas.ts';
+import { refuseUnsupportedMembers } from '../runs/unsupported.ts';
+import { sourceOf } from '../runs/source.ts';
 import { RunService } from '../runs/service.ts';
 import { FactoryService } from './service.ts';
 
@@ -28,7 +30,7 @@ export class FactoryController {
   @HttpCode(200)
   @Allow('admin')
   create(@Body({ schema: FACTORY_CREATE }) body: FactoryCreate, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.create(body, accessOf(request));
+    return this.factories.create(body, callerOf(request));
   }
 
   @Get(':uid')
@@ -37,11 +39,17 @@ export class FactoryController {
     return this.factories.get(uid, accessOf(request));
   }
 
+  @Patch(':uid')
+  @Allow('admin')
+  patch(@Param('uid') uid: string, @Body({ schema: FACTORY_PATCH }) body: FactoryPatch, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.patch(uid, body, callerOf(request));
+  }
+
   @Delete(':uid')
   @HttpCode(204)
   @Allow('admin')
   remove(@Param('uid') uid: string, @Req() request: FastifyRequest): Promise<void> {
-    return this.factories.remove(uid, accessOf(request));
+    return this.factories.remove(uid, callerOf(request));
   }
 
   /** spec: factory dispatch. */
@@ -49,10 +57,10 @@ export class FactoryController {
   @HttpCode(200)
   @Allow('operator')
   async dispatch(@Param('uid') uid: string, @Body({ schema: DISPATCH_REQUEST }) body: FactoryDispatchRequest, @Req() request: FastifyRequest): Promise<unknown> {
-    const { ticket_ref: ticketRef, ticket_url: ticketUrl, ...run } = body;
-    const metadata = { ...run.metadata, ...(ticketRef === undefined ? {} : { ticket_ref: ticketRef }), ...(ticketUrl === undefined ? {} : { ticket_url: ticketUrl }) };
-    const created = await this.runs.create({ ...run, metadata, factory_uid: uid }, accessOf(request), 'API');
-    return { factory_uid: uid, run_id: created.run_id, state: created.state, ticket_ref: ticketRef ?? null, run_url: this.runs.linkOf(created.run_id), foreman_agent: null };
+    refuseUnsupportedMembers(body);
+    const { prompt, title, config, metadata, ticket_ref, ticket_url } = body;
+    const created = await this.runs.create({ prompt, title, config, metadata, factory_uid: uid }, callerOf(request), sourceOf(request), { ticket_ref, ticket_url });
+    return { factory_uid: uid, run_id: created.run_id, state: created.state, ticket_ref: ticket_ref ?? null, run_url: this.runs.linkOf(created.run_id), foreman_agent: null };
   }
 
   @Get(':uid/status')
@@ -72,21 +80,21 @@ export class FactoryController {
   @HttpCode(200)
   @Allow('manager')
   suspend(@Param('uid') uid: string, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.setSuspended(uid, true, accessOf(request));
+    return this.factories.setSuspended(uid, true, callerOf(request));
   }
 
   @Post(':uid/resume')
   @HttpCode(200)
   @Allow('manager')
   resume(@Param('uid') uid: string, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.setSuspended(uid, false, accessOf(request));
+    return this.factories.setSuspended(uid, false, callerOf(request));
   }
 
   @Post(':uid/approve')
   @HttpCode(200)
   @Allow('manager')
   approve(@Param('uid') uid: string, @Body({ schema: PLAN_APPROVAL }) body: PlanApproval, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.approve(uid, body.plan, accessOf(request));
+    return this.factories.approve(uid, body.plan, callerOf(request));
   }
 
   @Get(':uid/syncs')

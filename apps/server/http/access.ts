@@ -21,6 +21,17 @@ export function accessOf(request: FastifyRequest): Access {
   return access;
 }
 
+/** Who changes something, and from where: what an audit entry says. contract 2. */
+export interface Caller {
+  access: Access;
+  address?: string;
+}
+
+/** The caller of a request; only behind the guard. */
+export function callerOf(request: FastifyRequest): Caller {
+  return { access: accessOf(request), address: request.ip };
+}
+
 /** Whether a key may see a factory; what it may not see does not exist for it. */
 export function maySee(access: Access, factoryUid: string | undefined): boolean {
   return access.factories === undefined || (factoryUid !== undefined && access.factories.includes(factoryUid));

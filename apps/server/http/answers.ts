@@ -21,37 +21,59 @@ export interface MemberError {
   message: string;
 }
 
-/** An expected no of the API. `status` only where one code has several. */
+/** What an expected no says beyond its code. */
+export interface RefusalOptions {
+  /** Only where one code has several. */
+  status?: number;
+  errors?: readonly MemberError[];
+  /** Only where it is not what the code says of itself. */
+  retryable?: boolean;
+  retryAfterSeconds?: number;
+  headers?: Record<string, string>;
+  /** Further members of the problem: what a caller needs to go on. */
+  members?: Readonly<Record<string, unknown>>;
+}
+
+/** An expected no of the API. */
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly errors: readonly MemberError[];
+  readonly retryable: boolean;
   readonly retryAfterSeconds?: number;
+  readonly members: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
-  constructor(code: ErrorCode, detail: string, options: { status?: number; errors?: readonly MemberError[]; retryAfterSeconds?: number; headers?: Record<string, string> } = {}) {
+  constructor(code: ErrorCode, detail: string, options: RefusalOptions = {}) {
     super(detail);
     this.code = code;
     this.status = options.status ?? ERROR_CODES[code].status;
     this.errors = options.errors ?? [];
+    this.retryable = options.retryable ?? ERROR_CODES[code].retryable;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.members = options.members ?? {};
     this.headers = options.headers ?? {};
   }
 }
 
 /** Body of an `application/problem+json` answer. */
 export function toProblem(refusal: Refusal, context: { publicUrl: string; instance: string; traceId: string }): Record<string, unknown> {
-  const { title, retryable } = ERROR_CODES[refusal.code];
   return {
+    ...refusal.members,
     type: `${context.publicUrl}/errors/${refusal.code.replaceAll('_', '-')}`,
-    title,
+    title: ERROR_CODES[refusal.code].title,
     status: refusal.status,
     error: refusal.code,
     detail: refusal.message,
     instance: context.instance,
-    retryable,
+    retryable: refusal.retryable,
     trace_id: context.traceId,
     errors: refusal.errors,
   };
+}
+
+/** A conflict that asking again does not end: clients that retry by themselves are told so twice. contract 3 (Errors). */
+export function lastingConflict(detail: string, members: Readonly<Record<string, unknown>> = {}): Refusal {
+  return new Refusal('conflict', detail, { retryable: false, headers: { 'x-should-retry': 'false' }, members });
 }
 
 export const notFound = (what: string): Refusal => new Refusal('resource_not_found', `${what} was not found`);

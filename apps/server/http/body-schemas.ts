@@ -4,6 +4,7 @@ import { compileSchema } from '#contracts';
 import approve from '../../../schemas/api/approve.schema.json' with { type: 'json' };
 import dispatch from '../../../schemas/api/dispatch-request.schema.json' with { type: 'json' };
 import factoryCreate from '../../../schemas/api/factory-create.schema.json' with { type: 'json' };
+import factoryPatch from '../../../schemas/api/factory-patch.schema.json' with { type: 'json' };
 import runAgent from '../../../schemas/api/run-agent-request.schema.json' with { type: 'json' };
 import runFollowup from '../../../schemas/api/run-followup-request.schema.json' with { type: 'json' };
 import secretPut from '../../../schemas/api/secret-put.schema.json' with { type: 'json' };
@@ -44,6 +45,8 @@ export interface FactoryCreate {
     | { kind: 'directory'; path: string };
 }
 
+export type FactoryPatch = Partial<Omit<FactoryCreate, 'slug'>>;
+
 export interface PlanApproval {
   plan: string;
 }
@@ -53,6 +56,7 @@ export const DISPATCH_REQUEST = bodySchema<FactoryDispatchRequest>(dispatch);
 export const RUN_FOLLOWUP_REQUEST = bodySchema<RunFollowupRequest>(runFollowup);
 export const SECRET_PUT = bodySchema<SecretPut>(secretPut);
 export const FACTORY_CREATE = bodySchema<FactoryCreate>(factoryCreate);
+export const FACTORY_PATCH = bodySchema<FactoryPatch>(factoryPatch);
 export const PLAN_APPROVAL = bodySchema<PlanApproval>(approve);
 
 /** Adapts a JSON Schema; an issue's path is the JSON pointer of the offending member, as its only element. */

@@ -31,6 +31,11 @@ export class ClientErrors {
     this.answering.set(request.socket, response);
   }
 
+  /** Whether no later request has come on the socket. */
+  isLatest(socket: Socket, response: ServerResponse): boolean {
+    return this.answering.get(socket) === response;
+  }
+
   answer(error: ParserError, socket: Socket): void {
     if (this.ended.has(socket)) return; // the parser repeats itself with every further packet
     this.ended.add(socket);

@@ -91,8 +91,11 @@ function listening(config: Config, clientErrors: ClientErrors, handler: Handler)
   const options = { headersTimeout: HEADER_MS_MAX, requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS, connectionsCheckingInterval: 1_000, requireHostHeader: false };
   const answer: Handler = (request, response) => {
     clientErrors.note(request, response);
-    // A server that stops answers what has come and takes nothing more of the connection.
+    // A server that stops answers what has come and takes nothing more of the connection: else one busy sender would hold it up.
     if (!server.listening) response.shouldKeepAlive = false;
+    response.once('finish', () => {
+      if (!server.listening && clientErrors.isLatest(request.socket, response)) request.socket.destroySoon();
+    });
     handler(request, response);
   };
   const server = config.tls === undefined ? createPlain(options, answer) : secured(options, config.tls, answer);

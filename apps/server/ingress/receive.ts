@@ -2,7 +2,7 @@
 import { deliveryHeadersOf, headersFromRaw, verifyBearer, verifySignature, verifyUrlToken, type Headers, type Verdict } from '#authentication';
 import {
   acceptedBody, addressKeyOf, CHECKS, decideRuns, failureKey, GUARD_ATTEMPTS_MAX, identify, INGRESS_ANSWERS, parseJsonBody, REFUSALS, refusedDeliveryId,
-  routeFor, signedMessageIdentity, spendFailure, splitIngressPath, type CheckName, type FailureBudgets, type IngressPath, type IngressRefusal, type IngressStatus,
+  routeFor, signedMessageIdentity, spendFailure, splitIngressPath, type CheckName, type FailureBudgets, type IngressPath, type IngressRefusal, type IngressRoute, type IngressStatus, type SkippedAutomation,
 } from '#deliveries';
 import type { Arrival } from '../store/arrivals.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
@@ -64,6 +64,11 @@ interface Walk {
   receivedAtMs: number;
 }
 
+interface Found {
+  webhook: ServedWebhook;
+  route: Extract<IngressRoute, { ok: true }>;
+}
+
 type Settled = IngressReply | typeof NOBODY | 'stale';
 
 export class Receiver {
@@ -92,9 +97,9 @@ export class Receiver {
   private async receiveAt(request: IngressRequest, path: Extract<IngressPath, { kind: 'webhook' }>): Promise<IngressReply | typeof NOBODY> {
     const read = once(() => request.readBody()); // a decision on fresh state needs the same bytes again
     for (let attempt = 0; attempt < GUARD_ATTEMPTS_MAX; attempt += 1) {
-      const webhook = await this.find(path.uid);
-      const route = webhook && routeFor(webhook.authMode, path);
-      if (webhook === undefined || route === undefined || !route.ok) return refuse('not-found');
+      const found = await this.find(path);
+      if (found === undefined) return refuse('not-found');
+      const { webhook, route } = found;
       const receivedAtMs = this.around.nowMs();
       const walk: Walk = { request: { ...request, readBody: read }, headers: headersFromRaw(request.rawHeaders), webhook, token: route.token, bodySizeBytes: 0, receivedAtMs };
       const settled = await this.walk(walk);
@@ -104,13 +109,18 @@ export class Receiver {
     return refuse('unavailable', RETRY_AFTER_SECONDS);
   }
 
-  /** A live, enabled webhook. Its absence is believed only of memory that was confirmed within the last second. */
-  private async find(uid: string): Promise<ServedWebhook | undefined> {
-    const known = this.around.serving.webhook(uid);
-    if (known?.enabled) return known;
+  /** A live, enabled webhook that this path fits. Its absence is believed only of memory that was confirmed within the last second. */
+  private async find(path: Extract<IngressPath, { kind: 'webhook' }>): Promise<Found | undefined> {
+    const known = this.look(path);
+    if (known !== undefined) return known;
     await this.around.serving.confirm();
-    const confirmed = this.around.serving.webhook(uid);
-    return confirmed?.enabled ? confirmed : undefined;
+    return this.look(path);
+  }
+
+  private look(path: Extract<IngressPath, { kind: 'webhook' }>): Found | undefined {
+    const webhook = this.around.serving.webhook(path.uid);
+    const route = webhook && routeFor(webhook.authMode, path);
+    return webhook?.enabled && route?.ok ? { webhook, route } : undefined;
   }
 
   private async walk(walk: Walk): Promise<Settled> {
@@ -175,27 +185,33 @@ export class Receiver {
 
   /** Spends the failure budget, logs within bounds, and answers; a failure over the budget is told to wait and not logged. */
   private async fail(walk: Walk, refusal: 'unauthenticated' | 'too-large-unauthenticated', reason: string): Promise<IngressReply> {
-    const { webhook, request, headers } = walk;
+    const { webhook, request } = walk;
     const key = failureKey(webhook.uid, addressKeyOf(request.clientAddress));
     const spent = spendFailure(this.budgets, key, this.around.nowMs(), { maxKeys: BUDGET_KEYS_MAX });
     if (!spent.withinBudget) {
       const instead = REFUSALS[refusal].overBudget ?? refusal;
       return refuse(instead, spent.retryAfterSeconds);
     }
-    await this.around.refusedLog.write({
+    await this.logRefused(walk, refusal, reason);
+    return refuse(refusal);
+  }
+
+  /** An entry without a slot; past 60 a minute and webhook they are counted in one. */
+  private logRefused(walk: Walk, refusal: IngressRefusal, reason: string): Promise<void> {
+    const { webhook, request, headers, body, bodySizeBytes, receivedAtMs } = walk;
+    return this.around.refusedLog.write({
       entryId: this.around.newId(),
       webhookUid: webhook.uid,
       factoryUid: webhook.factory.uid,
       deliveryId: refusedName(walk) ?? '',
       outcome: REFUSALS[refusal].outcome ?? 'rejectedAuth',
-      sizeBytes: walk.body?.length ?? (walk.bodySizeBytes || declaredSize(headers)),
-      sizeExact: walk.body !== undefined,
-      receivedAtMs: walk.receivedAtMs,
+      sizeBytes: body?.length ?? (bodySizeBytes || declaredSize(headers)),
+      sizeExact: body !== undefined,
+      receivedAtMs,
       clientAddress: request.clientAddress,
       revision: webhook.factory.revision,
       reason,
     });
-    return refuse(refusal);
   }
 
   /** A window that was full a moment ago is still full: no slot comes free before its oldest one is a minute old. */
@@ -210,7 +226,10 @@ export class Receiver {
 
   private async settleTooLarge(walk: Walk): Promise<Settled> {
     const settled = await this.accept(walk, refusedName(walk), { kind: 'refuse', outcome: 'rejectedTooLarge', reason: 'too-large' });
-    return settled === 'stale' ? 'stale' : refuse('too-large');
+    if (settled === 'stale') return 'stale';
+    // Too large is answered before the rate is looked at: without a free slot it is logged like any refusal.
+    if (settled !== undefined) await this.logRefused(walk, 'too-large', 'too-large');
+    return refuse('too-large');
   }
 
   /** Steps 4 to 6: slot, JSON, identity, runs. */
@@ -229,7 +248,7 @@ export class Receiver {
     if (decided.starts.length > 0 && (await this.around.waitingRuns.isFull(walk.webhook.factory.uid))) return refuse('unavailable', RETRY_AFTER_SECONDS);
     const entryId = this.around.newId();
     const runs = toNewRuns(decided.starts, walk.webhook, { entryId, deliveryId: identity.value, receivedAtMs: walk.receivedAtMs }, this.around.newId);
-    const decision = JSON.stringify({ started: runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId })), skipped: decided.skipped });
+    const decision = JSON.stringify({ started: runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId })), skipped: decided.skipped.map(toSkipped) });
     const settled = await this.accept(walk, identity.value, { kind: 'deliver', identities, ...encodePayload(body), runs, decision }, entryId);
     if (settled !== undefined) return settled;
     if (runs.length > 0) this.around.wake();
@@ -265,6 +284,13 @@ export function refuse(refusal: IngressRefusal, retryAfterSeconds?: number): Ing
   const { status, retryAfter } = REFUSALS[refusal];
   const { body, headers } = INGRESS_ANSWERS[status];
   return { status, body, headers: retryAfter ? { ...headers, 'retry-after': String(retryAfterSeconds ?? 1) } : headers };
+}
+
+/** A skipped automation as the log shows it: never a value of the payload. */
+function toSkipped(skipped: SkippedAutomation): Record<string, string> {
+  const { id, reason } = skipped;
+  if (skipped.reason !== 'filter') return { automation_id: id, reason };
+  return { automation_id: id, reason, failed_pointer: skipped.failedPointer, operator: skipped.operator };
 }
 
 function refusedName({ headers, webhook }: Walk): string | undefined {

@@ -1,12 +1,12 @@
 /** Routes of the agent run interface. spec: Agent run interface; contract 3. */
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { RunSource } from '#runs';
-import { accessOf, Allow } from '../http/access.ts';
-import { Refusal } from '../http/answers.ts';
+import { accessOf, Allow, callerOf } from '../http/access.ts';
 import { queryInteger, queryList } from '../http/body.ts';
 import { RUN_AGENT_REQUEST, RUN_FOLLOWUP_REQUEST, type RunAgentRequest, type RunFollowupRequest } from '../http/body-schemas.ts';
 import { RunService } from './service.ts';
+import { sourceOf } from './source.ts';
+import { refuseUnsupportedFilters, refuseUnsupportedMembers } from './unsupported.ts';
 
 type RunQuery = Record<string, string | string[] | undefined>;
 
@@ -21,14 +21,14 @@ export class RunController {
   @HttpCode(200)
   @Allow('operator')
   create(@Body({ schema: RUN_AGENT_REQUEST }) body: RunAgentRequest, @Req() request: FastifyRequest): Promise<unknown> {
-    refuseMembers(body, MEMBERS_NOT_HERE, '/');
-    return this.runs.create(body, accessOf(request), sourceOf(request));
+    refuseUnsupportedMembers(body);
+    return this.runs.create(body, callerOf(request), sourceOf(request));
   }
 
   @Get('runs')
   @Allow('viewer')
   list(@Query() query: RunQuery, @Req() request: FastifyRequest): Promise<unknown> {
-    refuseMembers(query, FILTERS_NOT_HERE, '');
+    refuseUnsupportedFilters(query);
     return this.runs.list(
       {
         states: queryList(query['state']), factoryUids: queryList(query['factory_uid']), name: single(query['name'] ?? query['config_name']),
@@ -48,8 +48,8 @@ export class RunController {
   @HttpCode(200)
   @Allow('operator')
   followup(@Param('runId') runId: string, @Body({ schema: RUN_FOLLOWUP_REQUEST }) body: RunFollowupRequest, @Req() request: FastifyRequest): Promise<unknown> {
-    refuseMembers(body, ['attachments'], '/');
-    return this.runs.followup(runId, body, accessOf(request));
+    refuseUnsupportedMembers(body);
+    return this.runs.followup(runId, body, callerOf(request));
   }
 
   @Post('runs/:runId/cancel')
@@ -58,7 +58,7 @@ export class RunController {
   @Allow('operator')
   async cancel(@Param('runId') runId: string, @Req() request: FastifyRequest): Promise<unknown> {
     // A bare JSON string: serialised here, because the framework would send a string as text.
-    return JSON.stringify(await this.runs.cancel(runId, accessOf(request)));
+    return JSON.stringify(await this.runs.cancel(runId, callerOf(request)));
   }
 
   @Get('runs/:runId/events')
@@ -71,26 +71,6 @@ export class RunController {
       accessOf(request),
     );
   }
-}
-
-/** Members of a request that mean something elsewhere and nothing here: leaving them out in silence would do another thing than was asked for. contract 3. */
-const MEMBERS_NOT_HERE = ['agent_identity_uid', 'on_behalf_of', 'attachments', 'conversation_id', 'parent_run_id'];
-
-/** Filters that a list without them would answer wrongly. contract 3 (List). */
-const FILTERS_NOT_HERE = [
-  'model_id', 'creator', 'executor', 'source', 'created_after', 'created_before', 'updated_after', 'environment_id', 'skill', 'skill_spec', 'automation_id',
-  'webhook_uid', 'schedule_id', 'execution_location', 'ancestor_run_id', 'artifact_type', 'q', 'sort_by', 'sort_order',
-];
-
-function refuseMembers(given: object, unsupported: readonly string[], at: string): void {
-  const found = Object.entries(given).filter(([name, value]) => value !== undefined && (unsupported.includes(name) || name.startsWith('metadata[')));
-  if (found.length === 0) return;
-  const errors = found.map(([name]) => ({ pointer: `${at}${name}`, message: 'is not supported here' }));
-  throw new Refusal('operation_not_supported', `this service does not have ${found.map(([name]) => name).join(', ')}`, { errors });
-}
-
-function sourceOf(request: FastifyRequest): RunSource {
-  return String(request.headers['x-millwright-client'] ?? '').startsWith('cli/') ? 'CLI' : 'API';
 }
 
 function single(value: string | string[] | undefined): string | undefined {

@@ -1,5 +1,5 @@
 /** A run as the API shows it. spec: Agent run; contract 3 (RunItem). */
-import type { AmbientAgentConfig, RunState } from '#runs';
+import { isEnded, type AmbientAgentConfig, type RunState } from '#runs';
 import type { Principal } from '../store/access.ts';
 import type { RunRow } from '../store/tables.ts';
 
@@ -57,10 +57,6 @@ export function toTime(ms: number): string {
 
 function isoDuration(ms: number): string {
   return `PT${(Math.max(0, ms) / 1000).toFixed(3).replace(/\.?0+$/, '')}S`;
-}
-
-function isEnded(state: RunState): boolean {
-  return state === 'SUCCEEDED' || state === 'FAILED' || state === 'ERROR' || state === 'CANCELLED';
 }
 
 function withoutAbsent(members: Record<string, unknown>): Record<string, unknown> {

@@ -1,14 +1,16 @@
 /** What can be done with runs: create, look at, follow up, cancel. Decisions are `#runs`, effects are the store's. spec: Agent run interface. */
-import { decodeCursor, defaultTitle, encodeCursor, followupOutcome, isEnded, metadataProblems, queryDigest, resolveAgentConfig, RUN_STATES, type RunSource, type RunState } from '#runs';
+import {
+  agentConfigProblems, decodeCursor, defaultTitle, encodeCursor, followupOutcome, isEnded, metadataProblems, queryDigest, resolveAgentConfig, RUN_STATES, skillProblems, ticketProblems,
+  toAgentConfig, type RunSource, type RunState,
+} from '#runs';
 import type { Access, AccessStore, Principal } from '../store/access.ts';
 import type { FactoryStore } from '../store/factories.ts';
 import type { DefinitionStore } from '../store/definitions.ts';
 import type { ListFilter, ListKey, RunStore } from '../store/runs.ts';
 import type { RunRow } from '../store/tables.ts';
-import { toAgentConfig } from '#runs';
-import { maySee } from '../http/access.ts';
-import { notFound, Refusal } from '../http/answers.ts';
-import type { RunAgentRequest, RunFollowupRequest } from '../http/body-schemas.ts';
+import { maySee, type Caller } from '../http/access.ts';
+import { lastingConflict, notFound, Refusal } from '../http/answers.ts';
+import type { FactoryDispatchRequest, RunAgentRequest, RunFollowupRequest } from '../http/body-schemas.ts';
 import { toRunItem } from './run-item.ts';
 
 /** What the outside world gives the service. */
@@ -30,6 +32,9 @@ export interface RunListQuery {
   cursor?: string;
 }
 
+/** The ticket that a dispatch is about; stored as metadata of the run. */
+export type Ticket = Pick<FactoryDispatchRequest, 'ticket_ref' | 'ticket_url'>;
+
 export class RunService {
   private readonly runs: RunStore;
   private readonly factories: FactoryStore;
@@ -47,10 +52,10 @@ export class RunService {
   }
 
   /** spec: POST /agent/run. The run is committed before this returns. */
-  async create(request: RunAgentRequest, access: Access, source: RunSource): Promise<{ run_id: string; task_id: string; state: RunState }> {
+  async create(request: RunAgentRequest, by: Caller, source: RunSource, ticket: Ticket = {}): Promise<{ run_id: string; task_id: string; state: RunState }> {
     const prompt = promptOf(request);
-    const problems = metadataProblems(request.metadata ?? {});
-    if (problems.length > 0) throw new Refusal('invalid_request', 'the metadata is invalid', { errors: problems });
+    refuseProblems(request, ticket);
+    const { access } = by;
     if (request.factory_uid === undefined && access.factories !== undefined) {
       throw new Refusal('not_authorized', 'this key is limited to factories: name one as factory_uid');
     }
@@ -64,11 +69,12 @@ export class RunService {
       creatorUid: access.principal.uid,
       configName: config.name,
       agentConfig: JSON.stringify(config),
-      metadata: JSON.stringify(request.metadata ?? {}),
+      metadata: JSON.stringify({ ...request.metadata, ...ticket }),
       factoryUid: request.factory_uid,
       createdAtMs: this.around.nowMs(),
     });
     this.around.wake();
+    await this.audit(by, 'run.create', runId, request.factory_uid);
     return { run_id: runId, task_id: runId, state: 'QUEUED' };
   }
 
@@ -91,25 +97,27 @@ export class RunService {
   }
 
   /** spec: POST /agent/runs/{runId}/followups. Stored before it is answered. */
-  async followup(runId: string, request: RunFollowupRequest, access: Access): Promise<{ followup_id: string; outcome: string }> {
-    await this.visible(runId, access);
+  async followup(runId: string, request: RunFollowupRequest, by: Caller): Promise<{ followup_id: string; outcome: string }> {
+    const { factory_uid: factoryUid } = await this.visible(runId, by.access);
     const followupId = this.around.newId();
-    const decided = await this.runs.followup({ followupId, runId, principalUid: access.principal.uid, message: request.message }, (run) =>
+    const decided = await this.runs.followup({ followupId, runId, principalUid: by.access.principal.uid, message: request.message }, (run) =>
       followupOutcome(run.state as RunState, { promptTaken: run.prompt_taken_at !== null, agentConcurrent: false, cancelRequested: run.cancel_requested_at !== null && !isEnded(run.state as RunState) }),
     );
     if (decided === undefined) throw notFound('the run');
-    if (!decided.ok) throw new Refusal('conflict', 'a cancel of this run is under way', { headers: { 'x-should-retry': 'false' } });
+    if (!decided.ok) throw lastingConflict('a cancel of this run is under way');
     this.around.wake();
+    await this.audit(by, 'run.followup', runId, factoryUid ?? undefined);
     return { followup_id: followupId, outcome: decided.outcome };
   }
 
   /** spec: POST /agent/runs/{runId}/cancel. Answers the run's ID as a bare JSON string. */
-  async cancel(runId: string, access: Access): Promise<string> {
-    await this.visible(runId, access);
+  async cancel(runId: string, by: Caller): Promise<string> {
+    const { factory_uid: factoryUid } = await this.visible(runId, by.access);
     const outcome = await this.runs.cancel(runId);
     if (outcome === 'unknown') throw notFound('the run');
     if (outcome === 'ended') throw new Refusal('invalid_request', 'the run has ended already');
     this.around.wake();
+    await this.audit(by, 'run.cancel', runId, factoryUid ?? undefined);
     return runId;
   }
 
@@ -138,8 +146,12 @@ export class RunService {
   private async factoryDefaults(uid: string, access: Access) {
     const factory = maySee(access, uid) ? await this.factories.find(uid) : undefined;
     if (factory === undefined) throw notFound('the factory');
-    const { factory: definition } = await this.definitions.actual(uid);
+    const definition = (await this.definitions.factories([uid])).get(uid);
     return definition?.agentDefaults && toAgentConfig(definition.agentDefaults);
+  }
+
+  private audit({ access, address }: Caller, action: string, runId: string, factoryUid: string | undefined): Promise<void> {
+    return this.accounts.audit({ id: this.around.newId(), principalUid: access.principal.uid, action, subject: runId, factoryUid, address, details: '{}' });
   }
 
   private toFilter(query: RunListQuery, access: Access): ListFilter {
@@ -166,6 +178,18 @@ export class RunService {
     if (known !== undefined && this.principals.size < 10_000) this.principals.set(uid, known);
     return known;
   }
+}
+
+/** Everything that a schema cannot state, each by its pointer. contract 3 (Create). */
+function refuseProblems(request: RunAgentRequest, ticket: Ticket): void {
+  const errors = [
+    ...metadataProblems(request.metadata ?? {}),
+    ...ticketProblems(ticket),
+    ...skillProblems(request.skill, '/skill'),
+    ...agentConfigProblems(request.config ?? {}),
+  ];
+  if (errors.length === 0) return;
+  throw new Refusal('invalid_request', errors.length === 1 ? 'a member of the body is invalid' : `${errors.length} members of the body are invalid`, { errors });
 }
 
 function promptOf(request: RunAgentRequest): string {

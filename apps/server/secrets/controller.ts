@@ -1,7 +1,7 @@
 /** Routes of managed secrets: the team's and each factory's own. contract 4. */
 import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { accessOf, Allow, maySee } from '../http/access.ts';
+import { accessOf, Allow, callerOf, maySee } from '../http/access.ts';
 import { notFound } from '../http/answers.ts';
 import { SECRET_PUT, type SecretPut } from '../http/body-schemas.ts';
 import { FactoryStore } from '../store/factories.ts';
@@ -31,14 +31,14 @@ export class TeamSecretController {
   @Put(':name')
   @Allow('admin')
   put(@Param('name') name: string, @Body({ schema: SECRET_PUT }) body: SecretPut, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.secrets.put(TEAM, name, body, { access: accessOf(request), address: request.ip });
+    return this.secrets.put(TEAM, name, body, callerOf(request));
   }
 
   @Delete(':name')
   @HttpCode(204)
   @Allow('admin')
   remove(@Param('name') name: string, @Query('force') force: string | undefined, @Req() request: FastifyRequest): Promise<void> {
-    return this.secrets.remove(TEAM, name, force === 'true', { access: accessOf(request), address: request.ip });
+    return this.secrets.remove(TEAM, name, force === 'true', callerOf(request));
   }
 }
 
@@ -66,14 +66,14 @@ export class FactorySecretController {
   @Put(':name')
   @Allow('manager')
   async put(@Param('factoryUid') uid: string, @Param('name') name: string, @Body({ schema: SECRET_PUT }) body: SecretPut, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.secrets.put(await this.owner(uid, request), name, body, { access: accessOf(request), address: request.ip });
+    return this.secrets.put(await this.owner(uid, request), name, body, callerOf(request));
   }
 
   @Delete(':name')
   @HttpCode(204)
   @Allow('manager')
   async remove(@Param('factoryUid') uid: string, @Param('name') name: string, @Query('force') force: string | undefined, @Req() request: FastifyRequest): Promise<void> {
-    return this.secrets.remove(await this.owner(uid, request), name, force === 'true', { access: accessOf(request), address: request.ip });
+    return this.secrets.remove(await this.owner(uid, request), name, force === 'true', callerOf(request));
   }
 
   private async owner(uid: string, request: FastifyRequest): Promise<string> {

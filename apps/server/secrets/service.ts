@@ -1,9 +1,10 @@
 /** Managed secrets: set, rotate, grant, delete, and the metadata that people may see. Values go in and never come out. contract 2. */
-import { secretUsability, unusableReason } from '#authentication';
-import type { Access, AccessStore } from '../store/access.ts';
+import { secretUsability, secretUse, unusableReason } from '#authentication';
+import type { AccessStore } from '../store/access.ts';
 import type { DefinitionStore } from '../store/definitions.ts';
 import type { Grants, NewValue, Secret, SecretStore, SecretUser } from '../store/secrets.ts';
-import { notFound, Refusal } from '../http/answers.ts';
+import type { Caller } from '../http/access.ts';
+import { lastingConflict, notFound, Refusal } from '../http/answers.ts';
 import type { SecretPut } from '../http/body-schemas.ts';
 import type { Vault } from './vault.ts';
 
@@ -40,7 +41,7 @@ export class SecretService {
   }
 
   /** Creates, sets a new version, or changes grants. A value that a webhook in use could not authenticate with is refused and nothing changes. */
-  async put(owner: string, name: string, wanted: SecretPut, by: { access: Access; address?: string }): Promise<Record<string, unknown>> {
+  async put(owner: string, name: string, wanted: SecretPut, by: Caller): Promise<Record<string, unknown>> {
     if (!NAME.test(name)) throw new Refusal('invalid_request', 'a secret is named [A-Za-z][A-Za-z0-9_-]{0,127}', { errors: [{ pointer: 'name', message: 'is not a valid name' }] });
     const existing = await this.store.find(owner, name);
     const bytes = wanted.value === undefined ? undefined : Buffer.from(wanted.value, 'utf8');
@@ -55,16 +56,20 @@ export class SecretService {
   }
 
   /** Deletes; one in use only with `force`. Webhooks that used it refuse everything at once. */
-  async remove(owner: string, name: string, force: boolean, by: { access: Access; address?: string }): Promise<void> {
+  async remove(owner: string, name: string, force: boolean, by: Caller): Promise<void> {
     const secret = await this.existing(owner, name);
     const users = await this.store.usersOf(secret.id);
     if (users.length > 0 && !force) {
       const names = users.map(({ webhookSlug }) => webhookSlug).join(', ');
-      throw new Refusal('conflict', `the secret is used by ${names}; pass force=true to delete it all the same`, { headers: { 'x-should-retry': 'false' } });
+      throw lastingConflict(`the secret is used by ${names}; pass force=true to delete it all the same`, { used_by: users.map(toUserItem) });
     }
     await this.store.remove(secret.id);
-    await this.accounts.audit({ id: this.around.newId(), principalUid: by.access.principal.uid, action: 'secret.delete', subject: name, address: by.address, details: JSON.stringify({ force }) });
+    await this.accounts.audit({ id: this.around.newId(), principalUid: by.access.principal.uid, action: 'secret.delete', subject: name, address: by.address, factoryUid: owner === 'team' ? undefined : owner, details: JSON.stringify({ force }) });
     await this.around.changed(await this.definitions.factoriesNaming(name));
+  }
+
+  async exists(name: string): Promise<boolean> {
+    return (await this.store.find('team', name)) !== undefined;
   }
 
   /** For the first start: sets a value if the secret does not exist yet; true when it was made. */
@@ -94,9 +99,13 @@ export class SecretService {
       set: secret.version > 0,
       url_safe: secret.usableFor?.url_token ?? false,
       updated_at: new Date(secret.updatedAtMs).toISOString(),
-      used_by: users.map(({ webhookUid, factoryUid, webhookSlug }) => ({ webhook_uid: webhookUid, factory_uid: factoryUid, slug: webhookSlug })),
+      used_by: users.map(toUserItem),
     };
   }
+}
+
+function toUserItem({ webhookUid, factoryUid, webhookSlug }: SecretUser): Record<string, string> {
+  return { webhook_uid: webhookUid, factory_uid: factoryUid, slug: webhookSlug };
 }
 
 function mergedGrants(owner: string, before: Grants | undefined, wanted: Partial<Grants> | undefined): Grants | undefined {
@@ -107,8 +116,7 @@ function mergedGrants(owner: string, before: Grants | undefined, wanted: Partial
 
 function refuseUnusable(value: Uint8Array, users: readonly SecretUser[]): void {
   const errors = users.flatMap(({ authMode, signatureScheme, webhookSlug }) => {
-    const use = signatureScheme === 'standard_webhooks' ? 'standard_webhooks' : (authMode as 'token' | 'url_token' | 'signature');
-    const reason = unusableReason(use, value);
+    const reason = unusableReason(secretUse(authMode as 'token' | 'url_token' | 'signature', signatureScheme ?? undefined), value);
     return reason === undefined ? [] : [{ pointer: '/value', message: `webhook ${webhookSlug} cannot use it: ${reason}` }];
   });
   if (errors.length > 0) throw new Refusal('invalid_request', 'a webhook that uses this secret could not authenticate with the value', { errors });

@@ -46,6 +46,10 @@ export class AccessStore {
     });
   }
 
+  async hasKeys(): Promise<boolean> {
+    return (await this.database.read(() => row('SELECT 1 AS present FROM api_key LIMIT 1'))) !== undefined;
+  }
+
   /** Makes the first admin key when there is no key at all; true when it was made. */
   createFirstKey(key: { id: string; principalUid: string; hash: Uint8Array }): Promise<boolean> {
     return this.database.run(function* () {

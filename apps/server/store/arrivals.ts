@@ -72,11 +72,9 @@ interface Batch {
 /** Steps 4 to 6 of the ingress for one delivery: slot, refusal of the body, identity. */
 function settleOne(arrival: Arrival, batch: Batch): Acceptance {
   const slot = takeSlot(batch.windows.get(arrival.webhookUid) ?? [], batch.nowMs);
-  const tooLarge = arrival.verdict.kind === 'refuse' && arrival.verdict.outcome === 'rejectedTooLarge';
-  // A body that is too large is answered before the rate is looked at; it uses up a slot if one is left.
-  if (!slot.ok && !tooLarge) return { kind: 'throttled', waitMs: slot.waitMs, retryAfterSeconds: slot.retryAfterSeconds };
-  if (slot.ok) batch.windows.set(arrival.webhookUid, slot.window);
-  const log = entryOf(arrival, slot.ok ? batch.nowMs : null);
+  if (!slot.ok) return { kind: 'throttled', waitMs: slot.waitMs, retryAfterSeconds: slot.retryAfterSeconds };
+  batch.windows.set(arrival.webhookUid, slot.window);
+  const log = entryOf(arrival, batch.nowMs);
   if (arrival.verdict.kind === 'refuse') {
     batch.deliveries.push(log(arrival.verdict.outcome, { reason: arrival.verdict.reason }));
     return { kind: 'refused' };
@@ -166,7 +164,7 @@ interface EntryDetails {
 type EntryWriter = (outcome: OutcomeKind, details: EntryDetails) => SqlValue[];
 
 /** Values of a log entry in the order of DELIVERY_COLUMNS. */
-function entryOf(arrival: Arrival, slotAt: number | null): EntryWriter {
+function entryOf(arrival: Arrival, slotAt: number): EntryWriter {
   const { entryId, webhookUid, factoryUid, deliveryId, sizeBytes, sizeExact, receivedAtMs, clientAddress, revision } = arrival;
   return (outcome, { reason, decision, payload, payloadEncoding }) => [
     entryId, webhookUid, factoryUid, deliveryId, outcome, sizeBytes, sizeExact ? 1 : 0, receivedAtMs, clientAddress, revision,

@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { FenceLost } from './factories.ts';
 import { bumpServing } from './serving-version.ts';
 import { dropUnboundValues, visibleSecrets, type Secret } from './secrets.ts';
-import { change, databaseNow, insert, row, rows, type SqlValue, type Work } from './statements.ts';
+import { change, databaseNow, insert, placeholders, row, rows, type SqlValue, type Work } from './statements.ts';
 
 /** A plan made concrete: what to write for each change, under which revision and fence. */
 export interface Application {
@@ -62,6 +62,13 @@ export class DefinitionStore {
     });
   }
 
+  /** What the files of several factories say of the factory itself, by UID. */
+  async factories(uids: readonly string[]): Promise<Map<string, FactoryDefinition>> {
+    if (uids.length === 0) return new Map();
+    const found = await this.database.read(() => rows<{ uid: string; definition: string }>(`SELECT uid, definition FROM factory WHERE uid IN (${placeholders(uids.length)})`, ...uids));
+    return new Map(found.map(({ uid, definition }) => [uid, JSON.parse(definition) as FactoryDefinition]));
+  }
+
   webhookFacts(factoryUid: string): Promise<WebhookFacts> {
     return this.database.read(function* () {
       const found = yield* rows<{ uid: string; slug: string; deleted_at: number | null }>('SELECT uid, slug, deleted_at FROM webhook WHERE factory_uid = ?', factoryUid);
@@ -80,7 +87,7 @@ export class DefinitionStore {
       const nowMs = yield* databaseNow();
       const { factoryUid, fence, revision } = application;
       const holds = yield* change(
-        "UPDATE factory SET definition = ?, name = COALESCE(?, name), description = COALESCE(?, description), revision_applied = ?, updated_at = ? WHERE uid = ? AND fence = ? AND deleted_at IS NULL",
+        "UPDATE factory SET definition = ?, name = COALESCE(?, slug), description = COALESCE(?, ''), revision_applied = ?, updated_at = ? WHERE uid = ? AND fence = ? AND deleted_at IS NULL",
         JSON.stringify(application.factory), application.factory.name ?? null, application.factory.description ?? null, revision, nowMs, factoryUid, fence,
       );
       if (holds !== 1) throw new FenceLost('the lease of this pass was taken over');

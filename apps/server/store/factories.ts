@@ -179,6 +179,18 @@ export class FactoryStore {
     });
   }
 
+  /** Keeps the lease of a pass that is still under way. */
+  async renew(uid: string, fence: number, forMs: number): Promise<void> {
+    await this.database.run(function* () {
+      yield* change('UPDATE factory SET lease_until = ? WHERE uid = ? AND fence = ?', (yield* databaseNow()) + forMs, uid, fence);
+    });
+  }
+
+  /** Frees every factory: for a process that knows that it is the only one, after one that ended without releasing. */
+  async freeAll(): Promise<void> {
+    await this.database.run(() => change('UPDATE factory SET lease_until = 0'));
+  }
+
   async release(uid: string, fence: number): Promise<void> {
     await this.database.run(() => change('UPDATE factory SET lease_until = 0 WHERE uid = ? AND fence = ?', uid, fence));
   }
@@ -219,6 +231,17 @@ export class FactoryStore {
       const nowMs = yield* databaseNow();
       yield* insert('approval', ['factory_uid', 'digest', 'at', 'principal_uid'], [[uid, digest, nowMs, principalUid]], { ignoreConflicts: true });
       yield* change('UPDATE factory SET generation_requested = generation_requested + 1 WHERE uid = ?', uid);
+    });
+  }
+
+  /** Changes label and source together; another source asks for a pass. */
+  edit(uid: string, { name, source }: { name?: string; source?: FactorySource }): Promise<void> {
+    return this.database.run(function* () {
+      const nowMs = yield* databaseNow();
+      yield* change('UPDATE factory SET name = COALESCE(?, name), updated_at = ? WHERE uid = ? AND deleted_at IS NULL', name ?? null, nowMs, uid);
+      if (source === undefined) return;
+      const text = JSON.stringify(source);
+      yield* change('UPDATE factory SET source = ?, generation_requested = generation_requested + 1, revision_seen = NULL WHERE uid = ? AND source <> ? AND deleted_at IS NULL', text, uid, text);
     });
   }
 }

@@ -296,6 +296,15 @@ export class RunStore {
     });
   }
 
+  /** Which of these runs have ended before a time, or do not exist: nothing of theirs is needed any more. */
+  async over(runIds: readonly string[], beforeMs: number): Promise<string[]> {
+    if (runIds.length === 0) return [];
+    const kept = await this.database.read(() =>
+      rows<{ run_id: string }>(`SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND NOT (state IN ${ENDED} AND finished_at < ?)`, ...runIds, beforeMs));
+    const needed = new Set(kept.map(({ run_id: runId }) => runId));
+    return runIds.filter((runId) => !needed.has(runId));
+  }
+
   /** Runs of these log entries, oldest first. */
   async startedBy(entryIds: readonly string[]): Promise<{ entryId: string; runId: string }[]> {
     if (entryIds.length === 0) return [];

@@ -19,7 +19,7 @@ export function sourceOpener(config: Config, secrets: SecretReader): (factory: F
   const gate = semaphore(GIT_PROCESSES_MAX);
   return (factory, trusted) => {
     const { source } = factory;
-    if (source.kind === 'directory') return createDirectorySource({ path: source.path, sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined) });
+    if (source.kind === 'directory') return createDirectorySource({ path: source.path, mayHaveServed: factory.revisionApplied !== undefined, sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined) });
     const { credentialSecret } = source;
     return createGitSource({
       url: source.url,

@@ -9,11 +9,11 @@ import { toApplication } from './apply.ts';
 import { applied, blockedByGuard, blockedByProblems, faulted, fingerprint, unreadable, type Ending } from './endings.ts';
 import type { Source } from './sources/source.ts';
 
-/** A pass that takes longer than this has lost its factory to another replica. */
-export const LEASE_MS = 300_000;
+/** A replica that does not renew for this long has lost its factory to another. */
+export const LEASE_MS = 30_000;
 /** Problems kept with a pass: enough for any person, bounded for the database. */
 const PROBLEMS_RECORDED_MAX = 500;
-/** How often a long pass looks after secrets again: a leaked one must not outlive the outage of a git host that hangs. */
+/** How often a long pass renews its lease and looks after secrets again: a leaked one must not outlive the outage of a git host that hangs. */
 const SECRETS_AGAIN_MS = 1_000;
 
 export interface PassContext {
@@ -82,6 +82,7 @@ export class FactoryPass {
     let looking = Promise.resolve();
     const look = async (): Promise<void> => {
       try {
+        await this.context.factories.renew(factory.uid, fence, LEASE_MS);
         moved.push(...(await this.rebindSecrets(factory, fence)));
       } catch (error) {
         if (!(error instanceof FenceLost)) this.context.report(error, factory.slug);
@@ -107,7 +108,14 @@ export class FactoryPass {
 
   private async reconcile(factory: Factory, fence: number, signal: AbortSignal): Promise<Ending> {
     const tree = await this.read(signal);
-    if (!tree.ok) return unreadable(tree);
+    if (tree.ok) return this.reconcileTree(factory, fence, tree);
+    // What waits for people (an approval, a secret) needs no git host: the tree of the last look is judged again.
+    const waiting = factory.revisionAttempted === factory.revisionApplied ? undefined : this.memory.reading;
+    const judged = waiting && (await this.reconcileTree(factory, fence, waiting));
+    return judged?.kind === 'applied' ? judged : unreadable(tree);
+  }
+
+  private async reconcileTree(factory: Factory, fence: number, tree: NonNullable<Memory['reading']>): Promise<Ending> {
     const actual = await this.context.definitions.actual(factory.uid);
     const checked = checkReferences(tree.reading, await this.known(factory, actual));
     const applyMode = factory.revisionApplied === undefined ? 'atomic' : (actual.factory?.applyMode ?? 'atomic');

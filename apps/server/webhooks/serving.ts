@@ -50,6 +50,7 @@ export class Serving {
   private readonly store: ServingStore;
   private readonly vault: Vault;
   private readonly monotonicMs: () => number;
+  private readonly report: (fault: unknown, secretId: string) => void;
   private readonly webhooks = new Map<string, ServedWebhook>();
   private readonly webhooksOf = new Map<string, string[]>();
   private version = 0;
@@ -57,7 +58,8 @@ export class Serving {
   private running: Promise<void> | undefined;
   private waiting: Promise<void> | undefined;
 
-  constructor(store: ServingStore, vault: Vault, monotonicMs: () => number) {
+  constructor(store: ServingStore, vault: Vault, monotonicMs: () => number, report: (fault: unknown, secretId: string) => void) {
+    this.report = report;
     this.store = store;
     this.vault = vault;
     this.monotonicMs = monotonicMs;
@@ -122,10 +124,21 @@ export class Serving {
 
   private credential(secret: SealedSecret | undefined, scheme: SignatureScheme | undefined): Pick<ServedWebhook, 'tokenDigest' | 'signingKey'> {
     if (secret === undefined) return {};
-    const value = this.vault.open(secret, secret.secretId, secret.version);
+    const value = this.opened(secret);
+    if (value === undefined) return {};
     if (scheme === undefined) return { tokenDigest: digestSecret(value) };
     const prepared = prepareSigningKey(scheme, value);
     return prepared.ok ? { signingKey: prepared.key } : {};
+  }
+
+  /** A value that was damaged at rest authenticates nobody, and takes no other webhook down with it. */
+  private opened(secret: SealedSecret): Uint8Array | undefined {
+    try {
+      return this.vault.open(secret, secret.secretId, secret.version);
+    } catch (error) {
+      this.report(error, secret.secretId);
+      return undefined;
+    }
   }
 }
 

@@ -20,6 +20,8 @@ const HINT_QUIET_MS = 100;
 
 export interface DirectorySourceOptions {
   path: string;
+  /** Something of this directory was applied in an earlier life: the first look cannot know which files are gone. */
+  mayHaveServed?: boolean;
   listingGapMs?: number;
   deletionGapMs?: number;
   /** Waits that long; returns early when the signal aborts. */
@@ -70,7 +72,7 @@ async function settle(
     const first = await listDirectory(options.path);
     const revision = directoryRevision(first);
     if (revision === knownRevision) return { snapshot: { ok: true, revision, unchanged: true }, paths: pathsOf(first) };
-    await pause(options, gapFor(options, mayHaveLost(first, lastSeen, knownRevision)), signals);
+    await pause(options, gapFor(options, mayHaveLost(first, lastSeen, knownRevision !== undefined || options.mayHaveServed === true)), signals);
     const second = await listDirectory(options.path);
     if (!agree(first, second)) return { snapshot: failure('unstable', 'the factory directory is changing; two listings did not agree') };
     return { snapshot: { ok: true, revision, unchanged: false, files: second }, paths: pathsOf(second) };
@@ -81,8 +83,8 @@ async function settle(
 }
 
 /** Files known before are gone; or something was applied before and, after a restart, nobody remembers of which files it was made. */
-function mayHaveLost(listed: readonly TreeFile[], lastSeen: ReadonlySet<string> | undefined, knownRevision: string | undefined): boolean {
-  if (lastSeen === undefined) return knownRevision !== undefined;
+function mayHaveLost(listed: readonly TreeFile[], lastSeen: ReadonlySet<string> | undefined, served: boolean): boolean {
+  if (lastSeen === undefined) return served;
   const present = pathsOf(listed);
   return [...lastSeen].some((path) => !present.has(path));
 }

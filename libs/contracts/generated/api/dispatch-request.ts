@@ -33,14 +33,38 @@ export interface FactoryDispatchRequest {
      */
     environment_id?: string;
     /**
-     * owner/repo:skill-name or owner/repo:path/to/SKILL.md.
+     * owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory.
      */
     skill_spec?: string;
     /**
-     * MCP servers by name.
+     * MCP servers by name: each has exactly one of command and url.
      */
     mcp_servers?: {
       [k: string]: {
+        /**
+         * Program to start beside the agent.
+         */
+        command?: string;
+        /**
+         * Its arguments.
+         */
+        args?: string[];
+        /**
+         * Its environment variables.
+         */
+        env?: {
+          [k: string]: string;
+        };
+        /**
+         * Address of a server that is reached over HTTP.
+         */
+        url?: string;
+        /**
+         * Headers of each request.
+         */
+        headers?: {
+          [k: string]: string;
+        };
         [k: string]: unknown;
       };
     };
@@ -74,11 +98,11 @@ export interface FactoryDispatchRequest {
     [k: string]: string;
   };
   /**
-   * Reference of a ticket.
+   * Reference of a ticket; at most 256 bytes, kept as metadata.
    */
   ticket_ref?: string;
   /**
-   * Address of a ticket.
+   * Address of a ticket; at most 256 bytes, kept as metadata.
    */
   ticket_url?: string;
   [k: string]: unknown;

@@ -33,14 +33,38 @@ export interface RunAgentRequest {
      */
     environment_id?: string;
     /**
-     * owner/repo:skill-name or owner/repo:path/to/SKILL.md.
+     * owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory.
      */
     skill_spec?: string;
     /**
-     * MCP servers by name.
+     * MCP servers by name: each has exactly one of command and url.
      */
     mcp_servers?: {
       [k: string]: {
+        /**
+         * Program to start beside the agent.
+         */
+        command?: string;
+        /**
+         * Its arguments.
+         */
+        args?: string[];
+        /**
+         * Its environment variables.
+         */
+        env?: {
+          [k: string]: string;
+        };
+        /**
+         * Address of a server that is reached over HTTP.
+         */
+        url?: string;
+        /**
+         * Headers of each request.
+         */
+        headers?: {
+          [k: string]: string;
+        };
         [k: string]: unknown;
       };
     };
@@ -71,7 +95,7 @@ export interface RunAgentRequest {
     [k: string]: unknown;
   };
   /**
-   * Skill to use; wins over config.skill_spec.
+   * owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory; wins over config.skill_spec.
    */
   skill?: string;
   /**
