@@ -1,11 +1,11 @@
 /** Which header names may identify deliveries. */
+import { UNSHIPPED_SCHEMES } from '#definitions';
 import {
   deliveryHeaderProblem,
   deliveryHeadersOf,
   isForbiddenDeliveryHeader,
   schemeHeaders,
   SIGNATURE_SCHEMES,
-  UNSHIPPED_SCHEMES,
 } from './index.ts';
 
 describe('deliveryHeaderProblem', () => {

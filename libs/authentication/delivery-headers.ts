@@ -1,6 +1,6 @@
 /** Which header names may identify a delivery: legal, different in every request, and never a credential. contract 8 (deliveryIdHeader). */
 import { familiesOf, inFamily, SIGNATURE_SCHEMES, timestampHeader } from './schemes.ts';
-import { UNSHIPPED_SCHEME_HEADERS } from './unshipped-schemes.ts';
+import { UNSHIPPED_SCHEME_HEADERS } from '#definitions';
 
 /** RFC 9110 token, bounded: a longer name is no header anybody sends. */
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;

@@ -4,6 +4,7 @@ import type { JsonValue } from '#filters';
 import { HOSTED_KEYS } from './hosted-keys.ts';
 import { problemAt } from './problems.ts';
 import type { SourceText } from './source-text.ts';
+import { UNSHIPPED_SCHEMES } from './unshipped-schemes.ts';
 import { didYouMean } from './suggest.ts';
 import type { FilePositions, Problem } from './types.ts';
 import { readYaml, type Slice } from './yaml-document.ts';
@@ -84,6 +85,8 @@ function placeIn({ line, column }: Problem): string {
 
 function shapeProblem(name: DefinitionSchemaName, error: SchemaError, source: SourceText, positions: FilePositions): Problem {
   const { rule, message } = name === 'webhook' ? webhookWords(error) : { rule: error.kind, message: error.message };
+  const unshipped = error.pointer === '/signatureScheme' && error.found !== undefined ? UNSHIPPED_SCHEMES.get(error.found) : undefined;
+  if (unshipped !== undefined) return problemAt(source.path, positions.value(error.pointer), 'unshipped-scheme', `signatureScheme ${error.found} is not served: ${unshipped}`);
   const hint = error.found === undefined ? '' : didYouMean(error.found, error.candidates ?? []);
   const range = error.kind === 'unknown-key' ? positions.key(error.pointer) : positions.value(error.pointer);
   return problemAt(source.path, range, rule, message + (hint || knownKeys(error)));

@@ -15,3 +15,4 @@ export type { CronFields, CronReading } from './cron.ts';
 export { nearest, didYouMean } from './suggest.ts';
 export { refuseDeliveryIdHeader, SIGNATURE_HEADERS } from './delivery-id-header.ts';
 export { isTakenVariable } from './run-secrets.ts';
+export { UNSHIPPED_SCHEMES, UNSHIPPED_SCHEME_HEADERS } from './unshipped-schemes.ts';

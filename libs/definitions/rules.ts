@@ -46,6 +46,7 @@ export const RULES = {
   'unsupported-here': warning('FF_UNSUPPORTED', 'Keys and files of the hosted service that are not served here are ignored.'),
   // webhooks
   'signature-scheme': error('FF_SIGNATURE_SCHEME', 'signatureScheme is there exactly when authMode is signature.'),
+  'unshipped-scheme': error('FF_SIGNATURE_SCHEME_NOT_AVAILABLE', 'The scheme is known, but not served here; the message says why.'),
   'delivery-id-header': error('FF_DELIVERY_ID_HEADER', 'deliveryIdHeader is a header whose value is the request\'s own.'),
   // automations
   'front-matter-missing': error('FF_FRONT_MATTER_MISSING', 'automation.md starts with front matter between --- lines.'),

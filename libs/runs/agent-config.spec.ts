@@ -1,3 +1,4 @@
+/** The most specific level that says a member decides it; file keys become wire members. */
 import { resolveAgentConfig, toAgentConfig } from './agent-config.ts';
 
 describe('resolveAgentConfig', () => {

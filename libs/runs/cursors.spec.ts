@@ -1,3 +1,4 @@
+/** Cursors give their key back to the query they were made for, and to no other text or query. */
 import * as fc from 'fast-check';
 import { decodeCursor, encodeCursor, queryDigest } from './index.ts';
 

@@ -1,3 +1,4 @@
+/** The prompt of a webhook run: what the envelope says, and that nothing of a sender breaks out of it. */
 import { envelope, webhookPrompt } from './index.ts';
 
 const FACTS = {

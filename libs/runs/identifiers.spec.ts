@@ -1,3 +1,4 @@
+/** Identifiers are well-formed UUIDv7, unique, and sort in the order in which they were made. */
 import * as fc from 'fast-check';
 import { isUuid, uuidv7, uuidv7Sequence } from './index.ts';
 

@@ -1,3 +1,4 @@
+/** Which names and values of secrets may become variables of a run. */
 import { isInjectableEnvName, isInjectableValue } from './index.ts';
 
 describe('a secret as environment variable', () => {

@@ -1,3 +1,4 @@
+/** No secret survives redaction, in whatever encoding or chunking it is printed. */
 import * as fc from 'fast-check';
 import { redact, REDACTED, redactor } from './index.ts';
 

@@ -1,3 +1,4 @@
+/** Bad members of a run request are all found, each by its own pointer. */
 import { attachmentProblems, isAttachmentName, metadataProblems } from './index.ts';
 
 describe('metadata', () => {

@@ -1,3 +1,4 @@
+/** Every move between two run states is allowed or refused as the contract has it. */
 import { canMove, isCancellable, isEnded, isLeased, RUN_STATES, TRANSITIONS } from './index.ts';
 import type { RunState } from './index.ts';
 

@@ -1,3 +1,4 @@
+/** What a follow-up and a cancel do in each state of a run. */
 import { cancelDecision, followupOutcome, RUN_STATES } from './index.ts';
 import type { FollowupOutcome, RunState } from './index.ts';
 

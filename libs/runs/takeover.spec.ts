@@ -1,3 +1,4 @@
+/** Whether a lost execution is started again, resumed or ended. */
 import { afterLeaseExpiry } from './index.ts';
 import type { LeaseExpiryDecision, LostExecution } from './index.ts';
 

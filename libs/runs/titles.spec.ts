@@ -1,3 +1,4 @@
+/** Titles are the first line of what was asked for, cut where people can still read it. */
 import { defaultTitle, webhookTitle } from './index.ts';
 
 describe('a default title', () => {

@@ -1,3 +1,4 @@
+/** What a command prints becomes text of the run's log: whole characters, bounded, and without secrets. */
 import { PassThrough } from 'node:stream';
 import { outputRelay } from './command-output.ts';
 import type { CommandEvent } from './command-output.ts';

@@ -1,3 +1,4 @@
+/** The command harness with real commands: prompt in, output and exit code out, deadline, cancel, and its whole tree gone. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+/** Real process trees: started, given input, ended in order, and none of them left alive. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { isAlive, killLeftover, killTree, processIdentity, terminateTree } from './processes.ts';

@@ -1,3 +1,4 @@
+/** Workspaces as real folders: private, filled with what a run is given, and removed whatever the run left in them. */
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
