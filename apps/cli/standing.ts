@@ -1,9 +1,10 @@
 /** How a factory's standing reads, and which exit code it is. contract 9, 11. */
+import type { Problem } from '#definitions';
 import { printPlan, type Change } from '#reconcile';
 import { EXIT } from './exit-codes.ts';
 import { count, toSeconds, type Colour, type Output } from './output.ts';
 import { FORMATS } from './report.ts';
-import type { Factory, FactoryStatus, Sync, WireChange } from './wire.ts';
+import type { Factory, FactoryStatus, Sync, WireChange, WireProblem } from './wire.ts';
 
 /** Reason of a condition whose deletions wait for an approval. */
 const HELD = 'prune-held';
@@ -62,7 +63,7 @@ export function printPass(output: Output, factory: Factory, standing: FactorySta
 
 /** Problems in the form of `validate`, then deletions that wait and how to let them. */
 function printFindings(output: Output, factory: Factory, { problems, held, plan }: Sync): void {
-  if (problems.length > 0) output.text(FORMATS.text({ problems, notRun: [], fileCount: 0 }));
+  if (problems.length > 0) output.text(FORMATS.text({ problems: problems.map(toProblem), notRun: [], fileCount: 0 }));
   if (held.length === 0) return;
   for (const { kind, slug, path } of held) output.line(`held: deletion of ${kind} ${slug} (${path})`, 'yellow');
   if (plan !== null) output.note(`to let them go: millwright approve ${factory.slug} ${plan}`);
@@ -75,6 +76,10 @@ function currentSync({ last_sync: last, condition }: FactoryStatus): Sync | unde
 
 function planText({ changes }: Sync): string {
   return printPlan({ changes: changes.map(toChange), heldDeletions: [] });
+}
+
+function toProblem({ end_line: endLine, end_column: endColumn, ...problem }: WireProblem): Problem {
+  return { ...problem, endLine, endColumn };
 }
 
 function toChange({ renamed_from: renamedFrom, ...change }: WireChange): Change {

@@ -63,6 +63,6 @@ function resultOf({ started = [], skipped = [], refused_because: reason, outcome
   if (reason !== undefined) return reason;
   if (outcome !== 'Accepted') return '-';
   if (started.length > 0) return started.map(({ run_id: id }) => `run ${id}`).join(', ');
-  const filters = skipped.map(({ reason: why, failedPointer, operator }) => (why === 'filter' ? `filter failed ${failedPointer === '' ? 'at the root' : `at ${failedPointer ?? '?'}`} (${operator})` : why));
+  const filters = skipped.map(({ reason: why, failed_pointer: failedPointer, operator }) => (why === 'filter' ? `filter failed ${failedPointer === '' ? 'at the root' : `at ${failedPointer ?? '?'}`} (${operator})` : why));
   return filters.length === 0 ? 'no automation selects it' : `no run: ${filters.join('; ')}`;
 }

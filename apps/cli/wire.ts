@@ -48,10 +48,13 @@ export interface Delivery {
   count?: number;
   refused_because?: string;
   started?: { automation_id: string; run_id: string }[];
-  skipped?: { id: string; reason: string; failedPointer?: string; operator?: string }[];
+  skipped?: { automation_id: string; reason: string; failed_pointer?: string; operator?: string }[];
 }
 
 export type EndingName = 'applied' | 'blocked' | 'failed';
+
+/** A problem in the wire's spelling. */
+export type WireProblem = Omit<Problem, 'endLine' | 'endColumn'> & { end_line?: number; end_column?: number };
 
 /** A change of a plan in the wire's spelling. */
 export type WireChange = Omit<Change, 'renamedFrom'> & { renamed_from?: string };
@@ -65,7 +68,7 @@ export interface Sync {
   reason: string | null;
   message: string | null;
   revision: string | null;
-  problems: Problem[];
+  problems: WireProblem[];
   changes: WireChange[];
   held: WireChange[];
   /** Digest that an approval names. */

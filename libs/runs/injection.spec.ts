@@ -1,4 +1,5 @@
 /** Which names and values of secrets may become variables of a run. */
+import { isTakenVariable } from '#definitions';
 import { isInjectableEnvName, isInjectableValue } from './index.ts';
 
 describe('a secret as environment variable', () => {
@@ -27,6 +28,13 @@ describe('a secret as environment variable', () => {
     { name: 'HTTPS_PROXY', why: 'whom the run talks through' },
   ])('$name may not, because $why', ({ name }) => {
     expect(isInjectableEnvName(name)).toBe(false);
+  });
+
+  it('is refused in a file exactly when it could not be injected: there is one list', () => {
+    for (const name of ['HTTPS_PROXY', 'SSH_ASKPASS', 'XDG_CONFIG_HOME', 'BASH_FUNC_X', 'MALLOC_CHECK_', 'PYTHONINSPECT', 'TZ', 'NPM_TOKEN']) {
+      expect({ name, injectable: isInjectableEnvName(name) }).toEqual({ name, injectable: !isTakenVariable(name) });
+    }
+    expect(isTakenVariable('HTTPS_PROXY')).toBe(true);
   });
 
   it('has a value of at least eight characters without NUL', () => {

@@ -1,5 +1,5 @@
 /** Bad members of a run request are all found, each by its own pointer. */
-import { attachmentProblems, isAttachmentName, metadataProblems } from './index.ts';
+import { agentConfigProblems, attachmentProblems, isAttachmentName, metadataProblems, skillProblems, ticketProblems } from './index.ts';
 
 describe('metadata', () => {
   it.each([
@@ -52,5 +52,45 @@ describe('attachments', () => {
     expect(attachmentProblems([{ file_name: 'a', data: 'YQ==' }])).toEqual([]);
     const six = Array.from({ length: 6 }, (_, index) => ({ file_name: `f${index}` }));
     expect(attachmentProblems(six).map(({ pointer }) => pointer)).toEqual(['/attachments']);
+  });
+});
+
+describe('a skill', () => {
+  it.each([
+    { skill: undefined, ok: true, why: 'a run needs none' },
+    { skill: 'acme/tools:review', ok: true, why: 'a skill of a repository by name' },
+    { skill: 'acme/tools:skills/review/SKILL.md', ok: true, why: 'by path' },
+    { skill: 'review-2', ok: true, why: 'a skill of the factory' },
+    { skill: 'Review', ok: false, why: 'names are lower case' },
+    { skill: 'acme/tools', ok: false, why: 'a repository is no skill' },
+    { skill: 'acme/tools:a b', ok: false, why: 'no spaces' },
+    { skill: 'acme:tools:x', ok: false, why: 'no owner' },
+    { skill: '../x', ok: false, why: 'no path of ours' },
+    { skill: 'review\n', ok: false, why: 'a line break is part of no name' },
+    { skill: '', ok: false, why: 'nothing' },
+  ])('$skill: $ok, because $why', ({ skill, ok }) => {
+    expect(skillProblems(skill, '/skill').map(({ pointer }) => pointer)).toEqual(ok ? [] : ['/skill']);
+  });
+});
+
+describe('a configuration', () => {
+  it.each([
+    { config: {}, pointers: [], why: 'nothing is said' },
+    { config: { mcp_servers: { a: { command: 'x' }, b: { url: 'https://x' } } }, pointers: [], why: 'each has one of the two' },
+    { config: { mcp_servers: { a: {} } }, pointers: ['/config/mcp_servers/a'], why: 'neither' },
+    { config: { mcp_servers: { 'a/b': { command: 'x', url: 'https://x' } } }, pointers: ['/config/mcp_servers/a~1b'], why: 'both; pointers are escaped' },
+    { config: { skill_spec: 'No', mcp_servers: { a: {} } }, pointers: ['/config/skill_spec', '/config/mcp_servers/a'], why: 'every problem at once' },
+  ])('names $pointers: $why', ({ config, pointers }) => {
+    expect(agentConfigProblems(config).map(({ pointer }) => pointer)).toEqual(pointers);
+  });
+});
+
+describe('a ticket', () => {
+  it.each([
+    { ticket: {}, pointers: [], why: 'there need be none' },
+    { ticket: { ticket_ref: 'T-1', ticket_url: `https://x/${'y'.repeat(246)}` }, pointers: [], why: '256 bytes fit' },
+    { ticket: { ticket_ref: 'é'.repeat(129), ticket_url: `https://x/${'y'.repeat(247)}` }, pointers: ['/ticket_ref', '/ticket_url'], why: 'they become metadata' },
+  ])('names $pointers: $why', ({ ticket, pointers }) => {
+    expect(ticketProblems(ticket).map(({ pointer }) => pointer)).toEqual(pointers);
   });
 });

@@ -131,6 +131,16 @@ await onEachBackend('factories', (world) => {
     expect((await stores.factories.find(uid))?.generationRequested).toBe(1);
   });
 
+  it('edits name and source together, each alone, and asks for a pass only for another source', async () => {
+    const { uid } = await seedFactory(stores);
+    await stores.factories.edit(uid, { name: 'Label', source: { kind: 'directory', path: '/srv/x' } });
+    expect(await stores.factories.find(uid)).toMatchObject({ name: 'Label', generationRequested: 1 });
+    await stores.factories.edit(uid, { source: { kind: 'directory', path: '/elsewhere' } });
+    expect(await stores.factories.find(uid)).toMatchObject({ name: 'Label', source: { path: '/elsewhere' }, generationRequested: 2 });
+    expect([...(await stores.definitions.factories([uid, 'fac_unknown'])).keys()]).toEqual([uid]);
+    expect(await stores.definitions.factories([])).toEqual(new Map());
+  });
+
   it('keeps approvals per factory; approving twice is one approval', async () => {
     const [one, other] = [await seedFactory(stores), await seedFactory(stores)];
     await stores.factories.approve(one.uid, 'digest', 'user_admin');

@@ -98,13 +98,14 @@ describe('a role', () => {
     ['operator', 'POST', '/agent/runs/00000000-0000-7000-8000-000000000000/followups', { message: 'x' }],
     ['manager', 'POST', '/factory/OURS/sync', undefined],
     ['manager', 'POST', '/factory/OURS/resume', undefined],
-    ['manager', 'POST', '/factory/OURS/approve', { plan: 'sha256:0' }],
+    ['manager', 'POST', '/factory/OURS/approve', { plan: `sha256:${'0'.repeat(64)}` }],
     ['manager', 'GET', '/factory/OURS/secrets', undefined],
     ['manager', 'PUT', '/factory/OURS/secrets/own-secret', { value: 'a-value-of-some-length' }],
     ['admin', 'GET', '/secrets', undefined],
     ['admin', 'PUT', '/secrets/team-secret', { value: 'a-value-of-some-length' }],
     ['admin', 'DELETE', '/secrets/no-such-secret', undefined],
     ['admin', 'POST', '/factory', { slug: 'Bad Slug', source: { kind: 'git', url: 'https://example.com' } }],
+    ['admin', 'PATCH', '/factory/fac_00000000000000000000000000', { name: 'x' }],
     ['admin', 'DELETE', '/factory/fac_00000000000000000000000000', undefined],
   ];
   it.each(routes)('%s and above: %s %s', async (least, method, path, body) => {
@@ -137,7 +138,7 @@ describe('a key that is limited to one factory', () => {
       ['GET', `/factory/${theirs}`, undefined], ['GET', `/factory/${theirs}/status`, undefined], ['GET', `/factory/${theirs}/syncs`, undefined],
       ['GET', `/factory/${theirs}/webhooks`, undefined], ['GET', `/factory/${theirs}/webhooks/${webhook}`, undefined], ['GET', `/factory/${theirs}/automations`, undefined],
       ['GET', `/factory/${ours}/webhooks/${webhook}`, undefined], ['GET', `/factory/${ours}/webhooks/${webhook}/deliveries`, undefined],
-      ['POST', `/factory/${theirs}/sync`, undefined], ['POST', `/factory/${theirs}/suspend`, undefined], ['POST', `/factory/${theirs}/approve`, { plan: 'x' }],
+      ['POST', `/factory/${theirs}/sync`, undefined], ['POST', `/factory/${theirs}/suspend`, undefined], ['POST', `/factory/${theirs}/approve`, { plan: `sha256:${'0'.repeat(64)}` }],
       ['POST', `/factory/${theirs}/runs`, { prompt: 'x' }], ['POST', '/agent/runs', { prompt: 'x', factory_uid: theirs }],
       ['GET', `/factory/${theirs}/secrets`, undefined], ['PUT', `/factory/${theirs}/secrets/x`, { value: 'long-enough-value' }],
     ];
@@ -252,9 +253,16 @@ describe('the audit trail', () => {
     await as('admin', 'PUT', '/secrets/audited', { value: 'hidden-value-of-length' });
     await as('manager', 'POST', `/factory/${ours}/suspend`);
     await as('manager', 'POST', `/factory/${ours}/resume`);
+    const runId = String((await as('operator', 'POST', `/factory/${ours}/runs`, { prompt: 'hidden-value-of-length' })).body['run_id']);
+    await as('operator', 'POST', `/agent/runs/${runId}/followups`, { message: 'hidden-value-of-length' });
+    await as('operator', 'POST', `/agent/runs/${runId}/cancel`);
+    await as('admin', 'PATCH', `/factory/${ours}`, { name: 'Renamed' });
     const entries = (await service.service.database.source.query('SELECT principal_uid, action, subject, details, address FROM audit_entry ORDER BY at, id')) as Record<string, string>[];
     expect(entries.map(({ action }) => action)).toEqual(expect.arrayContaining(['secret.create', 'factory.suspend', 'factory.resume']));
     expect(entries.find(({ subject }) => subject === 'audited')).toMatchObject({ action: 'secret.create', address: '127.0.0.1' });
+    expect(entries.filter(({ subject }) => subject === runId).map(({ action }) => action)).toEqual(['run.create', 'run.followup', 'run.cancel']);
+    expect(entries.map(({ action }) => action)).toContain('factory.change');
+    for (const { action, address } of entries.filter((entry) => /^(run|factory|secret)\./.test(String(entry['action'])))) expect({ action, address }).toEqual({ action, address: '127.0.0.1' });
     expect(JSON.stringify(entries)).not.toContain('hidden-value');
   });
 });

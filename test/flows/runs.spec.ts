@@ -69,6 +69,9 @@ describe('creating a run', () => {
     ['a config that is text', { prompt: 'x', config: 'fast' }, ['/config'], 'wrong type'],
     ['idle time-outs out of range', { prompt: 'x', config: { idle_timeout_minutes: 61 } }, ['/config/idle_timeout_minutes'], '0–60'],
     ['secrets that are names only', { prompt: 'x', config: { secrets: ['A'] } }, ['/config/secrets/0'], 'items are objects'],
+    ['a skill that cannot be one', { prompt: 'x', skill: 'No Skill', config: { skill_spec: '../x' } }, ['/skill', '/config/skill_spec'], 'neither owner/repo:… nor a name'],
+    ['MCP servers of no kind or two', { prompt: 'x', config: { mcp_servers: { a: {}, 'b/c': { command: 'x', url: 'https://x.example' }, d: { url: 'https://x.example' } } } }, ['/config/mcp_servers/a', '/config/mcp_servers/b~1c'], 'exactly one of command and url'],
+    ['MCP servers of wrong types', { prompt: 'x', config: { mcp_servers: { a: { command: 5 }, b: { url: 'ftp://x' } } } }, ['/config/mcp_servers/a/command', '/config/mcp_servers/b/url'], 'known members have types'],
     ['an unknown mode', { prompt: 'x', mode: 'fast' }, ['/mode'], 'one of three'],
     ['many things at once', { prompt: 5, title: 6, config: { model_id: 7, secrets: [{}] } }, ['/prompt', '/title', '/config/model_id', '/config/secrets/0/name'], 'every one is named'],
     ['an array', [], [''], 'the body is an object'],
@@ -93,6 +96,13 @@ describe('creating a run', () => {
     const answer = await create({ prompt: 'x', [member]: 'someone' });
     expect(answer).toMatchObject({ status: 422, body: { error: 'operation_not_supported' } });
     expect(pointersOf(answer)).toEqual([`/${member}`]);
+  });
+
+  it.each([[{ mode: 'plan' }, '/mode'], [{ mode: 'orchestrate' }, '/mode'], [{ interactive: true }, '/interactive']])('refuses %j: it would be lost', async (members, pointer) => {
+    const answer = await create({ prompt: 'x', ...members });
+    expect(answer).toMatchObject({ status: 422, body: { error: 'operation_not_supported', retryable: false } });
+    expect(pointersOf(answer)).toEqual([pointer]);
+    expect((await create({ prompt: 'x', mode: 'normal', interactive: false })).status).toBe(200);
   });
 
   it('accepts prompts of any script and size up to the limit, and gives them back unchanged', async () => {
@@ -177,6 +187,7 @@ describe('following up on a run that waits', () => {
     const runId = idOf(await create({ prompt: 'Begin.' }));
     for (const body of [{}, { message: '' }, { message: 5 }]) expect(pointersOf(await service.api('POST', `/agent/runs/${runId}/followups`, body))).toEqual(['/message']);
     expect((await service.api('POST', '/agent/runs/00000000-0000-7000-8000-000000000000/followups', { message: 'x' })).status).toBe(404);
+    for (const lost of [{ mode: 'plan' }, { attachments: [] }]) expect((await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'x', ...lost })).status).toBe(422);
   });
 });
 

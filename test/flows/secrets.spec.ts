@@ -84,6 +84,13 @@ describe('a secret', () => {
     expect((await service.api('DELETE', '/secrets/nowhere')).status).toBe(404);
   });
 
+  it('that is used is not deleted, and the answer says by whom', async () => {
+    const answer = await service.api('DELETE', '/secrets/in-use');
+    expect(answer).toMatchObject({ status: 409, body: { error: 'conflict', retryable: false, used_by: [{ webhook_uid: service.webhookUid('main', 'bearer'), factory_uid: uid, slug: 'bearer' }] } });
+    expect(answer.headers.get('x-should-retry')).toBe('false');
+    expect((await service.api('GET', '/secrets/in-use')).status).toBe(200);
+  });
+
   it('that nobody uses can be deleted; its name starts afresh', async () => {
     await put('short-lived', { value: 'some value' });
     expect((await service.api('DELETE', '/secrets/short-lived')).status).toBe(204);

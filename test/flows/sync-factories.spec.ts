@@ -1,11 +1,12 @@
 /** Factories over the API: made, looked at, pointed at sources, deleted; and their pass history. contract 4. */
-import { startGitServer, type GitServer } from '../support/git-server.ts';
+import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
 import { automationFile, automationPath, deliver, statusOf, syncAndLook, webhookFile, webhookPath, type SyncItem } from '../support/factory-files.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const FILES = { [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile(['orders']) };
 let git: GitServer;
+const repositories = new Map<string, TestRepository>();
 let service: TestService;
 
 beforeAll(async () => {
@@ -21,8 +22,15 @@ afterAll(async () => {
   await git.close();
 });
 
+function repositoryOf(slug: string): TestRepository {
+  const repository = repositories.get(slug);
+  if (repository === undefined) throw new Error(`no repository ${slug}`);
+  return repository;
+}
+
 async function created(slug: string): Promise<string> {
   const repository = git.createRepository(slug);
+  repositories.set(slug, repository);
   repository.commit(FILES);
   const answer = await service.api('POST', '/factory', { slug, source: { kind: 'git', url: git.urlOf(slug), branch: 'main' } });
   expect(answer.status).toBe(200);
@@ -68,7 +76,7 @@ describe('creating a factory', () => {
   it('refuses a slug that is taken', async () => {
     await created('taken');
     const answer = await service.api('POST', '/factory', { slug: 'taken', source: { kind: 'git', url: git.urlOf('taken') } });
-    expect(answer).toMatchObject({ status: 409, body: { error: 'conflict' } });
+    expect(answer).toMatchObject({ status: 409, body: { error: 'conflict', retryable: false } });
     expect(answer.headers.get('x-should-retry')).toBe('false');
   });
 
@@ -77,6 +85,120 @@ describe('creating a factory', () => {
     const body = { slug: 'race', source: { kind: 'git', url: git.urlOf('race') } };
     const answers = await Promise.all([service.api('POST', '/factory', body), service.api('POST', '/factory', body)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+});
+
+describe('changing a factory', () => {
+  it('gives it another name, which passes leave alone', async () => {
+    const uid = await created('labelled');
+    expect(await service.api('PATCH', `/factory/${uid}`, { name: 'Our orders' })).toMatchObject({ status: 200, body: { uid, slug: 'labelled', name: 'Our orders', source: { kind: 'git', branch: 'main' } } });
+    repositoryOf('labelled').commit({ [webhookPath('more')]: webhookFile('hook-token') });
+    await service.sync(uid);
+    expect((await service.api('GET', `/factory/${uid}`)).body).toMatchObject({ name: 'Our orders' });
+  });
+
+  it('leaves a name to the file that decides it, and takes it back when the file is silent', async () => {
+    const uid = await created('named');
+    const repository = repositoryOf('named');
+    repository.commit({ 'factory.yaml': 'name: From the file\n' });
+    await service.sync(uid);
+    const answer = await service.api('PATCH', `/factory/${uid}`, { name: 'Mine' });
+    expect(answer).toMatchObject({ status: 409, body: { error: 'conflict', retryable: false, file: 'factory.yaml', key: 'name' } });
+    repository.commit({ 'factory.yaml': 'description: no name\n' });
+    await service.sync(uid);
+    expect((await service.api('GET', `/factory/${uid}`)).body).toMatchObject({ name: 'named', description: 'no name' });
+    expect((await service.api('PATCH', `/factory/${uid}`, { name: 'Mine' })).body).toMatchObject({ name: 'Mine' });
+  });
+
+  it('points it to another source, with the same URLs', async () => {
+    const uid = await created('moving');
+    const other = git.createRepository('moved');
+    other.commit({ ...FILES, [webhookPath('new-here')]: webhookFile('hook-token') });
+    const answer = await service.api('PATCH', `/factory/${uid}`, { source: { kind: 'git', url: git.urlOf('moved'), branch: 'main' } });
+    expect(answer).toMatchObject({ status: 200, body: { uid, name: 'moving', source: { kind: 'git', url: git.urlOf('moved') } } });
+    await service.sync(uid);
+    expect((await statusOf(service, uid)).inventory.map(({ slug }) => slug).sort()).toEqual(['new-here', 'orders', 'triage']);
+    expect((await deliver(service.ingressUrl('moving', 'orders'), TOKEN)).status).toBe(202);
+  });
+
+  it.each([
+    [{ name: '' }, '/name', 'a label is not empty'],
+    [{ name: 5 }, '/name', 'wrong type'],
+    [{ source: { kind: 'directory', path: '/etc' } }, '/source/kind', 'the operator did not allow local sources'],
+    [{ source: { kind: 'git', url: 'ext::sh -c id' } }, '/source/url', 'the same rules as at its making'],
+    [{ source: { kind: 'git' } }, '/source/url', 'the member is required'],
+  ])('refuses %j', async (body, pointer, why) => {
+    expect(why).not.toBe('');
+    const [{ uid } = { uid: '' }] = (await service.api('GET', '/factory?search=moving')).body['factories'] as { uid: string }[];
+    const before = (await service.api('GET', `/factory/${uid}`)).body;
+    const answer = await service.api('PATCH', `/factory/${uid}`, body);
+    expect(answer.status).toBe(400);
+    expect((answer.body['errors'] as { pointer: string }[]).map((error) => error.pointer)).toEqual([pointer]);
+    expect((await service.api('GET', `/factory/${uid}`)).body).toEqual(before);
+  });
+
+  it('changes nothing when nothing is asked for, and nothing where there is none', async () => {
+    const uid = await created('unchanged');
+    const before = (await service.api('GET', `/factory/${uid}`)).body;
+    expect((await service.api('PATCH', `/factory/${uid}`, { slug: 'other', colour: 'red' })).body).toEqual(before);
+    expect((await service.api('PATCH', '/factory/fac_00000000000000000000000000', { name: 'x' })).status).toBe(404);
+  });
+});
+
+describe('what files say, on the wire', () => {
+  it('is spelled as the API spells', async () => {
+    const uid = await created('spelled');
+    repositoryOf('spelled').commit({
+      'factory.yaml': 'agentDefaults:\n  basePrompt: Be brief.\n  idleTimeoutMinutes: 5\n  harness:\n    modelId: m\n',
+      [automationPath('triage')]: automationFile(['orders'], 'Look.', {
+        payload: '{eventType: {in: [a]}}',
+        lines: ['description: looks', 'model: big', 'environmentId: box', 'concurrency: {group: one, whenBusy: skip}', 'limits: {minutes: 5}', 'mcpServers: {fileStore: {command: x}}'],
+      }),
+      'environments/box.yaml': 'description: a box\n',
+    });
+    await service.sync(uid);
+    expect((await service.api('GET', `/factory/${uid}`)).body['agent_defaults']).toEqual({ base_prompt: 'Be brief.', idle_timeout_minutes: 5, harness: { model_id: 'm' } });
+    expect(((await service.api('GET', '/factory?search=spelled')).body['factories'] as Record<string, unknown>[])[0]).toHaveProperty('agent_defaults.base_prompt', 'Be brief.');
+    const { body } = await service.api('GET', `/factory/${uid}/automations`);
+    expect(body['automations']).toEqual([{
+      uid: expect.stringMatching(/^auto_/), slug: 'triage', file: automationPath('triage'), revision: (await statusOf(service, uid)).revision_applied, description: 'looks', enabled: true,
+      triggers: [{ provider: 'webhook', webhook_uids: [service.webhookUid('spelled', 'orders')], payload: { eventType: { in: ['a'] } } }], prompt: 'Look.',
+      agent: { model_id: 'big', environment_id: 'box', mcp_servers: { fileStore: { command: 'x' } } }, concurrency: { group: 'one', when_busy: 'skip' }, limits: { minutes: 5 },
+    }]);
+  });
+
+  it('has the ends of problems and the sources of renames too', async () => {
+    const uid = await created('renaming');
+    const repository = repositoryOf('renaming');
+    repository.commit({ [webhookPath('orders')]: null, [webhookPath('sales')]: webhookFile('hook-token'), [webhookPath('kept')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile(['sales']) });
+    const renamed = (await syncAndLook(service, uid)).last_sync;
+    expect(renamed?.changes).toEqual(expect.arrayContaining([expect.objectContaining({ action: 'create', kind: 'webhook', renamed_from: webhookPath('orders') })]));
+    repository.commit({ [webhookPath('sales')]: webhookFile('hook-token', 'authMode: tokn') });
+    const problem = (await syncAndLook(service, uid)).last_sync?.problems.find(({ path }) => path === webhookPath('sales'));
+    expect(problem).toMatchObject({ line: 2, end_line: 2, end_column: expect.any(Number) });
+    expect(problem).not.toHaveProperty('endLine');
+  });
+});
+
+describe('dispatching to a factory', () => {
+  it('keeps the ticket as metadata', async () => {
+    const uid = await created('dispatching');
+    const answer = await service.api('POST', `/factory/${uid}/runs`, { prompt: 'x', ticket_ref: 'T-1', ticket_url: 'https://tickets.example/1', metadata: { a: 'b' }, skill: 7 });
+    expect(answer).toMatchObject({ status: 200, body: { factory_uid: uid, ticket_ref: 'T-1', state: 'QUEUED' } });
+    expect((await service.api('GET', `/agent/runs/${String(answer.body['run_id'])}`)).body).toMatchObject({ factory_uid: uid, metadata: { a: 'b', ticket_ref: 'T-1', ticket_url: 'https://tickets.example/1' } });
+    const long = await service.api('POST', `/factory/${uid}/runs`, { prompt: 'x', ticket_ref: 'é'.repeat(129), ticket_url: 'é'.repeat(129) });
+    expect(long.status).toBe(400);
+    expect((long.body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer)).toEqual(['/ticket_ref', '/ticket_url']);
+    for (const member of ['agent_identity_uid', 'on_behalf_of', 'attachments', 'conversation_id', 'parent_run_id']) {
+      expect(await service.api('POST', `/factory/${uid}/runs`, { prompt: 'x', [member]: 'y' })).toMatchObject({ status: 422, body: { errors: [{ pointer: `/${member}` }] } });
+    }
+  });
+});
+
+describe('approving', () => {
+  it.each(['', 'x', `sha256:${'0'.repeat(63)}`, `sha256:${'A'.repeat(64)}`, `sha512:${'0'.repeat(64)}`, `sha256:${'0'.repeat(64)}\n`])('takes no digest like %j', async (plan) => {
+    const [{ uid } = { uid: '' }] = (await service.api('GET', '/factory?search=alpha')).body['factories'] as { uid: string }[];
+    expect(await service.api('POST', `/factory/${uid}/approve`, { plan })).toMatchObject({ status: 400, body: { errors: [{ pointer: '/plan' }] } });
   });
 });
 

@@ -46,7 +46,7 @@ interface Entry {
   outcome: string;
   received_at: string;
   started: { automation_id: string; run_id: string }[];
-  skipped: { id: string; reason: string; failedPointer?: string; operator?: string }[];
+  skipped: { automation_id: string; reason: string; failed_pointer?: string; operator?: string }[];
 }
 
 async function newest(slug: string): Promise<Entry> {
@@ -145,13 +145,13 @@ describe('which automations fire', () => {
     { why: 'all that match, one run each', slug: 'orders', body: '{"status": "failed", "job": {"name": "build"}}', fires: ['every', 'failed', 'twice'], skips: { off: { reason: 'disabled' } } },
     {
       why: 'a filter that fails names its first pointer and operator', slug: 'orders', body: '{"status": "passed", "job": {"name": "build"}}', fires: ['every', 'twice'],
-      skips: { off: { reason: 'disabled' }, failed: { reason: 'filter', failedPointer: '/status', operator: 'in' } },
+      skips: { off: { reason: 'disabled' }, failed: { reason: 'filter', failed_pointer: '/status', operator: 'in' } },
     },
     {
       why: 'a nested pointer', slug: 'orders', body: '{"status": "failed", "job": {"name": "nightly"}}', fires: ['every', 'twice'],
-      skips: { off: { reason: 'disabled' }, failed: { reason: 'filter', failedPointer: '/job/name', operator: 'not_in' } },
+      skips: { off: { reason: 'disabled' }, failed: { reason: 'filter', failed_pointer: '/job/name', operator: 'not_in' } },
     },
-    { why: 'another webhook of the same automations', slug: 'refunds', body: '{"status": "failed"}', fires: ['every'], skips: { twice: { reason: 'filter', failedPointer: '/never', operator: 'in' } } },
+    { why: 'another webhook of the same automations', slug: 'refunds', body: '{"status": "failed"}', fires: ['every'], skips: { twice: { reason: 'filter', failed_pointer: '/never', operator: 'in' } } },
     { why: 'an array with one element that satisfies', slug: 'orders', body: '[1, {"status": "failed", "job": {"name": "x"}}]', fires: ['every', 'failed', 'twice'], skips: { off: { reason: 'disabled' } } },
     { why: 'no filter fires for a scalar too', slug: 'orders', body: '7', fires: ['every', 'twice'], skips: { off: { reason: 'disabled' }, failed: { reason: 'filter' } } },
     { why: '__proto__ is a field like any other', slug: 'orders', body: '{"__proto__": {"status": "failed", "job": {"name": "x"}}}', fires: ['every', 'twice'], skips: { off: { reason: 'disabled' }, failed: { reason: 'filter' } } },
@@ -159,7 +159,7 @@ describe('which automations fire', () => {
     expect((await send(slug, body)).status).toBe(202);
     const entry = await newest(slug);
     expect(entry.started.map(({ automation_id: id }) => id).sort()).toEqual((await Promise.all(fires.map(idOf))).sort());
-    const expected = await Promise.all(Object.entries(skips).map(async ([name, skip]) => expect.objectContaining({ id: await idOf(name), ...skip })));
+    const expected = await Promise.all(Object.entries(skips).map(async ([name, skip]) => expect.objectContaining({ automation_id: await idOf(name), ...skip })));
     expect(entry.skipped).toHaveLength(expected.length);
     expect(entry.skipped).toEqual(expect.arrayContaining(expected));
     // What the log says is what exists: each run once.

@@ -1,4 +1,4 @@
-/** Real process trees: started, given input, ended in order, and none of them left alive. */
+/** Real process trees: recognised by what was stored of them, asked to end, and killed with children and daemons. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { isAlive, killLeftover, killTree, processIdentity, terminateTree } from './processes.ts';

@@ -1,4 +1,4 @@
-/** The sandbox against real processes: what a command may see, reach and leave behind, by each way of sandboxing this machine has. */
+/** Which way of sandboxing a machine gets, what each one guarantees, and which folders a run is shown. */
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

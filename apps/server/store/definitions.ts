@@ -86,9 +86,12 @@ export class DefinitionStore {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const { factoryUid, fence, revision } = application;
+      const before = yield* row<{ definition: string }>('SELECT definition FROM factory WHERE uid = ?', factoryUid);
+      // A name that the file decided goes with it; one that was given over the API stays.
+      const named = before !== undefined && (JSON.parse(before.definition) as FactoryDefinition).name !== undefined;
       const holds = yield* change(
-        "UPDATE factory SET definition = ?, name = COALESCE(?, slug), description = COALESCE(?, ''), revision_applied = ?, updated_at = ? WHERE uid = ? AND fence = ? AND deleted_at IS NULL",
-        JSON.stringify(application.factory), application.factory.name ?? null, application.factory.description ?? null, revision, nowMs, factoryUid, fence,
+        "UPDATE factory SET definition = ?, name = COALESCE(?, CASE WHEN ? = 1 THEN slug ELSE name END), description = COALESCE(?, ''), revision_applied = ?, updated_at = ? WHERE uid = ? AND fence = ? AND deleted_at IS NULL",
+        JSON.stringify(application.factory), application.factory.name ?? null, named ? 1 : 0, application.factory.description ?? null, revision, nowMs, factoryUid, fence,
       );
       if (holds !== 1) throw new FenceLost('the lease of this pass was taken over');
       const secrets = yield* visibleSecrets(factoryUid, 'webhook');
