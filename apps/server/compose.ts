@@ -109,7 +109,8 @@ async function assemble(
 
   const serving = new Serving(new ServingStore(database), vault, () => performance.now(), (fault, id) => log.fault('a secret cannot be opened', fault, { secret_id: id }));
   const secretReader = new SecretReader(secretStore, vault);
-  const engine = new Engine({ config, runs, deliveries, secrets: secretReader, owner, nowMs, newId, log });
+  const disk = new DiskWatch(config.dataDir, config.diskReserveBytes);
+  const engine = new Engine({ isDiskLow: () => disk.isLow(), config, runs, deliveries, secrets: secretReader, owner, nowMs, newId, log });
   const loops = new SyncLoops(
     {
       owner, uidKey, factories, definitions, secrets: secretStore, nowMs, newId,
@@ -131,7 +132,6 @@ async function assemble(
     uidKey, ingressUrl: config.ingressUrl, allowLocalSources: config.allowLocalSources, newId,
   });
 
-  const disk = new DiskWatch(config.dataDir, config.diskReserveBytes);
   const receiver = new Receiver({
     serving, deliveries,
     refusedLog: new RefusedLog(deliveries, nowMs),

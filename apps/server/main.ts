@@ -4,6 +4,7 @@ import { start } from './start.ts';
 
 /** Runs until a signal; answers the exit code. */
 export async function serve(argv: readonly string[]): Promise<number> {
+  process.umask(0o077); // what the data folder holds is for its owner only, also when it is copied
   const service = await start(argv, { environment: process.env, cwd: process.cwd(), stdout: process.stdout, stderr: process.stderr });
   if (typeof service === 'number') return service;
   await new Promise<void>((resolve) => {

@@ -1,4 +1,5 @@
 /** Runs as they are worked on: output, endings, follow-ups, cancel of a whole process tree, secrets, restarts. spec: States and transitions; contract 2, 3. */
+import { spawnSync } from 'node:child_process';
 import { StoreFault } from '../../apps/server/store/faults.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { automationFile, automationPath, deliver, runIn, webhookFile, webhookPath } from '../support/factory-files.ts';
@@ -209,6 +210,36 @@ describe('a database that is away while a command runs', () => {
     runs.finish = finish;
     await runIn(service, runId, 'SUCCEEDED');
     expect(outputOf(await eventsOf(runId))).toBe('line 1\nline 2\nline 3\nline 4\nline 5\n');
+  });
+});
+
+describe('a run that the service cannot supervise', () => {
+  it('whose process cannot be noted is ended and ERROR, and nothing of it is left', async () => {
+    const { runs } = service.service;
+    const noteProcess = runs.noteProcess.bind(runs);
+    runs.noteProcess = async () => {
+      throw new StoreFault('unavailable', 'ECONNRESET');
+    };
+    const mark = `left-over-${process.pid}`;
+    const runId = await started(`exec sleep 7${process.pid} # ${mark}`);
+    const run = await runIn(service, runId, ...ENDED);
+    runs.noteProcess = noteProcess;
+    expect(run['state']).toBe('ERROR');
+    expect(spawnSync('pgrep', ['-f', `^sleep 7${process.pid}$`], { encoding: 'utf8' }).stdout).toBe('');
+  });
+
+  it('that fills the disk is ended with the reason, when it takes the most', async () => {
+    const { engine } = service.service;
+    const parts = (engine as unknown as { parts: { isDiskLow(): boolean } }).parts;
+    const isDiskLow = parts.isDiskLow;
+    const large = await started('head -c 40000000 /dev/zero > large; echo filled; sleep 30');
+    const small = await started('echo small; sleep 3');
+    await eventually('both have begun', async () => (outputOf(await eventsOf(large)).includes('filled') && outputOf(await eventsOf(small)).includes('small') ? true : undefined));
+    parts.isDiskLow = () => true;
+    const ended = await runIn(service, large, ...ENDED);
+    parts.isDiskLow = isDiskLow;
+    expect(ended).toMatchObject({ state: 'FAILED', status_message: { message: 'the disk was nearly full, and this run had taken the most of it' } });
+    await runIn(service, small, 'SUCCEEDED');
   });
 });
 

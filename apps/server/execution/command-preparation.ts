@@ -40,10 +40,13 @@ export async function programOf({ command, env = {}, path = STANDARD_PATH, sandb
 /** The same command line under the kernel's limits, where util-linux can set them. Core files would hold secrets. */
 export async function limited(argv: WrappedCommand['argv'], spec: CommandSpec): Promise<WrappedCommand['argv']> {
   const { limits = DEFAULT_LIMITS, sandbox } = spec;
-  const prlimit = (await findTools(['prlimit'], STANDARD_PATH)).get('prlimit');
+  const tools = await findTools(['prlimit', 'choom'], STANDARD_PATH);
+  const [prlimit, choom] = [tools.get('prlimit'), tools.get('choom')];
   if (prlimit === undefined) return argv;
   const processes = sandbox.guarantees.uid ? [`--nproc=${limits.processesMax}`] : [];
-  return [prlimit, '--core=0', `--fsize=${limits.fileBytesMax}`, `--nofile=${limits.openFilesMax}`, ...processes, '--', ...argv];
+  const bounded = [prlimit, '--core=0', `--fsize=${limits.fileBytesMax}`, `--nofile=${limits.openFilesMax}`, ...processes, '--', ...argv] as const;
+  // When memory runs out, the kernel is to end a run and not the service.
+  return choom === undefined ? bounded : [choom, '-n', '1000', '--', ...bounded];
 }
 
 /** Everything the command finds in its environment; nothing of the service's own. */

@@ -11,6 +11,7 @@ import { killLeftover, type ProcessIdentity } from './processes.ts';
 import { detectSandbox } from './sandboxes-detection.ts';
 import type { Sandbox } from './sandboxes.ts';
 import { harnessOf, Supervision } from './supervisor.ts';
+import { bytesBelow } from './workspaces-size.ts';
 import { removeWorkspace } from './workspaces.ts';
 
 /** A supervisor that does not renew for this long has lost its run. */
@@ -22,6 +23,8 @@ const DRAIN_MS = 5_000;
 /** Folders looked at in one sweep; names sort by age. */
 const SWEPT_MAX = 500;
 const DAY_MS = 86_400_000;
+/** A run that takes less than this is not what fills a disk. */
+const RELIEF_BYTES_MIN = 16 * 1_048_576;
 
 export interface EngineParts {
   config: Config;
@@ -29,6 +32,8 @@ export interface EngineParts {
   deliveries: DeliveryStore;
   secrets: SecretReader;
   owner: string;
+  /** Whether the data folder's disk has less than its reserve. */
+  isDiskLow(): boolean;
   nowMs(): number;
   newId(): string;
   log: Log;
@@ -42,6 +47,8 @@ export class Engine {
   private turning: Promise<void> | undefined;
   private again = false;
   private stopped = false;
+  private sweptUpTo = '';
+  private diskTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: EngineParts) {
     this.parts = parts;
@@ -50,6 +57,7 @@ export class Engine {
   start(): void {
     if (this.parts.config.runConcurrency === 0) return;
     this.timer = setInterval(() => this.wake(), POLL_MS);
+    this.diskTimer = setInterval(() => void this.relieveDisk().catch((error: unknown) => this.parts.log.fault('the disk could not be relieved', error)), POLL_MS);
     this.wake();
   }
 
@@ -84,20 +92,38 @@ export class Engine {
     this.wake();
   }
 
-  /** Removes the folders of runs that ended long ago; a bounded number at a time. */
+  /** Removes the folders of runs that ended long ago; a bounded number at a time, the next ones the next time. */
   async sweepWorkspaces(): Promise<number> {
-    const { runs, config, nowMs } = this.parts;
-    const root = join(config.dataDir, 'runs');
+    const { runs, config, nowMs, log } = this.parts;
+    const root = this.workspaces();
     const present = (await readdir(root).catch(() => [])).filter((name) => isUuid(name) && !this.supervised.has(name)).sort();
-    const over = await runs.over(present.slice(0, SWEPT_MAX), nowMs() - config.workspaceRetentionDays * DAY_MS);
-    for (const runId of over) await removeWorkspace(root, runId);
+    const some = present.filter((name) => name > this.sweptUpTo).slice(0, SWEPT_MAX);
+    this.sweptUpTo = some.length === SWEPT_MAX ? (some.at(-1) ?? '') : '';
+    const over = await runs.over(some, nowMs() - config.workspaceRetentionDays * DAY_MS);
+    for (const runId of over) {
+      await removeWorkspace(root, runId).catch((error: unknown) => log.fault('a workspace could not be removed', error, { run_id: runId }));
+    }
     return over.length;
+  }
+
+  /** While the disk is nearly full, ends the run whose folders take the most: one run must not stop the service. */
+  async relieveDisk(): Promise<void> {
+    if (!this.parts.isDiskLow() || this.supervised.size === 0) return;
+    const used = await Promise.all([...this.supervised.keys()].map(async (runId) => ({ runId, bytes: await bytesBelow(join(this.workspaces(), runId)) })));
+    const [largest] = used.sort((a, b) => b.bytes - a.bytes);
+    if (largest === undefined || largest.bytes < RELIEF_BYTES_MIN) return;
+    this.supervised.get(largest.runId)?.endFor('the disk was nearly full, and this run had taken the most of it');
+  }
+
+  private workspaces(): string {
+    return join(this.parts.config.dataDir, 'runs');
   }
 
   /** Claims nothing more, lets what runs end, then ends it. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.timer);
+    clearInterval(this.diskTimer);
     await this.turning;
     const endings = Promise.all([...this.supervised.values()].map(({ done }) => done));
     await Promise.race([endings, new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref())]);
@@ -120,8 +146,7 @@ export class Engine {
   }
 
   private supervise(run: ClaimedRun): void {
-    const { config } = this.parts;
-    const supervision = new Supervision({ ...this.parts, run, sandbox: this.means(), root: join(config.dataDir, 'runs'), leaseMs: LEASE_MS });
+    const supervision = new Supervision({ ...this.parts, run, sandbox: this.means(), root: this.workspaces(), leaseMs: LEASE_MS });
     this.supervised.set(run.runId, supervision);
     void supervision.done.finally(() => {
       this.supervised.delete(run.runId);

@@ -57,6 +57,7 @@ export class Supervision {
   private command: RunningCommand | undefined;
   private looking = false;
   private lost = false;
+  private endedFor: string | undefined;
   private readonly events: RunEvent[] = [];
   private writing: Promise<void> = Promise.resolve();
 
@@ -72,6 +73,12 @@ export class Supervision {
     void this.renew().finally(() => {
       this.looking = false;
     });
+  }
+
+  /** Ends the command for a reason of the service's; the run is FAILED with these words. */
+  endFor(reason: string): void {
+    this.endedFor = reason;
+    void this.command?.cancel();
   }
 
   /** The service stops: ends the command and leaves the run to the next process. */
@@ -104,8 +111,10 @@ export class Supervision {
       if (started.identity !== undefined) await runs.noteProcess(run, JSON.stringify(started.identity), means.kind);
       if (this.lost) await started.cancel();
       this.look(); // a cancel may have come while we were starting
-      return toEnding(await started.finished, this.parts.config.runTimeoutMs);
+      const end = await started.finished;
+      return this.endedFor === undefined ? toEnding(end, this.parts.config.runTimeoutMs) : { state: 'FAILED', message: this.endedFor, errorCode: 'resource_unavailable', retryable: false };
     } catch (error) {
+      await this.command?.cancel(); // whatever failed: nothing of it may go on unsupervised
       if (error instanceof SetupFailed) return { state: 'FAILED', message: error.message, errorCode: 'environment_setup_failed', retryable: false };
       this.parts.log.fault('an execution failed inside the service', error, { run_id: run.runId });
       return { state: 'ERROR', message: 'the service failed while it ran this; its log has the details', errorCode: 'internal_error', retryable: true };

@@ -1,5 +1,5 @@
 /** Deletes folder trees made by somebody who may want to mislead: links are never followed, depth is no obstacle. contract 10. */
-import { chmod, lstat, mkdtemp, opendir, rename, rmdir, unlink } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Removes whatever stands at the path, if anything. Nothing may be writing below it meanwhile. May be repeated after a crash. */
@@ -19,8 +19,8 @@ export async function emptyFolder(folder: string): Promise<void> {
   const waiting: string[] = [];
   const moveOut = async (inside: string): Promise<void> => {
     for (const name of await namesIn(inside)) {
-      const path = join(inside, name);
-      if (path === pile) continue;
+      const path = below(inside, name);
+      if (path.equals(Buffer.from(pile))) continue;
       if ((await lstat(path)).isDirectory()) waiting.push(await moved(path, join(pile, String(waiting.length))));
       else await unlink(path);
     }
@@ -34,17 +34,21 @@ export async function emptyFolder(folder: string): Promise<void> {
   await rmdir(pile);
 }
 
-async function moved(path: string, place: string): Promise<string> {
+async function moved(path: Buffer, place: string): Promise<string> {
   // Moving a folder rewrites its `..` and emptying it its list: both need its own permission.
   await chmod(path, 0o700);
   await rename(path, place);
   return place;
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  const names: string[] = [];
-  for await (const entry of await opendir(folder)) names.push(entry.name);
-  return names;
+/** Names as bytes: a file name need not be text. */
+export function namesIn(folder: string | Buffer): Promise<Buffer[]> {
+  return readdir(folder, { encoding: 'buffer' });
+}
+
+/** The path of an entry whose name need not be text. */
+export function below(folder: string | Buffer, name: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(folder), Buffer.from('/'), name]);
 }
 
 function missing(error: NodeJS.ErrnoException): undefined {

@@ -3,6 +3,7 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, syml
 import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bytesBelow } from './workspaces-size.ts';
 import { prepareWorkspace, removeWorkspace } from './workspaces.ts';
 import type { WorkspaceContents } from './workspaces.ts';
 
@@ -17,6 +18,21 @@ describe('a workspace', () => {
     contents = { root: join(base, 'runs'), runId: RUN, epoch: 1, prompt: 'Do it.' };
   });
   afterEach(() => rm(base, { recursive: true, force: true }));
+
+  it('takes and loses entries whose names are no text, and tells how much they take', async () => {
+    const made = await prepareWorkspace(contents);
+    const odd = (folder: string): Buffer => Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff, 0xfe])]);
+    await mkdir(odd(made.tmp));
+    await writeFile(odd(made.workspace), Buffer.alloc(100_000, 1));
+    await unlink(join(made.workspace, 'prompt.md'));
+    await mkdir(join(made.workspace, 'prompt.md'));
+    await writeFile(odd(join(made.workspace, 'prompt.md')), 'x');
+    expect(await bytesBelow(made.folder)).toBeGreaterThanOrEqual(100_000);
+    const again = await prepareWorkspace({ ...contents, epoch: 2 });
+    expect(await readFile(join(again.workspace, 'prompt.md'), 'utf8')).toBe('Do it.');
+    await removeWorkspace(contents.root, RUN);
+    await expect(stat(made.folder)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
 
   it('holds prompt, exact payload bytes and attachments, read-only, in private folders', async () => {
     const payload = Uint8Array.from([0x7b, 0x22, 0xc3, 0xa9, 0x22, 0x3a, 0x20, 0x31, 0x7d, 0x0a]);

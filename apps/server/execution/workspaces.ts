@@ -1,9 +1,9 @@
 /** The private folders of a run: what is put into them before an execution, and how they go away. spec: event-payload.json; contract 10. */
 import { constants } from 'node:fs';
-import { chmod, lchown, lstat, mkdir, open, opendir, realpath } from 'node:fs/promises';
+import { chmod, lchown, lstat, mkdir, open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAttachmentName, isUuid, PAYLOAD_FILE_NAME, PROMPT_FILE_NAME } from '#runs';
-import { emptyFolder, removeEntry } from './workspaces-removal.ts';
+import { below, emptyFolder, namesIn, removeEntry } from './workspaces-removal.ts';
 
 /** Who the run's processes are; the folders they may write belong to them. */
 export interface Owner {
@@ -105,10 +105,10 @@ async function ownedFolder(path: string, owner: Owner | undefined): Promise<void
 
 /** Changes the owner of a whole tree; needed once, or when the means of isolation changed between two executions. */
 async function giveAway(folder: string, owner: Owner): Promise<void> {
-  for (const waiting = [folder]; waiting.length > 0; ) {
+  for (const waiting: (string | Buffer)[] = [folder]; waiting.length > 0; ) {
     const current = waiting.pop() ?? folder;
-    for await (const entry of await opendir(current)) {
-      const path = join(current, entry.name);
+    for (const name of await namesIn(current)) {
+      const path = below(current, name);
       const found = await lstat(path);
       if (found.isDirectory()) waiting.push(path);
       // A second name of a file may be a file of somebody else.
