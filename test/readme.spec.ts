@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { UNSHIPPED_SCHEMES } from '#definitions';
 import { KNOWN_VARIABLES } from '../apps/server/config.ts';
 import { bootService, eventually, type TestService } from './support/service.ts';
 
@@ -25,7 +26,7 @@ describe('npm commands of the README', () => {
 });
 
 describe('variables of the README', () => {
-  it.each([...KNOWN_VARIABLES].filter((name) => !['MILLWRIGHT_SERVER', 'MILLWRIGHT_API_KEY', 'MILLWRIGHT_BASE_URL'].includes(name)))('%s is explained', (name) => {
+  it.each([...KNOWN_VARIABLES])('%s is explained', (name) => {
     expect(README).toContain(`\`${name}\``);
   });
 
@@ -82,3 +83,10 @@ function shell(script: string, cwd: string, environment: Record<string, string>)
     child.once('close', (code) => resolve({ code, output }));
   });
 }
+
+describe('schemes that are not served', () => {
+  it.each([...UNSHIPPED_SCHEMES])('%s stands beside its reason', (id, reason) => {
+    const row = README.split('\n').find((line) => line.startsWith(`| ${reason} |`)) ?? '';
+    expect(row).toContain(`\`${id}\``);
+  });
+});
