@@ -32,7 +32,7 @@ import { SecretStore } from './store/secrets.ts';
 import { ServingStore } from './store/serving.ts';
 import { WebhookStore } from './store/webhooks.ts';
 import { SyncLoops } from './sync/loops.ts';
-import { sourceOpener } from './sync/open-source.ts';
+import { forgetGitCache, sourceOpener } from './sync/open-source.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { Serving } from './webhooks/serving.ts';
 
@@ -130,6 +130,7 @@ async function assemble(
   const runService = new RunService(runs, factories, definitions, accounts, { publicUrl: config.publicUrl, nowMs, newId, wake: () => engine.wake() });
   const factoryService = new FactoryService(factories, definitions, webhooks, deliveries, accounts, loops, {
     uidKey, ingressUrl: config.ingressUrl, allowLocalSources: config.allowLocalSources, newId,
+    forgetSource: (uid) => forgetGitCache(config.dataDir, uid).catch((fault: unknown) => log.fault('a git cache cannot be deleted', fault, { factory: uid })),
   });
 
   const receiver = new Receiver({

@@ -1,13 +1,13 @@
 /** What one run of the reference checks knows and collects. */
-import { problemAt } from './problems.ts';
+import { addProblem, noProblems, problemAt, TREE_PROBLEMS_MAX, type FoundProblems } from './problems.ts';
 import { ruleOf } from './rules.ts';
 import { FILE_START } from './source-text.ts';
-import type { KnownFacts, Problem, Range, Reading } from './types.ts';
+import type { KnownFacts, Range, Reading } from './types.ts';
 
 export interface Check {
   reading: Reading;
   known: KnownFacts;
-  problems: Problem[];
+  problems: FoundProblems;
   /** Paths of files that do not apply. Grows while files are checked. */
   held: Set<string>;
   /** Slug → path of every webhook file of the tree, broken ones too. */
@@ -25,12 +25,12 @@ export function beginCheck(reading: Reading, known: KnownFacts): Check {
   }
   const { webhookUidOf } = known;
   const treeUids = webhookUidOf === undefined ? [] : [...webhookPaths.keys()].map((slug) => [webhookUidOf(slug), slug] as const);
-  return { reading, known, problems: [], held: new Set(reading.brokenPaths), webhookPaths, treeUids: new Map(treeUids) };
+  return { reading, known, problems: noProblems(), held: new Set(reading.brokenPaths), webhookPaths, treeUids: new Map(treeUids) };
 }
 
 /** Reports a broken reference at a value of a file; a rule of severity error holds the file. */
 export function report(check: Check, path: string, pointer: string, rule: string, message: string): void {
-  check.problems.push(problemAt(path, positionOf(check, path, pointer), rule, message));
+  addProblem(check.problems, problemAt(path, positionOf(check, path, pointer), rule, message), TREE_PROBLEMS_MAX);
   if (ruleOf(rule).severity === 'error') check.held.add(path);
 }
 

@@ -2,7 +2,7 @@
 import { escapeSegment, unescapeSegment, validatorFor, type DefinitionDocuments, type DefinitionSchemaName, type SchemaError } from '#contracts';
 import type { JsonValue } from '#filters';
 import { HOSTED_KEYS } from './hosted-keys.ts';
-import { problemAt } from './problems.ts';
+import { FILE_PROBLEMS_MAX, firstProblems, problemAt } from './problems.ts';
 import type { SourceText } from './source-text.ts';
 import { UNSHIPPED_SCHEMES } from './unshipped-schemes.ts';
 import { didYouMean } from './suggest.ts';
@@ -25,7 +25,8 @@ export function readDocument<Name extends DefinitionSchemaName>(name: Name, sour
   const served = withoutHostedKeys(name, value, source, positions, problems);
   const checked = validatorFor(name)(served);
   if (checked.ok) return { document: checked.value, problems, positions };
-  addShapeProblems(problems, checked.errors.map((error) => shapeProblem(name, error, source, positions)));
+  const shape = checked.errors.slice(0, FILE_PROBLEMS_MAX + 1).map((error) => shapeProblem(name, error, source, positions));
+  addShapeProblems(problems, firstProblems(shape, FILE_PROBLEMS_MAX));
   const rest = validatorFor(name)(withoutOffenders(served, checked.errors));
   return { document: rest.ok ? rest.value : undefined, problems, positions };
 }

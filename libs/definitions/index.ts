@@ -1,6 +1,6 @@
 /** The door of the definitions: file texts → definitions and positioned problems; cross-file rules. */
 export * from './types.ts';
-export { readDefinitions, DEFINITION_FILES_MAX } from './read.ts';
+export { readDefinitions, readingSteps, DEFINITION_FILES_MAX } from './read.ts';
 export { checkReferences } from './references.ts';
 export { isSkillReference } from './agent-references.ts';
 export { RULES, ruleOf } from './rules.ts';

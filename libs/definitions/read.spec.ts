@@ -88,6 +88,49 @@ describe('any tree', () => {
   });
 });
 
+describe('trees with more problems than anybody reads', () => {
+  const FURTHER = 'further problems are not listed';
+  const webhook = (name: string, text: string): TreeFile => ({ path: `webhooks/${name}.yaml`, content: Buffer.from(text) });
+
+  it.each([
+    ['{' + 'a,,'.repeat(12_000), 'faults of flow syntax'],
+    [']'.repeat(196_000), 'tokens that cannot be'],
+    ['%x\n'.repeat(20_000), 'directives'],
+    ['a:\n' + '\t- b\n'.repeat(5_000), 'tabs'],
+    ['a: x\n'.repeat(5_000), 'the same key again'],
+    [Array.from({ length: 5_000 }, (_, n) => `k${n}: 1\n`).join(''), 'unknown keys'],
+    ['a: [' + '*x, '.repeat(8_000) + ']\n', 'aliases'],
+  ])('a file lists the first, and that there are more (%#)', (text, why) => {
+    expect(why).not.toBe('');
+    const { problems, brokenPaths } = readDefinitions([webhook('a', text)]);
+    expect(brokenPaths).toEqual(['webhooks/a.yaml']);
+    expect(problems.length).toBeGreaterThan(0);
+    expect(problems.length).toBeLessThanOrEqual(22);
+    expectPositionsInside([webhook('a', text)], problems);
+    if (why !== 'directives') expect(problems.at(-1)).toMatchObject({ severity: 'error', message: FURTHER });
+  });
+
+  it.each([
+    ['{' + 'a,,'.repeat(65_536), 'faults'],
+    ['a: [' + '1,'.repeat(98_000) + ']', 'nothing wrong but its length'],
+  ])('a file of very many words and marks is not read (%#)', (text, why) => {
+    expect(why).not.toBe('');
+    expect(readDefinitions([webhook('a', text)])).toMatchObject({ problems: [{ rule: 'file-too-large', severity: 'error' }], brokenPaths: ['webhooks/a.yaml'] });
+  });
+
+  it('a tree does so too, and names every broken file all the same', () => {
+    const files = Array.from({ length: 200 }, (_, n) => webhook(`w${n}`, ']\n'.repeat(50)));
+    const reading = readDefinitions(files);
+    expect(reading.brokenPaths).toHaveLength(200);
+    expect(reading.problems).toHaveLength(1_001);
+    expect(reading.problems.at(-1)).toMatchObject({ severity: 'error', message: FURTHER });
+    const checked = checkReferences(reading, {}); // adds the quota, in the middle
+    expect(checked.heldPaths).toHaveLength(200);
+    expect(checked.problems).toHaveLength(1_001);
+    expect(checked.problems.at(-1)).toMatchObject({ severity: 'error', message: FURTHER });
+  });
+});
+
 describe('hostile files', () => {
   const size = 250_000;
   it.each([

@@ -4,7 +4,7 @@ import { readContents, refuseEntry, refuseLink } from './contents.ts';
 import { DEFAULT_FACTORY, readEnvironment, readFactory } from './factories.ts';
 import type { FileReading } from './file-reading.ts';
 import { placeOf, type Place } from './places.ts';
-import { byCodeUnits, hasErrors, problemAt, sortedProblems } from './problems.ts';
+import { addProblem, byCodeUnits, FILE_PROBLEMS_MAX, firstProblems, hasErrors, noProblems, problemAt, sortedProblems, TREE_PROBLEMS_MAX, type FoundProblems } from './problems.ts';
 import { FILE_START, type SourceText } from './source-text.ts';
 import type { FilePositions, Problem, Reading, SkillDefinition, TreeFile, WrittenDefinitions } from './types.ts';
 import { readWebhook } from './webhooks.ts';
@@ -21,11 +21,21 @@ interface ReadLimits {
  * and column. A file with an error of its own is in `brokenPaths` and its definition is left out. contract 8.
  */
 export function readDefinitions(files: readonly TreeFile[], limits: ReadLimits = { definitionFilesMax: DEFINITION_FILES_MAX }): Reading {
+  const steps = readingSteps(files, limits);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same file by file: stops before each, so that a caller with other work can do that in between. */
+export function* readingSteps(files: readonly TreeFile[], limits: ReadLimits = { definitionFilesMax: DEFINITION_FILES_MAX }): Generator<void, Reading, void> {
   const tree = newTree();
   const placed = placedFiles(files);
-  if (placed.length === 0) tree.problems.push(notAFactory());
+  if (placed.length === 0) add(tree, notAFactory());
   let definitionFiles = 0;
   for (const { file, place } of placed) {
+    yield;
     definitionFiles += place.kind === 'skill-file' || place.kind === 'hosted' ? 0 : 1;
     if (definitionFiles > limits.definitionFilesMax) refuseSurplus(tree, file, definitionFiles, limits);
     else readFile(tree, file, place);
@@ -34,7 +44,7 @@ export function readDefinitions(files: readonly TreeFile[], limits: ReadLimits =
   return {
     definitions: { ...tree.definitions, skills },
     unsound: { ...tree.unsound, skills: [] },
-    problems: sortedProblems(tree.problems),
+    problems: firstProblems(sortedProblems(tree.problems.listed), TREE_PROBLEMS_MAX),
     brokenPaths: [...tree.broken].sort(byCodeUnits),
     positions: tree.positions,
   };
@@ -45,7 +55,7 @@ type ReadSoFar = Omit<WrittenDefinitions, 'skills'>;
 interface Tree {
   definitions: ReadSoFar;
   unsound: ReadSoFar;
-  problems: Problem[];
+  problems: FoundProblems;
   broken: Set<string>;
   positions: Map<string, FilePositions>;
   skills: Map<string, SkillFolder>;
@@ -62,7 +72,7 @@ function newTree(): Tree {
   return {
     definitions: nothingRead(),
     unsound: nothingRead(),
-    problems: [],
+    problems: noProblems(),
     broken: new Set(),
     positions: new Map(),
     skills: new Map(),
@@ -119,12 +129,12 @@ function readDefinition(tree: Tree, file: TreeFile, place: DefinitionPlace): voi
   }
 }
 
-function keep<Definition>(tree: Tree, source: SourceText, reading: FileReading<Definition>, add: (to: ReadSoFar, definition: Definition) => void): void {
+function keep<Definition>(tree: Tree, source: SourceText, reading: FileReading<Definition>, addTo: (to: ReadSoFar, definition: Definition) => void): void {
   tree.positions.set(source.path, reading.positions);
-  for (const problem of reading.problems) tree.problems.push(problem);
+  for (const problem of firstProblems(reading.problems, FILE_PROBLEMS_MAX)) add(tree, problem);
   const isSound = !hasErrors(reading.problems) && reading.definition !== undefined;
   if (!isSound) tree.broken.add(source.path);
-  if (reading.definition !== undefined) add(isSound ? tree.definitions : tree.unsound, reading.definition);
+  if (reading.definition !== undefined) addTo(isSound ? tree.definitions : tree.unsound, reading.definition);
 }
 
 function keepSkill(tree: Tree, source: SourceText, name: string): void {
@@ -150,7 +160,7 @@ function skillFolder(tree: Tree, name: string): SkillFolder {
 /** A skill is whole or broken: any of its files in error breaks SKILL.md, so that nothing half of it is ever mounted. */
 function finishSkills(tree: Tree): SkillDefinition[] {
   return [...tree.skills].flatMap(([name, { path, text, files }]) => {
-    if (path === undefined) tree.problems.push(skillMissing(tree, name, files[0] ?? `skills/${name}`));
+    if (path === undefined) add(tree, skillMissing(tree, name, files[0] ?? `skills/${name}`));
     if (path === undefined) return [];
     if (files.some((file) => tree.broken.has(file))) tree.broken.add(path);
     return text === undefined || tree.broken.has(path) ? [] : [{ name, path, text, files }];
@@ -166,19 +176,23 @@ function warnHosted(tree: Tree, file: TreeFile, group: string): void {
   if (tree.hostedGroups.has(group)) return;
   tree.hostedGroups.add(group);
   const message = `${group} belongs to the hosted service's format and is not served here; it is ignored`;
-  tree.problems.push(problemAt(file.path, FILE_START, 'unsupported-here', message));
+  add(tree, problemAt(file.path, FILE_START, 'unsupported-here', message));
 }
 
 function refuseSurplus(tree: Tree, file: TreeFile, count: number, { definitionFilesMax }: ReadLimits): void {
   tree.broken.add(file.path);
   if (count !== definitionFilesMax + 1) return;
   const message = `this is definition file ${count}; a factory has at most ${definitionFilesMax}, so from here on, in path order, none is read`;
-  tree.problems.push(problemAt(file.path, FILE_START, 'too-many-files', message));
+  add(tree, problemAt(file.path, FILE_START, 'too-many-files', message));
+}
+
+function add(tree: Tree, problem: Problem): void {
+  addProblem(tree.problems, problem, TREE_PROBLEMS_MAX);
 }
 
 function breakFile(tree: Tree, problem: Problem): void {
   tree.broken.add(problem.path);
-  tree.problems.push(problem);
+  add(tree, problem);
 }
 
 function badName(name: string): string {

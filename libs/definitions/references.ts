@@ -1,7 +1,7 @@
 /** What definitions refer to, checked against each other and the running service; names become UIDs here and nowhere else. contract 8, 9. */
 import { checkAgentReferences, checkRunSecrets } from './agent-references.ts';
 import { beginCheck, type Check } from './check.ts';
-import { byCodeUnits, sortedProblems } from './problems.ts';
+import { byCodeUnits, firstProblems, sortedProblems, TREE_PROBLEMS_MAX } from './problems.ts';
 import { resolveTriggers } from './trigger-references.ts';
 import type { AutomationDefinition, CheckedDefinitions, Definitions, KnownFacts, Reading, UnrunCheck } from './types.ts';
 import { checkQuota, checkWebhookSecret } from './webhook-references.ts';
@@ -23,7 +23,7 @@ export function checkReferences(reading: Reading, known: KnownFacts): CheckedDef
   const automations = reading.definitions.automations.map((automation) => checkAutomation(check, automation));
   return {
     definitions: withoutHeld({ ...reading.definitions, automations }, check),
-    problems: sortedProblems([...reading.problems, ...check.problems]),
+    problems: firstProblems(sortedProblems([...reading.problems, ...check.problems.listed]), TREE_PROBLEMS_MAX),
     heldPaths: [...check.held].sort(byCodeUnits),
     notRun: notRun(known),
   };

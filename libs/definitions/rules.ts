@@ -19,7 +19,7 @@ export const RULES = {
   'bad-name': error('FF_INVALID_NAME', 'Names are 1 to 63 of a-z, 0-9 and -, and neither start nor end with -.'),
   'not-a-file': error('FF_NOT_A_FILE', 'Definition files are regular files, neither symbolic links nor submodules.'),
   'lfs-pointer': error('FF_LFS_POINTER', 'Definition files are committed as they are, not through Git LFS.'),
-  'file-too-large': error('FF_FILE_TOO_LARGE', 'A definition file has at most 256 KiB.'),
+  'file-too-large': error('FF_FILE_TOO_LARGE', 'A definition file has at most 256 KiB, and 50,000 words and marks of YAML.'),
   'too-many-files': error('FF_TOO_MANY_FILES', 'A factory has at most 2,000 definition files.'),
   'not-utf8': error('FF_INVALID_ENCODING', 'Definition files are UTF-8.'),
   'byte-order-mark': error('FF_BYTE_ORDER_MARK', 'Definition files start without a byte order mark.'),

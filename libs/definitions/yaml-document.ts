@@ -1,8 +1,8 @@
 /** What a YAML text says as plain JSON values, and which of YAML's features definition files do not use. contract 8 (YAML). */
-import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Node, type Pair, type ParsedNode, type Scalar, type YAMLError } from 'yaml';
+import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, Parser, YAMLParseError, type CST, type Document, type Node, type Pair, type ParsedNode, type Scalar, type YAMLError } from 'yaml';
 import { unescapeSegment } from '#contracts';
 import type { JsonValue } from '#filters';
-import { problemAt } from './problems.ts';
+import { FILE_PROBLEMS_MAX, furtherProblems, problemAt } from './problems.ts';
 import { FILE_START, type SourceText } from './source-text.ts';
 import type { FilePositions, Problem, Range } from './types.ts';
 
@@ -16,6 +16,9 @@ export interface YamlReading {
 /** Deepest nesting of a value: filters need 10, everything else less. Bounds recursion. */
 export const NESTING_MAX = 64;
 
+/** Pieces of YAML (words, punctuation, gaps) in one file: a filter at its limits has a few thousand. Bounds the time of a reading, which cannot be interrupted. */
+export const YAML_PIECES_MAX = 50_000;
+
 /** The part of a file that is YAML: the whole file, or the lines between the fences of front matter. */
 export interface Slice {
   start: number;
@@ -28,6 +31,7 @@ export interface Slice {
  */
 export function readYaml(source: SourceText, slice: Slice): YamlReading {
   const document = parse(source, slice);
+  if (document === 'too-many-pieces') return unreadable(problemAt(source.path, FILE_START, 'file-too-large', `the YAML has more than ${YAML_PIECES_MAX} words and marks; split the file or remove what it does not need`));
   if (document === undefined) return unreadable(problemAt(source.path, FILE_START, 'yaml-nesting', `values are nested more than ${NESTING_MAX} deep`));
   const reader = { source, offset: slice.start, problems: syntaxProblems(source, slice, document) };
   if (document.errors.length > 0) return { ...unreadable(), problems: reader.problems };
@@ -44,19 +48,71 @@ interface Reader {
 type YamlDocument = Document.Parsed<ParsedNode, true>;
 type AnyNode = Node | null | undefined;
 
-function parse(source: SourceText, slice: Slice): YamlDocument | undefined {
+function parse(source: SourceText, slice: Slice): YamlDocument | 'too-many-pieces' | undefined {
   try {
-    // uniqueKeys costs the square of a mapping's size: duplicates are found below, at the later key.
-    return parseDocument(source.text.slice(slice.start, slice.end), { uniqueKeys: false, prettyErrors: false, logLevel: 'error', version: '1.2' });
+    return compose(source.text.slice(slice.start, slice.end));
   } catch (cause) {
-    // The parser recurses into nested values; its only exception is the end of the stack.
+    // The parser recurses into nested values; its only own exception is the end of the stack.
     if (cause instanceof RangeError) return undefined;
+    if (cause === TOO_MANY_PIECES) return 'too-many-pieces';
     throw cause;
   }
 }
 
+/** What `parseDocument` does, with a bound: an error object for every character of a hostile text takes seconds and hundreds of megabytes. */
+function compose(text: string): YamlDocument {
+  // uniqueKeys costs the square of a mapping's size: duplicates are found below, at the later key.
+  const composer = new Composer<ParsedNode, true>({ uniqueKeys: false, prettyErrors: false, logLevel: 'error', version: '1.2' });
+  boundFaults(composer);
+  const documents = [];
+  for (const document of composer.compose(boundErrorTokens(tokensOf(text)), true, text.length)) {
+    documents.push(document);
+    if (documents.length === 2) break;
+  }
+  const [first, second] = documents as [YamlDocument, YamlDocument?];
+  if (second !== undefined) first.errors.push(new YAMLParseError(second.range.slice(0, 2) as [number, number], 'MULTIPLE_DOCS', ''));
+  return first;
+}
+
+type OnFault = (source: unknown, code: unknown, message: unknown, warning?: boolean) => void;
+
+/** Lets one more through than is listed: it tells that there are more. The member is the only way by which the library hands faults on. */
+function boundFaults(composer: Composer<ParsedNode, true>): void {
+  const keep = composer['onError'] as OnFault;
+  let [errors, warnings] = [0, 0];
+  const bounded: OnFault = (source, code, message, warning) => {
+    const count = warning === true ? (warnings += 1) : (errors += 1);
+    if (count <= FILE_PROBLEMS_MAX + 1) keep(source, code, message, warning);
+  };
+  composer['onError'] = bounded;
+}
+
+const TOO_MANY_PIECES = new Error('too many pieces');
+
+/** What `Parser.parse` does, with a bound. Throws TOO_MANY_PIECES. */
+function* tokensOf(text: string): Generator<CST.Token> {
+  const parser = new Parser();
+  let pieces = 0;
+  for (const piece of new Lexer().lex(text)) {
+    if ((pieces += 1) > YAML_PIECES_MAX) throw TOO_MANY_PIECES;
+    yield* parser.next(piece);
+  }
+  yield* parser.end();
+}
+
+/** The text's tokens until more of them are errors than are listed. */
+function* boundErrorTokens(tokens: Iterable<CST.Token>): Generator<CST.Token> {
+  let errors = 0;
+  for (const token of tokens) {
+    yield token;
+    if (token.type === 'error' && (errors += 1) > FILE_PROBLEMS_MAX) return;
+  }
+}
+
 function syntaxProblems(source: SourceText, slice: Slice, document: YamlDocument): Problem[] {
-  const found = document.errors.map((error) => problemOf(source, slice, error));
+  const found = document.errors.slice(0, FILE_PROBLEMS_MAX).map((error) => problemOf(source, slice, error));
+  const more = document.errors[FILE_PROBLEMS_MAX];
+  if (more !== undefined) found.push(furtherProblems(problemOf(source, slice, more)));
   const { yaml, tags } = document.directives;
   const hasDirective = yaml.explicit === true || Object.keys(tags).length > 1 || document.warnings.some((warning) => warning.code === 'BAD_DIRECTIVE');
   if (hasDirective) found.push(problemAt(source.path, source.range(slice.start, slice.start), 'yaml-directive', 'YAML directives (%…) are not allowed here; remove the line'));
@@ -152,7 +208,9 @@ function refuse(reader: Reader, node: AnyNode, rule: string, message: string): n
 }
 
 function report(reader: Reader, node: AnyNode, rule: string, message: string): void {
-  reader.problems.push(problemAt(reader.source.path, rangeOf(node, reader.source, reader.offset), rule, message));
+  if (reader.problems.length > FILE_PROBLEMS_MAX) return;
+  const problem = problemAt(reader.source.path, rangeOf(node, reader.source, reader.offset), rule, message);
+  reader.problems.push(reader.problems.length < FILE_PROBLEMS_MAX ? problem : furtherProblems(problem));
 }
 
 function rangeOf(node: AnyNode, source: SourceText, offset: number): Range {

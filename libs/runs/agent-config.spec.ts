@@ -13,6 +13,20 @@ describe('resolveAgentConfig', () => {
     expect(resolveAgentConfig(levels, undefined)).toEqual(expected);
   });
 
+  it('keeps the members that it knows, at every depth, and no other', () => {
+    const server = { args: ['a'], env: { A: '1' }, headers: { H: 'h' } };
+    const known = {
+      name: 'n', model_id: 'm', base_prompt: 'b', environment_id: 'e', skill_spec: 's', idle_timeout_minutes: 0, computer_use_enabled: false,
+      harness: { type: 't', model_id: 'hm', reasoning_level: 'low' }, mcp_servers: { local: { command: 'c', ...server }, remote: { url: 'https://x', ...server } }, secrets: [{ name: 'A' }],
+    };
+    const more = {
+      ...known, zz: [[]], harness: { ...known.harness, zz: 1 }, secrets: [{ name: 'A', value: 'v' }],
+      mcp_servers: { local: { ...known.mcp_servers.local, zz: {} }, remote: { ...known.mcp_servers.remote, timeout: 1 } },
+    };
+    expect(resolveAgentConfig([more], undefined)).toEqual(known);
+    expect(resolveAgentConfig([{}, more], 'n')).toEqual(known);
+  });
+
   it('names the configuration: explicitly, else after what it came from', () => {
     expect(resolveAgentConfig([{ name: 'mine' }], 'automation')).toEqual({ name: 'mine' });
     expect(resolveAgentConfig([{}], 'automation')).toEqual({ name: 'automation' });

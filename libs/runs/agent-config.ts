@@ -32,11 +32,33 @@ export function toAgentConfig(defaults: AgentDefaults): AmbientAgentConfig {
   });
 }
 
-/** Run over automation over factory over server: a member is taken whole from the first level that has it, nothing is merged below that. */
+/** Run over automation over factory over server: a member is taken whole from the first level that has it, nothing is merged below that; unknown members are left out. */
 export function resolveAgentConfig(levels: readonly (AmbientAgentConfig | undefined)[], name: string | undefined): AmbientAgentConfig {
   const resolved: AmbientAgentConfig = {};
-  for (const level of [...levels].reverse()) Object.assign(resolved, withoutAbsent({ ...level }));
+  for (const level of [...levels].reverse()) Object.assign(resolved, knownMembers(level ?? {}));
   return withoutAbsent({ ...resolved, name: levels[0]?.name ?? name });
+}
+
+/** What the contract names, and nothing else: what is stored of a request is what was checked. contract 3 (unknown members are ignored). */
+function knownMembers(config: AmbientAgentConfig): AmbientAgentConfig {
+  const { harness, mcp_servers: servers } = config;
+  return withoutAbsent({
+    name: config.name,
+    model_id: config.model_id,
+    base_prompt: config.base_prompt,
+    environment_id: config.environment_id,
+    skill_spec: config.skill_spec,
+    mcp_servers: servers && Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, knownServerMembers(server)])),
+    harness: harness && withoutAbsent({ type: harness.type, model_id: harness.model_id, reasoning_level: harness.reasoning_level }),
+    idle_timeout_minutes: config.idle_timeout_minutes,
+    computer_use_enabled: config.computer_use_enabled,
+    secrets: config.secrets?.map(({ name }) => ({ name })),
+  });
+}
+
+function knownServerMembers(server: unknown): Record<string, unknown> {
+  const { command, args, env, url, headers } = (server ?? {}) as Record<string, unknown>;
+  return withoutAbsent({ command, args, env, url, headers });
 }
 
 function withoutAbsent<T extends object>(value: T): T {

@@ -7,6 +7,7 @@ export * from './envelope.ts';
 export * from './titles.ts';
 export * from './identifiers.ts';
 export * from './cursors.ts';
+export * from './pages.ts';
 export * from './requests.ts';
 export * from './agent-config.ts';
 export * from './injection.ts';

@@ -42,4 +42,12 @@ describe('a secret as environment variable', () => {
     expect(isInjectableValue('12345678')).toBe(true);
     expect(isInjectableValue('1234\x005678')).toBe(false);
   });
+
+  it.each([
+    { value: 'x'.repeat(16_384), injectable: true, why: 'the bound exactly' },
+    { value: 'x'.repeat(16_385), injectable: false, why: 'one byte more' },
+    { value: 'ä'.repeat(8_193), injectable: false, why: 'bytes count, not characters' },
+  ])('has a value of at most 16 KiB: $why', ({ value, injectable }) => {
+    expect(isInjectableValue(value)).toBe(injectable);
+  });
 });

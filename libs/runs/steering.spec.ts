@@ -1,5 +1,5 @@
 /** What a follow-up and a cancel do in each state of a run. */
-import { cancelDecision, followupOutcome, RUN_STATES } from './index.ts';
+import { cancelDecision, followupOutcome, RUN_STATES, TASK_BYTES_MAX } from './index.ts';
 import type { FollowupOutcome, RunState } from './index.ts';
 
 describe('a follow-up', () => {
@@ -17,16 +17,24 @@ describe('a follow-up', () => {
     { state: 'ERROR', taken: true, concurrent: false, outcome: 'handoff_execution', why: 'so is a platform error' },
   ];
   it.each(rows)('in $state (taken $taken, concurrent $concurrent): $outcome, because $why', ({ state, taken, concurrent, outcome }) => {
-    const decision = followupOutcome(state, { promptTaken: taken, agentConcurrent: concurrent, cancelRequested: false });
+    const decision = followupOutcome(state, { promptTaken: taken, agentConcurrent: concurrent, cancelRequested: false, factoryDeleted: false, taskBytes: TASK_BYTES_MAX });
     expect(decision).toEqual({ ok: true, outcome });
   });
 
   it('is refused while a cancel is under way, and welcome once the run is cancelled', () => {
-    const situation = { promptTaken: true, agentConcurrent: true, cancelRequested: true };
+    const situation = { promptTaken: true, agentConcurrent: true, cancelRequested: true, factoryDeleted: false, taskBytes: 1 };
     for (const state of ['QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED'] as const) {
       expect(followupOutcome(state, situation)).toEqual({ ok: false, reason: 'cancel-under-way' });
     }
     expect(followupOutcome('CANCELLED', situation)).toEqual({ ok: true, outcome: 'handoff_execution' });
+  });
+});
+
+describe('a follow-up in every state', () => {
+  it.each(RUN_STATES)('%s is refused without its factory, and when too much waits already', (state) => {
+    const situation = { promptTaken: true, agentConcurrent: false, cancelRequested: false, factoryDeleted: false, taskBytes: 1 };
+    expect(followupOutcome(state, { ...situation, factoryDeleted: true })).toEqual({ ok: false, reason: 'factory-deleted' });
+    expect(followupOutcome(state, { ...situation, taskBytes: TASK_BYTES_MAX + 1 })).toEqual({ ok: false, reason: 'task-too-large' });
   });
 });
 

@@ -5,6 +5,9 @@ import type { RunState } from './types.ts';
 /** Where a stored follow-up goes: into the waiting prompt, after set-up or turn, into the live session, or into a new execution. */
 export type FollowupOutcome = 'queued_prompt' | 'queue_pending' | 'live_session' | 'handoff_execution';
 
+/** UTF-8 bytes that one execution is handed at once: eight prompts of the largest size. contract 3 (Create). */
+export const TASK_BYTES_MAX = 8_388_608;
+
 export interface FollowupSituation {
   /** The execution has read the prompt: nothing can be joined to it any more. */
   promptTaken: boolean;
@@ -12,12 +15,18 @@ export interface FollowupSituation {
   agentConcurrent: boolean;
   /** A cancel request is stored for the current execution. */
   cancelRequested: boolean;
+  /** The run belongs to a factory that was deleted. */
+  factoryDeleted: boolean;
+  /** UTF-8 bytes that the next execution would be handed: what waits already, and this message. */
+  taskBytes: number;
 }
 
-export type FollowupDecision = { ok: true; outcome: FollowupOutcome } | { ok: false; reason: 'cancel-under-way' };
+export type FollowupDecision = { ok: true; outcome: FollowupOutcome } | { ok: false; reason: 'cancel-under-way' | 'factory-deleted' | 'task-too-large' };
 
-/** Where a follow-up to a run in this state goes; refused (409) only while a cancel is under way. contract 3 (Follow-up). */
+/** Where a follow-up to a run in this state goes; refused while a cancel is under way or without its factory (409), and when too much waits (400). contract 3 (Follow-up). */
 export function followupOutcome(state: RunState, situation: FollowupSituation): FollowupDecision {
+  if (situation.factoryDeleted) return { ok: false, reason: 'factory-deleted' };
+  if (situation.taskBytes > TASK_BYTES_MAX) return { ok: false, reason: 'task-too-large' };
   if (isEnded(state)) return { ok: true, outcome: 'handoff_execution' };
   if (situation.cancelRequested) return { ok: false, reason: 'cancel-under-way' };
   return { ok: true, outcome: liveOutcome(state, situation) };

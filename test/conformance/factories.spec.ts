@@ -1,7 +1,7 @@
 /** Factories on every database: lease and fence, passes, approvals, generations, deletion. contract 4, 9. */
 import { FenceLost, type Lease, type PassRecord } from '../../apps/server/store/factories.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
-import { apply, arrivalAt, claimedRun, newId, runOf, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
+import { apply, arrivalAt, claimedRun, newId, runOf, sealing, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
 
 await onEachBackend('factories', (world) => {
   let stores: Stores;
@@ -147,6 +147,23 @@ await onEachBackend('factories', (world) => {
     await stores.factories.approve(one.uid, 'digest', 'user_admin');
     expect(await stores.factories.approvals(one.uid)).toEqual(new Set(['digest']));
     expect(await stores.factories.approvals(other.uid)).toEqual(new Set());
+  });
+
+  it('deletes its own secrets and approvals along: the slug made again inherits nothing', async () => {
+    const { uid, slug, fence } = await seedFactory(stores);
+    const [own, team, bound] = [unique('s'), unique('s'), unique('wh_')];
+    const { secret } = await stores.secrets.put({ id: newId(), owner: uid, name: own, value: sealing('own') });
+    await stores.secrets.put({ id: newId(), owner: 'team', name: team, value: sealing('team') });
+    await apply(stores, uid, fence, [webhookOf(bound, 'orders', own)]);
+    await stores.factories.approve(uid, 'digest', 'user_admin');
+    expect((await stores.secrets.usersOf(secret.id)).map(({ webhookUid }) => webhookUid)).toEqual([bound]);
+    await stores.factories.remove(uid);
+    await stores.factories.create({ uid, slug, name: slug, description: '', source: { kind: 'directory', path: '/y' }, serviceAccountUid: `sa_${uid}` });
+    expect(await stores.secrets.list(uid)).toEqual([]);
+    expect(await count(stores, 'secret_value WHERE secret_id = ?', secret.id)).toBe(0);
+    expect(await count(stores, 'webhook WHERE secret_id = ?', secret.id)).toBe(0);
+    expect(await stores.factories.approvals(uid)).toEqual(new Set());
+    expect(await stores.secrets.find('team', team)).toMatchObject({ version: 1 });
   });
 
   it('deletes: nothing is served, waiting runs are cancelled, live ones go on', async () => {

@@ -1,9 +1,9 @@
 /** Runs on every database: conditional updates, claims, cancel against end, follow-ups, takeovers, lists. spec: States and transitions; contract 3. */
 import { followupOutcome, isEnded, type RunState } from '#runs';
-import type { Claim, Ending, ListFilter } from '../../apps/server/store/runs.ts';
+import type { Claim, Ending, ListFilter, ListKey } from '../../apps/server/store/runs.ts';
 import type { RunRow } from '../../apps/server/store/tables.ts';
 import { look, meddle, onEachBackend, type Stores } from './backends.ts';
-import { begin, claimedRun, claimRun, newId, runOf, unique } from './seeds.ts';
+import { begin, claimedRun, claimRun, newId, runOf, seedFactory, unique } from './seeds.ts';
 
 const SUCCEEDED: Ending = { state: 'SUCCEEDED', message: 'done' };
 
@@ -23,9 +23,9 @@ await onEachBackend('runs', (world) => {
   const lose = (claim: Claim): Promise<number> => meddle(stores, 'UPDATE run SET lease_until = 1 WHERE run_id = ?', claim.runId);
   const followup = (runId: string, message: string): Promise<string | undefined> =>
     stores.runs
-      .followup({ followupId: newId(), runId, principalUid: 'user_admin', message }, (run) => {
+      .followup({ followupId: newId(), runId, principalUid: 'user_admin', message }, (run, around) => {
         const state = run.state as RunState;
-        return followupOutcome(state, { promptTaken: run.prompt_taken_at !== null, agentConcurrent: false, cancelRequested: run.cancel_requested_at !== null && !isEnded(state) });
+        return followupOutcome(state, { ...around, promptTaken: run.prompt_taken_at !== null, agentConcurrent: false, cancelRequested: run.cancel_requested_at !== null && !isEnded(state) });
       })
       .then((decided) => (decided === undefined || decided.ok ? decided?.outcome : decided.reason));
 
@@ -221,6 +221,29 @@ await onEachBackend('runs', (world) => {
       expect(await look(stores, 'SELECT 1 AS one FROM followup WHERE run_id = ?', claim.runId)).toEqual([]);
     });
 
+    it('are refused, and not stored, when more waits than one execution is handed', async () => {
+      const runId = await created({ prompt: 'ä'.repeat(2_000_000) });
+      expect(await followup(runId, 'ä'.repeat(2_000_000))).toBe('queued_prompt');
+      expect(await followup(runId, 'x'.repeat(400_000))).toBe('task-too-large');
+      const claim = await claimRun(stores, runId);
+      await begin(stores, claim);
+      // What was taken does not wait any more; what came since does.
+      for (const outcome of ['queue_pending', 'queue_pending', 'task-too-large']) expect(await followup(runId, 'ä'.repeat(2_000_000))).toBe(outcome);
+      expect(await look(stores, 'SELECT 1 AS one FROM followup WHERE run_id = ?', runId)).toHaveLength(3);
+    });
+
+    it('neither reach nor revive a run whose factory was deleted', async () => {
+      const { uid: factoryUid } = await seedFactory(stores);
+      const claim = await claimedRun(stores, { factoryUid }, true);
+      expect(await followup(claim.runId, 'waits')).toBe('queue_pending');
+      await stores.factories.remove(factoryUid);
+      expect(await followup(claim.runId, 'late')).toBe('factory-deleted');
+      await stores.runs.finish(claim, SUCCEEDED);
+      expect(await stateOf(claim.runId)).toBe('SUCCEEDED');
+      expect(await followup(claim.runId, 'later')).toBe('factory-deleted');
+      expect(await stateOf(claim.runId)).toBe('SUCCEEDED');
+    });
+
     it('to an unknown run are answered so', async () => {
       expect(await followup(newId(), 'hello')).toBeUndefined();
     });
@@ -313,13 +336,13 @@ await onEachBackend('runs', (world) => {
   describe('list', () => {
     async function pages(filter: ListFilter, limit: number, between: () => Promise<unknown> = async () => undefined): Promise<string[]> {
       const seen: string[] = [];
-      let page = await stores.runs.list(filter, limit);
-      while (page.length > 0) {
-        seen.push(...page.map(({ run_id: id }) => id));
+      let after: ListKey | undefined;
+      do {
+        const { runs, next } = await stores.runs.list(filter, limit, after);
+        seen.push(...runs.map(({ run_id: id }) => id));
         await between();
-        const last = page.at(-1) as RunRow;
-        page = await stores.runs.list(filter, limit, { updatedAtMs: last.updated_at, runId: last.run_id });
-      }
+        after = next;
+      } while (after !== undefined);
       return seen;
     }
 
@@ -330,6 +353,24 @@ await onEachBackend('runs', (world) => {
       for (let n = 0; n < 30; n += 1) ids.push(await created({ factoryUid, createdAtMs: 1_700_000_000_000 + Math.floor(n / 10) }));
       const seen = await pages({ factoryUids: [factoryUid] }, 4, () => created({ factoryUid, createdAtMs: Date.now() }));
       expect(seen).toEqual(ids.toReversed());
+    });
+
+    it('ends a page early where its rows are large, and loses none', async () => {
+      const factoryUid = unique('fac_');
+      const ids: string[] = [];
+      for (let n = 0; n < 7; n += 1) ids.push(await created({ factoryUid, prompt: 'ä'.repeat(n === 3 ? 4_500_000 : 1_000_000), createdAtMs: 1_700_000_000_000 + n }));
+      const first = await stores.runs.list({ factoryUids: [factoryUid] }, 500);
+      // Prompt and submitted prompt, 2 MB each: two of them stay below 8 MiB, three do not.
+      expect(first.runs.map(({ run_id: id }) => id)).toEqual(ids.slice(-2).toReversed());
+      expect(first.next).toEqual({ updatedAtMs: 1_700_000_000_005, runId: ids.at(-2) });
+      expect(await pages({ factoryUids: [factoryUid] }, 500)).toEqual(ids.toReversed());
+    });
+
+    it('says nothing of a next page when there is none', async () => {
+      const factoryUid = unique('fac_');
+      for (let n = 0; n < 2; n += 1) await created({ factoryUid });
+      expect((await stores.runs.list({ factoryUids: [factoryUid] }, 2)).next).toBeUndefined();
+      expect(await stores.runs.list({ factoryUids: [unique('fac_')] }, 2)).toEqual({ runs: [] });
     });
 
     it.each([
@@ -348,7 +389,7 @@ await onEachBackend('runs', (world) => {
       };
       await stores.runs.cancel(made['cancelled'] as string);
       await created({ factoryUid: unique('fac_'), configName: 'nightly', deliveryId: "d'1" });
-      const listed = await stores.runs.list({ ...filter, factoryUids: [factoryUid] }, 100);
+      const { runs: listed } = await stores.runs.list({ ...filter, factoryUids: [factoryUid] }, 100);
       expect(listed.map(({ run_id: id }) => id).toSorted()).toEqual(wanted.map((name) => made[name]).toSorted());
     });
 
@@ -356,7 +397,7 @@ await onEachBackend('runs', (world) => {
       const factoryUids = [unique('fac_'), unique('fac_')];
       const ids = [await created({ factoryUid: factoryUids[0] }), await created({ factoryUid: factoryUids[1] })];
       await created({ factoryUid: unique('fac_') });
-      expect((await stores.runs.list({ factoryUids }, 10)).map(({ run_id: id }) => id).toSorted()).toEqual(ids.toSorted());
+      expect((await stores.runs.list({ factoryUids }, 10)).runs.map(({ run_id: id }) => id).toSorted()).toEqual(ids.toSorted());
     });
   });
 

@@ -218,6 +218,24 @@ describe('a malformed request', () => {
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
   });
 
+  it.each([
+    ['GET', '/factory/a%00b', 404], ['GET', '/agent/runs/%00', 404], ['DELETE', '/secrets/%00', 404], ['GET', '/factory/OURS/webhooks/%00', 404], ['GET', '/factory/OURS/syncs/%00', 404],
+    ['GET', '/factory?search=%00', 400], ['GET', '/agent/runs?name=a%00', 400], ['GET', '/factory/OURS/syncs?cursor=%00', 400], ['GET', '/agent/runs?factory_uid=a&factory_uid=%00', 400],
+  ])('with U+0000 in its address, %s %s, is %i', async (method, path, status) => {
+    expectProblem(await as('admin', method, path.replace('OURS', ours)), status, status === 404 ? 'resource_not_found' : 'invalid_request');
+  });
+
+  it('with U+0000 in its address tells nobody without a key more than any other', async () => {
+    expect((await fetch(`${service.url}/api/v1/factory/%00`)).status).toBe(401);
+  });
+
+  it.each([
+    ['GET', '/factory?search=ours&search=b', 200], ['GET', '/factory?cursor=a&cursor=b', 200], ['GET', '/factory?limit=1&limit=2', 200], ['GET', '/factory/OURS/syncs?cursor=a&cursor=b', 200],
+    ['GET', '/factory?limit=x&limit=2', 400], ['POST', '/factory/OURS/sync?wait=false&wait=true', 200], ['DELETE', '/secrets/none?force=true&force=false', 404], ['GET', '/agent/runs?name=a&name=b&limit=1&limit=2', 200],
+  ])('that repeats a parameter, %s %s, is taken by the first: %i', async (method, path, status) => {
+    expect((await as('admin', method, path.replace('OURS', ours))).status).toBe(status);
+  });
+
   it('to no route is 404, as a problem, after authentication', async () => {
     for (const path of ['/nothing', '/agent/nothing', '/', '/agent/runs/x/y/z/%00']) expectProblem(await service.api('GET', path), 404, 'resource_not_found');
   });

@@ -58,7 +58,25 @@ describe('creating a run', () => {
   });
 
   it('ignores members that it does not know', async () => {
-    expect((await create({ prompt: 'x', colour: 'red', config: { wheels: 4, harness: { type: 'command', gears: 3 } } })).status).toBe(200);
+    const answer = await create({ prompt: 'x', colour: 'red', config: { wheels: 4, harness: { type: 'command', gears: 3 }, mcp_servers: { a: { command: 'x', speed: [1] } } } });
+    expect(answer.status).toBe(200);
+    expect((await service.api('GET', `/agent/runs/${idOf(answer)}`)).body['agent_config']).toEqual({ harness: { type: 'command' }, mcp_servers: { a: { command: 'x' } } });
+  });
+
+  it.each([
+    { depth: 62, status: 200, why: 'with body and config 64 in all' },
+    { depth: 63, status: 400, why: 'one more' },
+    { depth: 4_110, status: 400, why: 'what a serializer would run out of stack over' },
+    { depth: 400_000, status: 400, why: 'as deep as a body can be' },
+  ])('bears a member nested $depth deep: $status, $why', async ({ depth, status }) => {
+    const answer = await fetch(`${service.url}/api/v1/agent/runs`, {
+      method: 'POST', headers: { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json' },
+      body: `{"prompt":"true","config":{"zz":${'['.repeat(depth)}${']'.repeat(depth)}}}`,
+    });
+    const body = (await answer.json()) as Record<string, unknown>;
+    expect(answer.status).toBe(status);
+    if (status === 400) expect(body['detail']).toBe('the body is nested too deeply');
+    expect((await service.api('GET', '/agent/runs')).status).toBe(200);
   });
 
   const wrong: [string, unknown, string[], string][] = [
@@ -159,6 +177,29 @@ describe('the list of runs', () => {
     expect((await pageOf(`name=bound&limit=2&cursor=${next}`)).ids).toHaveLength(2); // the size of a page is no part of the query
   });
 
+  it('refuses a cursor whose key was tampered with', async () => {
+    for (let n = 0; n < 2; n += 1) await create({ prompt: 'x', config: { name: 'forged' } });
+    const { next } = await pageOf('name=forged&limit=1');
+    const [version, digest, key] = JSON.parse(Buffer.from(String(next), 'base64url').toString()) as [number, string, [number, string]];
+    for (const forged of [[1.5, key[1]], [1e300, key[1]], [key[0], 'a\0b'], ['1', key[1]], [key[0]]]) {
+      const cursor = Buffer.from(JSON.stringify([version, digest, forged])).toString('base64url');
+      expect(await service.api('GET', `/agent/runs?name=forged&limit=1&cursor=${cursor}`)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    }
+  });
+
+  it('ends a page of large prompts early, and still shows every run', async () => {
+    const made: string[] = [];
+    for (let n = 0; n < 10; n += 1) made.push(idOf(await create({ prompt: 'x'.repeat(1_000_000), config: { name: 'large' } })));
+    const seen: string[][] = [];
+    for (let next: string | undefined = ''; next !== undefined; ) {
+      const page: Awaited<ReturnType<typeof pageOf>> = await pageOf(`name=large&limit=500${next && `&cursor=${next}`}`);
+      seen.push(page.ids);
+      next = page.next;
+    }
+    expect(seen.map((ids) => ids.length)).toEqual([4, 4, 2]); // each prompt is shown twice
+    expect(seen.flat()).toEqual([...made].reverse());
+  });
+
   it.each([
     ['limit=0', 'below the least'], ['limit=501', 'above the most'], ['limit=x', 'not a number'], ['limit=-1', 'negative'], ['limit=1.5', 'not whole'],
     ['cursor=nonsense', 'not a cursor'], ['cursor=e30', 'a cursor of nothing'], ['state=RUNNING', 'no run state'], ['state=queued', 'states are written in capitals'],
@@ -181,6 +222,16 @@ describe('following up on a run that waits', () => {
     const answer = await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'And then end.' });
     expect(answer).toMatchObject({ status: 200, body: { followup_id: expect.any(String), outcome: 'queued_prompt' } });
     expect((await service.api('GET', `/agent/runs/${runId}`)).body).toMatchObject({ prompt: 'Begin.', submitted_prompt: 'Begin.\n\nAnd then end.', state: 'QUEUED' });
+  });
+
+  it('takes 8 MiB in all, no more, and keeps what it had', async () => {
+    const runId = idOf(await create({ prompt: 'x'.repeat(1_000_000) }));
+    const more = (): Promise<ApiAnswer> => service.api('POST', `/agent/runs/${runId}/followups`, { message: 'y'.repeat(1_000_000) });
+    for (let n = 0; n < 7; n += 1) expect((await more()).status).toBe(200);
+    const refused = await more();
+    expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_request', retryable: false } });
+    expect(pointersOf(refused)).toEqual(['/message']);
+    expect(String((await service.api('GET', `/agent/runs/${runId}`)).body['submitted_prompt'])).toHaveLength(8_000_014);
   });
 
   it('refuses a message that is none', async () => {

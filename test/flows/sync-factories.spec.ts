@@ -1,4 +1,6 @@
 /** Factories over the API: made, looked at, pointed at sources, deleted; and their pass history. contract 4. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
 import { automationFile, automationPath, deliver, statusOf, syncAndLook, webhookFile, webhookPath, type SyncItem } from '../support/factory-files.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
@@ -59,6 +61,9 @@ describe('creating a factory', () => {
     ['an ext:: address', { slug: 'x', source: { kind: 'git', url: 'ext::sh -c id' } }, 400, '/source/url', 'it would run a command'],
     ['an option', { slug: 'x', source: { kind: 'git', url: '--upload-pack=id' } }, 400, '/source/url', 'git would take it for an option'],
     ['a password in the address', { slug: 'x', source: { kind: 'git', url: 'https://u:hidden-word@example.com/r' } }, 400, '/source/url', 'secrets are named, not written'],
+    ['a user name in the address', { slug: 'x', source: { kind: 'git', url: 'https://hidden-word@example.com/r' } }, 400, '/source/url', 'it can be a token'],
+    ['an option for a branch', { slug: 'x', source: { kind: 'git', url: 'https://example.com/r', branch: '--upload-pack=x' } }, 400, '/source/branch', 'no branch is called so'],
+    ['a path that leads out', { slug: 'x', source: { kind: 'git', url: 'https://example.com/r', path: '../..' } }, 400, '/source/path', 'a folder of the repository'],
     ['no address', { slug: 'x', source: { kind: 'git' } }, 400, '/source/url', 'the member is required'],
     ['an unknown kind', { slug: 'x', source: { kind: 'svn', url: 'x' } }, 400, '/source/kind', 'only what is known'],
     ['a bad slug', { slug: 'X Y', source: { kind: 'git', url: 'https://example.com/r' } }, 400, '/slug', 'slugs are part of UIDs'],
@@ -95,6 +100,13 @@ describe('changing a factory', () => {
     repositoryOf('labelled').commit({ [webhookPath('more')]: webhookFile('hook-token') });
     await service.sync(uid);
     expect((await service.api('GET', `/factory/${uid}`)).body).toMatchObject({ name: 'Our orders' });
+  });
+
+  it('keeps its source when the new one cannot be', async () => {
+    const uid = await created('kept');
+    const answer = await service.api('PATCH', `/factory/${uid}`, { source: { kind: 'git', url: git.urlOf('kept'), branch: 'a..b' } });
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer: '/source/branch' }] } });
+    expect((await service.api('GET', `/factory/${uid}`)).body).toMatchObject({ source: { branch: 'main' } });
   });
 
   it('leaves a name to the file that decides it, and takes it back when the file is silent', async () => {
@@ -206,10 +218,13 @@ describe('deleting a factory', () => {
   it('makes its webhooks 404 at once, cancels what waits, and hides it', async () => {
     const uid = await created('doomed');
     const url = service.ingressUrl('doomed', 'orders');
+    const cached = async (): Promise<string[]> => (await readdir(join(service.dataDir, 'git'))).filter((name) => name.startsWith(uid));
+    expect(await cached()).toContain(uid);
     expect((await deliver(url, TOKEN)).status).toBe(202);
     const [run] = (await service.api('GET', `/agent/runs?factory_uid=${uid}`)).body['runs'] as Record<string, unknown>[];
     expect(run?.['state']).toBe('QUEUED');
     expect((await service.api('DELETE', `/factory/${uid}`)).status).toBe(204);
+    expect(await cached()).toEqual([]);
     expect((await deliver(url, TOKEN)).status).toBe(404);
     expect((await deliver(url, 'a-wrong-token-of-length')).status).toBe(404);
     const after = (await service.api('GET', `/agent/runs/${String(run?.['run_id'])}`)).body;
@@ -218,6 +233,15 @@ describe('deleting a factory', () => {
     expect((await service.api('POST', `/factory/${uid}/sync`)).status).toBe(404);
     const listed = (await service.api('GET', '/factory?limit=500')).body['factories'] as { uid: string }[];
     expect(listed.map((factory) => factory.uid)).not.toContain(uid);
+  });
+
+  it('leaves its runs where they are: no follow-up revives one', async () => {
+    const uid = await created('gone-with-runs');
+    const runId = String((await service.api('POST', `/factory/${uid}/runs`, { prompt: 'x' })).body['run_id']);
+    expect((await service.api('DELETE', `/factory/${uid}`)).status).toBe(204);
+    const answer = await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'go on' });
+    expect(answer).toMatchObject({ status: 409, body: { error: 'conflict', retryable: false, detail: 'the factory of this run was deleted' } });
+    expect((await service.api('GET', `/agent/runs/${runId}`)).body['state']).toBe('CANCELLED');
   });
 
   it('and making it again gives the same URLs back', async () => {

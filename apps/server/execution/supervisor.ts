@@ -159,7 +159,7 @@ export class Supervision {
         const value = run.factoryUid === undefined ? undefined : await secrets.value(run.factoryUid, name, 'run');
         if (value === undefined || !isInjectableEnvName(name)) throw new SetupFailed(`the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable`);
         const text = Buffer.from(value).toString('utf8');
-        if (!isInjectableValue(text)) throw new SetupFailed(`the secret ${name} cannot be given to this run: values under 8 characters could not be kept out of its log`);
+        if (!isInjectableValue(text)) throw new SetupFailed(`the secret ${name} cannot be given to this run: only values of 8 characters to 16 KiB can be kept out of its log`);
         return [name, text];
       }),
     );

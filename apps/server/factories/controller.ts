@@ -2,14 +2,14 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf } from '../http/access.ts';
-import { queryInteger } from '../http/body.ts';
+import { queryInteger, single } from '../http/body.ts';
 import { DISPATCH_REQUEST, FACTORY_CREATE, FACTORY_PATCH, PLAN_APPROVAL, type FactoryCreate, type FactoryDispatchRequest, type FactoryPatch, type PlanApproval } from '../http/body-schemas.ts';
 import { refuseUnsupportedMembers } from '../runs/unsupported.ts';
 import { sourceOf } from '../runs/source.ts';
 import { RunService } from '../runs/service.ts';
 import { FactoryService } from './service.ts';
 
-type PageQuery = { limit?: string; cursor?: string; search?: string };
+type PageQuery = Record<string, string | string[] | undefined>;
 
 @Controller('api/v1/factory')
 export class FactoryController {
@@ -23,7 +23,7 @@ export class FactoryController {
   @Get()
   @Allow('viewer')
   list(@Query() query: PageQuery, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.list(pageSize(query), query.cursor, query.search, accessOf(request));
+    return this.factories.list(pageSize(query), single(query['cursor']), single(query['search']), accessOf(request));
   }
 
   @Post()
@@ -72,8 +72,8 @@ export class FactoryController {
   @Post(':uid/sync')
   @HttpCode(200)
   @Allow('manager')
-  sync(@Param('uid') uid: string, @Query('wait') wait: string | undefined, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.sync(uid, wait === 'true', accessOf(request));
+  sync(@Param('uid') uid: string, @Query('wait') wait: string | string[] | undefined, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.sync(uid, single(wait) === 'true', accessOf(request));
   }
 
   @Post(':uid/suspend')
@@ -100,7 +100,7 @@ export class FactoryController {
   @Get(':uid/syncs')
   @Allow('viewer')
   passes(@Param('uid') uid: string, @Query() query: PageQuery, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.passes(uid, pageSize(query), query.cursor, accessOf(request));
+    return this.factories.passes(uid, pageSize(query), single(query['cursor']), accessOf(request));
   }
 
   @Get(':uid/syncs/:id')
@@ -130,7 +130,7 @@ export class FactoryController {
   @Get(':uid/webhooks/:webhookUid/deliveries')
   @Allow('viewer')
   deliveries(@Param('uid') uid: string, @Param('webhookUid') webhookUid: string, @Query() query: PageQuery, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.deliveryList(uid, webhookUid, pageSize(query), query.cursor, accessOf(request));
+    return this.factories.deliveryList(uid, webhookUid, pageSize(query), single(query['cursor']), accessOf(request));
   }
 
   @Get(':uid/webhooks/:webhookUid/deliveries/:entryId')
@@ -153,5 +153,5 @@ export class FactoryController {
 }
 
 function pageSize({ limit }: PageQuery): number {
-  return queryInteger(limit, 'limit', 20, 1, 500);
+  return queryInteger(single(limit), 'limit', 20, 1, 500);
 }

@@ -10,7 +10,7 @@ import type { WebhookRow } from '../store/tables.ts';
 import { maySee, type Caller } from '../http/access.ts';
 import { lastingConflict, notFound, Refusal } from '../http/answers.ts';
 import type { FactoryCreate, FactoryPatch } from '../http/body-schemas.ts';
-import { checkGitUrl } from '../sync/sources/git-urls.ts';
+import { checkGitUrl, isBranchName, normalizeSubfolder } from '../sync/sources/git-urls.ts';
 import type { SyncLoops } from '../sync/loops.ts';
 import { toAutomationItem, toConditionItem, toDeliveryItem, toFactoryItem, toPassItem, toWebhookItem } from './items.ts';
 
@@ -19,6 +19,8 @@ export interface FactorySurroundings {
   ingressUrl: string;
   allowLocalSources: boolean;
   newId(): string;
+  /** Throws away what was kept on disk of a factory's repository; reports what cannot be deleted. */
+  forgetSource(factoryUid: string): Promise<void>;
 }
 
 /** How long `?wait=true` waits for a pass. */
@@ -85,6 +87,7 @@ export class FactoryService {
   async remove(uid: string, by: Caller): Promise<void> {
     await this.visible(uid, by.access);
     await this.loops.remove(uid);
+    await this.around.forgetSource(uid); // while the slug is taken: the folder belongs to nobody else
     await this.factories.remove(uid);
     await this.audit(by, 'factory.delete', uid, {});
   }
@@ -233,7 +236,14 @@ function toSource(wanted: FactoryCreate['source'], allowLocal: boolean): Factory
     throw new Refusal('invalid_request', 'directory sources are off', { errors: [{ pointer: '/source/kind', message: 'needs MILLWRIGHT_ALLOW_LOCAL_SOURCES=true on the server' }] });
   }
   const checked = checkGitUrl(wanted.url, allowLocal);
-  if (!checked.ok) throw new Refusal('invalid_request', 'the source cannot be used', { errors: [{ pointer: '/source/url', message: checked.message }] });
-  const { url, branch, path, interval, credential_secret: credentialSecret } = wanted;
+  if (!checked.ok) throw unusable('/source/url', checked.message);
+  const { url, branch, interval, credential_secret: credentialSecret } = wanted;
+  if (branch !== undefined && !isBranchName(branch)) throw unusable('/source/branch', 'is not a valid branch name');
+  const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
+  if (wanted.path !== undefined && path === undefined) throw unusable('/source/path', 'must be a plain relative path inside the repository');
   return { kind: 'git', url, branch, path, interval, credentialSecret };
+}
+
+function unusable(pointer: string, message: string): Refusal {
+  return new Refusal('invalid_request', 'the source cannot be used', { errors: [{ pointer, message }] });
 }

@@ -5,6 +5,7 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { AccessStore, type Access, type Role } from '../store/access.ts';
 import { Refusal } from './answers.ts';
+import { refuseNul } from './nul.ts';
 
 const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, manager: 2, admin: 3 };
 const ROLE = 'millwright:role';
@@ -57,6 +58,7 @@ export class AccessGuard implements CanActivate {
     const access = await this.authenticate(request);
     asking.set(request.raw, access);
     if (RANK[worthOf(access)] < RANK[needed]) throw new Refusal('not_authorized', `this needs the role ${needed}; the key has ${access.role}${access.factories === undefined ? '' : ' of some factories'}`);
+    refuseNul(request);
     return true;
   }
 

@@ -6,6 +6,9 @@ import { Refusal } from './answers.ts';
 /** Create and follow-up may carry attachments; everything else is small. contract 3. */
 export const BODY_BYTES_MAX = 1_048_576;
 
+/** Arrays and objects inside each other: ours need five; what recurses over a body must not run out of stack. */
+export const BODY_DEPTH_MAX = 64;
+
 /** Replaces the framework's parsers: JSON whatever the charset parameter says, 415 for any other type, 400 with our words for bad JSON. */
 export function parseJsonBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
@@ -14,14 +17,38 @@ export function parseJsonBodies(fastify: FastifyInstance): void {
     if (!/^application\/([a-z.+-]+\+)?json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) return done(new Refusal('invalid_request', 'send the body as application/json', { status: 415 }));
     try {
       done(null, parse(body as Buffer));
-    } catch {
-      done(new Refusal('invalid_request', 'the body is not valid JSON'));
+    } catch (error) {
+      done(error instanceof Refusal ? error : new Refusal('invalid_request', 'the body is not valid JSON'));
     }
   });
 }
 
 function parse(body: Buffer): unknown {
-  return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
+  const parsed: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
+  if (depthOf(body) > BODY_DEPTH_MAX) throw new Refusal('invalid_request', 'the body is nested too deeply');
+  return parsed;
+}
+
+/** How deep valid JSON nests, counted over its bytes: every byte of a longer character is above ASCII. */
+export function depthOf(json: Uint8Array): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at];
+    if (byte === QUOTE) at = endOfString(json, at);
+    else if (byte === ARRAY_START || byte === OBJECT_START) deepest = Math.max(deepest, (depth += 1));
+    else if (byte === ARRAY_END || byte === OBJECT_END) depth -= 1;
+  }
+  return deepest;
+}
+
+const [QUOTE, BACKSLASH, ARRAY_START, ARRAY_END, OBJECT_START, OBJECT_END] = Buffer.from('"\\[]{}');
+
+/** Place of the quote that ends the string which starts at `start`. */
+function endOfString(json: Uint8Array, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1;
+  return at;
 }
 
 /** The one pipe: a parameter that carries a schema is checked against it. */
@@ -44,6 +71,11 @@ export function queryInteger(text: string | undefined, name: string, byDefault: 
   if (text === undefined || text === '') return byDefault;
   if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
   throw new Refusal('invalid_request', `${name} must be a whole number from ${min} to ${max}`, { errors: [{ pointer: name, message: `must be a whole number from ${min} to ${max}` }] });
+}
+
+/** Value of a query parameter that is not repeatable: the first, however often it comes. */
+export function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
 }
 
 /** Values of a repeatable query parameter. */

@@ -13,7 +13,8 @@ export function isIngressTarget(target: string): boolean {
 /** Answers ingress requests. `Expect: 100-continue` is answered here, only when the body is wanted. */
 export function ingressHandler(receiver: Receiver, trustedProxies: readonly Cidr[]): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    void answer(receiver, trustedProxies, request, response);
+    // The receiver reports its own faults; what breaks here has no answer left to give.
+    answer(receiver, trustedProxies, request, response).catch(() => response.destroy());
   };
 }
 

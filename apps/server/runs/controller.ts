@@ -2,7 +2,7 @@
 import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf } from '../http/access.ts';
-import { queryInteger, queryList } from '../http/body.ts';
+import { queryInteger, queryList, single } from '../http/body.ts';
 import { RUN_AGENT_REQUEST, RUN_FOLLOWUP_REQUEST, type RunAgentRequest, type RunFollowupRequest } from '../http/body-schemas.ts';
 import { RunService } from './service.ts';
 import { sourceOf } from './source.ts';
@@ -71,8 +71,4 @@ export class RunController {
       accessOf(request),
     );
   }
-}
-
-function single(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
 }

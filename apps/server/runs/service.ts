@@ -1,7 +1,7 @@
 /** What can be done with runs: create, look at, follow up, cancel. Decisions are `#runs`, effects are the store's. spec: Agent run interface. */
 import {
-  agentConfigProblems, decodeCursor, defaultTitle, encodeCursor, followupOutcome, isEnded, metadataProblems, queryDigest, resolveAgentConfig, RUN_STATES, skillProblems, ticketProblems,
-  toAgentConfig, type RunSource, type RunState,
+  agentConfigProblems, decodeCursor, defaultTitle, encodeCursor, followupOutcome, isEnded, metadataProblems, queryDigest, resolveAgentConfig, RUN_STATES, skillProblems, TASK_BYTES_MAX,
+  ticketProblems, toAgentConfig, type FollowupDecision, type RunSource, type RunState,
 } from '#runs';
 import type { Access, AccessStore, Principal } from '../store/access.ts';
 import type { FactoryStore } from '../store/factories.ts';
@@ -82,17 +82,14 @@ export class RunService {
     return this.toItem(await this.visible(runId, access));
   }
 
-  /** spec: GET /agent/runs. Newest change first, paged by key. */
+  /** spec: GET /agent/runs. Newest change first, paged by key; a page of large prompts ends before its limit. */
   async list(query: RunListQuery, access: Access): Promise<{ runs: Record<string, unknown>[]; page_info: { has_next_page: boolean; next_cursor?: string } }> {
     const filter = this.toFilter(query, access);
     const digest = queryDigest({ ...query, limit: undefined, cursor: undefined });
-    const found = await this.runs.list(filter, query.limit + 1, toKey(query.cursor, digest));
-    const page = found.slice(0, query.limit);
-    const last = page.at(-1);
-    const more = found.length > query.limit && last !== undefined;
+    const { runs, next } = await this.runs.list(filter, query.limit, toKey(query.cursor, digest));
     return {
-      runs: await Promise.all(page.map((run) => this.toItem(run))),
-      page_info: more ? { has_next_page: true, next_cursor: encodeCursor({ query: digest, key: [last.updated_at, last.run_id] }) } : { has_next_page: false },
+      runs: await Promise.all(runs.map((run) => this.toItem(run))),
+      page_info: next ? { has_next_page: true, next_cursor: encodeCursor({ query: digest, key: [next.updatedAtMs, next.runId] }) } : { has_next_page: false },
     };
   }
 
@@ -100,11 +97,13 @@ export class RunService {
   async followup(runId: string, request: RunFollowupRequest, by: Caller): Promise<{ followup_id: string; outcome: string }> {
     const { factory_uid: factoryUid } = await this.visible(runId, by.access);
     const followupId = this.around.newId();
-    const decided = await this.runs.followup({ followupId, runId, principalUid: by.access.principal.uid, message: request.message }, (run) =>
-      followupOutcome(run.state as RunState, { promptTaken: run.prompt_taken_at !== null, agentConcurrent: false, cancelRequested: run.cancel_requested_at !== null && !isEnded(run.state as RunState) }),
+    const decided = await this.runs.followup({ followupId, runId, principalUid: by.access.principal.uid, message: request.message }, (run, around) =>
+      followupOutcome(run.state as RunState, {
+        ...around, promptTaken: run.prompt_taken_at !== null, agentConcurrent: false, cancelRequested: run.cancel_requested_at !== null && !isEnded(run.state as RunState),
+      }),
     );
     if (decided === undefined) throw notFound('the run');
-    if (!decided.ok) throw lastingConflict('a cancel of this run is under way');
+    if (!decided.ok) throw followupRefusal(decided.reason);
     this.around.wake();
     await this.audit(by, 'run.followup', runId, factoryUid ?? undefined);
     return { followup_id: followupId, outcome: decided.outcome };
@@ -180,6 +179,19 @@ export class RunService {
   }
 }
 
+function followupRefusal(reason: Extract<FollowupDecision, { ok: false }>['reason']): Refusal {
+  switch (reason) {
+    case 'cancel-under-way':
+      return lastingConflict('a cancel of this run is under way');
+    case 'factory-deleted':
+      return lastingConflict('the factory of this run was deleted');
+    case 'task-too-large': {
+      const message = `must be at most ${TASK_BYTES_MAX} bytes together with what waits for this run already`;
+      return new Refusal('invalid_request', 'too much waits for this run already', { errors: [{ pointer: '/message', message }] });
+    }
+  }
+}
+
 /** Everything that a schema cannot state, each by its pointer. contract 3 (Create). */
 function refuseProblems(request: RunAgentRequest, ticket: Ticket): void {
   const errors = [
@@ -203,6 +215,6 @@ function toKey(cursor: string | undefined, digest: string): ListKey | undefined 
   if (cursor === undefined) return undefined;
   const decoded = decodeCursor(cursor, digest);
   const [updatedAtMs, runId] = decoded.ok ? decoded.key : [];
-  if (typeof updatedAtMs === 'number' && typeof runId === 'string') return { updatedAtMs, runId };
+  if (Number.isSafeInteger(updatedAtMs) && typeof updatedAtMs === 'number' && typeof runId === 'string' && !runId.includes('\0')) return { updatedAtMs, runId };
   throw new Refusal('invalid_request', 'the cursor does not belong to this query', { errors: [{ pointer: 'cursor', message: 'must come from an answer to the same query' }] });
 }

@@ -3,6 +3,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query, Req } from 
 import type { FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf, maySee } from '../http/access.ts';
 import { notFound } from '../http/answers.ts';
+import { single } from '../http/body.ts';
 import { SECRET_PUT, type SecretPut } from '../http/body-schemas.ts';
 import { FactoryStore } from '../store/factories.ts';
 import { SecretService } from './service.ts';
@@ -37,8 +38,8 @@ export class TeamSecretController {
   @Delete(':name')
   @HttpCode(204)
   @Allow('admin')
-  remove(@Param('name') name: string, @Query('force') force: string | undefined, @Req() request: FastifyRequest): Promise<void> {
-    return this.secrets.remove(TEAM, name, force === 'true', callerOf(request));
+  remove(@Param('name') name: string, @Query('force') force: string | string[] | undefined, @Req() request: FastifyRequest): Promise<void> {
+    return this.secrets.remove(TEAM, name, single(force) === 'true', callerOf(request));
   }
 }
 
@@ -72,8 +73,8 @@ export class FactorySecretController {
   @Delete(':name')
   @HttpCode(204)
   @Allow('manager')
-  async remove(@Param('factoryUid') uid: string, @Param('name') name: string, @Query('force') force: string | undefined, @Req() request: FastifyRequest): Promise<void> {
-    return this.secrets.remove(await this.owner(uid, request), name, force === 'true', callerOf(request));
+  async remove(@Param('factoryUid') uid: string, @Param('name') name: string, @Query('force') force: string | string[] | undefined, @Req() request: FastifyRequest): Promise<void> {
+    return this.secrets.remove(await this.owner(uid, request), name, single(force) === 'true', callerOf(request));
   }
 
   private async owner(uid: string, request: FastifyRequest): Promise<string> {

@@ -1,6 +1,7 @@
 /** Factories as rows: their source, their sync state, the lease of the one that reconciles them, and their pass history. contract 4, 9. */
 import type { Database } from './database.ts';
 import { looking } from './faults.ts';
+import { dropSecretsOf } from './secrets.ts';
 import { bumpServing, tickServingClock } from './serving-version.ts';
 import { change, databaseNow, insert, row, rows } from './statements.ts';
 import { FACTORY, PASS, type FactoryRow, type PassRow } from './tables.ts';
@@ -151,7 +152,7 @@ export class FactoryStore {
     await this.database.run(() => change('UPDATE factory SET suspended = ?, generation_requested = generation_requested + 1 WHERE uid = ?', suspended ? 1 : 0, uid));
   }
 
-  /** Deletes: its webhooks answer 404 at once, its queued runs are cancelled, live ones finish. */
+  /** Deletes: its webhooks answer 404 at once, its queued runs are cancelled, live ones finish; its own secrets and approvals are nobody's any more. */
   remove(uid: string): Promise<void> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
@@ -164,6 +165,8 @@ export class FactoryStore {
         "UPDATE run SET state = 'CANCELLED', status_message = 'the factory was deleted', cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE factory_uid = ? AND state = 'QUEUED'",
         nowMs, nowMs, nowMs, uid,
       );
+      yield* dropSecretsOf(uid);
+      yield* change('DELETE FROM approval WHERE factory_uid = ?', uid);
     });
   }
 

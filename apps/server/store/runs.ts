@@ -1,5 +1,6 @@
 /** Runs as rows: every change of state is one conditional update on state and epoch. spec: States and transitions; contract 3. */
-import { cancelDecision, type FollowupOutcome, type RunState } from '#runs';
+import { cancelDecision, runsOnPage, type FollowupDecision, type RunState } from '#runs';
+import type { SelectQueryBuilder } from 'typeorm';
 import type { Database } from './database.ts';
 import { looking } from './faults.ts';
 import { RUN_COLUMNS, toRunValues, type NewRun } from './new-run.ts';
@@ -70,9 +71,25 @@ export class RunStore {
     return (await looking(this.database.source.getRepository(RUN).findOneBy({ run_id: runId }))) ?? undefined;
   }
 
-  /** Newest change first, from behind `after`; paged by key, so that a page costs the same wherever it is. */
-  list(filter: ListFilter, limit: number, after?: ListKey): Promise<RunRow[]> {
-    const query = this.database.source.getRepository(RUN).createQueryBuilder('run').orderBy('run.updated_at', 'DESC').addOrderBy('run.run_id', 'DESC').take(limit);
+  /**
+   * Newest change first, from behind `after`; paged by key, so that a page costs the same wherever it is. Keys and sizes are read first:
+   * a page ends where its rows would take too much memory. `next` is the place of its last run, while there are more.
+   */
+  async list(filter: ListFilter, limit: number, after?: ListKey): Promise<{ runs: RunRow[]; next?: ListKey }> {
+    const sized = await looking(
+      this.matching(filter, after)
+        .select('run.run_id', 'run_id').addSelect('run.updated_at', 'updated_at').addSelect(ROW_BYTES, 'bytes')
+        .limit(limit + 1).getRawMany<{ run_id: string; updated_at: number; bytes: number }>(),
+    );
+    const page = sized.slice(0, runsOnPage(sized.map(({ bytes }) => bytes), limit));
+    const last = page.at(-1);
+    if (last === undefined) return { runs: [] };
+    const runs = await looking(this.matching(filter).andWhere('run.run_id IN (:...runIds)', { runIds: page.map(({ run_id: runId }) => runId) }).getMany());
+    return { runs, next: sized.length > page.length ? { updatedAtMs: last.updated_at, runId: last.run_id } : undefined };
+  }
+
+  private matching(filter: ListFilter, after?: ListKey): SelectQueryBuilder<RunRow> {
+    const query = this.database.source.getRepository(RUN).createQueryBuilder('run').orderBy('run.updated_at', 'DESC').addOrderBy('run.run_id', 'DESC');
     if (filter.states !== undefined) query.andWhere('run.state IN (:...states)', { states: filter.states });
     if (filter.factoryUids !== undefined) query.andWhere('run.factory_uid IN (:...factoryUids)', { factoryUids: filter.factoryUids });
     if (filter.configName !== undefined) query.andWhere('run.config_name = :configName', { configName: filter.configName });
@@ -80,7 +97,7 @@ export class RunStore {
     if (after !== undefined) {
       query.andWhere('(run.updated_at < :at OR (run.updated_at = :at AND run.run_id < :id))', { at: after.updatedAtMs, id: after.runId });
     }
-    return looking(query.getMany());
+    return query;
   }
 
   /** How many runs wait in each factory that has any. */
@@ -212,13 +229,16 @@ export class RunStore {
    */
   followup(
     wanted: { followupId: string; runId: string; principalUid: string; message: string },
-    decide: (run: RunRow) => { ok: true; outcome: FollowupOutcome } | { ok: false; reason: string },
-  ): Promise<{ ok: true; outcome: FollowupOutcome } | { ok: false; reason: string } | undefined> {
+    decide: (run: RunRow, around: { factoryDeleted: boolean; taskBytes: number }) => FollowupDecision,
+  ): Promise<FollowupDecision | undefined> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
+      // The factory before the run, as its deletion locks them: a deletion that commits before us is seen, one that comes later waits for us.
+      const factory = yield* row<{ deleted_at: number | null }>('SELECT deleted_at FROM factory WHERE uid = (SELECT factory_uid FROM run WHERE run_id = ?) FOR SHARE', wanted.runId);
       const run = yield* row<RunRow>('SELECT * FROM run WHERE run_id = ? FOR UPDATE', wanted.runId);
       if (run === undefined) return undefined;
-      const decision = decide(run);
+      const taskBytes = (yield* waitingBytes(run)) + Buffer.byteLength(wanted.message);
+      const decision = decide(run, { factoryDeleted: typeof factory?.deleted_at === 'number', taskBytes });
       if (!decision.ok) return decision;
       const takenAt = decision.outcome === 'queued_prompt' ? nowMs : null;
       yield* insert('followup', ['followup_id', 'run_id', 'at', 'principal_uid', 'message', 'outcome', 'taken_at'], [
@@ -314,7 +334,16 @@ export class RunStore {
   }
 }
 
+/** What a row takes in memory, as far as people decide it; both databases know it without reading the text. */
+const ROW_BYTES = 'octet_length(run.prompt) + COALESCE(octet_length(run.submitted_prompt), octet_length(run.prompt)) + octet_length(run.agent_config)';
+
 const CANCELLED_AFTER_LOSS: Ending = { state: 'CANCELLED', message: 'cancelled on request' };
+
+/** Bytes that the next execution of a run will be handed. */
+function* waitingBytes(run: RunRow): Work<number> {
+  const found = yield* row<{ bytes: number | string | null }>('SELECT sum(octet_length(message)) AS bytes FROM followup WHERE run_id = ? AND taken_at IS NULL', run.run_id);
+  return Number(found?.bytes ?? 0) + (run.prompt_taken_at === null ? Buffer.byteLength(run.submitted_prompt ?? run.prompt) : 0);
+}
 
 function* takeFollowups({ runId, executionId }: Claim, nowMs: number): Work<string[]> {
   const waiting = yield* rows<{ followup_id: string; message: string }>('SELECT followup_id, message FROM followup WHERE run_id = ? AND taken_at IS NULL ORDER BY followup_id', runId);
@@ -329,6 +358,13 @@ function* giveBack(runId: string, executionId: string): Work<void> {
 }
 
 function* requeueForFollowups(runId: string, nowMs: number): Work<void> {
+  // Locked until we commit: a deletion of the factory that came before is seen, one that comes later cancels what we queue.
+  const factory = yield* row<{ deleted_at: number | null }>(
+    `SELECT deleted_at FROM factory WHERE uid =
+      (SELECT r.factory_uid FROM run r WHERE r.run_id = ? AND EXISTS (SELECT 1 FROM followup f WHERE f.run_id = r.run_id AND f.taken_at IS NULL)) FOR SHARE`,
+    runId,
+  );
+  if (typeof factory?.deleted_at === 'number') return;
   yield* change(
     `UPDATE run SET state = 'QUEUED', takeovers = 0, cancel_requested_at = NULL, status_message = NULL, error_code = NULL, retryable = NULL, updated_at = ?
      WHERE run_id = ? AND state IN ${ENDED} AND EXISTS (SELECT 1 FROM followup f WHERE f.run_id = run.run_id AND f.taken_at IS NULL)`,

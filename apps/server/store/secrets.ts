@@ -152,6 +152,14 @@ export function* dropUnboundValues(): Work<void> {
     AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.secret_id = secret_value.secret_id AND w.secret_version = secret_value.version AND w.deleted_at IS NULL)`);
 }
 
+/** Deletes every secret that is a factory's own, values included, and unbinds what used them. */
+export function* dropSecretsOf(owner: string): Work<void> {
+  const own = 'SELECT id FROM secret WHERE owner = ?';
+  yield* change(`UPDATE webhook SET secret_id = NULL, secret_version = NULL WHERE secret_id IN (${own})`, owner);
+  yield* change(`DELETE FROM secret_value WHERE secret_id IN (${own})`, owner);
+  yield* change('DELETE FROM secret WHERE owner = ?', owner);
+}
+
 function covers(grants: Grants, factoryUid: string): boolean {
   return grants.factories === '*' || grants.factories.includes(factoryUid);
 }

@@ -1,6 +1,6 @@
 /** How passes end, and which ends tell people something new. */
 import type { Problem } from '#definitions';
-import { applied, blockedByGuard, blockedByProblems, faulted, fingerprint, unreadable, type Ending } from './endings.ts';
+import { applied, blockedByGuard, blockedByProblems, faulted, fingerprint, PROBLEMS_RECORDED_MAX, unreadable, type Ending } from './endings.ts';
 
 const problem = (more: Partial<Problem> = {}): Problem => ({ path: 'webhooks/a.yaml', line: 1, column: 1, endLine: 1, endColumn: 2, rule: 'wrong-value', severity: 'error', message: 'm', ...more }) as Problem;
 const deletion = { action: 'delete', kind: 'webhook', slug: 'a', uid: 'wh_a', path: 'webhooks/a.yaml', changes: [] } as const;
@@ -23,6 +23,11 @@ describe('an ending', () => {
 });
 
 describe('the fingerprint', () => {
+  it('is made of the problems that are recorded', () => {
+    const recorded = Array.from({ length: PROBLEMS_RECORDED_MAX }, (_, line) => problem({ line }));
+    expect(fingerprint(blockedByProblems('r', [...recorded, problem()]))).toBe(fingerprint(blockedByProblems('r', recorded)));
+  });
+
   const base = blockedByProblems('r', [problem()]);
   it.each([
     { other: base, same: true, why: 'the same end again' },

@@ -18,6 +18,9 @@ export interface Ending {
   rebound: readonly Rebinding[];
 }
 
+/** Problems kept with a pass: enough for any person, bounded for the database. */
+export const PROBLEMS_RECORDED_MAX = 500;
+
 const NOTHING = { problems: [], changes: [], held: [], rebound: [] } as const;
 
 export function applied(revision: string, changes: readonly Change[], problems: readonly Problem[], held: readonly Change[] = [], digest?: string): Ending {
@@ -47,8 +50,8 @@ export function faulted(message: string): Ending {
   return { ...NOTHING, kind: 'failed', reason: 'internal', message };
 }
 
-/** Equal for passes that tell people nothing new. */
+/** Equal for passes that tell people nothing new: made of what is recorded. */
 export function fingerprint({ kind, reason, revision, problems, digest }: Ending): string {
-  const positions = problems.map(({ path, line, column, rule, message }) => [path, line, column, rule, message]);
+  const positions = problems.slice(0, PROBLEMS_RECORDED_MAX).map(({ path, line, column, rule, message }) => [path, line, column, rule, message]);
   return JSON.stringify([kind, reason ?? null, revision ?? null, positions, digest ?? null]);
 }

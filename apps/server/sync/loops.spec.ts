@@ -103,6 +103,17 @@ describe('a loop', () => {
     await expect(loops.settled(uid, 2, 10_000)).resolves.toMatchObject({ generationHandled: 2 });
   });
 
+  it('reports a hint that it cannot take, and goes on', async () => {
+    await added();
+    const ask = stores.factories.ask.bind(stores.factories);
+    stores.factories.ask = () => Promise.reject(new Error('the database is away'));
+    hint();
+    await eventually('the fault is reported', () => events.find((event) => event.includes('the database is away')));
+    stores.factories.ask = ask;
+    hint();
+    await eventually('the next hint is taken', () => (readings === 2 ? (true as const) : undefined));
+  });
+
   it('lets factories not wait for each other', async () => {
     const slow = await added();
     const other = await added();

@@ -53,7 +53,7 @@ export class SyncLoops {
     const source = this.options.openSource(factory, this.options.isTrusted(factory));
     const intervalMs = factory.source.kind === 'git' && factory.source.interval !== undefined ? factory.source.interval * 1000 : this.options.intervalMs;
     const loop: Loop = { uid: factory.uid, sourceText, source, pass: new FactoryPass(this.context, source), asked: new Set(), intervalMs };
-    loop.endWatch = source.watch?.(() => void this.ask(factory.uid, 'watcher'));
+    loop.endWatch = source.watch?.(() => void this.ask(factory.uid, 'watcher').catch((error: unknown) => this.context.report(error, factory.slug)));
     this.loops.set(factory.uid, loop);
     this.notice(factory.uid, 'start');
   }

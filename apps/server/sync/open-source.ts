@@ -1,4 +1,5 @@
 /** Turns a factory's stored source into something that can be read; the one place that knows both. */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
@@ -25,7 +26,7 @@ export function sourceOpener(config: Config, secrets: SecretReader): (factory: F
       url: source.url,
       branch: source.branch,
       path: source.path,
-      cacheDir: join(config.dataDir, 'git', factory.uid),
+      cacheDir: gitCacheFolder(config.dataDir, factory.uid),
       caFile: config.gitCaFile,
       allowLocal: trusted || config.allowLocalSources,
       credential: credentialSecret === undefined ? undefined : async () => text(await secrets.value(factory.uid, credentialSecret, 'git')),
@@ -35,6 +36,16 @@ export function sourceOpener(config: Config, secrets: SecretReader): (factory: F
       gate,
     });
   };
+}
+
+function gitCacheFolder(dataDir: string, factoryUid: string): string {
+  return join(dataDir, 'git', factoryUid);
+}
+
+/** Deletes everything that a factory's git source keeps on disk; call it when the source is closed. */
+export async function forgetGitCache(dataDir: string, factoryUid: string): Promise<void> {
+  const folder = gitCacheFolder(dataDir, factoryUid);
+  await Promise.all([folder, `${folder}.spare`, `${folder}.key`].map((path) => rm(path, { recursive: true, force: true })));
 }
 
 function text(value: Uint8Array | undefined): string | undefined {

@@ -128,6 +128,23 @@ describe('a pass', () => {
     expect(JSON.stringify(await stores.factories.passes(uid, 9))).not.toContain('hidden-word');
   });
 
+  it('whose end cannot be written down is failed and reported', async () => {
+    const uid = await factory();
+    const write = stores.factories.recordPass.bind(stores.factories);
+    let isFirst = true;
+    stores.factories.recordPass = async (...given) => {
+      if (!isFirst) return write(...given);
+      isFirst = false;
+      throw new Error('hidden-word');
+    };
+    const result = await new FactoryPass(context(), scripted(at('r1', 'a'))).run(uid, [], signal);
+    expect(result).toMatchObject({ ending: { kind: 'failed', reason: 'internal' } });
+    expect(result?.retryInMs).toBeGreaterThan(0);
+    expect(reported).toHaveLength(1);
+    expect(await stores.factories.find(uid)).toMatchObject({ failures: 1, condition: { ending: 'failed' } });
+    expect(JSON.stringify(await stores.factories.passes(uid, 9))).not.toContain('hidden-word');
+  });
+
   it('moves secrets before it reads anything, whatever the reading brings', async () => {
     const uid = await factory();
     const source = scripted(at('r1', 'a'), async () => {

@@ -1,18 +1,17 @@
 /** One pass: make the service match the factory repository at its current commit. contract 9. */
 import { createHash } from 'node:crypto';
-import { checkReferences, readDefinitions, type CheckedDefinitions, type KnownFacts, type Reading, type SecretFacts } from '#definitions';
+import { checkReferences, type CheckedDefinitions, type KnownFacts, type Reading, type SecretFacts } from '#definitions';
 import { deriveUid, guard, isEmpty, plan, retryDelayMs, withoutDeletions, type Actual, type Plan } from '#reconcile';
 import type { DefinitionStore, Rebinding } from '../store/definitions.ts';
 import { FenceLost, type Condition, type Factory, type FactoryStore, type PassRecord } from '../store/factories.ts';
 import type { SecretStore } from '../store/secrets.ts';
 import { toApplication } from './apply.ts';
-import { applied, blockedByGuard, blockedByProblems, faulted, fingerprint, unreadable, type Ending } from './endings.ts';
+import { applied, blockedByGuard, blockedByProblems, faulted, fingerprint, PROBLEMS_RECORDED_MAX, unreadable, type Ending } from './endings.ts';
+import { readInSlices } from './reading.ts';
 import type { Source } from './sources/source.ts';
 
 /** A replica that does not renew for this long has lost its factory to another. */
 export const LEASE_MS = 30_000;
-/** Problems kept with a pass: enough for any person, bounded for the database. */
-const PROBLEMS_RECORDED_MAX = 500;
 /** How often a long pass renews its lease and looks after secrets again: a leaked one must not outlive the outage of a git host that hangs. */
 const SECRETS_AGAIN_MS = 1_000;
 
@@ -63,7 +62,7 @@ export class FactoryPass {
     try {
       const rebound = await this.rebindSecrets(factory, lease.fence); // first and always: a rotation waits for no git host
       const ending = factory.suspended ? undefined : await this.attempt(factory, lease.fence, signal);
-      return await this.record(factory, lease.fence, { ...(ending ?? unchanged(factory)), rebound: [...rebound, ...(await meanwhile())] }, triggers, startedAtMs, ending === undefined);
+      return await this.recordAnyway(factory, lease.fence, { ...(ending ?? unchanged(factory)), rebound: [...rebound, ...(await meanwhile())] }, triggers, startedAtMs, ending === undefined);
     } finally {
       await meanwhile();
       await this.context.factories.release(factoryUid, lease.fence);
@@ -132,7 +131,7 @@ export class FactoryPass {
     const { memory } = this;
     const snapshot = await this.source.snapshot(memory.reading?.revision, signal);
     if (!snapshot.ok) return snapshot;
-    if (!snapshot.unchanged) memory.reading = { revision: snapshot.revision, reading: readDefinitions(snapshot.files) };
+    if (!snapshot.unchanged) memory.reading = { revision: snapshot.revision, reading: await readInSlices(snapshot.files) };
     return { ok: true as const, ...(memory.reading as NonNullable<Memory['reading']>) };
   }
 
@@ -164,6 +163,18 @@ export class FactoryPass {
     if (isEmpty(planned) && factory.revisionApplied === revision) return;
     await this.context.definitions.apply(toApplication(factory, fence, revision, planned, checked.definitions, actual));
     await this.context.publish();
+  }
+
+  /** An end that cannot be written down is a fault of ours: that is written down instead, and the pass is tried again later. */
+  private async recordAnyway(...[factory, fence, ending, triggers, startedAtMs, suspended]: Parameters<FactoryPass['record']>): Promise<PassResult> {
+    try {
+      return await this.record(factory, fence, ending, triggers, startedAtMs, suspended);
+    } catch (error) {
+      if (error instanceof FenceLost) throw error;
+      this.context.report(error, factory.slug);
+      const fault = { ...faulted('the end of the pass could not be recorded; the log of the service has the details'), rebound: ending.rebound };
+      return this.record(factory, fence, fault, triggers, startedAtMs, suspended);
+    }
   }
 
   /** The one place where a pass's end is written down, whatever path it took. */

@@ -44,7 +44,7 @@ export function createDirectorySource(options: DirectorySourceOptions): Source {
       watchers.add(end);
       return () => {
         watchers.delete(end);
-        void end();
+        void end().catch(() => undefined); // nobody looks at it any more
       };
     },
     async close() {

@@ -81,14 +81,14 @@ export function authorizationArguments(address: GitAddress): string[] {
   return [`--config-env=http.https://${address.host}/.extraHeader=${AUTHORIZATION_VARIABLE}`];
 }
 
-/** The header line for a token. Forges take any user name beside a token; the address may name one. */
-export function authorizationHeader(address: GitAddress, token: string): string {
-  return `Authorization: Basic ${basicCredentials(address, token)}`;
+/** The header line for a token. Forges take any user name beside a token. */
+export function authorizationHeader(token: string): string {
+  return `Authorization: Basic ${basicCredentials(token)}`;
 }
 
 /** The encoded form of a token as it goes over the wire, to be masked wherever it might come back. */
-export function basicCredentials(address: GitAddress, token: string): string {
-  return Buffer.from(`${address.user ?? 'x-access-token'}:${token}`).toString('base64');
+export function basicCredentials(token: string): string {
+  return Buffer.from(`x-access-token:${token}`).toString('base64');
 }
 
 function sshCommand({ identityFile, knownHostsFile }: SshSettings): string {

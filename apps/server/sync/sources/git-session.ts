@@ -78,7 +78,7 @@ async function readCredential(credential: (() => Promise<string | undefined>) | 
 
 function openSession(scope: SessionScope, { token }: { token?: string }, signals: readonly AbortSignal[]): GitSession {
   const { gate } = scope;
-  const secrets = token === undefined ? [] : [token, basicCredentials(scope.address, token)];
+  const secrets = token === undefined ? [] : [token, basicCredentials(token)];
   const failureOf = (output: GitOutput<unknown>): SourceUnavailable => toFailure(output, scope.address.url, secrets);
   const demand = <Content>(output: GitOutput<Content>): Content => {
     if (output.ended !== 'exit' || output.exitCode !== 0) throw failureOf(output);
@@ -103,7 +103,7 @@ export function commandOf(
   args: readonly string[],
   token?: string,
 ): Pick<GitCommand, 'args' | 'environment' | 'workingFolder' | 'timeoutMs'> {
-  const authorization = token === undefined ? {} : { authorization: authorizationHeader(scope.address, token) };
+  const authorization = token === undefined ? {} : { authorization: authorizationHeader(token) };
   return {
     args: [...hardenedSettings(scope.caFile), ...(token === undefined ? [] : authorizationArguments(scope.address)), ...args],
     environment: gitEnvironment({

@@ -6,13 +6,12 @@ describe('addresses that may be read', () => {
   it.each([
     { url: 'https://example.com/o/r.git', protocol: 'https', given: 'https://example.com/o/r.git', host: 'example.com' },
     { url: 'HTTPS://Example.com:8443/o/r', protocol: 'https', given: 'https://example.com:8443/o/r', host: 'example.com:8443' },
-    { url: 'https://bot@example.com/o/r', protocol: 'https', given: 'https://example.com/o/r', host: 'example.com', user: 'bot' },
     { url: 'ssh://git@example.com:22/o/r', protocol: 'ssh', given: 'ssh://git@example.com:22/o/r', host: 'example.com:22' },
     { url: 'git@example.com:o/r.git', protocol: 'ssh', given: 'git@example.com:o/r.git', host: 'example.com' },
     { url: 'file:///srv/r.git', protocol: 'file', given: 'file:///srv/r.git', host: '' },
     { url: '/srv/my repo.git', protocol: 'file', given: '/srv/my repo.git', host: '' },
-  ])('$url', ({ url, protocol, given, host, user }) => {
-    expect(checkGitUrl(url, true)).toEqual({ ok: true, address: { protocol, url: given, host, user } });
+  ])('$url', ({ url, protocol, given, host }) => {
+    expect(checkGitUrl(url, true)).toEqual({ ok: true, address: { protocol, url: given, host } });
   });
 });
 
@@ -31,6 +30,7 @@ describe('addresses that are refused', () => {
     { url: 'git@git.example.com:-x', why: 'an option where a path should be' },
     { url: 'git@-x:r', why: 'an option where a host should be' },
     { url: 'https://u:hunter2@git.example.com/r', why: 'a password' },
+    { url: 'https://hunter2@git.example.com/r', why: 'a user name can be a token' },
     { url: 'ssh://u:hunter2@git.example.com/r', why: 'a password' },
     { url: 'https://git.example.com/r?private_token=hunter2', why: 'a query can be a credential' },
     { url: 'https://git.example.com/r#main', why: 'a fragment is no part of an address' },

@@ -1,13 +1,11 @@
 /** Which repository addresses are accepted, and how an address is shown without what is secret in it. contract 9 (Git). */
 
-/** An accepted address. `url` is what git is given: an https address without its user name. */
+/** An accepted address. `url` is what git is given. */
 export interface GitAddress {
   protocol: 'https' | 'ssh' | 'file';
   url: string;
   /** Host with port, lower-case: what credentials are granted to and back-off is counted by. Empty for local paths. */
   host: string;
-  /** User name of an https address; git sees it only inside the authorization header. */
-  user?: string;
 }
 
 export type AddressVerdict = { ok: true; address: GitAddress } | { ok: false; message: string };
@@ -58,10 +56,10 @@ function checkSchemed(text: string, allowLocal: boolean): AddressVerdict {
 }
 
 function checkHttps(parsed: URL): AddressVerdict {
-  const user = decodeUser(parsed.username);
-  if (user === undefined) return refuse('the user name in the repository address is malformed');
+  // Forges take a token for a user name: it would be stored and shown.
+  if (parsed.username !== '') return refuse('an https address must not hold a user name, which can be a token; name a credential secret (credential_secret) instead');
   const url = `https://${parsed.host}${parsed.pathname}`;
-  return { ok: true, address: { protocol: 'https', url, host: parsed.host.toLowerCase(), ...(user === '' ? {} : { user }) } };
+  return { ok: true, address: { protocol: 'https', url, host: parsed.host.toLowerCase() } };
 }
 
 function checkSsh(text: string, parsed: URL): AddressVerdict {
@@ -80,16 +78,6 @@ function checkScpForm(text: string): AddressVerdict {
 
 function parse(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
-}
-
-function decodeUser(user: string): string | undefined {
-  if (user === '') return '';
-  try {
-    const decoded = decodeURIComponent(user);
-    return /[\u0000-\u001f\u007f:]/.test(decoded) ? undefined : decoded;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether a name can be a branch: the rules of `git check-ref-format`, without wildcards. */
