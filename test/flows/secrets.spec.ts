@@ -133,7 +133,7 @@ describe('a value that a webhook could not authenticate with', () => {
 
 describe('a value', () => {
   it('is nowhere to be read: no answer, no log, no file of the service', async () => {
-    const marker = `Marker-${'4711'}`;
+    const marker = ['Marker', '4711'].join('-');
     await deliver(service.ingressUrl('main', 'bearer'), TOKEN);
     await deliver(service.ingressUrl('main', 'bearer'), `${TOKEN}-wrong`);
     await fetch(`${service.ingressUrl('main', 'inurl')}/Marker-4711.url-safe_value`, { method: 'POST', body: '{}' });
