@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/ports.ts';
 import { exchange } from './network.ts';
-import { call, type CallOptions } from './recorded-io.ts';
+import { call, type CallOptions } from '../../test/support/recorded-io.ts';
 import { version } from './version.ts';
 
 const KEY = `mw_${'k'.repeat(43)}`;

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { bootService } from '../../test/support/service.ts';
-import { call } from './recorded-io.ts';
+import { call } from '../../test/support/recorded-io.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootService, eventually, type TestService } from '../../test/support/service.ts';
-import { call, type Call, type CallOptions } from './recorded-io.ts';
+import { call, type Call, type CallOptions } from '../../test/support/recorded-io.ts';
 
 /** Does what the first word of its prompt says. */
 const AGENT = `

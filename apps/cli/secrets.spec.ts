@@ -7,7 +7,7 @@ import { SecretReader } from '../server/secrets/reader.ts';
 import { Vault } from '../server/secrets/vault.ts';
 import { SecretStore } from '../server/store/secrets.ts';
 import { bootService, type TestService } from '../../test/support/service.ts';
-import { call, type Call, type CallOptions } from './recorded-io.ts';
+import { call, type Call, type CallOptions } from '../../test/support/recorded-io.ts';
 
 /** Long enough for any webhook, and findable in any output. */
 const VALUE = 'hunter2-hunter2-hunter2-hunter2';

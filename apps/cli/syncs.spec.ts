@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { bootService, type TestService } from '../../test/support/service.ts';
-import { call, type Call } from './recorded-io.ts';
+import { call, type Call } from '../../test/support/recorded-io.ts';
 
 let test: TestService;
 let folder: string;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SIGNATURE_SCHEMES } from '#authentication';
 import { bootService, type TestService } from '../../test/support/service.ts';
-import { call, type Call, type CallOptions } from './recorded-io.ts';
+import { call, type Call, type CallOptions } from '../../test/support/recorded-io.ts';
 
 const SCHEMES = ['token', 'url_token', ...SIGNATURE_SCHEMES.keys()];
 const PLAIN = 'hunter2-hunter2-hunter2-hunter2';

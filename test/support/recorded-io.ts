@@ -1,6 +1,6 @@
 /** For tests: calls the command in this process with streams that are recorded. */
 import { Readable, Writable } from 'node:stream';
-import { main } from './main.ts';
+import { main } from '../../apps/cli/main.ts';
 
 export interface Call {
   code: number;
