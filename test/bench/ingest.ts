@@ -83,12 +83,19 @@ async function startService(): Promise<BenchService> {
       MILLWRIGHT_PORT: String(port), MILLWRIGHT_DATA_DIR: join(box, 'data'), MILLWRIGHT_ADMIN_KEY: key, MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'true',
       // Accepting is measured, not running: another process would work on the runs.
       MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_SYNC_INTERVAL: '3600',
-      ...(databaseUrl === undefined ? {} : { MILLWRIGHT_DATABASE_URL: databaseUrl }),
+      ...(databaseUrl === undefined ? {} : { MILLWRIGHT_DATABASE_URL: databaseUrl, MILLWRIGHT_MASTER_KEY_FILE: await keyFile('master'), MILLWRIGHT_UID_KEY_FILE: await keyFile('uid') }),
     },
     'Millwright is running',
   );
   await call({ port, key, token }, 'PUT', `/secrets/${SECRET_NAME}`, { value: token });
   return { port, key, token };
+}
+
+/** With PostgreSQL the keys must be given. */
+async function keyFile(name: string): Promise<string> {
+  const path = join(box, `${name}-key`);
+  await writeFile(path, randomBytes(32).toString('hex'), { mode: 0o600 });
+  return path;
 }
 
 async function makeFactories(service: BenchService): Promise<string[]> {
