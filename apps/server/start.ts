@@ -109,7 +109,7 @@ async function ensureMainFactory(service: Service, argument: string, cwd: string
   const source = spec.kind === 'directory' ? { kind: 'directory' as const, path: resolve(cwd, spec.path) } : spec;
   const uid = deriveUid(service.installation.uidKey, 'factory', MAIN_SLUG);
   const made = await service.factories.create({ uid, slug: MAIN_SLUG, name: 'main', description: '', source, serviceAccountUid: serviceAccountOf(uid) });
-  if (!made) await service.factories.setSource(uid, source);
+  if (!made) await service.factories.edit(uid, { source });
   return { uid };
 }
 

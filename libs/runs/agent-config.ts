@@ -61,6 +61,7 @@ function knownServerMembers(server: unknown): Record<string, unknown> {
   return withoutAbsent({ command, args, env, url, headers });
 }
 
-function withoutAbsent<T extends object>(value: T): T {
+/** The same members without those that are undefined: on the wire, what is not known is absent. */
+export function withoutAbsent<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
 }

@@ -118,7 +118,7 @@ await onEachBackend('factories', (world) => {
   it.each([
     { act: 'suspend', by: (uid: string) => world.stores.factories.setSuspended(uid, true) },
     { act: 'approve', by: (uid: string) => world.stores.factories.approve(uid, 'digest', 'user_admin') },
-    { act: 'another source', by: (uid: string) => world.stores.factories.setSource(uid, { kind: 'directory', path: '/elsewhere' }) },
+    { act: 'another source', by: (uid: string) => world.stores.factories.edit(uid, { source: { kind: 'directory', path: '/elsewhere' } }) },
   ])('asks for a pass on $act', async ({ by }) => {
     const { uid } = await seedFactory(stores);
     await by(uid);
@@ -127,7 +127,7 @@ await onEachBackend('factories', (world) => {
 
   it('does not ask for a pass when the source stays the same', async () => {
     const { uid } = await seedFactory(stores);
-    await stores.factories.setSource(uid, { kind: 'directory', path: '/srv/x' });
+    await stores.factories.edit(uid, { source: { kind: 'directory', path: '/srv/x' } });
     expect((await stores.factories.find(uid))?.generationRequested).toBe(1);
   });
 

@@ -5,6 +5,7 @@ import type { Change } from '#reconcile';
 import { toAgentConfig } from '#runs';
 import type { Factory, PassRecord } from '../store/factories.ts';
 import type { DefinitionRow, DeliveryRow, WebhookRow } from '../store/tables.ts';
+import { toTime } from '../http/times.ts';
 
 type Item = Record<string, unknown>;
 
@@ -93,8 +94,4 @@ export function toDeliveryItem(entry: DeliveryRow, showsReason: boolean): Item {
     ...(entry.reason !== null && showsReason ? { refused_because: entry.reason } : {}),
     ...decision,
   };
-}
-
-function toTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,7 +1,8 @@
 /** A run as the API shows it. spec: Agent run; contract 3 (RunItem). */
-import { isEnded, type AmbientAgentConfig, type RunState } from '#runs';
+import { isCancellable, withoutAbsent, type AmbientAgentConfig, type RunState } from '#runs';
 import type { Principal } from '../store/access.ts';
 import type { RunRow } from '../store/tables.ts';
+import { toTime } from '../http/times.ts';
 
 /** Members that are not known are absent; `started_at` and `finished_at` are null until they happen. */
 export function toRunItem(run: RunRow, creator: Principal | undefined, executor: Principal | undefined, publicUrl: string): Record<string, unknown> {
@@ -27,7 +28,7 @@ export function toRunItem(run: RunRow, creator: Principal | undefined, executor:
     automation_id: run.automation_uid ?? undefined,
     metadata: { ...(JSON.parse(run.metadata) as Record<string, string>), ...reservedMetadata(run) },
     is_sandbox_running: run.state === 'INPROGRESS' || run.state === 'BLOCKED',
-    is_run_type_cancellable: !isEnded(run.state as RunState),
+    is_run_type_cancellable: isCancellable(run.state as RunState),
     run_time: run.started_at === null ? undefined : isoDuration((run.finished_at ?? run.updated_at) - run.started_at),
   });
 }
@@ -51,14 +52,6 @@ function toPrincipal(principal: Principal | undefined, uid: string): Record<stri
   return withoutAbsent({ type: principal?.kind ?? 'user', uid, display_name: principal?.displayName ?? uid, email: principal?.email });
 }
 
-export function toTime(ms: number): string {
-  return new Date(ms).toISOString();
-}
-
 function isoDuration(ms: number): string {
   return `PT${(Math.max(0, ms) / 1000).toFixed(3).replace(/\.?0+$/, '')}S`;
-}
-
-function withoutAbsent(members: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

@@ -12,6 +12,7 @@ import { maySee, type Caller } from '../http/access.ts';
 import { lastingConflict, notFound, Refusal } from '../http/answers.ts';
 import type { FactoryDispatchRequest, RunAgentRequest, RunFollowupRequest } from '../http/body-schemas.ts';
 import { toRunItem } from './run-item.ts';
+import { toTime } from '../http/times.ts';
 
 /** What the outside world gives the service. */
 export interface RunSurroundings {
@@ -131,7 +132,7 @@ export class RunService {
     const events = await this.runs.events(runId, after, limit);
     return {
       events: events.map(({ seq, kind, atMs, executionId, body }) => ({
-        seq, event_type: kind, occurred_at: new Date(atMs).toISOString(), run_id: runId, execution_id: executionId, payload: JSON.parse(body) as unknown,
+        seq, event_type: kind, occurred_at: toTime(atMs), run_id: runId, execution_id: executionId, payload: JSON.parse(body) as unknown,
       })),
     };
   }

@@ -7,6 +7,7 @@ import type { Caller } from '../http/access.ts';
 import { lastingConflict, notFound, Refusal } from '../http/answers.ts';
 import type { SecretPut } from '../http/body-schemas.ts';
 import type { Vault } from './vault.ts';
+import { toTime } from '../http/times.ts';
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
 
@@ -98,7 +99,7 @@ export class SecretService {
       version: secret.version,
       set: secret.version > 0,
       url_safe: secret.usableFor?.url_token ?? false,
-      updated_at: new Date(secret.updatedAtMs).toISOString(),
+      updated_at: toTime(secret.updatedAtMs),
       used_by: users.map(toUserItem),
     };
   }

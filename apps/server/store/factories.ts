@@ -111,13 +111,6 @@ export class FactoryStore {
     });
   }
 
-  /** Points an existing factory to another source and asks for a pass. */
-  async setSource(uid: string, source: FactorySource): Promise<void> {
-    const text = JSON.stringify(source);
-    await this.database.run(() =>
-      change('UPDATE factory SET source = ?, generation_requested = generation_requested + 1, revision_seen = NULL WHERE uid = ? AND source <> ?', text, uid, text));
-  }
-
   async find(uid: string): Promise<Factory | undefined> {
     const found = await looking(this.database.source.getRepository(FACTORY).findOneBy({ uid }));
     return found === null || found.deleted_at !== null ? undefined : toFactory(found);
@@ -241,10 +234,13 @@ export class FactoryStore {
   edit(uid: string, { name, source }: { name?: string; source?: FactorySource }): Promise<void> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
-      yield* change('UPDATE factory SET name = COALESCE(?, name), updated_at = ? WHERE uid = ? AND deleted_at IS NULL', name ?? null, nowMs, uid);
+      if (name !== undefined) yield* change('UPDATE factory SET name = ?, updated_at = ? WHERE uid = ? AND deleted_at IS NULL', name, nowMs, uid);
       if (source === undefined) return;
       const text = JSON.stringify(source);
-      yield* change('UPDATE factory SET source = ?, generation_requested = generation_requested + 1, revision_seen = NULL WHERE uid = ? AND source <> ? AND deleted_at IS NULL', text, uid, text);
+      yield* change(
+        'UPDATE factory SET source = ?, updated_at = ?, generation_requested = generation_requested + 1, revision_seen = NULL WHERE uid = ? AND source <> ? AND deleted_at IS NULL',
+        text, nowMs, uid, text,
+      );
     });
   }
 }

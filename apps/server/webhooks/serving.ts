@@ -1,13 +1,11 @@
 /** Webhooks and compiled filters in memory, so that a delivery needs no query to be decided; guarded by version. contract 5 (Transaction). */
 import { digestSecret, prepareSigningKey, SIGNATURE_SCHEMES, type SignatureScheme } from '#authentication';
+import { SERVING_VERSION_FRESH_MS } from '#deliveries';
 import type { AgentDefaults, AuthMode, AutomationDefinition } from '#definitions';
 import { compileFilter, MATCH_EVERYTHING, UNREADABLE_FILTER, type CompiledFilter } from '#filters';
 import type { Vault } from '../secrets/vault.ts';
 import type { ServingFactory, ServingStore, ServingWebhook } from '../store/serving.ts';
 import type { SealedSecret } from '../store/secrets.ts';
-
-/** A refusal from memory is final only if memory was confirmed within this time. contract 5. */
-const CONFIRMED_FOR_MS = 1_000;
 
 /** One webhook as the ingress sees it. A credential that is undefined never authenticates. */
 export interface ServedWebhook {
@@ -72,7 +70,7 @@ export class Serving {
 
   /** Whether memory was confirmed recently enough for a refusal. */
   isConfirmed(): boolean {
-    return this.monotonicMs() - this.confirmedAtMs <= CONFIRMED_FOR_MS;
+    return this.monotonicMs() - this.confirmedAtMs <= SERVING_VERSION_FRESH_MS;
   }
 
   /** Brings memory up to what is committed now. Throws StoreFault when the database does not answer. */
