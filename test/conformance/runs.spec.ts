@@ -40,6 +40,8 @@ await onEachBackend('runs', (world) => {
       agent_config: run.agentConfig, metadata: run.metadata, factory_uid: 'f', automation_uid: 'a', webhook_uid: 'w', entry_id: run.entryId, delivery_id: 'd',
       definition_revision: 'r', status_message: null, error_code: null, retryable: null, session_id: null, execution_id: null, epoch: 0, takeovers: 0, lease_owner: null,
       lease_until: null, prompt_taken_at: null, cancel_requested_at: null, created_at: 1_700_000_000_123, updated_at: 1_700_000_000_123, started_at: null, finished_at: null,
+      executor_uid: null, model_id: null, environment_id: null, skill_spec: null, conversation_id: null, parent_run_id: null, schedule_id: null, trigger_url: null,
+      mode: 'normal', interactive: 0,
     });
     await stores.runs.cancel(run.runId);
   });

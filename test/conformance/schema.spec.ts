@@ -23,7 +23,7 @@ async function columnsOf(stores: Stores): Promise<Column[]> {
   const text =
     stores.database.dialect === 'sqlite'
       ? `SELECT m.name AS table_name, c.name AS column_name, c.type AS data_type, CASE WHEN c."notnull" = 1 OR c.pk > 0 THEN 0 ELSE 1 END AS nullable
-         FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'`
+         FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c WHERE m.type = 'table'`
       : "SELECT table_name, column_name, data_type, CASE is_nullable WHEN 'YES' THEN 1 ELSE 0 END AS nullable FROM information_schema.columns WHERE table_schema = 'public'";
   const found = await look<{ table_name: string; column_name: string; data_type: string; nullable: number }>(stores, text);
   return found

@@ -29,7 +29,7 @@ function toNewRun(automation: ServedAutomation, webhook: ServedWebhook, delivery
     prompt: webhookPrompt(definition.prompt, envelopeText),
     source: 'CUSTOM_WEBHOOK',
     creatorUid: factory.serviceAccountUid,
-    configName: config.name,
+    configName: config.name, modelId: config.model_id, environmentId: config.environment_id, skillSpec: config.skill_spec,
     agentConfig: JSON.stringify(config),
     metadata: '{}',
     factoryUid: factory.uid,

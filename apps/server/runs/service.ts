@@ -68,7 +68,7 @@ export class RunService {
       runId, prompt, source,
       title: request.title ?? defaultTitle(prompt),
       creatorUid: access.principal.uid,
-      configName: config.name,
+      configName: config.name, modelId: config.model_id, environmentId: config.environment_id, skillSpec: config.skill_spec,
       agentConfig: JSON.stringify(config),
       metadata: JSON.stringify({ ...request.metadata, ...ticket }),
       factoryUid: request.factory_uid,

@@ -9,7 +9,11 @@ export interface NewRun {
   prompt: string;
   source: RunSource;
   creatorUid: string;
+  /** What lists are filtered by, out of the resolved configuration. */
   configName?: string;
+  modelId?: string;
+  environmentId?: string;
+  skillSpec?: string;
   /** Resolved AmbientAgentConfig as JSON text. */
   agentConfig: string;
   /** Caller's metadata as JSON text. */
@@ -21,12 +25,21 @@ export interface NewRun {
   entryId?: string;
   deliveryId?: string;
   definitionRevision?: string;
+  /** Conversation that it continues; undefined: its own, under its own ID. */
+  conversationId?: string;
+  parentRunId?: string;
+  triggerUrl?: string;
+  mode?: RunMode;
+  interactive?: boolean;
   createdAtMs: number;
 }
+
+export type RunMode = 'normal' | 'plan' | 'orchestrate';
 
 export const RUN_COLUMNS = [
   'run_id', 'title', 'state', 'prompt', 'source', 'creator_uid', 'config_name', 'agent_config', 'metadata', 'factory_uid', 'automation_uid',
   'webhook_uid', 'entry_id', 'delivery_id', 'definition_revision', 'epoch', 'takeovers', 'created_at', 'updated_at',
+  'model_id', 'environment_id', 'skill_spec', 'conversation_id', 'parent_run_id', 'trigger_url', 'mode', 'interactive',
 ] as const;
 
 /** Values in the order of RUN_COLUMNS; a new run is QUEUED. */
@@ -35,5 +48,7 @@ export function toRunValues(run: NewRun): SqlValue[] {
     run.runId, run.title, 'QUEUED', run.prompt, run.source, run.creatorUid, run.configName ?? null, run.agentConfig, run.metadata,
     run.factoryUid ?? null, run.automationUid ?? null, run.webhookUid ?? null, run.entryId ?? null, run.deliveryId ?? null,
     run.definitionRevision ?? null, 0, 0, run.createdAtMs, run.createdAtMs,
+    run.modelId ?? null, run.environmentId ?? null, run.skillSpec ?? null, run.conversationId ?? null, run.parentRunId ?? null, run.triggerUrl ?? null,
+    run.mode ?? 'normal', run.interactive === true ? 1 : 0,
   ];
 }

@@ -172,6 +172,18 @@ export interface RunRow {
   updated_at: number;
   started_at: number | null;
   finished_at: number | null;
+  /** Who works for whom: the creator, where it is null. */
+  executor_uid: string | null;
+  model_id: string | null;
+  environment_id: string | null;
+  skill_spec: string | null;
+  /** Null: the run is its own conversation, under its own ID. */
+  conversation_id: string | null;
+  parent_run_id: string | null;
+  schedule_id: string | null;
+  trigger_url: string | null;
+  mode: string;
+  interactive: number;
 }
 
 export const RUN = table<RunRow>('run', {
@@ -180,6 +192,8 @@ export const RUN = table<RunRow>('run', {
   entry_id: 'text?', delivery_id: 'text?', definition_revision: 'text?', status_message: 'text?', error_code: 'text?', retryable: 'int?',
   session_id: 'text?', execution_id: 'text?', epoch: 'int', takeovers: 'int', lease_owner: 'text?', lease_until: 'int?',
   prompt_taken_at: 'int?', cancel_requested_at: 'int?', created_at: 'int', updated_at: 'int', started_at: 'int?', finished_at: 'int?',
+  executor_uid: 'text?', model_id: 'text?', environment_id: 'text?', skill_spec: 'text?', conversation_id: 'text?', parent_run_id: 'text?',
+  schedule_id: 'text?', trigger_url: 'text?', mode: 'text', interactive: 'int',
 });
 
 export const SCHEMA = [FACTORY, WEBHOOK, AUTOMATION, RESOURCE, PASS, DELIVERY, RUN];
