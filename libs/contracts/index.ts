@@ -9,3 +9,8 @@ export type { EnvironmentFile } from './generated/environment.ts';
 export type { FactoryFile } from './generated/factory.ts';
 export type { WebhookFile } from './generated/webhook.ts';
 export { escapeSegment, labelOf, unescapeSegment } from './pointers.ts';
+export { API_SCHEMAS } from './generated/registry.ts';
+export { componentOf, operationOf, OPERATIONS } from './operations.ts';
+export type { Operation, OperationAnswer, OperationGroup, OperationParameter } from './operations.ts';
+export { readQuery } from './queries.ts';
+export type { RawQuery } from './queries.ts';

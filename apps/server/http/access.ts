@@ -4,6 +4,7 @@ import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { AccessStore, type Access, type Role } from '../store/access.ts';
+import type { ChangedBy } from '../store/audit.ts';
 import { Refusal } from './answers.ts';
 import { refuseNul } from './nul.ts';
 
@@ -31,6 +32,11 @@ export interface Caller {
 /** The caller of a request; only behind the guard. */
 export function callerOf(request: FastifyRequest): Caller {
   return { access: accessOf(request), address: request.ip };
+}
+
+/** The same, for the audit entry that is written with the change; `id` is the entry's. */
+export function changedBy({ access, address }: Caller, id: string): ChangedBy {
+  return { id, principalUid: access.principal.uid, keyId: access.keyId, address };
 }
 
 /** Whether a key may see a factory; what it may not see does not exist for it. */

@@ -1,0 +1,71 @@
+/** Query strings by the parameters that an operation declares: repeated keys are arrays, `name[key]=value` are maps, unknown names are ignored. contract 3 (List). */
+import type { SchemaError } from './errors.ts';
+import { operationOf, type OperationParameter } from './operations.ts';
+import { API_SCHEMAS } from './generated/registry.ts';
+import { compileSchema, type Checked, type SchemaCheck } from './validators.ts';
+
+/** A query as a server parses it: name → value, or values where the name is repeated. */
+export type RawQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The typed query, or everything that is wrong with it; a pointer is the parameter's name. Absent parameters with a default have it. */
+export function readQuery(operationId: string, raw: RawQuery): Checked<Record<string, unknown>> {
+  const errors: SchemaError[] = [];
+  const value: Record<string, unknown> = {};
+  for (const parameter of operationOf(operationId).parameters ?? []) {
+    if (parameter.in !== 'query') continue;
+    const given = givenOf(parameter, raw);
+    if (given === undefined) {
+      if (parameter.schema['default'] !== undefined) value[parameter.name] = parameter.schema['default'];
+      if (parameter.required === true) errors.push({ pointer: parameter.name, kind: 'missing-key', message: `${parameter.name} is required` });
+      continue;
+    }
+    const checked = checkOf(parameter)(given);
+    if (checked.ok) value[parameter.name] = checked.value;
+    else errors.push(...checked.errors.map((error) => ({ ...error, pointer: `${parameter.name}${error.pointer}`, message: `${parameter.name}: ${error.message}` })));
+  }
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, value };
+}
+
+/** What was sent for one parameter, as the type that its schema asks for; what cannot be converted stays text and fails its schema. */
+function givenOf({ name, schema }: OperationParameter, raw: RawQuery): unknown {
+  const type = resolved(schema)['type'];
+  if (type === 'object') return mapOf(name, raw);
+  const sent = Object.hasOwn(raw, name) ? raw[name] : undefined;
+  const values = sent === undefined ? [] : [sent].flat();
+  if (type === 'array') return values.length === 0 ? undefined : values;
+  const [first] = values;
+  return first === undefined || first === '' ? undefined : converted(first, type);
+}
+
+function mapOf(name: string, raw: RawQuery): Record<string, string> | undefined {
+  const entries = Object.entries(raw).flatMap(([key, sent]) => {
+    const inner = key.startsWith(`${name}[`) && key.endsWith(']') ? key.slice(name.length + 1, -1) : undefined;
+    const [first] = sent === undefined ? [] : [sent].flat();
+    return inner === undefined || first === undefined ? [] : [[inner, first] as const];
+  });
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+function converted(text: string, type: unknown): unknown {
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+function resolved(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const reference = schema['$ref'];
+  return typeof reference === 'string' ? ((API_SCHEMAS[reference] as Record<string, unknown> | undefined) ?? {}) : schema;
+}
+
+const checks = new WeakMap<OperationParameter, SchemaCheck<unknown>>();
+
+function checkOf(parameter: OperationParameter): SchemaCheck<unknown> {
+  let check = checks.get(parameter);
+  if (check === undefined) {
+    check = compileSchema<unknown>({ ...parameter.schema, $id: `api/parameter-${(parameterCount += 1)}` }, Object.values(API_SCHEMAS));
+    checks.set(parameter, check);
+  }
+  return check;
+}
+
+let parameterCount = 0;
