@@ -13,6 +13,15 @@ describe('generated files', () => {
       expect({ path, text: await readFile(join(root, path), 'utf8') }).toEqual({ path, text });
     }
   });
+
+  it('the API document matches schemas/', async () => {
+    // Loaded after the files above have been written.
+    const { openApiDocument } = await import('#contracts');
+    const path = 'schemas/generated/openapi.json';
+    const text = `${JSON.stringify(openApiDocument(''), null, 2)}\n`;
+    if (process.env['UPDATE_GENERATED'] === '1') await write(join(root, path), text);
+    expect({ path, text: await readFile(join(root, path), 'utf8') }).toEqual({ path, text });
+  });
 });
 
 async function write(path: string, text: string): Promise<void> {

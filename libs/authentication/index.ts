@@ -1,6 +1,6 @@
 /** The door of `#authentication`: does this request prove knowledge of the secret, and if not, why. */
 export * from './types.ts';
-export { deliveryHeadersOf, SIGNATURE_SCHEMES } from './schemes.ts';
+export { deliveryHeadersOf, signatureHeadersOf, SIGNATURE_SCHEMES } from './schemes.ts';
 export { headersFromRaw } from './headers.ts';
 export { digestSecret, verifyBearer, verifyUrlToken } from './tokens.ts';
 export { prepareSigningKey, type SigningKey } from './signing-keys.ts';

@@ -82,6 +82,11 @@ export function inFamily(template: string, family: string): string {
   return template.replaceAll('{n}', family);
 }
 
+/** Every header in which the scheme's senders may put a signature, lower-case, in the order they are tried. */
+export function signatureHeadersOf(scheme: SignatureScheme): readonly string[] {
+  return familiesOf(scheme).map((family) => inFamily(scheme.signature.header, family));
+}
+
 /** The header that carries the scheme's timestamp in this family; undefined when the timestamp is elsewhere or absent. */
 export function timestampHeader(scheme: SignatureScheme, family: string): string | undefined {
   const from = scheme.timestamp?.from;

@@ -19,6 +19,8 @@ export interface OperationAnswer {
   schema?: string;
   /** `application/json` by default. */
   contentType?: string;
+  /** Types besides, where the request's Accept header chooses. */
+  otherContentTypes?: readonly string[];
   /** Headers that the answer always carries, with what they say. */
   headers?: Readonly<Record<string, string>>;
 }

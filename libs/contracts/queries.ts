@@ -9,19 +9,23 @@ export type RawQuery = Readonly<Record<string, string | readonly string[] | unde
 
 /** The typed query, or everything that is wrong with it; a pointer is the parameter's name. Absent parameters with a default have it. */
 export function readQuery(operationId: string, raw: RawQuery): Checked<Record<string, unknown>> {
+  return readParameters(operationOf(operationId).parameters ?? [], raw);
+}
+
+/** The same for any parameters; those that are not of the query are left out. */
+export function readParameters(parameters: readonly OperationParameter[], raw: RawQuery): Checked<Record<string, unknown>> {
   const errors: SchemaError[] = [];
   const value: Record<string, unknown> = {};
-  for (const parameter of operationOf(operationId).parameters ?? []) {
+  for (const parameter of parameters) {
     if (parameter.in !== 'query') continue;
     const given = givenOf(parameter, raw);
-    if (given === undefined) {
+    const checked = given === undefined ? undefined : checkOf(parameter)(given);
+    // Empty is what a form sends for a field that nobody filled in: where it is no mistake, it says nothing.
+    if (given === undefined || (checked?.ok === true && isEmpty(given))) {
       if (parameter.schema['default'] !== undefined) value[parameter.name] = parameter.schema['default'];
       if (parameter.required === true) errors.push({ pointer: parameter.name, kind: 'missing-key', message: `${parameter.name} is required` });
-      continue;
-    }
-    const checked = checkOf(parameter)(given);
-    if (checked.ok) value[parameter.name] = checked.value;
-    else errors.push(...checked.errors.map((error) => ({ ...error, pointer: `${parameter.name}${error.pointer}`, message: `${parameter.name}: ${error.message}` })));
+    } else if (checked?.ok === true) value[parameter.name] = checked.value;
+    else errors.push(...(checked?.errors ?? []).map((error) => ({ ...error, pointer: `${parameter.name}${error.pointer}`, message: `${parameter.name}: ${error.message}` })));
   }
   return errors.length > 0 ? { ok: false, errors } : { ok: true, value };
 }
@@ -29,12 +33,16 @@ export function readQuery(operationId: string, raw: RawQuery): Checked<Record<st
 /** What was sent for one parameter, as the type that its schema asks for; what cannot be converted stays text and fails its schema. */
 function givenOf({ name, schema }: OperationParameter, raw: RawQuery): unknown {
   const type = resolved(schema)['type'];
-  if (type === 'object') return mapOf(name, raw);
   const sent = Object.hasOwn(raw, name) ? raw[name] : undefined;
-  const values = sent === undefined ? [] : [sent].flat();
+  const values = [sent ?? []].flat();
   if (type === 'array') return values.length === 0 ? undefined : values;
   const [first] = values;
-  return first === undefined || first === '' ? undefined : converted(first, type);
+  if (type === 'object') return first ?? mapOf(name, raw);
+  return first === undefined ? undefined : converted(first, type);
+}
+
+function isEmpty(given: unknown): boolean {
+  return given === '' || (Array.isArray(given) && given.every((value) => value === ''));
 }
 
 function mapOf(name: string, raw: RawQuery): Record<string, string> | undefined {
@@ -48,6 +56,7 @@ function mapOf(name: string, raw: RawQuery): Record<string, string> | undefined 
 
 function converted(text: string, type: unknown): unknown {
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'number' && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
 }

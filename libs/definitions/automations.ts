@@ -3,14 +3,14 @@ import type { AutomationFrontMatter } from '#contracts';
 import type { JsonValue } from '#filters';
 import { runSecretProblems, toAgentDefaults } from './agent-keys.ts';
 import { readCron } from './cron.ts';
-import { readDocument } from './document.ts';
+import { readDocument, type DocumentReading } from './document.ts';
 import type { FileReading } from './file-reading.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { filterProblems } from './payload-filters.ts';
 import { hasErrors, problemAt } from './problems.ts';
 import { FILE_START, type SourceText } from './source-text.ts';
 import { didYouMean } from './suggest.ts';
-import type { FilePositions, Problem, ScheduleTrigger, WrittenAutomation, WrittenTrigger, WrittenWebhookTrigger } from './types.ts';
+import type { FilePositions, Problem, Range, ScheduleTrigger, WrittenAutomation, WrittenTrigger, WrittenWebhookTrigger } from './types.ts';
 
 const NO_POSITIONS: FilePositions = { value: () => FILE_START, key: () => FILE_START, plainText: () => undefined };
 /** UIDs of webhooks: 130 bits in lower-case Crockford base32. contract 1 (Identifiers). */
@@ -21,14 +21,24 @@ const PROVIDERS = ['webhook', 'schedule'];
 export function readAutomation(name: string, source: SourceText): FileReading<WrittenAutomation> {
   const split = splitFrontMatter(source);
   if (!split.ok) return { definition: undefined, problems: [split.problem], positions: NO_POSITIONS };
-  const { document, problems, positions } = readDocument('automation', source, split.yaml);
-  if (split.prompt.trim() === '') problems.push(emptyPrompt(source, split.promptStart));
-  if (document === undefined) return { definition: undefined, problems, positions };
-  const reader: TriggerReader = { isMisshapen: hasErrors(problems), path: source.path, positions, problems };
-  const triggers = document.triggers.map((trigger, index) => readTrigger(trigger, `/triggers/${index}`, reader));
-  problems.push(...runSecretProblems(source.path, document.secrets, '/secrets', positions));
-  return { definition: toAutomation(name, source.path, document, triggers, split.prompt), problems, positions };
+  const read = readDocument('automation', source, split.yaml);
+  const { promptStart } = split;
+  return automationOf(name, source.path, read, { text: split.prompt, place: source.range(promptStart, promptStart) });
 }
+
+/** The automation that a checked document and a prompt, which stands at `place`, say. */
+export function automationOf(
+  name: string, path: string, { document, problems, positions }: DocumentReading<'automation'>, prompt: { text: string; place: Range },
+): FileReading<WrittenAutomation> {
+  if (prompt.text.trim() === '') problems.push(problemAt(path, prompt.place, 'empty-prompt', EMPTY_PROMPT));
+  if (document === undefined) return { definition: undefined, problems, positions };
+  const reader: TriggerReader = { isMisshapen: hasErrors(problems), path, positions, problems };
+  const triggers = document.triggers.map((trigger, index) => readTrigger(trigger, `/triggers/${index}`, reader));
+  problems.push(...runSecretProblems(path, document.secrets, '/secrets', positions));
+  return { definition: toAutomation(name, path, document, triggers, prompt.text), problems, positions };
+}
+
+const EMPTY_PROMPT = 'the prompt is empty; write what the agent shall do below the front matter';
 
 interface TriggerReader {
   /** The document has errors of shape. */
@@ -36,11 +46,6 @@ interface TriggerReader {
   path: string;
   positions: FilePositions;
   problems: Problem[];
-}
-
-function emptyPrompt(source: SourceText, promptStart: number): Problem {
-  const message = 'the prompt is empty; write what the agent shall do below the front matter';
-  return problemAt(source.path, source.range(promptStart, promptStart), 'empty-prompt', message);
 }
 
 function toAutomation(name: string, path: string, file: AutomationFrontMatter, triggers: WrittenTrigger[], prompt: string): WrittenAutomation {

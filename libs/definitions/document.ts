@@ -7,7 +7,7 @@ import type { SourceText } from './source-text.ts';
 import { UNSHIPPED_SCHEMES } from './unshipped-schemes.ts';
 import { didYouMean } from './suggest.ts';
 import type { FilePositions, Problem } from './types.ts';
-import { readYaml, type Slice } from './yaml-document.ts';
+import { readYaml, type Slice, type YamlReading } from './yaml-document.ts';
 
 export interface DocumentReading<Name extends DefinitionSchemaName> {
   /** The typed document as far as its shape is right; it may only apply when no error stands beside it. */
@@ -20,12 +20,16 @@ type Mapping = { [key: string]: JsonValue };
 
 /** Reads and checks one document; all of its problems at once. */
 export function readDocument<Name extends DefinitionSchemaName>(name: Name, source: SourceText, slice: Slice): DocumentReading<Name> {
-  const { value, problems, positions } = readYaml(source, slice);
+  return checkDocument(name, source.path, readYaml(source, slice));
+}
+
+/** Checks a document that has been read already, whatever it was written in. `problems` of the reading stay in front. */
+export function checkDocument<Name extends DefinitionSchemaName>(name: Name, path: string, { value, problems, positions }: YamlReading): DocumentReading<Name> {
   if (value === undefined) return { document: undefined, problems, positions };
-  const served = withoutHostedKeys(name, value, source, positions, problems);
+  const served = withoutHostedKeys(name, value, path, positions, problems);
   const checked = validatorFor(name)(served);
   if (checked.ok) return { document: checked.value, problems, positions };
-  const shape = checked.errors.slice(0, FILE_PROBLEMS_MAX + 1).map((error) => shapeProblem(name, error, source, positions));
+  const shape = checked.errors.slice(0, FILE_PROBLEMS_MAX + 1).map((error) => shapeProblem(name, error, path, positions));
   addShapeProblems(problems, firstProblems(shape, FILE_PROBLEMS_MAX));
   const rest = validatorFor(name)(withoutOffenders(served, checked.errors));
   return { document: rest.ok ? rest.value : undefined, problems, positions };
@@ -49,19 +53,19 @@ function removeMember(root: Mapping, segments: readonly string[]): void {
   if (isMapping(parent)) delete parent[segments.at(-1) ?? ''];
 }
 
-function withoutHostedKeys(name: DefinitionSchemaName, value: Mapping, source: SourceText, positions: FilePositions, problems: Problem[]): Mapping {
-  const served = withoutKeys(value, '', HOSTED_KEYS[name][''], source, positions, problems);
+function withoutHostedKeys(name: DefinitionSchemaName, value: Mapping, path: string, positions: FilePositions, problems: Problem[]): Mapping {
+  const served = withoutKeys(value, '', HOSTED_KEYS[name][''], path, positions, problems);
   const below = served['agentDefaults'];
   const keys = HOSTED_KEYS[name]['/agentDefaults'];
   if (keys === undefined || !isMapping(below)) return served;
-  return { ...served, agentDefaults: withoutKeys(below, '/agentDefaults', keys, source, positions, problems) };
+  return { ...served, agentDefaults: withoutKeys(below, '/agentDefaults', keys, path, positions, problems) };
 }
 
 function withoutKeys(
   value: Mapping,
   pointer: string,
   keys: ReadonlySet<string> | undefined,
-  source: SourceText,
+  path: string,
   positions: FilePositions,
   problems: Problem[],
 ): Mapping {
@@ -69,7 +73,7 @@ function withoutKeys(
   if (hosted.length === 0) return value;
   for (const key of hosted) {
     const range = positions.key(`${pointer}/${escapeSegment(key)}`);
-    problems.push(problemAt(source.path, range, 'unsupported-here', `${key} is a key of the hosted service that is not served here; it is ignored`));
+    problems.push(problemAt(path, range, 'unsupported-here', `${key} is a key of the hosted service that is not served here; it is ignored`));
   }
   return Object.fromEntries(Object.entries(value).filter(([key]) => !hosted.includes(key)));
 }
@@ -84,13 +88,13 @@ function placeIn({ line, column }: Problem): string {
   return `${line}:${column}`;
 }
 
-function shapeProblem(name: DefinitionSchemaName, error: SchemaError, source: SourceText, positions: FilePositions): Problem {
+function shapeProblem(name: DefinitionSchemaName, error: SchemaError, path: string, positions: FilePositions): Problem {
   const { rule, message } = name === 'webhook' ? webhookWords(error) : { rule: error.kind, message: error.message };
   const unshipped = error.pointer === '/signatureScheme' && error.found !== undefined ? UNSHIPPED_SCHEMES.get(error.found) : undefined;
-  if (unshipped !== undefined) return problemAt(source.path, positions.value(error.pointer), 'unshipped-scheme', `signatureScheme ${error.found} is not served: ${unshipped}`);
+  if (unshipped !== undefined) return problemAt(path, positions.value(error.pointer), 'unshipped-scheme', `signatureScheme ${error.found} is not served: ${unshipped}`);
   const hint = error.found === undefined ? '' : didYouMean(error.found, error.candidates ?? []);
   const range = error.kind === 'unknown-key' ? positions.key(error.pointer) : positions.value(error.pointer);
-  return problemAt(source.path, range, rule, message + (hint || knownKeys(error)));
+  return problemAt(path, range, rule, message + (hint || knownKeys(error)));
 }
 
 /** Lists the known keys when none of them is near; nothing for other errors. */

@@ -68,7 +68,7 @@ const refuse = (): never => {
 const REFUSING_ENGINES = { yaml: { parse: refuse }, json: { parse: refuse }, javascript: { parse: refuse }, js: { parse: refuse }, coffee: { parse: refuse }, toml: { parse: refuse } };
 
 /** Removes blank lines at both ends; the indentation of the first line stays. */
-function withoutBlankEnds(body: string): string {
+export function withoutBlankEnds(body: string): string {
   let start = 0;
   for (let line = lineAt(body, 0); line.start < body.length && line.text.trim() === ''; line = lineAt(body, line.next)) start = line.next;
   return body.slice(start).trimEnd();

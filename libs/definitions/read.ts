@@ -47,6 +47,7 @@ export function* readingSteps(files: readonly TreeFile[], limits: ReadLimits = {
     problems: firstProblems(sortedProblems(tree.problems.listed), TREE_PROBLEMS_MAX),
     brokenPaths: [...tree.broken].sort(byCodeUnits),
     positions: tree.positions,
+    texts: tree.texts,
   };
 }
 
@@ -58,6 +59,7 @@ interface Tree {
   problems: FoundProblems;
   broken: Set<string>;
   positions: Map<string, FilePositions>;
+  texts: Map<string, string>;
   skills: Map<string, SkillFolder>;
   hostedGroups: Set<string>;
 }
@@ -75,6 +77,7 @@ function newTree(): Tree {
     problems: noProblems(),
     broken: new Set(),
     positions: new Map(),
+    texts: new Map(),
     skills: new Map(),
     hostedGroups: new Set(),
   };
@@ -115,6 +118,7 @@ function readDefinition(tree: Tree, file: TreeFile, place: DefinitionPlace): voi
     return breakFile(tree, contents.problem);
   }
   const { source } = contents;
+  if (place.kind === 'webhook' || place.kind === 'automation') tree.texts.set(source.path, source.text);
   switch (place.kind) {
     case 'factory':
       return keep(tree, source, readFactory(source), (to, factory) => (to.factory = factory));

@@ -161,6 +161,8 @@ export interface Reading {
   brokenPaths: string[];
   /** Internal positions, to be handed to `checkReferences` unchanged. */
   positions: PositionIndex;
+  /** Path → exact text of the files of webhooks and automations that could be read as text. */
+  texts: ReadonlyMap<string, string>;
 }
 
 /** Where the values of each file stand, by path. Looked up on demand: most are never asked for. */

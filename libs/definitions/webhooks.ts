@@ -1,7 +1,7 @@
 /** What a webhook file says. spec: Webhook definition file; contract 8 (webhook). */
 import type { WebhookFile } from '#contracts';
 import { refuseDeliveryIdHeader } from './delivery-id-header.ts';
-import { readDocument } from './document.ts';
+import { readDocument, type DocumentReading } from './document.ts';
 import { problemAt } from './problems.ts';
 import type { SourceText } from './source-text.ts';
 import type { FileReading } from './file-reading.ts';
@@ -9,15 +9,19 @@ import type { WebhookDefinition } from './types.ts';
 
 /** Reads webhooks/<name>.yaml. */
 export function readWebhook(name: string, source: SourceText): FileReading<WebhookDefinition> {
-  const { document, problems, positions } = readDocument('webhook', source, { start: 0, end: source.text.length });
+  return webhookOf(name, source.path, readDocument('webhook', source, { start: 0, end: source.text.length }));
+}
+
+/** The webhook that a checked document says. */
+export function webhookOf(name: string, path: string, { document, problems, positions }: DocumentReading<'webhook'>): FileReading<WebhookDefinition> {
   if (document === undefined) return { definition: undefined, problems, positions };
   const header = document.deliveryIdHeader?.toLowerCase();
   const reason = header === undefined ? undefined : refuseDeliveryIdHeader(header, document.signatureScheme);
   if (reason !== undefined) {
     const message = `deliveryIdHeader ${JSON.stringify(document.deliveryIdHeader)} cannot identify a delivery: ${reason}`;
-    problems.push(problemAt(source.path, positions.value('/deliveryIdHeader'), 'delivery-id-header', message));
+    problems.push(problemAt(path, positions.value('/deliveryIdHeader'), 'delivery-id-header', message));
   }
-  return { definition: toWebhook(name, source.path, document), problems, positions };
+  return { definition: toWebhook(name, path, document), problems, positions };
 }
 
 function toWebhook(name: string, path: string, file: WebhookFile): WebhookDefinition {

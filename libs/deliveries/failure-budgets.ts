@@ -13,14 +13,14 @@ export function failureKey(webhookUid: string, addressKey: string): string {
 }
 
 /**
- * Records one failure of `key` in `budgets` (changed in place; nothing else is) and says whether it is within 20 a minute.
+ * Records one failure of `key` in `budgets` (changed in place; nothing else is) and says whether it is within `perMinute` (20).
  * A failure over the budget is not recorded: the wait that was announced stays true. Beyond `maxKeys` the least recently
  * failing keys are forgotten, so that an attacker with many addresses costs bounded memory. Ask only after a failure:
  * a valid delivery is never refused because of somebody's failures.
  */
-export function spendFailure(budgets: FailureBudgets, key: string, nowMs: number, bounds: { maxKeys: number }): FailureVerdict {
+export function spendFailure(budgets: FailureBudgets, key: string, nowMs: number, bounds: { maxKeys: number; perMinute?: number }): FailureVerdict {
   const window = budgets.get(key) ?? [];
-  const taken = takePlace(window, nowMs, FAILURES_PER_MINUTE_MAX);
+  const taken = takePlace(window, nowMs, bounds.perMinute ?? FAILURES_PER_MINUTE_MAX);
   budgets.delete(key);
   budgets.set(key, taken.ok ? taken.window : window);
   for (const oldest of budgets.keys()) {

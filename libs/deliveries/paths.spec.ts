@@ -1,9 +1,15 @@
 /** Request targets, split without any framework's help. */
 import * as fc from 'fast-check';
-import { routeFor, splitIngressPath } from './index.ts';
+import { ingressUrlOf, routeFor, splitIngressPath } from './index.ts';
 
 const UID = 'wh_0123456789abcdefghjkmnpqrs';
 const NOT_FOUND = 'not-found';
+
+it.each(['token', 'signature', 'url_token'] as const)('ingressUrlOf: the address of a %s webhook leads to it', (mode) => {
+  const path = splitIngressPath(new URL(ingressUrlOf('https://in.example', UID, mode)).pathname);
+  expect(path).toEqual({ kind: 'webhook', uid: UID, deeper: false, ...(mode === 'url_token' ? { token: { decoded: '{token}' } } : {}) });
+  expect(path.kind === 'webhook' && routeFor(mode, path).ok).toBe(true);
+});
 
 describe('splitIngressPath and routeFor', () => {
   it.each([

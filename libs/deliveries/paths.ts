@@ -4,6 +4,11 @@ import type { AuthMode } from '#definitions';
 /** contract 1. Matched literally; dot segments and doubled slashes are not resolved. */
 export const INGRESS_PATH_PREFIX = '/webhooks/w/';
 
+/** Where a webhook is delivered to, below `base` (no trailing slash): `{token}` stands for the secret of a `url_token` webhook. spec: Ingress URL. */
+export function ingressUrlOf(base: string, webhookUid: string, mode: AuthMode): string {
+  return `${base}${INGRESS_PATH_PREFIX}${webhookUid}${mode === 'url_token' ? '/{token}' : ''}`;
+}
+
 /** `http://host…` in front of the path: the absolute form of a request target. */
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 

@@ -3,3 +3,4 @@ export * from './types.ts';
 export * from './compile.ts';
 export { DEPTH_MAX, LEAVES_MAX } from './read.ts';
 export { SET_VALUES_MAX } from './sets.ts';
+export { filterTestProblems } from './test-requests.ts';

@@ -6,3 +6,4 @@ export * from './guard.ts';
 export * from './print.ts';
 export * from './revision.ts';
 export * from './pace.ts';
+export * from './conditions.ts';

@@ -24,12 +24,14 @@ describe('resolveAgentConfig', () => {
       mcp_servers: { local: { ...known.mcp_servers.local, zz: {} }, remote: { ...known.mcp_servers.remote, timeout: 1 } },
     };
     expect(resolveAgentConfig([more], undefined)).toEqual(known);
-    expect(resolveAgentConfig([{}, more], 'n')).toEqual(known);
+    expect(resolveAgentConfig([{}, more], 'n')).toEqual({ ...known, name: 's' });
   });
 
-  it('names the configuration: explicitly, else after what it came from', () => {
-    expect(resolveAgentConfig([{ name: 'mine' }], 'automation')).toEqual({ name: 'mine' });
-    expect(resolveAgentConfig([{}], 'automation')).toEqual({ name: 'automation' });
+  it('names the configuration: explicitly, else after its skill, else after what it came from', () => {
+    expect(resolveAgentConfig([{ name: 'mine', skill_spec: 'review' }], 'automation').name).toBe('mine');
+    expect(resolveAgentConfig([{}, { skill_spec: 'acme/tools:skills/review/SKILL.md' }], 'automation').name).toBe('review');
+    expect(resolveAgentConfig([{}, { name: 'not of this run' }], 'automation').name).toBe('automation');
+    expect(resolveAgentConfig([{}], undefined)).toEqual({});
   });
 });
 

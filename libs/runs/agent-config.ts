@@ -1,5 +1,6 @@
 /** The configuration of a run: what each level says, resolved from the most specific to the least. spec: Agent configuration; contract 3. */
 import type { AgentDefaults } from '#definitions';
+import { namedSkill } from './skills.ts';
 
 /** AmbientAgentConfig as the wire has it; members that nobody set are absent. */
 export interface AmbientAgentConfig {
@@ -32,11 +33,15 @@ export function toAgentConfig(defaults: AgentDefaults): AmbientAgentConfig {
   });
 }
 
-/** Run over automation over factory over server: a member is taken whole from the first level that has it, nothing is merged below that; unknown members are left out. */
+/**
+ * Run over automation over factory over server: a member is taken whole from the first level that has it, nothing is merged below that; unknown
+ * members are left out. It is named explicitly, else after its skill, else `name`: the automation. contract 3 (AmbientAgentConfig).
+ */
 export function resolveAgentConfig(levels: readonly (AmbientAgentConfig | undefined)[], name: string | undefined): AmbientAgentConfig {
   const resolved: AmbientAgentConfig = {};
   for (const level of [...levels].reverse()) Object.assign(resolved, knownMembers(level ?? {}));
-  return withoutAbsent({ ...resolved, name: levels[0]?.name ?? name });
+  const skill = resolved.skill_spec === undefined ? undefined : namedSkill(resolved.skill_spec).name;
+  return withoutAbsent({ ...resolved, name: levels[0]?.name ?? skill ?? name });
 }
 
 /** What the contract names, and nothing else: what is stored of a request is what was checked. contract 3 (unknown members are ignored). */

@@ -1,4 +1,5 @@
 /** Time-ordered identifiers (UUIDv7, RFC 9562) made from a given time and given random bytes. contract 1 (Identifiers). */
+import { createHash } from 'node:crypto';
 
 /** Random bytes one identifier takes: 12 + 62 bits, rounded up. */
 export const UUID_RANDOM_BYTES = 10;
@@ -27,6 +28,13 @@ export function uuidv7Sequence(random: (bytes: number) => Uint8Array): (nowMs: n
     else [lastMs, counter] = [lastMs + 1, seed];
     return written(lastMs, counter, bytes);
   };
+}
+
+/** A UUID (version 8, RFC 9562) that the same parts always give: identifies what is derived and not stored. */
+export function derivedUuid(...parts: readonly string[]): string {
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  const variant = (0x80 | (Number.parseInt(digest.slice(16, 18), 16) & 0x3f)).toString(16);
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(18, 20)}-${digest.slice(20, 32)}`;
 }
 
 /** Whether the text is a UUID in its one canonical spelling; only such texts ever become part of a path. */

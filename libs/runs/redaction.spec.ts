@@ -1,6 +1,6 @@
 /** No secret survives redaction, in whatever encoding or chunking it is printed. */
 import * as fc from 'fast-check';
-import { redact, REDACTED, redactor } from './index.ts';
+import { holdsSecret, redact, REDACTED, redactor } from './index.ts';
 
 const SECRET = 'p@ss wörd/+?&"9';
 
@@ -76,6 +76,10 @@ describe('redaction', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it('finds what it would hide, and nothing else', () => {
+    fc.assert(fc.property(texts, fc.array(letters, { minLength: 1, maxLength: 3 }), (text, values) => expect(holdsSecret(`${text}.`, values)).toBe(redact(`${text}.`, values) !== `${text}.`)), { numRuns: 2_000 });
   });
 
   it('hides exactly the characters of every occurrence, and keeps the rest', () => {

@@ -24,6 +24,11 @@ export function redact(text: string, values: readonly string[]): string {
   return stream.push(text) + stream.end();
 }
 
+/** Whether a text holds any of the values in any of its forms; for what is rather left out whole than mutilated. contract 10. */
+export function holdsSecret(text: string, values: readonly string[]): boolean {
+  return patternsOf(values).some((pattern) => text.includes(pattern));
+}
+
 function streaming(patterns: readonly string[]): Redactor {
   let held = '';
   // Characters at the start of `held` for which the mark has been given out already.

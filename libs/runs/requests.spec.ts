@@ -1,5 +1,5 @@
 /** Bad members of a run request are all found, each by its own pointer. */
-import { agentConfigProblems, attachmentProblems, isAttachmentName, metadataProblems, skillProblems, ticketProblems } from './index.ts';
+import { agentConfigProblems, dispatchProblems, followupProblems, metadataProblems, runRequestProblems, skillProblems, ticketProblems } from './index.ts';
 
 describe('metadata', () => {
   it.each([
@@ -25,33 +25,6 @@ describe('metadata', () => {
 
   it('never repeats a value', () => {
     expect(JSON.stringify(metadataProblems({ a: `hidden\0${'x'.repeat(300)}` }))).not.toContain('hidden');
-  });
-});
-
-describe('attachments', () => {
-  it.each([
-    { name: 'notes.txt', ok: true, why: 'an ordinary name' },
-    { name: 'a'.repeat(128), ok: true, why: '128 characters' },
-    { name: 'a'.repeat(129), ok: false, why: '129 characters' },
-    { name: '.env', ok: false, why: 'a leading dot' },
-    { name: '..', ok: false, why: 'the parent folder' },
-    { name: 'a/b', ok: false, why: 'a folder' },
-    { name: 'event-payload.json', ok: false, why: 'the payload of the delivery' },
-    { name: 'Event-Payload.JSON', ok: false, why: 'the same on a file system without case' },
-    { name: 'prompt.md', ok: false, why: 'the prompt' },
-    { name: 'notes.txt\n', ok: false, why: 'a line break' },
-    { name: '', ok: false, why: 'no name' },
-  ])('$name: $ok, because $why', ({ name, ok }) => {
-    expect(isAttachmentName(name)).toBe(ok);
-    expect(attachmentProblems([{ file_name: name }])).toHaveLength(ok ? 0 : 1);
-  });
-
-  it('are unique without regard to case, base64, and at most five', () => {
-    expect(attachmentProblems([{ file_name: 'a' }, { file_name: 'A' }]).map(({ pointer }) => pointer)).toEqual(['/attachments/1/file_name']);
-    expect(attachmentProblems([{ file_name: 'a', data: 'YQ' }]).map(({ pointer }) => pointer)).toEqual(['/attachments/0/data']);
-    expect(attachmentProblems([{ file_name: 'a', data: 'YQ==' }])).toEqual([]);
-    const six = Array.from({ length: 6 }, (_, index) => ({ file_name: `f${index}` }));
-    expect(attachmentProblems(six).map(({ pointer }) => pointer)).toEqual(['/attachments']);
   });
 });
 
@@ -92,5 +65,28 @@ describe('a ticket', () => {
     { ticket: { ticket_ref: 'é'.repeat(129), ticket_url: `https://x/${'y'.repeat(247)}` }, pointers: ['/ticket_ref', '/ticket_url'], why: 'they become metadata' },
   ])('names $pointers: $why', ({ ticket, pointers }) => {
     expect(ticketProblems(ticket).map(({ pointer }) => pointer)).toEqual(pointers);
+  });
+});
+
+describe('a whole request', () => {
+  const file = { file_name: '.x', mime_type: 'text/plain', data: '?' };
+  it.each([
+    { rules: runRequestProblems, body: { prompt: 'x', metadata: {}, attachments: [] }, pointers: [], why: 'nothing is wrong' },
+    { rules: runRequestProblems, body: {}, pointers: ['/prompt'], why: 'a run needs something to do' },
+    { rules: runRequestProblems, body: { config: { skill_spec: 'review' } }, pointers: [], why: 'a skill is something to do' },
+    {
+      rules: runRequestProblems, body: { metadata: { 'a b': 'x' }, skill: 'No', config: { skill_spec: 'Nor', mcp_servers: { a: {} } }, attachments: [file], images: [{ mime_type: 'image/png', data: '?' }] },
+      pointers: ['/metadata/a b', '/skill', '/config/skill_spec', '/config/mcp_servers/a', '/images/0/data', '/attachments/0/file_name', '/attachments/0/data'], why: 'everything at once',
+    },
+    { rules: runRequestProblems, body: { prompt: 5, metadata: [], skill: 5, config: 'x', attachments: 'x', images: [7, null] }, pointers: [], why: 'wrong types are the schema’s to name' },
+    { rules: runRequestProblems, body: { prompt: 'x', config: { mcp_servers: { a: 5, b: null } }, attachments: [{ file_name: 5, data: 5 }, null] }, pointers: [], why: 'at every depth' },
+    { rules: runRequestProblems, body: [], pointers: [], why: 'not even an object' },
+    { rules: runRequestProblems, body: null, pointers: [], why: 'nor anything' },
+    { rules: dispatchProblems, body: { prompt: 'x', metadata: { delivery_id: 'x' }, ticket_ref: 'é'.repeat(129), config: { mcp_servers: { a: {} } } }, pointers: ['/metadata/delivery_id', '/ticket_ref', '/config/mcp_servers/a'], why: 'a dispatch has the same rules' },
+    { rules: dispatchProblems, body: { ticket_ref: 5 }, pointers: [], why: 'wrong types are the schema’s' },
+    { rules: followupProblems, body: { message: 'x', attachments: [file], images: [file] }, pointers: ['/attachments/0/file_name', '/attachments/0/data'], why: 'a follow-up has attachments and no images' },
+    { rules: followupProblems, body: 'x', pointers: [], why: 'wrong types are the schema’s' },
+  ])('names $pointers: $why', ({ rules, body, pointers }) => {
+    expect(rules(body).map(({ pointer }) => pointer)).toEqual(pointers);
   });
 });

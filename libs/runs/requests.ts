@@ -1,13 +1,7 @@
 /** Rules of a run request that a schema cannot state: bytes, reserved words, uniqueness. contract 3 (Create). */
 import { isSkillReference } from '#definitions';
-import type { AmbientAgentConfig } from './agent-config.ts';
-import { PAYLOAD_FILE_NAME } from './envelope.ts';
-
-/** One thing wrong with a request body. `pointer` is a JSON pointer into the body. */
-export interface RequestProblem {
-  pointer: string;
-  message: string;
-}
+import { attachmentProblems } from './attachments.ts';
+import type { RequestProblem } from './types.ts';
 
 /** Entries of one run's metadata: labels, not a data store. contract 3. */
 export const METADATA_ENTRIES_MAX = 20;
@@ -18,22 +12,40 @@ export const METADATA_VALUE_BYTES_MAX = 256;
 /** Metadata that the service itself writes from columns. contract 3. */
 export const RESERVED_METADATA_KEYS: readonly string[] = ['automation_id', 'webhook_uid', 'delivery_id', 'definition_revision'];
 
-/** Files of one request; larger inputs belong into a repository. contract 3. */
-export const ATTACHMENTS_MAX = 5;
-
-/** The prompt as a file beside the payload, for commands that prefer files to stdin. */
-export const PROMPT_FILE_NAME = 'prompt.md';
-
-/** File names in a workspace that the service writes itself. contract 3. */
-export const RESERVED_FILE_NAMES: readonly string[] = [PAYLOAD_FILE_NAME, PROMPT_FILE_NAME];
-
 const METADATA_KEY = /^[A-Za-z0-9._-]{1,64}$/;
-const FILE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/**
+ * Everything wrong with a request to create a run that its schema cannot state, each by its pointer. The body may be anything:
+ * members of a wrong type are the schema's to name, and are passed over. contract 3 (Create).
+ */
+export function runRequestProblems(body: unknown): RequestProblem[] {
+  const request = membersOf(body);
+  if (request === undefined) return [];
+  return [...promptProblems(request), ...metadataProblems(request['metadata']), ...skillProblems(request['skill'], '/skill'), ...agentConfigProblems(request['config']), ...attachmentProblems(request)];
+}
+
+/** The same for a dispatch, whose ticket becomes metadata of the run. contract 4. */
+export function dispatchProblems(body: unknown): RequestProblem[] {
+  const request = membersOf(body);
+  if (request === undefined) return [];
+  const { metadata, config, attachments } = request;
+  return [...metadataProblems(metadata), ...ticketProblems(request), ...agentConfigProblems(config), ...attachmentProblems({ attachments })];
+}
+
+/** The same for a follow-up. contract 3 (Follow-up). */
+export function followupProblems(body: unknown): RequestProblem[] {
+  const request = membersOf(body);
+  return request === undefined ? [] : attachmentProblems({ attachments: request['attachments'] });
+}
+
+function promptProblems({ prompt, skill, config }: Members): RequestProblem[] {
+  const isSaid = [prompt, skill, membersOf(config)?.['skill_spec']].some((member) => member !== undefined);
+  return isSaid ? [] : [{ pointer: '/prompt', message: 'is required unless skill or config.skill_spec is given' }];
+}
 
 /** Everything wrong with a request's metadata. contract 3 (Create). */
-export function metadataProblems(metadata: Readonly<Record<string, unknown>>, at = '/metadata'): RequestProblem[] {
-  const entries = Object.entries(metadata);
+export function metadataProblems(metadata: unknown, at = '/metadata'): RequestProblem[] {
+  const entries = Object.entries(membersOf(metadata) ?? {});
   const problems = entries.flatMap(([key, value]) => entryProblems(key, value, `${at}/${escaped(key)}`));
   if (entries.length <= METADATA_ENTRIES_MAX) return problems;
   return [{ pointer: at, message: `has ${entries.length} entries, at most ${METADATA_ENTRIES_MAX} are allowed` }, ...problems];
@@ -50,58 +62,33 @@ function entryProblems(key: string, value: unknown, pointer: string): RequestPro
 }
 
 /** Everything wrong with a dispatch's ticket, which becomes metadata of the run. contract 4. */
-export function ticketProblems(ticket: Readonly<{ ticket_ref?: string; ticket_url?: string }>): RequestProblem[] {
-  return Object.entries(ticket).flatMap(([member, value]) => (value === undefined ? [] : entryProblems(member, value, `/${member}`)));
+export function ticketProblems({ ticket_ref: ref, ticket_url: url }: Readonly<Record<string, unknown>>): RequestProblem[] {
+  return Object.entries({ ticket_ref: ref, ticket_url: url }).flatMap(([member, value]) => (typeof value === 'string' ? entryProblems(member, value, `/${member}`) : []));
 }
 
 /** Everything wrong with the form of a run's skill. contract 3 (AmbientAgentConfig: checked at create). */
-export function skillProblems(skill: string | undefined, at: string): RequestProblem[] {
-  if (skill === undefined || isSkillReference(skill)) return [];
+export function skillProblems(skill: unknown, at: string): RequestProblem[] {
+  if (typeof skill !== 'string' || isSkillReference(skill)) return [];
   return [{ pointer: at, message: 'must be owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory' }];
 }
 
 /** Everything wrong with a request's configuration that its schema cannot state. contract 3 (AmbientAgentConfig). */
-export function agentConfigProblems(config: Readonly<AmbientAgentConfig>, at = '/config'): RequestProblem[] {
-  const servers = Object.entries(config.mcp_servers ?? {});
-  return [...skillProblems(config.skill_spec, `${at}/skill_spec`), ...servers.flatMap(([name, server]) => serverProblems(server, `${at}/mcp_servers/${escaped(name)}`))];
+export function agentConfigProblems(config: unknown, at = '/config'): RequestProblem[] {
+  const { skill_spec: skill, mcp_servers: servers } = membersOf(config) ?? {};
+  return [...skillProblems(skill, `${at}/skill_spec`), ...Object.entries(membersOf(servers) ?? {}).flatMap(([name, server]) => serverProblems(server, `${at}/mcp_servers/${escaped(name)}`))];
 }
 
 function serverProblems(server: unknown, pointer: string): RequestProblem[] {
-  const { command, url } = (server ?? {}) as { command?: unknown; url?: unknown };
-  if ((command === undefined) !== (url === undefined)) return [];
-  return [{ pointer, message: command === undefined ? 'must have command or url' : 'must have only one of command and url' }];
+  const members = membersOf(server);
+  if (members === undefined || (members['command'] === undefined) !== (members['url'] === undefined)) return [];
+  return [{ pointer, message: members['command'] === undefined ? 'must have command or url' : 'must have only one of command and url' }];
 }
 
-/** Everything wrong with a request's attachments: number, names, encoding. contract 3 (Create). */
-export function attachmentProblems(
-  attachments: readonly { file_name: string; data?: string }[],
-  at = '/attachments',
-): RequestProblem[] {
-  const problems: RequestProblem[] = [];
-  if (attachments.length > ATTACHMENTS_MAX) {
-    problems.push({ pointer: at, message: `has ${attachments.length} files, at most ${ATTACHMENTS_MAX} are allowed` });
-  }
-  const seen = new Set<string>();
-  attachments.forEach(({ file_name, data }, index) => {
-    const name = fileNameProblem(file_name, seen);
-    if (name !== undefined) problems.push({ pointer: `${at}/${index}/file_name`, message: name });
-    if (data !== undefined && !BASE64.test(data)) problems.push({ pointer: `${at}/${index}/data`, message: 'must be base64 with padding' });
-    // Compared without case: two names must stay two files on every file system.
-    seen.add(file_name.toLowerCase());
-  });
-  return problems;
-}
+type Members = Readonly<Record<string, unknown>>;
 
-/** Whether a name may become a file in a run's workspace. contract 3 (Create). */
-export function isAttachmentName(name: string): boolean {
-  return fileNameProblem(name, new Set()) === undefined;
-}
-
-function fileNameProblem(name: string, seen: ReadonlySet<string>): string | undefined {
-  if (!FILE_NAME.test(name)) return 'must be 1 to 128 characters of A-Z, a-z, 0-9, ".", "_" and "-", not starting with "."';
-  if (RESERVED_FILE_NAMES.includes(name.toLowerCase())) return 'is a reserved name: the service writes this file itself';
-  if (seen.has(name.toLowerCase())) return 'is used by another attachment of this request';
-  return undefined;
+/** Members of a JSON object; undefined for any other value. */
+function membersOf(value: unknown): Members | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
 }
 
 function escaped(key: string): string {

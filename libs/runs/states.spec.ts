@@ -1,5 +1,5 @@
 /** Every move between two run states is allowed or refused as the contract has it. */
-import { canMove, isCancellable, isEnded, isLeased, RUN_STATES, TRANSITIONS } from './index.ts';
+import { canMove, isEnded, isLeased, RUN_STATES, TRANSITIONS } from './index.ts';
 import type { RunState } from './index.ts';
 
 describe('moves between states', () => {
@@ -35,6 +35,5 @@ describe('moves between states', () => {
   it('splits the states into waiting, leased and ended', () => {
     expect(RUN_STATES.filter(isEnded)).toEqual(['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED']);
     expect(RUN_STATES.filter(isLeased)).toEqual(['CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED']);
-    expect(RUN_STATES.filter(isCancellable)).toEqual(['QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED']);
   });
 });

@@ -34,8 +34,3 @@ export function isEnded(state: RunState): state is EndedState {
 export function isLeased(state: RunState): state is LeasedState {
   return !isEnded(state) && state !== 'QUEUED';
 }
-
-/** Whether a cancel request can still decide how the run ends. spec: POST …/cancel; contract 3 (Cancel). */
-export function isCancellable(state: RunState): boolean {
-  return !isEnded(state);
-}

@@ -1,4 +1,5 @@
 /** What a follow-up message or a cancel request means in each state of a run. spec: followups, cancel; contract 3. */
+import { RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX } from './attachments.ts';
 import { isEnded } from './states.ts';
 import type { RunState } from './types.ts';
 
@@ -19,14 +20,18 @@ export interface FollowupSituation {
   factoryDeleted: boolean;
   /** UTF-8 bytes that the next execution would be handed: what waits already, and this message. */
   taskBytes: number;
+  /** Files of the run with those of this message, and their bytes. */
+  attachments: { count: number; bytes: number };
 }
 
-export type FollowupDecision = { ok: true; outcome: FollowupOutcome } | { ok: false; reason: 'cancel-under-way' | 'factory-deleted' | 'task-too-large' };
+export type FollowupDecision = { ok: true; outcome: FollowupOutcome } | { ok: false; reason: 'cancel-under-way' | 'factory-deleted' | 'task-too-large' | 'attachments-too-many' };
 
-/** Where a follow-up to a run in this state goes; refused while a cancel is under way or without its factory (409), and when too much waits (400). contract 3 (Follow-up). */
+/** Where a follow-up to a run in this state goes; refused while a cancel is under way or without its factory (409), and when too much waits or was attached (400). contract 3 (Follow-up). */
 export function followupOutcome(state: RunState, situation: FollowupSituation): FollowupDecision {
   if (situation.factoryDeleted) return { ok: false, reason: 'factory-deleted' };
   if (situation.taskBytes > TASK_BYTES_MAX) return { ok: false, reason: 'task-too-large' };
+  const { count, bytes } = situation.attachments;
+  if (count > RUN_ATTACHMENTS_MAX || bytes > RUN_ATTACHMENT_BYTES_MAX) return { ok: false, reason: 'attachments-too-many' };
   if (isEnded(state)) return { ok: true, outcome: 'handoff_execution' };
   if (situation.cancelRequested) return { ok: false, reason: 'cancel-under-way' };
   return { ok: true, outcome: liveOutcome(state, situation) };

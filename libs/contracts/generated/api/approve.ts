@@ -5,7 +5,7 @@
  */
 export interface PlanApproval {
   /**
-   * Digest of the held plan.
+   * Digest of the held deletions, as a sync or a plan shows it.
    */
   plan: string;
   [k: string]: unknown;

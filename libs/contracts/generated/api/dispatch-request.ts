@@ -1,7 +1,7 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * Starts a run in a factory.
+ * Starts a run in a factory. Unknown members are ignored.
  */
 export interface FactoryDispatchRequest {
   /**
@@ -9,101 +9,152 @@ export interface FactoryDispatchRequest {
    */
   prompt: string;
   /**
-   * Title.
+   * Title; by default the first line of the prompt.
    */
   title?: string;
+  config?: AmbientAgentConfig;
   /**
-   * AmbientAgentConfig: what the run says about its agent; everything else comes from automation, factory and server.
+   * Up to 20 entries of the caller's own: keys of 1 to 64 of A–Z a–z 0–9 . _ -, values of at most 256 bytes.
    */
-  config?: {
-    /**
-     * Label for grouping and filtering.
-     */
-    name?: string;
-    /**
-     * Language model.
-     */
-    model_id?: string;
-    /**
-     * Shapes the agent's behaviour.
-     */
-    base_prompt?: string;
-    /**
-     * Environment.
-     */
-    environment_id?: string;
-    /**
-     * owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory.
-     */
-    skill_spec?: string;
-    /**
-     * MCP servers by name: each has exactly one of command and url.
-     */
-    mcp_servers?: {
-      [k: string]: {
-        /**
-         * Program to start beside the agent.
-         */
-        command?: string;
-        /**
-         * Its arguments.
-         */
-        args?: string[];
-        /**
-         * Its environment variables.
-         */
-        env?: {
-          [k: string]: string;
-        };
-        /**
-         * Address of a server that is reached over HTTP.
-         */
-        url?: string;
-        /**
-         * Headers of each request.
-         */
-        headers?: {
-          [k: string]: string;
-        };
-        [k: string]: unknown;
-      };
-    };
-    harness?: {
-      /**
-       * Kind of harness.
-       */
-      type?: string;
-      /**
-       * Model of the harness.
-       */
-      model_id?: string;
-      /**
-       * Reasoning level.
-       */
-      reasoning_level?: string;
-      [k: string]: unknown;
-    };
-    idle_timeout_minutes?: number;
-    computer_use_enabled?: boolean;
-    secrets?: {
-      /**
-       * Name of a managed secret granted for runs.
-       */
-      name: string;
-      [k: string]: unknown;
-    }[];
-    [k: string]: unknown;
-  };
   metadata?: {
     [k: string]: string;
   };
   /**
-   * Reference of a ticket; at most 256 bytes, kept as metadata.
+   * Files for the agent.
+   *
+   * @maxItems 5
+   */
+  attachments?:
+    | []
+    | [Attachment]
+    | [Attachment, Attachment]
+    | [Attachment, Attachment, Attachment]
+    | [Attachment, Attachment, Attachment, Attachment]
+    | [Attachment, Attachment, Attachment, Attachment, Attachment];
+  /**
+   * Reference of the ticket that the run is about; at most 256 bytes, kept as metadata.
    */
   ticket_ref?: string;
   /**
-   * Address of a ticket; at most 256 bytes, kept as metadata.
+   * Address of the ticket; at most 256 bytes, kept as metadata and as the run's trigger_url.
    */
   ticket_url?: string;
+  [k: string]: unknown;
+}
+/**
+ * What the run says about its agent; everything else comes from the factory and the server.
+ */
+export interface AmbientAgentConfig {
+  /**
+   * Label for grouping and filtering; by default the name of the skill, else of the automation.
+   */
+  name?: string;
+  /**
+   * Language model.
+   */
+  model_id?: string;
+  /**
+   * Shapes the agent's behaviour.
+   */
+  base_prompt?: string;
+  /**
+   * Environment: its UID, or the name of one of the factory's.
+   */
+  environment_id?: string;
+  /**
+   * Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory.
+   */
+  skill_spec?: string;
+  /**
+   * MCP servers by name; a level's servers replace those of the levels below it.
+   */
+  mcp_servers?: {
+    [k: string]: MCPServerConfig;
+  };
+  harness?: AgentHarness;
+  /**
+   * Minutes without a sign of life after which the agent is ended.
+   */
+  idle_timeout_minutes?: number;
+  /**
+   * Whether the agent may use a desktop.
+   */
+  computer_use_enabled?: boolean;
+  /**
+   * Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it.
+   */
+  secrets?: {
+    /**
+     * Name of a managed secret that is granted for runs.
+     */
+    name: string;
+    [k: string]: unknown;
+  }[];
+  [k: string]: unknown;
+}
+/**
+ * One MCP server: a command that is started beside the agent, or a URL; exactly one of the two.
+ */
+export interface MCPServerConfig {
+  /**
+   * Program to start beside the agent.
+   */
+  command?: string;
+  /**
+   * Its arguments.
+   */
+  args?: string[];
+  /**
+   * Its environment variables.
+   */
+  env?: {
+    [k: string]: string;
+  };
+  /**
+   * Address of a server that is reached over HTTP.
+   */
+  url?: string;
+  /**
+   * Headers of each request.
+   */
+  headers?: {
+    [k: string]: string;
+  };
+  [k: string]: unknown;
+}
+/**
+ * Program that drives the agent.
+ */
+export interface AgentHarness {
+  /**
+   * Kind of harness; `command` is the operator's command.
+   */
+  type?: string;
+  /**
+   * Model of the harness.
+   */
+  model_id?: string;
+  /**
+   * Reasoning level.
+   */
+  reasoning_level?: string;
+  [k: string]: unknown;
+}
+/**
+ * A file of a request; the execution that takes the request finds it in the folder `attachments` of its workspace.
+ */
+export interface Attachment {
+  /**
+   * Name in the workspace: 1 to 128 of A–Z a–z 0–9 . _ -, no leading dot, unique in the request, not prompt.md or event-payload.json. A later file of the same name gets a number: notes.txt, notes-2.txt.
+   */
+  file_name: string;
+  /**
+   * Media type, such as text/plain.
+   */
+  mime_type: string;
+  /**
+   * Content in base64 with padding.
+   */
+  data: string;
   [k: string]: unknown;
 }

@@ -1,40 +1,51 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * Makes a factory and where its definitions come from.
+ * Makes a factory. Unknown members are ignored.
  */
 export interface FactoryCreate {
   /**
-   * Permanent name; part of every UID below.
+   * Permanent name, unique among the factories; every UID of the factory follows from it.
    */
   slug: string;
   /**
-   * Label.
+   * Label for people; by default the slug.
    */
   name?: string;
+  source: FactorySource;
+  [k: string]: unknown;
+}
+/**
+ * Where a factory's definitions come from: a git repository, a directory of the server (where the operator allows it), or the dashboard, where they are managed over the API.
+ */
+export interface FactorySource {
   /**
-   * A git repository, or a directory of the server.
+   * `git`, `directory` or `dashboard`; the members below belong to git unless they say otherwise.
    */
-  source: {
-    kind: 'git' | 'directory';
-    /**
-     * https or ssh address.
-     */
-    url?: string;
-    /**
-     * Branch; by default the remote's.
-     */
-    branch?: string;
-    /**
-     * Folder of the repository, or the directory.
-     */
-    path?: string;
-    /**
-     * Seconds between looks.
-     */
-    interval?: number;
-    credential_secret?: string;
-    [k: string]: unknown;
-  };
+  kind: 'git' | 'directory' | 'dashboard';
+  /**
+   * https or ssh address of the repository; required for git. Holds no user name and no password.
+   */
+  url?: string;
+  /**
+   * Branch; by default the one that the remote's HEAD names.
+   */
+  branch?: string;
+  /**
+   * Folder of the repository that is the factory's root (git), or the absolute path of the directory (directory; required there).
+   */
+  path?: string;
+  /**
+   * Seconds between looks; by default what the server is configured with.
+   */
+  interval?: number;
+  /**
+   * Name of the managed secret, granted for the use `git`, that the repository is read with.
+   */
+  credential_secret?: string;
+  /**
+   * Name of the managed secret, granted for the use `forge`, that push notices of the git host are signed with.
+   */
+  push_secret?: string;
   [k: string]: unknown;
 }

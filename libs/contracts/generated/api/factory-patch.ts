@@ -1,36 +1,47 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * Changes a factory's label, where its definitions come from, or both.
+ * Changes a factory's label, its source, or both; what is absent stays. Unknown members are ignored.
  */
 export interface FactoryPatch {
   /**
-   * Label.
+   * Label for people. The factory's own file decides it where that names one: then this is answered with 409.
    */
   name?: string;
+  source?: FactorySource;
+  [k: string]: unknown;
+}
+/**
+ * The whole new source; members that it leaves out are gone. UIDs and ingress URLs stay.
+ */
+export interface FactorySource {
   /**
-   * A git repository, or a directory of the server.
+   * `git`, `directory` or `dashboard`; the members below belong to git unless they say otherwise.
    */
-  source?: {
-    kind: 'git' | 'directory';
-    /**
-     * https or ssh address.
-     */
-    url?: string;
-    /**
-     * Branch; by default the remote's.
-     */
-    branch?: string;
-    /**
-     * Folder of the repository, or the directory.
-     */
-    path?: string;
-    /**
-     * Seconds between looks.
-     */
-    interval?: number;
-    credential_secret?: string;
-    [k: string]: unknown;
-  };
+  kind: 'git' | 'directory' | 'dashboard';
+  /**
+   * https or ssh address of the repository; required for git. Holds no user name and no password.
+   */
+  url?: string;
+  /**
+   * Branch; by default the one that the remote's HEAD names.
+   */
+  branch?: string;
+  /**
+   * Folder of the repository that is the factory's root (git), or the absolute path of the directory (directory; required there).
+   */
+  path?: string;
+  /**
+   * Seconds between looks; by default what the server is configured with.
+   */
+  interval?: number;
+  /**
+   * Name of the managed secret, granted for the use `git`, that the repository is read with.
+   */
+  credential_secret?: string;
+  /**
+   * Name of the managed secret, granted for the use `forge`, that push notices of the git host are signed with.
+   */
+  push_secret?: string;
   [k: string]: unknown;
 }

@@ -1,21 +1,24 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * Sets a managed secret's value, its grants, or both.
+ * Sets a managed secret's value, its grants, or both. With neither it is declared: it exists and authenticates nobody.
  */
 export interface SecretPut {
   /**
-   * The exact text of the secret; never shown again.
+   * The exact text of the secret, Unicode of at most 65536 characters; never shown again.
    */
   value?: string;
   /**
-   * Who may use it for what.
+   * Who may use it for what; what is not named stays as it is. By default all factories, for webhooks.
    */
   grants?: {
     /**
-     * * or factory UIDs.
+     * `*` for all, or UIDs of factories; a factory's own secret is always for that factory only.
      */
     factories?: '*' | string[];
+    /**
+     * `webhook` authenticates deliveries, `run` is a variable of runs, `git` reads the repository, `forge` verifies and answers its host.
+     */
     uses?: ('webhook' | 'run' | 'git' | 'forge')[];
     [k: string]: unknown;
   };

@@ -1,0 +1,101 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * Configuration of an agent. In a request: what the run itself says; a RunItem shows it resolved, run over automation over factory over server.
+ */
+export interface AmbientAgentConfig {
+  /**
+   * Label for grouping and filtering; by default the name of the skill, else of the automation.
+   */
+  name?: string;
+  /**
+   * Language model.
+   */
+  model_id?: string;
+  /**
+   * Shapes the agent's behaviour.
+   */
+  base_prompt?: string;
+  /**
+   * Environment: its UID, or the name of one of the factory's.
+   */
+  environment_id?: string;
+  /**
+   * Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory.
+   */
+  skill_spec?: string;
+  /**
+   * MCP servers by name; a level's servers replace those of the levels below it.
+   */
+  mcp_servers?: {
+    [k: string]: MCPServerConfig;
+  };
+  harness?: AgentHarness;
+  /**
+   * Minutes without a sign of life after which the agent is ended.
+   */
+  idle_timeout_minutes?: number;
+  /**
+   * Whether the agent may use a desktop.
+   */
+  computer_use_enabled?: boolean;
+  /**
+   * Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it.
+   */
+  secrets?: {
+    /**
+     * Name of a managed secret that is granted for runs.
+     */
+    name: string;
+    [k: string]: unknown;
+  }[];
+  [k: string]: unknown;
+}
+/**
+ * One MCP server: a command that is started beside the agent, or a URL; exactly one of the two.
+ */
+export interface MCPServerConfig {
+  /**
+   * Program to start beside the agent.
+   */
+  command?: string;
+  /**
+   * Its arguments.
+   */
+  args?: string[];
+  /**
+   * Its environment variables.
+   */
+  env?: {
+    [k: string]: string;
+  };
+  /**
+   * Address of a server that is reached over HTTP.
+   */
+  url?: string;
+  /**
+   * Headers of each request.
+   */
+  headers?: {
+    [k: string]: string;
+  };
+  [k: string]: unknown;
+}
+/**
+ * Program that drives the agent.
+ */
+export interface AgentHarness {
+  /**
+   * Kind of harness; `command` is the operator's command.
+   */
+  type?: string;
+  /**
+   * Model of the harness.
+   */
+  model_id?: string;
+  /**
+   * Reasoning level.
+   */
+  reasoning_level?: string;
+  [k: string]: unknown;
+}

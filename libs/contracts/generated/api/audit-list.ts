@@ -1,0 +1,81 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * A page of the audit trail, newest first.
+ */
+export interface AuditList {
+  /**
+   * The entries of this page.
+   */
+  entries: AuditEntry[];
+  page_info: PageInfo;
+  [k: string]: unknown;
+}
+/**
+ * One change: who made it, what, when, and from where.
+ */
+export interface AuditEntry {
+  /**
+   * The entry.
+   */
+  id: string;
+  /**
+   * When the change was made.
+   */
+  at: string;
+  /**
+   * Who made it.
+   */
+  principal: {
+    /**
+     * Stable identifier; `system` is the service itself, at its start.
+     */
+    uid: string;
+    /**
+     * Name for people.
+     */
+    display_name: string;
+    [k: string]: unknown;
+  };
+  /**
+   * The API key that was used; null where none was.
+   */
+  key_id: string | null;
+  /**
+   * What was done, as `noun.verb`: `secret.change`, `api_key.revoke`.
+   */
+  action: string;
+  /**
+   * What it was done to: an identifier, or a secret's name.
+   */
+  subject: string;
+  /**
+   * The factory that it concerns; null where it concerns none, or all.
+   */
+  factory_uid: string | null;
+  /**
+   * Where the request came from: the client address as trusted proxies tell it.
+   */
+  address: string | null;
+  /**
+   * Further facts of this action, such as the new version; never a secret, a payload or a prompt.
+   */
+  details: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+/**
+ * Whether a list goes on, and where.
+ */
+export interface PageInfo {
+  /**
+   * Whether there are further entries.
+   */
+  has_next_page: boolean;
+  /**
+   * Opaque position to ask for as `cursor`, with otherwise the same query; only while there are further entries.
+   */
+  next_cursor?: string;
+  [k: string]: unknown;
+}

@@ -1,0 +1,199 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * A trigger to be set.
+ */
+export type AutomationTriggerRequest = {
+  /**
+   * `webhook`: a delivery starts a run. `schedule`: the clock does.
+   */
+  provider: 'webhook' | 'schedule';
+  /**
+   * With `webhook`: UIDs of webhooks of this factory.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  webhook_uids?: [string, ...string[]];
+  /**
+   * With `webhook`: payload filter that mirrors the delivery’s body; absent: every delivery.
+   */
+  payload?: {
+    [k: string]: unknown;
+  };
+  /**
+   * With `schedule`: label of the schedule.
+   */
+  name?: string;
+  /**
+   * With `schedule`: five cron fields in UTC, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+   */
+  cron?: string;
+  [k: string]: unknown;
+} & {
+  /**
+   * `webhook`: a delivery starts a run. `schedule`: the clock does.
+   */
+  provider: 'webhook' | 'schedule';
+  /**
+   * With `webhook`: UIDs of webhooks of this factory.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  webhook_uids?: [string, ...string[]];
+  /**
+   * With `webhook`: payload filter that mirrors the delivery’s body; absent: every delivery.
+   */
+  payload?: {
+    [k: string]: unknown;
+  };
+  /**
+   * With `schedule`: label of the schedule.
+   */
+  name?: string;
+  /**
+   * With `schedule`: five cron fields in UTC, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+   */
+  cron?: string;
+  [k: string]: unknown;
+};
+
+/**
+ * Makes an automation on a factory that is managed here, under the rules of automation files.
+ */
+export interface AutomationCreate {
+  /**
+   * Label for people, on one line. The slug is made of the first one.
+   */
+  name: string;
+  /**
+   * What it is for.
+   */
+  description?: string;
+  /**
+   * false: its triggers start nothing.
+   */
+  enabled?: boolean;
+  /**
+   * What starts it; any one is enough.
+   *
+   * @minItems 1
+   * @maxItems 50
+   */
+  triggers: [AutomationTriggerRequest, ...AutomationTriggerRequest[]];
+  /**
+   * What the agent shall do; not empty.
+   */
+  prompt: string;
+  agent?: AutomationAgent;
+  /**
+   * How runs of the automation stand to each other.
+   */
+  concurrency?: {
+    /**
+     * Runs of one group take turns; by default the automation’s own.
+     */
+    group?: string;
+    /**
+     * What a new run does while the group is busy: wait, start nothing, or cancel the old one.
+     */
+    when_busy?: 'queue' | 'skip' | 'replace';
+    [k: string]: unknown;
+  };
+  /**
+   * A run that goes over one of these is ended.
+   */
+  limits?: {
+    /**
+     * Model tokens.
+     */
+    tokens?: number;
+    /**
+     * Cost in the server’s currency.
+     */
+    cost?: number;
+    /**
+     * Minutes from start to end.
+     */
+    minutes?: number;
+    [k: string]: unknown;
+  };
+  /**
+   * What a run may reach beside the model and its repositories.
+   */
+  network?: {
+    /**
+     * Host names; a leading `*.` stands for any sub-domain.
+     *
+     * @maxItems 100
+     */
+    allow?: string[];
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+/**
+ * What it says of the agent; what is absent, factory and server decide.
+ */
+export interface AutomationAgent {
+  /**
+   * Language model.
+   */
+  model_id?: string;
+  /**
+   * Text put before every prompt.
+   */
+  base_prompt?: string;
+  /**
+   * Environment of the run.
+   */
+  environment_id?: string;
+  /**
+   * Skill used as base prompt: `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`, or a skill of the factory.
+   */
+  skill_spec?: string;
+  /**
+   * MCP servers that the agent may use, by name: `command`, `args`, `env`, or `url`, `headers`.
+   */
+  mcp_servers?: {
+    [k: string]: {
+      [k: string]: unknown;
+    };
+  };
+  /**
+   * The program that carries out the run.
+   */
+  harness?: {
+    /**
+     * Harness as the server’s operator configured it.
+     */
+    type?: string;
+    /**
+     * Model inside this harness; wins over `model_id`.
+     */
+    model_id?: string;
+    /**
+     * How long the model may think, in the harness’s own words.
+     */
+    reasoning_level?: string;
+    [k: string]: unknown;
+  };
+  /**
+   * Managed secrets that the run receives as environment variables.
+   *
+   * @maxItems 100
+   */
+  secrets?: {
+    /**
+     * Name of the managed secret; it becomes the variable’s name.
+     */
+    name: string;
+    [k: string]: unknown;
+  }[];
+  /**
+   * Minutes that an agent which has nothing to do keeps waiting for follow-ups.
+   */
+  idle_timeout_minutes?: number;
+  [k: string]: unknown;
+}

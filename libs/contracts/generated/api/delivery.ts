@@ -1,0 +1,88 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * One entry of a webhook's delivery log.
+ */
+export interface Delivery {
+  /**
+   * UUIDv7 of the entry.
+   */
+  entry_id: string;
+  /**
+   * Identity of the delivery, as its sender was answered; of a refused one the first usable delivery header, else the entry's own ID.
+   */
+  delivery_id: string;
+  /**
+   * What became of it; never changes.
+   */
+  outcome: 'Accepted' | 'Duplicate' | 'Rejected (auth)' | 'Rejected (invalid JSON)' | 'Rejected (too large)';
+  /**
+   * Bytes of the body.
+   */
+  size: number;
+  /**
+   * False where the body was refused before its end: then size is what was declared or counted until then.
+   */
+  size_exact: boolean;
+  /**
+   * When it came.
+   */
+  received_at: string;
+  /**
+   * Address of the sender, of IPv6 as it was seen.
+   */
+  client_address: string;
+  /**
+   * Revision of the definitions that it was judged by.
+   */
+  revision: string;
+  /**
+   * Deliveries that this entry stands for: more than one only for refusals beyond 60 a minute.
+   */
+  count: number;
+  /**
+   * Why it was refused; shown to managers only.
+   */
+  refused_because?: string;
+  /**
+   * Of an accepted delivery: automations that matched, with the runs that they started.
+   */
+  started?: {
+    /**
+     * The automation that matched.
+     */
+    automation_id: string;
+    /**
+     * The run that it started.
+     */
+    run_id: string;
+    [k: string]: unknown;
+  }[];
+  /**
+   * Of an accepted delivery: automations that select the webhook and started nothing.
+   */
+  skipped?: {
+    /**
+     * The automation.
+     */
+    automation_id: string;
+    /**
+     * Why it started nothing.
+     */
+    reason: 'disabled' | 'filter' | 'filter-unreadable';
+    /**
+     * First key of its filter that failed.
+     */
+    failed_pointer?: string;
+    /**
+     * What that key asks for.
+     */
+    operator?: 'in' | 'not_in' | 'exists' | 'nested';
+    [k: string]: unknown;
+  }[];
+  /**
+   * Of an accepted delivery: where the exact bytes of the body are, for the same key.
+   */
+  payload_url?: string;
+  [k: string]: unknown;
+}

@@ -1,0 +1,34 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * State of a run: QUEUED waits, CLAIMED is taken by an execution, PENDING is being set up, INPROGRESS works, BLOCKED waits for an answer; SUCCEEDED, FAILED (the user's side), ERROR (the platform's) and CANCELLED are ends, until a follow-up queues the run again.
+ */
+export type RunState = 'QUEUED' | 'CLAIMED' | 'PENDING' | 'INPROGRESS' | 'BLOCKED' | 'SUCCEEDED' | 'FAILED' | 'ERROR' | 'CANCELLED';
+
+/**
+ * A run that was dispatched to a factory; from here on it is a run like any other.
+ */
+export interface FactoryDispatchResponse {
+  /**
+   * The factory.
+   */
+  factory_uid: string;
+  /**
+   * UUIDv7 of the run.
+   */
+  run_id: string;
+  state: RunState;
+  /**
+   * The ticket's reference, as it was given.
+   */
+  ticket_ref: string | null;
+  /**
+   * Page of the run.
+   */
+  run_url: string;
+  /**
+   * Always null: factories here have no agent that distributes work.
+   */
+  foreman_agent: null;
+  [k: string]: unknown;
+}

@@ -1,0 +1,204 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * A page of the factories that the key may see, in order of their UIDs.
+ */
+export interface FactoryList {
+  /**
+   * The factories of this page.
+   */
+  factories: Factory[];
+  page_info: PageInfo;
+  [k: string]: unknown;
+}
+/**
+ * A managed group of agent capacity: webhooks, automations, environments and skills under one name.
+ */
+export interface Factory {
+  /**
+   * Stable identifier: `fac_` and 26 characters.
+   */
+  uid: string;
+  /**
+   * Permanent name.
+   */
+  slug: string;
+  /**
+   * Label for people.
+   */
+  name: string;
+  /**
+   * What the factory's own file says of it; may be empty.
+   */
+  description: string;
+  /**
+   * When it was made.
+   */
+  created_at: string;
+  /**
+   * When it was last changed, by somebody or by a pass that applied something.
+   */
+  updated_at: string;
+  source: FactorySource;
+  /**
+   * Whether reconciling is stopped; webhooks and automations serve on.
+   */
+  suspended: boolean;
+  /**
+   * Whether files decide its webhooks and automations, so that they are read-only here; false for a source of kind `dashboard`.
+   */
+  definitions_managed: boolean;
+  /**
+   * UID of the principal that creates the runs of its webhooks and schedules: what the list of runs filters as `creator`.
+   */
+  service_account: string;
+  agent_defaults?: AmbientAgentConfig;
+  [k: string]: unknown;
+}
+/**
+ * Where a factory's definitions come from: a git repository, a directory of the server (where the operator allows it), or the dashboard, where they are managed over the API.
+ */
+export interface FactorySource {
+  /**
+   * `git`, `directory` or `dashboard`; the members below belong to git unless they say otherwise.
+   */
+  kind: 'git' | 'directory' | 'dashboard';
+  /**
+   * https or ssh address of the repository; required for git. Holds no user name and no password.
+   */
+  url?: string;
+  /**
+   * Branch; by default the one that the remote's HEAD names.
+   */
+  branch?: string;
+  /**
+   * Folder of the repository that is the factory's root (git), or the absolute path of the directory (directory; required there).
+   */
+  path?: string;
+  /**
+   * Seconds between looks; by default what the server is configured with.
+   */
+  interval?: number;
+  /**
+   * Name of the managed secret, granted for the use `git`, that the repository is read with.
+   */
+  credential_secret?: string;
+  /**
+   * Name of the managed secret, granted for the use `forge`, that push notices of the git host are signed with.
+   */
+  push_secret?: string;
+  [k: string]: unknown;
+}
+/**
+ * What runs of the factory take from it where they say nothing themselves; absent where its file names none.
+ */
+export interface AmbientAgentConfig {
+  /**
+   * Label for grouping and filtering; by default the name of the skill, else of the automation.
+   */
+  name?: string;
+  /**
+   * Language model.
+   */
+  model_id?: string;
+  /**
+   * Shapes the agent's behaviour.
+   */
+  base_prompt?: string;
+  /**
+   * Environment: its UID, or the name of one of the factory's.
+   */
+  environment_id?: string;
+  /**
+   * Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory.
+   */
+  skill_spec?: string;
+  /**
+   * MCP servers by name; a level's servers replace those of the levels below it.
+   */
+  mcp_servers?: {
+    [k: string]: MCPServerConfig;
+  };
+  harness?: AgentHarness;
+  /**
+   * Minutes without a sign of life after which the agent is ended.
+   */
+  idle_timeout_minutes?: number;
+  /**
+   * Whether the agent may use a desktop.
+   */
+  computer_use_enabled?: boolean;
+  /**
+   * Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it.
+   */
+  secrets?: {
+    /**
+     * Name of a managed secret that is granted for runs.
+     */
+    name: string;
+    [k: string]: unknown;
+  }[];
+  [k: string]: unknown;
+}
+/**
+ * One MCP server: a command that is started beside the agent, or a URL; exactly one of the two.
+ */
+export interface MCPServerConfig {
+  /**
+   * Program to start beside the agent.
+   */
+  command?: string;
+  /**
+   * Its arguments.
+   */
+  args?: string[];
+  /**
+   * Its environment variables.
+   */
+  env?: {
+    [k: string]: string;
+  };
+  /**
+   * Address of a server that is reached over HTTP.
+   */
+  url?: string;
+  /**
+   * Headers of each request.
+   */
+  headers?: {
+    [k: string]: string;
+  };
+  [k: string]: unknown;
+}
+/**
+ * Program that drives the agent.
+ */
+export interface AgentHarness {
+  /**
+   * Kind of harness; `command` is the operator's command.
+   */
+  type?: string;
+  /**
+   * Model of the harness.
+   */
+  model_id?: string;
+  /**
+   * Reasoning level.
+   */
+  reasoning_level?: string;
+  [k: string]: unknown;
+}
+/**
+ * Whether a list goes on, and where.
+ */
+export interface PageInfo {
+  /**
+   * Whether there are further entries.
+   */
+  has_next_page: boolean;
+  /**
+   * Opaque position to ask for as `cursor`, with otherwise the same query; only while there are further entries.
+   */
+  next_cursor?: string;
+  [k: string]: unknown;
+}

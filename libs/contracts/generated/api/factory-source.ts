@@ -1,0 +1,36 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * Where a factory's definitions come from: a git repository, a directory of the server (where the operator allows it), or the dashboard, where they are managed over the API.
+ */
+export interface FactorySource {
+  /**
+   * `git`, `directory` or `dashboard`; the members below belong to git unless they say otherwise.
+   */
+  kind: 'git' | 'directory' | 'dashboard';
+  /**
+   * https or ssh address of the repository; required for git. Holds no user name and no password.
+   */
+  url?: string;
+  /**
+   * Branch; by default the one that the remote's HEAD names.
+   */
+  branch?: string;
+  /**
+   * Folder of the repository that is the factory's root (git), or the absolute path of the directory (directory; required there).
+   */
+  path?: string;
+  /**
+   * Seconds between looks; by default what the server is configured with.
+   */
+  interval?: number;
+  /**
+   * Name of the managed secret, granted for the use `git`, that the repository is read with.
+   */
+  credential_secret?: string;
+  /**
+   * Name of the managed secret, granted for the use `forge`, that push notices of the git host are signed with.
+   */
+  push_secret?: string;
+  [k: string]: unknown;
+}

@@ -1,0 +1,32 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * One MCP server: a command that is started beside the agent, or a URL; exactly one of the two.
+ */
+export interface MCPServerConfig {
+  /**
+   * Program to start beside the agent.
+   */
+  command?: string;
+  /**
+   * Its arguments.
+   */
+  args?: string[];
+  /**
+   * Its environment variables.
+   */
+  env?: {
+    [k: string]: string;
+  };
+  /**
+   * Address of a server that is reached over HTTP.
+   */
+  url?: string;
+  /**
+   * Headers of each request.
+   */
+  headers?: {
+    [k: string]: string;
+  };
+  [k: string]: unknown;
+}

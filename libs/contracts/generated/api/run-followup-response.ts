@@ -1,0 +1,16 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * A follow-up that was stored.
+ */
+export interface RunFollowupResponse {
+  /**
+   * UUIDv7 of the follow-up.
+   */
+  followup_id: string;
+  /**
+   * Where it goes: joined to the prompt that waits (queued_prompt), to the next execution (queue_pending), to the agent at once (live_session), or into a new execution of the ended run (handoff_execution).
+   */
+  outcome: 'queued_prompt' | 'queue_pending' | 'live_session' | 'handoff_execution';
+  [k: string]: unknown;
+}

@@ -1,0 +1,72 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * A managed secret without its value, which nobody can see again.
+ */
+export interface Secret {
+  /**
+   * Name by which definitions refer to it.
+   */
+  name: string;
+  /**
+   * `team`, or the UID of the factory that it belongs to.
+   */
+  owner: string;
+  /**
+   * Who may use it for what; to everybody else it does not exist.
+   */
+  grants: {
+    /**
+     * `*` for all, or UIDs of factories.
+     */
+    factories: '*' | string[];
+    /**
+     * What it may be used for.
+     */
+    uses: ('webhook' | 'run' | 'git' | 'forge')[];
+    [k: string]: unknown;
+  };
+  /**
+   * How often its value was set; 0 while it was only declared.
+   */
+  version: number;
+  /**
+   * Whether it has a value.
+   */
+  set: boolean;
+  /**
+   * Whether its value may serve in `url_token` mode.
+   */
+  url_safe: boolean;
+  /**
+   * When value or grants last changed.
+   */
+  updated_at: string;
+  /**
+   * What would break without it.
+   */
+  used_by: SecretUser[];
+  [k: string]: unknown;
+}
+/**
+ * What would break without a secret.
+ */
+export interface SecretUser {
+  /**
+   * `factory`: its source, or the defaults of its runs.
+   */
+  kind: 'webhook' | 'automation' | 'environment' | 'factory';
+  /**
+   * The factory it is in, or is.
+   */
+  factory_uid: string;
+  /**
+   * Its permanent name.
+   */
+  slug: string;
+  /**
+   * UID of a webhook; absent for anything else.
+   */
+  webhook_uid?: string;
+  [k: string]: unknown;
+}

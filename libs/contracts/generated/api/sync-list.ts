@@ -1,0 +1,175 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * A page of a factory's passes, newest first. Passes that say a lot make shorter pages.
+ */
+export interface SyncList {
+  /**
+   * The passes of this page.
+   */
+  syncs: Sync[];
+  page_info: PageInfo;
+  [k: string]: unknown;
+}
+/**
+ * One pass that brought something new.
+ */
+export interface Sync {
+  /**
+   * UUIDv7 of the pass.
+   */
+  id: string;
+  /**
+   * What asked for it.
+   */
+  triggers: ('start' | 'timer' | 'watcher' | 'api' | 'secret' | 'push' | 'approval')[];
+  /**
+   * When it began.
+   */
+  started_at: string;
+  /**
+   * When it ended.
+   */
+  finished_at: string;
+  /**
+   * `applied`: the tree is what serves. `blocked`: people must act. `failed`: tried again by itself.
+   */
+  ending: 'applied' | 'blocked' | 'failed';
+  /**
+   * kebab-case word for programs; null for `applied`.
+   */
+  reason: string | null;
+  /**
+   * Sentence for people; null for `applied`.
+   */
+  message: string | null;
+  /**
+   * Revision that was looked at: `branch@sha1:…`, or `sha256:…` of a directory's files; null when none could be read.
+   */
+  revision: string | null;
+  /**
+   * Problems in the files, in reading order; at most 500.
+   */
+  problems: Diagnostic[];
+  /**
+   * What was applied, in order.
+   */
+  changes: Change[];
+  /**
+   * Deletions that were held back.
+   */
+  held: Change[];
+  /**
+   * Digest that an approval of the held deletions names; null where none is needed.
+   */
+  plan: string | null;
+  /**
+   * Milliseconds by step; `total_ms` is the whole pass.
+   */
+  timings: {
+    [k: string]: number;
+  };
+  [k: string]: unknown;
+}
+/**
+ * A problem in a definition file, with the place to look at.
+ */
+export interface Diagnostic {
+  /**
+   * File, relative to the factory's root.
+   */
+  path: string;
+  /**
+   * Line, counted from 1.
+   */
+  line: number;
+  /**
+   * Column, counted from 1 in UTF-16 units.
+   */
+  column: number;
+  /**
+   * Line where the place ends.
+   */
+  end_line?: number;
+  /**
+   * Column behind its last character.
+   */
+  end_column?: number;
+  /**
+   * An error keeps its file from applying; a warning does not.
+   */
+  severity: 'error' | 'warning';
+  /**
+   * kebab-case identifier of the rule.
+   */
+  rule: string;
+  /**
+   * Published code of the rule: `FF_…`.
+   */
+  code: string;
+  /**
+   * What was found, what was expected, and the way out.
+   */
+  message: string;
+  [k: string]: unknown;
+}
+/**
+ * One step from what is applied to what the files say. Shows names of members, never values.
+ */
+export interface Change {
+  /**
+   * What happens to the object.
+   */
+  action: 'create' | 'update' | 'delete';
+  /**
+   * Kind of object.
+   */
+  kind: 'factory' | 'environment' | 'skill' | 'webhook' | 'automation';
+  /**
+   * Name inside the factory; empty for the factory itself.
+   */
+  slug: string;
+  /**
+   * Identifier that the object has or will have.
+   */
+  uid: string;
+  /**
+   * File that decides it.
+   */
+  path: string;
+  /**
+   * Of an update: members of the definition that differ, as the file spells them; else empty.
+   */
+  changes: string[];
+  /**
+   * Of a create: file of the deleted object with the very same definition.
+   */
+  renamed_from?: string;
+  /**
+   * Of a pass: the secret whose new version the webhook took over.
+   */
+  secret_name?: string;
+  /**
+   * That version; null when the secret is gone and the webhook refuses everything.
+   */
+  secret_version?: number | null;
+  /**
+   * Of a plan: where the webhook is or will be delivered to; `{token}` stands for the secret of a url_token webhook.
+   */
+  ingress_url?: string;
+  [k: string]: unknown;
+}
+/**
+ * Whether a list goes on, and where.
+ */
+export interface PageInfo {
+  /**
+   * Whether there are further entries.
+   */
+  has_next_page: boolean;
+  /**
+   * Opaque position to ask for as `cursor`, with otherwise the same query; only while there are further entries.
+   */
+  next_cursor?: string;
+  [k: string]: unknown;
+}

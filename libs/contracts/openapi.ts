@@ -1,0 +1,198 @@
+/** The interface as one OpenAPI 3.1 document, assembled from its operations and components: nothing is written twice. contract 3, 4. */
+import { API_SCHEMAS } from './generated/registry.ts';
+import { componentOf, OPERATIONS, type Operation, type OperationAnswer, type OperationParameter } from './operations.ts';
+import { PROBLEM_ANSWERS, problemStatusesOf, takesIdempotencyKey } from './problem-answers.ts';
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: Readonly<Record<string, unknown>>;
+  servers: readonly { url: string; description: string }[];
+  tags: readonly { name: string; description: string }[];
+  /** Path template → method → operation object. */
+  paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  components: { schemas: Readonly<Record<string, Json>>; responses: Readonly<Record<string, Json>>; headers: Readonly<Record<string, Json>>; securitySchemes: Json };
+}
+
+export interface OpenApiOperation {
+  operationId: string;
+  tags: readonly string[];
+  summary: string;
+  description: string;
+  parameters: readonly Json[];
+  responses: Readonly<Record<string, Json>>;
+  /** What a generated member says that has no name of its own here: deprecated, security, requestBody, x-role. */
+  [member: string]: unknown;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Grows with the interface; the path segment `v1` stays. */
+const INTERFACE_VERSION = '1.0.0';
+
+/** Groups that people look for first; further ones follow in the order of their files. */
+const TAGS_FIRST = ['Runs', 'Agents', 'Factories', 'Webhooks', 'Automations', 'Deliveries', 'Secrets', 'API keys', 'Audit', 'Factory files'];
+
+const DESCRIPTION = [
+  'Creates, steers and inspects agent runs, and manages the factories whose webhooks and automations start them.',
+  'Every request carries an API key: `Authorization: Bearer mw_…`. What a key may not see is answered exactly like what does not exist.',
+  'Arrays in a query are repeated keys (`state=QUEUED&state=FAILED`), maps are `metadata[key]=value`; unknown parameters and members are ignored. Times are RFC 3339 in UTC.',
+  'Every refusal is `application/problem+json`. Beyond the statuses of an operation, a wrong method is answered 405, an `Accept` header that no answer satisfies 406, a body that does not come in time 408, a `Host` that is not this server’s 421, headers beyond bounds 431.',
+].join('\n\n');
+
+/** The document of a service that is reached at `publicUrl` (no trailing slash; empty: relative to where the document is). */
+export function openApiDocument(publicUrl: string): OpenApiDocument {
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Millwright', version: INTERFACE_VERSION, description: DESCRIPTION, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: `${publicUrl}/api/v1`, description: 'This service.' }],
+    tags: tags(),
+    paths: paths(),
+    components: {
+      schemas: Object.fromEntries(Object.keys(API_SCHEMAS).map((file) => [titleOf(file), toComponent(file)])),
+      responses: Object.fromEntries(usedProblems().map((status) => [problemOf(status).name, problemResponse(status)])),
+      headers: HEADERS,
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'mw_…', description: 'An API key.' } },
+    },
+  };
+}
+
+function tags(): { name: string; description: string }[] {
+  const named = new Map<string, string>();
+  for (const { tag, description } of OPERATIONS) if (!named.has(tag)) named.set(tag, description);
+  const placeOf = (name: string): number => (TAGS_FIRST.includes(name) ? TAGS_FIRST.indexOf(name) : TAGS_FIRST.length);
+  return [...named].map(([name, description]) => ({ name, description })).sort((left, right) => placeOf(left.name) - placeOf(right.name));
+}
+
+function paths(): Record<string, Record<string, OpenApiOperation>> {
+  const byPath: Record<string, Record<string, OpenApiOperation>> = {};
+  for (const { name } of tags()) {
+    for (const operation of OPERATIONS.filter(({ tag }) => tag === name).flatMap(({ operations }) => operations)) {
+      const methods = (byPath[operation.path] ??= {});
+      if (methods[operation.method] !== undefined) throw new Error(`${operation.id}: ${operation.method} ${operation.path} is declared twice`);
+      methods[operation.method] = toOperation(operation, name);
+    }
+  }
+  return byPath;
+}
+
+function toOperation(operation: Operation, tag: string): OpenApiOperation {
+  const { id, summary, description, role, deprecated, body, bodyOptional } = operation;
+  const parameters = [...(operation.parameters ?? []).map(toParameter), ...(takesIdempotencyKey(operation) ? [IDEMPOTENCY_KEY] : [])];
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: [description, role === undefined ? 'Needs no API key.' : `Needs the role \`${role}\` or one above it.`].filter((text) => text !== undefined).join('\n\n'),
+    ...(deprecated === true ? { deprecated } : {}),
+    ...(role === undefined ? {} : { 'x-role': role }),
+    security: role === undefined ? [] : [{ apiKey: [] }],
+    parameters,
+    ...(body === undefined ? {} : { requestBody: { required: bodyOptional !== true, content: { 'application/json': { schema: referenceTo(body) } } } }),
+    responses: responses(operation),
+  };
+}
+
+function toParameter({ name, in: place, description, required, schema }: OperationParameter): Json {
+  return { name, in: place, description, required: place === 'path' || required === true, ...styleOf(place, resolvedType(schema)), schema: rewritten(schema, '') };
+}
+
+/** contract 3: repeated keys for arrays, `name[key]=value` for maps. */
+function styleOf(place: OperationParameter['in'], type: unknown): Json {
+  if (place !== 'query') return {};
+  if (type === 'array') return { style: 'form', explode: true };
+  return type === 'object' ? { style: 'deepObject', explode: true } : {};
+}
+
+function responses(operation: Operation): Record<string, Json> {
+  const declared = Object.entries(operation.answers).map(([status, answer]) => [status, toResponse(answer)] as const);
+  const problems = problemStatusesOf(operation)
+    .filter((status) => operation.answers[status] === undefined)
+    .map((status) => [String(status), { $ref: `#/components/responses/${problemOf(status).name}` }] as const);
+  return Object.fromEntries([...declared, ...problems].sort(([left], [right]) => Number(left) - Number(right)));
+}
+
+function toResponse({ description, schema, contentType, otherContentTypes = [], headers = {} }: OperationAnswer): Json {
+  const types = [...(schema === undefined && contentType === undefined ? [] : [contentType ?? 'application/json']), ...otherContentTypes];
+  const content = Object.fromEntries(types.map((type) => [type, contentOf(type, schema)]));
+  return {
+    description,
+    headers: {
+      ...Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, { description: text, required: true, schema: { type: 'string' } }])),
+      ...headerReferences({ 'X-Request-Id': 'RequestId' }),
+    },
+    ...(types.length === 0 ? {} : { content }),
+  };
+}
+
+function contentOf(type: string, schema: string | undefined): Json {
+  if (schema !== undefined && /^application\/([a-z.+-]+\+)?json$/.test(type)) return { schema: referenceTo(schema) };
+  // A stream has no end at which it could be judged.
+  return type.startsWith('text/') && type !== 'text/event-stream' ? { schema: { type: 'string' } } : {};
+}
+
+function problemResponse(status: number): Json {
+  const { description, headers } = problemOf(status);
+  return { description, headers: headerReferences({ ...headers, 'X-Request-Id': 'RequestId' }), content: { 'application/problem+json': { schema: referenceTo('error') } } };
+}
+
+/** Statuses that some operation refers to. */
+function usedProblems(): number[] {
+  const used = OPERATIONS.flatMap(({ operations }) => operations.flatMap((operation) => problemStatusesOf(operation).filter((status) => operation.answers[status] === undefined)));
+  return [...new Set(used)].sort((left, right) => left - right);
+}
+
+function problemOf(status: number): (typeof PROBLEM_ANSWERS)[number] {
+  const problem = PROBLEM_ANSWERS[status];
+  if (problem === undefined) throw new Error(`no problem is described for the status ${status}`);
+  return problem;
+}
+
+const HEADERS: Readonly<Record<string, Json>> = {
+  RequestId: { description: 'Names this request in the log of the service; the `trace_id` of a problem.', required: true, schema: { type: 'string' } },
+  MayRetryAfter: { description: 'Seconds after which asking again makes sense; where it does.', schema: { type: 'integer', minimum: 1 } },
+  RetryAfter: { description: 'Seconds after which asking again makes sense.', required: true, schema: { type: 'integer', minimum: 1 } },
+  ShouldRetry: { description: '`false` where asking again cannot help.', schema: { type: 'string', enum: ['true', 'false'] } },
+  WwwAuthenticate: { description: 'How to authenticate: `Bearer`.', required: true, schema: { type: 'string' } },
+};
+
+const IDEMPOTENCY_KEY: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, with another body 409.',
+  required: false,
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$', 'x-meaning': '1 to 255 visible ASCII characters' },
+};
+
+function headerReferences(headers: Readonly<Record<string, string>>): Json {
+  return Object.fromEntries(Object.entries(headers).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]));
+}
+
+function referenceTo(component: string): Json {
+  return { $ref: `#/components/schemas/${titleOf(`${component}.schema.json`)}` };
+}
+
+function titleOf(file: string): string {
+  return String((componentOf(file.replace(/\.schema\.json$/, '')) as Json)['title']);
+}
+
+function toComponent(file: string): Json {
+  const { $id: _id, $schema: _dialect, ...schema } = componentOf(file.replace(/\.schema\.json$/, '')) as Json;
+  return rewritten(schema, titleOf(file)) as Json;
+}
+
+/** A schema with its references pointing into the document; `title`: the component that it belongs to. */
+function rewritten(value: unknown, title: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => rewritten(item, title));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, key === '$ref' && typeof inner === 'string' ? rewrittenReference(inner, title) : rewritten(inner, title)]));
+}
+
+function rewrittenReference(reference: string, title: string): string {
+  const [file = '', fragment = ''] = reference.split('#');
+  return `#/components/schemas/${file === '' ? title : titleOf(file)}${fragment}`;
+}
+
+function resolvedType(schema: Json): unknown {
+  const reference = schema['$ref'];
+  return typeof reference === 'string' ? (componentOf(reference.replace(/\.schema\.json$/, '')) as Json)['type'] : schema['type'];
+}

@@ -1,0 +1,24 @@
+/** How the name that somebody chose becomes a slug: on dashboard factories no file name says it. contract 1 (Identifiers), 8 (`<name>`). */
+import { isValidName } from './places.ts';
+
+/** Characters of a slug: what a file name of a definition may have. */
+const SLUG_LENGTH_MAX = 63;
+
+/** Marks that stand over or under a letter once it is taken apart. */
+const MARKS = /\p{M}+/gu;
+
+/** The slug of a new object's first name, unlike any that is taken: `Orders (EU)` → `orders-eu`, then `orders-eu-2`. A name without a usable letter is called after its kind. */
+export function slugOf(name: string, kind: 'webhook' | 'automation', taken: ReadonlySet<string>): string {
+  const plain = name.normalize('NFKD').replace(MARKS, '').toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  const slug = cut(plain, SLUG_LENGTH_MAX);
+  const first = isValidName(slug) ? slug : kind;
+  for (let count = 1; ; count += 1) {
+    const suffix = count === 1 ? '' : `-${count}`;
+    const candidate = cut(first, SLUG_LENGTH_MAX - suffix.length) + suffix;
+    if (!taken.has(candidate)) return candidate;
+  }
+}
+
+function cut(text: string, length: number): string {
+  return text.replace(/^-+/, '').slice(0, length).replace(/-+$/, '');
+}

@@ -1,0 +1,83 @@
+/** What happened to a run, told from what is stored of it. contract 3 (timeline). */
+import { derivedUuid } from './identifiers.ts';
+import { isEnded, type EndedState } from './states.ts';
+import type { RunState } from './types.ts';
+
+export type TimelineEventType =
+  | 'run_created' | 'run_claimed' | 'workspace_preparing' | 'agent_started' | 'run_followup' | 'run_cancel_requested' | 'run_taken_over'
+  | 'run_done' | 'run_failed' | 'run_errored' | 'run_cancelled';
+
+export interface TimelineEvent {
+  /** The same whenever it is told. */
+  uuid: string;
+  type: TimelineEventType;
+  atMs: number;
+  executionId?: string;
+  payload?: Readonly<Record<string, string | number>>;
+}
+
+/** What is stored of a run; times in milliseconds since the epoch. */
+export interface RunHistory {
+  runId: string;
+  source: string;
+  createdAtMs: number;
+  state: RunState;
+  /** The last end, if any. */
+  finishedAtMs?: number;
+  executions: readonly ExecutionHistory[];
+  followups: readonly { followupId: string; atMs: number; outcome: string }[];
+  /** Ends that came without an execution, as the log tells of them. */
+  ends: readonly { atMs: number; state: EndedState }[];
+}
+
+export interface ExecutionHistory {
+  executionId: string;
+  epoch: number;
+  claimedAtMs: number;
+  preparedAtMs?: number;
+  startedAtMs?: number;
+  cancelRequestedAtMs?: number;
+  finishedAtMs?: number;
+  /** State it ended in; LOST: another execution took it over. */
+  outcome?: string;
+}
+
+const ENDINGS: Readonly<Record<EndedState, TimelineEventType>> = { SUCCEEDED: 'run_done', FAILED: 'run_failed', ERROR: 'run_errored', CANCELLED: 'run_cancelled' };
+
+/** Everything that happened, oldest first; what happened in the same millisecond in the order in which it must have. contract 3 (timeline). */
+export function timelineOf(history: RunHistory): TimelineEvent[] {
+  const { runId, source, createdAtMs, executions, followups, ends } = history;
+  const later: Told[] = [
+    ...followups.map(({ followupId, atMs, outcome }): Told => ({ type: 'run_followup', of: followupId, atMs, payload: { followup_id: followupId, outcome } })),
+    ...executions.flatMap(executionEvents),
+    ...ends.flatMap(endWithoutExecution),
+  ];
+  const told = [{ type: 'run_created', of: runId, atMs: createdAtMs, payload: { source } } satisfies Told, ...later.toSorted((a, b) => a.atMs - b.atMs), ...lastEnd(history, later)];
+  return told.map(({ type, of, atMs, executionId, payload }: Told) => ({ uuid: derivedUuid('timeline', runId, type, of), type, atMs, executionId, payload }));
+}
+
+/** `of` tells events of one type apart. */
+type Told = Omit<TimelineEvent, 'uuid'> & { of: string };
+
+function executionEvents({ executionId, epoch, claimedAtMs, preparedAtMs, startedAtMs, cancelRequestedAtMs, finishedAtMs, outcome }: ExecutionHistory): Told[] {
+  const steps: [TimelineEventType, number | undefined][] = [
+    ['run_claimed', claimedAtMs],
+    ['workspace_preparing', preparedAtMs],
+    ['agent_started', startedAtMs],
+    ['run_cancel_requested', cancelRequestedAtMs],
+    ...(outcome === undefined ? [] : [[outcome === 'LOST' ? 'run_taken_over' : ENDINGS[outcome as EndedState], finishedAtMs] satisfies [TimelineEventType, number | undefined]]),
+  ];
+  return steps.flatMap(([type, atMs]): Told[] => (atMs === undefined ? [] : [{ type, of: executionId, atMs, executionId, payload: type === 'run_claimed' ? { epoch } : undefined }]));
+}
+
+/** Only a cancel ends a run that nobody works on. */
+function endWithoutExecution({ atMs, state }: RunHistory['ends'][number]): Told[] {
+  const asked: Told[] = state === 'CANCELLED' ? [{ type: 'run_cancel_requested', of: String(atMs), atMs }] : [];
+  return [...asked, { type: ENDINGS[state], of: String(atMs), atMs }];
+}
+
+/** An end that nothing else tells of: the run's factory was deleted while it waited. */
+function lastEnd({ state, finishedAtMs }: RunHistory, told: readonly Told[]): Told[] {
+  if (!isEnded(state) || finishedAtMs === undefined || told.some(({ type, atMs }) => type === ENDINGS[state] && atMs === finishedAtMs)) return [];
+  return [{ type: ENDINGS[state], of: String(finishedAtMs), atMs: finishedAtMs }];
+}
