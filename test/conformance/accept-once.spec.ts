@@ -1,6 +1,9 @@
 /** acceptOnce, the door behind every 202, on every database. spec: Delivery identity, Rate limit; contract 5. */
+import { randomBytes } from 'node:crypto';
 import { DELIVERIES_PER_MINUTE_MAX } from '#deliveries';
+import { uuidv7, UUID_RANDOM_BYTES } from '#runs';
 import type { Acceptance, Arrival } from '../../apps/server/store/arrivals.ts';
+import type { DeliveryFilter } from '../../apps/server/store/deliveries.ts';
 import { decodePayload } from '../../apps/server/store/payload-bytes.ts';
 import { count, look, onEachBackend, storesOf, type Stores } from './backends.ts';
 import { ageSlots, apply, arrival, arrivalAt, newId, runOf, sealing, seedServed, servingVersion, slotsOf, unique, webhookOf, type Served } from './seeds.ts';
@@ -153,13 +156,13 @@ await onEachBackend('acceptOnce', (world) => {
   });
 
   async function moved(act: string): Promise<void> {
-    const { factoryUid, fence, secretId, secretName, webhookUid } = served;
+    const { factoryUid, fence, secretName, webhookUid } = served;
     if (act === 'disable') await apply(stores, factoryUid, fence, [webhookOf(webhookUid, 'orders', secretName, { enabled: false })]);
     if (act === 'rotate') {
-      await stores.secrets.put({ id: newId(), owner: 'team', name: secretName, value: sealing('rotated') });
+      await stores.secrets.put({ id: newId(), owner: 'team', name: secretName, value: sealing('rotated') }, undefined);
       expect(await stores.definitions.rebindSecrets(factoryUid, fence)).toHaveLength(1);
     }
-    if (act === 'remove secret') await stores.secrets.remove(secretId);
+    if (act === 'remove secret') await stores.secrets.remove({ owner: 'team', name: secretName, force: true }, undefined);
     if (act === 'delete webhook') await apply(stores, factoryUid, fence, [], [{ kind: 'webhook', uid: webhookUid }]);
     if (act === 'delete factory') await stores.factories.remove(factoryUid);
   }
@@ -255,6 +258,31 @@ await onEachBackend('acceptOnce', (world) => {
     const second = await stores.deliveries.list(served.webhookUid, 4, first.at(-1)?.entry_id);
     expect([...first, ...second].map(({ entry_id: id }) => id)).toEqual(arrivals.map(({ entryId }) => entryId).toReversed());
     expect(await stores.webhooks.lastDeliveries([served.webhookUid])).toEqual(new Map([[served.webhookUid, arrivals.at(-1)?.receivedAtMs]]));
+  });
+
+  it('lists the log by outcome and time of receipt', async () => {
+    const { webhookUid, factoryUid } = served;
+    const startMs = Date.now() - 3_600_000;
+    const refused = async (minute: number, outcome: 'rejectedAuth' | 'rejectedTooLarge'): Promise<string> => {
+      const entryId = uuidv7(startMs + minute * 60_000 + 20_000, randomBytes(UUID_RANDOM_BYTES)); // made after its receipt
+      await stores.deliveries.logRefused({
+        entryId, webhookUid, factoryUid, deliveryId: entryId, outcome, sizeBytes: 1, sizeExact: true, receivedAtMs: startMs + minute * 60_000, clientAddress: '192.0.2.1', revision: 'r', reason: 'wrong',
+      });
+      return entryId;
+    };
+    const ids = [await refused(0, 'rejectedAuth'), await refused(1, 'rejectedTooLarge'), await refused(2, 'rejectedAuth'), await refused(30, 'rejectedAuth')];
+    const listed = async (filter: DeliveryFilter, limit = 100, before?: string): Promise<number[]> => (await stores.deliveries.list(webhookUid, limit, before, filter)).map(({ entry_id: id }) => ids.indexOf(id));
+    const at = (minute: number): number => startMs + minute * 60_000;
+    expect(await listed({})).toEqual([3, 2, 1, 0]);
+    expect(await listed({ outcomes: ['rejectedAuth'] })).toEqual([3, 2, 0]);
+    expect(await listed({ outcomes: ['rejectedAuth'] }, 1, ids[3])).toEqual([2]);
+    expect(await listed({ outcomes: ['rejectedTooLarge', 'accepted'] })).toEqual([1]);
+    expect(await listed({ outcomes: [] })).toEqual([]);
+    expect(await listed({ sinceMs: at(1) })).toEqual([3, 2, 1]);
+    expect(await listed({ untilMs: at(2) })).toEqual([1, 0]);
+    expect(await listed({ sinceMs: at(1), untilMs: at(30), outcomes: ['rejectedAuth'] })).toEqual([2]);
+    expect(await listed({ sinceMs: -1e15, untilMs: 1e15 })).toEqual([3, 2, 1, 0]);
+    expect(await listed({ sinceMs: 1e15 })).toEqual([]);
   });
 
   it('logs and counts refusals without a slot', async () => {

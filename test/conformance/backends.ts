@@ -3,10 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AccessStore } from '../../apps/server/store/access.ts';
+import { ArtifactStore } from '../../apps/server/store/artifacts.ts';
+import { AttachmentStore } from '../../apps/server/store/attachments.ts';
+import { AutomationStore } from '../../apps/server/store/automations.ts';
+import { DefinitionEditStore } from '../../apps/server/store/definition-edits.ts';
+import { AuditStore } from '../../apps/server/store/audit.ts';
+import { CatalogueStore } from '../../apps/server/store/catalogue.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../../apps/server/store/database.ts';
 import { DefinitionStore } from '../../apps/server/store/definitions.ts';
 import { DeliveryStore } from '../../apps/server/store/deliveries.ts';
 import { FactoryStore } from '../../apps/server/store/factories.ts';
+import { InventoryStore } from '../../apps/server/store/inventory.ts';
+import { KeyStore } from '../../apps/server/store/keys.ts';
+import { RunHistoryStore } from '../../apps/server/store/run-history.ts';
+import { RunLists } from '../../apps/server/store/run-lists.ts';
 import { RunStore } from '../../apps/server/store/runs.ts';
 import { SecretStore } from '../../apps/server/store/secrets.ts';
 import { ServingStore } from '../../apps/server/store/serving.ts';
@@ -18,9 +28,19 @@ import { freshDatabase, postgresServer } from '../support/postgres.ts';
 export interface Stores {
   database: Database;
   access: AccessStore;
+  artifacts: ArtifactStore;
+  attachments: AttachmentStore;
+  audit: AuditStore;
+  automations: AutomationStore;
+  catalogue: CatalogueStore;
   definitions: DefinitionStore;
+  edits: DefinitionEditStore;
   deliveries: DeliveryStore;
   factories: FactoryStore;
+  inventory: InventoryStore;
+  keys: KeyStore;
+  histories: RunHistoryStore;
+  runLists: RunLists;
   runs: RunStore;
   secrets: SecretStore;
   serving: ServingStore;
@@ -103,9 +123,19 @@ export function storesOf(database: Database): Stores {
   return {
     database,
     access: new AccessStore(database),
+    artifacts: new ArtifactStore(database),
+    attachments: new AttachmentStore(database),
+    audit: new AuditStore(database),
+    automations: new AutomationStore(database),
+    catalogue: new CatalogueStore(database),
     definitions: new DefinitionStore(database),
+    edits: new DefinitionEditStore(database),
     deliveries: new DeliveryStore(database),
     factories: new FactoryStore(database),
+    inventory: new InventoryStore(database),
+    keys: new KeyStore(database),
+    histories: new RunHistoryStore(database),
+    runLists: new RunLists(database),
     runs: new RunStore(database),
     secrets: new SecretStore(database),
     serving: new ServingStore(database),

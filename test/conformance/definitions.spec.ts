@@ -1,4 +1,6 @@
 /** Applied definitions, managed secrets, access and the serving state on every database. contract 2, 5, 9. */
+import { bySystem } from '../../apps/server/store/audit.ts';
+import { UnfitValue } from '../../apps/server/store/secret-changes.ts';
 import type { Grants } from '../../apps/server/store/secrets.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import { apply, automationOf, newId, sealing, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
@@ -27,7 +29,7 @@ await onEachBackend('definitions', (world) => {
       { slug: 'a', mode: 'signature', enabled: 0, version: 1, revision: 'main@sha1:1' },
       { slug: 'b', mode: 'token', enabled: 1, version: 1, revision: 'main@sha1:1' },
     ]);
-    expect(await stores.webhooks.automations(uid)).toHaveLength(1);
+    expect(await stores.automations.list(uid, 10)).toMatchObject([{ slug: 'triage', name: 'triage' }]);
   });
 
   it('raises a webhook’s version on update, and deletes and brings back under the same uid', async () => {
@@ -63,7 +65,7 @@ await onEachBackend('definitions', (world) => {
   });
 
   describe('secrets', () => {
-    const put = (owner: string, name: string, value?: string, grants?: Grants) => stores.secrets.put({ id: newId(), owner, name, value: value === undefined ? undefined : sealing(value), grants });
+    const put = (owner: string, name: string, value?: string, grants?: Grants) => stores.secrets.put({ id: newId(), owner, name, value: value === undefined ? undefined : sealing(value), grants }, undefined);
 
     it('may be declared without a value, and count their versions', async () => {
       const name = unique('s');
@@ -88,7 +90,7 @@ await onEachBackend('definitions', (world) => {
     it('set by many at once end with as many versions', async () => {
       const other = await world.another();
       const name = unique('s');
-      const puts = await Promise.all(Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? stores : other).secrets.put({ id: newId(), owner: 'team', name, value: sealing(`v${n}`) })));
+      const puts = await Promise.all(Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? stores : other).secrets.put({ id: newId(), owner: 'team', name, value: sealing(`v${n}`) }, undefined)));
       expect(puts.map(({ secret }) => secret.version).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
       expect(puts.filter(({ created }) => created)).toHaveLength(1);
     });
@@ -110,7 +112,7 @@ await onEachBackend('definitions', (world) => {
       const own = await put('fac_mine', name, 'own');
       expect((await stores.secrets.visibleTo('fac_mine', 'webhook')).get(name)?.id).toBe(own.secret.id);
       expect((await stores.secrets.visibleTo('fac_else', 'webhook')).get(name)?.id).toBe(team.secret.id);
-      expect((await stores.secrets.list('fac_mine')).map((secret) => secret.name)).toContain(name);
+      expect((await stores.secrets.list('fac_mine', 100)).map((secret) => secret.name)).toContain(name);
     });
 
     it('move to a new version in one transaction, and the old value does not stay on disk', async () => {
@@ -137,18 +139,47 @@ await onEachBackend('definitions', (world) => {
       expect(await count(stores, 'secret_value WHERE secret_id = ?', first.secretId)).toBe(1);
     });
 
-    it('no longer granted are taken away at the next binding', async () => {
+    it.each([
+      { grants: { factories: [], uses: ['webhook'] }, why: 'the factory' },
+      { grants: { factories: '*', uses: ['run'] }, why: 'the use' },
+    ] as { grants: Grants; why: string }[])('no longer granted are taken away in the same commit: $why', async ({ grants }) => {
       const { factoryUid, fence, webhookUid, secretName } = await seedServed(stores);
-      await put('team', secretName, undefined, { factories: [], uses: ['webhook'] });
-      expect(await stores.definitions.rebindSecrets(factoryUid, fence)).toMatchObject([{ webhookUid, version: undefined }]);
+      const before = await servingVersion(stores, factoryUid);
+      await put('team', secretName, undefined, grants);
       expect((await stores.webhooks.find(webhookUid))?.secret_id).toBeNull();
+      expect(await servingVersion(stores, factoryUid)).toBeGreaterThan(before);
+      expect(await stores.definitions.rebindSecrets(factoryUid, fence)).toEqual([]);
+    });
+
+    it('regranted without a loss leave the serving state alone', async () => {
+      const { factoryUid, webhookUid, secretId, secretName } = await seedServed(stores);
+      const before = await servingVersion(stores, factoryUid);
+      await put('team', secretName, undefined, { factories: [factoryUid], uses: ['webhook', 'run'] });
+      expect([await servingVersion(stores, factoryUid), (await stores.webhooks.find(webhookUid))?.secret_id]).toEqual([before, secretId]);
+    });
+
+    it('take no value that a webhook in use could not authenticate with', async () => {
+      const { webhookUid, secretName } = await seedServed(stores);
+      const value = { ...sealing('short'), usableFor: { token: false, url_token: true, signature: true, standard_webhooks: true } };
+      const refused: unknown = await stores.secrets.put({ id: newId(), owner: 'team', name: secretName, value, grants: { uses: ['run'] } }, undefined).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(UnfitValue);
+      expect((refused as UnfitValue).users.map((user) => user.webhookUid)).toEqual([webhookUid]);
+      expect(await stores.secrets.find('team', secretName)).toMatchObject({ version: 1, grants: { uses: ['webhook'] } });
+    });
+
+    it('keep no value that nothing serves', async () => {
+      const name = unique('s');
+      const { secret } = await put('team', name, 'one');
+      await put('team', name, 'two');
+      expect(await look(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secret.id)).toEqual([{ version: 2 }]);
     });
 
     it('deleted while in use revoke at once: no value is left, nothing is served with it', async () => {
       const { factoryUid, webhookUid, secretId, secretName } = await seedServed(stores);
       expect(await stores.secrets.usersOf(secretId)).toEqual([{ webhookUid, factoryUid, webhookSlug: 'orders', authMode: 'token', signatureScheme: null }]);
       const before = await servingVersion(stores, factoryUid);
-      await stores.secrets.remove(secretId);
+      expect(await stores.secrets.remove({ owner: 'team', name: secretName, force: false }, undefined)).toEqual({ kind: 'used', usedBy: [{ kind: 'webhook', factoryUid, slug: 'orders', webhookUid }] });
+      expect(await stores.secrets.remove({ owner: 'team', name: secretName, force: true }, undefined)).toEqual({ kind: 'removed' });
       expect(await servingVersion(stores, factoryUid)).toBeGreaterThan(before);
       expect(await count(stores, 'secret_value WHERE secret_id = ?', secretId)).toBe(0);
       expect(await stores.secrets.find('team', secretName)).toBeUndefined();
@@ -201,7 +232,7 @@ await onEachBackend('definitions', (world) => {
   describe('access', () => {
     const key = async (columns: { role?: string; factories?: string; expires_at?: number; revoked_at?: number }): Promise<Buffer> => {
       const hash = Buffer.from(unique('h'));
-      await stores.access.createFirstKey({ id: newId(), principalUid: 'user_admin', hash: Buffer.from(unique('h')) });
+      await stores.keys.createFirst({ id: newId(), principalUid: 'user_admin', hash: Buffer.from(unique('h')), hint: 'mw_first…' }, bySystem(newId()));
       const values = { role: 'viewer', factories: null, expires_at: null, revoked_at: null, ...columns };
       await stores.database.run(function* () {
         yield { kind: 'insert', table: 'api_key', columns: ['id', 'principal_uid', 'name', 'key_hash', 'created_at', ...Object.keys(values)], rows: [[newId(), 'user_admin', 'k', hash, 1, ...Object.values(values)]], ignoreConflicts: false };
@@ -216,16 +247,13 @@ await onEachBackend('definitions', (world) => {
       { columns: { expires_at: Date.now() - 1 }, access: undefined, why: 'expired' },
       { columns: { revoked_at: 1 }, access: undefined, why: 'revoked' },
     ])('of a key that is $why', async ({ columns, access }) => {
-      const found = await stores.access.find(await key(columns));
+      const found = await stores.keys.find(await key(columns));
       if (access === undefined) expect(found).toBeUndefined();
       else expect(found).toMatchObject({ ...access, principal: { uid: 'user_admin', kind: 'user', displayName: 'admin' } });
     });
 
-    it('ends with the revocation of its key, and is none for unknown keys', async () => {
-      const hash = await key({});
-      await stores.access.revoke((await stores.access.find(hash))?.keyId as string);
-      expect(await stores.access.find(hash)).toBeUndefined();
-      expect(await stores.access.find(Buffer.from('unknown'))).toBeUndefined();
+    it('is none for unknown keys', async () => {
+      expect(await stores.keys.find(Buffer.from('unknown'))).toBeUndefined();
     });
 
     it('remembers the first proofs of an installation, whoever comes later', async () => {
@@ -234,13 +262,6 @@ await onEachBackend('definitions', (world) => {
       const later = await stores.access.installation({ masterKey: Buffer.from('x'), uidKey: Buffer.from('y') });
       expect([Buffer.from(later.masterKey).toString(), Buffer.from(later.uidKey).toString()]).toEqual(['m', 'u']);
     });
-
-    it('leaves audit entries', async () => {
-      const id = newId();
-      await stores.access.audit({ id, principalUid: 'user_admin', action: 'secret.create', subject: 's', details: '{}' });
-      expect(await look(stores, 'SELECT action, subject, factory_uid, address FROM audit_entry WHERE id = ?', id)).toEqual([{ action: 'secret.create', subject: 's', factory_uid: null, address: null }]);
-      await stores.access.ping();
-    });
   });
 
   it('counts a webhook as used only while it lives', async () => {
@@ -248,6 +269,6 @@ await onEachBackend('definitions', (world) => {
     await apply(stores, factoryUid, fence, [], [{ kind: 'webhook', uid: webhookUid }]);
     expect(await stores.secrets.usersOf(secretId)).toEqual([]);
     await meddle(stores, 'UPDATE secret SET updated_at = 1 WHERE id = ?', secretId);
-    expect((await stores.secrets.list('team')).find(({ id }) => id === secretId)?.updatedAtMs).toBe(1);
+    expect((await stores.secrets.list('team', 1_000)).find(({ id }) => id === secretId)?.updatedAtMs).toBe(1);
   });
 });

@@ -1,7 +1,8 @@
 /** Factories on every database: lease and fence, passes, approvals, generations, deletion. contract 4, 9. */
+import { bySystem } from '../../apps/server/store/audit.ts';
 import { FenceLost, type Lease, type PassRecord } from '../../apps/server/store/factories.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
-import { apply, arrivalAt, claimedRun, newId, runOf, sealing, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
+import { apply, arrivalAt, automationOf, claimedRun, newId, runOf, sealing, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
 
 await onEachBackend('factories', (world) => {
   let stores: Stores;
@@ -83,7 +84,7 @@ await onEachBackend('factories', (world) => {
       const { factoryUid, fence, webhookUid, secretName } = served;
       await expire(factoryUid);
       await stores.factories.lease(factoryUid, 'another', 60_000);
-      await stores.secrets.remove(served.secretId);
+      await stores.secrets.remove({ owner: 'team', name: secretName, force: true }, undefined);
       const before = [await stores.factories.find(factoryUid), await stores.definitions.actual(factoryUid), await servingVersion(stores, factoryUid)];
       await expect(stores.factories.recordPass(factoryUid, fence, { generationHandled: 9, condition, failures: 3, record: record() })).rejects.toThrow(FenceLost);
       await expect(apply(stores, factoryUid, fence, [webhookOf(webhookUid, 'orders', secretName, { enabled: false })])).rejects.toThrow(FenceLost);
@@ -105,6 +106,29 @@ await onEachBackend('factories', (world) => {
     expect([...listed, ...(await stores.factories.passes(uid, 2, listed.at(-1)?.id))]).toEqual(records.toReversed());
     expect(await stores.factories.pass(uid, (records[1] as PassRecord).id)).toEqual(records[1]);
     expect(await stores.factories.pass('fac_other', (records[1] as PassRecord).id)).toBeUndefined();
+  });
+
+  it('pages passes, and ends a page early where they say a lot', async () => {
+    const { uid, fence } = await seedFactory(stores);
+    const large = { problems: Array.from({ length: 4_000 }, () => ({ rule: 'x' })) };
+    const records = Array.from({ length: 60 }, (_, n) => record(n < 6 ? large : {}));
+    for (const one of records) await stores.factories.recordPass(uid, fence, { generationHandled: 1, condition, failures: 0, record: one });
+    const pages = async (limit: number): Promise<number[]> => {
+      const sizes: number[] = [];
+      const seen: string[] = [];
+      for (;;) {
+        const { passes, hasMore } = await stores.factories.passPage(uid, limit, seen.at(-1));
+        sizes.push(passes.length);
+        seen.push(...passes.map(({ id }) => id));
+        if (!hasMore) break;
+      }
+      expect(seen).toEqual(records.map(({ id }) => id).toReversed());
+      return sizes;
+    };
+    expect(await pages(500)).toEqual([57, 3]);
+    expect(await pages(54)).toEqual([54, 3, 3]);
+    expect(await pages(30)).toEqual([30, 27, 3]);
+    expect(await stores.factories.passPage('fac_unknown', 10)).toEqual({ passes: [], hasMore: false });
   });
 
   it('counts every question, and none is lost when many ask at once', async () => {
@@ -152,14 +176,14 @@ await onEachBackend('factories', (world) => {
   it('deletes its own secrets and approvals along: the slug made again inherits nothing', async () => {
     const { uid, slug, fence } = await seedFactory(stores);
     const [own, team, bound] = [unique('s'), unique('s'), unique('wh_')];
-    const { secret } = await stores.secrets.put({ id: newId(), owner: uid, name: own, value: sealing('own') });
-    await stores.secrets.put({ id: newId(), owner: 'team', name: team, value: sealing('team') });
+    const { secret } = await stores.secrets.put({ id: newId(), owner: uid, name: own, value: sealing('own') }, undefined);
+    await stores.secrets.put({ id: newId(), owner: 'team', name: team, value: sealing('team') }, undefined);
     await apply(stores, uid, fence, [webhookOf(bound, 'orders', own)]);
     await stores.factories.approve(uid, 'digest', 'user_admin');
     expect((await stores.secrets.usersOf(secret.id)).map(({ webhookUid }) => webhookUid)).toEqual([bound]);
     await stores.factories.remove(uid);
     await stores.factories.create({ uid, slug, name: slug, description: '', source: { kind: 'directory', path: '/y' }, serviceAccountUid: `sa_${uid}` });
-    expect(await stores.secrets.list(uid)).toEqual([]);
+    expect(await stores.secrets.list(uid, 10)).toEqual([]);
     expect(await count(stores, 'secret_value WHERE secret_id = ?', secret.id)).toBe(0);
     expect(await count(stores, 'webhook WHERE secret_id = ?', secret.id)).toBe(0);
     expect(await stores.factories.approvals(uid)).toEqual(new Set());
@@ -198,13 +222,102 @@ await onEachBackend('factories', (world) => {
     expect(second.map(({ uid }) => uid)).toEqual((await stores.factories.list(1000)).slice(1).map(({ uid }) => uid));
   });
 
+  it('lists those among the given ones only, whatever the search and page', async () => {
+    const tag = unique('tag');
+    const made = [await seedFactory(stores, `${tag}-a`), await seedFactory(stores, `${tag}-b`), await seedFactory(stores, `${tag}-c`)].map(({ uid }) => uid).toSorted();
+    const among = [made[0] as string, made[2] as string, 'fac_unknown'];
+    const uids = async (...asked: Parameters<typeof stores.factories.list>): Promise<string[]> => (await stores.factories.list(...asked)).map(({ uid }) => uid);
+    expect(await uids(100, undefined, tag, among)).toEqual([made[0], made[2]]);
+    expect(await uids(1, undefined, undefined, among)).toEqual([made[0]]);
+    expect(await uids(1, made[0], undefined, among)).toEqual([made[2]]);
+    expect(await uids(100, undefined, 'no such', among)).toEqual([]);
+    expect(await uids(100, undefined, undefined, [])).toEqual([]);
+  });
+
+  describe('the audit entry of a change', () => {
+    const by = () => ({ id: newId(), principalUid: 'user_admin', keyId: 'key_1', address: '192.0.2.1' });
+    const entriesOf = (uid: string) => look(stores, 'SELECT action, details, key_id, address FROM audit_entry WHERE factory_uid = ? ORDER BY id', uid);
+
+    it('is written with it, and only when something changes', async () => {
+      const [uid, slug] = [unique('fac_'), unique('f-')];
+      const wish = { uid, slug, name: slug, description: '', source: { kind: 'dashboard' as const }, serviceAccountUid: `sa_${uid}` };
+      expect([await stores.factories.create(wish, by()), await stores.factories.create(wish, by())]).toEqual([true, false]);
+      expect([await stores.factories.edit(uid, { name: slug }, by()), await stores.factories.edit(uid, { name: 'Label', source: { kind: 'dashboard' } }, by())]).toEqual(['done', 'done']);
+      expect([await stores.factories.setSuspended(uid, true, by()), await stores.factories.setSuspended(uid, false, by())]).toEqual([true, true]);
+      expect([await stores.factories.ask(uid, by()), await stores.factories.approve(uid, 'digest', 'user_admin', by())]).toEqual([4, true]);
+      expect([await stores.factories.remove(uid, by()), await stores.factories.remove(uid, by())]).toEqual([true, false]);
+      const from = { key_id: 'key_1', address: '192.0.2.1' };
+      expect(await entriesOf(uid)).toEqual([
+        { action: 'factory.create', details: JSON.stringify({ slug, source: 'dashboard' }), ...from }, { action: 'factory.change', details: '{"changed":["name"]}', ...from },
+        { action: 'factory.suspend', details: '{}', ...from }, { action: 'factory.resume', details: '{}', ...from }, { action: 'factory.sync', details: '{"generation":4}', ...from },
+        { action: 'factory.approve', details: '{"plan":"digest"}', ...from }, { action: 'factory.delete', details: JSON.stringify({ slug }), ...from },
+      ]);
+    });
+
+    it('is not written for a factory that is gone, whose state stays as it is', async () => {
+      const { uid } = await seedFactory(stores);
+      await stores.factories.remove(uid);
+      const before = await look(stores, 'SELECT * FROM factory WHERE uid = ?', uid);
+      for (const each of [uid, 'fac_unknown']) {
+        expect(await stores.factories.edit(each, { name: 'x', source: { kind: 'dashboard' } }, by())).toBe('gone');
+        expect([await stores.factories.setSuspended(each, true, by()), await stores.factories.approve(each, 'digest', 'user_admin', by()), await stores.factories.remove(each, by())]).toEqual([false, false, false]);
+        expect(await stores.factories.ask(each, by())).toBe(0);
+        expect(await entriesOf(each)).toEqual([]);
+      }
+      expect(await look(stores, 'SELECT * FROM factory WHERE uid = ?', uid)).toEqual(before);
+      expect(await stores.factories.approvals(uid)).toEqual(new Set());
+    });
+  });
+
+  it('leaves a name to the file that decides it, and changes nothing else with it', async () => {
+    const { uid, fence } = await seedFactory(stores);
+    await stores.definitions.apply({ factoryUid: uid, fence, revision: 'r', factory: { applyMode: 'atomic', name: 'Of the file' }, upserts: [], deletions: [] });
+    expect(await stores.factories.edit(uid, { name: 'Mine', source: { kind: 'directory', path: '/elsewhere' } })).toBe('named-by-file');
+    expect(await stores.factories.find(uid)).toMatchObject({ name: 'Of the file', source: { path: '/srv/x' } });
+    expect(await stores.factories.edit(uid, { name: 'Of the file', source: { kind: 'directory', path: '/elsewhere' } })).toBe('done');
+    expect(await stores.factories.find(uid)).toMatchObject({ source: { path: '/elsewhere' } });
+    expect(await stores.factories.edit(uid, { name: 'Mine', source: { kind: 'dashboard' } })).toBe('done'); // no file decides any more
+    expect(await stores.factories.find(uid)).toMatchObject({ name: 'Mine', source: { kind: 'dashboard' } });
+  });
+
+  it('made again, has nothing of its former life', async () => {
+    const { uid, slug, fence } = await seedFactory(stores);
+    await stores.definitions.apply({ factoryUid: uid, fence, revision: 'r', factory: { applyMode: 'perFile', agentDefaults: { model: 'm' } }, upserts: [], deletions: [] });
+    await stores.factories.recordPass(uid, fence, { generationHandled: 1, condition, failures: 0, revisionSeen: 'r', revisionAttempted: 'r' });
+    await stores.factories.remove(uid);
+    await stores.factories.create({ uid, slug, name: slug, description: '', source: { kind: 'dashboard' }, serviceAccountUid: `sa_${uid}` });
+    expect(await stores.factories.find(uid)).toMatchObject({ condition: { ending: 'none' }, revisionApplied: undefined, revisionAttempted: undefined, revisionSeen: undefined });
+    expect((await stores.definitions.factories([uid])).get(uid)).toEqual({ applyMode: 'atomic' });
+  });
+
+  it('has an inventory of what is live: kinds, files, revisions, and who lost a secret', async () => {
+    const { uid, fence } = await seedFactory(stores);
+    const name = unique('s');
+    await stores.secrets.put({ id: newId(), owner: 'team', name, value: sealing('value') }, undefined);
+    const uids = [unique('wh_'), unique('wh_'), unique('auto_'), unique('env_'), unique('wh_')] as const;
+    await apply(stores, uid, fence, [
+      webhookOf(uids[0], 'orders', name, { enabled: false }), webhookOf(uids[1], 'lost', 'no-such-secret'), automationOf(uids[2], 'triage', []), webhookOf(uids[4], 'gone', name),
+      { kind: 'environment', uid: uids[3], slug: 'box', path: 'environments/box.yaml', definition: { name: 'box', path: 'environments/box.yaml' } },
+    ], [], 'r1');
+    await apply(stores, uid, fence, [], [{ kind: 'webhook', uid: uids[4] }], 'r2');
+    const entry = { revision: 'r1', enabled: true, hasSecret: true };
+    expect(await stores.inventory.list(uid)).toEqual([
+      { ...entry, kind: 'webhook', uid: uids[1], slug: 'lost', path: 'webhooks/lost.yaml', hasSecret: false },
+      { ...entry, kind: 'webhook', uid: uids[0], slug: 'orders', path: 'webhooks/orders.yaml', enabled: false },
+      { ...entry, kind: 'automation', uid: uids[2], slug: 'triage', path: 'automations/triage/automation.md' },
+      { ...entry, kind: 'environment', uid: uids[3], slug: 'box', path: 'environments/box.yaml' },
+    ]);
+    expect(await stores.inventory.list('fac_unknown')).toEqual([]);
+  });
+
   it('leaves one admin key when two replicas start on an empty database at once', async () => {
     if (await count(stores, 'api_key')) throw new Error('this suite makes no other keys');
     const other = await world.another();
-    const key = () => ({ id: newId(), principalUid: 'user_admin', hash: Buffer.from(unique('h')) });
-    const made = await Promise.all([stores, other, stores, other].map(({ access }) => access.createFirstKey(key())));
+    const key = () => ({ id: newId(), principalUid: 'user_admin', hash: Buffer.from(unique('h')), hint: 'mw_first…' });
+    const made = await Promise.all([stores, other, stores, other].map(({ keys }) => keys.createFirst(key(), bySystem(newId()))));
     expect(made.filter(Boolean)).toHaveLength(1);
     expect(await count(stores, 'api_key')).toBe(1);
     expect(await look(stores, 'SELECT role FROM api_key')).toEqual([{ role: 'admin' }]);
+    expect(await count(stores, "audit_entry WHERE action = 'api_key.create' AND principal_uid = 'system'")).toBe(1);
   });
 });

@@ -58,7 +58,7 @@ await onEachBackend('faults', (world) => {
 
   it('of a sealing that throws store no half of a secret', async () => {
     const value = { ...sealing('v'), seal: () => { throw new Error('no key'); } };
-    await expect(world.stores.secrets.put({ id: newId(), owner: 'team', name: 'half', value })).rejects.toThrow('no key');
+    await expect(world.stores.secrets.put({ id: newId(), owner: 'team', name: 'half', value }, undefined)).rejects.toThrow('no key');
     expect(await world.stores.secrets.find('team', 'half')).toBeUndefined();
   });
 });
@@ -68,7 +68,7 @@ await onPostgres('faults of values', (world) => {
     { why: 'a text where a number belongs', act: () => world.stores.database.run(() => change('UPDATE run SET epoch = ?', MARKER)) },
     { why: 'a text that PostgreSQL cannot hold', act: () => world.stores.runs.create(runOf({}, { prompt: `${MARKER}\0` })) },
     { why: 'an id that PostgreSQL cannot hold, through an entity', act: () => world.stores.runs.find(`${MARKER}\0`) },
-    { why: 'a list, through an entity', act: () => world.stores.runs.list({ configName: `${MARKER}\0` }, 10) },
+    { why: 'a list', act: () => world.stores.runLists.page({ exact: { config_name: `${MARKER}\0` } }, { by: 'updated_at', direction: 'desc' }, 10) },
     { why: 'a log, through an entity', act: () => world.stores.deliveries.list(`${MARKER}\0`, 10) },
     { why: 'a factory, through an entity', act: () => world.stores.factories.findBySlug(`${MARKER}\0`) },
     { why: 'a webhook, through an entity', act: () => world.stores.webhooks.find(`${MARKER}\0`) },
@@ -90,7 +90,7 @@ await onPostgres('faults of values', (world) => {
 describe('classes of faults', () => {
   it.each([
     ['23505', 'conflict'], ['SQLITE_CONSTRAINT_UNIQUE', 'conflict'], ['SQLITE_CONSTRAINT_PRIMARYKEY', 'conflict'], ['40001', 'retry'], ['40P01', 'retry'],
-    ['57P01', 'unavailable'], ['08006', 'unavailable'], ['ECONNREFUSED', 'unavailable'], ['SQLITE_BUSY', 'unavailable'], ['53100', 'full'], ['SQLITE_FULL', 'full'],
+    ['57P01', 'unavailable'], ['57014', 'unavailable'], ['08006', 'unavailable'], ['ECONNREFUSED', 'unavailable'], ['SQLITE_BUSY', 'unavailable'], ['53100', 'full'], ['SQLITE_FULL', 'full'],
     ['ENOSPC', 'full'], ['42601', 'broken'], ['SQLITE_ERROR', 'broken'], ['SQLITE_CORRUPT', 'broken'],
   ])('%s is %s', (code, kind) => {
     expect(toStoreFault(Object.assign(new Error(MARKER), { code, detail: MARKER }))).toMatchObject({ kind, code, message: `database: ${kind} (${code})` });

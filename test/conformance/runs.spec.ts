@@ -1,6 +1,6 @@
 /** Runs on every database: conditional updates, claims, cancel against end, follow-ups, takeovers, lists. spec: States and transitions; contract 3. */
 import { followupOutcome, isEnded, type RunState } from '#runs';
-import type { Claim, Ending, ListFilter, ListKey } from '../../apps/server/store/runs.ts';
+import type { Claim, Ending } from '../../apps/server/store/runs.ts';
 import type { RunRow } from '../../apps/server/store/tables.ts';
 import { look, meddle, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimedRun, claimRun, newId, runOf, seedFactory, unique } from './seeds.ts';
@@ -52,7 +52,7 @@ await onEachBackend('runs', (world) => {
     expect(claim).toMatchObject({ runId, epoch: 1 });
     expect(await stateOf(runId)).toBe('CLAIMED');
     expect(await stores.runs.prepare(claim)).toBe(true);
-    expect(await stores.runs.begin(claim)).toEqual({ prompt: 'do it' });
+    expect(await stores.runs.begin(claim)).toEqual({ prompt: 'do it', mode: 'normal', attachments: [] });
     expect(await stateOf(runId)).toBe('INPROGRESS');
     expect(await stores.runs.renew(claim, 60_000)).toEqual({ cancelRequested: false });
     expect(await stores.runs.append(claim, [{ kind: 'output', atMs: 1, body: '{}' }, { kind: 'output', atMs: 2, body: '{}' }])).toBe(2);
@@ -188,7 +188,7 @@ await onEachBackend('runs', (world) => {
       const claim = await claimedRun(stores, { prompt: 'first' });
       await stores.runs.prepare(claim);
       expect(await followup(claim.runId, 'second')).toBe('queue_pending');
-      expect(await stores.runs.begin(claim)).toEqual({ prompt: 'first\n\nsecond' });
+      expect(await stores.runs.begin(claim)).toMatchObject({ prompt: 'first\n\nsecond' });
     });
 
     it('that came during the work queue the run again when it ends', async () => {
@@ -333,74 +333,6 @@ await onEachBackend('runs', (world) => {
     await stores.runs.cancel(cancelled);
     const waiting = await stores.runs.waiting();
     expect([first, second, none].map((uid) => waiting.get(uid))).toEqual([5, 1, undefined]);
-  });
-
-  describe('list', () => {
-    async function pages(filter: ListFilter, limit: number, between: () => Promise<unknown> = async () => undefined): Promise<string[]> {
-      const seen: string[] = [];
-      let after: ListKey | undefined;
-      do {
-        const { runs, next } = await stores.runs.list(filter, limit, after);
-        seen.push(...runs.map(({ run_id: id }) => id));
-        await between();
-        after = next;
-      } while (after !== undefined);
-      return seen;
-    }
-
-    it('neither repeats nor hides a run while others are created', async () => {
-      const factoryUid = unique('fac_');
-      const ids: string[] = [];
-      // Many of one millisecond: the id decides.
-      for (let n = 0; n < 30; n += 1) ids.push(await created({ factoryUid, createdAtMs: 1_700_000_000_000 + Math.floor(n / 10) }));
-      const seen = await pages({ factoryUids: [factoryUid] }, 4, () => created({ factoryUid, createdAtMs: Date.now() }));
-      expect(seen).toEqual(ids.toReversed());
-    });
-
-    it('ends a page early where its rows are large, and loses none', async () => {
-      const factoryUid = unique('fac_');
-      const ids: string[] = [];
-      for (let n = 0; n < 7; n += 1) ids.push(await created({ factoryUid, prompt: 'ä'.repeat(n === 3 ? 4_500_000 : 1_000_000), createdAtMs: 1_700_000_000_000 + n }));
-      const first = await stores.runs.list({ factoryUids: [factoryUid] }, 500);
-      // Prompt and submitted prompt, 2 MB each: two of them stay below 8 MiB, three do not.
-      expect(first.runs.map(({ run_id: id }) => id)).toEqual(ids.slice(-2).toReversed());
-      expect(first.next).toEqual({ updatedAtMs: 1_700_000_000_005, runId: ids.at(-2) });
-      expect(await pages({ factoryUids: [factoryUid] }, 500)).toEqual(ids.toReversed());
-    });
-
-    it('says nothing of a next page when there is none', async () => {
-      const factoryUid = unique('fac_');
-      for (let n = 0; n < 2; n += 1) await created({ factoryUid });
-      expect((await stores.runs.list({ factoryUids: [factoryUid] }, 2)).next).toBeUndefined();
-      expect(await stores.runs.list({ factoryUids: [unique('fac_')] }, 2)).toEqual({ runs: [] });
-    });
-
-    it.each([
-      { why: 'state', filter: { states: ['CANCELLED'] as RunState[] }, wanted: ['cancelled'] },
-      { why: 'one of several states', filter: { states: ['CANCELLED', 'QUEUED'] as RunState[] }, wanted: ['named', 'plain', 'delivered', 'cancelled'] },
-      { why: 'name', filter: { configName: 'nightly' }, wanted: ['named'] },
-      { why: 'delivery', filter: { deliveryId: "d'1" }, wanted: ['delivered'] },
-      { why: 'all at once', filter: { states: ['QUEUED'] as RunState[], configName: 'nightly', deliveryId: "d'1" }, wanted: [] },
-    ])('filters by $why', async ({ filter, wanted }) => {
-      const factoryUid = unique('fac_');
-      const made: Record<string, string> = {
-        named: await created({ factoryUid, configName: 'nightly' }),
-        plain: await created({ factoryUid }),
-        delivered: await created({ factoryUid, deliveryId: "d'1" }),
-        cancelled: await created({ factoryUid }),
-      };
-      await stores.runs.cancel(made['cancelled'] as string);
-      await created({ factoryUid: unique('fac_'), configName: 'nightly', deliveryId: "d'1" });
-      const { runs: listed } = await stores.runs.list({ ...filter, factoryUids: [factoryUid] }, 100);
-      expect(listed.map(({ run_id: id }) => id).toSorted()).toEqual(wanted.map((name) => made[name]).toSorted());
-    });
-
-    it('filters by several factories', async () => {
-      const factoryUids = [unique('fac_'), unique('fac_')];
-      const ids = [await created({ factoryUid: factoryUids[0] }), await created({ factoryUid: factoryUids[1] })];
-      await created({ factoryUid: unique('fac_') });
-      expect((await stores.runs.list({ factoryUids }, 10)).runs.map(({ run_id: id }) => id).toSorted()).toEqual(ids.toSorted());
-    });
   });
 
   it('tells which runs log entries started', async () => {

@@ -43,7 +43,7 @@ export async function seedFactory(stores: Stores, slug = unique('f-')): Promise<
 export async function seedServed(stores: Stores): Promise<Served> {
   const { uid: factoryUid, fence } = await seedFactory(stores);
   const secretName = unique('s');
-  const { secret } = await stores.secrets.put({ id: newId(), owner: 'team', name: secretName, value: sealing('value') });
+  const { secret } = await stores.secrets.put({ id: newId(), owner: 'team', name: secretName, value: sealing('value') }, undefined);
   const webhook = webhookOf(unique('wh_'), 'orders', secretName);
   const automation = automationOf(unique('auto_'), 'triage', [webhook.uid]);
   await apply(stores, factoryUid, fence, [webhook, automation]);

@@ -6,11 +6,12 @@ import { types } from 'pg';
 import { DataSource } from 'typeorm';
 import type { TransactionRunner } from './engine.ts';
 import { toStoreFault } from './faults.ts';
+import { longReads } from './long-reads.ts';
 import { FirstSchema1700000000001 } from './migrations/0001-first-schema.ts';
 import { Interface1700000000002 } from './migrations/0002-interface.ts';
-import { postgresRunner } from './postgres.ts';
+import { postgresLongReads, postgresRunner } from './postgres.ts';
 import { sqliteRunner } from './sqlite.ts';
-import { row, rows } from './statements.ts';
+import { row, rows, type Work } from './statements.ts';
 import { SCHEMA } from './tables.ts';
 
 const MIGRATIONS = [FirstSchema1700000000001, Interface1700000000002];
@@ -21,6 +22,8 @@ const POOL_CONNECTIONS_MAX = 10;
 
 export interface Database extends TransactionRunner {
   readonly source: DataSource;
+  /** A read that may look at many rows, like a list: on SQLite in a thread of its own, on PostgreSQL few at a time, so that no write waits for it. */
+  longRead<T>(body: () => Work<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -45,9 +48,10 @@ export class SchemaTooNew extends Error {
 
 async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const file = join(dataDir, 'millwright.sqlite');
   const source = new DataSource({
     type: 'better-sqlite3',
-    database: join(dataDir, 'millwright.sqlite'),
+    database: file,
     enableWAL: true,
     // FULL: an accepted delivery survives a power cut, not only a crash of the process.
     prepareDatabase: (connection: Sqlite.Database) => {
@@ -70,7 +74,8 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database
     const runner = sqliteRunner(connection, nowMs);
     await refuseNewerSchema(runner, source);
     await source.runMigrations();
-    return { ...runner, source, close: () => source.destroy() };
+    const reads = longReads(file, nowMs);
+    return { ...runner, source, longRead: (body) => reads.read(body), close: () => reads.close().then(() => source.destroy()) };
   } catch (error) {
     if (source.isInitialized) await source.destroy();
     throw toStoreFault(error);
@@ -94,7 +99,7 @@ async function openPostgres(url: string): Promise<Database> {
     await source.initialize();
     const runner = postgresRunner(source);
     await migrateUnderLock(source, runner);
-    return { ...runner, source, close: () => source.destroy() };
+    return { ...runner, source, longRead: postgresLongReads(runner), close: () => source.destroy() };
   } catch (error) {
     if (source.isInitialized) await source.destroy();
     throw toStoreFault(error);

@@ -1,10 +1,12 @@
 /** Applied definitions as rows: what is, the transaction that makes it what should be, and the binding of webhooks to secret versions. contract 9. */
 import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition, SkillDefinition, WebhookDefinition } from '#definitions';
-import type { Actual, AppliedObject, Change } from '#reconcile';
+import type { Actual, AppliedObject } from '#reconcile';
 import type { Database } from './database.ts';
 import { FenceLost } from './factories.ts';
 import { bumpServing } from './serving-version.ts';
-import { dropUnboundValues, visibleSecrets, type Secret } from './secrets.ts';
+import { dropUnboundValues } from './secret-changes.ts';
+import { visibleSecrets } from './secret-rows.ts';
+import type { Secret } from './secrets.ts';
 import { change, databaseNow, insert, placeholders, row, rows, type SqlValue, type Work } from './statements.ts';
 
 /** A plan made concrete: what to write for each change, under which revision and fence. */
@@ -16,6 +18,8 @@ export interface Application {
   /** Objects to create or update. */
   upserts: readonly AppliedObject[];
   deletions: readonly { kind: 'webhook' | 'automation' | 'environment' | 'skill'; uid: string }[];
+  /** Path → text of the files behind webhooks and automations, whether they change or not: a comment is no change of a definition. */
+  texts?: ReadonlyMap<string, string>;
 }
 
 /** A webhook whose secret version moved in step 0 of a pass. */
@@ -95,10 +99,10 @@ export class DefinitionStore {
       );
       if (holds !== 1) throw new FenceLost('the lease of this pass was taken over');
       const secrets = yield* visibleSecrets(factoryUid, 'webhook');
-      for (const object of application.upserts) yield* upsert(object, application, secrets, nowMs);
-      for (const { kind, uid } of application.deletions) {
-        yield* change(`UPDATE ${tableOf(kind)} SET deleted_at = ?, revision = ? WHERE uid = ?`, nowMs, revision, uid);
-      }
+      for (const object of application.upserts) yield* writeObject(object, application, secrets, nowMs);
+      for (const { kind, uid } of application.deletions) yield* deleteObject(kind, uid, revision, nowMs);
+      yield* standInFiles(factoryUid);
+      yield* keepTexts(factoryUid, application.texts ?? new Map());
       yield* bumpServing(factoryUid);
       yield* dropUnboundValues();
     });
@@ -109,18 +113,7 @@ export class DefinitionStore {
     return this.database.run(function* () {
       const held = yield* row('SELECT 1 AS held FROM factory WHERE uid = ? AND fence = ? FOR UPDATE', factoryUid, fence);
       if (held === undefined) throw new FenceLost('the lease of this pass was taken over');
-      const secrets = yield* visibleSecrets(factoryUid, 'webhook');
-      const webhooks = yield* rows<BoundWebhook>(
-        'SELECT uid, slug, path, secret_name, secret_id, secret_version FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug',
-        factoryUid,
-      );
-      const moved: Rebinding[] = [];
-      for (const webhook of webhooks) {
-        const binding = bindingOf(secrets.get(webhook.secret_name));
-        if (binding.id === webhook.secret_id && binding.version === webhook.secret_version) continue;
-        yield* change('UPDATE webhook SET secret_id = ?, secret_version = ? WHERE uid = ?', binding.id, binding.version, webhook.uid);
-        moved.push({ webhookUid: webhook.uid, slug: webhook.slug, path: webhook.path, secretName: webhook.secret_name, version: binding.version ?? undefined });
-      }
+      const moved = yield* bindWebhooks(factoryUid);
       if (moved.length > 0) {
         yield* bumpServing(factoryUid);
         yield* dropUnboundValues();
@@ -143,6 +136,23 @@ export class DefinitionStore {
   }
 }
 
+/** Binds every live webhook of a factory to the newest version of the secret that it names; answers those that moved. The caller bumps the serving version. */
+export function* bindWebhooks(factoryUid: string): Work<Rebinding[]> {
+  const secrets = yield* visibleSecrets(factoryUid, 'webhook');
+  const webhooks = yield* rows<BoundWebhook>(
+    'SELECT uid, slug, path, secret_name, secret_id, secret_version FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug',
+    factoryUid,
+  );
+  const moved: Rebinding[] = [];
+  for (const webhook of webhooks) {
+    const binding = bindingOf(secrets.get(webhook.secret_name));
+    if (binding.id === webhook.secret_id && binding.version === webhook.secret_version) continue;
+    yield* change('UPDATE webhook SET secret_id = ?, secret_version = ? WHERE uid = ?', binding.id, binding.version, webhook.uid);
+    moved.push({ webhookUid: webhook.uid, slug: webhook.slug, path: webhook.path, secretName: webhook.secret_name, version: binding.version ?? undefined });
+  }
+  return moved;
+}
+
 function* applied<T>(table: string, kind: string, factoryUid: string): Work<{ kind: string; uid: string; slug: string; path: string; definition: T }[]> {
   const found = yield* rows<{ kind: string; uid: string; slug: string; path: string; definition: string }>(
     `SELECT ${kind} AS kind, uid, slug, path, definition FROM ${table} WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug`,
@@ -151,33 +161,66 @@ function* applied<T>(table: string, kind: string, factoryUid: string): Work<{ ki
   return found.map((object) => ({ ...object, definition: JSON.parse(object.definition) as T }));
 }
 
-function* upsert(object: AppliedObject, { factoryUid, revision }: Application, secrets: Map<string, Secret>, nowMs: number): Work<void> {
+/** Where and under which revision an object is written. */
+export interface Placement {
+  factoryUid: string;
+  revision: string;
+  /** Label of a webhook or automation; its slug where nobody chose one. */
+  name?: string;
+}
+
+/** Makes or changes an object; a deleted one of the same UID comes back. Binds a webhook to its secret as `secrets` have it. */
+export function* writeObject(object: AppliedObject, { factoryUid, revision, name }: Placement, secrets: Map<string, Secret>, nowMs: number): Work<void> {
   const table = tableOf(object.kind);
-  const special = specialColumns(object, secrets);
+  const special = specialColumns(object, name ?? object.slug, secrets);
   const columns: Record<string, SqlValue> = {
     factory_uid: factoryUid, slug: object.slug, path: object.path, definition: JSON.stringify(object.definition), revision, updated_at: nowMs, deleted_at: null, ...special,
   };
   const names = Object.keys(columns);
   const updated = yield* change(
-    `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(', ')}, version = version + 1 WHERE uid = ? AND factory_uid = ?`,
+    `UPDATE ${table} SET ${names.map((column) => `${column} = ?`).join(', ')}, version = version + 1 WHERE uid = ? AND factory_uid = ?`,
     ...Object.values(columns), object.uid, factoryUid,
   );
   if (updated === 1) return;
   yield* insert(table, ['uid', ...names, 'version', 'created_at'], [[object.uid, ...Object.values(columns), 1, nowMs]]);
 }
 
-function specialColumns(object: AppliedObject, secrets: Map<string, Secret>): Record<string, SqlValue> {
+/** Deletes an object; its row stays, so that its UID is remembered and can come back. */
+export function* deleteObject(kind: AppliedObject['kind'], uid: string, revision: string, nowMs: number): Work<void> {
+  yield* change(`UPDATE ${tableOf(kind)} SET deleted_at = ?, revision = ? WHERE uid = ?`, nowMs, revision, uid);
+}
+
+/** What was managed on the dashboard before stands in files now, whose names are its names. */
+function* standInFiles(factoryUid: string): Work<void> {
+  for (const [table, before, behind] of [['webhook', 'webhooks/', '.yaml'], ['automation', 'automations/', '/automation.md']] as const) {
+    yield* change(`UPDATE ${table} SET name = slug, path = ? || slug || ? WHERE factory_uid = ? AND path = '' AND deleted_at IS NULL`, before, behind, factoryUid);
+  }
+}
+
+/** Keeps the exact text of each file that applies: what an edit is proposed on. Writes only what differs. */
+function* keepTexts(factoryUid: string, texts: ReadonlyMap<string, string>): Work<void> {
+  if (texts.size === 0) return;
+  for (const table of ['webhook', 'automation']) {
+    const kept = yield* rows<{ uid: string; path: string; text: string | null }>(`SELECT uid, path, text FROM ${table} WHERE factory_uid = ? AND deleted_at IS NULL`, factoryUid);
+    for (const { uid, path, text } of kept) {
+      const current = texts.get(path);
+      if (current !== undefined && current !== text) yield* change(`UPDATE ${table} SET text = ? WHERE uid = ?`, current, uid);
+    }
+  }
+}
+
+function specialColumns(object: AppliedObject, name: string, secrets: Map<string, Secret>): Record<string, SqlValue> {
   switch (object.kind) {
     case 'webhook': {
       const { authMode, signatureScheme, secretName, deliveryIdHeader, enabled } = object.definition;
       const binding = bindingOf(secrets.get(secretName));
       return {
-        name: object.slug, auth_mode: authMode, signature_scheme: signatureScheme ?? null, secret_name: secretName, secret_id: binding.id,
+        name, auth_mode: authMode, signature_scheme: signatureScheme ?? null, secret_name: secretName, secret_id: binding.id,
         secret_version: binding.version, delivery_id_header: deliveryIdHeader ?? null, enabled: enabled ? 1 : 0,
       };
     }
     case 'automation':
-      return { enabled: object.definition.enabled ? 1 : 0 };
+      return { name, enabled: object.definition.enabled ? 1 : 0 };
     default:
       return { kind: object.kind };
   }
@@ -188,7 +231,7 @@ function bindingOf(secret: Secret | undefined): { id: string | null; version: nu
   return { id: secret.id, version: secret.version === 0 ? null : secret.version };
 }
 
-function tableOf(kind: Change['kind']): string {
+function tableOf(kind: AppliedObject['kind']): string {
   if (kind === 'webhook' || kind === 'automation') return kind;
   return 'resource';
 }

@@ -1,12 +1,13 @@
 /** The delivery log and the door through which deliveries are accepted. spec: Webhook delivery (log entry); contract 5. */
 import type { OutcomeKind } from '#deliveries';
+import { uuidv7, UUID_RANDOM_BYTES } from '#runs';
 import { settle, type Acceptance, type Arrival } from './arrivals.ts';
 import { RememberedWindows } from './remembered-windows.ts';
 import type { Database } from './database.ts';
 import { looking, StoreFault } from './faults.ts';
 import { GroupCommit } from './group-commit.ts';
 import { pruneSome } from './retention.ts';
-import { change, insert, row } from './statements.ts';
+import { change, insert, placeholders, row, rows, type SqlValue } from './statements.ts';
 import { DELIVERY, type DeliveryRow } from './tables.ts';
 
 export interface RefusedEntry {
@@ -21,6 +22,41 @@ export interface RefusedEntry {
   clientAddress: string;
   revision: string;
   reason: string;
+}
+
+/** Entries to list; what is absent asks for nothing. Times are milliseconds since the epoch. */
+export interface DeliveryFilter {
+  outcomes?: readonly OutcomeKind[];
+  /** Received then or later. */
+  sinceMs?: number;
+  /** Received before. */
+  untilMs?: number;
+}
+
+/** An entry's ID is made after its body was read and its clock may have stepped: it names the time of receipt to this many milliseconds. */
+const ENTRY_TIME_SLACK_MS = 300_000;
+const NO_RANDOM = new Uint8Array(UUID_RANDOM_BYTES);
+/** Last time that an ID can name. */
+const ENTRY_TIME_MS_MAX = 2 ** 48 - 1;
+
+/** Everything but the payload. */
+const LISTED_COLUMNS = [
+  'entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision', 'entries', 'reason', 'decision',
+  'payload_encoding',
+] as const satisfies readonly (keyof DeliveryRow)[];
+
+function conditionsOf({ outcomes, sinceMs, untilMs }: DeliveryFilter, before: string | undefined): { text: string; params: SqlValue[] }[] {
+  return [
+    ...(before === undefined ? [] : [{ text: 'entry_id < ?', params: [before] }]),
+    ...(outcomes === undefined ? [] : [{ text: outcomes.length === 0 ? '1 = 0' : `outcome IN (${placeholders(outcomes.length)})`, params: [...outcomes] }]),
+    ...(sinceMs === undefined ? [] : [{ text: 'received_at >= ? AND entry_id >= ?', params: [sinceMs, entryIdAt(sinceMs - ENTRY_TIME_SLACK_MS)] }]),
+    ...(untilMs === undefined ? [] : [{ text: 'received_at < ? AND entry_id < ?', params: [untilMs, entryIdAt(untilMs + ENTRY_TIME_SLACK_MS)] }]),
+  ];
+}
+
+/** The first ID of a time; times before and after all IDs become the nearest one. */
+function entryIdAt(ms: number): string {
+  return uuidv7(Math.min(Math.max(0, Math.floor(ms)), ENTRY_TIME_MS_MAX), NO_RANDOM);
 }
 
 export class DeliveryStore {
@@ -55,12 +91,11 @@ export class DeliveryStore {
     return this.counts.add(entryId);
   }
 
-  /** Newest first, from before `before`. */
-  list(webhookUid: string, limit: number, before?: string): Promise<DeliveryRow[]> {
-    const query = this.database.source.getRepository(DELIVERY).createQueryBuilder('delivery');
-    query.where('delivery.webhook_uid = :webhookUid', { webhookUid }).orderBy('delivery.entry_id', 'DESC').take(limit);
-    if (before !== undefined) query.andWhere('delivery.entry_id < :before', { before });
-    return looking(query.getMany());
+  /** Newest first, from before `before`. Matches are looked for along the index of the log, and away from acceptances: a flood of refusals makes a long way. */
+  async list(webhookUid: string, limit: number, before?: string, filter: DeliveryFilter = {}): Promise<DeliveryRow[]> {
+    const conditions = conditionsOf(filter, before);
+    const text = [`SELECT ${LISTED_COLUMNS.join(', ')} FROM delivery WHERE webhook_uid = ?`, ...conditions.map((condition) => condition.text)].join(' AND ');
+    return this.database.longRead(() => rows<DeliveryRow>(`${text} ORDER BY entry_id DESC LIMIT ?`, webhookUid, ...conditions.flatMap(({ params }) => params), limit));
   }
 
   async find(entryId: string): Promise<DeliveryRow | undefined> {

@@ -1,5 +1,6 @@
 /** What runs a transaction's body on one of the two databases. */
-import type { Work } from './statements.ts';
+import { toStoreFault } from './faults.ts';
+import type { Outcome, Statement, Work } from './statements.ts';
 
 export interface TransactionRunner {
   readonly dialect: 'sqlite' | 'postgres';
@@ -7,4 +8,20 @@ export interface TransactionRunner {
   run<T>(body: () => Work<T>): Promise<T>;
   /** Runs a body that only reads, outside any transaction. */
   read<T>(body: () => Work<T>): Promise<T>;
+}
+
+/** Walks through a body whose statements are executed elsewhere; a failed statement is thrown into the body, as a StoreFault, which may catch it. */
+export async function walked<T>(work: Work<T>, execute: (statement: Statement) => Promise<Outcome>): Promise<T> {
+  let step = work.next();
+  while (!step.done) {
+    let outcome: Outcome;
+    try {
+      outcome = await execute(step.value);
+    } catch (error) {
+      step = work.throw(toStoreFault(error));
+      continue;
+    }
+    step = work.next(outcome);
+  }
+  return step.value;
 }

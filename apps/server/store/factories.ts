@@ -1,20 +1,28 @@
 /** Factories as rows: their source, their sync state, the lease of the one that reconciles them, and their pass history. contract 4, 9. */
+import type { FactoryDefinition } from '#definitions';
+import { audit, type ChangedBy } from './audit.ts';
 import type { Database } from './database.ts';
 import { looking } from './faults.ts';
-import { dropSecretsOf } from './secrets.ts';
+import { dropSecretsOf } from './secret-changes.ts';
 import { bumpServing, tickServingClock } from './serving-version.ts';
-import { change, databaseNow, insert, row, rows } from './statements.ts';
+import { change, databaseNow, insert, row, rows, type Work } from './statements.ts';
 import { FACTORY, PASS, type FactoryRow, type PassRow } from './tables.ts';
 
 export type FactorySource =
-  | { kind: 'git'; url: string; branch?: string; path?: string; interval?: number; credentialSecret?: string }
-  | { kind: 'directory'; path: string };
+  | { kind: 'git'; url: string; branch?: string; path?: string; interval?: number; credentialSecret?: string; pushSecret?: string }
+  | { kind: 'directory'; path: string }
+  /** No files: webhooks and automations are managed over the API. */
+  | { kind: 'dashboard' };
 
 /** Where a factory stands, as its last pass left it. */
 export interface Condition {
   ending: 'applied' | 'blocked' | 'failed' | 'none';
   reason?: string;
   message?: string;
+  /** Problems of severity error in the files that were looked at. */
+  errorCount?: number;
+  /** Digest of the deletions that wait for an approval. */
+  heldDigest?: string;
   /** When the condition became what it is. */
   sinceMs: number;
   /** When it was last confirmed. */
@@ -81,6 +89,23 @@ export interface Lease {
 /** Another replica has taken this factory over in the meantime: nothing was written. */
 export class FenceLost extends Error {}
 
+/** Problems and changes on one page of passes, but for its last pass: some megabytes of JSON, which a process holds several times at once. */
+const PAGE_ENTRIES_MAX = 10_000;
+/** Passes read in one go: each may have hundreds of problems. */
+const PASSES_AT_ONCE = 50;
+
+export interface NewFactory {
+  uid: string;
+  slug: string;
+  name: string;
+  description: string;
+  source: FactorySource;
+  serviceAccountUid: string;
+}
+
+/** What became of an edit. `named-by-file`: the factory's own file decides its name, and nothing was changed. */
+export type FactoryEdit = 'done' | 'named-by-file' | 'gone';
+
 export class FactoryStore {
   private readonly database: Database;
   constructor(database: Database) {
@@ -88,26 +113,12 @@ export class FactoryStore {
   }
 
   /** Creates a factory with its service account; false when the slug is taken. */
-  create(factory: { uid: string; slug: string; name: string; description: string; source: FactorySource; serviceAccountUid: string }): Promise<boolean> {
+  create(factory: NewFactory, by?: ChangedBy): Promise<boolean> {
     return this.database.run(function* () {
-      const nowMs = yield* databaseNow();
-      if (yield* row('SELECT 1 AS taken FROM factory WHERE slug = ? AND deleted_at IS NULL', factory.slug)) return false;
-      yield* insert(
-        'principal',
-        ['uid', 'kind', 'display_name', 'created_at'],
-        [[factory.serviceAccountUid, 'service_account', `factory ${factory.slug}`, nowMs]],
-        { ignoreConflicts: true },
-      );
-      const version = yield* tickServingClock();
-      const deleted = yield* change('UPDATE factory SET deleted_at = NULL, source = ?, name = ?, description = ?, serving_version = ?, updated_at = ?, generation_requested = generation_requested + 1, revision_applied = NULL, revision_seen = NULL, suspended = 0, failures = 0 WHERE uid = ? AND deleted_at IS NOT NULL',
-        JSON.stringify(factory.source), factory.name, factory.description, version, nowMs, factory.uid);
-      if (deleted === 1) return true;
-      // Another replica may have taken the slug since we looked.
-      const made = yield* insert('factory', FACTORY_COLUMNS, [
-        [factory.uid, factory.slug, factory.name, factory.description, JSON.stringify(factory.source), '{"applyMode":"atomic"}', factory.serviceAccountUid,
-          0, version, 1, 0, JSON.stringify({ ending: 'none', sinceMs: nowMs, checkedMs: nowMs }), 0, 0, 0, nowMs, nowMs],
-      ], { ignoreConflicts: true });
-      return made === 1;
+      const made = yield* create(factory);
+      const { uid, slug, source } = factory;
+      if (made) yield* audit(by, { action: 'factory.create', subject: uid, factoryUid: uid, details: { slug, source: source.kind } });
+      return made;
     });
   }
 
@@ -122,35 +133,44 @@ export class FactoryStore {
     return live && toFactory(live);
   }
 
-  /** Live factories in order of UID, from behind `after`. */
-  async list(limit: number, after = '', search?: string): Promise<Factory[]> {
+  /** Live factories in order of UID, from behind `after`; of those in `among` only, where it is given. */
+  async list(limit: number, after = '', search?: string, among?: readonly string[]): Promise<Factory[]> {
+    if (among?.length === 0) return [];
     const query = this.database.source.getRepository(FACTORY).createQueryBuilder('factory');
     query.where('factory.deleted_at IS NULL AND factory.uid > :after', { after }).orderBy('factory.uid').take(limit);
     if (search !== undefined) query.andWhere("(lower(factory.slug) LIKE :like ESCAPE '!' OR lower(factory.name) LIKE :like ESCAPE '!')", { like: `%${search.toLowerCase().replace(/[!%_]/g, '!$&')}%` });
+    if (among !== undefined) query.andWhere('factory.uid IN (:...among)', { among });
     return (await looking(query.getMany())).map(toFactory);
   }
 
   /** Raises the requested generation: a pass that is under way will be followed by another. Never applies anything. */
-  ask(uid: string): Promise<number> {
+  ask(uid: string, by?: ChangedBy): Promise<number> {
     return this.database.run(function* () {
       const asked = yield* row<{ generation_requested: number }>(
         'UPDATE factory SET generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL RETURNING generation_requested',
         uid,
       );
+      if (asked !== undefined) yield* audit(by, { action: 'factory.sync', subject: uid, factoryUid: uid, details: { generation: asked.generation_requested } });
       return asked?.generation_requested ?? 0;
     });
   }
 
-  async setSuspended(uid: string, suspended: boolean): Promise<void> {
-    await this.database.run(() => change('UPDATE factory SET suspended = ?, generation_requested = generation_requested + 1 WHERE uid = ?', suspended ? 1 : 0, uid));
+  /** Stops or goes on with reconciling; asks for a pass either way. False when the factory is gone. */
+  setSuspended(uid: string, suspended: boolean, by?: ChangedBy): Promise<boolean> {
+    return this.database.run(function* () {
+      const found = yield* change('UPDATE factory SET suspended = ?, generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL', suspended ? 1 : 0, uid);
+      if (found === 1) yield* audit(by, { action: suspended ? 'factory.suspend' : 'factory.resume', subject: uid, factoryUid: uid });
+      return found === 1;
+    });
   }
 
-  /** Deletes: its webhooks answer 404 at once, its queued runs are cancelled, live ones finish; its own secrets and approvals are nobody's any more. */
-  remove(uid: string): Promise<void> {
+  /** Deletes: its webhooks answer 404 at once, its queued runs are cancelled, live ones finish; its own secrets and approvals are nobody's any more. False when it is gone already. */
+  remove(uid: string, by?: ChangedBy): Promise<boolean> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
+      const found = yield* row<{ slug: string }>('UPDATE factory SET deleted_at = ?, fence = fence + 1, lease_until = 0, updated_at = ? WHERE uid = ? AND deleted_at IS NULL RETURNING slug', nowMs, nowMs, uid);
+      if (found === undefined) return false;
       yield* bumpServing(uid);
-      yield* change('UPDATE factory SET deleted_at = ?, fence = fence + 1, lease_until = 0, updated_at = ? WHERE uid = ?', nowMs, nowMs, uid);
       for (const table of ['webhook', 'automation', 'resource']) {
         yield* change(`UPDATE ${table} SET deleted_at = ? WHERE factory_uid = ? AND deleted_at IS NULL`, nowMs, uid);
       }
@@ -160,6 +180,8 @@ export class FactoryStore {
       );
       yield* dropSecretsOf(uid);
       yield* change('DELETE FROM approval WHERE factory_uid = ?', uid);
+      yield* audit(by, { action: 'factory.delete', subject: uid, factoryUid: uid, details: { slug: found.slug } });
+      return true;
     });
   }
 
@@ -212,6 +234,22 @@ export class FactoryStore {
     return (await looking(query.getMany())).map(toPassRecord);
   }
 
+  /** The same as a page: at most `limit` of them, fewer where they say a lot, and whether there are more. */
+  async passPage(factoryUid: string, limit: number, before?: string): Promise<{ passes: PassRecord[]; hasMore: boolean }> {
+    const passes: PassRecord[] = [];
+    let entries = 0;
+    for (;;) {
+      const wanted = Math.min(PASSES_AT_ONCE, limit + 1 - passes.length);
+      const found = await this.passes(factoryUid, wanted, passes.at(-1)?.id ?? before);
+      for (const pass of found) {
+        if (passes.length === limit || entries > PAGE_ENTRIES_MAX) return { passes, hasMore: true };
+        passes.push(pass);
+        entries += pass.problems.length + pass.changes.length + pass.held.length;
+      }
+      if (found.length < wanted) return { passes, hasMore: false };
+    }
+  }
+
   async pass(factoryUid: string, id: string): Promise<PassRecord | undefined> {
     const found = await looking(this.database.source.getRepository(PASS).findOneBy({ factory_uid: factoryUid, id }));
     return found === null ? undefined : toPassRecord(found);
@@ -222,27 +260,67 @@ export class FactoryStore {
     return new Set(found.map(({ digest }) => digest));
   }
 
-  async approve(uid: string, digest: string, principalUid: string): Promise<void> {
-    await this.database.run(function* () {
+  /** Approves the deletions of this digest and asks for a pass; false when the factory is gone. */
+  approve(uid: string, digest: string, principalUid: string, by?: ChangedBy): Promise<boolean> {
+    return this.database.run(function* () {
       const nowMs = yield* databaseNow();
+      const found = yield* change('UPDATE factory SET generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL', uid);
+      if (found !== 1) return false;
       yield* insert('approval', ['factory_uid', 'digest', 'at', 'principal_uid'], [[uid, digest, nowMs, principalUid]], { ignoreConflicts: true });
-      yield* change('UPDATE factory SET generation_requested = generation_requested + 1 WHERE uid = ?', uid);
+      yield* audit(by, { action: 'factory.approve', subject: uid, factoryUid: uid, details: { plan: digest } });
+      return true;
     });
   }
 
-  /** Changes label and source together; another source asks for a pass. */
-  edit(uid: string, { name, source }: { name?: string; source?: FactorySource }): Promise<void> {
+  /** Changes label and source together; another source asks for a pass. A name that the factory's file decides is the file's. */
+  edit(uid: string, { name, source }: { name?: string; source?: FactorySource }, by?: ChangedBy): Promise<FactoryEdit> {
     return this.database.run(function* () {
+      const before = yield* row<{ name: string; source: string; definition: string }>('SELECT name, source, definition FROM factory WHERE uid = ? AND deleted_at IS NULL FOR UPDATE', uid);
+      if (before === undefined) return 'gone';
+      const newName = name === before.name ? undefined : name;
+      const newSource = source === undefined || JSON.stringify(source) === before.source ? undefined : JSON.stringify(source);
+      const isManaged = (JSON.parse(newSource ?? before.source) as FactorySource).kind !== 'dashboard';
+      if (newName !== undefined && isManaged && (JSON.parse(before.definition) as FactoryDefinition).name !== undefined) return 'named-by-file';
+      const changed = [...(newName === undefined ? [] : ['name']), ...(newSource === undefined ? [] : ['source'])];
+      if (changed.length === 0) return 'done';
       const nowMs = yield* databaseNow();
-      if (name !== undefined) yield* change('UPDATE factory SET name = ?, updated_at = ? WHERE uid = ? AND deleted_at IS NULL', name, nowMs, uid);
-      if (source === undefined) return;
-      const text = JSON.stringify(source);
-      yield* change(
-        'UPDATE factory SET source = ?, updated_at = ?, generation_requested = generation_requested + 1, revision_seen = NULL WHERE uid = ? AND source <> ? AND deleted_at IS NULL',
-        text, nowMs, uid, text,
-      );
+      if (newName !== undefined) yield* change('UPDATE factory SET name = ?, updated_at = ? WHERE uid = ?', newName, nowMs, uid);
+      // A pass that is under way with the old source writes nothing any more.
+      if (newSource !== undefined) yield* change('UPDATE factory SET source = ?, updated_at = ?, generation_requested = generation_requested + 1, revision_seen = NULL, fence = fence + 1 WHERE uid = ?', newSource, nowMs, uid);
+      yield* audit(by, { action: 'factory.change', subject: uid, factoryUid: uid, details: { changed, ...(newSource === undefined ? {} : { source: source?.kind }) } });
+      return 'done';
     });
   }
+}
+
+/** Definition of a factory whose file has said nothing. */
+const NOTHING_SAID = JSON.stringify({ applyMode: 'atomic' } satisfies FactoryDefinition);
+
+function* create(factory: NewFactory): Work<boolean> {
+  const nowMs = yield* databaseNow();
+  if (yield* row('SELECT 1 AS taken FROM factory WHERE slug = ? AND deleted_at IS NULL', factory.slug)) return false;
+  yield* insert(
+    'principal',
+    ['uid', 'kind', 'display_name', 'created_at'],
+    [[factory.serviceAccountUid, 'service_account', `factory ${factory.slug}`, nowMs]],
+    { ignoreConflicts: true },
+  );
+  const version = yield* tickServingClock();
+  const condition = JSON.stringify({ ending: 'none', sinceMs: nowMs, checkedMs: nowMs });
+  // Made again, it has the same UIDs and nothing else of its former life.
+  const revived = yield* change(
+    `UPDATE factory SET deleted_at = NULL, source = ?, name = ?, description = ?, definition = ?, condition = ?, serving_version = ?, updated_at = ?,
+      generation_requested = generation_requested + 1, revision_applied = NULL, revision_seen = NULL, revision_attempted = NULL, suspended = 0, failures = 0
+      WHERE uid = ? AND deleted_at IS NOT NULL`,
+    JSON.stringify(factory.source), factory.name, factory.description, NOTHING_SAID, condition, version, nowMs, factory.uid,
+  );
+  if (revived === 1) return true;
+  // Another replica may have taken the slug since we looked.
+  const made = yield* insert('factory', FACTORY_COLUMNS, [
+    [factory.uid, factory.slug, factory.name, factory.description, JSON.stringify(factory.source), NOTHING_SAID, factory.serviceAccountUid,
+      0, version, 1, 0, condition, 0, 0, 0, nowMs, nowMs],
+  ], { ignoreConflicts: true });
+  return made === 1;
 }
 
 const FACTORY_COLUMNS = [

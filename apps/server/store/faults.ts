@@ -18,7 +18,7 @@ export class StoreFault extends Error {
 export class LostRace extends Error {}
 
 const RETRYABLE = new Set(['40001', '40P01', '55P03']);
-const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '53300', '25006', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'SQLITE_BUSY']);
+const UNAVAILABLE = new Set(['57014', '57P01', '57P02', '57P03', '53300', '25006', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'SQLITE_BUSY']);
 const FULL = new Set(['53100', '53200', 'SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_FSYNC', 'ENOSPC']);
 
 /** Classifies a driver's error by its code and drops everything else of it. */

@@ -52,3 +52,10 @@ export function toRunValues(run: NewRun): SqlValue[] {
     run.mode ?? 'normal', run.interactive === true ? 1 : 0,
   ];
 }
+
+export const METADATA_COLUMNS = ['run_id', 'key', 'value'] as const;
+
+/** The caller's metadata as rows, by which lists find the run; in the order of METADATA_COLUMNS. */
+export function toMetadataValues({ runId, metadata }: NewRun): SqlValue[][] {
+  return Object.entries(JSON.parse(metadata) as Record<string, string>).map(([key, value]) => [runId, key, value]);
+}

@@ -2,11 +2,13 @@
 import type { DataSource } from 'typeorm';
 import type { PoolClient } from 'pg';
 import { LostRace, StoreFault, toStoreFault } from './faults.ts';
-import type { TransactionRunner } from './engine.ts';
+import { walked, type TransactionRunner } from './engine.ts';
 import type { Outcome, Row, SqlValue, Statement, Work } from './statements.ts';
 
 /** Attempts of one transaction before its fault is reported; deadlocks between replicas resolve within two or three. */
 const ATTEMPTS_MAX = 6;
+/** Long reads at a time: most connections are left to what is short. */
+const LONG_READS_MAX = 3;
 /** PostgreSQL takes at most 65,535 parameters a statement. */
 const PARAMETERS_MAX = 60_000;
 
@@ -23,6 +25,23 @@ export function postgresRunner(source: DataSource): TransactionRunner {
       }
     },
     read: (body) => withClient(source, (client) => walk(client, body())),
+  };
+}
+
+/** Reads that may look at many rows, few at a time, so that no delivery waits for a connection. contract 3 (Long reads never stall the ingress). */
+export function postgresLongReads(runner: TransactionRunner): TransactionRunner['read'] {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (body) => {
+    if (running >= LONG_READS_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await runner.read(body);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next(); // takes our turn
+    }
   };
 }
 
@@ -53,19 +72,8 @@ async function inTransaction<T>(client: PoolClient, body: () => Work<T>): Promis
   }
 }
 
-async function walk<T>(client: PoolClient, work: Work<T>): Promise<T> {
-  let step = work.next();
-  while (!step.done) {
-    let outcome: Outcome;
-    try {
-      outcome = await execute(client, step.value);
-    } catch (error) {
-      step = work.throw(toStoreFault(error));
-      continue;
-    }
-    step = work.next(outcome);
-  }
-  return step.value;
+function walk<T>(client: PoolClient, work: Work<T>): Promise<T> {
+  return walked(work, (statement) => execute(client, statement));
 }
 
 async function execute(client: PoolClient, statement: Statement): Promise<Outcome> {

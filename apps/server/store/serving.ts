@@ -32,6 +32,8 @@ export interface ServingWebhook {
 
 export interface ServingAutomation {
   uid: string;
+  /** Label. */
+  name: string;
   definition: AutomationDefinition;
 }
 
@@ -78,12 +80,12 @@ export class ServingStore {
         version,
       );
       for (const webhook of webhooks) factories.get(webhook.factory_uid)?.webhooks.push(toServingWebhook(webhook));
-      const automations = yield* rows<{ uid: string; factory_uid: string; definition: string }>(
-        'SELECT a.uid, a.factory_uid, a.definition FROM factory f JOIN automation a ON a.factory_uid = f.uid WHERE f.serving_version > ? AND a.deleted_at IS NULL ORDER BY a.uid',
+      const automations = yield* rows<{ uid: string; factory_uid: string; name: string; definition: string }>(
+        'SELECT a.uid, a.factory_uid, a.name, a.definition FROM factory f JOIN automation a ON a.factory_uid = f.uid WHERE f.serving_version > ? AND a.deleted_at IS NULL ORDER BY a.uid',
         version,
       );
-      for (const { uid, factory_uid: factoryUid, definition } of automations) {
-        factories.get(factoryUid)?.automations.push({ uid, definition: JSON.parse(definition) as AutomationDefinition });
+      for (const { uid, factory_uid: factoryUid, name, definition } of automations) {
+        factories.get(factoryUid)?.automations.push({ uid, name, definition: JSON.parse(definition) as AutomationDefinition });
       }
       return [...factories.values()];
     });

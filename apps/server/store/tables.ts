@@ -93,7 +93,13 @@ const DEFINITION_COLUMNS = {
   version: 'int', created_at: 'int', updated_at: 'int', deleted_at: 'int?',
 } as const;
 
-export const AUTOMATION = table<DefinitionRow & { enabled: number }>('automation', { ...DEFINITION_COLUMNS, enabled: 'int' });
+/** `name` is the label: the slug where no one chose another. */
+export interface AutomationRow extends DefinitionRow {
+  name: string;
+  enabled: number;
+}
+
+export const AUTOMATION = table<AutomationRow>('automation', { ...DEFINITION_COLUMNS, name: 'text', enabled: 'int' });
 export const RESOURCE = table<DefinitionRow & { kind: string }>('resource', { ...DEFINITION_COLUMNS, kind: 'text' });
 
 export interface PassRow {

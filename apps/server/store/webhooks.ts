@@ -1,9 +1,9 @@
-/** Webhooks and automations as people look at them. spec: Webhook (factory resource). */
+/** Webhooks as people look at them. spec: Webhook (factory resource). */
 import { IsNull } from 'typeorm';
 import type { Database } from './database.ts';
 import { looking } from './faults.ts';
-import { placeholders, rows } from './statements.ts';
-import { AUTOMATION, WEBHOOK, type DefinitionRow, type WebhookRow } from './tables.ts';
+import { row, type Work } from './statements.ts';
+import { WEBHOOK, type WebhookRow } from './tables.ts';
 
 export class WebhookStore {
   private readonly database: Database;
@@ -20,19 +20,23 @@ export class WebhookStore {
     return (await looking(this.database.source.getRepository(WEBHOOK).findOneBy({ uid, deleted_at: IsNull() }))) ?? undefined;
   }
 
-  /** Live automations of a factory by slug. */
-  automations(factoryUid: string): Promise<DefinitionRow[]> {
-    return looking(this.database.source.getRepository(AUTOMATION).find({ where: { factory_uid: factoryUid, deleted_at: IsNull() }, order: { slug: 'ASC' } }));
+  /** Text of the file that a webhook of a managed factory was applied from; undefined where none was kept. */
+  async fileText(uid: string): Promise<string | undefined> {
+    return (await this.database.read(() => row<{ text: string | null }>('SELECT text FROM webhook WHERE uid = ?', uid)))?.text ?? undefined;
   }
 
   /** When each webhook's newest log entry was received. */
-  async lastDeliveries(uids: readonly string[]): Promise<Map<string, number>> {
-    if (uids.length === 0) return new Map();
-    const found = await this.database.read(() =>
-      rows<{ webhook_uid: string; received_at: number }>(
-        `SELECT d.webhook_uid, d.received_at FROM delivery d JOIN (SELECT webhook_uid, max(entry_id) AS entry_id FROM delivery WHERE webhook_uid IN (${placeholders(uids.length)}) GROUP BY webhook_uid) newest ON newest.entry_id = d.entry_id`,
-        ...uids,
-      ));
-    return new Map(found.map(({ webhook_uid: uid, received_at: receivedAt }) => [uid, receivedAt]));
+  lastDeliveries(uids: readonly string[]): Promise<Map<string, number>> {
+    return this.database.read(() => lastDeliveries(uids));
   }
+}
+
+/** When the newest log entry of each of these webhooks was received, in milliseconds; those without any are absent. One step of an index each, however long the logs are. */
+export function* lastDeliveries(uids: readonly string[]): Work<Map<string, number>> {
+  const last = new Map<string, number>();
+  for (const uid of uids) {
+    const newest = yield* row<{ received_at: number }>('SELECT received_at FROM delivery WHERE webhook_uid = ? ORDER BY entry_id DESC LIMIT 1', uid);
+    if (newest !== undefined) last.set(uid, newest.received_at);
+  }
+  return last;
 }

@@ -29,7 +29,7 @@ export class Interface1700000000002 implements MigrationInterface {
 const ENDED = "('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
 
 /** Filters of a list whose matches are found by an index, newest change first. contract 3 (List). */
-const LISTED_BY = ['state', 'factory_uid', 'config_name', 'automation_uid', 'webhook_uid', 'delivery_id', 'creator_uid', 'source', 'model_id', 'environment_id', 'skill_spec', 'schedule_id'];
+const LISTED_BY = ['state', 'factory_uid', 'config_name', 'automation_uid', 'webhook_uid', 'delivery_id', 'creator_uid', 'executor_uid', 'source', 'model_id', 'environment_id', 'skill_spec', 'schedule_id'];
 
 function statements({ bytes, int, computed }: Types): string[] {
   return [
@@ -38,13 +38,15 @@ function statements({ bytes, int, computed }: Types): string[] {
     `ALTER TABLE run ADD COLUMN interactive ${int} NOT NULL DEFAULT 0`,
     // Time of its last change, once a run has ended; unknown while it is open.
     `ALTER TABLE run ADD COLUMN settled_at ${int} GENERATED ALWAYS AS (CASE WHEN state IN ${ENDED} THEN updated_at END) ${computed}`,
-    // Open runs are few and change often: one narrow index that grows at its end, read through. Ended runs are many and change
-    // no more: they enter the indexes of the list when they end, so that neither an acceptance nor a change of state pays for them.
+    // Open runs are few and change often: one index that grows at its end is read through, and has what they are mostly asked for.
+    // Ended runs are many and change no more: they enter the indexes of the list when they end, so that neither an acceptance nor a
+    // change of state pays for them.
     'DROP INDEX run_updated',
-    'CREATE INDEX run_open ON run (updated_at, run_id, factory_uid, state) WHERE settled_at IS NULL',
+    'CREATE INDEX run_open ON run (updated_at, run_id, factory_uid, state, created_at, config_name, creator_uid) WHERE settled_at IS NULL',
     'CREATE INDEX run_settled ON run (settled_at, run_id) WHERE settled_at IS NOT NULL',
     ...LISTED_BY.map((column) => `CREATE INDEX run_settled_${column} ON run (${column}, settled_at, run_id) WHERE settled_at IS NOT NULL AND ${column} IS NOT NULL`),
     'CREATE INDEX run_settled_factory_state ON run (factory_uid, state, settled_at, run_id) WHERE settled_at IS NOT NULL AND factory_uid IS NOT NULL',
+    'CREATE INDEX run_settled_factory_config ON run (factory_uid, config_name, settled_at, run_id) WHERE settled_at IS NOT NULL AND factory_uid IS NOT NULL AND config_name IS NOT NULL',
     'CREATE INDEX run_settled_created ON run (created_at, run_id) WHERE settled_at IS NOT NULL',
     'CREATE INDEX run_settled_title ON run (title, run_id) WHERE settled_at IS NOT NULL',
     'CREATE INDEX run_settled_factory_title ON run (factory_uid, title, run_id) WHERE settled_at IS NOT NULL AND factory_uid IS NOT NULL',
@@ -65,18 +67,35 @@ function statements({ bytes, int, computed }: Types): string[] {
       artifact_uid TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES run (run_id), execution_id TEXT NOT NULL, artifact_type TEXT NOT NULL,
       at ${int} NOT NULL, details TEXT NOT NULL, bytes ${bytes})`,
     'CREATE INDEX artifact_run ON artifact (run_id, artifact_uid)',
+    'CREATE INDEX artifact_of_type ON artifact (artifact_type, run_id)',
     `ALTER TABLE followup ADD COLUMN mode TEXT NOT NULL DEFAULT 'normal'`,
+    // What a timeline tells of an execution beside its claim, start and end, and where in the run's log it begins.
+    ...['prepared_at', 'cancel_requested_at', 'first_seq'].map((column) => `ALTER TABLE execution ADD COLUMN ${column} ${int}`),
+    // Few entries of a log belong to no execution: the ends that came before one.
+    'CREATE INDEX run_event_of_none ON run_event (run_id, seq) WHERE execution_id IS NULL',
+
+    // Label of an automation, and the exact text of the files that people edit.
+    `ALTER TABLE automation ADD COLUMN name TEXT NOT NULL DEFAULT ''`,
+    'UPDATE automation SET name = slug',
+    'ALTER TABLE automation ADD COLUMN text TEXT',
+    'ALTER TABLE webhook ADD COLUMN text TEXT',
+
+    // The log is listed by outcome, too: the outcome stands in the index that every entry enters anyway.
+    'DROP INDEX delivery_webhook',
+    'CREATE INDEX delivery_webhook ON delivery (webhook_uid, entry_id, outcome)',
 
     // First characters of a key, so that people can tell keys apart.
     `ALTER TABLE api_key ADD COLUMN hint TEXT NOT NULL DEFAULT 'mw_…'`,
+    'ALTER TABLE api_key ADD COLUMN created_by TEXT',
     // The answer to a POST that named an idempotency key; without an answer it is under way. contract 3 (Create).
     `CREATE TABLE idempotency (
-      principal_uid TEXT NOT NULL, scope TEXT NOT NULL, idempotency_key TEXT NOT NULL, body_hash ${bytes} NOT NULL,
+      principal_uid TEXT NOT NULL, scope TEXT NOT NULL, idempotency_key TEXT NOT NULL, request_hash ${bytes} NOT NULL,
       status ${int}, answer TEXT, at ${int} NOT NULL, lease_until ${int} NOT NULL, PRIMARY KEY (principal_uid, scope, idempotency_key))`,
     'CREATE INDEX idempotency_at ON idempotency (at)',
     'ALTER TABLE audit_entry ADD COLUMN key_id TEXT',
-    'CREATE INDEX audit_factory ON audit_entry (factory_uid, id)',
-    'CREATE INDEX audit_subject ON audit_entry (subject, id)',
+    // The trail is listed newest first, whole or by one of its members.
+    'CREATE INDEX audit_at ON audit_entry (at, id)',
+    ...['principal_uid', 'action', 'subject', 'factory_uid'].map((column) => `CREATE INDEX audit_${column} ON audit_entry (${column}, at, id)`),
   ];
 }
 
