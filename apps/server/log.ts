@@ -2,12 +2,19 @@
 
 export type LogMembers = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
+/** From the least telling to the most urgent. */
+export const LOG_LEVELS = ['info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
 export class Log {
   private readonly write: (line: string) => void;
   private readonly nowMs: () => number;
-  constructor(write: (line: string) => void, nowMs: () => number) {
+  private readonly least: LogLevel;
+  /** `least`: lines below it are not written. */
+  constructor(write: (line: string) => void, nowMs: () => number, least: LogLevel = 'info') {
     this.write = write;
     this.nowMs = nowMs;
+    this.least = least;
   }
 
   info(message: string, members: LogMembers = {}): void {
@@ -24,7 +31,8 @@ export class Log {
     this.line('error', message, { ...members, error: stack });
   }
 
-  private line(level: string, message: string, members: LogMembers): void {
+  private line(level: LogLevel, message: string, members: LogMembers): void {
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(this.least)) return;
     this.write(`${JSON.stringify({ at: new Date(this.nowMs()).toISOString(), level, message, ...members })}\n`);
   }
 }

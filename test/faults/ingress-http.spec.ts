@@ -143,10 +143,12 @@ describe('Host', () => {
     { why: 'our name inside another', host: () => `${host}.evil.example` },
     { why: 'with user information', host: () => `x@${host}` },
     { why: 'empty', host: () => '' },
-  ])('$why: 421, for webhooks and API alike', async ({ host: named }) => {
-    for (const where of [target, '/webhooks/w/nobody', '/api/v1/factory', '/']) {
-      const answer = await exchange(mill.url, { target: where, headers: bearer, body: '{}', host: named() });
-      expectConstant(answer, 421, '{"error": "this server does not answer for that host"}');
+  ])('$why: 421, for webhooks and API alike, each in its own form', async ({ host: named }) => {
+    const at = (where: string): Promise<RawAnswer> => exchange(mill.url, { target: where, headers: bearer, body: '{}', host: named() });
+    for (const where of [target, '/webhooks/w/nobody']) expectConstant(await at(where), 421, '{"error": "this server does not answer for that host"}');
+    for (const where of ['/api/v1/factory', '/']) {
+      const answer = await at(where);
+      expect([answer.status, answer.headers.get('content-type'), answer.headers.get('connection')]).toEqual([421, 'application/problem+json; charset=utf-8', 'close']);
     }
   });
 

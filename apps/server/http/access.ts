@@ -1,24 +1,41 @@
-/** The one guard: who asks, and whether the role suffices. Deny by default: a route that names no role is for admins. contract 2. */
-import { createHash } from 'node:crypto';
-import { Injectable, SetMetadata, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
-import type { FastifyRequest } from 'fastify';
-import { AccessStore, type Access, type Role } from '../store/access.ts';
+/** The one guard: whether key, rate and role allow a request, decided before a byte of its body is read. Deny by default: a route that names no role is for admins. contract 2. */
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hashOfKey } from '../keys/key-texts.ts';
+import type { KeyUses } from '../keys/uses.ts';
+import type { Access, Role } from '../store/access.ts';
 import type { ChangedBy } from '../store/audit.ts';
+import type { KeyStore } from '../store/keys.ts';
 import { Refusal } from './answers.ts';
+import type { Budgets } from './budgets.ts';
+import type { IdempotentRequest } from './idempotency.ts';
 import { refuseNul } from './nul.ts';
+import { recordOf } from './requests.ts';
 
 const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, manager: 2, admin: 3 };
-const ROLE = 'millwright:role';
+
+/** What a route asks of a request. */
+export interface RouteNeeds {
+  role: Role | 'everybody';
+  /** Whether its body may be as large as one with attachments. */
+  withAttachments: boolean;
+}
 
 /** Least role that may call a route. */
-export const Allow = (role: Role) => SetMetadata(ROLE, role);
+export const Allow = (role: Role, { withAttachments = false }: { withAttachments?: boolean } = {}): MethodDecorator => RouteConfig({ role, withAttachments });
 
-const asking = new WeakMap<object, Access>();
+/** A route that answers without a key. */
+export const AllowEverybody = (): MethodDecorator => RouteConfig({ role: 'everybody' });
+
+/** What the route of a request asks; a route that says nothing is for admins. */
+export function needsOf({ routeOptions }: FastifyRequest): RouteNeeds {
+  const { role = 'admin', withAttachments = false } = (routeOptions.config ?? {}) as Partial<RouteNeeds>;
+  return { role, withAttachments };
+}
 
 /** Who asks; only behind the guard. */
 export function accessOf(request: FastifyRequest): Access {
-  const access = asking.get(request.raw);
+  const { access } = recordOf(request.raw);
   if (access === undefined) throw new Error('the guard did not run');
   return access;
 }
@@ -27,11 +44,14 @@ export function accessOf(request: FastifyRequest): Access {
 export interface Caller {
   access: Access;
   address?: string;
+  /** Present when the request named an idempotency key. contract 3 (Create). */
+  idempotency?: IdempotentRequest;
 }
 
 /** The caller of a request; only behind the guard. */
 export function callerOf(request: FastifyRequest): Caller {
-  return { access: accessOf(request), address: request.ip };
+  const { clientAddress, idempotency } = recordOf(request.raw);
+  return { access: accessOf(request), address: clientAddress, idempotency };
 }
 
 /** The same, for the audit entry that is written with the change; `id` is the entry's. */
@@ -49,36 +69,68 @@ function worthOf({ role, factories }: Access): Role {
   return role === 'admin' && factories !== undefined ? 'manager' : role;
 }
 
-@Injectable()
-export class AccessGuard implements CanActivate {
-  private readonly store: AccessStore;
-  private readonly reflector: Reflector;
-  constructor(store: AccessStore, reflector: Reflector) {
-    this.store = store;
-    this.reflector = reflector;
+export class AccessGuard {
+  private readonly keys: KeyStore;
+  private readonly uses: KeyUses;
+  private readonly budgets: Budgets;
+  constructor(keys: KeyStore, uses: KeyUses, budgets: Budgets) {
+    this.keys = keys;
+    this.uses = uses;
+    this.budgets = budgets;
   }
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const needed = this.reflector.getAllAndOverride<Role | undefined>(ROLE, [context.getHandler(), context.getClass()]) ?? 'admin';
+  /** Lets a request in or throws a refusal. What is no route is behind a key where a route could be: nobody learns without one which there are. */
+  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { role } = needsOf(request);
+    if (request.is404 && !isBelowBase(request.url)) return;
+    if (role === 'everybody') return refuseNul(request);
     const access = await this.authenticate(request);
-    asking.set(request.raw, access);
-    if (RANK[worthOf(access)] < RANK[needed]) throw new Refusal('not_authorized', `this needs the role ${needed}; the key has ${access.role}${access.factories === undefined ? '' : ' of some factories'}`);
+    this.spendRequest(access, reply);
+    if (request.is404) return;
+    if (RANK[worthOf(access)] < RANK[role]) throw new Refusal('not_authorized', `this needs the role ${role}; the key has ${access.role}${access.factories === undefined ? '' : ' of some factories'}`);
     refuseNul(request);
-    return true;
+  }
+
+  /** The access of a request's key, if it has a valid one. Throws nothing but what the database throws. */
+  async find({ headers }: FastifyRequest): Promise<Access | undefined> {
+    const key = bearerKey(headers.authorization);
+    return key === undefined ? undefined : this.keys.find(hashOfKey(key));
   }
 
   private async authenticate(request: FastifyRequest): Promise<Access> {
-    const key = bearerKey(request.headers.authorization);
-    const access = key === undefined ? undefined : await this.store.find(hashOfKey(key));
-    if (access !== undefined) return access;
-    throw new Refusal('authentication_required', 'send an API key: Authorization: Bearer mw_…', { headers: { 'WWW-Authenticate': 'Bearer' } });
+    const access = await this.find(request);
+    const record = recordOf(request.raw);
+    if (access === undefined) throw this.refusalOf(record.clientAddress);
+    record.access = access;
+    this.uses.note(access.keyId);
+    return access;
+  }
+
+  /** The key was looked up before this is asked, so that a valid one is never refused because of somebody's failures. */
+  private refusalOf(clientAddress: string): Refusal {
+    const spent = this.budgets.spendFailure(clientAddress);
+    if (spent.withinBudget) return new Refusal('authentication_required', 'send an API key: Authorization: Bearer mw_…', { headers: { 'WWW-Authenticate': 'Bearer' } });
+    const { retryAfterSeconds } = spent;
+    // A wrong key does not become right by waiting.
+    return new Refusal('resource_unavailable', 'too many requests without a valid API key', { status: 429, retryable: false, retryAfterSeconds });
+  }
+
+  private spendRequest({ keyId }: Access, reply: FastifyReply): void {
+    const draw = this.budgets.spendRequest(keyId);
+    if (draw === undefined) return;
+    // On the raw response, so that every answer has them, whoever writes it.
+    reply.raw.setHeader('RateLimit-Limit', draw.limit).setHeader('RateLimit-Remaining', draw.remaining).setHeader('RateLimit-Reset', draw.resetSeconds);
+    if (draw.ok) return;
+    throw new Refusal('resource_unavailable', `this key may ask ${draw.limit} times a minute`, { status: 429, retryAfterSeconds: draw.retryAfterSeconds });
   }
 }
 
-/** Keys are stored as this only. contract 1. */
-export function hashOfKey(key: string): Uint8Array {
-  return createHash('sha256').update(key).digest();
+const BASE = '/api/v1';
+
+/** Whether a target lies below the base of the API, where nothing is answered without a key. */
+export function isBelowBase(target: string): boolean {
+  const [path = ''] = target.split(/[?#]/, 1);
+  return path === BASE || path.startsWith(`${BASE}/`);
 }
 
 function bearerKey(header: string | undefined): string | undefined {

@@ -1,22 +1,54 @@
-/** The one error table of the API: code → status, title and whether a retry can help. contract 3 (Errors). */
+/** The one error table of the API: code → status, title, whether a retry can help, and what it means in words. contract 3 (Errors). */
 
 export const ERROR_CODES = {
-  invalid_request: { status: 400, title: 'The request is invalid', retryable: false },
-  authentication_required: { status: 401, title: 'An API key is required', retryable: false },
-  not_authorized: { status: 403, title: 'The key does not allow this', retryable: false },
-  feature_not_available: { status: 403, title: 'Not available', retryable: false },
-  budget_exceeded: { status: 403, title: 'The budget is used up', retryable: false },
-  resource_not_found: { status: 404, title: 'Not found', retryable: false },
-  conflict: { status: 409, title: 'Conflict', retryable: true },
-  operation_not_supported: { status: 422, title: 'Not supported here', retryable: false },
-  resource_unavailable: { status: 503, title: 'Temporarily unavailable', retryable: true },
-  environment_setup_failed: { status: 500, title: 'The environment could not be set up', retryable: false },
-  internal_error: { status: 500, title: 'Internal error', retryable: true },
+  invalid_request: {
+    status: 400, title: 'The request is invalid', retryable: false,
+    meaning: 'The request cannot be understood as it is. errors names each offending member: of the body by JSON pointer, of the query and the headers by name. The status says more: 405 the method is not one of the path’s, 406 the Accept header excludes every type of answer, 408 the body took too long, 413 it is too large, 415 it is not JSON, 421 the Host header names another server, 431 the headers are too large.',
+  },
+  authentication_required: {
+    status: 401, title: 'An API key is required', retryable: false,
+    meaning: 'The request carries no valid API key: none, an unknown one, one that was revoked or has run out. Send it as Authorization: Bearer mw_….',
+  },
+  not_authorized: {
+    status: 403, title: 'The key does not allow this', retryable: false,
+    meaning: 'The API key is valid and its role does not suffice, or it is limited to factories and the request concerns all of them. Ask an admin for another key.',
+  },
+  feature_not_available: { status: 403, title: 'Not available', retryable: false, meaning: 'This service does not offer what was asked for.' },
+  budget_exceeded: { status: 403, title: 'The budget is used up', retryable: false, meaning: 'A limit that was set for this work is reached.' },
+  resource_not_found: {
+    status: 404, title: 'Not found', retryable: false,
+    meaning: 'There is no such resource, or the API key may not see it: both are the same answer.',
+  },
+  conflict: {
+    status: 409, title: 'Conflict', retryable: true,
+    meaning: 'The request does not fit the state that the resource is in, or its Idempotency-Key belongs to another request. retryable says whether the same request can succeed later; where it cannot, the header x-should-retry: false says so too.',
+  },
+  operation_not_supported: {
+    status: 422, title: 'Not supported here', retryable: false,
+    meaning: 'The request is well-formed and asks for something that this service, or this resource, does not do. errors names the members.',
+  },
+  resource_unavailable: {
+    status: 503, title: 'Temporarily unavailable', retryable: true,
+    meaning: 'The service cannot do this now: the API key has spent its requests (429), or something that the service needs is away (503). Retry-After says in seconds when to ask again.',
+  },
+  environment_setup_failed: {
+    status: 500, title: 'The environment could not be set up', retryable: false,
+    meaning: 'The environment of a run cannot be made as it is configured. Asking again does not help; its configuration has to change.',
+  },
+  internal_error: {
+    status: 500, title: 'Internal error', retryable: true,
+    meaning: 'Something failed inside the service. Its log has the details under the trace_id of the answer.',
+  },
 } as const;
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** The last segment of a problem's `type`, and of the page that explains it. */
+export function kebabCode(code: ErrorCode): string {
+  return code.replaceAll('_', '-');
+}
+
 export interface MemberError {
-  /** JSON pointer into the body, or a query parameter's name. */
+  /** JSON pointer into the body, or the name of a query parameter or header. */
   pointer: string;
   message: string;
 }
@@ -55,11 +87,41 @@ export class Refusal extends Error {
   }
 }
 
-/** Body of an `application/problem+json` answer. */
-export function toProblem(refusal: Refusal, context: { publicUrl: string; instance: string; traceId: string }): Record<string, unknown> {
+/** An `application/problem+json` answer, ready to be written. Header names are in lower case. */
+export interface ProblemAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** Seconds after which a client may ask again where nobody knows better. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** The answer to a refused request. `instance`: its path, or '' where it is not repeated. */
+export function problemAnswer(refusal: Refusal, context: { publicUrl: string; instance: string; traceId: string }): ProblemAnswer {
+  const { status, retryAfterSeconds } = refusal;
+  const waits = retryAfterSeconds !== undefined || status === 429 || status === 503;
+  return {
+    status,
+    headers: {
+      ...Object.fromEntries(Object.entries(refusal.headers).map(([name, value]) => [name.toLowerCase(), value])),
+      ...(waits ? { 'retry-after': String(retryAfterSeconds ?? RETRY_AFTER_SECONDS) } : {}),
+      ...(!refusal.retryable && isRetriedByClients(status) ? { 'x-should-retry': 'false' } : {}),
+      'content-type': 'application/problem+json; charset=utf-8',
+    },
+    body: JSON.stringify(toProblem(refusal, context)),
+  };
+}
+
+/** What published clients ask again by themselves, unless they are told not to. contract 3 (Errors). */
+function isRetriedByClients(status: number): boolean {
+  return status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+function toProblem(refusal: Refusal, context: { publicUrl: string; instance: string; traceId: string }): Record<string, unknown> {
   return {
     ...refusal.members,
-    type: `${context.publicUrl}/errors/${refusal.code.replaceAll('_', '-')}`,
+    type: `${context.publicUrl}/errors/${kebabCode(refusal.code)}`,
     title: ERROR_CODES[refusal.code].title,
     status: refusal.status,
     error: refusal.code,
@@ -71,9 +133,9 @@ export function toProblem(refusal: Refusal, context: { publicUrl: string; instan
   };
 }
 
-/** A conflict that asking again does not end: clients that retry by themselves are told so twice. contract 3 (Errors). */
+/** A conflict that asking again does not end. contract 3 (Errors). */
 export function lastingConflict(detail: string, members: Readonly<Record<string, unknown>> = {}): Refusal {
-  return new Refusal('conflict', detail, { retryable: false, headers: { 'x-should-retry': 'false' }, members });
+  return new Refusal('conflict', detail, { retryable: false, members });
 }
 
 export const notFound = (what: string): Refusal => new Refusal('resource_not_found', `${what} was not found`);

@@ -1,5 +1,9 @@
-/** How deep a body nests, and what a query parameter says that comes more than once. contract 3. */
-import { depthOf, single } from './body.ts';
+/** How deep a body nests, how long it may take, and what a query parameter says that comes more than once. contract 3. */
+import fastify from 'fastify';
+import { connectRaw, requestHead } from '../../../test/support/raw-http.ts';
+import { Refusal } from './answers.ts';
+import { depthOf, parseJsonBodies } from './body.ts';
+import { beginRecord } from './requests.ts';
 
 describe('the depth of JSON', () => {
   it.each([
@@ -17,12 +21,22 @@ describe('the depth of JSON', () => {
   });
 });
 
-describe('a query parameter that is not repeatable', () => {
-  it.each([
-    { value: undefined, expected: undefined, why: 'absent' },
-    { value: 'a', expected: 'a', why: 'once' },
-    { value: ['a', 'b'], expected: 'a', why: 'twice: the first' },
-  ])('$why', ({ value, expected }) => {
-    expect(single(value)).toBe(expected);
+it('a body that does not come is given up, and the client may try again', async () => {
+  const refusals: unknown[] = [];
+  const server = fastify();
+  server.addHook('onRequest', async (request) => void beginRecord(request.raw, '192.0.2.1'));
+  parseJsonBodies(server, 20);
+  server.setErrorHandler((error, _request, reply) => {
+    refusals.push(error);
+    void reply.status(408).send('');
   });
+  server.post('/', () => 'read');
+  const url = await server.listen({ port: 0, host: '127.0.0.1' });
+  const connection = await connectRaw(url);
+  connection.send(`${requestHead(url, { target: '/', headers: [['Content-Type', 'application/json']], declared: 100 })}{"slow":`);
+  expect((await connection.answer()).status).toBe(408);
+  expect(refusals).toEqual([expect.any(Refusal)]);
+  expect(refusals[0]).toMatchObject({ code: 'invalid_request', status: 408, retryable: true });
+  connection.destroy();
+  await server.close();
 });

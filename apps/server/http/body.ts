@@ -1,32 +1,101 @@
-/** Bodies of the API: read whole, parsed strictly, then checked by their schema; every offending member is named. contract 3. */
+/** Bodies of the API: read whole within bounds of size and time, parsed strictly, then checked by their schema; every offending member is named. contract 3. */
+import { createHash } from 'node:crypto';
 import { StandardSchemaValidationPipe } from '@nestjs/common';
-import type { FastifyInstance } from 'fastify';
+import { findJsonFault } from '#contracts';
+import { BODY_MS_MAX } from '#deliveries';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { needsOf } from './access.ts';
 import { Refusal } from './answers.ts';
+import { readRawBody } from './raw-body.ts';
+import { recordOf } from './requests.ts';
 
-/** Create and follow-up may carry attachments; everything else is small. contract 3. */
+/** contract 3: larger ones hold up everybody else. */
 export const BODY_BYTES_MAX = 1_048_576;
+/** contract 3: of a create or follow-up that carries attachments. */
+export const BODY_BYTES_WITH_ATTACHMENTS_MAX = 8 * 1_048_576;
 
 /** Arrays and objects inside each other: ours need five; what recurses over a body must not run out of stack. */
 export const BODY_DEPTH_MAX = 64;
 
-/** Replaces the framework's parsers: JSON whatever the charset parameter says, 415 for any other type, 400 with our words for bad JSON. */
-export function parseJsonBodies(fastify: FastifyInstance): void {
+const JSON_TYPE = /^application\/([a-z.+-]+\+)?json\s*(;|$)/i;
+
+/** Replaces the framework's parsers: JSON whatever the charset parameter says, 415 for any other type, and our words for what cannot be read. */
+export function parseJsonBodies(fastify: FastifyInstance, bodyMsMax = BODY_MS_MAX): void {
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, (request, body, done) => {
-    if ((body as Buffer).length === 0) return done(null, undefined);
-    if (!/^application\/([a-z.+-]+\+)?json\s*(;|$)/i.test(request.headers['content-type'] ?? '')) return done(new Refusal('invalid_request', 'send the body as application/json', { status: 415 }));
-    try {
-      done(null, parse(body as Buffer));
-    } catch (error) {
-      done(error instanceof Refusal ? error : new Refusal('invalid_request', 'the body is not valid JSON'));
-    }
-  });
+  fastify.addContentTypeParser('*', (request: FastifyRequest) => readJson(request, bodyMsMax));
+  fastify.addHook('preParsing', continueWhenAsked);
 }
 
-function parse(body: Buffer): unknown {
-  const parsed: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body));
-  if (depthOf(body) > BODY_DEPTH_MAX) throw new Refusal('invalid_request', 'the body is nested too deeply');
+/** The sender holds its body back until it is asked for: only now is it known that it is wanted. */
+async function continueWhenAsked(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<never> {
+  if (/(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect ?? '') && request.raw.httpVersion === '1.1') reply.raw.writeContinue();
+  return payload as never;
+}
+
+async function readJson(request: FastifyRequest, bodyMsMax: number): Promise<unknown> {
+  if (isEmpty(request)) return undefined;
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw new Refusal('invalid_request', 'send the body as application/json', { status: 415 });
+  const bytes = await readBytes(request, bodyMsMax);
+  const record = recordOf(request.raw);
+  record.bodyBytes = bytes.length;
+  record.bodyHash = createHash('sha256').update(bytes).digest();
+  if (bytes.length === 0) return undefined;
+  const value = parse(bytes);
+  if (bytes.length > BODY_BYTES_MAX && !hasAttachments(value)) throw tooLarge(BODY_BYTES_MAX);
+  return value;
+}
+
+function isEmpty({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+}
+
+async function readBytes(request: FastifyRequest, bodyMsMax: number): Promise<Buffer> {
+  const bytesMax = needsOf(request).withAttachments ? BODY_BYTES_WITH_ATTACHMENTS_MAX : BODY_BYTES_MAX;
+  const body = await readRawBody(request.raw, bytesMax, bodyMsMax);
+  switch (body.kind) {
+    case 'whole':
+      return body.bytes;
+    case 'too-large':
+      throw tooLarge(bytesMax);
+    case 'timeout':
+      throw new Refusal('invalid_request', `the body did not come within ${Math.ceil(bodyMsMax / 1000)} seconds`, { status: 408, retryable: true });
+    case 'aborted':
+      throw new Refusal('invalid_request', 'the body broke off');
+  }
+}
+
+function tooLarge(bytesMax: number): Refusal {
+  return new Refusal('invalid_request', `the body is larger than ${bytesMax} bytes`, { status: 413 });
+}
+
+function hasAttachments(body: unknown): boolean {
+  const { attachments } = (body ?? {}) as { attachments?: unknown };
+  return Array.isArray(attachments) && attachments.length > 0;
+}
+
+function parse(bytes: Buffer): unknown {
+  const text = decoded(bytes);
+  const parsed = parsedText(text);
+  if (depthOf(bytes) > BODY_DEPTH_MAX) throw new Refusal('invalid_request', 'the body is nested too deeply');
   return parsed;
+}
+
+function decoded(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Refusal('invalid_request', 'the body is not UTF-8');
+  }
+}
+
+function parsedText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The engine's own message repeats what it stumbled over.
+    const place = findJsonFault(text);
+    throw new Refusal('invalid_request', `the body is not valid JSON${place === undefined ? '' : `: line ${place.line}, column ${place.column}`}`);
+  }
 }
 
 /** How deep valid JSON nests, counted over its bytes: every byte of a longer character is above ASCII. */
@@ -51,9 +120,17 @@ function endOfString(json: Uint8Array, start: number): number {
   return at;
 }
 
+/**
+ * The framework deletes members called `__proto__`, `prototype` and `constructor` from every body. Here these are names like others:
+ * own members of what was parsed, which a payload and its filter may have. contract 7 (own properties only).
+ */
+class SchemaPipe extends StandardSchemaValidationPipe {
+  protected override stripProtoKeys(): void {}
+}
+
 /** The one pipe: a parameter that carries a schema is checked against it. */
 export const schemaPipe = (): StandardSchemaValidationPipe =>
-  new StandardSchemaValidationPipe({
+  new SchemaPipe({
     exceptionFactory: (issues) =>
       new Refusal('invalid_request', issues.length === 1 ? (issues[0]?.message ?? '') : `${issues.length} members of the body are invalid`, {
         errors: issues.map(({ path, message }) => ({ pointer: pointerOf(path), message })),
@@ -64,22 +141,4 @@ export const schemaPipe = (): StandardSchemaValidationPipe =>
 function pointerOf(path: readonly unknown[] | undefined): string {
   const [pointer] = path ?? [];
   return typeof pointer === 'string' ? pointer : '';
-}
-
-/** A whole number of the query within bounds. */
-export function queryInteger(text: string | undefined, name: string, byDefault: number, min: number, max: number): number {
-  if (text === undefined || text === '') return byDefault;
-  if (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
-  throw new Refusal('invalid_request', `${name} must be a whole number from ${min} to ${max}`, { errors: [{ pointer: name, message: `must be a whole number from ${min} to ${max}` }] });
-}
-
-/** Value of a query parameter that is not repeatable: the first, however often it comes. */
-export function single(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value;
-}
-
-/** Values of a repeatable query parameter. */
-export function queryList(value: string | string[] | undefined): string[] | undefined {
-  if (value === undefined || value === '') return undefined;
-  return Array.isArray(value) ? value : [value];
 }

@@ -1,8 +1,11 @@
-/** What cannot be read as HTTP, or is no request for a resource: constant answers that repeat nothing of it. contract 5. */
+/** What cannot be read as HTTP, or is no request for a resource: answers that repeat nothing of it, a problem where it was meant for the API. contract 3 (Errors), 5. */
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { INGRESS_ANSWERS } from '#deliveries';
+import { problemAnswer, Refusal } from './answers.ts';
 import { closeSocket, type ClosingAnswer } from './closing.ts';
+import { findRecord, type RequestRecord } from './requests.ts';
 
 interface ParserError extends Error {
   code?: string;
@@ -10,21 +13,31 @@ interface ParserError extends Error {
   rawPacket?: Uint8Array;
 }
 
-const MALFORMED: ClosingAnswer = { status: 400, body: '{"error": "the request is not valid HTTP"}' };
-const TOO_LARGE: ClosingAnswer = { status: 431, body: '{"error": "the request headers are too large"}' };
-const TOO_SLOW: ClosingAnswer = { status: 408, body: '{"error": "the request took too long"}' };
-const NOT_POST: ClosingAnswer = { status: 405, ...INGRESS_ANSWERS[405] };
+/** What is wrong, and how a sender of deliveries is told. */
+interface Fault {
+  status: number;
+  detail: string;
+}
+
+const MALFORMED: Fault = { status: 400, detail: 'the request is not valid HTTP' };
+const TOO_LARGE: Fault = { status: 431, detail: 'the request headers are too large' };
+const TOO_SLOW: Fault = { status: 408, detail: 'the request took too long' };
+const FOREIGN_HOST: Fault = { status: 421, detail: 'this server does not answer for that host' };
 
 const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 405: 'Method Not Allowed', 408: 'Request Timeout', 431: 'Request Header Fields Too Large' };
 
-/** A request line for the ingress with a method that the parser does not know, lower-case ones included. */
-const UNKNOWN_METHOD_FOR_INGRESS = /^(?!POST )[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64} (?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?# ]*)?\/webhooks\//;
+/** A request line: method, authority of the absolute form, path. Methods that the parser does not know, lower-case ones included. */
+const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) (?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?# ]*)?(\/[^ \r\n]*)/;
 const REQUEST_LINE_LOOKED_AT_BYTES = 1_024;
 
 /** Remembers what each socket is being answered, and answers what the parser refuses. */
 export class ClientErrors {
   private readonly answering = new WeakMap<Socket, ServerResponse>();
   private readonly ended = new WeakSet<Socket>();
+  private readonly publicUrl: string;
+  constructor(publicUrl: string) {
+    this.publicUrl = publicUrl;
+  }
 
   /** To be called with every request. */
   note(request: IncomingMessage, response: ServerResponse): void {
@@ -41,16 +54,45 @@ export class ClientErrors {
     this.ended.add(socket);
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const owed = this.answering.get(socket);
-    if (owed === undefined || owed.writableFinished) return this.close(socket, answerTo(error));
+    if (owed === undefined || owed.writableFinished) return this.close(socket, this.answerTo(error));
     // What we write while an earlier request of this connection is being decided would be taken for its answer.
     if (owed.req.complete) return endBehind(owed, socket);
     if (owed.headersSent) return void socket.destroy();
-    this.close(socket, answerTo(error));
+    const fault = faultOf(error.code);
+    const record = findRecord(owed.req);
+    if (record !== undefined) record.statusOnSocket = fault.status;
+    this.close(socket, this.answerInside(record, fault));
   }
 
   /** CONNECT is no method of ours; node hands over the bare socket. */
   refuseConnect(isIngress: boolean, socket: Socket): void {
-    this.close(socket, isIngress ? NOT_POST : MALFORMED);
+    this.close(socket, isIngress ? { status: 405, ...INGRESS_ANSWERS[405] } : this.answerOf(MALFORMED, false));
+  }
+
+  /** The answer to a request that names another host, or none; `record`: of a request of the API. */
+  answerToHost(verdict: 'unclear' | 'foreign', record: RequestRecord | undefined): ClosingAnswer {
+    return this.answerInside(record, verdict === 'unclear' ? MALFORMED : FOREIGN_HOST);
+  }
+
+  /** Where nothing says whom the bytes were meant for, a sender of deliveries is answered: senders are promised constant answers. */
+  private answerTo({ code, rawPacket }: ParserError): ClosingAnswer {
+    const [, method, path] = REQUEST_LINE.exec(Buffer.from(rawPacket?.subarray(0, REQUEST_LINE_LOOKED_AT_BYTES) ?? []).toString('latin1')) ?? [];
+    const isIngress = path === undefined || path.startsWith('/webhooks/');
+    if (code === 'HPE_INVALID_METHOD' && path !== undefined && isIngress && method !== 'POST') return { status: 405, ...INGRESS_ANSWERS[405] };
+    return this.answerOf(faultOf(code), isIngress);
+  }
+
+  /** The same for a request whose head could be read. */
+  private answerInside(record: RequestRecord | undefined, fault: Fault): ClosingAnswer {
+    if (record === undefined) return this.answerOf(fault, true);
+    record.error = 'invalid_request';
+    return this.answerOf(fault, false, record.id);
+  }
+
+  private answerOf({ status, detail }: Fault, isIngress: boolean, traceId: string = randomUUID()): ClosingAnswer {
+    if (isIngress) return { status, body: `{"error": "${detail}"}` };
+    const problem = problemAnswer(new Refusal('invalid_request', detail, { status, retryable: status === 408 }), { publicUrl: this.publicUrl, instance: '', traceId });
+    return { ...problem, headers: { ...problem.headers, 'x-request-id': traceId } };
   }
 
   private close(socket: Socket, answer: ClosingAnswer): void {
@@ -64,19 +106,13 @@ function endBehind(owed: ServerResponse, socket: Socket): void {
   owed.once('finish', () => socket.destroySoon()).once('close', () => socket.destroy());
 }
 
-function answerTo({ code, rawPacket }: ParserError): ClosingAnswer {
+function faultOf(code: string | undefined): Fault {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return TOO_LARGE;
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return TOO_SLOW;
-    case 'HPE_INVALID_METHOD':
-      return isForIngress(rawPacket) ? NOT_POST : MALFORMED;
     default:
       return MALFORMED;
   }
-}
-
-function isForIngress(packet: Uint8Array | undefined): boolean {
-  return packet !== undefined && UNKNOWN_METHOD_FOR_INGRESS.test(Buffer.from(packet.subarray(0, REQUEST_LINE_LOOKED_AT_BYTES)).toString('latin1'));
 }

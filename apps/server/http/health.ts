@@ -1,29 +1,72 @@
 /** Whether the process lives and whether it can serve. contract 1. */
-import { Controller, Get, HttpCode, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { createHash } from 'node:crypto';
+import { Controller, Get, HttpCode, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AccessStore } from '../store/access.ts';
+import { AccessGuard, AllowEverybody } from './access.ts';
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** What the process knows of itself. */
+export class Readiness {
+  private readonly isDiskLow: () => boolean;
+  private stopping = false;
+  constructor(isDiskLow: () => boolean) {
+    this.isDiskLow = isDiskLow;
+  }
+
+  stop(): void {
+    this.stopping = true;
+  }
+
+  /** Why it cannot serve, or not everything; a service without reasons serves. */
+  reasons(): ('disk_low' | 'stopping')[] {
+    return [...(this.isDiskLow() ? (['disk_low'] as const) : []), ...(this.stopping ? (['stopping'] as const) : [])];
+  }
+}
 
 @Controller()
 export class HealthController {
   private readonly store: AccessStore;
-  constructor(store: AccessStore) {
+  private readonly guard: AccessGuard;
+  private readonly readiness: Readiness;
+  /** Digest of the Authorization header that was valid last: while the database is away no other can be looked up. */
+  private lastValid: string | undefined;
+  constructor(store: AccessStore, guard: AccessGuard, readiness: Readiness) {
     this.store = store;
+    this.guard = guard;
+    this.readiness = readiness;
   }
 
   @Get('healthz')
   @HttpCode(200)
+  @AllowEverybody()
   alive(): { status: string } {
     return { status: 'ok' };
   }
 
-  /** 200 while the database answers, whatever the state of any repository. */
+  /**
+   * 200 while the database answers and nobody stops the process, whatever the state of any repository. With a key it says why not, and what
+   * is refused meanwhile: a low disk refuses deliveries only.
+   */
   @Get('readyz')
-  async ready(@Res() reply: FastifyReply): Promise<void> {
-    try {
-      await this.store.ping();
-      await reply.status(200).send({ status: 'ready' });
-    } catch {
-      await reply.status(503).header('Retry-After', '5').send({ status: 'not ready' });
-    }
+  @AllowEverybody()
+  async ready(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const isReachable = await this.store.ping().then(() => true, () => false);
+    const reasons = [...(isReachable ? [] : ['database']), ...this.readiness.reasons()];
+    const isReady = isReachable && !reasons.includes('stopping');
+    const isKnown = await this.isKnown(request, isReachable);
+    if (!isReady) void reply.header('Retry-After', String(RETRY_AFTER_SECONDS));
+    await reply.status(isReady ? 200 : 503).send({ status: isReady ? 'ready' : 'not ready', ...(isKnown ? { reasons } : {}) });
+  }
+
+  private async isKnown(request: FastifyRequest, isReachable: boolean): Promise<boolean> {
+    const { authorization } = request.headers;
+    if (authorization === undefined) return false;
+    const digest = createHash('sha256').update(authorization).digest('hex');
+    if (!isReachable) return digest === this.lastValid;
+    const isValid = (await this.guard.find(request)) !== undefined;
+    if (isValid) this.lastValid = digest;
+    return isValid;
   }
 }

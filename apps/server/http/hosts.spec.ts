@@ -1,6 +1,6 @@
 /** Which names this server goes by, and what a request has to say. contract 1 (Host). */
 import { describe, expect, it } from '@jest/globals';
-import { hostsOf, hostVerdict } from './hosts.ts';
+import { hostsOf, hostVerdict, originForm } from './hosts.ts';
 
 describe('the hosts of a base URL', () => {
   it.each([
@@ -30,4 +30,15 @@ describe('a request', () => {
   ])('is $verdict: $why', ({ rawHeaders, url, verdict }) => {
     expect(hostVerdict({ rawHeaders, url }, ours)).toBe(verdict);
   });
+});
+
+describe('a target', () => {
+  it.each([
+    { target: '/a/b?c', path: '/a/b?c', why: 'in origin form' },
+    { target: 'http://mill.example/a/b?c', path: '/a/b?c', why: 'in absolute form' },
+    { target: 'HTTPS://mill.example', path: '/', why: 'in absolute form without a path' },
+    { target: 'http://mill.example?c', path: '/?c', why: 'in absolute form with a query only' },
+    { target: '*', path: '*', why: 'of the server as a whole' },
+    { target: '/http://mill.example/a', path: '/http://mill.example/a', why: 'whose path looks like an address' },
+  ])('$why', ({ target, path }) => expect(originForm(target)).toBe(path));
 });

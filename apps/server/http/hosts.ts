@@ -28,3 +28,9 @@ export function hostVerdict(request: Pick<IncomingMessage, 'rawHeaders' | 'url'>
   const authority = ABSOLUTE_FORM.exec(request.url ?? '')?.[1] ?? host;
   return hosts.has(host.toLowerCase()) && hosts.has(authority.toLowerCase()) ? 'ours' : 'foreign';
 }
+
+/** The target without the scheme and authority of the absolute form, which proxies send. */
+export function originForm(target: string): string {
+  const path = target.replace(ABSOLUTE_FORM, '');
+  return path === target || path.startsWith('/') ? path : `/${path}`;
+}

@@ -2,11 +2,12 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StoreFault } from '../store/faults.ts';
+import { ClaimLost } from '../store/idempotency.ts';
 import type { Log } from '../log.ts';
-import { Refusal, toProblem } from './answers.ts';
-
-/** Seconds after which a client may ask again while the database is away. */
-const RETRY_AFTER_SECONDS = 5;
+import { isBelowBase } from './access.ts';
+import { problemAnswer, Refusal } from './answers.ts';
+import { answerAndClose, isUnread } from './closing.ts';
+import { recordOf } from './requests.ts';
 
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
@@ -19,42 +20,57 @@ export class ProblemFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
-    const reply = http.getResponse<FastifyReply>();
+    this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  }
+
+  /** The same without Nest. `instance`: what of the target is repeated. */
+  answer(error: unknown, request: FastifyRequest, reply: FastifyReply, instance = instanceOf(request.url)): void {
     const refusal = toRefusal(error);
-    if (refusal.status >= 500) this.log.fault('request failed', error, { trace_id: request.id, method: request.method, route: request.routeOptions?.url });
-    const problem = toProblem(refusal, { publicUrl: this.publicUrl, instance: instanceOf(request.url), traceId: request.id });
-    for (const [name, value] of Object.entries(refusal.headers)) void reply.header(name, value);
-    if (refusal.retryAfterSeconds !== undefined) void reply.header('Retry-After', String(refusal.retryAfterSeconds));
-    void reply.status(refusal.status).header('Content-Type', 'application/problem+json; charset=utf-8').send(JSON.stringify(problem));
+    const record = recordOf(request.raw);
+    record.error = refusal.code;
+    if (refusal.status >= 500) this.log.fault('request failed', error, { trace_id: record.id, method: request.method, route: request.routeOptions?.url });
+    const answer = problemAnswer(refusal, { publicUrl: this.publicUrl, instance, traceId: record.id });
+    if (isUnread(request.raw)) {
+      reply.hijack();
+      answerAndClose(request.raw, reply.raw, answer);
+      return;
+    }
+    void reply.status(answer.status).headers(answer.headers).send(answer.body);
   }
 }
 
 /** Only paths of the API are repeated: a mistyped ingress URL ends here too, and its token with it. contract 5. */
 function instanceOf(target: string): string {
-  return target.startsWith('/api/v1/') ? (target.split('?')[0] ?? '') : '';
+  return isBelowBase(target) ? (target.split('?')[0] ?? '') : '';
 }
 
 /** What an error means to a caller. Faults tell nothing of themselves. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof StoreFault && (error.kind === 'unavailable' || error.kind === 'full' || error.kind === 'retry')) {
-    return new Refusal('resource_unavailable', 'the database is not available now', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    return new Refusal('resource_unavailable', 'the database is not available now');
   }
+  if (error instanceof ClaimLost) return new Refusal('conflict', 'another request with this Idempotency-Key has taken over; this one did nothing', { retryAfterSeconds: 1 });
   const status = error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown })?.statusCode;
   if (typeof status === 'number' && status >= 400 && status < 500) return ofStatus(status);
   return new Refusal('internal_error', 'something failed inside the service; its log has the details under this trace id');
 }
 
+/** The words for what the framework refuses. */
 function ofStatus(status: number): Refusal {
   switch (status) {
     case 404:
-      return new Refusal('resource_not_found', 'there is no such resource');
+      return unknownResource();
     case 413:
       return new Refusal('invalid_request', 'the body is too large', { status });
     case 415:
       return new Refusal('invalid_request', 'send the body as application/json', { status });
     default:
-      return new Refusal('invalid_request', 'the request is invalid', { status });
+      return new Refusal('invalid_request', 'the request is invalid');
   }
+}
+
+/** What no route answers. */
+export function unknownResource(): Refusal {
+  return new Refusal('resource_not_found', 'there is no such resource');
 }

@@ -2,7 +2,6 @@
 import { createServer as createPlain, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTls } from 'node:https';
 import { readFileSync } from 'node:fs';
-import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { HEADER_MS_MAX } from '#deliveries';
 import { NestFactory } from '@nestjs/core';
@@ -12,13 +11,17 @@ import { AppModule } from '../app.module.ts';
 import type { Config } from '../config.ts';
 import { isIngressTarget } from '../ingress/listener.ts';
 import type { Log } from '../log.ts';
-import { AccessGuard } from './access.ts';
+import type { AccessGuard } from './access.ts';
 import { parseJsonBodies, schemaPipe } from './body.ts';
+import type { ClientAddresses } from './client-addresses.ts';
 import { ClientErrors } from './client-errors.ts';
 import { answerAndClose } from './closing.ts';
-import { hostsOf, hostVerdict } from './hosts.ts';
-import { ProblemFilter, toRefusal } from './problems.ts';
-import { toProblem } from './answers.ts';
+import { addHooks } from './hooks.ts';
+import { hostsOf, hostVerdict, originForm } from './hosts.ts';
+import type { Idempotency } from './idempotency.ts';
+import { ProblemFilter } from './problems.ts';
+import { logWhenOver } from './request-log.ts';
+import { beginRecord, recordOf } from './requests.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -26,64 +29,67 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 const CONNECTIONS_MAX = 20_000;
 const KEEP_ALIVE_MS = 65_000;
 
+/** Longer than any request's head: what a router would refuse for its length is looked up and not found. */
+const PARAMETER_CHARACTERS_MAX = 65_536;
+
 export interface HttpParts {
   config: Config;
   log: Log;
+  guard: AccessGuard;
+  idempotency: Idempotency;
+  addresses: ClientAddresses;
   ingress: Handler;
   instances: readonly object[];
 }
 
 /** Builds the application, not yet listening. */
-export async function createHttp({ config, log, ingress, instances }: HttpParts): Promise<NestFastifyApplication> {
-  const clientErrors = new ClientErrors();
+export async function createHttp(parts: HttpParts): Promise<NestFastifyApplication> {
+  const { config, log, guard, idempotency, instances } = parts;
+  const clientErrors = new ClientErrors(config.publicUrl);
+  const filter = new ProblemFilter(config.publicUrl, log);
   const adapter = new FastifyAdapter({
-    serverFactory: (handler: Handler): Server => listening(config, clientErrors, routed(config, ingress, handler)),
+    serverFactory: (handler: Handler): Server => listening(config, clientErrors, routed(parts, clientErrors, handler)),
     // The framework's own would destroy the socket behind ours.
     clientErrorHandler: (error: Error, socket: Socket): void => clientErrors.answer(error, socket),
-    genReqId: () => randomUUID(),
+    genReqId: (request: IncomingMessage) => recordOf(request).id,
     trustProxy: false,
-    routerOptions: { maxParamLength: 500 },
-    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply): void => {
-      const problem = toProblem(toRefusal(error), { publicUrl: config.publicUrl, instance: '', traceId: request.id });
-      void reply.status(toRefusal(error).status).header('Content-Type', 'application/problem+json; charset=utf-8').send(JSON.stringify(problem));
-    },
+    // What has come is answered, in our words.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: PARAMETER_CHARACTERS_MAX },
+    // A target that cannot be decoded is not repeated.
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply): void => filter.answer(error, request, reply, ''),
   });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(instances), adapter, { bodyParser: false, logger: false, abortOnError: false });
-  parseJsonBodies(app.getHttpAdapter().getInstance());
-  app.useGlobalFilters(new ProblemFilter(config.publicUrl, log));
+  const fastify = app.getHttpAdapter().getInstance();
+  addHooks(fastify, guard, idempotency);
+  parseJsonBodies(fastify);
+  app.useGlobalFilters(filter);
   app.useGlobalPipes(schemaPipe());
-  app.useGlobalGuards(new PublicOrGuarded(app.get(AccessGuard)));
   return app;
 }
 
-/** Health answers everybody; everything else is behind the one guard. */
-class PublicOrGuarded {
-  private readonly guard: AccessGuard;
-  constructor(guard: AccessGuard) {
-    this.guard = guard;
-  }
-  canActivate(context: Parameters<AccessGuard['canActivate']>[0]): boolean | Promise<boolean> {
-    const { url } = context.switchToHttp().getRequest<{ url: string }>();
-    return url.startsWith('/healthz') || url.startsWith('/readyz') || this.guard.canActivate(context);
-  }
-}
-
-function routed(config: Config, ingress: Handler, api: Handler): Handler {
-  const apiHosts = hostsOf([config.publicUrl]);
-  const ingressHosts = hostsOf([config.ingressUrl]);
+function routed(parts: HttpParts, clientErrors: ClientErrors, api: Handler): Handler {
+  const apiHosts = hostsOf([parts.config.publicUrl]);
+  const ingressHosts = hostsOf([parts.config.ingressUrl]);
   return (request, response) => {
     const target = request.url ?? '';
-    if (target === '/healthz' || target === '/readyz') return api(request, response); // probes name any host, or none
     const isIngress = isIngressTarget(target);
-    switch (hostVerdict(request, isIngress ? ingressHosts : apiHosts)) {
-      case 'unclear':
-        return answerAndClose(request, response, { status: 400, body: '{"error": "the request is not valid HTTP"}' });
-      case 'ours':
-        return isIngress ? ingress(request, response) : api(request, response);
-      case 'foreign':
-        return answerAndClose(request, response, { status: 421, body: '{"error": "this server does not answer for that host"}' });
-    }
+    const isProbe = target === '/healthz' || target === '/readyz';
+    if (!isIngress) begin(parts, request, response, isProbe);
+    if (isProbe) return api(request, response); // probes name any host, or none
+    const verdict = hostVerdict(request, isIngress ? ingressHosts : apiHosts);
+    if (verdict !== 'ours') return answerAndClose(request, response, clientErrors.answerToHost(verdict, isIngress ? undefined : recordOf(request)));
+    if (isIngress) return parts.ingress(request, response);
+    request.url = originForm(target);
+    api(request, response);
   };
+}
+
+/** What every answer of the API carries, whoever writes it; a handler that means something else says so. Probes are not logged. */
+function begin({ addresses, log }: HttpParts, request: IncomingMessage, response: ServerResponse, isProbe: boolean): void {
+  const record = beginRecord(request, addresses.of(request));
+  response.setHeader('X-Request-Id', record.id).setHeader('X-Content-Type-Options', 'nosniff').setHeader('Cache-Control', 'no-store');
+  if (!isProbe) logWhenOver(log, request, response, record);
 }
 
 function listening(config: Config, clientErrors: ClientErrors, handler: Handler): Server {
@@ -100,10 +106,7 @@ function listening(config: Config, clientErrors: ClientErrors, handler: Handler)
   };
   const server = config.tls === undefined ? createPlain(options, answer) : secured(options, config.tls, answer);
   server.maxConnections = CONNECTIONS_MAX;
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    if (!isIngressTarget(request.url ?? '')) response.writeContinue();
-    answer(request, response);
-  });
+  server.on('checkContinue', answer); // answered when the body is wanted, not before
   server.on('checkExpectation', answer); // an unknown expectation is ignored, like any header we do not know
   server.on('connect', (request: IncomingMessage, socket: Socket) => clientErrors.refuseConnect(isIngressTarget(request.url ?? ''), socket));
   return server;

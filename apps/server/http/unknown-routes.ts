@@ -1,13 +1,15 @@
-/** Everything under the API base that is no route: 404, after authentication. contract 3. */
-import { All, Controller } from '@nestjs/common';
-import { Allow } from './access.ts';
+/** What no route answers: 405 with the methods of a path that there is, else 404. contract 3 (Errors). */
+import type { FastifyInstance } from 'fastify';
 import { Refusal } from './answers.ts';
+import { unknownResource } from './problems.ts';
 
-@Controller('api/v1')
-export class UnknownRouteController {
-  @All(['', '*'])
-  @Allow('viewer')
-  unknown(): never {
-    throw new Refusal('resource_not_found', 'there is no such resource');
-  }
+/** Every method that a route of ours has. HEAD comes with GET. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** The refusal for a target that the router did not find under its method. */
+export function unknownRoute(fastify: FastifyInstance, target: string): Refusal {
+  const [url = ''] = target.split(/[?#]/, 1);
+  const allowed = METHODS.filter((method) => fastify.findRoute({ method, url }) !== null);
+  if (allowed.length === 0) return unknownResource();
+  return new Refusal('invalid_request', `the methods of this path are ${allowed.join(', ')}`, { status: 405, headers: { Allow: allowed.join(', ') } });
 }

@@ -1,6 +1,7 @@
 /** Ingress requests straight from the HTTP server: no framework's parser, router or error page comes before or after our checks. contract 5. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BODY_BYTES_MAX, BODY_MS_MAX, clientAddress, type Cidr } from '#deliveries';
+import { BODY_BYTES_MAX, BODY_MS_MAX } from '#deliveries';
+import type { ClientAddresses } from '../http/client-addresses.ts';
 import { answerAndClose } from '../http/closing.ts';
 import { readRawBody } from '../http/raw-body.ts';
 import { NOBODY, type IngressReply, type Receiver } from './receive.ts';
@@ -11,19 +12,19 @@ export function isIngressTarget(target: string): boolean {
 }
 
 /** Answers ingress requests. `Expect: 100-continue` is answered here, only when the body is wanted. */
-export function ingressHandler(receiver: Receiver, trustedProxies: readonly Cidr[]): (request: IncomingMessage, response: ServerResponse) => void {
+export function ingressHandler(receiver: Receiver, addresses: ClientAddresses): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     // The receiver reports its own faults; what breaks here has no answer left to give.
-    answer(receiver, trustedProxies, request, response).catch(() => response.destroy());
+    answer(receiver, addresses, request, response).catch(() => response.destroy());
   };
 }
 
-async function answer(receiver: Receiver, trustedProxies: readonly Cidr[], request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(receiver: Receiver, addresses: ClientAddresses, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const reply = await receiver.receive({
     method: request.method ?? '',
     target: request.url ?? '',
     rawHeaders: request.rawHeaders,
-    clientAddress: clientAddress(request.socket.remoteAddress, forwardedFor(request), trustedProxies),
+    clientAddress: addresses.of(request),
     readBody: () => readRawBody(request, BODY_BYTES_MAX, BODY_MS_MAX, () => {
       if (waitsForContinue(request)) response.writeContinue();
     }),
@@ -43,9 +44,4 @@ function send(request: IncomingMessage, response: ServerResponse, { status, body
 /** Whether the sender holds its body back until it is asked for. HTTP/1.0 knows no interim answers. */
 function waitsForContinue(request: IncomingMessage): boolean {
   return request.httpVersion === '1.1' && /(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect ?? '');
-}
-
-function forwardedFor(request: IncomingMessage): string | undefined {
-  const header = request.headers['x-forwarded-for'];
-  return Array.isArray(header) ? header.join(',') : header;
 }

@@ -6,8 +6,8 @@ import type { ServedAutomation, ServedWebhook } from '../webhooks/serving.ts';
 import { toNewRuns } from './new-runs.ts';
 
 const automation = (uid: string, prompt: string, agent: AgentDefaults = {}): ServedAutomation => {
-  const definition: AutomationDefinition = { name: `name-${uid}`, path: 'automations/x/automation.md', enabled: true, prompt, agent, triggers: [] };
-  return { uid, id: uid, enabled: true, webhookUids: ['wh_1'], definition, filter: MATCH_EVERYTHING };
+  const definition: AutomationDefinition = { name: `slug-${uid}`, path: 'automations/x/automation.md', enabled: true, prompt, agent, triggers: [] };
+  return { uid, id: uid, name: `name-${uid}`, enabled: true, webhookUids: ['wh_1'], definition, filter: MATCH_EVERYTHING };
 };
 
 function webhook(automations: ServedAutomation[], agentDefaults?: AgentDefaults): ServedWebhook {

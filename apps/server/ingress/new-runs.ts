@@ -20,12 +20,12 @@ export function toNewRuns(automationUids: readonly string[], webhook: ServedWebh
 }
 
 function toNewRun(automation: ServedAutomation, webhook: ServedWebhook, delivery: StartingDelivery, envelopeText: string, runId: string): NewRun {
-  const { definition } = automation;
+  const { name, definition } = automation;
   const { factory } = webhook;
-  const config = resolveAgentConfig([toAgentConfig(definition.agent), factory.agentDefaults && toAgentConfig(factory.agentDefaults)], definition.name);
+  const config = resolveAgentConfig([toAgentConfig(definition.agent), factory.agentDefaults && toAgentConfig(factory.agentDefaults)], name);
   return {
     runId,
-    title: webhookTitle(definition.name, definition.prompt),
+    title: webhookTitle(name, definition.prompt),
     prompt: webhookPrompt(definition.prompt, envelopeText),
     source: 'CUSTOM_WEBHOOK',
     creatorUid: factory.serviceAccountUid,

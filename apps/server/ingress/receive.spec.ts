@@ -9,7 +9,7 @@ import type { ServedWebhook } from '../webhooks/serving.ts';
 import { NOBODY, Receiver, type IngressReply, type IngressRequest, type ReceiverSurroundings } from './receive.ts';
 
 const TOKEN = 'token-of-the-tests';
-const AUTOMATION = { uid: 'auto_1', id: 'auto_1', enabled: true, webhookUids: ['wh_1'], filter: MATCH_EVERYTHING, definition: { name: 'act', path: '', enabled: true, prompt: 'Act.', agent: {}, triggers: [] } };
+const AUTOMATION = { uid: 'auto_1', id: 'auto_1', name: 'act', enabled: true, webhookUids: ['wh_1'], filter: MATCH_EVERYTHING, definition: { name: 'act', path: '', enabled: true, prompt: 'Act.', agent: {}, triggers: [] } };
 
 function webhook(version: number, more: Partial<ServedWebhook> = {}): ServedWebhook {
   return {

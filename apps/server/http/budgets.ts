@@ -1,0 +1,45 @@
+/** How much one API key may ask and one client address may fail; counted in this process. contract 3 (Errors: 429). */
+import { addressKeyOf, drawRequest, spendFailure, type Draw, type FailureBudgets, type FailureVerdict } from '#deliveries';
+
+/** Keys whose requests are counted at once; the least recently used ones are forgotten first, and begin anew. */
+const KEYS_MAX = 10_000;
+/** Client addresses whose failures are remembered at most; the least recently failing are forgotten first. */
+const ADDRESSES_MAX = 100_000;
+
+export interface Rates {
+  /** Requests a minute and key; 0: not limited. */
+  requestsPerMinute: number;
+  /** Failed authentications a minute and client address; 0: not limited. */
+  failuresPerMinute: number;
+}
+
+export class Budgets {
+  private readonly rates: Rates;
+  private readonly nowMs: () => number;
+  private readonly fullAtMs = new Map<string, number>();
+  private readonly failures: FailureBudgets = new Map();
+
+  constructor(rates: Rates, nowMs: () => number) {
+    this.rates = rates;
+    this.nowMs = nowMs;
+  }
+
+  /** Takes one request of a key; undefined where requests are not limited. */
+  spendRequest(keyId: string): (Draw & { limit: number }) | undefined {
+    const { requestsPerMinute: limit } = this.rates;
+    if (limit === 0) return undefined;
+    const draw = drawRequest(this.fullAtMs.get(keyId), this.nowMs(), limit);
+    this.fullAtMs.delete(keyId);
+    this.fullAtMs.set(keyId, draw.fullAtMs);
+    const [oldest] = this.fullAtMs.keys();
+    if (this.fullAtMs.size > KEYS_MAX && oldest !== undefined) this.fullAtMs.delete(oldest);
+    return { ...draw, limit };
+  }
+
+  /** Counts a failed authentication. To be asked after a failure only: nobody's failures refuse a valid key. */
+  spendFailure(clientAddress: string): FailureVerdict {
+    const { failuresPerMinute: perMinute } = this.rates;
+    if (perMinute === 0) return { withinBudget: true };
+    return spendFailure(this.failures, addressKeyOf(clientAddress), this.nowMs(), { maxKeys: ADDRESSES_MAX, perMinute });
+  }
+}

@@ -1,0 +1,32 @@
+/** What happens to every request of the API before and behind its handler, in order. contract 2, 3. */
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import type { AccessGuard } from './access.ts';
+import { isUnread } from './closing.ts';
+import { refuseBadKey, type Idempotency } from './idempotency.ts';
+import { refuseUnacceptable } from './negotiation.ts';
+import { noteRoute } from './request-log.ts';
+import { unknownRoute } from './unknown-routes.ts';
+
+/** Adds the steps to the framework; the body is read between the first and the second. */
+export function addHooks(fastify: FastifyInstance, guard: AccessGuard, idempotency: Idempotency): void {
+  fastify.addHook('onRequest', async (request, reply) => {
+    noteRoute(request);
+    await guard.admit(request, reply);
+    if (request.is404) throw unknownRoute(fastify, request.url);
+    refuseUnacceptable(request);
+    refuseBadKey(request);
+  });
+  fastify.addHook('preHandler', async (request, reply) => {
+    const isAnswered = await idempotency.begin(request, reply);
+    return isAnswered ? reply : undefined;
+  });
+  fastify.addHook('onSend', async (request, reply, payload) => {
+    await idempotency.end(request, reply, payload);
+    // A body that nobody asked for and that is still coming must not hold the socket.
+    if (isUnread(request.raw)) void reply.header('Connection', 'close');
+    if (request.method !== 'HEAD' || !(payload instanceof Readable)) return payload;
+    payload.destroy(); // the framework would read it to its end, which may never come
+    return Readable.from([]);
+  });
+}

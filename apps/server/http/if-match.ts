@@ -1,0 +1,29 @@
+/** Versions as entity tags: what an answer carries, and which state a request that changes something is about (RFC 9110, If-Match). contract 4. */
+import { lastingConflict, Refusal } from './answers.ts';
+
+/** Answers whether a version is one that the request is about. */
+export type WantedVersion = (version: number) => boolean;
+
+/** The `ETag` of a version. */
+export function versionTag(version: number): string {
+  return `"${version}"`;
+}
+
+/** Reads If-Match: `*`, or tags separated by commas, weakened ones too, as proxies that compress make them. Without the header every version is meant, unless it is `required`: then 400. */
+export function wantedVersion(header: string | undefined, required = false): WantedVersion {
+  if (header === undefined && !required) return () => true;
+  const tags = header?.split(',').map((tag) => tag.trim()) ?? [];
+  if (tags.length === 0 || !tags.every((tag) => /^(?:\*|(?:W\/)?"[\x21\x23-\x7e]*")$/.test(tag))) throw malformed(header === undefined ? 'is required' : 'must hold entity tags in quotation marks');
+  const wanted = new Set(tags.map((tag) => tag.replace(/^W\//, '')));
+  return (version) => wanted.has('*') || wanted.has(versionTag(version));
+}
+
+/** What was to be changed has changed meanwhile. */
+export function staleVersion(what: string, version: number): Refusal {
+  return lastingConflict(`${what} has changed: its version is ${version} now; look at it again and send If-Match with its ETag`, { version });
+}
+
+function malformed(rule: string): Refusal {
+  const message = `${rule}: the ETag of the state that is to be changed, or *`;
+  return new Refusal('invalid_request', `the header If-Match ${message}`, { errors: [{ pointer: 'If-Match', message }] });
+}
