@@ -3,23 +3,27 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADMIN_KEY, type Config } from './config.ts';
-import { hashOfKey } from './http/access.ts';
+import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from './keys/key-texts.ts';
 import { KeyFileProblem, writePrivateFile } from './secrets/key-files.ts';
 import { keyProof, sameProof, type Vault } from './secrets/vault.ts';
 import type { AccessStore } from './store/access.ts';
+import { bySystem, type ChangedBy } from './store/audit.ts';
+import type { KeyStore } from './store/keys.ts';
 
 /** A key file is not the one that this database was made with. */
 export class WrongKey extends Error {}
 
 export class Installation {
   private readonly accounts: AccessStore;
+  private readonly keys: KeyStore;
   private readonly config: Config;
   private readonly newId: () => string;
   /** Derives every UID of this installation. */
   readonly uidKey: Uint8Array;
-  constructor(accounts: AccessStore, config: Config, uidKey: Uint8Array, newId: () => string) {
+  constructor(accounts: AccessStore, keys: KeyStore, config: Config, uidKey: Uint8Array, newId: () => string) {
     this.uidKey = uidKey;
     this.accounts = accounts;
+    this.keys = keys;
     this.config = config;
     this.newId = newId;
   }
@@ -43,16 +47,22 @@ export class Installation {
       return {};
     }
     const file = join(dataDir, 'admin-key');
-    if (await this.accounts.hasKeys()) return existsSync(file) ? { file } : {};
+    if (await this.keys.hasKeys()) return existsSync(file) ? { file } : {};
     const known = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
     if (known !== undefined && !ADMIN_KEY.test(known)) throw new KeyFileProblem(`${file} does not hold an admin key; move it away and start again`);
-    const key = known ?? `mw_${randomBytes(32).toString('base64url')}`;
+    const key = known ?? keyFromRandom(randomBytes(KEY_BYTES));
     if (known === undefined) writePrivateFile(file, `${key}\n`);
     await this.storeFirstKey(key);
     return { file, key };
   }
 
+  /** Who has done what the service does at its start because of its command line or environment. */
+  author(): ChangedBy {
+    return bySystem(this.newId());
+  }
+
   private storeFirstKey(key: string): Promise<boolean> {
-    return this.accounts.createFirstKey({ id: this.newId(), principalUid: 'user_admin', hash: hashOfKey(key) });
+    const first = { id: this.newId(), principalUid: 'user_admin', hash: hashOfKey(key), hint: hintOfKey(key) };
+    return this.keys.createFirst(first, this.author());
   }
 }

@@ -1,14 +1,18 @@
 /** Routes of managed secrets: the team's and each factory's own. contract 4. */
 import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query, Req } from '@nestjs/common';
+import type { RawQuery, SecretPut } from '#contracts';
 import type { FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf, maySee } from '../http/access.ts';
 import { notFound } from '../http/answers.ts';
-import { single } from '../http/body.ts';
-import { SECRET_PUT, type SecretPut } from '../http/body-schemas.ts';
+import { SECRET_PUT } from '../http/body-schemas.ts';
+import { queryOf } from '../http/queries.ts';
 import { FactoryStore } from '../store/factories.ts';
-import { SecretService } from './service.ts';
+import { TEAM } from '../store/secret-rows.ts';
+import { SecretService, type SecretListQuery } from './service.ts';
 
-const TEAM = 'team';
+interface Force {
+  force: boolean;
+}
 
 @Controller('api/v1/secrets')
 export class TeamSecretController {
@@ -19,8 +23,8 @@ export class TeamSecretController {
 
   @Get()
   @Allow('admin')
-  list(): Promise<unknown> {
-    return this.secrets.list(TEAM);
+  list(@Query() query: RawQuery): Promise<unknown> {
+    return this.secrets.list(TEAM, queryOf<SecretListQuery>('listTeamSecrets', query));
   }
 
   @Get(':name')
@@ -38,8 +42,8 @@ export class TeamSecretController {
   @Delete(':name')
   @HttpCode(204)
   @Allow('admin')
-  remove(@Param('name') name: string, @Query('force') force: string | string[] | undefined, @Req() request: FastifyRequest): Promise<void> {
-    return this.secrets.remove(TEAM, name, single(force) === 'true', callerOf(request));
+  remove(@Param('name') name: string, @Query() query: RawQuery, @Req() request: FastifyRequest): Promise<void> {
+    return this.secrets.remove(TEAM, name, queryOf<Force>('deleteTeamSecret', query).force, callerOf(request));
   }
 }
 
@@ -54,8 +58,9 @@ export class FactorySecretController {
 
   @Get()
   @Allow('manager')
-  async list(@Param('factoryUid') uid: string, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.secrets.list(await this.owner(uid, request));
+  async list(@Param('factoryUid') uid: string, @Query() query: RawQuery, @Req() request: FastifyRequest): Promise<unknown> {
+    const owner = await this.owner(uid, request);
+    return this.secrets.list(owner, queryOf<SecretListQuery>('listFactorySecrets', query));
   }
 
   @Get(':name')
@@ -73,8 +78,9 @@ export class FactorySecretController {
   @Delete(':name')
   @HttpCode(204)
   @Allow('manager')
-  async remove(@Param('factoryUid') uid: string, @Param('name') name: string, @Query('force') force: string | string[] | undefined, @Req() request: FastifyRequest): Promise<void> {
-    return this.secrets.remove(await this.owner(uid, request), name, single(force) === 'true', callerOf(request));
+  async remove(@Param('factoryUid') uid: string, @Param('name') name: string, @Query() query: RawQuery, @Req() request: FastifyRequest): Promise<void> {
+    const owner = await this.owner(uid, request);
+    return this.secrets.remove(owner, name, queryOf<Force>('deleteFactorySecret', query).force, callerOf(request));
   }
 
   private async owner(uid: string, request: FastifyRequest): Promise<string> {

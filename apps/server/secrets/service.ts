@@ -1,15 +1,28 @@
 /** Managed secrets: set, rotate, grant, delete, and the metadata that people may see. Values go in and never come out. contract 2. */
-import { secretUsability, secretUse, unusableReason } from '#authentication';
+import { secretRequirement, secretUsability, secretUse } from '#authentication';
+import type { Secret as SecretItem, SecretList, SecretPut } from '#contracts';
+import { queryDigest } from '#runs';
+import { changedBy, type Caller } from '../http/access.ts';
+import { lastingConflict, notFound, Refusal, type MemberError } from '../http/answers.ts';
+import { pageOf, placeOf } from '../http/pages.ts';
 import type { AccessStore } from '../store/access.ts';
+import { bySystem, type ChangedBy } from '../store/audit.ts';
 import type { DefinitionStore } from '../store/definitions.ts';
+import { UnfitValue } from '../store/secret-changes.ts';
+import { TEAM } from '../store/secret-rows.ts';
 import type { Grants, NewValue, Secret, SecretStore, SecretUser } from '../store/secrets.ts';
-import type { Caller } from '../http/access.ts';
-import { lastingConflict, notFound, Refusal } from '../http/answers.ts';
-import type { SecretPut } from '../http/body-schemas.ts';
+import { toSecretItem, toSecretUserItem } from './items.ts';
 import type { Vault } from './vault.ts';
-import { toTime } from '../http/times.ts';
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
+/** Half of a surrogate pair: UTF-8 has no bytes for it, so that the value could not be kept as it is. */
+const HALF_CHARACTER = /\p{Surrogate}/u;
+
+/** A parsed list query. */
+export interface SecretListQuery {
+  limit: number;
+  cursor?: string;
+}
 
 export interface SecretSurroundings {
   newId(): string;
@@ -32,93 +45,96 @@ export class SecretService {
     this.around = around;
   }
 
-  async list(owner: string): Promise<{ secrets: Record<string, unknown>[] }> {
-    const secrets = await this.store.list(owner);
-    return { secrets: await Promise.all(secrets.map((secret) => this.toMetadata(secret))) };
+  /** In order of their names. */
+  async list(owner: string, { limit, cursor }: SecretListQuery): Promise<SecretList> {
+    const digest = queryDigest({ list: 'secrets', owner });
+    const [after] = placeOf(cursor, digest, ['string']) ?? [];
+    const { page, pageInfo } = pageOf(await this.store.list(owner, limit + 1, after as string | undefined), limit, digest, ({ name }) => [name]);
+    return { secrets: await this.toItems(page), page_info: pageInfo };
   }
 
-  async get(owner: string, name: string): Promise<Record<string, unknown>> {
-    return this.toMetadata(await this.existing(owner, name));
+  async get(owner: string, name: string): Promise<SecretItem> {
+    const secret = await this.store.find(owner, name);
+    if (secret === undefined) throw notFound('the secret');
+    return this.toItem(secret);
   }
 
   /** Creates, sets a new version, or changes grants. A value that a webhook in use could not authenticate with is refused and nothing changes. */
-  async put(owner: string, name: string, wanted: SecretPut, by: Caller): Promise<Record<string, unknown>> {
-    if (!NAME.test(name)) throw new Refusal('invalid_request', 'a secret is named [A-Za-z][A-Za-z0-9_-]{0,127}', { errors: [{ pointer: 'name', message: 'is not a valid name' }] });
-    const existing = await this.store.find(owner, name);
-    const bytes = wanted.value === undefined ? undefined : Buffer.from(wanted.value, 'utf8');
-    if (bytes !== undefined && existing !== undefined) refuseUnusable(bytes, await this.store.usersOf(existing.id));
-    const { secret, created } = await this.store.put({ id: this.around.newId(), owner, name, value: bytes && this.sealing(bytes), grants: mergedGrants(owner, existing?.grants, wanted.grants) });
-    await this.accounts.audit({
-      id: this.around.newId(), principalUid: by.access.principal.uid, action: created ? 'secret.create' : 'secret.change', subject: name, address: by.address,
-      factoryUid: owner === 'team' ? undefined : owner, details: JSON.stringify({ version: secret.version, value: wanted.value !== undefined, grants: wanted.grants !== undefined }),
-    });
+  async put(owner: string, name: string, { value, grants }: SecretPut, by: Caller): Promise<SecretItem> {
+    const errors = [...nameProblems(name), ...valueProblems(value), ...(await this.grantProblems(owner, name, grants))];
+    if (errors.length > 0) throw new Refusal('invalid_request', errors.length === 1 ? (errors[0]?.message ?? '') : `${errors.length} members of the request are invalid`, { errors });
+    const bytes = value === undefined ? undefined : Buffer.from(value, 'utf8');
+    const { secret } = await this.store.put({ id: this.around.newId(), owner, name, value: bytes && this.sealing(bytes), grants }, this.changedBy(by)).catch(refuseUnfit);
     await this.around.changed(await this.definitions.factoriesNaming(name));
-    return this.toMetadata(secret);
+    return this.toItem(secret);
   }
 
   /** Deletes; one in use only with `force`. Webhooks that used it refuse everything at once. */
   async remove(owner: string, name: string, force: boolean, by: Caller): Promise<void> {
-    const secret = await this.existing(owner, name);
-    const users = await this.store.usersOf(secret.id);
-    if (users.length > 0 && !force) {
-      const names = users.map(({ webhookSlug }) => webhookSlug).join(', ');
-      throw lastingConflict(`the secret is used by ${names}; pass force=true to delete it all the same`, { used_by: users.map(toUserItem) });
+    const removal = await this.store.remove({ owner, name, force }, this.changedBy(by));
+    if (removal.kind === 'unknown') throw notFound('the secret');
+    if (removal.kind === 'used') {
+      const names = removal.usedBy.map(({ slug }) => slug).join(', ');
+      throw lastingConflict(`the secret is used by ${names}; pass force=true to delete it all the same`, { used_by: removal.usedBy.map(toSecretUserItem) });
     }
-    await this.store.remove(secret.id);
-    await this.accounts.audit({ id: this.around.newId(), principalUid: by.access.principal.uid, action: 'secret.delete', subject: name, address: by.address, factoryUid: owner === 'team' ? undefined : owner, details: JSON.stringify({ force }) });
     await this.around.changed(await this.definitions.factoriesNaming(name));
   }
 
   async exists(name: string): Promise<boolean> {
-    return (await this.store.find('team', name)) !== undefined;
+    return (await this.store.find(TEAM, name)) !== undefined;
   }
 
   /** For the first start: sets a value if the secret does not exist yet; true when it was made. */
   async ensure(name: string, value: Uint8Array): Promise<boolean> {
-    if ((await this.store.find('team', name)) !== undefined) return false;
-    await this.store.put({ id: this.around.newId(), owner: 'team', name, value: this.sealing(value) });
+    if (await this.exists(name)) return false;
+    await this.store.put({ id: this.around.newId(), owner: TEAM, name, value: this.sealing(value) }, bySystem(this.around.newId()));
     return true;
   }
 
-  private async existing(owner: string, name: string): Promise<Secret> {
-    const secret = await this.store.find(owner, name);
-    if (secret === undefined) throw notFound('the secret');
-    return secret;
+  /** Factories that are granted a secret must exist, unless they were granted it before: what was read can be sent back. */
+  private async grantProblems(owner: string, name: string, grants: Partial<Grants> | undefined): Promise<MemberError[]> {
+    const wanted = grants?.factories;
+    if (owner !== TEAM || wanted === undefined || wanted === '*') return [];
+    const unknown = await this.accounts.unknownFactories(wanted);
+    if (unknown.size === 0) return [];
+    const before = (await this.store.find(owner, name))?.grants.factories ?? [];
+    return wanted.flatMap((uid, at) => (unknown.has(uid) && !before.includes(uid) ? [{ pointer: `/grants/factories/${at}`, message: 'there is no such factory' }] : []));
   }
 
-  private sealing(value: Uint8Array): NewValue {
+  private changedBy(by: Caller): ChangedBy {
+    return changedBy(by, this.around.newId());
+  }
+
+  /** A value on its way into the store: sealed there, once its row is known. */
+  sealing(value: Uint8Array): NewValue {
     return { usableFor: secretUsability(value), seal: (secretId, version) => this.vault.seal(value, secretId, version) };
   }
 
-  private async toMetadata(secret: Secret): Promise<Record<string, unknown>> {
-    const users = await this.store.usersOf(secret.id);
-    return {
-      name: secret.name,
-      owner: secret.owner,
-      grants: secret.grants,
-      version: secret.version,
-      set: secret.version > 0,
-      url_safe: secret.usableFor?.url_token ?? false,
-      updated_at: toTime(secret.updatedAtMs),
-      used_by: users.map(toUserItem),
-    };
+  private async toItem(secret: Secret): Promise<SecretItem> {
+    const usedBy = await this.store.usedBy([secret]);
+    return toSecretItem(secret, usedBy.get(secret.id) ?? []);
+  }
+
+  private async toItems(secrets: readonly Secret[]): Promise<SecretItem[]> {
+    const usedBy = await this.store.usedBy(secrets);
+    return secrets.map((secret) => toSecretItem(secret, usedBy.get(secret.id) ?? []));
   }
 }
 
-function toUserItem({ webhookUid, factoryUid, webhookSlug }: SecretUser): Record<string, string> {
-  return { webhook_uid: webhookUid, factory_uid: factoryUid, slug: webhookSlug };
+function nameProblems(name: string): MemberError[] {
+  return NAME.test(name) ? [] : [{ pointer: 'name', message: 'a secret is named [A-Za-z][A-Za-z0-9_-]{0,127}' }];
 }
 
-function mergedGrants(owner: string, before: Grants | undefined, wanted: Partial<Grants> | undefined): Grants | undefined {
-  if (wanted === undefined) return undefined;
-  const base: Grants = before ?? { factories: owner === 'team' ? '*' : [owner], uses: ['webhook'] };
-  return owner === 'team' ? { ...base, ...wanted } : { ...base, ...wanted, factories: [owner] };
+function valueProblems(value: string | undefined): MemberError[] {
+  return value === undefined || !HALF_CHARACTER.test(value) ? [] : [{ pointer: '/value', message: 'must be Unicode text: a half of a surrogate pair could not be stored as it is' }];
 }
 
-function refuseUnusable(value: Uint8Array, users: readonly SecretUser[]): void {
-  const errors = users.flatMap(({ authMode, signatureScheme, webhookSlug }) => {
-    const reason = unusableReason(secretUse(authMode as 'token' | 'url_token' | 'signature', signatureScheme ?? undefined), value);
-    return reason === undefined ? [] : [{ pointer: '/value', message: `webhook ${webhookSlug} cannot use it: ${reason}` }];
-  });
-  if (errors.length > 0) throw new Refusal('invalid_request', 'a webhook that uses this secret could not authenticate with the value', { errors });
+function refuseUnfit(error: unknown): never {
+  if (!(error instanceof UnfitValue)) throw error;
+  const errors = error.users.map((user) => ({ pointer: '/value', message: `webhook ${user.webhookSlug} cannot use it: ${requirementOf(user)}` }));
+  throw new Refusal('invalid_request', 'a webhook that uses this secret could not authenticate with the value', { errors });
+}
+
+function requirementOf({ authMode, signatureScheme }: SecretUser): string {
+  return secretRequirement(secretUse(authMode as 'token' | 'url_token' | 'signature', signatureScheme ?? undefined));
 }
