@@ -19,6 +19,15 @@ export interface CommandLimits {
 /** Enough for a build with a compiler and a browser, and far below what would make the machine stall. */
 export const DEFAULT_LIMITS: CommandLimits = { processesMax: 4_096, fileBytesMax: 4 * 1_024 ** 3, openFilesMax: 8_192 };
 
+/** What a run is, as far as its command may want to act on it. contract 3 (Create). */
+export interface CommandFacts {
+  mode: string;
+  /** Somebody was said to watch and answer. */
+  interactive: boolean;
+  conversationId: string;
+  parentRunId?: string;
+}
+
 export type Program = { ok: true; argv: readonly [string, ...string[]] } | { ok: false; message: string };
 
 /** The command line with its program as an absolute path, or why it cannot run. */
@@ -50,9 +59,10 @@ export async function limited(argv: WrappedCommand['argv'], spec: CommandSpec): 
 }
 
 /** Everything the command finds in its environment; nothing of the service's own. */
-export function environmentOf({ workspace, env = {}, path = STANDARD_PATH }: CommandSpec): Record<string, string> {
+export function environmentOf({ workspace, env = {}, told, path = STANDARD_PATH }: CommandSpec): Record<string, string> {
   return {
     ...env,
+    ...(told === undefined ? {} : toVariables(told)),
     PATH: path,
     HOME: workspace.home,
     TMPDIR: workspace.tmp,
@@ -60,5 +70,16 @@ export function environmentOf({ workspace, env = {}, path = STANDARD_PATH }: Com
     LANG: 'C.UTF-8',
     MILLWRIGHT_RUN_ID: workspace.runId,
     MILLWRIGHT_EXECUTION_EPOCH: String(workspace.epoch),
+    MILLWRIGHT_ATTACHMENTS: workspace.attachments,
+    MILLWRIGHT_ARTIFACTS: workspace.artifacts,
+  };
+}
+
+function toVariables({ mode, interactive, conversationId, parentRunId }: CommandFacts): Record<string, string> {
+  return {
+    MILLWRIGHT_RUN_MODE: mode,
+    MILLWRIGHT_INTERACTIVE: String(interactive),
+    MILLWRIGHT_CONVERSATION_ID: conversationId,
+    ...(parentRunId === undefined ? {} : { MILLWRIGHT_PARENT_RUN_ID: parentRunId }),
   };
 }

@@ -97,10 +97,14 @@ for (const kind of KINDS) {
     });
 
     it('gets a small environment that says which run and execution it is', async () => {
-      const command = await start(kind, 'env; umask', { env: { EXTRA_TOKEN: 'long-enough-token' } });
+      const told = { mode: 'plan', interactive: false, conversationId: 'c', parentRunId: 'p' };
+      const command = await start(kind, 'env; umask; ls -d "$MILLWRIGHT_ARTIFACTS" "$MILLWRIGHT_ATTACHMENTS"; echo x >"$MILLWRIGHT_ARTIFACTS/x"', { env: { EXTRA_TOKEN: 'long-enough-token' }, told });
       expect(await command.finished).toEqual({ kind: 'exited', code: 0 });
       const names = [...command.text('stdout').matchAll(/^(\w+)=/gm)].map(([, name]) => name).filter((name) => name !== '_' && name !== 'PWD');
-      expect(names.sort()).toEqual(['EXTRA_TOKEN', 'HOME', 'LANG', 'MILLWRIGHT_EXECUTION_EPOCH', 'MILLWRIGHT_RUN_ID', 'PATH', 'SHELL', 'TMPDIR']);
+      expect(names.sort()).toEqual([
+        'EXTRA_TOKEN', 'HOME', 'LANG', 'MILLWRIGHT_ARTIFACTS', 'MILLWRIGHT_ATTACHMENTS', 'MILLWRIGHT_CONVERSATION_ID', 'MILLWRIGHT_EXECUTION_EPOCH', 'MILLWRIGHT_INTERACTIVE',
+        'MILLWRIGHT_PARENT_RUN_ID', 'MILLWRIGHT_RUN_ID', 'MILLWRIGHT_RUN_MODE', 'PATH', 'SHELL', 'TMPDIR',
+      ]);
       expect(command.text('stdout')).toContain(`MILLWRIGHT_RUN_ID=${command.runId}\n`);
       expect(command.text('stdout')).toContain('MILLWRIGHT_EXECUTION_EPOCH=3\n');
     });

@@ -8,7 +8,7 @@ import { endingOf, sandboxReport } from './command-ending.ts';
 import { outputRelay } from './command-output.ts';
 import type { CommandEvent, OutputRelay } from './command-output.ts';
 import { environmentOf, limited, programOf } from './command-preparation.ts';
-import type { CommandLimits } from './command-preparation.ts';
+import type { CommandFacts, CommandLimits } from './command-preparation.ts';
 import { killTree, processIdentity, terminateTree } from './processes.ts';
 import type { ProcessIdentity, TreeSearch } from './processes.ts';
 import type { NetworkPolicy, Sandbox, WrappedCommand } from './sandboxes.ts';
@@ -30,6 +30,8 @@ export interface CommandSpec {
   readOnly?: readonly string[];
   /** Variables beside the standard ones; names that steer loader, shell, git or service are refused. */
   env?: Readonly<Record<string, string>>;
+  /** What the service itself tells the command of its run. */
+  told?: CommandFacts;
   /** Values that must not appear in any event. */
   secretValues?: readonly string[];
   /** PATH of the command. */

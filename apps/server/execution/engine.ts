@@ -5,6 +5,8 @@ import { afterLeaseExpiry, isUuid, type LeasedState } from '#runs';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { SecretReader } from '../secrets/reader.ts';
+import type { ArtifactStore } from '../store/artifacts.ts';
+import type { AttachmentStore } from '../store/attachments.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
 import type { ClaimedRun, Ending, RunStore } from '../store/runs.ts';
 import { killLeftover, type ProcessIdentity } from './processes.ts';
@@ -30,8 +32,12 @@ export interface EngineParts {
   config: Config;
   runs: RunStore;
   deliveries: DeliveryStore;
+  attachments: AttachmentStore;
+  artifacts: ArtifactStore;
   secrets: SecretReader;
   owner: string;
+  /** Tells who watches a run that something new is stored of it. */
+  tell(runId: string): void;
   /** Whether the data folder's disk has less than its reserve. */
   isDiskLow(): boolean;
   nowMs(): number;
@@ -71,6 +77,13 @@ export class Engine {
     });
   }
 
+  /** Runs that could be started at once; where other processes do the work, one: nobody here knows of more. */
+  freePlaces(): number {
+    const { runConcurrency, databaseUrl } = this.parts.config;
+    if (runConcurrency === 0 && databaseUrl !== undefined) return 1;
+    return Math.max(0, runConcurrency - this.supervised.size);
+  }
+
   /** The means of isolation on this machine, found once. */
   means(): Promise<Sandbox> {
     const { config } = this.parts;
@@ -88,6 +101,7 @@ export class Engine {
         cancelRequested: run.cancel_requested_at !== null,
       });
       await runs.takeOver(run.run_id, run.epoch, decision.next === 'requeue' ? 'requeue' : lossEnding(decision));
+      this.parts.tell(run.run_id);
     }
     this.wake();
   }
@@ -138,7 +152,10 @@ export class Engine {
       if (free <= 0) return;
       try {
         const ids = Array.from({ length: free }, () => this.parts.newId());
-        for (const run of await this.parts.runs.claim(this.parts.owner, LEASE_MS, free, ids)) this.supervise(run);
+        for (const run of await this.parts.runs.claim(this.parts.owner, LEASE_MS, free, ids)) {
+          this.supervise(run);
+          this.parts.tell(run.runId);
+        }
       } catch (error) {
         this.parts.log.fault('runs could not be claimed', error); // the next poll tries again
       }

@@ -1,17 +1,21 @@
 /** One execution from claim to end: workspace, process, log, lease, cancel. spec: States and transitions; contract 3, 10. */
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isInjectableEnvName, isInjectableValue, type AmbientAgentConfig } from '#runs';
+import { isInjectableEnvName, isInjectableValue, readArtifact, type AmbientAgentConfig } from '#runs';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { SecretReader } from '../secrets/reader.ts';
+import type { ArtifactStore } from '../store/artifacts.ts';
+import type { AttachmentStore, StoredAttachment } from '../store/attachments.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
 import { decodePayload } from '../store/payload-bytes.ts';
-import type { ClaimedRun, Ending, RunEvent, RunStore } from '../store/runs.ts';
+import type { RunEvent } from '../store/run-log.ts';
+import type { ClaimedRun, Ending, RunStore } from '../store/runs.ts';
+import { collectArtifacts } from './artifact-collection.ts';
 import { startCommand, type RunningCommand } from './command.ts';
 import { toEnding } from './endings.ts';
 import type { Sandbox } from './sandboxes.ts';
-import { prepareWorkspace } from './workspaces.ts';
+import { prepareWorkspace, type Workspace } from './workspaces.ts';
 
 /** How often lease and cancel wishes are looked at. */
 const LOOK_MS = 2_000;
@@ -29,8 +33,14 @@ export interface SupervisionParts {
   config: Config;
   runs: RunStore;
   deliveries: DeliveryStore;
+  attachments: AttachmentStore;
+  artifacts: ArtifactStore;
   secrets: SecretReader;
   nowMs(): number;
+  newId(): string;
+  /** Tells who watches a run that something new is stored of it. */
+  tell(runId: string): void;
+  isDiskLow(): boolean;
   log: Log;
   run: ClaimedRun;
   sandbox: Promise<Sandbox>;
@@ -55,6 +65,9 @@ export class Supervision {
   readonly done: Promise<void>;
   private readonly parts: SupervisionParts;
   private command: RunningCommand | undefined;
+  private workspace: Workspace | undefined;
+  /** Values that must not be kept of this run in any form. */
+  private secretValues: readonly string[] = [];
   private looking = false;
   private lost = false;
   private endedFor: string | undefined;
@@ -112,6 +125,8 @@ export class Supervision {
       if (this.lost) await started.cancel();
       this.look(); // a cancel may have come while we were starting
       const end = await started.finished;
+      await this.flush(); // whoever watches sees the last words before we look for files
+      await this.keepArtifacts();
       return this.endedFor === undefined ? toEnding(end, this.parts.config.runTimeoutMs) : { state: 'FAILED', message: this.endedFor, errorCode: 'resource_unavailable', retryable: false };
     } catch (error) {
       await this.command?.cancel(); // whatever failed: nothing of it may go on unsupervised
@@ -127,21 +142,52 @@ export class Supervision {
     if (harness !== 'command') throw new SetupFailed(`the harness "${harness}" is not available here; use harness type "command" or leave it out`);
     const payload = await this.payload();
     const secrets = await this.secrets();
+    this.secretValues = secrets.map(([, value]) => value);
     const begun = await runs.begin(run);
     if (begun === undefined) return GIVEN_UP;
-    const workspace = await prepareWorkspace({ root, runId: run.runId, epoch: run.epoch, prompt: begun.prompt, payload, owner: sandbox.owner });
+    this.parts.tell(run.runId);
+    const files = begun.attachments.map((attachment) => ({ fileName: attachment.fileName, content: () => this.attached(attachment) }));
+    const workspace = await prepareWorkspace({ root, runId: run.runId, epoch: run.epoch, prompt: begun.prompt, payload, attachments: files, owner: sandbox.owner });
+    this.workspace = workspace;
     return startCommand({
       command: config.runCommand ?? EXAMPLE_COMMAND,
       workspace,
       sandbox,
       env: Object.fromEntries(secrets),
-      secretValues: secrets.map(([, value]) => value),
+      told: { mode: begun.mode, interactive: run.interactive, conversationId: run.conversationId, parentRunId: run.parentRunId },
+      secretValues: this.secretValues,
       network: config.runNetwork,
       prompt: begun.prompt,
       deadlineMs: config.runTimeoutMs,
       outputBytesMax: OUTPUT_BYTES_MAX,
       onEvent: ({ kind, text, at }) => void this.events.push({ kind, atMs: at, body: JSON.stringify({ text }) }),
     });
+  }
+
+  private async attached(attachment: StoredAttachment): Promise<Uint8Array> {
+    const content = await this.parts.attachments.content(attachment);
+    if (content === undefined) throw new Error('a stored attachment is gone');
+    return content;
+  }
+
+  /** Stores what the run leaves to be kept, before its end is written; what is not kept is said in its log. Changes nothing about the end. */
+  private async keepArtifacts(): Promise<void> {
+    const { run, artifacts, newId, isDiskLow, log } = this.parts;
+    if (this.workspace === undefined || this.lost) return;
+    try {
+      for await (const found of collectArtifacts(this.workspace, this.secretValues)) {
+        if (!found.ok) this.say({ text: found.message });
+        else if (isDiskLow()) return this.say({ text: 'files are not kept: the disk of the service is nearly full' });
+        else await this.persist(() => artifacts.keep(run, { ...readArtifact(found.folder, found.name, found.content), artifactUid: newId(), content: found.content }));
+      }
+    } catch (error) {
+      log.fault('the files of a run could not be kept', error, { run_id: run.runId });
+      this.say({ text: 'files are not kept: the service could not read them' });
+    }
+  }
+
+  private say(body: { text: string } | { state: string; message: string }): void {
+    this.events.push({ kind: 'status', atMs: this.parts.nowMs(), body: JSON.stringify(body) });
   }
 
   private async payload(): Promise<Uint8Array | undefined> {
@@ -183,6 +229,7 @@ export class Supervision {
       if (batch.length === 0) return;
       try {
         await this.parts.runs.append(this.parts.run, batch);
+        this.parts.tell(this.parts.run.runId);
       } catch (error) {
         this.events.unshift(...batch);
         this.parts.log.fault('the log of a run could not be written', error, { run_id: this.parts.run.runId });
@@ -192,8 +239,8 @@ export class Supervision {
   }
 
   private async finish(ending: Ending): Promise<void> {
-    const { run, runs } = this.parts;
-    this.events.push({ kind: 'status', atMs: this.parts.nowMs(), body: JSON.stringify({ state: ending.state, message: ending.message }) });
+    const { run, runs, tell } = this.parts;
+    this.say({ state: ending.state, message: ending.message });
     await this.persist(async () => {
       const batch = this.events.splice(0);
       try {
@@ -204,6 +251,7 @@ export class Supervision {
       }
     });
     await this.persist(() => runs.finish(run, ending));
+    tell(run.runId);
   }
 
   /** The work is done: its end is written however long the database is away, unless the run is taken from us. */

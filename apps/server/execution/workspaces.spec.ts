@@ -36,12 +36,13 @@ describe('a workspace', () => {
 
   it('holds prompt, exact payload bytes and attachments, read-only, in private folders', async () => {
     const payload = Uint8Array.from([0x7b, 0x22, 0xc3, 0xa9, 0x22, 0x3a, 0x20, 0x31, 0x7d, 0x0a]);
-    const made = await prepareWorkspace({ ...contents, payload, attachments: [{ fileName: 'a.txt', content: Buffer.from('a') }] });
-    expect((await readdir(made.workspace)).sort()).toEqual(['a.txt', 'event-payload.json', 'prompt.md']);
+    const made = await prepareWorkspace({ ...contents, payload, attachments: [{ fileName: 'a.txt', content: async () => Buffer.from('a') }] });
+    expect((await readdir(made.workspace)).sort()).toEqual(['artifacts', 'attachments', 'event-payload.json', 'prompt.md']);
+    expect(await readdir(made.attachments)).toEqual(['a.txt']);
     expect(new Uint8Array(await readFile(join(made.workspace, 'event-payload.json')))).toEqual(payload);
     expect(await readFile(join(made.workspace, 'prompt.md'), 'utf8')).toBe('Do it.');
-    for (const name of ['event-payload.json', 'prompt.md', 'a.txt']) expect((await stat(join(made.workspace, name))).mode & 0o777).toBe(0o444);
-    for (const path of [made.folder, made.workspace, made.home, made.tmp, made.mountPoint]) expect((await stat(path)).mode & 0o777).toBe(0o700);
+    for (const name of ['event-payload.json', 'prompt.md', 'attachments/a.txt']) expect((await stat(join(made.workspace, name))).mode & 0o777).toBe(0o444);
+    for (const path of [made.folder, made.workspace, made.attachments, made.artifacts, made.home, made.tmp, made.mountPoint]) expect((await stat(path)).mode & 0o777).toBe(0o700);
   });
 
   it('keeps HOME and the agent’s files between executions, and starts with an empty temp folder', async () => {
@@ -49,7 +50,7 @@ describe('a workspace', () => {
     for (const folder of [first.home, first.workspace, first.tmp]) await writeFile(join(folder, 'kept'), 'x');
     const second = await prepareWorkspace({ ...contents, epoch: 2, prompt: 'Go on.' });
     expect(await readdir(second.home)).toEqual(['kept']);
-    expect((await readdir(second.workspace)).sort()).toEqual(['kept', 'prompt.md']);
+    expect((await readdir(second.workspace)).sort()).toEqual(['artifacts', 'attachments', 'kept', 'prompt.md']);
     expect(await readFile(join(second.workspace, 'prompt.md'), 'utf8')).toBe('Go on.');
     expect(await readdir(second.tmp)).toEqual([]);
   });
@@ -81,6 +82,28 @@ describe('a workspace', () => {
     expect(await readFile(join(outside, 'precious'), 'utf8')).toBe('untouched');
   });
 
+  it('keeps the files of earlier requests, and writes new ones into no folder that an agent chose', async () => {
+    const outside = join(base, 'outside');
+    await mkdir(outside);
+    await writeFile(join(outside, 'b.txt'), 'untouched');
+    const file = (fileName: string) => [{ fileName, content: async () => Buffer.from(fileName) }];
+    const first = await prepareWorkspace({ ...contents, attachments: file('a.txt') });
+    const second = await prepareWorkspace({ ...contents, epoch: 2, attachments: file('b.txt') });
+    expect((await readdir(second.attachments)).sort()).toEqual(['a.txt', 'b.txt']);
+    for (const folder of [first.attachments, first.artifacts]) {
+      await rm(folder, { recursive: true });
+      await symlink(outside, folder);
+    }
+    const third = await prepareWorkspace({ ...contents, epoch: 3, attachments: file('b.txt') });
+    expect(await readFile(join(outside, 'b.txt'), 'utf8')).toBe('untouched');
+    for (const folder of [third.attachments, third.artifacts]) expect((await lstat(folder)).isDirectory()).toBe(true);
+    await unlink(join(third.attachments, 'b.txt'));
+    await symlink(join(outside, 'b.txt'), join(third.attachments, 'b.txt'));
+    await prepareWorkspace({ ...contents, epoch: 4, attachments: file('b.txt') });
+    expect(await readFile(join(outside, 'b.txt'), 'utf8')).toBe('untouched');
+    expect(await readFile(join(third.attachments, 'b.txt'), 'utf8')).toBe('b.txt');
+  });
+
   it('goes away even if it is deeper than a path can be long, or closed', async () => {
     const made = await prepareWorkspace(contents);
     await nest(made.workspace, 40);
@@ -97,7 +120,7 @@ describe('a workspace', () => {
   });
 
   it.each(['../x', '.bashrc', 'event-payload.json', 'prompt.md', 'a/b'])('takes no attachment called %j', async (fileName) => {
-    const attachments = [{ fileName, content: Buffer.from('x') }];
+    const attachments = [{ fileName, content: async () => Buffer.from('x') }];
     await expect(prepareWorkspace({ ...contents, attachments })).rejects.toThrow('attachment name');
   });
 

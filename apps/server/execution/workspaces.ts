@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { chmod, lchown, lstat, mkdir, open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAttachmentName, isUuid, PAYLOAD_FILE_NAME, PROMPT_FILE_NAME } from '#runs';
+import { ARTIFACTS_FOLDER, isAttachmentName, isUuid, PAYLOAD_FILE_NAME, PROMPT_FILE_NAME } from '#runs';
 import { below, emptyFolder, namesIn, removeEntry } from './workspaces-removal.ts';
 
 /** Who the run's processes are; the folders they may write belong to them. */
@@ -18,8 +18,12 @@ export interface Workspace {
   epoch: number;
   /** The run's own folder; belongs to the service, the others are inside it. */
   folder: string;
-  /** Working directory: prompt.md, event-payload.json, attachments and what the agent makes. Kept between executions. */
+  /** Working directory: prompt.md, event-payload.json and what the agent makes. Kept between executions. */
   workspace: string;
+  /** Folder inside it with the files of requests, those of earlier executions included. */
+  attachments: string;
+  /** Folder inside it for what the agent wants to be kept. */
+  artifacts: string;
   /** HOME, kept between executions: session files live there. */
   home: string;
   /** TMPDIR, emptied before each execution. */
@@ -36,13 +40,18 @@ export interface WorkspaceContents {
   prompt: string;
   /** Exact bytes of the delivery's body. */
   payload?: Uint8Array;
-  attachments?: readonly { fileName: string; content: Uint8Array }[];
+  /** Read one after the other, as they are written: together they may be large. */
+  attachments?: readonly { fileName: string; content: () => Promise<Uint8Array> }[];
   /** Owner of the writable folders; the service's own user when absent. */
   owner?: Owner;
 }
 
+const ATTACHMENTS_FOLDER = 'attachments';
+
 /** Makes the folders of a run ready for its next execution. Links planted by an earlier execution are replaced, never followed. */
 export async function prepareWorkspace(contents: WorkspaceContents): Promise<Workspace> {
+  const { attachments = [] } = contents;
+  if (!attachments.every(({ fileName }) => isAttachmentName(fileName))) throw new Error('attachment name cannot be a file in a workspace');
   const folder = runFolder(await folderAt(contents.root), contents.runId);
   const place = (name: string): string => join(folder, name);
   const made: Workspace = {
@@ -50,14 +59,17 @@ export async function prepareWorkspace(contents: WorkspaceContents): Promise<Wor
     epoch: contents.epoch,
     folder,
     workspace: place('workspace'),
+    attachments: join(place('workspace'), ATTACHMENTS_FOLDER),
+    artifacts: join(place('workspace'), ARTIFACTS_FOLDER),
     home: place('home'),
     tmp: place('tmp'),
     mountPoint: place('root'),
   };
   for (const path of [folder, made.mountPoint]) await privateFolder(path);
-  for (const path of [made.workspace, made.home, made.tmp]) await ownedFolder(path, contents.owner);
+  for (const path of [made.workspace, made.attachments, made.artifacts, made.home, made.tmp]) await ownedFolder(path, contents.owner);
   await emptyFolder(made.tmp);
-  for (const [name, content] of filesOf(contents)) await writeInput(join(made.workspace, name), content);
+  for (const [name, content] of inputsOf(contents)) await writeInput(join(made.workspace, name), content);
+  for (const { fileName, content } of attachments) await writeInput(join(made.attachments, fileName), await content());
   return made;
 }
 
@@ -72,14 +84,8 @@ function runFolder(root: string, runId: string): string {
   return join(root, runId);
 }
 
-function filesOf({ prompt, payload, attachments = [] }: WorkspaceContents): [name: string, content: Uint8Array | string][] {
-  const refused = attachments.find(({ fileName }) => !isAttachmentName(fileName));
-  if (refused !== undefined) throw new Error('attachment name cannot be a file in a workspace');
-  return [
-    ...attachments.map(({ fileName, content }): [string, Uint8Array] => [fileName, content]),
-    [PROMPT_FILE_NAME, prompt],
-    ...(payload === undefined ? [] : [[PAYLOAD_FILE_NAME, payload] satisfies [string, Uint8Array]]),
-  ];
+function inputsOf({ prompt, payload }: WorkspaceContents): [name: string, content: Uint8Array | string][] {
+  return [[PROMPT_FILE_NAME, prompt], ...(payload === undefined ? [] : [[PAYLOAD_FILE_NAME, payload] satisfies [string, Uint8Array]])];
 }
 
 async function folderAt(root: string): Promise<string> {

@@ -1,18 +1,24 @@
-/** What can be done with runs: create, look at, follow up, cancel. Decisions are `#runs`, effects are the store's. spec: Agent run interface. */
+/** What can be done with runs: create, dispatch, look at, follow up, cancel. Decisions are `#runs`, effects are the store's. spec: Agent run interface. */
 import {
-  agentConfigProblems, decodeCursor, defaultTitle, encodeCursor, followupOutcome, isEnded, metadataProblems, queryDigest, resolveAgentConfig, RUN_STATES, skillProblems, TASK_BYTES_MAX,
-  ticketProblems, toAgentConfig, type FollowupDecision, type RunSource, type RunState,
+  attachmentsOf, defaultTitle, followupOutcome, isEnded, resolveAgentConfig, RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX,
+  TASK_BYTES_MAX, toAgentConfig, type AttachmentRequest, type FollowupDecision, type FollowupOutcome, type RunSource, type RunState,
 } from '#runs';
-import type { Access, AccessStore, Principal } from '../store/access.ts';
+import type { FactoryDispatchResponse, RunAgentResponse, RunEventList, RunFollowupResponse, RunItem } from '#contracts';
+import type { Access } from '../store/access.ts';
+import type { NewAttachment } from '../store/attachments.ts';
 import type { FactoryStore } from '../store/factories.ts';
 import type { DefinitionStore } from '../store/definitions.ts';
-import type { ListFilter, ListKey, RunStore } from '../store/runs.ts';
-import type { RunRow } from '../store/tables.ts';
-import { maySee, type Caller } from '../http/access.ts';
+import type { NewRun } from '../store/new-run.ts';
+import type { RunHistoryStore } from '../store/run-history.ts';
+import type { RunStore, Standing } from '../store/runs.ts';
+import type { Work } from '../store/statements.ts';
+import { changedBy, maySee, type Caller } from '../http/access.ts';
 import { lastingConflict, notFound, Refusal } from '../http/answers.ts';
 import type { FactoryDispatchRequest, RunAgentRequest, RunFollowupRequest } from '../http/body-schemas.ts';
-import { toRunItem } from './run-item.ts';
-import { toTime } from '../http/times.ts';
+import type { WaitingRuns } from '../ingress/waiting-runs.ts';
+import { toEventItem } from './run-item.ts';
+import type { RunItems } from './run-items.ts';
+import { visibleRun, visibleStanding } from './visible.ts';
 
 /** What the outside world gives the service. */
 export interface RunSurroundings {
@@ -21,126 +27,130 @@ export interface RunSurroundings {
   newId(): string;
   /** Tells the engine that something waits. */
   wake(): void;
+  /** Tells who watches a run that something changed. */
+  tell(runId: string): void;
+  /** Runs that this server could start at once. */
+  freePlaces(): number;
+  waitingRuns: WaitingRuns;
+  /** Whether the data folder's disk has less than its reserve. */
+  isDiskLow(): boolean;
 }
 
-/** A parsed list query. */
-export interface RunListQuery {
-  states?: string[];
-  factoryUids?: string[];
-  name?: string;
-  deliveryId?: string;
-  limit: number;
-  cursor?: string;
-}
+/** Seconds after which a client may ask again when there is no room for more. */
+const RETRY_AFTER_SECONDS = 5;
 
-/** The ticket that a dispatch is about; stored as metadata of the run. */
-export type Ticket = Pick<FactoryDispatchRequest, 'ticket_ref' | 'ticket_url'>;
+/** Key of the runs that belong to no factory, among the waiting ones. */
+const NO_FACTORY = '';
 
 export class RunService {
   private readonly runs: RunStore;
+  private readonly histories: RunHistoryStore;
   private readonly factories: FactoryStore;
   private readonly definitions: DefinitionStore;
-  private readonly accounts: AccessStore;
+  private readonly items: RunItems;
   private readonly around: RunSurroundings;
-  private readonly principals = new Map<string, Principal>();
 
-  constructor(runs: RunStore, factories: FactoryStore, definitions: DefinitionStore, accounts: AccessStore, around: RunSurroundings) {
+  constructor(runs: RunStore, histories: RunHistoryStore, factories: FactoryStore, definitions: DefinitionStore, items: RunItems, around: RunSurroundings) {
     this.runs = runs;
+    this.histories = histories;
     this.factories = factories;
     this.definitions = definitions;
-    this.accounts = accounts;
+    this.items = items;
     this.around = around;
   }
 
   /** spec: POST /agent/run. The run is committed before this returns. */
-  async create(request: RunAgentRequest, by: Caller, source: RunSource, ticket: Ticket = {}): Promise<{ run_id: string; task_id: string; state: RunState }> {
-    const prompt = promptOf(request);
-    refuseProblems(request, ticket);
-    const { access } = by;
-    if (request.factory_uid === undefined && access.factories !== undefined) {
-      throw new Refusal('not_authorized', 'this key is limited to factories: name one as factory_uid');
-    }
-    const defaults = request.factory_uid === undefined ? undefined : await this.factoryDefaults(request.factory_uid, access);
-    const runId = this.around.newId();
-    const own = { ...request.config, skill_spec: request.skill ?? request.config?.skill_spec };
-    const config = resolveAgentConfig([own, defaults], undefined);
-    await this.runs.create({
-      runId, prompt, source,
-      title: request.title ?? defaultTitle(prompt),
-      creatorUid: access.principal.uid,
-      configName: config.name, modelId: config.model_id, environmentId: config.environment_id, skillSpec: config.skill_spec,
-      agentConfig: JSON.stringify(config),
-      metadata: JSON.stringify({ ...request.metadata, ...ticket }),
-      factoryUid: request.factory_uid,
-      createdAtMs: this.around.nowMs(),
-    });
-    this.around.wake();
-    await this.audit(by, 'run.create', runId, request.factory_uid);
-    return { run_id: runId, task_id: runId, state: 'QUEUED' };
+  create(request: RunAgentRequest, by: Caller, source: RunSource): Promise<RunAgentResponse> {
+    return this.start(request, {}, by, source, (made) => made);
   }
 
-  async get(runId: string, access: Access): Promise<Record<string, unknown>> {
-    return this.toItem(await this.visible(runId, access));
+  /** spec: factory dispatch. The ticket becomes metadata of the run, and what triggered it. contract 4. */
+  dispatch(factoryUid: string, request: FactoryDispatchRequest, by: Caller, source: RunSource): Promise<FactoryDispatchResponse> {
+    const { prompt, title, config, metadata, attachments, ticket_ref: ref, ticket_url: url } = request;
+    const ticket = { ...(ref === undefined ? {} : { ticket_ref: ref }), ...(url === undefined ? {} : { ticket_url: url }) };
+    return this.start({ prompt, title, config, metadata, attachments, factory_uid: factoryUid }, ticket, by, source, ({ run_id: runId, state }) => ({
+      factory_uid: factoryUid, run_id: runId, state, ticket_ref: ref ?? null, run_url: `${this.around.publicUrl}/runs/${runId}`, foreman_agent: null,
+    }));
   }
 
-  /** spec: GET /agent/runs. Newest change first, paged by key; a page of large prompts ends before its limit. */
-  async list(query: RunListQuery, access: Access): Promise<{ runs: Record<string, unknown>[]; page_info: { has_next_page: boolean; next_cursor?: string } }> {
-    const filter = this.toFilter(query, access);
-    const digest = queryDigest({ ...query, limit: undefined, cursor: undefined });
-    const { runs, next } = await this.runs.list(filter, query.limit, toKey(query.cursor, digest));
-    return {
-      runs: await Promise.all(runs.map((run) => this.toItem(run))),
-      page_info: next ? { has_next_page: true, next_cursor: encodeCursor({ query: digest, key: [next.updatedAtMs, next.runId] }) } : { has_next_page: false },
-    };
+  async get(runId: string, access: Access): Promise<RunItem> {
+    const [item] = await this.items.of([await visibleRun(this.runs, runId, access)]);
+    return item as RunItem;
   }
 
-  /** spec: POST /agent/runs/{runId}/followups. Stored before it is answered. */
-  async followup(runId: string, request: RunFollowupRequest, by: Caller): Promise<{ followup_id: string; outcome: string }> {
-    const { factory_uid: factoryUid } = await this.visible(runId, by.access);
+  /** spec: POST /agent/runs/{runId}/followups. Stored, with its files, before it is answered. */
+  async followup(runId: string, request: RunFollowupRequest, by: Caller): Promise<RunFollowupResponse> {
+    await visibleStanding(this.runs, runId, by.access);
+    const attachments = toNewAttachments(attachmentsOf(request));
+    if (attachments.length > 0) this.refuseWithoutDisk();
     const followupId = this.around.newId();
-    const decided = await this.runs.followup({ followupId, runId, principalUid: by.access.principal.uid, message: request.message }, (run, around) =>
+    const toAnswer = (outcome: FollowupOutcome): RunFollowupResponse => ({ followup_id: followupId, outcome });
+    const wanted = { followupId, runId, principalUid: by.access.principal.uid, message: request.message, mode: request.mode, attachments };
+    const decided = await this.runs.followup(wanted, (run, facts) =>
       followupOutcome(run.state as RunState, {
-        ...around, promptTaken: run.prompt_taken_at !== null, agentConcurrent: false, cancelRequested: run.cancel_requested_at !== null && !isEnded(run.state as RunState),
+        ...facts, promptTaken: run.prompt_taken_at !== null, agentConcurrent: false, cancelRequested: run.cancel_requested_at !== null && !isEnded(run.state as RunState),
       }),
+      this.beside(by, toAnswer),
     );
     if (decided === undefined) throw notFound('the run');
     if (!decided.ok) throw followupRefusal(decided.reason);
-    this.around.wake();
-    await this.audit(by, 'run.followup', runId, factoryUid ?? undefined);
-    return { followup_id: followupId, outcome: decided.outcome };
+    this.changed(runId);
+    return toAnswer(decided.outcome);
   }
 
   /** spec: POST /agent/runs/{runId}/cancel. Answers the run's ID as a bare JSON string. */
   async cancel(runId: string, by: Caller): Promise<string> {
-    const { factory_uid: factoryUid } = await this.visible(runId, by.access);
-    const outcome = await this.runs.cancel(runId);
+    await visibleStanding(this.runs, runId, by.access);
+    const outcome = await this.runs.cancel(runId, this.beside(by, () => runId));
     if (outcome === 'unknown') throw notFound('the run');
     if (outcome === 'ended') throw new Refusal('invalid_request', 'the run has ended already');
-    this.around.wake();
-    await this.audit(by, 'run.cancel', runId, factoryUid ?? undefined);
+    this.changed(runId);
     return runId;
   }
 
-  /** Address of a run's page. */
-  linkOf(runId: string): string {
-    return `${this.around.publicUrl}/runs/${runId}`;
+  /** Where a run stands, without its texts; 404 for one that the key may not see. */
+  standing(runId: string, access: Access): Promise<Standing> {
+    return visibleStanding(this.runs, runId, access);
   }
 
   /** The run's log in order, from behind `after`. */
-  async events(runId: string, after: number, limit: number, access: Access): Promise<{ events: Record<string, unknown>[] }> {
-    await this.visible(runId, access);
-    const events = await this.runs.events(runId, after, limit);
+  async events(runId: string, after: number, limit: number, access: Access): Promise<RunEventList> {
+    await visibleStanding(this.runs, runId, access);
+    return { events: (await this.runs.events(runId, after, limit)).map((event) => toEventItem(runId, event)) };
+  }
+
+  private async start<Answer>(request: RunAgentRequest, ticket: Record<string, string>, by: Caller, source: RunSource, toAnswer: (made: RunAgentResponse) => Answer): Promise<Answer> {
+    const { access } = by;
+    const { factory_uid: factoryUid } = request;
+    if (factoryUid === undefined && access.factories !== undefined) {
+      throw new Refusal('not_authorized', 'this key is limited to factories: name one as factory_uid');
+    }
+    const defaults = factoryUid === undefined ? undefined : await this.factoryDefaults(factoryUid, access);
+    await this.refuseUnseen(request, access);
+    await this.refuseWithoutRoom(factoryUid);
+    const run = { ...toNewRun(request, defaults, ticket), runId: this.around.newId(), source, creatorUid: access.principal.uid, createdAtMs: this.around.nowMs() };
+    const free = this.around.freePlaces();
+    const answerOf = ({ waiting }: { waiting: number }): Answer => toAnswer({ run_id: run.runId, task_id: run.runId, state: 'QUEUED', at_capacity: waiting >= free });
+    const made = await this.runs.create(run, { ...this.beside(by, answerOf), attachments: toNewAttachments(attachmentsOf(request)) });
+    if (made === undefined) throw notFound('the factory');
+    this.around.waitingRuns.added(factoryUid ?? NO_FACTORY, 1);
+    this.around.wake();
+    return answerOf(made);
+  }
+
+  /** Who asked, and the answer to an idempotency key: both committed with the change. */
+  private beside<Outcome>(by: Caller, toAnswer: (outcome: Outcome) => unknown): { by: ReturnType<typeof changedBy>; also: (outcome: Outcome) => Work<void> } {
     return {
-      events: events.map(({ seq, kind, atMs, executionId, body }) => ({
-        seq, event_type: kind, occurred_at: toTime(atMs), run_id: runId, execution_id: executionId, payload: JSON.parse(body) as unknown,
-      })),
+      by: changedBy(by, this.around.newId()),
+      *also(outcome) {
+        if (by.idempotency !== undefined) yield* by.idempotency.store(200, toAnswer(outcome));
+      },
     };
   }
 
-  private async visible(runId: string, access: Access): Promise<RunRow> {
-    const run = await this.runs.find(runId);
-    if (run === undefined || !maySee(access, run.factory_uid ?? undefined)) throw notFound('the run');
-    return run;
+  private changed(runId: string): void {
+    this.around.wake();
+    this.around.tell(runId);
   }
 
   private async factoryDefaults(uid: string, access: Access) {
@@ -150,34 +160,46 @@ export class RunService {
     return definition?.agentDefaults && toAgentConfig(definition.agentDefaults);
   }
 
-  private audit({ access, address }: Caller, action: string, runId: string, factoryUid: string | undefined): Promise<void> {
-    return this.accounts.audit({ id: this.around.newId(), principalUid: access.principal.uid, action, subject: runId, factoryUid, address, details: '{}' });
+  /** What a run refers to has to be there for its key. contract 2, 3 (Create). */
+  private async refuseUnseen({ conversation_id: conversationId, parent_run_id: parentRunId }: RunAgentRequest, access: Access): Promise<void> {
+    if (conversationId !== undefined && !(await this.histories.hasConversation(conversationId, access.factories))) throw notFound('the conversation');
+    if (parentRunId !== undefined) await visibleStanding(this.runs, parentRunId, access, 'the parent run');
   }
 
-  private toFilter(query: RunListQuery, access: Access): ListFilter {
-    const unknown = (query.states ?? []).filter((state) => !(RUN_STATES as readonly string[]).includes(state));
-    if (unknown.length > 0) throw new Refusal('invalid_request', 'state is not a run state', { errors: [{ pointer: 'state', message: `must be one of ${RUN_STATES.join(', ')}` }] });
-    const asked = query.factoryUids?.filter((uid) => maySee(access, uid));
-    const factoryUids = asked ?? access.factories;
-    return {
-      states: query.states as RunState[] | undefined,
-      factoryUids: factoryUids?.length === 0 ? ['-'] : factoryUids,
-      configName: query.name,
-      deliveryId: query.deliveryId,
-    };
+  /** contract 5: the bound of the queue holds for everything that creates runs. */
+  private async refuseWithoutRoom(factoryUid: string | undefined): Promise<void> {
+    this.refuseWithoutDisk();
+    if (await this.around.waitingRuns.isFull(factoryUid ?? NO_FACTORY)) {
+      throw new Refusal('resource_unavailable', 'too many runs wait already', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
   }
 
-  private async toItem(run: RunRow): Promise<Record<string, unknown>> {
-    const creator = await this.principal(run.creator_uid);
-    return toRunItem(run, creator, creator, this.around.publicUrl);
+  private refuseWithoutDisk(): void {
+    if (this.around.isDiskLow()) throw new Refusal('resource_unavailable', 'the disk of the service is nearly full', { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
+}
 
-  // Principals never change their names here, so that a list of 500 runs asks once for each.
-  private async principal(uid: string): Promise<Principal | undefined> {
-    const known = this.principals.get(uid) ?? (await this.accounts.principal(uid));
-    if (known !== undefined && this.principals.size < 10_000) this.principals.set(uid, known);
-    return known;
-  }
+function toNewRun(request: RunAgentRequest, defaults: ReturnType<typeof toAgentConfig> | undefined, ticket: Record<string, string>): Omit<NewRun, 'runId' | 'source' | 'creatorUid' | 'createdAtMs'> {
+  const skill = request.skill ?? request.config?.skill_spec;
+  const prompt = request.prompt ?? `Use the skill ${skill}.`;
+  const config = resolveAgentConfig([{ ...request.config, skill_spec: skill }, defaults], undefined);
+  return {
+    prompt,
+    title: request.title ?? defaultTitle(prompt),
+    configName: config.name, modelId: config.model_id, environmentId: config.environment_id, skillSpec: config.skill_spec,
+    agentConfig: JSON.stringify(config),
+    metadata: JSON.stringify({ ...request.metadata, ...ticket }),
+    factoryUid: request.factory_uid,
+    conversationId: request.conversation_id,
+    parentRunId: request.parent_run_id,
+    triggerUrl: ticket['ticket_url'],
+    mode: request.mode,
+    interactive: request.interactive,
+  };
+}
+
+function toNewAttachments(files: readonly AttachmentRequest[]): NewAttachment[] {
+  return files.map(({ file_name: fileName, mime_type: mimeType, data }) => ({ fileName, mimeType, content: Buffer.from(data, 'base64') }));
 }
 
 function followupRefusal(reason: Extract<FollowupDecision, { ok: false }>['reason']): Refusal {
@@ -186,36 +208,13 @@ function followupRefusal(reason: Extract<FollowupDecision, { ok: false }>['reaso
       return lastingConflict('a cancel of this run is under way');
     case 'factory-deleted':
       return lastingConflict('the factory of this run was deleted');
-    case 'task-too-large': {
-      const message = `must be at most ${TASK_BYTES_MAX} bytes together with what waits for this run already`;
-      return new Refusal('invalid_request', 'too much waits for this run already', { errors: [{ pointer: '/message', message }] });
-    }
+    case 'task-too-large':
+      return tooMuch('/message', `must be at most ${TASK_BYTES_MAX} bytes together with what waits for this run already`);
+    case 'attachments-too-many':
+      return tooMuch('/attachments', `must be at most ${RUN_ATTACHMENTS_MAX} files of ${RUN_ATTACHMENT_BYTES_MAX} bytes together with those that the run has already`);
   }
 }
 
-/** Everything that a schema cannot state, each by its pointer. contract 3 (Create). */
-function refuseProblems(request: RunAgentRequest, ticket: Ticket): void {
-  const errors = [
-    ...metadataProblems(request.metadata ?? {}),
-    ...ticketProblems(ticket),
-    ...skillProblems(request.skill, '/skill'),
-    ...agentConfigProblems(request.config ?? {}),
-  ];
-  if (errors.length === 0) return;
-  throw new Refusal('invalid_request', errors.length === 1 ? 'a member of the body is invalid' : `${errors.length} members of the body are invalid`, { errors });
-}
-
-function promptOf(request: RunAgentRequest): string {
-  const skill = request.skill ?? request.config?.skill_spec;
-  if (request.prompt !== undefined) return request.prompt;
-  if (skill === undefined) throw new Refusal('invalid_request', 'a run needs a prompt or a skill', { errors: [{ pointer: '/prompt', message: 'is required unless skill or config.skill_spec is given' }] });
-  return `Use the skill ${skill}.`;
-}
-
-function toKey(cursor: string | undefined, digest: string): ListKey | undefined {
-  if (cursor === undefined) return undefined;
-  const decoded = decodeCursor(cursor, digest);
-  const [updatedAtMs, runId] = decoded.ok ? decoded.key : [];
-  if (Number.isSafeInteger(updatedAtMs) && typeof updatedAtMs === 'number' && typeof runId === 'string' && !runId.includes('\0')) return { updatedAtMs, runId };
-  throw new Refusal('invalid_request', 'the cursor does not belong to this query', { errors: [{ pointer: 'cursor', message: 'must come from an answer to the same query' }] });
+function tooMuch(pointer: string, message: string): Refusal {
+  return new Refusal('invalid_request', 'the run has been given too much already', { errors: [{ pointer, message }] });
 }

@@ -1,0 +1,130 @@
+/** A run's log as a stream that goes on until the run has ended: bounded in memory, in number, and to those who may still see it. contract 3 (events). */
+import { Readable } from 'node:stream';
+import { isEnded, serverSentEvent, STREAM_HEARTBEAT, STREAM_OPENING, type RunState } from '#runs';
+import { Refusal } from '../http/answers.ts';
+import { toTime } from '../http/times.ts';
+import type { RunStore, Standing } from '../store/runs.ts';
+import { toEventItem, toStatusMessage } from './run-item.ts';
+import type { Ear, RunNews } from './news.ts';
+
+/** Streams that one key has open at a time: a page of runs watched at once. */
+export const STREAMS_PER_KEY_MAX = 20;
+
+/** Events read at a time; each is 16 KiB of output at most, so that a slow reader holds less than a megabyte. */
+const PAGE_SIZE = 50;
+
+/** What another replica stores is found this late at most. */
+const LOOK_MS = 1_000;
+
+/** Proxies close what is silent for a minute or less. */
+const HEARTBEAT_MS = 15_000;
+
+/** A key that was revoked or has run out sees nothing more after this time. */
+const CHECK_MS = 2_000;
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** One client that watches. */
+export interface Watcher {
+  runId: string;
+  /** Last entry of the log that it has. */
+  after: number;
+  keyId: string;
+  /** Whether its key may still see the run. */
+  isAllowed(): Promise<boolean>;
+  /** Calls back when nobody listens any more: the client has gone, or has got everything. */
+  onceGone(callback: () => void): void;
+}
+
+export class EventStreams {
+  private readonly runs: RunStore;
+  private readonly news: RunNews;
+  private readonly monotonicMs: () => number;
+  private readonly open = new Map<string, number>();
+  private stopped = false;
+
+  constructor(runs: RunStore, news: RunNews, monotonicMs: () => number) {
+    this.runs = runs;
+    this.news = news;
+    this.monotonicMs = monotonicMs;
+  }
+
+  /** A stream for one client; reads no faster than the client does. Throws 429 over STREAMS_PER_KEY_MAX, 503 while the service stops. */
+  watch(watcher: Watcher): Readable {
+    const { keyId } = watcher;
+    const count = this.open.get(keyId) ?? 0;
+    if (this.stopped) throw new Refusal('resource_unavailable', 'the service stops', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    if (count >= STREAMS_PER_KEY_MAX) {
+      throw new Refusal('resource_unavailable', `the key has ${STREAMS_PER_KEY_MAX} streams open already`, { status: 429, retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    this.open.set(keyId, count + 1);
+    const ear = this.news.listen(watcher.runId);
+    // A generator that waits cannot be stopped from outside: it is told.
+    watcher.onceGone(() => {
+      ear.close();
+      this.left(keyId);
+    });
+    return Readable.from(this.told(watcher, ear), { objectMode: false });
+  }
+
+  /** Ends every stream at the next entry of its log, so that nobody holds up a service that stops. */
+  end(): void {
+    this.stopped = true;
+    this.news.tellAll();
+  }
+
+  private left(keyId: string): void {
+    const count = (this.open.get(keyId) ?? 1) - 1;
+    if (count > 0) this.open.set(keyId, count);
+    else this.open.delete(keyId);
+  }
+
+  /** The text of a stream. It ends without a final state where its client has to come again: the key, the database or the service is gone. */
+  private async *told({ runId, after, isAllowed }: Watcher, ear: Ear): AsyncGenerator<string> {
+    yield STREAM_OPENING;
+    let [place, state] = [after, ''];
+    const silence = { sinceMs: this.monotonicMs() };
+    for (let checkAtMs = this.monotonicMs(); !this.stopped && !ear.isClosed(); await ear.wait(LOOK_MS)) {
+      if (this.monotonicMs() >= checkAtMs) {
+        if ((await quietly(isAllowed)) !== true) return;
+        checkAtMs = this.monotonicMs() + CHECK_MS;
+      }
+      // The state first: what was written before the end is then told before we stop.
+      const run = await quietly(() => this.runs.standing(runId));
+      if (run === undefined) return;
+      const isOver = isEnded(run.state as RunState);
+      if (!isOver && run.state !== state) yield this.spoken(silence, stateOf(run));
+      state = run.state;
+      for (;;) {
+        const page = await quietly(() => this.runs.events(runId, place, PAGE_SIZE));
+        if (page === undefined || this.stopped || ear.isClosed()) return;
+        if (page.length === 0) break;
+        yield this.spoken(silence, page.map((event) => serverSentEvent(event.kind, toEventItem(runId, event), event.seq)).join(''));
+        place = page.at(-1)?.seq ?? place;
+      }
+      if (isOver) {
+        yield stateOf(run);
+        return;
+      }
+      if (this.monotonicMs() - silence.sinceMs >= HEARTBEAT_MS) yield this.spoken(silence, STREAM_HEARTBEAT);
+    }
+  }
+
+  private spoken(silence: { sinceMs: number }, text: string): string {
+    silence.sinceMs = this.monotonicMs();
+    return text;
+  }
+}
+
+function stateOf(run: Standing): string {
+  return serverSentEvent('state', { run_id: run.run_id, state: run.state, status_message: toStatusMessage(run), occurred_at: toTime(run.updated_at) });
+}
+
+/** What was asked for; undefined when it cannot be known now. A stream that breaks is resumed by its client. */
+async function quietly<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch {
+    return undefined;
+  }
+}

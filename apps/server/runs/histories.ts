@@ -1,0 +1,102 @@
+/** What is told of runs afterwards: timelines and conversations. Decisions are `#runs`. contract 3 (timeline, conversation). */
+import { encodeCursor, queryDigest, runsOnPage, timelineOf, turnsOf, withoutAbsent, type Turn } from '#runs';
+import type { Conversation, ConversationStep, RunTimeline } from '#contracts';
+import { notFound } from '../http/answers.ts';
+import { placeOf } from '../http/pages.ts';
+import { toTime } from '../http/times.ts';
+import type { Access } from '../store/access.ts';
+import type { RunHistoryStore } from '../store/run-history.ts';
+import type { RunStore } from '../store/runs.ts';
+import { visibleRun, visibleStanding } from './visible.ts';
+
+/** Runs of a conversation looked up at a time. */
+const RUNS_PER_LOOK = 20;
+
+/** Which page of a conversation. */
+export interface ConversationQuery {
+  limit: number;
+  cursor?: string;
+}
+
+export class HistoryService {
+  private readonly runs: RunStore;
+  private readonly histories: RunHistoryStore;
+  constructor(runs: RunStore, histories: RunHistoryStore) {
+    this.runs = runs;
+    this.histories = histories;
+  }
+
+  /** Everything that happened to a run, oldest first. */
+  async timeline(runId: string, access: Access): Promise<RunTimeline> {
+    await visibleStanding(this.runs, runId, access);
+    const history = await this.histories.history(runId);
+    if (history === undefined) throw notFound('the run');
+    return {
+      events: timelineOf(history).map(({ uuid, type, atMs, executionId, payload }) =>
+        withoutAbsent({ event_uuid: uuid, event_type: type, occurred_at: toTime(atMs), run_id: runId, execution_id: executionId, payload })),
+    };
+  }
+
+  /** The conversation that a run belongs to. */
+  async ofRun(runId: string, query: ConversationQuery, access: Access): Promise<Conversation> {
+    const run = await visibleRun(this.runs, runId, access);
+    return this.conversation(run.conversation_id ?? runId, query, access);
+  }
+
+  /** A conversation as far as the key may see its runs; 404 when it may see none. */
+  async conversation(conversationId: string, { limit, cursor }: ConversationQuery, access: Access): Promise<Conversation> {
+    const digest = queryDigest({ conversation: conversationId });
+    const place = placeOf(cursor, digest, ['string', 'number']) as [runId: string, epoch: number] | undefined;
+    if (!(await this.histories.hasConversation(conversationId, access.factories))) throw notFound('the conversation');
+    const { steps, last } = await this.page(conversationId, limit, access, place);
+    const next = last === undefined ? {} : { next_cursor: encodeCursor({ query: digest, key: last }) };
+    return { conversation_id: conversationId, steps, page_info: { has_next_page: last !== undefined, ...next } };
+  }
+
+  /** Turns behind a place until the page is full; `last` is the place of its last one, while there are more. */
+  private async page(conversationId: string, limit: number, access: Access, place: [string, number] | undefined): Promise<{ steps: ConversationStep[]; last?: [string, number] }> {
+    const steps: ConversationStep[] = [];
+    const sizes: number[] = [];
+    let last: [string, number] | undefined;
+    for await (const turn of this.turns(conversationId, access, place)) {
+      if (steps.length === limit) return { steps, last };
+      const said = turn.execution && (await this.histories.said(turn.runId, turn.execution));
+      sizes.push(Buffer.byteLength(said?.text ?? '') + turn.asked.reduce((total, { text }) => total + Buffer.byteLength(text), 0));
+      if (runsOnPage(sizes, limit) <= steps.length) return { steps, last };
+      steps.push(toStep(turn, said));
+      last = [turn.runId, turn.epoch];
+    }
+    return { steps };
+  }
+
+  /** Turns of the visible runs of a conversation, in order, from behind a place. */
+  private async *turns(conversationId: string, access: Access, place: [string, number] | undefined): AsyncGenerator<Turn> {
+    const [placeRun, placeEpoch] = place ?? [undefined, Number.NEGATIVE_INFINITY];
+    const done = new Set<string>();
+    for (let from = placeRun; ; ) {
+      const found = await this.histories.runsIn(conversationId, access.factories, RUNS_PER_LOOK, from);
+      const fresh = found.filter((runId) => !done.has(runId));
+      for (const runId of fresh) {
+        done.add(runId);
+        const run = await this.histories.spoken(runId);
+        for (const turn of run === undefined ? [] : turnsOf(run)) if (runId !== placeRun || turn.epoch > placeEpoch) yield turn;
+      }
+      if (fresh.length === 0) return;
+      from = fresh.at(-1);
+    }
+  }
+}
+
+function toStep({ id, runId, asked, execution }: Turn, said: { text: string; atMs: number } | undefined): ConversationStep {
+  const message = (role: 'user' | 'assistant') => ({ text, atMs }: { text: string; atMs: number }): ConversationStep['messages'][number] => ({
+    role, content: [{ type: 'text', text }], timestamp: toTime(atMs),
+  });
+  return withoutAbsent({
+    id,
+    run_id: runId,
+    messages: [...asked.map(message('user')), ...(said === undefined ? [] : [message('assistant')(said)])],
+    steps: [],
+    started_at: execution?.startedAtMs === undefined ? undefined : toTime(execution.startedAtMs),
+    completed_at: execution?.finishedAtMs === undefined ? undefined : toTime(execution.finishedAtMs),
+  });
+}
