@@ -10,7 +10,7 @@ const vault = new Vault(Buffer.alloc(32, 1));
 const sealed = (value: string, secretId = 's1', version = 1) => ({ secretId, version, ...vault.seal(Buffer.from(value), secretId, version) });
 
 const webhook = (uid: string, more: Partial<ServingWebhook> = {}): ServingWebhook => ({ uid, slug: uid, name: uid, authMode: 'token', enabled: true, secret: sealed('token-of-the-tests'), ...more });
-const automation = (uid: string, triggers: Trigger[], enabled = true): { uid: string; definition: AutomationDefinition } => ({ uid, definition: { name: uid, path: '', enabled, prompt: 'x', agent: {}, triggers } });
+const automation = (uid: string, triggers: Trigger[], enabled = true): { uid: string; name: string; definition: AutomationDefinition } => ({ uid, name: uid, definition: { name: uid, path: '', enabled, prompt: 'x', agent: {}, triggers } });
 const factory = (uid: string, version: number, webhooks: ServingWebhook[], more: Partial<ServingFactory> = {}): ServingFactory => ({
   uid, slug: uid, version, deleted: false, serviceAccountUid: 'svc', revision: `r${version}`, webhooks, automations: [], ...more,
 });

@@ -28,6 +28,7 @@ export interface ServedAutomation {
   uid: string;
   /** Same as `uid`: what `decideRuns` calls it. */
   id: string;
+  name: string;
   enabled: boolean;
   webhookUids: readonly string[];
   definition: AutomationDefinition;
@@ -143,11 +144,11 @@ export class Serving {
 /** Compiled once per trigger; an unreadable stored filter never matches. */
 function byWebhook(factory: ServingFactory): Map<string, ServedAutomation[]> {
   const selected = new Map<string, ServedAutomation[]>();
-  for (const { uid, definition } of factory.automations) {
+  for (const { uid, name, definition } of factory.automations) {
     for (const trigger of definition.triggers) {
       if (trigger.provider !== 'webhook') continue;
       const filter = trigger.payload === undefined ? MATCH_EVERYTHING : compiled(trigger.payload);
-      const served: ServedAutomation = { uid, id: uid, enabled: definition.enabled, webhookUids: trigger.webhookUids, definition, filter };
+      const served: ServedAutomation = { uid, id: uid, name, enabled: definition.enabled, webhookUids: trigger.webhookUids, definition, filter };
       for (const webhookUid of trigger.webhookUids) {
         const list = selected.get(webhookUid) ?? [];
         list.push(served);

@@ -1,0 +1,127 @@
+/** Automations over the API: looked at everywhere; made, edited and deleted on dashboard factories. contract 4. */
+import type { Automation as AutomationItem, AutomationCreate, AutomationList, AutomationPatch } from '#contracts';
+import type { AutomationNeighbours } from '#definitions';
+import { queryDigest } from '#runs';
+import type { Access } from '../store/access.ts';
+import type { AutomationStore } from '../store/automations.ts';
+import type { DefinitionEditStore, EditContext, EditDecision, EditOutcome } from '../store/definition-edits.ts';
+import type { FactoryStore } from '../store/factories.ts';
+import type { AutomationRow } from '../store/tables.ts';
+import type { WebhookStore } from '../store/webhooks.ts';
+import { isManaged } from '../factories/items.ts';
+import { visibleFactory } from '../factories/visible.ts';
+import { changedBy, type Caller } from '../http/access.ts';
+import { notFound, type Refusal } from '../http/answers.ts';
+import type { WantedVersion } from '../http/if-match.ts';
+import { pageOf, placeOf } from '../http/pages.ts';
+import { definitionOf } from '../webhooks/edits.ts';
+import { changedAutomation, createdAutomation, deletedAutomation } from './edits.ts';
+import { refuseChange, refuseCreate, refuseDelete } from './managed-files.ts';
+import { toAutomationItem } from './wire.ts';
+
+/** A parsed list query. */
+export interface AutomationListQuery {
+  limit: number;
+  cursor?: string;
+}
+
+export interface AutomationSurroundings {
+  uidKey: Uint8Array;
+  newId(): string;
+  /** Makes what was committed the serving state of this process. */
+  changed(): Promise<void>;
+}
+
+export class AutomationService {
+  private readonly factories: FactoryStore;
+  private readonly automations: AutomationStore;
+  private readonly webhooks: WebhookStore;
+  private readonly edits: DefinitionEditStore;
+  private readonly around: AutomationSurroundings;
+
+  constructor(factories: FactoryStore, automations: AutomationStore, webhooks: WebhookStore, edits: DefinitionEditStore, around: AutomationSurroundings) {
+    this.factories = factories;
+    this.automations = automations;
+    this.webhooks = webhooks;
+    this.edits = edits;
+    this.around = around;
+  }
+
+  /** By slug. */
+  async list(factoryUid: string, { limit, cursor }: AutomationListQuery, access: Access): Promise<AutomationList> {
+    const factory = await visibleFactory(this.factories, factoryUid, access);
+    const digest = queryDigest({ list: 'automations', factoryUid });
+    const [after] = placeOf(cursor, digest, ['string']) ?? [];
+    const { page, pageInfo } = pageOf(await this.automations.list(factoryUid, limit + 1, after as string | undefined), limit, digest, ({ slug }) => [slug]);
+    const fired = await this.automations.lastFired(factoryUid, page.map(({ uid }) => uid));
+    return { automations: page.map((automation) => toAutomationItem(automation, { isManaged: isManaged(factory), lastFiredAtMs: fired.get(automation.uid) })), page_info: pageInfo };
+  }
+
+  async get(factoryUid: string, uid: string, access: Access): Promise<AutomationItem> {
+    const factory = await visibleFactory(this.factories, factoryUid, access);
+    const automation = await this.found(factoryUid, uid);
+    const fired = await this.automations.lastFired(factoryUid, [uid]);
+    return toAutomationItem(automation, { isManaged: isManaged(factory), lastFiredAtMs: fired.get(uid) });
+  }
+
+  async create(factoryUid: string, wanted: AutomationCreate, by: Caller): Promise<AutomationItem> {
+    await visibleFactory(this.factories, factoryUid, by.access);
+    const outcome = await this.edits.edit(factoryUid, (factory) => answering(createdAutomation(factory, wanted, this.around.uidKey), undefined), this.contextOf<AutomationItem>(by));
+    return this.done(outcome, async () => refuseCreate(wanted, await this.slugs(factoryUid), await this.neighbours(factoryUid)));
+  }
+
+  /** Acts on the next delivery; what was accepted before keeps its snapshot. contract 5. */
+  async change(factoryUid: string, uid: string, wanted: AutomationPatch, isWanted: WantedVersion, by: Caller): Promise<AutomationItem> {
+    await visibleFactory(this.factories, factoryUid, by.access);
+    const fired = await this.automations.lastFired(factoryUid, [uid]);
+    const decide = (factory: Parameters<typeof changedAutomation>[0]): EditDecision<AutomationItem, Refusal> => answering(changedAutomation(factory, wanted, isWanted, this.around.uidKey), fired.get(uid));
+    const outcome = await this.edits.edit(factoryUid, decide, { ...this.contextOf<AutomationItem>(by), automationUid: uid });
+    return this.done(outcome, async () => {
+      const automation = await this.found(factoryUid, uid);
+      return refuseChange({ automation, text: await this.automations.fileText(uid) }, wanted, await this.neighbours(factoryUid));
+    });
+  }
+
+  async remove(factoryUid: string, uid: string, isWanted: WantedVersion, by: Caller): Promise<void> {
+    await visibleFactory(this.factories, factoryUid, by.access);
+    const outcome = await this.edits.edit(factoryUid, (factory) => deletedAutomation(factory, isWanted), { ...this.contextOf<undefined>(by), automationUid: uid });
+    return this.done(outcome, async () => refuseDelete(await this.found(factoryUid, uid)));
+  }
+
+  private async found(factoryUid: string, uid: string): Promise<AutomationRow> {
+    const automation = await this.automations.find(uid);
+    if (automation === undefined || automation.factory_uid !== factoryUid) throw notFound('the automation');
+    return automation;
+  }
+
+  private contextOf<Answer>(by: Caller): EditContext<Answer> {
+    return { newEntry: () => changedBy(by, this.around.newId()), settle: (answer) => by.idempotency?.store(200, answer) };
+  }
+
+  private async done<Answer>(outcome: EditOutcome<Answer, Refusal>, managed: () => Promise<Refusal>): Promise<Answer> {
+    switch (outcome.kind) {
+      case 'done':
+        await this.around.changed();
+        return outcome.answer;
+      case 'refused':
+        throw outcome.no;
+      case 'gone':
+        throw notFound('the factory');
+      case 'managed':
+        throw await managed();
+    }
+  }
+
+  private async neighbours(factoryUid: string): Promise<AutomationNeighbours> {
+    const { environments, skills } = await this.automations.resourceNames(factoryUid);
+    return { webhooks: (await this.webhooks.list(factoryUid)).map(definitionOf), environmentNames: environments, skillNames: skills };
+  }
+
+  private async slugs(factoryUid: string): Promise<Set<string>> {
+    return new Set(await this.automations.slugs(factoryUid));
+  }
+}
+
+function answering(decided: EditDecision<AutomationRow, Refusal>, lastFiredAtMs: number | undefined): EditDecision<AutomationItem, Refusal> {
+  return decided.ok ? { ...decided, answer: (after) => toAutomationItem(decided.answer(after), { isManaged: false, lastFiredAtMs }) } : decided;
+}
