@@ -32,7 +32,7 @@ afterAll(async () => {
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'api-'));
   requests = [];
-  answer = respond(200, 'application/json', '{"secrets": []}');
+  answer = respond(200, 'application/json', '{"secrets": [], "page_info": {"has_next_page": false}}');
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -63,7 +63,7 @@ describe('the key', () => {
     const where = environment?.['MILLWRIGHT_DATA_DIR'] === undefined ? {} : { MILLWRIGHT_DATA_DIR: folder };
     const result = await list({ argv, environment: { ...environment, ...where } });
     expect(result).toMatchObject({ code: 0, err: 'there are no secrets\n' });
-    expect(requests).toEqual([{ url: '/api/v1/secrets', headers: expect.objectContaining({ authorization: `Bearer ${KEY}`, 'x-millwright-client': `cli/${version()}` }) }]);
+    expect(requests).toEqual([{ url: '/api/v1/secrets?limit=500', headers: expect.objectContaining({ authorization: `Bearer ${KEY}`, 'x-millwright-client': `cli/${version()}` }) }]);
     expect(result.out + result.err).not.toContain(KEY);
   });
 
@@ -109,7 +109,7 @@ describe('the address', () => {
 
   it('may have a path, and --server wins over MILLWRIGHT_SERVER', async () => {
     await list({ argv: ['--server', `${url}/mw/`], environment: { MILLWRIGHT_API_KEY: KEY, MILLWRIGHT_SERVER: 'http://127.0.0.1:9' } });
-    expect(requests.map((request) => request.url)).toEqual(['/mw/api/v1/secrets']);
+    expect(requests.map((request) => request.url)).toEqual(['/mw/api/v1/secrets?limit=500']);
   });
 });
 

@@ -18,7 +18,7 @@ const KEY = /^mw_[A-Za-z0-9_-]{16,256}$/;
 
 export interface Api {
   /** Calls `{server}/api/v1{path}`; undefined for an answer without a body. Throws Failure for every refusal. */
-  call<T>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, content?: { query?: Query; body?: unknown }): Promise<T>;
+  call<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, content?: { query?: Query; body?: unknown }): Promise<T>;
 }
 /** Query parameters; undefined ones are left out, lists are repeated. */
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -145,14 +145,25 @@ interface Problem {
   detail?: string;
   trace_id?: string;
   errors?: { pointer?: string; message?: string }[];
+  /** Text that a file would need, where files decide what was to be changed. */
+  edited_text?: string | null;
+  file?: string;
+  new_file?: string;
 }
 
-function refusal(status: number, { title, detail, errors = [], trace_id: traceId }: Problem, headers: Headers, key: ApiKey): Failure {
+function refusal(status: number, problem: Problem, headers: Headers, key: ApiKey): Failure {
+  const { title, detail, errors = [], trace_id: traceId } = problem;
   if (status === 401) return new Failure(`the server does not know the API key in ${key.origin}`, EXIT.usage, ['set MILLWRIGHT_API_KEY to a key of that server, or give --key-file FILE']);
   const words = detail ?? title ?? `the server answers ${status}`;
   const members = errors.filter(({ message }) => message !== words).map(({ pointer = '', message = '' }) => (pointer === '' ? message : `${pointer}: ${message}`));
   const seconds = headers.get('retry-after');
   const retry = seconds === null ? [] : [`try again in ${seconds} s`];
   const trace = status >= 500 && traceId !== undefined ? [`trace id ${traceId}`] : [];
-  return new Failure(words, exitOfStatus(status), [...members, ...retry, ...trace]);
+  return new Failure(words, exitOfStatus(status), [...members, ...proposal(problem), ...retry, ...trace]);
+}
+
+/** The edit that a refusal proposes, to be copied. */
+function proposal({ edited_text: text, file, new_file: newFile }: Problem): string[] {
+  if (typeof text !== 'string' || file === undefined) return [];
+  return [`${newFile ?? file}:`, ...text.replace(/\n$/, '').split('\n').map((line) => `| ${line}`)];
 }

@@ -51,7 +51,9 @@ describe('millwright filter test', () => {
     ['a: [x', '{}', ['filter.yaml', 'payload.json'], 1, 'the filter is not valid YAML'],
     ['{}', '{"a":', [], 1, 'the payload is not valid JSON: as a delivery it would be answered 400'],
     ['{}', Buffer.from([0x22, 0xff, 0x22]), [], 1, 'the payload is not valid JSON'],
-    ['{}', '{}', ['filter.json'], 64, 'FILTER_FILE PAYLOAD_FILE is missing'],
+    ['{}', '{}', ['filter.json'], 64, 'give either PAYLOAD_FILE or --entry'],
+    ['{}', '{}', ['filter.json', 'payload.json', '--entry', 'x'], 64, 'give either PAYLOAD_FILE or --entry'],
+    ['{}', '{}', ['filter.json', '--entry', 'x'], 64, 'an API key is needed'],
     ['{}', '{}', ['filter.json', 'not-there'], 64, 'cannot be read (ENOENT)'],
     ['{}', '{}', ['-', '-'], 64, 'stdin cannot be both'],
   ])('%s on %s is refused (%j)', async (filter, payload, argv, code, message) => {
@@ -60,7 +62,7 @@ describe('millwright filter test', () => {
 });
 
 describe('millwright schema', () => {
-  it.each(['factory', 'webhook', 'automation', 'environment'])('%s is complete in itself', async (name) => {
+  it.each(['factory', 'webhook', 'automation', 'environment', 'agent'])('%s is complete in itself', async (name) => {
     const { code, out, err } = await call(['schema', name]);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -68,7 +70,7 @@ describe('millwright schema', () => {
   });
 
   it('prints all by name, and refuses others', async () => {
-    expect(Object.keys(JSON.parse((await call(['schema'])).out) as object)).toEqual(['factory', 'webhook', 'automation', 'environment']);
-    expect(await call(['schema', 'agent'])).toMatchObject({ code: 64, out: '', err: expect.stringContaining('the documents are factory, webhook, automation, environment') });
+    expect(Object.keys(JSON.parse((await call(['schema'])).out) as object)).toEqual(['factory', 'webhook', 'automation', 'environment', 'agent']);
+    expect(await call(['schema', 'agents'])).toMatchObject({ code: 64, out: '', err: expect.stringContaining('the documents are factory, webhook, automation, environment, agent') });
   });
 });

@@ -12,7 +12,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /** Every verb with its second words. */
 const WORDS = [
-  ['start'], ['validate'], ['status'], ['sync'], ['syncs'], ['approve'], ['secrets'], ['secrets', 'set'], ['secrets', 'list'], ['secrets', 'grant'], ['secrets', 'delete'],
+  ['start'], ['validate'], ['plan'], ['status'], ['sync'], ['syncs'], ['approve'], ['secrets'], ['secrets', 'set'], ['secrets', 'list'], ['secrets', 'grant'], ['secrets', 'delete'],
+  ['keys'], ['keys', 'create'], ['keys', 'list'], ['keys', 'revoke'], ['keys', 'current'], ['audit'],
   ['webhooks'], ['deliveries'], ['run'], ['runs'], ['runs', 'get'], ['runs', 'cancel'], ['runs', 'followup'], ['runs', 'events'], ['filter'], ['filter', 'test'], ['send'], ['schema'],
 ];
 

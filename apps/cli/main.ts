@@ -23,12 +23,15 @@ Runs the service until it is stopped. The environment configures it (MILLWRIGHT_
 `,
   },
   validate: { summary: 'check a factory repository on disk, without a server', load: async () => (await import('./validate.ts')).validate },
+  plan: { summary: 'what a folder would change in a factory', load: async () => (await import('./plan.ts')).plan },
   status: { summary: 'where a factory stands', load: async () => (await import('./syncs.ts')).status },
   sync: { summary: 'read the factory repository now and wait for the end', load: async () => (await import('./syncs.ts')).sync },
   syncs: { summary: 'passes that brought something new', load: async () => (await import('./syncs.ts')).syncs },
   approve: { summary: 'let deletions go that the guard holds', load: async () => (await import('./syncs.ts')).approve },
   secrets: { summary: 'set, list, grant, delete managed secrets', load: async () => (await import('./secrets.ts')).secrets },
-  webhooks: { summary: 'webhooks of a factory and their URLs', load: async () => (await import('./webhooks.ts')).webhooks },
+  keys: { summary: 'make, list, revoke API keys', load: async () => (await import('./keys.ts')).keys },
+  audit: { summary: 'who changed what, when, and from where', load: async () => (await import('./audit.ts')).audit },
+  webhooks: { summary: 'list, create, enable, disable, rotate, delete webhooks', load: async () => (await import('./webhooks.ts')).webhooks },
   deliveries: { summary: "a webhook's delivery log", load: async () => (await import('./webhooks.ts')).deliveries },
   run: { summary: 'start a run', load: async () => (await import('./runs.ts')).run },
   runs: { summary: 'list runs; get, cancel, followup, events of one', load: async () => (await import('./runs.ts')).runs },
@@ -65,7 +68,7 @@ function overview(): string {
 ${verbs}
 Help of one verb: millwright help VERB
 Server and key of the verbs that need them: MILLWRIGHT_SERVER or --server, MILLWRIGHT_API_KEY or --key-file.
-Exit codes: 0 fine, 1 problems, 3 internal or network, 4 held by the guard, 64 usage.
+Exit codes: 0 fine, 1 problems, 2 changes (plan), 3 internal or network, 4 held by the guard, 64 usage.
 `;
 }
 

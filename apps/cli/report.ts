@@ -1,4 +1,5 @@
 /** How problems of files are printed: one format, one entry of the registry. contract 11 (--format). */
+import { SCHEMA_VERSION } from '#contracts';
 import type { Problem, UnrunCheck } from '#definitions';
 
 /** What a check of a tree found, ready to be printed. */
@@ -14,9 +15,6 @@ export type Format = (report: Report) => string;
 /** Every output format by the name that `--format` takes. */
 export const FORMATS = { text: toText, json: toJson } as const satisfies Readonly<Record<string, Format>>;
 export type FormatName = keyof typeof FORMATS;
-
-/** Version of the definition files' schemas, in the JSON report. */
-export const SCHEMA_VERSION = 'v1';
 
 /** Whether a text is the name of a format. */
 export function isFormatName(text: string): text is FormatName {

@@ -1,5 +1,5 @@
 /** `millwright run` and `runs` against a real service that runs a small command. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootService, eventually, type TestService } from '../../test/support/service.ts';
@@ -55,6 +55,29 @@ describe('millwright run', () => {
     const id = await begin('hello', '--title', 'A title', '--name', 'nightly', '--factory', 'shop');
     expect(await runItem(id)).toMatchObject({ title: 'A title', prompt: 'hello', source: 'CLI', agent_config: { name: 'nightly', model_id: 'fast' } });
     await reaches(id, 'SUCCEEDED');
+  });
+
+  it('sends metadata and files along, also with a follow-up', async () => {
+    writeFileSync(join(folder, 'notes.txt'), 'zwölf');
+    const id = await begin('wait', '--metadata', 'ticket=T-1=x', '--metadata', 'empty=', '--attach', join(folder, 'notes.txt'));
+    expect((await runItem(id))['metadata']).toEqual({ ticket: 'T-1=x', empty: '' });
+    await eventually('it waits', async () => ((await millwright(['runs', 'events', id])).out.includes('waiting') ? true : undefined));
+    const attached = join(test.dataDir, 'runs', id, 'workspace/attachments');
+    expect(readFileSync(join(attached, 'notes.txt'), 'utf8')).toBe('zwölf');
+    await millwright(['runs', 'cancel', id]);
+    await reaches(id, 'CANCELLED');
+    expect(await millwright(['runs', 'followup', id, '--message', 'hello', '--attach', 'notes.txt'], { cwd: folder })).toMatchObject({ code: 0 });
+    await reaches(id, 'SUCCEEDED');
+    expect(readFileSync(join(attached, 'notes-2.txt'), 'utf8')).toBe('zwölf');
+  });
+
+  it.each([
+    [['--metadata', 'nothing'], 64, 'KEY=VALUE'], [['--metadata', '=x'], 64, 'KEY=VALUE'], [['--attach', '/no/such/file'], 64, 'cannot be read'], [['--attach', '-'], 64, 'needs a file'],
+    [['--metadata', 'delivery_id=x'], 1, 'metadata.delivery_id key is reserved'],
+  ])('refuses %j with code %i', async (argv, code, words) => {
+    const refused = await millwright(['run', '--prompt', 'hello', ...argv]);
+    expect(refused.code).toBe(code);
+    expect(refused.err).toContain(words);
   });
 
   it('takes the prompt from stdin', async () => {
@@ -115,7 +138,7 @@ describe('millwright runs', () => {
     const cursor = /--cursor (\S+)\n$/.exec(page.err)?.[1] ?? '';
     expect(await millwright(['runs', '--name', 'listed', '--limit', '1', '--cursor', cursor])).toMatchObject({ code: 0, err: '' });
     expect(await millwright(['runs', '--state', 'BLOCKED'])).toEqual({ code: 0, out: '', err: 'there are no such runs\n' });
-    expect(await millwright(['runs', '--state', 'done'])).toMatchObject({ code: 1, err: expect.stringContaining('must be one of QUEUED') });
+    expect(await millwright(['runs', '--state', 'done'])).toMatchObject({ code: 1, err: expect.stringContaining('is not one of QUEUED') });
     expect(JSON.parse((await millwright(['runs', '--name', 'listed', '--format', 'json'])).out)).toMatchObject({ runs: [{}, {}], page_info: { has_next_page: false } });
   });
 

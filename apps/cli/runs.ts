@@ -1,15 +1,19 @@
 /** `millwright run` and `runs`: create a run, look at runs, steer and cancel them. spec: Agent run interface; contract 3. */
+import { basename } from 'node:path';
+import { mimeTypeOf, type AttachmentRequest } from '#runs';
 import { apiVerb, type Calling } from './api.ts';
-import { group } from './command.ts';
+import { group, UsageProblem } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { follow, printEvents } from './follow.ts';
-import { readStdin, toText, withoutFinalNewline } from './input.ts';
+import { readInput, readStdin, toText, withoutFinalNewline } from './input.ts';
 import { findFactory, runId } from './names.ts';
 import { toSeconds, type Cell, type Colour, type Output } from './output.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
 import type { PageInfo, Run } from './wire.ts';
 
 const FOLLOWING = 'With --follow it ends with 0 for SUCCEEDED, 1 for FAILED and CANCELLED, 3 for ERROR.';
+
+const ATTACH = { type: 'string', value: 'FILE', multiple: true, help: 'a file for the agent, found in the folder attachments of its workspace; may be repeated' } as const;
 
 /** The verb `run`. */
 export const run = apiVerb({
@@ -21,15 +25,19 @@ export const run = apiVerb({
     title: { type: 'string', value: 'TEXT', help: 'title (default: the first line of the prompt)' },
     factory: { type: 'string', value: 'FACTORY', help: 'factory whose defaults and rights apply (slug or UID)' },
     name: { type: 'string', value: 'NAME', help: 'name of the configuration, for grouping and filtering' },
+    metadata: { type: 'string', value: 'KEY=VALUE', multiple: true, help: 'an entry of the run’s metadata; may be repeated' },
+    attach: ATTACH,
     follow: { type: 'boolean', help: 'print what it writes, and wait for its end' },
   },
-  async run({ values: { prompt, title, factory, name, follow: isFollowed = false } }, calling) {
+  async run({ values: { prompt, title, factory, name, metadata, attach, follow: isFollowed = false } }, calling) {
     const { api, output } = calling;
     const body = {
       prompt: await textOf(prompt, '--prompt', calling),
       title,
       factory_uid: factory === undefined ? undefined : (await findFactory(api, factory)).uid,
       config: name === undefined ? undefined : { name },
+      metadata: metadata && Object.fromEntries(metadata.map(toEntry)),
+      attachments: attach && (await attachmentsOf(attach, calling)),
     };
     const made = await api.call<Pick<Run, 'run_id' | 'state'>>('POST', '/agent/run', { body });
     if (isFollowed) return follow(calling, made.run_id);
@@ -108,10 +116,11 @@ const followup = apiVerb({
   arguments: 'ID',
   summary: 'Sends a message to a run: steers a live one, continues an ended one.',
   positionals: [1, 1],
-  options: { message: { type: 'string', required: true, value: 'TEXT|-', help: 'what to tell the agent; - reads it from stdin' } },
-  async run({ values: { message }, positionals: [id] }, calling) {
+  options: { message: { type: 'string', required: true, value: 'TEXT|-', help: 'what to tell the agent; - reads it from stdin' }, attach: ATTACH },
+  async run({ values: { message, attach }, positionals: [id] }, calling) {
     const path = `/agent/runs/${runId(id)}/followups`;
-    const answer = await calling.api.call<{ outcome: string }>('POST', path, { body: { message: await textOf(message, '--message', calling) } });
+    const body = { message: await textOf(message, '--message', calling), attachments: attach && (await attachmentsOf(attach, calling)) };
+    const answer = await calling.api.call<{ outcome: string }>('POST', path, { body });
     calling.output.result(answer, () => calling.output.line(`${answer.outcome}: ${OUTCOMES[answer.outcome] ?? 'stored'}`));
     return EXIT.ok;
   },
@@ -135,6 +144,23 @@ export const runs = group('runs', { get, cancel, followup, events }, list);
 async function textOf(text: string, option: string, { io }: Calling): Promise<string> {
   if (text !== '-') return text;
   return toText(withoutFinalNewline(await readStdin(io, `give the text behind ${option}, or redirect a file`)), 'the text on stdin');
+}
+
+function toEntry(text: string): [key: string, value: string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageProblem(`--metadata ${JSON.stringify(text)} must be KEY=VALUE`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** Files under their own names; the server says which of them cannot be. */
+function attachmentsOf(files: readonly string[], { io }: Calling): Promise<AttachmentRequest[]> {
+  return Promise.all(
+    files.map(async (file) => {
+      if (file === '-') throw new UsageProblem('--attach needs a file, because the file needs a name');
+      const name = basename(file);
+      return { file_name: name, mime_type: mimeTypeOf(name), data: (await readInput(file, io, '')).toString('base64') };
+    }),
+  );
 }
 
 const COLOURS: Readonly<Record<string, Colour>> = { SUCCEEDED: 'green', FAILED: 'red', ERROR: 'red', CANCELLED: 'dim', BLOCKED: 'yellow' };

@@ -151,7 +151,7 @@ describe('millwright secrets list and delete', () => {
     await secrets(['set', 'unused'], { stdin: VALUE });
     expect(await secrets(['delete', 'unused'])).toMatchObject({ code: 0, out: 'unused: deleted\n' });
     expect(await secrets(['delete', 'unused'])).toMatchObject({ code: 64, err: expect.stringContaining('was not found') });
-    expect(await secrets(['delete', 'orders-hook'])).toMatchObject({ code: 1, err: expect.stringContaining('used by 1 webhook: orders\n  they would refuse every delivery; --force') });
+    expect(await secrets(['delete', 'orders-hook'])).toMatchObject({ code: 1, err: expect.stringContaining('used by 1 webhook: orders\n  what uses it would fail, and webhooks would refuse every delivery; --force') });
     expect(await secrets(['delete', 'orders-hook', '--force'])).toMatchObject({ code: 0 });
     expect((await test.api('GET', '/secrets/orders-hook')).status).toBe(404);
   });

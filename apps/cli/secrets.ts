@@ -1,11 +1,12 @@
 /** `millwright secrets`: set, list, grant and delete managed secrets. Values go in through stdin or a file and never come out. contract 2. */
+import type { Secret } from '#contracts';
 import { apiVerb, type Calling } from './api.ts';
 import { Failure, group, UsageProblem, type OptionSpecs } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { readInput, toText, withoutFinalNewline } from './input.ts';
 import { findFactory } from './names.ts';
 import { count, toSeconds } from './output.ts';
-import type { Secret } from './wire.ts';
+import { everyPage } from './pages.ts';
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
 const USES: readonly string[] = ['webhook', 'run', 'git', 'forge'];
@@ -45,10 +46,10 @@ const list = apiVerb({
   options: OWNER,
   async run({ values: { factory } }, calling) {
     const { output } = calling;
-    const answer = await calling.api.call<{ secrets: Secret[] }>('GET', await ownerPath(calling, factory));
-    output.result(answer, () => {
-      if (answer.secrets.length === 0) return output.note('there are no secrets');
-      output.table(['NAME', 'VERSION', 'USES', 'FACTORIES', 'URL-SAFE', 'CHANGED', 'USED BY'], answer.secrets.map(rowOf));
+    const found = await everyPage<'secrets', Secret>(calling.api, await ownerPath(calling, factory), 'secrets');
+    output.result({ secrets: found }, () => {
+      if (found.length === 0) return output.note('there are no secrets');
+      output.table(['NAME', 'VERSION', 'USES', 'FACTORIES', 'URL-SAFE', 'CHANGED', 'USED BY'], found.map(rowOf));
     });
     return EXIT.ok;
   },
@@ -59,12 +60,12 @@ const remove = apiVerb({
   arguments: 'NAME',
   summary: 'Deletes a secret; webhooks that used it refuse everything at once.',
   positionals: [1, 1],
-  options: { force: { type: 'boolean', help: 'delete it even if webhooks use it' }, ...OWNER },
+  options: { force: { type: 'boolean', help: 'delete it even if it is used' }, ...OWNER },
   async run({ values: { force = false, factory }, positionals }, calling) {
     const name = nameOf(positionals);
     const path = `${await ownerPath(calling, factory)}/${name}`;
     const { used_by: users } = await calling.api.call<Secret>('GET', path);
-    if (users.length > 0 && !force) throw new Failure(`${name} is ${usersOf({ used_by: users })}`, EXIT.problems, ['they would refuse every delivery; --force deletes it all the same']);
+    if (users.length > 0 && !force) throw new Failure(`${name} is ${usersOf({ used_by: users })}`, EXIT.problems, ['what uses it would fail, and webhooks would refuse every delivery; --force deletes it all the same']);
     await calling.api.call('DELETE', path, { query: { force: force ? 'true' : undefined } });
     calling.output.result({ name, deleted: true }, () => calling.output.line(`${name}: deleted`));
     return EXIT.ok;
@@ -127,7 +128,9 @@ async function factoriesOf({ api }: Calling, text: string): Promise<'*' | string
 }
 
 function usersOf({ used_by: users }: Pick<Secret, 'used_by'>): string {
-  return users.length === 0 ? 'no webhook uses it yet' : `used by ${count(users.length, 'webhook')}: ${users.map(({ slug }) => slug).join(', ')}`;
+  if (users.length === 0) return 'no webhook uses it yet';
+  if (users.every(({ kind }) => kind === 'webhook')) return `used by ${count(users.length, 'webhook')}: ${users.map(({ slug }) => slug).join(', ')}`;
+  return `used by ${users.map(({ kind, slug }) => `${kind} ${slug}`).join(', ')}`;
 }
 
 function usesText({ grants }: Secret): string {

@@ -1,41 +1,43 @@
 /** How a factory's standing reads, and which exit code it is. contract 9, 11. */
+import type { Change as ChangeItem, Diagnostic } from '#contracts';
 import type { Problem } from '#definitions';
 import { printPlan, type Change } from '#reconcile';
 import { EXIT } from './exit-codes.ts';
 import { count, toSeconds, type Colour, type Output } from './output.ts';
 import { FORMATS } from './report.ts';
-import type { Factory, FactoryStatus, Sync, WireChange, WireProblem } from './wire.ts';
+import type { Factory, FactoryStatus, Sync } from './wire.ts';
 
-/** Reason of a condition whose deletions wait for an approval. */
-const HELD = 'prune-held';
+/** Words for a factory that no files decide. */
+const BY_API = 'managed over the API, so there are no files to read';
 
 const COLOURS: Readonly<Record<string, Colour>> = { applied: 'green', blocked: 'yellow', failed: 'red' };
 
-/** 0 applied · 1 people must change something, or no pass yet · 3 could not be read · 4 deletions wait for an approval. */
+/** 0 what the files say serves · 1 people must change something, or no pass yet · 3 could not be read · 4 deletions wait for an approval. */
 export function exitOfStanding(standing: FactoryStatus): number {
-  const { condition } = standing;
-  if (condition.ending === 'failed') return EXIT.internal;
-  if (condition.reason === HELD) return EXIT.held;
-  if (condition.ending !== 'applied') return EXIT.problems;
-  const sync = currentSync(standing);
-  if (sync?.plan !== undefined && sync.plan !== null) return EXIT.held;
-  // In `perFile` a revision applies beside the problems of some files.
-  return sync?.problems.some(({ severity }) => severity === 'error') === true ? EXIT.problems : EXIT.ok;
+  if (isTrue(standing, 'Ready')) return EXIT.ok;
+  if (standing.condition.ending === 'failed') return EXIT.internal;
+  return isTrue(standing, 'PruneHeld') ? EXIT.held : EXIT.problems;
+}
+
+function isTrue({ conditions }: FactoryStatus, type: string): boolean {
+  return conditions.some((condition) => condition.type === type && condition.status === 'True');
 }
 
 /** Everything about a factory's standing. */
 export function printStanding(output: Output, factory: Factory, standing: FactoryStatus): void {
-  const { suspended, condition, revision_applied: applied, revision_attempted: attempted, inventory } = standing;
+  const { suspended, condition, revision_applied: applied, revision_attempted: attempted, inventory, definitions_managed: managed } = standing;
   const pending = standing.generation_requested > standing.generation_handled;
+  const degraded = standing.conditions.find(({ type, status }) => type === 'SecretsDegraded' && status === 'True');
   output.fields([
     ['factory', `${factory.slug} (${factory.uid})`],
-    ['condition', { text: condition.ending === 'none' ? 'no pass yet' : condition.ending, colour: COLOURS[condition.ending] }],
-    ['message', condition.message ?? undefined],
+    ['condition', managed ? { text: condition.ending === 'none' ? 'no pass yet' : condition.ending, colour: COLOURS[condition.ending] } : BY_API],
+    ['message', managed ? (condition.message ?? undefined) : undefined],
     ['suspended', suspended ? { text: 'yes: definitions are not reconciled', colour: 'yellow' } : undefined],
     ['since', toSeconds(condition.since)],
     ['checked', `${toSeconds(condition.checked_at)}${pending ? ' (a pass is under way)' : ''}`],
-    ['serving', applied ?? 'nothing yet'],
-    ['attempted', attempted !== applied ? (attempted ?? undefined) : undefined],
+    ['serving', managed ? (applied ?? 'nothing yet') : undefined],
+    ['attempted', managed && attempted !== applied ? (attempted ?? undefined) : undefined],
+    ['secrets', degraded === undefined ? undefined : { text: degraded.message, colour: 'yellow' }],
     ['inventory', inventoryText(inventory)],
   ]);
   const sync = currentSync(standing);
@@ -45,12 +47,13 @@ export function printStanding(output: Output, factory: Factory, standing: Factor
   }
   if (inventory.length === 0) return;
   output.line('');
-  output.table(['KIND', 'NAME', 'UID', 'FILE'], inventory.map(({ kind, slug, uid, path }) => [kind, slug, uid, path]));
+  output.table(['KIND', 'NAME', 'STATE', 'UID', 'FILE'], inventory.map(({ kind, slug, state, uid, file }) => [kind, slug, { text: state, colour: state === 'held' ? 'yellow' : undefined }, uid, file ?? '-']));
 }
 
 /** What one pass brought; `formerId` is the pass before it, so that an old pass is not shown as news. */
 export function printPass(output: Output, factory: Factory, standing: FactoryStatus, formerId: string | undefined): void {
-  const { condition, suspended, revision_applied: applied } = standing;
+  const { condition, suspended, revision_applied: applied, definitions_managed: managed } = standing;
+  if (!managed) return output.line(`${factory.slug}: ${BY_API}`);
   const sync = currentSync(standing);
   if (sync !== undefined) printFindings(output, factory, sync);
   const news = standing.last_sync !== null && standing.last_sync.id !== formerId ? standing.last_sync : undefined;
@@ -78,12 +81,14 @@ function planText({ changes }: Sync): string {
   return printPlan({ changes: changes.map(toChange), heldDeletions: [] });
 }
 
-function toProblem({ end_line: endLine, end_column: endColumn, ...problem }: WireProblem): Problem {
-  return { ...problem, endLine, endColumn };
+/** A problem of a file as the printers have it. */
+export function toProblem({ path, line, column, end_line: endLine, end_column: endColumn, severity, rule, code, message }: Diagnostic): Problem {
+  return { path, line, column, endLine, endColumn, severity, rule, code, message };
 }
 
-function toChange({ renamed_from: renamedFrom, ...change }: WireChange): Change {
-  return { ...change, renamedFrom };
+/** A change as the plan's printer has it. */
+export function toChange({ action, kind, slug, uid, path, changes, renamed_from: renamedFrom }: ChangeItem): Change {
+  return { action, kind, slug, uid, path, changes, renamedFrom };
 }
 
 function inventoryText(inventory: FactoryStatus['inventory']): string {

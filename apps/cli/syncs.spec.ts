@@ -47,7 +47,7 @@ describe('a revision that applies', () => {
     expect(code).toBe(0);
     expect(out).toContain(`factory    shop (${uid})\ncondition  applied\n`);
     expect(out).toContain('inventory  3 webhooks\n\nKIND');
-    expect(out).toContain(`webhook  two    ${test.webhookUid('shop', 'two')}  webhooks/two.yaml\n`);
+    expect(out).toContain(`webhook  two    applied  ${test.webhookUid('shop', 'two')}  webhooks/two.yaml\n`);
     expect(JSON.parse((await millwright('status', '--format', 'json')).out)).toMatchObject({ factory_uid: uid, condition: { ending: 'applied' } });
   });
 
@@ -146,6 +146,18 @@ it('a suspended factory is not reconciled, and sync says so', async () => {
   put('webhooks/four.yaml', 'secretName: orders-hook\n');
   expect(await millwright('sync')).toMatchObject({ code: 1, err: expect.stringContaining('shop is suspended, so that its definitions were not reconciled') });
   expect(await millwright('status')).toMatchObject({ code: 0, out: expect.stringContaining('suspended  yes') });
+});
+
+it('a factory without files is fine, and says so', async () => {
+  await test.api('POST', '/factory', { slug: 'by-hand', source: { kind: 'dashboard' } });
+  expect(await millwright('status', 'by-hand')).toMatchObject({ code: 0, out: expect.stringMatching(/^condition +managed over the API, so there are no files to read$/m) });
+  expect(await millwright('sync', 'by-hand')).toMatchObject({ code: 0, out: 'by-hand: managed over the API, so there are no files to read\n' });
+});
+
+it('webhooks that lost their secret stand out', async () => {
+  await test.api('DELETE', '/secrets/orders-hook?force=true');
+  await test.api('POST', `/factory/${uid}/sync?wait=true`);
+  expect((await millwright('status', 'shop')).out).toMatch(/^secrets +these webhooks have no secret with a value and refuse every delivery: one, three, two$/m);
 });
 
 describe('which factory', () => {

@@ -1,13 +1,14 @@
 /** `millwright webhooks` and `deliveries`: addresses that senders post to, and what became of what they sent. spec: Webhook, Webhook delivery; contract 4. */
 import { apiVerb } from './api.ts';
+import { group, type Verb } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { findFactory, findWebhook } from './names.ts';
 import { toSeconds, type Cell } from './output.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
+import { create, disable, enable, remove, rotate } from './webhook-changes.ts';
 import type { Delivery, PageInfo, Webhook } from './wire.ts';
 
-/** The verb `webhooks`. */
-export const webhooks = apiVerb({
+const list = apiVerb({
   name: 'webhooks',
   arguments: '[FACTORY]',
   summary: 'Lists the webhooks of a factory with their ingress URLs.',
@@ -23,6 +24,15 @@ export const webhooks = apiVerb({
     return EXIT.ok;
   },
 });
+
+const changes = { create, enable, disable, rotate, delete: remove };
+const changing = group('webhooks', changes, list);
+
+/** The verb `webhooks`; a word that is none of its members is a factory whose webhooks are listed. */
+export const webhooks: Verb = (argv, io) => {
+  const [word = ''] = argv;
+  return word === '' || word.startsWith('-') || Object.hasOwn(changes, word) ? changing(argv, io) : list(argv, io);
+};
 
 /** The verb `deliveries`. */
 export const deliveries = apiVerb({
@@ -50,7 +60,7 @@ function webhookRow({ slug, enabled, auth_mode: mode, signature_scheme: scheme, 
 }
 
 function deliveryRow(entry: Delivery): Cell[] {
-  const { received_at: at, outcome, size, size_exact: isExact, client_address: from, delivery_id: id, count: entries = 1 } = entry;
+  const { received_at: at, outcome, size, size_exact: isExact, client_address: from, delivery_id: id, count: entries } = entry;
   const label = entries > 1 ? `${outcome} ×${entries}` : outcome;
   return [
     toSeconds(at), { text: label, colour: outcome === 'Accepted' ? 'green' : outcome === 'Duplicate' ? 'dim' : 'red' }, `${isExact ? '' : '>='}${size}`, from ?? '-', id,

@@ -1,29 +1,11 @@
 /** The answers of the API as far as the verbs print them. contract 3, 4. */
-import type { Problem } from '#definitions';
-import type { Change } from '#reconcile';
 import type { RunState } from '#runs';
+
+export type { Delivery, Factory, FactoryStatus, Sync } from '#contracts';
 
 export interface PageInfo {
   has_next_page: boolean;
   next_cursor?: string;
-}
-
-export interface Factory {
-  uid: string;
-  slug: string;
-  name: string;
-  suspended: boolean;
-}
-
-export interface Secret {
-  name: string;
-  owner: string;
-  grants: { factories: '*' | string[]; uses: string[] };
-  version: number;
-  set: boolean;
-  url_safe: boolean;
-  updated_at: string;
-  used_by: { webhook_uid: string; factory_uid: string; slug: string }[];
 }
 
 export interface Webhook {
@@ -35,57 +17,6 @@ export interface Webhook {
   enabled: boolean;
   ingress_url: string;
   last_delivery_at: string | null;
-}
-
-export interface Delivery {
-  entry_id: string;
-  delivery_id: string;
-  outcome: string;
-  size: number;
-  size_exact: boolean;
-  received_at: string;
-  client_address: string | null;
-  count?: number;
-  refused_because?: string;
-  started?: { automation_id: string; run_id: string }[];
-  skipped?: { automation_id: string; reason: string; failed_pointer?: string; operator?: string }[];
-}
-
-export type EndingName = 'applied' | 'blocked' | 'failed';
-
-/** A problem in the wire's spelling. */
-export type WireProblem = Omit<Problem, 'endLine' | 'endColumn'> & { end_line?: number; end_column?: number };
-
-/** A change of a plan in the wire's spelling. */
-export type WireChange = Omit<Change, 'renamedFrom'> & { renamed_from?: string };
-
-export interface Sync {
-  id: string;
-  triggers: string[];
-  started_at: string;
-  finished_at: string;
-  ending: EndingName;
-  reason: string | null;
-  message: string | null;
-  revision: string | null;
-  problems: WireProblem[];
-  changes: WireChange[];
-  held: WireChange[];
-  /** Digest that an approval names. */
-  plan: string | null;
-}
-
-export interface FactoryStatus {
-  factory_uid: string;
-  suspended: boolean;
-  condition: { ending: EndingName | 'none'; reason: string | null; message: string | null; since: string; checked_at: string };
-  generation_requested: number;
-  generation_handled: number;
-  revision_seen: string | null;
-  revision_attempted: string | null;
-  revision_applied: string | null;
-  last_sync: Sync | null;
-  inventory: { kind: string; uid: string; slug: string; path: string }[];
 }
 
 export interface Run {

@@ -1,29 +1,36 @@
 /** Routes of the factory interface. contract 4. */
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import type { FactoryDispatchResponse, FilterTestRequest, PlanApproval, PlanRequest, RawQuery } from '#contracts';
+import type { FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf } from '../http/access.ts';
-import { queryInteger, single } from '../http/body.ts';
-import { DISPATCH_REQUEST, FACTORY_CREATE, FACTORY_PATCH, PLAN_APPROVAL, type FactoryCreate, type FactoryDispatchRequest, type FactoryPatch, type PlanApproval } from '../http/body-schemas.ts';
+import {
+  DISPATCH_REQUEST, FACTORY_CREATE, FACTORY_PATCH, FILTER_TEST_REQUEST, PLAN_APPROVAL, PLAN_REQUEST, type FactoryCreate, type FactoryDispatchRequest, type FactoryPatch,
+} from '../http/body-schemas.ts';
+import { queryOf } from '../http/queries.ts';
 import { refuseUnsupportedMembers } from '../runs/unsupported.ts';
 import { sourceOf } from '../runs/source.ts';
 import { RunService } from '../runs/service.ts';
-import { FactoryService } from './service.ts';
-
-type PageQuery = Record<string, string | string[] | undefined>;
+import { FilterTestService } from './filter-tests.ts';
+import { PlanService } from './plans.ts';
+import { FactoryService, type FactoryListQuery, type PageQuery } from './service.ts';
 
 @Controller('api/v1/factory')
 export class FactoryController {
   private readonly factories: FactoryService;
+  private readonly plans: PlanService;
+  private readonly filterTests: FilterTestService;
   private readonly runs: RunService;
-  constructor(factories: FactoryService, runs: RunService) {
+  constructor(factories: FactoryService, plans: PlanService, filterTests: FilterTestService, runs: RunService) {
     this.factories = factories;
+    this.plans = plans;
+    this.filterTests = filterTests;
     this.runs = runs;
   }
 
   @Get()
   @Allow('viewer')
-  list(@Query() query: PageQuery, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.list(pageSize(query), single(query['cursor']), single(query['search']), accessOf(request));
+  list(@Query() query: RawQuery, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.list(queryOf<FactoryListQuery>('listFactories', query), accessOf(request));
   }
 
   @Post()
@@ -55,12 +62,10 @@ export class FactoryController {
   /** spec: factory dispatch. */
   @Post(':uid/runs')
   @HttpCode(200)
-  @Allow('operator')
-  async dispatch(@Param('uid') uid: string, @Body({ schema: DISPATCH_REQUEST }) body: FactoryDispatchRequest, @Req() request: FastifyRequest): Promise<unknown> {
+  @Allow('operator', { withAttachments: true })
+  dispatch(@Param('uid') uid: string, @Body({ schema: DISPATCH_REQUEST }) body: FactoryDispatchRequest, @Req() request: FastifyRequest): Promise<FactoryDispatchResponse> {
     refuseUnsupportedMembers(body);
-    const { prompt, title, config, metadata, ticket_ref, ticket_url } = body;
-    const created = await this.runs.create({ prompt, title, config, metadata, factory_uid: uid }, callerOf(request), sourceOf(request), { ticket_ref, ticket_url });
-    return { factory_uid: uid, run_id: created.run_id, state: created.state, ticket_ref: ticket_ref ?? null, run_url: this.runs.linkOf(created.run_id), foreman_agent: null };
+    return this.runs.dispatch(uid, body, callerOf(request), sourceOf(request));
   }
 
   @Get(':uid/status')
@@ -72,8 +77,8 @@ export class FactoryController {
   @Post(':uid/sync')
   @HttpCode(200)
   @Allow('manager')
-  sync(@Param('uid') uid: string, @Query('wait') wait: string | string[] | undefined, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.sync(uid, single(wait) === 'true', accessOf(request));
+  sync(@Param('uid') uid: string, @Query() query: RawQuery, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.sync(uid, queryOf<{ wait: boolean }>('syncFactory', query).wait, callerOf(request));
   }
 
   @Post(':uid/suspend')
@@ -99,8 +104,8 @@ export class FactoryController {
 
   @Get(':uid/syncs')
   @Allow('viewer')
-  passes(@Param('uid') uid: string, @Query() query: PageQuery, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.passes(uid, pageSize(query), single(query['cursor']), accessOf(request));
+  passes(@Param('uid') uid: string, @Query() query: RawQuery, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.passes(uid, queryOf<PageQuery>('listSyncs', query), accessOf(request));
   }
 
   @Get(':uid/syncs/:id')
@@ -109,49 +114,18 @@ export class FactoryController {
     return this.factories.pass(uid, id, accessOf(request));
   }
 
-  @Get(':uid/webhooks')
+  @Post(':uid/plan')
+  @HttpCode(200)
   @Allow('viewer')
-  webhooks(@Param('uid') uid: string, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.webhookList(uid, accessOf(request));
+  plan(@Param('uid') uid: string, @Body({ schema: PLAN_REQUEST }) body: PlanRequest, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.plans.plan(uid, body, accessOf(request));
   }
 
-  @Get(':uid/webhooks/:webhookUid')
+  /** spec: Test filter. */
+  @Post(':uid/filters/test')
+  @HttpCode(200)
   @Allow('viewer')
-  webhook(@Param('uid') uid: string, @Param('webhookUid') webhookUid: string, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.webhook(uid, webhookUid, accessOf(request));
+  testFilter(@Param('uid') uid: string, @Body({ schema: FILTER_TEST_REQUEST }) body: FilterTestRequest, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.filterTests.test(uid, body, accessOf(request));
   }
-
-  @Get(':uid/automations')
-  @Allow('viewer')
-  automations(@Param('uid') uid: string, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.automationList(uid, accessOf(request));
-  }
-
-  @Get(':uid/webhooks/:webhookUid/deliveries')
-  @Allow('viewer')
-  deliveries(@Param('uid') uid: string, @Param('webhookUid') webhookUid: string, @Query() query: PageQuery, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.deliveryList(uid, webhookUid, pageSize(query), single(query['cursor']), accessOf(request));
-  }
-
-  @Get(':uid/webhooks/:webhookUid/deliveries/:entryId')
-  @Allow('viewer')
-  delivery(@Param('uid') uid: string, @Param('webhookUid') webhookUid: string, @Param('entryId') entryId: string, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.factories.delivery(uid, webhookUid, entryId, accessOf(request));
-  }
-
-  /** Stored bytes of a sender: an attachment that no browser will render. contract 10. */
-  @Get(':uid/webhooks/:webhookUid/deliveries/:entryId/payload')
-  @Allow('viewer')
-  async payload(@Param('uid') uid: string, @Param('webhookUid') webhookUid: string, @Param('entryId') entryId: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const bytes = await this.factories.payload(uid, webhookUid, entryId, accessOf(request));
-    await reply
-      .header('Content-Type', 'application/octet-stream')
-      .header('Content-Disposition', 'attachment; filename="event-payload.json"')
-      .header('Content-Security-Policy', "sandbox; default-src 'none'")
-      .send(Buffer.from(bytes));
-  }
-}
-
-function pageSize({ limit }: PageQuery): number {
-  return queryInteger(single(limit), 'limit', 20, 1, 500);
 }

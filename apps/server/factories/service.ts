@@ -1,27 +1,37 @@
-/** Factories over the API: make, change, look at, sync, suspend, approve; their webhooks, automations, deliveries and pass history. spec: What the service does 5–6; contract 4. */
+/** Factories over the API: make, change, look at, sync, suspend, approve; their webhooks, automations and pass history. spec: What the service does 5–6; contract 4. */
+import type { Approval, Factory as FactoryItem, FactoryList, FactoryStatus, Sync, SyncList } from '#contracts';
 import { deriveUid } from '#reconcile';
-import type { Access, AccessStore } from '../store/access.ts';
+import { queryDigest } from '#runs';
+import type { Access } from '../store/access.ts';
+import type { ChangedBy } from '../store/audit.ts';
 import type { DefinitionStore } from '../store/definitions.ts';
-import type { DeliveryStore } from '../store/deliveries.ts';
 import type { Factory, FactorySource, FactoryStore } from '../store/factories.ts';
-import { decodePayload } from '../store/payload-bytes.ts';
-import type { WebhookStore } from '../store/webhooks.ts';
-import type { WebhookRow } from '../store/tables.ts';
-import { maySee, type Caller } from '../http/access.ts';
+import type { InventoryStore } from '../store/inventory.ts';
+import { changedBy, type Caller } from '../http/access.ts';
 import { lastingConflict, notFound, Refusal } from '../http/answers.ts';
 import type { FactoryCreate, FactoryPatch } from '../http/body-schemas.ts';
+import { pageInfoOf, pageOf, placeOf } from '../http/pages.ts';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from '../sync/sources/git-urls.ts';
 import type { SyncLoops } from '../sync/loops.ts';
-import { toAutomationItem, toConditionItem, toDeliveryItem, toFactoryItem, toPassItem, toWebhookItem } from './items.ts';
+import { toFactoryItem } from './items.ts';
+import { toStatusItem } from './status-item.ts';
+import { toSyncItem } from './sync-items.ts';
+import { visibleFactory } from './visible.ts';
 
 export interface FactorySurroundings {
   uidKey: Uint8Array;
-  ingressUrl: string;
   allowLocalSources: boolean;
   newId(): string;
   /** Throws away what was kept on disk of a factory's repository; reports what cannot be deleted. */
   forgetSource(factoryUid: string): Promise<void>;
 }
+
+/** A parsed list query. */
+export interface PageQuery {
+  limit: number;
+  cursor?: string;
+}
+export type FactoryListQuery = PageQuery & { search?: string };
 
 /** How long `?wait=true` waits for a pass. */
 const WAIT_MS_MAX = 120_000;
@@ -29,195 +39,133 @@ const WAIT_MS_MAX = 120_000;
 export class FactoryService {
   private readonly factories: FactoryStore;
   private readonly definitions: DefinitionStore;
-  private readonly webhooks: WebhookStore;
-  private readonly deliveries: DeliveryStore;
-  private readonly accounts: AccessStore;
+  private readonly inventory: InventoryStore;
   private readonly loops: SyncLoops;
   private readonly around: FactorySurroundings;
 
-  constructor(
-    factories: FactoryStore, definitions: DefinitionStore, webhooks: WebhookStore, deliveries: DeliveryStore, accounts: AccessStore, loops: SyncLoops,
-    around: FactorySurroundings,
-  ) {
+  constructor(factories: FactoryStore, definitions: DefinitionStore, inventory: InventoryStore, loops: SyncLoops, around: FactorySurroundings) {
     this.factories = factories;
     this.definitions = definitions;
-    this.webhooks = webhooks;
-    this.deliveries = deliveries;
-    this.accounts = accounts;
+    this.inventory = inventory;
     this.loops = loops;
     this.around = around;
   }
 
   /** Makes a factory and starts to reconcile it. Local sources only where the operator allows them. */
-  async create(wanted: FactoryCreate, by: Caller): Promise<Record<string, unknown>> {
+  async create(wanted: FactoryCreate, by: Caller): Promise<FactoryItem> {
     const source = toSource(wanted.source, this.around.allowLocalSources);
     const uid = deriveUid(this.around.uidKey, 'factory', wanted.slug);
-    const made = await this.factories.create({ uid, slug: wanted.slug, name: wanted.name ?? wanted.slug, description: '', source, serviceAccountUid: serviceAccountOf(uid) });
-    if (!made) throw lastingConflict(`a factory with the slug ${wanted.slug} exists`);
-    await this.audit(by, 'factory.create', uid, { slug: wanted.slug, kind: source.kind });
-    await this.loops.add(await this.visible(uid, by.access));
-    return this.get(uid, by.access);
+    const factory = { uid, slug: wanted.slug, name: wanted.name ?? wanted.slug, description: '', source, serviceAccountUid: serviceAccountOf(uid) };
+    if (!(await this.factories.create(factory, this.changedBy(by)))) throw lastingConflict(`a factory with the slug ${wanted.slug} exists`);
+    return this.follow(uid, by.access);
   }
 
   /** Changes the label, the source, or both; the loop follows the new source from its next pass on. A label that a file decides is the file's. */
-  async patch(uid: string, wanted: FactoryPatch, by: Caller): Promise<Record<string, unknown>> {
+  async patch(uid: string, wanted: FactoryPatch, by: Caller): Promise<FactoryItem> {
     await this.visible(uid, by.access);
     const source = wanted.source && toSource(wanted.source, this.around.allowLocalSources);
-    if (wanted.name !== undefined) await this.refuseManagedName(uid, wanted.name);
-    if (wanted.name === undefined && source === undefined) return this.get(uid, by.access);
-    await this.factories.edit(uid, { name: wanted.name, source });
-    await this.audit(by, 'factory.change', uid, { changed: Object.keys(wanted).filter((member) => member === 'name' || member === 'source').join(' ') });
-    await this.loops.add(await this.visible(uid, by.access));
-    return this.get(uid, by.access);
+    const edited = await this.factories.edit(uid, { name: wanted.name, source }, this.changedBy(by));
+    if (edited === 'gone') throw notFound('the factory');
+    if (edited === 'named-by-file') throw lastingConflict('the name of this factory is decided by name in factory.yaml: change it there', { file: 'factory.yaml', key: 'name' });
+    return this.follow(uid, by.access);
   }
 
-  async list(limit: number, after: string | undefined, search: string | undefined, access: Access): Promise<Record<string, unknown>> {
-    const visible = (await this.factories.list(access.factories === undefined ? limit + 1 : 10_000, after, search)).filter(({ uid }) => maySee(access, uid));
-    const page = visible.slice(0, limit);
-    const more = visible.length > limit;
+  /** In order of their UIDs; a limited key is shown its own and asks for no others. */
+  async list({ search, limit, cursor }: FactoryListQuery, access: Access): Promise<FactoryList> {
+    const digest = queryDigest({ list: 'factories', search });
+    const [after] = placeOf(cursor, digest, ['string']) ?? [];
+    const found = await this.factories.list(limit + 1, after as string | undefined, search, access.factories);
+    const { page, pageInfo } = pageOf(found, limit, digest, ({ uid }) => [uid]);
     const definitions = await this.definitions.factories(page.map(({ uid }) => uid));
-    return { factories: page.map((factory) => toFactoryItem(factory, definitions.get(factory.uid))), page_info: { has_next_page: more, ...(more ? { next_cursor: page.at(-1)?.uid } : {}) } };
+    return { factories: page.map((factory) => toFactoryItem(factory, definitions.get(factory.uid))), page_info: pageInfo };
   }
 
-  async get(uid: string, access: Access): Promise<Record<string, unknown>> {
-    const factory = await this.visible(uid, access);
-    return toFactoryItem(factory, (await this.definitions.factories([uid])).get(uid));
+  async get(uid: string, access: Access): Promise<FactoryItem> {
+    return this.toItem(await this.visible(uid, access));
   }
 
+  /** Ends the loop before the rows go, and takes it up again when they could not. */
   async remove(uid: string, by: Caller): Promise<void> {
-    await this.visible(uid, by.access);
+    const factory = await this.visible(uid, by.access);
     await this.loops.remove(uid);
     await this.around.forgetSource(uid); // while the slug is taken: the folder belongs to nobody else
-    await this.factories.remove(uid);
-    await this.audit(by, 'factory.delete', uid, {});
+    try {
+      if (!(await this.factories.remove(uid, this.changedBy(by)))) throw notFound('the factory');
+    } catch (error) {
+      if (!(error instanceof Refusal)) await this.loops.add(factory);
+      throw error;
+    }
   }
 
   /** Where the factory stands: conditions, revisions, generations, inventory. */
-  async status(uid: string, access: Access): Promise<Record<string, unknown>> {
+  async status(uid: string, access: Access): Promise<FactoryStatus> {
     const factory = await this.visible(uid, access);
-    const actual = await this.definitions.actual(uid);
     const [last] = await this.factories.passes(uid, 1);
-    return {
-      factory_uid: uid,
-      suspended: factory.suspended,
-      condition: toConditionItem(factory),
-      generation_requested: factory.generationRequested,
-      generation_handled: factory.generationHandled,
-      revision_seen: factory.revisionSeen ?? null,
-      revision_attempted: factory.revisionAttempted ?? null,
-      revision_applied: factory.revisionApplied ?? null,
-      last_sync: last === undefined ? null : toPassItem(last),
-      inventory: actual.objects.map(({ kind, uid: objectUid, slug, path }) => ({ kind, uid: objectUid, slug, path })),
-    };
+    return toStatusItem(factory, await this.inventory.list(uid), last);
   }
 
   /** Asks for a pass; with `wait`, answers when it is over. */
-  async sync(uid: string, wait: boolean, access: Access): Promise<Record<string, unknown>> {
-    await this.visible(uid, access);
-    const generation = await this.loops.ask(uid, 'api');
-    if (!wait) return { factory_uid: uid, generation_requested: generation };
-    const factory = await this.loops.settled(uid, generation, WAIT_MS_MAX);
-    if (factory === undefined) throw new Refusal('resource_unavailable', 'the pass is not over yet; ask for the status later', { retryAfterSeconds: 5 });
-    return this.status(uid, access);
+  async sync(uid: string, wait: boolean, by: Caller): Promise<FactoryStatus> {
+    await this.visible(uid, by.access);
+    const generation = await this.loops.ask(uid, 'api', this.changedBy(by));
+    if (wait) await this.settled(uid, generation, by.access);
+    return { ...(await this.status(uid, by.access)), generation_requested: generation };
   }
 
-  async setSuspended(uid: string, suspended: boolean, by: Caller): Promise<Record<string, unknown>> {
+  async setSuspended(uid: string, suspended: boolean, by: Caller): Promise<FactoryItem> {
     await this.visible(uid, by.access);
-    await this.factories.setSuspended(uid, suspended);
-    await this.audit(by, suspended ? 'factory.suspend' : 'factory.resume', uid, {});
+    if (!(await this.factories.setSuspended(uid, suspended, this.changedBy(by)))) throw notFound('the factory');
     this.loops.notice(uid, 'api');
     return this.get(uid, by.access);
   }
 
   /** Approves the deletions of one plan, by its digest. */
-  async approve(uid: string, digest: string, by: Caller): Promise<Record<string, unknown>> {
+  async approve(uid: string, digest: string, by: Caller): Promise<Approval> {
     await this.visible(uid, by.access);
-    await this.factories.approve(uid, digest, by.access.principal.uid);
-    await this.audit(by, 'factory.approve', uid, { plan: digest });
+    if (!(await this.factories.approve(uid, digest, by.access.principal.uid, this.changedBy(by)))) throw notFound('the factory');
     this.loops.notice(uid, 'approval');
     return { factory_uid: uid, plan: digest, approved: true };
   }
 
-  async passes(uid: string, limit: number, before: string | undefined, access: Access): Promise<Record<string, unknown>> {
+  /** Recorded passes, newest first. */
+  async passes(uid: string, { limit, cursor }: PageQuery, access: Access): Promise<SyncList> {
     await this.visible(uid, access);
-    const found = await this.factories.passes(uid, limit + 1, before);
-    const page = found.slice(0, limit);
-    const more = found.length > limit;
-    return { syncs: page.map(toPassItem), page_info: { has_next_page: more, ...(more ? { next_cursor: page.at(-1)?.id } : {}) } };
+    const digest = queryDigest({ list: 'syncs', factory: uid });
+    const [before] = placeOf(cursor, digest, ['string']) ?? [];
+    const { passes, hasMore } = await this.factories.passPage(uid, limit, before as string | undefined);
+    return { syncs: passes.map(toSyncItem), page_info: pageInfoOf(passes.at(-1), hasMore, digest, ({ id }) => [id]) };
   }
 
-  async pass(uid: string, id: string, access: Access): Promise<Record<string, unknown>> {
+  async pass(uid: string, id: string, access: Access): Promise<Sync> {
     await this.visible(uid, access);
     const found = await this.factories.pass(uid, id);
     if (found === undefined) throw notFound('the sync');
-    return toPassItem(found);
+    return toSyncItem(found);
   }
 
-  async webhookList(uid: string, access: Access): Promise<Record<string, unknown>> {
-    await this.visible(uid, access);
-    const webhooks = await this.webhooks.list(uid);
-    const last = await this.webhooks.lastDeliveries(webhooks.map((webhook) => webhook.uid));
-    return { webhooks: webhooks.map((webhook) => toWebhookItem(webhook, last.get(webhook.uid), this.around.ingressUrl)) };
+  private visible(uid: string, access: Access): Promise<Factory> {
+    return visibleFactory(this.factories, uid, access);
   }
 
-  async webhook(uid: string, webhookUid: string, access: Access): Promise<Record<string, unknown>> {
-    const webhook = await this.visibleWebhook(uid, webhookUid, access);
-    const last = await this.webhooks.lastDeliveries([webhookUid]);
-    return toWebhookItem(webhook, last.get(webhookUid), this.around.ingressUrl);
+  /** Lets the loop follow what is stored now, and shows it. */
+  private async follow(uid: string, access: Access): Promise<FactoryItem> {
+    const factory = await this.visible(uid, access);
+    await this.loops.add(factory);
+    return this.toItem(factory);
   }
 
-  async automationList(uid: string, access: Access): Promise<Record<string, unknown>> {
-    await this.visible(uid, access);
-    const automations = await this.webhooks.automations(uid);
-    return { automations: automations.map(toAutomationItem) };
+  private async settled(uid: string, generation: number, access: Access): Promise<void> {
+    if ((await this.loops.settled(uid, generation, WAIT_MS_MAX)) !== undefined) return;
+    await this.visible(uid, access); // deleted meanwhile?
+    throw new Refusal('resource_unavailable', 'the pass is not over yet; ask for the status later', { retryAfterSeconds: 5 });
   }
 
-  /** The delivery log, newest first. Why a delivery was refused is for managers. */
-  async deliveryList(uid: string, webhookUid: string, limit: number, before: string | undefined, access: Access): Promise<Record<string, unknown>> {
-    await this.visibleWebhook(uid, webhookUid, access);
-    const found = await this.deliveries.list(webhookUid, limit + 1, before);
-    const page = found.slice(0, limit);
-    const more = found.length > limit;
-    return { deliveries: page.map((entry) => toDeliveryItem(entry, maySeeReasons(access))), page_info: { has_next_page: more, ...(more ? { next_cursor: page.at(-1)?.entry_id } : {}) } };
+  private async toItem(factory: Factory): Promise<FactoryItem> {
+    return toFactoryItem(factory, (await this.definitions.factories([factory.uid])).get(factory.uid));
   }
 
-  async delivery(uid: string, webhookUid: string, entryId: string, access: Access): Promise<Record<string, unknown>> {
-    await this.visibleWebhook(uid, webhookUid, access);
-    const entry = await this.deliveries.find(entryId);
-    if (entry === undefined || entry.webhook_uid !== webhookUid) throw notFound('the delivery');
-    return toDeliveryItem(entry, maySeeReasons(access));
-  }
-
-  /** Exact bytes of an accepted delivery. */
-  async payload(uid: string, webhookUid: string, entryId: string, access: Access): Promise<Uint8Array> {
-    await this.delivery(uid, webhookUid, entryId, access);
-    const stored = await this.deliveries.payload(entryId);
-    if (stored === undefined) throw notFound('the payload');
-    return decodePayload(stored);
-  }
-
-  /** The factory, if it exists and this key may see it: both look the same from outside. */
-  async visible(uid: string, access: Access): Promise<Factory> {
-    const factory = maySee(access, uid) ? await this.factories.find(uid) : undefined;
-    if (factory === undefined) throw notFound('the factory');
-    return factory;
-  }
-
-  private async visibleWebhook(uid: string, webhookUid: string, access: Access): Promise<WebhookRow> {
-    await this.visible(uid, access);
-    const webhook = await this.webhooks.find(webhookUid);
-    if (webhook === undefined || webhook.factory_uid !== uid) throw notFound('the webhook');
-    return webhook;
-  }
-
-  private async refuseManagedName(uid: string, name: string): Promise<void> {
-    const definition = (await this.definitions.factories([uid])).get(uid);
-    if (definition?.name === undefined || definition.name === name) return;
-    throw lastingConflict('the name of this factory is decided by name in factory.yaml: change it there', { file: 'factory.yaml', key: 'name' });
-  }
-
-  private audit({ access, address }: Caller, action: string, factoryUid: string, details: Record<string, string>): Promise<void> {
-    return this.accounts.audit({ id: this.around.newId(), principalUid: access.principal.uid, action, subject: factoryUid, factoryUid, address, details: JSON.stringify(details) });
+  private changedBy(by: Caller): ChangedBy {
+    return changedBy(by, this.around.newId());
   }
 }
 
@@ -225,25 +173,28 @@ export function serviceAccountOf(factoryUid: string): string {
   return `svc_${factoryUid.slice('fac_'.length)}`;
 }
 
-/** Why a delivery was refused is for those who can mend it. contract 2. */
-function maySeeReasons({ role }: Access): boolean {
-  return role === 'admin' || role === 'manager';
-}
-
 function toSource(wanted: FactoryCreate['source'], allowLocal: boolean): FactorySource {
-  if (wanted.kind === 'directory') {
-    if (allowLocal) return { kind: 'directory', path: wanted.path };
-    throw new Refusal('invalid_request', 'directory sources are off', { errors: [{ pointer: '/source/kind', message: 'needs MILLWRIGHT_ALLOW_LOCAL_SOURCES=true on the server' }] });
+  switch (wanted.kind) {
+    case 'dashboard':
+      return { kind: 'dashboard' };
+    case 'directory':
+      if (allowLocal) return { kind: 'directory', path: wanted.path };
+      throw new Refusal('invalid_request', 'directory sources are off', { errors: [{ pointer: '/source/kind', message: 'needs MILLWRIGHT_ALLOW_LOCAL_SOURCES=true on the server' }] });
+    case 'git':
+      return toGitSource(wanted, allowLocal);
   }
-  const checked = checkGitUrl(wanted.url, allowLocal);
-  if (!checked.ok) throw unusable('/source/url', checked.message);
-  const { url, branch, interval, credential_secret: credentialSecret } = wanted;
-  if (branch !== undefined && !isBranchName(branch)) throw unusable('/source/branch', 'is not a valid branch name');
-  const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
-  if (wanted.path !== undefined && path === undefined) throw unusable('/source/path', 'must be a plain relative path inside the repository');
-  return { kind: 'git', url, branch, path, interval, credentialSecret };
 }
 
-function unusable(pointer: string, message: string): Refusal {
-  return new Refusal('invalid_request', 'the source cannot be used', { errors: [{ pointer, message }] });
+/** Throws a 400 that names every member that git could not take. */
+function toGitSource(wanted: Extract<FactoryCreate['source'], { kind: 'git' }>, allowLocal: boolean): FactorySource {
+  const { url, branch, interval, credential_secret: credentialSecret, push_secret: pushSecret } = wanted;
+  const checked = checkGitUrl(url, allowLocal);
+  const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
+  const errors = [
+    ...(checked.ok ? [] : [{ pointer: '/source/url', message: checked.message }]),
+    ...(branch === undefined || isBranchName(branch) ? [] : [{ pointer: '/source/branch', message: 'is not a valid branch name' }]),
+    ...(wanted.path === undefined || path !== undefined ? [] : [{ pointer: '/source/path', message: 'must be a plain relative path inside the repository' }]),
+  ];
+  if (errors.length > 0) throw new Refusal('invalid_request', 'the source cannot be used', { errors });
+  return { kind: 'git', url, branch, path, interval, credentialSecret, pushSecret };
 }

@@ -10,7 +10,8 @@ const desired = { factory: { applyMode: 'perFile', name: 'New' }, webhooks: [web
 const before: Actual = { factory: { applyMode: 'atomic', name: 'Old' }, objects: [] };
 const change = (action: Change['action'], kind: Change['kind'], slug: string): Change => ({ action, kind, slug, uid: `${kind}_${slug}`, path: `${slug}.yaml`, changes: [] });
 
-const made = (changes: Change[], actual = before) => toApplication(factory, 7, 'main@sha1:1', { changes, heldDeletions: [change('delete', 'webhook', 'held')] }, desired, actual);
+const TEXTS = new Map([['webhooks/orders.yaml', 'secretName: s # ours\n'], ['webhooks/held.yaml', 'secretName: t\n']]);
+const made = (changes: Change[], actual = before) => toApplication(factory, 7, 'main@sha1:1', { changes, heldDeletions: [change('delete', 'webhook', 'held')] }, desired, actual, TEXTS);
 
 describe('toApplication', () => {
   it('carries factory, fence and revision', () => expect(made([])).toMatchObject({ factoryUid: 'fac_a', fence: 7, revision: 'main@sha1:1' }));
@@ -19,6 +20,10 @@ describe('toApplication', () => {
     const { upserts, deletions } = made([change('create', 'webhook', 'orders'), change('delete', 'automation', 'old')]);
     expect(upserts).toEqual([{ kind: 'webhook', uid: 'webhook_orders', slug: 'orders', path: 'orders.yaml', definition: webhook }]);
     expect(deletions).toEqual([{ kind: 'automation', uid: 'automation_old' }]);
+  });
+
+  it('keeps the text of files that apply, changed or not, and of no others', () => {
+    expect(made([]).texts).toEqual(new Map([['webhooks/orders.yaml', 'secretName: s # ours\n']]));
   });
 
   it('never deletes what is held', () => expect(made([]).deletions).toEqual([]));

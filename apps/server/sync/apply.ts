@@ -5,7 +5,9 @@ import type { Application } from '../store/definitions.ts';
 import type { Factory } from '../store/factories.ts';
 
 /** Everything one transaction has to write so that the plan is true afterwards. */
-export function toApplication(factory: Factory, fence: number, revision: string, planned: Plan, desired: Definitions, actual: Actual): Application {
+export function toApplication(
+  factory: Factory, fence: number, revision: string, planned: Plan, desired: Definitions, actual: Actual, texts: ReadonlyMap<string, string>,
+): Application {
   const wantsFactory = planned.changes.some(({ kind }) => kind === 'factory');
   return {
     factoryUid: factory.uid,
@@ -14,6 +16,7 @@ export function toApplication(factory: Factory, fence: number, revision: string,
     factory: wantsFactory || actual.factory === undefined ? desired.factory : actual.factory,
     upserts: planned.changes.filter(({ action, kind }) => action !== 'delete' && kind !== 'factory').map((change) => toObject(change, desired)),
     deletions: planned.changes.flatMap(({ action, kind, uid }) => (action === 'delete' && kind !== 'factory' ? [{ kind, uid }] : [])),
+    texts: new Map([...desired.webhooks, ...desired.automations].flatMap(({ path }) => (texts.has(path) ? [[path, texts.get(path) as string]] : []))),
   };
 }
 

@@ -29,9 +29,14 @@ export function applied(revision: string, changes: readonly Change[], problems: 
 
 /** Errors in the tree: nothing of the revision applies. */
 export function blockedByProblems(revision: string, problems: readonly Problem[]): Ending {
-  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const errors = errorCountOf(problems);
   const message = `${errors} ${errors === 1 ? 'problem' : 'problems'} in the files of ${revision}; what was applied before keeps serving`;
   return { ...NOTHING, kind: 'blocked', reason: 'definitions-invalid', message, revision, problems };
+}
+
+/** Problems that keep their files from applying. */
+export function errorCountOf(problems: readonly Problem[]): number {
+  return problems.filter(({ severity }) => severity === 'error').length;
 }
 
 /** Deletions that need an approval. */

@@ -1,6 +1,7 @@
 /** One loop per factory: triggers ask, at most one pass runs and at most one waits. contract 9. */
 import { setMaxListeners } from 'node:events';
 import { nextIntervalMs } from '#reconcile';
+import type { ChangedBy } from '../store/audit.ts';
 import { FenceLost, type Factory, type FactoryStore } from '../store/factories.ts';
 import { FactoryPass, type PassContext, type PassResult } from './pass.ts';
 import type { Source } from './sources/source.ts';
@@ -69,8 +70,8 @@ export class SyncLoops {
   }
 
   /** Raises the requested generation and wakes the loop; never applies anything. Answers the generation asked for. */
-  async ask(uid: string, trigger: Trigger): Promise<number> {
-    const generation = await this.factories.ask(uid);
+  async ask(uid: string, trigger: Trigger, by?: ChangedBy): Promise<number> {
+    const generation = await this.factories.ask(uid, by);
     this.notice(uid, trigger);
     return generation;
   }

@@ -8,7 +8,7 @@ import type { Factory } from '../store/factories.ts';
 import { createDirectorySource } from './sources/directory.ts';
 import type { Gate } from './sources/git-session.ts';
 import { createGitSource } from './sources/git.ts';
-import type { Source } from './sources/source.ts';
+import { failure, type Source } from './sources/source.ts';
 
 /** Time limit of one git process: a full first fetch of a large repository fits, a hang does not hold the factory for long. */
 const GIT_TIMEOUT_MS = 120_000;
@@ -20,6 +20,7 @@ export function sourceOpener(config: Config, secrets: SecretReader): (factory: F
   const gate = semaphore(GIT_PROCESSES_MAX);
   return (factory, trusted) => {
     const { source } = factory;
+    if (source.kind === 'dashboard') return NO_FILES;
     if (source.kind === 'directory') return createDirectorySource({ path: source.path, mayHaveServed: factory.revisionApplied !== undefined, sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined) });
     const { credentialSecret } = source;
     return createGitSource({
@@ -37,6 +38,12 @@ export function sourceOpener(config: Config, secrets: SecretReader): (factory: F
     });
   };
 }
+
+/** A factory that is managed on the dashboard has nothing to read; a pass that began before it became one learns that here. */
+const NO_FILES: Source = {
+  snapshot: () => Promise.resolve(failure('empty', 'this factory is managed on the dashboard and has no files')),
+  close: () => Promise.resolve(),
+};
 
 function gitCacheFolder(dataDir: string, factoryUid: string): string {
   return join(dataDir, 'git', factoryUid);

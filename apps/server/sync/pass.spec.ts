@@ -22,7 +22,7 @@ beforeEach(async () => {
   [published, reported] = [0, []];
   folder = await mkdtemp(join(tmpdir(), 'millwright-pass-'));
   stores = storesOf(await openDatabase({ dataDir: folder, nowMs: () => nowMs }));
-  await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('value') });
+  await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('value') }, undefined);
 });
 
 afterEach(async () => {
@@ -90,7 +90,7 @@ describe('a pass', () => {
     const source = scripted({ ok: true, revision: 'r1', unchanged: false, files: [text('webhooks/a.yaml', 'secretName: later\n')] });
     const pass = new FactoryPass(context(), source);
     expect((await pass.run(uid, [], signal))?.ending.kind).toBe('blocked');
-    await stores.secrets.put({ id: newId(), owner: 'team', name: 'later', value: sealing('value') });
+    await stores.secrets.put({ id: newId(), owner: 'team', name: 'later', value: sealing('value') }, undefined);
     expect((await pass.run(uid, ['secret'], signal))?.ending.kind).toBe('applied');
     expect(source.asked).toEqual([undefined, 'r1']);
   });
@@ -154,7 +154,7 @@ describe('a pass', () => {
     });
     const pass = new FactoryPass(context(), source);
     await pass.run(uid, [], signal);
-    await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('next') });
+    await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('next') }, undefined);
     const result = await pass.run(uid, ['secret'], signal);
     expect(result?.ending).toMatchObject({ kind: 'failed', rebound: [{ slug: 'a', secretName: 'hook', version: 2 }] });
     expect((await stores.factories.passes(uid, 1))[0]?.changes).toEqual([expect.objectContaining({ changes: ['secretVersion'], secretVersion: 2 })]);
@@ -166,7 +166,7 @@ describe('a pass', () => {
     const pass = new FactoryPass(context(), scripted(at('r1', 'a'), () => new Promise<Snapshot>((resolve) => (answer = resolve))));
     await pass.run(uid, [], signal);
     const running = pass.run(uid, [], signal);
-    await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('next') });
+    await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('next') }, undefined);
     await eventually('the webhook has the new version', async () => ((await stores.webhooks.list(uid))[0]?.secret_version === 2 ? true : undefined));
     answer(away);
     expect((await running)?.ending.rebound).toMatchObject([{ slug: 'a', version: 2 }]);
@@ -178,7 +178,7 @@ describe('a pass', () => {
     const pass = new FactoryPass(context(), source);
     await pass.run(uid, [], signal);
     await stores.factories.setSuspended(uid, true);
-    await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('next') });
+    await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('next') }, undefined);
     expect((await pass.run(uid, [], signal))?.ending.rebound).toHaveLength(1);
     expect(source.asked).toHaveLength(1);
     expect(await stores.factories.find(uid)).toMatchObject({ revisionApplied: 'r1', condition: { ending: 'applied' } });

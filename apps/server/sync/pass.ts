@@ -1,12 +1,12 @@
 /** One pass: make the service match the factory repository at its current commit. contract 9. */
 import { createHash } from 'node:crypto';
-import { checkReferences, type CheckedDefinitions, type KnownFacts, type Reading, type SecretFacts } from '#definitions';
-import { deriveUid, guard, isEmpty, plan, retryDelayMs, withoutDeletions, type Actual, type Plan } from '#reconcile';
-import type { DefinitionStore, Rebinding } from '../store/definitions.ts';
-import { FenceLost, type Condition, type Factory, type FactoryStore, type PassRecord } from '../store/factories.ts';
-import type { SecretStore } from '../store/secrets.ts';
+import type { CheckedDefinitions, Reading } from '#definitions';
+import { isEmpty, retryDelayMs, type Actual, type Plan } from '#reconcile';
+import type { Rebinding } from '../store/definitions.ts';
+import { FenceLost, type Condition, type Factory, type PassRecord } from '../store/factories.ts';
 import { toApplication } from './apply.ts';
-import { applied, blockedByGuard, blockedByProblems, faulted, fingerprint, PROBLEMS_RECORDED_MAX, unreadable, type Ending } from './endings.ts';
+import { errorCountOf, faulted, fingerprint, PROBLEMS_RECORDED_MAX, unreadable, type Ending } from './endings.ts';
+import { groundOf, judge, type GroundSources } from './judge.ts';
 import { readInSlices } from './reading.ts';
 import type { Source } from './sources/source.ts';
 
@@ -15,12 +15,8 @@ export const LEASE_MS = 30_000;
 /** How often a long pass renews its lease and looks after secrets again: a leaked one must not outlive the outage of a git host that hangs. */
 const SECRETS_AGAIN_MS = 1_000;
 
-export interface PassContext {
+export interface PassContext extends GroundSources {
   owner: string;
-  uidKey: Uint8Array;
-  factories: FactoryStore;
-  definitions: DefinitionStore;
-  secrets: SecretStore;
   /** Makes what was committed the serving state of this process. */
   publish(): Promise<void>;
   nowMs(): number;
@@ -61,7 +57,7 @@ export class FactoryPass {
     const meanwhile = this.keepSecretsFresh(factory, lease.fence);
     try {
       const rebound = await this.rebindSecrets(factory, lease.fence); // first and always: a rotation waits for no git host
-      const ending = factory.suspended ? undefined : await this.attempt(factory, lease.fence, signal);
+      const ending = reconciles(factory) ? await this.attempt(factory, lease.fence, signal) : undefined;
       return await this.recordAnyway(factory, lease.fence, { ...(ending ?? unchanged(factory)), rebound: [...rebound, ...(await meanwhile())] }, triggers, startedAtMs, ending === undefined);
     } finally {
       await meanwhile();
@@ -115,16 +111,10 @@ export class FactoryPass {
   }
 
   private async reconcileTree(factory: Factory, fence: number, tree: NonNullable<Memory['reading']>): Promise<Ending> {
-    const actual = await this.context.definitions.actual(factory.uid);
-    const checked = checkReferences(tree.reading, await this.known(factory, actual));
-    const applyMode = factory.revisionApplied === undefined ? 'atomic' : (actual.factory?.applyMode ?? 'atomic');
-    if (applyMode === 'atomic' && checked.problems.some(({ severity }) => severity === 'error')) return blockedByProblems(tree.revision, checked.problems);
-    const planned = plan(checked.definitions, actual, { heldPaths: checked.heldPaths, brokenPaths: tree.reading.brokenPaths, applyMode, uidOf: this.uidOf(factory) });
-    const verdict = guard(planned, actual, { factorySlug: factory.slug, revision: tree.revision, approvedDigests: await this.context.factories.approvals(factory.uid) });
-    if (!verdict.ok && applyMode === 'atomic') return blockedByGuard(tree.revision, checked.problems, verdict);
-    const allowed = verdict.ok ? planned : withoutDeletions(planned);
-    await this.apply(factory, fence, tree.revision, allowed, checked, actual);
-    return applied(tree.revision, allowed.changes, checked.problems, allowed.heldDeletions, verdict.ok ? undefined : verdict.digest);
+    const ground = await groundOf(factory, this.context);
+    const { checked, planned, applies, ending } = judge(factory, tree, ground);
+    if (applies) await this.apply(factory, fence, tree, planned, checked, ground.actual);
+    return ending;
   }
 
   private async read(signal: AbortSignal) {
@@ -135,69 +125,47 @@ export class FactoryPass {
     return { ok: true as const, ...(memory.reading as NonNullable<Memory['reading']>) };
   }
 
-  private async known(factory: Factory, actual: Actual): Promise<KnownFacts> {
-    const { definitions, secrets } = this.context;
-    const webhooks = await definitions.webhookFacts(factory.uid);
-    return {
-      webhookSecrets: await this.webhookSecrets(factory.uid),
-      runSecrets: new Set((await secrets.visibleTo(factory.uid, 'run')).keys()),
-      liveWebhooks: webhooks.live,
-      deletedWebhookUids: webhooks.deleted,
-      environmentUids: new Set(actual.objects.filter(({ kind }) => kind === 'environment').map(({ uid }) => uid)),
-      webhookUidOf: (slug) => this.uidOf(factory)('webhook', slug),
-    };
-  }
-
-  private async webhookSecrets(factoryUid: string): Promise<Map<string, SecretFacts>> {
-    const visible = await this.context.secrets.visibleTo(factoryUid, 'webhook');
-    return new Map([...visible].map(([name, { version, usableFor }]) => [name, { name, set: version > 0, usableFor }]));
-  }
-
-  private uidOf(factory: Factory) {
-    return (kind: Parameters<typeof deriveUid>[1], slug: string): string =>
-      kind === 'factory' ? factory.uid : deriveUid(this.context.uidKey, kind, factory.slug, slug);
-  }
-
   /** An unchanged revision with nothing to do writes nothing. */
-  private async apply(factory: Factory, fence: number, revision: string, planned: Plan, checked: CheckedDefinitions, actual: Actual): Promise<void> {
+  private async apply(factory: Factory, fence: number, { revision, reading }: NonNullable<Memory['reading']>, planned: Plan, checked: CheckedDefinitions, actual: Actual): Promise<void> {
     if (isEmpty(planned) && factory.revisionApplied === revision) return;
-    await this.context.definitions.apply(toApplication(factory, fence, revision, planned, checked.definitions, actual));
+    await this.context.definitions.apply(toApplication(factory, fence, revision, planned, checked.definitions, actual, reading.texts));
     await this.context.publish();
   }
 
   /** An end that cannot be written down is a fault of ours: that is written down instead, and the pass is tried again later. */
-  private async recordAnyway(...[factory, fence, ending, triggers, startedAtMs, suspended]: Parameters<FactoryPass['record']>): Promise<PassResult> {
+  private async recordAnyway(...[factory, fence, ending, triggers, startedAtMs, filesLeftAlone]: Parameters<FactoryPass['record']>): Promise<PassResult> {
     try {
-      return await this.record(factory, fence, ending, triggers, startedAtMs, suspended);
+      return await this.record(factory, fence, ending, triggers, startedAtMs, filesLeftAlone);
     } catch (error) {
       if (error instanceof FenceLost) throw error;
       this.context.report(error, factory.slug);
       const fault = { ...faulted('the end of the pass could not be recorded; the log of the service has the details'), rebound: ending.rebound };
-      return this.record(factory, fence, fault, triggers, startedAtMs, suspended);
+      return this.record(factory, fence, fault, triggers, startedAtMs, filesLeftAlone);
     }
   }
 
   /** The one place where a pass's end is written down, whatever path it took. */
-  private async record(factory: Factory, fence: number, ending: Ending, triggers: readonly string[], startedAtMs: number, suspended: boolean): Promise<PassResult> {
+  private async record(factory: Factory, fence: number, ending: Ending, triggers: readonly string[], startedAtMs: number, filesLeftAlone: boolean): Promise<PassResult> {
     const finishedAtMs = this.context.nowMs();
     const failures = ending.kind === 'failed' ? factory.failures + 1 : 0;
     const print = createHash('sha256').update(fingerprint(ending)).digest('base64url');
-    const news = ending.rebound.length > 0 || ending.changes.length > 0 || (!suspended && print !== factory.condition.fingerprint);
-    const condition: Condition = suspended
+    const news = ending.rebound.length > 0 || ending.changes.length > 0 || (!filesLeftAlone && print !== factory.condition.fingerprint);
+    const condition: Condition = filesLeftAlone
       ? { ...factory.condition, checkedMs: finishedAtMs }
       : {
-          ending: ending.kind, reason: ending.reason, message: ending.message, checkedMs: finishedAtMs, fingerprint: print,
+          ending: ending.kind, reason: ending.reason, message: ending.message, errorCount: errorCountOf(ending.problems), heldDigest: ending.digest,
+          checkedMs: finishedAtMs, fingerprint: print,
           sinceMs: print === factory.condition.fingerprint ? factory.condition.sinceMs : finishedAtMs,
         };
     await this.context.factories.recordPass(factory.uid, fence, {
       generationHandled: factory.generationRequested,
       condition,
-      failures: suspended ? factory.failures : failures,
-      revisionSeen: suspended ? undefined : ending.revision,
-      revisionAttempted: suspended ? undefined : ending.revision,
+      failures: filesLeftAlone ? factory.failures : failures,
+      revisionSeen: filesLeftAlone ? undefined : ending.revision,
+      revisionAttempted: filesLeftAlone ? undefined : ending.revision,
       record: news ? this.toRecord(ending, triggers, startedAtMs, finishedAtMs) : undefined,
     });
-    return { ending, generationHandled: factory.generationRequested, retryInMs: ending.kind === 'failed' && !suspended ? retryDelayMs(failures, Math.random()) : undefined };
+    return { ending, generationHandled: factory.generationRequested, retryInMs: ending.kind === 'failed' && !filesLeftAlone ? retryDelayMs(failures, Math.random()) : undefined };
   }
 
   private toRecord(ending: Ending, triggers: readonly string[], startedAtMs: number, finishedAtMs: number): PassRecord {
@@ -224,7 +192,12 @@ function toSecretChange({ webhookUid, slug, path, secretName, version }: Rebindi
   return { action: 'update', kind: 'webhook', slug, uid: webhookUid, path, changes: ['secretVersion'], secretName, secretVersion: version ?? null };
 }
 
-/** A suspended factory keeps the ending that it had. */
+/** Whether a pass looks at files at all; secrets are looked after either way. */
+function reconciles({ suspended, source }: Factory): boolean {
+  return !suspended && source.kind !== 'dashboard';
+}
+
+/** A factory whose files are not looked at keeps the ending that it had. */
 function unchanged({ condition }: Factory): Ending {
   return {
     kind: condition.ending === 'none' ? 'applied' : condition.ending,

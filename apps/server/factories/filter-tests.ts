@@ -1,0 +1,74 @@
+/** Would this payload start the automation: a payload filter against a stored delivery or a payload of the request. spec: Test filter; contract 4, 7. */
+import type { FilterTestRequest, FilterTestResult } from '#contracts';
+import { parseJsonBody } from '#deliveries';
+import { compileFilter, type CompiledFilter, type FilterVerdict, type JsonValue } from '#filters';
+import type { Access } from '../store/access.ts';
+import type { DefinitionStore } from '../store/definitions.ts';
+import type { DeliveryStore } from '../store/deliveries.ts';
+import type { FactoryStore } from '../store/factories.ts';
+import { decodePayload } from '../store/payload-bytes.ts';
+import { notFound, Refusal } from '../http/answers.ts';
+import { visibleFactory } from './visible.ts';
+
+/** What is tested: a payload, and the webhook that it was delivered to, where it was. */
+interface Specimen {
+  payload: JsonValue;
+  webhookUid?: string;
+}
+
+export class FilterTestService {
+  private readonly factories: FactoryStore;
+  private readonly definitions: DefinitionStore;
+  private readonly deliveries: DeliveryStore;
+
+  constructor(factories: FactoryStore, definitions: DefinitionStore, deliveries: DeliveryStore) {
+    this.factories = factories;
+    this.definitions = definitions;
+    this.deliveries = deliveries;
+  }
+
+  /** Tells which of the two checks passes, and where the filter fails; never a value of the payload. */
+  async test(uid: string, request: FilterTestRequest, access: Access): Promise<FilterTestResult> {
+    await visibleFactory(this.factories, uid, access);
+    const filter = compiled(request.filter);
+    const { live } = await this.definitions.webhookFacts(uid);
+    const { payload, webhookUid } = request.entry_id === undefined ? { payload: request.payload as JsonValue } : await this.delivered(uid, request.entry_id, live);
+    const webhookCheck = checkWebhook(request.webhook_uids, webhookUid, live);
+    const payloadCheck = toPayloadCheck(filter.explain(payload));
+    return { result: webhookCheck.passed && payloadCheck.passed ? 'Would trigger' : 'Would not trigger', webhook_check: webhookCheck, payload_check: payloadCheck };
+  }
+
+  /** The stored payload of an accepted delivery of a live webhook of the factory. */
+  private async delivered(factoryUid: string, entryId: string, live: ReadonlyMap<string, string>): Promise<Specimen> {
+    const entry = await this.deliveries.find(entryId);
+    if (entry === undefined || entry.factory_uid !== factoryUid || !live.has(entry.webhook_uid)) throw notFound('the delivery');
+    const stored = await this.deliveries.payload(entryId);
+    if (stored === undefined) throw withoutPayload(entry.outcome);
+    const parsed = parseJsonBody(decodePayload(stored));
+    if (!parsed.ok) throw new Error('an accepted payload is not JSON');
+    return { payload: parsed.value, webhookUid: entry.webhook_uid };
+  }
+}
+
+function withoutPayload(outcome: string): Refusal {
+  const why = outcome === 'duplicate' ? 'is a duplicate' : 'was refused';
+  return new Refusal('operation_not_supported', `this delivery ${why}, so that its payload was not kept; test with an accepted one`, { errors: [{ pointer: '/entry_id', message: 'names no accepted delivery' }] });
+}
+
+/** A filter that the request's rules have let through. */
+function compiled(filter: unknown): CompiledFilter {
+  const compilation = compileFilter(filter);
+  if (!compilation.ok) throw new Error('a filter that cannot be used was let through');
+  return compilation.filter;
+}
+
+/** Whether a trigger with these webhooks selects the one of the delivery; what is no live webhook of the factory selects nothing. */
+function checkWebhook(selected: readonly string[] | undefined, webhookUid: string | undefined, live: ReadonlyMap<string, string>): FilterTestResult['webhook_check'] {
+  if (selected === undefined) return { passed: true };
+  if (webhookUid !== undefined) return selected.includes(webhookUid) ? { passed: true } : { passed: false, reason: 'the delivery came to a webhook that is not selected' };
+  return selected.some((uid) => live.has(uid)) ? { passed: true } : { passed: false, reason: 'none of the selected webhooks is one of this factory' };
+}
+
+function toPayloadCheck(verdict: FilterVerdict): FilterTestResult['payload_check'] {
+  return verdict.passed ? { passed: true } : { passed: false, failed_pointer: verdict.failedPointer, operator: verdict.operator };
+}
