@@ -15,7 +15,10 @@ const tasks = {
   start: (args) => serve(process.execPath, [...quietNode, cli, 'start', '--factory', join(root, 'examples/factory-repo'), '--example', ...args]),
   demo: (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/demo/demo.js'), ...args]),
   'bench:ingest': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/ingest.js'), ...args]),
+  'bench:runs': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/runs.js'), ...args]),
   test: (args) => jest(args),
+  // A run prints its seed: FUZZ_SEED repeats it.
+  fuzz: (args) => jest(['test/fuzz', ...args], { FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES ?? '50', FUZZ_SEED: process.env.FUZZ_SEED ?? String(Date.now() % 1_000_000) }),
   generate: () => jest(['test/generated'], { UPDATE_GENERATED: '1' }),
   check: () => run(bin('tsc'), ['--noEmit', '-p', root]) || run(bin('oxlint'), ['--type-aware', '--deny-warnings', root]),
 };
@@ -41,14 +44,19 @@ function install() {
 /** Compiles when a source file has changed since the last build. */
 function build() {
   const sources = ['apps', 'libs', 'test', 'schemas'].flatMap((folder) => filesBelow(join(root, folder)));
-  const wanted = digestOf([...sources.filter((file) => /\.(ts|json)$/.test(file)), join(root, 'tsconfig.json')]);
+  const wanted = digestOf([...sources.filter((file) => /\.(ts|json)$/.test(file)), ...carried(), join(root, 'tsconfig.json')]);
   const marker = join(root, 'dist/.millwright-built');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
   say('building …');
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   if (run(bin('tsc'), ['-p', root]) !== 0) fail('the build failed; see the lines above');
-  for (const script of filesBelow(join(root, 'apps')).filter((file) => file.endsWith('.sh'))) copy(script);
+  for (const file of carried()) copy(file);
   writeFileSync(marker, wanted);
+}
+
+/** What the programs read beside themselves and the compiler does not make: scripts, threads, and the files of the documentation. */
+function carried() {
+  return filesBelow(join(root, 'apps')).filter((file) => /\.sh$|\/server\/.+\.mjs$|\/docs\/.+\.(html|css|js)$/.test(file));
 }
 
 function copy(file) {

@@ -1,22 +1,34 @@
 /** The HTTP application: which controllers there are and what they are given. Everything is built in `compose.ts`; modules hold only arrays. */
 import { Module, type DynamicModule, type InjectionToken } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { AuditController } from './audit/controller.ts';
+import { AutomationController } from './automations/controller.ts';
+import { DocsController } from './docs/controller.ts';
+import { DeliveryController } from './deliveries/controller.ts';
 import { FactoryController } from './factories/controller.ts';
-import { AccessGuard } from './http/access.ts';
+import { FactoryFileController } from './factory-files/controller.ts';
+import { ErrorPageController } from './http/error-pages.ts';
 import { HealthController } from './http/health.ts';
-import { UnknownRouteController } from './http/unknown-routes.ts';
+import { KeyController } from './keys/controller.ts';
+import { CatalogueController } from './runs/catalogue-controller.ts';
 import { RunController } from './runs/controller.ts';
+import { ToldController } from './runs/told-controller.ts';
 import { FactorySecretController, TeamSecretController } from './secrets/controller.ts';
+import { SignatureSchemeController, WebhookController } from './webhooks/controller.ts';
 
 @Module({})
 export class AppModule {
-  /** `instances`: what controllers and the guard are given, each under its own class. */
+  /** `instances`: what controllers are given, each under its own class. */
   static of(instances: readonly object[]): DynamicModule {
     return {
       module: AppModule,
       imports: [ScheduleModule.forRoot()],
-      controllers: [HealthController, RunController, FactoryController, TeamSecretController, FactorySecretController, UnknownRouteController],
-      providers: [AccessGuard, ...instances.map((instance) => ({ provide: instance.constructor as InjectionToken, useValue: instance }))],
+      controllers: [
+        HealthController, ErrorPageController, DocsController, RunController, ToldController, CatalogueController, FactoryController, WebhookController,
+        SignatureSchemeController, AutomationController, DeliveryController, FactoryFileController, TeamSecretController, FactorySecretController, KeyController,
+        AuditController,
+      ],
+      providers: instances.map((instance) => ({ provide: instance.constructor as InjectionToken, useValue: instance })),
     };
   }
 }

@@ -5,9 +5,20 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { uuidv7Sequence } from '#runs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AutomationService } from './automations/service.ts';
 import type { Config } from './config.ts';
 import { lockDataFolder, type DataFolderLock } from './data-folder.ts';
+import { Pages } from './docs/pages.ts';
+import { DeliveryService } from './deliveries/service.ts';
+import { FilterTestService } from './factories/filter-tests.ts';
+import { PlanService } from './factories/plans.ts';
 import { FactoryService } from './factories/service.ts';
+import { FactoryFileService } from './factory-files/service.ts';
+import { AccessGuard } from './http/access.ts';
+import { Budgets } from './http/budgets.ts';
+import { ClientAddresses } from './http/client-addresses.ts';
+import { Readiness } from './http/health.ts';
+import { Idempotency } from './http/idempotency.ts';
 import { createHttp } from './http/server.ts';
 import { DiskWatch } from './ingress/disk.ts';
 import { ingressHandler } from './ingress/listener.ts';
@@ -17,23 +28,44 @@ import { WaitingRuns } from './ingress/waiting-runs.ts';
 import { Installation } from './installation.ts';
 import { Log } from './log.ts';
 import { Engine } from './execution/engine.ts';
+import { KeyService } from './keys/service.ts';
+import { KeyUses } from './keys/uses.ts';
+import { ArtifactService } from './runs/artifacts.ts';
+import { CatalogueService } from './runs/catalogue.ts';
+import { EventStreams } from './runs/event-streams.ts';
+import { HistoryService } from './runs/histories.ts';
+import { RunListing } from './runs/listing.ts';
+import { RunNews } from './runs/news.ts';
+import { RunItems } from './runs/run-items.ts';
 import { RunService } from './runs/service.ts';
 import { readKeyFile } from './secrets/key-files.ts';
 import { SecretReader } from './secrets/reader.ts';
 import { SecretService } from './secrets/service.ts';
 import { Vault } from './secrets/vault.ts';
 import { AccessStore } from './store/access.ts';
+import { ArtifactStore } from './store/artifacts.ts';
+import { AttachmentStore } from './store/attachments.ts';
+import { AuditStore } from './store/audit.ts';
+import { CatalogueStore } from './store/catalogue.ts';
 import { openDatabase, type Database } from './store/database.ts';
 import { DefinitionStore } from './store/definitions.ts';
 import { DeliveryStore } from './store/deliveries.ts';
 import { FactoryStore } from './store/factories.ts';
+import { IdempotencyStore } from './store/idempotency.ts';
+import { InventoryStore } from './store/inventory.ts';
+import { KeyStore } from './store/keys.ts';
+import { RunHistoryStore } from './store/run-history.ts';
+import { RunLists } from './store/run-lists.ts';
 import { RunStore } from './store/runs.ts';
 import { SecretStore } from './store/secrets.ts';
 import { ServingStore } from './store/serving.ts';
 import { WebhookStore } from './store/webhooks.ts';
+import { AutomationStore } from './store/automations.ts';
+import { DefinitionEditStore } from './store/definition-edits.ts';
 import { SyncLoops } from './sync/loops.ts';
 import { forgetGitCache, sourceOpener } from './sync/open-source.ts';
 import { Housekeeping } from './housekeeping.ts';
+import { WebhookService } from './webhooks/service.ts';
 import { Serving } from './webhooks/serving.ts';
 
 /** Everything that runs, for `start`, tests and benchmarks. */
@@ -43,6 +75,7 @@ export interface Service {
   app: NestFastifyApplication;
   installation: Installation;
   factories: FactoryStore;
+  keyUses: KeyUses;
   definitions: DefinitionStore;
   webhooks: WebhookStore;
   secrets: SecretService;
@@ -66,7 +99,7 @@ export interface CompositionOptions {
 /** Throws ConfigFaults, KeyFileProblem, DataFolderProblem, SchemaTooNew, WrongKey or StoreFault, each with a message for the operator. */
 export async function compose(config: Config, options: CompositionOptions = {}): Promise<Service> {
   const nowMs = options.nowMs ?? Date.now;
-  const log = options.log ?? new Log((line) => void process.stderr.write(line), nowMs);
+  const log = options.log ?? new Log((line) => void process.stderr.write(line), nowMs, config.logLevel);
   const lock = await lockDataFolder(config.dataDir);
   try {
     return await build(config, { ...options, log, nowMs }, lock);
@@ -98,22 +131,32 @@ async function assemble(
   const owner = `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`;
 
   const accounts = new AccessStore(database);
+  const keys = new KeyStore(database);
+  const keyUses = new KeyUses(keys, nowMs);
   const factories = new FactoryStore(database);
   const definitions = new DefinitionStore(database);
   const webhooks = new WebhookStore(database);
   const deliveries = new DeliveryStore(database);
   const secretStore = new SecretStore(database);
   const runs = new RunStore(database);
-  const installation = new Installation(accounts, config, uidKey, newId);
+  const histories = new RunHistoryStore(database);
+  const artifacts = new ArtifactStore(database);
+  const news = new RunNews();
+  const installation = new Installation(accounts, keys, config, uidKey, newId);
   await installation.verifyKeys(vault);
 
   const serving = new Serving(new ServingStore(database), vault, () => performance.now(), (fault, id) => log.fault('a secret cannot be opened', fault, { secret_id: id }));
   const secretReader = new SecretReader(secretStore, vault);
   const disk = new DiskWatch(config.dataDir, config.diskReserveBytes);
-  const engine = new Engine({ isDiskLow: () => disk.isLow(), config, runs, deliveries, secrets: secretReader, owner, nowMs, newId, log });
+  const engine = new Engine({
+    isDiskLow: () => disk.isLow(), config, runs, deliveries, attachments: new AttachmentStore(database), artifacts, secrets: secretReader, owner, nowMs, newId, log,
+    tell: (runId) => news.tell(runId),
+  });
+  const waitingRuns = new WaitingRuns(config.waitingRunsMax, () => runs.waiting(), () => performance.now());
+  const ground = { uidKey, factories, definitions, secrets: secretStore };
   const loops = new SyncLoops(
     {
-      owner, uidKey, factories, definitions, secrets: secretStore, nowMs, newId,
+      owner, ...ground, nowMs, newId,
       publish: () => serving.refresh(),
       report: (fault, slug) => log.fault('a pass failed', fault, { factory: slug }),
     },
@@ -127,33 +170,65 @@ async function assemble(
       await Promise.all(uids.map((uid) => loops.ask(uid, 'secret')));
     },
   });
-  const runService = new RunService(runs, factories, definitions, accounts, { publicUrl: config.publicUrl, nowMs, newId, wake: () => engine.wake() });
-  const factoryService = new FactoryService(factories, definitions, webhooks, deliveries, accounts, loops, {
-    uidKey, ingressUrl: config.ingressUrl, allowLocalSources: config.allowLocalSources, newId,
+  const runItems = new RunItems(accounts, artifacts, config.publicUrl, () => performance.now());
+  const runService = new RunService(runs, histories, factories, definitions, runItems, {
+    publicUrl: config.publicUrl, nowMs, newId, waitingRuns,
+    wake: () => engine.wake(),
+    tell: (runId) => news.tell(runId),
+    freePlaces: () => engine.freePlaces(),
+    isDiskLow: () => disk.isLow(),
+  });
+  const eventStreams = new EventStreams(runs, news, () => performance.now());
+  const told = [
+    eventStreams, new HistoryService(runs, histories), new ArtifactService(artifacts, config.publicUrl), new CatalogueService(new CatalogueStore(database), config.models),
+    new RunListing(new RunLists(database), runs, runItems),
+  ];
+  const keyService = new KeyService(keys, accounts, { nowMs, newId, random: randomBytes });
+  const factoryService = new FactoryService(factories, definitions, new InventoryStore(database), loops, {
+    uidKey, allowLocalSources: config.allowLocalSources, newId,
     forgetSource: (uid) => forgetGitCache(config.dataDir, uid).catch((fault: unknown) => log.fault('a git cache cannot be deleted', fault, { factory: uid })),
   });
+
+  const automations = new AutomationStore(database);
+  const edits = new DefinitionEditStore(database);
+  const editing = {
+    uidKey, newId,
+    // What is committed is committed: memory that could not follow is found out by the next delivery.
+    changed: () => serving.refresh().catch((fault: unknown) => log.fault('the serving state could not be read', fault)),
+  };
+  const webhookService = new WebhookService(factories, webhooks, automations, edits, {
+    ...editing, ingressUrl: config.ingressUrl, random: () => randomBytes(32), sealing: (value) => secrets.sealing(value),
+  });
+  const automationService = new AutomationService(factories, automations, webhooks, edits, editing);
 
   const receiver = new Receiver({
     serving, deliveries,
     refusedLog: new RefusedLog(deliveries, nowMs),
-    waitingRuns: new WaitingRuns(config.waitingRunsMax, () => runs.waiting(), () => performance.now()),
+    waitingRuns,
     isDiskLow: () => disk.isLow(),
     nowMs, newId,
     wake: () => engine.wake(),
     report: (fault) => log.fault('a delivery failed', fault),
   });
-  const housekeeping = new Housekeeping(engine, deliveries, log, nowMs, config.identityRetentionDays);
+  const answers = new IdempotencyStore(database);
+  const housekeeping = new Housekeeping(engine, deliveries, keyUses, answers, log, nowMs, config.identityRetentionDays);
+  const addresses = new ClientAddresses(config.trustedProxies);
+  const budgets = new Budgets({ requestsPerMinute: config.apiRequestsPerMinute, failuresPerMinute: config.apiFailuresPerMinute }, nowMs);
+  const guard = new AccessGuard(keys, keyUses, budgets);
+  const readiness = new Readiness(() => disk.isLow());
   const app = await createHttp({
-    config, log,
-    ingress: ingressHandler(receiver, config.trustedProxies),
-    instances: [accounts, factories, runService, factoryService, secrets, housekeeping],
+    config, log, guard, addresses,
+    idempotency: new Idempotency(answers, (fault) => log.fault('the answer to an idempotency key could not be kept', fault)),
+    ingress: ingressHandler(receiver, addresses),
+    instances: [new Pages(config.publicUrl), guard, readiness, accounts, keyService, new AuditStore(database), factories, runService, ...told, factoryService, new PlanService(ground, config.ingressUrl), new FilterTestService(factories, definitions, deliveries),
+      new DeliveryService(factories, webhooks, deliveries, config), new FactoryFileService(config.publicUrl), webhookService, automationService, secrets, housekeeping],
   });
 
   return {
-    config, database, app, installation, factories, definitions, webhooks, secrets, runs, serving, loops, engine,
+    config, database, app, installation, factories, keyUses, definitions, webhooks, secrets, runs, serving, loops, engine,
     async start() {
       await disk.start();
-      if (config.databaseUrl === undefined) await factories.freeAll(); // nobody else can hold one
+      if (config.databaseUrl === undefined) await Promise.all([factories.freeAll(), answers.freeAll()]); // nobody else can hold one
       await serving.refresh();
       await engine.recover();
       await app.listen({ port: config.port, host: config.host, backlog: 4_096 });
@@ -161,7 +236,10 @@ async function assemble(
       engine.start();
     },
     async stop() {
+      readiness.stop();
+      eventStreams.end();
       await app.close();
+      await keyUses.write().catch((fault: unknown) => log.fault('the uses of keys could not be noted', fault));
       await loops.stop();
       await engine.stop();
       disk.stop();

@@ -18,9 +18,9 @@ describe('an empty environment', () => {
   it('is a configuration', () => {
     expect(readConfig({})).toEqual({
       port: 8080, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080', ingressUrl: 'http://127.0.0.1:8080', dataDir: resolve('.millwright'), databaseUrl: undefined,
-      adminKey: undefined, masterKeyFile: undefined, uidKeyFile: undefined, syncIntervalMs: 60_000, allowLocalSources: false, trustedProxies: [], tls: undefined,
+      adminKey: undefined, masterKeyFile: undefined, uidKeyFile: undefined, syncIntervalMs: 60_000, allowLocalSources: false, trustedProxies: [], apiRequestsPerMinute: 6_000, apiFailuresPerMinute: 60, logLevel: 'info', tls: undefined,
       gitCaFile: undefined, gitKnownHostsFile: undefined, searchPath: undefined, runCommand: undefined, runConcurrency: 4, runTimeoutMs: 3_600_000,
-      runNetwork: 'none', runRestartable: false, waitingRunsMax: 10_000, diskReserveBytes: 256 * 1_048_576, identityRetentionDays: undefined, workspaceRetentionDays: 7,
+      runNetwork: 'none', runRestartable: false, models: [], waitingRunsMax: 10_000, diskReserveBytes: 256 * 1_048_576, identityRetentionDays: undefined, workspaceRetentionDays: 7,
     });
   });
 
@@ -56,8 +56,11 @@ describe('good values', () => {
     { set: { MILLWRIGHT_RUN_COMMAND: '["sh", "-c", "true"]' }, read: { runCommand: ['sh', '-c', 'true'] }, why: 'words' },
     { set: { MILLWRIGHT_RUN_CONCURRENCY: '0' }, read: { runConcurrency: 0 }, why: 'none here' },
     { set: { MILLWRIGHT_RUN_TIMEOUT: '10' }, read: { runTimeoutMs: 10_000 }, why: 'seconds' },
+    { set: { MILLWRIGHT_MODELS: ' large , small/v2,,large' }, read: { models: ['large', 'small/v2'] }, why: 'each once, in order' },
     { set: { MILLWRIGHT_RUN_NETWORK: 'host' }, read: { runNetwork: 'host' }, why: 'the machine’s network' },
     { set: { MILLWRIGHT_QUEUE_MAX: '5', MILLWRIGHT_DISK_RESERVE_MB: '0' }, read: { waitingRunsMax: 5, diskReserveBytes: 0 }, why: 'bounds' },
+    { set: { MILLWRIGHT_API_RATE: '0', MILLWRIGHT_API_AUTH_FAILURES: '5' }, read: { apiRequestsPerMinute: 0, apiFailuresPerMinute: 5 }, why: 'rates' },
+    { set: { MILLWRIGHT_LOG_LEVEL: 'error' }, read: { logLevel: 'error' }, why: 'a quiet log' },
     { set: { MILLWRIGHT_IDENTITY_RETENTION_DAYS: '30' }, read: { identityRetentionDays: 30 }, why: 'forgetting' },
     { set: { MILLWRIGHT_SERVER: 'https://x', MILLWRIGHT_API_KEY: 'k' }, read: {}, why: 'the command line’s own' },
   ];
@@ -86,9 +89,13 @@ describe('bad values', () => {
     { variable: 'MILLWRIGHT_RUN_CONCURRENCY', values: ['1001', 'many'] },
     { variable: 'MILLWRIGHT_RUN_TIMEOUT', values: ['0', '604801'] },
     { variable: 'MILLWRIGHT_RUN_NETWORK', values: ['bridge', 'HOST'] },
+    { variable: 'MILLWRIGHT_MODELS', values: ['two words', 'a,b\u0001c', 'x'.repeat(201)] },
     { variable: 'MILLWRIGHT_QUEUE_MAX', values: ['0', '10000001'] },
     { variable: 'MILLWRIGHT_IDENTITY_RETENTION_DAYS', values: ['7', '0', '36501'] },
     { variable: 'MILLWRIGHT_DISK_RESERVE_MB', values: ['-1', 'some'] },
+    { variable: 'MILLWRIGHT_API_RATE', values: ['-1', '1000001', '60/min'] },
+    { variable: 'MILLWRIGHT_API_AUTH_FAILURES', values: ['-1', '10001', 'few'] },
+    { variable: 'MILLWRIGHT_LOG_LEVEL', values: ['INFO', 'debug', 'silent'] },
     { variable: 'MILLWRIGHT_PROT', values: ['8080'] },
     { variable: 'MILLWRIGHT_', values: ['x'] },
   ];
@@ -116,7 +123,7 @@ describe('bad values', () => {
   });
 
   it('never show what was set', () => {
-    const marker = 'value-that-nobody-may-see';
+    const marker = 'value that nobody may see';
     for (const { variable } of cases) {
       for (const value of [marker, `mysql://u:${marker}@h/d`, `https://u:${marker}@h`]) {
         const faults = faultsOf({ [variable]: value });

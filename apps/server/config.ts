@@ -1,6 +1,7 @@
 /** The one place that reads the environment: every variable, its default, its rule, all faults at once and never a value. contract 1. */
 import { resolve } from 'node:path';
 import { parseCidrs, WAITING_RUNS_PER_FACTORY_MAX, type Cidr } from '#deliveries';
+import { LOG_LEVELS, type LogLevel } from './log.ts';
 
 /** What the service is told from outside; frozen for the life of the process. */
 export interface Config {
@@ -18,6 +19,12 @@ export interface Config {
   syncIntervalMs: number;
   allowLocalSources: boolean;
   trustedProxies: readonly Cidr[];
+  /** Requests a minute and API key; 0: not limited. */
+  apiRequestsPerMinute: number;
+  /** Requests without a valid API key a minute and client address; 0: not limited. */
+  apiFailuresPerMinute: number;
+  /** Log lines below this level are not written. */
+  logLevel: LogLevel;
   tls?: { certFile: string; keyFile: string };
   gitCaFile?: string;
   /** Hosts that git over ssh may talk to; without it every ssh host is refused. */
@@ -32,6 +39,8 @@ export interface Config {
   /** `none`: a run reaches nothing, not even this service; `host`: the operator trusts the command with the machine's network. */
   runNetwork: 'none' | 'host';
   runRestartable: boolean;
+  /** Models that the operator says there are, for people to choose from. */
+  models: readonly string[];
   /** Runs that may wait in one factory before its deliveries are answered 503. */
   waitingRunsMax: number;
   /** How long the folders of an ended run stay, for people and for follow-ups. */
@@ -75,8 +84,9 @@ export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
   'MILLWRIGHT_PORT', 'MILLWRIGHT_HOST', 'MILLWRIGHT_PUBLIC_URL', 'MILLWRIGHT_INGRESS_URL', 'MILLWRIGHT_ALLOW_HTTP', 'MILLWRIGHT_DATA_DIR',
   'MILLWRIGHT_DATABASE_URL', 'MILLWRIGHT_ADMIN_KEY', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE', 'MILLWRIGHT_SYNC_INTERVAL',
   'MILLWRIGHT_ALLOW_LOCAL_SOURCES', 'MILLWRIGHT_TRUSTED_PROXIES', 'MILLWRIGHT_TLS_CERT_FILE', 'MILLWRIGHT_TLS_KEY_FILE', 'MILLWRIGHT_GIT_CA_FILE',
-  'MILLWRIGHT_RUN_COMMAND', 'MILLWRIGHT_RUN_CONCURRENCY', 'MILLWRIGHT_RUN_TIMEOUT', 'MILLWRIGHT_RUN_RESTARTABLE', 'MILLWRIGHT_RUN_NETWORK', 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
+  'MILLWRIGHT_RUN_COMMAND', 'MILLWRIGHT_RUN_CONCURRENCY', 'MILLWRIGHT_RUN_TIMEOUT', 'MILLWRIGHT_RUN_RESTARTABLE', 'MILLWRIGHT_RUN_NETWORK', 'MILLWRIGHT_MODELS', 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
   'MILLWRIGHT_QUEUE_MAX', 'MILLWRIGHT_IDENTITY_RETENTION_DAYS', 'MILLWRIGHT_WORKSPACE_RETENTION_DAYS', 'MILLWRIGHT_DISK_RESERVE_MB',
+  'MILLWRIGHT_API_RATE', 'MILLWRIGHT_API_AUTH_FAILURES', 'MILLWRIGHT_LOG_LEVEL',
   // Read by the command line, allowed here so that one environment serves both.
   'MILLWRIGHT_SERVER', 'MILLWRIGHT_API_KEY',
 ]);
@@ -106,6 +116,9 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     syncIntervalMs: integer('MILLWRIGHT_SYNC_INTERVAL', 60, 1, 86_400) * 1000,
     allowLocalSources: flag('MILLWRIGHT_ALLOW_LOCAL_SOURCES'),
     trustedProxies: trustedProxies(read, fault),
+    apiRequestsPerMinute: integer('MILLWRIGHT_API_RATE', 6_000, 0, 1_000_000),
+    apiFailuresPerMinute: integer('MILLWRIGHT_API_AUTH_FAILURES', 60, 0, 10_000),
+    logLevel: logLevel(read, fault),
     tls,
     gitCaFile: read('MILLWRIGHT_GIT_CA_FILE'),
     gitKnownHostsFile: read('MILLWRIGHT_GIT_KNOWN_HOSTS_FILE'),
@@ -115,6 +128,7 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     runTimeoutMs: integer('MILLWRIGHT_RUN_TIMEOUT', 3_600, 1, 7 * 86_400) * 1000,
     runNetwork: runNetwork(read, fault),
     runRestartable: flag('MILLWRIGHT_RUN_RESTARTABLE'),
+    models: modelIds(read, fault),
     waitingRunsMax: integer('MILLWRIGHT_QUEUE_MAX', WAITING_RUNS_PER_FACTORY_MAX, 1, 10_000_000),
     identityRetentionDays: read('MILLWRIGHT_IDENTITY_RETENTION_DAYS') === undefined ? undefined : integer('MILLWRIGHT_IDENTITY_RETENTION_DAYS', 365, 8, 36_500),
     workspaceRetentionDays: integer('MILLWRIGHT_WORKSPACE_RETENTION_DAYS', 7, 0, 3_650),
@@ -167,12 +181,12 @@ function databaseUrl(read: Reader, fault: (variable: string, rule: string) => vo
   return text;
 }
 
-/** contract 1: 32 random bytes or more. */
-export const ADMIN_KEY = /^mw_[A-Za-z0-9_-]{43,}$/;
+/** contract 1: 32 random bytes or more; a longer one than the guard reads would let nobody in. */
+export const ADMIN_KEY = /^mw_[A-Za-z0-9_-]{43,256}$/;
 
 function adminKey(read: Reader, fault: (variable: string, rule: string) => void): string | undefined {
   const text = read('MILLWRIGHT_ADMIN_KEY');
-  if (text !== undefined && !ADMIN_KEY.test(text)) fault('MILLWRIGHT_ADMIN_KEY', 'must be mw_ and at least 43 base64url characters');
+  if (text !== undefined && !ADMIN_KEY.test(text)) fault('MILLWRIGHT_ADMIN_KEY', 'must be mw_ and at least 43 base64url characters (256 at most)');
   return text;
 }
 
@@ -192,10 +206,26 @@ function trustedProxies(read: Reader, fault: (variable: string, rule: string) =>
   return [];
 }
 
+function logLevel(read: Reader, fault: (variable: string, rule: string) => void): LogLevel {
+  const text = read('MILLWRIGHT_LOG_LEVEL') ?? 'info';
+  const level = LOG_LEVELS.find((candidate) => candidate === text);
+  if (level === undefined) fault('MILLWRIGHT_LOG_LEVEL', `must be one of ${LOG_LEVELS.join(', ')}`);
+  return level ?? 'info';
+}
+
 function runNetwork(read: Reader, fault: (variable: string, rule: string) => void): 'none' | 'host' {
   const text = read('MILLWRIGHT_RUN_NETWORK') ?? 'none';
   if (text !== 'none' && text !== 'host') fault('MILLWRIGHT_RUN_NETWORK', 'must be none or host');
   return text === 'host' ? 'host' : 'none';
+}
+
+/** Characters of a model's ID. contract 3 (AmbientAgentConfig). */
+const MODEL_ID = /^[^\s,\u0000-\u001f\u007f]{1,200}$/;
+
+function modelIds(read: Reader, fault: (variable: string, rule: string) => void): readonly string[] {
+  const ids = (read('MILLWRIGHT_MODELS') ?? '').split(',').map((id) => id.trim()).filter((id) => id !== '');
+  if (!ids.every((id) => MODEL_ID.test(id))) fault('MILLWRIGHT_MODELS', 'must be model IDs of at most 200 characters without spaces, separated by commas');
+  return [...new Set(ids)];
 }
 
 /** A JSON array of words, so that no shell is needed to split it. */

@@ -2,24 +2,32 @@
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { Engine } from './execution/engine.ts';
+import type { KeyUses } from './keys/uses.ts';
 import type { Log } from './log.ts';
 import type { DeliveryStore } from './store/deliveries.ts';
+import type { IdempotencyStore } from './store/idempotency.ts';
 
 /** Lost executions are looked for this often. reference: Engine. */
 const RECONCILE_RUNS_MS = 15_000;
 const PRUNE_MS = 60_000;
+/** contract 2: when a key was last used is known to the minute. */
+const KEY_USES_MS = 60_000;
 const SWEEP_MS = 600_000;
 
 @Injectable()
 export class Housekeeping {
   private readonly engine: Engine;
   private readonly deliveries: DeliveryStore;
+  private readonly keyUses: KeyUses;
+  private readonly answers: IdempotencyStore;
   private readonly log: Log;
   private readonly nowMs: () => number;
   private readonly identityRetentionDays: number | undefined;
-  constructor(engine: Engine, deliveries: DeliveryStore, log: Log, nowMs: () => number, identityRetentionDays: number | undefined) {
+  constructor(engine: Engine, deliveries: DeliveryStore, keyUses: KeyUses, answers: IdempotencyStore, log: Log, nowMs: () => number, identityRetentionDays: number | undefined) {
     this.engine = engine;
     this.deliveries = deliveries;
+    this.keyUses = keyUses;
+    this.answers = answers;
     this.log = log;
     this.nowMs = nowMs;
     this.identityRetentionDays = identityRetentionDays;
@@ -33,6 +41,16 @@ export class Housekeeping {
   @Interval(PRUNE_MS)
   pruneDeliveries(): void {
     this.deliveries.prune(this.nowMs(), this.identityRetentionDays).catch((error: unknown) => this.log.fault('old deliveries could not be pruned', error));
+  }
+
+  @Interval(PRUNE_MS)
+  pruneAnswers(): void {
+    this.answers.prune().catch((error: unknown) => this.log.fault('old idempotency keys could not be pruned', error));
+  }
+
+  @Interval(KEY_USES_MS)
+  noteKeyUses(): void {
+    this.keyUses.write().catch((error: unknown) => this.log.fault('the uses of keys could not be noted', error));
   }
 
   @Interval(SWEEP_MS)

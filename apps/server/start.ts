@@ -108,8 +108,8 @@ async function ensureMainFactory(service: Service, argument: string, cwd: string
   const spec = parseFactoryArgument(argument);
   const source = spec.kind === 'directory' ? { kind: 'directory' as const, path: resolve(cwd, spec.path) } : spec;
   const uid = deriveUid(service.installation.uidKey, 'factory', MAIN_SLUG);
-  const made = await service.factories.create({ uid, slug: MAIN_SLUG, name: 'main', description: '', source, serviceAccountUid: serviceAccountOf(uid) });
-  if (!made) await service.factories.edit(uid, { source });
+  const made = await service.factories.create({ uid, slug: MAIN_SLUG, name: 'main', description: '', source, serviceAccountUid: serviceAccountOf(uid) }, service.installation.author());
+  if (!made) await service.factories.edit(uid, { source }, service.installation.author());
   return { uid };
 }
 

@@ -230,7 +230,7 @@ describe('a malformed request', () => {
   });
 
   it.each([
-    ['GET', '/factory?search=ours&search=b', 200], ['GET', '/factory?cursor=a&cursor=b', 200], ['GET', '/factory?limit=1&limit=2', 200], ['GET', '/factory/OURS/syncs?cursor=a&cursor=b', 200],
+    ['GET', '/factory?search=ours&search=b', 200], ['GET', '/factory?cursor=a&cursor=b', 400], ['GET', '/factory?limit=1&limit=2', 200], ['GET', '/factory/OURS/syncs?cursor=a&cursor=b', 400],
     ['GET', '/factory?limit=x&limit=2', 400], ['POST', '/factory/OURS/sync?wait=false&wait=true', 200], ['DELETE', '/secrets/none?force=true&force=false', 404], ['GET', '/agent/runs?name=a&name=b&limit=1&limit=2', 200],
   ])('that repeats a parameter, %s %s, is taken by the first: %i', async (method, path, status) => {
     expect((await as('admin', method, path.replace('OURS', ours))).status).toBe(status);

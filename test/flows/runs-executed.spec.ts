@@ -57,7 +57,7 @@ function processesWith(words: string): string[] {
 describe('the end of the command', () => {
   it.each([[0, 'SUCCEEDED'], [1, 'FAILED'], [42, 'FAILED'], [127, 'FAILED']])('exit code %s is %s', async (code, state) => {
     const run = await runIn(service, await started(`exit ${code}`), ...ENDED);
-    expect(run).toMatchObject({ state, status_message: { message: `the command ended with exit code ${code}` }, is_sandbox_running: false, is_run_type_cancellable: false });
+    expect(run).toMatchObject({ state, status_message: { message: `the command ended with exit code ${code}` }, is_sandbox_running: false, is_run_type_cancellable: true });
     expect(run['run_time']).toMatch(/^PT[\d.]+S$/);
     expect(run['session_link']).toBe(`${service.url}/runs/${String(run['run_id'])}`);
     expect(new Date(String(run['finished_at'])).getTime()).toBeGreaterThanOrEqual(new Date(String(run['started_at'])).getTime());

@@ -42,7 +42,7 @@ describe('a secret', () => {
     expect(status).toBe(200);
     expect(body).toEqual({
       name: 'in-use', owner: 'team', grants: { factories: '*', uses: ['webhook'] }, version: 1, set: true, url_safe: true, updated_at: expect.any(String),
-      used_by: [{ webhook_uid: service.webhookUid('main', 'bearer'), factory_uid: uid, slug: 'bearer' }],
+      used_by: [{ kind: 'webhook', webhook_uid: service.webhookUid('main', 'bearer'), factory_uid: uid, slug: 'bearer' }],
     });
     expect((await service.api('GET', '/secrets')).body['secrets']).toEqual(expect.arrayContaining([body]));
   });
@@ -71,7 +71,8 @@ describe('a secret', () => {
   });
 
   it.each([
-    [{ value: 5 }, '/value'], [{ value: '' }, '/value'], [{ grants: { uses: ['everything'] } }, '/grants/uses/0'], [{ grants: { factories: 'all' } }, '/grants/factories'], [{ grants: [] }, '/grants'],
+    [{ value: 5 }, '/value'], [{ value: '' }, '/value'], [{ value: 'half of a pair: \ud800' }, '/value'], [{ grants: { factories: ['main'] } }, '/grants/factories/0'],
+    [{ grants: { factories: ['fac_00000000000000000000000000'] } }, '/grants/factories/0'], [{ grants: { uses: ['everything'] } }, '/grants/uses/0'], [{ grants: { factories: 'all' } }, '/grants/factories'], [{ grants: [] }, '/grants'],
   ])('is not made of %j', async (body, pointer) => {
     const answer = await put('malformed', body);
     expect(answer.status).toBe(400);
@@ -162,6 +163,60 @@ describe('a value', () => {
       const rows = (await service.service.database.source.query('SELECT s.name, count(*) AS versions FROM secret s JOIN secret_value v ON v.secret_id = s.id GROUP BY s.name')) as { name: string; versions: number }[];
       return rows.every(({ versions }) => versions === 1) ? true : undefined;
     });
+  });
+});
+
+describe('grants', () => {
+  it('that are taken away count from the answer on, whatever the passes do', async () => {
+    await service.secret('granted', 'Marker-4711-granted-token');
+    git.createRepository('granted').commit({ [webhookPath('orders')]: webhookFile('granted') });
+    const factory = await service.factory('granted', { kind: 'git', url: git.urlOf('granted'), branch: 'main' });
+    const url = service.ingressUrl('granted', 'orders');
+    for (const taken of [{ uses: ['run'] }, { uses: ['webhook'], factories: [uid] }, { factories: [] }]) {
+      await put('granted', { grants: { uses: ['webhook'], factories: [factory] } });
+      await eventually('the grant is back', async () => ((await deliver(url, 'Marker-4711-granted-token')).status === 202 ? true : undefined), 5_000);
+      expect((await put('granted', { grants: taken })).status).toBe(200);
+      expect((await deliver(url, 'Marker-4711-granted-token')).status).toBe(401);
+    }
+  });
+
+  it('that were read can be sent back, also when one of the factories has gone since', async () => {
+    const gone = await service.factory('gone', { kind: 'directory', path: '/nowhere' });
+    await put('sent-back', { grants: { factories: [uid, gone] } });
+    await service.api('DELETE', `/factory/${gone}`);
+    const { grants } = (await service.api('GET', '/secrets/sent-back')).body;
+    expect((await put('sent-back', { grants })).body).toMatchObject({ grants: { factories: [uid, gone] } });
+    expect((await put('another', { grants })).status).toBe(400);
+  });
+});
+
+describe('a secret that is no webhook’s', () => {
+  it('is not deleted while a source is read with it', async () => {
+    await put('git-token', { value: 'Marker-4711-git', grants: { uses: ['git'] } });
+    const made = await service.api('POST', '/factory', { slug: 'private', source: { kind: 'git', url: git.urlOf('private'), branch: 'main', credential_secret: 'git-token' } });
+    const usedBy = [{ kind: 'factory', factory_uid: made.body['uid'], slug: 'private' }];
+    expect((await service.api('GET', '/secrets/git-token')).body['used_by']).toEqual(usedBy);
+    expect(await service.api('DELETE', '/secrets/git-token')).toMatchObject({ status: 409, body: { detail: 'the secret is used by private; pass force=true to delete it all the same', used_by: usedBy } });
+    expect((await service.api('DELETE', '/secrets/git-token?force=true')).status).toBe(204);
+    expect((await service.api('DELETE', '/secrets/sent-back?force=perhaps')).status).toBe(400);
+  });
+});
+
+describe('the list of secrets', () => {
+  it('is paged by name', async () => {
+    const named = (answer: ApiAnswer): string[] => (answer.body['secrets'] as { name: string }[]).map(({ name }) => name);
+    const all = named(await service.api('GET', '/secrets?limit=500'));
+    const seen: string[] = [];
+    for (let next = ''; ; ) {
+      const answer = await service.api('GET', `/secrets?limit=3${next}`);
+      seen.push(...named(answer));
+      const page = answer.body['page_info'] as { has_next_page: boolean; next_cursor?: string };
+      if (!page.has_next_page) break;
+      next = `&cursor=${page.next_cursor ?? ''}`;
+    }
+    expect(seen).toEqual(all);
+    const { next_cursor: cursor = '' } = (await service.api('GET', '/secrets?limit=1')).body['page_info'] as { next_cursor?: string };
+    for (const path of [`/factory/${uid}/secrets?cursor=${cursor}`, '/secrets?cursor=x', '/secrets?limit=0']) expect((await service.api('GET', path)).status).toBe(400);
   });
 });
 

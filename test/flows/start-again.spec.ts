@@ -51,7 +51,7 @@ describe('a data folder from an earlier life', () => {
 
   async function begin(): Promise<void> {
     const silent = { write: () => true } as unknown as NodeJS.WritableStream;
-    const environment = { PATH: process.env['PATH'], MILLWRIGHT_DATA_DIR: folder, MILLWRIGHT_PORT: String(await freePort()), MILLWRIGHT_DISK_RESERVE_MB: '1' };
+    const environment = { PATH: process.env['PATH'], MILLWRIGHT_DATA_DIR: folder, MILLWRIGHT_PORT: String(await freePort()), MILLWRIGHT_DISK_RESERVE_MB: '1', MILLWRIGHT_LOG_LEVEL: 'error' };
     const started = await start(['--factory', ROOT_FACTORY, '--example'], { environment, cwd: process.cwd(), stdout: silent, stderr: silent });
     if (typeof started === 'number') throw new Error(`start ended with ${started}`);
     service = started;

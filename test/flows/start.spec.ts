@@ -50,7 +50,7 @@ async function started({ args = [], environment = {}, tty = false }: How = {}): 
   };
   const stdout = Object.assign(listening('stdout'), { isTTY: tty });
   const answer = await start(args, {
-    environment: { PATH: process.env['PATH'], MILLWRIGHT_PORT: String(await freePort()), MILLWRIGHT_DATA_DIR: join(folder, 'data'), MILLWRIGHT_DISK_RESERVE_MB: '1', ...environment },
+    environment: { PATH: process.env['PATH'], MILLWRIGHT_PORT: String(await freePort()), MILLWRIGHT_DATA_DIR: join(folder, 'data'), MILLWRIGHT_DISK_RESERVE_MB: '1', MILLWRIGHT_LOG_LEVEL: 'error', ...environment },
     cwd: folder, stdout, stderr: listening('stderr'),
   });
   await new Promise((resolve) => setImmediate(resolve));

@@ -85,7 +85,7 @@ describe('a commit', () => {
     const repository = git.createRepository('sub');
     repository.commit({ [`deploy/factory/${webhookPath('orders')}`]: webhookFile('hook-token'), [webhookPath('elsewhere')]: webhookFile('hook-token') });
     const uid = await service.factory('sub', { kind: 'git', url: git.urlOf('sub'), branch: 'main', path: 'deploy/factory' });
-    expect((await statusOf(service, uid)).inventory.map(({ path }) => path)).toEqual([webhookPath('orders')]);
+    expect((await statusOf(service, uid)).inventory.map(({ file }) => file)).toEqual([webhookPath('orders')]);
   });
 });
 

@@ -32,7 +32,8 @@ export interface FactoryStatus {
   generation_requested: number;
   generation_handled: number;
   last_sync: SyncItem | null;
-  inventory: { kind: string; uid: string; slug: string; path: string }[];
+  conditions: { type: string; status: string; reason: string; message: string; since: string | null; observed_generation: number }[];
+  inventory: { kind: string; uid: string; slug: string; file: string | null; revision: string; state: string }[];
 }
 
 /** One recorded pass as the API shows it. */

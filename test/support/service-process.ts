@@ -1,6 +1,7 @@
 /** The real service as a process that can be killed. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { watchAnswers } from './conforming.ts';
 import { freePort } from './ports.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -46,6 +47,7 @@ export async function startServiceProcess(dataDir: string, environment: Record<s
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+  watchAnswers(url);
   return {
     url, ended,
     pid: child.pid ?? 0,

@@ -9,6 +9,7 @@ import 'reflect-metadata';
 import { compose, type Service } from '../../apps/server/compose.ts';
 import { readConfig } from '../../apps/server/config.ts';
 import { serviceAccountOf } from '../../apps/server/factories/service.ts';
+import { watchAnswers } from './conforming.ts';
 import { freePort } from './ports.ts';
 import { Log } from '../../apps/server/log.ts';
 import type { FactorySource } from '../../apps/server/store/factories.ts';
@@ -44,6 +45,8 @@ export interface BootOptions {
   environment?: Record<string, string>;
   dataDir?: string;
   nowMs?: () => number;
+  /** Sees the service before it starts. */
+  composed?: (service: Service) => void;
 }
 
 /** Starts a service on a free port. Stop it in `afterAll`/`afterEach`. */
@@ -62,16 +65,18 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
   const config = readConfig(environment);
   const logged: string[] = [];
   const nowMs = options.nowMs ?? Date.now;
-  const service = await compose(config, { log: new Log((line) => void logged.push(line), nowMs), nowMs, isTrusted: () => true });
+  const service = await compose(config, { log: new Log((line) => void logged.push(line), nowMs, config.logLevel), nowMs, isTrusted: () => true });
   await service.installation.firstAdminKey();
+  options.composed?.(service);
   await service.start();
   const url = config.publicUrl;
+  watchAnswers(url);
   const key = environment['MILLWRIGHT_ADMIN_KEY'] ?? adminKey;
 
   const api = async (method: string, path: string, body?: unknown, withKey = key): Promise<ApiAnswer> => {
     const answer = await fetch(`${url}/api/v1${path}`, {
       method,
-      headers: { authorization: `Bearer ${withKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: { accept: 'application/json', authorization: `Bearer ${withKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const text = await answer.text();

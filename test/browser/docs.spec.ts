@@ -1,0 +1,50 @@
+/** The documentation in a browser: everything is there, and nothing that the page's policy forbids was tried. contract 3. */
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { API_SCHEMAS, OPERATIONS } from '#contracts';
+import { bootService, type TestService } from '../support/service.ts';
+
+const browser = ['chromium', 'chromium-browser', 'google-chrome'].find((name) => spawnSync(name, ['--version']).status === 0);
+const describeInBrowser = browser === undefined ? describe.skip : describe;
+
+describeInBrowser(`the page /docs in a browser${browser === undefined ? ' (there is no chromium on this machine)' : ''}`, () => {
+  let service: TestService;
+  let profile: string;
+
+  beforeAll(async () => {
+    service = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0' } });
+    profile = await mkdtemp(join(tmpdir(), 'millwright-browser-'));
+  });
+
+  afterAll(async () => {
+    await service.stop();
+    await rm(profile, { recursive: true, force: true });
+  });
+
+  /** What the page is once its scripts have run, and what the browser said meanwhile. */
+  async function open(path: string): Promise<{ page: string; said: string[] }> {
+    const { stdout, stderr } = await promisify(execFile)(browser ?? '', [
+      '--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-sync', '--disable-background-networking', '--disable-component-update',
+      `--user-data-dir=${profile}`, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', '--enable-logging=stderr', '--virtual-time-budget=10000', '--dump-dom', service.url + path,
+    ], { maxBuffer: 64 * 1_048_576 });
+    return { page: stdout, said: stderr.split('\n').filter((line) => line.includes('CONSOLE')) };
+  }
+
+  it('shows every operation and every schema, and runs into no error', async () => {
+    const { page, said } = await open('/docs');
+    expect(said).toEqual([]);
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(OPERATIONS.flatMap(({ operations }) => operations).filter(({ id }) => !ids.includes(id))).toEqual([]);
+    expect(Object.values(API_SCHEMAS).filter((schema) => !ids.includes(`schema-${(schema as { title: string }).title}`))).toEqual([]);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+    expect(page).toContain(`curl -sS "${service.url}/api/v1/agent/runs" \\`);
+  }, 60_000);
+
+  it('opens what its address names', async () => {
+    const { page } = await open('/docs#schema-RunItem');
+    expect(page).toMatch(/<details id="schema-RunItem" open="">[\s\S]*?run_id/);
+  }, 60_000);
+});

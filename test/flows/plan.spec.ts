@@ -1,0 +1,260 @@
+/** What a tree would change in a factory: over the API and with `millwright plan`, never written. contract 4 (plan), 9, 11. */
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Plan } from '#contracts';
+import { makeKey } from '../support/api-keys.ts';
+import { automationPath, deliver, statusOf, syncsOf, webhookPath } from '../support/factory-files.ts';
+import { factoryFolder, filesOf, type FactoryFolder, type FactoryTree } from '../support/factory-folder.ts';
+import { call, type Call } from '../support/recorded-io.ts';
+import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+
+const TOKEN = 'a-token-of-sixteen-or-more';
+const TREE: FactoryTree = {
+  webhooks: { orders: { secretName: 'hook-token' }, sales: { secretName: 'hook-token' } },
+  automations: { triage: { webhooks: ['orders'] }, report: { webhooks: ['sales'] } },
+};
+let service: TestService;
+let folder: FactoryFolder;
+let uid: string;
+let viewer: string;
+
+beforeAll(async () => {
+  service = await bootService({ environment: { MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_RUN_CONCURRENCY: '0' } });
+  await service.secret('hook-token', TOKEN);
+  await service.secret('not-url-safe', 'sixteen bytes + spaces');
+  await service.api('PUT', '/secrets/unset-yet', {});
+  await service.api('PUT', '/secrets/of-others', { value: TOKEN, grants: { factories: [] } });
+  folder = await factoryFolder(TREE);
+  uid = await service.factory('shop', folder.source);
+  viewer = await makeKey(service, 'viewer', { factories: [uid] });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await folder.remove();
+});
+
+type Files = { path: string; content: string }[];
+
+const files = (tree: FactoryTree): Files => filesOf(tree).map(([path, content]) => ({ path, content }));
+
+async function planned(posted: Files): Promise<Plan> {
+  const answer = await service.api('POST', `/factory/${uid}/plan`, { files: posted }, viewer);
+  expect(answer.status).toBe(200);
+  return answer.body as unknown as Plan;
+}
+
+const shown = ({ changes }: Plan): string[] => changes.map(({ action, kind, slug }) => `${action} ${kind} ${slug}`);
+
+describe('a plan', () => {
+  it('of the very tree that is applied changes nothing, under the very revision', async () => {
+    const plan = await planned(files(TREE));
+    expect(plan).toMatchObject({ factory_uid: uid, valid: true, ending: 'applied', reason: null, message: null, problems: [], changes: [], held: [], plan: null, summary: { create: 0, update: 0, delete: 0, held: 0 } });
+    expect(plan.revision).toBe((await statusOf(service, uid)).revision_applied);
+  });
+
+  it('shows every change with its UID, file and members, and the URLs of webhooks before they exist', async () => {
+    const plan = await planned([
+      ...files({ webhooks: { orders: { secretName: 'hook-token', enabled: false }, fresh: { secretName: 'hook-token', authMode: 'url_token' } }, automations: { triage: { webhooks: ['orders', 'fresh'] } } }),
+      { path: 'environments/box.yaml', content: 'description: a box\n' },
+    ]);
+    expect(shown(plan)).toEqual(['create environment box', 'create webhook fresh', 'update webhook orders', 'update automation triage', 'delete automation report', 'delete webhook sales']);
+    expect(plan.summary).toEqual({ create: 2, update: 2, delete: 2, held: 0 });
+    const [, fresh, orders, triage] = plan.changes;
+    expect(fresh).toMatchObject({ uid: service.webhookUid('shop', 'fresh'), path: webhookPath('fresh'), ingress_url: `${service.ingressUrl('shop', 'fresh')}/{token}` });
+    expect(orders).toMatchObject({ changes: ['enabled'], ingress_url: service.ingressUrl('shop', 'orders') });
+    expect(triage).toMatchObject({ changes: ['triggers'] });
+    expect(triage).not.toHaveProperty('ingress_url');
+  });
+
+  it('is what the pass over the same files then does', async () => {
+    const tree: FactoryTree = { webhooks: { ...TREE.webhooks, later: { secretName: 'hook-token' } }, automations: { ...TREE.automations, night: { webhooks: ['later'] } } };
+    const plan = await planned(files(tree));
+    const other = await factoryFolder(tree);
+    await service.api('PATCH', `/factory/${uid}`, { source: other.source });
+    const { last_sync: last, revision_applied: revision } = await service.sync(uid).then(() => statusOf(service, uid));
+    const plain = (changes: readonly object[] | undefined): unknown => changes?.map((change) => ({ ...change, ingress_url: undefined }));
+    expect(plain(last?.changes)).toEqual(plain(plan.changes));
+    expect(revision).toBe(plan.revision);
+    expect((await deliver(plan.changes.find(({ slug }) => slug === 'later')?.ingress_url ?? '', TOKEN)).status).toBe(202);
+    await service.api('PATCH', `/factory/${uid}`, { source: folder.source });
+    await service.sync(uid);
+    await other.remove();
+  });
+
+  it('tells a rename', async () => {
+    const plan = await planned(files({ webhooks: { orders: { secretName: 'hook-token' }, offers: { secretName: 'hook-token' } }, automations: { triage: { webhooks: ['orders'] }, report: { webhooks: ['offers'] } } }));
+    expect(plan.changes.find(({ slug }) => slug === 'offers')).toMatchObject({ action: 'create', renamed_from: webhookPath('sales') });
+  });
+
+  it('names every problem of every file with its place, and changes nothing then', async () => {
+    const plan = await planned([
+      { path: webhookPath('orders'), content: 'secretname: x\n' },
+      { path: webhookPath('a'), content: 'secretName: hook-tokne\n' },
+      { path: webhookPath('b'), content: 'authMode: url_token\nsecretName: not-url-safe\n' },
+      { path: webhookPath('c'), content: 'secretName: unset-yet\n' },
+      { path: automationPath('triage'), content: 'no front matter' },
+    ]);
+    expect(plan).toMatchObject({ valid: false, ending: 'blocked', reason: 'definitions-invalid', changes: [], held: [], plan: null });
+    expect(plan.problems.map(({ path, line, column, rule }) => `${path}:${line}:${column} ${rule}`)).toEqual([
+      'automations/triage/automation.md:1:1 front-matter-missing', 'webhooks/a.yaml:1:13 secret-known', 'webhooks/b.yaml:2:13 secret-usable', 'webhooks/c.yaml:1:13 secret-unset',
+      'webhooks/orders.yaml:1:1 missing-key', 'webhooks/orders.yaml:1:1 unknown-key',
+    ]);
+    expect(plan.problems[1]).toMatchObject({ severity: 'error', code: expect.stringMatching(/^FF_/), end_line: 1, message: expect.stringContaining('did you mean "hook-token"?') });
+  });
+
+  it('knows no secret that the factory may not see, not even to suggest it', async () => {
+    const [hidden] = (await planned(files({ webhooks: { orders: { secretName: 'of-others' } } }))).problems;
+    const [missing] = (await planned(files({ webhooks: { orders: { secretName: 'zf-others' } } }))).problems;
+    expect(hidden?.message.replace('of-others', 'NAME')).toBe(missing?.message.replace('zf-others', 'NAME'));
+    expect(missing?.message).not.toContain('of-others');
+  });
+
+  it('holds deletions that the guard would hold, under a digest that lets exactly this tree through', async () => {
+    const tree: FactoryTree = { webhooks: {}, automations: {} };
+    const rest = [...files(tree), { path: 'factory.yaml', content: 'name: Empty\n' }];
+    const plan = await planned(rest);
+    expect(plan).toMatchObject({ valid: true, ending: 'blocked', reason: 'prune-held', plan: expect.stringMatching(/^sha256:[0-9a-f]{64}$/), summary: { delete: 0, held: 4 } });
+    expect(shown(plan)).toEqual(['update factory ']);
+    expect(plan.held.map(({ slug }) => slug)).toEqual(['report', 'triage', 'orders', 'sales']);
+    await service.api('POST', `/factory/${uid}/approve`, { plan: plan.plan });
+    const approved = await planned(rest);
+    expect(approved).toMatchObject({ ending: 'applied', held: [], plan: null, summary: { delete: 4, held: 0 } });
+    expect((await statusOf(service, uid)).inventory).toHaveLength(4);
+  });
+
+  it('says what is no factory, and reads nothing of what is no definition', async () => {
+    expect((await planned([])).problems).toMatchObject([{ rule: 'not-a-factory' }]);
+    const plan = await planned([...files(TREE), { path: 'README.md', content: '\0' }, { path: 'src/webhooks/x.yaml', content: ':' }, { path: 'webhooks\\x.yaml', content: ':' }]);
+    expect(plan).toMatchObject({ valid: true, changes: [], revision: (await statusOf(service, uid)).revision_applied });
+  });
+
+  it('writes nothing', async () => {
+    const before = [await statusOf(service, uid), await syncsOf(service, uid), (await service.api('GET', `/factory/${uid}/webhooks`)).body];
+    await planned(files({ webhooks: { fresh: { secretName: 'hook-token' } } }));
+    expect([await statusOf(service, uid), await syncsOf(service, uid), (await service.api('GET', `/factory/${uid}/webhooks`)).body]).toEqual(before);
+    expect((await deliver(service.ingressUrl('shop', 'fresh'), TOKEN)).status).toBe(404);
+  });
+
+  it('of perFile shows what applies beside the files in error', async () => {
+    const path = await factoryFolder(TREE);
+    writeFileSync(join(path.path, 'factory.yaml'), 'applyMode: perFile\n');
+    const lenient = await service.factory('lenient', path.source);
+    const answer = await service.api('POST', `/factory/${lenient}/plan`, {
+      files: [{ path: 'factory.yaml', content: 'applyMode: perFile\n' }, { path: webhookPath('orders'), content: 'secretName: 5\n' }, { path: webhookPath('fresh'), content: 'secretName: hook-token\n' }],
+    });
+    expect(answer.body).toMatchObject({ valid: false, ending: 'applied', changes: [{ action: 'create', slug: 'fresh' }], summary: { create: 1, held: 3 }, plan: null });
+    await path.remove();
+  });
+});
+
+describe('a request to plan', () => {
+  const file = (path: unknown, content: unknown = ''): unknown => ({ path, content });
+  it.each<[string, unknown, string[]]>([
+    ['no files', {}, ['/files']],
+    ['files that are no list', { files: 'x' }, ['/files']],
+    ['files that are none', { files: [5, {}, file(5, 5)] }, ['/files/0', '/files/1/path', '/files/1/content', '/files/2/path', '/files/2/content']],
+    ['paths that lead out', { files: [file('../x'), file('a/../b'), file('/etc/passwd'), file('a//b'), file('./a')] }, ['/files/0/path', '/files/1/path', '/files/2/path', '/files/3/path', '/files/4/path']],
+    ['an empty path', { files: [file('')] }, ['/files/0/path']],
+    ['NUL in a path', { files: [file('a\0b')] }, ['/files/0/path']],
+    ['half a character', { files: [file('a\ud800'), file('b', '\udc00')] }, ['/files/0/path', '/files/1/content']],
+    ['the same path twice', { files: [file('a'), file('b'), file('a')] }, ['/files/2/path']],
+    ['an endless path', { files: [file('a'.repeat(4097))] }, ['/files/0/path']],
+    ['everything at once', { files: [file('/a'), file(7), file('/a', '\ud800')] }, ['/files/0/path', '/files/1/path', '/files/2/path', '/files/2/content', '/files/2/path']],
+    ['too many files', { files: Array.from({ length: 2001 }, (_, n) => file(`x/${n}`)) }, ['/files']],
+  ])('with %s is refused, every member named', async (_what, body, pointers) => {
+    const answer = await service.api('POST', `/factory/${uid}/plan`, body, viewer);
+    expect(answer.status).toBe(400);
+    expect((answer.body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer).sort()).toEqual([...pointers].sort());
+  });
+
+  it('with a large file gets a problem, and over the limit of bodies 413', async () => {
+    const plan = await planned([{ path: webhookPath('orders'), content: `# ${'x'.repeat(262_144)}` }]);
+    expect(plan.problems).toMatchObject([{ path: webhookPath('orders'), rule: 'file-too-large' }]);
+    expect((await service.api('POST', `/factory/${uid}/plan`, { files: [file('a', 'x'.repeat(1_048_576))] }, viewer)).status).toBe(413);
+  });
+
+  it.each(['a: &x [*x]', '---\n---\na: 1', '!!js/function x', '{'.repeat(10_000), '\0', '\ufeffa: 1', '%YAML 9.9\n---\n', '- '.repeat(5_000), '__proto__: {polluted: true}'])('with the content %j gets an answer', async (content) => {
+    const plan = await planned([{ path: webhookPath('orders'), content }, { path: automationPath('triage'), content: `---js\n${content}\n---\nx` }]);
+    expect(plan.valid).toBe(false);
+    expect(plan.problems.every(({ line, column }) => line > 0 && column > 0)).toBe(true);
+  });
+
+  it('for a factory that the key may not see is 404, like for none', async () => {
+    const other = await service.api('POST', '/factory', { slug: 'elsewhere', source: { kind: 'dashboard' } });
+    const answers = await Promise.all([other.body['uid'], 'fac_00000000000000000000000000'].map((each) => service.api('POST', `/factory/${String(each)}/plan`, { files: [] }, viewer)));
+    const shape = ({ status, body: { detail, error } }: ApiAnswer): unknown => ({ status, detail, error });
+    expect(answers.map(shape)).toEqual([{ status: 404, detail: 'the factory was not found', error: 'resource_not_found' }, { status: 404, detail: 'the factory was not found', error: 'resource_not_found' }]);
+  });
+
+  it('for a dashboard factory shows what taking these files over would do', async () => {
+    const made = await service.api('POST', '/factory', { slug: 'by-hand', source: { kind: 'dashboard' } });
+    const answer = await service.api('POST', `/factory/${String(made.body['uid'])}/plan`, { files: files(TREE) });
+    expect(answer.body).toMatchObject({ valid: true, summary: { create: 4 } });
+  });
+});
+
+describe('millwright plan', () => {
+  let tree: FactoryFolder;
+  beforeEach(async () => {
+    tree = await factoryFolder(TREE);
+  });
+  afterEach(() => tree.remove());
+
+  const millwright = (...argv: string[]): Promise<Call> => call(['plan', ...argv], { cwd: tree.path, environment: { MILLWRIGHT_SERVER: service.url, MILLWRIGHT_API_KEY: viewer } });
+  const put = (path: string, text: string): void => {
+    mkdirSync(dirname(join(tree.path, path)), { recursive: true });
+    writeFileSync(join(tree.path, path), text);
+  };
+
+  it('ends with 0 where nothing changes', async () => {
+    expect(await millwright()).toEqual({ code: 0, out: 'No changes.\n', err: '' });
+  });
+
+  it('ends with 2 and the changes, with the URL of a new webhook', async () => {
+    put(webhookPath('fresh'), 'secretName: hook-token\n');
+    const fresh = service.webhookUid('shop', 'fresh');
+    expect(await millwright('.', '--factory', 'shop')).toEqual({
+      code: 2, err: '', out: `+ webhook fresh (${fresh}) webhooks/fresh.yaml\n1 to create, 0 to update, 0 to delete.\nfresh: ${service.ingressUrl('shop', 'fresh')}\n`,
+    });
+    expect(JSON.parse((await millwright('--format', 'json')).out)).toMatchObject({ factory_uid: uid, summary: { create: 1 } });
+  });
+
+  it('ends with 1 and every problem', async () => {
+    put(webhookPath('fresh'), 'secretName: hook-tokne\nenabld: false\n');
+    const { code, out, err } = await millwright();
+    expect({ code, out }).toEqual({
+      code: 1,
+      out: 'webhooks/fresh.yaml:1:13: secretName "hook-tokne" is not a team secret; did you mean "hook-token"? [secret-known]\nwebhooks/fresh.yaml:2:1: unknown key "enabld"; did you mean "enabled"? [unknown-key]\n',
+    });
+    expect(err).toBe('shop: 2 errors; nothing of this would apply\n');
+  });
+
+  it('ends with 4 where deletions would be held', async () => {
+    rmSync(join(tree.path, 'automations'), { recursive: true });
+    const { code, out, err } = await millwright();
+    expect(code).toBe(4);
+    expect(out).toMatch(/^! automation report .*: deletion held back\n! automation triage .*: deletion held back\nNo changes\. 2 deletions held back\.\n$/);
+    expect(err).toMatch(/^shop: this revision would delete the last automation \(2 of 2\).*sha256:[0-9a-f]{64}\n$/);
+  });
+
+  it('sends nothing that is no text, and says what it is', async () => {
+    symlinkSync('orders.yaml', join(tree.path, 'webhooks/link.yaml'));
+    writeFileSync(join(tree.path, 'webhooks/latin.yaml'), Buffer.from([0xe9]));
+    const { code, out, err } = await millwright();
+    expect(code).toBe(1);
+    expect(out).toBe('webhooks/latin.yaml:1:1: the file is not UTF-8 from here on; save it as UTF-8 [not-utf8]\nwebhooks/link.yaml:1:1: this is a symbolic link; commit the file itself [not-a-file]\n');
+    expect(err).toContain('the server was not asked');
+    expect(JSON.parse((await millwright('--format', 'json')).out)).toMatchObject({ valid: false, diagnostics: [{ rule: 'not-utf8' }, { rule: 'not-a-file' }] });
+  });
+
+  it.each<[string[], number, string]>([
+    [['not-there'], 64, 'cannot be read (ENOENT)'],
+    [['a', 'b'], 64, 'takes one DIR at most'],
+    [['--factory', 'nope'], 64, 'there is no factory nope'],
+    [['--format', 'xml'], 64, '--format must be text or json'],
+    [['--server', 'http://127.0.0.1:9'], 3, 'cannot be reached'],
+  ])('%j ends with %d', async (argv, code, message) => {
+    expect(await millwright(...argv)).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
+  });
+});
