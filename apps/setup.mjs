@@ -69,7 +69,7 @@ function jest(args, environment = {}) {
   const results = join(mkdtempSync(join(tmpdir(), 'millwright-tests-')), 'results.json');
   const code = run(
     process.execPath,
-    ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules/jest/bin/jest.js'), '--json', `--outputFile=${results}`, ...args],
+    ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules/jest/bin/jest.js'), '--maxWorkers=100%', '--json', `--outputFile=${results}`, ...args],
     environment,
     ['inherit', 'ignore', 'inherit'], // the report goes to stderr, the JSON to the file
   );

@@ -73,7 +73,7 @@ describe('millwright run', () => {
 
   it.each([
     [['--metadata', 'nothing'], 64, 'KEY=VALUE'], [['--metadata', '=x'], 64, 'KEY=VALUE'], [['--attach', '/no/such/file'], 64, 'cannot be read'], [['--attach', '-'], 64, 'needs a file'],
-    [['--metadata', 'delivery_id=x'], 1, 'metadata.delivery_id key is reserved'],
+    [['--metadata', 'delivery_id=x'], 1, 'metadata.delivery_id is reserved'],
   ])('refuses %j with code %i', async (argv, code, words) => {
     const refused = await millwright(['run', '--prompt', 'hello', ...argv]);
     expect(refused.code).toBe(code);

@@ -170,7 +170,7 @@ async function assemble(
       await Promise.all(uids.map((uid) => loops.ask(uid, 'secret')));
     },
   });
-  const runItems = new RunItems(accounts, artifacts, config.publicUrl, () => performance.now());
+  const runItems = new RunItems(accounts, artifacts, runs, config.publicUrl, () => performance.now());
   const runService = new RunService(runs, histories, factories, definitions, runItems, {
     publicUrl: config.publicUrl, nowMs, newId, waitingRuns,
     wake: () => engine.wake(),

@@ -20,56 +20,75 @@ export interface SchemaError {
 const QUOTED_CHARACTERS_MAX = 80;
 /** ajv keywords that only say that another error lies below. */
 const WRAPPERS: ReadonlySet<string> = new Set(['if', 'allOf', 'anyOf', 'oneOf', 'propertyNames']);
+/** ajv keywords that say how a text must look. */
+const FORMS: ReadonlySet<string> = new Set(['pattern', 'format']);
 
-type Describe = (error: ErrorObject) => SchemaError;
+/** How messages speak of what is checked. */
+export interface Wording {
+  /** Name of the member that a JSON pointer points to; of the whole value for ''. */
+  labelOf: (pointer: string) => string;
+  /** What a JSON object is called, with its article. */
+  mapping: string;
+}
+
+/** Of files. */
+export const DOCUMENT_WORDING: Wording = { labelOf, mapping: 'a mapping' };
+
+type Describe = (error: ErrorObject, words: Wording) => SchemaError;
 
 const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
-  additionalProperties: (error) => unknownKey(error, String(error.params['additionalProperty'])),
-  unevaluatedProperties: (error) => unknownKey(error, String(error.params['unevaluatedProperty'])),
-  required: (error) => missingKey(error, String(error.params['missingProperty'])),
-  dependentRequired: (error) => missingKey(error, String(error.params['missingProperty'])),
-  'false schema': (error) => wrongValue(error, 'is not allowed here'),
-  type: (error) => ({
+  additionalProperties: (error, words) => unknownKey(error, words, String(error.params['additionalProperty'])),
+  unevaluatedProperties: (error, words) => unknownKey(error, words, String(error.params['unevaluatedProperty'])),
+  required: (error, words) => missingKey(error, words, String(error.params['missingProperty'])),
+  dependentRequired: (error, words) => missingKey(error, words, String(error.params['missingProperty'])),
+  'false schema': (error, words) => wrongValue(error, words, 'is not allowed here'),
+  type: (error, words) => ({
     pointer: error.instancePath,
     kind: 'wrong-type',
-    message: `${labelOf(error.instancePath)} must be ${typeNames(error.params['type'])}, not ${typeNameOf(error.data)}`,
+    message: `${words.labelOf(error.instancePath)} must be ${typeNames(error.params['type'], words)}, not ${typeNameOf(error.data, words)}`,
   }),
-  enum: (error) => enumError(error, (error.params['allowedValues'] as unknown[]).map(String)),
-  const: (error) => enumError(error, [String(error.params['allowedValue'])]),
-  minLength: (error) => wrongValue(error, error.params['limit'] === 1 ? 'must not be empty' : `must have at least ${limitOf(error)} characters`),
-  maxLength: (error) => wrongValue(error, `must have at most ${limitOf(error)} characters`),
-  minItems: (error) => wrongValue(error, `must have at least ${limitOf(error)} ${limitOf(error) === '1' ? 'entry' : 'entries'}`),
-  maxItems: (error) => wrongValue(error, `must have at most ${limitOf(error)} entries`),
-  minProperties: (error) => wrongValue(error, `must have at least ${limitOf(error)} members`),
-  maxProperties: (error) => wrongValue(error, `must have at most ${limitOf(error)} members`),
-  minimum: (error) => wrongValue(error, `must be ${limitOf(error)} or more`),
-  maximum: (error) => wrongValue(error, `must be ${limitOf(error)} or less`),
-  exclusiveMinimum: (error) => wrongValue(error, `must be more than ${limitOf(error)}`),
-  exclusiveMaximum: (error) => wrongValue(error, `must be less than ${limitOf(error)}`),
+  enum: (error, words) => enumError(error, words, (error.params['allowedValues'] as unknown[]).map(String)),
+  const: (error, words) => enumError(error, words, [String(error.params['allowedValue'])]),
+  minLength: (error, words) => wrongValue(error, words, error.params['limit'] === 1 ? 'must not be empty' : `must have at least ${limitOf(error)} characters`),
+  maxLength: (error, words) => wrongValue(error, words, `must have at most ${limitOf(error)} characters`),
+  minItems: (error, words) => wrongValue(error, words, `must have at least ${limitOf(error)} ${limitOf(error) === '1' ? 'entry' : 'entries'}`),
+  maxItems: (error, words) => wrongValue(error, words, `must have at most ${limitOf(error)} entries`),
+  minProperties: (error, words) => wrongValue(error, words, `must have at least ${limitOf(error)} ${limitOf(error) === '1' ? 'member' : 'members'}`),
+  maxProperties: (error, words) => wrongValue(error, words, `must have at most ${limitOf(error)} members`),
+  minimum: (error, words) => wrongValue(error, words, `must be ${limitOf(error)} or more`),
+  maximum: (error, words) => wrongValue(error, words, `must be ${limitOf(error)} or less`),
+  exclusiveMinimum: (error, words) => wrongValue(error, words, `must be more than ${limitOf(error)}`),
+  exclusiveMaximum: (error, words) => wrongValue(error, words, `must be less than ${limitOf(error)}`),
   uniqueItems: repeatedEntry,
-  pattern: (error) =>
+  pattern: (error, words) =>
     error.propertyName === undefined
-      ? wrongValue(error, `must ${meaningOf(error)}`)
+      ? wrongValue(error, words, `must ${meaningOf(error)}`)
       : {
           pointer: `${error.instancePath}/${escapeSegment(error.propertyName)}`,
           kind: 'unknown-key',
-          message: `${quoted(error.propertyName)} is no possible name in ${labelOf(error.instancePath)}: names must ${meaningOf(error)}`,
+          message: `${quoted(error.propertyName)} is no possible name in ${words.labelOf(error.instancePath)}: names must ${meaningOf(error)}`,
         },
-  format: (error) => wrongValue(error, `must be a valid ${String(error.params['format'])}`),
+  format: (error, words) => wrongValue(error, words, `must be a valid ${String(error.params['format'])}`),
 };
 
 /** Turns the findings of one validation into errors, in a stable order and without repetitions. */
-export function describeErrors(errors: readonly ErrorObject[]): SchemaError[] {
-  const described = errors.filter(({ keyword }) => !WRAPPERS.has(keyword)).map((error) => (DESCRIPTIONS[error.keyword] ?? fallback)(error));
+export function describeErrors(errors: readonly ErrorObject[], words = DOCUMENT_WORDING): SchemaError[] {
+  const explained = new Map(errors.filter(isExplainedUnion).map((error) => [error.instancePath, wrongValue(error, words, `must ${meaningOf(error)}`)]));
+  const tooShort = new Set(errors.filter(({ keyword }) => keyword === 'minLength').map(({ instancePath }) => instancePath));
+  // A text that is too short need not be told how it would have to look.
+  const isSaid = ({ keyword, instancePath, propertyName }: ErrorObject): boolean => FORMS.has(keyword) && propertyName === undefined && tooShort.has(instancePath);
+  const findings = errors.filter((error) => !WRAPPERS.has(error.keyword) && !isSaid(error)).map((error) => (DESCRIPTIONS[error.keyword] ?? fallback)(error, words));
+  // The words of a union stand for what each of its branches says of the same member; what is wrong below it is told besides.
+  const described = [...explained.values(), ...findings.filter(({ pointer }) => !explained.has(pointer))];
   // A value of the wrong type is no allowed value either: the type says it all.
   const wrongTypes = new Set(described.filter(({ kind }) => kind === 'wrong-type').map(({ pointer }) => pointer));
   const telling = described.filter(({ kind, pointer }) => kind !== 'wrong-value' || !wrongTypes.has(pointer));
   return [...new Map(telling.map((error) => [`${error.pointer}\n${error.message}`, error])).values()];
 }
 
-function unknownKey(error: ErrorObject, member: string): SchemaError {
+function unknownKey(error: ErrorObject, words: Wording, member: string): SchemaError {
   const candidates = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {});
-  const where = error.instancePath === '' ? '' : ` in ${labelOf(error.instancePath)}`;
+  const where = error.instancePath === '' ? '' : ` in ${words.labelOf(error.instancePath)}`;
   return {
     pointer: `${error.instancePath}/${escapeSegment(member)}`,
     kind: 'unknown-key',
@@ -79,26 +98,26 @@ function unknownKey(error: ErrorObject, member: string): SchemaError {
   };
 }
 
-function missingKey(error: ErrorObject, member: string): SchemaError {
-  const where = error.instancePath === '' ? '' : ` in ${labelOf(error.instancePath)}`;
+function missingKey(error: ErrorObject, words: Wording, member: string): SchemaError {
+  const where = error.instancePath === '' ? '' : ` in ${words.labelOf(error.instancePath)}`;
   return { pointer: `${error.instancePath}/${escapeSegment(member)}`, kind: 'missing-key', message: `missing key ${quoted(member)}${where}` };
 }
 
-function wrongValue(error: ErrorObject, expectation: string): SchemaError {
-  return { pointer: error.instancePath, kind: 'wrong-value', message: `${labelOf(error.instancePath)} ${expectation}` };
+function wrongValue(error: ErrorObject, words: Wording, expectation: string): SchemaError {
+  return { pointer: error.instancePath, kind: 'wrong-value', message: `${words.labelOf(error.instancePath)} ${expectation}` };
 }
 
-function repeatedEntry(error: ErrorObject): SchemaError {
+function repeatedEntry(error: ErrorObject, words: Wording): SchemaError {
   const [first, second] = [Number(error.params['i']), Number(error.params['j'])].sort((left, right) => left - right);
   return {
-    ...wrongValue(error, `holds the same entry twice (entries ${first} and ${second}, counted from 0)`),
+    ...wrongValue(error, words, `holds the same entry twice (entries ${first} and ${second}, counted from 0)`),
     pointer: `${error.instancePath}/${second}`,
   };
 }
 
-function enumError(error: ErrorObject, allowed: readonly string[]): SchemaError {
+function enumError(error: ErrorObject, words: Wording, allowed: readonly string[]): SchemaError {
   const found = typeof error.data === 'string' ? error.data : undefined;
-  const subject = found === undefined ? labelOf(error.instancePath) : `${labelOf(error.instancePath)} ${quoted(found)}`;
+  const subject = found === undefined ? words.labelOf(error.instancePath) : `${words.labelOf(error.instancePath)} ${quoted(found)}`;
   const expectation = allowed.length === 1 ? `must be ${allowed.join()}` : `is not one of ${allowed.join(', ')}`;
   return {
     pointer: error.instancePath,
@@ -109,11 +128,16 @@ function enumError(error: ErrorObject, allowed: readonly string[]): SchemaError 
   };
 }
 
-function fallback(error: ErrorObject): SchemaError {
-  return wrongValue(error, error.message ?? `does not satisfy ${error.keyword}`);
+function fallback(error: ErrorObject, words: Wording): SchemaError {
+  return wrongValue(error, words, error.message ?? `does not satisfy ${error.keyword}`);
 }
 
-/** What a pattern asks for: the schema's own words (`x-meaning`), else the pattern. */
+/** Alternatives that the schema says in words of its own. */
+function isExplainedUnion({ keyword, parentSchema }: ErrorObject): boolean {
+  return keyword === 'anyOf' && typeof parentSchema?.['x-meaning'] === 'string';
+}
+
+/** What a pattern or union asks for: the schema's own words (`x-meaning`), else the pattern. */
 function meaningOf(error: ErrorObject): string {
   const meaning: unknown = error.parentSchema?.['x-meaning'];
   return typeof meaning === 'string' ? `be ${meaning}` : `match ${String(error.params['pattern'])}`;
@@ -133,18 +157,18 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   integer: 'a whole number',
   number: 'a number',
   array: 'a list',
-  object: 'a mapping',
   null: 'null',
 };
 
-function typeNames(type: unknown): string {
+function typeNames(type: unknown, words: Wording): string {
   const types = Array.isArray(type) ? type : [type];
-  return types.map((name) => TYPE_NAMES[String(name)] ?? String(name)).join(' or ');
+  return types.map((name) => (name === 'object' ? words.mapping : (TYPE_NAMES[String(name)] ?? String(name)))).join(' or ');
 }
 
-function typeNameOf(value: unknown): string {
+function typeNameOf(value: unknown, words: Wording): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'number') return Number.isInteger(value) ? 'a whole number' : 'a number';
+  if (typeof value === 'object') return words.mapping;
   return TYPE_NAMES[typeof value] ?? 'nothing';
 }

@@ -1,7 +1,7 @@
 /** The door of the contracts: schema → validator and type of one name. */
-export { compileSchema, validatorFor } from './validators.ts';
+export { compileBounded, compileSchema, isSmall, NAMED_NODES_MAX, validatorFor } from './validators.ts';
 export type { Checked, SchemaCheck } from './validators.ts';
-export type { SchemaError, SchemaErrorKind } from './errors.ts';
+export type { SchemaError, SchemaErrorKind, Wording } from './errors.ts';
 export { DEFINITION_SCHEMAS } from './registry.ts';
 export type { DefinitionDocuments, DefinitionSchemaName } from './registry.ts';
 export { isSchemaDocumentName, SCHEMA_DOCUMENTS, SCHEMA_VERSION } from './schema-documents.ts';

@@ -10,9 +10,9 @@ export function unescapeSegment(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** A JSON pointer as people write it: `/triggers/0/event` → `triggers[0].event`; the root is `the document`. */
-export function labelOf(pointer: string): string {
-  if (pointer === '') return 'the document';
+/** A JSON pointer as people write it: `/triggers/0/event` → `triggers[0].event`; the root is called `root`. */
+export function labelOf(pointer: string, root = 'the document'): string {
+  if (pointer === '') return root;
   const segments = pointer.slice(1).split('/').map(unescapeSegment);
   return segments.map((segment, index) => (/^\d+$/.test(segment) ? `[${segment}]` : (index === 0 ? '' : '.') + segment)).join('');
 }

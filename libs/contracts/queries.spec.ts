@@ -26,13 +26,12 @@ describe('a query', () => {
     { raw: { factory: ['', ''] }, value: { limit: 20 }, why: 'so are several of them' },
     { raw: { factory: ['a', ''] }, value: { limit: 20, factory: ['a', ''] }, why: 'unless one of them says something' },
     { raw: { limit: '500' }, value: { limit: 500 }, why: 'numbers are converted' },
-    { raw: { limit: ['3', 'x'] }, value: { limit: 3 }, why: 'of a parameter that is not repeatable the first counts' },
     { raw: { wait: 'true', ratio: '-1.5' }, value: { limit: 20, wait: true, ratio: -1.5 }, why: 'booleans and fractions are converted' },
     { raw: { state: 'QUEUED' }, value: { limit: 20, state: ['QUEUED'] }, why: 'one key is an array of one' },
     { raw: { state: ['QUEUED', 'FAILED'] }, value: { limit: 20, state: ['QUEUED', 'FAILED'] }, why: 'repeated keys are an array' },
     { raw: { creator: '5' }, value: { limit: 20, creator: '5' }, why: 'text stays text' },
     { raw: { creator: 'true' }, value: { limit: 20, creator: 'true' }, why: 'whatever it looks like' },
-    { raw: { 'metadata[a]': '1', 'metadata[b]': ['2', '3'] }, value: { limit: 20, metadata: { a: '1', b: '2' } }, why: 'maps are written by key; the first value of a key counts' },
+    { raw: { 'metadata[a]': '1', 'metadata[b]': ['2'] }, value: { limit: 20, metadata: { a: '1', b: '2' } }, why: 'maps are written by key' },
     { raw: { 'metadata[a]': '' }, value: { limit: 20, metadata: { a: '' } }, why: 'a value of a map may be empty' },
     { raw: { kind: RUN_ID }, value: { limit: 20, kind: RUN_ID }, why: 'a parameter may be of a component' },
     { raw: { unheard: '1', 'unheard[a]': '2', 'state[]': 'QUEUED', 'limit[a]': '1' }, value: { limit: 20 }, why: 'unknown names are ignored' },
@@ -44,7 +43,9 @@ describe('a query', () => {
 
   it.each<{ raw: RawQuery; pointers: string[]; why: string }>([
     { raw: { limit: '' }, pointers: ['limit'], why: 'no number' },
-    { raw: { limit: ['', '7'] }, pointers: ['limit'], why: 'the first counts' },
+    { raw: { limit: ['3', '3'] }, pointers: ['limit'], why: 'one value is taken, even if both are the same' },
+    { raw: { creator: ['', 'a'] }, pointers: ['creator'], why: 'even if one says nothing' },
+    { raw: { 'metadata[a/b]': ['1', '2'], 'metadata[c]': '3' }, pointers: ['metadata/a~1b'], why: 'a key of a map has one value' },
     { raw: { since: '' }, pointers: ['since'], why: 'no time' },
     { raw: { state: '' }, pointers: ['state/0'], why: 'none of the values' },
     { raw: { limit: '0' }, pointers: ['limit'], why: 'below its range' },
@@ -69,6 +70,22 @@ describe('a query', () => {
   ])('$raw is refused at $pointers: $why', ({ raw, pointers }) => {
     const read = readParameters(PARAMETERS, raw);
     expect(read.ok ? [] : [...new Set(read.errors.map(({ pointer }) => pointer))].sort()).toEqual(pointers);
+  });
+
+  it.each<{ raw: RawQuery; messages: string[] }>([
+    { raw: { limit: '0' }, messages: ['limit must be 1 or more'] },
+    { raw: { limit: 'x' }, messages: ['limit must be a whole number, not a string'] },
+    { raw: { limit: ['1', 'zzz'] }, messages: ['limit is given twice; it takes one value'] },
+    { raw: { creator: ['a', 'b', 'c'] }, messages: ['creator is given 3 times; it takes one value'] },
+    { raw: { state: ['QUEUED', 'FOO'] }, messages: ['state "FOO" is not one of QUEUED, FAILED'] },
+    { raw: { since: 'soon' }, messages: ['since must be a valid date-time'] },
+    { raw: { metadata: 'a=b' }, messages: ['metadata must be given as metadata[key]=value, not a string'] },
+    { raw: { 'metadata[a]': ['b', 'c'] }, messages: ['metadata[a] is given twice; it takes one value'] },
+    { raw: { 'metadata[0]': 'longer' }, messages: ['metadata[0] must have at most 5 characters'] },
+    { raw: { 'metadata[a]': 'x', 'metadata[b]': 'x', 'metadata[c]': 'x' }, messages: ['metadata must have at most 2 members'] },
+  ])('$raw is told $messages', ({ raw, messages }) => {
+    const read = readParameters(PARAMETERS, raw);
+    expect(read.ok ? [] : read.errors.map(({ message }) => message)).toEqual(messages);
   });
 
   it('names a parameter that must be there', () => {

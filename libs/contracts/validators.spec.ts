@@ -1,5 +1,5 @@
 /** Validators: everything that is wrong is named, by pointer and in words. */
-import { compileSchema, validatorFor } from './index.ts';
+import { compileBounded, compileSchema, NAMED_NODES_MAX, validatorFor } from './index.ts';
 
 const schema = {
   type: 'object',
@@ -47,6 +47,24 @@ describe('compileSchema', () => {
     expect(check(value)).toEqual({ ok: false, errors: [expect.objectContaining({ pointer, message })] });
   });
 
+  it('says what a union takes in the words of its schema, and what is wrong inside', () => {
+    const union = { anyOf: [{ const: '*' }, { type: 'array', items: { type: 'string' } }], 'x-meaning': '* or a list' };
+    const messagesOf = (value: unknown): unknown => {
+      const checked = compileSchema({ type: 'object', properties: { union } })({ union: value });
+      return checked.ok ? [] : checked.errors.map(({ pointer, message }) => [pointer, message]);
+    };
+    expect(messagesOf(['a'])).toEqual([]);
+    expect(messagesOf('a')).toEqual([['/union', 'union must be * or a list']]);
+    expect(messagesOf([1])).toEqual([['/union', 'union must be * or a list'], ['/union/0', 'union[0] must be a string, not a whole number']]);
+  });
+
+  it('speaks of the value as it is asked to', () => {
+    const words = { labelOf: (pointer: string) => `<${pointer}>`, mapping: 'an object' };
+    expect(compileSchema({ type: 'object' }, [], words)([])).toMatchObject({ errors: [{ message: '<> must be an object, not a list' }] });
+    expect(compileSchema({ type: 'array' }, [], words)({})).toMatchObject({ errors: [{ message: '<> must be a list, not an object' }] });
+    expect(compileSchema({ type: 'object', minProperties: 1 }, [], words)({})).toMatchObject({ errors: [{ message: '<> must have at least 1 member' }] });
+  });
+
   it('names every error at once', () => {
     const checked = check({ title: 1, state: 2, tags: 3, inner: { x: 1 } });
     expect(checked.ok ? [] : checked.errors.map(({ pointer }) => pointer).sort()).toEqual(['/inner/n', '/inner/x', '/state', '/tags', '/title']);
@@ -74,5 +92,43 @@ describe('compileSchema', () => {
 describe('validatorFor', () => {
   it.each(['factory', 'webhook', 'automation', 'environment'] as const)('compiles %s and refuses unknown keys', (name) => {
     expect(validatorFor(name)({ never: 1 })).toMatchObject({ ok: false });
+  });
+});
+
+describe('compileBounded', () => {
+  const list = compileBounded<{ items: string[] }>({ type: 'object', properties: { items: { type: 'array', maxItems: 10_000, items: { type: 'string' } }, n: { type: 'integer' } } });
+
+  it('names everything that is wrong with a value of a usual size', () => {
+    expect(list({ items: ['a', 1, 2], n: 'x' })).toMatchObject({ ok: false, errors: [{ pointer: '/items/1' }, { pointer: '/items/2' }, { pointer: '/n' }] });
+    expect(list({ items: ['a'] })).toMatchObject({ ok: true });
+  });
+
+  it('names only the first of a larger one: neither the work nor the answer grows with what a stranger sends', () => {
+    const checked = list({ items: Array.from({ length: NAMED_NODES_MAX + 1 }, () => 1) });
+    expect(checked.ok ? [] : checked.errors).toHaveLength(1);
+    const tooMany = list({ items: Array.from({ length: 2_000_000 }, () => 1) });
+    expect(tooMany.ok ? [] : tooMany.errors.map(({ message }) => message)).toEqual(['items must have at most 10000 entries']);
+    expect(list({ items: Array.from({ length: NAMED_NODES_MAX + 1 }, () => 'a') })).toMatchObject({ ok: true });
+  });
+});
+
+describe('a date-time', () => {
+  const when = compileSchema<string>({ type: 'string', format: 'date-time' });
+
+  it.each([
+    ['2024-02-29T12:00:00Z', true, 'UTC'],
+    ['2024-02-29t12:00:00.123456z', true, 'small letters and a fraction'],
+    ['2024-02-29T12:00:00+05:30', true, 'an offset'],
+    ['2023-02-29T12:00:00Z', false, 'a day that does not exist'],
+    ['2024-01-01T00:00:00+00', false, 'an offset without minutes, which no clock here can read'],
+    ['2024-01-01T00:00:00+0000', false, 'an offset without a colon'],
+    ['2024-01-01 00:00:00Z', false, 'a space for T'],
+    ['2024-01-01T00:00:00', false, 'no zone'],
+    ['2024-01-01T24:30:00Z', false, 'no such hour'],
+    ['9999-12-31T23:59:59-23:59', false, 'a year of five digits in UTC'],
+    ['yesterday', false, 'a word'],
+  ])('%s is %s: %s', (text, ok) => {
+    expect(when(text).ok).toBe(ok);
+    if (ok) expect(new Date(text.toUpperCase()).getTime()).not.toBeNaN();
   });
 });

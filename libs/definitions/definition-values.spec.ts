@@ -93,7 +93,7 @@ describe('an automation', () => {
       '/idleTimeoutMinutes wrong-value', '/network/allow/0 wrong-value', '/prompt empty-prompt', '/triggers/0/filter/webhook_ids/0 webhook-uid',
       '/triggers/0/filter/webhook_ids/0 webhook-known', '/triggers/0/filter/webhook_ids/1 webhook-known', '/triggers/0/filter/payload/a~1b/c filter-bare-scalar',
       '/triggers/1/schedule/cron cron', '/secrets/0/name run-secret-name', '/environmentId environment-known', '/skill skill-known',
-      '/secrets/0/name secret-known', '/secrets/1/name secret-known',
+      '/secrets/1/name secret-known',
     ]));
   });
 

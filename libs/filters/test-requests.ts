@@ -9,12 +9,12 @@ const SPECIMENS = ['entry_id', 'payload'];
 export function filterTestProblems(body: unknown): { pointer: string; message: string }[] {
   if (!isObject(body)) return [];
   const compilation = compileFilter(body['filter']);
-  const ofFilter = compilation.ok ? [] : compilation.problems.map(({ pointer, message }) => ({ pointer: `/filter${pointer}`, message }));
+  const ofFilter = compilation.ok ? [] : compilation.problems.map(({ pointer, message }) => ({ pointer: `/filter${pointer}`, message: `cannot be used: ${message}` }));
   return [...ofFilter, ...specimenProblems(SPECIMENS.filter((member) => Object.hasOwn(body, member)).length)];
 }
 
 function specimenProblems(given: number): { pointer: string; message: string }[] {
   if (given === 1) return [];
-  const message = given === 0 ? 'is missing: give entry_id or payload' : 'give one of entry_id and payload, not both';
-  return SPECIMENS.map((member) => ({ pointer: `/${member}`, message }));
+  const words = given === 0 ? 'is required unless there is' : 'cannot be given together with';
+  return SPECIMENS.map((member) => ({ pointer: `/${member}`, message: `${words} ${SPECIMENS.filter((other) => other !== member).join()}` }));
 }

@@ -33,6 +33,9 @@ export function toAgentConfig(defaults: AgentDefaults): AmbientAgentConfig {
   });
 }
 
+/** The last level: what holds where nobody said anything. An idle session is kept for ten minutes. contract 3 (AmbientAgentConfig). */
+export const SERVER_DEFAULTS: AmbientAgentConfig = { idle_timeout_minutes: 10 };
+
 /**
  * Run over automation over factory over server: a member is taken whole from the first level that has it, nothing is merged below that; unknown
  * members are left out. It is named explicitly, else after its skill, else `name`: the automation. contract 3 (AmbientAgentConfig).

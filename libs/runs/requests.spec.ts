@@ -23,6 +23,13 @@ describe('metadata', () => {
     expect(metadataProblems(entries(21))).toEqual([{ pointer: '/metadata', message: 'has 21 entries, at most 20 are allowed' }]);
   });
 
+  it.each([
+    ['bad key', 'is not a valid name: names are 1 to 64 characters of A-Z, a-z, 0-9, ".", "_" and "-"'],
+    ['automation_id', 'is reserved: the service sets it itself'],
+  ])('%j %s', (key, message) => {
+    expect(metadataProblems({ [key]: 'x' })).toEqual([{ pointer: `/metadata/${key}`, message }]);
+  });
+
   it('never repeats a value', () => {
     expect(JSON.stringify(metadataProblems({ a: `hidden\0${'x'.repeat(300)}` }))).not.toContain('hidden');
   });
@@ -73,7 +80,9 @@ describe('a whole request', () => {
   it.each([
     { rules: runRequestProblems, body: { prompt: 'x', metadata: {}, attachments: [] }, pointers: [], why: 'nothing is wrong' },
     { rules: runRequestProblems, body: {}, pointers: ['/prompt'], why: 'a run needs something to do' },
-    { rules: runRequestProblems, body: { config: { skill_spec: 'review' } }, pointers: [], why: 'a skill is something to do' },
+    { rules: runRequestProblems, body: { config: { skill_spec: 'review' }, factory_uid: 'fac_a' }, pointers: [], why: 'a skill is something to do' },
+    { rules: runRequestProblems, body: { skill: 'acme/tools:review' }, pointers: [], why: 'a skill of a repository needs no factory' },
+    { rules: runRequestProblems, body: { skill: 'review', config: { skill_spec: 'review' } }, pointers: ['/skill', '/config/skill_spec'], why: 'a bare name is a skill of a factory' },
     {
       rules: runRequestProblems, body: { metadata: { 'a b': 'x' }, skill: 'No', config: { skill_spec: 'Nor', mcp_servers: { a: {} } }, attachments: [file], images: [{ mime_type: 'image/png', data: '?' }] },
       pointers: ['/metadata/a b', '/skill', '/config/skill_spec', '/config/mcp_servers/a', '/images/0/data', '/attachments/0/file_name', '/attachments/0/data'], why: 'everything at once',

@@ -21,7 +21,10 @@ const METADATA_KEY = /^[A-Za-z0-9._-]{1,64}$/;
 export function runRequestProblems(body: unknown): RequestProblem[] {
   const request = membersOf(body);
   if (request === undefined) return [];
-  return [...promptProblems(request), ...metadataProblems(request['metadata']), ...skillProblems(request['skill'], '/skill'), ...agentConfigProblems(request['config']), ...attachmentProblems(request)];
+  return [
+    ...promptProblems(request), ...metadataProblems(request['metadata']), ...skillProblems(request['skill'], '/skill'), ...ownSkillProblems(request),
+    ...agentConfigProblems(request['config']), ...attachmentProblems(request),
+  ];
 }
 
 /** The same for a dispatch, whose ticket becomes metadata of the run. contract 4. */
@@ -53,8 +56,8 @@ export function metadataProblems(metadata: unknown, at = '/metadata'): RequestPr
 
 function entryProblems(key: string, value: unknown, pointer: string): RequestProblem[] {
   const messages: string[] = [];
-  if (!METADATA_KEY.test(key)) messages.push('key must be 1 to 64 characters of A-Z, a-z, 0-9, ".", "_" and "-"');
-  if (RESERVED_METADATA_KEYS.includes(key)) messages.push('key is reserved: the service sets it itself');
+  if (!METADATA_KEY.test(key)) messages.push('is not a valid name: names are 1 to 64 characters of A-Z, a-z, 0-9, ".", "_" and "-"');
+  if (RESERVED_METADATA_KEYS.includes(key)) messages.push('is reserved: the service sets it itself');
   if (typeof value !== 'string') messages.push('must be a string');
   else if (value.includes('\0')) messages.push('must not contain NUL');
   else if (Buffer.byteLength(value) > METADATA_VALUE_BYTES_MAX) messages.push(`must be at most ${METADATA_VALUE_BYTES_MAX} bytes of UTF-8`);
@@ -70,6 +73,15 @@ export function ticketProblems({ ticket_ref: ref, ticket_url: url }: Readonly<Re
 export function skillProblems(skill: unknown, at: string): RequestProblem[] {
   if (typeof skill !== 'string' || isSkillReference(skill)) return [];
   return [{ pointer: at, message: 'must be owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory' }];
+}
+
+/** A skill by its bare name is one of the factory's, so that there has to be one. */
+function ownSkillProblems({ skill, config, factory_uid: factoryUid }: Readonly<Record<string, unknown>>): RequestProblem[] {
+  const named = { '/skill': skill, '/config/skill_spec': membersOf(config)?.['skill_spec'] };
+  return Object.entries(named).flatMap(([pointer, reference]) =>
+    factoryUid === undefined && typeof reference === 'string' && isSkillReference(reference) && !reference.includes(':')
+      ? [{ pointer, message: 'must be owner/repo:skill-name or owner/repo:path/to/SKILL.md: a bare name is a skill of a factory, and none is named' }]
+      : []);
 }
 
 /** Everything wrong with a request's configuration that its schema cannot state. contract 3 (AmbientAgentConfig). */

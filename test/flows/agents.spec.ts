@@ -63,7 +63,7 @@ describe('skills', () => {
   it('know when they were used last, under either name, in their own factory', async () => {
     const runId = await startedRun(service, 'exit 0', { skill: 'deploy', factory_uid: tools });
     const { created_at: createdAt } = await runIn(service, runId, ...ENDED);
-    await runIn(service, await startedRun(service, 'exit 0', { skill: 'deploy' }), ...ENDED); // of no factory
+    await runIn(service, await startedRun(service, 'exit 0', { skill: 'acme/tools:deploy' }), ...ENDED); // of no factory
     expect((await agents())[0]?.variants[0]?.last_run_timestamp).toBe(createdAt);
     expect(namesOf(await agents('?sort_by=last_run'))[0]).toBe('deploy');
   });

@@ -174,7 +174,7 @@ describe('a cursor', () => {
   const cursorOf = async (query: string, key?: string): Promise<string> => String(pageInfo(await list(`${query}&limit=1`, key)).next_cursor);
 
   it.each([
-    ['state=QUEUED', 'limit=1', 'without its filter'], ['limit=1', 'limit=1&state=QUEUED', 'with another filter'], ['state=QUEUED', 'state=FAILED', 'of another state'],
+    ['state=QUEUED', 'limit=1', 'without its filter'], ['sort_by=updated_at', 'limit=1&state=QUEUED', 'with another filter'], ['state=QUEUED', 'state=FAILED', 'of another state'],
     ['sort_by=title', 'sort_by=created_at', 'of another order'], ['sort_order=asc', 'sort_order=desc', 'of the other direction'], ['metadata[team]=red', 'metadata[team]=blue', 'of other metadata'],
   ])('of %s is refused for %s: %s', async (query, other) => {
     const answer = await list(`${other}&cursor=${await cursorOf(query)}`);
@@ -225,7 +225,7 @@ describe('a malformed query', () => {
 
   it('names an order that other services have and this one does not', async () => {
     const answer = await list('sort_by=agent');
-    expect(answer).toMatchObject({ status: 422, body: { error: 'operation_not_supported' } });
+    expect(answer).toMatchObject({ status: 422, body: { error: 'operation_not_supported', detail: expect.stringContaining('sort_by agent is not supported here') } });
     expect(pointersOf(answer)).toEqual(['sort_by']);
   });
 });

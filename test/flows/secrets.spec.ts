@@ -227,7 +227,9 @@ describe("a factory's own secret", () => {
     repository.commit({ [webhookPath('both')]: webhookFile('both') });
     await service.sync(uid);
     expect((await deliver(service.ingressUrl('main', 'both'), 'the-team-token-of-length')).status).toBe(202);
-    const answer = await service.api('PUT', `/factory/${uid}/secrets/both`, { value: 'the-factory-token-of-length', grants: { factories: '*', uses: ['webhook'] } }, manager);
+    const everybody = await service.api('PUT', `/factory/${uid}/secrets/both`, { value: 'the-factory-token-of-length', grants: { factories: '*' } }, manager);
+    expect(everybody).toMatchObject({ status: 400, body: { errors: [{ pointer: '/grants/factories' }] } });
+    const answer = await service.api('PUT', `/factory/${uid}/secrets/both`, { value: 'the-factory-token-of-length', grants: { factories: [uid], uses: ['webhook'] } }, manager);
     expect(answer).toMatchObject({ status: 200, body: { owner: uid, grants: { factories: [uid], uses: ['webhook'] } } });
     await eventually('the own secret serves', async () => ((await deliver(service.ingressUrl('main', 'both'), 'the-factory-token-of-length')).status === 202 ? true : undefined), 3_000);
     expect((await deliver(service.ingressUrl('main', 'both'), 'the-team-token-of-length')).status).toBe(401);

@@ -32,16 +32,23 @@ export function refuseChange({ automation, text }: ManagedAutomation, wanted: Au
   const edited = editedAutomationFile(before, changes, wanted.prompt);
   if (wanted.name !== undefined && wanted.name !== automation.name) return refuseRename(automation, wanted.name, edited);
   const keys = [...Object.keys(changes), ...(wanted.prompt === undefined ? [] : ['the prompt'])].join(', ');
-  return belongsIntoFile(`edit ${keys === '' ? 'it' : keys} in ${automation.path}`, automation.path, keys === '' ? null : keys, edited);
+  return belongsIntoFile(`edit ${keys === '' ? 'it' : keys} in ${fileOf(automation)}`, fileOf(automation), keys === '' ? null : keys, edited);
 }
 
-export function refuseDelete({ path }: AutomationRow): Refusal {
+export function refuseDelete(automation: AutomationRow): Refusal {
+  const path = fileOf(automation);
   return belongsIntoFile(`remove the file ${path}`, path, null, null);
 }
 
-function refuseRename({ slug, path }: AutomationRow, name: string, text: string): Refusal {
+function refuseRename(automation: AutomationRow, name: string, text: string): Refusal {
+  const { slug } = automation;
   const newFile = `automations/${slugOf(name, 'automation', new Set([slug]))}/automation.md`;
-  return belongsIntoFile(`the name of an automation is the name of its folder; as ${newFile} it is another automation`, path, null, text, { new_file: newFile });
+  return belongsIntoFile(`the name of an automation is the name of its folder; as ${newFile} it is another automation`, fileOf(automation), null, text, { new_file: newFile });
+}
+
+/** Its file; of an automation that no file has taken over yet, the one that will be its own. */
+function fileOf({ path, slug }: AutomationRow): string {
+  return path === '' ? `automations/${slug}/automation.md` : path;
 }
 
 /** Keys of the agent that the automation never had need no removal. */

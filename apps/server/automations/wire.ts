@@ -21,7 +21,7 @@ export function toAutomationItem(automation: AutomationRow, { isManaged, lastFir
     uid: automation.uid, slug: automation.slug, name: automation.name, enabled: automation.enabled === 1, triggers: triggers.map(toTriggerItem), prompt,
     agent: toAgentConfig(agent) as AutomationAgent,
     ...withoutAbsent({ description, concurrency: concurrency && withoutAbsent({ group: concurrency.group, when_busy: concurrency.whenBusy }), limits, network: network as AutomationItem['network'] }),
-    version: automation.version, revision: automation.revision, file: isManaged ? automation.path : null,
+    version: automation.version, revision: automation.revision, file: isManaged && automation.path !== '' ? automation.path : null,
     created_at: toTime(automation.created_at), updated_at: toTime(automation.updated_at), last_fired_at: lastFiredAtMs === undefined ? null : toTime(lastFiredAtMs),
   };
 }

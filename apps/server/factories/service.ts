@@ -11,9 +11,10 @@ import { changedBy, type Caller } from '../http/access.ts';
 import { lastingConflict, notFound, Refusal } from '../http/answers.ts';
 import type { FactoryCreate, FactoryPatch } from '../http/body-schemas.ts';
 import { pageInfoOf, pageOf, placeOf } from '../http/pages.ts';
-import { checkGitUrl, isBranchName, normalizeSubfolder } from '../sync/sources/git-urls.ts';
+import { normalizeSubfolder } from '../sync/sources/git-urls.ts';
 import type { SyncLoops } from '../sync/loops.ts';
 import { toFactoryItem } from './items.ts';
+import { gitSourceErrors } from './request-rules.ts';
 import { toStatusItem } from './status-item.ts';
 import { toSyncItem } from './sync-items.ts';
 import { visibleFactory } from './visible.ts';
@@ -188,13 +189,8 @@ function toSource(wanted: FactoryCreate['source'], allowLocal: boolean): Factory
 /** Throws a 400 that names every member that git could not take. */
 function toGitSource(wanted: Extract<FactoryCreate['source'], { kind: 'git' }>, allowLocal: boolean): FactorySource {
   const { url, branch, interval, credential_secret: credentialSecret, push_secret: pushSecret } = wanted;
-  const checked = checkGitUrl(url, allowLocal);
   const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
-  const errors = [
-    ...(checked.ok ? [] : [{ pointer: '/source/url', message: checked.message }]),
-    ...(branch === undefined || isBranchName(branch) ? [] : [{ pointer: '/source/branch', message: 'is not a valid branch name' }]),
-    ...(wanted.path === undefined || path !== undefined ? [] : [{ pointer: '/source/path', message: 'must be a plain relative path inside the repository' }]),
-  ];
+  const errors = gitSourceErrors(wanted, allowLocal);
   if (errors.length > 0) throw new Refusal('invalid_request', 'the source cannot be used', { errors });
   return { kind: 'git', url, branch, path, interval, credentialSecret, pushSecret };
 }

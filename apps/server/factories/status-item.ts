@@ -43,7 +43,7 @@ type Held = (entry: InventoryEntry) => boolean;
 
 function toInventoryItem(entry: InventoryEntry, managed: boolean, isHeld: Held): InventoryItem {
   const { kind, slug, uid, path, revision, enabled } = entry;
-  return { kind, slug, uid, file: managed ? path : null, revision, state: isHeld(entry) ? 'held' : enabled ? 'applied' : 'disabled' };
+  return { kind, slug, uid, file: managed && path !== '' ? path : null, revision, state: isHeld(entry) ? 'held' : enabled ? 'applied' : 'disabled' };
 }
 
 /** Which objects the last pass left as they were although files say otherwise, as far as that pass is the recorded one. */

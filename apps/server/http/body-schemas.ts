@@ -1,8 +1,13 @@
 /** The JSON Schemas of request bodies as Standard Schemas: one file is validator, type and documentation. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { API_SCHEMAS, compileSchema, labelOf, componentOf, type ApiKeyCreate, type ApiKeyPatch, type AutomationCreate, type AutomationPatch, type FactoryFilesValidateRequest, type FilterTestRequest, type PlanApproval, type PlanRequest, type SecretPut, type WebhookCreate, type WebhookPatch, type WebhookRotate } from '#contracts';
+import { API_SCHEMAS, compileBounded, isSmall, labelOf, componentOf, type ApiKeyCreate, type ApiKeyPatch, type AutomationCreate, type AutomationPatch, type FactoryFilesValidateRequest, type FilterTestRequest, type PlanApproval, type PlanRequest, type SecretPut, type WebhookCreate, type WebhookPatch, type WebhookRotate, type Wording } from '#contracts';
 import { postedTreeProblems } from '#definitions';
 import { filterTestProblems } from '#filters';
+import { automationRequestErrors } from '../automations/request-rules.ts';
+import { factoryRequestErrors } from '../factories/request-rules.ts';
+import { keyRequestErrors } from '../keys/request-rules.ts';
+import { changedWebhookErrors, newWebhookErrors } from '../webhooks/request-rules.ts';
+import type { MemberError } from './answers.ts';
 import apiKeyCreate from '../../../schemas/api/api-key-create.schema.json' with { type: 'json' };
 import apiKeyPatch from '../../../schemas/api/api-key-patch.schema.json' with { type: 'json' };
 import approve from '../../../schemas/api/approve.schema.json' with { type: 'json' };
@@ -55,30 +60,34 @@ export interface FactoryCreate {
 
 export type FactoryPatch = Partial<Omit<FactoryCreate, 'slug'>>;
 
+/** Errors speak of the body of a request, which is JSON. */
+const BODY_WORDING: Wording = { labelOf: (pointer) => labelOf(pointer, 'the body'), mapping: 'a JSON object' };
+
 export const RUN_AGENT_REQUEST = bodySchema<RunAgentRequest>(runAgent, runRequestProblems);
 export const DISPATCH_REQUEST = bodySchema<FactoryDispatchRequest>(dispatch, dispatchProblems);
 export const RUN_FOLLOWUP_REQUEST = bodySchema<RunFollowupRequest>(runFollowup, followupProblems);
-export const API_KEY_CREATE = bodySchema<ApiKeyCreate>(apiKeyCreate);
+export const API_KEY_CREATE = bodySchema<ApiKeyCreate>(apiKeyCreate, noRules, keyRequestErrors);
 export const API_KEY_PATCH = bodySchema<ApiKeyPatch>(apiKeyPatch);
 export const SECRET_PUT = bodySchema<SecretPut>(secretPut);
-export const FACTORY_CREATE = bodySchema<FactoryCreate>(factoryCreate);
-export const FACTORY_PATCH = bodySchema<FactoryPatch>(factoryPatch);
+export const FACTORY_CREATE = bodySchema<FactoryCreate>(factoryCreate, noRules, factoryRequestErrors);
+export const FACTORY_PATCH = bodySchema<FactoryPatch>(factoryPatch, noRules, factoryRequestErrors);
 export const PLAN_APPROVAL = bodySchema<PlanApproval>(approve);
 export const PLAN_REQUEST = bodySchema<PlanRequest>(planRequest, postedTreeProblems);
 export const FILTER_TEST_REQUEST = bodySchema<FilterTestRequest>(filterTest, filterTestProblems);
 export const FACTORY_FILES_VALIDATE_REQUEST = bodySchema<FactoryFilesValidateRequest>(factoryFilesValidate, postedTreeProblems);
-export const WEBHOOK_CREATE = bodySchema<WebhookCreate>(componentOf('webhook-create'));
-export const WEBHOOK_PATCH = bodySchema<WebhookPatch>(componentOf('webhook-patch'));
+export const WEBHOOK_CREATE = bodySchema<WebhookCreate>(componentOf('webhook-create'), noRules, newWebhookErrors);
+export const WEBHOOK_PATCH = bodySchema<WebhookPatch>(componentOf('webhook-patch'), noRules, changedWebhookErrors);
 export const WEBHOOK_ROTATE = emptyIfAbsent(bodySchema<WebhookRotate>(componentOf('webhook-rotate')));
-export const AUTOMATION_CREATE = bodySchema<AutomationCreate>(componentOf('automation-create'));
-export const AUTOMATION_PATCH = bodySchema<AutomationPatch>(componentOf('automation-patch'));
+export const AUTOMATION_CREATE = bodySchema<AutomationCreate>(componentOf('automation-create'), noRules, automationRequestErrors);
+export const AUTOMATION_PATCH = bodySchema<AutomationPatch>(componentOf('automation-patch'), noRules, automationRequestErrors);
 
 /**
  * Adapts a JSON Schema, and rules that it cannot state: both are told together. An issue's path is the JSON pointer of the offending
- * member, as its only element.
+ * member, as its only element. `refusedLater`: what a service refuses for itself, together with what only it knows; it is told here
+ * beside the schema's errors, whose request no service sees.
  */
-function bodySchema<T>(schema: object, rules: (body: unknown) => RequestProblem[] = () => []): StandardSchemaV1<unknown, T> {
-  const check = compileSchema<T>(schema, Object.values(API_SCHEMAS));
+function bodySchema<T>(schema: object, rules: (body: unknown) => RequestProblem[] = noRules, refusedLater: (body: unknown) => MemberError[] = noRules): StandardSchemaV1<unknown, T> {
+  const check = compileBounded<T>(schema, Object.values(API_SCHEMAS), BODY_WORDING);
   return {
     '~standard': {
       version: 1,
@@ -87,13 +96,27 @@ function bodySchema<T>(schema: object, rules: (body: unknown) => RequestProblem[
         const checked = check(value);
         const errors = checked.ok ? [] : checked.errors;
         const named = new Set(errors.map(({ pointer }) => pointer));
+        const broken = (checked.ok || isSmall(value) ? rules(value) : []).map(({ pointer, message }) => ({ pointer, message: `${BODY_WORDING.labelOf(pointer)} ${message}` }));
+        const later = !checked.ok && isSmall(value) ? refusedLater(value) : [];
         // The schema has said already what is wrong with a member that it names.
-        const broken = rules(value).filter(({ pointer }) => !named.has(pointer)).map(({ pointer, message }) => ({ pointer, message: `${labelOf(pointer)} ${message}` }));
-        const issues = [...errors, ...broken].map(({ pointer, message }) => ({ path: [pointer], message }));
-        return checked.ok && issues.length === 0 ? { value: checked.value } : { issues };
+        const issues = [...errors, ...[...broken, ...later].filter(({ pointer }) => !named.has(pointer))].map(({ pointer, message }) => ({ path: [pointer], message }));
+        return checked.ok && issues.length === 0 ? { value: checked.value } : { issues: firstOf(issues) };
       },
     },
   };
+}
+
+function noRules(): [] {
+  return [];
+}
+
+/** Faults that one answer names: more than a person mends in one go. */
+const ISSUES_MAX = 100;
+
+/** The first of them, and how many more there are. */
+function firstOf(issues: readonly { path: string[]; message: string }[]): readonly { path: string[]; message: string }[] {
+  if (issues.length <= ISSUES_MAX) return issues;
+  return [...issues.slice(0, ISSUES_MAX), { path: [''], message: `… and ${issues.length - ISSUES_MAX} more` }];
 }
 
 /** Takes a request without a body for one with an empty object. */

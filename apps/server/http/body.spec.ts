@@ -1,4 +1,4 @@
-/** How deep a body nests, how long it may take, and what a query parameter says that comes more than once. contract 3. */
+/** How deep a body nests, and how long it may take. contract 3. */
 import fastify from 'fastify';
 import { connectRaw, requestHead } from '../../../test/support/raw-http.ts';
 import { Refusal } from './answers.ts';

@@ -6,7 +6,8 @@ import { BODY_MS_MAX } from '#deliveries';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { needsOf } from './access.ts';
 import { Refusal } from './answers.ts';
-import { readRawBody } from './raw-body.ts';
+import { BodyBudget } from './body-budget.ts';
+import { declaredLength, readRawBody } from './raw-body.ts';
 import { recordOf } from './requests.ts';
 
 /** contract 3: larger ones hold up everybody else. */
@@ -22,7 +23,8 @@ const JSON_TYPE = /^application\/([a-z.+-]+\+)?json\s*(;|$)/i;
 /** Replaces the framework's parsers: JSON whatever the charset parameter says, 415 for any other type, and our words for what cannot be read. */
 export function parseJsonBodies(fastify: FastifyInstance, bodyMsMax = BODY_MS_MAX): void {
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('*', (request: FastifyRequest) => readJson(request, bodyMsMax));
+  const budget = new BodyBudget();
+  fastify.addContentTypeParser('*', (request: FastifyRequest) => readJson(request, bodyMsMax, budget));
   fastify.addHook('preParsing', continueWhenAsked);
 }
 
@@ -32,10 +34,10 @@ async function continueWhenAsked(request: FastifyRequest, reply: FastifyReply, p
   return payload as never;
 }
 
-async function readJson(request: FastifyRequest, bodyMsMax: number): Promise<unknown> {
+async function readJson(request: FastifyRequest, bodyMsMax: number, budget: BodyBudget): Promise<unknown> {
   if (isEmpty(request)) return undefined;
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw new Refusal('invalid_request', 'send the body as application/json', { status: 415 });
-  const bytes = await readBytes(request, bodyMsMax);
+  const bytes = await readBytes(request, bodyMsMax, budget);
   const record = recordOf(request.raw);
   record.bodyBytes = bytes.length;
   record.bodyHash = createHash('sha256').update(bytes).digest();
@@ -49,9 +51,10 @@ function isEmpty({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
-async function readBytes(request: FastifyRequest, bodyMsMax: number): Promise<Buffer> {
+async function readBytes(request: FastifyRequest, bodyMsMax: number, budget: BodyBudget): Promise<Buffer> {
   const bytesMax = needsOf(request).withAttachments ? BODY_BYTES_WITH_ATTACHMENTS_MAX : BODY_BYTES_MAX;
-  const body = await readRawBody(request.raw, bytesMax, bodyMsMax);
+  const giveBack = budget.take(recordOf(request.raw).access?.keyId ?? '', Math.min(declaredLength(request.raw) ?? bytesMax, bytesMax));
+  const body = await readRawBody(request.raw, bytesMax, bodyMsMax).finally(giveBack);
   switch (body.kind) {
     case 'whole':
       return body.bytes;

@@ -44,7 +44,7 @@ beforeEach(() => {
   idempotency = new Idempotency(store as unknown as IdempotencyStore, (fault) => void reported.push(fault));
   const raw = { headers: {} } as IncomingMessage;
   beginRecord(raw, '192.0.2.1').access = { keyId: 'key_1', role: 'operator', principal: { uid: 'user_a', kind: 'user', displayName: 'A' } };
-  request = { method: 'POST', url: '/x', headers: { 'idempotency-key': 'k' }, raw } as unknown as FastifyRequest;
+  request = { method: 'POST', url: '/x', headers: { 'idempotency-key': 'k' }, raw, routeOptions: { config: { role: 'operator' } } } as unknown as FastifyRequest;
 });
 
 afterEach(() => void jest.useRealTimers());
@@ -62,6 +62,13 @@ it('the answer of another request is waited for half a minute, then the client i
   expect(refusal).toBeInstanceOf(Refusal);
   expect(refusal).toMatchObject({ code: 'conflict', retryable: true, retryAfterSeconds: 1 });
   expect(store.calls.length).toBeLessThan(100); // looks become rare
+});
+
+it('what a viewer may ask for changes nothing, and nothing is kept of it: a reader must not fill the disk', async () => {
+  const asked = { ...request, routeOptions: { config: { role: 'viewer' } } } as unknown as FastifyRequest;
+  expect(await idempotency.begin(asked, replyOf(200))).toBe(false);
+  await idempotency.end(asked, replyOf(200), '{}');
+  expect(store.calls).toEqual([]);
 });
 
 it('a request that was waited for in vain is run by the one that waited', async () => {
@@ -115,7 +122,7 @@ describe('an answer', () => {
     { why: 'a fault', status: 500, headers: { 'x-should-retry': 'false' }, payload: '{}', kept: false },
     { why: 'an outage', status: 503, payload: '{}', kept: false },
     { why: 'a stream', status: 200, payload: { pipe: () => undefined }, kept: false },
-    { why: 'more than 1 MiB', status: 200, payload: 'x'.repeat(1_048_577), kept: false },
+    { why: 'more than 64 KiB', status: 200, payload: 'x'.repeat(65_537), kept: false },
   ])('$why: kept $kept', async ({ status, headers, payload, kept }) => {
     await idempotency.begin(request, replyOf(200));
     await idempotency.end(request, replyOf(status, headers), payload);

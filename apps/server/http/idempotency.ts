@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../store/access.ts';
 import { settling, type Claim, type IdempotencyStore, type KeyedRequest, type StoredAnswer } from '../store/idempotency.ts';
 import type { Work } from '../store/statements.ts';
+import { needsOf } from './access.ts';
 import { lastingConflict, Refusal } from './answers.ts';
 import { recordOf } from './requests.ts';
 
@@ -17,7 +18,7 @@ const RENEWALS_MAX = 60;
 const WAIT_MS_MAX = 30_000;
 const LOOK_EVERY_MS = { first: 20, most: 500 } as const;
 /** Larger answers are not kept; what makes something answers a few hundred bytes. */
-const ANSWER_BYTES_MAX = 1_048_576;
+const ANSWER_BYTES_MAX = 65_536;
 
 /** contract 3: visible ASCII, at most 255. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -77,6 +78,8 @@ export class Idempotency {
     const record = recordOf(request.raw);
     const key = request.headers[HEADER];
     if (request.method !== 'POST' || key === undefined || record.access === undefined || record.idempotency !== undefined) return false;
+    // What a viewer may ask for changes nothing: asked again it is answered again, and nothing is kept of it.
+    if (needsOf(request).role === 'viewer') return false;
     const keyed = toKeyedRequest(request, String(key), record.access);
     const claimed = await this.claim(keyed);
     switch (claimed.kind) {

@@ -1,5 +1,5 @@
 /** The runs that a delivery starts, as snapshots of automation, envelope and configuration. spec: What a webhook-started run receives; contract 10. */
-import { envelope, resolveAgentConfig, toAgentConfig, webhookPrompt, webhookTitle } from '#runs';
+import { envelope, resolveAgentConfig, SERVER_DEFAULTS, toAgentConfig, webhookPrompt, webhookTitle } from '#runs';
 import type { NewRun } from '../store/new-run.ts';
 import type { ServedAutomation, ServedWebhook } from '../webhooks/serving.ts';
 
@@ -22,7 +22,7 @@ export function toNewRuns(automationUids: readonly string[], webhook: ServedWebh
 function toNewRun(automation: ServedAutomation, webhook: ServedWebhook, delivery: StartingDelivery, envelopeText: string, runId: string): NewRun {
   const { name, definition } = automation;
   const { factory } = webhook;
-  const config = resolveAgentConfig([toAgentConfig(definition.agent), factory.agentDefaults && toAgentConfig(factory.agentDefaults)], name);
+  const config = resolveAgentConfig([toAgentConfig(definition.agent), factory.agentDefaults && toAgentConfig(factory.agentDefaults), SERVER_DEFAULTS], name);
   return {
     runId,
     title: webhookTitle(name, definition.prompt),

@@ -9,6 +9,7 @@ import type { Access, AccessStore, Principal } from '../store/access.ts';
 import type { KeyRefusal, KeyStore } from '../store/keys.ts';
 import { toApiKeyItem } from './items.ts';
 import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from './key-texts.ts';
+import { keyRequestErrors } from './request-rules.ts';
 
 export interface KeySurroundings {
   nowMs(): number;
@@ -62,7 +63,7 @@ export class KeyService {
   /** Makes a key, and its principal if that is new. The answer is the only one that ever holds the key's text. */
   async create(wanted: ApiKeyCreate, by: Caller): Promise<ApiKeyCreated> {
     const nowMs = this.around.nowMs();
-    const errors = [...keyProblems(wanted, nowMs), ...(await this.unknownReferences(wanted))];
+    const errors = [...keyRequestErrors(wanted), ...expiryProblems(wanted.expires_at, nowMs), ...(await this.unknownReferences(wanted))];
     if (errors.length > 0) throw invalid(errors);
     const { name, role, factories } = wanted;
     const text = keyFromRandom(this.around.random(KEY_BYTES));
@@ -108,16 +109,6 @@ export class KeyService {
     const name = Buffer.from(this.around.random(PRINCIPAL_UID_BYTES)).toString('hex');
     return { uid: `${prefix}${name}`, kind: principal.type, displayName: principal.display_name, email: principal.email };
   }
-}
-
-/** Everything that a schema cannot state, each by its pointer. */
-function keyProblems({ role, factories, principal, principal_uid: uid, expires_at: expiresAt, expires_in_days: days }: ApiKeyCreate, nowMs: number): MemberError[] {
-  return [
-    ...(role === 'admin' && factories !== undefined ? [{ pointer: '/role', message: 'a key that is limited to factories is manager at most: the team and its keys concern everybody' }] : []),
-    ...(principal !== undefined && uid !== undefined ? [{ pointer: '/principal_uid', message: 'cannot be given together with principal' }] : []),
-    ...(expiresAt !== undefined && days !== undefined ? [{ pointer: '/expires_in_days', message: 'cannot be given together with expires_at' }] : []),
-    ...expiryProblems(expiresAt, nowMs),
-  ];
 }
 
 function expiryProblems(expiresAt: string | undefined, nowMs: number): MemberError[] {

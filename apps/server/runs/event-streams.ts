@@ -84,11 +84,9 @@ export class EventStreams {
     yield STREAM_OPENING;
     let [place, state] = [after, ''];
     const silence = { sinceMs: this.monotonicMs() };
-    for (let checkAtMs = this.monotonicMs(); !this.stopped && !ear.isClosed(); await ear.wait(LOOK_MS)) {
-      if (this.monotonicMs() >= checkAtMs) {
-        if ((await quietly(isAllowed)) !== true) return;
-        checkAtMs = this.monotonicMs() + CHECK_MS;
-      }
+    const isStillAllowed = this.asking(isAllowed);
+    for (; !this.stopped && !ear.isClosed(); await ear.wait(LOOK_MS)) {
+      if (!(await isStillAllowed())) return;
       // The state first: what was written before the end is then told before we stop.
       const run = await quietly(() => this.runs.standing(runId));
       if (run === undefined) return;
@@ -99,6 +97,7 @@ export class EventStreams {
         const page = await quietly(() => this.runs.events(runId, place, PAGE_SIZE));
         if (page === undefined || this.stopped || ear.isClosed()) return;
         if (page.length === 0) break;
+        if (!(await isStillAllowed())) return; // a long log is read for as long as its reader takes
         yield this.spoken(silence, page.map((event) => serverSentEvent(event.kind, toEventItem(runId, event), event.seq)).join(''));
         place = page.at(-1)?.seq ?? place;
       }
@@ -108,6 +107,17 @@ export class EventStreams {
       }
       if (this.monotonicMs() - silence.sinceMs >= HEARTBEAT_MS) yield this.spoken(silence, STREAM_HEARTBEAT);
     }
+  }
+
+  /** Asks again whenever the last answer is too old to be believed. */
+  private asking(isAllowed: Watcher['isAllowed']): () => Promise<boolean> {
+    let askAgainAtMs = Number.NEGATIVE_INFINITY;
+    return async () => {
+      if (this.monotonicMs() < askAgainAtMs) return true;
+      if ((await quietly(isAllowed)) !== true) return false;
+      askAgainAtMs = this.monotonicMs() + CHECK_MS;
+      return true;
+    };
   }
 
   private spoken(silence: { sinceMs: number }, text: string): string {

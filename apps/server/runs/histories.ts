@@ -40,7 +40,10 @@ export class HistoryService {
   /** The conversation that a run belongs to. */
   async ofRun(runId: string, query: ConversationQuery, access: Access): Promise<Conversation> {
     const run = await visibleRun(this.runs, runId, access);
-    return this.conversation(run.conversation_id ?? runId, query, access);
+    const conversation = await this.conversation(run.conversation_id ?? runId, query, access);
+    const isSeen = run.conversation_id === null || access.factories === undefined || (await this.runs.among([run.conversation_id], access.factories)).size > 0;
+    // Called by what the key may see of it.
+    return isSeen ? conversation : { ...conversation, conversation_id: runId };
   }
 
   /** A conversation as far as the key may see its runs; 404 when it may see none. */

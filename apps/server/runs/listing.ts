@@ -67,7 +67,7 @@ export class RunListing {
     const digest = digestOf(query, access);
     const { runs, next } = await this.page(query, access, toKey(query, digest));
     return {
-      runs: await this.items.of(runs),
+      runs: await this.items.of(runs, access),
       page_info: next === undefined ? { has_next_page: false } : { has_next_page: true, next_cursor: encodeCursor({ query: digest, key: [next.value, next.runId] }) },
     };
   }

@@ -15,10 +15,12 @@ export interface ItemFacts {
   /** Oldest first. */
   artifacts: readonly Artifact[];
   publicUrl: string;
+  /** Whether the key that asks may see a run that this one refers to. */
+  isSeen(runId: string): boolean;
 }
 
 /** Members that are not known are absent; `started_at` and `finished_at` are null until they happen. */
-export function toRunItem(run: RunRow, { creator, executor, artifacts, publicUrl }: ItemFacts): RunItem {
+export function toRunItem(run: RunRow, { creator, executor, artifacts, publicUrl, isSeen }: ItemFacts): RunItem {
   const config = JSON.parse(run.agent_config) as AmbientAgentConfig;
   return withoutAbsent<RunItem>({
     run_id: run.run_id,
@@ -41,8 +43,8 @@ export function toRunItem(run: RunRow, { creator, executor, artifacts, publicUrl
     session_id: run.session_id ?? undefined,
     session_link: run.session_id === null ? undefined : `${publicUrl}/runs/${run.run_id}`,
     agent_skill: toSkill(run.skill_spec ?? undefined),
-    conversation_id: run.conversation_id ?? run.run_id,
-    parent_run_id: run.parent_run_id ?? undefined,
+    conversation_id: run.conversation_id === null || isSeen(run.conversation_id) ? (run.conversation_id ?? run.run_id) : undefined,
+    parent_run_id: run.parent_run_id !== null && isSeen(run.parent_run_id) ? run.parent_run_id : undefined,
     artifacts: artifacts.length === 0 ? undefined : artifacts.map((artifact) => toArtifactItem(artifact, publicUrl)),
     metadata: { ...(JSON.parse(run.metadata) as Record<string, string>), ...reservedMetadata(run) },
     factory_uid: run.factory_uid ?? undefined,

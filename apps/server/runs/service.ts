@@ -1,6 +1,6 @@
 /** What can be done with runs: create, dispatch, look at, follow up, cancel. Decisions are `#runs`, effects are the store's. spec: Agent run interface. */
 import {
-  attachmentsOf, defaultTitle, followupOutcome, isEnded, resolveAgentConfig, RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX,
+  attachmentsOf, defaultTitle, followupOutcome, isEnded, resolveAgentConfig, RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX, SERVER_DEFAULTS,
   TASK_BYTES_MAX, toAgentConfig, type AttachmentRequest, type FollowupDecision, type FollowupOutcome, type RunSource, type RunState,
 } from '#runs';
 import type { FactoryDispatchResponse, RunAgentResponse, RunEventList, RunFollowupResponse, RunItem } from '#contracts';
@@ -74,7 +74,7 @@ export class RunService {
   }
 
   async get(runId: string, access: Access): Promise<RunItem> {
-    const [item] = await this.items.of([await visibleRun(this.runs, runId, access)]);
+    const [item] = await this.items.of([await visibleRun(this.runs, runId, access)], access);
     return item as RunItem;
   }
 
@@ -182,7 +182,7 @@ export class RunService {
 function toNewRun(request: RunAgentRequest, defaults: ReturnType<typeof toAgentConfig> | undefined, ticket: Record<string, string>): Omit<NewRun, 'runId' | 'source' | 'creatorUid' | 'createdAtMs'> {
   const skill = request.skill ?? request.config?.skill_spec;
   const prompt = request.prompt ?? `Use the skill ${skill}.`;
-  const config = resolveAgentConfig([{ ...request.config, skill_spec: skill }, defaults], undefined);
+  const config = resolveAgentConfig([{ ...request.config, skill_spec: skill }, defaults, SERVER_DEFAULTS], undefined);
   return {
     prompt,
     title: request.title ?? defaultTitle(prompt),

@@ -6,20 +6,15 @@ const MEMBERS = ['agent_identity_uid', 'on_behalf_of'];
 
 /** Throws 422 naming every member of a create or dispatch that would be lost; null says nothing. */
 export function refuseUnsupportedMembers(body: object): void {
-  refuse(namesIn(body, (name, value) => MEMBERS.includes(name) && value !== null), '/');
+  const names = Object.entries(body).flatMap(([name, value]) => (MEMBERS.includes(name) && value !== undefined && value !== null ? [name] : []));
+  if (names.length === 0) return;
+  const errors = names.map((name) => ({ pointer: `/${name}`, message: `${name} is not supported here` }));
+  throw new Refusal('operation_not_supported', `this service does not have ${names.join(', ')}`, { errors });
 }
 
 /** Throws 422 for a list in an order that we do not have: by agent. contract 3 (List). */
-export function refuseUnsupportedOrder(query: object): void {
-  refuse(namesIn(query, (name, value) => name === 'sort_by' && [value].flat()[0] === 'agent'), '');
-}
-
-function namesIn(given: object, isUnsupported: (name: string, value: unknown) => boolean): string[] {
-  return Object.entries(given).flatMap(([name, value]) => (value !== undefined && isUnsupported(name, value) ? [name] : []));
-}
-
-function refuse(names: readonly string[], at: string): void {
-  if (names.length === 0) return;
-  const errors = names.map((name) => ({ pointer: `${at}${name}`, message: 'is not supported here' }));
-  throw new Refusal('operation_not_supported', `this service does not have ${names.join(', ')}`, { errors });
+export function refuseUnsupportedOrder(query: { sort_by?: unknown }): void {
+  if (query.sort_by !== 'agent') return;
+  const message = 'sort_by agent is not supported here: runs are not sorted by their agent';
+  throw new Refusal('operation_not_supported', message, { errors: [{ pointer: 'sort_by', message }] });
 }

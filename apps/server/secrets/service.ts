@@ -94,7 +94,9 @@ export class SecretService {
   /** Factories that are granted a secret must exist, unless they were granted it before: what was read can be sent back. */
   private async grantProblems(owner: string, name: string, grants: Partial<Grants> | undefined): Promise<MemberError[]> {
     const wanted = grants?.factories;
-    if (owner !== TEAM || wanted === undefined || wanted === '*') return [];
+    if (wanted === undefined) return [];
+    if (owner !== TEAM) return isItself(wanted, owner) ? [] : [{ pointer: '/grants/factories', message: "a factory's own secret is granted to that factory, and to no other" }];
+    if (wanted === '*') return [];
     const unknown = await this.accounts.unknownFactories(wanted);
     if (unknown.size === 0) return [];
     const before = (await this.store.find(owner, name))?.grants.factories ?? [];
@@ -137,4 +139,8 @@ function refuseUnfit(error: unknown): never {
 
 function requirementOf({ authMode, signatureScheme }: SecretUser): string {
   return secretRequirement(secretUse(authMode as 'token' | 'url_token' | 'signature', signatureScheme ?? undefined));
+}
+
+function isItself(factories: Grants['factories'], owner: string): boolean {
+  return factories !== '*' && factories.length === 1 && factories[0] === owner;
 }

@@ -68,10 +68,16 @@ export class ArtifactStore {
     if (runIds.length === 0) return byRun;
     const found = await this.database.read(() =>
       rows<ArtifactRow>(
-        `SELECT ${OF_ARTIFACT} FROM artifact a JOIN run r ON r.run_id = a.run_id WHERE a.run_id IN (${placeholders(runIds.length)}) ORDER BY a.run_id, a.artifact_uid`,
-        ...runIds,
+        `SELECT ${OF_ARTIFACT} FROM (
+           SELECT artifact.*, row_number() OVER (PARTITION BY run_id ORDER BY artifact_uid DESC) AS age FROM artifact WHERE run_id IN (${placeholders(runIds.length)})
+         ) a JOIN run r ON r.run_id = a.run_id WHERE a.age <= ? ORDER BY a.run_id, a.artifact_uid`,
+        ...runIds, perRun,
       ));
-    for (const artifact of found.map(toArtifact)) byRun.set(artifact.runId, [...(byRun.get(artifact.runId) ?? []), artifact].slice(-perRun));
+    for (const artifact of found.map(toArtifact)) {
+      const kept = byRun.get(artifact.runId);
+      if (kept === undefined) byRun.set(artifact.runId, [artifact]);
+      else kept.push(artifact);
+    }
     return byRun;
   }
 }

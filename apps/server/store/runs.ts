@@ -80,6 +80,14 @@ export class RunStore {
     return this.database.read(() => row<Standing>('SELECT run_id, factory_uid, state, status_message, error_code, retryable, updated_at FROM run WHERE run_id = ?', runId));
   }
 
+  /** Which of these runs belong to one of these factories. */
+  async among(runIds: readonly string[], factoryUids: readonly string[]): Promise<Set<string>> {
+    if (runIds.length === 0 || factoryUids.length === 0) return new Set();
+    const found = await this.database.read(() =>
+      rows<{ run_id: string }>(`SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND factory_uid IN (${placeholders(factoryUids.length)})`, ...runIds, ...factoryUids));
+    return new Set(found.map(({ run_id: runId }) => runId));
+  }
+
   /** How many runs wait in each factory that has any; those of no factory under ''. */
   async waiting(): Promise<Map<string, number>> {
     const found = await this.database.read(() =>

@@ -126,7 +126,7 @@ function generatedFor(webhooks: readonly WebhookRow[], means: SecretMeans): stri
 }
 
 /** What is wrong with a value for one use; never repeats it. */
-function valueErrors(secret: string, use: SecretUse): MemberError[] {
+export function valueErrors(secret: string, use: SecretUse): MemberError[] {
   const reason = HALF_CHARACTER.test(secret) ? `${secretRequirement(use)}, and Unicode text` : unusableReason(use, Buffer.from(secret, 'utf8'));
   return reason === undefined ? [] : [{ pointer: '/secret', message: reason }];
 }

@@ -24,7 +24,7 @@ export function toWebhookItem(webhook: WebhookRow, { ingressUrl, isManaged, last
     secret_name: webhook.secret_name, secret_set: webhook.secret_version !== null,
     delivery_id_header: webhook.delivery_id_header, enabled: webhook.enabled === 1,
     ingress_url: ingressUrlOf(ingressUrl, webhook.uid, webhook.auth_mode as AuthMode),
-    version: webhook.version, revision: webhook.revision, file: isManaged ? webhook.path : null,
+    version: webhook.version, revision: webhook.revision, file: isManaged && webhook.path !== '' ? webhook.path : null,
     created_at: toTime(webhook.created_at), updated_at: toTime(webhook.updated_at),
     last_delivery_at: lastDeliveryAtMs === undefined ? null : toTime(lastDeliveryAtMs),
     ...(usedBy === undefined ? {} : { used_by_automations: usedBy.map(({ uid, slug, name, enabled }) => ({ uid, slug, name, enabled })) }),

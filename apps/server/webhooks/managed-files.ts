@@ -39,27 +39,35 @@ export function refuseChange({ webhook, text }: ManagedWebhook, wanted: WebhookP
   const edited = editedWebhookFile(textOf(webhook, text), changes);
   if (wanted.name !== undefined && wanted.name !== webhook.name) return refuseRename(webhook, wanted.name, edited);
   const keys = Object.keys(changes).join(', ');
-  return belongsIntoFile(`edit ${keys === '' ? 'it' : keys} in ${webhook.path}`, webhook.path, keys === '' ? null : keys, edited);
+  return belongsIntoFile(`edit ${keys === '' ? 'it' : keys} in ${fileOf(webhook)}`, fileOf(webhook), keys === '' ? null : keys, edited);
 }
 
 function refuseRename(webhook: WebhookRow, name: string, text: string): Refusal {
   const newFile = `webhooks/${slugOf(name, 'webhook', new Set([webhook.slug]))}.yaml`;
-  return belongsIntoFile(`the name of a webhook is the name of its file, so that it cannot be renamed; as ${newFile} it is another webhook with another URL`, webhook.path, null, text, { new_file: newFile });
+  return belongsIntoFile(`the name of a webhook is the name of its file, so that it cannot be renamed; as ${newFile} it is another webhook with another URL`, fileOf(webhook), null, text, { new_file: newFile });
 }
 
 /** The emergency stop of a managed webhook is its secret: no file has to change. spec: Rotate secret. */
-export function refuseRotate({ path, secret_name: name }: WebhookRow): Refusal {
+export function refuseRotate(webhook: WebhookRow): Refusal {
+  const { secret_name: name } = webhook;
   const detail = `set a new value of the secret ${name} instead (millwright secrets set ${name}, or PUT /secrets/${name}; with PUT /factory/{factory_uid}/secrets/${name} if it is the factory's own); the webhook takes it over at its next sync`;
-  return belongsIntoFile(detail, path, 'secretName', null, { secret_name: name });
+  return belongsIntoFile(detail, fileOf(webhook), 'secretName', null, { secret_name: name });
 }
 
-export function refuseDelete({ path, secret_name: name }: WebhookRow): Refusal {
+export function refuseDelete(webhook: WebhookRow): Refusal {
+  const { secret_name: name } = webhook;
+  const path = fileOf(webhook);
   return belongsIntoFile(`remove the file ${path}; to stop deliveries at once, set another value of the secret ${name}`, path, null, null, { secret_name: name });
 }
 
 /** Whether the secret is in order is checked when the file is applied. */
 function refusalOfBody(problems: readonly ValueProblem[]): Refusal | undefined {
   return refusalOf(problems, toWebhookMember);
+}
+
+/** Its file; of a webhook that no file has taken over yet, the one that will be its own. */
+function fileOf({ path, slug }: WebhookRow): string {
+  return path === '' ? `webhooks/${slug}.yaml` : path;
 }
 
 function textOf(webhook: WebhookRow, text: string | undefined): string {

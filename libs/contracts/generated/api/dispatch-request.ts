@@ -82,6 +82,8 @@ export interface AmbientAgentConfig {
   computer_use_enabled?: boolean;
   /**
    * Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it.
+   *
+   * @maxItems 100
    */
   secrets?: {
     /**
@@ -102,6 +104,8 @@ export interface MCPServerConfig {
   command?: string;
   /**
    * Its arguments.
+   *
+   * @maxItems 1000
    */
   args?: string[];
   /**

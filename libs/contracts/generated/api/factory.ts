@@ -73,7 +73,7 @@ export interface FactorySource {
    */
   credential_secret?: string;
   /**
-   * Name of the managed secret, granted for the use `forge`, that push notices of the git host are signed with.
+   * Name of the managed secret, granted for the use `forge`, for push notices of the git host; kept for them, not used yet.
    */
   push_secret?: string;
   [k: string]: unknown;
@@ -119,6 +119,8 @@ export interface AmbientAgentConfig {
   computer_use_enabled?: boolean;
   /**
    * Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it.
+   *
+   * @maxItems 100
    */
   secrets?: {
     /**
@@ -139,6 +141,8 @@ export interface MCPServerConfig {
   command?: string;
   /**
    * Its arguments.
+   *
+   * @maxItems 1000
    */
   args?: string[];
   /**

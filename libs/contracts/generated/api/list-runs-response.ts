@@ -107,15 +107,15 @@ export interface RunItem {
   session_link?: string;
   agent_skill?: RunSkill;
   /**
-   * Conversation that it belongs to; its own ID unless it continues another's.
+   * Conversation that it belongs to; its own ID unless it continues another's. Absent where the key may not see the run that began it.
    */
-  conversation_id: string;
+  conversation_id?: string;
   /**
-   * Run that it was started by.
+   * Run that it was started by. Absent where the key may not see it.
    */
   parent_run_id?: string;
   /**
-   * What it has made, oldest first; the first 100.
+   * What it has made, oldest first; the latest 100.
    */
   artifacts?: ArtifactItem[];
   /**
@@ -241,6 +241,8 @@ export interface AmbientAgentConfig {
   computer_use_enabled?: boolean;
   /**
    * Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it.
+   *
+   * @maxItems 100
    */
   secrets?: {
     /**
@@ -261,6 +263,8 @@ export interface MCPServerConfig {
   command?: string;
   /**
    * Its arguments.
+   *
+   * @maxItems 1000
    */
   args?: string[];
   /**

@@ -10,6 +10,8 @@ export interface MCPServerConfig {
   command?: string;
   /**
    * Its arguments.
+   *
+   * @maxItems 1000
    */
   args?: string[];
   /**

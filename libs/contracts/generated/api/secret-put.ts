@@ -18,8 +18,20 @@ export interface SecretPut {
     factories?: '*' | string[];
     /**
      * `webhook` authenticates deliveries, `run` is a variable of runs, `git` reads the repository, `forge` verifies and answers its host.
+     *
+     * @maxItems 4
      */
-    uses?: ('webhook' | 'run' | 'git' | 'forge')[];
+    uses?:
+      | []
+      | ['webhook' | 'run' | 'git' | 'forge']
+      | ['webhook' | 'run' | 'git' | 'forge', 'webhook' | 'run' | 'git' | 'forge']
+      | ['webhook' | 'run' | 'git' | 'forge', 'webhook' | 'run' | 'git' | 'forge', 'webhook' | 'run' | 'git' | 'forge']
+      | [
+          'webhook' | 'run' | 'git' | 'forge',
+          'webhook' | 'run' | 'git' | 'forge',
+          'webhook' | 'run' | 'git' | 'forge',
+          'webhook' | 'run' | 'git' | 'forge'
+        ];
     [k: string]: unknown;
   };
   [k: string]: unknown;
