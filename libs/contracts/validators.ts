@@ -103,7 +103,7 @@ const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Z
 export function isDateTime(text: string): boolean {
   const [, year, month, day] = DATE_TIME.exec(text) ?? [];
   if (year === undefined || text.length > 64) return false;
-  const at = new Date(text.toUpperCase());
+  const at = new Date(text.toUpperCase().replace(/:60(?=[.Z+-])/, ':59')); // a leap second is a second
   const isDay = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
   return isDay && !Number.isNaN(at.getTime()) && at.getUTCFullYear() >= 0 && at.getUTCFullYear() <= 9_999;
 }

@@ -88,8 +88,13 @@ function readPullRequest(content: Uint8Array): { url: string; branch: string } |
   }
 }
 
+/** Characters of a line in which a title is looked for. */
+const HEADING_LINE_MAX = 1_000;
+
 function firstHeading(markdown: string): string | undefined {
-  const heading = /^#{1,6}[ \t]+(\S[^\r\n]{0,199})/m.exec(markdown)?.[1];
+  // Of each line only as much as a heading can be: a line of megabytes is nobody's, and would exhaust the engine of expressions.
+  const starts = markdown.split(/\r?\n|\r/).map((line) => line.slice(0, HEADING_LINE_MAX));
+  const heading = starts.map((line) => /^#{1,6}[ \t]+(\S.{0,199})/.exec(line)?.[1]).find((found) => found !== undefined);
   return heading?.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
 }
 

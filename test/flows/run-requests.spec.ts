@@ -57,7 +57,7 @@ describe('a run', () => {
   it.each([
     { request: { config: { name: 'mine' }, skill: 'acme/tools:review' }, name: 'mine', why: 'explicitly' },
     { request: { skill: 'acme/tools:review', config: { skill_spec: 'acme/tools:other' } }, name: 'review', why: 'after its skill' },
-    { request: { config: { skill_spec: 'deploy' } }, name: 'deploy', why: 'after a skill of the factory' },
+    { request: { config: { skill_spec: 'acme/tools:skills/deploy/SKILL.md' } }, name: 'deploy', why: 'after the folder of its skill' },
     { request: {}, name: undefined, why: 'after nothing' },
   ])('is named $why', async ({ request, name }) => {
     expect(((await look(await created(request)))['agent_config'] as { name?: string }).name).toBe(name);
@@ -67,7 +67,7 @@ describe('a run', () => {
     const defaults = await factoryFolder({});
     await writeFile(join(defaults.path, 'factory.yaml'), 'agentDefaults:\n  model: of-factory\n  basePrompt: of-factory\n  skill: acme/tools:triage\n');
     const uid = await service.factory('with-defaults', defaults.source);
-    expect((await look(await created({ factory_uid: uid, config: { model_id: 'of-run' } })))['agent_config']).toEqual({ name: 'triage', model_id: 'of-run', base_prompt: 'of-factory', skill_spec: 'acme/tools:triage' });
+    expect((await look(await created({ factory_uid: uid, config: { model_id: 'of-run' } })))['agent_config']).toEqual({ name: 'triage', model_id: 'of-run', base_prompt: 'of-factory', skill_spec: 'acme/tools:triage', idle_timeout_minutes: 10 });
     await defaults.remove();
   });
 });

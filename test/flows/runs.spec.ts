@@ -60,7 +60,7 @@ describe('creating a run', () => {
   it('ignores members that it does not know', async () => {
     const answer = await create({ prompt: 'x', colour: 'red', config: { wheels: 4, harness: { type: 'command', gears: 3 }, mcp_servers: { a: { command: 'x', speed: [1] } } } });
     expect(answer.status).toBe(200);
-    expect((await service.api('GET', `/agent/runs/${idOf(answer)}`)).body['agent_config']).toEqual({ harness: { type: 'command' }, mcp_servers: { a: { command: 'x' } } });
+    expect((await service.api('GET', `/agent/runs/${idOf(answer)}`)).body['agent_config']).toEqual({ harness: { type: 'command' }, mcp_servers: { a: { command: 'x' } }, idle_timeout_minutes: 10 });
   });
 
   it.each([

@@ -37,8 +37,7 @@ suite(`on PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}`, () => {
 
   it('an address with U+0000, which it cannot store, is refused before it is asked', async () => {
     for (const path of ['/factory/%00', '/agent/runs/%00', '/secrets/%00']) expect({ path, status: (await service.api('GET', path)).status }).toEqual({ path, status: 404 });
-    for (const path of ['/factory?search=%00', '/factory?cursor=%00', '/agent/runs?name=%00']) expect({ path, status: (await service.api('GET', path)).status }).toEqual({ path, status: 400 });
-    expect((await service.api('GET', '/factory?search=a&search=b')).status).toBe(200);
+    for (const path of ['/factory?search=%00', '/factory?cursor=%00', '/agent/runs?name=%00', '/factory?search=a&search=b']) expect({ path, status: (await service.api('GET', path)).status }).toEqual({ path, status: 400 });
   });
 
   it('a commit becomes a webhook on every replica, a delivery becomes a run, a rotation and a deletion work at once', async () => {
