@@ -104,7 +104,7 @@ async function startService(): Promise<void> {
   base = `http://127.0.0.1:${port}`;
   service = spawn(cli[0], [...cli.slice(1), 'start', '--factory', `${pathToFileURL(repository).href}#main`], {
     cwd: box,
-    env: { PATH: process.env['PATH'], MILLWRIGHT_PORT: String(port), MILLWRIGHT_DATA_DIR: dataDir, MILLWRIGHT_ADMIN_KEY: key },
+    env: { PATH: process.env['PATH'], MILLWRIGHT_PORT: String(port), MILLWRIGHT_DATA_DIR: dataDir, MILLWRIGHT_ADMIN_KEY: key, MILLWRIGHT_LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   await eventually('the service is ready', async () => ((await fetch(`${base}/readyz`).catch(() => undefined))?.ok ? true : undefined));
@@ -149,7 +149,7 @@ async function runCount(factory: string, state?: string): Promise<number> {
 }
 
 async function api(method: string, path: string): Promise<unknown> {
-  const answer = await fetch(`${base}/api/v1${path}`, { method, headers: { authorization: `Bearer ${key}` } });
+  const answer = await fetch(`${base}/api/v1${path}`, { method, headers: { authorization: `Bearer ${key}`, accept: 'application/json' } });
   if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
   return answer.json();
 }
