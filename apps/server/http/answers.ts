@@ -138,4 +138,9 @@ export function lastingConflict(detail: string, members: Readonly<Record<string,
   return new Refusal('conflict', detail, { retryable: false, members });
 }
 
+/** Every member that is wrong, in one 400; a single one is the detail itself. `what` calls them when they are several. contract 3 (Errors). */
+export function invalidMembers(errors: readonly MemberError[], what = 'members of the body'): Refusal {
+  return new Refusal('invalid_request', errors.length === 1 ? (errors[0]?.message ?? '') : `${errors.length} ${what} are invalid`, { errors });
+}
+
 export const notFound = (what: string): Refusal => new Refusal('resource_not_found', `${what} was not found`);

@@ -8,18 +8,6 @@ import { factoryRequestErrors } from '../factories/request-rules.ts';
 import { keyRequestErrors } from '../keys/request-rules.ts';
 import { changedWebhookErrors, newWebhookErrors } from '../webhooks/request-rules.ts';
 import type { MemberError } from './answers.ts';
-import apiKeyCreate from '../../../schemas/api/api-key-create.schema.json' with { type: 'json' };
-import apiKeyPatch from '../../../schemas/api/api-key-patch.schema.json' with { type: 'json' };
-import approve from '../../../schemas/api/approve.schema.json' with { type: 'json' };
-import dispatch from '../../../schemas/api/dispatch-request.schema.json' with { type: 'json' };
-import factoryCreate from '../../../schemas/api/factory-create.schema.json' with { type: 'json' };
-import factoryPatch from '../../../schemas/api/factory-patch.schema.json' with { type: 'json' };
-import factoryFilesValidate from '../../../schemas/api/factory-files-validate-request.schema.json' with { type: 'json' };
-import filterTest from '../../../schemas/api/filter-test-request.schema.json' with { type: 'json' };
-import planRequest from '../../../schemas/api/plan-request.schema.json' with { type: 'json' };
-import runAgent from '../../../schemas/api/run-agent-request.schema.json' with { type: 'json' };
-import runFollowup from '../../../schemas/api/run-followup-request.schema.json' with { type: 'json' };
-import secretPut from '../../../schemas/api/secret-put.schema.json' with { type: 'json' };
 import { dispatchProblems, followupProblems, runRequestProblems, type AmbientAgentConfig, type AttachmentRequest, type ImageRequest, type RequestProblem } from '#runs';
 
 export interface RunAgentRequest {
@@ -63,31 +51,31 @@ export type FactoryPatch = Partial<Omit<FactoryCreate, 'slug'>>;
 /** Errors speak of the body of a request, which is JSON. */
 const BODY_WORDING: Wording = { labelOf: (pointer) => labelOf(pointer, 'the body'), mapping: 'a JSON object' };
 
-export const RUN_AGENT_REQUEST = bodySchema<RunAgentRequest>(runAgent, runRequestProblems);
-export const DISPATCH_REQUEST = bodySchema<FactoryDispatchRequest>(dispatch, dispatchProblems);
-export const RUN_FOLLOWUP_REQUEST = bodySchema<RunFollowupRequest>(runFollowup, followupProblems);
-export const API_KEY_CREATE = bodySchema<ApiKeyCreate>(apiKeyCreate, noRules, keyRequestErrors);
-export const API_KEY_PATCH = bodySchema<ApiKeyPatch>(apiKeyPatch);
-export const SECRET_PUT = bodySchema<SecretPut>(secretPut);
-export const FACTORY_CREATE = bodySchema<FactoryCreate>(factoryCreate, noRules, factoryRequestErrors);
-export const FACTORY_PATCH = bodySchema<FactoryPatch>(factoryPatch, noRules, factoryRequestErrors);
-export const PLAN_APPROVAL = bodySchema<PlanApproval>(approve);
-export const PLAN_REQUEST = bodySchema<PlanRequest>(planRequest, postedTreeProblems);
-export const FILTER_TEST_REQUEST = bodySchema<FilterTestRequest>(filterTest, filterTestProblems);
-export const FACTORY_FILES_VALIDATE_REQUEST = bodySchema<FactoryFilesValidateRequest>(factoryFilesValidate, postedTreeProblems);
-export const WEBHOOK_CREATE = bodySchema<WebhookCreate>(componentOf('webhook-create'), noRules, newWebhookErrors);
-export const WEBHOOK_PATCH = bodySchema<WebhookPatch>(componentOf('webhook-patch'), noRules, changedWebhookErrors);
-export const WEBHOOK_ROTATE = emptyIfAbsent(bodySchema<WebhookRotate>(componentOf('webhook-rotate')));
-export const AUTOMATION_CREATE = bodySchema<AutomationCreate>(componentOf('automation-create'), noRules, automationRequestErrors);
-export const AUTOMATION_PATCH = bodySchema<AutomationPatch>(componentOf('automation-patch'), noRules, automationRequestErrors);
+export const RUN_AGENT_REQUEST = bodySchema<RunAgentRequest>('run-agent-request', runRequestProblems);
+export const DISPATCH_REQUEST = bodySchema<FactoryDispatchRequest>('dispatch-request', dispatchProblems);
+export const RUN_FOLLOWUP_REQUEST = bodySchema<RunFollowupRequest>('run-followup-request', followupProblems);
+export const API_KEY_CREATE = bodySchema<ApiKeyCreate>('api-key-create', noRules, keyRequestErrors);
+export const API_KEY_PATCH = bodySchema<ApiKeyPatch>('api-key-patch');
+export const SECRET_PUT = bodySchema<SecretPut>('secret-put');
+export const FACTORY_CREATE = bodySchema<FactoryCreate>('factory-create', noRules, factoryRequestErrors);
+export const FACTORY_PATCH = bodySchema<FactoryPatch>('factory-patch', noRules, factoryRequestErrors);
+export const PLAN_APPROVAL = bodySchema<PlanApproval>('approve');
+export const PLAN_REQUEST = bodySchema<PlanRequest>('plan-request', postedTreeProblems);
+export const FILTER_TEST_REQUEST = bodySchema<FilterTestRequest>('filter-test-request', filterTestProblems);
+export const FACTORY_FILES_VALIDATE_REQUEST = bodySchema<FactoryFilesValidateRequest>('factory-files-validate-request', postedTreeProblems);
+export const WEBHOOK_CREATE = bodySchema<WebhookCreate>('webhook-create', noRules, newWebhookErrors);
+export const WEBHOOK_PATCH = bodySchema<WebhookPatch>('webhook-patch', noRules, changedWebhookErrors);
+export const WEBHOOK_ROTATE = emptyIfAbsent(bodySchema<WebhookRotate>('webhook-rotate'));
+export const AUTOMATION_CREATE = bodySchema<AutomationCreate>('automation-create', noRules, automationRequestErrors);
+export const AUTOMATION_PATCH = bodySchema<AutomationPatch>('automation-patch', noRules, automationRequestErrors);
 
 /**
- * Adapts a JSON Schema, and rules that it cannot state: both are told together. An issue's path is the JSON pointer of the offending
+ * Adapts the JSON Schema of a component, and rules that it cannot state: both are told together. An issue's path is the JSON pointer of the offending
  * member, as its only element. `refusedLater`: what a service refuses for itself, together with what only it knows; it is told here
  * beside the schema's errors, whose request no service sees.
  */
-function bodySchema<T>(schema: object, rules: (body: unknown) => RequestProblem[] = noRules, refusedLater: (body: unknown) => MemberError[] = noRules): StandardSchemaV1<unknown, T> {
-  const check = compileBounded<T>(schema, Object.values(API_SCHEMAS), BODY_WORDING);
+function bodySchema<T>(component: string, rules: (body: unknown) => RequestProblem[] = noRules, refusedLater: (body: unknown) => MemberError[] = noRules): StandardSchemaV1<unknown, T> {
+  const check = compileBounded<T>(componentOf(component), Object.values(API_SCHEMAS), BODY_WORDING);
   return {
     '~standard': {
       version: 1,

@@ -5,7 +5,7 @@ import { findJsonFault } from '#contracts';
 import { BODY_MS_MAX } from '#deliveries';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { needsOf } from './access.ts';
-import { Refusal } from './answers.ts';
+import { invalidMembers, Refusal } from './answers.ts';
 import { BodyBudget } from './body-budget.ts';
 import { declaredLength, readRawBody } from './raw-body.ts';
 import { recordOf } from './requests.ts';
@@ -134,10 +134,7 @@ class SchemaPipe extends StandardSchemaValidationPipe {
 /** The one pipe: a parameter that carries a schema is checked against it. */
 export const schemaPipe = (): StandardSchemaValidationPipe =>
   new SchemaPipe({
-    exceptionFactory: (issues) =>
-      new Refusal('invalid_request', issues.length === 1 ? (issues[0]?.message ?? '') : `${issues.length} members of the body are invalid`, {
-        errors: issues.map(({ path, message }) => ({ pointer: pointerOf(path), message })),
-      }),
+    exceptionFactory: (issues) => invalidMembers(issues.map(({ path, message }) => ({ pointer: pointerOf(path), message }))),
   });
 
 /** Our schemas put the whole JSON pointer into the first element of an issue's path. */

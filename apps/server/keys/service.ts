@@ -2,7 +2,7 @@
 import type { ApiKey as ApiKeyItem, ApiKeyCreate, ApiKeyCreated, ApiKeyList, ApiKeyPatch } from '#contracts';
 import { queryDigest } from '#runs';
 import { changedBy, type Caller } from '../http/access.ts';
-import { lastingConflict, notFound, Refusal, type MemberError } from '../http/answers.ts';
+import { invalidMembers, lastingConflict, type MemberError, notFound, Refusal } from '../http/answers.ts';
 import { pageOf, placeOf } from '../http/pages.ts';
 import { fromTime } from '../http/times.ts';
 import type { Access, AccessStore, Principal } from '../store/access.ts';
@@ -64,7 +64,7 @@ export class KeyService {
   async create(wanted: ApiKeyCreate, by: Caller): Promise<ApiKeyCreated> {
     const nowMs = this.around.nowMs();
     const errors = [...keyRequestErrors(wanted), ...expiryProblems(wanted.expires_at, nowMs), ...(await this.unknownReferences(wanted))];
-    if (errors.length > 0) throw invalid(errors);
+    if (errors.length > 0) throw invalidMembers(errors);
     const { name, role, factories } = wanted;
     const text = keyFromRandom(this.around.random(KEY_BYTES));
     const key = {
@@ -80,7 +80,7 @@ export class KeyService {
   /** Renames a key that is in use, or moves its end. */
   async change(id: string, { name, expires_at: expiresAt }: ApiKeyPatch, by: Caller): Promise<ApiKeyItem> {
     const errors = expiryProblems(expiresAt ?? undefined, this.around.nowMs());
-    if (errors.length > 0) throw invalid(errors);
+    if (errors.length > 0) throw invalidMembers(errors);
     const expiresAtMs = typeof expiresAt === 'string' ? fromTime(expiresAt) : expiresAt;
     const changed = await this.keys.edit(id, { name, expiresAtMs }, changedBy(by, this.around.newId()));
     if (typeof changed === 'string') throw refusalOf(changed);
@@ -130,8 +130,4 @@ function refusalOf(reason: KeyRefusal): Refusal {
     case 'last':
       return lastingConflict('this is the last key that lets an admin in: make another one with POST /api/v1/api-keys, of the role admin and without factories, then end this one');
   }
-}
-
-function invalid(errors: readonly MemberError[]): Refusal {
-  return new Refusal('invalid_request', errors.length === 1 ? (errors[0]?.message ?? '') : `${errors.length} members of the body are invalid`, { errors });
 }

@@ -3,7 +3,7 @@ import { secretRequirement, secretUsability, secretUse } from '#authentication';
 import type { Secret as SecretItem, SecretList, SecretPut } from '#contracts';
 import { queryDigest } from '#runs';
 import { changedBy, type Caller } from '../http/access.ts';
-import { lastingConflict, notFound, Refusal, type MemberError } from '../http/answers.ts';
+import { invalidMembers, lastingConflict, type MemberError, notFound, Refusal } from '../http/answers.ts';
 import { pageOf, placeOf } from '../http/pages.ts';
 import type { AccessStore } from '../store/access.ts';
 import { bySystem, type ChangedBy } from '../store/audit.ts';
@@ -62,7 +62,7 @@ export class SecretService {
   /** Creates, sets a new version, or changes grants. A value that a webhook in use could not authenticate with is refused and nothing changes. */
   async put(owner: string, name: string, { value, grants }: SecretPut, by: Caller): Promise<SecretItem> {
     const errors = [...nameProblems(name), ...valueProblems(value), ...(await this.grantProblems(owner, name, grants))];
-    if (errors.length > 0) throw new Refusal('invalid_request', errors.length === 1 ? (errors[0]?.message ?? '') : `${errors.length} members of the request are invalid`, { errors });
+    if (errors.length > 0) throw invalidMembers(errors, 'members of the request');
     const bytes = value === undefined ? undefined : Buffer.from(value, 'utf8');
     const { secret } = await this.store.put({ id: this.around.newId(), owner, name, value: bytes && this.sealing(bytes), grants }, this.changedBy(by)).catch(refuseUnfit);
     await this.around.changed(await this.definitions.factoriesNaming(name));

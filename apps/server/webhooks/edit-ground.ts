@@ -4,7 +4,7 @@ import type { KnownFacts, SecretFacts, ValueProblem } from '#definitions';
 import { deriveUid } from '#reconcile';
 import type { EditableFactory } from '../store/definition-edits.ts';
 import type { Secret } from '../store/secrets.ts';
-import { Refusal, type MemberError } from '../http/answers.ts';
+import { invalidMembers, type MemberError, Refusal } from '../http/answers.ts';
 
 /** Everything that the rules ask of a factory; `newSecret`: one that is made with the definition. */
 export function knownTo(factory: EditableFactory, uidKey: Uint8Array, newSecret?: SecretFacts): KnownFacts {
@@ -35,7 +35,7 @@ const STATES: ReadonlySet<string> = new Set(['webhook-quota', 'secret-unset']);
 export function refusalOf(problems: readonly ValueProblem[], toMember: ToMember, further: readonly MemberError[] = []): Refusal | undefined {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const members = [...memberErrorsOf(problems, toMember), ...further];
-  if (members.length > 0) return new Refusal('invalid_request', members.length === 1 ? (members[0]?.message ?? '') : `${members.length} members of the body are invalid`, { errors: members });
+  if (members.length > 0) return invalidMembers(members);
   const [state] = errors.sort((a, b) => Number(b.rule === 'webhook-quota') - Number(a.rule === 'webhook-quota'));
   if (state === undefined) return undefined;
   const error = toMemberError(state, toMember);
