@@ -1,0 +1,52 @@
+/** The tiny MCP server over HTTP on loopback: streamable at `/mcp`, server-sent events at `/sse`; both want the header `authorization: Bearer letmein`. */
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { makeMcpServer } from './mcp-tools.ts';
+
+export interface McpHttpServer {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Starts it on a port of its own. */
+export async function startMcpHttpServer(): Promise<McpHttpServer> {
+  const streamable = new Map<string, StreamableHTTPServerTransport>();
+  const events = new Map<string, SSEServerTransport>();
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.headers.authorization !== 'Bearer letmein') return void response.writeHead(401).end('no');
+    const url = new URL(request.url ?? '', 'http://localhost');
+    if (url.pathname === '/mcp') return onStreamable(request, response);
+    if (url.pathname === '/sse') return onEvents(response);
+    const transport = events.get(url.searchParams.get('sessionId') ?? '');
+    return transport === undefined ? void response.writeHead(404).end() : transport.handlePostMessage(request, response);
+  }
+
+  async function onStreamable(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const known = streamable.get(String(request.headers['mcp-session-id']));
+    if (known !== undefined) return known.handleRequest(request, response);
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID(), onsessioninitialized: (id) => void streamable.set(id, transport) });
+    await makeMcpServer().connect(transport);
+    return transport.handleRequest(request, response);
+  }
+
+  async function onEvents(response: ServerResponse): Promise<void> {
+    const transport = new SSEServerTransport('/messages', response);
+    events.set(transport.sessionId, transport);
+    await makeMcpServer().connect(transport);
+  }
+
+  const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
