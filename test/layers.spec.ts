@@ -116,8 +116,16 @@ describe('apps', () => {
   });
 
   it('read the environment in one place', () => {
-    const readers = sourcesOf('apps/server').filter((file) => codeOf(file).includes('process.env'));
-    expect(readers).toEqual(['apps/server/main.ts']);
+    const readers = ['apps/server', 'apps/agent'].flatMap(sourcesOf).filter((file) => codeOf(file).includes('process.env'));
+    expect(readers).toEqual(['apps/server/main.ts', 'apps/agent/main.ts']);
+  });
+
+  it('keep the agent a program of its own: it takes nothing from here, and nobody takes from it', () => {
+    const isInside = ({ file, target }: Import): boolean => !relative(join(ROOT, 'apps/agent'), resolve(ROOT, dirname(file), target)).startsWith('..');
+    const taken = importsOf('apps/agent').filter((found) => found.target.startsWith('#') || (found.target.startsWith('.') && !isInside(found)));
+    expect(taken).toEqual([]);
+    const takers = ['apps/cli', 'apps/server'].flatMap(importsOf).filter((found) => found.target.startsWith('.') && isInside(found));
+    expect(takers).toEqual([]);
   });
 });
 
