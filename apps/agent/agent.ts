@@ -1,12 +1,14 @@
 /** The agent as an ACP client sees it: which methods there are, and what each of them does. */
 import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import type { AgentConnection, AgentContext, InitializeResponse, NewSessionResponse, SessionConfigOption, SessionModeState, Stream } from '@agentclientprotocol/sdk';
-import type { ReadConfig } from './config.ts';
+import type { AgentConfig, ReadConfig } from './config.ts';
+import { failure } from './failures.ts';
 import { history } from './history.ts';
 import { configuredModelId } from './model.ts';
 import type { Fetch } from './network.ts';
+import type { Session } from './session.ts';
 import { sessionsOf } from './sessions.ts';
-import type { OpenOptions, Session, Sessions } from './sessions.ts';
+import type { OpenOptions, Sessions } from './sessions.ts';
 import { runTurn } from './turn.ts';
 
 export interface ServedAgent {
@@ -24,10 +26,12 @@ export interface AgentOptions {
 /** Serves one client. With a bad configuration it still answers, and refuses sessions with what is wrong. */
 export function serveAgent(stream: Stream, { config, fetch, version }: AgentOptions): ServedAgent {
   const sessions = config.ok ? sessionsOf(config.config, fetch) : undefined;
-  const open = (): Sessions => {
-    if (sessions !== undefined) return sessions;
-    throw RequestError.internalError({ kind: 'configuration', retryable: false }, config.ok ? '' : config.problems.join('; '));
+  const usable = (): { sessions: Sessions; config: AgentConfig } => {
+    if (config.ok && sessions !== undefined) return { sessions, config: config.config };
+    const problems = config.ok ? [] : config.problems;
+    throw failure(problems.join('; '), { kind: 'configuration', retryable: false });
   };
+  const open = (): Sessions => usable().sessions;
   const connection = agent({ name: 'millwright-agent' })
     .onRequest(methods.agent.initialize, () => introduction(version, config))
     .onRequest(methods.agent.session.new, async ({ params }) => {
@@ -42,11 +46,11 @@ export function serveAgent(stream: Stream, { config, fetch, version }: AgentOpti
     .onRequest(methods.agent.session.resume, async ({ params }) => stateOf(await open().reopen(params.sessionId, optionsOf(params))))
     // Before `session/cancel`: a cancel that follows at once must find the turn.
     .onRequest(methods.agent.session.prompt, async ({ params, client, signal }) => {
-      const session = open().get(params.sessionId);
-      if (!config.ok) throw RequestError.internalError();
+      const { sessions: all, config: usableConfig } = usable();
+      const session = all.get(params.sessionId);
       const today = new Date().toISOString().slice(0, 10);
       return session.inTurn((cancelled) =>
-        runTurn({ session, client, blocks: params.prompt, config: config.config, fetch, today, signal: AbortSignal.any([cancelled, signal]) }),
+        runTurn({ session, client, blocks: params.prompt, config: usableConfig, fetch, today, signal: AbortSignal.any([cancelled, signal]) }),
       );
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => sessions?.find(params.sessionId)?.cancel())

@@ -81,6 +81,12 @@ it.each<{ environment: Record<string, string>; says: RegExp; why: string }>([
   expect(agent.errors()).not.toContain('secret-value');
 });
 
+it('says so when the transcript cannot be kept', async () => {
+  const agent = await startAgent({ ...folders, home: '/dev/null' });
+  await expect(agent.open()).rejects.toMatchObject({ message: "the session's transcript in HOME cannot be used (ENOTDIR)" });
+  await agent.stop();
+});
+
 it('takes the key from a file', async () => {
   const file = join(folders.home, 'key');
   writeFileSync(file, 'sk-from-a-file\n');

@@ -4,7 +4,7 @@ import type { ModelMessage } from 'ai';
 import { announced, ended } from './call-views.ts';
 import { callsOf } from './conversation.ts';
 import type { ToolResultPart } from './conversation.ts';
-import type { Session } from './sessions.ts';
+import type { Session } from './session.ts';
 import { plan, planEntries } from './tools/plan.ts';
 
 /** The updates that a client would have seen, without those in between. Texts come whole; of tool calls, how they ended. */

@@ -1,16 +1,11 @@
 /** Why a model did not answer, as an error that a person can act on; it never holds a credential or a part of the conversation. */
-import { RequestError } from '@agentclientprotocol/sdk';
+import type { RequestError } from '@agentclientprotocol/sdk';
 import { APICallError, InvalidResponseDataError, JSONParseError, NoOutputGeneratedError, RetryError, TypeValidationError } from 'ai';
 import type { AgentConfig, Endpoint } from './config.ts';
 import { oneLine } from './diagnostics.ts';
+import { failure } from './failures.ts';
+import type { FailureData } from './failures.ts';
 import { Silence } from './network.ts';
-
-/** What kind of failure, for programs. `retryable`: the same turn may succeed later without anybody changing anything. */
-export interface FailureData {
-  kind: 'credentials' | 'rate_limited' | 'not_found' | 'refused' | 'unavailable' | 'unreachable' | 'silent' | 'broken_off' | 'malformed' | 'failed';
-  retryable: boolean;
-  status?: number;
-}
 
 interface Failure {
   text: string;
@@ -23,14 +18,10 @@ export class BrokenOff extends Error {}
 /** Characters of the endpoint's own words that are repeated. */
 const THEIR_WORDS_LENGTH_MAX = 300;
 
-/** ACP's code for missing or wrong credentials, and JSON-RPC's for everything else that goes wrong inside. */
-const AUTH_REQUIRED = -32_000;
-const INTERNAL_ERROR = -32_603;
-
 /** The error that ends the turn. */
 export function modelFailure(error: unknown, { endpoint }: AgentConfig): RequestError {
   const { text, data } = failureOf(unwrapped(error), endpoint);
-  return new RequestError(data.kind === 'credentials' ? AUTH_REQUIRED : INTERNAL_ERROR, text, data);
+  return failure(text, data);
 }
 
 /** Retries wrap what they gave up on. */

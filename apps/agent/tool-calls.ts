@@ -7,7 +7,7 @@ import { ended } from './call-views.ts';
 import type { ToolResultPart } from './conversation.ts';
 import { oneLine } from './diagnostics.ts';
 import { askPermission } from './permissions.ts';
-import type { Session } from './sessions.ts';
+import type { Session } from './session.ts';
 import { failed } from './tools/types.ts';
 import type { AgentTool, Outcome, ToolContext } from './tools/types.ts';
 

@@ -5,7 +5,7 @@ import type { FinishReason, TextStreamPart, ToolSet } from 'ai';
 import { announced, ended } from './call-views.ts';
 import type { AgentConfig } from './config.ts';
 import { BrokenOff } from './model-failures.ts';
-import type { Session } from './sessions.ts';
+import type { Session } from './session.ts';
 import { stepRecord } from './step-record.ts';
 import type { StepRecord } from './step-record.ts';
 import { toolCalls } from './tool-calls.ts';

@@ -10,7 +10,7 @@ import { modelFailure } from './model-failures.ts';
 import { modelOf, providerOptions, systemMessage, withCacheMark } from './model.ts';
 import type { Fetch } from './network.ts';
 import { userMessage } from './prompt-content.ts';
-import type { Session } from './sessions.ts';
+import type { Session } from './session.ts';
 import { turnRelay } from './turn-relay.ts';
 import { costOf } from './usage.ts';
 import type { Usage } from './usage.ts';
