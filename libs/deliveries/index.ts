@@ -10,7 +10,7 @@ export { takeSlot } from './slots.ts';
 export { drawRequest, type Draw } from './buckets.ts';
 export type { Taken } from './windows.ts';
 export { failureKey, spendFailure, type FailureBudgets, type FailureVerdict } from './failure-budgets.ts';
-export { parseCidrs, type Cidr } from './addresses.ts';
+export { formatAddress, isWithin as isAddressWithin, parseAddress, parseCidrs, type Cidr, type IpAddress } from './addresses.ts';
 export { addressKeyOf, clientAddress } from './client-addresses.ts';
 export { NOTHING_REFUSED, refusedLogDecision, type RefusedLogAction, type RefusedLogState } from './refused-log.ts';
 export { retentionClass, retentionCutoffMs, type RetentionClass } from './retention.ts';

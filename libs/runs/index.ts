@@ -19,3 +19,5 @@ export * from './artifacts.ts';
 export * from './timeline.ts';
 export * from './conversations.ts';
 export * from './server-sent-events.ts';
+export { formatTarget, hostPatternOfUrl, readHost, readHostPattern, readTarget, type Host, type HostPattern } from './egress-hosts.ts';
+export * from './egress.ts';
