@@ -4,11 +4,14 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CANCEL_TERM_MS } from '#runs';
+import type { EgressRules } from '#runs';
 import { endingOf, sandboxReport } from './command-ending.ts';
 import { outputRelay } from './command-output.ts';
 import type { CommandEvent, OutputRelay } from './command-output.ts';
 import { environmentOf, limited, programOf } from './command-preparation.ts';
 import type { CommandFacts, CommandLimits } from './command-preparation.ts';
+import { wayOut } from './command-network.ts';
+import type { WayOut } from './command-network.ts';
 import { killTree, processIdentity, terminateTree } from './processes.ts';
 import type { ProcessIdentity, TreeSearch } from './processes.ts';
 import type { NetworkPolicy, Sandbox, WrappedCommand } from './sandboxes.ts';
@@ -24,8 +27,8 @@ export interface CommandSpec {
   command: readonly string[];
   workspace: Workspace;
   sandbox: Sandbox;
-  /** `none` unless the operator opened it. */
-  network?: NetworkPolicy;
+  /** `none` unless said; with rules, none but a way out that keeps to them. */
+  network?: NetworkPolicy | EgressRules;
   /** Further files and folders of the machine that runs may read. */
   readOnly?: readonly string[];
   /** Variables beside the standard ones; names that steer loader, shell, git or service are refused. */
@@ -84,12 +87,16 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
   });
   const program = await programOf(spec);
   if (!program.ok) return notStarted(program.message, relay);
-  const network = spec.sandbox.guarantees.network ? (spec.network ?? 'none') : 'host';
-  if (network !== (spec.network ?? 'none')) relay.status('the network is not taken away from this run: this machine has no means for it');
+  const way = await wayOut(program.argv, spec, (text) => relay.status(text));
   const { workspace, sandbox, readOnly = [] } = spec;
-  const inside = await sandbox.wrap(program.argv, { workspace, network, hidden: sandbox.hidden, readOnly });
-  const argv = await limited(inside.argv, spec);
-  return started({ ...inside, argv }, spec, relay);
+  try {
+    const inside = await sandbox.wrap(way.argv, { workspace, network: way.network, hidden: sandbox.hidden, readOnly, shown: way.shown });
+    const argv = await limited(inside.argv, spec);
+    return await started({ ...inside, argv }, { ...spec, env: { ...spec.env, ...way.env } }, relay, way);
+  } catch (error) {
+    await way.close();
+    throw error;
+  }
 }
 
 function notStarted(message: string, relay: OutputRelay): RunningCommand {
@@ -98,11 +105,12 @@ function notStarted(message: string, relay: OutputRelay): RunningCommand {
   return { identity: undefined, finished: Promise.resolve({ kind: 'spawn-failed', message }), cancel: () => Promise.resolve() };
 }
 
-async function started(inside: WrappedCommand, spec: CommandSpec, relay: OutputRelay): Promise<RunningCommand> {
+async function started(inside: WrappedCommand, spec: CommandSpec, relay: OutputRelay, way: WayOut): Promise<RunningCommand> {
   const result = await spawned(inside, spec);
+  if (result.ok) return { identity: result.identity, ...watch(result, inside, spec, relay, way) };
+  await way.close();
   // The code alone: a full message may repeat arguments or variables.
-  if (!result.ok) return notStarted(`the command could not be started (${result.code})`, relay);
-  return { identity: result.identity, ...watch(result, inside, spec, relay) };
+  return notStarted(`the command could not be started (${result.code})`, relay);
 }
 
 interface Exit {
@@ -145,7 +153,7 @@ function codeOf(error: unknown): string {
 }
 
 /** Follows one process to its end and steers it there when asked. */
-function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, relay: OutputRelay): Omit<RunningCommand, 'identity'> {
+function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, relay: OutputRelay, way: WayOut): Omit<RunningCommand, 'identity'> {
   const { child, identity, exit, closed } = started;
   const report = inside.wrapped ? sandboxReport(child.stdio[3] as Readable) : undefined;
   const { runId, epoch } = spec.workspace;
@@ -188,6 +196,7 @@ function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, rela
     clearTimeout(deadline);
     // The command has ended; what it left running ends with it, and only then is the run over.
     if (identity !== undefined) await killTree(identity, tree());
+    await way.close();
     const said = await report?.finished();
     if ((await within(closed, OUTPUT_END_MS)) === 'late') for (const stream of child.stdio) stream?.destroy();
     relay.finish();

@@ -18,11 +18,11 @@ export interface Detection {
   hidden?: readonly string[];
   /** Only these kinds are tried; `bare` always works. All by default. */
   kinds?: readonly SandboxKind[];
-  /** Where bwrap, unshare, setpriv and sh are looked for, as in PATH. */
+  /** Where bwrap, unshare, setpriv, sh and ip are looked for, as in PATH. */
   path?: string;
 }
 
-const TOOL_NAMES = ['bwrap', 'unshare', 'setpriv', 'sh'];
+const TOOL_NAMES = ['bwrap', 'unshare', 'setpriv', 'sh', 'ip'];
 
 /** Milliseconds until a trial counts as failed; a working one takes a hundredth of it. */
 const TRIAL_MS_MAX = 10_000;
@@ -30,10 +30,11 @@ const TRIAL_MS_MAX = 10_000;
 /** Any UUID: a trial has a folder of its own. */
 const TRIAL_RUN_ID = '00000000-0000-7000-8000-000000000000';
 
-/** Says from inside which spaces it is in, whether the service's file can be read, and that the workspace can be written. */
+/** Says from inside which spaces it is in, whether there is a loopback, whether the service's file can be read, and that the workspace can be written. */
 const TRIAL_SCRIPT = [
   'echo "pid $(readlink /proc/self/ns/pid)"',
   'echo "net $(readlink /proc/self/ns/net)"',
+  'case "$(cat /proc/net/fib_trie)" in *127.0.0.1*) echo "loopback up" ;; esac',
   'cat "$TRIAL_SECRET" >/dev/null 2>&1 && echo "secret readable"',
   ': > made-inside && : > "$HOME/x" && : > "$TMPDIR/x" && : > /tmp/x && echo "workspace writable"',
 ].join('\n');
@@ -52,7 +53,7 @@ export async function detectSandbox(detection: Detection = {}): Promise<Sandbox>
     if (guarantees?.processes === true) return found(candidate, guarantees);
   }
   if (!kinds.includes('bare')) throw new Error(`no sandbox of the kinds ${kinds.join(', ')} works on this machine`);
-  return found(BARE, { processes: false, files: false, network: false, uid: false });
+  return found(BARE, { processes: false, files: false, network: false, loopback: true, uid: false });
 }
 
 /** No isolation: a process group of its own, and a kill that follows descendants and the run's mark in their environment. */
@@ -112,6 +113,7 @@ async function trial(candidate: SandboxCandidate, base: string, network: Network
     processes: isOther(said, 'pid'),
     files: !said.includes('secret readable'),
     network: network === 'none' && isOther(said, 'net'),
+    loopback: said.includes('loopback up'),
     uid: made !== undefined && made.uid !== process.getuid?.(),
   };
 }

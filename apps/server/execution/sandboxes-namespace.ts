@@ -13,7 +13,7 @@ const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
 
 /** The ways to use namespaces by hand, best first; the last one only ends processes dependably. */
 export function namespaceCandidates(tools: Tools, asRoot: boolean): SandboxCandidate[] {
-  const [unshare, sh, setpriv] = ['unshare', 'sh', 'setpriv'].map((name) => tools.get(name));
+  const [unshare, sh, setpriv, ip] = ['unshare', 'sh', 'setpriv', 'ip'].map((name) => tools.get(name));
   if (unshare === undefined || sh === undefined) return [];
   const full = ['--mount', '--ipc', '--uts'];
   const candidates: SandboxCandidate[] = [];
@@ -21,24 +21,26 @@ export function namespaceCandidates(tools: Tools, asRoot: boolean): SandboxCandi
     const drop = withoutPrivileges(setpriv, NOBODY);
     // Without it the command would outlive a killed service; with a user namespace the kernel forgets the setting.
     const start = [setpriv, '--pdeathsig=KILL', '--', unshare];
-    candidates.push({ ...confined(`unshare, user ${NOBODY.uid}`, start, full, sh, drop), owner: NOBODY });
+    candidates.push({ ...confined(`unshare, user ${NOBODY.uid}`, start, full, { sh, ip }, drop), owner: NOBODY });
   }
   if (setpriv !== undefined) {
     const spaces = ['--user', '--map-root-user', ...full];
-    candidates.push(confined('unshare, user namespace', [unshare], spaces, sh, withoutNamespacePrivileges(setpriv)));
+    candidates.push(confined('unshare, user namespace', [unshare], spaces, { sh, ip }, withoutNamespacePrivileges(setpriv)));
   }
   return [...candidates, processesOnly([unshare], [], sh), processesOnly([unshare], ['--user', '--map-root-user'], sh)];
 }
 
 type Words = readonly string[];
 
-function confined(means: string, start: Words, spaces: Words, sh: string, drop: Words): SandboxCandidate {
+function confined(means: string, start: Words, spaces: Words, { sh, ip }: { sh: string; ip?: string }, drop: Words): SandboxCandidate {
   return {
     kind: 'pid-namespace',
     means,
     wrap: async (argv, confinement) => {
-      const script = [...rootScript(await viewOf(argv, confinement), confinement), ...commandScript()].join('\n');
       const network = confinement.network === 'none' ? ['--net'] : [];
+      // A new network has a loopback that is down; bubblewrap raises it, unshare does not.
+      const loopback = ip === undefined || network.length === 0 ? [] : [`${quoted(ip)} link set lo up || :`];
+      const script = [...loopback, ...rootScript(await viewOf(argv, confinement), confinement), ...commandScript()].join('\n');
       return { argv: commandLine(start, [...spaces, ...network], [sh, '-c', script, 'sandbox', ...drop, ...argv]), wrapped: true };
     },
   };

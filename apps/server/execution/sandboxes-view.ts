@@ -55,6 +55,7 @@ export async function viewOf(argv: readonly string[], confinement: Confinement):
   const system = await systemMounts(confinement.network);
   const named = await namedMounts([...argv, ...confinement.readOnly], hidden);
   const own = [workspace.workspace, workspace.home, workspace.tmp].map((path) => bind(path, path, { folder: true, writable: true }));
+  const shown = (confinement.shown ?? []).map(({ from, at }) => bind(from, at, { folder: false, writable: false }));
   const basis: Mount[] = [
     { kind: 'processes', at: '/proc' },
     { kind: 'devices', at: '/dev' },
@@ -64,7 +65,7 @@ export async function viewOf(argv: readonly string[], confinement: Confinement):
   const covers = await coversOf([...system, ...named], hidden);
   // Sealed last: the root and /dev lie in memory, which a run could fill otherwise.
   const seals: Mount[] = [{ kind: 'seal', at: '/dev' }, { kind: 'seal', at: '/' }];
-  return [...withParents([...system, ...basis, ...named, ...covers, ...own]), ...seals];
+  return [...withParents([...system, ...basis, ...named, ...covers, ...own, ...shown]), ...seals];
 }
 
 /** Whether a file lies in what runs never see, under its own name or behind links. */

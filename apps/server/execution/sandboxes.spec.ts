@@ -12,12 +12,13 @@ import type { Confinement } from './sandboxes.ts';
 import { prepareWorkspace } from './workspaces.ts';
 
 const RUN = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
-const ALL = { processes: true, files: true, network: true, uid: true };
+const ALL = { processes: true, files: true, network: true, loopback: true, uid: true };
 
 describe('guarantees', () => {
   it.each([
     { guarantees: ALL, confining: true, missing: 0, why: 'everything holds' },
     { guarantees: { ...ALL, uid: false }, confining: true, missing: 1, why: 'the same user behind three walls' },
+    { guarantees: { ...ALL, loopback: false }, confining: true, missing: 0, why: 'no way out is no weakness' },
     { guarantees: { ...ALL, files: false }, confining: false, missing: 1, why: 'the key could be read' },
     { guarantees: { ...ALL, network: false }, confining: false, missing: 1, why: 'the service could be reached' },
     { guarantees: { ...ALL, processes: false }, confining: false, missing: 1, why: 'a daemon could outlive its run' },

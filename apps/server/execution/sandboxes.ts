@@ -14,6 +14,8 @@ export interface Confinement {
   hidden: readonly string[];
   /** Files and folders that the operator wants visible, read-only, beside the system's. */
   readOnly: readonly string[];
+  /** Files and sockets of the service for this execution, read-only and at other places than outside. */
+  shown?: readonly { from: string; at: string }[];
 }
 
 /** What was seen to hold, not what was asked for. */
@@ -24,6 +26,8 @@ export interface Guarantees {
   files: boolean;
   /** The network can be taken away. */
   network: boolean;
+  /** Where it is taken away, there is still a loopback inside, at which a way out can be offered. */
+  loopback: boolean;
   /** Processes run as a user of their own. */
   uid: boolean;
 }

@@ -1,0 +1,91 @@
+/** From a name to an open connection: resolved at a bounded pace, dialled at exactly the addresses that were judged. contract 10. */
+import { lookup } from 'node:dns/promises';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The addresses of a name; empty: there are none. */
+export type Resolve = (name: string) => Promise<readonly string[]>;
+
+/** Milliseconds that a request waits for the addresses of a name; resolvers themselves give up after about as long. */
+const RESOLVE_MS_MAX = 10_000;
+/** Milliseconds that an answer is used again: an agent asks for the same few hosts. */
+const KNOWN_MS = 30_000;
+/** Names remembered of one run. */
+const KNOWN_MAX = 256;
+/** Names of one run that wait to be resolved; one at a time is, because all of the service's look-ups share two threads. */
+const WAITING_MAX = 64;
+
+/** Milliseconds for one address to answer, and addresses tried of one name. */
+const DIAL_MS_MAX = 10_000;
+const DIALLED_MAX = 3;
+
+/** As every program of this machine resolves names, `/etc/hosts` included. */
+export const systemResolve: Resolve = async (name) => (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+
+/** Every address of this machine, as they are now. */
+export function machineAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
+}
+
+/** A resolver for one run: names one after the other, answers kept for a short time; undefined while too many wait, or it takes too long. */
+export function pacedResolver(resolve: Resolve, over: AbortSignal): (name: string) => Promise<readonly string[] | undefined> {
+  const known = new Map<string, Promise<readonly string[]>>();
+  let waiting = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  const asked = (name: string): Promise<readonly string[]> => {
+    waiting += 1;
+    const answer = last.then(() => (over.aborted ? [] : resolve(name))).catch(() => []);
+    last = answer;
+    void answer.then(() => {
+      waiting -= 1;
+      setTimeout(() => known.delete(name), KNOWN_MS).unref();
+    });
+    return answer;
+  };
+  return async (name) => {
+    let answer = known.get(name);
+    if (answer === undefined) {
+      if (waiting >= WAITING_MAX) return undefined;
+      if (known.size >= KNOWN_MAX) known.delete(known.keys().next().value ?? name);
+      known.set(name, (answer = asked(name)));
+    }
+    return timely(answer);
+  };
+}
+
+async function timely<T>(answer: Promise<T>): Promise<T | undefined> {
+  const answered = new AbortController();
+  const late = sleep(RESOLVE_MS_MAX, undefined, { ref: false, signal: answered.signal }).catch(() => undefined);
+  const result = await Promise.race([answer, late]);
+  answered.abort();
+  return result;
+}
+
+/** A connection to the first of the addresses that answers. Nothing is resolved again. */
+export async function dial(addresses: readonly string[], port: number, gone: AbortSignal): Promise<Socket | undefined> {
+  for (const address of addresses.slice(0, DIALLED_MAX)) {
+    const socket = gone.aborted ? undefined : await dialled(address, port, gone);
+    if (socket !== undefined) return socket;
+  }
+  return undefined;
+}
+
+function dialled(host: string, port: number, gone: AbortSignal): Promise<Socket | undefined> {
+  const socket = connect({ host, port, allowHalfOpen: true });
+  return new Promise((resolve) => {
+    const failed = (): void => {
+      socket.destroy();
+      resolve(undefined);
+    };
+    socket.setTimeout(DIAL_MS_MAX, failed);
+    gone.addEventListener('abort', failed, { once: true });
+    socket.once('error', failed);
+    socket.once('connect', () => {
+      socket.setTimeout(0).off('timeout', failed).off('error', failed);
+      gone.removeEventListener('abort', failed);
+      resolve(socket);
+    });
+  });
+}

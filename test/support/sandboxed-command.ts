@@ -1,0 +1,50 @@
+/** Commands in the real sandboxes of this machine: found once, started in a data folder of the test's own, heard line by line. */
+import { join } from 'node:path';
+import { startCommand, type CommandEvent, type CommandSpec, type RunningCommand } from '../../apps/server/execution/command.ts';
+import { detectSandbox } from '../../apps/server/execution/sandboxes-detection.ts';
+import type { Sandbox, SandboxKind } from '../../apps/server/execution/sandboxes.ts';
+import { prepareWorkspace, type Workspace } from '../../apps/server/execution/workspaces.ts';
+
+export interface SandboxedCommand extends RunningCommand {
+  events: readonly CommandEvent[];
+  /** Everything of one kind so far. */
+  text(kind: CommandEvent['kind']): string;
+  /** Resolves when the output holds the text. */
+  says(wanted: string, kind?: CommandEvent['kind']): Promise<void>;
+  workspace: Workspace;
+}
+
+/** The sandbox of this kind if it works here. */
+export function sandboxHere(kind: SandboxKind): Promise<Sandbox | undefined> {
+  return detectSandbox({ kinds: [kind] }).catch(() => undefined);
+}
+
+let runs = 0;
+
+/** Starts a command as a run of its own; `base` is the data folder that it must not see. */
+export async function startSandboxed(sandbox: Sandbox, base: string, spec: Partial<CommandSpec> & { script?: string }): Promise<SandboxedCommand> {
+  const { script = 'true', ...more } = spec;
+  const runId = `00000000-0000-7000-8000-${String((runs += 1)).padStart(12, '0')}`;
+  const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId, epoch: 3, prompt: '', owner: sandbox.owner });
+  const events: CommandEvent[] = [];
+  const listeners = new Set<() => void>();
+  const onEvent = (event: CommandEvent): void => {
+    events.push(event);
+    for (const heard of listeners) heard();
+  };
+  const text = (kind: CommandEvent['kind']): string => events.filter((event) => event.kind === kind).map((event) => event.text).join('');
+  const running = await startCommand({
+    command: ['sh', '-c', script], workspace, sandbox: { ...sandbox, hidden: [base] }, prompt: '', deadlineMs: 60_000, onEvent, ...more,
+  });
+  const says = (wanted: string, kind: CommandEvent['kind'] = 'stdout'): Promise<void> =>
+    new Promise((resolve) => {
+      const heard = (): void => {
+        if (!text(kind).includes(wanted)) return;
+        listeners.delete(heard);
+        resolve();
+      };
+      listeners.add(heard);
+      heard();
+    });
+  return { ...running, events, text, says, workspace };
+}
