@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CANCEL_TERM_MS } from '#runs';
 import type { EgressRules } from '#runs';
+import { ownDescriptors } from './command-descriptors.ts';
 import { endingOf, sandboxReport } from './command-ending.ts';
 import { outputRelay } from './command-output.ts';
 import type { CommandEvent, OutputRelay } from './command-output.ts';
@@ -129,9 +130,9 @@ interface Spawned {
 
 function spawned({ argv, wrapped }: WrappedCommand, spec: CommandSpec): Promise<Spawned | { ok: false; code: string }> {
   const [program, ...rest] = argv;
-  const stdio: 'pipe'[] = wrapped ? ['pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'];
+  const descriptors = ownDescriptors(wrapped ? 4 : 3);
   // Detached: a session of its own, so that signals meant for the service's terminal do not reach it.
-  const options = { cwd: wrapped ? '/' : spec.workspace.workspace, env: environmentOf(spec), stdio, detached: true };
+  const options = { cwd: wrapped ? '/' : spec.workspace.workspace, env: environmentOf(spec), stdio: descriptors.stdio, detached: true };
   return new Promise((resolve) => {
     const failed = (error: unknown): void => resolve({ ok: false, code: codeOf(error) });
     try {
@@ -144,6 +145,8 @@ function spawned({ argv, wrapped }: WrappedCommand, spec: CommandSpec): Promise<
       child.on('spawn', () => resolve({ ok: true, child, identity, exit, closed }));
     } catch (error) {
       failed(error);
+    } finally {
+      descriptors.started();
     }
   });
 }
