@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { startCommand, type CommandEvent, type CommandSpec, type RunningCommand } from '../../apps/server/execution/command.ts';
 import { detectSandbox } from '../../apps/server/execution/sandboxes-detection.ts';
-import type { Sandbox, SandboxKind } from '../../apps/server/execution/sandboxes.ts';
+import { ownerOf, type Sandbox, type SandboxKind } from '../../apps/server/execution/sandboxes.ts';
 import { prepareWorkspace, type Workspace } from '../../apps/server/execution/workspaces.ts';
 
 export interface SandboxedCommand extends RunningCommand {
@@ -25,7 +25,7 @@ let runs = 0;
 export async function startSandboxed(sandbox: Sandbox, base: string, spec: Partial<CommandSpec> & { script?: string }): Promise<SandboxedCommand> {
   const { script = 'true', ...more } = spec;
   const runId = `00000000-0000-7000-8000-${String((runs += 1)).padStart(12, '0')}`;
-  const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId, epoch: 3, prompt: '', owner: sandbox.owner });
+  const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId, epoch: 3, prompt: '', owner: ownerOf(sandbox, runId) });
   const events: CommandEvent[] = [];
   const listeners = new Set<() => void>();
   const onEvent = (event: CommandEvent): void => {

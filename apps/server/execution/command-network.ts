@@ -33,6 +33,6 @@ export async function wayOut(argv: WayOut['argv'], spec: CommandSpec, tell: (tex
   // A host's name is the run's to choose: it may try to carry a secret, and comes in lower case.
   const secrets = (spec.secretValues ?? []).flatMap((value) => [value, value.toLowerCase()]);
   const onEvent = (text: string): void => tell(redact(text, secrets));
-  const { egress, ...passage } = await openPassage(argv, { rules: network, workspace, owner: sandbox.owner, node: process.execPath, onEvent });
+  const { egress, ...passage } = await openPassage(argv, { rules: network, workspace, node: process.execPath, onEvent });
   return { ...passage, network: 'none', close: () => egress.close() };
 }

@@ -11,6 +11,7 @@ import { startCommand } from './command.ts';
 import type { CommandEvent, CommandSpec, RunningCommand } from './command.ts';
 import { isAlive, killLeftover, processIdentity } from './processes.ts';
 import { detectSandbox } from './sandboxes-detection.ts';
+import { ownerOf } from './sandboxes.ts';
 import type { Sandbox, SandboxKind } from './sandboxes.ts';
 import { prepareWorkspace } from './workspaces.ts';
 
@@ -49,7 +50,7 @@ async function start(kind: SandboxKind, script: string, more: Partial<CommandSpe
   const sandbox = { ...detected, hidden: [base] };
   const runId = `00000000-0000-7000-8000-${String((runs += 1)).padStart(12, '0')}`;
   const prompt = more.prompt ?? 'Do it.';
-  const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId, epoch: 3, prompt, payload, owner: sandbox.owner });
+  const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId, epoch: 3, prompt, payload, owner: ownerOf(sandbox, runId) });
   const events: CommandEvent[] = [];
   let heard = (): void => undefined;
   const text = (of: CommandEvent['kind']): string => events.filter((event) => event.kind === of).map((event) => event.text).join('');
@@ -286,7 +287,7 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
       it('ends with the service', async () => {
         if (sandbox === undefined) return;
         const runId = '00000000-0000-7000-8000-eeeeeeeeeeee';
-        const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId, epoch: 1, prompt: '', owner: sandbox.owner });
+        const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId, epoch: 1, prompt: '', owner: ownerOf(sandbox, runId) });
         const inside = ['/bin/sh', '-c', `${DAEMON}; echo ready; sleep 60`] as const;
         const { argv } = await sandbox.wrap(inside, { workspace, network: 'none', hidden: [base], readOnly: [] });
         const service = spawn('sh', ['-c', '"$@" 3>/dev/null & wait', 'service', ...argv], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -7,6 +7,7 @@ import { CANCEL_TERM_MS } from '#runs';
 import type { EgressRules } from '#runs';
 import { ownDescriptors } from './command-descriptors.ts';
 import { endingOf, sandboxReport } from './command-ending.ts';
+import { ownFiles } from './command-files.ts';
 import { outputRelay } from './command-output.ts';
 import type { CommandEvent, OutputRelay } from './command-output.ts';
 import { environmentOf, limited, programOf } from './command-preparation.ts';
@@ -91,7 +92,8 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
   const way = await wayOut(program.argv, spec, (text) => relay.status(text));
   const { workspace, sandbox, readOnly = [] } = spec;
   try {
-    const inside = await sandbox.wrap(way.argv, { workspace, network: way.network, hidden: sandbox.hidden, readOnly, shown: way.shown });
+    const shown = [...(await ownFiles(workspace, way.network)), ...(way.shown ?? [])];
+    const inside = await sandbox.wrap(way.argv, { workspace, network: way.network, hidden: sandbox.hidden, readOnly, shown });
     const argv = await limited(inside.argv, spec);
     return await started({ ...inside, argv }, { ...spec, env: { ...spec.env, ...way.env } }, relay, way);
   } catch (error) {

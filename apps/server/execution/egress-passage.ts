@@ -1,12 +1,9 @@
 /** A run's way to its proxy: what its command line, environment and view must have for ordinary programs to find it. contract 10. */
-import { chmod, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { formatTarget, type HostPattern } from '#runs';
 import { openEgress } from './egress.ts';
 import type { Egress, EgressParts } from './egress.ts';
-import { removeEntry } from './workspaces-removal.ts';
-import type { Owner, Workspace } from './workspaces.ts';
+import type { Workspace } from './workspaces.ts';
 
 const FORWARDER = fileURLToPath(new URL('./egress-forwarder.mjs', import.meta.url));
 
@@ -19,8 +16,7 @@ const PORT_MIN = 1_024;
 /** Memory for the forwarder's buffers, in MiB; it is one more process for each run. */
 const HEAP_MIB_MAX = 48;
 
-/** Without the machine's file nobody would know what localhost is. */
-const HOSTS = '127.0.0.1 localhost\n::1 localhost\n';
+/** What programs call the machine that they run on. */
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 
 export interface Passage {
@@ -32,7 +28,6 @@ export interface Passage {
 
 export interface PassageParts extends Pick<EgressParts, 'rules' | 'onEvent' | 'resolve' | 'own'> {
   workspace: Workspace;
-  owner?: Owner;
   /** The program that runs the forwarder: this node. */
   node: string;
 }
@@ -40,8 +35,7 @@ export interface PassageParts extends Pick<EgressParts, 'rules' | 'onEvent' | 'r
 /** Opens the proxy and wraps a command line for the inside of a sandbox without network: the command itself stays the first process. */
 export async function openPassage(argv: readonly [string, ...string[]], parts: PassageParts): Promise<Passage> {
   const { workspace, rules, node } = parts;
-  const hosts = await hostsFile(workspace);
-  const egress = await openEgress({ ...parts, folder: workspace.folder, epoch: workspace.epoch });
+  const egress = await openEgress({ ...parts, folder: workspace.folder, epoch: workspace.epoch, owner: workspace.owner });
   const mirrored = mirroredTargets(rules.named);
   return {
     // The program that runs the forwarder is a word of its own, so that the view shows where it lies.
@@ -50,18 +44,9 @@ export async function openPassage(argv: readonly [string, ...string[]], parts: P
     shown: [
       { from: egress.socket, at: `${PLACE}/egress` },
       { from: FORWARDER, at: `${PLACE}/forwarder.mjs` },
-      { from: hosts, at: '/etc/hosts' },
     ],
     egress,
   };
-}
-
-async function hostsFile({ folder }: Workspace): Promise<string> {
-  const path = join(folder, 'hosts');
-  await removeEntry(path);
-  await writeFile(path, HOSTS);
-  await chmod(path, 0o444);
-  return path;
 }
 
 /** Starts the forwarder beside the command, waits until it listens or has failed, and becomes the command. */

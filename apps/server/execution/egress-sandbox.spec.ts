@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { readHostPattern } from '#runs';
 import type { EgressRules } from '#runs';
 import { sandboxHere, startSandboxed, type SandboxedCommand } from '../../../test/support/sandboxed-command.ts';
+import { ownerOf } from './sandboxes.ts';
 import { prepareWorkspace } from './workspaces.ts';
 
 const patterns = (list: readonly string[]) => list.map((text) => readHostPattern(text)).filter((pattern) => pattern !== undefined);
@@ -114,7 +115,7 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
 
     it('reads neither keys nor other runs, nor the folder of its own socket', async () => {
       await writeFile(join(base, 'master.key'), 'the-master-key', { mode: 0o644 });
-      const other = await prepareWorkspace({ root: join(base, 'runs'), runId: '00000000-0000-7000-8000-ffffffffffff', epoch: 1, prompt: 'of another run', owner: sandbox?.owner });
+      const other = await prepareWorkspace({ root: join(base, 'runs'), runId: '00000000-0000-7000-8000-ffffffffffff', epoch: 1, prompt: 'of another run', owner: sandbox && ownerOf(sandbox, '00000000-0000-7000-8000-ffffffffffff') });
       const script = `cat ${base}/master.key ${other.workspace}/prompt.md; ls ${base} ${base}/runs ${base}/runs/*; ls -la /run /run/millwright; echo x > /run/millwright/egress; rm -f /run/millwright/egress /run/millwright/forwarder.mjs; ls /run/millwright; cat /etc/hosts`;
       const command = await start({ network: named('a.test'), script });
       await command.finished;

@@ -4,9 +4,13 @@ import type { Mount } from './sandboxes-view.ts';
 import { NOBODY } from './sandboxes.ts';
 import type { Confinement, SandboxCandidate, Tools, WrappedCommand } from './sandboxes.ts';
 import { withoutPrivileges } from './sandboxes-privileges.ts';
+import type { Owner } from './workspaces.ts';
 
 /** The first version with `--size` for memory file systems; before it a run could fill the machine's memory through /tmp. */
 const VERSION_MIN = [0, 7];
+
+/** The first version that can forbid further user namespaces inside, through which most ways to become root of the machine begin. */
+const VERSION_SEALED = [0, 8];
 
 /** What must be left to give up being root; the program that gives it up drops these too. */
 const CAPABILITIES_TO_CHANGE_USER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP', 'CAP_DAC_READ_SEARCH'];
@@ -14,20 +18,22 @@ const CAPABILITIES_TO_CHANGE_USER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP', 
 /** The ways to use bubblewrap here, best first. `version` is what `bwrap --version` printed. */
 export function bubblewrapCandidates(tools: Tools, version: string, asRoot: boolean): SandboxCandidate[] {
   const bwrap = tools.get('bwrap');
-  if (bwrap === undefined || !isRecent(version)) return [];
+  if (bwrap === undefined || !isAtLeast(version, VERSION_MIN)) return [];
   const means = version.trim();
-  const inUserNamespace = candidate(bwrap, `${means}, user namespace`, ['--unshare-user'], []);
+  const sealed = isAtLeast(version, VERSION_SEALED) ? [candidate(bwrap, `${means}, sealed user namespace`, ['--unshare-user', '--disable-userns'], () => [])] : [];
+  const inUserNamespace = [...sealed, candidate(bwrap, `${means}, user namespace`, ['--unshare-user'], () => [])];
   const setpriv = tools.get('setpriv');
-  if (!asRoot || setpriv === undefined) return [inUserNamespace];
+  if (!asRoot || setpriv === undefined) return inUserNamespace;
   const capabilities = ['--cap-drop', 'ALL', ...CAPABILITIES_TO_CHANGE_USER.flatMap((name) => ['--cap-add', name])];
-  const asNobody = candidate(bwrap, `${means}, user ${NOBODY.uid}`, capabilities, withoutPrivileges(setpriv, NOBODY));
-  return [{ ...asNobody, owner: NOBODY }, inUserNamespace];
+  const asOther = candidate(bwrap, `${means}, users of their own`, capabilities, (owner) => withoutPrivileges(setpriv, owner));
+  return [{ ...asOther, owner: NOBODY }, ...inUserNamespace];
 }
 
-function candidate(bwrap: string, means: string, privileges: readonly string[], prefix: readonly string[]): SandboxCandidate {
+function candidate(bwrap: string, means: string, privileges: readonly string[], prefix: (owner: Owner) => readonly string[]): SandboxCandidate {
   const wrap: SandboxCandidate['wrap'] = async (argv, confinement): Promise<WrappedCommand> => {
     const view = (await viewOf(argv, confinement)).flatMap(optionsOf);
-    const inside = ['--chdir', confinement.workspace.workspace, '--', ...prefix, ...argv];
+    const { workspace, owner = NOBODY } = confinement.workspace;
+    const inside = ['--chdir', workspace, '--', ...prefix(owner), ...argv];
     return { argv: [bwrap, ...isolation(confinement), ...privileges, ...view, ...inside], wrapped: true };
   };
   return { kind: 'bubblewrap', means, wrap };
@@ -58,8 +64,7 @@ function optionsOf(mount: Mount): string[] {
   }
 }
 
-function isRecent(version: string): boolean {
+function isAtLeast(version: string, [leastMajor = 0, leastMinor = 0]: readonly number[]): boolean {
   const [, major, minor] = /(\d+)\.(\d+)/.exec(version) ?? [];
-  const [leastMajor = 0, leastMinor = 0] = VERSION_MIN;
   return Number(major) > leastMajor || (Number(major) === leastMajor && Number(minor) >= leastMinor);
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
-import { missingGuarantees, STANDARD_PATH } from './sandboxes.ts';
+import { missingGuarantees, ownerOf, STANDARD_PATH } from './sandboxes.ts';
 import type { Guarantees, NetworkPolicy, Sandbox, SandboxCandidate, SandboxKind, Tools, WrappedCommand } from './sandboxes.ts';
 import { removeEntry } from './workspaces-removal.ts';
 import { prepareWorkspace } from './workspaces.ts';
@@ -103,7 +103,7 @@ async function tried(candidate: SandboxCandidate, scratch: string): Promise<Guar
 async function trial(candidate: SandboxCandidate, base: string, network: NetworkPolicy): Promise<Guarantees | undefined> {
   const secret = join(base, 'secret');
   await writeFile(secret, 'secret', { mode: 0o600 });
-  const contents = { root: join(base, 'runs'), runId: TRIAL_RUN_ID, epoch: 1, prompt: '', owner: candidate.owner };
+  const contents = { root: join(base, 'runs'), runId: TRIAL_RUN_ID, epoch: 1, prompt: '', owner: ownerOf(candidate, TRIAL_RUN_ID) };
   const workspace = await prepareWorkspace(contents);
   const { argv } = await candidate.wrap(['/bin/sh', '-c', TRIAL_SCRIPT], { workspace, network, hidden: [base], readOnly: [] });
   const said = await output(argv, { PATH: STANDARD_PATH, HOME: workspace.home, TMPDIR: workspace.tmp, TRIAL_SECRET: secret });

@@ -18,21 +18,21 @@ export function namespaceCandidates(tools: Tools, asRoot: boolean): SandboxCandi
   const full = ['--mount', '--ipc', '--uts'];
   const candidates: SandboxCandidate[] = [];
   if (setpriv !== undefined && asRoot) {
-    const drop = withoutPrivileges(setpriv, NOBODY);
+    const drop = ({ workspace }: Confinement): Words => withoutPrivileges(setpriv, workspace.owner ?? NOBODY);
     // Without it the command would outlive a killed service; with a user namespace the kernel forgets the setting.
     const start = [setpriv, '--pdeathsig=KILL', '--', unshare];
-    candidates.push({ ...confined(`unshare, user ${NOBODY.uid}`, start, full, { sh, ip }, drop), owner: NOBODY });
+    candidates.push({ ...confined('unshare, users of their own', start, full, { sh, ip }, drop), owner: NOBODY });
   }
   if (setpriv !== undefined) {
     const spaces = ['--user', '--map-root-user', ...full];
-    candidates.push(confined('unshare, user namespace', [unshare], spaces, { sh, ip }, withoutNamespacePrivileges(setpriv)));
+    candidates.push(confined('unshare, user namespace', [unshare], spaces, { sh, ip }, () => withoutNamespacePrivileges(setpriv)));
   }
   return [...candidates, processesOnly([unshare], [], sh), processesOnly([unshare], ['--user', '--map-root-user'], sh)];
 }
 
 type Words = readonly string[];
 
-function confined(means: string, start: Words, spaces: Words, { sh, ip }: { sh: string; ip?: string }, drop: Words): SandboxCandidate {
+function confined(means: string, start: Words, spaces: Words, { sh, ip }: { sh: string; ip?: string }, drop: (confinement: Confinement) => Words): SandboxCandidate {
   return {
     kind: 'pid-namespace',
     means,
@@ -41,7 +41,7 @@ function confined(means: string, start: Words, spaces: Words, { sh, ip }: { sh: 
       // A new network has a loopback that is down; bubblewrap raises it, unshare does not.
       const loopback = ip === undefined || network.length === 0 ? [] : [`${quoted(ip)} link set lo up || :`];
       const script = [...loopback, ...rootScript(await viewOf(argv, confinement), confinement), ...commandScript()].join('\n');
-      return { argv: commandLine(start, [...spaces, ...network], [sh, '-c', script, 'sandbox', ...drop, ...argv]), wrapped: true };
+      return { argv: commandLine(start, [...spaces, ...network], [sh, '-c', script, 'sandbox', ...drop(confinement), ...argv]), wrapped: true };
     },
   };
 }

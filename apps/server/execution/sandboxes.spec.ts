@@ -7,7 +7,7 @@ import { detectSandbox, findTools } from './sandboxes-detection.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
 import { viewOf } from './sandboxes-view.ts';
 import type { Mount } from './sandboxes-view.ts';
-import { isConfining, missingGuarantees } from './sandboxes.ts';
+import { isConfining, missingGuarantees, ownerOf } from './sandboxes.ts';
 import type { Confinement } from './sandboxes.ts';
 import { prepareWorkspace } from './workspaces.ts';
 
@@ -31,8 +31,9 @@ describe('guarantees', () => {
 describe('candidates', () => {
   const tools = new Map(['bwrap', 'unshare', 'setpriv', 'sh'].map((name) => [name, `/usr/bin/${name}`]));
   it.each([
-    { version: 'bubblewrap 0.8.0\n', count: 2, why: 'as nobody, and in a user namespace' },
-    { version: 'bubblewrap 1.0.0\n', count: 2, why: 'newer is fine' },
+    { version: 'bubblewrap 0.8.0\n', count: 3, why: 'as others, and in a user namespace, sealed or not' },
+    { version: 'bubblewrap 0.7.0\n', count: 2, why: 'it cannot seal one' },
+    { version: 'bubblewrap 1.0.0\n', count: 3, why: 'newer is fine' },
     { version: 'bubblewrap 0.6.1\n', count: 0, why: 'it cannot bound /tmp' },
     { version: '', count: 0, why: 'it does not even say its version' },
   ])('of $version: $count, because $why', ({ version, count }) => {
@@ -41,8 +42,19 @@ describe('candidates', () => {
 
   it('have a user of their own only where the service is root', () => {
     const owners = (asRoot: boolean) => [...bubblewrapCandidates(tools, '0.8', asRoot), ...namespaceCandidates(tools, asRoot)].map(({ owner }) => owner?.uid);
-    expect(owners(true)).toEqual([65_534, undefined, 65_534, undefined, undefined, undefined]);
-    expect(owners(false)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(owners(true)).toEqual([65_534, undefined, undefined, 65_534, undefined, undefined, undefined]);
+    expect(owners(false)).toEqual([undefined, undefined, undefined, undefined, undefined]);
+  });
+
+  it('give each run the same user always, out of those that are nobody else’s', () => {
+    const [asOther, asService] = bubblewrapCandidates(tools, '0.8', true);
+    if (asOther === undefined || asService === undefined) throw new Error('unexpected');
+    const ids = Array.from({ length: 200 }, (_, index) => `017f22e2-79b0-7cc3-98c4-dc0c${(index * 2_654_435).toString(16).padStart(8, '0')}`);
+    const uids = ids.map((id) => ownerOf(asOther, id)?.uid ?? 0);
+    expect(uids).toEqual(ids.map((id) => ownerOf(asOther, id)?.uid));
+    expect(uids.every((uid) => uid >= 60_578 && uid <= 61_183)).toBe(true);
+    expect(new Set(uids).size).toBeGreaterThan(100);
+    expect(ownerOf(asService, RUN)).toBeUndefined();
   });
 
   it('are none without their programs', () => {

@@ -44,7 +44,7 @@ export interface SandboxCandidate {
   kind: SandboxKind;
   /** How it is built, for people. */
   means: string;
-  /** Who the folders of a run must belong to; absent: the service's own user. */
+  /** Runs are somebody else than the service, and their folders must belong to them (`ownerOf`); absent: the service's own user. */
   owner?: Owner;
   /** The command line that runs `argv` (its first element an absolute path) in the run's workspace. */
   wrap(argv: readonly [string, ...string[]], confinement: Confinement): Promise<WrappedCommand>;
@@ -65,8 +65,22 @@ export type Tools = ReadonlyMap<string, string>;
 /** Where programs are looked for when the operator says nothing else, and what a run gets as PATH. */
 export const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Who runs are when the service is root: the user that owns nothing. */
+/** Who runs are when the service is root and nothing else is said: the user that owns nothing. */
 export const NOBODY: Owner = { uid: 65_534, gid: 65_534 };
+
+/** Users that nobody else has (systemd, "Users, Groups, UIDs and GIDs": 60578 … 61183 are never given out). */
+const RUN_UID_FIRST = 60_578;
+const RUN_UIDS = 606;
+
+/**
+ * The user of one run where runs have one of their own: the same for all of its executions. The kernel counts processes by user, so that
+ * a run that forks without end stands only in its own way. Two runs may share one; they are still kept apart in every other way.
+ */
+export function ownerOf({ owner }: SandboxCandidate, runId: string): Owner | undefined {
+  // The last digits of a run's ID are random.
+  const uid = RUN_UID_FIRST + (Number.parseInt(runId.replaceAll('-', '').slice(-8), 16) % RUN_UIDS);
+  return owner === undefined ? undefined : { uid, gid: uid };
+}
 
 /** Bytes of memory that a run's /tmp may take; large temporary files belong into TMPDIR, which is on disk. */
 export const TMPFS_BYTES_MAX = 256 * 1_024 * 1_024;

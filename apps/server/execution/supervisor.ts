@@ -14,7 +14,7 @@ import type { ClaimedRun, Ending, RunStore } from '../store/runs.ts';
 import { collectArtifacts } from './artifact-collection.ts';
 import { startCommand, type RunningCommand } from './command.ts';
 import { toEnding } from './endings.ts';
-import type { Sandbox } from './sandboxes.ts';
+import { ownerOf, type Sandbox } from './sandboxes.ts';
 import { prepareWorkspace, type Workspace } from './workspaces.ts';
 
 /** How often lease and cancel wishes are looked at. */
@@ -147,7 +147,9 @@ export class Supervision {
     if (begun === undefined) return GIVEN_UP;
     this.parts.tell(run.runId);
     const files = begun.attachments.map((attachment) => ({ fileName: attachment.fileName, content: () => this.attached(attachment) }));
-    const workspace = await prepareWorkspace({ root, runId: run.runId, epoch: run.epoch, prompt: begun.prompt, payload, attachments: files, owner: sandbox.owner });
+    const workspace = await prepareWorkspace({
+      root, runId: run.runId, epoch: run.epoch, prompt: begun.prompt, payload, attachments: files, owner: ownerOf(sandbox, run.runId),
+    });
     this.workspace = workspace;
     return startCommand({
       command: config.runCommand ?? EXAMPLE_COMMAND,

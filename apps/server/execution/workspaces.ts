@@ -30,6 +30,8 @@ export interface Workspace {
   tmp: string;
   /** An empty folder of the service on which a sandbox can build its root. */
   mountPoint: string;
+  /** Who the writable folders belong to and the run's processes are; the service's own user when absent. */
+  owner?: Owner;
 }
 
 export interface WorkspaceContents {
@@ -64,6 +66,7 @@ export async function prepareWorkspace(contents: WorkspaceContents): Promise<Wor
     home: place('home'),
     tmp: place('tmp'),
     mountPoint: place('root'),
+    owner: contents.owner,
   };
   for (const path of [folder, made.mountPoint]) await privateFolder(path);
   for (const path of [made.workspace, made.attachments, made.artifacts, made.home, made.tmp]) await ownedFolder(path, contents.owner);
