@@ -64,5 +64,8 @@ export function cancelDecision(state: RunState, situation: { cancelRequested: bo
   return { ok: true, action: situation.cancelRequested ? 'none' : 'ask' };
 }
 
+/** Milliseconds that a cancelled agent has to end its turn by itself. contract 3 (Cancel). */
+export const CANCEL_ASK_MS = 10_000;
+
 /** Milliseconds between TERM and the kill of the whole tree. contract 3 (Cancel). */
 export const CANCEL_TERM_MS = 5_000;

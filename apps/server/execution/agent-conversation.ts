@@ -1,7 +1,7 @@
 /** One turn with a coding agent over the Agent Client Protocol: session found again or made, prompt in, updates out, an end. reference: Running real coding agents. */
 import { client, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import type { ClientContext, InitializeResponse, McpServer, NewSessionResponse, RequestPermissionRequest, SessionNotification, SessionUpdate, StopReason } from '@agentclientprotocol/sdk';
-import type { LaunchProfile } from '#runs';
+import { CANCEL_ASK_MS, type LaunchProfile } from '#runs';
 
 /** What an agent is asked to do in one execution. */
 export interface AgentTask {
@@ -41,8 +41,6 @@ export type TurnEnd = { kind: 'stopped'; reason: StopReason; answer: string } | 
 const START_MS_MAX = 60_000;
 /** Milliseconds for a session: MCP servers are started in it. */
 const SESSION_MS_MAX = 120_000;
-/** Milliseconds that a cancelled agent has to end its turn by itself. contract 3 (Cancel). */
-export const CANCEL_ASK_MS = 10_000;
 /** Bytes of one protocol message; a flood without a line break is no protocol. */
 const MESSAGE_BYTES_MAX = 16 * 1_048_576;
 /** Characters of the answer that are kept for the run's end. */

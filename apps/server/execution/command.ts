@@ -1,9 +1,9 @@
 /** Runs the operator's command for one execution: prompt in, events out, an end only when nothing is left running. contract 3, 10. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CANCEL_TERM_MS } from '#runs';
+import { CANCEL_ASK_MS, CANCEL_TERM_MS } from '#runs';
 import type { EgressRules } from '#runs';
 import { ownDescriptors } from './command-descriptors.ts';
 import { endingOf, sandboxReport } from './command-ending.ts';
@@ -42,6 +42,11 @@ export interface CommandSpec {
   /** PATH of the command. */
   path?: string;
   prompt: string;
+  /**
+   * Speaks with the command over its pipes; only its standard error becomes events then. When it has settled, the command is
+   * ended. Must not reject. Without it the prompt is the command's standard input, and all that it prints becomes events.
+   */
+  talk?: (pipes: CommandPipes) => Promise<void>;
   /** Milliseconds of wall-clock time until the command is ended. */
   deadlineMs: number;
   outputBytesMax?: number;
@@ -52,6 +57,14 @@ export interface CommandSpec {
   graceMs?: number;
   /** Milliseconds since the epoch, for the times of events. */
   now?: () => number;
+}
+
+/** The two ends that a conversation has of a command. */
+export interface CommandPipes {
+  input: Writable;
+  output: Readable;
+  /** Aborted when the command is to be ended: it may answer before it is. */
+  cancel: AbortSignal;
 }
 
 export type CommandEnd =
@@ -69,6 +82,9 @@ export interface RunningCommand {
   /** TERM to all of it, after the grace kill; resolves when nothing is left. May be repeated, also after the end. */
   cancel(): Promise<void>;
 }
+
+/** Milliseconds for the end of a command that nobody speaks with any more. */
+const AFTER_TALK_MS = 5_000;
 
 /** Milliseconds to wait for the rest of the output after the last process is gone; a pipe held by an escaped process never ends. */
 const OUTPUT_END_MS = 2_000;
@@ -167,18 +183,33 @@ function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, rela
   let hasExited = false;
   const isOver = (): boolean => hasExited;
 
-  for (const kind of ['stdout', 'stderr'] as const) relay.attach(child[kind] as Readable, kind);
-  feed(child, spec.prompt);
+  const cancelling = new AbortController();
+  relay.attach(child.stderr as Readable, 'stderr');
+  const talked = converse();
   const deadline = setTimeout(() => void stop('deadline'), Math.min(spec.deadlineMs, TIMER_MS_MAX));
   const finished = ending();
   return { finished, cancel: () => stop('cancelled') };
+
+  /** Resolves when the conversation is over; at once where there is none. */
+  async function converse(): Promise<void> {
+    if (spec.talk === undefined) {
+      relay.attach(child.stdout as Readable, 'stdout');
+      return feed(child, spec.prompt);
+    }
+    child.stdin?.on('error', () => undefined);
+    await spec.talk({ input: child.stdin as Writable, output: child.stdout as Readable, cancel: cancelling.signal });
+    child.stdin?.end(); // an agent that hears nothing more ends by itself
+    if ((await within(exit, AFTER_TALK_MS)) === 'late') await terminated();
+  }
 
   async function stop(reason: 'cancelled' | 'deadline'): Promise<void> {
     if (stopped === undefined && !hasExited) {
       stopped = reason;
       clearTimeout(deadline);
       relay.status(reason === 'deadline' ? `the deadline of ${Math.round(spec.deadlineMs / 1_000)} s is over` : 'cancel was requested');
-      await terminated();
+      cancelling.abort();
+      if (spec.talk !== undefined) await within(talked, CANCEL_ASK_MS);
+      if (!hasExited) await terminated();
     }
     await finished;
   }
@@ -201,6 +232,7 @@ function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, rela
     clearTimeout(deadline);
     // The command has ended; what it left running ends with it, and only then is the run over.
     if (identity !== undefined) await killTree(identity, tree());
+    await within(talked, OUTPUT_END_MS);
     await way.close();
     const said = await report?.finished();
     if ((await within(closed, OUTPUT_END_MS)) === 'late') for (const stream of child.stdio) stream?.destroy();
