@@ -46,16 +46,24 @@ export async function programOf({ command, env = {}, path = STANDARD_PATH, sandb
   return { ok: true, argv: [found, ...rest] };
 }
 
-/** The same command line under the kernel's limits, where util-linux can set them. Core files would hold secrets. */
+/** Steps that a run stands behind the service when processors are short. */
+const NICENESS = 10;
+
+/** The same command line under the kernel's limits, where the system's programs can set them. Core files would hold secrets. */
 export async function limited(argv: WrappedCommand['argv'], spec: CommandSpec): Promise<WrappedCommand['argv']> {
   const { limits = DEFAULT_LIMITS, sandbox } = spec;
-  const tools = await findTools(['prlimit', 'choom'], STANDARD_PATH);
-  const [prlimit, choom] = [tools.get('prlimit'), tools.get('choom')];
-  if (prlimit === undefined) return argv;
+  const tools = await findTools(['prlimit', 'choom', 'nice'], STANDARD_PATH);
+  const [prlimit, choom, nice] = [tools.get('prlimit'), tools.get('choom'), tools.get('nice')];
   const processes = sandbox.guarantees.uid ? [`--nproc=${limits.processesMax}`] : [];
-  const bounded = [prlimit, '--core=0', `--fsize=${limits.fileBytesMax}`, `--nofile=${limits.openFilesMax}`, ...processes, '--', ...argv] as const;
-  // When memory runs out, the kernel is to end a run and not the service.
-  return choom === undefined ? bounded : [choom, '-n', '1000', '--', ...bounded];
+  const bounds = ['--core=0', `--fsize=${limits.fileBytesMax}`, `--nofile=${limits.openFilesMax}`, ...processes, '--'];
+  const steps: readonly (readonly [program: string | undefined, ...options: string[]])[] = [
+    [nice, '-n', String(NICENESS)],
+    // When memory runs out, the kernel is to end a run and not the service.
+    [choom, '-n', '1000', '--'],
+    [prlimit, ...bounds],
+  ];
+  const [program = '', ...rest] = [...steps.flatMap(([name, ...options]) => (name === undefined ? [] : [name, ...options])), ...argv];
+  return [program, ...rest];
 }
 
 /** Everything the command finds in its environment; nothing of the service's own. */

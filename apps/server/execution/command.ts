@@ -14,6 +14,8 @@ import { environmentOf, limited, programOf } from './command-preparation.ts';
 import type { CommandFacts, CommandLimits } from './command-preparation.ts';
 import { wayOut } from './command-network.ts';
 import type { WayOut } from './command-network.ts';
+import { watchUsage } from './command-usage.ts';
+import type { UsageLimits } from './command-usage.ts';
 import { killTree, processIdentity, terminateTree } from './processes.ts';
 import type { ProcessIdentity, TreeSearch } from './processes.ts';
 import type { NetworkPolicy, Sandbox, WrappedCommand } from './sandboxes.ts';
@@ -51,6 +53,8 @@ export interface CommandSpec {
   deadlineMs: number;
   outputBytesMax?: number;
   limits?: CommandLimits;
+  /** The most that it may take of disk and memory. */
+  usage?: UsageLimits;
   /** Called in order, also after a cancel, last before `finished` resolves. Must not throw. */
   onEvent: (event: CommandEvent) => void;
   /** Milliseconds between TERM and kill. */
@@ -72,6 +76,8 @@ export type CommandEnd =
   | { kind: 'signalled'; signal: string }
   | { kind: 'deadline' }
   | { kind: 'cancelled' }
+  /** It took more than it may; the message says of what. */
+  | { kind: 'exceeded'; message: string }
   | { kind: 'spawn-failed'; message: string };
 
 export interface RunningCommand {
@@ -173,22 +179,32 @@ function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown error';
 }
 
+/** Why the service ended it. */
+type Stopped = Extract<CommandEnd, { kind: 'cancelled' | 'deadline' | 'exceeded' }>;
+
+function wordsOf(reason: Stopped, { deadlineMs }: CommandSpec): string {
+  if (reason.kind === 'exceeded') return reason.message;
+  return reason.kind === 'deadline' ? `the deadline of ${Math.round(deadlineMs / 1_000)} s is over` : 'cancel was requested';
+}
+
 /** Follows one process to its end and steers it there when asked. */
 function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, relay: OutputRelay, way: WayOut): Omit<RunningCommand, 'identity'> {
   const { child, identity, exit, closed } = started;
   const report = inside.wrapped ? sandboxReport(child.stdio[3] as Readable) : undefined;
   const { runId, epoch } = spec.workspace;
   const tree = (): TreeSearch => ({ mark: { runId, epoch }, also: report?.first() });
-  let stopped: 'cancelled' | 'deadline' | undefined;
+  let stopped: Stopped | undefined;
   let hasExited = false;
   const isOver = (): boolean => hasExited;
 
   const cancelling = new AbortController();
   relay.attach(child.stderr as Readable, 'stderr');
   const talked = converse();
-  const deadline = setTimeout(() => void stop('deadline'), Math.min(spec.deadlineMs, TIMER_MS_MAX));
+  const deadline = setTimeout(() => void stop({ kind: 'deadline' }), Math.min(spec.deadlineMs, TIMER_MS_MAX));
+  const onOver = (message: string): void => void stop({ kind: 'exceeded', message });
+  const usage = identity === undefined ? undefined : watchUsage({ limits: spec.usage ?? {}, folder: spec.workspace.folder, root: identity, tree, onOver });
   const finished = ending();
-  return { finished, cancel: () => stop('cancelled') };
+  return { finished, cancel: () => stop({ kind: 'cancelled' }) };
 
   /** Resolves when the conversation is over; at once where there is none. */
   async function converse(): Promise<void> {
@@ -199,24 +215,24 @@ function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, rela
     child.stdin?.on('error', () => undefined);
     await spec.talk({ input: child.stdin as Writable, output: child.stdout as Readable, cancel: cancelling.signal });
     child.stdin?.end(); // an agent that hears nothing more ends by itself
-    if ((await within(exit, AFTER_TALK_MS)) === 'late') await terminated();
+    if ((await within(exit, AFTER_TALK_MS)) === 'late') await terminated(spec.graceMs ?? CANCEL_TERM_MS);
   }
 
-  async function stop(reason: 'cancelled' | 'deadline'): Promise<void> {
+  async function stop(reason: Stopped): Promise<void> {
     if (stopped === undefined && !hasExited) {
       stopped = reason;
       clearTimeout(deadline);
-      relay.status(reason === 'deadline' ? `the deadline of ${Math.round(spec.deadlineMs / 1_000)} s is over` : 'cancel was requested');
+      relay.status(wordsOf(reason, spec));
       cancelling.abort();
-      if (spec.talk !== undefined) await within(talked, CANCEL_ASK_MS);
-      if (!hasExited) await terminated();
+      // What takes too much is not given time to take more.
+      if (spec.talk !== undefined && reason.kind !== 'exceeded') await within(talked, CANCEL_ASK_MS);
+      if (!hasExited) await terminated(reason.kind === 'exceeded' ? 0 : (spec.graceMs ?? CANCEL_TERM_MS));
     }
     await finished;
   }
 
-  async function terminated(): Promise<void> {
+  async function terminated(graceMs: number): Promise<void> {
     if (identity === undefined) return killGroup(child);
-    const graceMs = spec.graceMs ?? CANCEL_TERM_MS;
     for (let waitedMs = 0; waitedMs < graceMs && !isOver(); waitedMs += ASK_AGAIN_MS) {
       if ((await terminateTree(identity, { ...tree(), wrapped: inside.wrapped })) > 0) break;
       // The sandbox is still being built: there is nobody to ask yet.
@@ -230,6 +246,7 @@ function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, rela
     const { code, signal } = await exit;
     hasExited = true;
     clearTimeout(deadline);
+    usage?.stop();
     // The command has ended; what it left running ends with it, and only then is the run over.
     if (identity !== undefined) await killTree(identity, tree());
     await within(talked, OUTPUT_END_MS);
@@ -237,7 +254,7 @@ function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, rela
     const said = await report?.finished();
     if ((await within(closed, OUTPUT_END_MS)) === 'late') for (const stream of child.stdio) stream?.destroy();
     relay.finish();
-    return stopped === undefined ? endingOf(code, signal, said) : { kind: stopped };
+    return stopped ?? endingOf(code, signal, said);
   }
 }
 

@@ -14,6 +14,8 @@ export function toEnding(end: CommandEnd, deadlineMs: number): Ending {
       return { state: 'FAILED', message: `the command did not end within ${deadlineMs / 1000} s`, retryable: false };
     case 'cancelled':
       return { state: 'CANCELLED', message: 'cancelled on request' };
+    case 'exceeded':
+      return { state: 'FAILED', message: end.message, errorCode: 'resource_unavailable', retryable: false };
     case 'spawn-failed':
       return { state: 'FAILED', message: end.message, errorCode: 'environment_setup_failed', retryable: false };
   }

@@ -96,6 +96,31 @@ export async function terminateTree(root: ProcessIdentity, search: TreeSearch & 
   return asked;
 }
 
+/**
+ * Bytes of memory that only this tree holds: stacks, heaps, shared anonymous memory. Where the sum is over `enough`, pages that several of
+ * its processes share are counted once, which takes longer to find out.
+ */
+export async function memoryBytes(root: ProcessIdentity, search: TreeSearch, enough: number): Promise<number> {
+  const known = new Map([root, ...(search.also ?? [])].map((identity) => [identity.pid, identity.startTime]));
+  const alive = (await members(root, known, search.mark)).filter((entry) => entry.alive);
+  const rough = await Promise.all(alive.map(({ pid }) => kibibytes(pid, 'status', ['RssAnon', 'RssShmem'])));
+  const sum = total(rough);
+  if (sum <= enough) return sum;
+  // Not readable for every process: those count as they were.
+  const exact = await Promise.all(alive.map(({ pid }) => kibibytes(pid, 'smaps_rollup', ['Pss_Anon', 'Pss_Shmem'])));
+  return total(exact.map((kib, index) => kib ?? rough[index]));
+}
+
+function total(kibibytesOfEach: readonly (number | undefined)[]): number {
+  return kibibytesOfEach.reduce<number>((sum, kib) => sum + (kib ?? 0) * 1_024, 0);
+}
+
+async function kibibytes(pid: number, file: 'status' | 'smaps_rollup', names: readonly string[]): Promise<number | undefined> {
+  const text = await readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+  const found = names.map((name) => new RegExp(`^${name}:\\s*(\\d+) kB$`, 'm').exec(text)?.[1]);
+  return found.every((kib) => kib !== undefined) ? found.reduce((sum, kib) => sum + Number(kib), 0) : undefined;
+}
+
 /** Every process of the tree, descendants before their ancestors. */
 async function members(root: ProcessIdentity, known: ReadonlyMap<number, string>, mark?: RunMark): Promise<Entry[]> {
   const entries = await allProcesses();
