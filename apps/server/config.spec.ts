@@ -20,7 +20,7 @@ describe('an empty environment', () => {
       port: 8080, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080', ingressUrl: 'http://127.0.0.1:8080', dataDir: resolve('.millwright'), databaseUrl: undefined,
       adminKey: undefined, masterKeyFile: undefined, uidKeyFile: undefined, syncIntervalMs: 60_000, allowLocalSources: false, trustedProxies: [], apiRequestsPerMinute: 6_000, apiFailuresPerMinute: 60, logLevel: 'info', tls: undefined,
       gitCaFile: undefined, gitKnownHostsFile: undefined, searchPath: undefined, runCommand: undefined, runConcurrency: 4, runTimeoutMs: 3_600_000,
-      runNetwork: 'none', runRestartable: false, models: [], waitingRunsMax: 10_000, diskReserveBytes: 256 * 1_048_576, identityRetentionDays: undefined, workspaceRetentionDays: 7,
+      runNetwork: { kind: 'allow-list', hosts: [] }, runDiskBytesMax: 10_240 * 1_048_576, runMemoryBytesMax: 8_192 * 1_048_576, allowUnsandboxed: false, runRestartable: false, models: [], waitingRunsMax: 10_000, diskReserveBytes: 256 * 1_048_576, identityRetentionDays: undefined, workspaceRetentionDays: 7,
     });
   });
 
@@ -57,7 +57,9 @@ describe('good values', () => {
     { set: { MILLWRIGHT_RUN_CONCURRENCY: '0' }, read: { runConcurrency: 0 }, why: 'none here' },
     { set: { MILLWRIGHT_RUN_TIMEOUT: '10' }, read: { runTimeoutMs: 10_000 }, why: 'seconds' },
     { set: { MILLWRIGHT_MODELS: ' large , small/v2,,large' }, read: { models: ['large', 'small/v2'] }, why: 'each once, in order' },
-    { set: { MILLWRIGHT_RUN_NETWORK: 'host' }, read: { runNetwork: 'host' }, why: 'the machine’s network' },
+    { set: { MILLWRIGHT_RUN_NETWORK: 'host' }, read: { runNetwork: { kind: 'host', hosts: [] } }, why: 'the machine’s network' },
+    { set: { MILLWRIGHT_RUN_ALLOW_HOSTS: '*.Example.com, 127.0.0.1:11434' }, read: { runNetwork: { kind: 'allow-list', hosts: [{ host: { kind: 'name', name: 'example.com' }, subdomains: true, ports: [80, 443] }, { host: { kind: 'address', address: '127.0.0.1' }, subdomains: false, ports: [11_434] }] } }, why: 'hosts by name and address' },
+    { set: { MILLWRIGHT_RUN_DISK_MB: '0', MILLWRIGHT_RUN_MEMORY_MB: '0', MILLWRIGHT_ALLOW_UNSANDBOXED: 'true' }, read: { runDiskBytesMax: undefined, runMemoryBytesMax: undefined, allowUnsandboxed: true }, why: 'no bounds and no walls' },
     { set: { MILLWRIGHT_QUEUE_MAX: '5', MILLWRIGHT_DISK_RESERVE_MB: '0' }, read: { waitingRunsMax: 5, diskReserveBytes: 0 }, why: 'bounds' },
     { set: { MILLWRIGHT_API_RATE: '0', MILLWRIGHT_API_AUTH_FAILURES: '5' }, read: { apiRequestsPerMinute: 0, apiFailuresPerMinute: 5 }, why: 'rates' },
     { set: { MILLWRIGHT_LOG_LEVEL: 'error' }, read: { logLevel: 'error' }, why: 'a quiet log' },
@@ -88,8 +90,12 @@ describe('bad values', () => {
     { variable: 'MILLWRIGHT_RUN_COMMAND', values: ['sh -c true', '[]', '["sh", 1]', '"sh"', '{"a":1}', 'null', '["a\\u0000b"]'] },
     { variable: 'MILLWRIGHT_RUN_CONCURRENCY', values: ['1001', 'many'] },
     { variable: 'MILLWRIGHT_RUN_TIMEOUT', values: ['0', '604801'] },
-    { variable: 'MILLWRIGHT_RUN_NETWORK', values: ['bridge', 'HOST'] },
     { variable: 'MILLWRIGHT_MODELS', values: ['two words', 'a,b\u0001c', 'x'.repeat(201)] },
+    { variable: 'MILLWRIGHT_RUN_NETWORK', values: ['bridge', 'HOST', 'allow'] },
+    { variable: 'MILLWRIGHT_RUN_ALLOW_HOSTS', values: ['https://example.com', '10.0.0.0/8', 'a.example,*', 'example.com:0', 'a.example,,b..example'] },
+    { variable: 'MILLWRIGHT_RUN_DISK_MB', values: ['-1', '1.5'] },
+    { variable: 'MILLWRIGHT_RUN_MEMORY_MB', values: ['8G'] },
+    { variable: 'MILLWRIGHT_ALLOW_UNSANDBOXED', values: ['yes'] },
     { variable: 'MILLWRIGHT_QUEUE_MAX', values: ['0', '10000001'] },
     { variable: 'MILLWRIGHT_IDENTITY_RETENTION_DAYS', values: ['7', '0', '36501'] },
     { variable: 'MILLWRIGHT_DISK_RESERVE_MB', values: ['-1', 'some'] },
@@ -125,7 +131,7 @@ describe('bad values', () => {
   it('never show what was set', () => {
     const marker = 'value that nobody may see';
     for (const { variable } of cases) {
-      for (const value of [marker, `mysql://u:${marker}@h/d`, `https://u:${marker}@h`]) {
+      for (const value of [`${marker}?`, `mysql://u:${marker}@h/d`, `https://u:${marker}@h`]) {
         const faults = faultsOf({ [variable]: value });
         expect(faults).not.toEqual([]);
         expect(new ConfigFaults(faults).stack).not.toContain(marker);

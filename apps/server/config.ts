@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { parseCidrs, WAITING_RUNS_PER_FACTORY_MAX, type Cidr } from '#deliveries';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
+import { readHostPattern, type HostPattern, type OperatorNetwork } from '#runs';
 
 /** What the service is told from outside; frozen for the life of the process. */
 export interface Config {
@@ -36,8 +37,14 @@ export interface Config {
   /** Runs worked on at once; 0: none (another process does). */
   runConcurrency: number;
   runTimeoutMs: number;
-  /** `none`: a run reaches nothing, not even this service; `host`: the operator trusts the command with the machine's network. */
-  runNetwork: 'none' | 'host';
+  /** What runs may reach at most; `host`: the operator trusts them with the machine's network. */
+  runNetwork: OperatorNetwork;
+  /** Bytes on disk that the folders of one run may take; undefined: as many as there are. */
+  runDiskBytesMax?: number;
+  /** Bytes of memory that the processes of one run may take together; undefined: as many as there are. */
+  runMemoryBytesMax?: number;
+  /** Runs that take commands may start where nothing isolates them. */
+  allowUnsandboxed: boolean;
   runRestartable: boolean;
   /** Models that the operator says there are, for people to choose from. */
   models: readonly string[];
@@ -127,6 +134,9 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     runConcurrency: integer('MILLWRIGHT_RUN_CONCURRENCY', 4, 0, 1_000),
     runTimeoutMs: integer('MILLWRIGHT_RUN_TIMEOUT', 3_600, 1, 7 * 86_400) * 1000,
     runNetwork: runNetwork(read, fault),
+    runDiskBytesMax: megabytes(integer('MILLWRIGHT_RUN_DISK_MB', 10_240, 0, 100_000_000)),
+    runMemoryBytesMax: megabytes(integer('MILLWRIGHT_RUN_MEMORY_MB', 8_192, 0, 100_000_000)),
+    allowUnsandboxed: flag('MILLWRIGHT_ALLOW_UNSANDBOXED'),
     runRestartable: flag('MILLWRIGHT_RUN_RESTARTABLE'),
     models: modelIds(read, fault),
     waitingRunsMax: integer('MILLWRIGHT_QUEUE_MAX', WAITING_RUNS_PER_FACTORY_MAX, 1, 10_000_000),
@@ -213,10 +223,26 @@ function logLevel(read: Reader, fault: (variable: string, rule: string) => void)
   return level ?? 'info';
 }
 
-function runNetwork(read: Reader, fault: (variable: string, rule: string) => void): 'none' | 'host' {
-  const text = read('MILLWRIGHT_RUN_NETWORK') ?? 'none';
-  if (text !== 'none' && text !== 'host') fault('MILLWRIGHT_RUN_NETWORK', 'must be none or host');
-  return text === 'host' ? 'host' : 'none';
+const NETWORKS: readonly OperatorNetwork['kind'][] = ['none', 'allow-list', 'open', 'host'];
+
+function runNetwork(read: Reader, fault: (variable: string, rule: string) => void): OperatorNetwork {
+  const text = read('MILLWRIGHT_RUN_NETWORK') ?? 'allow-list';
+  const kind = NETWORKS.find((known) => known === text);
+  if (kind === undefined) fault('MILLWRIGHT_RUN_NETWORK', `must be one of ${NETWORKS.join(', ')}`);
+  return { kind: kind ?? 'none', hosts: allowedHosts(read, fault) };
+}
+
+function allowedHosts(read: Reader, fault: (variable: string, rule: string) => void): HostPattern[] {
+  const entries = (read('MILLWRIGHT_RUN_ALLOW_HOSTS') ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
+  const hosts = entries.map(readHostPattern);
+  const bad = hosts.flatMap((host, index) => (host === undefined ? [index + 1] : []));
+  if (bad.length > 0) fault('MILLWRIGHT_RUN_ALLOW_HOSTS', `must be host names, *. and a name, or addresses, each with :port if needed, separated by commas; entry ${bad.join(', ')} is none`);
+  return hosts.filter((host) => host !== undefined);
+}
+
+/** Bytes; 0 stands for no bound. */
+function megabytes(count: number): number | undefined {
+  return count === 0 ? undefined : count * 1_048_576;
 }
 
 /** Characters of a model's ID. contract 3 (AmbientAgentConfig). */

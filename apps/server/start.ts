@@ -68,6 +68,8 @@ async function begin(service: Service, { factory, example }: Arguments, io: Star
     ...adminLines(admin, io),
     `Sandbox for runs: ${description}`,
     ...(isConfining(guarantees) ? [] : ['  Runs are NOT fully isolated on this machine: the configured command can see more than its workspace. Install bubblewrap to change that.']),
+    ...(service.config.runNetwork.kind === 'host' ? ['  Runs have the NETWORK OF THIS MACHINE (MILLWRIGHT_RUN_NETWORK=host): this service, private networks and cloud metadata included. Deliveries do not get it.'] : []),
+    ...(service.config.allowUnsandboxed ? ['  Agents start also WITHOUT A SANDBOX (MILLWRIGHT_ALLOW_UNSANDBOXED=true).'] : []),
     ...(main === undefined ? [] : await factoryLines(service, main.uid)),
     '',
   ]);

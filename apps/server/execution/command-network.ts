@@ -13,6 +13,7 @@ export interface WayOut {
   close(): Promise<void>;
 }
 
+const AS_ASKED = 'NOT ISOLATED: the operator gave this run the network of the machine';
 const NOT_TAKEN_AWAY = 'NOT ISOLATED: this machine has no means to take the network away, so this run has all of it';
 const NO_LOOPBACK = 'this run has no network: no loopback can be had in its sandbox; install bubblewrap (or iproute2) to give it the one it may have';
 
@@ -20,7 +21,10 @@ const NO_LOOPBACK = 'this run has no network: no loopback can be had in its sand
 export async function wayOut(argv: WayOut['argv'], spec: CommandSpec, tell: (text: string) => void): Promise<WayOut> {
   const { network = 'none', sandbox, workspace } = spec;
   const plain = (given: NetworkPolicy): WayOut => ({ argv, env: {}, network: given, close: () => Promise.resolve() });
-  if (network === 'host') return plain('host');
+  if (network === 'host') {
+    tell(AS_ASKED);
+    return plain('host');
+  }
   if (!sandbox.guarantees.network) {
     tell(NOT_TAKEN_AWAY);
     return plain('host');

@@ -1,7 +1,7 @@
 /** One execution from claim to end: workspace, process, log, lease, cancel. spec: States and transitions; contract 3, 10. */
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isInjectableEnvName, isInjectableValue, readArtifact, type AmbientAgentConfig } from '#runs';
+import { confinementProblem, isInjectableEnvName, isInjectableValue, networkOf, readArtifact, type AmbientAgentConfig, type Tier } from '#runs';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { SecretReader } from '../secrets/reader.ts';
@@ -52,6 +52,11 @@ export interface SupervisionParts {
 /** Kind of harness of a resolved configuration; the operator's command where none is named. */
 export function harnessOf(agentConfig: string): string {
   return (JSON.parse(agentConfig) as AmbientAgentConfig).harness?.type ?? 'command';
+}
+
+/** What a delivery started stays in the strict tier, whoever sends follow-ups. contract 10. */
+export function tierOf({ entryId }: ClaimedRun): Tier {
+  return entryId === undefined ? 'standard' : 'strict';
 }
 
 /** A run that cannot be started as it is asked for; `message` tells its owner what to do. */
@@ -140,6 +145,8 @@ export class Supervision {
     const { run, runs, config, root } = this.parts;
     const harness = harnessOf(run.agentConfig);
     if (harness !== 'command') throw new SetupFailed(`the harness "${harness}" is not available here; use harness type "command" or leave it out`);
+    const problem = confinementProblem({ worker: config.runCommand === undefined ? 'ours' : 'command', tier: tierOf(run), walls: sandbox.guarantees, allowUnsandboxed: config.allowUnsandboxed });
+    if (problem !== undefined) throw new SetupFailed(problem);
     const payload = await this.payload();
     const secrets = await this.secrets();
     this.secretValues = secrets.map(([, value]) => value);
@@ -158,7 +165,8 @@ export class Supervision {
       env: Object.fromEntries(secrets),
       told: { mode: begun.mode, interactive: run.interactive, conversationId: run.conversationId, parentRunId: run.parentRunId },
       secretValues: this.secretValues,
-      network: config.runNetwork,
+      network: networkOf({ operator: config.runNetwork, tier: tierOf(run), models: [], repositories: [] }),
+      usage: { diskBytesMax: config.runDiskBytesMax, memoryBytesMax: config.runMemoryBytesMax },
       prompt: begun.prompt,
       deadlineMs: config.runTimeoutMs,
       outputBytesMax: OUTPUT_BYTES_MAX,
