@@ -1,0 +1,71 @@
+/** What runs of the whole service reach: what the operator named, never the service itself, and less where a delivery started them. contract 10. */
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
+import { deliver, runIn } from '../support/factory-files.ts';
+import { sandboxHere } from '../support/sandboxed-command.ts';
+import { bootService, eventually, freePort, type TestService } from '../support/service.ts';
+
+const TOKEN = 'a-token-of-sixteen-or-more';
+const ENDED = ['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'];
+
+/** Tries ports, directly and through the proxy, and prints what came of each. */
+const TRY = `
+const { connect } = require('node:net');
+const { request } = require('node:http');
+const proxy = process.env.HTTPS_PROXY === undefined ? undefined : new URL(process.env.HTTPS_PROXY);
+const direct = (port) => new Promise((resolve) => connect(port, '127.0.0.1').on('data', (bytes) => resolve(String(bytes))).on('error', ({ code }) => resolve(code)).on('end', () => resolve('closed')));
+const proxied = (port) => new Promise((resolve) => proxy === undefined ? resolve('no proxy') : request({ host: proxy.hostname, port: proxy.port, method: 'CONNECT', path: '127.0.0.1:' + port }).on('connect', (answer, socket) => (resolve(String(answer.statusCode)), socket.destroy())).on('error', ({ code }) => resolve(code)).end());
+(async () => { for (const port of PORTS) console.log(port, await direct(port), await proxied(port)); process.exit(); })();`;
+
+const usable = (await Promise.all((['bubblewrap', 'pid-namespace'] as const).map(sandboxHere))).some((sandbox) => sandbox?.guarantees.network === true && sandbox.guarantees.loopback && sandbox.guarantees.files);
+if (!usable) console.warn('SKIPPED: the network of runs: no sandbox of this machine can take it away');
+
+(usable ? describe : describe.skip)('the network of a run', () => {
+  let named: Server;
+  let namedPort: number;
+  let servicePort: number;
+  let mill: TestService;
+  let folder: FactoryFolder;
+  beforeAll(async () => {
+    named = createServer((socket) => void socket.on('error', () => undefined).end('hello')).listen(0, '127.0.0.1');
+    await once(named, 'listening');
+    namedPort = (named.address() as AddressInfo).port;
+    servicePort = await freePort();
+    const command = [process.execPath, '-e', `const PORTS = [${namedPort}, ${servicePort}]; ${TRY}`];
+    mill = await bootService({ environment: { MILLWRIGHT_PORT: String(servicePort), MILLWRIGHT_RUN_COMMAND: JSON.stringify(command), MILLWRIGHT_RUN_ALLOW_HOSTS: `127.0.0.1:${namedPort}` } });
+    await mill.secret('bearer', TOKEN);
+    folder = await factoryFolder({ webhooks: { orders: { secretName: 'bearer' } }, automations: { act: { webhooks: ['orders'] } } });
+    await mill.factory('shop', folder.source);
+  });
+  afterAll(async () => {
+    await mill.stop();
+    await folder.remove();
+    named.close();
+  });
+
+  const said = async (runId: string): Promise<{ stdout: string; status: string }> => {
+    await runIn(mill, runId, ...ENDED);
+    const { body } = await mill.api('GET', `/agent/runs/${runId}/events?limit=1000`);
+    const events = body['events'] as { event_type: string; payload: { text?: string } }[];
+    const of = (kind: string) => events.filter(({ event_type: type }) => type === kind).map(({ payload }) => payload.text ?? '').join('');
+    return { stdout: of('stdout'), status: of('status') };
+  };
+
+  it('leads a run made over the API to what the operator named, and is told of in its log where it does not', async () => {
+    const { body } = await mill.api('POST', '/agent/runs', { prompt: 'x' });
+    const { stdout, status } = await said(String(body['run_id']));
+    expect(stdout).toMatch(new RegExp(`^${namedPort} hello 200\\n${servicePort} E[A-Z]+ 403\\n$`));
+    expect(status).toContain(`egress denied 127.0.0.1:${servicePort}: `);
+  });
+
+  it('is nothing for a run that a delivery started: no model and no repository is configured', async () => {
+    expect((await deliver(mill.ingressUrl('shop', 'orders'), TOKEN)).status).toBe(202);
+    const runId = await eventually('the delivery’s run', async () => {
+      const runs = (await mill.api('GET', '/agent/runs')).body['runs'] as { run_id: string; source: string }[];
+      return runs.find(({ source }) => source === 'CUSTOM_WEBHOOK')?.run_id;
+    });
+    const { stdout } = await said(runId);
+    expect(stdout).toMatch(new RegExp(`^${namedPort} E[A-Z]+ no proxy\\n${servicePort} E[A-Z]+ no proxy\\n$`));
+  });
+});
