@@ -1,7 +1,7 @@
 /** Egress as tables: spellings of hosts, patterns, kinds of addresses, policies of tiers, and decisions before and after resolving. */
 import { addressKind } from './egress-addresses.ts';
 import { formatTarget, hostPatternOfUrl, intersection, matches, readHost, readHostPattern, readTarget, type HostPattern } from './egress-hosts.ts';
-import { decideAddresses, decideTarget, networkOf, type EgressPolicy, type EgressRules, type NetworkWish, type OperatorNetwork } from './egress.ts';
+import { decideAddresses, decideTarget, hostsAllowedBy, isListed, networkOf, type EgressPolicy, type EgressRules, type NetworkWish, type OperatorNetwork } from './egress.ts';
 
 const pattern = (text: string): HostPattern => {
   const read = readHostPattern(text);
@@ -159,6 +159,14 @@ describe('the network of a run', () => {
     expect(networkOf(wish({ operator: operator('host') }))).toBe('host');
   });
 
+  it.each([
+    { network: undefined, hosts: undefined, why: 'it says nothing' },
+    { network: {}, hosts: [], why: 'nothing beside model and repositories' },
+    { network: { allow: ['a.test:443', '*', '*.b.test:80'] }, hosts: ['a.test:443', '*.b.test:80'], why: 'what cannot be read allows nothing' },
+  ])('narrowed by $network is $hosts: $why', ({ network, hosts }) => {
+    expect(hostsAllowedBy(network)?.map(text)).toEqual(hosts);
+  });
+
   it('lifts nothing that only a repository names', () => {
     const network = networkOf(wish({ tier: 'strict', automation: patterns('10.0.0.1:80'), repositories: patterns('10.0.0.2:80') }));
     if (network === 'host') throw new Error('unexpected');
@@ -183,6 +191,15 @@ describe('a decision', () => {
     const byAddress = decideAddresses(given, host, port, resolved.split(' ').filter((address) => address !== ''), OWN);
     return byAddress.ok ? byAddress.addresses.join(' ') : byAddress.reason;
   };
+
+  it.each([
+    { given: rules('a.test'), name: 'a.test', listed: true, why: 'the list names it' },
+    { given: rules('open', 'a.test:8080'), name: 'a.test', listed: true, why: 'the operator names it' },
+    { given: rules('*.a.test'), name: 'x.a.test', listed: false, why: 'the run chose the first label' },
+    { given: rules('open'), name: 'a.test', listed: false, why: 'the run chose all of it' },
+  ])('knows whether $name is listed: $listed, because $why', ({ given, name, listed }) => {
+    expect(isListed(given, { kind: 'name', name })).toBe(listed);
+  });
 
   it.each([
     { given: rules('open'), wanted: 'example.com:443', resolved: '1.1.1.1 2606:4700::1', is: '1.1.1.1 2606:4700::1', why: 'all of it is public' },

@@ -1,6 +1,6 @@
 /** What a run may reach: the policy of a run from what operator, automation and tier say, and the decision for one target. contract 10. */
 import { addressKind } from './egress-addresses.ts';
-import { intersection, matches, readHost } from './egress-hosts.ts';
+import { intersection, matches, readHost, readHostPattern } from './egress-hosts.ts';
 import type { Host, HostPattern } from './egress-hosts.ts';
 
 /** What may be asked for by name. */
@@ -44,6 +44,11 @@ export function networkOf({ operator, tier, automation, models, repositories }: 
   const allowed: EgressPolicy = operator.kind === 'allow-list' ? { kind: 'allow', hosts: operator.hosts } : { kind: 'open' };
   const wished = automation ?? (tier === 'strict' ? [] : undefined);
   return { policy: widened(narrowed(allowed, wished), [...models, ...repositories]), named };
+}
+
+/** `network.allow` of an automation's file; undefined: it says nothing. An entry that cannot be read allows nothing. spec: automation front matter. */
+export function hostsAllowedBy(network: { allow?: readonly string[] } | undefined): HostPattern[] | undefined {
+  return network && (network.allow ?? []).map(readHostPattern).filter((pattern) => pattern !== undefined);
 }
 
 function narrowed(allowed: EgressPolicy, wished: readonly HostPattern[] | undefined): EgressPolicy {
@@ -93,6 +98,12 @@ export function decideAddresses({ named }: EgressRules, host: Host, port: number
   };
   const reason = addresses.map(refusalOf).find((found) => found !== undefined);
   return reason === undefined ? { ok: true, addresses } : { ok: false, reason };
+}
+
+/** Whether a list names this host and not only what is above it: its name was not chosen by the run. */
+export function isListed({ policy, named }: EgressRules, host: Host): boolean {
+  const listed = [...named, ...(policy.kind === 'allow' ? policy.hosts : [])];
+  return listed.some((pattern) => !pattern.subdomains && pattern.ports.some((port) => matches(pattern, host, port)));
 }
 
 /** One spelling of an address: IPv4 inside IPv6 as IPv4. What cannot be read stays, and is nothing public. */

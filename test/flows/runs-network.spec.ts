@@ -21,6 +21,23 @@ const proxied = (port) => new Promise((resolve) => proxy === undefined ? resolve
 const usable = (await Promise.all((['bubblewrap', 'pid-namespace'] as const).map(sandboxHere))).some((sandbox) => sandbox?.guarantees.network === true && sandbox.guarantees.loopback && sandbox.guarantees.files);
 if (!usable) console.warn('SKIPPED: the network of runs: no sandbox of this machine can take it away');
 
+/** What a run printed and what its log tells about it, when it has ended. */
+async function said(on: TestService, runId: string): Promise<{ stdout: string; status: string; run: Record<string, unknown> }> {
+  const run = await runIn(on, runId, ...ENDED);
+  const { body } = await on.api('GET', `/agent/runs/${runId}/events?limit=1000`);
+  const events = body['events'] as { event_type: string; payload: { text?: string } }[];
+  const of = (kind: string) => events.filter(({ event_type: type }) => type === kind).map(({ payload }) => payload.text ?? '').join('');
+  return { stdout: of('stdout'), status: of('status'), run };
+}
+
+const startedByDelivery = (on: TestService): Promise<string> =>
+  eventually('the delivery’s run', async () => {
+    const runs = (await on.api('GET', '/agent/runs')).body['runs'] as { run_id: string; source: string }[];
+    return runs.find(({ source }) => source === 'CUSTOM_WEBHOOK')?.run_id;
+  });
+
+const FACTORY = { webhooks: { orders: { secretName: 'bearer' } }, automations: { act: { webhooks: ['orders'] } } };
+
 (usable ? describe : describe.skip)('the network of a run', () => {
   let named: Server;
   let namedPort: number;
@@ -35,7 +52,7 @@ if (!usable) console.warn('SKIPPED: the network of runs: no sandbox of this mach
     const command = [process.execPath, '-e', `const PORTS = [${namedPort}, ${servicePort}]; ${TRY}`];
     mill = await bootService({ environment: { MILLWRIGHT_PORT: String(servicePort), MILLWRIGHT_RUN_COMMAND: JSON.stringify(command), MILLWRIGHT_RUN_ALLOW_HOSTS: `127.0.0.1:${namedPort}` } });
     await mill.secret('bearer', TOKEN);
-    folder = await factoryFolder({ webhooks: { orders: { secretName: 'bearer' } }, automations: { act: { webhooks: ['orders'] } } });
+    folder = await factoryFolder(FACTORY);
     await mill.factory('shop', folder.source);
   });
   afterAll(async () => {
@@ -44,28 +61,41 @@ if (!usable) console.warn('SKIPPED: the network of runs: no sandbox of this mach
     named.close();
   });
 
-  const said = async (runId: string): Promise<{ stdout: string; status: string }> => {
-    await runIn(mill, runId, ...ENDED);
-    const { body } = await mill.api('GET', `/agent/runs/${runId}/events?limit=1000`);
-    const events = body['events'] as { event_type: string; payload: { text?: string } }[];
-    const of = (kind: string) => events.filter(({ event_type: type }) => type === kind).map(({ payload }) => payload.text ?? '').join('');
-    return { stdout: of('stdout'), status: of('status') };
-  };
-
   it('leads a run made over the API to what the operator named, and is told of in its log where it does not', async () => {
     const { body } = await mill.api('POST', '/agent/runs', { prompt: 'x' });
-    const { stdout, status } = await said(String(body['run_id']));
+    const { stdout, status } = await said(mill, String(body['run_id']));
     expect(stdout).toMatch(new RegExp(`^${namedPort} hello 200\\n${servicePort} E[A-Z]+ 403\\n$`));
     expect(status).toContain(`egress denied 127.0.0.1:${servicePort}: `);
   });
 
   it('is nothing for a run that a delivery started: no model and no repository is configured', async () => {
     expect((await deliver(mill.ingressUrl('shop', 'orders'), TOKEN)).status).toBe(202);
-    const runId = await eventually('the delivery’s run', async () => {
-      const runs = (await mill.api('GET', '/agent/runs')).body['runs'] as { run_id: string; source: string }[];
-      return runs.find(({ source }) => source === 'CUSTOM_WEBHOOK')?.run_id;
-    });
-    const { stdout } = await said(runId);
+    const { stdout } = await said(mill, await startedByDelivery(mill));
     expect(stdout).toMatch(new RegExp(`^${namedPort} E[A-Z]+ no proxy\\n${servicePort} E[A-Z]+ no proxy\\n$`));
+  });
+});
+
+describe('where nothing isolates runs', () => {
+  it.each([
+    { allowed: 'false', state: 'FAILED', message: 'this machine cannot keep it from the network', why: 'a stranger could steer it' },
+    { allowed: 'true', state: 'SUCCEEDED', message: 'exit code 0', why: 'the operator allowed it by name' },
+  ])('a command for a delivery is $state with MILLWRIGHT_ALLOW_UNSANDBOXED=$allowed: $why', async ({ allowed, state, message }) => {
+    // No program that builds a sandbox is found there.
+    const environment = { PATH: '/nowhere', MILLWRIGHT_RUN_COMMAND: '["/bin/echo", "worked"]', MILLWRIGHT_ALLOW_UNSANDBOXED: allowed };
+    const mill = await bootService({ environment });
+    const folder = await factoryFolder(FACTORY);
+    try {
+      await mill.secret('bearer', TOKEN);
+      await mill.factory('shop', folder.source);
+      await deliver(mill.ingressUrl('shop', 'orders'), TOKEN);
+      const { run, status } = await said(mill, await startedByDelivery(mill));
+      expect(run).toMatchObject({ state, status_message: { message: expect.stringContaining(message) } });
+      if (state === 'SUCCEEDED') expect(status).toContain('NOT ISOLATED');
+      const { body } = await mill.api('POST', '/agent/runs', { prompt: 'x' });
+      expect(await said(mill, String(body['run_id']))).toMatchObject({ stdout: 'worked\n', status: expect.stringContaining('NOT ISOLATED') });
+    } finally {
+      await mill.stop();
+      await folder.remove();
+    }
   });
 });

@@ -1,9 +1,11 @@
 /** From a name to an open connection: resolved at a bounded pace, dialled at exactly the addresses that were judged. contract 10. */
-import { lookup } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isListed } from '#runs';
+import type { EgressRules } from '#runs';
 
 /** The addresses of a name; empty: there are none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
@@ -14,15 +16,28 @@ const RESOLVE_MS_MAX = 10_000;
 const KNOWN_MS = 30_000;
 /** Names remembered of one run. */
 const KNOWN_MAX = 256;
-/** Names of one run that wait to be resolved; one at a time is, because all of the service's look-ups share two threads. */
+/** Names of one run that wait to be resolved, one after the other. */
 const WAITING_MAX = 64;
 
 /** Milliseconds for one address to answer, and addresses tried of one name. */
 const DIAL_MS_MAX = 10_000;
 const DIALLED_MAX = 3;
 
-/** As every program of this machine resolves names, `/etc/hosts` included. */
-export const systemResolve: Resolve = async (name) => (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+/** Milliseconds for one question to a name server, and how often it is asked. */
+const QUESTION = { timeout: 3_000, tries: 2 };
+
+/**
+ * Names that a list holds as every program of this machine resolves them, `/etc/hosts` included. Names that the run chose by questions to the
+ * name servers alone: the machine's way shares two threads with the service, and a run could keep both waiting for names that never answer.
+ */
+export function resolverFor(rules: EgressRules): Resolve {
+  const servers = new Resolver(QUESTION);
+  return async (name) => {
+    if (isListed(rules, { kind: 'name', name })) return (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+    const answers = await Promise.all([servers.resolve4(name).catch(() => []), servers.resolve6(name).catch(() => [])]);
+    return answers.flat();
+  };
+}
 
 /** Every address of this machine, as they are now. */
 export function machineAddresses(): string[] {

@@ -151,6 +151,13 @@ describe('a tunnel', () => {
     expect(events).toEqual(['egress denied c2vjcmv0.evil.test:443: the network policy of this run does not name it']);
   });
 
+  it('to a name that only the machine knows is made when a list holds that name', async () => {
+    const port = await serve((socket) => socket.end('reached'));
+    await start({ policy: { kind: 'open' }, named: patterns([`localhost:${port}`]) });
+    expect(await ask(tunnel(`localhost:${port}`), 'reached')).toContain('reached');
+    expect(await ask(tunnel('no-such-host.invalid:443'))).toMatch(/ 50[23] /);
+  });
+
   it.each([
     { rules: OPEN, target: 'gone.test:443', status: 502, why: 'the name has no address' },
     { rules: named('127.0.0.1:1'), target: '127.0.0.1:1', status: 502, why: 'nobody listens' },
@@ -265,15 +272,15 @@ describe('a plain request', () => {
 });
 
 describe('the proxy', () => {
-  it('belongs to the run alone, also in a folder that lies deep, and takes the place of a dead one', async () => {
+  it('belongs to the run alone, also in a folder that lies deep, and takes the place of dead ones', async () => {
     const folder = join(base, 'x'.repeat(100), 'y'.repeat(100));
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, 'egress-1'), '');
+    for (const epoch of [1, 2, 4]) await writeFile(join(folder, `egress-${epoch}`), '');
     const asRoot = process.getuid?.() === 0;
-    const { socket } = await start(OPEN, { folder, ...(asRoot ? { owner: { uid: 65_534, gid: 65_534 } } : {}) });
+    const { socket } = await start(OPEN, { folder, epoch: 2, ...(asRoot ? { owner: { uid: 65_534, gid: 65_534 } } : {}) });
     const made = await stat(socket);
     expect({ isSocket: made.isSocket(), mode: made.mode & 0o777, uid: made.uid }).toEqual({ isSocket: true, mode: 0o600, uid: asRoot ? 65_534 : process.getuid?.() });
-    expect(await readdir(folder)).toEqual(['egress-1']);
+    expect((await readdir(folder)).sort()).toEqual(['egress-2', 'egress-4']);
   });
 
   it('ends everything with the run, leaves nothing, and may be ended twice', async () => {

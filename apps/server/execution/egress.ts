@@ -1,5 +1,5 @@
 /** The only way out of a run's network: a proxy on a socket of its own, which resolves, judges and dials for the run. contract 10. */
-import { chmod, chown, open, rm } from 'node:fs/promises';
+import { chmod, chown, open, readdir, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
@@ -10,7 +10,7 @@ import { decideAddresses, decideTarget, formatTarget, readTarget } from '#runs';
 import type { EgressRefusal, EgressRules } from '#runs';
 import { paceOf } from './egress-pace.ts';
 import { passOn } from './egress-requests.ts';
-import { dial, machineAddresses, pacedResolver, systemResolve } from './egress-resolution.ts';
+import { dial, machineAddresses, pacedResolver, resolverFor } from './egress-resolution.ts';
 import type { Resolve } from './egress-resolution.ts';
 import type { Owner } from './workspaces.ts';
 
@@ -70,7 +70,7 @@ export async function openEgress(parts: EgressParts): Promise<Egress> {
   const over = new AbortController();
   const proxy = new EgressProxy(parts, over.signal);
   const socket = join(parts.folder, `egress-${parts.epoch}`);
-  await rm(socket, { force: true });
+  await removeStale(parts);
   // Through a descriptor: the path of a socket may have 107 bytes only, and a data folder may lie deep.
   const folder = await open(parts.folder, 'r');
   await listening(proxy.server, `/proc/self/fd/${folder.fd}/egress-${parts.epoch}`).catch(async (error: unknown) => {
@@ -87,6 +87,12 @@ export async function openEgress(parts: EgressParts): Promise<Egress> {
     await rm(socket, { force: true });
   };
   return { socket, usage: () => proxy.usage(), close: () => (closing ??= close(folder)) };
+}
+
+/** What a killed service left; a later execution's socket is not ours. */
+async function removeStale({ folder, epoch }: EgressParts): Promise<void> {
+  const stale = (await readdir(folder)).filter((name) => Number(/^egress-(\d+)$/.exec(name)?.[1]) <= epoch);
+  await Promise.all(stale.map((name) => rm(join(folder, name), { force: true })));
 }
 
 function listening(server: Server, path: string): Promise<void> {
@@ -113,7 +119,7 @@ class EgressProxy {
   constructor(parts: EgressParts, over: AbortSignal) {
     this.parts = parts;
     this.over = over;
-    this.addressesOf = pacedResolver(parts.resolve ?? systemResolve, over);
+    this.addressesOf = pacedResolver(parts.resolve ?? resolverFor(parts.rules), over);
     this.server = createServer({ headersTimeout: HEADERS_MS_MAX, requestTimeout: 0, connectionsCheckingInterval: HEADERS_MS_MAX });
     this.server.maxConnections = CONNECTIONS_MAX;
     this.server.setTimeout(IDLE_MS_MAX);
