@@ -27,6 +27,7 @@ import { RefusedLog } from './ingress/refused-log.ts';
 import { WaitingRuns } from './ingress/waiting-runs.ts';
 import { Installation } from './installation.ts';
 import { Log } from './log.ts';
+import { BUILT_IN_AGENT, type BuiltInAgent } from './execution/agents.ts';
 import { Engine } from './execution/engine.ts';
 import { KeyService } from './keys/service.ts';
 import { KeyUses } from './keys/uses.ts';
@@ -93,6 +94,8 @@ export interface CompositionOptions {
   /** Factories named on the command line: their sources may be local. */
   isTrusted?(slug: string): boolean;
   log?: Log;
+  /** How the agent that comes with the service is started; as it was built, if not said. */
+  builtInAgent?: BuiltInAgent;
   nowMs?: () => number;
 }
 
@@ -149,6 +152,7 @@ async function assemble(
   const secretReader = new SecretReader(secretStore, vault);
   const disk = new DiskWatch(config.dataDir, config.diskReserveBytes);
   const engine = new Engine({
+    builtInAgent: options.builtInAgent ?? BUILT_IN_AGENT,
     isDiskLow: () => disk.isLow(), config, runs, deliveries, attachments: new AttachmentStore(database), artifacts, secrets: secretReader, owner, nowMs, newId, log,
     tell: (runId) => news.tell(runId),
   });

@@ -20,7 +20,7 @@ describe('an empty environment', () => {
       port: 8080, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080', ingressUrl: 'http://127.0.0.1:8080', dataDir: resolve('.millwright'), databaseUrl: undefined,
       adminKey: undefined, masterKeyFile: undefined, uidKeyFile: undefined, syncIntervalMs: 60_000, allowLocalSources: false, trustedProxies: [], apiRequestsPerMinute: 6_000, apiFailuresPerMinute: 60, logLevel: 'info', tls: undefined,
       gitCaFile: undefined, gitKnownHostsFile: undefined, searchPath: undefined, runCommand: undefined, runConcurrency: 4, runTimeoutMs: 3_600_000,
-      runNetwork: { kind: 'allow-list', hosts: [] }, runDiskBytesMax: 10_240 * 1_048_576, runMemoryBytesMax: 8_192 * 1_048_576, allowUnsandboxed: false, runRestartable: false, models: [], waitingRunsMax: 10_000, diskReserveBytes: 256 * 1_048_576, identityRetentionDays: undefined, workspaceRetentionDays: 7,
+      runNetwork: { kind: 'allow-list', hosts: [] }, runDiskBytesMax: 10_240 * 1_048_576, runMemoryBytesMax: 8_192 * 1_048_576, allowUnsandboxed: false, runRestartable: false, agentEnvironment: {}, models: [], waitingRunsMax: 10_000, diskReserveBytes: 256 * 1_048_576, identityRetentionDays: undefined, workspaceRetentionDays: 7,
     });
   });
 
@@ -56,6 +56,7 @@ describe('good values', () => {
     { set: { MILLWRIGHT_RUN_COMMAND: '["sh", "-c", "true"]' }, read: { runCommand: ['sh', '-c', 'true'] }, why: 'words' },
     { set: { MILLWRIGHT_RUN_CONCURRENCY: '0' }, read: { runConcurrency: 0 }, why: 'none here' },
     { set: { MILLWRIGHT_RUN_TIMEOUT: '10' }, read: { runTimeoutMs: 10_000 }, why: 'seconds' },
+    { set: { MILLWRIGHT_AGENT_MODEL: 'm', MILLWRIGHT_AGENT_BASE_URL: 'http://127.0.0.1:1/v1' }, read: { agentEnvironment: { MILLWRIGHT_AGENT_MODEL: 'm', MILLWRIGHT_AGENT_BASE_URL: 'http://127.0.0.1:1/v1' } }, why: 'the agent reads its own' },
     { set: { MILLWRIGHT_MODELS: ' large , small/v2,,large' }, read: { models: ['large', 'small/v2'] }, why: 'each once, in order' },
     { set: { MILLWRIGHT_RUN_NETWORK: 'host' }, read: { runNetwork: { kind: 'host', hosts: [] } }, why: 'the machine’s network' },
     { set: { MILLWRIGHT_RUN_ALLOW_HOSTS: '*.Example.com, 127.0.0.1:11434' }, read: { runNetwork: { kind: 'allow-list', hosts: [{ host: { kind: 'name', name: 'example.com' }, subdomains: true, ports: [80, 443] }, { host: { kind: 'address', address: '127.0.0.1' }, subdomains: false, ports: [11_434] }] } }, why: 'hosts by name and address' },

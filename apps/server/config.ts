@@ -46,6 +46,8 @@ export interface Config {
   /** Runs that take commands may start where nothing isolates them. */
   allowUnsandboxed: boolean;
   runRestartable: boolean;
+  /** MILLWRIGHT_AGENT_…: what the built-in agent is told of its model, as it reads it. */
+  agentEnvironment: Readonly<Record<string, string>>;
   /** Models that the operator says there are, for people to choose from. */
   models: readonly string[];
   /** Runs that may wait in one factory before its deliveries are answered 503. */
@@ -86,14 +88,21 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return Object.freeze(config);
 }
 
+/** Read by the built-in agent, which says itself what is wrong with them. */
+const AGENT_VARIABLES = [
+  'MILLWRIGHT_AGENT_PROVIDER', 'MILLWRIGHT_AGENT_BASE_URL', 'MILLWRIGHT_AGENT_MODEL', 'MILLWRIGHT_AGENT_API_KEY', 'MILLWRIGHT_AGENT_REASONING',
+  'MILLWRIGHT_AGENT_STEPS_MAX', 'MILLWRIGHT_AGENT_DEMO_STEPS',
+] as const;
+
 /** Every variable there is. */
 export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
   'MILLWRIGHT_PORT', 'MILLWRIGHT_HOST', 'MILLWRIGHT_PUBLIC_URL', 'MILLWRIGHT_INGRESS_URL', 'MILLWRIGHT_ALLOW_HTTP', 'MILLWRIGHT_DATA_DIR',
   'MILLWRIGHT_DATABASE_URL', 'MILLWRIGHT_ADMIN_KEY', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE', 'MILLWRIGHT_SYNC_INTERVAL',
   'MILLWRIGHT_ALLOW_LOCAL_SOURCES', 'MILLWRIGHT_TRUSTED_PROXIES', 'MILLWRIGHT_TLS_CERT_FILE', 'MILLWRIGHT_TLS_KEY_FILE', 'MILLWRIGHT_GIT_CA_FILE',
-  'MILLWRIGHT_RUN_COMMAND', 'MILLWRIGHT_RUN_CONCURRENCY', 'MILLWRIGHT_RUN_TIMEOUT', 'MILLWRIGHT_RUN_RESTARTABLE', 'MILLWRIGHT_RUN_NETWORK', 'MILLWRIGHT_MODELS', 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
+  'MILLWRIGHT_RUN_COMMAND', 'MILLWRIGHT_RUN_CONCURRENCY', 'MILLWRIGHT_RUN_TIMEOUT', 'MILLWRIGHT_RUN_RESTARTABLE', 'MILLWRIGHT_RUN_NETWORK', 'MILLWRIGHT_RUN_ALLOW_HOSTS',
+  'MILLWRIGHT_RUN_DISK_MB', 'MILLWRIGHT_RUN_MEMORY_MB', 'MILLWRIGHT_ALLOW_UNSANDBOXED', 'MILLWRIGHT_MODELS', 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
   'MILLWRIGHT_QUEUE_MAX', 'MILLWRIGHT_IDENTITY_RETENTION_DAYS', 'MILLWRIGHT_WORKSPACE_RETENTION_DAYS', 'MILLWRIGHT_DISK_RESERVE_MB',
-  'MILLWRIGHT_API_RATE', 'MILLWRIGHT_API_AUTH_FAILURES', 'MILLWRIGHT_LOG_LEVEL',
+  ...AGENT_VARIABLES, 'MILLWRIGHT_API_RATE', 'MILLWRIGHT_API_AUTH_FAILURES', 'MILLWRIGHT_LOG_LEVEL',
   // Read by the command line, allowed here so that one environment serves both.
   'MILLWRIGHT_SERVER', 'MILLWRIGHT_API_KEY',
 ]);
@@ -138,6 +147,7 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     runMemoryBytesMax: megabytes(integer('MILLWRIGHT_RUN_MEMORY_MB', 8_192, 0, 100_000_000)),
     allowUnsandboxed: flag('MILLWRIGHT_ALLOW_UNSANDBOXED'),
     runRestartable: flag('MILLWRIGHT_RUN_RESTARTABLE'),
+    agentEnvironment: Object.fromEntries(AGENT_VARIABLES.flatMap((name) => [[name, read(name)] as const]).filter((pair): pair is [typeof pair[0], string] => pair[1] !== undefined)),
     models: modelIds(read, fault),
     waitingRunsMax: integer('MILLWRIGHT_QUEUE_MAX', WAITING_RUNS_PER_FACTORY_MAX, 1, 10_000_000),
     identityRetentionDays: read('MILLWRIGHT_IDENTITY_RETENTION_DAYS') === undefined ? undefined : integer('MILLWRIGHT_IDENTITY_RETENTION_DAYS', 365, 8, 36_500),

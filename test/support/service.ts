@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { deriveUid } from '#reconcile';
 import 'reflect-metadata';
 import { compose, type Service } from '../../apps/server/compose.ts';
@@ -41,6 +42,14 @@ export interface ApiAnswer {
   body: Record<string, unknown> & { [key: string]: unknown };
 }
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The built-in agent from its source: tests run without a build. */
+const SOURCE_AGENT = {
+  command: [process.execPath, '--import', join(ROOT, 'test/support/typescript-loader.mjs'), join(ROOT, 'apps/agent/main.ts')],
+  readOnly: ['apps', 'test', 'node_modules', 'package.json'].map((name) => join(ROOT, name)),
+};
+
 export interface BootOptions {
   environment?: Record<string, string>;
   dataDir?: string;
@@ -65,7 +74,7 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
   const config = readConfig(environment);
   const logged: string[] = [];
   const nowMs = options.nowMs ?? Date.now;
-  const service = await compose(config, { log: new Log((line) => void logged.push(line), nowMs, config.logLevel), nowMs, isTrusted: () => true });
+  const service = await compose(config, { builtInAgent: SOURCE_AGENT, log: new Log((line) => void logged.push(line), nowMs, config.logLevel), nowMs, isTrusted: () => true });
   await service.installation.firstAdminKey();
   options.composed?.(service);
   await service.start();

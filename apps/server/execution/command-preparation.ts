@@ -67,9 +67,10 @@ export async function limited(argv: WrappedCommand['argv'], spec: CommandSpec): 
 }
 
 /** Everything the command finds in its environment; nothing of the service's own. */
-export function environmentOf({ workspace, env = {}, told, path = STANDARD_PATH }: CommandSpec): Record<string, string> {
+export function environmentOf({ workspace, env = {}, own = {}, told, path = STANDARD_PATH }: CommandSpec): Record<string, string> {
   return {
     ...env,
+    ...own,
     ...(told === undefined ? {} : toVariables(told)),
     PATH: path,
     HOME: workspace.home,

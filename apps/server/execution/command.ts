@@ -39,6 +39,8 @@ export interface CommandSpec {
   env?: Readonly<Record<string, string>>;
   /** What the service itself tells the command of its run. */
   told?: CommandFacts;
+  /** Variables of the harness itself, which no run and no definition chooses. */
+  own?: Readonly<Record<string, string>>;
   /** Values that must not appear in any event. */
   secretValues?: readonly string[];
   /** PATH of the command. */

@@ -9,6 +9,7 @@ import type { ArtifactStore } from '../store/artifacts.ts';
 import type { AttachmentStore } from '../store/attachments.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
 import type { ClaimedRun, Ending, RunStore } from '../store/runs.ts';
+import type { BuiltInAgent } from './agents.ts';
 import { killLeftover, type ProcessIdentity } from './processes.ts';
 import { detectSandbox } from './sandboxes-detection.ts';
 import type { Sandbox } from './sandboxes.ts';
@@ -40,6 +41,7 @@ export interface EngineParts {
   tell(runId: string): void;
   /** Whether the data folder's disk has less than its reserve. */
   isDiskLow(): boolean;
+  builtInAgent: BuiltInAgent;
   nowMs(): number;
   newId(): string;
   log: Log;

@@ -1,7 +1,7 @@
 /** One execution from claim to end: workspace, process, log, lease, cancel. spec: States and transitions; contract 3, 10. */
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { confinementProblem, isInjectableEnvName, isInjectableValue, networkOf, readArtifact, type AmbientAgentConfig, type Tier } from '#runs';
+import { confinementProblem, hostPatternOfUrl, type HostPattern, type LaunchProfile, isInjectableEnvName, isInjectableValue, networkOf, readArtifact, type AmbientAgentConfig, type Tier } from '#runs';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { SecretReader } from '../secrets/reader.ts';
@@ -12,7 +12,9 @@ import { decodePayload } from '../store/payload-bytes.ts';
 import type { RunEvent } from '../store/run-log.ts';
 import type { ClaimedRun, Ending, RunStore } from '../store/runs.ts';
 import { collectArtifacts } from './artifact-collection.ts';
-import { startCommand, type RunningCommand } from './command.ts';
+import type { TurnEnd } from './agent-conversation.ts';
+import { agentExecution, BUILT_IN_ID, profileOf, toTurnEnding, type BuiltInAgent } from './agents.ts';
+import { startCommand, type CommandEnd, type RunningCommand } from './command.ts';
 import { toEnding } from './endings.ts';
 import { ownerOf, type Sandbox } from './sandboxes.ts';
 import { prepareWorkspace, type Workspace } from './workspaces.ts';
@@ -44,6 +46,7 @@ export interface SupervisionParts {
   log: Log;
   run: ClaimedRun;
   sandbox: Promise<Sandbox>;
+  builtInAgent: BuiltInAgent;
   /** Folder of all workspaces. */
   root: string;
   leaseMs: number;
@@ -73,6 +76,8 @@ export class Supervision {
   private workspace: Workspace | undefined;
   /** Values that must not be kept of this run in any form. */
   private secretValues: readonly string[] = [];
+  /** How the turn of an agent ended; undefined for a command. */
+  private turn: (() => TurnEnd | undefined) | undefined;
   private looking = false;
   private lost = false;
   private endedFor: string | undefined;
@@ -132,7 +137,7 @@ export class Supervision {
       const end = await started.finished;
       await this.flush(); // whoever watches sees the last words before we look for files
       await this.keepArtifacts();
-      return this.endedFor === undefined ? toEnding(end, this.parts.config.runTimeoutMs) : { state: 'FAILED', message: this.endedFor, errorCode: 'resource_unavailable', retryable: false };
+      return this.endedFor === undefined ? this.toEnding(end) : { state: 'FAILED', message: this.endedFor, errorCode: 'resource_unavailable', retryable: false };
     } catch (error) {
       await this.command?.cancel(); // whatever failed: nothing of it may go on unsupervised
       if (error instanceof SetupFailed) return { state: 'FAILED', message: error.message, errorCode: 'environment_setup_failed', retryable: false };
@@ -142,14 +147,16 @@ export class Supervision {
   }
 
   private async start(sandbox: Sandbox): Promise<RunningCommand | typeof GIVEN_UP> {
-    const { run, runs, config, root } = this.parts;
+    const { run, runs, config, root, builtInAgent } = this.parts;
     const harness = harnessOf(run.agentConfig);
-    if (harness !== 'command') throw new SetupFailed(`the harness "${harness}" is not available here; use harness type "command" or leave it out`);
-    const problem = confinementProblem({ worker: config.runCommand === undefined ? 'ours' : 'command', tier: tierOf(run), walls: sandbox.guarantees, allowUnsandboxed: config.allowUnsandboxed });
+    const profile = harness === 'command' ? undefined : profileOf(harness, builtInAgent);
+    if (harness !== 'command' && profile === undefined) throw new SetupFailed(`the harness "${harness}" is not available here; use harness type "command" or "builtin", or leave it out`);
+    const problem = confinementProblem({ worker: workerOf(profile, config), tier: tierOf(run), walls: sandbox.guarantees, allowUnsandboxed: config.allowUnsandboxed });
     if (problem !== undefined) throw new SetupFailed(problem);
     const payload = await this.payload();
     const secrets = await this.secrets();
-    this.secretValues = secrets.map(([, value]) => value);
+    const ownKey = config.agentEnvironment['MILLWRIGHT_AGENT_API_KEY'];
+    this.secretValues = [...secrets.map(([, value]) => value), ...(profile?.id === BUILT_IN_ID && ownKey !== undefined ? [ownKey] : [])];
     const begun = await runs.begin(run);
     if (begun === undefined) return GIVEN_UP;
     this.parts.tell(run.runId);
@@ -158,20 +165,33 @@ export class Supervision {
       root, runId: run.runId, epoch: run.epoch, prompt: begun.prompt, payload, attachments: files, owner: ownerOf(sandbox, run.runId),
     });
     this.workspace = workspace;
+    const agent = profile && agentExecution({
+      profile, workspace, prompt: begun.prompt, config: JSON.parse(run.agentConfig) as AmbientAgentConfig, environment: profile.id === BUILT_IN_ID ? config.agentEnvironment : {},
+      secretValues: this.secretValues, nowMs: this.parts.nowMs, onEvent: (event) => void this.events.push(event),
+    });
+    this.turn = agent?.ended;
     return startCommand({
       command: config.runCommand ?? EXAMPLE_COMMAND,
+      ...agent?.spec,
+      readOnly: profile?.id === BUILT_IN_ID ? builtInAgent.readOnly : [],
       workspace,
       sandbox,
       env: Object.fromEntries(secrets),
       told: { mode: begun.mode, interactive: run.interactive, conversationId: run.conversationId, parentRunId: run.parentRunId },
       secretValues: this.secretValues,
-      network: networkOf({ operator: config.runNetwork, tier: tierOf(run), models: [], repositories: [] }),
+      network: networkOf({ operator: config.runNetwork, tier: tierOf(run), models: modelHosts(config), repositories: [] }),
       usage: { diskBytesMax: config.runDiskBytesMax, memoryBytesMax: config.runMemoryBytesMax },
       prompt: begun.prompt,
       deadlineMs: config.runTimeoutMs,
       outputBytesMax: OUTPUT_BYTES_MAX,
       onEvent: ({ kind, text, at }) => void this.events.push({ kind, atMs: at, body: JSON.stringify({ text }) }),
     });
+  }
+
+  /** What the agent said of its turn, unless its process ended for a reason of ours or could not begin. */
+  private toEnding(end: CommandEnd): Ending {
+    const turn = this.turn?.();
+    return turn === undefined || (end.kind !== 'exited' && end.kind !== 'signalled') ? toEnding(end, this.parts.config.runTimeoutMs) : toTurnEnding(turn);
   }
 
   private async attached(attachment: StoredAttachment): Promise<Uint8Array> {
@@ -276,6 +296,19 @@ export class Supervision {
       }
     }
   }
+}
+
+/** Who gives the commands: the demo model only ever those of ours. */
+function workerOf(profile: LaunchProfile | undefined, config: Config): 'ours' | 'command' | 'agent' {
+  if (profile === undefined) return config.runCommand === undefined ? 'ours' : 'command';
+  const isDemo = profile.id === BUILT_IN_ID && config.agentEnvironment['MILLWRIGHT_AGENT_MODEL'] === undefined;
+  return isDemo ? 'ours' : 'agent';
+}
+
+/** Where the model of the built-in agent is. */
+function modelHosts(config: Config): HostPattern[] {
+  const pattern = hostPatternOfUrl(config.agentEnvironment['MILLWRIGHT_AGENT_BASE_URL'] ?? '');
+  return pattern === undefined ? [] : [pattern];
 }
 
 function cancelledFirst(): Ending {

@@ -103,13 +103,13 @@ export class RunHistoryStore {
     });
   }
 
-  /** What an execution wrote to its output, and when it began to; undefined: nothing. Only its part of the log is looked at. */
+  /** What an execution wrote to its output or its agent said, and when it began to; undefined: nothing. Only its part of the log is looked at. */
   said(runId: string, { executionId, epoch }: { executionId: string; epoch: number }): Promise<{ text: string; atMs: number } | undefined> {
     return this.database.read(function* () {
       const found = yield* rows<{ at: number; body: string }>(
         `SELECT at, body FROM run_event WHERE run_id = ? AND seq >= (SELECT COALESCE(first_seq, 0) FROM execution WHERE execution_id = ?)
          AND seq < COALESCE((SELECT first_seq FROM execution WHERE run_id = ? AND epoch > ? AND first_seq IS NOT NULL ORDER BY epoch LIMIT 1), ?)
-         AND execution_id = ? AND kind = 'stdout' ORDER BY seq`,
+         AND execution_id = ? AND kind IN ('stdout', 'message') ORDER BY seq`,
         runId, executionId, runId, epoch, SEQ_MAX, executionId,
       );
       const [first] = found;

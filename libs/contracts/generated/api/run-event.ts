@@ -14,7 +14,7 @@ export interface RunEvent {
    */
   seq: number;
   /**
-   * stdout, stderr: what the command wrote. status: what became of it.
+   * stdout, stderr: what a command wrote. message, thought: what an agent said, and what it said to itself. tool_call, tool_call_update: what it did. plan, usage: what it means to do, and what it has used. status: what became of the run.
    */
   event_type: string;
   /**
@@ -30,7 +30,7 @@ export interface RunEvent {
    */
   execution_id?: string;
   /**
-   * stdout, stderr: text. status: text, or state and message.
+   * stdout, stderr, message, thought: text. status: text, or state and message. tool_call, tool_call_update, plan, usage: their members.
    */
   payload: {
     /**
@@ -42,6 +42,76 @@ export interface RunEvent {
      * Why it is in that state.
      */
     message?: string;
+    /**
+     * Names the call in all of its events.
+     */
+    tool_call_id?: string;
+    /**
+     * What the call does, for people.
+     */
+    title?: string;
+    /**
+     * Kind of tool: read, edit, execute, search and the like.
+     */
+    tool_kind?: string;
+    /**
+     * Where the call stands: pending, in_progress, completed or failed.
+     */
+    status?: string;
+    /**
+     * What the tool was given, as JSON text; the middle of more than 4,096 characters is left out.
+     */
+    input?: string;
+    /**
+     * What the tool answered; the middle of more than 4,096 characters is left out.
+     */
+    output?: string;
+    /**
+     * Files that the call concerns.
+     */
+    paths?: string[];
+    /**
+     * Steps of a plan.
+     *
+     * Items: One step.
+     */
+    entries?: {
+      /**
+       * What is to be done.
+       */
+      content?: string;
+      /**
+       * high, medium or low.
+       */
+      priority?: string;
+      /**
+       * pending, in_progress or completed.
+       */
+      status?: string;
+      [k: string]: unknown;
+    }[];
+    /**
+     * Tokens in the context of the model now.
+     */
+    context_tokens?: number;
+    /**
+     * Tokens that the context can hold.
+     */
+    context_tokens_max?: number;
+    /**
+     * What the session has cost so far.
+     */
+    cost?: {
+      /**
+       * Amount.
+       */
+      amount?: number;
+      /**
+       * ISO 4217.
+       */
+      currency?: string;
+      [k: string]: unknown;
+    };
     [k: string]: unknown;
   };
   [k: string]: unknown;
