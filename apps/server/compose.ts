@@ -29,6 +29,9 @@ import { Installation } from './installation.ts';
 import { Log } from './log.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from './execution/agents.ts';
 import { Engine } from './execution/engine.ts';
+import { Environments } from './execution/environments.ts';
+import { serverAgent } from './execution/outfits.ts';
+import { Skills } from './execution/skills.ts';
 import { KeyService } from './keys/service.ts';
 import { KeyUses } from './keys/uses.ts';
 import { ArtifactService } from './runs/artifacts.ts';
@@ -152,7 +155,7 @@ async function assemble(
   const secretReader = new SecretReader(secretStore, vault);
   const disk = new DiskWatch(config.dataDir, config.diskReserveBytes);
   const engine = new Engine({
-    builtInAgent: options.builtInAgent ?? BUILT_IN_AGENT,
+    builtInAgent: options.builtInAgent ?? BUILT_IN_AGENT, environments: new Environments(), skills: new Skills(),
     isDiskLow: () => disk.isLow(), config, runs, deliveries, attachments: new AttachmentStore(database), artifacts, secrets: secretReader, owner, nowMs, newId, log,
     tell: (runId) => news.tell(runId),
   });
@@ -176,7 +179,7 @@ async function assemble(
   });
   const runItems = new RunItems(accounts, artifacts, runs, config.publicUrl, () => performance.now());
   const runService = new RunService(runs, histories, factories, definitions, runItems, {
-    publicUrl: config.publicUrl, nowMs, newId, waitingRuns,
+    publicUrl: config.publicUrl, serverAgent: serverAgent(config), nowMs, newId, waitingRuns,
     wake: () => engine.wake(),
     tell: (runId) => news.tell(runId),
     freePlaces: () => engine.freePlaces(),
@@ -209,6 +212,7 @@ async function assemble(
     serving, deliveries,
     refusedLog: new RefusedLog(deliveries, nowMs),
     waitingRuns,
+    serverAgent: serverAgent(config),
     isDiskLow: () => disk.isLow(),
     nowMs, newId,
     wake: () => engine.wake(),

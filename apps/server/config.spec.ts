@@ -19,7 +19,8 @@ describe('an empty environment', () => {
     expect(readConfig({})).toEqual({
       port: 8080, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080', ingressUrl: 'http://127.0.0.1:8080', dataDir: resolve('.millwright'), databaseUrl: undefined,
       adminKey: undefined, masterKeyFile: undefined, uidKeyFile: undefined, syncIntervalMs: 60_000, allowLocalSources: false, trustedProxies: [], apiRequestsPerMinute: 6_000, apiFailuresPerMinute: 60, logLevel: 'info', tls: undefined,
-      gitCaFile: undefined, gitKnownHostsFile: undefined, searchPath: undefined, runCommand: undefined, runConcurrency: 4, runTimeoutMs: 3_600_000,
+      gitCaFile: undefined, gitKnownHostsFile: undefined, searchPath: undefined, runCommand: undefined, runConcurrency: 4, runsPerFactoryMax: undefined, runsPerAutomationMax: undefined, runTimeoutMs: 3_600_000,
+      runTokensMax: undefined, runCostMax: undefined, setupTimeoutMs: 600_000, drainMs: 5_000, agentProfilesFile: undefined, forgeUrl: undefined,
       runNetwork: { kind: 'allow-list', hosts: [] }, runDiskBytesMax: 10_240 * 1_048_576, runMemoryBytesMax: 8_192 * 1_048_576, allowUnsandboxed: false, runRestartable: false, agentEnvironment: {}, models: [], waitingRunsMax: 10_000, diskReserveBytes: 256 * 1_048_576, identityRetentionDays: undefined, workspaceRetentionDays: 7,
     });
   });

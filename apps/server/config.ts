@@ -36,7 +36,21 @@ export interface Config {
   runCommand?: readonly string[];
   /** Runs worked on at once; 0: none (another process does). */
   runConcurrency: number;
+  /** Runs of one factory, and of one automation, worked on at once; undefined: as many as there are places. */
+  runsPerFactoryMax?: number;
+  runsPerAutomationMax?: number;
   runTimeoutMs: number;
+  /** The most that any run may use up, in tokens and in the currency of the prices; undefined: as much as it takes. */
+  runTokensMax?: number;
+  runCostMax?: number;
+  /** Milliseconds for the repositories and each set-up command of an environment. */
+  setupTimeoutMs: number;
+  /** Milliseconds that a stopping service lets executions end by themselves. */
+  drainMs: number;
+  /** File with launch profiles of the operator's own. */
+  agentProfilesFile?: string;
+  /** Where repositories named owner/name are; undefined: where the factory's own repository is. */
+  forgeUrl?: string;
   /** What runs may reach at most; `host`: the operator trusts them with the machine's network. */
   runNetwork: OperatorNetwork;
   /** Bytes on disk that the folders of one run may take; undefined: as many as there are. */
@@ -91,7 +105,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 /** Read by the built-in agent, which says itself what is wrong with them. */
 const AGENT_VARIABLES = [
   'MILLWRIGHT_AGENT_PROVIDER', 'MILLWRIGHT_AGENT_BASE_URL', 'MILLWRIGHT_AGENT_MODEL', 'MILLWRIGHT_AGENT_API_KEY', 'MILLWRIGHT_AGENT_REASONING',
-  'MILLWRIGHT_AGENT_STEPS_MAX', 'MILLWRIGHT_AGENT_DEMO_STEPS',
+  'MILLWRIGHT_AGENT_STEPS_MAX', 'MILLWRIGHT_AGENT_DEMO_STEPS', 'MILLWRIGHT_AGENT_CONTEXT_TOKENS', 'MILLWRIGHT_AGENT_OUTPUT_TOKENS_MAX',
+  'MILLWRIGHT_AGENT_RETRIES_MAX', 'MILLWRIGHT_AGENT_SILENCE_SECONDS', 'MILLWRIGHT_AGENT_PRICE_INPUT', 'MILLWRIGHT_AGENT_PRICE_OUTPUT',
+  'MILLWRIGHT_AGENT_PRICE_CACHED_INPUT', 'MILLWRIGHT_AGENT_PRICE_CURRENCY',
 ] as const;
 
 /** Every variable there is. */
@@ -100,7 +116,8 @@ export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
   'MILLWRIGHT_DATABASE_URL', 'MILLWRIGHT_ADMIN_KEY', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE', 'MILLWRIGHT_SYNC_INTERVAL',
   'MILLWRIGHT_ALLOW_LOCAL_SOURCES', 'MILLWRIGHT_TRUSTED_PROXIES', 'MILLWRIGHT_TLS_CERT_FILE', 'MILLWRIGHT_TLS_KEY_FILE', 'MILLWRIGHT_GIT_CA_FILE',
   'MILLWRIGHT_RUN_COMMAND', 'MILLWRIGHT_RUN_CONCURRENCY', 'MILLWRIGHT_RUN_TIMEOUT', 'MILLWRIGHT_RUN_RESTARTABLE', 'MILLWRIGHT_RUN_NETWORK', 'MILLWRIGHT_RUN_ALLOW_HOSTS',
-  'MILLWRIGHT_RUN_DISK_MB', 'MILLWRIGHT_RUN_MEMORY_MB', 'MILLWRIGHT_ALLOW_UNSANDBOXED', 'MILLWRIGHT_MODELS', 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
+  'MILLWRIGHT_RUNS_PER_FACTORY', 'MILLWRIGHT_RUNS_PER_AUTOMATION', 'MILLWRIGHT_RUN_TOKENS_MAX', 'MILLWRIGHT_RUN_COST_MAX', 'MILLWRIGHT_SETUP_TIMEOUT',
+  'MILLWRIGHT_DRAIN_SECONDS', 'MILLWRIGHT_AGENT_PROFILES_FILE', 'MILLWRIGHT_FORGE_URL', 'MILLWRIGHT_RUN_DISK_MB', 'MILLWRIGHT_RUN_MEMORY_MB', 'MILLWRIGHT_ALLOW_UNSANDBOXED', 'MILLWRIGHT_MODELS', 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
   'MILLWRIGHT_QUEUE_MAX', 'MILLWRIGHT_IDENTITY_RETENTION_DAYS', 'MILLWRIGHT_WORKSPACE_RETENTION_DAYS', 'MILLWRIGHT_DISK_RESERVE_MB',
   ...AGENT_VARIABLES, 'MILLWRIGHT_API_RATE', 'MILLWRIGHT_API_AUTH_FAILURES', 'MILLWRIGHT_LOG_LEVEL',
   // Read by the command line, allowed here so that one environment serves both.
@@ -141,6 +158,14 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     searchPath: read('PATH'),
     runCommand: runCommand(read, fault),
     runConcurrency: integer('MILLWRIGHT_RUN_CONCURRENCY', 4, 0, 1_000),
+    runsPerFactoryMax: bound(integer('MILLWRIGHT_RUNS_PER_FACTORY', 0, 0, 1_000)),
+    runsPerAutomationMax: bound(integer('MILLWRIGHT_RUNS_PER_AUTOMATION', 0, 0, 1_000)),
+    runTokensMax: bound(integer('MILLWRIGHT_RUN_TOKENS_MAX', 0, 0, 999_999_999_999)),
+    runCostMax: costMax(read, fault),
+    setupTimeoutMs: integer('MILLWRIGHT_SETUP_TIMEOUT', 600, 1, 86_400) * 1000,
+    drainMs: integer('MILLWRIGHT_DRAIN_SECONDS', 5, 0, 86_400) * 1000,
+    agentProfilesFile: read('MILLWRIGHT_AGENT_PROFILES_FILE'),
+    forgeUrl: forgeUrl(read, fault),
     runTimeoutMs: integer('MILLWRIGHT_RUN_TIMEOUT', 3_600, 1, 7 * 86_400) * 1000,
     runNetwork: runNetwork(read, fault),
     runDiskBytesMax: megabytes(integer('MILLWRIGHT_RUN_DISK_MB', 10_240, 0, 100_000_000)),
@@ -164,6 +189,26 @@ function integers(read: Reader, fault: (variable: string, rule: string) => void)
     fault(name, `must be a whole number from ${min} to ${max}`);
     return byDefault;
   };
+}
+
+/** 0: there is none. */
+function bound(value: number): number | undefined {
+  return value === 0 ? undefined : value;
+}
+
+function costMax(read: Reader, fault: (variable: string, rule: string) => void): number | undefined {
+  const text = read('MILLWRIGHT_RUN_COST_MAX');
+  if (text === undefined) return undefined;
+  if (!/^\d{1,9}(\.\d{1,6})?$/.test(text)) fault('MILLWRIGHT_RUN_COST_MAX', 'must be an amount like 5 or 0.25 (0: no bound)');
+  return bound(Number(text));
+}
+
+function forgeUrl(read: Reader, fault: (variable: string, rule: string) => void): string | undefined {
+  const text = read('MILLWRIGHT_FORGE_URL');
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') fault('MILLWRIGHT_FORGE_URL', 'must be an https URL without credentials, query or fragment');
+  return text.replace(/\/+$/, '');
 }
 
 function flags(read: Reader, fault: (variable: string, rule: string) => void) {

@@ -16,6 +16,7 @@ import { KeyFileProblem, writePrivateFile } from './secrets/key-files.ts';
 import { SchemaTooNew } from './store/database.ts';
 import { StoreFault } from './store/faults.ts';
 import type { WebhookRow } from './store/tables.ts';
+import type { BuiltInAgent } from './execution/agents.ts';
 import { FactoryArgumentError, parseFactoryArgument } from './sync/sources/parse-source.ts';
 
 export interface StartIo {
@@ -23,6 +24,8 @@ export interface StartIo {
   cwd: string;
   stdout: NodeJS.WritableStream & { isTTY?: boolean };
   stderr: NodeJS.WritableStream;
+  /** How the agent that comes with the service is started; as it was built, if not said. */
+  builtInAgent?: BuiltInAgent;
 }
 
 const EXIT = { internal: 3, usage: 64 } as const;
@@ -38,7 +41,7 @@ export async function start(argv: readonly string[], io: StartIo): Promise<Servi
   try {
     const config = readConfig(io.environment);
     const wanted = readArguments(argv, io.cwd);
-    const service = await compose(config, { isTrusted: (slug) => slug === MAIN_SLUG && wanted.factory !== undefined });
+    const service = await compose(config, { builtInAgent: io.builtInAgent, isTrusted: (slug) => slug === MAIN_SLUG && wanted.factory !== undefined });
     try {
       await begin(service, wanted, io);
       return service;

@@ -1,6 +1,9 @@
 /** The most specific level that says a member decides it; file keys become wire members. */
 import { resolveAgentConfig, toAgentConfig } from './agent-config.ts';
 
+const SERVER = { harness: 'command', builtInModel: 'demo' };
+const WITHOUT_WISHES = { idle_timeout_minutes: 10, harness: { type: 'command' } };
+
 describe('resolveAgentConfig', () => {
   const rows = [
     { why: 'the run says it', levels: [{ model_id: 'run' }, { model_id: 'automation' }, { model_id: 'factory' }], expected: { model_id: 'run' } },
@@ -10,7 +13,7 @@ describe('resolveAgentConfig', () => {
     { why: 'an empty list of secrets is a decision', levels: [{ secrets: [] }, { secrets: [{ name: 'B' }] }], expected: { secrets: [] } },
   ];
   it.each(rows)('$why', ({ levels, expected }) => {
-    expect(resolveAgentConfig(levels, undefined)).toEqual(expected);
+    expect(resolveAgentConfig(levels, undefined, SERVER)).toEqual({ ...WITHOUT_WISHES, ...expected });
   });
 
   it('keeps the members that it knows, at every depth, and no other', () => {
@@ -23,15 +26,29 @@ describe('resolveAgentConfig', () => {
       ...known, zz: [[]], harness: { ...known.harness, zz: 1 }, secrets: [{ name: 'A', value: 'v' }],
       mcp_servers: { local: { ...known.mcp_servers.local, zz: {} }, remote: { ...known.mcp_servers.remote, timeout: 1 } },
     };
-    expect(resolveAgentConfig([more], undefined)).toEqual(known);
-    expect(resolveAgentConfig([{}, more], 'n')).toEqual({ ...known, name: 's' });
+    expect(resolveAgentConfig([more], undefined, SERVER)).toEqual(known);
+    expect(resolveAgentConfig([{}, more], 'n', SERVER)).toEqual({ ...known, name: 's' });
   });
 
   it('names the configuration: explicitly, else after its skill, else after what it came from', () => {
-    expect(resolveAgentConfig([{ name: 'mine', skill_spec: 'review' }], 'automation').name).toBe('mine');
-    expect(resolveAgentConfig([{}, { skill_spec: 'acme/tools:skills/review/SKILL.md' }], 'automation').name).toBe('review');
-    expect(resolveAgentConfig([{}, { name: 'not of this run' }], 'automation').name).toBe('automation');
-    expect(resolveAgentConfig([{}], undefined)).toEqual({});
+    expect(resolveAgentConfig([{ name: 'mine', skill_spec: 'review' }], 'automation', SERVER).name).toBe('mine');
+    expect(resolveAgentConfig([{}, { skill_spec: 'acme/tools:skills/review/SKILL.md' }], 'automation', SERVER).name).toBe('review');
+    expect(resolveAgentConfig([{}, { name: 'not of this run' }], 'automation', SERVER).name).toBe('automation');
+    expect(resolveAgentConfig([{}], undefined, SERVER)).toEqual(WITHOUT_WISHES);
+  });
+});
+
+describe('the server', () => {
+  const server = { harness: 'builtin', builtInModel: 'small' };
+  const rows = [
+    { config: {}, resolved: { harness: { type: 'builtin' }, model_id: 'small' }, why: 'its agent with its model' },
+    { config: { model_id: 'large' }, resolved: { harness: { type: 'builtin' }, model_id: 'large' }, why: 'its agent with another model' },
+    { config: { harness: { model_id: 'large' } }, resolved: { harness: { type: 'builtin', model_id: 'large' }, model_id: 'large' }, why: 'a harness without a type is its own' },
+    { config: { harness: { type: 'opencode' } }, resolved: { harness: { type: 'opencode' }, model_id: undefined }, why: 'its model is not one of other agents' },
+  ];
+  it.each(rows)('decides what nobody said: $why', ({ config, resolved }) => {
+    const { harness, model_id: model } = resolveAgentConfig([config], undefined, server);
+    expect({ harness, model_id: model }).toEqual(resolved);
   });
 });
 

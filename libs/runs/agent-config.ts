@@ -33,18 +33,30 @@ export function toAgentConfig(defaults: AgentDefaults): AmbientAgentConfig {
   });
 }
 
-/** The last level: what holds where nobody said anything. An idle session is kept for ten minutes. contract 3 (AmbientAgentConfig). */
-export const SERVER_DEFAULTS: AmbientAgentConfig = { idle_timeout_minutes: 10 };
+/** The harness that comes with the service. */
+export const BUILT_IN_HARNESS = 'builtin';
+
+/** The last level: what holds where nobody said anything. */
+export interface ServerAgent {
+  harness: string;
+  /** Model of the agent that comes with the service. */
+  builtInModel: string;
+}
+
+/** Minutes that a run waits for a person. contract 3 (AmbientAgentConfig). */
+const IDLE_TIMEOUT_MINUTES = 10;
 
 /**
  * Run over automation over factory over server: a member is taken whole from the first level that has it, nothing is merged below that; unknown
  * members are left out. It is named explicitly, else after its skill, else `name`: the automation. contract 3 (AmbientAgentConfig).
  */
-export function resolveAgentConfig(levels: readonly (AmbientAgentConfig | undefined)[], name: string | undefined): AmbientAgentConfig {
-  const resolved: AmbientAgentConfig = {};
+export function resolveAgentConfig(levels: readonly (AmbientAgentConfig | undefined)[], name: string | undefined, server: ServerAgent): AmbientAgentConfig {
+  const resolved: AmbientAgentConfig = { idle_timeout_minutes: IDLE_TIMEOUT_MINUTES };
   for (const level of [...levels].reverse()) Object.assign(resolved, knownMembers(level ?? {}));
   const skill = resolved.skill_spec === undefined ? undefined : namedSkill(resolved.skill_spec).name;
-  return withoutAbsent({ ...resolved, name: levels[0]?.name ?? skill ?? name });
+  const harness = { type: server.harness, ...resolved.harness };
+  const model = resolved.model_id ?? harness.model_id ?? (harness.type === BUILT_IN_HARNESS ? server.builtInModel : undefined);
+  return withoutAbsent({ ...resolved, name: levels[0]?.name ?? skill ?? name, harness, model_id: model });
 }
 
 /** What the contract names, and nothing else: what is stored of a request is what was checked. contract 3 (unknown members are ignored). */

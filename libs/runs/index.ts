@@ -22,4 +22,5 @@ export * from './server-sent-events.ts';
 export { formatTarget, hostPatternOfUrl, readHost, readHostPattern, readTarget, type Host, type HostPattern } from './egress-hosts.ts';
 export * from './egress.ts';
 export * from './launch-profiles.ts';
+export * from './limits.ts';
 export { confinementProblem, type ConfinementWish } from './confinement.ts';

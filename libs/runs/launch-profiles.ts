@@ -19,6 +19,10 @@ export interface LaunchProfile {
   concurrentPrompt: boolean;
   /** `capability`: the agent takes a system prompt of ours; `prefix`: the base prompt stands before the first prompt. */
   systemPromptVia: 'capability' | 'prefix';
+  /** Folders below HOME in which the agent looks for skills, each in a folder of its name. */
+  skillFolders: readonly string[];
+  /** Further files and folders of the machine that it reads, as absolute paths. */
+  readOnly?: readonly string[];
   /** What installs it, for people. */
   install: string;
 }
@@ -33,25 +37,25 @@ export const LAUNCH_PROFILES: readonly LaunchProfile[] = [
   {
     id: 'opencode', command: ['opencode', 'acp'], credentials: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'],
     env: { ...QUIET_NODE, OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
-    modelVia: { kind: 'option' }, resume: 'load', concurrentPrompt: false, systemPromptVia: 'prefix', install: 'npm install -g opencode-ai',
+    modelVia: { kind: 'option' }, resume: 'load', concurrentPrompt: false, systemPromptVia: 'prefix', skillFolders: ['.config/opencode/skill'], install: 'npm install -g opencode-ai',
   },
   {
     id: 'gemini', command: ['gemini', '--acp'], credentials: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     env: { ...QUIET_NODE, GEMINI_CLI_TRUST_WORKSPACE: 'true' },
-    modelVia: { kind: 'flag', flag: '--model' }, resume: 'none', concurrentPrompt: false, systemPromptVia: 'prefix', install: 'npm install -g @google/gemini-cli',
+    modelVia: { kind: 'flag', flag: '--model' }, resume: 'none', concurrentPrompt: false, systemPromptVia: 'prefix', skillFolders: ['.gemini/skills'], install: 'npm install -g @google/gemini-cli',
   },
   {
     id: 'codex', command: ['codex-acp'], credentials: ['OPENAI_API_KEY', 'CODEX_API_KEY'], env: QUIET_NODE,
-    modelVia: { kind: 'option' }, resume: 'load', concurrentPrompt: false, systemPromptVia: 'prefix', install: 'npm install -g @agentclientprotocol/codex-acp',
+    modelVia: { kind: 'option' }, resume: 'load', concurrentPrompt: false, systemPromptVia: 'prefix', skillFolders: ['.codex/skills'], install: 'npm install -g @agentclientprotocol/codex-acp',
   },
   {
     id: 'claude', command: ['claude-agent-acp'], credentials: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
     env: { ...QUIET_NODE, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
-    modelVia: { kind: 'env', name: 'ANTHROPIC_MODEL' }, resume: 'resume', concurrentPrompt: false, systemPromptVia: 'prefix', install: 'npm install -g @agentclientprotocol/claude-agent-acp@0.49',
+    modelVia: { kind: 'env', name: 'ANTHROPIC_MODEL' }, resume: 'resume', concurrentPrompt: false, systemPromptVia: 'prefix', skillFolders: ['.claude/skills'], install: 'npm install -g @agentclientprotocol/claude-agent-acp@0.49',
   },
   {
     id: 'qwen', command: ['qwen', '--acp'], credentials: ['OPENAI_API_KEY'], env: QUIET_NODE,
-    modelVia: { kind: 'flag', flag: '--model' }, resume: 'none', concurrentPrompt: false, systemPromptVia: 'prefix', install: 'npm install -g @qwen-code/qwen-code',
+    modelVia: { kind: 'flag', flag: '--model' }, resume: 'none', concurrentPrompt: false, systemPromptVia: 'prefix', skillFolders: ['.qwen/skills'], install: 'npm install -g @qwen-code/qwen-code',
   },
 ];
 

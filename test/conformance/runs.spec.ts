@@ -41,7 +41,8 @@ await onEachBackend('runs', (world) => {
       definition_revision: 'r', status_message: null, error_code: null, retryable: null, session_id: null, execution_id: null, epoch: 0, takeovers: 0, lease_owner: null,
       lease_until: null, prompt_taken_at: null, cancel_requested_at: null, created_at: 1_700_000_000_123, updated_at: 1_700_000_000_123, started_at: null, finished_at: null,
       executor_uid: null, model_id: null, environment_id: null, skill_spec: null, conversation_id: null, parent_run_id: null, schedule_id: null, trigger_url: null,
-      mode: 'normal', interactive: 0,
+      mode: 'normal', interactive: 0, limits: null, network: null, concurrency_group: null, when_busy: null, schedule_name: null, schedule_cron: null, scheduled_at: null,
+      tokens: null, cost_micros: null, cost_currency: null, skill_commit: null,
     });
     await stores.runs.cancel(run.runId);
   });

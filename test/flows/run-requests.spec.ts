@@ -67,7 +67,7 @@ describe('a run', () => {
     const defaults = await factoryFolder({});
     await writeFile(join(defaults.path, 'factory.yaml'), 'agentDefaults:\n  model: of-factory\n  basePrompt: of-factory\n  skill: acme/tools:triage\n');
     const uid = await service.factory('with-defaults', defaults.source);
-    expect((await look(await created({ factory_uid: uid, config: { model_id: 'of-run' } })))['agent_config']).toEqual({ name: 'triage', model_id: 'of-run', base_prompt: 'of-factory', skill_spec: 'acme/tools:triage', idle_timeout_minutes: 10 });
+    expect((await look(await created({ factory_uid: uid, config: { model_id: 'of-run' } })))['agent_config']).toEqual({ name: 'triage', model_id: 'of-run', base_prompt: 'of-factory', skill_spec: 'acme/tools:triage', idle_timeout_minutes: 10, harness: { type: 'command' } });
     await defaults.remove();
   });
 });

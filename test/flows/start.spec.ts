@@ -13,6 +13,7 @@ import { freePort } from '../support/ports.ts';
 import { webhookFile, webhookPath } from '../support/factory-files.ts';
 import { createRepository } from '../support/git-repository.ts';
 import { eventually } from '../support/service.ts';
+import { SOURCE_AGENT } from '../support/source-agent.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/factory-repo', import.meta.url));
 let folder: string;
@@ -51,7 +52,7 @@ async function started({ args = [], environment = {}, tty = false }: How = {}): 
   const stdout = Object.assign(listening('stdout'), { isTTY: tty });
   const answer = await start(args, {
     environment: { PATH: process.env['PATH'], MILLWRIGHT_PORT: String(await freePort()), MILLWRIGHT_DATA_DIR: join(folder, 'data'), MILLWRIGHT_DISK_RESERVE_MB: '1', MILLWRIGHT_LOG_LEVEL: 'error', ...environment },
-    cwd: folder, stdout, stderr: listening('stderr'),
+    cwd: folder, stdout, stderr: listening('stderr'), builtInAgent: SOURCE_AGENT,
   });
   await new Promise((resolve) => setImmediate(resolve));
   if (typeof answer !== 'number') running.push(answer);
@@ -192,7 +193,7 @@ describe('a first start', () => {
     await eventually('both runs have succeeded', async () => {
       const answer = await fetch(`${service.config.publicUrl}/api/v1/agent/runs?state=SUCCEEDED`, { headers: { authorization: `Bearer ${key}` } });
       return ((await answer.json()) as { runs: unknown[] }).runs.length === 2 ? true : undefined;
-    });
+    }, 30_000);
   });
 
   it('shows the admin key to a terminal, once', async () => {

@@ -4,12 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { deriveUid } from '#reconcile';
 import 'reflect-metadata';
 import { compose, type Service } from '../../apps/server/compose.ts';
 import { readConfig } from '../../apps/server/config.ts';
+import { EXAMPLE_COMMAND } from '../../apps/server/execution/supervisor.ts';
 import { serviceAccountOf } from '../../apps/server/factories/service.ts';
+import { SOURCE_AGENT } from './source-agent.ts';
 import { watchAnswers } from './conforming.ts';
 import { freePort } from './ports.ts';
 import { Log } from '../../apps/server/log.ts';
@@ -42,14 +43,6 @@ export interface ApiAnswer {
   body: Record<string, unknown> & { [key: string]: unknown };
 }
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-
-/** The built-in agent from its source: tests run without a build. */
-const SOURCE_AGENT = {
-  command: [process.execPath, '--import', join(ROOT, 'test/support/typescript-loader.mjs'), join(ROOT, 'apps/agent/main.ts')],
-  readOnly: ['apps', 'test', 'node_modules', 'package.json'].map((name) => join(ROOT, name)),
-};
-
 export interface BootOptions {
   environment?: Record<string, string>;
   dataDir?: string;
@@ -69,6 +62,8 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
     MILLWRIGHT_ADMIN_KEY: adminKey,
     MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'true',
     MILLWRIGHT_DISK_RESERVE_MB: '1',
+    // Most tests want runs that end at once; those about agents name the harness.
+    MILLWRIGHT_RUN_COMMAND: JSON.stringify(EXAMPLE_COMMAND),
     ...options.environment,
   };
   const config = readConfig(environment);

@@ -5,12 +5,13 @@ import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { McpServer, RequestPermissionRequest } from '@agentclientprotocol/sdk';
-import { LAUNCH_PROFILES, launchCommand, launchEnvironment, type AmbientAgentConfig, type LaunchProfile } from '#runs';
+import { BUILT_IN_HARNESS, LAUNCH_PROFILES, launchCommand, launchEnvironment, type AmbientAgentConfig, type LaunchProfile } from '#runs';
 import type { RunEvent } from '../store/run-log.ts';
 import type { Ending } from '../store/runs.ts';
 import { converse, type TurnEnd } from './agent-conversation.ts';
 import { agentEvents } from './agent-events.ts';
 import type { CommandPipes, CommandSpec } from './command.ts';
+import type { RunSkill } from './skills.ts';
 import type { Workspace } from './workspaces.ts';
 
 /** The agent that comes with the service, as its build has it. */
@@ -28,14 +29,12 @@ export const BUILT_IN_AGENT: BuiltInAgent = {
   readOnly: ['dist', 'node_modules', 'package.json'].map((name) => join(dirname(BUILT), '../../..', name)),
 };
 
-export const BUILT_IN_ID = 'builtin';
-
 /** The profile of a harness; undefined: there is none of that name. */
 export function profileOf(harness: string, builtIn: BuiltInAgent): LaunchProfile | undefined {
-  if (harness !== BUILT_IN_ID) return LAUNCH_PROFILES.find(({ id }) => id === harness);
+  if (harness !== BUILT_IN_HARNESS) return LAUNCH_PROFILES.find(({ id }) => id === harness);
   return {
-    id: BUILT_IN_ID, command: builtIn.command, env: {}, credentials: [], mode: 'auto', modelVia: { kind: 'option' }, resume: 'resume',
-    concurrentPrompt: false, systemPromptVia: 'capability', install: 'it comes with the service',
+    id: BUILT_IN_HARNESS, command: builtIn.command, env: {}, credentials: [], mode: 'auto', modelVia: { kind: 'option' }, resume: 'resume',
+    concurrentPrompt: false, systemPromptVia: 'capability', skillFolders: ['.agents/skills'], install: 'it comes with the service',
   };
 }
 
@@ -44,6 +43,7 @@ export interface AgentWork {
   config: AmbientAgentConfig;
   workspace: Workspace;
   prompt: string;
+  skill?: RunSkill;
   /** Variables of the agent's own: its model, its credentials. */
   environment: Readonly<Record<string, string>>;
   secretValues: readonly string[];
@@ -59,14 +59,14 @@ export interface AgentExecution {
 }
 
 /** Speaks with one agent for one execution; its session is found again by the next execution of the same run. */
-export function agentExecution({ profile, config, workspace, prompt, environment, secretValues, nowMs, onEvent }: AgentWork): AgentExecution {
+export function agentExecution({ profile, config, workspace, prompt, skill, environment, secretValues, nowMs, onEvent }: AgentWork): AgentExecution {
   const events = agentEvents(secretValues, nowMs, onEvent);
   let end: TurnEnd | undefined;
   const talk = async ({ input, output, cancel }: CommandPipes): Promise<void> => {
     const sessionFile = join(workspace.folder, 'session');
     const stored = existsSync(sessionFile) ? await readFile(sessionFile, 'utf8') : undefined;
     end = await converse(
-      { profile, cwd: workspace.workspace, prompt, basePrompt: config.base_prompt, modelId: config.harness?.model_id ?? config.model_id, mcpServers: mcpServersOf(config), sessionId: stored },
+      { profile, cwd: workspace.workspace, prompt, basePrompt: basePromptOf(config, skill), modelId: config.harness?.model_id ?? config.model_id, mcpServers: mcpServersOf(config), sessionId: stored },
       {
         input: Readable.toWeb(output) as ReadableStream<Uint8Array>,
         output: Writable.toWeb(input) as WritableStream<Uint8Array>,
@@ -83,6 +83,12 @@ export function agentExecution({ profile, config, workspace, prompt, environment
     events.finish();
   };
   return { spec: { command: launchCommand(profile, config.model_id), own: { ...launchEnvironment(profile, config.model_id), ...environment }, talk }, ended: () => end };
+}
+
+/** contract 3: base prompt, blank line, body of the skill. */
+function basePromptOf({ base_prompt: own }: AmbientAgentConfig, skill: RunSkill | undefined): string | undefined {
+  const parts = [own, skill?.body].filter((part) => part !== undefined && part !== '');
+  return parts.length === 0 ? undefined : parts.join('\n\n');
 }
 
 const SESSION_WORDS = {

@@ -2,18 +2,15 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterLeaseExpiry, isUuid, type LeasedState } from '#runs';
-import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
-import type { SecretReader } from '../secrets/reader.ts';
 import type { ArtifactStore } from '../store/artifacts.ts';
 import type { AttachmentStore } from '../store/attachments.ts';
-import type { DeliveryStore } from '../store/deliveries.ts';
 import type { ClaimedRun, Ending, RunStore } from '../store/runs.ts';
-import type { BuiltInAgent } from './agents.ts';
 import { killLeftover, type ProcessIdentity } from './processes.ts';
 import { detectSandbox } from './sandboxes-detection.ts';
 import type { Sandbox } from './sandboxes.ts';
-import { harnessOf, Supervision } from './supervisor.ts';
+import { harnessOf, type OutfitParts } from './outfits.ts';
+import { Supervision } from './supervisor.ts';
 import { bytesBelow } from './workspaces-size.ts';
 import { removeWorkspace } from './workspaces.ts';
 
@@ -21,27 +18,21 @@ import { removeWorkspace } from './workspaces.ts';
 export const LEASE_MS = 30_000;
 /** Runs made by another process are found this late at most. */
 const POLL_MS = 1_000;
-/** How long a stopping service lets executions end by themselves. */
-const DRAIN_MS = 5_000;
 /** Folders looked at in one sweep; names sort by age. */
 const SWEPT_MAX = 500;
 const DAY_MS = 86_400_000;
 /** A run that takes less than this is not what fills a disk. */
 const RELIEF_BYTES_MIN = 16 * 1_048_576;
 
-export interface EngineParts {
-  config: Config;
+export interface EngineParts extends Omit<OutfitParts, 'sandbox'> {
   runs: RunStore;
-  deliveries: DeliveryStore;
   attachments: AttachmentStore;
   artifacts: ArtifactStore;
-  secrets: SecretReader;
   owner: string;
   /** Tells who watches a run that something new is stored of it. */
   tell(runId: string): void;
   /** Whether the data folder's disk has less than its reserve. */
   isDiskLow(): boolean;
-  builtInAgent: BuiltInAgent;
   nowMs(): number;
   newId(): string;
   log: Log;
@@ -142,7 +133,7 @@ export class Engine {
     clearInterval(this.diskTimer);
     await this.turning;
     const endings = Promise.all([...this.supervised.values()].map(({ done }) => done));
-    await Promise.race([endings, new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref())]);
+    await Promise.race([endings, new Promise((resolve) => setTimeout(resolve, this.parts.config.drainMs).unref())]);
     for (const supervision of this.supervised.values()) supervision.handOver();
     await endings;
   }

@@ -1,23 +1,23 @@
-/** One execution from claim to end: workspace, process, log, lease, cancel. spec: States and transitions; contract 3, 10. */
+/** One execution from claim to end: outfit, workspace, set-up, process, log, lease, cancel. spec: States and transitions; contract 3, 10. */
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { confinementProblem, hostPatternOfUrl, type HostPattern, type LaunchProfile, isInjectableEnvName, isInjectableValue, networkOf, readArtifact, type AmbientAgentConfig, type Tier } from '#runs';
-import type { Config } from '../config.ts';
+import { BUILT_IN_HARNESS, readArtifact } from '#runs';
 import type { Log } from '../log.ts';
-import type { SecretReader } from '../secrets/reader.ts';
 import type { ArtifactStore } from '../store/artifacts.ts';
 import type { AttachmentStore, StoredAttachment } from '../store/attachments.ts';
-import type { DeliveryStore } from '../store/deliveries.ts';
-import { decodePayload } from '../store/payload-bytes.ts';
 import type { RunEvent } from '../store/run-log.ts';
+import type { Task } from '../store/run-tasks.ts';
 import type { ClaimedRun, Ending, RunStore } from '../store/runs.ts';
 import { collectArtifacts } from './artifact-collection.ts';
 import type { TurnEnd } from './agent-conversation.ts';
-import { agentExecution, BUILT_IN_ID, profileOf, toTurnEnding, type BuiltInAgent } from './agents.ts';
-import { startCommand, type CommandEnd, type RunningCommand } from './command.ts';
+import { agentExecution, toTurnEnding, type AgentExecution } from './agents.ts';
+import { startCommand, type CommandEnd, type CommandSpec, type RunningCommand } from './command.ts';
 import { toEnding } from './endings.ts';
-import { ownerOf, type Sandbox } from './sandboxes.ts';
-import { prepareWorkspace, type Workspace } from './workspaces.ts';
+import type { SetUp } from './environments.ts';
+import { lastLines } from './last-lines.ts';
+import { fitOut, SetupFailed, type Outfit, type OutfitParts } from './outfits.ts';
+import { ownerOf } from './sandboxes.ts';
+import { prepareWorkspace, putInputs, type Workspace } from './workspaces.ts';
 
 /** How often lease and cancel wishes are looked at. */
 const LOOK_MS = 2_000;
@@ -31,13 +31,10 @@ const OUTPUT_BYTES_MAX = 4 * 1_048_576;
 /** The command that runs when the operator configured none. */
 export const EXAMPLE_COMMAND = ['/bin/sh', fileURLToPath(new URL('./example-agent.sh', import.meta.url))];
 
-export interface SupervisionParts {
-  config: Config;
+export interface SupervisionParts extends OutfitParts {
   runs: RunStore;
-  deliveries: DeliveryStore;
   attachments: AttachmentStore;
   artifacts: ArtifactStore;
-  secrets: SecretReader;
   nowMs(): number;
   newId(): string;
   /** Tells who watches a run that something new is stored of it. */
@@ -45,28 +42,16 @@ export interface SupervisionParts {
   isDiskLow(): boolean;
   log: Log;
   run: ClaimedRun;
-  sandbox: Promise<Sandbox>;
-  builtInAgent: BuiltInAgent;
   /** Folder of all workspaces. */
   root: string;
   leaseMs: number;
 }
 
-/** Kind of harness of a resolved configuration; the operator's command where none is named. */
-export function harnessOf(agentConfig: string): string {
-  return (JSON.parse(agentConfig) as AmbientAgentConfig).harness?.type ?? 'command';
-}
-
-/** What a delivery started stays in the strict tier, whoever sends follow-ups. contract 10. */
-export function tierOf({ entryId }: ClaimedRun): Tier {
-  return entryId === undefined ? 'standard' : 'strict';
-}
-
-/** A run that cannot be started as it is asked for; `message` tells its owner what to do. */
-class SetupFailed extends Error {}
-
 /** The claim was lost or a cancel came first: nothing more is written. */
 const GIVEN_UP = Symbol('given up');
+
+/** The service decided that an execution ends. */
+type EndedFor = Pick<Ending, 'message' | 'errorCode'>;
 
 export class Supervision {
   /** Settles, without ever throwing, when the execution is over and written down. */
@@ -74,13 +59,10 @@ export class Supervision {
   private readonly parts: SupervisionParts;
   private command: RunningCommand | undefined;
   private workspace: Workspace | undefined;
-  /** Values that must not be kept of this run in any form. */
   private secretValues: readonly string[] = [];
-  /** How the turn of an agent ended; undefined for a command. */
-  private turn: (() => TurnEnd | undefined) | undefined;
   private looking = false;
   private lost = false;
-  private endedFor: string | undefined;
+  private endedFor: EndedFor | undefined;
   private readonly events: RunEvent[] = [];
   private writing: Promise<void> = Promise.resolve();
 
@@ -99,8 +81,8 @@ export class Supervision {
   }
 
   /** Ends the command for a reason of the service's; the run is FAILED with these words. */
-  endFor(reason: string): void {
-    this.endedFor = reason;
+  endFor(message: string, errorCode = 'resource_unavailable'): void {
+    this.endedFor ??= { message, errorCode };
     void this.command?.cancel();
   }
 
@@ -124,74 +106,108 @@ export class Supervision {
   }
 
   private async attempt(): Promise<Ending | typeof GIVEN_UP> {
-    const { run, runs, sandbox } = this.parts;
+    const { run, runs } = this.parts;
     try {
       if (!(await runs.prepare(run))) return GIVEN_UP;
-      const means = await sandbox;
-      const started = await this.start(means);
-      if (started === GIVEN_UP) return cancelledFirst();
-      this.command = started;
-      if (started.identity !== undefined) await runs.noteProcess(run, JSON.stringify(started.identity), means.kind);
-      if (this.lost) await started.cancel();
-      this.look(); // a cancel may have come while we were starting
-      const end = await started.finished;
+      const outfit = await fitOut(this.parts, run);
+      this.secretValues = outfit.secretValues;
+      const workspace = await this.madeWorkspace(outfit);
+      const setUp = await this.setUp(outfit, workspace);
+      if (!setUp.ok) return 'ended' in setUp ? this.toEnding(setUp.ended, undefined, outfit) : unready(setUp.message);
+      const task = await runs.begin(run);
+      if (task === undefined) return cancelledFirst();
+      this.parts.tell(run.runId);
+      await this.hand(task, workspace, outfit);
+      const { end, turn } = await this.work(task, workspace, outfit);
       await this.flush(); // whoever watches sees the last words before we look for files
       await this.keepArtifacts();
-      return this.endedFor === undefined ? this.toEnding(end) : { state: 'FAILED', message: this.endedFor, errorCode: 'resource_unavailable', retryable: false };
+      return this.toEnding(end, turn, outfit);
     } catch (error) {
       await this.command?.cancel(); // whatever failed: nothing of it may go on unsupervised
-      if (error instanceof SetupFailed) return { state: 'FAILED', message: error.message, errorCode: 'environment_setup_failed', retryable: false };
+      if (error instanceof SetupFailed) return unready(error.message);
       this.parts.log.fault('an execution failed inside the service', error, { run_id: run.runId });
       return { state: 'ERROR', message: 'the service failed while it ran this; its log has the details', errorCode: 'internal_error', retryable: true };
     }
   }
 
-  private async start(sandbox: Sandbox): Promise<RunningCommand | typeof GIVEN_UP> {
-    const { run, runs, config, root, builtInAgent } = this.parts;
-    const harness = harnessOf(run.agentConfig);
-    const profile = harness === 'command' ? undefined : profileOf(harness, builtInAgent);
-    if (harness !== 'command' && profile === undefined) throw new SetupFailed(`the harness "${harness}" is not available here; use harness type "command" or "builtin", or leave it out`);
-    const problem = confinementProblem({ worker: workerOf(profile, config), tier: tierOf(run), walls: sandbox.guarantees, allowUnsandboxed: config.allowUnsandboxed });
-    if (problem !== undefined) throw new SetupFailed(problem);
-    const payload = await this.payload();
-    const secrets = await this.secrets();
-    const ownKey = config.agentEnvironment['MILLWRIGHT_AGENT_API_KEY'];
-    this.secretValues = [...secrets.map(([, value]) => value), ...(profile?.id === BUILT_IN_ID && ownKey !== undefined ? [ownKey] : [])];
-    const begun = await runs.begin(run);
-    if (begun === undefined) return GIVEN_UP;
-    this.parts.tell(run.runId);
-    const files = begun.attachments.map((attachment) => ({ fileName: attachment.fileName, content: () => this.attached(attachment) }));
-    const workspace = await prepareWorkspace({
-      root, runId: run.runId, epoch: run.epoch, prompt: begun.prompt, payload, attachments: files, owner: ownerOf(sandbox, run.runId),
-    });
-    this.workspace = workspace;
-    const agent = profile && agentExecution({
-      profile, workspace, prompt: begun.prompt, config: JSON.parse(run.agentConfig) as AmbientAgentConfig, environment: profile.id === BUILT_IN_ID ? config.agentEnvironment : {},
-      secretValues: this.secretValues, nowMs: this.parts.nowMs, onEvent: (event) => void this.events.push(event),
-    });
-    this.turn = agent?.ended;
-    return startCommand({
-      command: config.runCommand ?? EXAMPLE_COMMAND,
-      ...agent?.spec,
-      readOnly: profile?.id === BUILT_IN_ID ? builtInAgent.readOnly : [],
+  private async madeWorkspace({ sandbox }: Outfit): Promise<Workspace> {
+    const { run, root } = this.parts;
+    return (this.workspace = await prepareWorkspace({ root, runId: run.runId, epoch: run.epoch, owner: ownerOf(sandbox, run.runId) }));
+  }
+
+  /** Skill and environment, before the run takes its prompt. */
+  private async setUp(outfit: Outfit, workspace: Workspace): Promise<SetUp> {
+    const { skills, environments } = this.parts;
+    const { skill, environment, profile } = outfit;
+    if (skill !== undefined) await skills.put(skill, workspace, profile?.skillFolders ?? []);
+    if (environment === undefined) return { ok: true };
+    return environments.setUp(environment, {
       workspace,
-      sandbox,
-      env: Object.fromEntries(secrets),
-      told: { mode: begun.mode, interactive: run.interactive, conversationId: run.conversationId, parentRunId: run.parentRunId },
-      secretValues: this.secretValues,
-      network: networkOf({ operator: config.runNetwork, tier: tierOf(run), models: modelHosts(config), repositories: [] }),
-      usage: { diskBytesMax: config.runDiskBytesMax, memoryBytesMax: config.runMemoryBytesMax },
-      prompt: begun.prompt,
-      deadlineMs: config.runTimeoutMs,
-      outputBytesMax: OUTPUT_BYTES_MAX,
-      onEvent: ({ kind, text, at }) => void this.events.push({ kind, atMs: at, body: JSON.stringify({ text }) }),
+      say: (text) => this.say({ text }),
+      run: async (command, more) => {
+        const told = lastLines();
+        const spec = this.commandSpec(outfit, workspace, (text) => told.take(text));
+        const end = await this.finished({ ...spec, ...more, command, prompt: '', deadlineMs: this.parts.config.setupTimeoutMs, env: { ...spec.env, ...more?.env } });
+        return { end, lastLines: told.text() };
+      },
     });
   }
 
+  private async hand({ prompt, attachments }: Pick<Task, 'prompt' | 'attachments'>, workspace: Workspace, outfit: Outfit): Promise<void> {
+    const files = attachments.map((attachment) => ({ fileName: attachment.fileName, content: () => this.attached(attachment) }));
+    await putInputs(workspace, { prompt, payload: outfit.payload, attachments: files });
+  }
+
+  /** The agent, or the command, does what it was given. */
+  private async work(task: Task, workspace: Workspace, outfit: Outfit): Promise<{ end: CommandEnd; turn?: TurnEnd }> {
+    const { run, config, builtInAgent } = this.parts;
+    const agent = this.agentFor(task, workspace, outfit);
+    const end = await this.finished({
+      ...this.commandSpec(outfit, workspace),
+      command: config.runCommand ?? EXAMPLE_COMMAND,
+      ...agent?.spec,
+      readOnly: outfit.profile?.id === BUILT_IN_HARNESS ? builtInAgent.readOnly : (outfit.profile?.readOnly ?? []),
+      told: { mode: task.mode, interactive: run.interactive, conversationId: run.conversationId, parentRunId: run.parentRunId },
+      prompt: task.prompt,
+      deadlineMs: deadlineMs(outfit),
+    });
+    return { end, turn: agent?.ended() };
+  }
+
+  private agentFor(task: Task, workspace: Workspace, { profile, config, skill, own, secretValues }: Outfit): AgentExecution | undefined {
+    return profile && agentExecution({
+      profile, workspace, config, skill, prompt: task.prompt, environment: own, secretValues,
+      nowMs: this.parts.nowMs, onEvent: (event) => void this.events.push(event),
+    });
+  }
+
+  /** What every command of this run has. */
+  private commandSpec({ sandbox, secrets, secretValues, network }: Outfit, workspace: Workspace, onText?: (text: string) => void): Omit<CommandSpec, 'command' | 'prompt' | 'deadlineMs'> {
+    const { runDiskBytesMax: diskBytesMax, runMemoryBytesMax: memoryBytesMax } = this.parts.config;
+    return {
+      workspace, sandbox, network, secretValues, env: secrets, usage: { diskBytesMax, memoryBytesMax }, outputBytesMax: OUTPUT_BYTES_MAX,
+      onEvent: ({ kind, text, at }) => {
+        if (kind !== 'status') onText?.(text);
+        this.events.push({ kind, atMs: at, body: JSON.stringify({ text }) });
+      },
+    };
+  }
+
+  /** Runs one command of this execution to its end; a cancel, a loss or a deadline ends it. */
+  private async finished(spec: CommandSpec): Promise<CommandEnd> {
+    const { run, runs } = this.parts;
+    const command = await startCommand(spec);
+    this.command = command;
+    if (command.identity !== undefined) await runs.noteProcess(run, JSON.stringify(command.identity), spec.sandbox.kind);
+    if (this.lost || this.endedFor !== undefined) await command.cancel();
+    this.look(); // a cancel may have come while we were starting
+    return command.finished;
+  }
+
   /** What the agent said of its turn, unless its process ended for a reason of ours or could not begin. */
-  private toEnding(end: CommandEnd): Ending {
-    const turn = this.turn?.();
-    return turn === undefined || (end.kind !== 'exited' && end.kind !== 'signalled') ? toEnding(end, this.parts.config.runTimeoutMs) : toTurnEnding(turn);
+  private toEnding(end: CommandEnd, turn: TurnEnd | undefined, outfit: Outfit): Ending {
+    if (this.endedFor !== undefined) return { state: 'FAILED', ...this.endedFor, retryable: false };
+    return turn === undefined || (end.kind !== 'exited' && end.kind !== 'signalled') ? toEnding(end, deadlineMs(outfit)) : toTurnEnding(turn);
   }
 
   private async attached(attachment: StoredAttachment): Promise<Uint8Array> {
@@ -218,27 +234,6 @@ export class Supervision {
 
   private say(body: { text: string } | { state: string; message: string }): void {
     this.events.push({ kind: 'status', atMs: this.parts.nowMs(), body: JSON.stringify(body) });
-  }
-
-  private async payload(): Promise<Uint8Array | undefined> {
-    const { run, deliveries } = this.parts;
-    const stored = run.entryId === undefined ? undefined : await deliveries.payload(run.entryId);
-    return stored && decodePayload(stored);
-  }
-
-  /** Named secrets as environment variables of the agent's process; one that is not granted looks like one that does not exist. */
-  private async secrets(): Promise<[string, string][]> {
-    const { run, secrets } = this.parts;
-    const names = ((JSON.parse(run.agentConfig) as AmbientAgentConfig).secrets ?? []).map(({ name }) => name);
-    return Promise.all(
-      names.map(async (name): Promise<[string, string]> => {
-        const value = run.factoryUid === undefined ? undefined : await secrets.value(run.factoryUid, name, 'run');
-        if (value === undefined || !isInjectableEnvName(name)) throw new SetupFailed(`the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable`);
-        const text = Buffer.from(value).toString('utf8');
-        if (!isInjectableValue(text)) throw new SetupFailed(`the secret ${name} cannot be given to this run: only values of 8 characters to 16 KiB can be kept out of its log`);
-        return [name, text];
-      }),
-    );
   }
 
   private async renew(): Promise<void> {
@@ -298,20 +293,15 @@ export class Supervision {
   }
 }
 
-/** Who gives the commands: the demo model only ever those of ours. */
-function workerOf(profile: LaunchProfile | undefined, config: Config): 'ours' | 'command' | 'agent' {
-  if (profile === undefined) return config.runCommand === undefined ? 'ours' : 'command';
-  const isDemo = profile.id === BUILT_IN_ID && config.agentEnvironment['MILLWRIGHT_AGENT_MODEL'] === undefined;
-  return isDemo ? 'ours' : 'agent';
+/** Milliseconds of wall-clock time of one execution. */
+function deadlineMs({ limits }: Outfit): number {
+  return (limits.minutes ?? Number.POSITIVE_INFINITY) * 60_000;
 }
 
-/** Where the model of the built-in agent is. */
-function modelHosts(config: Config): HostPattern[] {
-  const pattern = hostPatternOfUrl(config.agentEnvironment['MILLWRIGHT_AGENT_BASE_URL'] ?? '');
-  return pattern === undefined ? [] : [pattern];
+function unready(message: string): Ending {
+  return { state: 'FAILED', message, errorCode: 'environment_setup_failed', retryable: false };
 }
 
 function cancelledFirst(): Ending {
   return { state: 'CANCELLED', message: 'cancelled before it started' };
 }
-

@@ -34,16 +34,20 @@ export interface Workspace {
   owner?: Owner;
 }
 
-export interface WorkspaceContents {
-  /** Folder that holds the folders of all runs; created when missing. */
-  root: string;
-  runId: string;
-  epoch: number;
-  prompt: string;
+/** What a run is given to read; what is absent is left as it is. */
+export interface WorkspaceInputs {
+  prompt?: string;
   /** Exact bytes of the delivery's body. */
   payload?: Uint8Array;
   /** Read one after the other, as they are written: together they may be large. */
   attachments?: readonly { fileName: string; content: () => Promise<Uint8Array> }[];
+}
+
+export interface WorkspaceContents extends WorkspaceInputs {
+  /** Folder that holds the folders of all runs; created when missing. */
+  root: string;
+  runId: string;
+  epoch: number;
   /** Owner of the writable folders; the service's own user when absent. */
   owner?: Owner;
 }
@@ -52,8 +56,6 @@ const ATTACHMENTS_FOLDER = 'attachments';
 
 /** Makes the folders of a run ready for its next execution. Links planted by an earlier execution are replaced, never followed. */
 export async function prepareWorkspace(contents: WorkspaceContents): Promise<Workspace> {
-  const { attachments = [] } = contents;
-  if (!attachments.every(({ fileName }) => isAttachmentName(fileName))) throw new Error('attachment name cannot be a file in a workspace');
   const folder = runFolder(await folderAt(contents.root), contents.runId);
   const place = (name: string): string => join(folder, name);
   const made: Workspace = {
@@ -71,9 +73,16 @@ export async function prepareWorkspace(contents: WorkspaceContents): Promise<Wor
   for (const path of [folder, made.mountPoint]) await privateFolder(path);
   for (const path of [made.workspace, made.attachments, made.artifacts, made.home, made.tmp]) await ownedFolder(path, contents.owner);
   await emptyFolder(made.tmp);
-  for (const [name, content] of inputsOf(contents)) await writeInput(join(made.workspace, name), content);
-  for (const { fileName, content } of attachments) await writeInput(join(made.attachments, fileName), await content());
+  await putInputs(made, contents);
   return made;
+}
+
+/** Writes what a run is given, read-only, over what it had been given before. */
+export async function putInputs(workspace: Workspace, inputs: WorkspaceInputs): Promise<void> {
+  const { attachments = [] } = inputs;
+  if (!attachments.every(({ fileName }) => isAttachmentName(fileName))) throw new Error('attachment name cannot be a file in a workspace');
+  for (const [name, content] of inputsOf(inputs)) await writeInput(join(workspace.workspace, name), content);
+  for (const { fileName, content } of attachments) await writeInput(join(workspace.attachments, fileName), await content());
 }
 
 /** Removes everything of a run. Nothing of the run may be alive. */
@@ -87,8 +96,8 @@ function runFolder(root: string, runId: string): string {
   return join(root, runId);
 }
 
-function inputsOf({ prompt, payload }: WorkspaceContents): [name: string, content: Uint8Array | string][] {
-  return [[PROMPT_FILE_NAME, prompt], ...(payload === undefined ? [] : [[PAYLOAD_FILE_NAME, payload] satisfies [string, Uint8Array]])];
+function inputsOf({ prompt, payload }: WorkspaceInputs): [name: string, content: Uint8Array | string][] {
+  return [...(prompt === undefined ? [] : [[PROMPT_FILE_NAME, prompt] satisfies [string, string]]), ...(payload === undefined ? [] : [[PAYLOAD_FILE_NAME, payload] satisfies [string, Uint8Array]])];
 }
 
 async function folderAt(root: string): Promise<string> {

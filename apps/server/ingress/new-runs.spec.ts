@@ -17,6 +17,7 @@ function webhook(automations: ServedAutomation[], agentDefaults?: AgentDefaults)
   };
 }
 
+const SERVER = { harness: 'builtin', builtInModel: 'demo' };
 const DELIVERY = { entryId: 'entry-1', deliveryId: 'd "1"\n', receivedAtMs: Date.UTC(2030, 0, 1) };
 
 function newIds(): () => string {
@@ -27,13 +28,13 @@ function newIds(): () => string {
 describe('runs of a delivery', () => {
   it('one for each automation that fires, in order', () => {
     const served = webhook([automation('a', 'One.'), automation('b', 'Two.'), automation('c', 'Three.')]);
-    const runs = toNewRuns(['c', 'a'], served, DELIVERY, newIds());
+    const runs = toNewRuns(['c', 'a'], served, DELIVERY, SERVER, newIds());
     expect(runs.map(({ runId, automationUid, prompt }) => [runId, automationUid, prompt.split('\n')[0]])).toEqual([['run-1', 'c', 'Three.'], ['run-2', 'a', 'One.']]);
-    expect(toNewRuns([], served, DELIVERY, newIds())).toEqual([]);
+    expect(toNewRuns([], served, DELIVERY, SERVER, newIds())).toEqual([]);
   });
 
   it('knows where it came from', () => {
-    const [run] = toNewRuns(['a'], webhook([automation('a', 'One.\nMore.')]), DELIVERY, newIds());
+    const [run] = toNewRuns(['a'], webhook([automation('a', 'One.\nMore.')]), DELIVERY, SERVER, newIds());
     expect(run).toMatchObject({
       source: 'CUSTOM_WEBHOOK', creatorUid: 'svc_1', factoryUid: 'fac_1', automationUid: 'a', webhookUid: 'wh_1', entryId: 'entry-1', deliveryId: 'd "1"\n',
       definitionRevision: 'main@sha1:abc', createdAtMs: DELIVERY.receivedAtMs, title: 'name-a · One.', configName: 'name-a',
@@ -41,20 +42,20 @@ describe('runs of a delivery', () => {
   });
 
   it('its prompt is body, blank line, envelope; the delivery id cannot break out of its line', () => {
-    const [run] = toNewRuns(['a'], webhook([automation('a', 'Body.\n\n')]), DELIVERY, newIds());
+    const [run] = toNewRuns(['a'], webhook([automation('a', 'Body.\n\n')]), DELIVERY, SERVER, newIds());
     expect(run?.prompt.startsWith('Body.\n\n---\n')).toBe(true);
     expect(run?.prompt).toContain('Webhook: "Orders \\"live\\"" (wh_1)\nDelivery ID: "d \\"1\\"\\n"\nReceived at: 2030-01-01T00:00:00.000Z\n');
   });
 
   it('the automation’s configuration goes before the factory’s', () => {
     const served = webhook([automation('a', 'One.', { model: 'of-automation' })], { model: 'of-factory', basePrompt: 'of-factory' });
-    const [run] = toNewRuns(['a'], served, DELIVERY, newIds());
+    const [run] = toNewRuns(['a'], served, DELIVERY, SERVER, newIds());
     expect(JSON.parse(run?.agentConfig ?? '')).toMatchObject({ name: 'name-a', model_id: 'of-automation', base_prompt: 'of-factory' });
   });
 
   it('is a snapshot: a later edit of the definition does not reach it', () => {
     const served = automation('a', 'Before.');
-    const [run] = toNewRuns(['a'], webhook([served]), DELIVERY, newIds());
+    const [run] = toNewRuns(['a'], webhook([served]), DELIVERY, SERVER, newIds());
     served.definition.prompt = 'After.';
     expect(run?.prompt.startsWith('Before.')).toBe(true);
   });

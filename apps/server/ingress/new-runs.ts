@@ -1,5 +1,5 @@
 /** The runs that a delivery starts, as snapshots of automation, envelope and configuration. spec: What a webhook-started run receives; contract 10. */
-import { envelope, resolveAgentConfig, SERVER_DEFAULTS, toAgentConfig, webhookPrompt, webhookTitle } from '#runs';
+import { envelope, resolveAgentConfig, toAgentConfig, webhookPrompt, webhookTitle, type ServerAgent } from '#runs';
 import type { NewRun } from '../store/new-run.ts';
 import type { ServedAutomation, ServedWebhook } from '../webhooks/serving.ts';
 
@@ -10,19 +10,19 @@ export interface StartingDelivery {
 }
 
 /** One run for each automation that fires. */
-export function toNewRuns(automationUids: readonly string[], webhook: ServedWebhook, delivery: StartingDelivery, newId: () => string): NewRun[] {
+export function toNewRuns(automationUids: readonly string[], webhook: ServedWebhook, delivery: StartingDelivery, server: ServerAgent, newId: () => string): NewRun[] {
   if (automationUids.length === 0) return [];
   const envelopeText = envelope({ webhookName: webhook.name, webhookUid: webhook.uid, deliveryId: delivery.deliveryId, receivedAt: delivery.receivedAtMs });
   return automationUids.map((uid) => {
     const automation = webhook.automations.find((candidate) => candidate.uid === uid) as ServedAutomation;
-    return toNewRun(automation, webhook, delivery, envelopeText, newId());
+    return toNewRun(automation, webhook, delivery, envelopeText, server, newId());
   });
 }
 
-function toNewRun(automation: ServedAutomation, webhook: ServedWebhook, delivery: StartingDelivery, envelopeText: string, runId: string): NewRun {
+function toNewRun(automation: ServedAutomation, webhook: ServedWebhook, delivery: StartingDelivery, envelopeText: string, server: ServerAgent, runId: string): NewRun {
   const { name, definition } = automation;
   const { factory } = webhook;
-  const config = resolveAgentConfig([toAgentConfig(definition.agent), factory.agentDefaults && toAgentConfig(factory.agentDefaults), SERVER_DEFAULTS], name);
+  const config = resolveAgentConfig([toAgentConfig(definition.agent), factory.agentDefaults && toAgentConfig(factory.agentDefaults)], name, server);
   return {
     runId,
     title: webhookTitle(name, definition.prompt),

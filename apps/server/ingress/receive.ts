@@ -4,6 +4,7 @@ import {
   acceptedBody, addressKeyOf, CHECKS, decideRuns, failureKey, GUARD_ATTEMPTS_MAX, identify, INGRESS_ANSWERS, parseJsonBody, REFUSALS, refusedDeliveryId,
   routeFor, signedMessageIdentity, spendFailure, splitIngressPath, type CheckName, type FailureBudgets, type IngressPath, type IngressRefusal, type IngressRoute, type IngressStatus, type SkippedAutomation,
 } from '#deliveries';
+import type { ServerAgent } from '#runs';
 import type { Arrival } from '../store/arrivals.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
 import { StoreFault } from '../store/faults.ts';
@@ -35,6 +36,8 @@ export interface ReceiverSurroundings {
   deliveries: DeliveryStore;
   refusedLog: RefusedLog;
   waitingRuns: WaitingRuns;
+  /** What runs get that name nothing themselves. */
+  serverAgent: ServerAgent;
   /** Whether the disk is nearly full. */
   isDiskLow(): boolean;
   nowMs(): number;
@@ -247,7 +250,7 @@ export class Receiver {
     const decided = decideRuns(walk.webhook.automations, walk.webhook.uid, parsed.value);
     if (decided.starts.length > 0 && (await this.around.waitingRuns.isFull(walk.webhook.factory.uid))) return refuse('unavailable', RETRY_AFTER_SECONDS);
     const entryId = this.around.newId();
-    const runs = toNewRuns(decided.starts, walk.webhook, { entryId, deliveryId: identity.value, receivedAtMs: walk.receivedAtMs }, this.around.newId);
+    const runs = toNewRuns(decided.starts, walk.webhook, { entryId, deliveryId: identity.value, receivedAtMs: walk.receivedAtMs }, this.around.serverAgent, this.around.newId);
     const decision = JSON.stringify({ started: runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId })), skipped: decided.skipped.map(toSkipped) });
     const settled = await this.accept(walk, identity.value, { kind: 'deliver', identities, ...encodePayload(body), runs, decision }, entryId);
     if (settled !== undefined) return settled;

@@ -1,7 +1,7 @@
 /** What can be done with runs: create, dispatch, look at, follow up, cancel. Decisions are `#runs`, effects are the store's. spec: Agent run interface. */
 import {
-  attachmentsOf, defaultTitle, followupOutcome, isEnded, resolveAgentConfig, RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX, SERVER_DEFAULTS,
-  TASK_BYTES_MAX, toAgentConfig, type AttachmentRequest, type FollowupDecision, type FollowupOutcome, type RunSource, type RunState,
+  attachmentsOf, defaultTitle, followupOutcome, isEnded, resolveAgentConfig, RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX,
+  TASK_BYTES_MAX, toAgentConfig, type AttachmentRequest, type FollowupDecision, type FollowupOutcome, type RunSource, type RunState, type ServerAgent,
 } from '#runs';
 import type { FactoryDispatchResponse, RunAgentResponse, RunEventList, RunFollowupResponse, RunItem } from '#contracts';
 import type { Access } from '../store/access.ts';
@@ -23,6 +23,8 @@ import { visibleRun, visibleStanding } from './visible.ts';
 /** What the outside world gives the service. */
 export interface RunSurroundings {
   publicUrl: string;
+  /** What runs get that name nothing themselves. */
+  serverAgent: ServerAgent;
   nowMs(): number;
   newId(): string;
   /** Tells the engine that something waits. */
@@ -128,7 +130,7 @@ export class RunService {
     const defaults = factoryUid === undefined ? undefined : await this.factoryDefaults(factoryUid, access);
     await this.refuseUnseen(request, access);
     await this.refuseWithoutRoom(factoryUid);
-    const run = { ...toNewRun(request, defaults, ticket), runId: this.around.newId(), source, creatorUid: access.principal.uid, createdAtMs: this.around.nowMs() };
+    const run = { ...toNewRun(request, defaults, ticket, this.around.serverAgent), runId: this.around.newId(), source, creatorUid: access.principal.uid, createdAtMs: this.around.nowMs() };
     const free = this.around.freePlaces();
     const answerOf = ({ waiting }: { waiting: number }): Answer => toAnswer({ run_id: run.runId, task_id: run.runId, state: 'QUEUED', at_capacity: waiting >= free });
     const made = await this.runs.create(run, { ...this.beside(by, answerOf), attachments: toNewAttachments(attachmentsOf(request)) });
@@ -179,10 +181,10 @@ export class RunService {
   }
 }
 
-function toNewRun(request: RunAgentRequest, defaults: ReturnType<typeof toAgentConfig> | undefined, ticket: Record<string, string>): Omit<NewRun, 'runId' | 'source' | 'creatorUid' | 'createdAtMs'> {
+function toNewRun(request: RunAgentRequest, defaults: ReturnType<typeof toAgentConfig> | undefined, ticket: Record<string, string>, server: ServerAgent): Omit<NewRun, 'runId' | 'source' | 'creatorUid' | 'createdAtMs'> {
   const skill = request.skill ?? request.config?.skill_spec;
   const prompt = request.prompt ?? `Use the skill ${skill}.`;
-  const config = resolveAgentConfig([{ ...request.config, skill_spec: skill }, defaults, SERVER_DEFAULTS], undefined);
+  const config = resolveAgentConfig([{ ...request.config, skill_spec: skill }, defaults], undefined, server);
   return {
     prompt,
     title: request.title ?? defaultTitle(prompt),

@@ -9,12 +9,13 @@ import { toStoreFault } from './faults.ts';
 import { longReads } from './long-reads.ts';
 import { FirstSchema1700000000001 } from './migrations/0001-first-schema.ts';
 import { Interface1700000000002 } from './migrations/0002-interface.ts';
+import { Agents1700000000003 } from './migrations/0003-agents.ts';
 import { postgresLongReads, postgresRunner } from './postgres.ts';
 import { sqliteRunner } from './sqlite.ts';
 import { row, rows, type Work } from './statements.ts';
 import { SCHEMA } from './tables.ts';
 
-const MIGRATIONS = [FirstSchema1700000000001, Interface1700000000002];
+const MIGRATIONS = [FirstSchema1700000000001, Interface1700000000002, Agents1700000000003];
 /** Arbitrary, fixed number of the advisory lock that one migrating process holds. */
 const MIGRATION_LOCK = 7_305_118_402;
 /** Connections of one process: writes are batched, so a handful saturates PostgreSQL. */

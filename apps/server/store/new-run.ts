@@ -31,8 +31,19 @@ export interface NewRun {
   triggerUrl?: string;
   mode?: RunMode;
   interactive?: boolean;
+  /** JSON of what its automation says of tokens, cost and minutes, and of the network. */
+  limits?: string;
+  network?: string;
+  /** Runs of one group take turns; undefined: it waits for none. */
+  concurrencyGroup?: string;
+  whenBusy?: WhenBusy;
+  /** The tick that starts it. */
+  schedule?: { id: string; name?: string; cron: string; atMs: number };
   createdAtMs: number;
 }
+
+/** What a new run does while another of its group is open. contract 8 (concurrency). */
+export type WhenBusy = 'queue' | 'skip' | 'replace';
 
 export type RunMode = 'normal' | 'plan' | 'orchestrate';
 
@@ -40,6 +51,7 @@ export const RUN_COLUMNS = [
   'run_id', 'title', 'state', 'prompt', 'source', 'creator_uid', 'config_name', 'agent_config', 'metadata', 'factory_uid', 'automation_uid',
   'webhook_uid', 'entry_id', 'delivery_id', 'definition_revision', 'epoch', 'takeovers', 'created_at', 'updated_at',
   'model_id', 'environment_id', 'skill_spec', 'conversation_id', 'parent_run_id', 'trigger_url', 'mode', 'interactive',
+  'limits', 'network', 'concurrency_group', 'when_busy', 'schedule_id', 'schedule_name', 'schedule_cron', 'scheduled_at',
 ] as const;
 
 /** Values in the order of RUN_COLUMNS; a new run is QUEUED. */
@@ -50,6 +62,8 @@ export function toRunValues(run: NewRun): SqlValue[] {
     run.definitionRevision ?? null, 0, 0, run.createdAtMs, run.createdAtMs,
     run.modelId ?? null, run.environmentId ?? null, run.skillSpec ?? null, run.conversationId ?? null, run.parentRunId ?? null, run.triggerUrl ?? null,
     run.mode ?? 'normal', run.interactive === true ? 1 : 0,
+    run.limits ?? null, run.network ?? null, run.concurrencyGroup ?? null, run.whenBusy ?? null,
+    run.schedule?.id ?? null, run.schedule?.name ?? null, run.schedule?.cron ?? null, run.schedule?.atMs ?? null,
   ];
 }
 

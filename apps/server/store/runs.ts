@@ -26,6 +26,9 @@ export interface ClaimedRun extends Claim {
   interactive: boolean;
   conversationId: string;
   parentRunId?: string;
+  /** JSON of what its automation says. */
+  limits?: string;
+  network?: string;
 }
 
 /** How an execution ended. */
@@ -100,7 +103,7 @@ export class RunStore {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const waiting = yield* rows<RunRow>(
-        "SELECT run_id, epoch, factory_uid, automation_uid, entry_id, agent_config, interactive, conversation_id, parent_run_id FROM run WHERE state = 'QUEUED' ORDER BY run_id LIMIT ? FOR UPDATE SKIP LOCKED",
+        "SELECT run_id, epoch, factory_uid, automation_uid, entry_id, agent_config, interactive, conversation_id, parent_run_id, limits, network FROM run WHERE state = 'QUEUED' ORDER BY run_id LIMIT ? FOR UPDATE SKIP LOCKED",
         count,
       );
       const claimed: ClaimedRun[] = [];
@@ -114,7 +117,7 @@ export class RunStore {
         claimed.push({
           runId: run.run_id, executionId, epoch: run.epoch + 1, factoryUid: run.factory_uid ?? undefined, automationUid: run.automation_uid ?? undefined,
           entryId: run.entry_id ?? undefined, agentConfig: run.agent_config, interactive: run.interactive === 1, conversationId: run.conversation_id ?? run.run_id,
-          parentRunId: run.parent_run_id ?? undefined,
+          parentRunId: run.parent_run_id ?? undefined, limits: run.limits ?? undefined, network: run.network ?? undefined,
         });
       }
       return claimed;

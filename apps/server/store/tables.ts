@@ -190,6 +190,19 @@ export interface RunRow {
   trigger_url: string | null;
   mode: string;
   interactive: number;
+  /** JSON of RunLimits; null: none but the operator's. */
+  limits: string | null;
+  /** JSON of the automation's `network`; null: it says nothing. */
+  network: string | null;
+  concurrency_group: string | null;
+  when_busy: string | null;
+  schedule_name: string | null;
+  schedule_cron: string | null;
+  scheduled_at: number | null;
+  tokens: number | null;
+  cost_micros: number | null;
+  cost_currency: string | null;
+  skill_commit: string | null;
 }
 
 export const RUN = table<RunRow>('run', {
@@ -200,6 +213,8 @@ export const RUN = table<RunRow>('run', {
   prompt_taken_at: 'int?', cancel_requested_at: 'int?', created_at: 'int', updated_at: 'int', started_at: 'int?', finished_at: 'int?',
   executor_uid: 'text?', model_id: 'text?', environment_id: 'text?', skill_spec: 'text?', conversation_id: 'text?', parent_run_id: 'text?',
   schedule_id: 'text?', trigger_url: 'text?', mode: 'text', interactive: 'int',
+  limits: 'text?', network: 'text?', concurrency_group: 'text?', when_busy: 'text?', schedule_name: 'text?', schedule_cron: 'text?', scheduled_at: 'int?',
+  tokens: 'int?', cost_micros: 'int?', cost_currency: 'text?', skill_commit: 'text?',
 });
 
 export const SCHEMA = [FACTORY, WEBHOOK, AUTOMATION, RESOURCE, PASS, DELIVERY, RUN];
