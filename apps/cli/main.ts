@@ -13,7 +13,10 @@ interface Entry {
 const VERBS: Readonly<Record<string, Entry>> = {
   start: {
     summary: 'run the service',
-    load: async () => (await import('../server/main.ts')).serve,
+    load: async () => {
+      const { serve } = await import('../server/main.ts');
+      return (argv) => serve(argv);
+    },
     usage: `usage: millwright start [--factory DIR|URL[#branch[:path]]] [--example]
 
 Runs the service until it is stopped. The environment configures it (MILLWRIGHT_PORT, MILLWRIGHT_DATA_DIR …).

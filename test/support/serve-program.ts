@@ -1,4 +1,5 @@
-/** The `millwright` command from its source, for tests that need the service as a process of its own. */
-import { main } from '../../apps/cli/main.ts';
+/** `millwright start` from its source, for tests that need the service as a process of its own. */
+import { serve } from '../../apps/server/main.ts';
+import { SOURCE_AGENT } from './source-agent.ts';
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await serve(process.argv.slice(3), SOURCE_AGENT);
