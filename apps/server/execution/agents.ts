@@ -53,7 +53,7 @@ export interface AgentWork {
 
 /** What the command is started with, and how the turn ended once it has. */
 export interface AgentExecution {
-  spec: Pick<CommandSpec, 'command' | 'own' | 'talk'>;
+  spec: Pick<CommandSpec, 'command' | 'operatorWords' | 'own' | 'talk'>;
   /** Settles when the conversation is over; undefined when there was none. */
   ended(): TurnEnd | undefined;
 }
@@ -82,7 +82,7 @@ export function agentExecution({ profile, config, workspace, prompt, skill, envi
     );
     events.finish();
   };
-  return { spec: { command: launchCommand(profile, config.model_id), own: { ...launchEnvironment(profile, config.model_id), ...environment }, talk }, ended: () => end };
+  return { spec: { command: launchCommand(profile, config.model_id), operatorWords: profile.command, own: { ...launchEnvironment(profile, config.model_id), ...environment }, talk }, ended: () => end };
 }
 
 /** contract 3: base prompt, blank line, body of the skill. */

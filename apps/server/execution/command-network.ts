@@ -9,6 +9,8 @@ export interface WayOut {
   env: Readonly<Record<string, string>>;
   network: NetworkPolicy;
   shown?: Confinement['shown'];
+  /** Programs that are needed for it. */
+  words?: readonly string[];
   /** Ends what serves the run's network. May be repeated; never rejects. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** The command harness with real commands: prompt in, output and exit code out, deadline, cancel, and its whole tree gone. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -247,6 +247,18 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
       expect(await command.finished).toEqual({ kind: 'spawn-failed', message: expect.stringContaining('move it out of the data folder') });
     });
 
+    it('shows the files that the operator’s words name, and none that another word names', async () => {
+      const outside = await mkdtemp(join(tmpdir(), 'millwright-outside-'));
+      const file = join(outside, 'file');
+      await chmod(outside, 0o755);
+      await writeFile(file, 'of the machine', { mode: 0o644 });
+      const named = await start(kind, '', { command: ['cat', file] });
+      expect([await named.finished, named.text('stdout')]).toEqual([{ kind: 'exited', code: 0 }, 'of the machine']);
+      const wished = await start(kind, '', { command: ['cat', file], operatorWords: ['cat'] });
+      expect([await wished.finished, wished.text('stdout')]).toEqual([{ kind: 'exited', code: 1 }, '']);
+      await rm(outside, { recursive: true });
+    });
+
     it('cannot reach a server on this machine', async () => {
       const server = createServer((socket) => socket.end('reached')).listen(0, '127.0.0.1');
       await once(server, 'listening');
@@ -289,7 +301,7 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
         const runId = '00000000-0000-7000-8000-eeeeeeeeeeee';
         const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId, epoch: 1, prompt: '', owner: ownerOf(sandbox, runId) });
         const inside = ['/bin/sh', '-c', `${DAEMON}; echo ready; sleep 60`] as const;
-        const { argv } = await sandbox.wrap(inside, { workspace, network: 'none', hidden: [base], readOnly: [] });
+        const { argv } = await sandbox.wrap(inside, { workspace, network: 'none', hidden: [base], readOnly: [], words: [] });
         const service = spawn('sh', ['-c', '"$@" 3>/dev/null & wait', 'service', ...argv], { stdio: ['ignore', 'pipe', 'inherit'] });
         await once(service.stdout, 'data');
         expect(await beats(workspace.workspace)).toBe(true);

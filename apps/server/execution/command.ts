@@ -29,6 +29,8 @@ export const DEFAULT_OUTPUT_BYTES_MAX = 4 * 1_024 ** 2;
 export interface CommandSpec {
   /** Program and arguments; a program without a slash is looked for in `path`. */
   command: readonly string[];
+  /** Those of its words that the operator wrote, whose files the run may see; all of them unless said. See Confinement. */
+  operatorWords?: readonly string[];
   workspace: Workspace;
   sandbox: Sandbox;
   /** `none` unless said; with rules, none but a way out that keeps to them. */
@@ -116,8 +118,9 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
   const way = await wayOut(program.argv, spec, (text) => relay.status(text));
   const { workspace, sandbox, readOnly = [] } = spec;
   try {
+    const words = [program.argv[0], ...(spec.operatorWords ?? spec.command), ...(way.words ?? [])];
     const shown = [...(await ownFiles(workspace, way.network)), ...(way.shown ?? [])];
-    const inside = await sandbox.wrap(way.argv, { workspace, network: way.network, hidden: sandbox.hidden, readOnly, shown });
+    const inside = await sandbox.wrap(way.argv, { workspace, network: way.network, hidden: sandbox.hidden, readOnly, words, shown });
     const argv = await limited(inside.argv, spec);
     return await started({ ...inside, argv }, { ...spec, env: { ...spec.env, ...way.env } }, relay, way);
   } catch (error) {

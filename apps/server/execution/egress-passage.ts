@@ -23,6 +23,8 @@ export interface Passage {
   argv: readonly [string, ...string[]];
   env: Readonly<Record<string, string>>;
   shown: readonly { from: string; at: string }[];
+  /** The program that runs the forwarder: the view has to show where it lies. */
+  words: readonly string[];
   egress: Egress;
 }
 
@@ -38,13 +40,13 @@ export async function openPassage(argv: readonly [string, ...string[]], parts: P
   const egress = await openEgress({ ...parts, folder: workspace.folder, epoch: workspace.epoch, owner: workspace.owner });
   const mirrored = mirroredTargets(rules.named);
   return {
-    // The program that runs the forwarder is a word of its own, so that the view shows where it lies.
     argv: ['/bin/sh', '-c', startScript(mirrored), node, ...argv],
     env: proxyVariables(rules.named, mirrored),
     shown: [
       { from: egress.socket, at: `${PLACE}/egress` },
       { from: FORWARDER, at: `${PLACE}/forwarder.mjs` },
     ],
+    words: [node],
     egress,
   };
 }

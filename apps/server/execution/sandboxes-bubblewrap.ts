@@ -31,7 +31,7 @@ export function bubblewrapCandidates(tools: Tools, version: string, asRoot: bool
 
 function candidate(bwrap: string, means: string, privileges: readonly string[], prefix: (owner: Owner) => readonly string[]): SandboxCandidate {
   const wrap: SandboxCandidate['wrap'] = async (argv, confinement): Promise<WrappedCommand> => {
-    const view = (await viewOf(argv, confinement)).flatMap(optionsOf);
+    const view = (await viewOf(confinement)).flatMap(optionsOf);
     const { workspace, owner = NOBODY } = confinement.workspace;
     const inside = ['--chdir', workspace, '--', ...prefix(owner), ...argv];
     return { argv: [bwrap, ...isolation(confinement), ...privileges, ...view, ...inside], wrapped: true };

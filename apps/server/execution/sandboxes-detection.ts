@@ -105,7 +105,7 @@ async function trial(candidate: SandboxCandidate, base: string, network: Network
   await writeFile(secret, 'secret', { mode: 0o600 });
   const contents = { root: join(base, 'runs'), runId: TRIAL_RUN_ID, epoch: 1, prompt: '', owner: ownerOf(candidate, TRIAL_RUN_ID) };
   const workspace = await prepareWorkspace(contents);
-  const { argv } = await candidate.wrap(['/bin/sh', '-c', TRIAL_SCRIPT], { workspace, network, hidden: [base], readOnly: [] });
+  const { argv } = await candidate.wrap(['/bin/sh', '-c', TRIAL_SCRIPT], { workspace, network, hidden: [base], readOnly: [], words: [] });
   const said = await output(argv, { PATH: STANDARD_PATH, HOME: workspace.home, TMPDIR: workspace.tmp, TRIAL_SECRET: secret });
   if (!said.includes('workspace writable')) return undefined;
   const made = await stat(join(workspace.workspace, 'made-inside')).catch(() => undefined);

@@ -40,7 +40,7 @@ function confined(means: string, start: Words, spaces: Words, { sh, ip }: { sh: 
       const network = confinement.network === 'none' ? ['--net'] : [];
       // A new network has a loopback that is down; bubblewrap raises it, unshare does not.
       const loopback = ip === undefined || network.length === 0 ? [] : [`${quoted(ip)} link set lo up || :`];
-      const script = [...loopback, ...rootScript(await viewOf(argv, confinement), confinement), ...commandScript()].join('\n');
+      const script = [...loopback, ...rootScript(await viewOf(confinement), confinement), ...commandScript()].join('\n');
       return { argv: commandLine(start, [...spaces, ...network], [sh, '-c', script, 'sandbox', ...drop(confinement), ...argv]), wrapped: true };
     },
   };

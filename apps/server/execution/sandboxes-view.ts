@@ -49,11 +49,11 @@ const NETWORK_FILES = ['/etc/resolv.conf', '/etc/hosts', '/etc/host.conf', '/etc
 const EMPTY_BYTES_MAX = 1_024 * 1_024;
 
 /** The steps that build what a run of this command line sees. */
-export async function viewOf(argv: readonly string[], confinement: Confinement): Promise<Mount[]> {
+export async function viewOf(confinement: Confinement): Promise<Mount[]> {
   const { workspace } = confinement;
   const hidden = await namesOfHidden(confinement.hidden);
   const system = await systemMounts(confinement.network);
-  const named = await namedMounts([...argv, ...confinement.readOnly], hidden);
+  const named = await namedMounts([...confinement.words, ...confinement.readOnly], hidden);
   const own = [workspace.workspace, workspace.home, workspace.tmp].map((path) => bind(path, path, { folder: true, writable: true }));
   const shown = (confinement.shown ?? []).map(({ from, at }) => bind(from, at, { folder: false, writable: false }));
   const basis: Mount[] = [

@@ -94,7 +94,7 @@ describe('the view of a run', () => {
     await writeFile(join(base, 'project', 'top.sh'), '#!/bin/sh\n', { mode: 0o755 });
     const workspace = await prepareWorkspace({ root: join(base, 'project', 'data', 'runs'), runId: RUN, epoch: 1, prompt: '' });
     await writeFile(join(base, 'project', 'data', 'key'), 'key');
-    confinement = { workspace, network: 'none', hidden: [join(base, 'project', 'data')], readOnly: [] };
+    confinement = { workspace, network: 'none', hidden: [join(base, 'project', 'data')], readOnly: [], words: [] };
   });
   afterEach(() => rm(base, { recursive: true, force: true }));
 
@@ -102,7 +102,7 @@ describe('the view of a run', () => {
     view.filter((mount) => mount.kind === 'bind' && mount.writable === writable && mount.at.startsWith(base)).map(({ at }) => at);
 
   it('shows of the run its three folders, writable, and of the command the folder it lies in', async () => {
-    const view = await viewOf(['/bin/sh', join(base, 'project', 'bin', 'agent.sh')], confinement);
+    const view = await viewOf({ ...confinement, words: ['/bin/sh', join(base, 'project', 'bin', 'agent.sh')] });
     expect(places(view, true)).toEqual([confinement.workspace.workspace, confinement.workspace.home, confinement.workspace.tmp]);
     expect(places(view, false)).toEqual([join(base, 'project', 'bin')]);
   });
@@ -114,7 +114,7 @@ describe('the view of a run', () => {
     { argv: ['project'], seen: [], why: 'not what holds it' },
     { argv: ['missing/file'], seen: [], why: 'there is nothing to show' },
   ])('shows $seen for $argv, because $why', async ({ argv, seen }) => {
-    const view = await viewOf(argv.map((path) => join(base, path)), confinement);
+    const view = await viewOf({ ...confinement, words: argv.map((path) => join(base, path)) });
     expect(places(view, false)).toEqual(seen.map((path) => join(base, path)));
   });
 
@@ -124,28 +124,28 @@ describe('the view of a run', () => {
     await writeFile(join(base, 'lib', 'master.key'), 'key');
     await symlink(join(base, 'lib', 'agent.sh'), join(base, 'project', 'bin', 'linked.sh'));
     const hidden = [...confinement.hidden, join(base, 'other.key')];
-    const linked = await viewOf([join(base, 'project', 'bin', 'linked.sh')], { ...confinement, hidden });
+    const linked = await viewOf({ ...confinement, hidden, words: [join(base, 'project', 'bin', 'linked.sh')] });
     expect(places(linked, false)).toEqual([join(base, 'lib'), join(base, 'project', 'bin')]);
 
-    const alone = await viewOf([join(base, 'lib', 'agent.sh')], { ...confinement, hidden: [join(base, 'lib', 'master.key'), join(base, 'lib', 'keys')] });
+    const alone = await viewOf({ ...confinement, hidden: [join(base, 'lib', 'master.key'), join(base, 'lib', 'keys')], words: [join(base, 'lib', 'agent.sh')] });
     expect(places(alone, false)).toEqual([join(base, 'lib', 'agent.sh')]);
   });
 
   it('covers what is hidden inside the system’s folders', async () => {
-    const view = await viewOf(['/bin/sh'], { ...confinement, hidden: ['/usr/share'] });
+    const view = await viewOf({ ...confinement, hidden: ['/usr/share'], words: ['/bin/sh'] });
     expect(view).toContainEqual(expect.objectContaining({ kind: 'tmpfs', at: '/usr/share' }));
     expect(view.some((mount) => mount.kind === 'bind' && ['/', '/etc', '/root', '/home', '/var', '/run'].includes(mount.at))).toBe(false);
   });
 
   it('tells about the network only where there is one', async () => {
     const resolver = async (network: 'none' | 'host') =>
-      (await viewOf(['/bin/sh'], { ...confinement, network })).some((mount) => mount.at === '/etc/hosts');
+      (await viewOf({ ...confinement, network, words: ['/bin/sh'] })).some((mount) => mount.at === '/etc/hosts');
     expect(await resolver('none')).toBe(false);
     expect(await resolver('host')).toBe(true);
   });
 
   it('makes every folder above a mount point first', async () => {
-    const view = await viewOf(['/bin/sh'], confinement);
+    const view = await viewOf({ ...confinement, words: ['/bin/sh'] });
     view.forEach(({ at }, index) => {
       const above = at.slice(0, at.lastIndexOf('/'));
       if (above !== '') expect(view.slice(0, index).map((mount) => mount.at)).toContain(above);

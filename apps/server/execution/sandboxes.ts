@@ -14,6 +14,11 @@ export interface Confinement {
   hidden: readonly string[];
   /** Files and folders that the operator wants visible, read-only, beside the system's. */
   readOnly: readonly string[];
+  /**
+   * Words of the command line that the operator wrote, and nobody else: what they name as an absolute path is visible too. Words that come
+   * from a request, a definition or a payload must never be among them, for each could show the run another file of the machine.
+   */
+  words: readonly string[];
   /** Files and sockets of the service for this execution, read-only and at other places than outside. */
   shown?: readonly { from: string; at: string }[];
 }

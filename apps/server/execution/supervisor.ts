@@ -147,7 +147,7 @@ export class Supervision {
       run: async (command, more) => {
         const told = lastLines();
         const spec = this.commandSpec(outfit, workspace, (text) => told.take(text));
-        const end = await this.finished({ ...spec, ...more, command, prompt: '', deadlineMs: this.parts.config.setupTimeoutMs, env: { ...spec.env, ...more?.env } });
+        const end = await this.finished({ ...spec, ...more, command, operatorWords: [], prompt: '', deadlineMs: this.parts.config.setupTimeoutMs, env: { ...spec.env, ...more?.env } });
         return { end, lastLines: told.text() };
       },
     });
