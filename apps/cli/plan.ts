@@ -9,7 +9,7 @@ import { EXIT } from './exit-codes.ts';
 import { readFolder } from './folder.ts';
 import { findFactory } from './names.ts';
 import { count, type Output } from './output.ts';
-import { FORMATS } from './report.ts';
+import { FORMATS } from './formats.ts';
 import { toChange, toProblem } from './standing.ts';
 
 /** The verb `plan`. */

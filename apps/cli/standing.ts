@@ -4,7 +4,7 @@ import type { Problem } from '#definitions';
 import { printPlan, type Change } from '#reconcile';
 import { EXIT } from './exit-codes.ts';
 import { count, toSeconds, type Colour, type Output } from './output.ts';
-import { FORMATS } from './report.ts';
+import { FORMATS } from './formats.ts';
 import type { Factory, FactoryStatus, Sync } from './wire.ts';
 
 /** Words for a factory that no files decide. */

@@ -1,30 +1,42 @@
 /** The `validate` verb: checks a factory repository on disk, without a server. contract 11. */
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { appendFile, readFile } from 'node:fs/promises';
+import { relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkReferences, isDefinitionPath, readDefinitions, type KnownFacts, type SecretFacts, type UnrunCheck } from '#definitions';
+import { broughtProblems, changedPaths, filesSince } from './changed-since.ts';
+import { Failure } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { readFolder } from './folder.ts';
-import { FORMATS, isFormatName, isValid, printable, type FormatName, type Report } from './report.ts';
+import { FORMATS, isFormatName, type FormatName } from './formats.ts';
+import { isValid, printable, type Report } from './report.ts';
+import { toGithubSummary } from './report-github.ts';
 
-/** Where a verb prints, and the folder that relative paths start from. */
+/** Where a verb prints, the folder that relative paths start from, and what the build server says of itself. */
 export interface CommandIo {
   stdout: NodeJS.WritableStream;
   stderr: NodeJS.WritableStream;
   cwd: string;
+  environment?: Readonly<Record<string, string | undefined>>;
 }
 
-export const VALIDATE_USAGE = `usage: millwright validate [DIR] [--format ${Object.keys(FORMATS).join('|')}] [--secrets-list FILE]
+export const VALIDATE_USAGE = `usage: millwright validate [DIR] [--format ${Object.keys(FORMATS).join('|')}] [--strict] [--changed-since REF] [--secrets-list FILE]
 
   DIR                  folder of the factory repository (default: the current one)
-  --format             text (default): file:line:column: message [rule]; json: one object
+  --format             text (default): file:line:column: message [rule]; json: one object; github: workflow commands, and a
+                       summary where GITHUB_STEP_SUMMARY says; sarif: SARIF 2.1.0; junit: JUnit XML
+  --strict             warnings fail too
+  --changed-since REF  only what changed since the branch left REF: problems of those files, and those they cause elsewhere
   --secrets-list FILE  names of the secrets that exist, one a line; checks secretName and secrets against them
+
+Ends with 0 when all is well, 1 when there are problems, 3 when it failed itself, 64 when it was called wrongly.
 `;
 
 interface Arguments {
   folder: string;
   format: FormatName;
   secretsList: string | undefined;
+  isStrict: boolean;
+  changedSince: string | undefined;
 }
 
 /** Runs `millwright validate`; resolves with the exit code. Warnings do not fail. Never throws. */
@@ -37,19 +49,32 @@ export async function validate(argv: string[], io: CommandIo): Promise<number> {
   }
   try {
     const known = asked.secretsList === undefined ? {} : await namedSecrets(resolve(io.cwd, asked.secretsList));
-    const report = await checkFolder(resolve(io.cwd, asked.folder), known);
-    io.stdout.write(FORMATS[asked.format](report));
-    io.stderr.write(summary(report));
-    return isValid(report) ? EXIT.ok : EXIT.problems;
+    const report = await checkFolder(resolve(io.cwd, asked.folder), known, asked.changedSince);
+    await print(report, asked, io);
+    return isValid(report) && !(asked.isStrict && report.problems.length > 0) ? EXIT.ok : EXIT.problems;
   } catch (cause) {
     return refuseCause(cause, io);
   }
 }
 
-async function checkFolder(folder: string, known: KnownFacts): Promise<Report> {
+async function checkFolder(folder: string, known: KnownFacts, changedSince: string | undefined): Promise<Report> {
   const files = await readFolder(folder);
   const { problems, notRun } = checkReferences(readDefinitions(files), known);
-  return { problems, notRun, fileCount: files.filter(({ path }) => isDefinitionPath(path)).length };
+  const fileCount = files.filter(({ path }) => isDefinitionPath(path)).length;
+  if (changedSince === undefined) return { problems, notRun, fileCount };
+  const before = await filesSince(folder, changedSince);
+  const brought = broughtProblems(problems, checkReferences(readDefinitions(before), known).problems, changedPaths(files, before));
+  return { problems: brought, notRun, fileCount, leftOut: problems.length - brought.length };
+}
+
+async function print(report: Report, { format, folder }: Arguments, io: CommandIo): Promise<void> {
+  // Build servers look for files from their own folder on; people and editors from the one they named.
+  const prefix = format === 'text' || format === 'json' ? '' : relative(io.cwd, resolve(io.cwd, folder)).split(sep).join('/');
+  const shown = prefix === '' || prefix.startsWith('..') ? report : { ...report, problems: report.problems.map((problem) => ({ ...problem, path: `${prefix}/${problem.path}` })) };
+  io.stdout.write(FORMATS[format](shown));
+  io.stderr.write(summary(report));
+  const summaryFile = format === 'github' ? io.environment?.['GITHUB_STEP_SUMMARY'] : undefined;
+  if (summaryFile !== undefined && summaryFile !== '') await appendFile(summaryFile, toGithubSummary(shown));
 }
 
 /** Undefined when help was asked for, a text when the arguments are wrong. */
@@ -58,12 +83,15 @@ function readArguments(argv: string[]): Arguments | string | undefined {
     const { values, positionals } = parseArgs({
       args: argv,
       allowPositionals: true,
-      options: { format: { type: 'string', default: 'text' }, 'secrets-list': { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+      options: {
+        format: { type: 'string', default: 'text' }, strict: { type: 'boolean', default: false }, 'changed-since': { type: 'string' },
+        'secrets-list': { type: 'string' }, help: { type: 'boolean', short: 'h' },
+      },
     });
     if (values.help === true) return undefined;
     if (positionals.length > 1) return 'at most one DIR can be checked';
     if (!isFormatName(values.format)) return `--format must be one of ${Object.keys(FORMATS).join(', ')}`;
-    return { folder: positionals[0] ?? '.', format: values.format, secretsList: values['secrets-list'] };
+    return { folder: positionals[0] ?? '.', format: values.format, secretsList: values['secrets-list'], isStrict: values.strict, changedSince: values['changed-since'] };
   } catch (cause) {
     return messageOf(cause);
   }
@@ -85,9 +113,9 @@ const UNRUN_WORDS: Readonly<Record<UnrunCheck, string>> = {
   environments: 'whether undeclared environments exist',
 };
 
-function summary({ problems, notRun, fileCount }: Report): string {
+function summary({ problems, notRun, fileCount, leftOut = 0 }: Report): string {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
-  const found = `${count(fileCount, 'file')}: ${count(errors, 'error')}, ${count(problems.length - errors, 'warning')}\n`;
+  const found = `${count(fileCount, 'file')}: ${count(errors, 'error')}, ${count(problems.length - errors, 'warning')}${leftOut === 0 ? '' : `; ${count(leftOut, 'problem')} of before left out`}\n`;
   if (notRun.length === 0) return found;
   return `${found}not checked without a server: ${notRun.map((check) => UNRUN_WORDS[check]).join('; ')}\n`;
 }
@@ -105,6 +133,7 @@ function refuseUsage(message: string, io: CommandIo): number {
 function refuseCause(cause: unknown, io: CommandIo): number {
   const code = (cause as NodeJS.ErrnoException | undefined)?.code;
   io.stderr.write(`millwright validate: ${printable(messageOf(cause))}\n`);
+  if (cause instanceof Failure) return cause.code;
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR' ? EXIT.usage : EXIT.internal;
 }
 

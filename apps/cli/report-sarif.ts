@@ -1,0 +1,50 @@
+/** Problems as SARIF 2.1.0, for code scanning pages and editors. OASIS SARIF 2.1.0; reference: CI output. */
+import { createHash } from 'node:crypto';
+import { ruleOf, type Problem } from '#definitions';
+import { printableJson, type Report } from './report.ts';
+import { version } from './version.ts';
+
+const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
+
+/** One run of one tool; only rules that were broken are listed. */
+export function toSarif({ problems }: Report): string {
+  const ids = [...new Set(problems.map(({ rule }) => rule))].sort();
+  const driver = {
+    name: 'millwright', semanticVersion: version(), rules: ids.map(toRule),
+  };
+  const results = withOccurrences(problems).map(([problem, occurrence]) => toResult(problem, ids.indexOf(problem.rule), occurrence));
+  return printableJson({ $schema: SCHEMA, version: '2.1.0', runs: [{ tool: { driver }, columnKind: 'utf16CodeUnits', originalUriBaseIds: { REPOSITORY: { description: { text: 'The root of the factory repository.' } } }, results }] });
+}
+
+function toRule(id: string): object {
+  const { code, severity, summary } = ruleOf(id);
+  return { id, name: code, shortDescription: { text: summary }, help: { text: summary }, defaultConfiguration: { level: severity } };
+}
+
+function toResult({ path, line, column, endLine, endColumn, severity, rule, message }: Problem, ruleIndex: number, occurrence: number): object {
+  const region = { startLine: line, startColumn: column, ...(endLine === undefined || endColumn === undefined ? {} : { endLine, endColumn }) };
+  return {
+    ruleId: rule, ruleIndex, level: severity, message: { text: message },
+    locations: [{ physicalLocation: { artifactLocation: { uri: toUri(path), uriBaseId: 'REPOSITORY' }, region } }],
+    // Not the line: a problem stays the same one when lines are added above it.
+    partialFingerprints: { 'millwright/v1': createHash('sha256').update(JSON.stringify([path, rule, message, occurrence])).digest('hex') },
+  };
+}
+
+/** The same words in the same file are told apart by their order. */
+function withOccurrences(problems: readonly Problem[]): [problem: Problem, occurrence: number][] {
+  const seen = new Map<string, number>();
+  return problems.map((problem) => {
+    const key = JSON.stringify([problem.path, problem.rule, problem.message]);
+    const occurrence = (seen.get(key) ?? 0) + 1;
+    seen.set(key, occurrence);
+    return [problem, occurrence];
+  });
+}
+
+function toUri(path: string): string {
+  return path.split('/').map((segment) => encodeURIComponent(segment.replace(LONE_SURROGATES, '\uFFFD'))).join('/');
+}
+
+const LONE_SURROGATES = /\p{Cs}/gu;
+
