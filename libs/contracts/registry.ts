@@ -1,5 +1,6 @@
 /** Which schemas exist: the one place where a new schema file is added. */
 import agent from '../../schemas/agent.schema.json' with { type: 'json' };
+import agentProfiles from '../../schemas/agent-profiles.schema.json' with { type: 'json' };
 import automation from '../../schemas/automation.schema.json' with { type: 'json' };
 import environment from '../../schemas/environment.schema.json' with { type: 'json' };
 import factory from '../../schemas/factory.schema.json' with { type: 'json' };
@@ -20,6 +21,9 @@ export interface DefinitionDocuments {
   automation: AutomationFrontMatter;
   environment: EnvironmentFile;
 }
+
+/** Schema of the operator's file of launch profiles, which is no definition. */
+export const AGENT_PROFILES_SCHEMA: object = agentProfiles;
 
 /** Schemas that are only referred to. */
 export const SHARED_SCHEMAS: readonly object[] = [agent];

@@ -35,6 +35,7 @@ export function automationOf(
   const reader: TriggerReader = { isMisshapen: hasErrors(problems), path, positions, problems };
   const triggers = document.triggers.map((trigger, index) => readTrigger(trigger, `/triggers/${index}`, reader));
   problems.push(...runSecretProblems(path, document.secrets, '/secrets', positions));
+  checkGroup(document.concurrency?.group, triggers, reader);
   return { definition: toAutomation(name, path, document, triggers, prompt.text), problems, positions };
 }
 
@@ -116,6 +117,19 @@ function inactiveTrigger(provider: string, pointer: string, reader: TriggerReade
   const message = `provider ${JSON.stringify(provider)} is not served here: the trigger is kept and never fires${didYouMean(provider, PROVIDERS)}`;
   report(reader, `${pointer}/provider`, 'provider-inactive', message);
   return { provider: 'inactive', declaredProvider: provider };
+}
+
+/** A group that begins with a slash points into the payload (RFC 6901). contract 8 (concurrency). */
+function checkGroup(group: string | undefined, triggers: readonly WrittenTrigger[], reader: TriggerReader): void {
+  if (group === undefined || !group.startsWith('/')) return;
+  const stray = /~(?![01])/.exec(group);
+  if (stray !== null) {
+    const message = `concurrency.group ${JSON.stringify(group)} is no JSON pointer: the ~ at character ${stray.index + 1} is followed by neither 0 nor 1; write ~0 for ~ and ~1 for / inside a name`;
+    report(reader, '/concurrency/group', 'group-pointer', message);
+  } else if (!triggers.some(({ provider }) => provider === 'webhook')) {
+    const message = `concurrency.group ${JSON.stringify(group)} points into the payload of deliveries, and no trigger here is a webhook: the runs are in no group; leave group out to let all of them take turns`;
+    report(reader, '/concurrency/group', 'group-without-payload', message);
+  }
 }
 
 function report(reader: TriggerReader, pointer: string, rule: string, message: string): void {

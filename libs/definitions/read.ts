@@ -5,8 +5,9 @@ import { DEFAULT_FACTORY, readEnvironment, readFactory } from './factories.ts';
 import type { FileReading } from './file-reading.ts';
 import { placeOf, type Place } from './places.ts';
 import { addProblem, byCodeUnits, FILE_PROBLEMS_MAX, firstProblems, hasErrors, noProblems, problemAt, sortedProblems, TREE_PROBLEMS_MAX, type FoundProblems } from './problems.ts';
+import { addFile, besideSkill, skillBoundProblem, type SkillFolder } from './skill-folders.ts';
 import { FILE_START, type SourceText } from './source-text.ts';
-import type { FilePositions, Problem, Reading, SkillDefinition, TreeFile, WrittenDefinitions } from './types.ts';
+import type { FilePositions, Problem, Reading, SkillDefinition, SkillFile, TreeFile, WrittenDefinitions } from './types.ts';
 import { readWebhook } from './webhooks.ts';
 
 /** Definition files of one factory: bounds the time of a pass. Other files of skills are not counted. */
@@ -48,6 +49,7 @@ export function* readingSteps(files: readonly TreeFile[], limits: ReadLimits = {
     brokenPaths: [...tree.broken].sort(byCodeUnits),
     positions: tree.positions,
     texts: tree.texts,
+    skillFiles: new Map(skills.flatMap(({ name, path }): [string, readonly SkillFile[]][] => [[path, tree.skills.get(name)?.files ?? []]]).filter(([, files]) => files.length > 0)),
   };
 }
 
@@ -62,12 +64,6 @@ interface Tree {
   texts: Map<string, string>;
   skills: Map<string, SkillFolder>;
   hostedGroups: Set<string>;
-}
-
-interface SkillFolder {
-  path?: string;
-  text?: string;
-  files: string[];
 }
 
 function newTree(): Tree {
@@ -149,25 +145,27 @@ function keepSkill(tree: Tree, source: SourceText, name: string): void {
 }
 
 function addSkillFile(tree: Tree, file: TreeFile, name: string): void {
-  const folder = skillFolder(tree, name);
-  folder.files.push(file.path);
+  addFile(skillFolder(tree, name), name, file);
   const obstacle = refuseEntry(file);
   if (obstacle !== undefined) breakFile(tree, obstacle);
 }
 
 function skillFolder(tree: Tree, name: string): SkillFolder {
-  const folder = tree.skills.get(name) ?? { files: [] };
+  const folder = tree.skills.get(name) ?? { files: [], paths: [] };
   tree.skills.set(name, folder);
   return folder;
 }
 
 /** A skill is whole or broken: any of its files in error breaks SKILL.md, so that nothing half of it is ever mounted. */
 function finishSkills(tree: Tree): SkillDefinition[] {
-  return [...tree.skills].flatMap(([name, { path, text, files }]) => {
-    if (path === undefined) add(tree, skillMissing(tree, name, files[0] ?? `skills/${name}`));
+  return [...tree.skills].flatMap(([name, folder]) => {
+    const { path, text, paths } = folder;
+    if (path === undefined) add(tree, skillMissing(tree, name, paths[0] ?? `skills/${name}`));
     if (path === undefined) return [];
-    if (files.some((file) => tree.broken.has(file))) tree.broken.add(path);
-    return text === undefined || tree.broken.has(path) ? [] : [{ name, path, text, files }];
+    const tooLarge = skillBoundProblem(path, folder);
+    if (tooLarge !== undefined) breakFile(tree, tooLarge);
+    if (paths.some((file) => tree.broken.has(file))) tree.broken.add(path);
+    return text === undefined || tree.broken.has(path) ? [] : [{ name, path, text, ...besideSkill(folder) }];
   });
 }
 

@@ -20,6 +20,7 @@ export const RULES = {
   'not-a-file': error('FF_NOT_A_FILE', 'Definition files are regular files, neither symbolic links nor submodules.'),
   'lfs-pointer': error('FF_LFS_POINTER', 'Definition files are committed as they are, not through Git LFS.'),
   'file-too-large': error('FF_FILE_TOO_LARGE', 'A definition file has at most 256 KiB, and 50,000 words and marks of YAML.'),
+  'skill-too-large': error('FF_SKILL_TOO_LARGE', 'A skill has at most 100 files and 1 MiB.'),
   'too-many-files': error('FF_TOO_MANY_FILES', 'A factory has at most 2,000 definition files.'),
   'not-utf8': error('FF_INVALID_ENCODING', 'Definition files are UTF-8.'),
   'byte-order-mark': error('FF_BYTE_ORDER_MARK', 'Definition files start without a byte order mark.'),
@@ -59,6 +60,8 @@ export const RULES = {
   'webhook-uid': error('FF_INVALID_WEBHOOK_UID', 'webhook_ids holds webhook UIDs.'),
   'duplicate-trigger': warning('FF_DUPLICATE_TRIGGER', 'The triggers of an automation differ.'),
   cron: error('FF_INVALID_CRON', 'Cron expressions have five fields, or are one of the @ words, and can fire.'),
+  'group-pointer': error('FF_INVALID_GROUP', 'A concurrency group that begins with / is a JSON pointer.'),
+  'group-without-payload': warning('FF_GROUP_WITHOUT_PAYLOAD', 'A pointer into the payload groups runs that deliveries start.'),
   // payload filters (found by #filters)
   'filter-not-object': error('FF_INVALID_FILTER', 'A payload filter is a mapping.'),
   'filter-bare-scalar': error('FF_INVALID_FILTER', 'Allowed values stand in a list.'),

@@ -9,6 +9,8 @@ export interface TreeFile {
   kind?: 'file' | 'symlink' | 'submodule';
   /** Size when the content was not read because it is over the limit. */
   sizeBytes?: number;
+  /** The source says that it is a program. */
+  executable?: boolean;
 }
 
 /** A defect in a user's file, always with the place to look at. Lines and columns count from 1, columns in UTF-16 units. */
@@ -132,6 +134,15 @@ export interface SkillDefinition {
   text: string;
   /** Paths of the skill's other files. */
   files: string[];
+  /** Stands for what is in them: a change of one is a change of the skill. Absent without any. */
+  filesDigest?: string;
+}
+
+/** A further file of a skill, by its path below the skill's folder. */
+export interface SkillFile {
+  path: string;
+  content: Uint8Array;
+  executable: boolean;
 }
 
 /** Everything one tree says, names not yet resolved. */
@@ -163,6 +174,8 @@ export interface Reading {
   positions: PositionIndex;
   /** Path → exact text of the files of webhooks and automations that could be read as text. */
   texts: ReadonlyMap<string, string>;
+  /** Path of a SKILL.md → the files beside it, of skills that have any. */
+  skillFiles: ReadonlyMap<string, readonly SkillFile[]>;
 }
 
 /** Where the values of each file stand, by path. Looked up on demand: most are never asked for. */

@@ -13,7 +13,9 @@ export interface WebhookSubscription {
 export type SkippedAutomation =
   | { id: string; reason: 'disabled' }
   | { id: string; reason: 'filter'; failedPointer: string; operator: FilterOperator }
-  | { id: string; reason: 'filter-unreadable' };
+  | { id: string; reason: 'filter-unreadable' }
+  /** Another run of its concurrency group was open when the delivery was accepted: found only then. */
+  | { id: string; reason: 'busy' };
 
 export interface Starts {
   /** Automation ids, each once, in the order of the subscriptions. At most one run per automation and delivery. */

@@ -1,6 +1,6 @@
 /** What is kept of a run's files: which artifact each is, under a name that is safe everywhere. */
 import * as fc from 'fast-check';
-import { keptName, mimeTypeOf, readArtifact } from './index.ts';
+import { keptName, linkArtifact, mimeTypeOf, readArtifact, readReport } from './index.ts';
 
 const read = (name: string, text: string, folder: '' | 'artifacts' = 'artifacts') => readArtifact(folder, name, Buffer.from(text));
 
@@ -21,6 +21,7 @@ describe('a file that a run leaves', () => {
     { name: 'pull-request.json', text: '{"url":"https://x.example/a\\nb","branch":"x"}', type: 'FILE', more: {}, why: 'a line break in an address' },
     { name: 'pull-request.json', text: '{"url":"https://x.example"}', type: 'FILE', more: {}, why: 'no branch' },
     { name: 'pull-request.json', text: '{"url":"https://x.example","branch":"a b"}', type: 'FILE', more: {}, why: 'no branch is called so' },
+    { name: 'pull-request.json', text: '{"url":"https://me:word@x.example/a","branch":"x"}', type: 'FILE', more: {}, why: 'an address that holds credentials' },
     { name: 'pull-request.json', text: 'null', type: 'FILE', more: {}, why: 'nothing' },
     { name: 'pull-request.json', text: '{', type: 'FILE', more: {}, why: 'no JSON' },
     { name: 'plan.md', text: 'Intro\n\n## Move the `orders` table ##\n', type: 'PLAN', more: { title: 'Move the `orders` table ##', fileName: 'plan.md' }, why: 'a plan with a heading' },
@@ -64,4 +65,26 @@ describe('a kept name', () => {
 
 it.each([['a.PNG', 'image/png'], ['a.tar.gz', 'application/gzip'], ['Makefile', 'application/octet-stream'], ['a.exe', 'application/octet-stream'], ['constructor', 'application/octet-stream'], ['a.constructor', 'application/octet-stream']])('%s is %s', (name, type) => {
   expect(mimeTypeOf(name)).toBe(type);
+});
+
+describe('what an agent reports', () => {
+  const link = { type: 'PULL_REQUEST', url: 'https://forge.example/7' };
+  it.each<{ why: string; said: unknown; read: unknown }>([
+    { why: 'a file, its title on one line', said: { type: 'FILE', path: '/w/a', title: ` A\u0000\nb\ud800${'x'.repeat(300)}`, size_bytes: 5 }, read: { type: 'FILE', path: '/w/a', title: `A b ${'x'.repeat(194)}` } },
+    { why: 'a plan without a title', said: { type: 'PLAN', path: 'p', title: ' ' }, read: { type: 'PLAN', path: 'p' } },
+    { why: 'a link and its branch', said: { ...link, branch: 'fix/it', title: 'Fix' }, read: { ...link, branch: 'fix/it', title: 'Fix' } },
+    { why: 'a branch that is none is left out', said: { ...link, branch: 'a b' }, read: link },
+    ...['javascript:alert(1)', 'https://me:word@x.example/', 'https://x.example/a b', 'https://', 'https://x.example/\ud800', `https://x.example/${'x'.repeat(2_000)}`, 7].map((url) => ({ why: `no address: ${String(url).slice(0, 30)}`, said: { ...link, url }, read: undefined })),
+    ...[undefined, null, 'FILE', [], { type: 'FILE' }, { type: 'FILE', path: '' }, { type: 'FILE', path: 'a\0' }, { type: 'FILE', path: 'x'.repeat(5_000) }, { type: 'OTHER', path: 'a' }].map((said) => ({ why: 'nothing that we know', said, read: undefined })),
+  ])('$why', ({ said, read }) => expect(readReport(said)).toEqual(read));
+
+  it('names the kind and title of a file, wherever it lies, by a safe path', () => {
+    expect(readArtifact('src/../a b', 'n\u202e.md', Buffer.from('# Head'), { type: 'PLAN' })).toMatchObject({ type: 'PLAN', details: { filePath: 'src/file/a_b/n_.md', fileName: 'n_.md', title: 'Head' } });
+    expect(readArtifact('', 'a', Buffer.from('# Head'), { type: 'FILE', title: 'Called' })).toMatchObject({ type: 'FILE', details: { filePath: 'a', title: 'Called' } });
+  });
+
+  it('is another artifact when the link says something else', () => {
+    const [one, two] = [linkArtifact({ type: 'PULL_REQUEST', url: 'https://x.example/7' }), linkArtifact({ type: 'PULL_REQUEST', url: 'https://x.example/7', branch: 'b' })];
+    expect([one.details.filePath, one.details.fileName, one.details.digest === two.details.digest]).toEqual(['https://x.example/7', undefined, false]);
+  });
 });

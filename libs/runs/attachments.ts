@@ -14,6 +14,9 @@ export const RUN_ATTACHMENT_BYTES_MAX = 67_108_864;
 /** The prompt as a file beside the payload, for commands that prefer files to stdin. */
 export const PROMPT_FILE_NAME = 'prompt.md';
 
+/** Folder of a workspace that holds the files of requests. */
+export const ATTACHMENTS_FOLDER = 'attachments';
+
 /** File names in a workspace that the service writes itself. contract 3. */
 export const RESERVED_FILE_NAMES: readonly string[] = [PAYLOAD_FILE_NAME, PROMPT_FILE_NAME];
 

@@ -15,9 +15,19 @@ describe('the turns of a run', () => {
     { run: { executions: [execution(1), execution(2)], followups: [followup('later', 'handoff_execution', 'e2')] }, turns: [['e1', 1, ['first']], ['e2', 2, ['later']]], why: 'each to its execution' },
     { run: { executions: [execution(1), execution(2, { tookPrompt: true })] }, turns: [['e1', 1, ['first']], ['e2', 2, []]], why: 'a prompt that is done again was asked once' },
     { run: { promptTaken: true, executions: [execution(7)], followups: [followup('later', 'handoff_execution', 'e7')] }, turns: [['e7', 7, ['later']]], why: 'a prompt that was taken long ago is not asked again' },
+    {
+      run: { executions: [execution(1), execution(2)], followups: [followup('along', 'queue_pending', 'e1'), { ...followup('live', 'live_session', 'e1'), takenSeq: 7 }, { ...followup('both', 'queue_pending', 'e1'), takenSeq: 9 }, { ...followup('too', 'queue_pending', 'e1'), takenSeq: 9 }] },
+      turns: [['e1', 1, ['first', 'along']], ['f-live', 1, ['live']], ['f-both', 1, ['both', 'too']], ['e2', 2, []]], why: 'what an execution took later are turns of their own',
+    },
     { run: { executions: [execution(1, { startedAtMs: undefined, tookPrompt: false })] }, turns: [['run', 2, ['first']]], why: 'an execution that never began took nothing' },
   ];
   it.each(rows)('$why', ({ run, turns }) => {
     expect(turnsOf({ ...RUN, ...run }).map(({ id, epoch, asked }) => [id, epoch, asked.map(({ text }) => text)])).toEqual(turns);
   });
+});
+
+it('a turn of an execution has its part of the log and of the time', () => {
+  const taken = (takenSeq: number) => ({ ...followup(String(takenSeq), 'queue_pending', 'e1'), takenSeq, takenAtMs: takenSeq * 100 });
+  const turns = turnsOf({ ...RUN, executions: [execution(1, { finishedAtMs: 9_999 })], followups: [taken(5), taken(9)] });
+  expect(turns.map(({ fromSeq, untilSeq, startedAtMs, finishedAtMs }) => [fromSeq, untilSeq, startedAtMs, finishedAtMs])).toEqual([[0, 5, 10, 500], [5, 9, 500, 900], [9, undefined, 900, 9_999]]);
 });

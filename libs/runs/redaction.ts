@@ -113,7 +113,7 @@ function formsOf(value: string): string[] {
   const percent = hex.replace(/../g, (byte) => percentEncoded(Number.parseInt(byte, 16)));
   return [
     value,
-    JSON.stringify(value).slice(1, -1),
+    ...escapedForms(value),
     hex,
     hex.toUpperCase(),
     ...[percent, percent.replaceAll('%20', '+'), percentAll].flatMap((form) => [form, lowerEscapes(form), upperEscapes(form)]),
@@ -121,6 +121,12 @@ function formsOf(value: string): string[] {
     lowerEscapes(encodeURIComponentSafely(value)),
     ...base64Cores(bytes),
   ];
+}
+
+/** In JSON, in JSON inside of JSON, and once more: tools hand such texts to each other. */
+function escapedForms(value: string): string[] {
+  const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
+  return [escaped(value), escaped(escaped(value)), escaped(escaped(escaped(value)))];
 }
 
 /** Base64 of the value at each of its three alignments, without the characters at the edges that neighbours have a part in. */

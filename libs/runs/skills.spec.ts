@@ -1,5 +1,5 @@
 /** What a skill's reference and its file tell, without looking anything up. */
-import { namedSkill, readSkill, repositoryName } from './index.ts';
+import { isSkillFilePath, isSkillFolderName, namedSkill, readSkill, repositoryName, skillAtRepository, skillFolders, toldFiles } from './index.ts';
 
 describe('the skill behind a reference', () => {
   it.each([
@@ -10,6 +10,32 @@ describe('the skill behind a reference', () => {
     { reference: 'acme/tools:skills/review', skill: { name: 'review' }, why: 'a folder is a name, too' },
   ])('$reference: $why', ({ reference, skill }) => {
     expect(namedSkill(reference)).toEqual(skill);
+  });
+});
+
+describe('a skill of a repository', () => {
+  it.each([
+    { reference: 'acme/tools:review', folders: ['skills/review', '.agents/skills/review', '.claude/skills/review'], why: 'in one of the usual folders' },
+    { reference: 'acme/tools:some/where/SKILL.md', folders: ['some/where'], why: 'where it says' },
+    { reference: 'acme/tools:some/where', folders: ['some/where'], why: 'a folder is as good' },
+    { reference: 'acme/tools:SKILL.md', folders: [''], why: 'at the top' },
+    { reference: 'acme/tools:../x/SKILL.md', folders: [], why: 'nowhere outside' },
+    { reference: 'acme/tools:/etc/SKILL.md', folders: [], why: 'nor on this machine' },
+    { reference: 'acme/tools:..', folders: [], why: 'nor above' },
+  ])('$reference is looked for: $why', ({ reference, folders }) => {
+    const { owner, name, place } = skillAtRepository(reference);
+    expect([owner, name, skillFolders(place)]).toEqual(['acme', 'tools', folders]);
+  });
+
+  it.each(['a.md', 'a/b.md', '.hidden', 'x..y', 'ünï'])('may have a file %s', (path) => expect(isSkillFilePath(path)).toBe(true));
+  it.each(['', '/a', 'a/', 'a//b', '.', '..', 'a/../b', './a', 'a\\b', 'a\nb', 'a\0', '.git/config', 'a/.GIT/x', 'x'.repeat(256), 'x/'.repeat(600)])('may not have a file %j', (path) => expect(isSkillFilePath(path)).toBe(false));
+  it.each(['..', '.', '', '.hidden', 'a/b', 'a b', 'x'.repeat(129)])('may not be called %j', (name) => expect(isSkillFolderName(name)).toBe(false));
+
+  it('tells where its other files are, a few of them by name', () => {
+    expect(toldFiles([], '.agents/skills/review')).toBeUndefined();
+    expect(toldFiles(['a.md'], undefined)).toBeUndefined();
+    expect(toldFiles(['a.md', 'b.sh'], '.agents/skills/review')).toBe('The other files of this skill (a.md, b.sh) are in $HOME/.agents/skills/review/.');
+    expect(toldFiles(Array.from({ length: 11 }, (_, index) => `${index}.md`), 'x')).toContain('9.md, …)');
   });
 });
 

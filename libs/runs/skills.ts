@@ -42,3 +42,47 @@ function describedIn(lines: readonly string[]): string {
   if (quoted !== null) return quoted[1] ?? quoted[2] ?? '';
   return /^[|>&*!"'[{%@`#]/.test(value) ? '' : value;
 }
+
+/** Where a repository has a skill: in a folder that is named, or under its name in one of the usual folders. */
+export type SkillPlace = { kind: 'folder'; folder: string } | { kind: 'name'; name: string };
+
+/** The repository and the place behind `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`, whose form has been checked. */
+export function skillAtRepository(reference: string): { owner: string; name: string; place: SkillPlace } {
+  const colon = reference.indexOf(':');
+  const [owner = '', name = ''] = reference.slice(0, colon).split('/');
+  const within = reference.slice(colon + 1);
+  if (within === SKILL_FILE) return { owner, name, place: { kind: 'folder', folder: '' } };
+  if (within.endsWith(`/${SKILL_FILE}`)) return { owner, name, place: { kind: 'folder', folder: within.slice(0, -SKILL_FILE.length - 1) } };
+  // A path to a folder is as good as its SKILL.md.
+  return { owner, name, place: within.includes('/') ? { kind: 'folder', folder: within } : { kind: 'name', name: within } };
+}
+
+/** Folders of a repository in which skills are looked for by name, first to last. */
+const USUAL_FOLDERS = ['skills', '.agents/skills', '.claude/skills'];
+
+/** Folders that may have the SKILL.md, best first; none for a place that no path in a repository can have. */
+export function skillFolders(place: SkillPlace): string[] {
+  const folders = place.kind === 'name' ? USUAL_FOLDERS.map((folder) => `${folder}/${place.name}`) : [place.folder];
+  return folders.filter((folder) => folder === '' || isSkillFilePath(folder));
+}
+
+/** Whether a path is one below a folder: no way up, no empty part, nothing that a file system reads otherwise. */
+export function isSkillFilePath(path: string): boolean {
+  if (path === '' || path.length > 1_024 || /[\u0000-\u001f\u007f\\]/.test(path)) return false;
+  return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git' && part.length <= 255);
+}
+
+/** Whether the name of a skill can be the name of its folder. */
+export function isSkillFolderName(name: string): boolean {
+  return /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/.test(name);
+}
+
+/** Other files of a skill that its text is told of by name. */
+const FILES_TOLD_MAX = 10;
+
+/** One line that tells an agent where the other files of its skill are; undefined where there are none, or nowhere. */
+export function toldFiles(paths: readonly string[], folder: string | undefined): string | undefined {
+  if (paths.length === 0 || folder === undefined) return undefined;
+  const told = paths.slice(0, FILES_TOLD_MAX).join(', ');
+  return `The other files of this skill (${told}${paths.length > FILES_TOLD_MAX ? ', …' : ''}) are in $HOME/${folder}/.`;
+}

@@ -1,5 +1,5 @@
 /** Whether a lost execution is started again, resumed or ended. */
-import { afterLeaseExpiry } from './index.ts';
+import { afterHandOver, afterLeaseExpiry, mayRunOn } from './index.ts';
 import type { LeaseExpiryDecision, LostExecution } from './index.ts';
 
 const LOST: LostExecution = { state: 'INPROGRESS', takeovers: 0, harness: 'demo', restartable: false, cancelRequested: false };
@@ -20,4 +20,25 @@ describe('an execution whose lease ran out', () => {
   it.each(rows)('$lost → $decision, because $why', ({ lost, decision }) => {
     expect(afterLeaseExpiry({ ...LOST, ...lost })).toEqual(decision);
   });
+});
+
+describe('an execution that a stopping service ends', () => {
+  it.each<{ ended: Partial<LostExecution>; decision: LeaseExpiryDecision; why: string }>([
+    { ended: {}, decision: { next: 'requeue' }, why: 'an agent goes on with its session' },
+    { ended: { state: 'PENDING', harness: 'command' }, decision: { next: 'requeue' }, why: 'the command had not begun' },
+    { ended: { harness: 'command' }, decision: { next: 'error', reason: 'not-restartable' }, why: 'effects would happen twice' },
+    { ended: { harness: 'command', restartable: true }, decision: { next: 'requeue' }, why: 'the operator said it may' },
+    { ended: { cancelRequested: true }, decision: { next: 'cancel' }, why: 'after a 200 the only end is CANCELLED' },
+  ])('$ended → $decision, because $why', ({ ended, decision }) => {
+    expect(afterHandOver({ ...LOST, ...ended })).toEqual(decision);
+  });
+});
+
+it.each([
+  { sinceMs: 0, leaseMs: 30_000, may: true },
+  { sinceMs: 19_999, leaseMs: 30_000, may: true },
+  { sinceMs: 20_000, leaseMs: 30_000, may: false },
+  { sinceMs: 60_000, leaseMs: 30_000, may: false },
+])('$sinceMs ms after it last renewed a lease of $leaseMs ms, a supervisor may let its processes run on: $may', ({ sinceMs, leaseMs, may }) => {
+  expect(mayRunOn(sinceMs, leaseMs)).toBe(may);
 });

@@ -23,6 +23,10 @@ describe('a timeline', () => {
       told: ['run_created 1', 'run_claimed 10', 'workspace_preparing 11', 'agent_started 12', 'run_taken_over 20', 'run_claimed 21', 'run_errored 22'], why: 'a lost execution is no end',
     },
     {
+      history: { executions: [{ ...EXECUTION, finishedAtMs: 20, outcome: 'HANDED_OVER' }], state: 'QUEUED' },
+      told: ['run_created 1', 'run_claimed 10', 'workspace_preparing 11', 'agent_started 12', 'run_handed_over 20'], why: 'nobody lost it',
+    },
+    {
       history: { followups: [{ followupId: 'f', atMs: 25, outcome: 'handoff_execution' }], executions: [{ ...EXECUTION, finishedAtMs: 20, outcome: 'FAILED' }], state: 'QUEUED', finishedAtMs: 20 },
       told: ['run_created 1', 'run_claimed 10', 'workspace_preparing 11', 'agent_started 12', 'run_failed 20', 'run_followup 25'], why: 'it goes on',
     },

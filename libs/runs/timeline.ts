@@ -4,7 +4,7 @@ import { isEnded, type EndedState } from './states.ts';
 import type { RunState } from './types.ts';
 
 export type TimelineEventType =
-  | 'run_created' | 'run_claimed' | 'workspace_preparing' | 'agent_started' | 'run_followup' | 'run_cancel_requested' | 'run_taken_over'
+  | 'run_created' | 'run_claimed' | 'workspace_preparing' | 'agent_started' | 'run_followup' | 'run_cancel_requested' | 'run_taken_over' | 'run_handed_over'
   | 'run_done' | 'run_failed' | 'run_errored' | 'run_cancelled';
 
 export interface TimelineEvent {
@@ -38,11 +38,13 @@ export interface ExecutionHistory {
   startedAtMs?: number;
   cancelRequestedAtMs?: number;
   finishedAtMs?: number;
-  /** State it ended in; LOST: another execution took it over. */
+  /** State it ended in; LOST: another execution took it over; HANDED_OVER: the service stopped and gave the run back. */
   outcome?: string;
 }
 
 const ENDINGS: Readonly<Record<EndedState, TimelineEventType>> = { SUCCEEDED: 'run_done', FAILED: 'run_failed', ERROR: 'run_errored', CANCELLED: 'run_cancelled' };
+/** Outcomes of executions that another one follows. */
+const LEAVINGS: Readonly<Record<string, TimelineEventType>> = { LOST: 'run_taken_over', HANDED_OVER: 'run_handed_over' };
 
 /** Everything that happened, oldest first; what happened in the same millisecond in the order in which it must have. contract 3 (timeline). */
 export function timelineOf(history: RunHistory): TimelineEvent[] {
@@ -65,7 +67,7 @@ function executionEvents({ executionId, epoch, claimedAtMs, preparedAtMs, starte
     ['workspace_preparing', preparedAtMs],
     ['agent_started', startedAtMs],
     ['run_cancel_requested', cancelRequestedAtMs],
-    ...(outcome === undefined ? [] : [[outcome === 'LOST' ? 'run_taken_over' : ENDINGS[outcome as EndedState], finishedAtMs] satisfies [TimelineEventType, number | undefined]]),
+    ...(outcome === undefined ? [] : [[LEAVINGS[outcome] ?? ENDINGS[outcome as EndedState], finishedAtMs] satisfies [TimelineEventType, number | undefined]]),
   ];
   return steps.flatMap(([type, atMs]): Told[] => (atMs === undefined ? [] : [{ type, of: executionId, atMs, executionId, payload: type === 'run_claimed' ? { epoch } : undefined }]));
 }

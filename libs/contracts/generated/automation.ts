@@ -75,7 +75,7 @@ export interface AutomationFrontMatter {
    */
   concurrency?: {
     /**
-     * Runs of one group take turns; the automation's name unless said.
+     * Runs of one group take turns. Without it: all runs of the automation. A JSON pointer such as /pull_request/number: its runs whose payloads have the same value there. Any other text: a name that all automations of the factory share.
      */
     group?: string;
     /**

@@ -21,7 +21,7 @@ export interface EnvironmentFile {
    */
   dockerImage?: string;
   /**
-   * Repositories that are checked out: owner/name, an https or ssh URL, or a mapping.
+   * Repositories that are checked out, each into a folder of its name: owner/name, an https or ssh URL, or a mapping.
    *
    * @maxItems 50
    */

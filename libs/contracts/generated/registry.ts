@@ -55,6 +55,10 @@ import apiModelList from '../../../schemas/api/model-list.schema.json' with { ty
 import apiModel from '../../../schemas/api/model.schema.json' with { type: 'json' };
 import apiOpenapiDocument from '../../../schemas/api/openapi-document.schema.json' with { type: 'json' };
 import apiPageInfo from '../../../schemas/api/page-info.schema.json' with { type: 'json' };
+import apiPermissionAnswer from '../../../schemas/api/permission-answer.schema.json' with { type: 'json' };
+import apiPermissionItem from '../../../schemas/api/permission-item.schema.json' with { type: 'json' };
+import apiPermissionList from '../../../schemas/api/permission-list.schema.json' with { type: 'json' };
+import apiPermissionOption from '../../../schemas/api/permission-option.schema.json' with { type: 'json' };
 import apiPlanRequest from '../../../schemas/api/plan-request.schema.json' with { type: 'json' };
 import apiPlan from '../../../schemas/api/plan.schema.json' with { type: 'json' };
 import apiPrincipal from '../../../schemas/api/principal.schema.json' with { type: 'json' };
@@ -165,6 +169,10 @@ export const API_SCHEMAS: Readonly<Record<string, object>> = {
   'model.schema.json': apiModel,
   'openapi-document.schema.json': apiOpenapiDocument,
   'page-info.schema.json': apiPageInfo,
+  'permission-answer.schema.json': apiPermissionAnswer,
+  'permission-item.schema.json': apiPermissionItem,
+  'permission-list.schema.json': apiPermissionList,
+  'permission-option.schema.json': apiPermissionOption,
   'plan-request.schema.json': apiPlanRequest,
   'plan.schema.json': apiPlan,
   'principal.schema.json': apiPrincipal,

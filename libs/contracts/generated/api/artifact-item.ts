@@ -57,7 +57,7 @@ export interface ArtifactItem {
      */
     document_uid?: string;
     /**
-     * PLAN: its first heading.
+     * What the agent calls it; of a PLAN without that, its first heading.
      */
     title?: string;
     /**

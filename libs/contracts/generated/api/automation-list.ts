@@ -49,7 +49,7 @@ export interface Automation {
    */
   concurrency?: {
     /**
-     * Runs of one group take turns; by default the automation’s own.
+     * Runs of one group take turns. Absent: all runs of the automation. A JSON pointer: its runs whose payloads have the same value there. Any other text: a name that all automations of the factory share.
      */
     group?: string;
     /**
@@ -58,6 +58,40 @@ export interface Automation {
     when_busy?: 'queue' | 'skip' | 'replace';
     [k: string]: unknown;
   };
+  /**
+   * State of its schedule triggers, in their order; absent when it has none.
+   */
+  schedules?: {
+    /**
+     * Identifier; another one when name or expression change.
+     */
+    schedule_id: string;
+    /**
+     * Its label; absent when it has none.
+     */
+    name?: string;
+    /**
+     * Five cron fields in UTC, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
+     */
+    cron: string;
+    /**
+     * When it fires next; null while the automation is disabled.
+     */
+    next_at: string | null;
+    /**
+     * Tick that it last fired for; null while it never did.
+     */
+    last_fired_at: string | null;
+    /**
+     * Ticks for which nothing was started, because the service was down, full or short of disk then.
+     */
+    missed: number;
+    /**
+     * The latest of these ticks; null while there is none.
+     */
+    last_missed_at: string | null;
+    [k: string]: unknown;
+  }[];
   /**
    * A run that goes over one of these is ended.
    */

@@ -95,7 +95,7 @@ export interface AutomationPatch {
    */
   concurrency?: {
     /**
-     * Runs of one group take turns; by default the automation’s own.
+     * Runs of one group take turns. Absent: all runs of the automation. A JSON pointer: its runs whose payloads have the same value there. Any other text: a name that all automations of the factory share.
      */
     group?: string;
     /**

@@ -5,7 +5,7 @@
  */
 export interface ConversationStep {
   /**
-   * The execution; of what still waits for one, the run or the follow-up.
+   * The execution, or the first follow-up that it took later; of what still waits for one, the run or the follow-up.
    */
   id: string;
   /**

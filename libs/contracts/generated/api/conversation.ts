@@ -9,7 +9,7 @@ export interface Conversation {
    */
   conversation_id: string;
   /**
-   * In order: the runs of the conversation by their creation, the executions of each.
+   * In order: the runs of the conversation by their creation, the executions of each, the turns of each.
    */
   steps: ConversationStep[];
   page_info: PageInfo;
@@ -20,7 +20,7 @@ export interface Conversation {
  */
 export interface ConversationStep {
   /**
-   * The execution; of what still waits for one, the run or the follow-up.
+   * The execution, or the first follow-up that it took later; of what still waits for one, the run or the follow-up.
    */
   id: string;
   /**

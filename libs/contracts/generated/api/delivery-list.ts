@@ -78,9 +78,9 @@ export interface Delivery {
      */
     automation_id: string;
     /**
-     * Why it started nothing.
+     * Why it started nothing; `busy`: another run of its concurrency group was open.
      */
-    reason: 'disabled' | 'filter' | 'filter-unreadable';
+    reason: 'disabled' | 'filter' | 'filter-unreadable' | 'busy';
     /**
      * First key of its filter that failed.
      */

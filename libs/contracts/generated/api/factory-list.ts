@@ -121,7 +121,7 @@ export interface AmbientAgentConfig {
   };
   harness?: AgentHarness;
   /**
-   * Minutes without a sign of life after which the agent is ended.
+   * Minutes that an interactive run waits for the answer to what its agent asks permission for, before that is refused; 0: it does not wait; 10 unless said.
    */
   idle_timeout_minutes?: number;
   /**

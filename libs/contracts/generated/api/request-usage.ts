@@ -5,7 +5,7 @@
  */
 export interface RequestUsage {
   /**
-   * Cost of inference.
+   * Cost of inference, as the agent tells it; a number without a currency where it told several.
    */
   inference_cost?: number;
   /**
@@ -13,7 +13,11 @@ export interface RequestUsage {
    */
   compute_cost?: number;
   /**
-   * Tokens of all models.
+   * Currency of inference_cost, as the agent names it: ISO 4217, or credits and the like.
+   */
+  currency?: string;
+  /**
+   * Tokens of all models, over all executions. A lower bound where an agent tells only how full its context is.
    */
   total_tokens?: number;
   [k: string]: unknown;

@@ -1,7 +1,7 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * How the agent is asked to work. It is stored, shown and handed to the run's command in the variable MILLWRIGHT_RUN_MODE; the prompt is not changed by it.
+ * How the agent is asked to work. plan: in its own mode for planning where it has one, else it is asked for a plan and to change nothing. A command finds it in the variable MILLWRIGHT_RUN_MODE.
  */
 export type RunMode = 'normal' | 'plan' | 'orchestrate';
 
@@ -62,7 +62,7 @@ export interface RunAgentRequest {
     | [ImageAttachment, ImageAttachment, ImageAttachment, ImageAttachment, ImageAttachment];
   mode?: RunMode;
   /**
-   * Whether somebody will watch and answer; stored, shown and handed to the run's command in the variable MILLWRIGHT_INTERACTIVE.
+   * Whether somebody will watch and answer: what the agent asks permission for is then put to people while the run is BLOCKED, instead of being allowed. Handed to a command in the variable MILLWRIGHT_INTERACTIVE.
    */
   interactive?: boolean;
   /**
@@ -115,7 +115,7 @@ export interface AmbientAgentConfig {
   };
   harness?: AgentHarness;
   /**
-   * Minutes without a sign of life after which the agent is ended.
+   * Minutes that an interactive run waits for the answer to what its agent asks permission for, before that is refused; 0: it does not wait; 10 unless said.
    */
   idle_timeout_minutes?: number;
   /**

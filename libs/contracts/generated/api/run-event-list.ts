@@ -24,7 +24,7 @@ export interface RunEvent {
    */
   seq: number;
   /**
-   * stdout, stderr: what a command wrote. message, thought: what an agent said, and what it said to itself. tool_call, tool_call_update: what it did. plan, usage: what it means to do, and what it has used. status: what became of the run.
+   * stdout, stderr: what a command wrote. message, thought: what an agent said, and what it said to itself. tool_call, tool_call_update: what it did. plan, usage: what it means to do, and what it has used. permission: what it asks permission for, and what came of that. status: what became of the run.
    */
   event_type: string;
   /**
@@ -40,7 +40,7 @@ export interface RunEvent {
    */
   execution_id?: string;
   /**
-   * stdout, stderr, message, thought: text. status: text, or state and message. tool_call, tool_call_update, plan, usage: their members.
+   * stdout, stderr, message, thought: text. status: text, or state and message. tool_call, tool_call_update, plan, usage, permission: their members.
    */
   payload: {
     /**
@@ -101,6 +101,26 @@ export interface RunEvent {
       [k: string]: unknown;
     }[];
     /**
+     * Tokens that the session has used so far, where the agent tells it.
+     */
+    tokens?: number;
+    /**
+     * permission: the question, where people are asked.
+     */
+    permission_id?: string;
+    /**
+     * permission: answers that the agent offers.
+     */
+    options?: PermissionOption[];
+    /**
+     * permission: the option that was chosen; absent while nobody has, and where none was.
+     */
+    answer?: string;
+    /**
+     * permission: who decided: the UID of a principal, `policy`, or `service`.
+     */
+    by?: string;
+    /**
      * Tokens in the context of the model now.
      */
     context_tokens?: number;
@@ -117,12 +137,30 @@ export interface RunEvent {
        */
       amount?: number;
       /**
-       * ISO 4217.
+       * ISO 4217, or credits and the like.
        */
       currency?: string;
       [k: string]: unknown;
     };
     [k: string]: unknown;
   };
+  [k: string]: unknown;
+}
+/**
+ * One answer that an agent offers.
+ */
+export interface PermissionOption {
+  /**
+   * Names the answer.
+   */
+  option_id: string;
+  /**
+   * The answer for people.
+   */
+  name: string;
+  /**
+   * What it does: allows or refuses, this once or from now on.
+   */
+  kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
   [k: string]: unknown;
 }

@@ -1,7 +1,7 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * How the agent is asked to work on this message; normal by default. It counts for the execution that takes the message.
+ * How the agent is asked to work on this message; normal by default. It counts for the turn that takes the message.
  */
 export type RunMode = 'normal' | 'plan' | 'orchestrate';
 

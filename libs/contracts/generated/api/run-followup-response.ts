@@ -9,7 +9,7 @@ export interface RunFollowupResponse {
    */
   followup_id: string;
   /**
-   * Where it goes: joined to the prompt that waits (queued_prompt), to the next execution (queue_pending), to the agent at once (live_session), or into a new execution of the ended run (handoff_execution).
+   * Where it goes: joined to the prompt that waits (queued_prompt), to the agent when it has ended its turn, or to the next execution (queue_pending), to the agent at once, or as the answer to what it asks permission for (live_session), or into a new execution of the ended run (handoff_execution).
    */
   outcome: 'queued_prompt' | 'queue_pending' | 'live_session' | 'handoff_execution';
   [k: string]: unknown;

@@ -30,7 +30,7 @@ export type RunSourceType =
   | 'BENCHMARK_TRIAL'
   | 'CREATE_BENCHMARK_TASK';
 /**
- * How the agent is asked to work. It is stored, shown and handed to the run's command in the variable MILLWRIGHT_RUN_MODE; the prompt is not changed by it.
+ * How the agent is asked to work. plan: in its own mode for planning where it has one, else it is asked for a plan and to change nothing. A command finds it in the variable MILLWRIGHT_RUN_MODE.
  */
 export type RunMode = 'normal' | 'plan' | 'orchestrate';
 
@@ -221,7 +221,7 @@ export interface AmbientAgentConfig {
   };
   harness?: AgentHarness;
   /**
-   * Minutes without a sign of life after which the agent is ended.
+   * Minutes that an interactive run waits for the answer to what its agent asks permission for, before that is refused; 0: it does not wait; 10 unless said.
    */
   idle_timeout_minutes?: number;
   /**
@@ -322,6 +322,10 @@ export interface RunSkill {
    * Path of its SKILL.md in its repository, where the request or the factory says it.
    */
   full_path?: string;
+  /**
+   * Commit of its repository that it was read at when the run last started; absent for a skill of the factory, which is applied with the run's definition_revision.
+   */
+  commit?: string;
   [k: string]: unknown;
 }
 /**
@@ -381,7 +385,7 @@ export interface ArtifactItem {
      */
     document_uid?: string;
     /**
-     * PLAN: its first heading.
+     * What the agent calls it; of a PLAN without that, its first heading.
      */
     title?: string;
     /**
@@ -423,7 +427,7 @@ export interface RunSchedule {
  */
 export interface RequestUsage {
   /**
-   * Cost of inference.
+   * Cost of inference, as the agent tells it; a number without a currency where it told several.
    */
   inference_cost?: number;
   /**
@@ -431,7 +435,11 @@ export interface RequestUsage {
    */
   compute_cost?: number;
   /**
-   * Tokens of all models.
+   * Currency of inference_cost, as the agent names it: ISO 4217, or credits and the like.
+   */
+  currency?: string;
+  /**
+   * Tokens of all models, over all executions. A lower bound where an agent tells only how full its context is.
    */
   total_tokens?: number;
   [k: string]: unknown;

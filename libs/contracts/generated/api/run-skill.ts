@@ -12,5 +12,9 @@ export interface RunSkill {
    * Path of its SKILL.md in its repository, where the request or the factory says it.
    */
   full_path?: string;
+  /**
+   * Commit of its repository that it was read at when the run last started; absent for a skill of the factory, which is applied with the run's definition_revision.
+   */
+  commit?: string;
   [k: string]: unknown;
 }

@@ -19,6 +19,7 @@ export interface TimelineEvent {
     | 'run_followup'
     | 'run_cancel_requested'
     | 'run_taken_over'
+    | 'run_handed_over'
     | 'run_done'
     | 'run_failed'
     | 'run_errored'

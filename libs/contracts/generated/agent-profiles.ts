@@ -1,0 +1,403 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+export type Variable = string;
+
+/**
+ * The file of MILLWRIGHT_AGENT_PROFILES_FILE: coding agents of the operator's own, and changes of the built-in ones.
+ */
+export interface AgentProfilesFile {
+  /**
+   * @maxItems 100
+   */
+  profiles: Profile[];
+}
+export interface Profile {
+  /**
+   * What harness.type names; that of a built-in profile changes it: what is left out stays as it is.
+   */
+  id: string;
+  /**
+   * Program (a name in PATH, or an absolute path) and arguments; it speaks the Agent Client Protocol on its stdio.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  command?: [string, ...string[]];
+  env?: Variables;
+  envFiles?: Variables1;
+  /**
+   * Variables of which one must be set; [] for an agent that needs none.
+   *
+   * @maxItems 20
+   */
+  credentials?:
+    | []
+    | [Variable]
+    | [Variable, Variable]
+    | [Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ];
+  /**
+   * Session mode in which it works without asking.
+   */
+  mode?: string;
+  /**
+   * How it is told its model: a session option, a flag of its command line, or a variable.
+   */
+  modelVia?:
+    | string
+    | {
+        [k: string]: unknown;
+      };
+  /**
+   * What it can do with a session of an earlier process.
+   */
+  resume?: 'resume' | 'load' | 'none';
+  /**
+   * Whether a prompt in the middle of its work is one more message to it.
+   */
+  concurrentPrompt?: boolean;
+  /**
+   * Whether it takes a system prompt of ours, or the base prompt stands before the first prompt.
+   */
+  systemPromptVia?: 'capability' | 'prefix';
+  /**
+   * Folders below HOME in which it looks for skills.
+   *
+   * @maxItems 10
+   */
+  skillFolders?:
+    | []
+    | [string]
+    | [string, string]
+    | [string, string, string]
+    | [string, string, string, string]
+    | [string, string, string, string, string]
+    | [string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string]
+    | [string, string, string, string, string, string, string, string, string, string];
+  /**
+   * Further files and folders of the machine that it reads.
+   *
+   * @maxItems 50
+   */
+  readOnly?: string[];
+  /**
+   * Hosts of its models, which also runs of the strict tier reach: host, *.domain or address, with :port where it is not 80 or 443.
+   *
+   * @maxItems 50
+   */
+  endpoints?: string[];
+  /**
+   * Variables that hold the URL of its models' endpoint: its host is reached in place of the built-in ones.
+   *
+   * @maxItems 20
+   */
+  endpointVariables?:
+    | []
+    | [Variable]
+    | [Variable, Variable]
+    | [Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable, Variable]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ]
+    | [
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable,
+        Variable
+      ];
+  /**
+   * What installs it, for people.
+   */
+  install?: string;
+}
+/**
+ * Variables of every execution.
+ */
+export interface Variables {
+  [k: string]: string;
+}
+/**
+ * Variables whose values are the contents of files, without one final line break: for keys. No log shows them.
+ */
+export interface Variables1 {
+  [k: string]: string;
+}
