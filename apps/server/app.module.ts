@@ -12,6 +12,7 @@ import { HealthController } from './http/health.ts';
 import { KeyController } from './keys/controller.ts';
 import { CatalogueController } from './runs/catalogue-controller.ts';
 import { RunController } from './runs/controller.ts';
+import { PermissionController } from './runs/permissions-controller.ts';
 import { ToldController } from './runs/told-controller.ts';
 import { FactorySecretController, TeamSecretController } from './secrets/controller.ts';
 import { SignatureSchemeController, WebhookController } from './webhooks/controller.ts';
@@ -24,7 +25,7 @@ export class AppModule {
       module: AppModule,
       imports: [ScheduleModule.forRoot()],
       controllers: [
-        HealthController, ErrorPageController, DocsController, RunController, ToldController, CatalogueController, FactoryController, WebhookController,
+        HealthController, ErrorPageController, DocsController, RunController, ToldController, PermissionController, CatalogueController, FactoryController, WebhookController,
         SignatureSchemeController, AutomationController, DeliveryController, FactoryFileController, TeamSecretController, FactorySecretController, KeyController,
         AuditController,
       ],

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { pooledRandom } from './random.ts';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { uuidv7Sequence } from '#runs';
+import { uuidv7Sequence, type LaunchProfile } from '#runs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AutomationService } from './automations/service.ts';
 import type { Config } from './config.ts';
@@ -27,10 +27,13 @@ import { RefusedLog } from './ingress/refused-log.ts';
 import { WaitingRuns } from './ingress/waiting-runs.ts';
 import { Installation } from './installation.ts';
 import { Log } from './log.ts';
-import { BUILT_IN_AGENT, type BuiltInAgent } from './execution/agents.ts';
+import { BUILT_IN_AGENT, profileOf, type BuiltInAgent } from './execution/agents.ts';
 import { Engine } from './execution/engine.ts';
 import { Environments } from './execution/environments.ts';
-import { serverAgent } from './execution/outfits.ts';
+import { Repositories } from './execution/repositories.ts';
+import { readProfiles } from './execution/profile-file.ts';
+import { harnessOf, serverAgent } from './execution/outfits.ts';
+import { agentsFound } from './execution/profiles.ts';
 import { Skills } from './execution/skills.ts';
 import { KeyService } from './keys/service.ts';
 import { KeyUses } from './keys/uses.ts';
@@ -41,7 +44,10 @@ import { HistoryService } from './runs/histories.ts';
 import { RunListing } from './runs/listing.ts';
 import { RunNews } from './runs/news.ts';
 import { RunItems } from './runs/run-items.ts';
+import { PermissionService } from './runs/permissions-service.ts';
 import { RunService } from './runs/service.ts';
+import { Scheduler } from './schedules/scheduler.ts';
+import { ScheduleService } from './schedules/service.ts';
 import { readKeyFile } from './secrets/key-files.ts';
 import { SecretReader } from './secrets/reader.ts';
 import { SecretService } from './secrets/service.ts';
@@ -58,9 +64,12 @@ import { FactoryStore } from './store/factories.ts';
 import { IdempotencyStore } from './store/idempotency.ts';
 import { InventoryStore } from './store/inventory.ts';
 import { KeyStore } from './store/keys.ts';
+import { ResourceStore } from './store/resource-files.ts';
+import { PermissionStore } from './store/permissions.ts';
 import { RunHistoryStore } from './store/run-history.ts';
 import { RunLists } from './store/run-lists.ts';
 import { RunStore } from './store/runs.ts';
+import { ScheduleStore } from './store/schedules.ts';
 import { SecretStore } from './store/secrets.ts';
 import { ServingStore } from './store/serving.ts';
 import { WebhookStore } from './store/webhooks.ts';
@@ -87,6 +96,7 @@ export interface Service {
   serving: Serving;
   loops: SyncLoops;
   engine: Engine;
+  scheduler: Scheduler;
   /** Listens, reconciles, works on runs. */
   start(): Promise<void>;
   /** Stops taking work, ends what is under way in order, closes the database. */
@@ -99,23 +109,28 @@ export interface CompositionOptions {
   log?: Log;
   /** How the agent that comes with the service is started; as it was built, if not said. */
   builtInAgent?: BuiltInAgent;
+  /** Agents that runs may name; those of the operator's file and the built-in ones, if not said. */
+  profiles?: readonly LaunchProfile[];
   nowMs?: () => number;
 }
+
+type Options = CompositionOptions & Required<Pick<CompositionOptions, 'log' | 'nowMs' | 'profiles'>>;
 
 /** Throws ConfigFaults, KeyFileProblem, DataFolderProblem, SchemaTooNew, WrongKey or StoreFault, each with a message for the operator. */
 export async function compose(config: Config, options: CompositionOptions = {}): Promise<Service> {
   const nowMs = options.nowMs ?? Date.now;
   const log = options.log ?? new Log((line) => void process.stderr.write(line), nowMs, config.logLevel);
+  const profiles = options.profiles ?? (await readProfiles(config.agentProfilesFile));
   const lock = await lockDataFolder(config.dataDir);
   try {
-    return await build(config, { ...options, log, nowMs }, lock);
+    return await build(config, { ...options, log, nowMs, profiles }, lock);
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-async function build(config: Config, options: CompositionOptions & { log: Log; nowMs: () => number }, lock: DataFolderLock): Promise<Service> {
+async function build(config: Config, options: Options, lock: DataFolderLock): Promise<Service> {
   const { log, nowMs } = options;
   const embedded = config.databaseUrl === undefined;
   const masterKey = readKeyFile(config.masterKeyFile ?? join(config.dataDir, 'master-key'), { create: config.masterKeyFile === undefined && embedded, variable: 'MILLWRIGHT_MASTER_KEY_FILE' });
@@ -130,7 +145,7 @@ async function build(config: Config, options: CompositionOptions & { log: Log; n
 }
 
 async function assemble(
-  config: Config, options: CompositionOptions, lock: DataFolderLock, database: Database, vault: Vault, uidKey: Uint8Array, log: Log, nowMs: () => number,
+  config: Config, options: Options, lock: DataFolderLock, database: Database, vault: Vault, uidKey: Uint8Array, log: Log, nowMs: () => number,
 ): Promise<Service> {
   const nextId = uuidv7Sequence(pooledRandom());
   const newId = (): string => nextId(nowMs());
@@ -147,6 +162,7 @@ async function assemble(
   const runs = new RunStore(database);
   const histories = new RunHistoryStore(database);
   const artifacts = new ArtifactStore(database);
+  const permissions = new PermissionStore(database);
   const news = new RunNews();
   const installation = new Installation(accounts, keys, config, uidKey, newId);
   await installation.verifyKeys(vault);
@@ -154,9 +170,13 @@ async function assemble(
   const serving = new Serving(new ServingStore(database), vault, () => performance.now(), (fault, id) => log.fault('a secret cannot be opened', fault, { secret_id: id }));
   const secretReader = new SecretReader(secretStore, vault);
   const disk = new DiskWatch(config.dataDir, config.diskReserveBytes);
+  const resources = new ResourceStore(database);
+  const repositories = new Repositories({ config, nowMs, isDiskLow: () => disk.isLow() });
+  const reading = { config, factories, secrets: secretReader };
+  const builtInAgent = options.builtInAgent ?? BUILT_IN_AGENT;
   const engine = new Engine({
-    builtInAgent: options.builtInAgent ?? BUILT_IN_AGENT, environments: new Environments(), skills: new Skills(),
-    isDiskLow: () => disk.isLow(), config, runs, deliveries, attachments: new AttachmentStore(database), artifacts, secrets: secretReader, owner, nowMs, newId, log,
+    builtInAgent, profiles: options.profiles, environments: new Environments({ ...reading, resources, repositories }), skills: new Skills({ ...reading, resources, repositories }),
+    isDiskLow: () => disk.isLow(), config, runs, deliveries, attachments: new AttachmentStore(database), artifacts, permissions, histories, secrets: secretReader, owner, nowMs, newId, log,
     tell: (runId) => news.tell(runId),
   });
   const waitingRuns = new WaitingRuns(config.waitingRunsMax, () => runs.waiting(), () => performance.now());
@@ -183,12 +203,14 @@ async function assemble(
     wake: () => engine.wake(),
     tell: (runId) => news.tell(runId),
     freePlaces: () => engine.freePlaces(),
+    takesPromptsInTurn: (agentConfig) => profileOf(harnessOf(agentConfig), builtInAgent, options.profiles)?.concurrentPrompt === true,
     isDiskLow: () => disk.isLow(),
   });
   const eventStreams = new EventStreams(runs, news, () => performance.now());
   const told = [
     eventStreams, new HistoryService(runs, histories), new ArtifactService(artifacts, config.publicUrl), new CatalogueService(new CatalogueStore(database), config.models),
     new RunListing(new RunLists(database), runs, runItems),
+    new PermissionService(runs, permissions, { newId, changed: (runId) => [engine.wake(), news.tell(runId)] }),
   ];
   const keyService = new KeyService(keys, accounts, { nowMs, newId, random: randomBytes });
   const factoryService = new FactoryService(factories, definitions, new InventoryStore(database), loops, {
@@ -197,6 +219,7 @@ async function assemble(
   });
 
   const automations = new AutomationStore(database);
+  const schedules = new ScheduleStore(database);
   const edits = new DefinitionEditStore(database);
   const editing = {
     uidKey, newId,
@@ -206,7 +229,7 @@ async function assemble(
   const webhookService = new WebhookService(factories, webhooks, automations, edits, {
     ...editing, ingressUrl: config.ingressUrl, random: () => randomBytes(32), sealing: (value) => secrets.sealing(value),
   });
-  const automationService = new AutomationService(factories, automations, webhooks, edits, editing);
+  const automationService = new AutomationService(factories, automations, schedules, webhooks, edits, { ...editing, nowMs });
 
   const receiver = new Receiver({
     serving, deliveries,
@@ -216,14 +239,19 @@ async function assemble(
     isDiskLow: () => disk.isLow(),
     nowMs, newId,
     wake: () => engine.wake(),
+    tell: (runId) => news.tell(runId),
     report: (fault) => log.fault('a delivery failed', fault),
   });
+  const scheduling = new ScheduleService(schedules, {
+    serverAgent: serverAgent(config), waitingRuns, isDiskLow: () => disk.isLow(), nowMs, newId, wake: () => engine.wake(), tell: (runId) => news.tell(runId), log,
+  });
+  const scheduler = new Scheduler(() => scheduling.look(), (fault) => log.fault('schedules could not be looked at', fault));
   const answers = new IdempotencyStore(database);
-  const housekeeping = new Housekeeping(engine, deliveries, keyUses, answers, log, nowMs, config.identityRetentionDays);
+  const housekeeping = new Housekeeping(engine, repositories, deliveries, keyUses, answers, scheduler, log, nowMs, config.identityRetentionDays);
   const addresses = new ClientAddresses(config.trustedProxies);
   const budgets = new Budgets({ requestsPerMinute: config.apiRequestsPerMinute, failuresPerMinute: config.apiFailuresPerMinute }, nowMs);
   const guard = new AccessGuard(keys, keyUses, budgets);
-  const readiness = new Readiness(() => disk.isLow());
+  const readiness = new Readiness(() => disk.isLow(), { sandbox: () => engine.means(), agents: () => agentsFound(options.profiles, config.searchPath) });
   const app = await createHttp({
     config, log, guard, addresses,
     idempotency: new Idempotency(answers, (fault) => log.fault('the answer to an idempotency key could not be kept', fault)),
@@ -233,7 +261,7 @@ async function assemble(
   });
 
   return {
-    config, database, app, installation, factories, keyUses, definitions, webhooks, secrets, runs, serving, loops, engine,
+    config, database, app, installation, factories, keyUses, definitions, webhooks, secrets, runs, serving, loops, engine, scheduler,
     async start() {
       await disk.start();
       if (config.databaseUrl === undefined) await Promise.all([factories.freeAll(), answers.freeAll()]); // nobody else can hold one
@@ -242,6 +270,7 @@ async function assemble(
       await app.listen({ port: config.port, host: config.host, backlog: 4_096 });
       for (const factory of await factories.list(100_000)) await loops.add(factory);
       engine.start();
+      await scheduler.ask();
     },
     async stop() {
       readiness.stop();
@@ -249,6 +278,7 @@ async function assemble(
       await app.close();
       await keyUses.write().catch((fault: unknown) => log.fault('the uses of keys could not be noted', fault));
       await loops.stop();
+      await scheduler.stop();
       await engine.stop();
       disk.stop();
       await database.close();

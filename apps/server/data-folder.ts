@@ -1,5 +1,5 @@
 /** The data folder belongs to one process at a time: a second one is refused before it touches anything. */
-import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 
@@ -23,6 +23,23 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
   }
   if ((statSync(folder).mode & 0o077) !== 0) closeToOthers(folder);
   return hold(folder);
+}
+
+/** Whether a process holds the folder now; makes and changes nothing. */
+export function isDataFolderUsed(folder: string): boolean {
+  const file = join(folder, 'lock.sqlite');
+  if (!existsSync(file)) return false;
+  let lock: Database.Database | undefined;
+  try {
+    lock = new Database(file, { readonly: true, fileMustExist: true, timeout: 0 });
+    lock.prepare('SELECT count(*) FROM sqlite_master').get();
+    return false;
+  } catch (error) {
+    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY') === true) return true;
+    throw error;
+  } finally {
+    lock?.close();
+  }
 }
 
 // Keys and payloads lie inside: nobody else may look.

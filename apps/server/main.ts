@@ -3,14 +3,27 @@ import 'reflect-metadata';
 import type { BuiltInAgent } from './execution/agents.ts';
 import { start } from './start.ts';
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
 /** Runs until a signal; answers the exit code. `builtInAgent`: see StartIo. */
 export async function serve(argv: readonly string[], builtInAgent?: BuiltInAgent): Promise<number> {
   process.umask(0o077); // what the data folder holds is for its owner only, also when it is copied
+  const stop = asked(); // from now on: runs may be claimed before everything else has begun
   const service = await start(argv, { environment: process.env, cwd: process.cwd(), stdout: process.stdout, stderr: process.stderr, builtInAgent });
   if (typeof service === 'number') return service;
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
+  await stop;
+  void asked().then(() => service.engine.hurry()); // whoever asks twice does not want to wait; a third time ends the process as it stands
   await service.stop();
   return 0;
+}
+
+/** Resolves with the next signal that asks the process to end. */
+function asked(): Promise<void> {
+  return new Promise((resolve) => {
+    const heard = (): void => {
+      for (const signal of SIGNALS) process.off(signal, heard);
+      resolve();
+    };
+    for (const signal of SIGNALS) process.on(signal, heard);
+  });
 }

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { deriveUid } from '#reconcile';
+import { HOW_TO_CONFIGURE_A_MODEL, modelChoice } from '#runs';
 import { secretFromRandom, secretUse } from '#authentication';
 import { compose, type Service } from './compose.ts';
 import { ConfigFaults, readConfig, type Config } from './config.ts';
@@ -70,12 +71,35 @@ async function begin(service: Service, { factory, example }: Arguments, io: Star
     `Millwright is running at ${service.config.publicUrl}/`,
     ...adminLines(admin, io),
     `Sandbox for runs: ${description}`,
-    ...(isConfining(guarantees) ? [] : ['  Runs are NOT fully isolated on this machine: the configured command can see more than its workspace. Install bubblewrap to change that.']),
+    ...(isConfining(guarantees) ? [] : isolationLines(service.config)),
     ...(service.config.runNetwork.kind === 'host' ? ['  Runs have the NETWORK OF THIS MACHINE (MILLWRIGHT_RUN_NETWORK=host): this service, private networks and cloud metadata included. Deliveries do not get it.'] : []),
     ...(service.config.allowUnsandboxed ? ['  Agents start also WITHOUT A SANDBOX (MILLWRIGHT_ALLOW_UNSANDBOXED=true).'] : []),
+    ...agentLines(service.config),
     ...(main === undefined ? [] : await factoryLines(service, main.uid)),
     '',
+    'Start a run with:                 npx millwright run --prompt "Say hello" --follow',
+    'See what this machine lacks with: npx millwright doctor',
+    '',
   ]);
+}
+
+function isolationLines({ allowUnsandboxed }: Config): string[] {
+  const refused = allowUnsandboxed ? '' : ' Agents that take commands do not start like this; the demo model and a command of yours do.';
+  return [`  Runs are NOT fully isolated on this machine: they can see more than their workspace.${refused} Install bubblewrap to change that.`];
+}
+
+/** What works on runs that name nothing themselves. */
+function agentLines({ runCommand, agentEnvironment }: Config): string[] {
+  if (runCommand !== undefined) return ['Runs get: the command of MILLWRIGHT_RUN_COMMAND'];
+  const choice = modelChoice(agentEnvironment);
+  switch (choice.kind) {
+    case 'demo':
+      return ['Runs get: the built-in agent with the demo model, because no model is configured', `  To have a real one, ${HOW_TO_CONFIGURE_A_MODEL}.`];
+    case 'wrong':
+      return ['Runs get: the built-in agent, which CANNOT WORK like this', `  ${choice.variable} ${choice.rule}.`];
+    case 'endpoint':
+      return [`Runs get: the built-in agent with the model ${choice.endpoint.modelId} of ${new URL(choice.endpoint.baseUrl).origin}`];
+  }
 }
 
 function adminLines(admin: { file?: string; key?: string }, io: StartIo): string[] {

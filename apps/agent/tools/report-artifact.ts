@@ -6,19 +6,21 @@ import { onFiles } from './file-failures.ts';
 import { failed, tool } from './types.ts';
 import type { Outcome, ToolContext } from './types.ts';
 
-/** What was reported. A file or plan has `path` (absolute, links resolved) and `size_bytes`, a pull request has `url`. */
+/** What was reported. A file or plan has `path` (absolute, links resolved) and `size_bytes`, a pull request has `url` and, where it was told, `branch`. */
 export interface Artifact {
   type: 'FILE' | 'PLAN' | 'PULL_REQUEST';
   title: string;
   path?: string;
   size_bytes?: number;
   url?: string;
+  branch?: string;
 }
 
 const input = z.object({
   type: z.enum(['FILE', 'PLAN', 'PULL_REQUEST']),
   path: z.string().min(1).optional().describe('The file, for FILE and PLAN'),
   url: z.string().max(2_000).optional().describe('Where the pull request is, for PULL_REQUEST'),
+  branch: z.string().regex(/^[^\s\p{Cc}]{1,200}$/u).optional().describe('Its branch, for PULL_REQUEST'),
   title: z.string().min(1).max(200).optional().describe('What people call it; otherwise the name of the file'),
 });
 
@@ -33,7 +35,7 @@ export const reportArtifact = tool({
     title: `Report ${path === undefined ? (url ?? type) : places.shown(path)}`,
     ...(path === undefined ? {} : { locations: [{ path: places.absolute(path) }] }),
   }),
-  run: ({ type, path, url, title }, context) => (type === 'PULL_REQUEST' ? pullRequest(url, title) : file(type, path, title, context)),
+  run: ({ type, path, url, branch, title }, context) => (type === 'PULL_REQUEST' ? pullRequest(url, branch, title) : file(type, path, title, context)),
 });
 
 async function file(type: 'FILE' | 'PLAN', path: string | undefined, title: string | undefined, { places }: ToolContext): Promise<Outcome> {
@@ -46,11 +48,11 @@ async function file(type: 'FILE' | 'PLAN', path: string | undefined, title: stri
   });
 }
 
-async function pullRequest(url: string | undefined, title: string | undefined): Promise<Outcome> {
+async function pullRequest(url: string | undefined, branch: string | undefined, title: string | undefined): Promise<Outcome> {
   const parsed = url !== undefined && URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !['https:', 'http:'].includes(parsed.protocol)) return failed('an artifact of type PULL_REQUEST needs a url that begins with https://');
   if (parsed.username !== '' || parsed.password !== '') return failed('the url must not hold credentials');
-  return reported({ type: 'PULL_REQUEST', title: title ?? parsed.pathname, url: parsed.href });
+  return reported({ type: 'PULL_REQUEST', title: title ?? parsed.pathname, url: parsed.href, ...(branch === undefined ? {} : { branch }) });
 }
 
 function reported(artifact: Artifact): Outcome {

@@ -9,14 +9,19 @@ import { toAutomationMember, toFileKeys } from './wire.ts';
 /** As many as the schema takes: of a longer list it refuses the whole. */
 const TRIGGERS_MAX = 50;
 const ENTRIES_MAX = 100;
+const GROUP_LENGTH_MAX = 200;
 const SOME_TRIGGER = { provider: 'schedule', cron: '@daily' };
 const SOME_SECRET = { name: 'SECRET' };
 
 /** What the rules of automation files refuse in the body of a create or a change, each by its pointer. The body may be anything. */
 export function automationRequestErrors(body: unknown): MemberError[] {
-  const { prompt, triggers, agent, network } = membersOf(body);
+  const { prompt, triggers, agent, network, concurrency } = membersOf(body);
   const { skill_spec: skill } = membersOf(agent);
-  const readable = { triggers: readableTriggers(triggers), agent: readableAgent(membersOf(agent)), network: { allow: readableTexts(membersOf(network)['allow'], () => 'example.com') } };
+  const { group } = membersOf(concurrency);
+  const readable = {
+    triggers: readableTriggers(triggers), agent: readableAgent(membersOf(agent)), network: { allow: readableTexts(membersOf(network)['allow'], () => 'example.com') },
+    ...(isText(group) ? { concurrency: { group: group.slice(0, GROUP_LENGTH_MAX) } } : {}),
+  };
   const skillNames = typeof skill === 'string' && isSkillReference(skill) ? [skill] : []; // whether it exists, the factory knows
   const { problems } = checkAutomationValue('automation', toFileKeys(readable as AutomationPatch), typeof prompt === 'string' ? prompt : 'none', { webhooks: [], skillNames }, {});
   return memberErrorsOf(problems, toAutomationMember);

@@ -6,6 +6,7 @@ import type { Access } from '../store/access.ts';
 import type { AutomationStore } from '../store/automations.ts';
 import type { DefinitionEditStore, EditContext, EditDecision, EditOutcome } from '../store/definition-edits.ts';
 import type { FactoryStore } from '../store/factories.ts';
+import type { ScheduleStore } from '../store/schedules.ts';
 import type { AutomationRow } from '../store/tables.ts';
 import type { WebhookStore } from '../store/webhooks.ts';
 import { isManaged } from '../factories/items.ts';
@@ -17,7 +18,7 @@ import { pageOf, placeOf } from '../http/pages.ts';
 import { definitionOf } from '../webhooks/edits.ts';
 import { changedAutomation, createdAutomation, deletedAutomation } from './edits.ts';
 import { refuseChange, refuseCreate, refuseDelete } from './managed-files.ts';
-import { toAutomationItem } from './wire.ts';
+import { toAutomationItem, type AutomationView } from './wire.ts';
 
 /** A parsed list query. */
 export interface AutomationListQuery {
@@ -28,6 +29,7 @@ export interface AutomationListQuery {
 export interface AutomationSurroundings {
   uidKey: Uint8Array;
   newId(): string;
+  nowMs(): number;
   /** Makes what was committed the serving state of this process. */
   changed(): Promise<void>;
 }
@@ -36,11 +38,13 @@ export class AutomationService {
   private readonly factories: FactoryStore;
   private readonly automations: AutomationStore;
   private readonly webhooks: WebhookStore;
+  private readonly schedules: ScheduleStore;
   private readonly edits: DefinitionEditStore;
   private readonly around: AutomationSurroundings;
 
-  constructor(factories: FactoryStore, automations: AutomationStore, webhooks: WebhookStore, edits: DefinitionEditStore, around: AutomationSurroundings) {
+  constructor(factories: FactoryStore, automations: AutomationStore, schedules: ScheduleStore, webhooks: WebhookStore, edits: DefinitionEditStore, around: AutomationSurroundings) {
     this.factories = factories;
+    this.schedules = schedules;
     this.automations = automations;
     this.webhooks = webhooks;
     this.edits = edits;
@@ -53,28 +57,28 @@ export class AutomationService {
     const digest = queryDigest({ list: 'automations', factoryUid });
     const [after] = placeOf(cursor, digest, ['string']) ?? [];
     const { page, pageInfo } = pageOf(await this.automations.list(factoryUid, limit + 1, after as string | undefined), limit, digest, ({ slug }) => [slug]);
-    const fired = await this.automations.lastFired(factoryUid, page.map(({ uid }) => uid));
-    return { automations: page.map((automation) => toAutomationItem(automation, { isManaged: isManaged(factory), lastFiredAtMs: fired.get(automation.uid) })), page_info: pageInfo };
+    const viewOf = await this.views(factoryUid, page.map(({ uid }) => uid));
+    return { automations: page.map((automation) => toAutomationItem(automation, { ...viewOf(automation.uid), isManaged: isManaged(factory) })), page_info: pageInfo };
   }
 
   async get(factoryUid: string, uid: string, access: Access): Promise<AutomationItem> {
     const factory = await visibleFactory(this.factories, factoryUid, access);
     const automation = await this.found(factoryUid, uid);
-    const fired = await this.automations.lastFired(factoryUid, [uid]);
-    return toAutomationItem(automation, { isManaged: isManaged(factory), lastFiredAtMs: fired.get(uid) });
+    const viewOf = await this.views(factoryUid, [uid]);
+    return toAutomationItem(automation, { ...viewOf(uid), isManaged: isManaged(factory) });
   }
 
   async create(factoryUid: string, wanted: AutomationCreate, by: Caller): Promise<AutomationItem> {
     await visibleFactory(this.factories, factoryUid, by.access);
-    const outcome = await this.edits.edit(factoryUid, (factory) => answering(createdAutomation(factory, wanted, this.around.uidKey), undefined), this.contextOf<AutomationItem>(by));
+    const outcome = await this.edits.edit(factoryUid, (factory) => answering(createdAutomation(factory, wanted, this.around.uidKey), { schedules: [], nowMs: this.around.nowMs() }), this.contextOf<AutomationItem>(by));
     return this.done(outcome, async () => refuseCreate(wanted, await this.slugs(factoryUid), await this.neighbours(factoryUid)));
   }
 
   /** Acts on the next delivery; what was accepted before keeps its snapshot. contract 5. */
   async change(factoryUid: string, uid: string, wanted: AutomationPatch, isWanted: WantedVersion, by: Caller): Promise<AutomationItem> {
     await visibleFactory(this.factories, factoryUid, by.access);
-    const fired = await this.automations.lastFired(factoryUid, [uid]);
-    const decide = (factory: Parameters<typeof changedAutomation>[0]): EditDecision<AutomationItem, Refusal> => answering(changedAutomation(factory, wanted, isWanted, this.around.uidKey), fired.get(uid));
+    const viewOf = await this.views(factoryUid, [uid]);
+    const decide = (factory: Parameters<typeof changedAutomation>[0]): EditDecision<AutomationItem, Refusal> => answering(changedAutomation(factory, wanted, isWanted, this.around.uidKey), viewOf(uid));
     const outcome = await this.edits.edit(factoryUid, decide, { ...this.contextOf<AutomationItem>(by), automationUid: uid });
     return this.done(outcome, async () => {
       const automation = await this.found(factoryUid, uid);
@@ -92,6 +96,14 @@ export class AutomationService {
     const automation = await this.automations.find(uid);
     if (automation === undefined || automation.factory_uid !== factoryUid) throw notFound('the automation');
     return automation;
+  }
+
+  /** What items say beside their rows, looked up for all of them at once. */
+  private async views(factoryUid: string, uids: readonly string[]): Promise<(uid: string) => DashboardView> {
+    const fired = await this.automations.lastFired(factoryUid, uids);
+    const stored = await this.schedules.of(uids);
+    const nowMs = this.around.nowMs();
+    return (uid) => ({ lastFiredAtMs: fired.get(uid), schedules: stored.filter(({ automationUid }) => automationUid === uid), nowMs });
   }
 
   private contextOf<Answer>(by: Caller): EditContext<Answer> {
@@ -122,6 +134,8 @@ export class AutomationService {
   }
 }
 
-function answering(decided: EditDecision<AutomationRow, Refusal>, lastFiredAtMs: number | undefined): EditDecision<AutomationItem, Refusal> {
-  return decided.ok ? { ...decided, answer: (after) => toAutomationItem(decided.answer(after), { isManaged: false, lastFiredAtMs }) } : decided;
+type DashboardView = Omit<AutomationView, 'isManaged'>;
+
+function answering(decided: EditDecision<AutomationRow, Refusal>, view: DashboardView): EditDecision<AutomationItem, Refusal> {
+  return decided.ok ? { ...decided, answer: (after) => toAutomationItem(decided.answer(after), { ...view, isManaged: false }) } : decided;
 }

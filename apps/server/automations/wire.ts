@@ -3,7 +3,9 @@ import type { Automation as AutomationItem, AutomationAgent, AutomationCreate, A
 import type { AutomationDefinition, FileKeys, Trigger } from '#definitions';
 import type { JsonValue } from '#filters';
 import { toAgentConfig, withoutAbsent } from '#runs';
+import type { Schedule } from '../store/schedules.ts';
 import type { AutomationRow } from '../store/tables.ts';
+import { toScheduleItems } from '../schedules/items.ts';
 import { toTime } from '../http/times.ts';
 import type { ToMember } from '../webhooks/edit-ground.ts';
 
@@ -12,15 +14,21 @@ export interface AutomationView {
   /** Whether files decide it. */
   isManaged: boolean;
   lastFiredAtMs?: number;
+  /** Its schedules that were looked at, and the time. */
+  schedules: readonly Schedule[];
+  nowMs: number;
 }
 
 /** `agent` is what the automation itself says, before factory and server. */
-export function toAutomationItem(automation: AutomationRow, { isManaged, lastFiredAtMs }: AutomationView): AutomationItem {
-  const { description, triggers, prompt, agent, concurrency, limits, network } = JSON.parse(automation.definition) as AutomationDefinition;
+export function toAutomationItem(automation: AutomationRow, { isManaged, lastFiredAtMs, schedules, nowMs }: AutomationView): AutomationItem {
+  const definition = JSON.parse(automation.definition) as AutomationDefinition;
+  const { description, triggers, prompt, agent, concurrency, limits, network } = definition;
+  const isEnabled = automation.enabled === 1;
   return {
-    uid: automation.uid, slug: automation.slug, name: automation.name, enabled: automation.enabled === 1, triggers: triggers.map(toTriggerItem), prompt,
+    uid: automation.uid, slug: automation.slug, name: automation.name, enabled: isEnabled, triggers: triggers.map(toTriggerItem), prompt,
     agent: toAgentConfig(agent) as AutomationAgent,
     ...withoutAbsent({ description, concurrency: concurrency && withoutAbsent({ group: concurrency.group, when_busy: concurrency.whenBusy }), limits, network: network as AutomationItem['network'] }),
+    ...withoutAbsent({ schedules: toScheduleItems(automation.uid, definition, { isEnabled, stored: schedules, nowMs }) }),
     version: automation.version, revision: automation.revision, file: isManaged && automation.path !== '' ? automation.path : null,
     created_at: toTime(automation.created_at), updated_at: toTime(automation.updated_at), last_fired_at: lastFiredAtMs === undefined ? null : toTime(lastFiredAtMs),
   };

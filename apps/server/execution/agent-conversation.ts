@@ -1,21 +1,31 @@
-/** One turn with a coding agent over the Agent Client Protocol: session found again or made, prompt in, updates out, an end. reference: Running real coding agents. */
-import { client, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
-import type { ClientContext, InitializeResponse, McpServer, NewSessionResponse, RequestPermissionRequest, SessionNotification, SessionUpdate, StopReason } from '@agentclientprotocol/sdk';
-import { CANCEL_ASK_MS, type LaunchProfile } from '#runs';
+/** The conversation with a coding agent over the Agent Client Protocol: session found again or made, prompts in, updates out, an end. reference: Running real coding agents. */
+import { client, methods, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
+import type {
+  ClientContext, InitializeResponse, McpServer, NewSessionResponse, PromptResponse, RequestPermissionRequest, SessionModeState, SessionNotification, SessionUpdate, StopReason,
+} from '@agentclientprotocol/sdk';
+import { CANCEL_ASK_MS, joined, PLAN_FIRST, type LaunchProfile } from '#runs';
+import { agentStream } from './agent-stream.ts';
+import { agentFailure, TooLate, Unconfigurable, type AgentFailure, type Stage } from './agent-failures.ts';
 
 /** What an agent is asked to do in one execution. */
 export interface AgentTask {
   profile: LaunchProfile;
   /** Absolute path of the working directory, as the agent sees it. */
   cwd: string;
-  prompt: string;
   basePrompt?: string;
   modelId?: string;
+  /** Session mode to work in where the agent has it; undefined: its own. */
+  mode?: string;
   mcpServers: readonly McpServer[];
   /** Session of an earlier execution of this run. */
   sessionId?: string;
-  /** What was said so far, for an agent that cannot find its session again. */
-  digest?: string;
+}
+
+/** One thing that the agent is told. */
+export interface Message {
+  text: string;
+  /** It is to plan only. */
+  isPlan: boolean;
 }
 
 /** What the driver needs of the world around it. */
@@ -26,6 +36,12 @@ export interface AgentSurroundings {
   onUpdate(update: SessionUpdate): void;
   /** A session exists under this ID: worth remembering before anything else happens. */
   onSession(sessionId: string, how: SessionOrigin): Promise<void>;
+  /** What the session is told first. */
+  first(how: SessionOrigin): Promise<Message>;
+  /** A turn has ended: what the session is told next; undefined: nothing, the conversation is over. An agent that is gone hears nothing more. */
+  next(isGone: boolean): Promise<Message | undefined>;
+  /** The agent's answer to one prompt, which may tell what that took. */
+  onAnswer(response: PromptResponse): void;
   /** The ID of the option that was chosen; undefined: nobody decides any more. */
   decide(request: RequestPermissionRequest, signal: AbortSignal): Promise<string | undefined>;
   /** Aborted when the run is to be cancelled. */
@@ -34,108 +50,186 @@ export interface AgentSurroundings {
 
 export type SessionOrigin = 'new' | 'resumed' | 'loaded' | 'retold';
 
-/** How the turn ended. `failed` messages are for the run's owner and hold nothing that a process printed. */
-export type TurnEnd = { kind: 'stopped'; reason: StopReason; answer: string } | { kind: 'cancelled' } | { kind: 'failed'; stage: 'start' | 'session' | 'prompt'; message: string };
+/** How the conversation ended. `failed` messages are for the run's owner and hold nothing that a process printed. */
+export type TurnEnd = { kind: 'stopped'; reason: StopReason; answer: string } | { kind: 'cancelled' } | AgentFailure;
 
 /** Milliseconds an agent may take to introduce itself: some load a megabyte of JavaScript on a cold disk. */
 const START_MS_MAX = 60_000;
 /** Milliseconds for a session: MCP servers are started in it. */
 const SESSION_MS_MAX = 120_000;
-/** Bytes of one protocol message; a flood without a line break is no protocol. */
-const MESSAGE_BYTES_MAX = 16 * 1_048_576;
 /** Characters of the answer that are kept for the run's end. */
 const ANSWER_LENGTH_MAX = 100_000;
+/** Session mode of agents that can only plan. */
+const PLAN_MODE = 'plan';
 
-/** Speaks with the agent until its turn has ended, it has gone, or a cancel was not heeded in time. Never rejects. */
-export async function converse(task: AgentTask, around: AgentSurroundings): Promise<TurnEnd> {
-  const turn = new Turn(task, around);
-  return turn.run();
-}
+/** What a session offers to choose from. */
+type Offered = Pick<NewSessionResponse, 'modes' | 'configOptions'>;
 
-class Turn {
+export class Conversation {
+  /** Settles, without ever rejecting, when the conversation is over, the agent has gone, or a cancel was not heeded in time. */
+  readonly ended: Promise<TurnEnd>;
   private readonly task: AgentTask;
   private readonly around: AgentSurroundings;
-  private stage: 'start' | 'session' | 'prompt' = 'start';
-  private sessionId: string | undefined;
-  /** Replayed history of a loaded session is no news. */
-  private isReplaying = false;
+  private stage: Stage = 'start';
+  private sessionId = '';
+  private agent: ClientContext | undefined;
+  private modes: SessionModeState | undefined;
   private answer = '';
+  /** Prompts of the turn that runs; undefined between two turns. */
+  private prompts: Promise<PromptResponse | undefined>[] | undefined;
+  /** Aborted when the turn ends: whoever still decides for it decides for nobody. */
+  private turnOver = new AbortController();
+  private readonly waiting: Message[] = [];
+  private hasAnswered = false;
+  private isGone = false;
 
   constructor(task: AgentTask, around: AgentSurroundings) {
     this.task = task;
     this.around = around;
+    this.ended = this.run();
   }
 
-  async run(): Promise<TurnEnd> {
-    const stream = ndJsonStream(this.around.output, this.around.input, { maxMessageBytes: MESSAGE_BYTES_MAX });
-    const connection = this.app().connect(stream);
+  /** Whether a prompt is being worked on. */
+  isInTurn(): boolean {
+    return this.prompts !== undefined;
+  }
+
+  /** Tells the agent something while it works; between two turns it is the next thing that it is told. */
+  say(message: Message): void {
+    if (this.prompts === undefined || this.agent === undefined) return void this.waiting.push(message);
+    // An agent that does not take it now is told when it has ended its turn.
+    this.prompts.push(this.prompted(this.agent, this.textOf(message)).catch(() => void this.waiting.push(message)));
+  }
+
+  private async run(): Promise<TurnEnd> {
+    const connection = this.app().connect(agentStream(this.around.output, this.around.input, (update) => this.update(update)));
     try {
       return await Promise.race([this.take(connection.agent), this.gone(connection.closed), this.unheeded()]);
     } catch (error) {
-      return this.around.cancel.aborted ? { kind: 'cancelled' } : { kind: 'failed', stage: this.stage, message: words(this.stage, this.task.profile.id, error) };
+      return this.around.cancel.aborted ? { kind: 'cancelled' } : agentFailure(this.stage, this.task.profile, error, connection.signal.aborted);
     } finally {
+      this.turnOver.abort();
       connection.close();
     }
   }
 
   private app() {
     return client({ name: 'millwright' })
-      .onNotification(methods.client.session.update, ({ params }) => this.update(params))
       .onRequest(methods.client.session.requestPermission, async ({ params, signal }) => {
-        const optionId = this.around.cancel.aborted ? undefined : await this.around.decide(params, AbortSignal.any([signal, this.around.cancel]));
+        const optionId = await this.decided(params, AbortSignal.any([signal, this.around.cancel, this.turnOver.signal]));
         return { outcome: optionId === undefined ? { outcome: 'cancelled' as const } : { outcome: 'selected' as const, optionId } };
       });
+  }
+
+  /** Only for what it does in our turn. */
+  private async decided(request: RequestPermissionRequest, signal: AbortSignal): Promise<string | undefined> {
+    if (signal.aborted || !this.isInTurn() || request.sessionId !== this.sessionId) return undefined;
+    return this.around.decide(request, signal);
   }
 
   private async take(agent: ClientContext): Promise<TurnEnd> {
     const hello = await timely(START_MS_MAX, agent.request(methods.agent.initialize, {
       protocolVersion: PROTOCOL_VERSION, clientCapabilities: {}, clientInfo: { name: 'millwright', version: '1' },
     }));
-    this.stage = 'session';
+    this.understand(hello);
+    [this.stage, this.agent] = ['session', agent];
     const origin = await timely(SESSION_MS_MAX, this.open(agent, hello));
-    const sessionId = this.sessionId as string;
-    await this.around.onSession(sessionId, origin);
+    await this.around.onSession(this.sessionId, origin);
+    this.around.cancel.addEventListener('abort', () => void this.askToStop(agent), { once: true });
     this.stage = 'prompt';
-    this.around.cancel.addEventListener('abort', () => void agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => undefined), { once: true });
-    if (this.around.cancel.aborted) return { kind: 'cancelled' };
-    const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: this.promptFor(origin) }] });
-    if (stopReason === 'cancelled' || this.around.cancel.aborted) return { kind: 'cancelled' };
-    return { kind: 'stopped', reason: stopReason, answer: this.answer };
+    let message: Message | undefined = await this.around.first(origin);
+    if (origin === 'new' || origin === 'retold') message = { ...message, text: joined([this.prefix(), message.text]) };
+    for (;;) {
+      if (this.around.cancel.aborted) return { kind: 'cancelled' };
+      const response = await this.turn(agent, message);
+      if (this.around.cancel.aborted) return { kind: 'cancelled' };
+      this.hasAnswered = true;
+      message = this.waiting.shift() ?? (await this.around.next(this.isGone)) ?? this.waiting.shift();
+      if (message === undefined) return { kind: 'stopped', reason: response.stopReason, answer: this.answer };
+    }
+  }
+
+  private understand({ protocolVersion }: InitializeResponse): void {
+    if (protocolVersion === PROTOCOL_VERSION) return;
+    throw new Unconfigurable(`the agent ${this.task.profile.id} speaks version ${protocolVersion} of the protocol, and the service version ${PROTOCOL_VERSION}: install a version of the agent that speaks it too`);
+  }
+
+  /** What is open is answered first, as the protocol wants it. */
+  private async askToStop(agent: ClientContext): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    await agent.notify(methods.agent.session.cancel, { sessionId: this.sessionId }).catch(() => undefined);
+  }
+
+  /** One turn: it is over when everything that the agent was told in it is answered. */
+  private async turn(agent: ClientContext, message: Message): Promise<PromptResponse> {
+    await this.setMode(agent, message.isPlan ? PLAN_MODE : this.task.mode);
+    this.answer = '';
+    this.turnOver = new AbortController();
+    const prompts: Promise<PromptResponse | undefined>[] = (this.prompts = [this.prompted(agent, this.textOf(message))]);
+    try {
+      let last: PromptResponse | undefined;
+      for (let at = 0; at < prompts.length; at += 1) {
+        last = (await prompts[at]) ?? last;
+        // What the agent said before its answer is heard before its turn is over.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return last as PromptResponse;
+    } finally {
+      this.prompts = undefined;
+      this.turnOver.abort();
+    }
+  }
+
+  private async prompted(agent: ClientContext, text: string): Promise<PromptResponse> {
+    const response = await agent.request(methods.agent.session.prompt, { sessionId: this.sessionId, prompt: [{ type: 'text', text }] });
+    this.around.onAnswer(response);
+    return response;
+  }
+
+  private textOf({ text, isPlan }: Message): string {
+    return isPlan && !this.hasMode(PLAN_MODE) ? joined([PLAN_FIRST, text]) : text;
   }
 
   /** The ladder: resume, else load, else a new session that is told what was said. */
   private async open(agent: ClientContext, { agentCapabilities }: InitializeResponse): Promise<SessionOrigin> {
-    const { task } = this;
-    const place = { cwd: task.cwd, mcpServers: [...task.mcpServers] };
-    const { sessionId } = task;
-    if (sessionId !== undefined) {
+    const { cwd, mcpServers, sessionId, profile } = this.task;
+    const place = { cwd, mcpServers: [...mcpServers] };
+    if (sessionId !== undefined && profile.resume !== 'none') {
       this.sessionId = sessionId;
-      if (agentCapabilities?.sessionCapabilities?.resume && (await succeeded(agent.request(methods.agent.session.resume, { ...place, sessionId })))) return 'resumed';
-      if (agentCapabilities?.loadSession === true && (await this.loaded(agent, { ...place, sessionId }))) return 'loaded';
+      const resumed = agentCapabilities?.sessionCapabilities?.resume ? await found(agent.request(methods.agent.session.resume, { ...place, sessionId })) : undefined;
+      const again = resumed ?? (agentCapabilities?.loadSession === true ? await found(agent.request(methods.agent.session.load, { ...place, sessionId })) : undefined);
+      if (again !== undefined) {
+        await this.opened(agent, sessionId, again);
+        return resumed === undefined ? 'loaded' : 'resumed';
+      }
     }
     const made = await agent.request(methods.agent.session.new, { ...place, ...this.systemPrompt() });
     this.sessionId = made.sessionId;
-    await this.configure(agent, made);
+    if (!(await this.opened(agent, made.sessionId, made))) throw new Unconfigurable(`the agent ${this.task.profile.id} offers no choice of model; leave model_id out`);
     return sessionId === undefined ? 'new' : 'retold';
   }
 
-  private async loaded(agent: ClientContext, request: { cwd: string; mcpServers: McpServer[]; sessionId: string }): Promise<boolean> {
-    this.isReplaying = true;
-    try {
-      return await succeeded(agent.request(methods.agent.session.load, request));
-    } finally {
-      this.isReplaying = false;
-    }
+  /** What a session offers, and the model that is wanted; false: it offers no choice of one. */
+  private async opened(agent: ClientContext, sessionId: string, { modes, configOptions }: Offered): Promise<boolean> {
+    this.modes = modes ? { ...modes } : undefined;
+    const { profile, modelId } = this.task;
+    if (modelId === undefined || profile.modelVia.kind !== 'option') return true;
+    const option = configOptions?.find(({ category, id }) => category === 'model' || id === 'model');
+    if (option !== undefined && option.currentValue !== modelId) await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value: modelId });
+    return option !== undefined;
   }
 
-  private async configure(agent: ClientContext, { sessionId, modes, configOptions }: NewSessionResponse): Promise<void> {
-    const { profile, modelId } = this.task;
-    const mode = modes?.availableModes.find(({ id }) => id === profile.mode);
-    if (mode !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode.id });
-    if (modelId === undefined || profile.modelVia.kind !== 'option') return;
-    const option = configOptions?.find(({ category, id }) => category === 'model' || id === 'model');
-    if (option === undefined) throw new Unconfigurable(`the agent ${profile.id} offers no choice of model; leave model_id out`);
-    await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value: modelId });
+  /** Where the agent has it and is in another one. A turn without a wish leaves the planning of the turn before it. */
+  private async setMode(agent: ClientContext, wanted: string | undefined): Promise<void> {
+    const { modes } = this;
+    const mode = wanted ?? (modes?.currentModeId === PLAN_MODE ? modes.availableModes.find(({ id }) => id !== PLAN_MODE)?.id : undefined);
+    if (modes === undefined || mode === undefined || mode === modes.currentModeId || !this.hasMode(mode)) return;
+    await agent.request(methods.agent.session.setMode, { sessionId: this.sessionId, modeId: mode });
+    modes.currentModeId = mode;
+  }
+
+  private hasMode(wanted: string): boolean {
+    return this.modes?.availableModes.some(({ id }) => id === wanted) === true;
   }
 
   private systemPrompt(): { _meta?: Record<string, unknown> } {
@@ -143,26 +237,29 @@ class Turn {
     return basePrompt !== undefined && profile.systemPromptVia === 'capability' ? { _meta: { systemPrompt: basePrompt } } : {};
   }
 
-  private promptFor(origin: SessionOrigin): string {
-    const { profile, basePrompt, prompt, digest } = this.task;
-    const isFresh = origin === 'new' || origin === 'retold';
-    const before = isFresh && profile.systemPromptVia === 'prefix' ? basePrompt : undefined;
-    const told = origin === 'retold' && digest !== undefined ? `What was said so far in this conversation:\n\n${digest}` : undefined;
-    return [before, told, prompt].filter((part) => part !== undefined && part !== '').join('\n\n');
+  private prefix(): string {
+    const { profile, basePrompt = '' } = this.task;
+    return profile.systemPromptVia === 'prefix' ? basePrompt : '';
   }
 
+  /** Replayed history of a loaded session is no news, and neither is what is said when a turn is over; what that took may still be told. */
   private update({ sessionId, update }: SessionNotification): void {
-    if (this.isReplaying || (this.sessionId !== undefined && sessionId !== this.sessionId)) return;
-    if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' && this.answer.length < ANSWER_LENGTH_MAX) this.answer += update.content.text;
+    if (this.stage !== 'prompt' || sessionId !== this.sessionId) return;
+    if (update.sessionUpdate === 'current_mode_update' && this.modes !== undefined) this.modes.currentModeId = update.currentModeId;
+    if (!this.isInTurn() && update.sessionUpdate !== 'usage_update') return;
+    if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' && typeof update.content.text === 'string' && this.answer.length < ANSWER_LENGTH_MAX) this.answer += update.content.text;
     this.around.onUpdate(update);
   }
 
   private async gone(closed: Promise<void>): Promise<TurnEnd> {
     await closed.catch(() => undefined);
+    this.isGone = true;
     // What the agent answered last may still be on its way to us.
-    await new Promise((resolve) => setImmediate(resolve));
+    for (let turns = 0; turns < 3; turns += 1) await new Promise((resolve) => setImmediate(resolve));
     if (this.around.cancel.aborted) return { kind: 'cancelled' };
-    return { kind: 'failed', stage: this.stage, message: `the agent ${this.task.profile.id} ended before it had answered; the log has what it said` };
+    // It had answered everything: what comes of that is decided where its answers are taken.
+    if (this.hasAnswered && !this.isInTurn()) return new Promise(() => undefined);
+    return agentFailure(this.stage, this.task.profile, undefined, true);
   }
 
   private unheeded(): Promise<TurnEnd> {
@@ -173,11 +270,6 @@ class Turn {
     });
   }
 }
-
-/** A task that this agent cannot be given; the message says what to change. */
-class Unconfigurable extends Error {}
-
-class TooLate extends Error {}
 
 async function timely<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -191,25 +283,7 @@ async function timely<T>(ms: number, work: Promise<T>): Promise<T> {
   }
 }
 
-async function succeeded(request: Promise<unknown>): Promise<boolean> {
-  return request.then(() => true, () => false);
+/** What an agent answers of a session that it finds again; undefined: it does not. */
+async function found(request: Promise<Offered | void>): Promise<Offered | undefined> {
+  return request.then((answer) => answer ?? {}, () => undefined);
 }
-
-/** Our words for what went wrong: an agent's own message may repeat what it was given. */
-function words(stage: 'start' | 'session' | 'prompt', agent: string, error: unknown): string {
-  if (error instanceof Unconfigurable) return error.message;
-  if (error instanceof TooLate) return `the agent ${agent} did not ${stage === 'start' ? 'introduce itself' : 'open a session'} in time`;
-  if (error instanceof RequestError && error.code === AUTH_REQUIRED) return `the agent ${agent} wants credentials: give the run a secret with its API key`;
-  const code = error instanceof RequestError ? ` (error ${error.code})` : '';
-  switch (stage) {
-    case 'start':
-      return `the agent ${agent} could not be started as an agent${code}; the log has what it said`;
-    case 'session':
-      return `the agent ${agent} could not open a session${code}; the log has what it said`;
-    case 'prompt':
-      return `the agent ${agent} failed in the middle of its work${code}; the log has what it said`;
-  }
-}
-
-/** JSON-RPC code of the protocol for missing credentials. */
-const AUTH_REQUIRED = -32_000;

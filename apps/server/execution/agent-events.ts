@@ -1,72 +1,123 @@
 /** What an agent tells while it works, as events of its run: joined, bounded and without secrets. contract 3 (events), 10. */
 import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
-import { redact, redactor, type Redactor } from '#runs';
+import { isCurrency, redactor, type Redactor } from '#runs';
 import type { RunEvent } from '../store/run-log.ts';
+import { tellingIn } from './agent-usage.ts';
+import { agentWords, type AgentWords } from './agent-words.ts';
+import { headAndTail } from './head-and-tail.ts';
 
 export interface AgentEvents {
   take(update: SessionUpdate): void;
-  /** Gives out what is held back. */
+  /** Gives out what was said so far: something else happens now. */
+  flush(): void;
+  /** Gives out what is held back: at the end of each turn. */
   finish(): void;
 }
 
 /** Milliseconds in which pieces of one message become one event. */
 const COLLECT_MS = 100;
-/** Characters of one event's text. */
-const TEXT_LENGTH_MAX = 16_384;
+/** Characters of one event's text: under 64 KiB of JSON whatever they are. */
+const TEXT_LENGTH_MAX = 10_000;
 /** Characters kept of what a tool was given and of what it answered. */
 const TOOL_TEXT_LENGTH_MAX = 4_096;
-/** Events of one execution; an agent that tells more is not told of any more. */
-const EVENTS_MAX = 20_000;
+/** Characters of a title, a path, a name. */
+const NAME_LENGTH_MAX = 500;
+/** Entries of a plan, and paths of a call. */
+const ENTRIES_MAX = 100;
+/** Bytes of one event. */
+const BODY_BYTES_MAX = 65_536;
+
+/** Of one turn: hours of ordinary work, and of a flood its beginning and what led to its end. */
+const HEAD = { items: 10_000, bytes: 4 * 1_048_576 };
+const TAIL = { items: 2_000, bytes: 2 * 1_048_576 };
+/** Bytes that an event costs beside its text. */
+const EVENT_COST_BYTES = 128;
 
 type Spoken = 'message' | 'thought';
+type Body = Readonly<Record<string, unknown>>;
 
 /** `onEvent` is called in order and must not throw. */
 export function agentEvents(secrets: readonly string[], nowMs: () => number, onEvent: (event: RunEvent) => void): AgentEvents {
-  let left = EVENTS_MAX;
-  const give = (kind: string, body: Readonly<Record<string, unknown>>): void => {
-    left -= 1;
-    if (left > 0) onEvent({ kind, atMs: nowMs(), body: clean(JSON.stringify(body), secrets) });
-    else if (left === 0) onEvent({ kind: 'status', atMs: nowMs(), body: JSON.stringify({ text: `… the agent told more than ${EVENTS_MAX} things: the rest is left out …` }) });
-  };
-  const speech = collected(secrets, (kind, text) => give(kind, { text }));
+  const words = agentWords(secrets);
+  const kept = headAndTail<RunEvent>({
+    head: HEAD,
+    tail: TAIL,
+    bytesOf: ({ body }) => Buffer.byteLength(body) + EVENT_COST_BYTES,
+    give: onEvent,
+    say: (text) => onEvent({ kind: 'status', atMs: nowMs(), body: JSON.stringify({ text }) }),
+    missing: ({ items }) => `… ${items} things that the agent told are left out …`,
+    nowMs,
+  });
+  let lastUsage = '';
+  const speech = collected(secrets, (kind, text) => kept.add({ kind, atMs: nowMs(), body: JSON.stringify({ text: words.sound(text) }) }));
   return {
     take: (update) => {
       const spoken = spokenIn(update);
       if (spoken !== undefined) return speech.add(spoken.kind, spoken.text);
-      const told = toldIn(update);
-      if (told === undefined) return;
+      const told = toldIn(update, words);
+      if (told === undefined || (told.kind === 'usage' && told.body === lastUsage)) return;
+      if (told.kind === 'usage') lastUsage = told.body;
       speech.flush();
-      give(told.kind, told.body);
+      kept.add({ ...told, atMs: nowMs() });
     },
-    finish: () => speech.flush(),
+    flush: () => speech.flush(),
+    finish: () => {
+      speech.flush();
+      kept.finish();
+    },
   };
 }
 
 function spokenIn(update: SessionUpdate): { kind: Spoken; text: string } | undefined {
   if (update.sessionUpdate !== 'agent_message_chunk' && update.sessionUpdate !== 'agent_thought_chunk') return undefined;
-  if (update.content.type !== 'text') return undefined;
+  if (update.content.type !== 'text' || typeof update.content.text !== 'string') return undefined;
   return { kind: update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought', text: update.content.text };
 }
 
-function toldIn(update: SessionUpdate): { kind: string; body: Record<string, unknown> } | undefined {
+function toldIn(update: SessionUpdate, words: AgentWords): { kind: string; body: string } | undefined {
   switch (update.sessionUpdate) {
     case 'tool_call':
-    case 'tool_call_update': {
-      const { toolCallId, title, kind, status, rawInput, content, locations } = update;
-      const body = {
-        tool_call_id: toolCallId, title: title ?? undefined, tool_kind: kind ?? undefined, status: status ?? undefined,
-        input: rawInput === undefined ? undefined : cut(JSON.stringify(rawInput) ?? ''),
-        output: content === undefined || content === null ? undefined : cut(content.map(textOf).join('\n')),
-        paths: locations?.map(({ path }) => path),
-      };
-      return { kind: update.sessionUpdate, body };
-    }
+    case 'tool_call_update':
+      return { kind: update.sessionUpdate, body: fitting((lengthMax) => callBody(update, words, lengthMax)) };
     case 'plan':
-      return { kind: 'plan', body: { entries: update.entries.slice(0, 100).map(({ content, priority, status }) => ({ content: cut(content), priority, status })) } };
+      return { kind: 'plan', body: fitting((lengthMax) => ({ entries: update.entries.slice(0, ENTRIES_MAX).map((entry) => planEntry(entry, words, lengthMax)) })) };
     case 'usage_update':
-      return { kind: 'usage', body: { context_tokens: update.used, context_tokens_max: update.size, cost: update.cost ?? undefined } };
+      return { kind: 'usage', body: JSON.stringify(usageBody(update, words)) };
     default:
       return undefined;
+  }
+}
+
+type CallUpdate = Extract<SessionUpdate, { sessionUpdate: 'tool_call' | 'tool_call_update' }>;
+
+function callBody({ toolCallId, title, kind, status, rawInput, content, locations }: CallUpdate, words: AgentWords, lengthMax: number): Body {
+  const name = (said: string | null | undefined): string | undefined => (typeof said === 'string' ? words.text(said, Math.min(NAME_LENGTH_MAX, lengthMax)) : undefined);
+  return {
+    tool_call_id: name(toolCallId), title: name(title), tool_kind: name(kind), status: name(status),
+    input: rawInput === undefined ? undefined : words.json(rawInput, lengthMax),
+    output: content === undefined || content === null ? undefined : words.text(content.map(textOf).join('\n'), lengthMax),
+    paths: locations?.slice(0, ENTRIES_MAX).map(({ path }) => name(path)),
+  };
+}
+
+function planEntry({ content, priority, status }: Extract<SessionUpdate, { sessionUpdate: 'plan' }>['entries'][number], words: AgentWords, lengthMax: number): Body {
+  return { content: words.text(content, lengthMax), priority: words.text(priority, lengthMax), status: words.text(status, lengthMax) };
+}
+
+function usageBody(update: Extract<SessionUpdate, { sessionUpdate: 'usage_update' }>, words: AgentWords): Body {
+  const { cost, sessionTokens } = tellingIn(update) ?? {};
+  const amount = words.number(cost?.amount);
+  return {
+    context_tokens: words.number(update.used), context_tokens_max: words.number(update.size), tokens: words.number(sessionTokens),
+    cost: cost === undefined || amount === undefined ? undefined : { amount, currency: isCurrency(cost.currency) ? cost.currency : undefined },
+  };
+}
+
+/** The body as JSON text, its parts the shorter the more of them there are. */
+function fitting(bodyOf: (lengthMax: number) => Body): string {
+  for (let lengthMax = TOOL_TEXT_LENGTH_MAX; ; lengthMax = Math.floor(lengthMax / 4)) {
+    const body = JSON.stringify(bodyOf(lengthMax));
+    if (Buffer.byteLength(body) <= BODY_BYTES_MAX || lengthMax === 0) return body;
   }
 }
 
@@ -81,38 +132,27 @@ function textOf(content: ToolCallContent): string {
   }
 }
 
-/** Head and tail of what is too long. */
-function cut(text: string): string {
-  if (text.length <= TOOL_TEXT_LENGTH_MAX) return text;
-  const half = TOOL_TEXT_LENGTH_MAX / 2;
-  return `${text.slice(0, half)}\n… ${text.length - TOOL_TEXT_LENGTH_MAX} characters left out …\n${text.slice(-half)}`;
-}
-
-/** A database text cannot hold NUL, and a secret in JSON has its escapes. */
-function clean(json: string, secrets: readonly string[]): string {
-  const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
-  return redact(json, [...secrets, ...escaped]).replaceAll('\\u0000', '\\ufffd');
-}
-
 /** Joins the pieces of one speaker's text; a secret that is cut between two pieces is found all the same. */
 function collected(secrets: readonly string[], give: (kind: Spoken, text: string) => void): { add(kind: Spoken, text: string): void; flush(): void } {
   let waiting: { kind: Spoken; text: string; hiding: Redactor } | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const giveOut = (text: string, kind: Spoken): void => {
-    for (let at = 0; at < text.length; at += TEXT_LENGTH_MAX) give(kind, text.slice(at, at + TEXT_LENGTH_MAX));
-  };
-  /** What is certainly no part of a secret goes out now, the rest when the speaker changes. */
-  const giveReady = (): void => {
+  /** What is certainly no part of a secret, nor half a character, goes out now, the rest when the speaker changes. */
+  const giveReady = (isEnd = false): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (waiting === undefined || waiting.text === '') return;
+    if (waiting === undefined) return;
     const { text, kind } = waiting;
-    waiting.text = '';
-    giveOut(text, kind);
+    const ready = isEnd ? text.length : wholeUpTo(text, text.length);
+    waiting.text = text.slice(ready);
+    for (let at = 0; at < ready; ) {
+      const end = wholeUpTo(text, Math.min(at + TEXT_LENGTH_MAX, ready));
+      give(kind, text.slice(at, end > at ? end : ready));
+      at = end > at ? end : ready;
+    }
   };
   const flush = (): void => {
     if (waiting !== undefined) waiting.text += waiting.hiding.end();
-    giveReady();
+    giveReady(true);
     waiting = undefined;
   };
   return {
@@ -125,4 +165,9 @@ function collected(secrets: readonly string[], give: (kind: Spoken, text: string
       else timer ??= setTimeout(giveReady, COLLECT_MS);
     },
   };
+}
+
+/** The place, or the one before it where it would be inside a character. */
+function wholeUpTo(text: string, place: number): number {
+  return /[\ud800-\udbff]/.test(text.charAt(place - 1)) ? place - 1 : place;
 }

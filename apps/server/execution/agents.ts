@@ -1,16 +1,17 @@
 /** Harnesses that are coding agents: which command line each is, and one execution with it. reference: Running real coding agents. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { McpServer, RequestPermissionRequest } from '@agentclientprotocol/sdk';
-import { BUILT_IN_HARNESS, LAUNCH_PROFILES, launchCommand, launchEnvironment, type AmbientAgentConfig, type LaunchProfile } from '#runs';
+import type { McpServer } from '@agentclientprotocol/sdk';
+import { BUILT_IN_HARNESS, launchCommand, launchEnvironment, type AmbientAgentConfig, type LaunchProfile } from '#runs';
 import type { RunEvent } from '../store/run-log.ts';
+import type { Task } from '../store/run-tasks.ts';
 import type { Ending } from '../store/runs.ts';
-import { converse, type TurnEnd } from './agent-conversation.ts';
-import { agentEvents } from './agent-events.ts';
-import type { CommandPipes, CommandSpec } from './command.ts';
+import type { AgentReports } from './agent-artifacts.ts';
+import type { TurnEnd } from './agent-conversation.ts';
+import type { PermissionDesk } from './agent-permissions.ts';
+import { agentTalk } from './agent-talk.ts';
+import type { RunUsage } from './agent-usage.ts';
+import type { CommandSpec } from './command.ts';
 import type { RunSkill } from './skills.ts';
 import type { Workspace } from './workspaces.ts';
 
@@ -30,11 +31,11 @@ export const BUILT_IN_AGENT: BuiltInAgent = {
 };
 
 /** The profile of a harness; undefined: there is none of that name. */
-export function profileOf(harness: string, builtIn: BuiltInAgent): LaunchProfile | undefined {
-  if (harness !== BUILT_IN_HARNESS) return LAUNCH_PROFILES.find(({ id }) => id === harness);
+export function profileOf(harness: string, builtIn: BuiltInAgent, profiles: readonly LaunchProfile[]): LaunchProfile | undefined {
+  if (harness !== BUILT_IN_HARNESS) return profiles.find(({ id }) => id === harness);
   return {
     id: BUILT_IN_HARNESS, command: builtIn.command, env: {}, credentials: [], mode: 'auto', modelVia: { kind: 'option' }, resume: 'resume',
-    concurrentPrompt: false, systemPromptVia: 'capability', skillFolders: ['.agents/skills'], install: 'it comes with the service',
+    concurrentPrompt: false, systemPromptVia: 'capability', skillFolders: ['.agents/skills'], endpoints: [], endpointVariables: [], install: 'it comes with the service',
   };
 }
 
@@ -42,64 +43,57 @@ export interface AgentWork {
   profile: LaunchProfile;
   config: AmbientAgentConfig;
   workspace: Workspace;
-  prompt: string;
+  task: Task;
   skill?: RunSkill;
+  /** People are asked for permission: it is not put into the mode in which it does not ask. */
+  isAsking: boolean;
+  /** Something was said before this execution that a new session would not know. */
+  hasPast: boolean;
   /** Variables of the agent's own: its model, its credentials. */
   environment: Readonly<Record<string, string>>;
   secretValues: readonly string[];
+  usage?: RunUsage;
+  reports?: AgentReports;
+  desk: PermissionDesk;
+  /** What was said before this execution. */
+  toldSoFar(): Promise<string>;
+  /** Hands over follow-ups that came since, with their files; undefined: there are none. */
+  takeFollowups(): Promise<Task | undefined>;
   nowMs(): number;
   onEvent(event: RunEvent): void;
+  /** Something could not be remembered or looked for. */
+  onFault(error: unknown): void;
 }
 
-/** What the command is started with, and how the turn ended once it has. */
+/** What the command is started with, and how the conversation ended once it has. */
 export interface AgentExecution {
-  spec: Pick<CommandSpec, 'command' | 'operatorWords' | 'own' | 'talk'>;
-  /** Settles when the conversation is over; undefined when there was none. */
+  spec: Pick<CommandSpec, 'command' | 'own' | 'talk'>;
+  /** Undefined when there was no conversation. */
   ended(): TurnEnd | undefined;
+  /** Somebody may have answered a question, or told the agent something. */
+  look(): void;
 }
 
 /** Speaks with one agent for one execution; its session is found again by the next execution of the same run. */
-export function agentExecution({ profile, config, workspace, prompt, skill, environment, secretValues, nowMs, onEvent }: AgentWork): AgentExecution {
-  const events = agentEvents(secretValues, nowMs, onEvent);
-  let end: TurnEnd | undefined;
-  const talk = async ({ input, output, cancel }: CommandPipes): Promise<void> => {
-    const sessionFile = join(workspace.folder, 'session');
-    const stored = existsSync(sessionFile) ? await readFile(sessionFile, 'utf8') : undefined;
-    end = await converse(
-      { profile, cwd: workspace.workspace, prompt, basePrompt: basePromptOf(config, skill), modelId: config.harness?.model_id ?? config.model_id, mcpServers: mcpServersOf(config), sessionId: stored },
-      {
-        input: Readable.toWeb(output) as ReadableStream<Uint8Array>,
-        output: Writable.toWeb(input) as WritableStream<Uint8Array>,
-        cancel,
-        onUpdate: (update) => events.take(update),
-        onSession: async (sessionId, how) => {
-          onEvent({ kind: 'status', atMs: nowMs(), body: JSON.stringify({ text: SESSION_WORDS[how] }) });
-          await writeFile(sessionFile, sessionId, { mode: 0o600 });
-        },
-        // Inside the sandbox everything that the sandbox allows is allowed.
-        decide: (request) => Promise.resolve(allowed(request)),
-      },
-    );
-    events.finish();
-  };
-  return { spec: { command: launchCommand(profile, config.model_id), operatorWords: profile.command, own: { ...launchEnvironment(profile, config.model_id), ...environment }, talk }, ended: () => end };
+export function agentExecution(work: AgentWork): AgentExecution {
+  const { profile, config, environment } = work;
+  const talk = agentTalk(work, { basePrompt: basePromptOf(config, work.skill), mcpServers: mcpServersOf(config), mode: modeOf(work) });
+  return { spec: { command: launchCommand(profile, config.model_id), own: { ...launchEnvironment(profile, config.model_id), ...environment }, talk: talk.talk }, ended: talk.ended, look: talk.look };
+}
+
+/** Mode of the built-in agent in which it asks. */
+const ASK_MODE = 'ask';
+
+/** Where people are asked, any other agent keeps the mode that it begins in. */
+function modeOf({ profile, isAsking }: AgentWork): string | undefined {
+  if (!isAsking) return profile.mode;
+  return profile.id === BUILT_IN_HARNESS ? ASK_MODE : undefined;
 }
 
 /** contract 3: base prompt, blank line, body of the skill. */
 function basePromptOf({ base_prompt: own }: AmbientAgentConfig, skill: RunSkill | undefined): string | undefined {
   const parts = [own, skill?.body].filter((part) => part !== undefined && part !== '');
   return parts.length === 0 ? undefined : parts.join('\n\n');
-}
-
-const SESSION_WORDS = {
-  new: 'the agent has begun a session',
-  resumed: 'the agent goes on with its session',
-  loaded: 'the agent has loaded its session',
-  retold: 'the agent could not find its session and was told what was said',
-} as const;
-
-function allowed({ options }: RequestPermissionRequest): string | undefined {
-  return (options.find(({ kind }) => kind === 'allow_once') ?? options.find(({ kind }) => kind === 'allow_always'))?.optionId;
 }
 
 /** The map of a configuration as the protocol's list. contract 3 (AmbientAgentConfig). */
@@ -117,9 +111,9 @@ export function toTurnEnding(end: TurnEnd): Ending {
     case 'cancelled':
       return { state: 'CANCELLED', message: 'cancelled on request' };
     case 'failed':
-      return { state: 'FAILED', message: end.message, errorCode: end.stage === 'start' ? 'environment_setup_failed' : undefined, retryable: false };
+      return { state: 'FAILED', message: end.message, errorCode: end.errorCode, retryable: end.retryable };
     case 'stopped':
-      return end.reason === 'end_turn' ? answered(end.answer) : { state: 'FAILED', message: STOP_WORDS[end.reason], retryable: false };
+      return end.reason === 'end_turn' ? answered(end.answer) : { state: 'FAILED', message: (STOP_WORDS as Readonly<Record<string, string>>)[end.reason] ?? UNKNOWN_STOP, retryable: false };
   }
 }
 
@@ -127,6 +121,8 @@ function answered(answer: string): Ending {
   if (answer.trim() === '') return { state: 'FAILED', message: 'the agent ended its turn without an answer', retryable: false };
   return { state: 'SUCCEEDED', message: 'the agent has answered' };
 }
+
+const UNKNOWN_STOP = 'the agent ended its turn for a reason that the protocol does not know';
 
 const STOP_WORDS = {
   max_tokens: 'the agent reached its bound of tokens before it had finished',

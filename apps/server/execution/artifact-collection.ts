@@ -1,35 +1,95 @@
 /** Which files of a workspace are kept when an execution has ended: read once, bounded, no link followed, nothing from outside. contract 3 (artifacts), 10. */
 import { constants } from 'node:fs';
 import { lstat, open, opendir } from 'node:fs/promises';
-import { ARTIFACT_BYTES_MAX, ARTIFACTS_FOLDER, ARTIFACTS_MAX, holdsSecret, keptName, REPORT_FILE_NAME } from '#runs';
+import { relative, resolve, sep } from 'node:path';
+import { ARTIFACT_BYTES_MAX, ARTIFACTS_FOLDER, ARTIFACTS_MAX, holdsSecret, keptPath, linkArtifact, readArtifact, REPORT_FILE_NAME, type ReadArtifact, type ReportedArtifact } from '#runs';
 import type { Workspace } from './workspaces.ts';
 import { below } from './workspaces-removal.ts';
 
 /** Entries of the folder that are looked at; a folder of more is no folder of results. */
 const ENTRIES_MAX = 1_000;
 
-/** A file to keep, or why one is not kept. Messages name files by the names that they would be kept under. */
-export type Collected = { ok: true; folder: '' | typeof ARTIFACTS_FOLDER; name: string; content: Uint8Array } | { ok: false; message: string };
+/** Something to keep, or why it is not kept. Messages name files by the names that they would be kept under. */
+export type Collected = { ok: true; artifact: ReadArtifact; content: Uint8Array } | { ok: false; message: string };
 
-/** The report at the workspace's top, then the files directly in its artifacts folder by name, one in memory at a time. Nothing of the run may be alive. */
-export async function* collectArtifacts(workspace: Workspace, secrets: readonly string[]): AsyncGenerator<Collected> {
+/** A file that may be kept. */
+interface Candidate {
+  /** Below the workspace, as the run chose it; '' for its top. */
+  folder: string;
+  name: string;
+  path: Buffer;
+  reported?: Extract<ReportedArtifact, { path: string }>;
+}
+
+/**
+ * What the agent has reported, the report at the workspace's top, then the files directly in its artifacts folder by name: one in memory
+ * at a time, and none twice. Nothing of the run may be alive.
+ */
+export async function* collectArtifacts(workspace: Workspace, secrets: readonly string[], reports: readonly ReportedArtifact[] = []): AsyncGenerator<Collected> {
   let kept = 0;
-  for (const { folder, path, name } of [{ folder: '' as const, path: below(workspace.workspace, Buffer.from(REPORT_FILE_NAME)), name: REPORT_FILE_NAME }, ...(await candidates(workspace.artifacts))]) {
-    const read = await readRegular(path);
-    if (read === undefined) continue;
-    const shown = folder === '' ? keptName(name) : `${folder}/${keptName(name)}`;
-    if (!read.ok) yield { ok: false, message: `${shown} is not kept: ${read.why}` };
-    else if (tellsSecret(name, read.content, secrets)) yield { ok: false, message: `a file of ${folder === '' ? 'the workspace' : folder} is not kept: it holds a secret of the run` };
-    else if (kept === ARTIFACTS_MAX) return yield { ok: false, message: `${shown} and what follows is not kept: at most ${ARTIFACTS_MAX} files are` };
-    else {
-      kept += 1;
-      yield { ok: true, folder, name, content: read.content };
-    }
+  for await (const found of everything(workspace, secrets, reports)) {
+    if (found.ok) kept += 1;
+    if (kept > ARTIFACTS_MAX) return yield { ok: false, message: `${found.ok ? (found.artifact.details.fileName ?? 'a link') : 'one more'} and what follows is not kept: at most ${ARTIFACTS_MAX} files and links are` };
+    yield found;
   }
 }
 
+async function* everything(workspace: Workspace, secrets: readonly string[], reports: readonly ReportedArtifact[]): AsyncGenerator<Collected> {
+  for (const report of reports) if (report.type === 'PULL_REQUEST') yield keptLink(report, secrets);
+  const seen = new Set<string>();
+  for await (const candidate of candidates(workspace, reports)) {
+    if (!('path' in candidate)) {
+      yield candidate;
+      continue;
+    }
+    const place = candidate.path.toString('latin1');
+    if (seen.has(place)) continue;
+    seen.add(place);
+    const collected = await keptFile(candidate, secrets);
+    if (collected !== undefined) yield collected;
+  }
+}
+
+function keptLink(report: Extract<ReportedArtifact, { url: string }>, secrets: readonly string[]): Collected {
+  if (holdsSecret(JSON.stringify(report), secrets)) return { ok: false, message: 'a link is not kept: it holds a secret of the run' };
+  return { ok: true, artifact: linkArtifact(report), content: new Uint8Array() };
+}
+
+async function keptFile({ folder, name, path, reported }: Candidate, secrets: readonly string[]): Promise<Collected | undefined> {
+  const read = await readRegular(path);
+  if (read === undefined && reported === undefined) return undefined;
+  const said = `${folder}/${name}\n${reported?.title ?? ''}`;
+  if (holdsSecret(said, secrets) || (read?.ok === true && tellsSecret(read.content, secrets))) {
+    return { ok: false, message: `a file of ${folder === ARTIFACTS_FOLDER ? folder : 'the workspace'} is not kept: it holds a secret of the run` };
+  }
+  const shown = keptPath(folder, name);
+  if (read === undefined) return { ok: false, message: `${shown} is not kept: it was reported, and is not there` };
+  if (!read.ok) return { ok: false, message: `${shown} is not kept: ${read.why}` };
+  return { ok: true, artifact: readArtifact(folder, name, read.content, reported), content: read.content };
+}
+
+async function* candidates(workspace: Workspace, reports: readonly ReportedArtifact[]): AsyncGenerator<Candidate | Extract<Collected, { ok: false }>> {
+  for (const report of reports) if (report.type !== 'PULL_REQUEST') yield await reportedFile(workspace, report);
+  yield { folder: '', path: below(workspace.workspace, Buffer.from(REPORT_FILE_NAME)), name: REPORT_FILE_NAME };
+  yield* await inFolder(workspace.artifacts);
+}
+
+/** A reported file, if it lies in the workspace and no link leads to it. */
+async function reportedFile({ workspace }: Workspace, reported: Extract<ReportedArtifact, { path: string }>): Promise<Candidate | Extract<Collected, { ok: false }>> {
+  const way = relative(workspace, resolve(workspace, reported.path)).split(sep);
+  const name = way.pop() ?? '';
+  if (name === '' || name === '..' || way[0] === '..') return { ok: false, message: 'a reported file is not kept: it lies outside the workspace' };
+  let folder: Buffer = Buffer.from(workspace);
+  for (const step of way) {
+    folder = below(folder, Buffer.from(step));
+    const found = await lstat(folder).catch(() => undefined);
+    if (found?.isDirectory() === false) return { ok: false, message: 'a reported file is not kept: what leads to it is no folder' };
+  }
+  return { folder: way.join('/'), name, path: below(folder, Buffer.from(name)), reported };
+}
+
 /** Entries of the artifacts folder by name; none where something else stands in its place. */
-async function candidates(folder: string): Promise<{ folder: typeof ARTIFACTS_FOLDER; path: Buffer; name: string }[]> {
+async function inFolder(folder: string): Promise<Candidate[]> {
   if ((await lstat(folder).catch(() => undefined))?.isDirectory() !== true) return [];
   const names: Buffer[] = [];
   // Not all names at once: a run can make millions.
@@ -64,10 +124,10 @@ async function readRegular(path: Buffer): Promise<Read | undefined> {
 
 const REASONS: Readonly<Record<string, string>> = { ELOOP: 'it is a symbolic link', ENXIO: 'it is no regular file' };
 
-/** Whether a secret stands in a file or its name. */
-function tellsSecret(name: string, content: Uint8Array, secrets: readonly string[]): boolean {
+/** Whether a secret stands in a file. */
+function tellsSecret(content: Uint8Array, secrets: readonly string[]): boolean {
   if (secrets.length === 0) return false;
   // Bytes as characters, so that a file need not be text.
   const bytewise = secrets.map((secret) => Buffer.from(secret, 'utf8').toString('latin1'));
-  return holdsSecret(name, secrets) || holdsSecret(Buffer.from(content).toString('latin1'), [...new Set([...secrets, ...bytewise])]);
+  return holdsSecret(Buffer.from(content).toString('latin1'), [...new Set([...secrets, ...bytewise])]);
 }

@@ -1,6 +1,7 @@
 /** Turns a command's output into bounded, redacted events: of a flood the beginning and the end, never all in memory. contract 3, 10. */
 import type { Readable } from 'node:stream';
 import { redactor } from '#runs';
+import { headAndTail, type HeadAndTail } from './head-and-tail.ts';
 
 /** One thing a command printed, or one thing that happened to it. `text` keeps its line breaks: joined texts are the output. */
 export interface CommandEvent {
@@ -30,8 +31,8 @@ export interface OutputOptions {
   now: () => number;
 }
 
-/** UTF-16 units of one event: a screenful or two; a line longer than this is cut. */
-const EVENT_LENGTH_MAX = 16_384;
+/** UTF-16 units of one event: a screenful or two, and under 64 KiB of JSON whatever they are; a line longer than this is cut. */
+const EVENT_LENGTH_MAX = 10_000;
 
 /** Bytes that an event costs beside its text, so that a flood of empty lines is bounded too. */
 const EVENT_COST_BYTES = 128;
@@ -45,8 +46,8 @@ const WINDOW_MS = 100;
 
 /** A relay for the streams of one command. */
 export function outputRelay(options: OutputOptions): OutputRelay {
-  const bounded = headAndTail(options);
-  const collected = collector((kind, text) => bounded.add({ kind, text, at: options.now() }));
+  const kept = bounded(options);
+  const collected = collector((kind, text) => kept.add({ kind, text, at: options.now() }));
   const paced = pace();
   const ends: (() => void)[] = [];
   return {
@@ -67,7 +68,7 @@ export function outputRelay(options: OutputOptions): OutputRelay {
     finish: () => {
       for (const end of ends) end();
       collected.flush();
-      bounded.finish();
+      kept.finish();
       paced.stop();
     },
   };
@@ -130,35 +131,17 @@ function collector(give: (kind: StreamKind, text: string) => void): { add(kind: 
 }
 
 /** Passes the first half of the allowance on at once, then keeps only the latest half until the end. */
-function headAndTail({ bytesMax, onEvent, now }: OutputOptions): { add(event: CommandEvent): void; finish(): void } {
-  let headLeft = bytesMax / 2;
-  let isOver = false;
-  let tail: CommandEvent[] = [];
-  let tailBytes = 0;
-  let leftOut = 0;
-  const keep = (event: CommandEvent): void => {
-    tail.push(event);
-    tailBytes += cost(event);
-    while (tailBytes > bytesMax / 2 && tail.length > 1) {
-      const dropped = tail.shift();
-      if (dropped === undefined) break;
-      tailBytes -= cost(dropped);
-      leftOut += Buffer.byteLength(dropped.text);
-    }
-  };
-  return {
-    add: (event) => {
-      isOver ||= cost(event) > headLeft;
-      if (isOver) return keep(event);
-      headLeft -= cost(event);
-      onEvent(event);
-    },
-    finish: () => {
-      if (leftOut > 0) onEvent({ kind: 'status', text: `… ${leftOut} bytes of output left out …`, at: now() });
-      for (const event of tail) onEvent(event);
-      [tail, tailBytes, leftOut] = [[], 0, 0];
-    },
-  };
+function bounded({ bytesMax, onEvent, now }: OutputOptions): HeadAndTail<CommandEvent> {
+  const half = { items: Number.POSITIVE_INFINITY, bytes: bytesMax / 2 };
+  return headAndTail<CommandEvent>({
+    head: half,
+    tail: half,
+    bytesOf: cost,
+    give: onEvent,
+    say: (text) => onEvent({ kind: 'status', text, at: now() }),
+    missing: ({ items, bytes }) => `… ${bytes - items * EVENT_COST_BYTES} bytes of output left out …`,
+    nowMs: now,
+  });
 }
 
 function cost(event: CommandEvent): number {

@@ -31,6 +31,8 @@ export interface UsageParts {
 const LOOK_MS = 2_000;
 /** A look that takes long is repeated the more rarely: a run with many files must not keep the machine busy. */
 const REST_FACTOR = 10;
+/** Milliseconds after which it is repeated all the same: a disk fills in less than a minute. */
+const REST_MS_MAX = 10_000;
 /** Milliseconds until a look at the disk is given up, and not counted. */
 const DISK_LOOK_MS_MAX = 60_000;
 
@@ -51,7 +53,7 @@ export function watchUsage(parts: UsageParts): { stop(): void } {
       const began = performance.now();
       const bytes = (await look().catch(() => undefined)) ?? 0;
       if (bytes > max) return tell(`${what}: ${Math.ceil(bytes / MIB)} MiB, and ${Math.floor(max / MIB)} are allowed`);
-      const restMs = Math.max(lookMs, (performance.now() - began) * REST_FACTOR);
+      const restMs = Math.max(lookMs, Math.min(REST_MS_MAX, (performance.now() - began) * REST_FACTOR));
       await sleep(restMs, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
     }
   };

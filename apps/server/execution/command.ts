@@ -18,7 +18,7 @@ import { watchUsage } from './command-usage.ts';
 import type { UsageLimits } from './command-usage.ts';
 import { killTree, processIdentity, terminateTree } from './processes.ts';
 import type { ProcessIdentity, TreeSearch } from './processes.ts';
-import type { NetworkPolicy, Sandbox, WrappedCommand } from './sandboxes.ts';
+import type { Confinement, NetworkPolicy, Sandbox, WrappedCommand } from './sandboxes.ts';
 import type { Workspace } from './workspaces.ts';
 
 export type { CommandEvent } from './command-output.ts';
@@ -37,6 +37,8 @@ export interface CommandSpec {
   network?: NetworkPolicy | EgressRules;
   /** Further files and folders of the machine that runs may read. */
   readOnly?: readonly string[];
+  /** Files and folders of the service for this command alone, as `Confinement` has them. */
+  shown?: Confinement['shown'];
   /** Variables beside the standard ones; names that steer loader, shell, git or service are refused. */
   env?: Readonly<Record<string, string>>;
   /** What the service itself tells the command of its run. */
@@ -89,8 +91,10 @@ export interface RunningCommand {
   identity: ProcessIdentity | undefined;
   /** How it ended; resolves when no process of it is left, daemons included. Never rejects. */
   finished: Promise<CommandEnd>;
-  /** TERM to all of it, after the grace kill; resolves when nothing is left. May be repeated, also after the end. */
-  cancel(): Promise<void>;
+  /** Asked, TERM to all of it, after the grace kill; resolves when nothing is left. May be repeated, also after the end. `why`: for the log, if nobody wanted a cancel. */
+  cancel(why?: string): Promise<void>;
+  /** Kills all of it at once, also in the middle of a cancel; resolves when nothing is left. */
+  kill(): Promise<void>;
 }
 
 /** Milliseconds for the end of a command that nobody speaks with any more. */
@@ -119,7 +123,7 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
   const { workspace, sandbox, readOnly = [] } = spec;
   try {
     const words = [program.argv[0], ...(spec.operatorWords ?? spec.command), ...(way.words ?? [])];
-    const shown = [...(await ownFiles(workspace, way.network)), ...(way.shown ?? [])];
+    const shown = [...(await ownFiles(workspace, way.network)), ...(way.shown ?? []), ...(spec.shown ?? [])];
     const inside = await sandbox.wrap(way.argv, { workspace, network: way.network, hidden: sandbox.hidden, readOnly, words, shown });
     const argv = await limited(inside.argv, spec);
     return await started({ ...inside, argv }, { ...spec, env: { ...spec.env, ...way.env } }, relay, way);
@@ -132,7 +136,7 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
 function notStarted(message: string, relay: OutputRelay): RunningCommand {
   relay.status(message);
   relay.finish();
-  return { identity: undefined, finished: Promise.resolve({ kind: 'spawn-failed', message }), cancel: () => Promise.resolve() };
+  return { identity: undefined, finished: Promise.resolve({ kind: 'spawn-failed', message }), cancel: () => Promise.resolve(), kill: () => Promise.resolve() };
 }
 
 async function started(inside: WrappedCommand, spec: CommandSpec, relay: OutputRelay, way: WayOut): Promise<RunningCommand> {
@@ -209,7 +213,7 @@ function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, rela
   const onOver = (message: string): void => void stop({ kind: 'exceeded', message });
   const usage = identity === undefined ? undefined : watchUsage({ limits: spec.usage ?? {}, folder: spec.workspace.folder, root: identity, tree, onOver });
   const finished = ending();
-  return { finished, cancel: () => stop({ kind: 'cancelled' }) };
+  return { finished, cancel: (why) => stop({ kind: 'cancelled' }, why), kill };
 
   /** Resolves when the conversation is over; at once where there is none. */
   async function converse(): Promise<void> {
@@ -223,15 +227,24 @@ function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, rela
     if ((await within(exit, AFTER_TALK_MS)) === 'late') await terminated(spec.graceMs ?? CANCEL_TERM_MS);
   }
 
-  async function stop(reason: Stopped): Promise<void> {
+  async function stop(reason: Stopped, why = wordsOf(reason, spec)): Promise<void> {
     if (stopped === undefined && !hasExited) {
       stopped = reason;
       clearTimeout(deadline);
-      relay.status(wordsOf(reason, spec));
+      relay.status(why);
       cancelling.abort();
       // What takes too much is not given time to take more.
       if (spec.talk !== undefined && reason.kind !== 'exceeded') await within(talked, CANCEL_ASK_MS);
       if (!hasExited) await terminated(reason.kind === 'exceeded' ? 0 : (spec.graceMs ?? CANCEL_TERM_MS));
+    }
+    await finished;
+  }
+
+  async function kill(): Promise<void> {
+    if (!hasExited) {
+      stopped ??= { kind: 'cancelled' };
+      cancelling.abort();
+      await terminated(0);
     }
     await finished;
   }

@@ -1,10 +1,14 @@
 /** The embedded engine: an in-process loop over the run tables. Claims by conditional update, supervises, takes up what was lost. reference: Engine. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterLeaseExpiry, isUuid, type LeasedState } from '#runs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterLeaseExpiry, isUuid, type LeasedState, type LiveBounds } from '#runs';
 import type { Log } from '../log.ts';
 import type { ArtifactStore } from '../store/artifacts.ts';
 import type { AttachmentStore } from '../store/attachments.ts';
+import type { PermissionStore } from '../store/permissions.ts';
+import type { RunHistoryStore } from '../store/run-history.ts';
+import { ABANDONED_MAX, type AbandonedRun } from '../store/run-takeovers.ts';
 import type { ClaimedRun, Ending, RunStore } from '../store/runs.ts';
 import { killLeftover, type ProcessIdentity } from './processes.ts';
 import { detectSandbox } from './sandboxes-detection.ts';
@@ -28,6 +32,8 @@ export interface EngineParts extends Omit<OutfitParts, 'sandbox'> {
   runs: RunStore;
   attachments: AttachmentStore;
   artifacts: ArtifactStore;
+  permissions: PermissionStore;
+  histories: RunHistoryStore;
   owner: string;
   /** Tells who watches a run that something new is stored of it. */
   tell(runId: string): void;
@@ -36,6 +42,8 @@ export interface EngineParts extends Omit<OutfitParts, 'sandbox'> {
   nowMs(): number;
   newId(): string;
   log: Log;
+  /** Milliseconds; LEASE_MS unless said. */
+  leaseMs?: number;
 }
 
 export class Engine {
@@ -44,6 +52,8 @@ export class Engine {
   private sandbox: Promise<Sandbox> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private turning: Promise<void> | undefined;
+  private recovering: Promise<void> | undefined;
+  private readonly hurried = new AbortController();
   private again = false;
   private stopped = false;
   private sweptUpTo = '';
@@ -85,18 +95,32 @@ export class Engine {
 
   /** Kills what is left of executions that nobody supervises and decides what becomes of their runs. */
   async recover(): Promise<void> {
-    const { runs, owner, config } = this.parts;
-    for (const { run, process } of await runs.abandoned(owner, config.databaseUrl === undefined)) {
-      if (this.supervised.has(run.run_id)) continue;
-      if (process !== undefined) await killLeftover(JSON.parse(process) as ProcessIdentity, run.run_id);
-      const decision = afterLeaseExpiry({
-        state: run.state as LeasedState, takeovers: run.takeovers, harness: harnessOf(run.agent_config), restartable: config.runRestartable,
-        cancelRequested: run.cancel_requested_at !== null,
-      });
-      await runs.takeOver(run.run_id, run.epoch, decision.next === 'requeue' ? 'requeue' : lossEnding(decision));
-      this.parts.tell(run.run_id);
-    }
+    await (this.recovering ??= this.takeUp().finally(() => {
+      this.recovering = undefined;
+    }));
     this.wake();
+  }
+
+  private async takeUp(): Promise<void> {
+    const { runs, owner, config } = this.parts;
+    for (let isMore = true; isMore; ) {
+      const found = await runs.abandoned(owner, config.databaseUrl === undefined);
+      for (const lost of found) if (!this.supervised.has(lost.run.run_id)) await this.takeOver(lost);
+      // Only what was decided makes room for others.
+      isMore = found.length === ABANDONED_MAX && !found.some(({ run }) => this.supervised.has(run.run_id));
+    }
+  }
+
+  private async takeOver({ run, process }: AbandonedRun): Promise<void> {
+    const { runs, config, log, tell } = this.parts;
+    await killLeftover(process === undefined ? undefined : (JSON.parse(process) as ProcessIdentity), run.run_id, run.epoch);
+    const decision = afterLeaseExpiry({
+      state: run.state as LeasedState, takeovers: run.takeovers, harness: harnessOf(run.agent_config), restartable: config.runRestartable,
+      cancelRequested: run.cancel_requested_at !== null,
+    });
+    if (!(await runs.takeOver(run.run_id, run.epoch, decision.next === 'requeue' ? 'requeue' : lossEnding(decision)))) return;
+    log.warn('a lost execution was taken over', { run_id: run.run_id, epoch: run.epoch, next: decision.next });
+    tell(run.run_id);
   }
 
   /** Removes the folders of runs that ended long ago; a bounded number at a time, the next ones the next time. */
@@ -126,16 +150,23 @@ export class Engine {
     return join(this.parts.config.dataDir, 'runs');
   }
 
-  /** Claims nothing more, lets what runs end, then ends it. */
+  /** Claims nothing more, gives what runs the time of the drain to end, then ends it and hands it over to whoever claims it next. */
   async stop(): Promise<void> {
     this.stopped = true;
     clearInterval(this.timer);
     clearInterval(this.diskTimer);
     await this.turning;
+    await this.recovering?.catch(() => undefined);
     const endings = Promise.all([...this.supervised.values()].map(({ done }) => done));
-    await Promise.race([endings, new Promise((resolve) => setTimeout(resolve, this.parts.config.drainMs).unref())]);
-    for (const supervision of this.supervised.values()) supervision.handOver();
+    await Promise.race([endings, sleep(this.parts.config.drainMs, undefined, { signal: this.hurried.signal, ref: false }).catch(() => undefined)]);
+    for (const supervision of this.supervised.values()) supervision.handOver(this.hurried.signal.aborted);
     await endings;
+  }
+
+  /** Somebody asks a second time that the service stops: what still runs is killed at once, and handed over. */
+  hurry(): void {
+    this.hurried.abort();
+    if (this.stopped) for (const supervision of this.supervised.values()) supervision.handOver(true);
   }
 
   private async turn(): Promise<void> {
@@ -145,8 +176,9 @@ export class Engine {
       if (free <= 0) return;
       try {
         const ids = Array.from({ length: free }, () => this.parts.newId());
-        for (const run of await this.parts.runs.claim(this.parts.owner, LEASE_MS, free, ids)) {
-          this.supervise(run);
+        const askedAtMs = performance.now();
+        for (const run of await this.parts.runs.claim(this.parts.owner, this.leaseMs(), free, ids, this.bounds())) {
+          this.supervise(run, askedAtMs);
           this.parts.tell(run.runId);
         }
       } catch (error) {
@@ -155,8 +187,17 @@ export class Engine {
     }
   }
 
-  private supervise(run: ClaimedRun): void {
-    const supervision = new Supervision({ ...this.parts, run, sandbox: this.means(), root: this.workspaces(), leaseMs: LEASE_MS });
+  private leaseMs(): number {
+    return this.parts.leaseMs ?? LEASE_MS;
+  }
+
+  private bounds(): LiveBounds {
+    const { runsPerFactoryMax, runsPerAutomationMax } = this.parts.config;
+    return { perFactory: runsPerFactoryMax, perAutomation: runsPerAutomationMax };
+  }
+
+  private supervise(run: ClaimedRun, claimedAtMs: number): void {
+    const supervision = new Supervision({ ...this.parts, run, sandbox: this.means(), root: this.workspaces(), leaseMs: this.leaseMs(), claimedAtMs });
     this.supervised.set(run.runId, supervision);
     void supervision.done.finally(() => {
       this.supervised.delete(run.runId);

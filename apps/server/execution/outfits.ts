@@ -1,6 +1,6 @@
 /** What one execution is fitted out with, found and checked before anything of it runs. contract 3 (AmbientAgentConfig), 10. */
 import {
-  BUILT_IN_HARNESS, confinementProblem, hostPatternOfUrl, hostsAllowedBy, isInjectableEnvName, isInjectableValue, networkOf, tighter,
+  BUILT_IN_HARNESS, COMMAND_HARNESS, confinementProblem, credentialProblem, hostPatternOfUrl, hostsAllowedBy, isInjectableEnvName, isInjectableValue, modelChoice, modelHostsOf, networkOf, tighter,
   type AmbientAgentConfig, type EgressRules, type HostPattern, type LaunchProfile, type RunLimits, type ServerAgent, type Tier,
 } from '#runs';
 import type { Config } from '../config.ts';
@@ -10,7 +10,9 @@ import { decodePayload } from '../store/payload-bytes.ts';
 import type { ClaimedRun } from '../store/runs.ts';
 import { profileOf, type BuiltInAgent } from './agents.ts';
 import type { Environments, RunEnvironment } from './environments.ts';
+import { notInstalled, startable } from './profiles.ts';
 import type { Sandbox } from './sandboxes.ts';
+import { SetupFailed } from './setup-failed.ts';
 import type { RunSkill, Skills } from './skills.ts';
 
 export interface Outfit {
@@ -40,22 +42,22 @@ export interface OutfitParts {
   environments: Environments;
   skills: Skills;
   builtInAgent: BuiltInAgent;
+  /** Agents that the operator may have installed. */
+  profiles: readonly LaunchProfile[];
   sandbox: Promise<Sandbox>;
 }
 
-/** A run that cannot be started as it is asked for; `message` tells its owner what to do. */
-export class SetupFailed extends Error {}
-
-const COMMAND = 'command';
+export { SetupFailed };
 
 /** What runs get that name nothing themselves: the operator's command if there is one, else the agent that comes with the service. */
 export function serverAgent({ runCommand, agentEnvironment }: Config): ServerAgent {
-  return { harness: runCommand === undefined ? BUILT_IN_HARNESS : COMMAND, builtInModel: agentEnvironment['MILLWRIGHT_AGENT_MODEL'] ?? DEMO_MODEL };
+  const model = modelChoice(agentEnvironment);
+  return { harness: runCommand === undefined ? BUILT_IN_HARNESS : COMMAND_HARNESS, builtInModel: model.kind === 'endpoint' ? model.endpoint.modelId : DEMO_MODEL };
 }
 
 /** Kind of harness of a resolved configuration. */
 export function harnessOf(agentConfig: string): string {
-  return (JSON.parse(agentConfig) as AmbientAgentConfig).harness?.type ?? COMMAND;
+  return (JSON.parse(agentConfig) as AmbientAgentConfig).harness?.type ?? COMMAND_HARNESS;
 }
 
 /** What the agent that comes with the service calls the model that it has without any. */
@@ -68,43 +70,78 @@ export function tierOf({ entryId }: ClaimedRun): Tier {
 
 /** Throws SetupFailed for what its owner has to mend. */
 export async function fitOut(parts: OutfitParts, run: ClaimedRun): Promise<Outfit> {
-  const { config, builtInAgent } = parts;
+  const { config } = parts;
   const agentConfig = JSON.parse(run.agentConfig) as AmbientAgentConfig;
   const sandbox = await parts.sandbox;
-  const harness = harnessOf(run.agentConfig);
-  const profile = harness === COMMAND ? undefined : profileOf(harness, builtInAgent);
-  if (harness !== COMMAND && profile === undefined) throw new SetupFailed(`the harness "${harness}" is not available here; use harness type "command" or "builtin", or leave it out`);
+  const wanted = profileFor(harnessOf(run.agentConfig), parts);
   const tier = tierOf(run);
-  const problem = confinementProblem({ worker: workerOf(profile, config), tier, walls: sandbox.guarantees, allowUnsandboxed: config.allowUnsandboxed });
-  if (problem !== undefined) throw new SetupFailed(problem);
   const environment = await parts.environments.resolve(run.factoryUid, agentConfig.environment_id);
-  const skill = await parts.skills.resolve(run.factoryUid, agentConfig.skill_spec);
+  const worker = bringsCommands(wanted && agentConfig, environment) ? 'agent' : workerOf(wanted, config);
+  const problem = confinementProblem({ worker, tier, walls: sandbox.guarantees, allowUnsandboxed: config.allowUnsandboxed });
+  if (problem !== undefined) throw new SetupFailed(problem);
+  const profile = wanted && (await installed(wanted, config));
+  const skill = await parts.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders);
   const secrets = await secretsOf(parts.secrets, run.factoryUid, namesOf(agentConfig, environment));
-  const own = profile?.id === BUILT_IN_HARNESS ? config.agentEnvironment : {};
-  const ownKey = own['MILLWRIGHT_AGENT_API_KEY'];
+  const missing = profile && credentialProblem(profile, secrets);
+  if (missing !== undefined) throw new SetupFailed(missing);
   return {
-    config: agentConfig, profile, sandbox, tier, secrets, own, environment, skill,
-    secretValues: [...Object.values(secrets), ...(environment?.secretValues ?? []), ...(ownKey === undefined ? [] : [ownKey])],
+    config: agentConfig, profile, sandbox, tier, secrets, environment, skill, own: ownOf(profile, config, secrets),
+    secretValues: [...Object.values(secrets), ...(environment?.secretValues ?? []), ...secretsOfService(profile, config)],
     network: networkOf({
-      operator: config.runNetwork, tier, automation: hostsAllowedBy(networkSaid(run)), models: modelHosts(config), repositories: environment?.hosts ?? [],
+      operator: config.runNetwork, tier, automation: hostsAllowedBy(networkSaid(run)), models: modelHosts(profile, config), repositories: environment?.hosts ?? [],
     }),
     limits: tighter({ tokens: config.runTokensMax, cost: config.runCostMax, minutes: config.runTimeoutMs / 60_000 }, run.limits === undefined ? {} : (JSON.parse(run.limits) as RunLimits)),
     payload: await payloadOf(parts.deliveries, run),
   };
 }
 
+/** Undefined: the operator's command. */
+function profileFor(harness: string, { builtInAgent, profiles }: OutfitParts): LaunchProfile | undefined {
+  if (harness === COMMAND_HARNESS) return undefined;
+  const profile = profileOf(harness, builtInAgent, profiles);
+  if (profile !== undefined) return profile;
+  const known = [BUILT_IN_HARNESS, COMMAND_HARNESS, ...profiles.map(({ id }) => id)].join(', ');
+  throw new SetupFailed(`there is no harness ${JSON.stringify(harness)} here; choose one of ${known}, or leave it out; the operator of this service can add it (MILLWRIGHT_AGENT_PROFILES_FILE)`);
+}
+
+async function installed(profile: LaunchProfile, { searchPath }: Config): Promise<LaunchProfile> {
+  if (profile.id === BUILT_IN_HARNESS) return profile;
+  const found = await startable(profile, searchPath);
+  if (found === undefined) throw new SetupFailed(notInstalled(profile));
+  return found;
+}
+
+/** What the operator gives the harness; a run that brings credentials of its own uses those. */
+function ownOf(profile: LaunchProfile | undefined, { agentEnvironment }: Config, secrets: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (profile?.id === BUILT_IN_HARNESS) return agentEnvironment;
+  return Object.fromEntries(Object.entries(profile?.secretEnv ?? {}).filter(([name]) => !(name in secrets)));
+}
+
+/** What the operator gave and no log may show. */
+function secretsOfService(profile: LaunchProfile | undefined, { agentEnvironment }: Config): string[] {
+  const key = profile?.id === BUILT_IN_HARNESS ? agentEnvironment['MILLWRIGHT_AGENT_API_KEY'] : undefined;
+  return [...(key === undefined ? [] : [key]), ...Object.values(profile?.secretEnv ?? {})];
+}
+
+/** Commands of a request or a definition: an MCP server to be started, a step of a set-up. */
+function bringsCommands(agent: AmbientAgentConfig | undefined, environment: RunEnvironment | undefined): boolean {
+  return (environment?.setupCommands.length ?? 0) > 0 || Object.values(agent?.mcp_servers ?? {}).some((server) => (server as { command?: unknown }).command !== undefined);
+}
+
 /** Who gives the commands: the demo model only ever those of ours. */
 function workerOf(profile: LaunchProfile | undefined, config: Config): 'ours' | 'command' | 'agent' {
   if (profile === undefined) return config.runCommand === undefined ? 'ours' : 'command';
-  const { MILLWRIGHT_AGENT_MODEL: model, MILLWRIGHT_AGENT_DEMO_STEPS: steps } = config.agentEnvironment;
   // With its steps switched on it does what prompts say.
-  const isDemo = profile.id === BUILT_IN_HARNESS && model === undefined && steps !== 'true';
-  return isDemo ? 'ours' : 'agent';
+  const mayTakeSteps = config.agentEnvironment['MILLWRIGHT_AGENT_DEMO_STEPS'] === 'true';
+  const isDemo = profile.id === BUILT_IN_HARNESS && modelChoice(config.agentEnvironment).kind === 'demo';
+  return isDemo && !mayTakeSteps ? 'ours' : 'agent';
 }
 
-/** Where the model of the built-in agent is. */
-function modelHosts(config: Config): HostPattern[] {
-  const pattern = hostPatternOfUrl(config.agentEnvironment['MILLWRIGHT_AGENT_BASE_URL'] ?? '');
+/** Where the model is: that of the agent, else the one that the operator configured. */
+function modelHosts(profile: LaunchProfile | undefined, config: Config): HostPattern[] {
+  if (profile !== undefined && profile.id !== BUILT_IN_HARNESS) return modelHostsOf(profile);
+  const model = modelChoice(config.agentEnvironment);
+  const pattern = model.kind === 'endpoint' ? hostPatternOfUrl(model.endpoint.baseUrl) : undefined;
   return pattern === undefined ? [] : [pattern];
 }
 

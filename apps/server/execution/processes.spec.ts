@@ -30,6 +30,7 @@ function who(pid: string | undefined): ProcessIdentity {
 
     expect(await killLeftover({ ...identity, startTime: '1' })).toBe(0);
     expect(await killLeftover({ ...identity, bootId: 'another' }, RUN)).toBe(0);
+    expect(await killLeftover({ ...identity, pidSpace: 'pid:[1]' }, RUN)).toBe(0);
     expect(isAlive(identity)).toBe(true);
 
     expect(await killLeftover(identity)).toBe(1);
@@ -52,6 +53,10 @@ function who(pid: string | undefined): ProcessIdentity {
     const unmarked = await begun('echo ready; exec sleep 60', { MILLWRIGHT_RUN_ID: `${RUN}0` });
     expect(await killLeftover(identity, RUN)).toBe(1);
     expect(isAlive(other.identity)).toBe(false);
+    const never = await begun('echo ready; exec sleep 60', { MILLWRIGHT_RUN_ID: RUN });
+    expect(await killLeftover(undefined, RUN)).toBe(1); // nobody came to store one
+    expect(isAlive(never.identity)).toBe(false);
+    expect(await killLeftover(undefined)).toBe(0);
     expect(isAlive(unmarked.identity)).toBe(true);
     await killTree(unmarked.identity);
   });

@@ -1,5 +1,5 @@
 /** Which process is which, across restarts and reuse of process ids, and how a whole tree of them is ended. contract 3 (Cancel). */
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -9,6 +9,8 @@ export interface ProcessIdentity {
   /** Clock ticks between boot and start, as `/proc/<pid>/stat` has them. */
   startTime: string;
   bootId: string;
+  /** Which numbering of processes the pid belongs to: containers of one machine share its boot. Absent: as ours. */
+  pidSpace?: string;
 }
 
 /** What else belongs to a tree beside the descendants of its root. */
@@ -42,7 +44,7 @@ const KILL_POLL_MS = 20;
 /** Who the process with this pid is (also one that ended and was not waited for); undefined when there is none, or no `/proc`. */
 export function processIdentity(pid: number): ProcessIdentity | undefined {
   const entry = lookedUp(pid);
-  return entry === undefined ? undefined : { pid, startTime: entry.startTime, bootId: bootId() };
+  return entry === undefined ? undefined : { pid, startTime: entry.startTime, bootId: bootId(), pidSpace: pidSpace() };
 }
 
 /** Whether exactly this process (not another one with its pid) is still running. */
@@ -59,12 +61,20 @@ function lookedUp(pid: number): Entry | undefined {
   }
 }
 
-/** Ends what an earlier life of the service left running of a run, never what only inherited the pid. Answers how many were killed. */
-export async function killLeftover(identity: ProcessIdentity, runId?: string, epoch?: number): Promise<number> {
-  // After a reboot nothing is left, and the numbers mean other processes.
-  if (identity.bootId !== bootId()) return 0;
-  return killTree(identity, { mark: runId === undefined ? undefined : { runId, epoch } });
+/**
+ * Ends what an earlier life of the service left running of a run, never what only inherited the pid. Without an identity (nobody came to
+ * store it), or with that of another machine, only what carries the run's mark here. Answers how many were killed.
+ */
+export async function killLeftover(identity: ProcessIdentity | undefined, runId?: string, epoch?: number): Promise<number> {
+  const mark = runId === undefined ? undefined : { runId, epoch };
+  // Elsewhere, and before a reboot, the numbers mean other processes.
+  const isOurs = identity?.bootId === bootId() && (identity.pidSpace ?? pidSpace()) === pidSpace();
+  if (identity !== undefined && isOurs) return killTree(identity, { mark });
+  return mark === undefined ? 0 : killTree(NO_ROOT, { mark });
 }
+
+/** No process has this number, and none belongs to a group of it. */
+const NO_ROOT: ProcessIdentity = { pid: -1, startTime: '', bootId: '' };
 
 /** Kills a process and everything that came from it, and resolves when all of it is gone. Answers how many processes were killed. */
 export async function killTree(root: ProcessIdentity, search: TreeSearch = {}): Promise<number> {
@@ -185,4 +195,8 @@ async function isNamespaceInit(pid: number): Promise<boolean> {
 
 function bootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+}
+
+function pidSpace(): string {
+  return readlinkSync('/proc/self/ns/pid');
 }

@@ -55,7 +55,7 @@ export async function viewOf(confinement: Confinement): Promise<Mount[]> {
   const system = await systemMounts(confinement.network);
   const named = await namedMounts([...confinement.words, ...confinement.readOnly], hidden);
   const own = [workspace.workspace, workspace.home, workspace.tmp].map((path) => bind(path, path, { folder: true, writable: true }));
-  const shown = (confinement.shown ?? []).map(({ from, at }) => bind(from, at, { folder: false, writable: false }));
+  const shown = (confinement.shown ?? []).map(({ from, at, folder = false }) => bind(from, at, { folder, writable: false }));
   const basis: Mount[] = [
     { kind: 'processes', at: '/proc' },
     { kind: 'devices', at: '/dev' },

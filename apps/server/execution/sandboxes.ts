@@ -19,8 +19,8 @@ export interface Confinement {
    * from a request, a definition or a payload must never be among them, for each could show the run another file of the machine.
    */
   words: readonly string[];
-  /** Files and sockets of the service for this execution, read-only and at other places than outside. */
-  shown?: readonly { from: string; at: string }[];
+  /** Files, sockets and folders of the service for this execution, read-only, also of what is hidden otherwise. */
+  shown?: readonly { from: string; at: string; folder?: boolean }[];
 }
 
 /** What was seen to hold, not what was asked for. */

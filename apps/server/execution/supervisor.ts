@@ -1,30 +1,33 @@
 /** One execution from claim to end: outfit, workspace, set-up, process, log, lease, cancel. spec: States and transitions; contract 3, 10. */
 import { fileURLToPath } from 'node:url';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { BUILT_IN_HARNESS, readArtifact } from '#runs';
+import { afterHandOver, BUILT_IN_HARNESS, mayRunOn, overTime } from '#runs';
 import type { Log } from '../log.ts';
 import type { ArtifactStore } from '../store/artifacts.ts';
-import type { AttachmentStore, StoredAttachment } from '../store/attachments.ts';
-import type { RunEvent } from '../store/run-log.ts';
+import type { AttachmentStore } from '../store/attachments.ts';
+import type { PermissionStore } from '../store/permissions.ts';
+import type { RunHistoryStore } from '../store/run-history.ts';
 import type { Task } from '../store/run-tasks.ts';
 import type { ClaimedRun, Ending, RunStore } from '../store/runs.ts';
-import { collectArtifacts } from './artifact-collection.ts';
+import { agentReports } from './agent-artifacts.ts';
 import type { TurnEnd } from './agent-conversation.ts';
-import { agentExecution, toTurnEnding, type AgentExecution } from './agents.ts';
+import { runBounds, runUsage } from './agent-usage.ts';
+import { toTurnEnding, type AgentExecution } from './agents.ts';
 import { startCommand, type CommandEnd, type CommandSpec, type RunningCommand } from './command.ts';
 import { toEnding } from './endings.ts';
 import type { SetUp } from './environments.ts';
+import { firstRemarks, withModelRemark } from './first-remarks.ts';
+import { keepArtifacts } from './kept-artifacts.ts';
 import { lastLines } from './last-lines.ts';
-import { fitOut, SetupFailed, type Outfit, type OutfitParts } from './outfits.ts';
+import { fitOut, harnessOf, SetupFailed, type Outfit, type OutfitParts } from './outfits.ts';
 import { ownerOf } from './sandboxes.ts';
+import { filesOf, supervisedAgent } from './supervised-agent.ts';
+import { SupervisionLog } from './supervision-log.ts';
 import { prepareWorkspace, putInputs, type Workspace } from './workspaces.ts';
 
 /** How often lease and cancel wishes are looked at. */
 const LOOK_MS = 2_000;
 /** The log is written in batches of this age. */
 const LOG_MS = 200;
-/** A database that is away is asked again after this time, for as long as the run is ours. */
-const PERSIST_AGAIN_MS = 1_000;
 /** Output kept of one execution; the middle of more is dropped. */
 const OUTPUT_BYTES_MAX = 4 * 1_048_576;
 
@@ -35,6 +38,8 @@ export interface SupervisionParts extends OutfitParts {
   runs: RunStore;
   attachments: AttachmentStore;
   artifacts: ArtifactStore;
+  permissions: PermissionStore;
+  histories: RunHistoryStore;
   nowMs(): number;
   newId(): string;
   /** Tells who watches a run that something new is stored of it. */
@@ -45,7 +50,14 @@ export interface SupervisionParts extends OutfitParts {
   /** Folder of all workspaces. */
   root: string;
   leaseMs: number;
+  /** Monotonic time at which the claim was asked for: the lease may count from then on. */
+  claimedAtMs: number;
 }
+
+/** A short lease is looked at more often. */
+const LOOKS_PER_LEASE = 6;
+const CLAIM_GONE = 'a claim was lost: its processes are killed, nothing more is written';
+const STOPPING = 'the service stops: this execution is ended and the run handed over';
 
 /** The claim was lost or a cancel came first: nothing more is written. */
 const GIVEN_UP = Symbol('given up');
@@ -58,22 +70,34 @@ export class Supervision {
   readonly done: Promise<void>;
   private readonly parts: SupervisionParts;
   private command: RunningCommand | undefined;
-  private workspace: Workspace | undefined;
-  private secretValues: readonly string[] = [];
   private looking = false;
   private lost = false;
+  /** The service stops: what is interrupted goes back to the queue. */
+  private handingOver = false;
+  /** The work is done and only its end is to be written: nothing of ours could run beside a new owner. */
+  private over = false;
+  /** Monotonic time from which on the lease certainly holds. */
+  private renewedAtMs: number;
   private endedFor: EndedFor | undefined;
-  private readonly events: RunEvent[] = [];
-  private writing: Promise<void> = Promise.resolve();
+  /** Aborted when the run is to be ended: what the service itself does for it ends, too. */
+  private readonly stopping = new AbortController();
+  private readonly reports = agentReports();
+  private readonly told: SupervisionLog;
+  /** Undefined while no agent is spoken with. */
+  private agent: AgentExecution | undefined;
 
   constructor(parts: SupervisionParts) {
     this.parts = parts;
+    this.renewedAtMs = parts.claimedAtMs;
+    this.told = new SupervisionLog({ ...parts, isLost: () => this.lost, onLost: () => this.loseClaim(CLAIM_GONE) });
     this.done = this.execute();
   }
 
-  /** Looks now whether the run is still ours and still wanted. */
+  /** Looks now whether the run is still ours and still wanted, and whether somebody has said something to it. */
   look(): void {
-    if (this.looking) return;
+    this.agent?.look();
+    this.heedLease(); // also while a renewal hangs
+    if (this.looking || this.lost) return;
     this.looking = true;
     void this.renew().finally(() => {
       this.looking = false;
@@ -83,21 +107,28 @@ export class Supervision {
   /** Ends the command for a reason of the service's; the run is FAILED with these words. */
   endFor(message: string, errorCode = 'resource_unavailable'): void {
     this.endedFor ??= { message, errorCode };
-    void this.command?.cancel();
+    this.stopping.abort();
+    // What is over its budget is not given time to spend more.
+    void (errorCode === 'budget_exceeded' ? this.command?.kill() : this.command?.cancel());
   }
 
-  /** The service stops: ends the command and leaves the run to the next process. */
-  handOver(): void {
-    this.lost = true;
-    void this.command?.cancel();
+  /** The service stops: ends the processes, `atOnce` without a grace, and gives the run back to whoever claims it next. */
+  handOver(atOnce = false): void {
+    this.handingOver = true;
+    this.stopping.abort();
+    void (atOnce ? this.command?.kill() : this.command?.cancel(STOPPING));
   }
 
   private async execute(): Promise<void> {
-    const timers = [setInterval(() => this.look(), LOOK_MS), setInterval(() => void this.flush(), LOG_MS)];
+    const timers = [setInterval(() => this.look(), Math.min(LOOK_MS, this.parts.leaseMs / LOOKS_PER_LEASE)), setInterval(() => void this.told.flush(), LOG_MS)];
     try {
       const ending = await this.attempt();
-      await this.flush();
-      if (ending !== GIVEN_UP && !this.lost) await this.finish(ending);
+      this.over = true;
+      await this.told.flush();
+      if (ending === GIVEN_UP || this.lost) return;
+      // What had ended by itself has ended, and is written as it did.
+      if (this.handingOver && ending.state === 'CANCELLED') await this.handBack();
+      else await this.finish(ending);
     } catch (error) {
       this.parts.log.fault('an execution could not be written down', error, { run_id: this.parts.run.runId });
     } finally {
@@ -110,17 +141,21 @@ export class Supervision {
     try {
       if (!(await runs.prepare(run))) return GIVEN_UP;
       const outfit = await fitOut(this.parts, run);
-      this.secretValues = outfit.secretValues;
+      for (const text of firstRemarks(outfit, this.parts.config)) this.told.say({ text });
+      const refusal = await this.refusal();
+      if (refusal !== undefined) return (await runs.begin(run)) === undefined ? cancelledFirst() : overspent(refusal); // what was asked is answered by this end
       const workspace = await this.madeWorkspace(outfit);
       const setUp = await this.setUp(outfit, workspace);
       if (!setUp.ok) return 'ended' in setUp ? this.toEnding(setUp.ended, undefined, outfit) : unready(setUp.message);
+      if (this.handingOver) return cancelledFirst();
       const task = await runs.begin(run);
       if (task === undefined) return cancelledFirst();
       this.parts.tell(run.runId);
       await this.hand(task, workspace, outfit);
       const { end, turn } = await this.work(task, workspace, outfit);
-      await this.flush(); // whoever watches sees the last words before we look for files
-      await this.keepArtifacts();
+      this.over = true;
+      await this.told.flush(); // whoever watches sees the last words before we look for files
+      if (!this.lost) await keepArtifacts({ ...this.parts, told: this.told, reports: this.reports, workspace, secretValues: outfit.secretValues });
       return this.toEnding(end, turn, outfit);
     } catch (error) {
       await this.command?.cancel(); // whatever failed: nothing of it may go on unsupervised
@@ -130,9 +165,16 @@ export class Supervision {
     }
   }
 
-  private async madeWorkspace({ sandbox }: Outfit): Promise<Workspace> {
+  /** Begins to count; answers why the run may not go on, because of what it has used before. */
+  private async refusal(): Promise<string | undefined> {
+    const { run, runs, config } = this.parts;
+    this.told.usage = runUsage({ stored: await runs.usage(run.runId), bounds: runBounds(config, run), onOver: (message) => this.endFor(message, 'budget_exceeded') });
+    return this.told.usage.refusal();
+  }
+
+  private madeWorkspace({ sandbox }: Outfit): Promise<Workspace> {
     const { run, root } = this.parts;
-    return (this.workspace = await prepareWorkspace({ root, runId: run.runId, epoch: run.epoch, owner: ownerOf(sandbox, run.runId) }));
+    return prepareWorkspace({ root, runId: run.runId, epoch: run.epoch, owner: ownerOf(sandbox, run.runId) });
   }
 
   /** Skill and environment, before the run takes its prompt. */
@@ -142,8 +184,8 @@ export class Supervision {
     if (skill !== undefined) await skills.put(skill, workspace, profile?.skillFolders ?? []);
     if (environment === undefined) return { ok: true };
     return environments.setUp(environment, {
-      workspace,
-      say: (text) => this.say({ text }),
+      workspace, signal: this.stopping.signal, secretValues: outfit.secretValues,
+      say: (text) => this.told.say({ text }),
       run: async (command, more) => {
         const told = lastLines();
         const spec = this.commandSpec(outfit, workspace, (text) => told.take(text));
@@ -153,15 +195,14 @@ export class Supervision {
     });
   }
 
-  private async hand({ prompt, attachments }: Pick<Task, 'prompt' | 'attachments'>, workspace: Workspace, outfit: Outfit): Promise<void> {
-    const files = attachments.map((attachment) => ({ fileName: attachment.fileName, content: () => this.attached(attachment) }));
-    await putInputs(workspace, { prompt, payload: outfit.payload, attachments: files });
+  private async hand(task: Task, workspace: Workspace, outfit: Outfit): Promise<void> {
+    await putInputs(workspace, { prompt: task.prompt, payload: outfit.payload, attachments: filesOf(this.parts.attachments, task) });
   }
 
   /** The agent, or the command, does what it was given. */
   private async work(task: Task, workspace: Workspace, outfit: Outfit): Promise<{ end: CommandEnd; turn?: TurnEnd }> {
     const { run, config, builtInAgent } = this.parts;
-    const agent = this.agentFor(task, workspace, outfit);
+    const agent = (this.agent = supervisedAgent({ ...this.parts, told: this.told, reports: this.reports, outfit, workspace, task, mayGoOn: () => !this.handingOver && this.endedFor === undefined }));
     const end = await this.finished({
       ...this.commandSpec(outfit, workspace),
       command: config.runCommand ?? EXAMPLE_COMMAND,
@@ -174,13 +215,6 @@ export class Supervision {
     return { end, turn: agent?.ended() };
   }
 
-  private agentFor(task: Task, workspace: Workspace, { profile, config, skill, own, secretValues }: Outfit): AgentExecution | undefined {
-    return profile && agentExecution({
-      profile, workspace, config, skill, prompt: task.prompt, environment: own, secretValues,
-      nowMs: this.parts.nowMs, onEvent: (event) => void this.events.push(event),
-    });
-  }
-
   /** What every command of this run has. */
   private commandSpec({ sandbox, secrets, secretValues, network }: Outfit, workspace: Workspace, onText?: (text: string) => void): Omit<CommandSpec, 'command' | 'prompt' | 'deadlineMs'> {
     const { runDiskBytesMax: diskBytesMax, runMemoryBytesMax: memoryBytesMax } = this.parts.config;
@@ -188,7 +222,7 @@ export class Supervision {
       workspace, sandbox, network, secretValues, env: secrets, usage: { diskBytesMax, memoryBytesMax }, outputBytesMax: OUTPUT_BYTES_MAX,
       onEvent: ({ kind, text, at }) => {
         if (kind !== 'status') onText?.(text);
-        this.events.push({ kind, atMs: at, body: JSON.stringify({ text }) });
+        this.told.push({ kind, atMs: at, body: JSON.stringify({ text }) });
       },
     };
   }
@@ -196,100 +230,77 @@ export class Supervision {
   /** Runs one command of this execution to its end; a cancel, a loss or a deadline ends it. */
   private async finished(spec: CommandSpec): Promise<CommandEnd> {
     const { run, runs } = this.parts;
+    if (this.lost || this.handingOver) return { kind: 'cancelled' };
     const command = await startCommand(spec);
     this.command = command;
-    if (command.identity !== undefined) await runs.noteProcess(run, JSON.stringify(command.identity), spec.sandbox.kind);
-    if (this.lost || this.endedFor !== undefined) await command.cancel();
+    if (command.identity !== undefined && !(await runs.noteProcess(run, JSON.stringify(command.identity), spec.sandbox.kind))) this.loseClaim(CLAIM_GONE);
+    if (this.lost) await command.kill();
+    else if (this.handingOver || this.endedFor !== undefined) await command.cancel(this.handingOver ? STOPPING : undefined);
     this.look(); // a cancel may have come while we were starting
-    return command.finished;
+    const end = await command.finished;
+    this.heedLease(); // it may have been ended by whoever took the run over
+    return end;
   }
 
   /** What the agent said of its turn, unless its process ended for a reason of ours or could not begin. */
   private toEnding(end: CommandEnd, turn: TurnEnd | undefined, outfit: Outfit): Ending {
     if (this.endedFor !== undefined) return { state: 'FAILED', ...this.endedFor, retryable: false };
-    return turn === undefined || (end.kind !== 'exited' && end.kind !== 'signalled') ? toEnding(end, deadlineMs(outfit)) : toTurnEnding(turn);
-  }
-
-  private async attached(attachment: StoredAttachment): Promise<Uint8Array> {
-    const content = await this.parts.attachments.content(attachment);
-    if (content === undefined) throw new Error('a stored attachment is gone');
-    return content;
-  }
-
-  /** Stores what the run leaves to be kept, before its end is written; what is not kept is said in its log. Changes nothing about the end. */
-  private async keepArtifacts(): Promise<void> {
-    const { run, artifacts, newId, isDiskLow, log } = this.parts;
-    if (this.workspace === undefined || this.lost) return;
-    try {
-      for await (const found of collectArtifacts(this.workspace, this.secretValues)) {
-        if (!found.ok) this.say({ text: found.message });
-        else if (isDiskLow()) return this.say({ text: 'files are not kept: the disk of the service is nearly full' });
-        else await this.persist(() => artifacts.keep(run, { ...readArtifact(found.folder, found.name, found.content), artifactUid: newId(), content: found.content }));
-      }
-    } catch (error) {
-      log.fault('the files of a run could not be kept', error, { run_id: run.runId });
-      this.say({ text: 'files are not kept: the service could not read them' });
-    }
-  }
-
-  private say(body: { text: string } | { state: string; message: string }): void {
-    this.events.push({ kind: 'status', atMs: this.parts.nowMs(), body: JSON.stringify(body) });
+    const outOfTime = end.kind === 'deadline' ? overTime(runBounds(this.parts.config, this.parts.run)) : undefined;
+    if (outOfTime !== undefined) return overspent(outOfTime);
+    return turn === undefined || (end.kind !== 'exited' && end.kind !== 'signalled') ? toEnding(end, deadlineMs(outfit)) : withModelRemark(toTurnEnding(turn), outfit, this.parts.config);
   }
 
   private async renew(): Promise<void> {
     const { run, runs, leaseMs, log } = this.parts;
+    const askedAtMs = performance.now();
     try {
       const renewed = await runs.renew(run, leaseMs);
-      if (renewed === undefined) this.lost = true;
-      if (this.command !== undefined && (renewed === undefined || renewed.cancelRequested)) await this.command.cancel();
+      if (renewed === undefined) return this.loseClaim(CLAIM_GONE);
+      this.renewedAtMs = askedAtMs;
+      // Not waited for: a command that takes its time to end is still ours, and its lease is to be renewed.
+      if (!renewed.cancelRequested) return;
+      this.stopping.abort();
+      void this.command?.cancel();
     } catch (error) {
       log.fault('a lease could not be renewed', error, { run_id: run.runId });
     }
   }
 
-  /** Writes what the agent has said since the last time, in order; what could not be written is kept for the next time. */
-  private flush(): Promise<void> {
-    this.writing = this.writing.then(async () => {
-      const batch = this.events.splice(0);
-      if (batch.length === 0) return;
-      try {
-        await this.parts.runs.append(this.parts.run, batch);
-        this.parts.tell(this.parts.run.runId);
-      } catch (error) {
-        this.events.unshift(...batch);
-        this.parts.log.fault('the log of a run could not be written', error, { run_id: this.parts.run.runId });
-      }
+  /** Another one may take the run over when the lease is out, and must find nobody. */
+  private heedLease(): void {
+    if (this.over || mayRunOn(performance.now() - this.renewedAtMs, this.parts.leaseMs)) return;
+    this.loseClaim('a lease could not be renewed in time: its processes are killed, the run is left to be taken over');
+  }
+
+  /** The run is somebody else's, or will be: what runs of it is killed first, and nothing more is written. */
+  private loseClaim(why: string): void {
+    if (this.lost) return;
+    this.lost = true;
+    this.stopping.abort();
+    void this.command?.kill();
+    this.told.forget();
+    if (!this.over) this.parts.log.warn(why, { run_id: this.parts.run.runId, epoch: this.parts.run.epoch });
+  }
+
+  /** Nothing of the execution runs any more: the next one may begin at once. */
+  private async handBack(): Promise<void> {
+    const { run, runs, config, log, tell } = this.parts;
+    const harness = harnessOf(run.agentConfig);
+    await this.told.persist(async () => {
+      const isGiven = await runs.handBack(run, (state) => {
+        const decision = afterHandOver({ state, harness, restartable: config.runRestartable, cancelRequested: false });
+        return decision.next === 'requeue' ? 'requeue' : STOPPED_COMMAND;
+      });
+      if (isGiven) log.info('an execution was handed over', { run_id: run.runId, epoch: run.epoch });
     });
-    return this.writing;
+    tell(run.runId);
   }
 
   private async finish(ending: Ending): Promise<void> {
     const { run, runs, tell } = this.parts;
-    this.say({ state: ending.state, message: ending.message });
-    await this.persist(async () => {
-      const batch = this.events.splice(0);
-      try {
-        await runs.append(run, batch);
-      } catch (error) {
-        this.events.unshift(...batch);
-        throw error;
-      }
-    });
-    await this.persist(() => runs.finish(run, ending));
+    await this.told.drain();
+    await this.told.persist(() => runs.finish(run, ending));
     tell(run.runId);
-  }
-
-  /** The work is done: its end is written however long the database is away, unless the run is taken from us. */
-  private async persist(write: () => Promise<unknown>): Promise<void> {
-    while (!this.lost) {
-      try {
-        await write();
-        return;
-      } catch (error) {
-        this.parts.log.fault('the end of an execution could not be written yet', error, { run_id: this.parts.run.runId });
-        await sleep(PERSIST_AGAIN_MS);
-      }
-    }
   }
 }
 
@@ -300,6 +311,15 @@ function deadlineMs({ limits }: Outfit): number {
 
 function unready(message: string): Ending {
   return { state: 'FAILED', message, errorCode: 'environment_setup_failed', retryable: false };
+}
+
+/** What becomes of a command that a stopping service ended and that must not be started twice. */
+const STOPPED_COMMAND: Ending = {
+  state: 'ERROR', message: 'the service was stopped, and a command that had begun is not started twice (MILLWRIGHT_RUN_RESTARTABLE=true allows it)', errorCode: 'internal_error', retryable: true,
+};
+
+function overspent(message: string): Ending {
+  return { state: 'FAILED', message, errorCode: 'budget_exceeded', retryable: false };
 }
 
 function cancelledFirst(): Ending {

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { chmod, lchown, lstat, mkdir, open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ARTIFACTS_FOLDER, isAttachmentName, isUuid, PAYLOAD_FILE_NAME, PROMPT_FILE_NAME } from '#runs';
+import { ARTIFACTS_FOLDER, ATTACHMENTS_FOLDER, isAttachmentName, isUuid, PAYLOAD_FILE_NAME, PROMPT_FILE_NAME } from '#runs';
 import { below, emptyFolder, namesIn, removeEntry } from './workspaces-removal.ts';
 
 /** Who the run's processes are; the folders they may write belong to them. */
@@ -51,8 +51,6 @@ export interface WorkspaceContents extends WorkspaceInputs {
   /** Owner of the writable folders; the service's own user when absent. */
   owner?: Owner;
 }
-
-const ATTACHMENTS_FOLDER = 'attachments';
 
 /** Makes the folders of a run ready for its next execution. Links planted by an earlier execution are replaced, never followed. */
 export async function prepareWorkspace(contents: WorkspaceContents): Promise<Workspace> {
@@ -115,7 +113,8 @@ async function privateFolder(path: string): Promise<void> {
   await chmod(path, 0o700);
 }
 
-async function ownedFolder(path: string, owner: Owner | undefined): Promise<void> {
+/** A folder of the run's at the path, private to it; anything else that stands there is removed. */
+export async function ownedFolder(path: string, owner: Owner | undefined): Promise<void> {
   await privateFolder(path);
   if (owner === undefined || (await lstat(path)).uid === owner.uid) return;
   await giveAway(path, owner);
@@ -137,12 +136,12 @@ async function giveAway(folder: string, owner: Owner): Promise<void> {
 }
 
 /** Writes an input under a fresh name, read-only: what the agent put in its place goes away, a link is not followed. */
-async function writeInput(path: string, content: Uint8Array | string): Promise<void> {
+export async function writeInput(path: string, content: Uint8Array | string, mode = 0o444): Promise<void> {
   await removeEntry(path);
-  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o444);
+  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, mode);
   try {
     await file.writeFile(content);
-    await file.chmod(0o444);
+    await file.chmod(mode);
   } finally {
     await file.close();
   }

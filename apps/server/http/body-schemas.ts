@@ -1,6 +1,6 @@
 /** The JSON Schemas of request bodies as Standard Schemas: one file is validator, type and documentation. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { API_SCHEMAS, compileBounded, isSmall, labelOf, componentOf, type ApiKeyCreate, type ApiKeyPatch, type AutomationCreate, type AutomationPatch, type FactoryFilesValidateRequest, type FilterTestRequest, type PlanApproval, type PlanRequest, type SecretPut, type WebhookCreate, type WebhookPatch, type WebhookRotate, type Wording } from '#contracts';
+import { API_SCHEMAS, compileBounded, isSmall, labelOf, componentOf, type ApiKeyCreate, type ApiKeyPatch, type AutomationCreate, type AutomationPatch, type FactoryFilesValidateRequest, type FilterTestRequest, type PermissionAnswer, type PlanApproval, type PlanRequest, type SecretPut, type WebhookCreate, type WebhookPatch, type WebhookRotate, type Wording } from '#contracts';
 import { postedTreeProblems } from '#definitions';
 import { filterTestProblems } from '#filters';
 import { automationRequestErrors } from '../automations/request-rules.ts';
@@ -54,6 +54,7 @@ const BODY_WORDING: Wording = { labelOf: (pointer) => labelOf(pointer, 'the body
 export const RUN_AGENT_REQUEST = bodySchema<RunAgentRequest>('run-agent-request', runRequestProblems);
 export const DISPATCH_REQUEST = bodySchema<FactoryDispatchRequest>('dispatch-request', dispatchProblems);
 export const RUN_FOLLOWUP_REQUEST = bodySchema<RunFollowupRequest>('run-followup-request', followupProblems);
+export const PERMISSION_ANSWER = bodySchema<PermissionAnswer>('permission-answer');
 export const API_KEY_CREATE = bodySchema<ApiKeyCreate>('api-key-create', noRules, keyRequestErrors);
 export const API_KEY_PATCH = bodySchema<ApiKeyPatch>('api-key-patch');
 export const SECRET_PUT = bodySchema<SecretPut>('secret-put');

@@ -2,17 +2,37 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, HttpCode, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AgentFound } from '../execution/profiles.ts';
+import { missingGuarantees, type Sandbox } from '../execution/sandboxes.ts';
 import { AccessStore } from '../store/access.ts';
 import { AccessGuard, AllowEverybody } from './access.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
+/** What runs are worked on with, looked up when somebody asks. */
+export interface Means {
+  sandbox(): Promise<Sandbox>;
+  agents(): Promise<AgentFound[]>;
+}
+
 /** What the process knows of itself. */
 export class Readiness {
   private readonly isDiskLow: () => boolean;
+  private readonly found: Means;
   private stopping = false;
-  constructor(isDiskLow: () => boolean) {
+  constructor(isDiskLow: () => boolean, found: Means) {
     this.isDiskLow = isDiskLow;
+    this.found = found;
+  }
+
+  /** Means of isolation and agents of this machine; no paths, which are nobody's business but the operator's. */
+  async means(): Promise<{ sandbox: unknown; agents: unknown }> {
+    const [{ kind, means, guarantees }, agents] = await Promise.all([this.found.sandbox(), this.found.agents()]);
+    const { processes, files, network, uid } = guarantees;
+    return {
+      sandbox: { kind, means, isolates: { processes, files, network, user: uid }, missing: missingGuarantees(guarantees) },
+      agents: agents.map(({ id, installed }) => ({ id, installed })),
+    };
   }
 
   stop(): void {
@@ -47,7 +67,7 @@ export class HealthController {
 
   /**
    * 200 while the database answers and nobody stops the process, whatever the state of any repository. With a key it says why not, and what
-   * is refused meanwhile: a low disk refuses deliveries only.
+   * is refused meanwhile: a low disk refuses deliveries only; and what runs are isolated by, and which agents there are.
    */
   @Get('readyz')
   @AllowEverybody()
@@ -57,7 +77,7 @@ export class HealthController {
     const isReady = isReachable && !reasons.includes('stopping');
     const isKnown = await this.isKnown(request, isReachable);
     if (!isReady) void reply.header('Retry-After', String(RETRY_AFTER_SECONDS));
-    await reply.status(isReady ? 200 : 503).send({ status: isReady ? 'ready' : 'not ready', ...(isKnown ? { reasons } : {}) });
+    await reply.status(isReady ? 200 : 503).send({ status: isReady ? 'ready' : 'not ready', ...(isKnown ? { reasons, ...(await this.readiness.means()) } : {}) });
   }
 
   private async isKnown(request: FastifyRequest, isReachable: boolean): Promise<boolean> {

@@ -5,8 +5,8 @@ import type { AgentDefaults, AutomationDefinition } from '#definitions';
 import type { ServedAutomation, ServedWebhook } from '../webhooks/serving.ts';
 import { toNewRuns } from './new-runs.ts';
 
-const automation = (uid: string, prompt: string, agent: AgentDefaults = {}): ServedAutomation => {
-  const definition: AutomationDefinition = { name: `slug-${uid}`, path: 'automations/x/automation.md', enabled: true, prompt, agent, triggers: [] };
+const automation = (uid: string, prompt: string, agent: AgentDefaults = {}, more: Partial<AutomationDefinition> = {}): ServedAutomation => {
+  const definition: AutomationDefinition = { name: `slug-${uid}`, path: 'automations/x/automation.md', enabled: true, prompt, agent, triggers: [], ...more };
   return { uid, id: uid, name: `name-${uid}`, enabled: true, webhookUids: ['wh_1'], definition, filter: MATCH_EVERYTHING };
 };
 
@@ -18,7 +18,7 @@ function webhook(automations: ServedAutomation[], agentDefaults?: AgentDefaults)
 }
 
 const SERVER = { harness: 'builtin', builtInModel: 'demo' };
-const DELIVERY = { entryId: 'entry-1', deliveryId: 'd "1"\n', receivedAtMs: Date.UTC(2030, 0, 1) };
+const DELIVERY = { entryId: 'entry-1', deliveryId: 'd "1"\n', receivedAtMs: Date.UTC(2030, 0, 1), payload: { pr: { number: 7 } } };
 
 function newIds(): () => string {
   let count = 0;
@@ -51,6 +51,14 @@ describe('runs of a delivery', () => {
     const served = webhook([automation('a', 'One.', { model: 'of-automation' })], { model: 'of-factory', basePrompt: 'of-factory' });
     const [run] = toNewRuns(['a'], served, DELIVERY, SERVER, newIds());
     expect(JSON.parse(run?.agentConfig ?? '')).toMatchObject({ name: 'name-a', model_id: 'of-automation', base_prompt: 'of-factory' });
+  });
+
+  it('takes limits, network and its group from the automation', () => {
+    const said: Partial<AutomationDefinition> = { limits: { tokens: 5, minutes: 2 }, network: { allow: ['example.com'] }, concurrency: { group: '/pr/number', whenBusy: 'replace' } };
+    const [run, other, plain] = toNewRuns(['a', 'b', 'c'], webhook([automation('a', 'One.', {}, said), automation('b', 'Two.', {}, { concurrency: { group: '/pr/none' } }), automation('c', 'Three.')]), DELIVERY, SERVER, newIds());
+    expect(run).toMatchObject({ limits: '{"tokens":5,"minutes":2}', network: '{"allow":["example.com"]}', concurrencyGroup: expect.stringMatching(/^value:a:/), whenBusy: 'replace' });
+    expect(other?.concurrencyGroup).toBeUndefined();
+    expect(Object.keys(plain ?? {}).filter((member) => ['limits', 'network', 'concurrencyGroup', 'whenBusy'].includes(member))).toEqual([]);
   });
 
   it('is a snapshot: a later edit of the definition does not reach it', () => {

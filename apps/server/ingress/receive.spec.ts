@@ -54,6 +54,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
     },
     refusedLog: { write: async () => void (it.refused += 1) },
     serverAgent: { harness: 'builtin', builtInModel: 'demo' },
+    tell: () => undefined,
     waitingRuns: { isFull: async () => it.full, added: () => undefined },
     isDiskLow: () => it.diskLow,
     nowMs: () => it.nowMs,

@@ -42,8 +42,10 @@ export interface ReceiverSurroundings {
   isDiskLow(): boolean;
   nowMs(): number;
   newId(): string;
-  /** Tells the engine that something waits. */
+  /** Tells the engine that something waits, or is to be cancelled. */
   wake(): void;
+  /** Tells who watches a run that something new is stored of it. */
+  tell(runId: string): void;
   report(fault: unknown): void;
 }
 
@@ -250,7 +252,7 @@ export class Receiver {
     const decided = decideRuns(walk.webhook.automations, walk.webhook.uid, parsed.value);
     if (decided.starts.length > 0 && (await this.around.waitingRuns.isFull(walk.webhook.factory.uid))) return refuse('unavailable', RETRY_AFTER_SECONDS);
     const entryId = this.around.newId();
-    const runs = toNewRuns(decided.starts, walk.webhook, { entryId, deliveryId: identity.value, receivedAtMs: walk.receivedAtMs }, this.around.serverAgent, this.around.newId);
+    const runs = toNewRuns(decided.starts, walk.webhook, { entryId, deliveryId: identity.value, receivedAtMs: walk.receivedAtMs, payload: parsed.value }, this.around.serverAgent, this.around.newId);
     const decision = JSON.stringify({ started: runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId })), skipped: decided.skipped.map(toSkipped) });
     const settled = await this.accept(walk, identity.value, { kind: 'deliver', identities, ...encodePayload(body), runs, decision }, entryId);
     if (settled !== undefined) return settled;
@@ -273,7 +275,8 @@ export class Receiver {
         this.throttledUntilMs.set(webhook.uid, this.around.nowMs() + acceptance.waitMs);
         return refuse('over-rate', acceptance.retryAfterSeconds);
       case 'accepted':
-        if (verdict.kind === 'deliver') this.around.waitingRuns.added(webhook.factory.uid, verdict.runs.length);
+        if (verdict.kind === 'deliver') this.around.waitingRuns.added(webhook.factory.uid, verdict.runs.length - (acceptance.busy?.length ?? 0));
+        for (const runId of acceptance.replaced ?? []) this.around.tell(runId);
         return undefined;
       case 'duplicate':
       case 'refused':

@@ -103,10 +103,11 @@ function toConfig({ name, description, dockerImage, repositories, setupCommands 
   };
 }
 
-/** A file names a repository by owner/name, by an address, or by both parts. */
+/** A file names a repository by owner/name, by an address, or by its parts. */
 function toRepository(repository: unknown): { owner: string; repo: string } | undefined {
   if (typeof repository === 'object' && repository !== null) {
-    const { owner, name } = repository as { owner?: string; name?: string };
+    const { owner, name, url } = repository as { owner?: string; name?: string; url?: string };
+    if (url !== undefined) return toRepository(url);
     return owner === undefined || name === undefined ? undefined : { owner, repo: name };
   }
   const found = repositoryName(String(repository));

@@ -18,6 +18,9 @@ export interface ConversationQuery {
   cursor?: string;
 }
 
+/** Behind which turn a page begins: its run, the epoch of its execution, the entry of the log at which it begins. */
+type TurnPlace = [runId: string, epoch: number, fromSeq: number];
+
 export class HistoryService {
   private readonly runs: RunStore;
   private readonly histories: RunHistoryStore;
@@ -49,7 +52,7 @@ export class HistoryService {
   /** A conversation as far as the key may see its runs; 404 when it may see none. */
   async conversation(conversationId: string, { limit, cursor }: ConversationQuery, access: Access): Promise<Conversation> {
     const digest = queryDigest({ conversation: conversationId });
-    const place = placeOf(cursor, digest, ['string', 'number']) as [runId: string, epoch: number] | undefined;
+    const place = placeOf(cursor, digest, ['string', 'number', 'number']) as TurnPlace | undefined;
     if (!(await this.histories.hasConversation(conversationId, access.factories))) throw notFound('the conversation');
     const { steps, last } = await this.page(conversationId, limit, access, place);
     const next = last === undefined ? {} : { next_cursor: encodeCursor({ query: digest, key: last }) };
@@ -57,24 +60,25 @@ export class HistoryService {
   }
 
   /** Turns behind a place until the page is full; `last` is the place of its last one, while there are more. */
-  private async page(conversationId: string, limit: number, access: Access, place: [string, number] | undefined): Promise<{ steps: ConversationStep[]; last?: [string, number] }> {
+  private async page(conversationId: string, limit: number, access: Access, place: TurnPlace | undefined): Promise<{ steps: ConversationStep[]; last?: TurnPlace }> {
     const steps: ConversationStep[] = [];
     const sizes: number[] = [];
-    let last: [string, number] | undefined;
+    let last: TurnPlace | undefined;
     for await (const turn of this.turns(conversationId, access, place)) {
       if (steps.length === limit) return { steps, last };
-      const said = turn.execution && (await this.histories.said(turn.runId, turn.execution));
+      const said = turn.execution && (await this.histories.said(turn.runId, { ...turn.execution, fromSeq: turn.fromSeq, untilSeq: turn.untilSeq }));
       sizes.push(Buffer.byteLength(said?.text ?? '') + turn.asked.reduce((total, { text }) => total + Buffer.byteLength(text), 0));
       if (runsOnPage(sizes, limit) <= steps.length) return { steps, last };
       steps.push(toStep(turn, said));
-      last = [turn.runId, turn.epoch];
+      last = [turn.runId, turn.epoch, turn.fromSeq];
     }
     return { steps };
   }
 
   /** Turns of the visible runs of a conversation, in order, from behind a place. */
-  private async *turns(conversationId: string, access: Access, place: [string, number] | undefined): AsyncGenerator<Turn> {
-    const [placeRun, placeEpoch] = place ?? [undefined, Number.NEGATIVE_INFINITY];
+  private async *turns(conversationId: string, access: Access, place: TurnPlace | undefined): AsyncGenerator<Turn> {
+    const [placeRun, placeEpoch, placeSeq] = place ?? [undefined, Number.NEGATIVE_INFINITY, 0];
+    const isBehind = ({ epoch, fromSeq }: Turn): boolean => epoch > placeEpoch || (epoch === placeEpoch && fromSeq > placeSeq);
     const done = new Set<string>();
     for (let from = placeRun; ; ) {
       const found = await this.histories.runsIn(conversationId, access.factories, RUNS_PER_LOOK, from);
@@ -82,7 +86,7 @@ export class HistoryService {
       for (const runId of fresh) {
         done.add(runId);
         const run = await this.histories.spoken(runId);
-        for (const turn of run === undefined ? [] : turnsOf(run)) if (runId !== placeRun || turn.epoch > placeEpoch) yield turn;
+        for (const turn of run === undefined ? [] : turnsOf(run)) if (runId !== placeRun || isBehind(turn)) yield turn;
       }
       if (fresh.length === 0) return;
       from = fresh.at(-1);
@@ -90,7 +94,7 @@ export class HistoryService {
   }
 }
 
-function toStep({ id, runId, asked, execution }: Turn, said: { text: string; atMs: number } | undefined): ConversationStep {
+function toStep({ id, runId, asked, startedAtMs, finishedAtMs }: Turn, said: { text: string; atMs: number } | undefined): ConversationStep {
   const message = (role: 'user' | 'assistant') => ({ text, atMs }: { text: string; atMs: number }): ConversationStep['messages'][number] => ({
     role, content: [{ type: 'text', text }], timestamp: toTime(atMs),
   });
@@ -99,7 +103,7 @@ function toStep({ id, runId, asked, execution }: Turn, said: { text: string; atM
     run_id: runId,
     messages: [...asked.map(message('user')), ...(said === undefined ? [] : [message('assistant')(said)])],
     steps: [],
-    started_at: execution?.startedAtMs === undefined ? undefined : toTime(execution.startedAtMs),
-    completed_at: execution?.finishedAtMs === undefined ? undefined : toTime(execution.finishedAtMs),
+    started_at: startedAtMs === undefined ? undefined : toTime(startedAtMs),
+    completed_at: finishedAtMs === undefined ? undefined : toTime(finishedAtMs),
   });
 }

@@ -42,15 +42,16 @@ export function toRunItem(run: RunRow, { creator, executor, artifacts, publicUrl
     status_message: toStatusMessage(run),
     session_id: run.session_id ?? undefined,
     session_link: run.session_id === null ? undefined : `${publicUrl}/runs/${run.run_id}`,
-    agent_skill: toSkill(run.skill_spec ?? undefined),
+    agent_skill: toSkill(run),
     conversation_id: run.conversation_id === null || isSeen(run.conversation_id) ? (run.conversation_id ?? run.run_id) : undefined,
     parent_run_id: run.parent_run_id !== null && isSeen(run.parent_run_id) ? run.parent_run_id : undefined,
     artifacts: artifacts.length === 0 ? undefined : artifacts.map((artifact) => toArtifactItem(artifact, publicUrl)),
     metadata: { ...(JSON.parse(run.metadata) as Record<string, string>), ...reservedMetadata(run) },
     factory_uid: run.factory_uid ?? undefined,
     automation_id: run.automation_uid ?? undefined,
-    schedule: run.schedule_id === null ? undefined : { schedule_id: run.schedule_id },
+    schedule: run.schedule_id === null ? undefined : withoutAbsent({ schedule_id: run.schedule_id, schedule_name: run.schedule_name ?? undefined, cron_schedule: run.schedule_cron ?? undefined }),
     run_time: run.started_at === null ? undefined : isoDuration((run.finished_at ?? run.updated_at) - run.started_at),
+    request_usage: toRequestUsage(run),
     is_sandbox_running: run.state === 'INPROGRESS' || run.state === 'BLOCKED',
     is_run_type_cancellable: true,
     execution_location: 'REMOTE',
@@ -64,6 +65,12 @@ export function toStatusMessage(run: Pick<RunRow, 'status_message' | 'error_code
   return withoutAbsent({ message: run.status_message, error_code: run.error_code ?? undefined, retryable: run.retryable === null ? undefined : run.retryable === 1 });
 }
 
+/** What a run has used, as far as its agents have told; undefined where they told nothing. contract 3 (request_usage). */
+function toRequestUsage({ tokens, cost_micros: costMicros, cost_currency: currency }: RunRow): RunItem['request_usage'] {
+  if (tokens === null && costMicros === null) return undefined;
+  return withoutAbsent({ total_tokens: tokens ?? undefined, inference_cost: costMicros === null ? undefined : costMicros / 1_000_000, currency: currency ?? undefined });
+}
+
 /** One entry of a run's log. contract 3 (events). */
 export function toEventItem(runId: string, { seq, kind, atMs, executionId, body }: StoredEvent): RunEvent {
   return withoutAbsent<RunEvent>({ seq, event_type: kind, occurred_at: toTime(atMs), run_id: runId, execution_id: executionId, payload: JSON.parse(body) as RunEvent['payload'] });
@@ -73,9 +80,9 @@ export function toEventItem(runId: string, { seq, kind, atMs, executionId, body 
 export function toArtifactItem({ artifactUid, runId, type, atMs, details }: Artifact, publicUrl: string): ArtifactItem {
   const { fileName, filePath, mimeType, sizeBytes, title, url, branch } = details;
   const file = fileName === undefined ? {} : { filename: fileName, filepath: filePath, mime_type: mimeType, content_type: mimeType, size_bytes: sizeBytes, download_url: `${publicUrl}/api/v1/agent/artifacts/${artifactUid}/download` };
-  const plan = type === 'PLAN' ? { document_uid: artifactUid, title } : {};
+  const plan = type === 'PLAN' ? { document_uid: artifactUid } : {};
   const pullRequest = type === 'PULL_REQUEST' ? { url, branch, status: 'unknown' as const } : {};
-  return { artifact_uid: artifactUid, artifact_type: type, run_id: runId, created_at: toTime(atMs), data: withoutAbsent({ artifact_uid: artifactUid, ...file, ...plan, ...pullRequest }) };
+  return { artifact_uid: artifactUid, artifact_type: type, run_id: runId, created_at: toTime(atMs), data: withoutAbsent({ artifact_uid: artifactUid, title, ...file, ...plan, ...pullRequest }) };
 }
 
 /** Where a run came from; columns, rendered as the metadata that clients know. */
@@ -88,10 +95,10 @@ function reservedMetadata(run: RunRow): Record<string, string> {
   }) as Record<string, string>;
 }
 
-function toSkill(reference: string | undefined): RunItem['agent_skill'] {
-  if (reference === undefined) return undefined;
+function toSkill({ skill_spec: reference, skill_commit: commit }: RunRow): RunItem['agent_skill'] {
+  if (reference === null) return undefined;
   const { name, fullPath } = namedSkill(reference);
-  return withoutAbsent({ name, full_path: fullPath });
+  return withoutAbsent({ name, full_path: fullPath, commit: commit ?? undefined });
 }
 
 function toCreatorInfo(principal: Principal | undefined, uid: string): RunCreatorInfo {

@@ -33,6 +33,8 @@ export interface RunSurroundings {
   tell(runId: string): void;
   /** Runs that this server could start at once. */
   freePlaces(): number;
+  /** Whether the agent of a resolved configuration takes a message while it works; JSON text. */
+  takesPromptsInTurn(agentConfig: string): boolean;
   waitingRuns: WaitingRuns;
   /** Whether the data folder's disk has less than its reserve. */
   isDiskLow(): boolean;
@@ -90,7 +92,7 @@ export class RunService {
     const wanted = { followupId, runId, principalUid: by.access.principal.uid, message: request.message, mode: request.mode, attachments };
     const decided = await this.runs.followup(wanted, (run, facts) =>
       followupOutcome(run.state as RunState, {
-        ...facts, promptTaken: run.prompt_taken_at !== null, agentConcurrent: false, cancelRequested: run.cancel_requested_at !== null && !isEnded(run.state as RunState),
+        ...facts, promptTaken: run.prompt_taken_at !== null, agentConcurrent: this.around.takesPromptsInTurn(run.agent_config), cancelRequested: run.cancel_requested_at !== null && !isEnded(run.state as RunState),
       }),
       this.beside(by, toAnswer),
     );

@@ -1,8 +1,9 @@
 /** The one transaction behind a 202: slot, identity, log entry and runs commit together, many deliveries to a commit. spec: Delivery identity; contract 5. */
-import { RATE_WINDOW_MS, takeSlot, type OutcomeKind } from '#deliveries';
-import { uuidv7 } from '#runs';
+import { RATE_WINDOW_MS, takeSlot, type OutcomeKind, type SkippedAutomation } from '#deliveries';
+import { contestedGroups, uuidv7, type TurnsTaken } from '#runs';
 import { LostRace } from './faults.ts';
-import { RUN_COLUMNS, toRunValues, type NewRun } from './new-run.ts';
+import type { NewRun } from './new-run.ts';
+import { decideTurns, storeTurns } from './run-groups.ts';
 import { databaseNow, insert, placeholders, rows, type SqlValue, type Work } from './statements.ts';
 
 /** A delivery that passed authentication, decided against one version of the serving state. */
@@ -23,8 +24,17 @@ export interface Arrival {
     | { kind: 'refuse'; outcome: 'rejectedInvalidJson' | 'rejectedTooLarge'; reason: string };
 }
 
-/** What became of an arrival. `stale`: the serving state has moved; decide again. `throttled`: no slot was free and nothing was stored. */
-export type Acceptance = { kind: 'accepted' } | { kind: 'duplicate' } | { kind: 'refused' } | { kind: 'throttled'; waitMs: number; retryAfterSeconds: number } | { kind: 'stale' };
+/**
+ * What became of an arrival. `busy`: IDs of runs that it did not start, because their groups were. `replaced`: IDs of open runs that
+ * made place for its own. `stale`: the serving state has moved; decide again. `throttled`: no slot was free and nothing was stored.
+ */
+export type Acceptance = Accepted | { kind: 'duplicate' } | { kind: 'refused' } | { kind: 'throttled'; waitMs: number; retryAfterSeconds: number } | { kind: 'stale' };
+
+export interface Accepted {
+  kind: 'accepted';
+  busy?: readonly string[];
+  replaced?: readonly string[];
+}
 
 const DELIVERY_COLUMNS = [
   'entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision',
@@ -51,7 +61,7 @@ export function* settle(arrivals: readonly Arrival[], remembered?: Windows): Wor
   const nowMs = yield* databaseNow();
   const windows = yield* slotWindows(arrivals, remembered ?? new Map(), nowMs);
   const known = yield* knownIdentities(arrivals);
-  const batch: Batch = { windows, known, nowMs, identities: [], deliveries: [], runs: [] };
+  const batch: Batch = { windows, known, nowMs, identities: [], deliveries: [], starting: [], runs: [] };
   const acceptances = arrivals.map((arrival) => (current.get(arrival.factoryUid) === arrival.servingVersion ? settleOne(arrival, batch) : STALE));
   yield* store(batch);
   return { acceptances, windows };
@@ -66,7 +76,16 @@ interface Batch {
   known: Set<string>;
   identities: { key: string; webhookUid: string; hash: Uint8Array }[];
   deliveries: SqlValue[][];
+  /** Entries whose runs may find their group busy, and what is answered for them: written when that is known. */
+  starting: Starting[];
   runs: NewRun[];
+}
+
+interface Starting {
+  runs: readonly NewRun[];
+  decision: string;
+  acceptance: Accepted;
+  log(decision: string): SqlValue[];
 }
 
 /** Steps 4 to 6 of the ingress for one delivery: slot, refusal of the body, identity. */
@@ -93,9 +112,11 @@ function settleIdentified(arrival: Arrival, verdict: Extract<Arrival['verdict'],
     batch.known.add(key);
     batch.identities.push({ key, webhookUid: arrival.webhookUid, hash });
   }
-  batch.deliveries.push(log('accepted', verdict));
+  const acceptance: Accepted = { kind: 'accepted' };
   batch.runs.push(...verdict.runs);
-  return { kind: 'accepted' };
+  if (contestedGroups(verdict.runs).length === 0) batch.deliveries.push(log('accepted', verdict));
+  else batch.starting.push({ runs: verdict.runs, decision: verdict.decision, acceptance, log: (decision) => log('accepted', { ...verdict, decision }) });
+  return acceptance;
 }
 
 function* store(batch: Batch): Work<void> {
@@ -104,8 +125,37 @@ function* store(batch: Batch): Work<void> {
   const won = yield* insert('identity', ['webhook_uid', 'hash', 'accepted_at'], identities, { ignoreConflicts: true });
   // Another replica committed one of them since we looked: look again.
   if (won !== identities.length) throw new LostRace('an identity was accepted elsewhere');
+  // Behind the identities, which others may wait for: nobody who holds a group waits for one.
+  const turns = yield* decideTurns(batch.runs);
+  for (const starting of batch.starting) batch.deliveries.push(entryAfter(starting, turns));
   yield* insert('delivery', DELIVERY_COLUMNS, batch.deliveries);
-  yield* insert('run', RUN_COLUMNS, batch.runs.map(toRunValues));
+  const told = yield* storeTurns(turns, batch.nowMs);
+  // Whoever answers one of the deliveries tells of them all.
+  const [first] = batch.starting;
+  if (first !== undefined && told.length > 0) first.acceptance.replaced = told;
+}
+
+/** The log entry of a delivery whose runs wanted a group for themselves: what found it busy is a skipped automation. */
+function entryAfter({ runs, decision, acceptance, log }: Starting, { busy }: TurnsTaken<NewRun>): SqlValue[] {
+  const kept = new Set(busy);
+  const skipped = runs.filter((run) => kept.has(run));
+  if (skipped.length === 0) return log(decision);
+  acceptance.busy = skipped.map(({ runId }) => runId);
+  return log(JSON.stringify(withoutBusy(JSON.parse(decision) as Decision, skipped)));
+}
+
+/** Which runs a delivery started and which automations it did not, in the wire's spelling. */
+interface Decision {
+  started: { automation_id: string; run_id: string }[];
+  skipped: { automation_id: string; reason: string }[];
+}
+
+function withoutBusy({ started, skipped }: Decision, busy: readonly NewRun[]): Decision {
+  const runIds = new Set(busy.map(({ runId }) => runId));
+  return {
+    started: started.filter(({ run_id: runId }) => !runIds.has(runId)),
+    skipped: [...skipped, ...busy.map(({ automationUid }) => ({ automation_id: automationUid ?? '', reason: 'busy' satisfies SkippedAutomation['reason'] }))],
+  };
 }
 
 function* currentVersions(arrivals: readonly Arrival[]): Work<Map<string, number>> {

@@ -16,6 +16,8 @@ import { row, rows, type Work } from './statements.ts';
 import { SCHEMA } from './tables.ts';
 
 const MIGRATIONS = [FirstSchema1700000000001, Interface1700000000002, Agents1700000000003];
+/** What brings a database up to date, oldest first. */
+export const MIGRATION_NAMES: readonly string[] = MIGRATIONS.map(({ name }) => name);
 /** Arbitrary, fixed number of the advisory lock that one migrating process holds. */
 const MIGRATION_LOCK = 7_305_118_402;
 /** Connections of one process: writes are batched, so a handful saturates PostgreSQL. */

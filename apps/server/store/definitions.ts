@@ -1,8 +1,9 @@
 /** Applied definitions as rows: what is, the transaction that makes it what should be, and the binding of webhooks to secret versions. contract 9. */
-import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition, SkillDefinition, WebhookDefinition } from '#definitions';
+import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition, SkillDefinition, SkillFile, WebhookDefinition } from '#definitions';
 import type { Actual, AppliedObject } from '#reconcile';
 import type { Database } from './database.ts';
 import { FenceLost } from './factories.ts';
+import { dropFiles, keepFiles, toKeptFiles } from './resource-files.ts';
 import { bumpServing } from './serving-version.ts';
 import { dropUnboundValues } from './secret-changes.ts';
 import { visibleSecrets } from './secret-rows.ts';
@@ -20,6 +21,8 @@ export interface Application {
   deletions: readonly { kind: 'webhook' | 'automation' | 'environment' | 'skill'; uid: string }[];
   /** Path → text of the files behind webhooks and automations, whether they change or not: a comment is no change of a definition. */
   texts?: ReadonlyMap<string, string>;
+  /** Path of a SKILL.md → the files beside it, of all skills that apply, whether they change or not: that one is executable is no change of a definition. */
+  skillFiles?: ReadonlyMap<string, readonly SkillFile[]>;
 }
 
 /** A webhook whose secret version moved in step 0 of a pass. */
@@ -87,6 +90,7 @@ export class DefinitionStore {
 
   /** Writes a plan in one transaction and makes it the serving state. Throws FenceLost when another replica took the factory over. */
   apply(application: Application): Promise<void> {
+    const skillFiles = toKeptFiles(application.skillFiles);
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const { factoryUid, fence, revision } = application;
@@ -101,6 +105,8 @@ export class DefinitionStore {
       const secrets = yield* visibleSecrets(factoryUid, 'webhook');
       for (const object of application.upserts) yield* writeObject(object, application, secrets, nowMs);
       for (const { kind, uid } of application.deletions) yield* deleteObject(kind, uid, revision, nowMs);
+      yield* dropFiles(application.deletions.map(({ uid }) => uid));
+      yield* keepFiles(factoryUid, skillFiles);
       yield* standInFiles(factoryUid);
       yield* keepTexts(factoryUid, application.texts ?? new Map());
       yield* bumpServing(factoryUid);

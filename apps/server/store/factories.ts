@@ -3,6 +3,7 @@ import type { FactoryDefinition } from '#definitions';
 import { audit, type ChangedBy } from './audit.ts';
 import type { Database } from './database.ts';
 import { looking } from './faults.ts';
+import { dropFilesOf } from './resource-files.ts';
 import { dropSecretsOf } from './secret-changes.ts';
 import { bumpServing, tickServingClock } from './serving-version.ts';
 import { change, databaseNow, insert, row, rows, type Work } from './statements.ts';
@@ -178,6 +179,7 @@ export class FactoryStore {
         "UPDATE run SET state = 'CANCELLED', status_message = 'the factory was deleted', cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE factory_uid = ? AND state = 'QUEUED'",
         nowMs, nowMs, nowMs, uid,
       );
+      yield* dropFilesOf(uid);
       yield* dropSecretsOf(uid);
       yield* change('DELETE FROM approval WHERE factory_uid = ?', uid);
       yield* audit(by, { action: 'factory.delete', subject: uid, factoryUid: uid, details: { slug: found.slug } });

@@ -71,7 +71,7 @@ export function longReads(file: string, nowMs: () => number, statementMsMax = ST
 
   async function execute(statement: Statement): Promise<Outcome> {
     if (statement.kind === 'now') return { rows: [{ now: nowMs() }], changes: 0 };
-    if (statement.kind === 'insert') throw new StoreFault('broken', 'a long read wrote');
+    if (statement.kind !== 'query') throw new StoreFault('broken', 'a long read wrote');
     if (closed) throw new StoreFault('unavailable', 'closed');
     const rows = await new Promise<Row[]>((resolve, reject) => {
       waiting.push({ query: statement, resolve, reject });

@@ -1,5 +1,5 @@
 /** A run that does not exist yet, and how it becomes a row. spec: Agent run. */
-import type { RunSource } from '#runs';
+import type { RunSource, WhenBusy } from '#runs';
 import type { SqlValue } from './statements.ts';
 
 /** Everything that is decided when a run is created; snapshots, so that later edits and deletions cannot reach it. */
@@ -41,9 +41,6 @@ export interface NewRun {
   schedule?: { id: string; name?: string; cron: string; atMs: number };
   createdAtMs: number;
 }
-
-/** What a new run does while another of its group is open. contract 8 (concurrency). */
-export type WhenBusy = 'queue' | 'skip' | 'replace';
 
 export type RunMode = 'normal' | 'plan' | 'orchestrate';
 

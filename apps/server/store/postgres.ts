@@ -82,6 +82,10 @@ async function execute(client: PoolClient, statement: Statement): Promise<Outcom
       const found = await client.query<Row>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now');
       return { rows: found.rows, changes: 0 };
     }
+    case 'lock':
+      // Of the transaction, not of the session: that also holds behind PgBouncer. Names that share a number only wait for each other.
+      await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [statement.name]);
+      return { rows: [], changes: 0 };
     case 'insert':
       return { rows: [], changes: await insertRows(client, statement) };
     case 'query': {

@@ -9,6 +9,14 @@ export const HISTORY_MAX = 1_000;
 /** Which runs a key may see; undefined: all. */
 export type VisibleFactories = readonly string[] | undefined;
 
+/** An execution, or one turn of it. */
+export interface SaidBy {
+  executionId: string;
+  epoch: number;
+  fromSeq?: number;
+  untilSeq?: number;
+}
+
 interface ExecutionRow {
   execution_id: string;
   epoch: number;
@@ -27,6 +35,8 @@ interface FollowupRow {
   message: string;
   outcome: string;
   execution_id: string | null;
+  taken_seq: number | null;
+  taken_at: number | null;
 }
 
 export class RunHistoryStore {
@@ -86,7 +96,7 @@ export class RunHistoryStore {
       if (run === undefined) return undefined;
       const executions = yield* executionsOf(runId);
       const followups = yield* rows<FollowupRow>(
-        'SELECT followup_id, at, message, outcome, execution_id FROM followup WHERE run_id = ? ORDER BY followup_id DESC LIMIT ?', runId, HISTORY_MAX,
+        'SELECT followup_id, at, message, outcome, execution_id, taken_seq, taken_at FROM followup WHERE run_id = ? ORDER BY followup_id DESC LIMIT ?', runId, HISTORY_MAX,
       );
       return {
         runId,
@@ -96,21 +106,22 @@ export class RunHistoryStore {
         executions: executions.map((found) => ({
           executionId: found.execution_id, epoch: found.epoch, tookPrompt: found.took_prompt === 1, startedAtMs: found.started_at ?? undefined, finishedAtMs: found.finished_at ?? undefined,
         })),
-        followups: followups.toReversed().map(({ followup_id: followupId, at, message, outcome, execution_id: executionId }) => ({
-          followupId, atMs: at, message, outcome, executionId: executionId ?? undefined,
+        followups: followups.toReversed().map((found) => ({
+          followupId: found.followup_id, atMs: found.at, message: found.message, outcome: found.outcome, executionId: found.execution_id ?? undefined,
+          takenSeq: found.taken_seq ?? undefined, takenAtMs: found.taken_at ?? undefined,
         })),
       };
     });
   }
 
-  /** What an execution wrote to its output or its agent said, and when it began to; undefined: nothing. Only its part of the log is looked at. */
-  said(runId: string, { executionId, epoch }: { executionId: string; epoch: number }): Promise<{ text: string; atMs: number } | undefined> {
+  /** What an execution wrote to its output or its agent said, and when it began to; undefined: nothing. Only its part of the log is looked at, or one turn's part of that. */
+  said(runId: string, { executionId, epoch, fromSeq = 0, untilSeq = SEQ_MAX }: SaidBy): Promise<{ text: string; atMs: number } | undefined> {
     return this.database.read(function* () {
       const found = yield* rows<{ at: number; body: string }>(
         `SELECT at, body FROM run_event WHERE run_id = ? AND seq >= (SELECT COALESCE(first_seq, 0) FROM execution WHERE execution_id = ?)
          AND seq < COALESCE((SELECT first_seq FROM execution WHERE run_id = ? AND epoch > ? AND first_seq IS NOT NULL ORDER BY epoch LIMIT 1), ?)
-         AND execution_id = ? AND kind IN ('stdout', 'message') ORDER BY seq`,
-        runId, executionId, runId, epoch, SEQ_MAX, executionId,
+         AND seq >= ? AND seq < ? AND execution_id = ? AND kind IN ('stdout', 'message') ORDER BY seq`,
+        runId, executionId, runId, epoch, SEQ_MAX, fromSeq, untilSeq, executionId,
       );
       const [first] = found;
       return first && { text: found.map(({ body }) => (JSON.parse(body) as { text?: string }).text ?? '').join(''), atMs: first.at };

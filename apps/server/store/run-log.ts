@@ -17,9 +17,14 @@ export interface StoredEvent extends RunEvent {
 
 /** Appends to a run's log, whose row is locked; answers the last sequence number. */
 export function* appendToLog(runId: string, executionId: string | undefined, events: readonly RunEvent[]): Work<number> {
-  const last = yield* row<{ seq: number | null }>('SELECT max(seq) AS seq FROM run_event WHERE run_id = ?', runId);
-  const start = last?.seq ?? 0;
+  const start = (yield* nextSeq(runId)) - 1;
   const values = events.map(({ kind, atMs, body }, position): SqlValue[] => [runId, start + position + 1, executionId ?? null, atMs, kind, body]);
   yield* insert('run_event', ['run_id', 'seq', 'execution_id', 'at', 'kind', 'body'], values);
   return start + events.length;
+}
+
+/** Number of the next entry of a run's log, whose row is locked. */
+export function* nextSeq(runId: string): Work<number> {
+  const last = yield* row<{ seq: number | null }>('SELECT max(seq) AS seq FROM run_event WHERE run_id = ?', runId);
+  return (last?.seq ?? 0) + 1;
 }

@@ -1,9 +1,10 @@
 /** What people do to a run that exists: follow-ups and cancels, each with its audit entry in one transaction. contract 3 (Follow-up, Cancel). */
-import { cancelDecision, type FollowupDecision, type FollowupOutcome, type RunState } from '#runs';
+import { cancelDecision, optionMeant, rejecting, type FollowupDecision, type FollowupOutcome, type RunState } from '#runs';
 import { attach, attachedWith, type NewAttachment } from './attachments.ts';
 import { audit, type ChangedBy } from './audit.ts';
 import type { RunMode } from './new-run.ts';
-import { appendToLog } from './run-log.ts';
+import { answerOf, openQuestions, settling } from './permissions.ts';
+import { appendToLog, nextSeq } from './run-log.ts';
 import { change, databaseNow, insert, row, type Work } from './statements.ts';
 import type { RunRow } from './tables.ts';
 
@@ -91,9 +92,31 @@ export function* followingUp(wanted: NewFollowup, decide: FollowupDecider, { by,
     const joined = `${run.submitted_prompt ?? run.prompt}\n\n${message}`;
     yield* change('UPDATE run SET submitted_prompt = ?, updated_at = ? WHERE run_id = ?', joined, nowMs, runId);
   }
+  if (run.state === 'BLOCKED') yield* answerByMessage(run, wanted, nowMs);
   if (decision.outcome === 'handoff_execution') yield* requeueForFollowups(runId, nowMs);
   if (also !== undefined) yield* also(decision.outcome);
   return decision;
+}
+
+/**
+ * A message to a BLOCKED run answers the oldest question where it names one of its answers. Any other message refuses what is
+ * asked, and waits: it is the next thing that the agent is told. So does one with files, which no answer takes along.
+ */
+function* answerByMessage({ run_id: runId, execution_id: executionId }: RunRow, { followupId, message, principalUid, attachments = [] }: NewFollowup, nowMs: number): Work<void> {
+  const open = yield* openQuestions(runId);
+  const [oldest] = open;
+  const meant = oldest && optionMeant(message, oldest.question.options);
+  if (oldest === undefined || meant === undefined) {
+    for (const permission of open) yield* settling(permission, { option: rejecting(permission.question.options), principalUid, text: 'refused by a message' });
+    return;
+  }
+  if (attachments.length === 0) {
+    yield* change(
+      'UPDATE followup SET permission_id = ?, taken_at = ?, execution_id = ?, taken_seq = ? WHERE followup_id = ?',
+      oldest.permissionId, nowMs, executionId, yield* nextSeq(runId), followupId,
+    );
+  }
+  yield* settling(oldest, answerOf(meant, principalUid));
 }
 
 /** Bytes that the next execution of a run will be handed. */
@@ -112,7 +135,7 @@ export function* requeueForFollowups(runId: string, nowMs: number): Work<void> {
   );
   if (typeof factory?.deleted_at === 'number') return;
   yield* change(
-    `UPDATE run SET state = 'QUEUED', takeovers = 0, cancel_requested_at = NULL, status_message = NULL, error_code = NULL, retryable = NULL, updated_at = ?
+    `UPDATE run SET state = 'QUEUED', takeovers = 0, cancel_requested_at = NULL, cancel_reason = NULL, status_message = NULL, error_code = NULL, retryable = NULL, updated_at = ?
      WHERE run_id = ? AND state IN ${ENDED} AND EXISTS (SELECT 1 FROM followup f WHERE f.run_id = run.run_id AND f.taken_at IS NULL)`,
     nowMs, runId,
   );

@@ -1,13 +1,17 @@
 /** Runs as rows: every change of state is one conditional update on state and epoch. spec: States and transitions; contract 3. */
-import type { FollowupDecision, FollowupOutcome, RunState } from '#runs';
+import { NOBODY_SERVED, type FollowupDecision, type FollowupOutcome, type LeasedState, type LiveBounds, type Meter, type RunState, type Served } from '#runs';
 import type { Database } from './database.ts';
 import { looking } from './faults.ts';
 import { attach, type NewAttachment } from './attachments.ts';
 import { audit } from './audit.ts';
 import { METADATA_COLUMNS, RUN_COLUMNS, toMetadataValues, toRunValues, type NewRun } from './new-run.ts';
+import { closeQuestions } from './permissions.ts';
 import { appendToLog, type RunEvent, type StoredEvent } from './run-log.ts';
+import { claiming } from './run-claims.ts';
 import { cancelling, followingUp, requeueForFollowups, type Beside, type CancelOutcome, type FollowupDecider, type NewFollowup } from './run-steering.ts';
-import { giveBack, takeTask, type Task } from './run-tasks.ts';
+import { abandonedRuns, handingBack, takingOver, type AbandonedRun, type Verdict } from './run-takeovers.ts';
+import { takeMore, takeTask, type Task } from './run-tasks.ts';
+import { noteUsage, storedUsage } from './run-usage.ts';
 import { change, databaseNow, insert, placeholders, row, rows } from './statements.ts';
 import { RUN, type RunRow } from './tables.ts';
 
@@ -50,6 +54,8 @@ const ENDED = "('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
 
 export class RunStore {
   private readonly database: Database;
+  /** Whose turn it was last, of those that this process served. */
+  private served: Served = NOBODY_SERVED;
   constructor(database: Database) {
     this.database = database;
   }
@@ -94,34 +100,15 @@ export class RunStore {
   /** How many runs wait in each factory that has any; those of no factory under ''. */
   async waiting(): Promise<Map<string, number>> {
     const found = await this.database.read(() =>
-      rows<{ factory_uid: string | null; waiting: number }>("SELECT factory_uid, count(*) AS waiting FROM run WHERE state = 'QUEUED' GROUP BY factory_uid"));
-    return new Map(found.map(({ factory_uid: uid, waiting }) => [uid ?? '', waiting]));
+      rows<{ uid: string; waiting: number }>("SELECT COALESCE(factory_uid, '') AS uid, count(*) AS waiting FROM run WHERE state = 'QUEUED' GROUP BY COALESCE(factory_uid, '')"));
+    return new Map(found.map(({ uid, waiting }) => [uid, waiting]));
   }
 
-  /** Claims up to `count` waiting runs in order of creation: QUEUED → CLAIMED with a higher epoch and a lease. */
-  claim(owner: string, leaseMs: number, count: number, executionIds: readonly string[]): Promise<ClaimedRun[]> {
-    return this.database.run(function* () {
-      const nowMs = yield* databaseNow();
-      const waiting = yield* rows<RunRow>(
-        "SELECT run_id, epoch, factory_uid, automation_uid, entry_id, agent_config, interactive, conversation_id, parent_run_id, limits, network FROM run WHERE state = 'QUEUED' ORDER BY run_id LIMIT ? FOR UPDATE SKIP LOCKED",
-        count,
-      );
-      const claimed: ClaimedRun[] = [];
-      for (const [position, run] of waiting.entries()) {
-        const executionId = executionIds[position] as string;
-        yield* change(
-          "UPDATE run SET state = 'CLAIMED', epoch = epoch + 1, lease_owner = ?, lease_until = ?, execution_id = ?, session_id = COALESCE(session_id, ?), updated_at = ? WHERE run_id = ? AND state = 'QUEUED'",
-          owner, nowMs + leaseMs, executionId, run.run_id, nowMs, run.run_id,
-        );
-        yield* insert('execution', ['execution_id', 'run_id', 'epoch', 'owner', 'claimed_at'], [[executionId, run.run_id, run.epoch + 1, owner, nowMs]]);
-        claimed.push({
-          runId: run.run_id, executionId, epoch: run.epoch + 1, factoryUid: run.factory_uid ?? undefined, automationUid: run.automation_uid ?? undefined,
-          entryId: run.entry_id ?? undefined, agentConfig: run.agent_config, interactive: run.interactive === 1, conversationId: run.conversation_id ?? run.run_id,
-          parentRunId: run.parent_run_id ?? undefined, limits: run.limits ?? undefined, network: run.network ?? undefined,
-        });
-      }
-      return claimed;
-    });
+  /** Claims up to `count` waiting runs in fair order, within `bounds` over all processes: QUEUED → CLAIMED with a higher epoch and a lease. */
+  async claim(owner: string, leaseMs: number, count: number, executionIds: readonly string[], bounds: LiveBounds = {}): Promise<ClaimedRun[]> {
+    const { claimed, served } = await this.database.run(() => claiming({ owner, leaseMs, executionIds: executionIds.slice(0, count), bounds }, this.served));
+    this.served = served;
+    return claimed;
   }
 
   /** CLAIMED → PENDING: the workspace is being prepared. False when the claim was lost. */
@@ -154,9 +141,18 @@ export class RunStore {
     });
   }
 
-  /** Remembers which process an execution runs in, so that a restart can find what is left of it. */
-  async noteProcess(claim: Claim, process: string, sandbox: string): Promise<void> {
-    await this.database.run(() => change('UPDATE execution SET process = ?, sandbox = ? WHERE execution_id = ?', process, sandbox, claim.executionId));
+  /** Hands over follow-ups that came since; undefined: there are none, or the execution is to end. Everything that was said before has to be in the log. */
+  takeFollowups(claim: Claim): Promise<Task | undefined> {
+    return this.database.run(() => takeMore(claim));
+  }
+
+  /** Remembers which process an execution runs in, so that a restart can find what is left of it. False when the claim was lost. */
+  async noteProcess(claim: Claim, process: string, sandbox: string): Promise<boolean> {
+    const noted = await this.database.run(() => change(
+      'UPDATE execution SET process = ?, sandbox = ? WHERE execution_id = ? AND EXISTS (SELECT 1 FROM run r WHERE r.run_id = execution.run_id AND r.epoch = ?)',
+      process, sandbox, claim.executionId, claim.epoch,
+    ));
+    return noted === 1;
   }
 
   /** Extends the lease and tells whether somebody wants the run cancelled; undefined when the claim was lost. */
@@ -172,23 +168,27 @@ export class RunStore {
   }
 
   /**
-   * Writes the end once: conditional on epoch and a live state, so that a cancel and an end cannot both win.
-   * A cancel that was accepted makes every end CANCELLED; follow-ups that still wait queue the run again. False when the claim was lost.
+   * Writes the end once, in the log too: conditional on epoch and a live state, so that a cancel and an end cannot both win.
+   * A cancel that was accepted makes every end CANCELLED; follow-ups that still wait queue the run again, if the execution had begun. False when the claim was lost.
    */
   finish(claim: Claim, ending: Ending): Promise<boolean> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
-      const ended = yield* row<{ state: string }>(
+      const ended = yield* row<{ state: string; status_message: string }>(
         `UPDATE run SET state = CASE WHEN cancel_requested_at IS NULL THEN ? ELSE 'CANCELLED' END,
-          status_message = CASE WHEN cancel_requested_at IS NULL THEN ? ELSE 'cancelled on request' END,
+          status_message = CASE WHEN cancel_requested_at IS NULL THEN ? ELSE COALESCE(cancel_reason, 'cancelled on request') END,
           error_code = CASE WHEN cancel_requested_at IS NULL THEN ? ELSE NULL END, retryable = ?,
           lease_owner = NULL, lease_until = NULL, finished_at = ?, updated_at = ?
-          WHERE run_id = ? AND epoch = ? AND state IN ${LIVE} RETURNING state`,
+          WHERE run_id = ? AND epoch = ? AND state IN ${LIVE} RETURNING state, status_message`,
         ending.state, ending.message, ending.errorCode ?? null, ending.retryable ? 1 : 0, nowMs, nowMs, claim.runId, claim.epoch,
       );
       if (ended === undefined) return false;
-      yield* change('UPDATE execution SET outcome = ?, finished_at = ? WHERE execution_id = ?', ended.state, nowMs, claim.executionId);
-      if (ended.state !== 'CANCELLED') yield* requeueForFollowups(claim.runId, nowMs);
+      yield* closeQuestions(claim.runId);
+      const execution = yield* row<{ started_at: number | null }>('UPDATE execution SET outcome = ?, finished_at = ? WHERE execution_id = ? RETURNING started_at', ended.state, nowMs, claim.executionId);
+      yield* appendToLog(claim.runId, claim.executionId, [{ kind: 'status', atMs: nowMs, body: JSON.stringify({ state: ended.state, message: ended.status_message }) }]);
+      // What kept this execution from beginning would keep the next one too: what waits is told with the next message that people send.
+      const hadBegun = typeof execution?.started_at === 'number';
+      if (ended.state !== 'CANCELLED' && hadBegun) yield* requeueForFollowups(claim.runId, nowMs);
       return true;
     });
   }
@@ -209,12 +209,22 @@ export class RunStore {
     return this.database.run(() => followingUp(wanted, decide, beside));
   }
 
-  /** Appends to the run's log in order; a stale epoch writes nothing. Answers the last sequence number, undefined when the claim was lost. */
-  append(claim: Claim, events: readonly RunEvent[]): Promise<number | undefined> {
+  /**
+   * Appends to the run's log in order, and stores what it has used meanwhile; a stale epoch writes nothing. Answers the last sequence
+   * number, undefined when the claim was lost.
+   */
+  append(claim: Claim, events: readonly RunEvent[], used?: Meter): Promise<number | undefined> {
     return this.database.run(function* () {
       const held = yield* row('SELECT 1 AS held FROM run WHERE run_id = ? AND epoch = ? FOR UPDATE', claim.runId, claim.epoch);
-      return held && (yield* appendToLog(claim.runId, claim.executionId, events));
+      if (held === undefined) return undefined;
+      if (used !== undefined) yield* noteUsage(claim, used);
+      return yield* appendToLog(claim.runId, claim.executionId, events);
     });
+  }
+
+  /** What the executions of a run have used so far, as it was stored; undefined where nothing was told. */
+  usage(runId: string): Promise<string | undefined> {
+    return this.database.read(() => storedUsage(runId));
   }
 
   events(runId: string, after: number, limit: number): Promise<StoredEvent[]> {
@@ -229,42 +239,23 @@ export class RunStore {
 
   /**
    * Live runs that nobody works on: their lease has run out, or, where this process is the only one (`alone`), they belong to
-   * another process, which therefore no longer exists. With what is left of their process.
+   * another process, which therefore no longer exists. With what is left of their process; at most ABANDONED_MAX.
    */
-  abandoned(owner: string, alone: boolean): Promise<{ run: RunRow; process?: string; executionId: string }[]> {
-    return this.database.read(function* () {
-      const nowMs = yield* databaseNow();
-      const found = yield* rows<RunRow & { process: string | null }>(
-        `SELECT r.*, e.process FROM run r LEFT JOIN execution e ON e.execution_id = r.execution_id
-         WHERE r.state IN ${LIVE} AND (r.lease_until < ? OR (? = 1 AND r.lease_owner <> ?)) ORDER BY r.run_id LIMIT 200`,
-        nowMs, alone ? 1 : 0, owner,
-      );
-      return found.map((run) => ({ run, process: run.process ?? undefined, executionId: run.execution_id ?? '' }));
-    });
+  abandoned(owner: string, alone: boolean): Promise<AbandonedRun[]> {
+    return this.database.read(() => abandonedRuns(owner, alone));
   }
 
   /** Puts a lost execution's run back into the queue, or ends it; conditional on the epoch that was lost. */
-  takeOver(runId: string, epoch: number, verdict: 'requeue' | Ending): Promise<boolean> {
-    return this.database.run(function* () {
-      const nowMs = yield* databaseNow();
-      const run = yield* row<RunRow>(`SELECT cancel_requested_at, execution_id FROM run WHERE run_id = ? AND epoch = ? AND state IN ${LIVE} FOR UPDATE`, runId, epoch);
-      if (run === undefined) return false;
-      const ending = run.cancel_requested_at !== null ? CANCELLED_AFTER_LOSS : verdict;
-      if (run.execution_id !== null) {
-        yield* change('UPDATE execution SET outcome = ?, finished_at = ? WHERE execution_id = ?', ending === 'requeue' ? 'LOST' : ending.state, nowMs, run.execution_id);
-      }
-      if (ending === 'requeue') {
-        if (run.execution_id !== null) yield* giveBack(runId, run.execution_id);
-        yield* change("UPDATE run SET state = 'QUEUED', epoch = epoch + 1, takeovers = takeovers + 1, lease_owner = NULL, lease_until = NULL, updated_at = ? WHERE run_id = ?", nowMs, runId);
-        return true;
-      }
-      yield* change(
-        'UPDATE run SET state = ?, status_message = ?, error_code = ?, retryable = ?, epoch = epoch + 1, lease_owner = NULL, lease_until = NULL, finished_at = ?, updated_at = ? WHERE run_id = ?',
-        ending.state, ending.message, ending.errorCode ?? null, ending.retryable ? 1 : 0, nowMs, nowMs, runId,
-      );
-      if (ending.state !== 'CANCELLED') yield* requeueForFollowups(runId, nowMs);
-      return true;
-    });
+  takeOver(runId: string, epoch: number, verdict: Verdict): Promise<boolean> {
+    return this.database.run(() => takingOver(runId, epoch, verdict));
+  }
+
+  /**
+   * Gives a run back whose execution its own service has ended: queued again at once, for whoever claims it, and not counted as
+   * lost. `decide` on the state of this moment. A cancel that was accepted ends it. False when the claim was lost.
+   */
+  handBack(claim: Claim, decide: (state: LeasedState) => Verdict): Promise<boolean> {
+    return this.database.run(() => handingBack(claim, decide));
   }
 
   /** Which of these runs have ended before a time, or do not exist: nothing of theirs is needed any more. */
@@ -284,5 +275,3 @@ export class RunStore {
     return found.map(({ entry_id: entryId, run_id: runId }) => ({ entryId, runId }));
   }
 }
-
-const CANCELLED_AFTER_LOSS: Ending = { state: 'CANCELLED', message: 'cancelled on request' };

@@ -22,6 +22,9 @@ interface Naming {
 /** A definition that lists secrets for runs has this in its JSON; text that a person wrote cannot have it, its quotes are escaped. */
 const LISTS_SECRETS = `LIKE '%"secrets":[%'`;
 
+/** The same of an environment that has a repository read with one. */
+const NAMES_CREDENTIAL = `LIKE '%"credentialSecret":"%'`;
+
 /** References to each of these secrets, by its ID. Webhooks count by what they are bound to, everything else by what its name means where it stands. */
 export function* referencesTo(secrets: readonly Secret[]): Work<Map<string, SecretReference[]>> {
   const found = new Map(secrets.map(({ id }) => [id, [] as SecretReference[]]));
@@ -52,6 +55,8 @@ function* namings(secrets: readonly Secret[]): Work<Naming[]> {
     const reference = { kind: 'factory', factoryUid: uid, slug } as const;
     return [...sourceNamings(JSON.parse(source) as FactorySource, reference), ...runNamings((JSON.parse(definition) as FactoryDefinition).agentDefaults, reference)];
   });
+  const readers = secrets.some(({ grants }) => grants.uses.includes('git')) ? yield* listing('resource', "AND kind = 'environment'", NAMES_CREDENTIAL) : [];
+  ofFactories.push(...readers.flatMap(({ factoryUid, slug, definition }) => repositoryNamings(definition as EnvironmentDefinition, { kind: 'environment', factoryUid, slug })));
   if (!secrets.some(({ grants }) => grants.uses.includes('run'))) return ofFactories;
   const automations = yield* listing('automation', '');
   const environments = yield* listing('resource', "AND kind = 'environment'");
@@ -62,9 +67,9 @@ function* namings(secrets: readonly Secret[]): Work<Naming[]> {
   ];
 }
 
-function* listing(table: 'automation' | 'resource', more: string): Work<{ factoryUid: string; slug: string; definition: unknown }[]> {
+function* listing(table: 'automation' | 'resource', more: string, holds = LISTS_SECRETS): Work<{ factoryUid: string; slug: string; definition: unknown }[]> {
   const found = yield* rows<{ factory_uid: string; slug: string; definition: string }>(
-    `SELECT factory_uid, slug, definition FROM ${table} WHERE deleted_at IS NULL ${more} AND definition ${LISTS_SECRETS} ORDER BY factory_uid, slug`,
+    `SELECT factory_uid, slug, definition FROM ${table} WHERE deleted_at IS NULL ${more} AND definition ${holds} ORDER BY factory_uid, slug`,
   );
   return found.map(({ factory_uid: factoryUid, slug, definition }) => ({ factoryUid, slug, definition: JSON.parse(definition) as unknown }));
 }
@@ -77,6 +82,11 @@ function sourceNamings(source: FactorySource, reference: SecretReference): Namin
 
 function runNamings(named: { secrets?: { name: string }[] } | undefined, reference: SecretReference): Naming[] {
   return (named?.secrets ?? []).map(({ name }) => ({ name, use: 'run', reference }));
+}
+
+function repositoryNamings({ repositories }: EnvironmentDefinition, reference: SecretReference): Naming[] {
+  const names = (Array.isArray(repositories) ? repositories : []).map((repository) => (repository as { credentialSecret?: string } | string));
+  return names.flatMap((repository) => (typeof repository === 'string' || repository.credentialSecret === undefined ? [] : [{ name: repository.credentialSecret, use: 'git' as const, reference }]));
 }
 
 /** What factories use secrets of their own for, where these have the names of the given ones: `factory name use`. */

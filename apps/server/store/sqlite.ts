@@ -24,6 +24,8 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
     switch (statement.kind) {
       case 'now':
         return { rows: [{ now: nowMs() }], changes: 0 };
+      case 'lock':
+        return { rows: [], changes: 0 }; // there is one writer
       case 'insert':
         return { rows: [], changes: insertRows(statement) };
       case 'query': {

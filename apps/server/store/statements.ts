@@ -7,7 +7,9 @@ export type Row = Record<string, SqlValue>;
 export type Statement =
   | { kind: 'query'; text: string; params: readonly SqlValue[] }
   | { kind: 'insert'; table: string; columns: readonly string[]; rows: readonly (readonly SqlValue[])[]; ignoreConflicts: boolean }
-  | { kind: 'now' };
+  | { kind: 'now' }
+  /** Held until the transaction ends; where transactions follow each other anyway, nothing. */
+  | { kind: 'lock'; name: string };
 
 export interface Outcome {
   rows: Row[];
@@ -48,6 +50,11 @@ export function* insert(
 /** The database's clock in milliseconds since the epoch (on SQLite the clock of the process that owns the file). */
 export function* databaseNow(): Work<number> {
   return Number((yield { kind: 'now' }).rows[0]?.['now']);
+}
+
+/** Waits for every transaction that holds the lock of this name, and keeps it from others until this one ends. Of several locks take the names in order. */
+export function* lock(name: string): Work<void> {
+  yield { kind: 'lock', name };
 }
 
 /** `?, ?, ?` for a list of `count` values. */

@@ -11,7 +11,7 @@ const before: Actual = { factory: { applyMode: 'atomic', name: 'Old' }, objects:
 const change = (action: Change['action'], kind: Change['kind'], slug: string): Change => ({ action, kind, slug, uid: `${kind}_${slug}`, path: `${slug}.yaml`, changes: [] });
 
 const TEXTS = new Map([['webhooks/orders.yaml', 'secretName: s # ours\n'], ['webhooks/held.yaml', 'secretName: t\n']]);
-const made = (changes: Change[], actual = before) => toApplication(factory, 7, 'main@sha1:1', { changes, heldDeletions: [change('delete', 'webhook', 'held')] }, desired, actual, TEXTS);
+const made = (changes: Change[], actual = before) => toApplication(factory, 7, 'main@sha1:1', { changes, heldDeletions: [change('delete', 'webhook', 'held')] }, desired, actual, { texts: TEXTS, skillFiles: new Map() });
 
 describe('toApplication', () => {
   it('carries factory, fence and revision', () => expect(made([])).toMatchObject({ factoryUid: 'fac_a', fence: 7, revision: 'main@sha1:1' }));

@@ -1,12 +1,12 @@
 /** From a plan to what is written: the only code that writes webhooks and automations of a managed factory. contract 9. */
-import type { Definitions } from '#definitions';
+import type { Definitions, Reading } from '#definitions';
 import type { Actual, AppliedObject, Change, Plan } from '#reconcile';
 import type { Application } from '../store/definitions.ts';
 import type { Factory } from '../store/factories.ts';
 
 /** Everything one transaction has to write so that the plan is true afterwards. */
 export function toApplication(
-  factory: Factory, fence: number, revision: string, planned: Plan, desired: Definitions, actual: Actual, texts: ReadonlyMap<string, string>,
+  factory: Factory, fence: number, revision: string, planned: Plan, desired: Definitions, actual: Actual, { texts, skillFiles }: Pick<Reading, 'texts' | 'skillFiles'>,
 ): Application {
   const wantsFactory = planned.changes.some(({ kind }) => kind === 'factory');
   return {
@@ -17,6 +17,7 @@ export function toApplication(
     upserts: planned.changes.filter(({ action, kind }) => action !== 'delete' && kind !== 'factory').map((change) => toObject(change, desired)),
     deletions: planned.changes.flatMap(({ action, kind, uid }) => (action === 'delete' && kind !== 'factory' ? [{ kind, uid }] : [])),
     texts: new Map([...desired.webhooks, ...desired.automations].flatMap(({ path }) => (texts.has(path) ? [[path, texts.get(path) as string]] : []))),
+    skillFiles: new Map(desired.skills.map(({ path }) => [path, skillFiles.get(path) ?? []])),
   };
 }
 

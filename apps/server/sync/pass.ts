@@ -128,7 +128,7 @@ export class FactoryPass {
   /** An unchanged revision with nothing to do writes nothing. */
   private async apply(factory: Factory, fence: number, { revision, reading }: NonNullable<Memory['reading']>, planned: Plan, checked: CheckedDefinitions, actual: Actual): Promise<void> {
     if (isEmpty(planned) && factory.revisionApplied === revision) return;
-    await this.context.definitions.apply(toApplication(factory, fence, revision, planned, checked.definitions, actual, reading.texts));
+    await this.context.definitions.apply(toApplication(factory, fence, revision, planned, checked.definitions, actual, reading));
     await this.context.publish();
   }
 

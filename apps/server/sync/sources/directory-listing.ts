@@ -70,25 +70,26 @@ class Listing {
 
   private async read(place: Buffer, path: string, isLink: boolean): Promise<TreeFile> {
     if (isLink) return { path, content: new Uint8Array(), kind: 'symlink' };
-    const content = await readRegularFile(place, path);
+    const { content, executable } = await readRegularFile(place, path);
     if (typeof content === 'number') return { path, content: new Uint8Array(), sizeBytes: content };
     this.byteCount += content.length;
     if (this.byteCount > TREE_BYTES_MAX) throw refuse(`definition files of more than ${TREE_BYTES_MAX} bytes together`);
-    return { path, content };
+    return { path, content, ...(executable ? { executable } : {}) };
   }
 }
 
 /** Exact bytes, or the size of a file that is too large to be of use. Opened without following a link or waiting for a pipe. */
-async function readRegularFile(place: Buffer, path: string): Promise<Uint8Array | number> {
+async function readRegularFile(place: Buffer, path: string): Promise<{ content: Uint8Array | number; executable: boolean }> {
   const handle = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const { size, ...stat } = await handle.stat().then((stats) => ({ size: stats.size, isFile: stats.isFile() }));
-    if (!stat.isFile) throw refuse(`"${path}", which is neither a file nor a folder`);
-    if (size > FILE_BYTES_MAX) return size;
+    const { size, mode, isFile } = await handle.stat().then((stats) => ({ size: stats.size, mode: stats.mode, isFile: stats.isFile() }));
+    const executable = (mode & constants.S_IXUSR) !== 0;
+    if (!isFile) throw refuse(`"${path}", which is neither a file nor a folder`);
+    if (size > FILE_BYTES_MAX) return { content: size, executable };
     const buffer = new Uint8Array(size + 1); // one more than expected: a file that grew meanwhile shows
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
     if (bytesRead !== size) throw new SourceUnavailable('unstable', `"${path}" is being written`);
-    return buffer.slice(0, size);
+    return { content: buffer.slice(0, size), executable };
   } finally {
     await handle.close();
   }

@@ -1,6 +1,6 @@
 /** A factory directory that changes, breaks and holds odd things while it is read. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -73,6 +73,15 @@ describe('a directory', () => {
     write('webhooks/.gitkeep', '');
     write('docs/webhooks/a.yaml', 'x');
     expect(Object.keys(textsOf(await open().snapshot(undefined, never)))).toEqual(['Webhooks/a.yaml', 'agents/a/agent.md']);
+  });
+
+  it('says which files are programs', async () => {
+    write('skills/x/SKILL.md', 'x');
+    write('skills/x/run.sh', 'x');
+    chmodSync(join(root, 'skills/x/run.sh'), 0o755);
+    const snapshot = await open().snapshot(undefined, never);
+    if (!snapshot.ok || snapshot.unchanged) throw new Error('no tree');
+    expect(snapshot.files.map(({ path, executable }) => [path, executable])).toEqual([['skills/x/SKILL.md', undefined], ['skills/x/run.sh', true]]);
   });
 
   it('has the same revision for the same content, wherever it lies and whatever else lies there', async () => {

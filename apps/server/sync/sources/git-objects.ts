@@ -9,6 +9,7 @@ export interface TreeEntry {
   /** Relative to the factory's root. */
   path: string;
   kind: 'file' | 'symlink' | 'submodule';
+  executable: boolean;
   object: string;
 }
 
@@ -18,8 +19,8 @@ export interface Listing {
   entries: TreeEntry[];
 }
 
-/** Reads `ls-tree -z -r --full-tree`: the entries below `subfolder` ('' = the whole tree) that take part in a snapshot. */
-export function readListing(bytes: Buffer, subfolder: string): Listing {
+/** Reads `ls-tree -z -r --full-tree`: the entries below `subfolder` ('' = the whole tree) that take part in a snapshot, or in what `isWanted` says. */
+export function readListing(bytes: Buffer, subfolder: string, isWanted: (path: string) => boolean = isDefinitionPath): Listing {
   const prefix = Buffer.from(subfolder === '' ? '' : `${subfolder}/`);
   const entries: TreeEntry[] = [];
   let count = 0;
@@ -28,7 +29,7 @@ export function readListing(bytes: Buffer, subfolder: string): Listing {
     if (entry === undefined) continue;
     count += 1;
     if (count > TREE_ENTRIES_MAX) throw refuseTree(`more than ${TREE_ENTRIES_MAX} entries; name a folder as the factory's path`);
-    if (isDefinitionPath(entry.path)) entries.push(entry);
+    if (isWanted(entry.path)) entries.push(entry);
   }
   return { rootFound: subfolder === '' || count > 0, entries };
 }
@@ -52,7 +53,7 @@ function readEntry(record: Buffer, prefix: Buffer): TreeEntry | undefined {
   const path = record.subarray(tab + 1);
   if (path.length > PATH_BYTES_MAX) throw refuseTree(`a path of more than ${PATH_BYTES_MAX} bytes`);
   if (path.length <= prefix.length || !path.subarray(0, prefix.length).equals(prefix)) return undefined;
-  return { path: decodePath(path.subarray(prefix.length)), kind: kindOf(mode), object };
+  return { path: decodePath(path.subarray(prefix.length)), kind: kindOf(mode), executable: mode === '100755', object };
 }
 
 function kindOf(mode: string | undefined): TreeEntry['kind'] {

@@ -63,7 +63,8 @@ async function sizesOf(
   return new Map([...sizes, ...fetched]);
 }
 
-async function lookUp(session: GitSession, gitDir: string, objects: readonly string[]): Promise<Map<string, number>> {
+/** Sizes in bytes of the files that are there. */
+export async function lookUp(session: GitSession, gitDir: string, objects: readonly string[]): Promise<Map<string, number>> {
   if (objects.length === 0) return new Map();
   const bytesMax = objects.length * OBJECT_FRAME_BYTES;
   return readSizes(await session.read(gitDir, ['cat-file', '--batch-check'], bytesMax, toLines(objects)));
@@ -78,7 +79,8 @@ function readableOf(sizes: ReadonlyMap<string, number>): Map<string, number> {
   return readable;
 }
 
-async function contentsOf(session: GitSession, gitDir: string, readable: ReadonlyMap<string, number>): Promise<Map<string, Uint8Array>> {
+/** Contents of files by their object names; `readable` has their sizes. */
+export async function contentsOf(session: GitSession, gitDir: string, readable: ReadonlyMap<string, number>): Promise<Map<string, Uint8Array>> {
   if (readable.size === 0) return new Map();
   const bytesMax = totalOf(readable) + readable.size * OBJECT_FRAME_BYTES;
   return readContents(await session.read(gitDir, ['cat-file', '--batch'], bytesMax, toLines([...readable.keys()])));
@@ -87,7 +89,7 @@ async function contentsOf(session: GitSession, gitDir: string, readable: Readonl
 function toTreeFile(entry: TreeEntry, sizes: ReadonlyMap<string, number>, contents: ReadonlyMap<string, Uint8Array>): TreeFile {
   if (entry.kind !== 'file') return { path: entry.path, content: new Uint8Array(), kind: entry.kind };
   const content = contents.get(entry.object);
-  if (content !== undefined) return { path: entry.path, content };
+  if (content !== undefined) return { path: entry.path, content, ...(entry.executable ? { executable: true } : {}) };
   return { path: entry.path, content: new Uint8Array(), sizeBytes: sizes.get(entry.object) ?? 0 };
 }
 

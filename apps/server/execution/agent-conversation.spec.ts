@@ -1,0 +1,153 @@
+/** The driver of a conversation against an agent in memory: what it hears when, what it answers when, and what it tells in which order. */
+import { agent, methods, ndJsonStream, PROTOCOL_VERSION, type AgentContext, type PromptResponse, type RequestPermissionResponse, type SessionModeState } from '@agentclientprotocol/sdk';
+import { BUILT_IN_HARNESS, type LaunchProfile } from '#runs';
+import { Conversation, type AgentSurroundings, type AgentTask } from './agent-conversation.ts';
+
+const PROFILE: LaunchProfile = {
+  id: BUILT_IN_HARNESS, command: [], env: {}, credentials: [], modelVia: { kind: 'option' }, resume: 'resume', concurrentPrompt: true, systemPromptVia: 'prefix',
+  skillFolders: [], endpoints: [], endpointVariables: [], install: '',
+};
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+interface Agent {
+  /** Everything that it was asked and told, in order. */
+  heard: string[];
+  prompt(client: AgentContext, text: string): Promise<PromptResponse['stopReason']>;
+  modes?: SessionModeState;
+}
+
+/** A conversation with an agent of the test's; answers what it heard, what was heard of it, and how it ended. */
+function conversing(own: Agent, around: Partial<AgentSurroundings> = {}, task: Partial<AgentTask> = {}) {
+  const [there, back] = [new TransformStream<Uint8Array, Uint8Array>(), new TransformStream<Uint8Array, Uint8Array>()];
+  agent({ name: 'test' })
+    .onRequest(methods.agent.initialize, () => ({ protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} }))
+    .onRequest(methods.agent.session.new, () => ({ sessionId: 's', modes: own.modes }))
+    .onRequest(methods.agent.session.setMode, ({ params }) => {
+      own.heard.push(`mode ${params.modeId}`);
+      return {};
+    })
+    .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
+      const text = params.prompt.map((block) => (block.type === 'text' ? block.text : '')).join('');
+      own.heard.push(`prompt ${text}`);
+      return { stopReason: await own.prompt(client, text) };
+    })
+    .onNotification(methods.agent.session.cancel, () => void own.heard.push('cancel'))
+    .connect(ndJsonStream(back.writable, there.readable));
+  const cancelling = new AbortController();
+  const updates: string[] = [];
+  const conversation = new Conversation({ profile: PROFILE, cwd: '/', mcpServers: [], ...task }, {
+    input: back.readable, output: there.writable, cancel: cancelling.signal,
+    onUpdate: (update) => void updates.push(update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : update.sessionUpdate),
+    onSession: () => Promise.resolve(), onAnswer: () => undefined,
+    first: () => Promise.resolve({ text: 'first', isPlan: false }),
+    next: () => Promise.resolve(undefined),
+    decide: () => Promise.resolve(undefined),
+    ...around,
+  });
+  return { conversation, updates, cancel: () => cancelling.abort() };
+}
+
+const say = (client: AgentContext, text: string): Promise<void> => client.notify(methods.client.session.update, { sessionId: 's', update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } } });
+const ask = async (client: AgentContext): Promise<string> => {
+  const { outcome }: RequestPermissionResponse = await client.request(methods.client.session.requestPermission, { sessionId: 's', toolCall: { toolCallId: 'c' }, options: [{ optionId: 'y', name: 'Yes', kind: 'allow_once' }] });
+  return outcome.outcome === 'selected' ? outcome.optionId : outcome.outcome;
+};
+
+it('what an agent says or asks between two turns is not heard; what its work took is', async () => {
+  const own: Agent = {
+    heard: [],
+    prompt: async (client, text) => {
+      await say(client, `${text} answered`);
+      if (text === 'first') setTimeout(() => void late(client), 20);
+      return 'end_turn';
+    },
+  };
+  const late = async (client: AgentContext): Promise<void> => {
+    await say(client, 'late');
+    await client.notify(methods.client.session.update, { sessionId: 's', update: { sessionUpdate: 'usage_update', used: 1, size: 2 } });
+    own.heard.push(await ask(client));
+  };
+  const more = ['second'];
+  let decided = 0;
+  const { conversation, updates } = conversing(own, {
+    next: async () => {
+      await pause(100);
+      const text = more.shift();
+      return text === undefined ? undefined : { text, isPlan: false };
+    },
+    decide: () => Promise.resolve(String((decided += 1))),
+  });
+  expect(await conversation.ended).toEqual({ kind: 'stopped', reason: 'end_turn', answer: 'second answered' });
+  expect(updates).toEqual(['first answered', 'usage_update', 'second answered']);
+  expect(own.heard).toEqual(['prompt first', 'cancelled', 'prompt second']);
+  expect(decided).toBe(0);
+});
+
+it('a cancel answers what is asked first, then asks the agent to stop; what it answers later changes nothing', async () => {
+  const own: Agent = {
+    heard: [],
+    prompt: async (client) => {
+      own.heard.push(await ask(client));
+      await pause(50);
+      await say(client, 'after the cancel');
+      return 'end_turn';
+    },
+  };
+  const { conversation, cancel } = conversing(own, {
+    decide: (_request, signal) => new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve(undefined));
+      setTimeout(cancelNow, 20);
+    }),
+  });
+  const cancelNow = (): void => cancel();
+  expect(await conversation.ended).toEqual({ kind: 'cancelled' });
+  expect(own.heard).toEqual(['prompt first', 'cancelled', 'cancel']);
+});
+
+it('a question that is open when its turn ends is nobody’s any more', async () => {
+  let left = false;
+  const own: Agent = { heard: [], prompt: (client) => Promise.race([ask(client).then(() => 'end_turn' as const), pause(30).then(() => 'end_turn' as const)]) };
+  const { conversation } = conversing(own, { decide: (_request, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(void (left = true)))) });
+  expect((await conversation.ended).kind).toBe('stopped');
+  expect(left).toBe(true);
+});
+
+it('an agent that refuses a prompt in the middle of its work is told it when it has ended', async () => {
+  let isBusy = false;
+  const own: Agent = {
+    heard: [],
+    prompt: async (client, text) => {
+      if (isBusy) throw new Error('busy');
+      isBusy = true;
+      await pause(60);
+      isBusy = false;
+      await say(client, `${text};`);
+      return 'end_turn';
+    },
+  };
+  const { conversation, updates } = conversing(own);
+  while (!conversation.isInTurn()) await pause(1);
+  conversation.say({ text: 'second', isPlan: false });
+  expect(await conversation.ended).toMatchObject({ kind: 'stopped', answer: 'second;' });
+  expect(own.heard).toEqual(['prompt first', 'prompt second', 'prompt second']);
+  expect(updates).toEqual(['first;', 'second;']);
+});
+
+describe('session modes', () => {
+  const modes = (...ids: string[]): SessionModeState => ({ currentModeId: ids[0] as string, availableModes: ids.map((id) => ({ id, name: id })) });
+  const rows: [why: string, modes: SessionModeState | undefined, mode: string | undefined, plans: boolean[], heard: (string | RegExp)[]][] = [
+    ['the profile’s, once', modes('default', 'auto'), 'auto', [false, false], ['mode auto', 'prompt first', 'prompt second']],
+    ['none that the agent has not', modes('default'), 'auto', [false], ['prompt first']],
+    ['none where it is in it', modes('auto'), 'auto', [false], ['prompt first']],
+    ['its own for planning, and back', modes('default', 'plan'), undefined, [true, false], ['mode plan', 'prompt first', 'mode default', 'prompt second']],
+    ['words where it has none', undefined, 'auto', [true, false], [/^prompt Make a plan[^]*first$/, 'prompt second']],
+  ];
+  it.each(rows)('%s', async (_why, offered, mode, plans, heard) => {
+    const own: Agent = { heard: [], modes: offered, prompt: () => Promise.resolve('end_turn') };
+    const messages = plans.map((isPlan, at) => ({ text: ['first', 'second'][at] ?? '', isPlan }));
+    const { conversation } = conversing(own, { first: async () => messages[0] as { text: string; isPlan: boolean }, next: async () => messages.splice(1, 1)[0] }, { mode });
+    await conversation.ended;
+    expect(own.heard).toHaveLength(heard.length);
+    own.heard.forEach((text, at) => expect(text).toMatch(heard[at] as string));
+  });
+});
