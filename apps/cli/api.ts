@@ -52,7 +52,8 @@ export function apiVerb<const Specs extends OptionSpecs>(
   });
 }
 
-interface ApiKey {
+/** A key, and where it was found. */
+export interface ApiKey {
   value: string;
   /** Where it came from, for messages. */
   origin: string;
@@ -84,7 +85,8 @@ function addressOf(base: URL, path: string, query: Query): URL {
   return url;
 }
 
-function findKey(keyFile: string | undefined, base: URL, io: CliIo): ApiKey {
+/** The key that options, environment or the data folder name for a server. Throws Failure. */
+export function findKey(keyFile: string | undefined, base: URL, io: CliIo): ApiKey {
   const fromEnvironment = set(io, 'MILLWRIGHT_API_KEY');
   if (keyFile !== undefined) return checkedKey(readKeyFile(resolve(io.cwd, keyFile)), keyFile);
   if (fromEnvironment !== undefined) return checkedKey(fromEnvironment, 'MILLWRIGHT_API_KEY');

@@ -18,7 +18,7 @@ const EXITS: Readonly<Record<string, number>> = { SUCCEEDED: EXIT.ok, FAILED: EX
 
 /** Prints all events of a run up to now. */
 export async function printEvents({ api, output, io }: Calling, runId: string): Promise<number> {
-  const printer = new LogPrinter(io.stdout, io.stdout);
+  const printer = new LogPrinter(io.stdout, io.stdout, io);
   const all: RunEvent[] = [];
   for (let after = 0, page: RunEvent[] = []; (page = await eventsAfter(api, runId, after)).length > 0; after = page.at(-1)?.seq ?? after) {
     if (output.format === 'json') all.push(...page);
@@ -34,7 +34,7 @@ export async function printEvents({ api, output, io }: Calling, runId: string): 
  * changes to stderr; in JSON all of it goes to stderr and the ended run to stdout.
  */
 export async function follow({ api, output, io }: Calling, runId: string): Promise<number> {
-  const printer = new LogPrinter(output.format === 'json' ? io.stderr : io.stdout, io.stderr);
+  const printer = new LogPrinter(output.format === 'json' ? io.stderr : io.stdout, io.stderr, io);
   if (output.format === 'text') output.note(`run ${runId}`);
   let after = 0;
   for (let pauseMs = LOOK_MS_MIN; ; pauseMs = Math.min(LOOK_MS_MAX, pauseMs * 1.5)) {

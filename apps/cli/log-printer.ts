@@ -1,48 +1,121 @@
-/** Prints a run's events: its output as it was written, its changes of state on lines of their own. */
-import { printableLine } from './output.ts';
+/** Prints a run's events: its output and the agent's words as they were written, everything else on lines of its own. */
+import { toAgentLines, toUsageLine } from './agent-lines.ts';
+import type { CliIo } from './command.ts';
+import { paint, printableLine, shorten, type Colour } from './output.ts';
 import { printable } from './report.ts';
 import type { RunEvent } from './wire.ts';
 
+type Stream = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+
+/** One line about the run, below its mark. */
+export interface Remark {
+  text: string;
+  colour?: Colour;
+  /** `act`: the agent does something; `excerpt`: one line of something longer, cut where the terminal ends. */
+  kind?: 'act' | 'excerpt';
+}
+
+const ENDS: Readonly<Record<string, Colour>> = { SUCCEEDED: 'green', FAILED: 'red', ERROR: 'red', BLOCKED: 'yellow' };
+
+/** Text is foreign, so that none of it steers the terminal. */
 export class LogPrinter {
-  private readonly output: NodeJS.WritableStream;
-  private readonly remarks: NodeJS.WritableStream;
-  /** The last line of output has no end yet. */
-  private isOpen = false;
+  private readonly output: Stream;
+  private readonly remarks: Stream;
+  private readonly io: Pick<CliIo, 'environment'>;
+  /** Kind of text whose last line has no end yet. */
+  private open: 'text' | 'thought' | undefined;
+  /** Whoever spoke last; words of another one begin a line. */
+  private speaker: string | undefined;
+  private readonly titles = new Map<string, string>();
+  private usage: RunEvent['payload'];
   /** State of the latest change that was printed. */
   state: string | undefined;
 
-  constructor(output: NodeJS.WritableStream, remarks: NodeJS.WritableStream) {
+  constructor(output: Stream, remarks: Stream, io: Pick<CliIo, 'environment'>) {
     this.output = output;
     this.remarks = remarks;
+    this.io = io;
   }
 
   print(events: readonly RunEvent[]): void {
     for (const { event_type: type, payload = {} } of events) {
-      if (type === 'stdout' || type === 'stderr') this.text(payload.text ?? '');
-      else this.remark(remarkOf(type, payload));
+      this.one(type, payload);
       this.state = payload.state ?? this.state;
     }
   }
 
   /** Ends a line that the run left open. */
   end(): void {
-    if (this.isOpen) this.output.write('\n');
-    this.isOpen = false;
+    if (this.open !== undefined) (this.open === 'text' ? this.output : this.remarks).write('\n');
+    this.open = undefined;
+    this.speaker = undefined;
   }
 
-  private text(text: string): void {
+  private one(type: string, payload: NonNullable<RunEvent['payload']>): void {
+    switch (type) {
+      case 'stdout':
+      case 'stderr':
+      case 'message':
+        return this.text(type === 'message' ? 'message' : 'output', payload.text ?? '');
+      case 'thought':
+        return this.thought(payload.text ?? '');
+      case 'usage':
+        this.usage = payload; // the last one tells it all
+        return;
+      case 'status':
+        return this.change(payload);
+      default:
+        for (const remark of toAgentLines(type, payload, this.titles)) this.remark(remark);
+    }
+  }
+
+  private text(speaker: string, text: string): void {
     if (text === '') return;
+    if (this.speaker !== speaker) this.end();
     this.output.write(text.split(/\r?\n/).map(printableLine).join('\n'));
-    this.isOpen = !text.endsWith('\n');
+    this.open = text.endsWith('\n') ? undefined : 'text';
+    this.speaker = speaker;
   }
 
-  private remark(text: string): void {
+  /** What an agent thinks stands apart from what it says. */
+  private thought(text: string): void {
+    if (text === '') return;
+    if (this.speaker !== 'thought') this.end();
+    const lines = text.split(/\r?\n/);
+    const last = lines.pop() ?? '';
+    for (const line of lines) {
+      this.thoughtPart(line);
+      this.remarks.write('\n');
+      this.open = undefined;
+    }
+    if (last !== '') this.thoughtPart(last);
+    this.speaker = 'thought';
+  }
+
+  private thoughtPart(text: string): void {
+    const mark = this.open === 'thought' ? '' : '~  ';
+    this.remarks.write(paint(`${mark}${printableLine(text)}`, 'dim', this.remarks, this.io));
+    this.open = 'thought';
+  }
+
+  private change({ state, message, text }: NonNullable<RunEvent['payload']>): void {
+    const words = [state, message ?? text].filter((word) => word !== undefined);
+    if (state !== undefined && state in ENDS) this.tellUsage();
+    const isWarning = text !== undefined && /\bNOT\b/.test(text); // the service says so of what is missing
+    this.remark({ text: words.length === 0 ? 'status' : words.join(': '), colour: state !== undefined ? ENDS[state] : isWarning ? 'yellow' : 'dim' });
+  }
+
+  private tellUsage(): void {
+    const line = this.usage && toUsageLine(this.usage);
+    if (line !== undefined) this.remark({ text: line, colour: 'dim' });
+    this.usage = undefined;
+  }
+
+  private remark({ text, colour, kind }: Remark): void {
     this.end();
-    this.remarks.write(`-- ${printable(text)}\n`);
+    const line = kind === 'excerpt' ? `   | ${printableLine(text)}` : `${kind === 'act' ? '>>' : '--'} ${printable(text)}`;
+    const { isTTY, columns } = this.remarks;
+    const cut = kind === 'excerpt' && isTTY === true && columns !== undefined ? shorten(line, columns) : line;
+    this.remarks.write(`${paint(cut, colour, this.remarks, this.io)}\n`);
   }
-}
-
-function remarkOf(type: string, { state, message, text }: NonNullable<RunEvent['payload']>): string {
-  const words = [state, message ?? text].filter((word) => word !== undefined);
-  return words.length === 0 ? type : words.join(': ');
 }

@@ -37,9 +37,10 @@ Runs the service until it is stopped. The environment configures it (MILLWRIGHT_
   webhooks: { summary: 'list, create, enable, disable, rotate, delete webhooks', load: async () => (await import('./webhooks.ts')).webhooks },
   deliveries: { summary: "a webhook's delivery log", load: async () => (await import('./webhooks.ts')).deliveries },
   run: { summary: 'start a run', load: async () => (await import('./runs.ts')).run },
-  runs: { summary: 'list runs; get, cancel, followup, events of one', load: async () => (await import('./runs.ts')).runs },
+  runs: { summary: 'list runs; get, cancel, followup, events, permissions, answer of one', load: async () => (await import('./runs.ts')).runs },
   filter: { summary: 'test a payload filter against a payload', load: async () => (await import('./filter.ts')).filter },
   send: { summary: 'post a signed delivery to a webhook', load: async () => (await import('./send.ts')).send },
+  doctor: { summary: 'what this machine has and lacks for a service', load: async () => (await import('./doctor.ts')).doctor },
   schema: { summary: 'JSON Schemas of the definition files', load: async () => (await import('./schema.ts')).schema },
 };
 

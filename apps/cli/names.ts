@@ -45,6 +45,12 @@ export function runId(text: string | undefined): string {
   throw new UsageProblem('ID must be the ID of a run, as `millwright runs` prints it');
 }
 
+/** The ID of something that a run asks, as it may stand in an address. */
+export function permissionId(text: string): string {
+  if (RUN_ID.test(text)) return text.toLowerCase();
+  throw new UsageProblem('QUESTION must be the ID of a question, as `millwright runs permissions` prints it');
+}
+
 async function onlyFactory(api: Api): Promise<Factory> {
   const { factories } = await api.call<FactoryPage>('GET', '/factory', { query: { limit: String(LISTED_MAX + 1) } });
   const [first] = factories;

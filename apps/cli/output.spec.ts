@@ -2,6 +2,7 @@
 import { Writable } from 'node:stream';
 import { LogPrinter } from './log-printer.ts';
 import { Output, toSeconds } from './output.ts';
+import type { RunEvent } from './wire.ts';
 
 function written(use: (output: Output) => void, terminal: { isTTY?: boolean; columns?: number } = {}, environment: Record<string, string> = {}): string {
   let text = '';
@@ -60,8 +61,8 @@ it.each([['2025-01-02T03:04:05.678Z', '2025-01-02T03:04:05Z'], [null, '-'], [und
 describe('a log', () => {
   it('keeps lines whole across events, and puts changes on lines of their own', () => {
     let text = '';
-    const printer = new LogPrinter(sink((chunk) => (text += chunk)), sink((chunk) => (text += chunk)));
-    const event = (event_type: string, payload: object) => ({ seq: 1, event_type, occurred_at: '', payload });
+    const printer = new LogPrinter(sink((chunk) => (text += chunk)), sink((chunk) => (text += chunk)), { environment: {} });
+    const event = (event_type: string, payload: RunEvent['payload']) => ({ seq: 1, event_type, occurred_at: '', payload });
     printer.print([event('stdout', { text: 'one\nhalf' }), event('stdout', { text: ' line\n' }), event('stderr', { text: 'open' })]);
     printer.print([event('status', { state: 'FAILED', message: 'a\nb' }), event('status', { text: 'cut' }), event('artifact', {})]);
     printer.print([event('stdout', { text: 'rest' })]);
@@ -69,5 +70,54 @@ describe('a log', () => {
     printer.end();
     expect(text).toBe('one\nhalf line\nopen\n-- FAILED: a\\u{a}b\n-- cut\n-- artifact\nrest\n');
     expect(printer.state).toBe('FAILED');
+  });
+
+  const printed = (events: readonly [type: string, payload: RunEvent['payload']][], terminal: { isTTY?: boolean; columns?: number } = {}, environment: Record<string, string> = {}): { out: string; err: string } => {
+    const texts = { out: '', err: '' };
+    const printer = new LogPrinter(sink((chunk) => (texts.out += chunk)), Object.assign(sink((chunk) => (texts.err += chunk)), terminal), { environment });
+    printer.print(events.map(([event_type, payload]) => ({ seq: 1, event_type, occurred_at: '', payload })));
+    printer.end();
+    return texts;
+  };
+
+  it('of an agent: its words are the output, what it does and thinks stands beside them', () => {
+    const { out, err } = printed([
+      ['thought', { text: 'First ' }], ['thought', { text: 'this.\nThen that.' }],
+      ['tool_call', { tool_call_id: '1', title: 'npm test', tool_kind: 'execute', status: 'pending', input: '{"command":"npm test"}' }],
+      ['tool_call_update', { tool_call_id: '1', status: 'failed', output: '1\n2\n3\n4\n5\n6\n7\n8\n' }],
+      ['tool_call', { tool_call_id: '2', title: 'search', input: '{"query":"x"}', output: 'one\ntwo' }],
+      ['message', { text: 'It ' }], ['message', { text: 'fails.' }],
+      ['plan', { entries: [{ content: 'look', status: 'completed' }, { content: 'mend\nall', status: 'in_progress' }, { content: 'test', status: 'pending' }, 7] }],
+      ['usage', { context_tokens: 1_234, context_tokens_max: 128_000 }], ['usage', { context_tokens: 20_000, context_tokens_max: 128_000, cost: { amount: 0.25, currency: 'USD' } }],
+      ['message', { text: 'Done.' }],
+      ['permission', { permission_id: 'p1', title: 'rm -r x', options: [{ option_id: 'once', name: 'Allow once', kind: 'allow_once' }], text: 'the agent asks' }],
+      ['permission', { permission_id: 'p1', title: 'rm -r x', answer: 'once', by: 'user_admin', text: 'Allow once' }],
+      ['status', { state: 'SUCCEEDED', message: 'the agent has answered' }],
+    ]);
+    expect(out).toBe('It fails.\nDone.\n');
+    expect(err.split('\n')).toEqual([
+      '~  First this.', '~  Then that.', '>> $ npm test', '-- failed: npm test', '   | 1', '   | 2', '   | 3', '   | 4', '   | 5', '   | 6', '   | … 2 more lines',
+      '>> search {"query":"x"}', '   | one', '   | two', '>> plan', '   | [x] look', '   | [>] mend', '   | [ ] test',
+      '-- permission: rm -r x: the agent asks', '   | once  Allow once', '   | to be answered as permission p1', '-- permission: rm -r x: Allow once',
+      '-- 20,000 of 128,000 tokens of context, 0.25 USD', '-- SUCCEEDED: the agent has answered', '',
+    ]);
+  });
+
+  it('of an agent that means ill: nothing steers the terminal, and no shape of an event ends the printing', () => {
+    const evil = 'a\u001b[2Jb\u202e\n::error::x';
+    const { out, err } = printed([
+      ['message', { text: evil }], ['thought', { text: evil }], ['tool_call', { tool_call_id: 7, title: evil, input: evil, output: evil }], ['tool_call_update', { status: 'failed', output: 7 }],
+      ['plan', { entries: 'none' }], ['plan', { entries: [null, { content: evil, status: evil }] }], ['permission', { title: evil, options: [{ name: evil }, null] }], ['usage', { context_tokens: 'many' }], ['never-heard', { text: evil }],
+      ['status', { state: 'FAILED', message: evil }],
+    ]);
+    expect(`${out}${err}`).not.toMatch(/\u001b|\u202e|^::/m);
+    expect(err).toContain('-- permission: a\\u{1b}[2Jb');
+  });
+
+  it('fits a narrow terminal where it shows excerpts, and has colours unless somebody wants none', () => {
+    const events: [string, RunEvent['payload']][] = [['tool_call', { title: 'x', tool_kind: 'read', output: 'a line that is much too long for it' }], ['status', { text: 'this run is NOT isolated' }], ['status', { state: 'FAILED' }]];
+    expect(printed(events, { isTTY: true, columns: 20 }).err).toBe('\u001b[1m>> x\u001b[0m\n\u001b[2m   | a line that is…\u001b[0m\n\u001b[33m-- this run is NOT isolated\u001b[0m\n\u001b[31m-- FAILED\u001b[0m\n');
+    expect(printed(events, { isTTY: true, columns: 80 }, { NO_COLOR: '1' }).err).toBe('>> x\n   | a line that is much too long for it\n-- this run is NOT isolated\n-- FAILED\n');
+    expect(printed(events).err).toBe('>> x\n   | a line that is much too long for it\n-- this run is NOT isolated\n-- FAILED\n');
   });
 });

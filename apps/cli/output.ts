@@ -37,6 +37,11 @@ export class Output {
     this.io.stdout.write(`${paint(printable(text), colour, this.io.stdout, this.io)}\n`);
   }
 
+  /** One line of the result behind a word in a colour. */
+  labelled(label: string, colour: Colour, text: string): void {
+    this.io.stdout.write(`${paint(label, colour, this.io.stdout, this.io)}${GAP}${printable(text)}\n`);
+  }
+
   /** Text of several lines, kept as lines; tabs stay. */
   text(text: string, indent = ''): void {
     for (const line of text.replace(/\r?\n$/, '').split(/\r?\n/)) this.io.stdout.write(`${indent}${printableLine(line)}\n`);
@@ -67,7 +72,7 @@ export class Output {
     const shown = row.map(({ text, colour }, column) => {
       const width = widths[column] ?? 0;
       const isLast = column === row.length - 1;
-      const cut = width > 0 && columnsOf(text) > width ? shorten(text, width) : text;
+      const cut = width > 0 ? shorten(text, width) : text;
       return `${paint(cut, colour, this.io.stdout, this.io)}${isLast ? '' : ' '.repeat(Math.max(0, width - columnsOf(cut)))}`;
     });
     this.io.stdout.write(`${shown.join(GAP).trimEnd()}\n`);
@@ -103,7 +108,8 @@ function toCell(cell: Cell): { text: string; colour: Colour | undefined } {
   return typeof cell === 'string' ? { text: printable(cell), colour: undefined } : { text: printable(cell.text), colour: cell.colour };
 }
 
-function paint(text: string, colour: Colour | undefined, stream: { isTTY?: boolean }, io: CliIo): string {
+/** The text in a colour, where the stream is a terminal that shall have colours. */
+export function paint(text: string, colour: Colour | undefined, stream: { isTTY?: boolean }, io: Pick<CliIo, 'environment'>): string {
   const isPlain = colour === undefined || stream.isTTY !== true || (io.environment['NO_COLOR'] ?? '') !== '' || io.environment['TERM'] === 'dumb';
   return isPlain || text === '' ? text : `\u001b[${CODES[colour]}m${text}\u001b[0m`;
 }
@@ -117,7 +123,9 @@ function columnsOf(text: string): number {
   return columns;
 }
 
-function shorten(text: string, columns: number): string {
+/** The beginning of a text that is wider than so many columns. */
+export function shorten(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text;
   let kept = '';
   for (const character of text) {
     if (columnsOf(kept + character) > columns - 1) break;

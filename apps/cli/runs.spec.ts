@@ -98,6 +98,17 @@ describe('millwright run', () => {
     expect(err).toContain('-- FAILED: the command ended with exit code 3\n');
   });
 
+  it('says which agent, model, skill, environment and mode it wants', async () => {
+    const { out } = await millwright(['run', '--prompt', 'hello', '--harness', 'command', '--model', 'some-model', '--mode', 'plan', '--interactive', '--format', 'json']);
+    const { run_id: id } = JSON.parse(out) as { run_id: string };
+    expect(JSON.parse((await millwright(['runs', 'get', id, '--format', 'json'])).out)).toMatchObject({ agent_config: { model_id: 'some-model', harness: { type: 'command' } } });
+    await reaches(id, 'SUCCEEDED');
+    expect(await millwright(['run', '--prompt', 'x', '--mode', 'sideways'])).toMatchObject({ code: 1, err: expect.stringContaining('mode') });
+    expect(await millwright(['run', '--skill', 'no such/skill'])).toMatchObject({ code: 1, err: expect.stringContaining('skill') });
+    const placed = JSON.parse((await millwright(['run', '--prompt', 'hello', '--environment', 'shop-tests', '--format', 'json'])).out) as { run_id: string };
+    expect(JSON.parse((await millwright(['runs', 'get', placed.run_id, '--format', 'json'])).out)).toMatchObject({ agent_config: { environment_id: 'shop-tests' } });
+  });
+
   it('prints one JSON document when it follows in JSON', async () => {
     const { code, out, err } = await millwright(['run', '--prompt', 'hello', '--follow', '--format', 'json']);
     expect(code).toBe(0);

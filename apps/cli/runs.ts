@@ -9,6 +9,7 @@ import { readInput, readStdin, toText, withoutFinalNewline } from './input.ts';
 import { findFactory, runId } from './names.ts';
 import { toSeconds, type Cell, type Colour, type Output } from './output.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
+import { answer, permissions } from './run-permissions.ts';
 import type { PageInfo, Run } from './wire.ts';
 
 const FOLLOWING = 'With --follow it ends with 0 for SUCCEEDED, 1 for FAILED and CANCELLED, 3 for ERROR.';
@@ -21,21 +22,29 @@ export const run = apiVerb({
   summary: 'Starts a run.',
   details: [FOLLOWING],
   options: {
-    prompt: { type: 'string', required: true, value: 'TEXT|-', help: 'what the agent has to do; - reads it from stdin' },
+    prompt: { type: 'string', value: 'TEXT|-', help: 'what the agent has to do; - reads it from stdin; required unless --skill is given' },
     title: { type: 'string', value: 'TEXT', help: 'title (default: the first line of the prompt)' },
     factory: { type: 'string', value: 'FACTORY', help: 'factory whose defaults and rights apply (slug or UID)' },
     name: { type: 'string', value: 'NAME', help: 'name of the configuration, for grouping and filtering' },
     metadata: { type: 'string', value: 'KEY=VALUE', multiple: true, help: 'an entry of the run’s metadata; may be repeated' },
+    harness: { type: 'string', value: 'TYPE', help: 'agent that works on it: builtin, command, opencode, gemini, codex … (default: the server’s)' },
+    model: { type: 'string', value: 'ID', help: 'model of the agent' },
+    skill: { type: 'string', value: 'SKILL', help: 'skill to work by: owner/repo:name, owner/repo:path/SKILL.md, or the name of one of the factory' },
+    environment: { type: 'string', value: 'ENVIRONMENT', help: 'environment to prepare: name of one of the factory, or a UID' },
+    mode: { type: 'string', value: 'MODE', help: 'normal (default), plan or orchestrate' },
+    interactive: { type: 'boolean', help: 'a person decides what the agent asks permission for, instead of the policy' },
     attach: ATTACH,
     follow: { type: 'boolean', help: 'print what it writes, and wait for its end' },
   },
-  async run({ values: { prompt, title, factory, name, metadata, attach, follow: isFollowed = false } }, calling) {
+  async run({ values }, calling) {
     const { api, output } = calling;
+    const { prompt, title, factory, skill, mode, interactive, metadata, attach, follow: isFollowed = false } = values;
+    if (prompt === undefined && skill === undefined) throw new UsageProblem('--prompt TEXT|- is missing');
     const body = {
-      prompt: await textOf(prompt, '--prompt', calling),
-      title,
+      prompt: prompt === undefined ? undefined : await textOf(prompt, '--prompt', calling),
+      title, skill, mode, interactive,
       factory_uid: factory === undefined ? undefined : (await findFactory(api, factory)).uid,
-      config: name === undefined ? undefined : { name },
+      config: configOf(values),
       metadata: metadata && Object.fromEntries(metadata.map(toEntry)),
       attachments: attach && (await attachmentsOf(attach, calling)),
     };
@@ -45,6 +54,12 @@ export const run = apiVerb({
     return EXIT.ok;
   },
 });
+
+/** The configuration that the options state; undefined when none does. */
+function configOf({ name, model, environment, harness }: { name?: string; model?: string; environment?: string; harness?: string }): Record<string, unknown> | undefined {
+  const config = { name, model_id: model, environment_id: environment, harness: harness === undefined ? undefined : { type: harness } };
+  return Object.values(config).every((member) => member === undefined) ? undefined : config;
+}
 
 const list = apiVerb({
   name: 'runs',
@@ -106,7 +121,7 @@ const cancel = apiVerb({
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   queued_prompt: 'joined to the prompt of the waiting run',
-  queue_pending: 'waits until the execution under way has ended',
+  queue_pending: 'the next thing that the agent is told, when it has done what it is about',
   live_session: 'handed to the agent now',
   handoff_execution: 'the run is queued again with it',
 };
@@ -139,7 +154,7 @@ const events = apiVerb({
 });
 
 /** The verb `runs`. */
-export const runs = group('runs', { get, cancel, followup, events }, list);
+export const runs = group('runs', { get, cancel, followup, events, permissions, answer }, list);
 
 async function textOf(text: string, option: string, { io }: Calling): Promise<string> {
   if (text !== '-') return text;

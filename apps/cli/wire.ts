@@ -39,10 +39,21 @@ export interface Run {
   metadata?: Record<string, string>;
 }
 
+/** Something that an agent asks permission for. */
+export interface RunPermission {
+  permission_id: string;
+  state: string;
+  title: string;
+  input?: string;
+  options: { option_id: string; name: string; kind: string }[];
+  asked_at: string;
+  answer: string | null;
+}
+
 export interface RunEvent {
   seq: number;
   event_type: string;
   occurred_at: string;
-  /** Output of the command holds `text`; a change of the run `state` and `message`, or `text`. */
-  payload?: { text?: string; state?: string; message?: string };
+  /** Output and what an agent says hold `text`; a change of the run `state` and `message`, or `text`; what an agent does has members of its own. */
+  payload?: { text?: string; state?: string; message?: string; [member: string]: unknown };
 }
