@@ -15,9 +15,11 @@ import { DeliveryStore } from '../../apps/server/store/deliveries.ts';
 import { FactoryStore } from '../../apps/server/store/factories.ts';
 import { InventoryStore } from '../../apps/server/store/inventory.ts';
 import { KeyStore } from '../../apps/server/store/keys.ts';
+import { PermissionStore } from '../../apps/server/store/permissions.ts';
 import { RunHistoryStore } from '../../apps/server/store/run-history.ts';
 import { RunLists } from '../../apps/server/store/run-lists.ts';
 import { RunStore } from '../../apps/server/store/runs.ts';
+import { ScheduleStore } from '../../apps/server/store/schedules.ts';
 import { SecretStore } from '../../apps/server/store/secrets.ts';
 import { ServingStore } from '../../apps/server/store/serving.ts';
 import { change, row, rows, type Row, type SqlValue } from '../../apps/server/store/statements.ts';
@@ -40,8 +42,10 @@ export interface Stores {
   inventory: InventoryStore;
   keys: KeyStore;
   histories: RunHistoryStore;
+  permissions: PermissionStore;
   runLists: RunLists;
   runs: RunStore;
+  schedules: ScheduleStore;
   secrets: SecretStore;
   serving: ServingStore;
   webhooks: WebhookStore;
@@ -134,9 +138,10 @@ export function storesOf(database: Database): Stores {
     factories: new FactoryStore(database),
     inventory: new InventoryStore(database),
     keys: new KeyStore(database),
-    histories: new RunHistoryStore(database),
+    histories: new RunHistoryStore(database), permissions: new PermissionStore(database),
     runLists: new RunLists(database),
     runs: new RunStore(database),
+    schedules: new ScheduleStore(database),
     secrets: new SecretStore(database),
     serving: new ServingStore(database),
     webhooks: new WebhookStore(database),

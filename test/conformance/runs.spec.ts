@@ -39,10 +39,10 @@ await onEachBackend('runs', (world) => {
       run_id: run.runId, title: run.title, state: 'QUEUED', prompt: run.prompt, submitted_prompt: null, source: 'CUSTOM_WEBHOOK', creator_uid: 'user_admin', config_name: 'c',
       agent_config: run.agentConfig, metadata: run.metadata, factory_uid: 'f', automation_uid: 'a', webhook_uid: 'w', entry_id: run.entryId, delivery_id: 'd',
       definition_revision: 'r', status_message: null, error_code: null, retryable: null, session_id: null, execution_id: null, epoch: 0, takeovers: 0, lease_owner: null,
-      lease_until: null, prompt_taken_at: null, cancel_requested_at: null, created_at: 1_700_000_000_123, updated_at: 1_700_000_000_123, started_at: null, finished_at: null,
+      lease_until: null, prompt_taken_at: null, cancel_requested_at: null, cancel_reason: null, created_at: 1_700_000_000_123, updated_at: 1_700_000_000_123, started_at: null, finished_at: null,
       executor_uid: null, model_id: null, environment_id: null, skill_spec: null, conversation_id: null, parent_run_id: null, schedule_id: null, trigger_url: null,
       mode: 'normal', interactive: 0, limits: null, network: null, concurrency_group: null, when_busy: null, schedule_name: null, schedule_cron: null, scheduled_at: null,
-      tokens: null, cost_micros: null, cost_currency: null, skill_commit: null,
+      tokens: null, cost_micros: null, cost_currency: null, usage_meter: null, skill_commit: null,
     });
     await stores.runs.cancel(run.runId);
   });
@@ -53,7 +53,7 @@ await onEachBackend('runs', (world) => {
     expect(claim).toMatchObject({ runId, epoch: 1 });
     expect(await stateOf(runId)).toBe('CLAIMED');
     expect(await stores.runs.prepare(claim)).toBe(true);
-    expect(await stores.runs.begin(claim)).toEqual({ prompt: 'do it', mode: 'normal', attachments: [] });
+    expect(await stores.runs.begin(claim)).toEqual({ prompt: 'do it', parts: [{ id: 'prompt', text: 'do it' }], mode: 'normal', attachments: [] });
     expect(await stateOf(runId)).toBe('INPROGRESS');
     expect(await stores.runs.renew(claim, 60_000)).toEqual({ cancelRequested: false });
     expect(await stores.runs.append(claim, [{ kind: 'output', atMs: 1, body: '{}' }, { kind: 'output', atMs: 2, body: '{}' }])).toBe(2);
@@ -61,7 +61,7 @@ await onEachBackend('runs', (world) => {
     const run = await found(runId);
     expect(run).toMatchObject({ state: 'SUCCEEDED', status_message: 'done', lease_owner: null, lease_until: null, retryable: 0, session_id: runId });
     expect(run.finished_at).toBeGreaterThanOrEqual(run.started_at as number);
-    expect((await stores.runs.events(runId, 1, 10)).map(({ seq }) => seq)).toEqual([2]);
+    expect((await stores.runs.events(runId, 1, 10)).map(({ seq, kind, body }) => [seq, kind, body])).toEqual([[2, 'output', '{}'], [3, 'status', '{"state":"SUCCEEDED","message":"done"}']]);
     expect(await look(stores, 'SELECT outcome, epoch FROM execution WHERE run_id = ?', runId)).toEqual([{ outcome: 'SUCCEEDED', epoch: 1 }]);
   });
 
@@ -92,14 +92,18 @@ await onEachBackend('runs', (world) => {
     const fresh = await claimRun(stores, stale.runId, 'another');
     expect(fresh.epoch).toBeGreaterThan(stale.epoch);
     const before = await found(stale.runId);
+    const log = await stores.runs.events(stale.runId, 0, 10);
     expect(await stores.runs.append(stale, [{ kind: 'output', atMs: 1, body: '{}' }])).toBeUndefined();
     expect(await stores.runs.renew(stale, 600_000)).toBeUndefined();
     expect(await stores.runs.prepare(stale)).toBe(false);
     expect(await stores.runs.begin(stale)).toBeUndefined();
     expect(await stores.runs.finish(stale, SUCCEEDED)).toBe(false);
     expect(await stores.runs.takeOver(stale.runId, stale.epoch, 'requeue')).toBe(false);
+    expect(await stores.runs.noteProcess(stale, '{}', 'bare')).toBe(false);
+    expect(await stores.runs.handBack(stale, () => 'requeue')).toBe(false);
     expect(await found(stale.runId)).toEqual(before);
-    expect(await stores.runs.events(stale.runId, 0, 10)).toEqual([]);
+    expect(await look(stores, 'SELECT process FROM execution WHERE execution_id = ?', stale.executionId)).toEqual([{ process: null }]);
+    expect(await stores.runs.events(stale.runId, 0, 10)).toEqual(log);
     expect(await begin(stores, fresh)).toBe('do it');
   });
 

@@ -25,13 +25,14 @@ await onEachBackend('references to secrets', (world) => {
       automationOf(unique('auto_'), 'triage', [], { agent: { secrets: [{ name: run }, { name: run }] } }),
       automationOf(unique('auto_'), 'talks', [], { prompt: `"secrets":[{"name":"${run}"}]` }),
       { kind: 'environment', uid: unique('env_'), slug: 'py', path: 'environments/py.yaml', definition: { name: 'py', path: 'environments/py.yaml', secrets: [{ name: run }] } },
+      { kind: 'environment', uid: unique('env_'), slug: 'reads', path: 'environments/reads.yaml', definition: { name: 'reads', path: 'environments/reads.yaml', repositories: ['acme/app', { owner: 'acme', name: 'site' }, { owner: 'acme', name: 'tools', credentialSecret: git }] } },
     ]);
     await meddle(stores, 'UPDATE factory SET source = ?, definition = ? WHERE uid = ?',
       JSON.stringify({ kind: 'git', url: 'https://git.example.com/r', credentialSecret: git, pushSecret: forge }), JSON.stringify({ applyMode: 'atomic', agentDefaults: { secrets: [{ name: run }] } }), uid);
 
     expect(await usedBy('team', hook)).toEqual([`webhook orders of ${uid}`]);
     expect(await usedBy('team', run)).toEqual([`factory ${slug} of ${uid}`, `automation triage of ${uid}`, `environment py of ${uid}`]);
-    expect(await usedBy('team', git)).toEqual([`factory ${slug} of ${uid}`]);
+    expect(await usedBy('team', git)).toEqual([`factory ${slug} of ${uid}`, `environment reads of ${uid}`]);
     expect(await usedBy('team', forge)).toEqual([`factory ${slug} of ${uid}`]);
     expect(await stores.secrets.remove({ owner: 'team', name: git, force: false }, undefined)).toMatchObject({ kind: 'used' });
     await stores.factories.remove(uid);

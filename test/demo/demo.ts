@@ -59,9 +59,13 @@ async function story(): Promise<void> {
     return runs[0]?.state === 'SUCCEEDED' ? runs[0] : undefined;
   });
   show(`run ${run.run_id} "${run.title}": ${run.state}`);
-  const { events } = (await api('GET', `/agent/runs/${run.run_id}/events`)) as { events: { event_type: string; payload: { text?: string } }[] };
-  for (const { payload: event } of events.filter(({ event_type: type }) => type === 'stdout')) show((event.text ?? '').trimEnd());
-  expect('the agent saw the payload', events.some(({ payload: event }) => event.text?.includes(`${Buffer.byteLength(payload)} bytes`)));
+  const { events } = (await api('GET', `/agent/runs/${run.run_id}/events?limit=1000`)) as { events: RunEvent[] };
+  for (const { payload: event } of events.filter(({ event_type: type }) => type === 'tool_call')) show(`the agent: ${event.title ?? 'uses a tool'}`);
+  const answer = events.flatMap(({ event_type: type, payload: event }) => (type === 'message' ? [event.text ?? ''] : [])).join('');
+  show(answer.trimEnd());
+  expect('the agent read the payload', events.some(({ event_type: type, payload: event }) => type === 'tool_call_update' && event.output?.includes(payload.slice(0, 60)) === true));
+  const { artifacts = [] } = (await api('GET', `/agent/runs/${run.run_id}`)) as { artifacts?: unknown[] };
+  expect('its report is kept', artifacts.length > 0);
 
   say('Send the same delivery again');
   expect('it is accepted', (await deliver(webhook.ingress_url, payload, first, 'demo-delivery-1')) === 202);
@@ -124,6 +128,11 @@ function setSecret(value: string): void {
     env: { PATH: process.env['PATH'], MILLWRIGHT_SERVER: base, MILLWRIGHT_API_KEY: key },
   });
   if (code !== 0) throw new Error(`millwright secrets set ended with ${code}: ${String(stderr)}`);
+}
+
+interface RunEvent {
+  event_type: string;
+  payload: { text?: string; title?: string; output?: string };
 }
 
 interface Status {

@@ -1,5 +1,8 @@
 /** The audit trail: every changing operation leaves its entry, with who, what, when and from where, and never a value. contract 2. */
+import { randomUUID } from 'node:crypto';
 import { OPERATIONS } from '#contracts';
+import { PermissionStore } from '../../apps/server/store/permissions.ts';
+import { change } from '../../apps/server/store/statements.ts';
 import { makeKey } from '../support/api-keys.ts';
 import { deliver } from '../support/factory-files.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
@@ -90,6 +93,10 @@ const STORY: [operation: string, action: string, subject: string, act: () => Pro
   ['runAgent', 'run.create', '<run>', () => run('/agent/run')],
   ['dispatchRun', 'run.create', '<run>', () => run('/factory/<shop>/runs')],
   ['createRunFollowup', 'run.followup', '<run>', () => api('POST', '/agent/runs/<run>/followups', { message: `and then, ${MARKER}` })],
+  ['answerRunPermission', 'run.permission', '<run>', async () => {
+    await asking(ids.get('run') ?? '');
+    return api('POST', '/agent/runs/<run>/permissions/<permission>', { option_id: `yes, ${MARKER}` });
+  }],
   ['cancelRun', 'run.cancel', '<run>', () => api('POST', '/agent/runs/<run>/cancel')],
   ['createApiKey', 'api_key.create', '<key>', async () => {
     const made = await api('POST', '/api-keys', { name: 'a key', role: 'manager', factories: [shop] });
@@ -113,6 +120,15 @@ async function run(path: string): Promise<ApiAnswer> {
   const made = await api('POST', path, { prompt: `do it, ${MARKER}`, title: `a title, ${MARKER}`, metadata: { ticket: MARKER } });
   ids.set('run', String(made.body['run_id']));
   return made;
+}
+
+/** Nobody works here: the run asks as if its agent had. */
+async function asking(runId: string): Promise<void> {
+  const { database } = service.service;
+  await database.run(() => change("UPDATE run SET state = 'INPROGRESS' WHERE run_id = ?", runId));
+  const permissionId = randomUUID();
+  await new PermissionStore(database).ask({ runId, executionId: randomUUID(), epoch: 0 }, permissionId, { title: MARKER, options: [{ optionId: `yes, ${MARKER}`, name: MARKER, kind: 'allow_once' }] });
+  ids.set('permission', permissionId);
 }
 
 describe('every operation that changes something', () => {

@@ -88,6 +88,7 @@ describe('a new automation', () => {
     { why: 'a webhook of nobody', body: { name: 'x', prompt: 'x', triggers: [{ provider: 'webhook', webhook_uids: [`wh_${'0'.repeat(26)}`] }] }, pointers: ['/triggers/0/webhook_uids/0'], message: /no webhook of this factory/ },
     { why: 'a filter that is none', body: { name: 'x', prompt: 'x', triggers: [{ provider: 'webhook', webhook_uids: ['HOOK'], payload: { a: { b: 1 }, c: { in: [{}] } } }] }, pointers: ['/triggers/0/payload/a/b', '/triggers/0/payload/c/in/0'], message: /^triggers\[0\]\.payload\.a\.b: .*wrap it/m },
     { why: 'a time that never comes', body: { name: 'x', prompt: 'x', triggers: [{ provider: 'schedule', cron: '0 0 31 2 *' }] }, pointers: ['/triggers/0/cron'], message: /never fires/ },
+    { why: 'a group that is no pointer', body: { name: 'x', prompt: 'x', triggers: [{ provider: 'schedule', cron: '@daily' }], concurrency: { group: '/a~b' } }, pointers: ['/concurrency/group'], message: /no JSON pointer/ },
     { why: 'a blank prompt', body: { name: 'x', prompt: ' \n', triggers: [{ provider: 'schedule', cron: '@daily' }] }, pointers: ['/prompt'], message: /empty/ },
     { why: 'agent members out of range', body: { name: 'x', prompt: 'x', triggers: [{ provider: 'schedule', cron: '@daily' }], agent: { idle_timeout_minutes: 61, environment_id: 5 } }, pointers: ['/agent/environment_id', '/agent/idle_timeout_minutes'] },
     {
@@ -122,6 +123,7 @@ describe('an edit', () => {
     expect([after.status, after.headers.get('etag')]).toEqual([200, '"2"']);
     expect(after.body).toEqual({
       ...before, name: 'Other', description: undefined, agent: { model_id: 'n' }, triggers: [{ provider: 'schedule', cron: '@hourly' }], enabled: false, version: 2, revision: expect.not.stringMatching(String(before['revision'])), updated_at: expect.any(String),
+      schedules: [{ schedule_id: expect.any(String), cron: '@hourly', next_at: null, last_fired_at: null, missed: 0, last_missed_at: null }],
     });
     expect((await edit(before.uid, '*', { agent: null, limits: null })).body).toMatchObject({ agent: {}, prompt: 'Look.', version: 3 });
     expect((await mill.api('GET', path(before.uid))).body['limits']).toBeUndefined();

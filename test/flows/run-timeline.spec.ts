@@ -74,7 +74,7 @@ describe('the timeline of a run', () => {
     await waiting.stop();
   });
 
-  it('tells of an execution that was lost and taken over', async () => {
+  it('tells of an execution that a stopping service handed over', async () => {
     const environment = { ...SHELL, MILLWRIGHT_RUN_RESTARTABLE: 'true' };
     const first = await bootService({ environment });
     const runId = await startedRun(first, 'echo "epoch $MILLWRIGHT_EXECUTION_EPOCH"; test "$MILLWRIGHT_EXECUTION_EPOCH" != 1 || sleep 60');
@@ -83,7 +83,7 @@ describe('the timeline of a run', () => {
     const second = await bootService({ dataDir: first.dataDir, environment: { ...environment, MILLWRIGHT_ADMIN_KEY: first.adminKey } });
     await runIn(second, runId, ...ENDED);
     expect(typesOf(await timelineOf(runId, second))).toEqual([
-      'run_created', 'run_claimed', 'workspace_preparing', 'agent_started', 'run_taken_over', 'run_claimed', 'workspace_preparing', 'agent_started', 'run_done',
+      'run_created', 'run_claimed', 'workspace_preparing', 'agent_started', 'run_handed_over', 'run_claimed', 'workspace_preparing', 'agent_started', 'run_done',
     ]);
     await second.stop();
   });

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { StoreFault } from '../../apps/server/store/faults.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { automationFile, automationPath, deliver, runIn, webhookFile, webhookPath } from '../support/factory-files.ts';
+import { factoryFolder } from '../support/factory-folder.ts';
 import { startGitServer, type GitServer } from '../support/git-server.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
 
@@ -70,7 +71,7 @@ describe('the end of the command', () => {
   it('that does not come within the time limit is made: FAILED, and nothing is left', async () => {
     const impatient = await bootService({ environment: { ...SHELL, MILLWRIGHT_RUN_TIMEOUT: '1' } });
     const run = await runIn(impatient, await started('sleep 987001', {}, impatient), ...ENDED);
-    expect(run).toMatchObject({ state: 'FAILED', status_message: { message: 'the command did not end within 1 s' } });
+    expect(run).toMatchObject({ state: 'FAILED', status_message: { message: 'it did not end within 1 s, which is all the time that runs have here (MILLWRIGHT_RUN_TIMEOUT)' } });
     expect(processesWith('sleep 987001')).toEqual([]);
     await impatient.stop();
   });
@@ -86,6 +87,27 @@ describe('the end of the command', () => {
   it('of a harness that is not here is FAILED and names the harness', async () => {
     const run = await runIn(service, await started('x', { config: { harness: { type: 'oz' } } }), ...ENDED);
     expect(run).toMatchObject({ state: 'FAILED', status_message: { error_code: 'environment_setup_failed', message: expect.stringContaining('"oz"') } });
+  });
+});
+
+describe('a follow-up to a run that cannot be set up', () => {
+  it('fails as the run did, once, and is told with the next message when the cause is mended', async () => {
+    const factory = await factoryFolder({});
+    const uid = await service.factory('mended', factory.source);
+    const runId = await started('echo the prompt', { factory_uid: uid, config: { secrets: [{ name: 'MENDED_LATER' }] } });
+    await runIn(service, runId, 'FAILED');
+    expect((await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'echo first message' })).body['outcome']).toBe('handoff_execution');
+    const again = await eventually('the second failure', async () => {
+      const { body } = await service.api('GET', `/agent/runs/${runId}/timeline`);
+      return (body['events'] as { event_type: string }[]).filter(({ event_type: type }) => type === 'run_failed').length >= 2 ? body : undefined;
+    });
+    expect(again).toBeDefined();
+    expect((await runIn(service, runId, 'FAILED'))['state']).toBe('FAILED');
+    expect((await service.api('PUT', `/factory/${uid}/secrets/MENDED_LATER`, { value: 'long-enough-value', grants: { uses: ['run'] } })).status).toBe(200);
+    expect((await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'echo second message' })).status).toBe(200);
+    await runIn(service, runId, 'SUCCEEDED');
+    expect(outputOf(await eventsOf(runId))).toBe('the prompt\nfirst message\nsecond message\n');
+    await factory.remove();
   });
 });
 

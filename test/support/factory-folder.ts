@@ -34,22 +34,25 @@ export interface FactoryFolder {
   source: { kind: 'directory'; path: string };
   /** Replaces the whole tree. */
   write(tree: FactoryTree): Promise<void>;
+  /** Writes one file as it is. */
+  writeFile(file: string, text: string): Promise<void>;
   remove(): Promise<void>;
 }
 
 /** Makes a folder with the given tree. */
 export async function factoryFolder(tree: FactoryTree): Promise<FactoryFolder> {
   const path = await mkdtemp(join(tmpdir(), 'factory-folder-'));
+  const put = async (file: string, text: string): Promise<void> => {
+    await mkdir(join(path, file, '..'), { recursive: true });
+    await writeFile(join(path, file), text);
+  };
   const write = async (wanted: FactoryTree): Promise<void> => {
     // Other files are removed first and the kept ones rewritten in place.
     for (const folder of ['webhooks', 'automations']) await rm(join(path, folder), { recursive: true, force: true });
-    for (const [file, text] of filesOf(wanted)) {
-      await mkdir(join(path, file, '..'), { recursive: true });
-      await writeFile(join(path, file), text);
-    }
+    for (const [file, text] of filesOf(wanted)) await put(file, text);
   };
   await write(tree);
-  return { path, source: { kind: 'directory', path }, write, remove: () => rm(path, { recursive: true, force: true }) };
+  return { path, source: { kind: 'directory', path }, write, writeFile: put, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
 /** Repository path → text. JSON is YAML, so that any value can be written without quoting rules. */

@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { anthropicMessages } from './fake-model-anthropic.ts';
 import { chatCompletions } from './fake-model-chat.ts';
+import { geminiContent } from './fake-model-gemini.ts';
 
 /** What the model answers to one request. */
 export interface Answer {
@@ -78,7 +79,7 @@ export interface Protocol {
   streamedError(message: string): string;
 }
 
-const PROTOCOLS: readonly Protocol[] = [chatCompletions, anthropicMessages];
+const PROTOCOLS: readonly Protocol[] = [chatCompletions, anthropicMessages, geminiContent];
 
 /** Either replies in order (the last one is repeated), or one worked out from the request; `index` counts requests from 0. */
 export type Script = readonly Reply[] | ((asked: Asked, index: number) => Reply);

@@ -47,6 +47,8 @@ export interface GitServer {
   fault: Fault | undefined;
   /** When set, requests without this token (as the password of Basic credentials) are answered 401. */
   token: string | undefined;
+  /** Repositories that are not public, by name, each with the token that it wants. */
+  readonly tokens: Map<string, string>;
   readonly requests: readonly RecordedRequest[];
   count(kind: RequestKind): number;
   /** Forgets the requests so far. */
@@ -81,6 +83,7 @@ export async function startGitServer(): Promise<GitServer> {
     root,
     fault: undefined,
     token: undefined,
+    tokens: new Map(),
     requests,
     count: (kind) => requests.filter((request) => request.kind === kind).length,
     forget: () => void requests.splice(0),
@@ -99,7 +102,7 @@ export async function startGitServer(): Promise<GitServer> {
     const kind = kindOf(request, body);
     const { authorization } = request.headers;
     requests.push({ kind, path: request.url ?? '', ...(authorization === undefined ? {} : { authorization }) });
-    if (!isAllowed(authorization, state.token)) return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
+    if (!isAllowed(authorization, state.tokens.get(repositoryOf(request)) ?? state.token)) return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
     const fault = state.fault;
     if (fault !== undefined && (fault.kind === 'refuse' || fault.only === undefined || fault.only === kind)) {
       if (await misbehave(fault, { request, body, root }, response)) return;
@@ -223,6 +226,11 @@ function wantsSingleFile({ request, body, root }: Asked): boolean {
 
 function packetLine(text: string): string {
   return `${(text.length + 5).toString(16).padStart(4, '0')}${text}\n`;
+}
+
+/** Name of the repository that is asked for. */
+function repositoryOf({ url = '' }: IncomingMessage): string {
+  return url.slice(1).replace(/\/(?:info\/refs|git-upload-pack).*$/, '');
 }
 
 function isAllowed(authorization: string | undefined, token: string | undefined): boolean {

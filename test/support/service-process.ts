@@ -11,19 +11,25 @@ const STARTS_WITHIN_MS = 60_000;
 export interface ServiceProcess {
   url: string;
   pid: number;
-  signal(name: 'SIGKILL' | 'SIGTERM'): void;
+  signal(name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void;
   /** Exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
   /** What it wrote to stderr. */
   errors(): string;
+  /** Calls the API; throws where the answer is not a success. */
   api(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
+  /** Calls the API; answers whatever it says. Throws when the connection breaks. */
+  ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
 }
 
-/** Starts the service on a data folder and waits until it is ready. */
-export async function startServiceProcess(dataDir: string, environment: Record<string, string> = {}): Promise<ServiceProcess> {
+/** The service as it is. */
+const SERVE = 'test/support/serve-program.ts';
+
+/** Starts the service on a data folder and waits until it is ready. `program`: another one that starts it. */
+export async function startServiceProcess(dataDir: string, environment: Record<string, string> = {}, program = SERVE): Promise<ServiceProcess> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, ['--conditions=source', '--import', './test/support/typescript-loader.mjs', 'test/support/serve-program.ts', 'start'], {
+  const child = spawn(process.execPath, ['--conditions=source', '--import', './test/support/typescript-loader.mjs', program, 'start'], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
@@ -48,17 +54,21 @@ export async function startServiceProcess(dataDir: string, environment: Record<s
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   watchAnswers(url);
+  const ask: ServiceProcess['ask'] = async (method, path, body) => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const answer = await fetch(`${url}/api/v1${path}`, { ...sent, method, headers: { ...sent.headers, accept: 'application/json', authorization: `Bearer ${ADMIN_KEY}` } });
+    const text = await answer.text();
+    return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
+  };
   return {
-    url, ended,
+    url, ended, ask,
     pid: child.pid ?? 0,
     signal: (name) => void child.kill(name),
     errors: () => errors,
     async api(method, path, body) {
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      const answer = await fetch(`${url}/api/v1${path}`, { method, headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' }, ...sent });
-      const text = await answer.text();
-      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status}`);
-      return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+      const answer = await ask(method, path, body);
+      if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status}`);
+      return answer.body;
     },
   };
 }

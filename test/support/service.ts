@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deriveUid } from '#reconcile';
+import type { LaunchProfile } from '#runs';
 import 'reflect-metadata';
 import { compose, type Service } from '../../apps/server/compose.ts';
 import { readConfig } from '../../apps/server/config.ts';
@@ -47,6 +48,8 @@ export interface BootOptions {
   environment?: Record<string, string>;
   dataDir?: string;
   nowMs?: () => number;
+  /** Agents that runs may name; the built-in profiles if not said. */
+  profiles?: readonly LaunchProfile[];
   /** Sees the service before it starts. */
   composed?: (service: Service) => void;
 }
@@ -69,7 +72,7 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
   const config = readConfig(environment);
   const logged: string[] = [];
   const nowMs = options.nowMs ?? Date.now;
-  const service = await compose(config, { builtInAgent: SOURCE_AGENT, log: new Log((line) => void logged.push(line), nowMs, config.logLevel), nowMs, isTrusted: () => true });
+  const service = await compose(config, { builtInAgent: SOURCE_AGENT, profiles: options.profiles, log: new Log((line) => void logged.push(line), nowMs, config.logLevel), nowMs, isTrusted: () => true });
   await service.installation.firstAdminKey();
   options.composed?.(service);
   await service.start();
