@@ -4,22 +4,31 @@ import type { RunEvent } from './wire.ts';
 
 type Payload = NonNullable<RunEvent['payload']>;
 
+/** What was told of a run so far. */
+export interface AgentStory {
+  runId: string;
+  /** Names of the calls of tools. */
+  titles: Map<string, string>;
+  /** It was said where all of a long answer is. */
+  isHinted: boolean;
+}
+
 /** Lines of a tool's answer that are shown; `runs events --format json` has all that is kept. */
 const ANSWER_LINES_MAX = 6;
 /** Characters of what a tool was given. */
 const INPUT_LENGTH_MAX = 200;
 
-/** The lines of one event; none for what says nothing new. `titles`: names of the calls so far, kept here. */
-export function toAgentLines(type: string, payload: Payload, titles: Map<string, string>): Remark[] {
+/** The lines of one event; none for what says nothing new. `story` is kept up to date. */
+export function toAgentLines(type: string, payload: Payload, story: AgentStory): Remark[] {
   switch (type) {
     case 'tool_call':
-      return [{ text: begun(payload, titles), colour: 'bold', kind: 'act' }, ...answered(payload, titles)];
+      return [{ text: begun(payload, story), colour: 'bold', kind: 'act' }, ...answered(payload, story)];
     case 'tool_call_update':
-      return answered(payload, titles);
+      return answered(payload, story);
     case 'plan':
       return [{ text: 'plan', kind: 'act' }, ...entriesOf(payload).map((text) => ({ text, kind: 'excerpt' as const }))];
     case 'permission':
-      return permissionLines(payload);
+      return permissionLines(payload, story);
     default:
       return [{ text: [type, ...texts([payload.text ?? payload.message])].join(': '), colour: 'dim' }];
   }
@@ -33,7 +42,7 @@ export function toUsageLine(payload: Payload): string | undefined {
   return typeof cost?.amount === 'number' ? `${tokens}, ${cost.amount} ${texts([cost.currency]).join('')}`.trimEnd() : tokens;
 }
 
-function begun({ tool_call_id: id, title, tool_kind: kind, input }: Payload, titles: Map<string, string>): string {
+function begun({ tool_call_id: id, title, tool_kind: kind, input }: Payload, { titles }: AgentStory): string {
   const [name = 'a tool'] = texts([title, kind]);
   if (typeof id === 'string') titles.set(id, name);
   const given = typeof input === 'string' && input !== '{}' && !shows(name, input) ? ` ${short(input)}` : '';
@@ -47,12 +56,12 @@ function shows(title: string, input: string): boolean {
   return values.some((value) => value !== '' && title.includes(value.split('\n')[0] ?? ''));
 }
 
-function answered({ tool_call_id: id, status, output }: Payload, titles: ReadonlyMap<string, string>): Remark[] {
+function answered({ tool_call_id: id, status, output }: Payload, story: AgentStory): Remark[] {
   const lines = typeof output === 'string' ? output.replace(/\s+$/, '').split(/\r?\n/).filter((line, at) => at > 0 || line !== '') : [];
   const isFailed = status === 'failed';
   const left = lines.length - ANSWER_LINES_MAX;
-  const shown = left > 1 ? [...lines.slice(0, ANSWER_LINES_MAX), `… ${left} more lines`] : lines;
-  const name = typeof id === 'string' ? titles.get(id) : undefined;
+  const shown = left > 1 ? [...lines.slice(0, ANSWER_LINES_MAX), `… ${left} more lines${hint(story)}`] : lines;
+  const name = typeof id === 'string' ? story.titles.get(id) : undefined;
   return [
     ...(isFailed ? [{ text: `failed: ${name ?? 'a tool'}`, colour: 'red' as const }] : []),
     ...shown.map((text) => ({ text, colour: isFailed ? ('red' as const) : ('dim' as const), kind: 'excerpt' as const })),
@@ -66,12 +75,28 @@ function entriesOf({ entries }: Payload): string[] {
   return entries.flatMap((entry: { content?: unknown; status?: unknown } | null) => texts([entry?.content]).map((content) => `${BOXES[String(entry?.status)] ?? '[ ]'} ${content.split('\n')[0] ?? ''}`));
 }
 
-/** A question shows what can be answered; what is settled, by whom or what. */
-function permissionLines({ permission_id: id, title, text, by, options }: Payload): Remark[] {
+/** Once for a run. */
+function hint(story: AgentStory): string {
+  if (story.isHinted) return '';
+  story.isHinted = true;
+  return ` (all of it: millwright runs events ${story.runId} --format json)`;
+}
+
+/** A question shows what can be answered, as the commands that do; what is settled, by whom or what. */
+function permissionLines({ permission_id: id, title, text, by, options }: Payload, { runId }: AgentStory): Remark[] {
   const line = ['permission', ...texts([title, text])].join(': ');
   if (by !== undefined) return [{ text: line, colour: by === 'policy' ? 'dim' : undefined }];
-  const choices = Array.isArray(options) ? options.flatMap((option: { option_id?: unknown; name?: unknown } | null) => texts([[...texts([option?.option_id]), ...texts([option?.name])].join('  ')])) : [];
-  return [{ text: line, colour: 'yellow' }, ...choices.map((choice) => ({ text: choice, kind: 'excerpt' as const })), ...texts([id]).map((known) => ({ text: `to be answered as permission ${known}`, kind: 'excerpt' as const }))];
+  const question = texts([id]).map((known) => ` ${known}`).join('');
+  const choices = Array.isArray(options) ? options.flatMap((option: { option_id?: unknown; name?: unknown } | null) => {
+    const [name = ''] = texts([option?.name]);
+    return texts([option?.option_id]).map((chosen) => `${name}: millwright runs answer ${runId}${question} --option ${quoted(chosen)}`);
+  }) : [];
+  return [{ text: line, colour: 'yellow' }, ...choices.map((choice) => ({ text: choice, kind: 'command' as const }))];
+}
+
+/** An agent chooses the IDs of its options: as one word of a shell. */
+function quoted(word: string): string {
+  return /^[A-Za-z0-9_.][A-Za-z0-9_.:-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function texts(values: readonly unknown[]): string[] {

@@ -4,8 +4,7 @@ import type { Api, Calling } from './api.ts';
 import { Failure } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { LogPrinter } from './log-printer.ts';
-import type { Output } from './output.ts';
-import type { Run, RunEvent } from './wire.ts';
+import type { Run, RunEvent, TimelineEvent } from './wire.ts';
 
 const PAGE_SIZE = 500;
 const LOOK_MS_MIN = 200;
@@ -18,12 +17,14 @@ const EXITS: Readonly<Record<string, number>> = { SUCCEEDED: EXIT.ok, FAILED: EX
 
 /** Prints all events of a run up to now. */
 export async function printEvents({ api, output, io }: Calling, runId: string): Promise<number> {
-  const printer = new LogPrinter(io.stdout, io.stdout, io);
+  const printer = new LogPrinter(io.stdout, io.stdout, io, runId);
+  const waiting = output.format === 'json' ? [] : await changesOf(api, runId);
   const all: RunEvent[] = [];
   for (let after = 0, page: RunEvent[] = []; (page = await eventsAfter(api, runId, after)).length > 0; after = page.at(-1)?.seq ?? after) {
     if (output.format === 'json') all.push(...page);
-    else printer.print(page);
+    else printMerged(printer, page, waiting);
   }
+  if (output.format === 'text') printMerged(printer, [], waiting);
   printer.end();
   if (output.format === 'json') output.result({ events: all }, () => undefined);
   return EXIT.ok;
@@ -34,9 +35,10 @@ export async function printEvents({ api, output, io }: Calling, runId: string): 
  * changes to stderr; in JSON all of it goes to stderr and the ended run to stdout.
  */
 export async function follow({ api, output, io }: Calling, runId: string): Promise<number> {
-  const printer = new LogPrinter(output.format === 'json' ? io.stderr : io.stdout, io.stderr, io);
+  const printer = new LogPrinter(output.format === 'json' ? io.stderr : io.stdout, io.stderr, io, runId);
   if (output.format === 'text') output.note(`run ${runId}`);
   let after = 0;
+  let shown: string | undefined;
   for (let pauseMs = LOOK_MS_MIN; ; pauseMs = Math.min(LOOK_MS_MAX, pauseMs * 1.5)) {
     // The state first: what is written before the end is then read before we stop.
     const run = await patiently(() => api.call<Run>('GET', `/agent/runs/${runId}`), runId);
@@ -46,18 +48,54 @@ export async function follow({ api, output, io }: Calling, runId: string): Promi
     }
     const exit = EXITS[run.state];
     if (exit === undefined) {
+      if (run.state !== shown) printer.tell((shown = run.state));
       await sleep(pauseMs);
       continue;
     }
     printer.end();
-    output.result(run, () => printEnd(printer, output, run));
+    if (printer.state !== run.state) printer.tell(run.state, run.status_message?.message); // of one that waited there may be no event
+    output.result(run, () => undefined);
     return exit;
   }
 }
 
-/** A run that was cancelled while it waited has no event of its end. */
-function printEnd(printer: LogPrinter, output: Output, { state, status_message: message }: Run): void {
-  if (printer.state !== state) output.note(`-- ${state}${message === undefined ? '' : `: ${message.message}`}`);
+/** A change that the log does not tell, as a line. */
+interface Change {
+  at: string;
+  print(printer: LogPrinter): void;
+}
+
+/** What the log tells itself, its ends first of all, is left out; but not the last end, for one that never ran has no log. */
+async function changesOf(api: Api, runId: string): Promise<Change[]> {
+  const { events } = await api.call<{ events: TimelineEvent[] }>('GET', `/agent/runs/${runId}/timeline`);
+  return events.flatMap(({ event_type: type, occurred_at: at, payload }, index): Change[] => {
+    const [state, end, words] = [STATES[type], ENDS[type], WORDS[type]];
+    if (state !== undefined) return [{ at, print: (printer) => printer.tell(state) }];
+    if (end !== undefined && index === events.length - 1) return [{ at: LAST, print: (printer) => (printer.state === end ? undefined : printer.tell(end)) }];
+    return words === undefined ? [] : [{ at, print: (printer) => printer.note(words(payload ?? {})) }];
+  });
+}
+
+/** After every point of time. */
+const LAST = '~';
+
+const STATES: Readonly<Record<string, string>> = { run_created: 'QUEUED', run_claimed: 'CLAIMED', agent_started: 'INPROGRESS' };
+const ENDS: Readonly<Record<string, string>> = { run_done: 'SUCCEEDED', run_failed: 'FAILED', run_errored: 'ERROR', run_cancelled: 'CANCELLED' };
+const WORDS: Readonly<Record<string, (payload: { outcome?: unknown }) => string>> = {
+  run_followup: ({ outcome }) => `follow-up${typeof outcome === 'string' ? ` (${outcome})` : ''}`,
+  run_cancel_requested: () => 'somebody asks to cancel it',
+};
+
+/** Events, and before each of them the changes that came until then; with no events, all that are left. */
+function printMerged(printer: LogPrinter, page: readonly RunEvent[], waiting: Change[]): void {
+  const until = (time: string): void => {
+    while (waiting[0] !== undefined && waiting[0].at <= time) waiting.shift()?.print(printer);
+  };
+  for (const event of page) {
+    until(event.occurred_at);
+    printer.print([event]);
+  }
+  if (page.length === 0) until(LAST);
 }
 
 async function eventsAfter(api: Api, runId: string, after: number): Promise<RunEvent[]> {

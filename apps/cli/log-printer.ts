@@ -1,7 +1,7 @@
 /** Prints a run's events: its output and the agent's words as they were written, everything else on lines of its own. */
-import { toAgentLines, toUsageLine } from './agent-lines.ts';
+import { toAgentLines, toUsageLine, type AgentStory } from './agent-lines.ts';
 import type { CliIo } from './command.ts';
-import { paint, printableLine, shorten, type Colour } from './output.ts';
+import { paint, printableLine, shorten, toLines, type Colour } from './output.ts';
 import { printable } from './report.ts';
 import type { RunEvent } from './wire.ts';
 
@@ -11,9 +11,12 @@ type Stream = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
 export interface Remark {
   text: string;
   colour?: Colour;
-  /** `act`: the agent does something; `excerpt`: one line of something longer, cut where the terminal ends. */
-  kind?: 'act' | 'excerpt';
+  /** `act`: the agent does something; `excerpt`: one line of something longer, cut where the terminal ends; `command`: one to be copied, never cut. */
+  kind?: 'act' | 'excerpt' | 'command';
 }
+
+/** What stands before the further lines of a remark. */
+const INDENT = '   ';
 
 const ENDS: Readonly<Record<string, Colour>> = { SUCCEEDED: 'green', FAILED: 'red', ERROR: 'red', BLOCKED: 'yellow' };
 
@@ -26,12 +29,13 @@ export class LogPrinter {
   private open: 'text' | 'thought' | undefined;
   /** Whoever spoke last; words of another one begin a line. */
   private speaker: string | undefined;
-  private readonly titles = new Map<string, string>();
+  private readonly said: AgentStory;
   private usage: RunEvent['payload'];
   /** State of the latest change that was printed. */
   state: string | undefined;
 
-  constructor(output: Stream, remarks: Stream, io: Pick<CliIo, 'environment'>) {
+  constructor(output: Stream, remarks: Stream, io: Pick<CliIo, 'environment'>, runId: string) {
+    this.said = { runId, titles: new Map(), isHinted: false };
     this.output = output;
     this.remarks = remarks;
     this.io = io;
@@ -42,6 +46,17 @@ export class LogPrinter {
       this.one(type, payload);
       this.state = payload.state ?? this.state;
     }
+  }
+
+  /** Tells a change of state that no event tells. */
+  tell(state: string, message?: string): void {
+    this.change({ state, message });
+    this.state = state;
+  }
+
+  /** Something about the run that is no state of it. */
+  note(text: string): void {
+    this.remark({ text, colour: 'dim' });
   }
 
   /** Ends a line that the run left open. */
@@ -65,7 +80,7 @@ export class LogPrinter {
       case 'status':
         return this.change(payload);
       default:
-        for (const remark of toAgentLines(type, payload, this.titles)) this.remark(remark);
+        for (const remark of toAgentLines(type, payload, this.said)) this.remark(remark);
     }
   }
 
@@ -113,9 +128,12 @@ export class LogPrinter {
 
   private remark({ text, colour, kind }: Remark): void {
     this.end();
-    const line = kind === 'excerpt' ? `   | ${printableLine(text)}` : `${kind === 'act' ? '>>' : '--'} ${printable(text)}`;
+    const isPart = kind === 'excerpt' || kind === 'command';
     const { isTTY, columns } = this.remarks;
-    const cut = kind === 'excerpt' && isTTY === true && columns !== undefined ? shorten(line, columns) : line;
-    this.remarks.write(`${paint(cut, colour, this.remarks, this.io)}\n`);
+    for (const [at, words] of (isPart ? [text] : toLines(text)).entries()) {
+      const line = `${isPart ? '   | ' : at > 0 ? INDENT : kind === 'act' ? '>> ' : '-- '}${isPart || at > 0 ? printableLine(words) : printable(words)}`;
+      const cut = kind === 'excerpt' && isTTY === true && columns !== undefined ? shorten(line, columns) : line;
+      this.remarks.write(`${paint(cut, colour, this.remarks, this.io)}\n`);
+    }
   }
 }

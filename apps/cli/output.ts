@@ -61,9 +61,9 @@ export class Output {
     for (const row of cells) this.row(row, widths);
   }
 
-  /** Names and values below each other. Undefined values are left out. */
+  /** Names and values below each other; further lines of a value stand below its first. Undefined values are left out. */
   fields(fields: readonly (readonly [name: string, value: Cell | undefined])[]): void {
-    const shown = fields.flatMap(([name, value]) => (value === undefined ? [] : [[{ text: name, colour: 'dim' as const }, toCell(value)]]));
+    const shown = fields.flatMap(([name, value]) => (value === undefined ? [] : linesOf(value).map((line, at) => [toCell({ text: at === 0 ? name : '', colour: 'dim' }), toCell(line)])));
     const width = Math.max(0, ...shown.map(([name]) => name?.text.length ?? 0));
     for (const row of shown) this.row(row, [width, 0]);
   }
@@ -89,6 +89,11 @@ export class Output {
 /** Fewer columns tell nobody anything. */
 const SHRUNK_COLUMNS_MIN = 12;
 
+/** The lines of a foreign text, without empty ones at its end. */
+export function toLines(text: string): string[] {
+  return text.replace(/\s+$/, '').split(/\r?\n/);
+}
+
 /** A line of foreign text: tabs stay, everything else that steers a terminal is written out. */
 export function printableLine(line: string): string {
   return line.split('\t').map(printable).join('\t');
@@ -102,6 +107,11 @@ export function toSeconds(time: string | null | undefined): string {
 /** `1 file`, `2 files`. */
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+}
+
+function linesOf(cell: Cell): Cell[] {
+  if (typeof cell === 'string') return toLines(cell);
+  return toLines(cell.text).map((text) => ({ text, colour: cell.colour }));
 }
 
 function toCell(cell: Cell): { text: string; colour: Colour | undefined } {

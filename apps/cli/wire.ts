@@ -37,6 +37,17 @@ export interface Run {
   factory_uid?: string;
   automation_id?: string;
   metadata?: Record<string, string>;
+  artifacts?: Artifact[];
+  run_time?: string;
+  request_usage?: { total_tokens?: number; inference_cost?: number; currency?: string };
+}
+
+/** Something that a run has made. */
+export interface Artifact {
+  artifact_uid: string;
+  artifact_type: string;
+  created_at: string;
+  data: { filename?: string; size_bytes?: number; title?: string; url?: string };
 }
 
 /** Something that an agent asks permission for. */
@@ -48,6 +59,12 @@ export interface RunPermission {
   options: { option_id: string; name: string; kind: string }[];
   asked_at: string;
   answer: string | null;
+}
+
+export interface TimelineEvent {
+  event_type: string;
+  occurred_at: string;
+  payload?: Record<string, unknown>;
 }
 
 export interface RunEvent {

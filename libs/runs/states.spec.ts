@@ -1,5 +1,5 @@
 /** Every move between two run states is allowed or refused as the contract has it. */
-import { canMove, isEnded, isLeased, RUN_STATES, TRANSITIONS } from './index.ts';
+import { canMove, isEnded, RUN_STATES, TRANSITIONS } from './index.ts';
 import type { RunState } from './index.ts';
 
 describe('moves between states', () => {
@@ -32,8 +32,7 @@ describe('moves between states', () => {
     }
   });
 
-  it('splits the states into waiting, leased and ended', () => {
+  it('ends in four ways', () => {
     expect(RUN_STATES.filter(isEnded)).toEqual(['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED']);
-    expect(RUN_STATES.filter(isLeased)).toEqual(['CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED']);
   });
 });

@@ -1,7 +1,7 @@
 /** Which state a run may move to from which. spec: Run states; contract 3 (States). */
 import type { RunState } from './types.ts';
 
-/** Every allowed move. Back to QUEUED: a lost execution is taken over (live states) or a follow-up continues the run (ended states). */
+/** Every allowed move; the store writes each as one conditional update, and the tests among kills watch all that happen. Back to QUEUED: a lost execution is taken over (live states) or a follow-up continues the run (ended states). */
 export const TRANSITIONS: Readonly<Record<RunState, readonly RunState[]>> = {
   QUEUED: ['CLAIMED', 'CANCELLED', 'ERROR'],
   CLAIMED: ['PENDING', 'QUEUED', 'FAILED', 'ERROR', 'CANCELLED'],
@@ -28,9 +28,4 @@ export function canMove(from: RunState, to: RunState): boolean {
 /** Whether the run has ended: only a follow-up moves it on. contract 3. */
 export function isEnded(state: RunState): state is EndedState {
   return state === 'SUCCEEDED' || state === 'FAILED' || state === 'ERROR' || state === 'CANCELLED';
-}
-
-/** Whether an execution of the run is under way and holds a lease. contract 3. */
-export function isLeased(state: RunState): state is LeasedState {
-  return !isEnded(state) && state !== 'QUEUED';
 }

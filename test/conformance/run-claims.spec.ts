@@ -93,9 +93,6 @@ await onEachBackend('claims', (world) => {
     expect(new Set(claimed.map(({ factoryUid }) => factoryUid)).size).toBe(8);
     // Per run: a page of factories, a page of automations, the run, its update.
     expect(statements.length).toBeLessThanOrEqual(8 * 4 + 1);
-    const startedAt = performance.now();
-    for (let turn = 0; turn < 10; turn += 1) await claim(4);
-    expect((performance.now() - startedAt) / 10).toBeLessThan(150);
     expect((await stores.runs.waiting()).get('fac_1000')).toBeGreaterThan(400);
     for (const text of new Set(statements.filter((one) => one.includes("state = 'QUEUED'") && !one.startsWith('UPDATE')))) expect(await plan(text)).not.toMatch(/SCAN run(?! USING)|Seq Scan on run/);
     await meddle(stores, "UPDATE run SET state = 'CANCELLED', lease_until = NULL WHERE run_id LIKE 'many-%'");

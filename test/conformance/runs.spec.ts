@@ -339,11 +339,4 @@ await onEachBackend('runs', (world) => {
     const waiting = await stores.runs.waiting();
     expect([first, second, none].map((uid) => waiting.get(uid))).toEqual([5, 1, undefined]);
   });
-
-  it('tells which runs log entries started', async () => {
-    const entries = [newId(), newId()];
-    const ids = [await created({ entryId: entries[0], automationUid: 'a' }), await created({ entryId: entries[0], automationUid: 'b' }), await created({ entryId: entries[1], automationUid: 'a' })];
-    expect(await stores.runs.startedBy(entries)).toEqual(ids.map((runId, position) => ({ runId, entryId: entries[position < 2 ? 0 : 1] })));
-    expect(await stores.runs.startedBy([])).toEqual([]);
-  });
 });

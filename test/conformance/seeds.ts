@@ -159,9 +159,13 @@ export async function claimedRun(stores: Stores, more: Partial<NewRun> = {}, beg
 /** Claims exactly this run. */
 export async function claimRun(stores: Stores, runId: string, owner = 'engine'): Promise<ClaimedRun> {
   await meddle(stores, "UPDATE run SET state = 'CANCELLED' WHERE state = 'QUEUED' AND run_id <> ?", runId);
-  const [claim] = await stores.runs.claim(owner, 60_000, 1, [newId()]);
-  if (claim?.runId !== runId) throw new Error('the run was not waiting');
-  return claim;
+  // One that somebody is just writing to is passed over, and found the next time.
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const [claim] = await stores.runs.claim(owner, 60_000, 1, [newId()]);
+    if (claim?.runId === runId) return claim;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('the run was not waiting');
 }
 
 export async function begin(stores: Stores, claim: Claim): Promise<string | undefined> {

@@ -149,10 +149,8 @@ describe('SIGTERM', () => {
     await Promise.all([worked(agent), worked(command), eventually('the brief one works', () => present(join(dataDir, 'runs', brief, 'workspace', 'began')), PATIENCE_MS)]);
     first.signal('SIGTERM');
     await eventually('what ends within the drain ends', async () => ((await recordsOf({ dataDir })).runs.find(({ run_id: id }) => id === brief)?.state === 'SUCCEEDED' ? true : undefined), PATIENCE_MS);
-    const askedAt = performance.now();
     first.signal('SIGTERM');
-    expect(await first.ended).toBe(0);
-    expect(performance.now() - askedAt).toBeLessThan(10_000);
+    expect(await first.ended).toBe(0); // long before the drain of ten minutes, or this test is over its time
     expect(processesOf(new Set([agent, command]))).toEqual([]);
     const between = await recordsOf({ dataDir });
     expect(between.runs.find(({ run_id: id }) => id === agent)).toMatchObject({ state: 'QUEUED', takeovers: 0, lease_owner: null, epoch: 2 });

@@ -8,8 +8,8 @@ import { bootService, eventually, type TestService } from '../support/service.ts
 
 /** Of runs that only their deadline ends. */
 const TIMEOUT_SECONDS = 6;
-/** An answer of the API while agents flood, on a machine that is busy with other things too. */
-const ANSWER_MS_MAX = 5_000;
+/** An API that has not answered by then while agents flood hangs, however busy the machine is. */
+const ANSWER_MS_MAX = 60_000;
 const RESIDENT_BYTES_MAX = 800 * 1_048_576;
 const LOG_BYTES_MAX = 32 * 1_048_576;
 

@@ -3,6 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { Client } from 'pg';
+import { canMove, type RunState } from '#runs';
 
 /** What clients were answered with 200, or may have been: a broken connection says nothing. */
 export interface Promised {
@@ -225,4 +226,22 @@ export function processesOf(runIds: ReadonlySet<string>): MarkedProcess[] {
       return []; // it has ended meanwhile
     }
   });
+}
+
+/** Notes every change of a run's state from now on, in a SQLite file that its service has open; see `forbiddenMoves`. */
+export function watchMoves(dataDir: string): void {
+  const file = new Sqlite(join(dataDir, 'millwright.sqlite'));
+  file.pragma('busy_timeout = 10000');
+  file.exec(`CREATE TABLE IF NOT EXISTS watched_move (before TEXT NOT NULL, after TEXT NOT NULL, PRIMARY KEY (before, after));
+    CREATE TRIGGER IF NOT EXISTS watch_moves AFTER UPDATE OF state ON run WHEN OLD.state <> NEW.state BEGIN INSERT OR IGNORE INTO watched_move VALUES (OLD.state, NEW.state); END;`);
+  file.close();
+}
+
+/** Moves that were seen and that no state allows. contract 3 (States). */
+export function forbiddenMoves(dataDir: string): string[] {
+  const file = new Sqlite(join(dataDir, 'millwright.sqlite'), { readonly: true });
+  const moves = file.prepare('SELECT before, after FROM watched_move').all() as { before: RunState; after: RunState }[];
+  file.close();
+  if (moves.length < 5) return ['hardly any change of state was seen'];
+  return moves.filter(({ before, after }) => !canMove(before, after)).map(({ before, after }) => `${before} became ${after}`);
 }

@@ -24,7 +24,7 @@ let runs = 0;
 /** Starts a command as a run of its own; `base` is the data folder that it must not see. */
 export async function startSandboxed(sandbox: Sandbox, base: string, spec: Partial<CommandSpec> & { script?: string }): Promise<SandboxedCommand> {
   const { script = 'true', ...more } = spec;
-  const runId = `00000000-0000-7000-8000-${String((runs += 1)).padStart(12, '0')}`;
+  const runId = `00000000-0000-7000-8000-${String(process.pid).padStart(8, '0').slice(-8)}${String((runs += 1)).padStart(4, '0')}`; // nobody else's, for processes are found by it
   const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId, epoch: 3, prompt: '', owner: ownerOf(sandbox, runId) });
   const events: CommandEvent[] = [];
   const listeners = new Set<() => void>();

@@ -48,7 +48,7 @@ async function start(kind: SandboxKind, script: string, more: Partial<CommandSpe
   const detected = found.get(kind);
   if (detected === undefined) throw new Error('not on this machine');
   const sandbox = { ...detected, hidden: [base] };
-  const runId = `00000000-0000-7000-8000-${String((runs += 1)).padStart(12, '0')}`;
+  const runId = `00000000-0000-7000-9000-${String(process.pid).padStart(8, '0').slice(-8)}${String((runs += 1)).padStart(4, '0')}`; // nobody else's, for processes are found by it
   const prompt = more.prompt ?? 'Do it.';
   const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId, epoch: 3, prompt, payload, owner: ownerOf(sandbox, runId) });
   const events: CommandEvent[] = [];

@@ -266,12 +266,4 @@ export class RunStore {
     const needed = new Set(kept.map(({ run_id: runId }) => runId));
     return runIds.filter((runId) => !needed.has(runId));
   }
-
-  /** Runs of these log entries, oldest first. */
-  async startedBy(entryIds: readonly string[]): Promise<{ entryId: string; runId: string }[]> {
-    if (entryIds.length === 0) return [];
-    const found = await this.database.read(() =>
-      rows<{ entry_id: string; run_id: string }>(`SELECT entry_id, run_id FROM run WHERE entry_id IN (${placeholders(entryIds.length)}) ORDER BY run_id`, ...entryIds));
-    return found.map(({ entry_id: entryId, run_id: runId }) => ({ entryId, runId }));
-  }
 }

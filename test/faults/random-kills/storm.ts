@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { brokenPromises, processesOf, recordsOf, runStates, type Promised, type Records } from '../../support/run-invariants.ts';
+import { brokenPromises, forbiddenMoves, processesOf, recordsOf, runStates, watchMoves, type Promised, type Records } from '../../support/run-invariants.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
 
 export interface Storm {
@@ -63,6 +63,7 @@ class Weather {
 
   async rage(): Promise<StormReport> {
     await this.begin();
+    watchMoves(this.options.dataDir);
     while (this.did.creates < this.options.runs || this.owed('serviceKills') + this.owed('serviceStops') > 0) {
       await this.act();
       await sleep(this.random() * PAUSE_MS_MAX);
@@ -70,7 +71,7 @@ class Weather {
     const records = await this.quiet();
     const promised: Promised = { creates: this.creates, followups: this.followups, cancels: this.cancels };
     const left = processesOf(this.runIds()).map(({ pid, runId, command }) => `process ${pid} of run ${runId} is left: ${command}`);
-    const broken = [...this.surprises, ...brokenPromises(records, promised), ...left, ...records.runs.flatMap(({ run_id: runId }) => this.brokenEffects(runId))];
+    const broken = [...this.surprises, ...brokenPromises(records, promised), ...forbiddenMoves(this.options.dataDir), ...left, ...records.runs.flatMap(({ run_id: runId }) => this.brokenEffects(runId))];
     return { broken, did: this.did, states: counted(records.runs.map(({ state }) => state)), executions: counted(records.executions.map(({ outcome }) => outcome ?? 'none')) };
   }
 
