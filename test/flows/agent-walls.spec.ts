@@ -1,6 +1,7 @@
 /** What an agent cannot do, tried by one: read the data folder, reach the service, private or metadata addresses, or another run's folders. contract 10. */
 import { join } from 'node:path';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { deliver, runIn } from '../support/factory-files.ts';
 import { sandboxHere } from '../support/sandboxed-command.ts';
@@ -78,10 +79,30 @@ const reach = (host: string, port: number): string => {
     }
   }, 120_000);
 
+  it('makes the service write nowhere: links in the place of its folders are not followed, before it starts and while it works', async () => {
+    const outside = await mkdtemp(join(tmpdir(), 'millwright-victim-'));
+    await writeFile(join(outside, 'victim.txt'), 'of the service');
+    const file = (text: string): object => ({ file_name: 'victim.txt', mime_type: 'text/plain', data: Buffer.from(text).toString('base64') });
+    folder = await factoryFolder({});
+    await folder.writeFile('environments/evil.yaml', `setupCommands: ["mv attachments away || rm -rf attachments; ln -sfn ${outside} attachments; true"]\n`);
+    const uid = await mill.factory('evil', folder.source);
+    const prompt = `${tried([`mv attachments gone; ln -sfn ${outside} attachments; ls -l; cat attachments/victim.txt; sleep 3`])}`;
+    const { body } = await mill.api('POST', '/agent/runs', { prompt, factory_uid: uid, config: { environment_id: 'evil' }, attachments: [file('first')] });
+    const runId = String(body['run_id']);
+    await eventually('it works', async () => ((await mill.api('GET', `/agent/runs/${runId}`)).body['state'] === 'INPROGRESS' ? true : undefined), 60_000);
+    expect((await mill.api('POST', `/agent/runs/${runId}/followups`, { message: tried(['cat attachments/*']), attachments: [file('second')] })).status).toBe(200);
+    const told = (await outputs(runId)).join('\n');
+    expect(told).toMatch(/first[\s\S]*second/);
+    expect(await readFile(join(outside, 'victim.txt'), 'utf8')).toBe('of the service');
+    expect(await readdir(outside)).toEqual(['victim.txt']);
+    await folder.remove();
+    await rm(outside, { recursive: true });
+  }, 120_000);
+
   it('that a delivery started reaches nothing at all, and its payload is read-only', async () => {
     const commands = [
       reach('127.0.0.1', mill.service.config.port), reach('192.0.2.1', 80),
-      'cat event-payload.json; echo; echo x >> event-payload.json && echo WROTE; ls -l event-payload.json',
+      'for way in "sh -c \'echo x >> event-payload.json\'" "rm -f event-payload.json" "mv event-payload.json elsewhere" "ln -sf /dev/null event-payload.json" "cp /dev/null event-payload.json"; do eval "$way" && echo WROTE; done; cat event-payload.json; echo',
       'env | cut -d= -f1 | sort',
     ];
     folder = await factoryFolder({ webhooks: { orders: { secretName: 'bearer' } }, automations: { act: { webhooks: ['orders'], prompt: tried(commands) } } });

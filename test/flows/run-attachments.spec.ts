@@ -169,7 +169,7 @@ it('files lie in the workspace of their run, read-only, and nowhere else', async
   const runId = await startedRun(service, 'exit 0', { attachments: [file('only-here', 'unmistakable-content')] });
   await ended(runId);
   const found = (await readdir(join(service.dataDir, 'runs'), { recursive: true })).filter((path) => path.endsWith('only-here'));
-  expect(found).toEqual([join(runId, 'workspace', 'attachments', 'only-here')]);
+  expect(found).toEqual([join(runId, 'inputs', 'attachments', 'only-here')]);
   expect(await readFile(join(service.dataDir, 'runs', String(found[0])), 'utf8')).toBe('unmistakable-content');
   expect(service.logged.join('')).not.toContain('unmistakable-content');
 });

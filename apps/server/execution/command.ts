@@ -19,6 +19,7 @@ import type { UsageLimits } from './command-usage.ts';
 import { killTree, processIdentity, terminateTree } from './processes.ts';
 import type { ProcessIdentity, TreeSearch } from './processes.ts';
 import type { Confinement, NetworkPolicy, Sandbox, WrappedCommand } from './sandboxes.ts';
+import { inputsOf } from './workspaces.ts';
 import type { Workspace } from './workspaces.ts';
 
 export type { CommandEvent } from './command-output.ts';
@@ -123,7 +124,8 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
   const { workspace, sandbox, readOnly = [] } = spec;
   try {
     const words = [program.argv[0], ...(spec.operatorWords ?? spec.command), ...(way.words ?? [])];
-    const shown = [...(await ownFiles(workspace, way.network)), ...(way.shown ?? []), ...(spec.shown ?? [])];
+    const inputs = await inputsOf(workspace, sandbox.guarantees.files);
+    const shown = [...(await ownFiles(workspace, way.network)), ...(way.shown ?? []), ...(spec.shown ?? []), ...inputs];
     const inside = await sandbox.wrap(way.argv, { workspace, network: way.network, hidden: sandbox.hidden, readOnly, words, shown });
     const argv = await limited(inside.argv, spec);
     return await started({ ...inside, argv }, { ...spec, env: { ...spec.env, ...way.env } }, relay, way);
@@ -243,8 +245,9 @@ function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, rela
   async function kill(): Promise<void> {
     if (!hasExited) {
       stopped ??= { kind: 'cancelled' };
-      cancelling.abort();
+      // It hears nothing of it: who is spoken with would take a cancel for somebody's wish.
       await terminated(0);
+      cancelling.abort();
     }
     await finished;
   }

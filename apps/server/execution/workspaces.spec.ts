@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bytesBelow } from './workspaces-size.ts';
-import { prepareWorkspace, removeWorkspace } from './workspaces.ts';
+import { inputsOf, prepareWorkspace, putInputs, removeWorkspace } from './workspaces.ts';
 import type { WorkspaceContents } from './workspaces.ts';
 
 const RUN = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
@@ -38,11 +38,15 @@ describe('a workspace', () => {
     const payload = Uint8Array.from([0x7b, 0x22, 0xc3, 0xa9, 0x22, 0x3a, 0x20, 0x31, 0x7d, 0x0a]);
     const made = await prepareWorkspace({ ...contents, payload, attachments: [{ fileName: 'a.txt', content: async () => Buffer.from('a') }] });
     expect((await readdir(made.workspace)).sort()).toEqual(['artifacts', 'attachments', 'event-payload.json', 'prompt.md']);
-    expect(await readdir(made.attachments)).toEqual(['a.txt']);
+    expect(await inputsOf(made, true)).toEqual([
+      { from: join(made.inputs, 'attachments'), at: made.attachments, folder: true }, { from: join(made.inputs, 'event-payload.json'), at: join(made.workspace, 'event-payload.json'), folder: false },
+    ]);
+    expect(await readdir(join(made.inputs, 'attachments'))).toEqual(['a.txt']);
+    expect(new Uint8Array(await readFile(join(made.inputs, 'event-payload.json')))).toEqual(payload);
     expect(new Uint8Array(await readFile(join(made.workspace, 'event-payload.json')))).toEqual(payload);
     expect(await readFile(join(made.workspace, 'prompt.md'), 'utf8')).toBe('Do it.');
-    for (const name of ['event-payload.json', 'prompt.md', 'attachments/a.txt']) expect((await stat(join(made.workspace, name))).mode & 0o777).toBe(0o444);
-    for (const path of [made.folder, made.workspace, made.attachments, made.artifacts, made.home, made.tmp, made.mountPoint]) expect((await stat(path)).mode & 0o777).toBe(0o700);
+    for (const name of ['workspace/event-payload.json', 'workspace/prompt.md', 'inputs/attachments/a.txt', 'inputs/event-payload.json']) expect((await stat(join(made.folder, name))).mode & 0o777).toBe(0o444);
+    for (const path of [made.folder, made.inputs, made.workspace, made.attachments, made.artifacts, made.home, made.tmp, made.mountPoint]) expect((await stat(path)).mode & 0o777).toBe(0o700);
   });
 
   it('keeps HOME and the agent’s files between executions, and starts with an empty temp folder', async () => {
@@ -89,19 +93,25 @@ describe('a workspace', () => {
     const file = (fileName: string) => [{ fileName, content: async () => Buffer.from(fileName) }];
     const first = await prepareWorkspace({ ...contents, attachments: file('a.txt') });
     const second = await prepareWorkspace({ ...contents, epoch: 2, attachments: file('b.txt') });
-    expect((await readdir(second.attachments)).sort()).toEqual(['a.txt', 'b.txt']);
+    expect((await readdir(join(second.inputs, 'attachments'))).sort()).toEqual(['a.txt', 'b.txt']);
     for (const folder of [first.attachments, first.artifacts]) {
       await rm(folder, { recursive: true });
       await symlink(outside, folder);
     }
-    const third = await prepareWorkspace({ ...contents, epoch: 3, attachments: file('b.txt') });
+    // A message with a file comes while the run is alive.
+    await putInputs(second, { attachments: file('b.txt') });
     expect(await readFile(join(outside, 'b.txt'), 'utf8')).toBe('untouched');
+    expect(await inputsOf(second, true)).toEqual([{ from: join(second.inputs, 'attachments'), at: second.attachments, folder: true }]);
+    expect((await lstat(second.attachments)).isDirectory()).toBe(true);
+    const third = await prepareWorkspace({ ...contents, epoch: 3, attachments: file('c.txt') });
     for (const folder of [third.attachments, third.artifacts]) expect((await lstat(folder)).isDirectory()).toBe(true);
-    await unlink(join(third.attachments, 'b.txt'));
-    await symlink(join(outside, 'b.txt'), join(third.attachments, 'b.txt'));
-    await prepareWorkspace({ ...contents, epoch: 4, attachments: file('b.txt') });
-    expect(await readFile(join(outside, 'b.txt'), 'utf8')).toBe('untouched');
-    expect(await readFile(join(third.attachments, 'b.txt'), 'utf8')).toBe('b.txt');
+    expect(await readdir(outside)).toEqual(['b.txt']);
+  });
+
+  it('shows its files by a link where nothing can be mounted', async () => {
+    const made = await prepareWorkspace({ ...contents, attachments: [{ fileName: 'a.txt', content: async () => Buffer.from('a') }] });
+    expect(await inputsOf(made, false)).toEqual([]);
+    expect(await readFile(join(made.attachments, 'a.txt'), 'utf8')).toBe('a');
   });
 
   it('goes away even if it is deeper than a path can be long, or closed', async () => {

@@ -1,6 +1,6 @@
 /** The private folders of a run: what is put into them before an execution, and how they go away. spec: event-payload.json; contract 10. */
 import { constants } from 'node:fs';
-import { chmod, lchown, lstat, mkdir, open, realpath } from 'node:fs/promises';
+import { chmod, lchown, lstat, mkdir, open, realpath, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ARTIFACTS_FOLDER, ATTACHMENTS_FOLDER, isAttachmentName, isUuid, PAYLOAD_FILE_NAME, PROMPT_FILE_NAME } from '#runs';
 import { below, emptyFolder, namesIn, removeEntry } from './workspaces-removal.ts';
@@ -20,8 +20,10 @@ export interface Workspace {
   folder: string;
   /** Working directory: prompt.md, event-payload.json and what the agent makes. Kept between executions. */
   workspace: string;
-  /** Folder inside it with the files of requests, those of earlier executions included. */
+  /** Folder inside it with the files of requests, those of earlier executions included; what it shows lies in `inputs`. */
   attachments: string;
+  /** Folder of the service with what the run may read and not change: it sees it in its workspace. See `inputsOf`. */
+  inputs: string;
   /** Folder inside it for what the agent wants to be kept. */
   artifacts: string;
   /** HOME, kept between executions: session files live there. */
@@ -62,25 +64,58 @@ export async function prepareWorkspace(contents: WorkspaceContents): Promise<Wor
     folder,
     workspace: place('workspace'),
     attachments: join(place('workspace'), ATTACHMENTS_FOLDER),
+    inputs: place('inputs'),
     artifacts: join(place('workspace'), ARTIFACTS_FOLDER),
     home: place('home'),
     tmp: place('tmp'),
     mountPoint: place('root'),
     owner: contents.owner,
   };
-  for (const path of [folder, made.mountPoint]) await privateFolder(path);
+  for (const path of [folder, made.mountPoint, made.inputs]) await privateFolder(path);
+  await readableFolder(join(made.inputs, ATTACHMENTS_FOLDER));
   for (const path of [made.workspace, made.attachments, made.artifacts, made.home, made.tmp]) await ownedFolder(path, contents.owner);
   await emptyFolder(made.tmp);
   await putInputs(made, contents);
   return made;
 }
 
-/** Writes what a run is given, read-only, over what it had been given before. */
-export async function putInputs(workspace: Workspace, inputs: WorkspaceInputs): Promise<void> {
-  const { attachments = [] } = inputs;
+/**
+ * Writes what a run is given, over what it had been given before. Prompt and payload only while nothing of the run is alive; attachments at any
+ * time: they go into a folder of the service, for whatever stands in a run's own folders may be a link to anywhere the next moment.
+ */
+export async function putInputs(workspace: Workspace, { prompt, payload, attachments = [] }: WorkspaceInputs): Promise<void> {
   if (!attachments.every(({ fileName }) => isAttachmentName(fileName))) throw new Error('attachment name cannot be a file in a workspace');
-  for (const [name, content] of inputsOf(inputs)) await writeInput(join(workspace.workspace, name), content);
-  for (const { fileName, content } of attachments) await writeInput(join(workspace.attachments, fileName), await content());
+  if (prompt !== undefined) await writeInput(join(workspace.workspace, PROMPT_FILE_NAME), prompt);
+  for (const folder of payload === undefined ? [] : [workspace.inputs, workspace.workspace]) await writeInput(join(folder, PAYLOAD_FILE_NAME), payload as Uint8Array);
+  for (const { fileName, content } of attachments) await writeInput(join(workspace.inputs, ATTACHMENTS_FOLDER, fileName), await content());
+}
+
+/** A file or folder of the service, and where the run sees it. */
+export interface ShownInput {
+  from: string;
+  at: string;
+  folder: boolean;
+}
+
+/**
+ * Makes the places at which a run sees its inputs, and answers what has to be mounted there, read-only. Where nothing can be mounted
+ * (`mounts` false) the attachments are a link. Only while nothing of the run is alive.
+ */
+export async function inputsOf({ workspace, attachments, inputs, owner }: Workspace, mounts: boolean): Promise<ShownInput[]> {
+  const files = join(inputs, ATTACHMENTS_FOLDER);
+  if (!mounts) {
+    await removeEntry(attachments);
+    await symlink(files, attachments);
+    return [];
+  }
+  await ownedFolder(attachments, owner);
+  const shown: ShownInput[] = [{ from: files, at: attachments, folder: true }];
+  const payload = join(inputs, PAYLOAD_FILE_NAME);
+  const hasPayload = (await lstat(payload).catch(() => undefined))?.isFile() === true;
+  if (!hasPayload) return shown;
+  const at = join(workspace, PAYLOAD_FILE_NAME);
+  if ((await lstat(at).catch(() => undefined))?.isFile() !== true) await writeInput(at, '');
+  return [...shown, { from: payload, at, folder: false }];
 }
 
 /** Removes everything of a run. Nothing of the run may be alive. */
@@ -92,10 +127,6 @@ function runFolder(root: string, runId: string): string {
   // The id becomes part of a path: nothing but a canonical UUID may.
   if (!isUuid(runId)) throw new Error('run id is not a UUID');
   return join(root, runId);
-}
-
-function inputsOf({ prompt, payload }: WorkspaceInputs): [name: string, content: Uint8Array | string][] {
-  return [...(prompt === undefined ? [] : [[PROMPT_FILE_NAME, prompt] satisfies [string, string]]), ...(payload === undefined ? [] : [[PAYLOAD_FILE_NAME, payload] satisfies [string, Uint8Array]])];
 }
 
 async function folderAt(root: string): Promise<string> {
@@ -114,6 +145,12 @@ async function privateFolder(path: string): Promise<void> {
 }
 
 /** A folder of the run's at the path, private to it; anything else that stands there is removed. */
+/** A folder of the service that a run may look into where it is shown. */
+async function readableFolder(path: string): Promise<void> {
+  await privateFolder(path);
+  await chmod(path, 0o755);
+}
+
 export async function ownedFolder(path: string, owner: Owner | undefined): Promise<void> {
   await privateFolder(path);
   if (owner === undefined || (await lstat(path)).uid === owner.uid) return;
