@@ -83,7 +83,8 @@ function messageOf(error: unknown): string {
   return typeof message === 'string' ? message : '';
 }
 
-function codeOf(error: unknown): string | undefined {
+/** The code of the system or a library behind an error, such as ECONNREFUSED. */
+export function codeOf(error: unknown): string | undefined {
   const found = causeOf(error, (cause) => typeof (cause as { code?: unknown }).code === 'string' && /^[A-Z][A-Z0-9_]+$/.test((cause as { code: string }).code));
   return found === undefined ? undefined : (found as { code: string }).code;
 }

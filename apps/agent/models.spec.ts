@@ -1,12 +1,15 @@
 /** The agent with model endpoints of both providers: a fake server on loopback speaks their protocols. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { agentFolders, startAgent } from '../../test/support/agent-process.ts';
 import type { AgentFolders, AgentProcess } from '../../test/support/agent-process.ts';
+import { SOURCE_AGENT } from '../../test/support/source-agent.ts';
 import { startConnectProxy } from '../../test/support/connect-proxy.ts';
 import { freePort } from '../../test/support/ports.ts';
 import { startFakeModelServer } from '../../test/support/fake-model-server.ts';
+import { BUILT_IN_AGENT } from '../server/execution/agents.ts';
 import type { FakeModelServer, Reply, Script } from '../../test/support/fake-model-server.ts';
 
 const KEY = 'sk-very-secret-key-4711';
@@ -222,8 +225,22 @@ describe('an endpoint', () => {
     await withAgent({ MILLWRIGHT_AGENT_BASE_URL: nobody, MILLWRIGHT_AGENT_RETRIES_MAX: '0' }, async (agent, sessionId) => {
       const failure = { message: expect.stringMatching(/cannot be reached \(ECONNREFUSED\).*MILLWRIGHT_AGENT_BASE_URL/), data: { kind: 'unreachable', retryable: true } };
       await expect(agent.prompt(sessionId, 'go')).rejects.toMatchObject(failure);
+      expect(agent.errors()).toBe(''); // it is not tried again
     });
   });
+
+  it('that cannot answer now is tried again, which is said once a turn, without its address', async () => {
+    const nobody = `http://127.0.0.1:${await freePort()}/hidden`;
+    await withAgent({ MILLWRIGHT_AGENT_BASE_URL: nobody, MILLWRIGHT_AGENT_RETRIES_MAX: '1' }, async (agent, sessionId) => {
+      await expect(agent.prompt(sessionId, 'go')).rejects.toMatchObject({ data: { kind: 'unreachable' } });
+      expect(agent.errors()).toBe('millwright-agent: the model endpoint cannot be reached (ECONNREFUSED); trying again, once\n');
+    });
+    await withAgent({}, async (agent, sessionId) => {
+      server.script = [{ fault: 'status', status: 503 }, { fault: 'status', status: 503 }, { text: 'ok' }] as Script;
+      await agent.prompt(sessionId, 'go');
+      expect([agent.said(), agent.errors()]).toEqual(['ok', 'millwright-agent: the model endpoint answered 503; trying again, up to 2 times\n']);
+    });
+  }, 30_000);
 
   it('that is silent is given up, before its answer and in the middle of it', () =>
     withAgent({ MILLWRIGHT_AGENT_SILENCE_SECONDS: '1' }, async (agent, sessionId) => {
@@ -249,6 +266,13 @@ describe('an endpoint', () => {
       expect(agent.said()).toBe('ok');
     });
     await proxy.close();
+  });
+
+  it('with a proxy the service starts it without a warning of what node calls experimental', () => {
+    const [program, ...argv] = SOURCE_AGENT.command;
+    const { status, stderr } = spawnSync(program ?? '', argv, { env: { PATH: process.env['PATH'], HTTPS_PROXY: 'http://127.0.0.1:1' }, input: '', encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(BUILT_IN_AGENT.command.filter((word) => word.startsWith('--'))).toEqual(SOURCE_AGENT.command.filter((word) => word.startsWith('--disable')));
   });
 
   it('keeps its key: commands do not find it in their environment', () =>

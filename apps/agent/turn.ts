@@ -5,11 +5,13 @@ import { stepCountIs, streamText } from 'ai';
 import type { FinishReason, TextStreamPart, ToolSet } from 'ai';
 import type { AgentConfig } from './config.ts';
 import { fitted } from './context-window.ts';
+import { say } from './diagnostics.ts';
 import { instructionsFor } from './instructions.ts';
 import { modelFailure } from './model-failures.ts';
 import { modelOf, providerOptions, systemMessage, withCacheMark } from './model.ts';
 import type { Fetch } from './network.ts';
 import { userMessage } from './prompt-content.ts';
+import { tellingRetries } from './retries.ts';
 import type { Session } from './session.ts';
 import { turnRelay } from './turn-relay.ts';
 import { costOf } from './usage.ts';
@@ -68,7 +70,7 @@ async function loop(options: TurnOptions, tools: ToolSet, signal: AbortSignal): 
   const { modelId, instructions } = session.settings;
   const text = await instructionsFor({ places: session.places, home: config.home, instructions, remarks: session.remarks, modelId, today });
   return streamText({
-    model: await modelOf(config, modelId, options.fetch),
+    model: await modelOf(config, modelId, tellingRetries(options.fetch, config.retriesMax, say)),
     system: systemMessage(text),
     messages: [...session.messages],
     tools,

@@ -1,5 +1,6 @@
 /** What an agent does, in lines for people: tool calls with their first words, plans, permissions, usage. contract 3 (events). */
 import type { Remark } from './log-printer.ts';
+import { grouped } from './output.ts';
 import type { RunEvent } from './wire.ts';
 
 type Payload = NonNullable<RunEvent['payload']>;
@@ -114,9 +115,4 @@ function parsed(json: string): Record<string, unknown> {
   } catch {
     return {}; // cut in its middle because it was long
   }
-}
-
-/** Thousands apart, the same in every language. */
-function grouped(amount: number): string {
-  return String(Math.round(amount)).replace(/\B(?=(\d{3})+$)/g, ',');
 }

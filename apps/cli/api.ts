@@ -12,6 +12,8 @@ const DEFAULT_SERVER = 'http://127.0.0.1:8080';
 const DEFAULT_DATA_DIR = '.millwright';
 /** Every call of the API answers at once. */
 const ANSWER_MS_MAX = 30_000;
+/** A file may be large and the way to it slow. */
+const DOWNLOAD_MS_MAX = 600_000;
 
 /** The form of an API key. contract 1. */
 const KEY = /^mw_[A-Za-z0-9_-]{16,256}$/;
@@ -19,6 +21,8 @@ const KEY = /^mw_[A-Za-z0-9_-]{16,256}$/;
 export interface Api {
   /** Calls `{server}/api/v1{path}`; undefined for an answer without a body. Throws Failure for every refusal. */
   call<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, content?: { query?: Query; body?: unknown }): Promise<T>;
+  /** The bytes behind `{server}/api/v1{path}`. Throws Failure for every refusal. */
+  download(path: string): Promise<Uint8Array>;
 }
 /** Query parameters; undefined ones are left out, lists are repeated. */
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -63,16 +67,16 @@ export interface ApiKey {
 export function connect({ server, keyFile }: { server?: string; keyFile?: string }, io: CliIo): Api {
   const base = readAddress(server ?? set(io, 'MILLWRIGHT_SERVER') ?? DEFAULT_SERVER, server === undefined ? 'MILLWRIGHT_SERVER' : '--server', io.environment);
   const key = findKey(keyFile, base, io);
+  const headersOf = (accept: string): Record<string, string> => ({ accept, authorization: `Bearer ${key.value}`, 'x-millwright-client': `cli/${version()}` });
   return {
     call: async <T>(method: string, path: string, { query = {}, body }: { query?: Query; body?: unknown } = {}): Promise<T> => {
-      const headers = {
-        accept: 'application/json',
-        authorization: `Bearer ${key.value}`,
-        'x-millwright-client': `cli/${version()}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      };
+      const headers = { ...headersOf('application/json'), ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
       const answer = await exchange(addressOf(base, path, query), { method, headers, body: body === undefined ? undefined : JSON.stringify(body) }, ANSWER_MS_MAX);
       return read<T>(answer, base, key);
+    },
+    download: async (path) => {
+      const answer = await exchange(addressOf(base, path, {}), { method: 'GET', headers: headersOf('application/octet-stream, application/problem+json') }, DOWNLOAD_MS_MAX);
+      return answer.status === 200 ? answer.bytes : read<never>(answer, base, key);
     },
   };
 }

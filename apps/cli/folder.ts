@@ -3,6 +3,8 @@ import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FILE_BYTES_MAX, isDefinitionPath, type TreeFile } from '#definitions';
+import { Failure } from './command.ts';
+import { EXIT } from './exit-codes.ts';
 
 /** Folders below the root; deeper ones cannot hold a definition, and a loop of mounts must end. */
 const DEPTH_MAX = 32;
@@ -26,6 +28,17 @@ export async function readFolder(root: string): Promise<TreeFile[]> {
     }
   }
   return files;
+}
+
+/** The definition files of a folder that somebody named. Throws Failure: one that is not there is a wrong argument, anything else is ours. */
+export async function readNamedFolder(folder: string): Promise<TreeFile[]> {
+  try {
+    return await readFolder(folder);
+  } catch (cause) {
+    const { code = 'unknown', message } = cause as NodeJS.ErrnoException;
+    const isWrong = ['ENOENT', 'ENOTDIR', 'EACCES'].includes(code);
+    throw new Failure(isWrong ? `the folder ${folder} cannot be read (${code})` : message, isWrong ? EXIT.usage : EXIT.internal, [], { cause });
+  }
 }
 
 /** Whether anything below a folder could be a definition: everything else, node_modules and .git first, is not listed. */

@@ -42,13 +42,14 @@ export async function follow({ api, output, io }: Calling, runId: string): Promi
   for (let pauseMs = LOOK_MS_MIN; ; pauseMs = Math.min(LOOK_MS_MAX, pauseMs * 1.5)) {
     // The state first: what is written before the end is then read before we stop.
     const run = await patiently(() => api.call<Run>('GET', `/agent/runs/${runId}`), runId);
+    const exit = EXITS[run.state];
+    if (exit === undefined && run.state !== shown) printer.tell(run.state);
+    shown = run.state;
     for (let page: RunEvent[] = []; (page = await patiently(() => eventsAfter(api, runId, after), runId)).length > 0; after = page.at(-1)?.seq ?? after) {
       printer.print(page);
       pauseMs = LOOK_MS_MIN;
     }
-    const exit = EXITS[run.state];
     if (exit === undefined) {
-      if (run.state !== shown) printer.tell((shown = run.state));
       await sleep(pauseMs);
       continue;
     }
@@ -79,7 +80,7 @@ async function changesOf(api: Api, runId: string): Promise<Change[]> {
 /** After every point of time. */
 const LAST = '~';
 
-const STATES: Readonly<Record<string, string>> = { run_created: 'QUEUED', run_claimed: 'CLAIMED', agent_started: 'INPROGRESS' };
+const STATES: Readonly<Record<string, string>> = { run_created: 'QUEUED', run_claimed: 'CLAIMED', workspace_preparing: 'PENDING', agent_started: 'INPROGRESS' };
 const ENDS: Readonly<Record<string, string>> = { run_done: 'SUCCEEDED', run_failed: 'FAILED', run_errored: 'ERROR', run_cancelled: 'CANCELLED' };
 const WORDS: Readonly<Record<string, (payload: { outcome?: unknown }) => string>> = {
   run_followup: ({ outcome }) => `follow-up${typeof outcome === 'string' ? ` (${outcome})` : ''}`,

@@ -6,21 +6,24 @@ export interface Exchange {
   status: number;
   headers: Headers;
   text: string;
+  /** What the text was made of. */
+  bytes: Uint8Array;
 }
 
 const SECONDS_MS = 1_000;
 
 /** Sends a request and reads the whole answer. Redirects are refused, because keys would follow them. Throws Failure without path or headers. */
 export async function exchange(url: URL, request: { method: string; headers: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> }, timeoutMs: number): Promise<Exchange> {
-  const { status, headers, text } = await attempt(url, request, timeoutMs);
-  if (status < 300 || status >= 400) return { status, headers, text };
+  const answer = await attempt(url, request, timeoutMs);
+  if (answer.status < 300 || answer.status >= 400) return answer;
   throw new Failure(`${url.origin} answers with a redirect; give the address it leads to`, EXIT.internal);
 }
 
 async function attempt(url: URL, request: { method: string; headers: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> }, timeoutMs: number): Promise<Exchange> {
   try {
     const answer = await fetch(url, { ...request, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
-    return { status: answer.status, headers: answer.headers, text: await answer.text() };
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    return { status: answer.status, headers: answer.headers, text: new TextDecoder().decode(bytes), bytes };
   } catch (cause) {
     throw new Failure(`${url.origin} cannot be reached: ${reasonOf(cause, timeoutMs)}`, EXIT.internal);
   }

@@ -58,23 +58,25 @@ it.each([['2025-01-02T03:04:05.678Z', '2025-01-02T03:04:05Z'], [null, '-'], [und
   expect(toSeconds(time)).toBe(shown);
 });
 
+const RUN = '00000000-0000-7000-8000-000000000001';
+
 describe('a log', () => {
   it('keeps lines whole across events, and puts changes on lines of their own', () => {
     let text = '';
-    const printer = new LogPrinter(sink((chunk) => (text += chunk)), sink((chunk) => (text += chunk)), { environment: {} });
+    const printer = new LogPrinter(sink((chunk) => (text += chunk)), sink((chunk) => (text += chunk)), { environment: {} }, RUN);
     const event = (event_type: string, payload: RunEvent['payload']) => ({ seq: 1, event_type, occurred_at: '', payload });
     printer.print([event('stdout', { text: 'one\nhalf' }), event('stdout', { text: ' line\n' }), event('stderr', { text: 'open' })]);
-    printer.print([event('status', { state: 'FAILED', message: 'a\nb' }), event('status', { text: 'cut' }), event('artifact', {})]);
+    printer.print([event('status', { state: 'FAILED', message: 'a\nb\u001b[2J\r\n::error::x\n\n' }), event('status', { text: 'cut' }), event('artifact', {})]);
     printer.print([event('stdout', { text: 'rest' })]);
     printer.end();
     printer.end();
-    expect(text).toBe('one\nhalf line\nopen\n-- FAILED: a\\u{a}b\n-- cut\n-- artifact\nrest\n');
+    expect(text).toBe('one\nhalf line\nopen\n-- FAILED: a\n   b\\u{1b}[2J\n   \\u{3a}:error::x\n-- cut\n-- artifact\nrest\n');
     expect(printer.state).toBe('FAILED');
   });
 
   const printed = (events: readonly [type: string, payload: RunEvent['payload']][], terminal: { isTTY?: boolean; columns?: number } = {}, environment: Record<string, string> = {}): { out: string; err: string } => {
     const texts = { out: '', err: '' };
-    const printer = new LogPrinter(sink((chunk) => (texts.out += chunk)), Object.assign(sink((chunk) => (texts.err += chunk)), terminal), { environment });
+    const printer = new LogPrinter(sink((chunk) => (texts.out += chunk)), Object.assign(sink((chunk) => (texts.err += chunk)), terminal), { environment }, RUN);
     printer.print(events.map(([event_type, payload]) => ({ seq: 1, event_type, occurred_at: '', payload })));
     printer.end();
     return texts;
@@ -84,21 +86,21 @@ describe('a log', () => {
     const { out, err } = printed([
       ['thought', { text: 'First ' }], ['thought', { text: 'this.\nThen that.' }],
       ['tool_call', { tool_call_id: '1', title: 'npm test', tool_kind: 'execute', status: 'pending', input: '{"command":"npm test"}' }],
-      ['tool_call_update', { tool_call_id: '1', status: 'failed', output: '1\n2\n3\n4\n5\n6\n7\n8\n' }],
+      ['tool_call_update', { tool_call_id: '1', status: 'failed', output: '1\n2\n3\n4\n5\n6\n7\n8\n' }], ['tool_call_update', { status: 'failed', output: '1\n2\n3\n4\n5\n6\n7\n8\n' }],
       ['tool_call', { tool_call_id: '2', title: 'search', input: '{"query":"x"}', output: 'one\ntwo' }],
       ['message', { text: 'It ' }], ['message', { text: 'fails.' }],
       ['plan', { entries: [{ content: 'look', status: 'completed' }, { content: 'mend\nall', status: 'in_progress' }, { content: 'test', status: 'pending' }, 7] }],
       ['usage', { context_tokens: 1_234, context_tokens_max: 128_000 }], ['usage', { context_tokens: 20_000, context_tokens_max: 128_000, cost: { amount: 0.25, currency: 'USD' } }],
       ['message', { text: 'Done.' }],
-      ['permission', { permission_id: 'p1', title: 'rm -r x', options: [{ option_id: 'once', name: 'Allow once', kind: 'allow_once' }], text: 'the agent asks' }],
+      ['permission', { permission_id: 'p1', title: 'rm -r x', options: [{ option_id: 'once', name: 'Allow once', kind: 'allow_once' }, { option_id: "it's; rm", name: 'Bad' }], text: 'the agent asks' }],
       ['permission', { permission_id: 'p1', title: 'rm -r x', answer: 'once', by: 'user_admin', text: 'Allow once' }],
       ['status', { state: 'SUCCEEDED', message: 'the agent has answered' }],
     ]);
     expect(out).toBe('It fails.\nDone.\n');
     expect(err.split('\n')).toEqual([
-      '~  First this.', '~  Then that.', '>> $ npm test', '-- failed: npm test', '   | 1', '   | 2', '   | 3', '   | 4', '   | 5', '   | 6', '   | … 2 more lines',
+      '~  First this.', '~  Then that.', '>> $ npm test', '-- failed: npm test', '   | 1', '   | 2', '   | 3', '   | 4', '   | 5', '   | 6', `   | … 2 more lines (all of it: millwright runs events ${RUN} --format json)`, '-- failed: a tool', '   | 1', '   | 2', '   | 3', '   | 4', '   | 5', '   | 6', '   | … 2 more lines',
       '>> search {"query":"x"}', '   | one', '   | two', '>> plan', '   | [x] look', '   | [>] mend', '   | [ ] test',
-      '-- permission: rm -r x: the agent asks', '   | once  Allow once', '   | to be answered as permission p1', '-- permission: rm -r x: Allow once',
+      '-- permission: rm -r x: the agent asks', `   | Allow once: millwright runs answer ${RUN} p1 --option once`, `   | Bad: millwright runs answer ${RUN} p1 --option 'it'\\''s; rm'`, '-- permission: rm -r x: Allow once',
       '-- 20,000 of 128,000 tokens of context, 0.25 USD', '-- SUCCEEDED: the agent has answered', '',
     ]);
   });

@@ -104,6 +104,11 @@ export function toSeconds(time: string | null | undefined): string {
   return time?.replace(/\.\d+Z$/, 'Z') ?? '-';
 }
 
+/** Thousands apart, the same in every language. */
+export function grouped(amount: number): string {
+  return String(Math.round(amount)).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
 /** `1 file`, `2 files`. */
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;

@@ -4,9 +4,8 @@ import type { Plan } from '#contracts';
 import { checkReferences, readDefinitions, type Problem, type TreeFile } from '#definitions';
 import { printPlan } from '#reconcile';
 import { apiVerb } from './api.ts';
-import { Failure } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { readFolder } from './folder.ts';
+import { readNamedFolder } from './folder.ts';
 import { findFactory } from './names.ts';
 import { count, type Output } from './output.ts';
 import { FORMATS } from './formats.ts';
@@ -26,7 +25,7 @@ export const plan = apiVerb({
   surplus: 'takes one DIR at most',
   options: { factory: { type: 'string', value: 'FACTORY', help: 'slug or UID of the factory (default: the only one there is)' } },
   async run({ values, positionals: [folder = '.'] }, { api, output, io }) {
-    const files = await readTree(resolve(io.cwd, folder));
+    const files = await readNamedFolder(resolve(io.cwd, folder));
     const posted = toPosted(files);
     if (posted === undefined) return refuseUnsendable(files, output);
     const factory = await findFactory(api, values.factory);
@@ -35,17 +34,6 @@ export const plan = apiVerb({
     return exitOf(answer);
   },
 });
-
-/** A folder that is not there is a wrong argument; anything else is ours. */
-async function readTree(folder: string): Promise<TreeFile[]> {
-  try {
-    return await readFolder(folder);
-  } catch (cause) {
-    const { code = 'unknown', message } = cause as NodeJS.ErrnoException;
-    const isWrong = ['ENOENT', 'ENOTDIR', 'EACCES'].includes(code);
-    throw new Failure(isWrong ? `the folder ${folder} cannot be read (${code})` : message, isWrong ? EXIT.usage : EXIT.internal, [], { cause });
-  }
-}
 
 /** Files as the API takes them; undefined when one is no text that could be sent: a link, not UTF-8, over the limit. */
 function toPosted(files: readonly TreeFile[]): { path: string; content: string }[] | undefined {

@@ -1,4 +1,5 @@
 /** `millwright runs permissions` and `runs answer`: what an agent asks permission for, and the answers. contract 3 (Follow-up). */
+import { optionMeant, type PermissionOption } from '#runs';
 import { apiVerb, type Calling } from './api.ts';
 import { Failure } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -43,8 +44,29 @@ async function asked(api: Calling['api'], id: string): Promise<RunPermission[]> 
   return (await api.call<{ permissions: RunPermission[] }>('GET', `/agent/runs/${id}/permissions`)).permissions;
 }
 
+/** What a run waits for an answer to. */
+export async function openQuestions(api: Calling['api'], id: string): Promise<RunPermission[]> {
+  return (await asked(api, id)).filter(({ state }) => state === 'open');
+}
+
+/** What a follow-up made of the questions that were open before it. */
+export async function toSettled(api: Calling['api'], id: string, before: readonly RunPermission[], message: string): Promise<string[]> {
+  const now = await asked(api, id);
+  return before.flatMap(({ permission_id: question, title }) => {
+    const found = now.find(({ permission_id: other }) => other === question);
+    return found === undefined || found.state === 'open' ? [] : [`${title}: ${settlement(found, message)}`];
+  });
+}
+
+function settlement({ answer: given, options }: RunPermission, message: string): string {
+  const meant = optionMeant(message, options.map(({ option_id: optionId, name, kind }) => ({ optionId, name, kind: kind as PermissionOption['kind'] })));
+  const chosen = options.find(({ option_id: option }) => option === given);
+  if (meant === undefined || chosen === undefined) return 'refused, because the message names no answer; it is what the agent is told next';
+  return `${chosen.kind.startsWith('reject') ? 'refused' : 'allowed'} with ${chosen.option_id} (${chosen.name})`;
+}
+
 async function onlyQuestion(api: Calling['api'], id: string): Promise<string> {
-  const [first, ...others] = (await asked(api, id)).filter(({ state }) => state === 'open');
+  const [first, ...others] = await openQuestions(api, id);
   if (first === undefined) throw new Failure('the run asks nothing now', EXIT.problems);
   if (others.length === 0) return first.permission_id;
   throw new Failure('the run asks several things, so name one', EXIT.usage, [first, ...others].map(({ permission_id: name, title }) => `${name}  ${title}`));

@@ -1,5 +1,5 @@
 /** `millwright run` and `runs` against a real service that runs a small command. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootService, eventually, type TestService } from '../../test/support/service.ts';
@@ -11,6 +11,7 @@ read -r word rest
 case "$word" in
   fail) echo "failing" >&2; exit 3 ;;
   wait) echo "waiting"; sleep 60 ;;
+  make) printf 'hi' > artifacts/report.md; printf 'hello' > artifacts/b.txt; echo made ;;
   steer) printf 'a\\033[31mred\\tb\\r\\n::error::x\\nno line end' ;;
   *) echo "$word $rest"; cat ;;
 esac
@@ -62,7 +63,7 @@ describe('millwright run', () => {
     const id = await begin('wait', '--metadata', 'ticket=T-1=x', '--metadata', 'empty=', '--attach', join(folder, 'notes.txt'));
     expect((await runItem(id))['metadata']).toEqual({ ticket: 'T-1=x', empty: '' });
     await eventually('it waits', async () => ((await millwright(['runs', 'events', id])).out.includes('waiting') ? true : undefined));
-    const attached = join(test.dataDir, 'runs', id, 'workspace/attachments');
+    const attached = join(test.dataDir, 'runs', id, 'inputs/attachments');
     expect(readFileSync(join(attached, 'notes.txt'), 'utf8')).toBe('zwölf');
     await millwright(['runs', 'cancel', id]);
     await reaches(id, 'CANCELLED');
@@ -193,18 +194,56 @@ describe('millwright runs', () => {
     await reaches(id, 'SUCCEEDED');
     const { code, out } = await millwright(['runs', 'events', id]);
     expect(code).toBe(0);
-    expect(out).toMatch(/^a\\u\{1b\}\[31mred\tb\n\\u\{3a\}:error::x\nno line end\n(-- .*\n)*-- SUCCEEDED: .*\n$/);
+    expect(out).toMatch(/^-- QUEUED\n-- CLAIMED\n-- PENDING\n-- INPROGRESS\na\\u\{1b\}\[31mred\tb\n\\u\{3a\}:error::x\nno line end\n(-- .*\n)*-- SUCCEEDED: .*\n$/);
     const json = await millwright(['runs', 'events', id, '--format', 'json']);
     expect(json.out).not.toContain('\u001b');
     expect((JSON.parse(json.out) as { events: unknown[] }).events[0]).toMatchObject({ event_type: 'stdout', run_id: id });
   });
 
+  it('shows what a run has made, how long it took, and saves its files without touching any other', async () => {
+    const id = await begin('make');
+    await reaches(id, 'SUCCEEDED');
+    const shown = (await millwright(['runs', 'get', id])).out;
+    expect(shown).toMatch(/\nrun time +\d+\.\d s\nartifacts +\S+ {2}\S+, \d bytes.*\n {2,}\S+ {2}\S+, \d bytes/);
+    const listed = await millwright(['runs', 'artifacts', id]);
+    expect(listed).toMatchObject({ code: 0, err: '' });
+    expect(listed.out).toMatch(/^NAME +TYPE +SIZE +TITLE\n(.*\n){2}$/);
+    expect(listed.out).toMatch(/\nreport\.md +\w+ +2 /);
+    const into = join(folder, 'saved');
+    const first = await millwright(['runs', 'artifacts', id, '--save', 'saved'], { cwd: folder });
+    expect(first).toMatchObject({ code: 0, err: expect.stringContaining(`saved ${join(into, 'b.txt')}\n`) });
+    expect([readFileSync(join(into, 'report.md'), 'utf8'), readFileSync(join(into, 'b.txt'), 'utf8')]).toEqual(['hi', 'hello']);
+
+    rmSync(join(into, 'report.md'));
+    rmSync(join(into, 'b.txt'));
+    writeFileSync(join(folder, 'precious'), 'mine');
+    symlinkSync('../precious', join(into, 'b.txt'));
+    const again = await millwright(['runs', 'artifacts', id, '--save', into]);
+    expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining(join(into, 'b.txt')) });
+    expect(readdirSync(into)).toEqual(['b.txt']); // all or nothing
+    expect((await millwright(['runs', 'artifacts', id, '--save', into, '--force'])).code).toBe(0);
+    expect([readFileSync(join(folder, 'precious'), 'utf8'), readFileSync(join(into, 'b.txt'), 'utf8')]).toEqual(['mine', 'hello']);
+    expect(await millwright(['runs', 'artifacts', id, '--save', join(folder, 'precious')])).toMatchObject({ code: 64, err: expect.stringContaining('cannot be written') });
+    expect(await millwright(['runs', 'artifacts', id, '--force'])).toMatchObject({ code: 64, err: expect.stringContaining('--force needs --save DIR') });
+  });
+
+  it('tells the end of a run that never ran', async () => {
+    const id = await begin('wait');
+    const cancelled = (await millwright(['runs', 'cancel', id])).code;
+    await reaches(id, 'CANCELLED');
+    const { out } = await millwright(['runs', 'events', id]);
+    expect(cancelled).toBe(0);
+    expect(out).toMatch(/^-- QUEUED\n/);
+    expect(out.match(/-- CANCELLED/g)).toHaveLength(1);
+  });
+
   it.each<[argv: string[], code: number, message: string]>([
+    [['artifacts', '../x'], 64, 'ID must be the ID of a run'],
     [['get', '../factory'], 64, 'ID must be the ID of a run'],
     [['get'], 64, 'ID is missing'],
     [['get', '00000000-0000-7000-8000-000000000000'], 64, 'the run was not found'],
     [['cancel', '00000000-0000-7000-8000-000000000000'], 64, 'the run was not found'],
-    [['stop', 'x'], 64, 'say one of get, cancel, followup, events'],
+    [['stop', 'x'], 64, 'say one of get, cancel, followup, events, artifacts'],
   ])('%j is refused', async (argv, code, message) => {
     expect(await millwright(['runs', ...argv])).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
   });

@@ -7,9 +7,10 @@ import { EXIT } from './exit-codes.ts';
 import { follow, printEvents } from './follow.ts';
 import { readInput, readStdin, toText, withoutFinalNewline } from './input.ts';
 import { findFactory, runId } from './names.ts';
-import { toSeconds, type Cell, type Colour, type Output } from './output.ts';
+import { grouped, toSeconds, type Cell, type Colour, type Output } from './output.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
-import { answer, permissions } from './run-permissions.ts';
+import { artifacts, artifactText } from './run-artifacts.ts';
+import { answer, openQuestions, permissions, toSettled } from './run-permissions.ts';
 import type { PageInfo, Run } from './wire.ts';
 
 const FOLLOWING = 'With --follow it ends with 0 for SUCCEEDED, 1 for FAILED and CANCELLED, 3 for ERROR.';
@@ -91,7 +92,7 @@ const list = apiVerb({
 const get = apiVerb({
   name: 'runs get',
   arguments: 'ID',
-  summary: 'Shows one run.',
+  summary: 'Shows one run, with what it has made and used up.',
   positionals: [1, 1],
   options: {},
   async run({ positionals: [id] }, { api, output }) {
@@ -134,9 +135,16 @@ const followup = apiVerb({
   options: { message: { type: 'string', required: true, value: 'TEXT|-', help: 'what to tell the agent; - reads it from stdin' }, attach: ATTACH },
   async run({ values: { message, attach }, positionals: [id] }, calling) {
     const path = `/agent/runs/${runId(id)}/followups`;
-    const body = { message: await textOf(message, '--message', calling), attachments: attach && (await attachmentsOf(attach, calling)) };
-    const answer = await calling.api.call<{ outcome: string }>('POST', path, { body });
-    calling.output.result(answer, () => calling.output.line(`${answer.outcome}: ${OUTCOMES[answer.outcome] ?? 'stored'}`));
+    const text = await textOf(message, '--message', calling);
+    const body = { message: text, attachments: attach && (await attachmentsOf(attach, calling)) };
+    const { api, output } = calling;
+    const asked = output.format === 'json' ? [] : await openQuestions(api, runId(id));
+    const answer = await api.call<{ outcome: string }>('POST', path, { body });
+    const settled = asked.length === 0 ? [] : await toSettled(api, runId(id), asked, text);
+    output.result(answer, () => {
+      output.line(`${answer.outcome}: ${OUTCOMES[answer.outcome] ?? 'stored'}`);
+      for (const line of settled) output.line(line);
+    });
     return EXIT.ok;
   },
 });
@@ -144,7 +152,7 @@ const followup = apiVerb({
 const events = apiVerb({
   name: 'runs events',
   arguments: 'ID',
-  summary: 'Prints what a run has written, with its changes of state.',
+  summary: 'Prints what a run has written and done, with its changes of state.',
   details: [FOLLOWING],
   positionals: [1, 1],
   options: { follow: { type: 'boolean', help: 'go on until the run has ended' } },
@@ -154,7 +162,7 @@ const events = apiVerb({
 });
 
 /** The verb `runs`. */
-export const runs = group('runs', { get, cancel, followup, events, permissions, answer }, list);
+export const runs = group('runs', { get, cancel, followup, events, artifacts, permissions, answer }, list);
 
 async function textOf(text: string, option: string, { io }: Calling): Promise<string> {
   if (text !== '-') return text;
@@ -185,7 +193,7 @@ function rowOf({ run_id: id, state, source, updated_at: updated, title }: Run): 
 }
 
 function printRun(output: Output, found: Run): void {
-  const { status_message: message, agent_config: config, metadata = {}, creator } = found;
+  const { status_message: message, agent_config: config, metadata = {}, creator, artifacts: made = [], request_usage: usage = {} } = found;
   output.fields([
     ['run', found.run_id],
     ['title', found.title],
@@ -196,6 +204,10 @@ function printRun(output: Output, found: Run): void {
     ['created', toSeconds(found.created_at)],
     ['started', toSeconds(found.started_at)],
     ['finished', toSeconds(found.finished_at)],
+    ['run time', found.run_time && toDuration(found.run_time)],
+    ['tokens', usage.total_tokens === undefined ? undefined : grouped(usage.total_tokens)],
+    ['cost', usage.inference_cost === undefined ? undefined : `${usage.inference_cost} ${usage.currency ?? ''}`.trimEnd()],
+    ...made.map((artifact, at) => [at === 0 ? 'artifacts' : '', artifactText(artifact)] as const),
     ['factory', found.factory_uid],
     ['session', found.session_link],
     ['configuration', configText(config)],
@@ -208,4 +220,13 @@ function printRun(output: Output, found: Run): void {
 function configText(config: Run['agent_config']): string | undefined {
   const members = Object.entries(config).flatMap(([name, value]) => (typeof value === 'string' && name !== 'base_prompt' ? [`${name} ${value}`] : []));
   return members.length === 0 ? undefined : members.join(', ');
+}
+
+/** The service's durations, which are in seconds; any other as it came. */
+function toDuration(iso: string): string {
+  const seconds = /^PT(\d+)(?:\.(\d))?\d*S$/.exec(iso);
+  if (seconds === null) return iso;
+  const whole = Number(seconds[1]);
+  if (whole < 60) return `${whole}.${seconds[2] ?? 0} s`;
+  return `${whole < 3_600 ? '' : `${Math.floor(whole / 3_600)} h `}${Math.floor(whole / 60) % 60} min ${whole % 60} s`;
 }

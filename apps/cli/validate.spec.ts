@@ -105,6 +105,7 @@ describe('millwright validate', () => {
     const { code, out, err } = await run(...argv);
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(err).toMatch(/^millwright validate: /);
+    if (argv.includes('not-there')) expect(err).toMatch(/^millwright validate: the (folder|file) \S+not-there cannot be read \(ENOENT\)\n$/);
   });
 
   it('prints its usage when asked', async () => {

@@ -6,7 +6,7 @@ import { checkReferences, isDefinitionPath, readDefinitions, type KnownFacts, ty
 import { broughtProblems, changedPaths, filesSince } from './changed-since.ts';
 import { Failure } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { readFolder } from './folder.ts';
+import { readNamedFolder } from './folder.ts';
 import { FORMATS, isFormatName, type FormatName } from './formats.ts';
 import { isValid, printable, type Report } from './report.ts';
 import { toGithubSummary } from './report-github.ts';
@@ -58,7 +58,7 @@ export async function validate(argv: string[], io: CommandIo): Promise<number> {
 }
 
 async function checkFolder(folder: string, known: KnownFacts, changedSince: string | undefined): Promise<Report> {
-  const files = await readFolder(folder);
+  const files = await readNamedFolder(folder);
   const { problems, notRun } = checkReferences(readDefinitions(files), known);
   const fileCount = files.filter(({ path }) => isDefinitionPath(path)).length;
   if (changedSince === undefined) return { problems, notRun, fileCount };
@@ -99,7 +99,10 @@ function readArguments(argv: string[]): Arguments | string | undefined {
 
 /** Facts from a list of names: that secrets exist, not whether they are set or usable. `#` starts a comment line. */
 async function namedSecrets(file: string): Promise<KnownFacts> {
-  const lines = (await readFile(file, 'utf8')).split('\n').map((line) => line.trim());
+  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new Failure(`the file ${file} cannot be read (${cause.code ?? 'unknown'})`, EXIT.usage, [], { cause });
+  });
+  const lines = text.split('\n').map((line) => line.trim());
   const names = lines.filter((line) => line !== '' && !line.startsWith('#'));
   const webhookSecrets = new Map<string, SecretFacts>(names.map((name) => [name, { name, set: true }]));
   return { webhookSecrets, runSecrets: new Set(names) };
@@ -129,12 +132,10 @@ function refuseUsage(message: string, io: CommandIo): number {
   return EXIT.usage;
 }
 
-/** A folder or list that is not there is a wrong argument; anything else is ours. */
+/** What is not known to be wrong elsewhere is ours. */
 function refuseCause(cause: unknown, io: CommandIo): number {
-  const code = (cause as NodeJS.ErrnoException | undefined)?.code;
   io.stderr.write(`millwright validate: ${printable(messageOf(cause))}\n`);
-  if (cause instanceof Failure) return cause.code;
-  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR' ? EXIT.usage : EXIT.internal;
+  return cause instanceof Failure ? cause.code : EXIT.internal;
 }
 
 function messageOf(cause: unknown): string {

@@ -33,7 +33,7 @@ import { Environments } from './execution/environments.ts';
 import { Repositories } from './execution/repositories.ts';
 import { readProfiles } from './execution/profile-file.ts';
 import { harnessOf, serverAgent } from './execution/outfits.ts';
-import { agentsFound } from './execution/profiles.ts';
+import { agentsFound, ownAgents } from './execution/profiles.ts';
 import { Skills } from './execution/skills.ts';
 import { KeyService } from './keys/service.ts';
 import { KeyUses } from './keys/uses.ts';
@@ -171,12 +171,12 @@ async function assemble(
   const secretReader = new SecretReader(secretStore, vault);
   const disk = new DiskWatch(config.dataDir, config.diskReserveBytes);
   const resources = new ResourceStore(database);
-  const repositories = new Repositories({ config, nowMs, isDiskLow: () => disk.isLow() });
+  const repositories = new Repositories({ config, nowMs, isDiskLow: () => disk.isLowNow() });
   const reading = { config, factories, secrets: secretReader };
   const builtInAgent = options.builtInAgent ?? BUILT_IN_AGENT;
   const engine = new Engine({
     builtInAgent, profiles: options.profiles, environments: new Environments({ ...reading, resources, repositories }), skills: new Skills({ ...reading, resources, repositories }),
-    isDiskLow: () => disk.isLow(), config, runs, deliveries, attachments: new AttachmentStore(database), artifacts, permissions, histories, secrets: secretReader, owner, nowMs, newId, log,
+    isDiskLow: () => disk.isLow(), relieveOfRepositories: () => repositories.relieve(), config, runs, deliveries, attachments: new AttachmentStore(database), artifacts, permissions, histories, secrets: secretReader, owner, nowMs, newId, log,
     tell: (runId) => news.tell(runId),
   });
   const waitingRuns = new WaitingRuns(config.waitingRunsMax, () => runs.waiting(), () => performance.now());
@@ -251,7 +251,7 @@ async function assemble(
   const addresses = new ClientAddresses(config.trustedProxies);
   const budgets = new Budgets({ requestsPerMinute: config.apiRequestsPerMinute, failuresPerMinute: config.apiFailuresPerMinute }, nowMs);
   const guard = new AccessGuard(keys, keyUses, budgets);
-  const readiness = new Readiness(() => disk.isLow(), { sandbox: () => engine.means(), agents: () => agentsFound(options.profiles, config.searchPath) });
+  const readiness = new Readiness(() => disk.isLow(), { sandbox: () => engine.means(), agents: async () => [...ownAgents(config), ...(await agentsFound(options.profiles, config.searchPath))] });
   const app = await createHttp({
     config, log, guard, addresses,
     idempotency: new Idempotency(answers, (fault) => log.fault('the answer to an idempotency key could not be kept', fault)),

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { deriveUid } from '#reconcile';
+import type { Problem } from '#definitions';
+import { deriveUid, type Change } from '#reconcile';
 import { HOW_TO_CONFIGURE_A_MODEL, modelChoice } from '#runs';
 import { secretFromRandom, secretUse } from '#authentication';
 import { compose, type Service } from './compose.ts';
@@ -15,6 +16,7 @@ import { isConfining } from './execution/sandboxes.ts';
 import { WrongKey } from './installation.ts';
 import { KeyFileProblem, writePrivateFile } from './secrets/key-files.ts';
 import { SchemaTooNew } from './store/database.ts';
+import type { Factory } from './store/factories.ts';
 import { StoreFault } from './store/faults.ts';
 import type { WebhookRow } from './store/tables.ts';
 import type { BuiltInAgent } from './execution/agents.ts';
@@ -69,18 +71,45 @@ async function begin(service: Service, { factory, example }: Arguments, io: Star
   print(io, [
     '',
     `Millwright is running at ${service.config.publicUrl}/`,
+    `Its interface is described at ${service.config.publicUrl}/docs`,
     ...adminLines(admin, io),
     `Sandbox for runs: ${description}`,
     ...(isConfining(guarantees) ? [] : isolationLines(service.config)),
     ...(service.config.runNetwork.kind === 'host' ? ['  Runs have the NETWORK OF THIS MACHINE (MILLWRIGHT_RUN_NETWORK=host): this service, private networks and cloud metadata included. Deliveries do not get it.'] : []),
     ...(service.config.allowUnsandboxed ? ['  Agents start also WITHOUT A SANDBOX (MILLWRIGHT_ALLOW_UNSANDBOXED=true).'] : []),
     ...agentLines(service.config),
-    ...(main === undefined ? [] : await factoryLines(service, main.uid)),
+    ...(main === undefined ? [] : await factoryLines(service, main.uid, io)),
     '',
-    'Start a run with:                 npx millwright run --prompt "Say hello" --follow',
-    'See what this machine lacks with: npx millwright doctor',
+    ...hintLines(service.config, io),
     '',
   ]);
+}
+
+/** Where the command line looks when it is told nothing. */
+const USUAL = { server: 'http://127.0.0.1:8080', port: 8080, dataDir: '.millwright' } as const;
+
+function hintLines(config: Config, io: StartIo): string[] {
+  const { port, dataDir } = config;
+  const variables = [
+    ...(port === USUAL.port ? [] : [`MILLWRIGHT_PORT=${port}`]),
+    ...(isUsualFolder(dataDir, io) ? [] : [`MILLWRIGHT_DATA_DIR=${quoted(resolve(io.cwd, dataDir))}`]),
+  ];
+  return [
+    `Start a run with:                 npx millwright run --prompt "Say hello" --follow${serverOptions(config, io)}`,
+    `See what this machine lacks with: ${[...variables, 'npx millwright doctor'].join(' ')}${serverOptions(config, io)}`,
+  ];
+}
+
+/** What the command line has to be told to find this service and its key. */
+function serverOptions({ publicUrl, dataDir }: Config, io: StartIo): string {
+  const file = resolve(io.cwd, dataDir, 'admin-key');
+  const isFound = isUsualFolder(dataDir, io) && /^http:\/\/(127\.|localhost[:/]|\[::1\])/.test(`${publicUrl}/`);
+  const server = publicUrl === USUAL.server ? '' : ` --server ${quoted(publicUrl)}`;
+  return `${server}${isFound || !existsSync(file) ? '' : ` --key-file ${quoted(file)}`}`;
+}
+
+function isUsualFolder(dataDir: string, io: StartIo): boolean {
+  return resolve(io.cwd, dataDir) === resolve(io.cwd, USUAL.dataDir);
 }
 
 function isolationLines({ allowUnsandboxed }: Config): string[] {
@@ -108,16 +137,50 @@ function adminLines(admin: { file?: string; key?: string }, io: StartIo): string
   return [`Admin key: in ${admin.file}`, ...shown];
 }
 
-async function factoryLines(service: Service, factoryUid: string): Promise<string[]> {
+async function factoryLines(service: Service, factoryUid: string, io: StartIo): Promise<string[]> {
   const factory = await service.factories.find(factoryUid);
   if (factory === undefined) return [];
-  const { ending, message } = factory.condition;
   const webhooks = await service.webhooks.list(factoryUid);
   return [
     '',
-    `Factory ${factory.slug} (${factory.uid}): ${ending === 'applied' ? `serving ${factory.revisionApplied}` : `${ending}: ${message ?? 'no pass yet'}`}`,
+    `Factory ${factory.slug} (${factory.uid}): ${standingOf(factory)}`,
+    ...(await findingLines(service, factory, io)),
     ...webhooks.flatMap((webhook) => webhookLines(service.config, webhook)),
   ];
+}
+
+function standingOf({ condition: { ending, message, errorCount = 0 }, revisionApplied, revisionAttempted }: Factory): string {
+  if (ending === 'applied') return `serving ${revisionApplied}`;
+  const isFirst = ending === 'blocked' && errorCount > 0 && revisionApplied === undefined; // the pass's own words speak of what was applied before
+  return `${ending}: ${isFirst ? `${errorCount} ${errorCount === 1 ? 'problem' : 'problems'} in the files of ${revisionAttempted}; nothing is served yet` : (message ?? 'no pass yet')}`;
+}
+
+/** Problems and deletions that are told at the start; the command line tells all. */
+const FINDINGS_MAX = 10;
+
+/** Why the files are not served as they are, and the way out. */
+async function findingLines({ config, factories }: Service, { uid, slug, condition }: Factory, io: StartIo): Promise<string[]> {
+  if (condition.ending === 'applied') return [];
+  const [pass] = await factories.passes(uid, 1);
+  const isCurrent = pass !== undefined && pass.ending === condition.ending && pass.reason === condition.reason;
+  const [problems, held] = isCurrent ? [pass.problems as Problem[], pass.held as Change[]] : [[], []];
+  const options = serverOptions(config, io);
+  return [
+    ...shortened(problems.map(({ path, line, column, severity, message }) => `${path}:${line}:${column}: ${severity === 'warning' ? 'warning: ' : ''}${message}`)),
+    ...shortened(held.map(({ kind, slug: name, path }) => `held: deletion of ${kind} ${name} (${path})`)),
+    ...(held.length > 0 && pass?.digest !== undefined ? [`  let them go with: npx millwright approve ${slug} ${pass.digest}${options}`] : []),
+    `  see all of it with: npx millwright status ${slug}${options}`,
+  ];
+}
+
+function shortened(lines: readonly string[]): string[] {
+  const more = lines.length - FINDINGS_MAX;
+  return [...lines.slice(0, FINDINGS_MAX), ...(more > 0 ? [`… ${more} more`] : [])].map((line) => `  ${printable(line)}`);
+}
+
+/** Names and messages come from a repository: nothing of them steers the terminal. */
+function printable(line: string): string {
+  return line.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 function webhookLines(config: Config, webhook: WebhookRow): string[] {

@@ -26,8 +26,8 @@ describe('resolveAgentConfig', () => {
       ...known, zz: [[]], harness: { ...known.harness, zz: 1 }, secrets: [{ name: 'A', value: 'v' }],
       mcp_servers: { local: { ...known.mcp_servers.local, zz: {} }, remote: { ...known.mcp_servers.remote, timeout: 1 } },
     };
-    expect(resolveAgentConfig([more], undefined, SERVER)).toEqual(known);
-    expect(resolveAgentConfig([{}, more], 'n', SERVER)).toEqual({ ...known, name: 's' });
+    expect(resolveAgentConfig([more], undefined, SERVER)).toEqual({ ...known, model_id: 'hm' });
+    expect(resolveAgentConfig([{}, more], 'n', SERVER)).toEqual({ ...known, model_id: 'hm', name: 's' });
   });
 
   it('names the configuration: explicitly, else after its skill, else after what it came from', () => {
@@ -35,6 +35,19 @@ describe('resolveAgentConfig', () => {
     expect(resolveAgentConfig([{}, { skill_spec: 'acme/tools:skills/review/SKILL.md' }], 'automation', SERVER).name).toBe('review');
     expect(resolveAgentConfig([{}, { name: 'not of this run' }], 'automation', SERVER).name).toBe('automation');
     expect(resolveAgentConfig([{}], undefined, SERVER)).toEqual(WITHOUT_WISHES);
+  });
+});
+
+describe('the model', () => {
+  const rows = [
+    { levels: [{ model_id: 'm', harness: { type: 't', model_id: 'hm' } }], model: 'hm', harness: { type: 't', model_id: 'hm' }, why: 'of the harness, inside one level' },
+    { levels: [{ model_id: 'run' }, { harness: { type: 't', model_id: 'factory' } }], model: 'run', harness: { type: 't' }, why: 'of the run, whatever a harness of the factory would have had' },
+    { levels: [{ harness: { type: 't', model_id: 'run' } }, { model_id: 'automation' }], model: 'run', harness: { type: 't', model_id: 'run' }, why: 'of the run’s harness, over the automation’s' },
+    { levels: [{ harness: { type: 't' } }, { harness: { type: 'u', model_id: 'factory' } }], model: 'factory', harness: { type: 't' }, why: 'of the first level that names one' },
+  ];
+  it.each(rows)('is that $why', ({ levels, model, harness }) => {
+    const resolved = resolveAgentConfig(levels, undefined, SERVER);
+    expect([resolved.model_id, resolved.harness]).toEqual([model, harness]);
   });
 });
 

@@ -48,15 +48,23 @@ const IDLE_TIMEOUT_MINUTES = 10;
 
 /**
  * Run over automation over factory over server: a member is taken whole from the first level that has it, nothing is merged below that; unknown
- * members are left out. It is named explicitly, else after its skill, else `name`: the automation. contract 3 (AmbientAgentConfig).
+ * members are left out. It is named explicitly, else after its skill, else `name`: the automation. `model_id` is the one model that it means,
+ * wherever that was said. contract 3 (AmbientAgentConfig).
  */
 export function resolveAgentConfig(levels: readonly (AmbientAgentConfig | undefined)[], name: string | undefined, server: ServerAgent): AmbientAgentConfig {
   const resolved: AmbientAgentConfig = { idle_timeout_minutes: IDLE_TIMEOUT_MINUTES };
   for (const level of [...levels].reverse()) Object.assign(resolved, knownMembers(level ?? {}));
   const skill = resolved.skill_spec === undefined ? undefined : namedSkill(resolved.skill_spec).name;
-  const harness = { type: server.harness, ...resolved.harness };
-  const model = resolved.model_id ?? harness.model_id ?? (harness.type === BUILT_IN_HARNESS ? server.builtInModel : undefined);
+  const named = modelNamed(levels);
+  const type = resolved.harness?.type ?? server.harness;
+  const model = named ?? (type === BUILT_IN_HARNESS ? server.builtInModel : undefined);
+  const harness = withoutAbsent({ ...resolved.harness, type, model_id: resolved.harness?.model_id === named ? named : undefined });
   return withoutAbsent({ ...resolved, name: levels[0]?.name ?? skill ?? name, harness, model_id: model });
+}
+
+/** The first level that names a model decides, in either member; inside one level the harness's own is the more specific. A harness keeps none that was overruled. */
+function modelNamed(levels: readonly (AmbientAgentConfig | undefined)[]): string | undefined {
+  return levels.map((level) => level?.harness?.model_id ?? level?.model_id).find((model) => model !== undefined);
 }
 
 /** What the contract names, and nothing else: what is stored of a request is what was checked. contract 3 (unknown members are ignored). */

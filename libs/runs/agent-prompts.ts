@@ -26,10 +26,18 @@ const GO_ON = 'You were interrupted in the middle of your work: the machine that
 /** The text of the first prompt of an execution. */
 export function firstPrompt({ parts, told, isKnown, digest = '' }: Telling): string {
   const isInterrupted = parts.some(({ id }) => told.has(id));
-  if (isKnown && isInterrupted) return joined([GO_ON, ...parts.filter(({ id }) => !told.has(id)).map(({ text }) => text)]);
+  if (isKnown && isInterrupted) {
+    const asked = parts.filter(({ id }) => told.has(id)).map(({ text }) => text);
+    return joined([GO_ON, `What you were asked was:\n\n${quoted(joined(asked))}`, ...parts.filter(({ id }) => !told.has(id)).map(({ text }) => text)]);
+  }
   const before = digest === '' ? [] : [`This was said so far in this conversation, which you may not remember:\n\n${digest}`, 'What follows is to be done now.'];
   const warning = isInterrupted ? ['You had begun with it and were interrupted: look at what is there, and do not repeat what is done already.'] : [];
   return joined([...before, ...warning, ...parts.map(({ text }) => text)]);
+}
+
+/** As what was said before, and is not said anew: the session may have lost it with the turn. */
+function quoted(text: string): string {
+  return text.split('\n').map((line) => (line === '' ? '>' : `> ${line}`)).join('\n');
 }
 
 /** Texts one after the other, as an agent is told them. */

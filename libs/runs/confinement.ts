@@ -11,11 +11,18 @@ export interface ConfinementWish {
   allowUnsandboxed: boolean;
 }
 
+/**
+ * Whether commands that come from an API, a repository or a payload may run behind these walls. The service's user is tolerated: what that
+ * user could do to the service needs files, processes or network in common. contract 10.
+ */
+export function isConfining({ processes, files, network }: ConfinementWish['walls']): boolean {
+  return processes && files && network;
+}
+
 /** Why a run may not start here, in words for its owner; undefined: it may. */
 export function confinementProblem({ worker, tier, walls, allowUnsandboxed }: ConfinementWish): string | undefined {
   if (allowUnsandboxed || worker === 'ours') return undefined;
-  const isConfined = walls.processes && walls.files && walls.network;
-  if (worker === 'agent' && !isConfined) return `an agent takes commands, and this machine has no complete sandbox for them; ${WAYS_OUT}`;
+  if (worker === 'agent' && !isConfining(walls)) return `an agent takes commands, and this machine has no complete sandbox for them; ${WAYS_OUT}`;
   // What a delivery started must not reach further than its policy, whoever wrote the command.
   return tier === 'strict' && !walls.network ? `a delivery started this run, and this machine cannot keep it from the network; ${WAYS_OUT}` : undefined;
 }

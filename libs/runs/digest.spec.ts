@@ -43,7 +43,8 @@ describe('the first prompt of an execution', () => {
     expect(firstPrompt({ parts, told: told(), isKnown: false, ...telling })).toEqual(text);
   });
 
-  it('does not repeat a task to a session that knows it', () => {
-    expect(firstPrompt({ parts, told: told('prompt', 'f1'), isKnown: true })).not.toContain('do it');
+  it('quotes what was asked to a session that was interrupted in it, and may have lost it', () => {
+    const text = firstPrompt({ parts: [{ id: 'prompt', text: 'do it\n\n```sh\nrun\n```' }, ...parts.slice(1)], told: told('prompt'), isKnown: true });
+    expect(text).toMatch(/interrupted[^]*What you were asked was:\n\n> do it\n>\n> ```sh\n> run\n> ```\n\nand this$/);
   });
 });

@@ -29,6 +29,6 @@ export * from './launch-profiles.ts';
 export * from './limits.ts';
 export * from './model-endpoints.ts';
 export * from './usage.ts';
-export { confinementProblem, type ConfinementWish } from './confinement.ts';
+export { confinementProblem, isConfining, type ConfinementWish } from './confinement.ts';
 export * from './groups.ts';
 export * from './fair-order.ts';

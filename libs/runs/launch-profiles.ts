@@ -13,6 +13,8 @@ export interface LaunchProfile {
   secretEnv?: Readonly<Record<string, string>>;
   /** Variables of which one must be set for the agent to reach its model; named in errors. Empty: it needs none. */
   credentials: readonly string[];
+  /** Way of authenticating that is chosen where the agent offers it: the ID of one of its methods. Undefined: it finds its credentials by itself. */
+  auth?: string;
   /** ACP session mode in which it works without asking; for runs that nobody watches. */
   mode?: string;
   modelVia: ModelVia;

@@ -21,9 +21,15 @@ describe('a request for permission', () => {
     { options: ONLY_YES, situation: { tier: 'strict' }, ruled: 'none', why: 'a refusal that is not offered' },
   ];
   it.each(rows)('$ruled: $why', ({ options, situation, ruled }) => {
-    const ruling = permissionRuling(options, { tier: 'standard', interactive: false, idleMinutes: 10, ...situation });
+    const ruling = permissionRuling(options, { tier: 'standard', isConfined: true, interactive: false, idleMinutes: 10, ...situation });
     expect(ruling.by === 'people' ? 'people' : (ruling.option?.kind ?? 'none')).toBe(ruled);
     if (ruling.by === 'policy') expect(ruling.text).toMatch(ruled.startsWith('allow') ? /^allowed/ : /^(refused|cancelled|not allowed)/);
+  });
+});
+
+describe('what is allowed because nobody watches', () => {
+  it.each([[true, 'it is in its sandbox'], [false, 'NO complete sandbox']])('says the truth of the sandbox: confined %p', (isConfined, said) => {
+    expect(permissionRuling(ALL, { tier: 'standard', isConfined, interactive: false, idleMinutes: 10 })).toMatchObject({ text: expect.stringContaining(said) });
   });
 });
 

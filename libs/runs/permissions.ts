@@ -15,6 +15,8 @@ export interface PermissionOption {
 
 export interface PermissionSituation {
   tier: Tier;
+  /** Its sandbox keeps it from the machine. */
+  isConfined: boolean;
   /** Somebody was said to watch and answer. */
   interactive: boolean;
   /** Minutes that an answer is waited for; 0: it is not. */
@@ -28,14 +30,14 @@ export const IDLE_MINUTES = 10;
 export type PermissionRuling = { by: 'people' } | { by: 'policy'; option?: PermissionOption; text: string };
 
 /** Who decides: the strict tier refuses, an interactive run asks people, any other run allows what its sandbox allows. contract 10. */
-export function permissionRuling(options: readonly PermissionOption[], { tier, interactive, idleMinutes }: PermissionSituation): PermissionRuling {
+export function permissionRuling(options: readonly PermissionOption[], { tier, isConfined, interactive, idleMinutes }: PermissionSituation): PermissionRuling {
   if (tier === 'strict') return refused(options, 'a delivery started this run');
   if (interactive && idleMinutes > 0 && options.length > 0) return { by: 'people' };
   if (interactive) return refused(options, idleMinutes === 0 ? 'nobody is waited for (idle_timeout_minutes is 0)' : 'the agent offers no answers');
   const option = allowing(options);
   return option === undefined
     ? { by: 'policy', text: 'not allowed: the agent offers no answer that allows it' }
-    : { by: 'policy', option, text: 'allowed: the run is in its sandbox, and nobody was said to watch it' };
+    : { by: 'policy', option, text: `allowed: nobody was said to watch the run, ${isConfined ? 'and it is in its sandbox' : 'which has NO complete sandbox here'}` };
 }
 
 function refused(options: readonly PermissionOption[], why: string): PermissionRuling {

@@ -33,7 +33,7 @@ const said = async (runId: string): Promise<string> => (await logOf(service, run
 const hears = (runId: string, word: string): Promise<boolean> => eventually(`it says ${word}`, async () => ((await said(runId)).includes(word) ? true : undefined), 30_000);
 
 const LATE = new RegExp(`did not end within ${TIMEOUT_SECONDS} s`);
-const TOO_LARGE = /^the agent hostile sent more than 16 MiB in one line, which is no message of the protocol$/;
+const TOO_LARGE = /^the agent hostile sent more than 12 MiB in one line, which is no message of the protocol$/;
 
 interface Case {
   way: string;

@@ -86,7 +86,7 @@ const reach = (host: string, port: number): string => {
     folder = await factoryFolder({});
     await folder.writeFile('environments/evil.yaml', `setupCommands: ["mv attachments away || rm -rf attachments; ln -sfn ${outside} attachments; true"]\n`);
     const uid = await mill.factory('evil', folder.source);
-    const prompt = `${tried([`mv attachments gone; ln -sfn ${outside} attachments; ls -l; cat attachments/victim.txt; sleep 3`])}`;
+    const prompt = tried([`mv attachments gone; ln -sfn ${outside} attachments; ls -l; cat attachments/victim.txt; sleep 3`]);
     const { body } = await mill.api('POST', '/agent/runs', { prompt, factory_uid: uid, config: { environment_id: 'evil' }, attachments: [file('first')] });
     const runId = String(body['run_id']);
     await eventually('it works', async () => ((await mill.api('GET', `/agent/runs/${runId}`)).body['state'] === 'INPROGRESS' ? true : undefined), 60_000);

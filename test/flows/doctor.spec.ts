@@ -49,7 +49,7 @@ afterEach(() => {
 
 const data = (): string => join(box, 'data');
 
-async function visit(environment: Record<string, string> = {}, argv: string[] = [], isText = false): Promise<Visit> {
+async function visit(environment: Record<string, string> = {}, argv: string[] = [], isText = false, agent = SOURCE_AGENT): Promise<Visit> {
   let text = '';
   const sink = (): Writable => new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -59,7 +59,7 @@ async function visit(environment: Record<string, string> = {}, argv: string[] = 
   });
   const all = { PATH: process.env['PATH'], MILLWRIGHT_PORT: String(await freePort()), MILLWRIGHT_DATA_DIR: data(), MILLWRIGHT_DISK_RESERVE_MB: '1', ...environment };
   const io = { stdin: Readable.from([]), stdout: sink(), stderr: sink(), cwd: box, environment: all };
-  const code = await doctorOf(SOURCE_AGENT)([...argv, ...(isText ? [] : ['--format', 'json'])], io);
+  const code = await doctorOf(agent)([...argv, ...(isText ? [] : ['--format', 'json'])], io);
   const findings = isText || !text.startsWith('{') ? [] : (JSON.parse(text) as { findings: Told[] }).findings;
   return { code, text, findings, of: (check) => findings.filter((found) => found.check === check).map(({ level, message, way_out: way }) => `${level}: ${message}${way === undefined ? '' : ` → ${way}`}`).join('\n') };
 }
@@ -80,7 +80,7 @@ describe('a machine before its first start', () => {
     expect(code).toBe(0);
     for (const check of ['configuration', 'node', 'git', 'files', 'data folder', 'disk', 'service', 'database', 'clock', 'agents']) expect([check, of(check)]).toEqual([check, expect.stringMatching(/^ok: /)]);
     expect(of('data folder')).toContain('will be made at the first start');
-    expect(of('agents')).toContain('the built-in agent starts');
+    expect(of('agents')).toMatch(/ok: builtin: the built-in agent starts, as runs start it \(/);
     expect(of('model')).toMatch(/^warning: no model is configured: the demo model answers.* → set MILLWRIGHT_AGENT_BASE_URL/);
     expect(pictureOf(box)).toEqual(before);
     expect(existsSync(data())).toBe(false);
@@ -153,6 +153,20 @@ describe('what is wrong', () => {
   }, 60_000);
 });
 
+it('an agent that starts, but not where runs see it, is a problem', async () => {
+  mkdirSync(data(), { mode: 0o700 });
+  const file = join(data(), 'agent.mjs');
+  writeFileSync(file, 'process.stdin.resume();\n');
+  const before = pictureOf(box);
+  const { of } = await visit({ MILLWRIGHT_RUN_COMMAND: '["/bin/true"]' }, [], false, { command: [process.execPath, file], readOnly: [file] });
+  // Where nothing can be hidden from a run, it starts.
+  expect(of('agents')).toMatch(of('sandbox').startsWith('ok') ? /problem: the built-in agent does not start inside the sandbox \(.*exit code 1\).* → install the service in a folder of its own/ : /ok: builtin/);
+  expect(of('agents')).toContain('ok: command is the command of MILLWRIGHT_RUN_COMMAND');
+  expect(pictureOf(box)).toEqual(before);
+  const broken = await visit({}, [], false, { command: [process.execPath, join(box, 'nothing.mjs')], readOnly: [] });
+  expect(broken.of('agents')).toMatch(/problem: the built-in agent does not start \(1\) → install the service anew/);
+}, 60_000);
+
 it('agents of this machine are found on PATH', async () => {
   const bin = join(box, 'bin');
   mkdirSync(bin);
@@ -174,7 +188,9 @@ describe('a data folder in use', () => {
       ]);
       const stranger = await visit({ ...keyed, MILLWRIGHT_API_KEY: `mw_${'x'.repeat(43)}` }, ['--server', mill.url]);
       expect([stranger.code, stranger.of('server')]).toEqual([1, expect.stringMatching(/^problem: the service is ready, but does not know the API key in MILLWRIGHT_API_KEY/)]);
-      expect((await fetch(`${mill.url}/readyz`)).status).toBe(200); // nobody took its lock
+      const ready = (await (await fetch(`${mill.url}/readyz`, { headers: { authorization: `Bearer ${mill.adminKey}` } })).json()) as { status: string; agents: unknown[] };
+      expect(ready.status).toBe('ready'); // nobody took its lock
+      expect(ready.agents.slice(0, 2)).toEqual([{ id: 'builtin', installed: true }, { id: 'command', installed: true }]);
     } finally {
       await mill.stop({ keepData: true });
     }

@@ -36,6 +36,7 @@ setupCommands:
   - touch third.txt
 `,
   slow: `setupCommands: ['echo about to wait; setsid sleep 98761 & sleep 98762']\n`,
+  brief: `setupCommands: ['sleep 4']\n`,
   fetching: `repositories: [acme/app]\n`,
   nothing: `repositories: [acme/nothing]\n`,
   branch: `repositories: [{ owner: acme, name: app, branch: nowhere }]\n`,
@@ -177,6 +178,31 @@ describe('a run with an environment', () => {
     expect(await failing('slow')).toMatch(new RegExp(`^set-up command 1 of 1 .* did not end within ${SETUP_SECONDS} s .*:\nabout to wait`));
     expect(commandLines().filter((line) => /sleep 9876[12]/.test(line))).toEqual([]);
   }, 60_000);
+
+  it('has one time for set-up and work together, and ends when that is over wherever it is', async () => {
+    const hasty = await bootService({
+      environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_RUN_COMMAND: JSON.stringify(['/bin/sh', '-c', 'sh prompt.md']), MILLWRIGHT_RUN_TIMEOUT: '7', MILLWRIGHT_SETUP_TIMEOUT: '60' },
+    });
+    await hasty.api('PUT', '/secrets/forge-token', { value: TOKEN, grants: { factories: '*', uses: ['git'] } });
+    await hasty.api('PUT', '/secrets/API_TOKEN', { value: API_TOKEN, grants: { factories: '*', uses: ['run'] } });
+    await hasty.secret('hook-token', 'a-token-for-webhooks');
+    const uid = await hasty.factory('acme', { kind: 'git', url: git.urlOf('acme/factory'), branch: 'main', credentialSecret: 'forge-token' });
+    git.fault = { kind: 'hang', only: 'fetch' };
+    const ends = await Promise.all(['slow', 'fetching', 'brief'].map(async (environmentId) => {
+      const { body } = await hasty.api('POST', '/agent/runs', { prompt: 'echo work has begun; sleep 98763', factory_uid: uid, config: { environment_id: environmentId } });
+      const runId = String(body['run_id']);
+      const run = await eventually('it has ended', async () => {
+        const found = (await hasty.api('GET', `/agent/runs/${runId}`)).body;
+        return ['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'].includes(String(found['state'])) ? found : undefined;
+      }, 30_000);
+      return { run, hasBegun: JSON.stringify((await hasty.api('GET', `/agent/runs/${runId}/events?limit=1000`)).body).includes('work has begun\\n') };
+    }));
+    await hasty.stop();
+    const message = 'it did not end within 7 s, which is all the time that runs have here (MILLWRIGHT_RUN_TIMEOUT)';
+    for (const { run } of ends) expect(run).toMatchObject({ state: 'FAILED', status_message: { message } });
+    expect(ends.map(({ hasBegun }) => hasBegun)).toEqual([false, false, true]);
+    expect(commandLines().filter((line) => /sleep 9876/.test(line))).toEqual([]);
+  }, 90_000);
 
   it('can be cancelled in its set-up, and while its repositories are fetched: nothing is left running', async () => {
     const runId = await started('slow');

@@ -70,13 +70,14 @@ it('a model that is configured by half is said at the start', async () => {
   expect(await begun({ MILLWRIGHT_AGENT_MODEL: 'some-model' })).toMatch(/\nRuns get: the built-in agent, which CANNOT WORK like this\n {2}MILLWRIGHT_AGENT_MODEL names a model, but neither/);
 }, 60_000);
 
-it('a request that brings a command of its own does not start there, though the demo model would', async () => {
+it.each(['command', 'url'])('a request that brings an MCP server by %s does not start there, though the demo model would', async (kind) => {
   await begun({ PATH: '/nowhere' });
   const key = readFileSync(join(folder, 'data', 'admin-key'), 'utf8').trim();
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const api = `${service?.config.publicUrl}/api/v1/agent/runs`;
   const made = join(folder, 'made');
-  const body = JSON.stringify({ prompt: 'x', config: { mcp_servers: { tool: { command: '/usr/bin/touch', args: [made] } } } });
+  const server = kind === 'command' ? { command: '/usr/bin/touch', args: [made] } : { url: `${service?.config.publicUrl}/api/v1/agent/runs`, headers };
+  const body = JSON.stringify({ prompt: 'x', config: { mcp_servers: { tool: server } } });
   const { run_id: runId } = (await (await fetch(api, { method: 'POST', headers, body })).json()) as { run_id: string };
   const run = await eventually('its end', async () => {
     const found = (await (await fetch(`${api}/${runId}`, { headers })).json()) as { state: string };

@@ -40,7 +40,7 @@ describe('a run', () => {
       harness: { type: 'command', model_id: 'hm', reasoning_level: 'high' }, secrets: [{ name: 'TOKEN' }],
     };
     const run = await look(await created({ config, mode: 'orchestrate', interactive: true, metadata: { a: 'b' }, team: true, unheard_of: { x: 1 } }));
-    expect(run['agent_config']).toEqual(config);
+    expect(run['agent_config']).toEqual({ ...config, model_id: 'hm' }); // the one model that it means
     expect(run).toMatchObject({
       mode: 'orchestrate', interactive: true, metadata: { a: 'b' }, agent_skill: { name: 'review', full_path: 'skills/review/SKILL.md' }, execution_location: 'REMOTE',
       is_run_type_cancellable: true, is_sandbox_running: false, creator: { type: 'user', uid: 'user_admin', display_name: 'admin', email: null },

@@ -236,19 +236,79 @@ describe('a database that is away while a command runs', () => {
 });
 
 describe('a run that the service cannot supervise', () => {
-  it('whose process cannot be noted is ended and ERROR, and nothing of it is left', async () => {
+  const away = (): Promise<never> => Promise.reject(new StoreFault('unavailable', 'ECONNRESET'));
+  const sleeping = (seconds: string): string => spawnSync('pgrep', ['-f', `^sleep ${seconds}$`], { encoding: 'utf8' }).stdout;
+
+  it.each(['prepare', 'begin', 'noteProcess'] as const)('because the database is away for a moment (%s) goes on when it is back', async (name) => {
     const { runs } = service.service;
-    const noteProcess = runs.noteProcess.bind(runs);
-    runs.noteProcess = async () => {
-      throw new StoreFault('unavailable', 'ECONNRESET');
+    const original = runs[name];
+    let failures = 0;
+    Object.assign(runs, { [name]: (...args: unknown[]) => ((failures += 1) <= 2 ? away() : (original as (...all: unknown[]) => unknown).apply(runs, args)) });
+    try {
+      const runId = await started('echo "said it"; sleep 0.5');
+      expect(await runIn(service, runId, ...ENDED)).toMatchObject({ state: 'SUCCEEDED' });
+      expect(outputOf(await eventsOf(runId))).toBe('said it\n');
+    } finally {
+      Object.assign(runs, { [name]: original });
+    }
+    expect(failures).toBeGreaterThanOrEqual(name === 'noteProcess' ? 1 : 3);
+  });
+
+  it('whose begin was carried out though its answer was lost begins again, and is not cancelled', async () => {
+    const { runs } = service.service;
+    const { begin } = runs;
+    let calls = 0;
+    runs.begin = async (claim) => {
+      const task = await begin.call(runs, claim);
+      return (calls += 1) === 1 ? away() : task;
     };
-    const mark = `left-over-${process.pid}`;
-    const runId = await started(`exec sleep 7${process.pid} # ${mark}`);
+    const runId = await started('echo "said once"');
     const run = await runIn(service, runId, ...ENDED);
+    runs.begin = begin;
+    expect(run['state']).toBe('SUCCEEDED');
+    expect(outputOf(await eventsOf(runId))).toBe('said once\n');
+  });
+
+  it('because its process cannot be noted and its claim is lost meanwhile is killed, and nothing more is written', async () => {
+    const { runs } = service.service;
+    const { noteProcess, renew } = runs;
+    const seconds = `7${process.pid}`;
+    runs.noteProcess = away;
+    const runId = await started(`exec sleep ${seconds}`);
+    await eventually('it works', () => (sleeping(seconds) === '' ? undefined : true));
+    runs.renew = (claim, leaseMs) => (claim.runId === runId ? Promise.resolve(undefined) : renew.call(runs, claim, leaseMs));
+    await eventually('it is killed', () => (sleeping(seconds) === '' ? true : undefined));
+    Object.assign(runs, { noteProcess, renew });
+    expect((await service.api('GET', `/agent/runs/${runId}`)).body['state']).toBe('INPROGRESS');
+  });
+
+  it('because of a fault that does not go away is ended and ERROR, and nothing of it is left', async () => {
+    const { runs } = service.service;
+    const { noteProcess } = runs;
+    const seconds = `8${process.pid}`;
+    runs.noteProcess = () => Promise.reject(new StoreFault('broken', 'SQLITE_CORRUPT'));
+    const run = await runIn(service, await started(`exec sleep ${seconds}`), ...ENDED);
     runs.noteProcess = noteProcess;
     expect(run['state']).toBe('ERROR');
-    expect(spawnSync('pgrep', ['-f', `^sleep 7${process.pid}$`], { encoding: 'utf8' }).stdout).toBe('');
+    expect(sleeping(seconds)).toBe('');
   });
+
+  it('to its end because the database does not take it holds up no stop of the service', async () => {
+    const leaseMs = 1_500;
+    const stopping = await bootService({
+      environment: { ...SHELL, MILLWRIGHT_DRAIN_SECONDS: '1' }, composed: ({ engine }) => void ((engine as unknown as { parts: { leaseMs: number } }).parts.leaseMs = leaseMs),
+    });
+    let failures = 0;
+    stopping.service.runs.finish = () => {
+      failures += 1;
+      return away();
+    };
+    await started('exit 0', {}, stopping);
+    await eventually('its end is tried', () => (failures > 0 ? true : undefined));
+    const began = performance.now();
+    await stopping.stop();
+    expect(performance.now() - began).toBeLessThan(12_000);
+  }, 30_000);
 
   it('that fills the disk is ended with the reason, when it takes the most', async () => {
     const { engine } = service.service;

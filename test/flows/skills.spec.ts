@@ -57,6 +57,20 @@ const ended = (runId: string, executions = 1): Promise<Run> =>
     return isOver && (await eventsOf(runId)).split(/"state":"(?:SUCCEEDED|FAILED|ERROR|CANCELLED)"/).length > executions ? run : undefined;
   }, 60_000);
 const eventsOf = async (runId: string): Promise<string> => JSON.stringify((await service.api('GET', `/agent/runs/${runId}/events?limit=1000`)).body);
+
+it('a run whose skill is being fetched ends when it is cancelled', async () => {
+  git.fault = { kind: 'hang', only: 'fetch' };
+  try {
+    const { body } = await service.api('POST', '/agent/runs', { prompt: 'x', factory_uid: factoryUid, config: { skill_spec: 'acme/factory:docs/deep', harness: { type: 'builtin' } } });
+    const runId = String(body['run_id']);
+    await eventually('it is fetched', () => (git.requests.some(({ kind }) => kind === 'fetch') ? true : undefined), 30_000);
+    expect((await service.api('POST', `/agent/runs/${runId}/cancel`)).status).toBe(200);
+    expect(await ended(runId)).toMatchObject({ state: 'CANCELLED' });
+  } finally {
+    git.fault = undefined;
+  }
+}, 60_000);
+
 const homeOf = ({ run_id: runId }: Run): string => join(service.dataDir, 'runs', runId, 'home');
 const putAt = (run: Run, name: string, file = 'SKILL.md'): string => join(homeOf(run), '.agents/skills', name, file);
 const bash = (command: string): unknown => ({ tool: 'bash', input: { command } });

@@ -177,6 +177,10 @@ describe('a first start', () => {
     const adminFile = join(folder, 'data', 'admin-key');
     expect(stdout).toContain(`Millwright is running at ${service.config.publicUrl}/`);
     expect(stdout).toContain(adminFile);
+    expect(stdout).toContain(`described at ${service.config.publicUrl}/docs\n`);
+    const file = `'${adminFile.replaceAll("'", `'\\''`)}'`; // the folder has a blank and a quote
+    expect(stdout).toContain(`npx millwright run --prompt "Say hello" --follow --server ${service.config.publicUrl} --key-file ${file}\n`);
+    expect(stdout).toContain(`MILLWRIGHT_PORT=${service.config.port} MILLWRIGHT_DATA_DIR=${file.replace('/admin-key', '')} npx millwright doctor --server ${service.config.publicUrl} --key-file ${file}\n`);
     const key = readFileSync(adminFile, 'utf8').trim();
     expect(key).toMatch(/^mw_[A-Za-z0-9_-]{43,}$/);
     expect(stdout).not.toContain(key); // this is no terminal
@@ -220,7 +224,7 @@ describe('a first start', () => {
     const environment = { MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'true' };
     const first = await started({ args: ['--factory', `file://${repository.folder.replaceAll(' ', '%20').replaceAll("'", '%27')}#main`], environment });
     expect(first.service).toBeDefined();
-    expect(first.stdout).toMatch(/Factory main .*blocked: 1 problem in the files of main@sha1:/); // its secret is missing
+    expect(first.stdout).toMatch(/Factory main .*blocked: 1 problem in the files of main@sha1:\w+; nothing is served yet\n {2}webhooks\/inurl\.yaml:\d+:\d+: .*secret.*\n {2}see all of it with: npx millwright status main --server /); // its secret is missing
     expect((await fetch(`${first.service?.config.publicUrl}/readyz`)).status).toBe(200);
   });
 });
@@ -253,6 +257,8 @@ describe('a second start', () => {
     repository.commit({ [webhookPath('fresh')]: webhookFile('ci-events-token') });
     const second = await started({ args: ['--factory', `file://${repository.folder.replaceAll(' ', '%20').replaceAll("'", '%27')}#main`] });
     expect(second.stdout).toContain('blocked');
+    expect(second.stdout).toMatch(/\n {2}held: deletion of webhook ci-events \(\S+\)\n/);
+    expect(second.stdout).toMatch(/\n {2}let them go with: npx millwright approve main [0-9a-z:]+ --server http/);
     expect(second.stdout).toContain(new URL(url).pathname);
   });
 });

@@ -1,6 +1,8 @@
 /** Everything that `millwright doctor` looks at, in the order in which it is told. Makes and changes nothing. contract 11. */
 import { ConfigFaults, readConfig, type Config } from '../config.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from '../execution/agents.ts';
+import { detectSandbox } from '../execution/sandboxes-detection.ts';
+import type { Sandbox } from '../execution/sandboxes.ts';
 import { agents } from './agents.ts';
 import { clock } from './clock.ts';
 import { configuredFiles } from './configured-files.ts';
@@ -17,6 +19,8 @@ export interface Patient {
   /** Variables that were not read, because they are wrong. */
   faulty: ReadonlySet<string>;
   builtInAgent: BuiltInAgent;
+  /** The best means of isolation that works here, tried in the system's temporary folder. */
+  sandbox: Promise<Sandbox>;
   nowMs(): number;
 }
 
@@ -36,7 +40,9 @@ export interface Examination {
 /** All findings. Never rejects for what is wrong with the machine. */
 export async function examine({ environment, nowMs, builtInAgent = BUILT_IN_AGENT }: Examination): Promise<Finding[]> {
   const { config, faults } = configOf(environment);
-  const patient = { config, faulty: new Set(faults.map(({ variable }) => variable)), builtInAgent, nowMs };
+  const found = detectSandbox({ path: config.searchPath });
+  found.catch(() => undefined); // whoever waits for it hears of it
+  const patient = { config, sandbox: found, faulty: new Set(faults.map(({ variable }) => variable)), builtInAgent, nowMs };
   const asked = Object.entries(CHECKS).map(async ([check, look]) => (await seen(look, patient)).map((remark) => ({ ...remark, check })));
   return [...configuration(faults).map((remark) => ({ ...remark, check: 'configuration' })), ...(await Promise.all(asked)).flat()];
 }

@@ -7,7 +7,7 @@ const ANSWER_MS_MAX = 8_000;
 /** Bytes of a list of models; a longer one is not looked through. */
 const LIST_BYTES_MAX = 4 * 1_048_576;
 
-export async function model({ config: { agentEnvironment } }: Patient): Promise<Remark[]> {
+export async function model({ config: { agentEnvironment } }: Omit<Patient, 'sandbox'>): Promise<Remark[]> {
   const choice = modelChoice(agentEnvironment);
   switch (choice.kind) {
     case 'demo':

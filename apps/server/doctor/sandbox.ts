@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { confinementProblem, modelChoice, type ConfinementWish } from '#runs';
 import type { Config } from '../config.ts';
-import { detectSandbox, findTools } from '../execution/sandboxes-detection.ts';
+import { findTools } from '../execution/sandboxes-detection.ts';
 import { isConfining, missingGuarantees, STANDARD_PATH } from '../execution/sandboxes.ts';
 import type { Patient } from './examine.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
@@ -17,9 +17,9 @@ const SWITCHES: readonly (readonly [file: string, forbidding: string])[] = [
   ['/proc/sys/kernel/apparmor_restrict_unprivileged_userns', '1'],
 ];
 
-export async function sandbox({ config }: Patient): Promise<Remark[]> {
+export async function sandbox({ config, sandbox: detected }: Patient): Promise<Remark[]> {
   if (process.platform !== 'linux') return [unconfined('this system has none of the means that a sandbox is built of', config, NO_WALLS, 'run the service on Linux')];
-  const found = await detectSandbox({ path: config.searchPath });
+  const found = await detected;
   const missing = missingGuarantees(found.guarantees);
   const [first, ...others] = await waysOut(config.searchPath);
   const wayOut = [first ?? 'run the service where containers may make namespaces (for Docker: --security-opt seccomp=unconfined, or a machine of its own)', ...others].join('; ');

@@ -25,7 +25,8 @@ export function agentReports(): AgentReports {
       const report = readReport(millwright?.artifact);
       if (report === undefined) return;
       const name = report.type === 'PULL_REQUEST' ? `link ${report.url}` : `file ${report.path}`;
-      if (reports.has(name) || reports.size < REPORTS_MAX) reports.set(name, report);
+      // A copy: a piece of a long text keeps all of it in memory.
+      if (reports.has(name) || reports.size < REPORTS_MAX) reports.set(name, structuredClone(report));
     },
     all: () => [...reports.values()],
   };

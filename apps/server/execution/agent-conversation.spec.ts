@@ -1,12 +1,14 @@
 /** The driver of a conversation against an agent in memory: what it hears when, what it answers when, and what it tells in which order. */
-import { agent, methods, ndJsonStream, PROTOCOL_VERSION, type AgentContext, type PromptResponse, type RequestPermissionResponse, type SessionModeState } from '@agentclientprotocol/sdk';
+import { agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError, type AgentContext, type InitializeResponse, type McpServer, type PromptResponse, type RequestPermissionResponse, type SessionModeState } from '@agentclientprotocol/sdk';
 import { BUILT_IN_HARNESS, type LaunchProfile } from '#runs';
+import { failedServers, httpRefused } from './agent-mcp-remarks.ts';
 import { Conversation, type AgentSurroundings, type AgentTask } from './agent-conversation.ts';
 
 const PROFILE: LaunchProfile = {
   id: BUILT_IN_HARNESS, command: [], env: {}, credentials: [], modelVia: { kind: 'option' }, resume: 'resume', concurrentPrompt: true, systemPromptVia: 'prefix',
   skillFolders: [], endpoints: [], endpointVariables: [], install: '',
 };
+const shortened = (text: string, lengthMax: number): string => (text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text);
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 interface Agent {
@@ -14,14 +16,25 @@ interface Agent {
   heard: string[];
   prompt(client: AgentContext, text: string): Promise<PromptResponse['stopReason']>;
   modes?: SessionModeState;
+  initialize?: Partial<InitializeResponse>;
+  authenticate?(methodId: string): void;
+  meta?: Record<string, unknown>;
 }
 
 /** A conversation with an agent of the test's; answers what it heard, what was heard of it, and how it ended. */
 function conversing(own: Agent, around: Partial<AgentSurroundings> = {}, task: Partial<AgentTask> = {}) {
   const [there, back] = [new TransformStream<Uint8Array, Uint8Array>(), new TransformStream<Uint8Array, Uint8Array>()];
   agent({ name: 'test' })
-    .onRequest(methods.agent.initialize, () => ({ protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} }))
-    .onRequest(methods.agent.session.new, () => ({ sessionId: 's', modes: own.modes }))
+    .onRequest(methods.agent.initialize, () => ({ protocolVersion: PROTOCOL_VERSION, agentCapabilities: {}, ...own.initialize }))
+    .onRequest(methods.agent.authenticate, ({ params }) => {
+      own.heard.push(`authenticate ${params.methodId}`);
+      own.authenticate?.(params.methodId);
+      return {};
+    })
+    .onRequest(methods.agent.session.new, ({ params }) => {
+      if (params.mcpServers.length > 0) own.heard.push(`servers ${params.mcpServers.map(({ name }) => name).join()}`);
+      return { sessionId: 's', modes: own.modes, _meta: own.meta };
+    })
     .onRequest(methods.agent.session.setMode, ({ params }) => {
       own.heard.push(`mode ${params.modeId}`);
       return {};
@@ -38,7 +51,7 @@ function conversing(own: Agent, around: Partial<AgentSurroundings> = {}, task: P
   const conversation = new Conversation({ profile: PROFILE, cwd: '/', mcpServers: [], ...task }, {
     input: back.readable, output: there.writable, cancel: cancelling.signal,
     onUpdate: (update) => void updates.push(update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : update.sessionUpdate),
-    onSession: () => Promise.resolve(), onAnswer: () => undefined,
+    onSession: () => Promise.resolve(), onAnswer: () => undefined, onServers: (refused, said) => void updates.push(...[httpRefused('builtin', refused, shortened), failedServers(said, shortened)].filter((text) => text !== undefined)),
     first: () => Promise.resolve({ text: 'first', isPlan: false }),
     next: () => Promise.resolve(undefined),
     decide: () => Promise.resolve(undefined),
@@ -131,6 +144,55 @@ it('an agent that refuses a prompt in the middle of its work is told it when it 
   expect(await conversation.ended).toMatchObject({ kind: 'stopped', answer: 'second;' });
   expect(own.heard).toEqual(['prompt first', 'prompt second', 'prompt second']);
   expect(updates).toEqual(['first;', 'second;']);
+});
+
+describe('the way of authenticating that a profile names', () => {
+  const methodsOffered = { authMethods: [{ id: 'key', name: 'By key' }] };
+  const profile = { ...PROFILE, id: 'house', credentials: ['HOUSE_KEY'], auth: 'key' };
+
+  it.each([
+    { why: 'is chosen where the agent has it', offered: methodsOffered, heard: ['authenticate key', 'prompt first'] },
+    { why: 'is left where it has not', offered: { authMethods: [{ id: 'browser', name: 'By browser' }] }, heard: ['prompt first'] },
+    { why: 'is left where it has none', offered: {}, heard: ['prompt first'] },
+  ])('$why', async ({ offered, heard }) => {
+    const own: Agent = { heard: [], initialize: offered, prompt: () => Promise.resolve('end_turn') };
+    expect((await conversing(own, {}, { profile }).conversation.ended).kind).toBe('stopped');
+    expect(own.heard).toEqual(heard);
+  });
+
+  it('and that the agent refuses ends in words that name the credentials', async () => {
+    const refuse = (): never => {
+      throw new RequestError(-32_603, 'the key is bad');
+    };
+    const own: Agent = { heard: [], initialize: methodsOffered, authenticate: refuse, prompt: () => Promise.resolve('end_turn') };
+    expect(await conversing(own, {}, { profile }).conversation.ended).toMatchObject({
+      kind: 'failed', errorCode: 'environment_setup_failed', said: 'the key is bad', message: expect.stringMatching(/^the agent house wants credentials \(HOUSE_KEY\): .*managed secret/),
+    });
+    expect(own.heard).toEqual(['authenticate key']);
+  });
+});
+
+describe('MCP servers', () => {
+  const mcpServers: McpServer[] = [{ name: 'program', command: '/bin/x', args: [], env: [] }, { type: 'http', name: 'far', url: 'https://mcp.example', headers: [] }];
+  const prompt: Agent['prompt'] = () => Promise.resolve('end_turn');
+
+  it('over HTTP are left out, and that is said, where the agent does not take them', async () => {
+    const [takes, not]: Agent[] = [{ heard: [], prompt, initialize: { agentCapabilities: { mcpCapabilities: { http: true } } } }, { heard: [], prompt }];
+    const [heard, told] = [conversing(takes as Agent, {}, { mcpServers }), conversing(not as Agent, {}, { mcpServers })];
+    await Promise.all([heard.conversation.ended, told.conversation.ended]);
+    expect([takes?.heard[0], heard.updates]).toEqual(['servers program,far', []]);
+    expect([not?.heard[0], told.updates]).toEqual(['servers program', [expect.stringMatching(/^the agent builtin works without the MCP server far: it takes only servers that are programs/)]]);
+  });
+
+  it('that could not be started are said, with short reasons, whatever the agent makes of the list', async () => {
+    const listed = [{ name: 'tiny', status: 'connected' }, { name: 'lost\nserver', status: 'failed', message: 'its command is not installed' }, { name: 'long', status: 'failed', message: 'x'.repeat(5_000) }, { name: 7, status: 'failed' }, null, 'x'];
+    const own: Agent = { heard: [], prompt, meta: { millwright: { mcpServers: listed } } };
+    const { conversation, updates } = conversing(own);
+    await conversation.ended;
+    expect(updates).toEqual([`MCP servers that could not be started: lost server (its command is not installed), long (${'x'.repeat(200)}…); the agent works without them`]);
+    const odd = conversing({ heard: [], prompt, meta: { millwright: { mcpServers: 'none' } } });
+    expect([(await odd.conversation.ended).kind, odd.updates]).toEqual(['stopped', []]);
+  });
 });
 
 describe('session modes', () => {

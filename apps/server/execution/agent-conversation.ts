@@ -5,7 +5,8 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { CANCEL_ASK_MS, joined, PLAN_FIRST, type LaunchProfile } from '#runs';
 import { agentStream } from './agent-stream.ts';
-import { agentFailure, TooLate, Unconfigurable, type AgentFailure, type Stage } from './agent-failures.ts';
+import { agentFailure, TooLate, Unauthenticated, Unconfigurable, type AgentFailure, type Stage } from './agent-failures.ts';
+import { acceptable } from './agent-mcp-remarks.ts';
 
 /** What an agent is asked to do in one execution. */
 export interface AgentTask {
@@ -36,6 +37,8 @@ export interface AgentSurroundings {
   onUpdate(update: SessionUpdate): void;
   /** A session exists under this ID: worth remembering before anything else happens. */
   onSession(sessionId: string, how: SessionOrigin): Promise<void>;
+  /** A session is open without these servers, which the agent does not take; `said`: what else it told of the session. */
+  onServers(refused: readonly McpServer[], said: unknown): void;
   /** What the session is told first. */
   first(how: SessionOrigin): Promise<Message>;
   /** A turn has ended: what the session is told next; undefined: nothing, the conversation is over. An agent that is gone hears nothing more. */
@@ -59,11 +62,13 @@ const START_MS_MAX = 60_000;
 const SESSION_MS_MAX = 120_000;
 /** Characters of the answer that are kept for the run's end. */
 const ANSWER_LENGTH_MAX = 100_000;
+/** Characters of a session's ID: it is stored, and repeated in each message. */
+const SESSION_ID_LENGTH_MAX = 1_000;
 /** Session mode of agents that can only plan. */
 const PLAN_MODE = 'plan';
 
 /** What a session offers to choose from. */
-type Offered = Pick<NewSessionResponse, 'modes' | 'configOptions'>;
+type Offered = Pick<NewSessionResponse, 'modes' | 'configOptions' | '_meta'>;
 
 export class Conversation {
   /** Settles, without ever rejecting, when the conversation is over, the agent has gone, or a cancel was not heeded in time. */
@@ -74,6 +79,7 @@ export class Conversation {
   private sessionId = '';
   private agent: ClientContext | undefined;
   private modes: SessionModeState | undefined;
+  private refused: readonly McpServer[] = [];
   private answer = '';
   /** Prompts of the turn that runs; undefined between two turns. */
   private prompts: Promise<PromptResponse | undefined>[] | undefined;
@@ -132,6 +138,7 @@ export class Conversation {
       protocolVersion: PROTOCOL_VERSION, clientCapabilities: {}, clientInfo: { name: 'millwright', version: '1' },
     }));
     this.understand(hello);
+    await this.authenticate(agent, hello);
     [this.stage, this.agent] = ['session', agent];
     const origin = await timely(SESSION_MS_MAX, this.open(agent, hello));
     await this.around.onSession(this.sessionId, origin);
@@ -152,6 +159,17 @@ export class Conversation {
   private understand({ protocolVersion }: InitializeResponse): void {
     if (protocolVersion === PROTOCOL_VERSION) return;
     throw new Unconfigurable(`the agent ${this.task.profile.id} speaks version ${protocolVersion} of the protocol, and the service version ${PROTOCOL_VERSION}: install a version of the agent that speaks it too`);
+  }
+
+  /** Where the agent has the way that its profile names. */
+  private async authenticate(agent: ClientContext, { authMethods }: InitializeResponse): Promise<void> {
+    const { auth: methodId } = this.task.profile;
+    if (methodId === undefined || !Array.isArray(authMethods) || !authMethods.some((method) => method?.id === methodId)) return;
+    try {
+      await timely(START_MS_MAX, agent.request(methods.agent.authenticate, { methodId }));
+    } catch (error) {
+      throw new Unauthenticated('the agent did not take its credentials', { cause: error });
+    }
   }
 
   /** What is open is answered first, as the protocol wants it. */
@@ -193,7 +211,9 @@ export class Conversation {
   /** The ladder: resume, else load, else a new session that is told what was said. */
   private async open(agent: ClientContext, { agentCapabilities }: InitializeResponse): Promise<SessionOrigin> {
     const { cwd, mcpServers, sessionId, profile } = this.task;
-    const place = { cwd, mcpServers: [...mcpServers] };
+    const servers = acceptable(mcpServers, agentCapabilities?.mcpCapabilities);
+    this.refused = mcpServers.filter((server) => !servers.includes(server));
+    const place = { cwd, mcpServers: servers };
     if (sessionId !== undefined && profile.resume !== 'none') {
       this.sessionId = sessionId;
       const resumed = agentCapabilities?.sessionCapabilities?.resume ? await found(agent.request(methods.agent.session.resume, { ...place, sessionId })) : undefined;
@@ -204,13 +224,15 @@ export class Conversation {
       }
     }
     const made = await agent.request(methods.agent.session.new, { ...place, ...this.systemPrompt() });
+    if (made.sessionId.length > SESSION_ID_LENGTH_MAX) throw new Unconfigurable(`the agent ${this.task.profile.id} names its session with more than ${SESSION_ID_LENGTH_MAX} characters`);
     this.sessionId = made.sessionId;
     if (!(await this.opened(agent, made.sessionId, made))) throw new Unconfigurable(`the agent ${this.task.profile.id} offers no choice of model; leave model_id out`);
     return sessionId === undefined ? 'new' : 'retold';
   }
 
   /** What a session offers, and the model that is wanted; false: it offers no choice of one. */
-  private async opened(agent: ClientContext, sessionId: string, { modes, configOptions }: Offered): Promise<boolean> {
+  private async opened(agent: ClientContext, sessionId: string, { modes, configOptions, _meta: meta }: Offered): Promise<boolean> {
+    this.around.onServers(this.refused, meta);
     this.modes = modes ? { ...modes } : undefined;
     const { profile, modelId } = this.task;
     if (modelId === undefined || profile.modelVia.kind !== 'option') return true;
@@ -247,7 +269,7 @@ export class Conversation {
     if (this.stage !== 'prompt' || sessionId !== this.sessionId) return;
     if (update.sessionUpdate === 'current_mode_update' && this.modes !== undefined) this.modes.currentModeId = update.currentModeId;
     if (!this.isInTurn() && update.sessionUpdate !== 'usage_update') return;
-    if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' && typeof update.content.text === 'string' && this.answer.length < ANSWER_LENGTH_MAX) this.answer += update.content.text;
+    if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' && typeof update.content.text === 'string' && this.answer.length < ANSWER_LENGTH_MAX) this.answer += update.content.text.slice(0, ANSWER_LENGTH_MAX);
     this.around.onUpdate(update);
   }
 

@@ -1,4 +1,5 @@
 /** What agents tell becomes events that every store and reader can take: bounded, whole characters, no secrets, beginning and end of a flood. */
+import { jest } from '@jest/globals';
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import type { RunEvent } from '../store/run-log.ts';
 import { agentEvents } from './agent-events.ts';
@@ -113,4 +114,40 @@ it('of use that has not changed there is no news', () => {
   finish();
   const body = { context_tokens_max: 100, tokens: 7, cost: { amount: 0.5, currency: 'EUR' } };
   expect(bodies('usage')).toEqual([{ ...body, context_tokens: 1 }, { ...body, context_tokens: 2 }]);
+});
+
+it('looks at no more of a message than it shows, and at each text once', () => {
+  const { take, bodies } = told([SECRET]);
+  let reads = 0;
+  const watched = (of: Record<string, unknown>): Record<string, unknown> => new Proxy(of, {
+    getOwnPropertyDescriptor: (target, name) => Reflect.getOwnPropertyDescriptor(target, name),
+    get: (target, name) => {
+      reads += 1;
+      return Reflect.get(target, name);
+    },
+  });
+  const found = jest.spyOn(String.prototype, 'indexOf');
+  const rawInput = watched(Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`k${n}`, 0])));
+  take(call({ rawInput, locations: Array.from({ length: 100 }, () => ({ path: '\u4e2d'.repeat(500) })) }));
+  const characters = found.mock.contexts.reduce<number>((sum, text) => sum + String(text).length, 0);
+  const searches = found.mock.calls.length;
+  found.mockRestore();
+  expect(reads).toBeLessThan(4_100); // of a hundred thousand
+  expect(searches).toBeLessThan(106 * 100); // texts of the message, by forms of a secret
+  expect(characters).toBeLessThan(10_000_000);
+  const { input, paths } = bodies('tool_call')[0] as { input: string; paths: string[] };
+  expect([input.startsWith('{"k0":0,'), input.endsWith('"…":"…"}'), paths.length]).toEqual([true, true, 100]);
+  let deep: unknown = SECRET;
+  for (let depth = 0; depth < 50_000; depth += 1) deep = [deep];
+  take(call({ rawInput: deep }));
+  expect(String(bodies('tool_call')[1]?.['input'])).toMatch(/^\[+"…"\]+$/);
+});
+
+it('what is cut beside many secrets shows no part of one', () => {
+  const { take, bodies } = told([DIGITS]);
+  for (let shift = 0; shift < 40; shift += 1) {
+    const text = `${'-'.repeat(400_000)}${DIGITS}${'.'.repeat(shift)}${DIGITS.repeat(300)}`;
+    take(call({ rawInput: { text, more: [text] }, content: [{ type: 'content', content: { type: 'text', text } }] }));
+  }
+  expect(JSON.stringify(bodies('tool_call'))).not.toMatch(/4711/);
 });

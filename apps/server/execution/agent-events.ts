@@ -3,7 +3,7 @@ import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
 import { isCurrency, redactor, type Redactor } from '#runs';
 import type { RunEvent } from '../store/run-log.ts';
 import { tellingIn } from './agent-usage.ts';
-import { agentWords, type AgentWords } from './agent-words.ts';
+import { agentWords, type AgentWords, type Excerpt } from './agent-words.ts';
 import { headAndTail } from './head-and-tail.ts';
 
 export interface AgentEvents {
@@ -18,12 +18,16 @@ export interface AgentEvents {
 const COLLECT_MS = 100;
 /** Characters of one event's text: under 64 KiB of JSON whatever they are. */
 const TEXT_LENGTH_MAX = 10_000;
+/** Characters of one piece of speech; no model says more at once, and each is compared with every secret. */
+const PIECE_LENGTH_MAX = 262_144;
 /** Characters kept of what a tool was given and of what it answered. */
 const TOOL_TEXT_LENGTH_MAX = 4_096;
 /** Characters of a title, a path, a name. */
 const NAME_LENGTH_MAX = 500;
 /** Entries of a plan, and paths of a call. */
 const ENTRIES_MAX = 100;
+/** Parts of a tool's answer that are looked at. */
+const CONTENTS_MAX = 1_000;
 /** Bytes of one event. */
 const BODY_BYTES_MAX = 65_536;
 
@@ -53,7 +57,7 @@ export function agentEvents(secrets: readonly string[], nowMs: () => number, onE
   return {
     take: (update) => {
       const spoken = spokenIn(update);
-      if (spoken !== undefined) return speech.add(spoken.kind, spoken.text);
+      if (spoken !== undefined) return speech.add(spoken.kind, spoken.text.length > PIECE_LENGTH_MAX ? words.text(spoken.text, PIECE_LENGTH_MAX) : spoken.text);
       const told = toldIn(update, words);
       if (told === undefined || (told.kind === 'usage' && told.body === lastUsage)) return;
       if (told.kind === 'usage') lastUsage = told.body;
@@ -78,9 +82,9 @@ function toldIn(update: SessionUpdate, words: AgentWords): { kind: string; body:
   switch (update.sessionUpdate) {
     case 'tool_call':
     case 'tool_call_update':
-      return { kind: update.sessionUpdate, body: fitting((lengthMax) => callBody(update, words, lengthMax)) };
+      return { kind: update.sessionUpdate, body: fitting(callBody(update, words)) };
     case 'plan':
-      return { kind: 'plan', body: fitting((lengthMax) => ({ entries: update.entries.slice(0, ENTRIES_MAX).map((entry) => planEntry(entry, words, lengthMax)) })) };
+      return { kind: 'plan', body: fitting({ entries: update.entries.slice(0, ENTRIES_MAX).map((entry) => planEntry(entry, words)) }) };
     case 'usage_update':
       return { kind: 'usage', body: JSON.stringify(usageBody(update, words)) };
     default:
@@ -90,18 +94,19 @@ function toldIn(update: SessionUpdate, words: AgentWords): { kind: string; body:
 
 type CallUpdate = Extract<SessionUpdate, { sessionUpdate: 'tool_call' | 'tool_call_update' }>;
 
-function callBody({ toolCallId, title, kind, status, rawInput, content, locations }: CallUpdate, words: AgentWords, lengthMax: number): Body {
-  const name = (said: string | null | undefined): string | undefined => (typeof said === 'string' ? words.text(said, Math.min(NAME_LENGTH_MAX, lengthMax)) : undefined);
+function callBody({ toolCallId, title, kind, status, rawInput, content, locations }: CallUpdate, words: AgentWords): Body {
+  const name = (text: string | null | undefined): Excerpt | undefined => (typeof text === 'string' ? words.excerpt({ text }, NAME_LENGTH_MAX) : undefined);
   return {
     tool_call_id: name(toolCallId), title: name(title), tool_kind: name(kind), status: name(status),
-    input: rawInput === undefined ? undefined : words.json(rawInput, lengthMax),
-    output: content === undefined || content === null ? undefined : words.text(content.map(textOf).join('\n'), lengthMax),
+    input: rawInput === undefined ? undefined : words.excerpt({ value: rawInput }, TOOL_TEXT_LENGTH_MAX),
+    output: content === undefined || content === null ? undefined : words.excerpt({ text: content.slice(0, CONTENTS_MAX).map(textOf).join('\n') }, TOOL_TEXT_LENGTH_MAX),
     paths: locations?.slice(0, ENTRIES_MAX).map(({ path }) => name(path)),
   };
 }
 
-function planEntry({ content, priority, status }: Extract<SessionUpdate, { sessionUpdate: 'plan' }>['entries'][number], words: AgentWords, lengthMax: number): Body {
-  return { content: words.text(content, lengthMax), priority: words.text(priority, lengthMax), status: words.text(status, lengthMax) };
+function planEntry({ content, priority, status }: Extract<SessionUpdate, { sessionUpdate: 'plan' }>['entries'][number], words: AgentWords): Body {
+  const part = (text: string, lengthMax: number): Excerpt => words.excerpt({ text }, lengthMax);
+  return { content: part(content, TOOL_TEXT_LENGTH_MAX), priority: part(priority, NAME_LENGTH_MAX), status: part(status, NAME_LENGTH_MAX) };
 }
 
 function usageBody(update: Extract<SessionUpdate, { sessionUpdate: 'usage_update' }>, words: AgentWords): Body {
@@ -113,11 +118,11 @@ function usageBody(update: Extract<SessionUpdate, { sessionUpdate: 'usage_update
   };
 }
 
-/** The body as JSON text, its parts the shorter the more of them there are. */
-function fitting(bodyOf: (lengthMax: number) => Body): string {
+/** The body as JSON text, its parts the shorter the more of them there are. They were looked at once; here they are only shown. */
+function fitting(body: Body): string {
   for (let lengthMax = TOOL_TEXT_LENGTH_MAX; ; lengthMax = Math.floor(lengthMax / 4)) {
-    const body = JSON.stringify(bodyOf(lengthMax));
-    if (Buffer.byteLength(body) <= BODY_BYTES_MAX || lengthMax === 0) return body;
+    const text = JSON.stringify(body, (_, part: unknown) => (typeof part === 'function' ? (part as Excerpt)(lengthMax) : part));
+    if (Buffer.byteLength(text) <= BODY_BYTES_MAX || lengthMax === 0) return text;
   }
 }
 

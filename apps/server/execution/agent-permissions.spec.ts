@@ -35,7 +35,7 @@ function deskWith(more: Partial<DeskParts> = {}) {
   const events: RunEvent[] = [];
   let ids = 0;
   const desk = permissionDesk({
-    store: table.store as unknown as PermissionStore, claim: CLAIM, situation: { tier: 'standard', interactive: true, idleMinutes: 10 }, secretValues: [],
+    store: table.store as unknown as PermissionStore, claim: CLAIM, situation: { tier: 'standard', isConfined: true, interactive: true, idleMinutes: 10 }, secretValues: [],
     nowMs: () => 0, newId: () => `p${(ids += 1)}`, onEvent: (event) => void events.push(event), flush: () => Promise.resolve(), insist: (write) => write(), tell: () => undefined,
     onFault: (error) => {
       throw error;
@@ -52,14 +52,14 @@ afterEach(() => {
 const settledSoon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
 it('nobody answers in time: it is refused', async () => {
-  const { desk, table } = deskWith({ situation: { tier: 'standard', interactive: true, idleMinutes: 0.001 } });
+  const { desk, table } = deskWith({ situation: { tier: 'standard', isConfined: true, interactive: true, idleMinutes: 0.001 } });
   expect(await desk.decide(request(), test.signal)).toBe('n');
   expect([...table.rows.values()]).toEqual([expect.objectContaining({ optionId: 'n', principalUid: undefined })]);
   expect(await desk.decide(request('again', [OPTIONS[0] as (typeof OPTIONS)[number]]), test.signal)).toBeUndefined();
 });
 
 it('an answer of somebody who was faster than the time-out counts', async () => {
-  const { desk, table } = deskWith({ situation: { tier: 'standard', interactive: true, idleMinutes: 0.001 } });
+  const { desk, table } = deskWith({ situation: { tier: 'standard', isConfined: true, interactive: true, idleMinutes: 0.001 } });
   const decided = desk.decide(request(), test.signal);
   await Promise.resolve();
   table.settle('p1', { option: allowing(table.rows.get('p1')?.question.options ?? []), principalUid: 'user', text: '' });
@@ -105,7 +105,7 @@ it('people have twenty questions before them at most, and an agent asks a thousa
   desk.look();
   expect(await Promise.all(open)).toEqual(Array.from({ length: 20 }, () => undefined));
 
-  const flooded = deskWith({ situation: { tier: 'standard', interactive: false, idleMinutes: 10 } });
+  const flooded = deskWith({ situation: { tier: 'standard', isConfined: true, interactive: false, idleMinutes: 10 } });
   for (let number = 0; number < 1_000; number += 1) expect(await flooded.desk.decide(request(), test.signal)).toBe('y');
   for (let number = 0; number < 100; number += 1) expect(await flooded.desk.decide(request(), test.signal)).toBeUndefined();
   expect(flooded.texts()).toHaveLength(1_001);
@@ -118,4 +118,29 @@ it('a request that names only its call is shown by the title of that', async () 
   void desk.decide({ sessionId: 's', toolCall: { toolCallId: 'other' }, options: OPTIONS }, test.signal);
   await settledSoon();
   expect([...table.rows.values()].map(({ question }) => question.title)).toEqual(['Edit main.ts', 'a tool']);
+});
+
+it('remembers no call by an ID that is none, offers no answer under one, and shows a kind as it shows the rest', async () => {
+  const { desk, table } = deskWith({ secretValues: ['hunter2-value'] });
+  const long = 'x'.repeat(1_001);
+  desk.heard({ sessionUpdate: 'tool_call', toolCallId: long, title: 'kept' });
+  const kind = `hunter2-value${long}` as 'edit';
+  void desk.decide({ sessionId: 's', toolCall: { toolCallId: long, kind }, options: [...OPTIONS, { optionId: long, name: 'Long', kind: 'allow_once' }] }, test.signal);
+  await settledSoon();
+  const question = [...table.rows.values()][0]?.question;
+  expect([question?.title, question?.options.map(({ name }) => name), (question?.toolKind ?? '').length < 400]).toEqual(['a tool', ['Yes', 'No'], true]);
+  expect(question?.toolKind).toMatch(/^\[redacted\]x/);
+});
+
+it('nobody looks at requests beyond the thousandth and the note about it', async () => {
+  const { desk } = deskWith({ situation: { tier: 'standard', isConfined: true, interactive: false, idleMinutes: 10 } });
+  let looks = 0;
+  const watched = (): RequestPermissionRequest => ({ sessionId: 's', options: OPTIONS, get toolCall() {
+    looks += 1;
+    return { toolCallId: 'c' };
+  } });
+  for (let number = 0; number < 1_001; number += 1) await desk.decide(watched(), test.signal);
+  const before = looks;
+  for (let number = 0; number < 10; number += 1) expect(await desk.decide(watched(), test.signal)).toBeUndefined();
+  expect(looks).toBe(before);
 });

@@ -17,6 +17,8 @@ const TITLES_MAX = 1_000;
 const NAME_LENGTH_MAX = 300;
 const INPUT_LENGTH_MAX = 4_096;
 const PATHS_MAX = 20;
+/** Characters of an ID that is remembered. Agents use UUIDs; what is longer names nothing. */
+const ID_LENGTH_MAX = 1_000;
 
 export interface DeskParts {
   store: PermissionStore;
@@ -97,9 +99,10 @@ export function permissionDesk(parts: DeskParts): PermissionDesk {
   return {
     async decide(request, signal) {
       count += 1;
+      if (count > ASKED_MAX + 1) return undefined; // nobody looks at what it says any more
       const { question, ownId } = asked(request, titles.get(request.toolCall.toolCallId), words);
       if (count > ASKED_MAX) {
-        if (count === ASKED_MAX + 1) note(question, undefined, `cancelled, as all further requests: the agent has asked more than ${ASKED_MAX} times`);
+        note(question, undefined, `cancelled, as all further requests: the agent has asked more than ${ASKED_MAX} times`);
         return undefined;
       }
       const ruling = open.size >= OPEN_MAX ? permissionRuling(question.options, { ...situation, idleMinutes: 0 }) : permissionRuling(question.options, situation);
@@ -109,6 +112,7 @@ export function permissionDesk(parts: DeskParts): PermissionDesk {
     },
     heard: (update) => {
       if (update.sessionUpdate !== 'tool_call' && update.sessionUpdate !== 'tool_call_update') return;
+      if (typeof update.toolCallId !== 'string' || update.toolCallId.length > ID_LENGTH_MAX) return;
       if (typeof update.title === 'string' && (titles.size < TITLES_MAX || titles.has(update.toolCallId))) titles.set(update.toolCallId, words.text(update.title, NAME_LENGTH_MAX));
     },
     look: () => {
@@ -124,7 +128,7 @@ export function permissionDesk(parts: DeskParts): PermissionDesk {
 /** The request as people are shown it. */
 function asked({ toolCall, options }: RequestPermissionRequest, title: string | undefined, words: ReturnType<typeof agentWords>): Asked {
   const { kind, rawInput, locations } = toolCall;
-  const offered = options.slice(0, OPTIONS_MAX).filter((option) => PERMISSION_KINDS.includes(option.kind));
+  const offered = options.slice(0, OPTIONS_MAX).filter(({ kind: answer, optionId }) => PERMISSION_KINDS.includes(answer) && optionId.length <= ID_LENGTH_MAX);
   const shown = offered.map((option, position): PermissionOption => ({
     optionId: isShowable(option.optionId, words) && offered.findIndex(({ optionId }) => optionId === option.optionId) === position ? option.optionId : `option-${position + 1}`,
     name: words.text(option.name, NAME_LENGTH_MAX),
@@ -134,7 +138,7 @@ function asked({ toolCall, options }: RequestPermissionRequest, title: string | 
   return {
     question: {
       title: named === undefined || named === '' ? 'a tool' : named,
-      toolKind: kind ?? undefined,
+      toolKind: typeof kind === 'string' ? words.text(kind, NAME_LENGTH_MAX) : undefined,
       input: rawInput === undefined ? undefined : words.json(rawInput, INPUT_LENGTH_MAX),
       paths: locations?.slice(0, PATHS_MAX).map(({ path }) => words.text(path, NAME_LENGTH_MAX)),
       options: shown,

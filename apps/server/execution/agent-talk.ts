@@ -5,6 +5,8 @@ import { ATTACHMENTS_FOLDER, filesSaid, firstPrompt, joined, redact } from '#run
 import type { Task } from '../store/run-tasks.ts';
 import { Conversation, type Message, type SessionOrigin, type TurnEnd } from './agent-conversation.ts';
 import { agentEvents } from './agent-events.ts';
+import { failedServers, httpRefused } from './agent-mcp-remarks.ts';
+import { agentWords } from './agent-words.ts';
 import { rememberedSession } from './agent-sessions.ts';
 import type { AgentExecution, AgentWork } from './agents.ts';
 import type { CommandPipes } from './command.ts';
@@ -26,6 +28,7 @@ export function agentTalk(work: AgentWork, wishes: SessionWishes): AgentTalk {
   const { profile, config, workspace, task, usage, reports, desk, nowMs, onEvent } = work;
   const events = agentEvents(work.secretValues, nowMs, onEvent);
   const say = (text: string): void => onEvent({ kind: 'status', atMs: nowMs(), body: JSON.stringify({ text }) });
+  const words = agentWords(work.secretValues);
   let conversation: Conversation | undefined;
   let end: TurnEnd | undefined;
   let telling: ((task: Task) => Message) | undefined;
@@ -58,11 +61,12 @@ export function agentTalk(work: AgentWork, wishes: SessionWishes): AgentTalk {
       return take((more) => more && telling?.(more));
     };
     conversation = new Conversation(
-      { profile, cwd: workspace.workspace, ...wishes, modelId: config.harness?.model_id ?? config.model_id, sessionId: before?.sessionId },
+      { profile, cwd: workspace.workspace, ...wishes, modelId: config.model_id, sessionId: before?.sessionId },
       {
         input: Readable.toWeb(output) as ReadableStream<Uint8Array>,
         output: Writable.toWeb(input) as WritableStream<Uint8Array>,
         cancel, first, next,
+        onServers: (refused, said) => [httpRefused(profile.id, refused, words.text), failedServers(said, words.text)].filter((text) => text !== undefined).forEach(say),
         decide: (request, signal) => {
           events.flush();
           return desk.decide(request, signal);

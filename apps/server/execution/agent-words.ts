@@ -1,57 +1,100 @@
 /** What an agent says, made fit to be stored: without secrets, within bounds, and such text as every database takes. contract 10. */
 import { redactor } from '#runs';
+import { abridged, respelled } from './agent-values.ts';
 
 export interface AgentWords {
   /** At most so many characters: of longer text head and tail. */
   text(said: string, lengthMax: number): string;
-  /** A value as JSON text, bounded likewise. */
+  /** A value as JSON text, bounded likewise; of one with more parts than can be shown, the first ones. */
   json(said: unknown, lengthMax: number): string;
+  /** Either of the two, looked at once, to be shown at that length or, again and again, at lesser ones. */
+  excerpt(said: { text: string } | { value: unknown }, lengthMax: number): Excerpt;
   /** A number that is no secret in digits; undefined where it could be one. */
   number(said: unknown): number | undefined;
   /** The text for one event, from a stream whose secrets are redacted already. */
   sound(text: string): string;
 }
 
-/**
- * Characters looked at on each side of what is too long. More than the longest form of a secret and what is kept of the text together, so
- * that a secret which is cut at the edge lies in what is thrown away.
- */
-const LOOKED_AT = 131_072;
+/** At most so many characters of something that was said. */
+export type Excerpt = (lengthMax: number) => string;
+
+/** Characters that one byte of a secret takes in its longest form, a control character in JSON in JSON in JSON. */
+const FORM_LENGTH_MAX = 9;
+/** Between two texts that are redacted together: in no secret, and in no text that can be stored. */
+const APART = '\0';
 
 /** Words of one execution. */
 export function agentWords(secrets: readonly string[]): AgentWords {
   const hiding = redactor(secrets);
+  const secretLengthMax = FORM_LENGTH_MAX * Math.max(0, ...secrets.map((secret) => Buffer.byteLength(secret)));
   const redacted = (text: string): string => hiding.push(text) + hiding.end();
-  const text = (said: string, lengthMax: number): string => {
-    if (said.length <= 2 * LOOKED_AT) return sound(cut(redacted(said), lengthMax));
-    const [head, tail] = [redacted(said.slice(0, LOOKED_AT)), redacted(said.slice(-LOOKED_AT))];
-    return sound(joined(head, tail, said.length, lengthMax));
+
+  /** The end without secrets. What is before it was looked at as well: a secret of which the look saw only a part lies there. */
+  const redactedEnd = (text: string, length: number): string => {
+    const from = Math.max(0, text.length - length);
+    hiding.push(text.slice(Math.max(0, from - 2 * secretLengthMax), from));
+    return redacted(text.slice(from));
   };
-  const leaf = (value: unknown): unknown => {
-    if (typeof value === 'string') return text(value, LOOKED_AT);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, member]): [string, unknown] => [text(name, LOOKED_AT), member]));
+  /** Of long text no more is looked at than is shown, and as much as a secret beside that can take. */
+  const looked = (text: string, lengthMax: number, leftOut = 0): Looked => {
+    if (text.length <= lengthMax + 4 * secretLengthMax) {
+      const whole = redacted(text);
+      return { head: whole, tail: whole, length: whole.length + leftOut };
+    }
+    const half = Math.floor(lengthMax / 2);
+    return { head: redacted(text.slice(0, half + secretLengthMax)), tail: redactedEnd(text, half), length: text.length + leftOut };
+  };
+  const text = (said: string, lengthMax: number): string => shown(looked(said, lengthMax), lengthMax);
+
+  /** Each string first: the more often it is in JSON, the more escapes a secret has. All at once, for there can be thousands. */
+  const written = (said: unknown, lengthMax: number): { json: string; leftOut: number } => {
+    let leftOut = 0;
+    const small = abridged(said, { nodes: lengthMax, characters: 4 * lengthMax }, (string) => {
+      if (string.length <= 2 * lengthMax) return string;
+      leftOut += string.length - 2 * lengthMax;
+      return text(string, 2 * lengthMax); // twice what is shown of the whole: where it was cut is not shown then
+    });
+    const strings: string[] = [];
+    respelled(small, (string) => {
+      strings.push(string.replaceAll(APART, '\ufffd'));
+      return string;
+    });
+    const clean = redacted(strings.join(APART)).split(APART).values();
+    return { json: JSON.stringify(respelled(small, () => clean.next().value ?? '')), leftOut };
+  };
+  const excerpt: AgentWords['excerpt'] = (said, lengthMax) => {
+    if ('text' in said) return excerptOf(looked(said.text, lengthMax), lengthMax);
+    const { json, leftOut } = written(said.value, lengthMax);
+    return excerptOf(looked(json, lengthMax, leftOut), lengthMax);
   };
   return {
     text,
-    // Each string first: the more often it is in JSON, the more escapes a secret has.
-    json: (said, lengthMax) => text(JSON.stringify(said, (_, value: unknown) => leaf(value)) ?? '', lengthMax),
+    json: (said, lengthMax) => excerpt({ value: said }, lengthMax)(lengthMax),
+    excerpt,
     number: (said) => (typeof said === 'number' && Number.isFinite(said) && redacted(String(said)) === String(said) ? said : undefined),
     sound,
   };
 }
 
-/** Without NUL and halves of characters, which no database text holds. */
-function sound(text: string): string {
-  return text.replace(/\0|\p{Surrogate}/gu, '\ufffd');
+/** A text in which no secret is left: its beginning and its end, and how long it is. Both are the whole of a short one. */
+interface Looked {
+  head: string;
+  tail: string;
+  length: number;
+}
+
+function excerptOf(looked: Looked, longest: number): Excerpt {
+  return (lengthMax) => shown(looked, Math.min(longest, lengthMax));
 }
 
 /** Head and tail of what is too long. */
-function cut(text: string, lengthMax: number): string {
-  return text.length <= lengthMax ? text : joined(text, text, text.length, lengthMax);
+function shown({ head, tail, length }: Looked, lengthMax: number): string {
+  if (length <= lengthMax) return sound(head);
+  const half = Math.floor(lengthMax / 2);
+  return sound(`${head.slice(0, half)}\n… ${length - 2 * half} characters left out …\n${tail.slice(Math.max(0, tail.length - half))}`);
 }
 
-function joined(head: string, tail: string, length: number, lengthMax: number): string {
-  const half = Math.floor(lengthMax / 2);
-  return `${head.slice(0, half)}\n… ${length - 2 * half} characters left out …\n${tail.slice(-half)}`;
+/** Without NUL and halves of characters, which no database text holds. */
+function sound(text: string): string {
+  return text.replace(/\0|\p{Surrogate}/gu, '\ufffd');
 }

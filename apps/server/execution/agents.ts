@@ -26,7 +26,7 @@ const BUILT = fileURLToPath(new URL('../../agent/main.js', import.meta.url));
 
 /** Where the built program lies; the folder of the package stands three above it. */
 export const BUILT_IN_AGENT: BuiltInAgent = {
-  command: [process.execPath, BUILT],
+  command: [process.execPath, '--disable-warning=UNDICI-EHPA', BUILT],
   readOnly: ['dist', 'node_modules', 'package.json'].map((name) => join(dirname(BUILT), '../../..', name)),
 };
 
@@ -45,6 +45,7 @@ export interface AgentWork {
   workspace: Workspace;
   task: Task;
   skill?: RunSkill;
+  mcpServers: readonly McpServer[];
   /** People are asked for permission: it is not put into the mode in which it does not ask. */
   isAsking: boolean;
   /** Something was said before this execution that a new session would not know. */
@@ -76,8 +77,8 @@ export interface AgentExecution {
 
 /** Speaks with one agent for one execution; its session is found again by the next execution of the same run. */
 export function agentExecution(work: AgentWork): AgentExecution {
-  const { profile, config, environment } = work;
-  const talk = agentTalk(work, { basePrompt: basePromptOf(config, work.skill), mcpServers: mcpServersOf(config), mode: modeOf(work) });
+  const { profile, config, environment, mcpServers } = work;
+  const talk = agentTalk(work, { basePrompt: basePromptOf(config, work.skill), mcpServers, mode: modeOf(work) });
   return { spec: { command: launchCommand(profile, config.model_id), own: { ...launchEnvironment(profile, config.model_id), ...environment }, talk: talk.talk }, ended: talk.ended, look: talk.look };
 }
 
@@ -94,15 +95,6 @@ function modeOf({ profile, isAsking }: AgentWork): string | undefined {
 function basePromptOf({ base_prompt: own }: AmbientAgentConfig, skill: RunSkill | undefined): string | undefined {
   const parts = [own, skill?.body].filter((part) => part !== undefined && part !== '');
   return parts.length === 0 ? undefined : parts.join('\n\n');
-}
-
-/** The map of a configuration as the protocol's list. contract 3 (AmbientAgentConfig). */
-function mcpServersOf({ mcp_servers: servers = {} }: AmbientAgentConfig): McpServer[] {
-  return Object.entries(servers).map(([name, server]): McpServer => {
-    const { command, args = [], env = {}, url = '', headers = {} } = server as { command?: string; args?: string[]; env?: Record<string, string>; url?: string; headers?: Record<string, string> };
-    const pairs = (map: Record<string, string>): { name: string; value: string }[] => Object.entries(map).map(([key, value]) => ({ name: key, value }));
-    return command === undefined ? { type: 'http', name, url, headers: pairs(headers) } : { name, command, args, env: pairs(env) };
-  });
 }
 
 /** What the end of a turn means for its run. spec: States and transitions. */

@@ -39,6 +39,8 @@ export interface EngineParts extends Omit<OutfitParts, 'sandbox'> {
   tell(runId: string): void;
   /** Whether the data folder's disk has less than its reserve. */
   isDiskLow(): boolean;
+  /** Gives back what copies of repositories take, while the disk is low; what `isDiskLow` says afterwards is as it then is. */
+  relieveOfRepositories(): Promise<void>;
   nowMs(): number;
   newId(): string;
   log: Log;
@@ -64,9 +66,9 @@ export class Engine {
   }
 
   start(): void {
+    this.diskTimer = setInterval(() => void this.relieveDisk().catch((error: unknown) => this.parts.log.fault('the disk could not be relieved', error)), POLL_MS);
     if (this.parts.config.runConcurrency === 0) return;
     this.timer = setInterval(() => this.wake(), POLL_MS);
-    this.diskTimer = setInterval(() => void this.relieveDisk().catch((error: unknown) => this.parts.log.fault('the disk could not be relieved', error)), POLL_MS);
     this.wake();
   }
 
@@ -137,8 +139,10 @@ export class Engine {
     return over.length;
   }
 
-  /** While the disk is nearly full, ends the run whose folders take the most: one run must not stop the service. */
+  /** While the disk is nearly full, gives back what no run needs, then ends the run whose folders take the most: one run must not stop the service. */
   async relieveDisk(): Promise<void> {
+    if (!this.parts.isDiskLow()) return;
+    await this.parts.relieveOfRepositories();
     if (!this.parts.isDiskLow() || this.supervised.size === 0) return;
     const used = await Promise.all([...this.supervised.keys()].map(async (runId) => ({ runId, bytes: await bytesBelow(join(this.workspaces(), runId)) })));
     const [largest] = used.sort((a, b) => b.bytes - a.bytes);

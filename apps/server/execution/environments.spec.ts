@@ -42,7 +42,7 @@ describe('a set-up', () => {
     const { url } = verdict.address;
     const environment: RunEnvironment = {
       uid: 'e', name: 'build', secretNames: [], secretValues: [], hosts: [],
-      repositories: [{ url, folder: 'app', access: { address: verdict.address, host: hostPatternOfUrl(url) as HostPattern, publicOnly: false } }],
+      repositories: [{ url, folder: 'app', access: { factoryUid: 'f', address: verdict.address, host: hostPatternOfUrl(url) as HostPattern, publicOnly: false } }],
       setupCommands: ['set -e; cat app/file.txt; git -C app log --format=%s; echo x >> app/file.txt; git -C app status --short'],
     };
     const said: string[] = [];

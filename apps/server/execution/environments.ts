@@ -8,9 +8,10 @@ import { isBranchName } from '../sync/sources/git-urls.ts';
 import type { CommandEnd, CommandSpec } from './command.ts';
 import type { Repositories, RepositoryCopy } from './repositories.ts';
 import { rightsOf, type AccessParts, type RepositoryAccess } from './repositories-access.ts';
+import { runGit } from './run-git.ts';
 import { SetupFailed } from './setup-failed.ts';
 import { emptyFolder } from './workspaces-removal.ts';
-import { ownedFolder, writeInput, type Workspace } from './workspaces.ts';
+import { ownedFolder, type Workspace } from './workspaces.ts';
 
 /** A declared environment, resolved for one run. */
 export interface RunEnvironment {
@@ -64,6 +65,14 @@ export interface EnvironmentParts extends AccessParts {
 interface Mark {
   digest: string;
   isDone: boolean;
+  /** What was checked out of each repository, by its folder. */
+  commits?: Readonly<Record<string, string>>;
+}
+
+/** A repository as the set-up left it. */
+export interface CheckedOut {
+  folder: string;
+  commit: string;
 }
 
 const MARK_FILE = 'environment.json';
@@ -118,14 +127,15 @@ export class Environments {
     if (earlier !== undefined) await emptied(workspace);
     await writeMark(workspace, { digest, isDone: false });
     if (environment.image !== undefined) say(`the image ${environment.image} is recorded; this server runs no containers, so its own programs are used`);
-    const made = await this.make(environment, around);
-    if (made.ok) await writeMark(workspace, { digest, isDone: true });
+    const commits: Record<string, string> = {};
+    const made = await this.make(environment, around, (folder, commit) => (commits[folder] = commit));
+    if (made.ok) await writeMark(workspace, { digest, isDone: true, commits });
     return made;
   }
 
-  private async make({ repositories, setupCommands }: RunEnvironment, around: SetUpSurroundings): Promise<SetUp> {
+  private async make({ repositories, setupCommands }: RunEnvironment, around: SetUpSurroundings, onCheckedOut: (folder: string, commit: string) => void): Promise<SetUp> {
     for (const repository of repositories) {
-      const cloned = await this.cloned(repository, around);
+      const cloned = await this.cloned(repository, around, onCheckedOut);
       if (!cloned.ok) return cloned;
     }
     for (const [index, command] of setupCommands.entries()) {
@@ -139,14 +149,15 @@ export class Environments {
     return { ok: true };
   }
 
-  private async cloned(repository: RunRepository, around: SetUpSurroundings): Promise<SetUp> {
+  private async cloned(repository: RunRepository, around: SetUpSurroundings, onCheckedOut: (folder: string, commit: string) => void): Promise<SetUp> {
     const { url, access, branch } = repository;
     around.say(`fetching the repository ${url}`);
     try {
       return await this.parts.repositories.use(access, around.signal, async (copy) => {
         const commit = await copy.commitOf(branch);
         around.say(`cloning it into ${repository.folder} (${branch ?? 'the default branch'}, commit ${commit})`);
-        return this.outcomeOf(await around.run(...(await cloning(repository, copy, around.workspace))), `cloning the repository ${url}`);
+        onCheckedOut(repository.folder, commit);
+        return this.outcomeOf(await around.run(...(await cloning(repository, copy, commit, around.workspace))), `cloning the repository ${url}`);
       });
     } catch (error) {
       if (around.signal?.aborted === true) return { ok: false, ended: { kind: 'cancelled' } };
@@ -172,18 +183,19 @@ export class Environments {
   }
 }
 
-/** git in the run's own hands: nothing of the copy is linked to, no template or hook is run, and the copy may be somebody else's. */
-const GIT_CONFIG = '[safe]\n\tdirectory = *\n[core]\n\thooksPath = /dev/null\n[init]\n\ttemplateDir =\n[submodule]\n\trecurse = false\n[advice]\n\tdetachedHead = false\n';
-
-const CLONE = 'set -e; git clone --quiet --no-local ${4:+--branch "$4"} -- "$1" "$2"; exec git -C "$2" remote set-url origin "$3"';
+/** The branch may have moved since it was looked at; what is recorded is what is checked out. */
+const CLONE = [
+  'set -e',
+  'git clone --quiet --no-local ${4:+--branch "$4"} -- "$1" "$2"',
+  '[ "$(git -C "$2" rev-parse HEAD)" = "$5" ] || git -C "$2" reset --quiet --hard "$5"',
+  'exec git -C "$2" remote set-url origin "$3"',
+].join('\n');
 
 /** The command that clones a copy as the run's own user, and what it sees for that. */
-async function cloning({ url, branch = '', folder }: RunRepository, copy: RepositoryCopy, workspace: Workspace): Promise<Parameters<SetUpSurroundings['run']>> {
-  const config = join(workspace.folder, 'git-config');
-  await writeInput(config, GIT_CONFIG);
-  const command = ['/bin/sh', '-c', CLONE, 'clone', copy.folder, join(workspace.workspace, folder), url, branch];
-  const shown = [{ from: copy.folder, at: copy.folder, folder: true }, { from: config, at: config }];
-  return [command, { shown, own: { GIT_CONFIG_GLOBAL: config, GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0', GIT_ALLOW_PROTOCOL: 'file' } }];
+async function cloning({ url, branch = '', folder }: RunRepository, copy: RepositoryCopy, commit: string, workspace: Workspace): Promise<Parameters<SetUpSurroundings['run']>> {
+  const git = await runGit(workspace);
+  const command = ['/bin/sh', '-c', CLONE, 'clone', copy.folder, join(workspace.workspace, folder), url, branch, commit];
+  return [command, { shown: [{ from: copy.folder, at: copy.folder, folder: true }, ...git.shown], own: git.own }];
 }
 
 function thereAre(names: readonly string[]): string {
@@ -198,6 +210,12 @@ function shownCommand(command: string, secretValues: readonly string[]): string 
 function digestOf({ image, repositories, setupCommands }: RunEnvironment): string {
   const said = [image ?? null, repositories.map(({ url, branch = null, folder }) => [url, branch, folder]), setupCommands];
   return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+}
+
+/** What the set-up of a workspace checked out; nothing where none was made. Recorded where the run cannot write. */
+export async function checkedOut(workspace: Workspace): Promise<CheckedOut[]> {
+  const mark = await readMark(workspace);
+  return Object.entries((mark?.isDone === true ? mark.commits : undefined) ?? {}).map(([folder, commit]) => ({ folder, commit }));
 }
 
 async function readMark({ folder }: Workspace): Promise<Mark | undefined> {

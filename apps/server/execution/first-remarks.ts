@@ -1,5 +1,5 @@
 /** What a run's owner should know of the machine and the model before reading its result. reference: Built-in agent; contract 10. */
-import { BUILT_IN_HARNESS, modelChoice, type AmbientAgentConfig, type LaunchProfile } from '#runs';
+import { BUILT_IN_HARNESS, COMMAND_HARNESS, modelChoice, type AmbientAgentConfig, type LaunchProfile } from '#runs';
 import type { Config } from '../config.ts';
 import type { Ending } from '../store/runs.ts';
 import { missingGuarantees, type Sandbox } from './sandboxes.ts';
@@ -12,7 +12,16 @@ interface Fitted {
 
 /** Sentences for the beginning of a run's log; none on a machine where nothing is missing. */
 export function firstRemarks(fitted: Fitted, config: Config): string[] {
-  return [...isolation(fitted.sandbox), ...(isDemo(fitted, config) ? ['no model is configured: the demo model answers'] : [])];
+  return [...isolation(fitted.sandbox), ...(isDemo(fitted, config) ? ['no model is configured: the demo model answers'] : []), ...unheeded(fitted)];
+}
+
+/** What the run's configuration says and nothing here can heed. */
+function unheeded({ profile, config: { harness, computer_use_enabled: desktop } }: Fitted): string[] {
+  const isIgnored = harness?.reasoning_level !== undefined && profile?.id !== BUILT_IN_HARNESS;
+  return [
+    ...(isIgnored ? [`reasoning_level is not heeded: the harness ${profile?.id ?? COMMAND_HARNESS} has no such setting`] : []),
+    ...(desktop === true ? ['computer_use_enabled is not heeded: there is no desktop here'] : []),
+  ];
 }
 
 /** A run with the user of the service is no worse off where everything else is kept apart. */

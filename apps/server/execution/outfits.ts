@@ -1,6 +1,7 @@
 /** What one execution is fitted out with, found and checked before anything of it runs. contract 3 (AmbientAgentConfig), 10. */
+import type { McpServer } from '@agentclientprotocol/sdk';
 import {
-  BUILT_IN_HARNESS, COMMAND_HARNESS, confinementProblem, credentialProblem, hostPatternOfUrl, hostsAllowedBy, isInjectableEnvName, isInjectableValue, modelChoice, modelHostsOf, networkOf, tighter,
+  BUILT_IN_HARNESS, COMMAND_HARNESS, confinementProblem, credentialProblem, hostPatternOfUrl, HOW_TO_CONFIGURE_A_MODEL, hostsAllowedBy, isInjectableEnvName, isInjectableValue, modelChoice, modelHostsOf, networkOf, tighter,
   type AmbientAgentConfig, type EgressRules, type HostPattern, type LaunchProfile, type RunLimits, type ServerAgent, type Tier,
 } from '#runs';
 import type { Config } from '../config.ts';
@@ -8,6 +9,7 @@ import type { SecretReader } from '../secrets/reader.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
 import { decodePayload } from '../store/payload-bytes.ts';
 import type { ClaimedRun } from '../store/runs.ts';
+import { literalSecretsOf, mcpServersOf } from './agent-mcp-servers.ts';
 import { profileOf, type BuiltInAgent } from './agents.ts';
 import type { Environments, RunEnvironment } from './environments.ts';
 import { notInstalled, startable } from './profiles.ts';
@@ -27,6 +29,8 @@ export interface Outfit {
   secretValues: readonly string[];
   /** Variables of the harness itself. */
   own: Readonly<Record<string, string>>;
+  /** With the secrets that they name. */
+  mcpServers: readonly McpServer[];
   environment?: RunEnvironment;
   skill?: RunSkill;
   network: 'host' | EgressRules;
@@ -69,24 +73,27 @@ export function tierOf({ entryId }: ClaimedRun): Tier {
 }
 
 /** Throws SetupFailed for what its owner has to mend. */
-export async function fitOut(parts: OutfitParts, run: ClaimedRun): Promise<Outfit> {
+export async function fitOut(parts: OutfitParts, run: ClaimedRun, signal?: AbortSignal): Promise<Outfit> {
   const { config } = parts;
   const agentConfig = JSON.parse(run.agentConfig) as AmbientAgentConfig;
   const sandbox = await parts.sandbox;
   const wanted = profileFor(harnessOf(run.agentConfig), parts);
+  const wish = wanted?.id === BUILT_IN_HARNESS ? builtInProblem(agentConfig, config) : undefined;
+  if (wish !== undefined) throw new SetupFailed(wish);
   const tier = tierOf(run);
   const environment = await parts.environments.resolve(run.factoryUid, agentConfig.environment_id);
   const worker = bringsCommands(wanted && agentConfig, environment) ? 'agent' : workerOf(wanted, config);
   const problem = confinementProblem({ worker, tier, walls: sandbox.guarantees, allowUnsandboxed: config.allowUnsandboxed });
   if (problem !== undefined) throw new SetupFailed(problem);
   const profile = wanted && (await installed(wanted, config));
-  const skill = await parts.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders);
+  const skill = await parts.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
   const secrets = await secretsOf(parts.secrets, run.factoryUid, namesOf(agentConfig, environment));
   const missing = profile && credentialProblem(profile, secrets);
   if (missing !== undefined) throw new SetupFailed(missing);
   return {
-    config: agentConfig, profile, sandbox, tier, secrets, environment, skill, own: ownOf(profile, config, secrets),
-    secretValues: [...Object.values(secrets), ...(environment?.secretValues ?? []), ...secretsOfService(profile, config)],
+    config: agentConfig, profile, sandbox, tier, secrets, environment, skill, own: ownOf(profile, config, agentConfig, secrets),
+    mcpServers: profile === undefined ? [] : await mcpServersOf(agentConfig, secrets),
+    secretValues: [...Object.values(secrets), ...(environment?.secretValues ?? []), ...literalSecretsOf(agentConfig), ...secretsOfService(profile, config)],
     network: networkOf({
       operator: config.runNetwork, tier, automation: hostsAllowedBy(networkSaid(run)), models: modelHosts(profile, config), repositories: environment?.hosts ?? [],
     }),
@@ -104,6 +111,19 @@ function profileFor(harness: string, { builtInAgent, profiles }: OutfitParts): L
   throw new SetupFailed(`there is no harness ${JSON.stringify(harness)} here; choose one of ${known}, or leave it out; the operator of this service can add it (MILLWRIGHT_AGENT_PROFILES_FILE)`);
 }
 
+/** What the built-in agent has of reasoning. */
+const REASONING_LEVELS: readonly string[] = ['low', 'medium', 'high'];
+
+/** Why the agent that comes with the service cannot do what is asked of it: nothing may look as if another model had answered, or had thought harder. */
+function builtInProblem({ model_id: model, harness }: AmbientAgentConfig, { agentEnvironment }: Config): string | undefined {
+  if (model !== undefined && model !== DEMO_MODEL && modelChoice(agentEnvironment).kind === 'demo') {
+    return `the model ${JSON.stringify(model)} was asked for, and no model is configured here; leave model_id out to have the demo model, or let the operator ${HOW_TO_CONFIGURE_A_MODEL}`;
+  }
+  const reasoning = harness?.reasoning_level;
+  if (reasoning === undefined || REASONING_LEVELS.includes(reasoning)) return undefined;
+  return `the built-in agent has no reasoning_level ${JSON.stringify(reasoning)}; choose one of ${REASONING_LEVELS.join(', ')}, or leave it out`;
+}
+
 async function installed(profile: LaunchProfile, { searchPath }: Config): Promise<LaunchProfile> {
   if (profile.id === BUILT_IN_HARNESS) return profile;
   const found = await startable(profile, searchPath);
@@ -112,8 +132,9 @@ async function installed(profile: LaunchProfile, { searchPath }: Config): Promis
 }
 
 /** What the operator gives the harness; a run that brings credentials of its own uses those. */
-function ownOf(profile: LaunchProfile | undefined, { agentEnvironment }: Config, secrets: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  if (profile?.id === BUILT_IN_HARNESS) return agentEnvironment;
+function ownOf(profile: LaunchProfile | undefined, { agentEnvironment }: Config, { harness }: AmbientAgentConfig, secrets: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const reasoning = harness?.reasoning_level;
+  if (profile?.id === BUILT_IN_HARNESS) return { ...agentEnvironment, ...(reasoning === undefined ? {} : { MILLWRIGHT_AGENT_REASONING: reasoning }) };
   return Object.fromEntries(Object.entries(profile?.secretEnv ?? {}).filter(([name]) => !(name in secrets)));
 }
 
@@ -123,9 +144,9 @@ function secretsOfService(profile: LaunchProfile | undefined, { agentEnvironment
   return [...(key === undefined ? [] : [key]), ...Object.values(profile?.secretEnv ?? {})];
 }
 
-/** Commands of a request or a definition: an MCP server to be started, a step of a set-up. */
+/** Commands of a request or a definition: a step of a set-up, an MCP server to be started, or to be reached wherever they say. */
 function bringsCommands(agent: AmbientAgentConfig | undefined, environment: RunEnvironment | undefined): boolean {
-  return (environment?.setupCommands.length ?? 0) > 0 || Object.values(agent?.mcp_servers ?? {}).some((server) => (server as { command?: unknown }).command !== undefined);
+  return (environment?.setupCommands.length ?? 0) > 0 || Object.keys(agent?.mcp_servers ?? {}).length > 0;
 }
 
 /** Who gives the commands: the demo model only ever those of ours. */

@@ -49,6 +49,7 @@ it('adds agents and changes built-in ones, in YAML as in JSON; a key comes from 
       '    command: [/opt/house/agent, --acp]',
       '    modelVia: {flag: --model}',
       '    credentials: []',
+      '    auth: house-key',
       '    endpoints: ["*.example.com", "10.0.0.5:8000"]',
     ].join('\n'),
     'profiles.yaml',
@@ -59,7 +60,7 @@ it('adds agents and changes built-in ones, in YAML as in JSON; a key comes from 
   expect(opencode).toMatchObject({ command: builtIn?.command, install: builtIn?.install, secretEnv: { OPENAI_API_KEY: KEY }, env: { ...builtIn?.env, OPENAI_BASE_URL: 'https://models.example.com:8443/v1' } });
   expect(modelHostsOf(opencode)).toEqual([{ host: { kind: 'name', name: 'models.example.com' }, subdomains: false, ports: [8443] }]);
   expect(credentialProblem(opencode, {})).toBeUndefined();
-  expect(house).toMatchObject({ command: ['/opt/house/agent', '--acp'], modelVia: { kind: 'flag', flag: '--model' }, resume: 'none', concurrentPrompt: false, systemPromptVia: 'prefix' });
+  expect(house).toMatchObject({ command: ['/opt/house/agent', '--acp'], modelVia: { kind: 'flag', flag: '--model' }, resume: 'none', concurrentPrompt: false, systemPromptVia: 'prefix', auth: 'house-key' });
   expect(modelHostsOf(house)).toHaveLength(2);
   expect(profiles.map(({ id }) => id).sort()).toEqual([...LAUNCH_PROFILES.map(({ id }) => id), 'house'].sort());
 });

@@ -1,7 +1,7 @@
 /** Which coding agents of this machine can be started, where their programs lie, and what of the machine they read. reference: Running real coding agents. */
 import { open, realpath } from 'node:fs/promises';
 import { delimiter, isAbsolute } from 'node:path';
-import type { LaunchProfile } from '#runs';
+import { BUILT_IN_HARNESS, COMMAND_HARNESS, type LaunchProfile } from '#runs';
 import { findTools, isProgram } from './sandboxes-detection.ts';
 import { STANDARD_PATH } from './sandboxes.ts';
 
@@ -23,6 +23,12 @@ export async function agentsFound(profiles: readonly LaunchProfile[], searchPath
       return { id: profile.id, installed: path !== undefined, path, install: profile.install };
     }),
   );
+}
+
+/** What runs can name beside the profiles: the agent that comes with the service, and the operator's command if there is one. */
+export function ownAgents({ runCommand }: { runCommand?: readonly string[] }): AgentFound[] {
+  const builtIn = { id: BUILT_IN_HARNESS, installed: true, install: 'it comes with the service' };
+  return runCommand === undefined ? [builtIn] : [builtIn, { id: COMMAND_HARNESS, installed: true, install: 'set MILLWRIGHT_RUN_COMMAND' }];
 }
 
 /** The profile as it can be started here: its program by its absolute path, with what that reads. Undefined: it is not installed. */

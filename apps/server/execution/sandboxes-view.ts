@@ -146,7 +146,8 @@ function withParents(mounts: readonly Mount[]): Mount[] {
   const made = new Set<string>();
   return mounts.flatMap((mount) => {
     const parents = parentsOf(mount.at).filter((path) => !made.has(path));
-    for (const path of parents) made.add(path);
+    // What is bound already is not to be made: something may be shown inside of it.
+    for (const path of [...parents, ...(mount.kind === 'bind' && mount.folder ? [mount.at] : [])]) made.add(path);
     return [...parents.map((at): Mount => ({ kind: 'folder', at })), mount];
   });
 }

@@ -1,6 +1,8 @@
 /** What keeps a run away from the machine it runs on, and which of that holds here. contract 10; reference: agent protocol, Sandbox. */
 import type { Owner, Workspace } from './workspaces.ts';
 
+export { isConfining } from '#runs';
+
 export type SandboxKind = 'bubblewrap' | 'pid-namespace' | 'bare';
 
 /** `none`: not even loopback reaches the service; `host`: the network of the machine as it is. */
@@ -99,12 +101,4 @@ export function missingGuarantees(guarantees: Guarantees): string[] {
     [guarantees.uid, 'runs have the user of the service'],
   ];
   return words.filter(([held]) => !held).map(([, missing]) => missing);
-}
-
-/**
- * Whether commands that come from an API, a repository or a payload may run in it. The service's user is tolerated:
- * what that user could do to the service needs files, processes or network in common. contract 10.
- */
-export function isConfining(guarantees: Guarantees): boolean {
-  return guarantees.processes && guarantees.files && guarantees.network;
 }

@@ -41,13 +41,13 @@ export class Skills {
     this.parts = parts;
   }
 
-  /** Undefined where a run names none. `folders`: where its files will be put. The commit that it was read at is stored. Throws SetupFailed. */
-  async resolve(run: SkillUser, skillSpec: string | undefined, folders: readonly string[] = []): Promise<RunSkill | undefined> {
+  /** Undefined where a run names none. `folders`: where its files will be put. The commit that it was read at is stored. Throws SetupFailed; AbortError when the signal says so. */
+  async resolve(run: SkillUser, skillSpec: string | undefined, folders: readonly string[] = [], signal?: AbortSignal): Promise<RunSkill | undefined> {
     if (skillSpec === undefined) return undefined;
     if (run.factoryUid === undefined) throw new SetupFailed(`the skill ${JSON.stringify(skillSpec)} cannot be found: skills are looked up for a factory, and this run has none; name its factory (factory_uid)`);
     const { name } = namedSkill(skillSpec);
     if (!isSkillFolderName(name)) throw new SetupFailed(`the skill ${JSON.stringify(skillSpec)} has no name that a folder can have`);
-    const { files, commit } = skillSpec.includes(':') ? await this.ofRepository(run.factoryUid, skillSpec) : await this.ofFactory(run.factoryUid, skillSpec);
+    const { files, commit } = skillSpec.includes(':') ? await this.ofRepository(run.factoryUid, skillSpec, signal) : await this.ofFactory(run.factoryUid, skillSpec);
     const text = textOf(files.find(({ path }) => path === SKILL_FILE)?.content, skillSpec);
     await this.parts.resources.noteSkillCommit(run, commit);
     const told = toldFiles(files.map(({ path }) => path).filter((path) => path !== SKILL_FILE), folders[0] && `${folders[0]}/${name}`);
@@ -65,7 +65,7 @@ export class Skills {
   }
 
   /** One of a repository: the factory's own if that is named, else one at the forge. */
-  private async ofRepository(factoryUid: string, skillSpec: string): Promise<RepositorySkill> {
+  private async ofRepository(factoryUid: string, skillSpec: string, signal?: AbortSignal): Promise<RepositorySkill> {
     const rights = await rightsOf(factoryUid, this.parts);
     const { owner, name, place } = skillAtRepository(skillSpec);
     const isOwn = isRepository(rights, owner, name);
@@ -75,7 +75,7 @@ export class Skills {
     if (isOwn && source === undefined) throw new SetupFailed(`the skill ${JSON.stringify(skillSpec)} is of a repository on this machine; name a skill of the factory by its name alone`);
     if (!isOwn && rights.forge === undefined) throw new SetupFailed(`the skill ${JSON.stringify(skillSpec)} cannot be found: nothing says where ${owner}/${name} is; set MILLWRIGHT_FORGE_URL`);
     const access = await rights.accessTo(isOwn && source !== undefined ? source.address.url : `${rights.forge}/${owner}/${name}`);
-    return this.parts.repositories.use(access, undefined, async (copy) => {
+    return this.parts.repositories.use(access, signal, async (copy) => {
       const commit = await copy.commitOf(isOwn ? source?.branch : undefined);
       return copy.look((session) => readSkillFiles(session, { gitDir: copy.folder, commit }, place, skillSpec));
     });

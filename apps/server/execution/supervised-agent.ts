@@ -1,5 +1,5 @@
 /** The agent of one execution with everything around it: the desk for its questions, follow-ups with their files, what was said before. contract 3 (Follow-up). */
-import { IDLE_MINUTES } from '#runs';
+import { IDLE_MINUTES, isConfining } from '#runs';
 import type { AttachmentStore } from '../store/attachments.ts';
 import type { Task } from '../store/run-tasks.ts';
 import type { AgentReports } from './agent-artifacts.ts';
@@ -24,9 +24,9 @@ export interface SupervisedAgentParts extends SupervisionParts {
 /** Undefined: no agent, but a command works on it. */
 export function supervisedAgent(parts: SupervisedAgentParts): AgentExecution | undefined {
   const { run, histories, nowMs, told, reports, task, workspace, log } = parts;
-  const { profile, config, skill, own, secretValues, tier } = parts.outfit;
+  const { profile, config, skill, own, secretValues, tier, mcpServers } = parts.outfit;
   return profile && agentExecution({
-    profile, workspace, config, skill, task, environment: own, secretValues, nowMs, reports, usage: told.usage,
+    profile, workspace, config, skill, mcpServers, task, environment: own, secretValues, nowMs, reports, usage: told.usage,
     isAsking: run.interactive && tier === 'standard',
     hasPast: run.epoch > 1 || run.conversationId !== run.runId,
     desk: deskOf(parts),
@@ -62,9 +62,9 @@ async function takenFollowups({ run, runs, attachments, told, workspace, mayGoOn
   return task;
 }
 
-function deskOf({ run, permissions, nowMs, newId, tell, log, told, outfit: { config, tier, secretValues } }: SupervisedAgentParts): PermissionDesk {
+function deskOf({ run, permissions, nowMs, newId, tell, log, told, outfit: { config, tier, secretValues, sandbox } }: SupervisedAgentParts): PermissionDesk {
   return permissionDesk({
-    store: permissions, claim: run, situation: { tier, interactive: run.interactive, idleMinutes: config.idle_timeout_minutes ?? IDLE_MINUTES }, secretValues, nowMs, newId,
+    store: permissions, claim: run, situation: { tier, isConfined: isConfining(sandbox.guarantees), interactive: run.interactive, idleMinutes: config.idle_timeout_minutes ?? IDLE_MINUTES }, secretValues, nowMs, newId,
     onEvent: (event) => told.push(event),
     flush: () => told.flush(),
     insist: (write) => told.persist(write),

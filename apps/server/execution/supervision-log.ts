@@ -19,6 +19,8 @@ export interface SupervisionLogParts {
   isLost(): boolean;
   /** The store says that the run is ours no longer. */
   onLost(): void;
+  /** What could not be written by now is left to whoever takes the run over: the service stops. */
+  isTooLate(): boolean;
 }
 
 export class SupervisionLog {
@@ -77,13 +79,14 @@ export class SupervisionLog {
     this.events.length = 0;
   }
 
-  /** Writes something however long the database is away, unless the run is taken from us: then undefined. */
-  async persist<T>(write: () => Promise<T>): Promise<T | undefined> {
+  /** Writes something however long the database is away; undefined when the run is taken from us, or an attempt failed and it is not wanted any more. */
+  async persist<T>(write: () => Promise<T>, isWanted = (): boolean => true): Promise<T | undefined> {
     while (!this.parts.isLost()) {
       try {
         return await write();
       } catch (error) {
         this.parts.log.fault('something of an execution could not be written yet', error, { run_id: this.parts.run.runId });
+        if (!isWanted() || this.parts.isTooLate()) return undefined;
         await sleep(PERSIST_AGAIN_MS);
       }
     }

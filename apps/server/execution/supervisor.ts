@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterHandOver, BUILT_IN_HARNESS, mayRunOn, overTime } from '#runs';
 import type { Log } from '../log.ts';
+import { StoreFault } from '../store/faults.ts';
 import type { ArtifactStore } from '../store/artifacts.ts';
 import type { AttachmentStore } from '../store/attachments.ts';
 import type { PermissionStore } from '../store/permissions.ts';
@@ -19,6 +20,7 @@ import { firstRemarks, withModelRemark } from './first-remarks.ts';
 import { keepArtifacts } from './kept-artifacts.ts';
 import { lastLines } from './last-lines.ts';
 import { fitOut, harnessOf, SetupFailed, type Outfit, type OutfitParts } from './outfits.ts';
+import { leaveDiffs } from './repository-diffs.ts';
 import { ownerOf } from './sandboxes.ts';
 import { filesOf, supervisedAgent } from './supervised-agent.ts';
 import { SupervisionLog } from './supervision-log.ts';
@@ -28,8 +30,12 @@ import { prepareWorkspace, putInputs, type Workspace } from './workspaces.ts';
 const LOOK_MS = 2_000;
 /** The log is written in batches of this age. */
 const LOG_MS = 200;
+/** Milliseconds that a timer can count. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Output kept of one execution; the middle of more is dropped. */
 const OUTPUT_BYTES_MAX = 4 * 1_048_576;
+/** Output kept of a step of a set-up whose earlier steps have written all that is kept of them together. */
+const SETUP_OUTPUT_BYTES_MIN = 16_384;
 
 /** The command that runs when the operator configured none. */
 export const EXAMPLE_COMMAND = ['/bin/sh', fileURLToPath(new URL('./example-agent.sh', import.meta.url))];
@@ -72,13 +78,24 @@ export class Supervision {
   private command: RunningCommand | undefined;
   private looking = false;
   private lost = false;
-  /** The service stops: what is interrupted goes back to the queue. */
-  private handingOver = false;
+  /** Monotonic time from which on the service stops: what is interrupted goes back to the queue. */
+  private handingOverAtMs: number | undefined;
+  /** Nobody waits for what ends politely. */
+  private isHurried = false;
+  /** The store may have carried out what it did not answer: only giving the run back fits both. */
+  private isUnsure = false;
+  /** What the run is for was begun. */
+  private hasWorked = false;
+  /** Set-up and work together took all the time that there is. */
+  private isTimeOver = false;
+  private deadline: NodeJS.Timeout | undefined;
   /** The work is done and only its end is to be written: nothing of ours could run beside a new owner. */
   private over = false;
   /** Monotonic time from which on the lease certainly holds. */
   private renewedAtMs: number;
   private endedFor: EndedFor | undefined;
+  /** Characters that the steps of the set-up have written. */
+  private setUpOutput = 0;
   /** Aborted when the run is to be ended: what the service itself does for it ends, too. */
   private readonly stopping = new AbortController();
   private readonly reports = agentReports();
@@ -89,7 +106,7 @@ export class Supervision {
   constructor(parts: SupervisionParts) {
     this.parts = parts;
     this.renewedAtMs = parts.claimedAtMs;
-    this.told = new SupervisionLog({ ...parts, isLost: () => this.lost, onLost: () => this.loseClaim(CLAIM_GONE) });
+    this.told = new SupervisionLog({ ...parts, isLost: () => this.lost, onLost: () => this.loseClaim(CLAIM_GONE), isTooLate: () => this.isTooLate() });
     this.done = this.execute();
   }
 
@@ -108,15 +125,16 @@ export class Supervision {
   endFor(message: string, errorCode = 'resource_unavailable'): void {
     this.endedFor ??= { message, errorCode };
     this.stopping.abort();
-    // What is over its budget is not given time to spend more.
-    void (errorCode === 'budget_exceeded' ? this.command?.kill() : this.command?.cancel());
+    this.endCommand();
   }
 
   /** The service stops: ends the processes, `atOnce` without a grace, and gives the run back to whoever claims it next. */
   handOver(atOnce = false): void {
-    this.handingOver = true;
+    if (this.handingOverAtMs === undefined && this.agent !== undefined && !this.over) this.told.say({ text: STOPPING });
+    this.handingOverAtMs ??= performance.now();
+    this.isHurried ||= atOnce;
     this.stopping.abort();
-    void (atOnce ? this.command?.kill() : this.command?.cancel(STOPPING));
+    this.endCommand();
   }
 
   private async execute(): Promise<void> {
@@ -127,32 +145,38 @@ export class Supervision {
       await this.told.flush();
       if (ending === GIVEN_UP || this.lost) return;
       // What had ended by itself has ended, and is written as it did.
-      if (this.handingOver && ending.state === 'CANCELLED') await this.handBack();
+      if ((this.isHandingOver() || this.isUnsure) && ending.state === 'CANCELLED') await this.handBack();
       else await this.finish(ending);
     } catch (error) {
       this.parts.log.fault('an execution could not be written down', error, { run_id: this.parts.run.runId });
     } finally {
       timers.forEach((timer) => clearInterval(timer));
+      clearTimeout(this.deadline);
     }
   }
 
   private async attempt(): Promise<Ending | typeof GIVEN_UP> {
     const { run, runs } = this.parts;
     try {
-      if (!(await runs.prepare(run))) return GIVEN_UP;
-      const outfit = await fitOut(this.parts, run);
+      const prepared = await this.insist(() => runs.prepare(run));
+      if (prepared?.answer === false && !prepared.isRepeated) return GIVEN_UP;
+      if (prepared?.answer !== true) return this.endedBefore(prepared?.isRepeated);
+      this.beginToCount();
+      const outfit = await this.outfit();
+      if (outfit === undefined) return this.endedBefore();
       for (const text of firstRemarks(outfit, this.parts.config)) this.told.say({ text });
       const refusal = await this.refusal();
-      if (refusal !== undefined) return (await runs.begin(run)) === undefined ? cancelledFirst() : overspent(refusal); // what was asked is answered by this end
+      if (refusal !== undefined) return (await this.begin()).ending ?? overspent(refusal); // what was asked is answered by this end
       const workspace = await this.madeWorkspace(outfit);
       const setUp = await this.setUp(outfit, workspace);
       if (!setUp.ok) return 'ended' in setUp ? this.toEnding(setUp.ended, undefined, outfit) : unready(setUp.message);
-      if (this.handingOver) return cancelledFirst();
-      const task = await runs.begin(run);
-      if (task === undefined) return cancelledFirst();
+      if (this.isHandingOver() || this.isTimeOver) return this.endedBefore();
+      const { task, ending } = await this.begin();
+      if (task === undefined) return ending;
       this.parts.tell(run.runId);
       await this.hand(task, workspace, outfit);
       const { end, turn } = await this.work(task, workspace, outfit);
+      await leaveDiffs({ end, workspace, runId: run.runId, log: this.parts.log, signal: this.stopping.signal, say: (text) => this.told.say({ text }), run: (spec) => this.finished({ ...this.commandSpec(outfit, workspace), ...spec }) });
       this.over = true;
       await this.told.flush(); // whoever watches sees the last words before we look for files
       if (!this.lost) await keepArtifacts({ ...this.parts, told: this.told, reports: this.reports, workspace, secretValues: outfit.secretValues });
@@ -160,15 +184,63 @@ export class Supervision {
     } catch (error) {
       await this.command?.cancel(); // whatever failed: nothing of it may go on unsupervised
       if (error instanceof SetupFailed) return unready(error.message);
+      if (this.stopping.signal.aborted && error instanceof Error && error.name === 'AbortError') return this.endedBefore();
       this.parts.log.fault('an execution failed inside the service', error, { run_id: run.runId });
       return { state: 'ERROR', message: 'the service failed while it ran this; its log has the details', errorCode: 'internal_error', retryable: true };
     }
   }
 
+  /** Everything that the run needs; undefined: it was ended while the store did not answer. */
+  private async outfit(): Promise<Outfit | undefined> {
+    return (await this.insist(() => fitOut(this.parts, this.parts.run, this.stopping.signal)))?.answer;
+  }
+
+  /** Takes what is to be done; else the end of this execution. */
+  private async begin(): Promise<{ task: Task; ending?: undefined } | { task?: undefined; ending: Ending }> {
+    const begun = await this.insist(() => this.parts.runs.begin(this.parts.run));
+    if (begun?.answer !== undefined) return { task: begun.answer };
+    return { ending: this.endedBefore(begun?.isRepeated) };
+  }
+
+  /**
+   * Asks the store until it can answer, for as long as the run is ours and wanted. `isRepeated`: an attempt before this one may have been
+   * carried out, with its answer lost on the way. Throws what another attempt would not mend.
+   */
+  private async insist<T>(ask: () => Promise<T>, isWanted = (): boolean => true): Promise<{ answer: T; isRepeated: boolean } | undefined> {
+    let attempts = 0;
+    const asked = await this.told.persist(async () => {
+      attempts += 1;
+      try {
+        return { answer: await ask(), isRepeated: attempts > 1 };
+      } catch (fault) {
+        if (fault instanceof StoreFault && fault.kind !== 'broken') throw fault;
+        return { fault };
+      }
+    }, () => isWanted() && !this.stopping.signal.aborted);
+    if (asked !== undefined && 'fault' in asked) throw asked.fault;
+    return asked;
+  }
+
+  /** Set-up and work have one time together. */
+  private beginToCount(): void {
+    this.deadline = setTimeout(() => {
+      if (this.stopping.signal.aborted) return; // it is being ended already
+      this.isTimeOver = true;
+      this.stopping.abort();
+      this.endCommand();
+    }, Math.min(this.timeMs(), TIMER_MS_MAX));
+  }
+
+  /** Milliseconds of wall-clock time of one execution. */
+  private timeMs(): number {
+    return (runBounds(this.parts.config, this.parts.run).minutes?.value ?? Number.POSITIVE_INFINITY) * 60_000;
+  }
+
   /** Begins to count; answers why the run may not go on, because of what it has used before. */
   private async refusal(): Promise<string | undefined> {
     const { run, runs, config } = this.parts;
-    this.told.usage = runUsage({ stored: await runs.usage(run.runId), bounds: runBounds(config, run), onOver: (message) => this.endFor(message, 'budget_exceeded') });
+    const stored = await this.insist(() => runs.usage(run.runId));
+    this.told.usage = runUsage({ stored: stored?.answer, bounds: runBounds(config, run), onOver: (message) => this.endFor(message, 'budget_exceeded') });
     return this.told.usage.refusal();
   }
 
@@ -188,8 +260,13 @@ export class Supervision {
       say: (text) => this.told.say({ text }),
       run: async (command, more) => {
         const told = lastLines();
-        const spec = this.commandSpec(outfit, workspace, (text) => told.take(text));
-        const end = await this.finished({ ...spec, ...more, command, operatorWords: [], prompt: '', deadlineMs: this.parts.config.setupTimeoutMs, env: { ...spec.env, ...more?.env } });
+        const spec = this.commandSpec(outfit, workspace, (text) => {
+          this.setUpOutput += text.length;
+          told.take(text);
+        });
+        // All of a set-up together has what one command has.
+        const outputBytesMax = Math.max(SETUP_OUTPUT_BYTES_MIN, OUTPUT_BYTES_MAX - this.setUpOutput);
+        const end = await this.finished({ ...spec, ...more, outputBytesMax, command, operatorWords: [], prompt: '', deadlineMs: this.parts.config.setupTimeoutMs, env: { ...spec.env, ...more?.env } });
         return { end, lastLines: told.text() };
       },
     });
@@ -202,7 +279,8 @@ export class Supervision {
   /** The agent, or the command, does what it was given. */
   private async work(task: Task, workspace: Workspace, outfit: Outfit): Promise<{ end: CommandEnd; turn?: TurnEnd }> {
     const { run, config, builtInAgent } = this.parts;
-    const agent = (this.agent = supervisedAgent({ ...this.parts, told: this.told, reports: this.reports, outfit, workspace, task, mayGoOn: () => !this.handingOver && this.endedFor === undefined }));
+    const agent = (this.agent = supervisedAgent({ ...this.parts, told: this.told, reports: this.reports, outfit, workspace, task, mayGoOn: () => !this.stopping.signal.aborted }));
+    this.hasWorked = true;
     const end = await this.finished({
       ...this.commandSpec(outfit, workspace),
       command: config.runCommand ?? EXAMPLE_COMMAND,
@@ -210,7 +288,7 @@ export class Supervision {
       readOnly: outfit.profile?.id === BUILT_IN_HARNESS ? builtInAgent.readOnly : (outfit.profile?.readOnly ?? []),
       told: { mode: task.mode, interactive: run.interactive, conversationId: run.conversationId, parentRunId: run.parentRunId },
       prompt: task.prompt,
-      deadlineMs: deadlineMs(outfit),
+      deadlineMs: Number.POSITIVE_INFINITY, // the time of the whole execution counts
     });
     return { end, turn: agent?.ended() };
   }
@@ -229,25 +307,63 @@ export class Supervision {
 
   /** Runs one command of this execution to its end; a cancel, a loss or a deadline ends it. */
   private async finished(spec: CommandSpec): Promise<CommandEnd> {
-    const { run, runs } = this.parts;
-    if (this.lost || this.handingOver) return { kind: 'cancelled' };
+    if (this.stopping.signal.aborted) return { kind: 'cancelled' };
     const command = await startCommand(spec);
     this.command = command;
-    if (command.identity !== undefined && !(await runs.noteProcess(run, JSON.stringify(command.identity), spec.sandbox.kind))) this.loseClaim(CLAIM_GONE);
-    if (this.lost) await command.kill();
-    else if (this.handingOver || this.endedFor !== undefined) await command.cancel(this.handingOver ? STOPPING : undefined);
+    if (this.stopping.signal.aborted) this.endCommand();
+    const noted = this.note(command, spec.sandbox.kind);
+    noted.catch(() => command.cancel()); // nothing goes on that nobody could find
     this.look(); // a cancel may have come while we were starting
     const end = await command.finished;
+    await noted;
     this.heedLease(); // it may have been ended by whoever took the run over
     return end;
+  }
+
+  /** Remembers which process it is, for whoever takes the run over; until then it is ours alone to end. */
+  private async note({ identity, finished }: RunningCommand, sandbox: string): Promise<void> {
+    if (identity === undefined) return;
+    const { run, runs } = this.parts;
+    let hasEnded = false;
+    void finished.then(() => (hasEnded = true));
+    const noted = await this.insist(() => runs.noteProcess(run, JSON.stringify(identity), sandbox), () => !hasEnded);
+    if (noted?.answer === false) this.loseClaim(CLAIM_GONE);
+  }
+
+  /**
+   * Ends what runs, as its reason wants it. An agent that is handed over is not asked: it would keep in its session that somebody refused
+   * or cancelled what nobody did, and the next execution goes on with that session.
+   */
+  private endCommand(): void {
+    // What is over its budget is not given time to spend more.
+    const isAtOnce = this.lost || this.isHurried || this.endedFor?.errorCode === 'budget_exceeded' || (this.isHandingOver() && this.agent !== undefined);
+    void (isAtOnce ? this.command?.kill() : this.command?.cancel(this.whyEnded()));
+  }
+
+  /** For the run's log; undefined: nobody but who asked for it. */
+  private whyEnded(): string | undefined {
+    if (this.isHandingOver()) return STOPPING;
+    return this.isTimeOver ? `the deadline of ${Math.round(this.timeMs() / 1_000)} s is over` : undefined;
+  }
+
+  /** The end of an execution that was ended before its work had begun. `isUnsure`: the store may have it as begun. */
+  private endedBefore(isUnsure = false): Ending {
+    if (this.endedFor !== undefined) return { state: 'FAILED', ...this.endedFor, retryable: false };
+    if (this.isTimeOver) return this.outOfTime();
+    this.isUnsure ||= isUnsure;
+    return { state: 'CANCELLED', message: 'cancelled before it started' };
+  }
+
+  private outOfTime(): Ending {
+    const message = overTime(runBounds(this.parts.config, this.parts.run));
+    return message === undefined ? toEnding({ kind: 'deadline' }, this.timeMs()) : overspent(message);
   }
 
   /** What the agent said of its turn, unless its process ended for a reason of ours or could not begin. */
   private toEnding(end: CommandEnd, turn: TurnEnd | undefined, outfit: Outfit): Ending {
     if (this.endedFor !== undefined) return { state: 'FAILED', ...this.endedFor, retryable: false };
-    const outOfTime = end.kind === 'deadline' ? overTime(runBounds(this.parts.config, this.parts.run)) : undefined;
-    if (outOfTime !== undefined) return overspent(outOfTime);
-    return turn === undefined || (end.kind !== 'exited' && end.kind !== 'signalled') ? toEnding(end, deadlineMs(outfit)) : withModelRemark(toTurnEnding(turn), outfit, this.parts.config);
+    if (this.isTimeOver && end.kind === 'cancelled') return this.outOfTime();
+    return turn === undefined || (end.kind !== 'exited' && end.kind !== 'signalled') ? toEnding(end, this.timeMs()) : withModelRemark(toTurnEnding(turn), outfit, this.parts.config);
   }
 
   private async renew(): Promise<void> {
@@ -260,7 +376,7 @@ export class Supervision {
       // Not waited for: a command that takes its time to end is still ours, and its lease is to be renewed.
       if (!renewed.cancelRequested) return;
       this.stopping.abort();
-      void this.command?.cancel();
+      this.endCommand();
     } catch (error) {
       log.fault('a lease could not be renewed', error, { run_id: run.runId });
     }
@@ -277,7 +393,7 @@ export class Supervision {
     if (this.lost) return;
     this.lost = true;
     this.stopping.abort();
-    void this.command?.kill();
+    this.endCommand();
     this.told.forget();
     if (!this.over) this.parts.log.warn(why, { run_id: this.parts.run.runId, epoch: this.parts.run.epoch });
   }
@@ -288,6 +404,7 @@ export class Supervision {
     const harness = harnessOf(run.agentConfig);
     await this.told.persist(async () => {
       const isGiven = await runs.handBack(run, (state) => {
+        if (!this.hasWorked) return 'requeue';
         const decision = afterHandOver({ state, harness, restartable: config.runRestartable, cancelRequested: false });
         return decision.next === 'requeue' ? 'requeue' : STOPPED_COMMAND;
       });
@@ -302,11 +419,17 @@ export class Supervision {
     await this.told.persist(() => runs.finish(run, ending));
     tell(run.runId);
   }
-}
 
-/** Milliseconds of wall-clock time of one execution. */
-function deadlineMs({ limits }: Outfit): number {
-  return (limits.minutes ?? Number.POSITIVE_INFINITY) * 60_000;
+  private isHandingOver(): boolean {
+    return this.handingOverAtMs !== undefined;
+  }
+
+  /** A service that stops waits for its database as long as the run is safely its own; then whoever takes the run over decides. */
+  private isTooLate(): boolean {
+    if (this.handingOverAtMs === undefined) return false;
+    const [nowMs, { leaseMs }] = [performance.now(), this.parts];
+    return this.isHurried || !mayRunOn(nowMs - this.handingOverAtMs, leaseMs) || !mayRunOn(nowMs - this.renewedAtMs, leaseMs);
+  }
 }
 
 function unready(message: string): Ending {
@@ -320,8 +443,4 @@ const STOPPED_COMMAND: Ending = {
 
 function overspent(message: string): Ending {
   return { state: 'FAILED', message, errorCode: 'budget_exceeded', retryable: false };
-}
-
-function cancelledFirst(): Ending {
-  return { state: 'CANCELLED', message: 'cancelled before it started' };
 }

@@ -28,6 +28,12 @@ export class DiskWatch {
     return this.low;
   }
 
+  /** Looks first: for who has just made room. */
+  async isLowNow(): Promise<boolean> {
+    await this.look();
+    return this.low;
+  }
+
   private async look(): Promise<void> {
     try {
       const { bavail, bsize } = await statfs(this.folder);

@@ -179,6 +179,10 @@ export interface Profile {
         Variable
       ];
   /**
+   * ID of the method of authentication that is chosen where the agent offers it; without it the agent finds its credentials by itself.
+   */
+  auth?: string;
+  /**
    * Session mode in which it works without asking.
    */
   mode?: string;
