@@ -241,7 +241,7 @@ describe('what cannot be had', () => {
     { environment: 'ungranted', says: ['hook-token', 'granted to this factory for git'], why: 'a secret that is not for git' },
     { environment: 'overssh', says: ['MILLWRIGHT_GIT_KNOWN_HOSTS_FILE'], why: 'a host whose key nobody knows' },
     { environment: 'taken', says: ['"artifacts"'], why: 'a folder of the run itself' },
-    { environment: 'buidl', says: ['no environment "buidl"', 'again, branch, build'], why: 'a name that is not declared' },
+    { environment: 'buidl', says: ['no environment "buidl"', 'again, branch, brief, build'], why: 'a name that is not declared' },
   ])('fails with what to do: $why', async ({ environment, says }) => {
     const message = await failing(environment);
     for (const said of says) expect(message).toContain(said);

@@ -8,6 +8,8 @@ import { SetupFailed } from './setup-failed.ts';
 
 /** How the service reads one repository. */
 export interface RepositoryAccess {
+  /** For whom it is read. */
+  factoryUid: string;
   address: GitAddress;
   /** Port and all: what a run may reach of it, too. */
   host: HostPattern;
@@ -53,10 +55,10 @@ export async function rightsOf(factoryUid: string, { config, factories, secrets 
       const own = source?.address.host === address.host && source.address.protocol === address.protocol ? source.credentialSecret : undefined;
       const name = credentialSecret ?? own;
       if (address.protocol === 'ssh') requireSsh(address, config.gitKnownHostsFile, name);
-      if (name === undefined) return { address, host, publicOnly: !isNamed };
+      if (name === undefined) return { factoryUid: factory.uid, address, host, publicOnly: !isNamed };
       // Whoever may write a file of the factory could send the credential anywhere else.
       if (!isNamed) throw new SetupFailed(`the secret ${name} is not sent to ${address.host}: credentials go only to the host of the factory's own source, of MILLWRIGHT_FORGE_URL, or one that the operator lists in MILLWRIGHT_RUN_ALLOW_HOSTS`);
-      return { address, host, publicOnly: false, credential: { identity: `${factory.uid} ${name}`, value: await valueOf(name) } };
+      return { factoryUid: factory.uid, address, host, publicOnly: false, credential: { identity: `${factory.uid} ${name}`, value: await valueOf(name) } };
     },
   };
 }

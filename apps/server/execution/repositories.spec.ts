@@ -1,8 +1,12 @@
 /** Bare copies of repositories: shared, repaired, swept, and never of a place inside. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hostPatternOfUrl, type HostPattern } from '#runs';
+import { eventually } from '../../../test/support/service.ts';
 import { startGitServer, type GitServer, type TestRepository } from '../../../test/support/git-server.ts';
 import { checkGitUrl } from '../sync/sources/git-urls.ts';
 import { Repositories } from './repositories.ts';
@@ -15,6 +19,8 @@ let dataDir: string;
 let nowMs: number;
 let diskLow: boolean;
 let repositories: Repositories;
+/** Undefined: `diskLow` says it. */
+let lowWhile: (() => boolean) | undefined;
 
 beforeAll(async () => {
   git = await startGitServer();
@@ -27,7 +33,8 @@ afterAll(() => git.close());
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'repositories-'));
   [nowMs, diskLow] = [Date.now(), false];
-  repositories = new Repositories({ config: { dataDir, gitCaFile: git.caFile, searchPath: process.env['PATH'], setupTimeoutMs: 20_000 }, isDiskLow: () => diskLow, nowMs: () => nowMs });
+  lowWhile = undefined;
+  repositories = made();
   git.fault = undefined;
   git.forget();
 });
@@ -36,8 +43,10 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 function access(more: Partial<RepositoryAccess> = {}, url = git.urlOf('acme/app')): RepositoryAccess {
   const verdict = checkGitUrl(url, false);
   if (!verdict.ok) throw new Error(verdict.message);
-  return { address: verdict.address, host: hostPatternOfUrl(verdict.address.url) as HostPattern, publicOnly: false, ...more };
+  return { factoryUid: 'fac_a', address: verdict.address, host: hostPatternOfUrl(verdict.address.url) as HostPattern, publicOnly: false, ...more };
 }
+const made = (more: { runDiskBytesMax?: number; setupTimeoutMs?: number } = {}): Repositories =>
+  new Repositories({ config: { dataDir, gitCaFile: git.caFile, searchPath: process.env['PATH'], setupTimeoutMs: 20_000, ...more }, isDiskLow: () => lowWhile?.() ?? diskLow, nowMs: () => nowMs });
 const copies = (): string[] => (existsSync(join(dataDir, 'repositories')) ? readdirSync(join(dataDir, 'repositories')) : []);
 const commitOf = (branch?: string, more?: Partial<RepositoryAccess>): Promise<string> => repositories.use(access(more), undefined, (copy) => copy.commitOf(branch));
 
@@ -142,4 +151,96 @@ describe('a fetch', () => {
     await expect(commitOf()).rejects.toThrow('disk');
     expect(git.requests).toEqual([]);
   });
+});
+
+describe('room', () => {
+  it('is kept by a bound for each copy, which may not pass it the next time either', async () => {
+    git.createRepository('acme/big').commit({ 'big.bin': randomBytes(9 * 1_048_576).toString('base64') });
+    const use = (): Promise<string> => repositories.use(access({}, git.urlOf('acme/big')), undefined, (copy) => copy.commitOf(undefined));
+    await use();
+    repositories = made({ runDiskBytesMax: 4 * 1_048_576 });
+    await expect(use()).rejects.toThrow(/acme\/big is too large: \d+ MB of it had come; a repository may take at most 4 MB \(MILLWRIGHT_RUN_DISK_MB\)/);
+    expect(copies()).toEqual([]);
+    await expect(use()).rejects.toThrow('too large');
+    expect(copies()).toEqual([]);
+    expect(await commitOf()).toBe(repository.tip());
+  }, 60_000);
+
+  it('is made by copies that nobody uses, the least recently used first and no more than needed', async () => {
+    for (const name of ['one', 'two', 'three']) {
+      git.createRepository(`room/${name}`).commit({ 'file.txt': name });
+      await repositories.use(access({}, git.urlOf(`room/${name}`)), undefined, () => Promise.resolve());
+      nowMs += 60_000;
+    }
+    const [before, first] = [copies(), access({}, git.urlOf('room/one'))];
+    lowWhile = () => copies().length > 2;
+    await repositories.use(first, undefined, async ({ folder }) => {
+      utimesSync(join(folder, 'millwright-used'), 0, 0); // the oldest of all, and yet in use
+      lowWhile = () => copies().length > 1;
+      await repositories.relieve();
+      expect(copies()).toEqual([folder.split('/').at(-1)]);
+    });
+    expect(before).toHaveLength(3);
+    lowWhile = () => true;
+    await repositories.relieve();
+    expect(copies()).toEqual([]);
+  }, 60_000);
+
+  it('ends a fetch when there is none, and leaves nothing of it', async () => {
+    git.fault = { kind: 'hang', only: 'fetch' };
+    const failed = commitOf().catch((error: unknown) => error);
+    await eventually('the fetch', () => git.count('fetch') > 0);
+    diskLow = true;
+    expect(await failed).toMatchObject({ message: expect.stringMatching(/acme\/app was not fetched to its end: the disk of the service was nearly full when \d+ MB of it had come/) as string });
+    expect(copies()).toEqual([]);
+  }, 60_000);
+});
+
+describe('turns', () => {
+  const silent: Socket[] = [];
+  const server = createServer((socket) => void silent.push(socket.on('error', () => undefined)));
+  beforeAll(async () => {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+  });
+  afterAll(() => {
+    for (const socket of silent) socket.destroy();
+    server.close();
+  });
+  const hanging = (path: string, factoryUid: string, signal?: AbortSignal): Promise<unknown> =>
+    repositories.use(access({ factoryUid }, `https://127.0.0.1:${(server.address() as AddressInfo).port}/${path}`), signal, () => Promise.resolve()).catch((error: unknown) => error);
+
+  it('go to another factory while one has fetches that hang, and to another host; silence ends them', async () => {
+    repositories = made({ setupTimeoutMs: 8_000 });
+    const [all, one] = [new AbortController(), new AbortController()];
+    const mine = ['a/1', 'a/2', 'a/3', 'a/4'].map((path) => hanging(path, 'fac_a', path === 'a/1' ? undefined : path === 'a/3' ? one.signal : all.signal));
+    await eventually('two that hang', () => silent.length === 2);
+    expect(await commitOf(undefined, { factoryUid: 'fac_b' })).toBe(repository.tip());
+    // One that the first factory waits for, too, is not kept back by it.
+    const [late, shared] = [commitOf(), commitOf(undefined, { factoryUid: 'fac_b' })];
+    expect(await Promise.all([late, shared])).toEqual([repository.tip(), repository.tip()]);
+    const others = ['b/1', 'b/2'].map((path) => hanging(path, 'fac_b', all.signal));
+    await eventually('a third, and no fourth of one host', () => silent.length === 3);
+    expect(await commitOf(undefined, { factoryUid: 'fac_c' })).toBe(repository.tip());
+    one.abort();
+    expect(await mine[2]).toMatchObject({ name: 'AbortError' }); // while it waits
+    expect(await mine[0]).toMatchObject({ message: expect.stringContaining('its host did not say within 8 s what it has') as string });
+    await eventually('the next in its place', () => silent.length > 3);
+    all.abort();
+    expect(await Promise.all([...mine.slice(2), ...others])).toEqual(Array.from({ length: 4 }, () => expect.objectContaining({ name: 'AbortError' }) as unknown));
+    expect(copies()).toEqual([expect.any(String)]);
+  }, 60_000);
+
+  it('are not lost with whoever leaves before theirs has come', async () => {
+    const [all, early] = [new AbortController(), new AbortController()];
+    const before = silent.length;
+    const mine = ['a/1', 'a/2'].map((path) => hanging(path, 'fac_a', all.signal));
+    await eventually('two that hang', () => silent.length === before + 2);
+    const left = repositories.use(access(), early.signal, () => Promise.resolve());
+    early.abort();
+    await expect(left).rejects.toThrow('the run was ended');
+    const next = commitOf();
+    all.abort();
+    expect(await next).toBe(repository.tip());
+    await Promise.all(mine);
+  }, 60_000);
 });

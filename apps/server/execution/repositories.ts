@@ -9,26 +9,28 @@ import { formatOf, readAdvertisement } from '../sync/sources/git-objects.ts';
 import { withSession, type GitSession, type SessionScope } from '../sync/sources/git-session.ts';
 import { isBranchName } from '../sync/sources/git-urls.ts';
 import { SourceUnavailable } from '../sync/sources/source.ts';
-import { semaphore } from '../sync/open-source.ts';
 import { machineAddresses, resolverFor } from './egress-resolution.ts';
 import type { RepositoryAccess } from './repositories-access.ts';
+import { Growth } from './repositories-growth.ts';
+import { FetchPlaces, type Wanted } from './repositories-places.ts';
 import { SetupFailed } from './setup-failed.ts';
 
-/** Fetches at once: they share the machine's network with the service. */
-const FETCHES_MAX = 4;
+/** Milliseconds that a host may take to say what it has; the fetch itself may take as long as a set-up. */
+const ANSWER_MS_MAX = 15_000;
 
 /** Milliseconds after its last use that a copy is kept: a project that rests over a holiday need not be fetched again. */
 const UNUSED_MS_MAX = 14 * 86_400_000;
 
-/** Touched at each use. */
+/** Touched when a fetch has come to its end; a copy without it was never whole. */
 const USED_MARK = 'millwright-used';
 
 /** Faults of old commits that harm nobody: much of what is public has them. */
 const OLD_FAULTS = ['zeroPaddedFilemode', 'badTimezone', 'missingSpaceBeforeDate', 'missingSpaceBeforeEmail', 'badDateOverflow'];
 
 export interface RepositoriesParts {
-  config: Pick<Config, 'dataDir' | 'gitCaFile' | 'gitKnownHostsFile' | 'searchPath' | 'setupTimeoutMs'>;
-  isDiskLow(): boolean;
+  config: Pick<Config, 'dataDir' | 'gitCaFile' | 'gitKnownHostsFile' | 'searchPath' | 'setupTimeoutMs' | 'runDiskBytesMax'>;
+  /** As it is now: what has just been removed counts. */
+  isDiskLow(): boolean | Promise<boolean>;
   nowMs(): number;
 }
 
@@ -47,15 +49,20 @@ interface Turn {
   done: Promise<string | undefined>;
   waiting: number;
   given: AbortController;
+  wanted: Wanted;
 }
 
 export class Repositories {
   private readonly parts: RepositoriesParts;
-  private readonly gate = semaphore(FETCHES_MAX);
+  private readonly places = new FetchPlaces();
   /** Fetches that have not begun: whoever comes before they do shares them. */
   private readonly coming = new Map<string, Turn>();
   private readonly latest = new Map<string, Promise<unknown>>();
+  /** Who waits for a copy or reads it. */
   private readonly users = new Map<string, number>();
+  private readonly readers = new Map<string, number>();
+  private readonly growing = new Set<Growth>();
+  private relieving: Promise<void> | undefined;
 
   constructor(parts: RepositoriesParts) {
     this.parts = parts;
@@ -63,29 +70,66 @@ export class Repositories {
 
   /** Brings the copy up to date and lets `work` use it. Throws SetupFailed; AbortError when the signal says so. */
   async use<Result>(access: RepositoryAccess, signal: AbortSignal | undefined, work: (copy: RepositoryCopy) => Promise<Result>): Promise<Result> {
-    if (this.parts.isDiskLow()) throw new SetupFailed('repositories are not fetched now: the disk of the service is nearly full');
     const key = keyOf(access);
-    this.users.set(key, (this.users.get(key) ?? 0) + 1);
     try {
-      const headBranch = await waitFor(this.turn(key, access), signal);
-      return await work(this.copy(key, access, headBranch));
+      return await counted(this.users, key, async () => {
+        const headBranch = await waitFor(this.turn(key, access), signal);
+        return counted(this.readers, key, () => work(this.copy(key, access, headBranch)));
+      });
     } catch (error) {
       if (error instanceof SourceUnavailable) throw new SetupFailed(wordsOf(error, access));
       throw error;
-    } finally {
-      this.users.set(key, (this.users.get(key) ?? 1) - 1);
-      if (this.users.get(key) === 0) this.users.delete(key);
     }
   }
 
   /** Removes copies that have not been used for long. */
   async sweep(): Promise<void> {
-    for (const name of await readdir(this.root()).catch((): string[] => [])) {
-      if (!/^[0-9a-f]{64}$/.test(name) || this.users.has(name)) continue;
-      const folder = join(this.root(), name);
-      const used = await stat(join(folder, USED_MARK)).catch(() => stat(folder));
-      if (this.parts.nowMs() - used.mtimeMs > UNUSED_MS_MAX && !this.users.has(name)) await discard(folder);
+    for (const { key, usedMs } of await this.copies()) if (this.parts.nowMs() - usedMs > UNUSED_MS_MAX) await this.discardUnused(key);
+  }
+
+  /** While the disk is nearly full: discards copies that nobody uses, then ends the fetches that take the most. */
+  async relieve(): Promise<void> {
+    await (this.relieving ??= this.makeRoom().finally(() => {
+      this.relieving = undefined;
+    }));
+  }
+
+  private async makeRoom(): Promise<void> {
+    while (await this.isFullWithoutUnused()) {
+      const [largest] = [...this.growing].sort((a, b) => b.bytes - a.bytes);
+      if (largest === undefined) return;
+      largest.end('disk-low');
+      await largest.closed;
     }
+  }
+
+  /** Whether the disk is nearly full even when what nobody uses is gone; the least recently used goes first, and no more than is needed. */
+  private async isFullWithoutUnused(): Promise<boolean> {
+    if (!(await this.parts.isDiskLow())) return false;
+    for (const { key } of await this.copies()) {
+      if ((await this.discardUnused(key)) && !(await this.parts.isDiskLow())) return false;
+    }
+    return this.parts.isDiskLow();
+  }
+
+  /** The least recently used first. */
+  private async copies(): Promise<{ key: string; usedMs: number }[]> {
+    const keys = (await readdir(this.root()).catch((): string[] => [])).filter((name) => /^[0-9a-f]{64}$/.test(name));
+    const found = await Promise.all(keys.map(async (key) => {
+      const folder = join(this.root(), key);
+      const used = await stat(join(folder, USED_MARK)).catch(() => stat(folder)).catch(() => undefined);
+      return used === undefined ? [] : [{ key, usedMs: used.mtimeMs }];
+    }));
+    return found.flat().sort((a, b) => a.usedMs - b.usedMs);
+  }
+
+  /** Whoever wants the copy meanwhile waits until it is gone. */
+  private async discardUnused(key: string): Promise<boolean> {
+    if (this.users.has(key) || this.latest.has(key)) return false;
+    const gone = discard(join(this.root(), key));
+    this.keepInLine(key, gone);
+    await gone;
+    return true;
   }
 
   private root(): string {
@@ -95,41 +139,102 @@ export class Repositories {
   /** The next fetch of this copy; one at a time. */
   private turn(key: string, access: RepositoryAccess): Turn {
     const coming = this.coming.get(key);
-    if (coming !== undefined) return coming;
+    if (coming !== undefined && !coming.given.signal.aborted) {
+      coming.wanted.factories.add(access.factoryUid);
+      this.places.look();
+      return coming;
+    }
     const given = new AbortController();
+    const wanted = { factories: new Set([access.factoryUid]), host: access.address.host };
     const before = this.latest.get(key) ?? Promise.resolve();
+    const noMoreToJoin = (): unknown => this.coming.get(key) === turn && this.coming.delete(key);
     const begin = (): Promise<string | undefined> => {
-      this.coming.delete(key);
-      return given.signal.aborted ? Promise.resolve(undefined) : this.fetch(key, access, given.signal);
+      noMoreToJoin();
+      return this.fetch(key, access, given.signal);
     };
-    const done = before.then(() => this.gate(begin));
-    const turn = { done, waiting: 0, given };
-    const over = done.then(() => undefined, () => undefined);
+    const done = before.then(() => this.places.take(wanted, given.signal, begin)).finally(noMoreToJoin);
+    const turn: Turn = { done, waiting: 0, given, wanted };
     this.coming.set(key, turn);
-    this.latest.set(key, over);
-    void over.then(() => this.latest.get(key) === over && this.latest.delete(key));
+    this.keepInLine(key, turn.done);
     return turn;
   }
 
-  /** Answers the default branch. */
+  /** What is done next with this copy waits for `work`. */
+  private keepInLine(key: string, work: Promise<unknown>): void {
+    const over = work.then(() => undefined, () => undefined);
+    this.latest.set(key, over);
+    void over.then(() => this.latest.get(key) === over && this.latest.delete(key));
+  }
+
+  /** Answers the default branch. What could not be brought to its end leaves nothing half-done. */
   private async fetch(key: string, access: RepositoryAccess, signal: AbortSignal): Promise<string | undefined> {
+    if (await this.isFullWithoutUnused()) throw new SetupFailed(`the repository ${access.address.url} is not fetched now: the disk of the service is nearly full`);
     const folder = join(this.root(), key);
     await mkdir(this.root(), { recursive: true, mode: 0o700 });
-    const settings = access.publicOnly ? await pinned(access) : [];
+    const settings = [...PATIENCE, ...(access.publicOnly ? await pinned(access) : [])];
+    const growth = this.growth(folder, this.parts.config.runDiskBytesMax);
+    try {
+      const headBranch = await this.update(key, access, settings, [signal, growth.signal]);
+      await growth.look(); // the last second counts, too
+      if (await this.isFullWithoutUnused()) growth.end('disk-low');
+      if (growth.why !== undefined) throw new SetupFailed(growth.words(access.address.url));
+      await touch(join(folder, USED_MARK), this.parts.nowMs());
+      return headBranch;
+    } catch (error) {
+      await this.removeRest(key, growth.why !== undefined);
+      throw growth.why === undefined ? error : new SetupFailed(growth.words(access.address.url));
+    } finally {
+      this.growing.delete(growth);
+      growth.close();
+      await this.tidy(folder, access, signal);
+    }
+  }
+
+  private growth(folder: string, bytesMax: number | undefined): Growth {
+    const onLook = (): void => void this.relieve().catch(() => undefined); // the engine's own look reports it
+    const growth = new Growth({ folder, bytesMax, onLook });
+    this.growing.add(growth);
+    return growth;
+  }
+
+  private async update(key: string, access: RepositoryAccess, settings: readonly string[], signals: readonly AbortSignal[]): Promise<string | undefined> {
+    const folder = join(this.root(), key);
     const value = access.credential?.value;
-    return withSession(this.scope(folder, access), value === undefined ? undefined : () => Promise.resolve(value), [signal], async (session) => {
+    const credential = value === undefined ? undefined : (): Promise<string> => Promise.resolve(value);
+    const scope = this.scope(folder, access);
+    const timeoutMs = Math.min(scope.timeoutMs, ANSWER_MS_MAX);
+    const advertised = await withSession({ ...scope, timeoutMs }, credential, signals, (session) => advertisedBy(session, access.address.url, settings, timeoutMs));
+    return withSession(scope, credential, signals, async (session) => {
       try {
-        return await update(session, folder, access.address.url, settings);
+        return await update(session, folder, access.address.url, settings, advertised);
       } catch (error) {
         const isBroken = error instanceof SourceUnavailable && error.failure.reason === 'corrupt';
         // Somebody may be reading what is left of it.
-        if (!isBroken || (this.users.get(key) ?? 0) > 1) throw error;
+        if (!isBroken || this.readers.has(key)) throw error;
         await discard(folder);
-        return update(session, folder, access.address.url, settings);
-      } finally {
-        if (await cacheFormat(folder) !== undefined) await touch(join(folder, USED_MARK), this.parts.nowMs());
+        return update(session, folder, access.address.url, settings, advertised);
       }
     });
+  }
+
+  /** Of a copy that was whole before, only what this fetch left of itself, unless all of it has to go. */
+  private async removeRest(key: string, isAll: boolean): Promise<void> {
+    const folder = join(this.root(), key);
+    const wasWhole = await stat(join(folder, USED_MARK)).then(() => true, () => false);
+    await (this.readers.has(key) || (wasWhole && !isAll) ? sweepLeftOvers(folder) : discard(folder));
+  }
+
+  /** Of use, never needed; a reader keeps the packs that it has opened. For a while it takes the copy's size again. */
+  private async tidy(folder: string, access: RepositoryAccess, signal: AbortSignal): Promise<void> {
+    if ((await packCount(folder)) <= PACKS_MAX || (await this.parts.isDiskLow())) return;
+    const growth = this.growth(folder, undefined);
+    try {
+      await withSession(this.scope(folder, access), undefined, [signal, growth.signal], (session) => session.ask(folder, ['repack', '-a', '-d', '-q']));
+      if (growth.why !== undefined) await sweepLeftOvers(folder);
+    } finally {
+      this.growing.delete(growth);
+      growth.close();
+    }
   }
 
   private copy(key: string, access: RepositoryAccess, headBranch: string | undefined): RepositoryCopy {
@@ -150,6 +255,18 @@ export class Repositories {
 /** What was read with a credential is another copy than what anybody can read. */
 function keyOf({ address, credential }: RepositoryAccess): string {
   return createHash('sha256').update(JSON.stringify([address.url, credential?.identity ?? null])).digest('hex');
+}
+
+/** Counts who is at something for as long as they are. */
+async function counted<Result>(counts: Map<string, number>, key: string, work: () => Promise<Result>): Promise<Result> {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+  try {
+    return await work();
+  } finally {
+    const left = (counts.get(key) ?? 1) - 1;
+    if (left === 0) counts.delete(key);
+    else counts.set(key, left);
+  }
 }
 
 /** Waits with the others; the last one to go takes the fetch along. */
@@ -173,16 +290,27 @@ async function waitFor(turn: Turn, signal: AbortSignal | undefined): Promise<str
 /** Nothing but the objects that are asked for; the remote lives in the arguments, so the copy knows no address. */
 const FETCH = ['fetch', '--quiet', '--no-recurse-submodules', '--no-write-fetch-head', '--no-auto-maintenance', '--no-tags', '--force', '--prune', 'origin', '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
 
-async function update(session: GitSession, folder: string, url: string, settings: readonly string[]): Promise<string | undefined> {
-  const advertised = readAdvertisement(session.demand(await session.ask('/dev/null', [...settings, 'ls-remote', '--symref', url, 'HEAD'])).toString('utf8'));
+/** A host that falls silent keeps its place no longer than this; one that trickles, as while it packs, keeps it until the time for a set-up is over. */
+const PATIENCE = ['-c', 'http.lowSpeedLimit=1', '-c', `http.lowSpeedTime=${ANSWER_MS_MAX / 1000}`];
+
+type Advertised = ReturnType<typeof readAdvertisement>;
+
+/** git does not count the silence of a host that accepts a connection and then says nothing, so all of it is bounded. */
+async function advertisedBy(session: GitSession, url: string, settings: readonly string[], timeoutMs: number): Promise<Advertised> {
+  const output = await session.ask('/dev/null', [...settings, 'ls-remote', '--symref', url, 'HEAD']);
+  if (output.ended === 'timeout') throw new SourceUnavailable('timeout', `${url}: its host did not say within ${timeoutMs / 1000} s what it has`);
+  return readAdvertisement(session.demand(output).toString('utf8'));
+}
+
+async function update(session: GitSession, folder: string, url: string, settings: readonly string[], advertised: Advertised): Promise<string | undefined> {
   await prepare(session, folder, formatOf(advertised.refs.get('HEAD') ?? ''));
   const lenient = OLD_FAULTS.flatMap((fault) => ['-c', `fetch.fsck.${fault}=ignore`]);
-  session.demand(await session.ask(folder, [...settings, ...lenient, '-c', `remote.origin.url=${url}`, '-c', 'fetch.unpackLimit=1', ...FETCH]));
+  const fetched = await session.ask(folder, [...settings, ...lenient, '-c', `remote.origin.url=${url}`, '-c', 'fetch.unpackLimit=1', ...FETCH]);
+  if (fetched.ended === 'exit' && fetched.exitCode !== 0 && fetched.stderr.includes('Operation too slow')) throw new SourceUnavailable('timeout', `${url}: its host sent nothing for ${ANSWER_MS_MAX / 1000} s`);
+  session.demand(fetched);
   const { headBranch } = advertised;
   const isNamed = headBranch !== undefined && isBranchName(headBranch);
   if (isNamed) await session.local(folder, ['symbolic-ref', 'HEAD', `refs/heads/${headBranch}`]);
-  // Of use, never needed; a reader keeps the packs that it has opened.
-  if ((await packCount(folder)) > PACKS_MAX) await session.ask(folder, ['repack', '-a', '-d', '-q']);
   return isNamed ? headBranch : undefined;
 }
 
