@@ -10,6 +10,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const quietNode = ['--disable-warning=ExperimentalWarning', '--enable-source-maps'];
 const cli = join(root, 'apps/cli/millwright.mjs');
 
+/** Also the tests that package.json leaves out of `test`, because they take too long. */
+const ALL = '--testPathIgnorePatterns=/node_modules/';
+
 const tasks = {
   build: () => 0,
   start: (args) => serve(process.execPath, [...quietNode, cli, 'start', '--factory', join(root, 'examples/factory-repo'), '--example', ...args]),
@@ -21,11 +24,11 @@ const tasks = {
   'test:agents': (args) => run(process.execPath, [join(root, 'test/agents/run.mjs'), ...args]),
   // Too long for `test`: crashes at named points, agents that mean harm, and a storm of random kills (CRASH_SEED repeats its decisions).
   'test:crashes': (args) =>
-    jest(['--testPathIgnorePatterns=/node_modules/', 'test/faults/agent-crashes', 'test/faults/hostile-agents', 'test/faults/random-kills', ...args], {
+    jest([ALL, 'test/faults/agent-crashes', 'test/faults/talks-killed', 'test/faults/hostile-agents', 'test/faults/random-kills', ...args], {
       CRASH_RUNS: process.env.CRASH_RUNS ?? '200', CRASH_SEED: process.env.CRASH_SEED ?? String(Date.now() % 1_000_000),
     }),
   // A run prints its seed: FUZZ_SEED repeats it.
-  fuzz: (args) => jest(['test/fuzz', ...args], { FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES ?? '50', FUZZ_SEED: process.env.FUZZ_SEED ?? String(Date.now() % 1_000_000) }),
+  fuzz: (args) => jest([ALL, 'test/fuzz', ...args], { FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES ?? '50', FUZZ_SEED: process.env.FUZZ_SEED ?? String(Date.now() % 1_000_000) }),
   generate: () => jest(['test/generated'], { UPDATE_GENERATED: '1' }),
   check: () => run(bin('tsc'), ['--noEmit', '-p', root]) || run(bin('oxlint'), ['--type-aware', '--deny-warnings', root]),
 };
@@ -72,11 +75,12 @@ function copy(file) {
   cpSync(file, target);
 }
 
+/** Two workers a processor: many tests wait for clocks, sockets and processes. */
 function jest(args, environment = {}) {
   const results = join(mkdtempSync(join(tmpdir(), 'millwright-tests-')), 'results.json');
   const code = run(
     process.execPath,
-    ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules/jest/bin/jest.js'), '--maxWorkers=100%', '--json', `--outputFile=${results}`, ...args],
+    ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules/jest/bin/jest.js'), '--maxWorkers=200%', '--json', `--outputFile=${results}`, ...args],
     environment,
     ['inherit', 'ignore', 'inherit'], // the report goes to stderr, the JSON to the file
   );

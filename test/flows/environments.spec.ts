@@ -211,6 +211,7 @@ describe('a run with an environment', () => {
     expect(await ended(runId)).toMatchObject({ state: 'CANCELLED', status_message: { message: 'cancelled on request' } });
     expect(commandLines().filter((line) => /sleep 9876[12]/.test(line))).toEqual([]);
 
+    app.commit({ 'new.txt': 'something to fetch' });
     git.fault = { kind: 'hang', only: 'fetch' };
     const hanging = await started('fetching');
     const isFetching = (): boolean => commandLines().some((line) => line.includes('fetch') && line.includes(`${git.url}/acme/app`));

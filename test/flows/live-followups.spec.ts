@@ -21,7 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const workspaceFile = (runId: string, ...path: string[]): Promise<string> => readFile(join(service.dataDir, 'runs', runId, 'workspace', ...path), 'utf8');
 const statusTexts = async (runId: string): Promise<(string | undefined)[]> => (await talk.events(runId)).filter(({ event_type: kind }) => kind === 'status').map(({ payload }) => payload.text);
 const executionsOf = async (runId: string): Promise<number> => new Set((await talk.events(runId)).map(({ execution_id: id }) => id)).size;
 
@@ -34,7 +33,7 @@ describe('follow-ups to an agent that works', () => {
     expect(await talk.followup(runId, script({ say: 'half' }, { await_file: 'on' }, { echo: true }))).toBe('queue_pending');
     await talk.put(runId, 'go');
     await talk.heard(runId, 'half');
-    expect(await workspaceFile(runId, 'attachments', 'notes.txt')).toBe('the notes');
+    expect(await readFile(join(service.dataDir, 'runs', runId, 'inputs', 'attachments', 'notes.txt'), 'utf8')).toBe('the notes');
     expect(await talk.followup(runId, 'third')).toBe('queue_pending');
     await talk.put(runId, 'on');
     const item = await talk.until(runId, 'SUCCEEDED');
