@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,6 +10,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const quietNode = ['--disable-warning=ExperimentalWarning', '--enable-source-maps'];
 const cli = join(root, 'apps/cli/millwright.mjs');
 
+/** Many tests wait for clocks, sockets and processes. */
+const WORKERS_PER_PROCESSOR = 1.5;
 /** Also the tests that package.json leaves out of `test`, because they take too long. */
 const ALL = '--testPathIgnorePatterns=/node_modules/';
 
@@ -75,12 +77,11 @@ function copy(file) {
   cpSync(file, target);
 }
 
-/** Two workers a processor: many tests wait for clocks, sockets and processes. */
 function jest(args, environment = {}) {
   const results = join(mkdtempSync(join(tmpdir(), 'millwright-tests-')), 'results.json');
   const code = run(
     process.execPath,
-    ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules/jest/bin/jest.js'), '--maxWorkers=200%', '--json', `--outputFile=${results}`, ...args],
+    ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules/jest/bin/jest.js'), `--maxWorkers=${Math.ceil(WORKERS_PER_PROCESSOR * availableParallelism())}`, '--json', `--outputFile=${results}`, ...args],
     environment,
     ['inherit', 'ignore', 'inherit'], // the report goes to stderr, the JSON to the file
   );
