@@ -24,9 +24,9 @@ const tasks = {
   'bench:start': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/start.js'), ...args]),
   test: (args) => jest(args),
   'test:agents': (args) => run(process.execPath, [join(root, 'test/agents/run.mjs'), ...args]),
-  // Too long for `test`: crashes at named points, agents that mean harm, and a storm of random kills (CRASH_SEED repeats its decisions).
-  'test:crashes': (args) =>
-    jest([ALL, 'test/faults/agent-crashes', 'test/faults/talks-killed', 'test/faults/hostile-agents', 'test/faults/random-kills', ...args], {
+  // Too long for `test`: killed processes, lying git servers, agents that mean harm, and a storm of random kills (CRASH_SEED repeats its decisions).
+  'test:faults': (args) =>
+    jest([ALL, 'test/faults', 'test/flows/sync-outages', 'apps/server/sync/sources/git.spec', ...args], {
       CRASH_RUNS: process.env.CRASH_RUNS ?? '200', CRASH_SEED: process.env.CRASH_SEED ?? String(Date.now() % 1_000_000),
     }),
   // A run prints its seed: FUZZ_SEED repeats it.

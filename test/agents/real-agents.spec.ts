@@ -13,16 +13,17 @@ if (PROGRAMS === undefined) throw new Error('start these tests with npm run test
 const KEY = 'fake-key-of-a-test-1234';
 const CASES = [
   {
-    id: 'opencode', model: 'anthropic/claude-haiku-4-5', protocol: 'anthropic-messages', tool: 'write', input: { filePath: 'artifacts/note.txt', content: 'made by an agent' },
+    id: 'opencode', rung: /the agent (?:goes on with|has loaded) its session/g, model: 'anthropic/claude-haiku-4-5', protocol: 'anthropic-messages', tool: 'write', input: { filePath: 'artifacts/note.txt', content: 'made by an agent' },
     profile: (url: string): OwnProfile => ({ id: 'opencode', env: { ANTHROPIC_BASE_URL: `${url}/v1` }, secretEnv: { ANTHROPIC_API_KEY: KEY } }),
   },
   {
-    id: 'gemini', model: 'gemini-2.5-pro', protocol: 'gemini-content', tool: 'write_file', input: { file_path: 'artifacts/note.txt', content: 'made by an agent' },
+    // It names its sessions by the minute, and does not find one that it made in the same minute.
+    id: 'gemini', rung: /the agent (?:goes on with its session|has loaded its session|could not find its session and was told what was said)/g, model: 'gemini-2.5-pro', protocol: 'gemini-content', tool: 'write_file', input: { file_path: 'artifacts/note.txt', content: 'made by an agent' },
     profile: (url: string): OwnProfile => ({ id: 'gemini', env: { GOOGLE_GEMINI_BASE_URL: url }, secretEnv: { GEMINI_API_KEY: KEY } }),
   },
 ] as const;
 
-describe.each(CASES)('$id', ({ id, model: modelId, protocol, tool, input, profile }) => {
+describe.each(CASES)('$id', ({ id, rung, model: modelId, protocol, tool, input, profile }) => {
   let model: FakeModelServer;
   let service: TestService;
   let runId: string;
@@ -74,7 +75,7 @@ describe.each(CASES)('$id', ({ id, model: modelId, protocol, tool, input, profil
     await followedUp('Which word was it?');
     await ended('SUCCEEDED');
     for (const words of ['kingfisher', 'The note is written.', 'Which word was it?']) expect(told()).toContain(words);
-    expect(await said()).toMatch(/the agent (goes on with its session|has loaded its session|could not find its session and was told what was said)/);
+    expect((await said()).match(rung)).toHaveLength(1);
   }, 120_000);
 
   it('killed in the middle of its work, it fails in words, and a follow-up finds the conversation', async () => {
@@ -89,7 +90,8 @@ describe.each(CASES)('$id', ({ id, model: modelId, protocol, tool, input, profil
     reply = () => ({ text: 'Here I am again.' });
     await followedUp('Are you there?');
     await ended('SUCCEEDED');
-    for (const words of ['kingfisher', 'It was kingfisher.', 'Are you there?']) expect(told()).toContain(words);
+    for (const words of ['kingfisher', 'It was kingfisher.', 'And now a heron.', 'Are you there?']) expect(told()).toContain(words);
+    expect((await said()).match(rung)).toHaveLength(3);
   }, 180_000);
 
   it('is cancelled in the middle of its work, and nothing of it is left', async () => {
