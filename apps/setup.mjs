@@ -12,7 +12,7 @@ const cli = join(root, 'apps/cli/millwright.mjs');
 
 /** Many tests wait for clocks, sockets and processes. */
 const WORKERS_PER_PROCESSOR = 1.5;
-/** Also the tests that package.json leaves out of `test`, because they take too long. */
+/** Also the tests that package.json leaves out of `test`, because they take too long. Last of all arguments: it would take the next ones for patterns. */
 const ALL = '--testPathIgnorePatterns=/node_modules/';
 
 const tasks = {
@@ -26,11 +26,11 @@ const tasks = {
   'test:agents': (args) => run(process.execPath, [join(root, 'test/agents/run.mjs'), ...args]),
   // Too long for `test`: killed processes, lying git servers, agents that mean harm, and a storm of random kills (CRASH_SEED repeats its decisions).
   'test:faults': (args) =>
-    jest([ALL, 'test/faults', 'test/flows/sync-outages', 'apps/server/sync/sources/git.spec', ...args], {
+    jest(['test/faults', 'test/flows/sync-outages', 'apps/server/sync/sources/git.spec', ...args, ALL], {
       CRASH_RUNS: process.env.CRASH_RUNS ?? '200', CRASH_SEED: process.env.CRASH_SEED ?? String(Date.now() % 1_000_000),
     }),
   // A run prints its seed: FUZZ_SEED repeats it.
-  fuzz: (args) => jest([ALL, 'test/fuzz', ...args], { FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES ?? '50', FUZZ_SEED: process.env.FUZZ_SEED ?? String(Date.now() % 1_000_000) }),
+  fuzz: (args) => jest(['test/fuzz', ...args, ALL], { FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES ?? '50', FUZZ_SEED: process.env.FUZZ_SEED ?? String(Date.now() % 1_000_000) }),
   generate: () => jest(['test/generated'], { UPDATE_GENERATED: '1' }),
   check: () => run(bin('tsc'), ['--noEmit', '-p', root]) || run(bin('oxlint'), ['--type-aware', '--deny-warnings', root]),
 };
