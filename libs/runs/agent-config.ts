@@ -1,5 +1,6 @@
 /** The configuration of a run: what each level says, resolved from the most specific to the least. spec: Agent configuration; contract 3. */
 import type { AgentDefaults } from '#definitions';
+import { IDLE_MINUTES } from './permissions.ts';
 import { namedSkill } from './skills.ts';
 
 /** AmbientAgentConfig as the wire has it; members that nobody set are absent. */
@@ -43,16 +44,13 @@ export interface ServerAgent {
   builtInModel: string;
 }
 
-/** Minutes that a run waits for a person. contract 3 (AmbientAgentConfig). */
-const IDLE_TIMEOUT_MINUTES = 10;
-
 /**
  * Run over automation over factory over server: a member is taken whole from the first level that has it, nothing is merged below that; unknown
  * members are left out. It is named explicitly, else after its skill, else `name`: the automation. `model_id` is the one model that it means,
  * wherever that was said. contract 3 (AmbientAgentConfig).
  */
 export function resolveAgentConfig(levels: readonly (AmbientAgentConfig | undefined)[], name: string | undefined, server: ServerAgent): AmbientAgentConfig {
-  const resolved: AmbientAgentConfig = { idle_timeout_minutes: IDLE_TIMEOUT_MINUTES };
+  const resolved: AmbientAgentConfig = { idle_timeout_minutes: IDLE_MINUTES };
   for (const level of [...levels].reverse()) Object.assign(resolved, knownMembers(level ?? {}));
   const skill = resolved.skill_spec === undefined ? undefined : namedSkill(resolved.skill_spec).name;
   const named = modelNamed(levels);

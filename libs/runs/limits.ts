@@ -19,15 +19,6 @@ export interface Bound {
 
 export type RunBounds = Partial<Record<keyof RunLimits, Bound>>;
 
-/** The tighter of the two, bound by bound. */
-export function tighter(one: RunLimits, other: RunLimits): RunLimits {
-  const smaller = (name: keyof RunLimits): number | undefined => {
-    const known = [one[name], other[name]].filter((value) => value !== undefined);
-    return known.length === 0 ? undefined : Math.min(...known);
-  };
-  return { tokens: smaller('tokens'), cost: smaller('cost'), minutes: smaller('minutes') };
-}
-
 /** The tighter of the two and whose it is; where both are the same, the operator's: raising the other would change nothing. */
 export function boundsOf(operator: RunLimits, automation: RunLimits): RunBounds {
   const bound = (name: keyof RunLimits): Bound | undefined => {

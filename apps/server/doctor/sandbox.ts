@@ -1,9 +1,9 @@
 /** What would keep a run away from this machine: tried, as the service tries it at its start. contract 10. */
 import { readFileSync } from 'node:fs';
-import { confinementProblem, modelChoice, type ConfinementWish } from '#runs';
+import { confinementProblem, isConfining, modelChoice, type ConfinementWish } from '#runs';
 import type { Config } from '../config.ts';
 import { findTools } from '../execution/sandboxes-detection.ts';
-import { isConfining, missingGuarantees, STANDARD_PATH } from '../execution/sandboxes.ts';
+import { missingGuarantees, STANDARD_PATH } from '../execution/sandboxes.ts';
 import type { Patient } from './examine.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 

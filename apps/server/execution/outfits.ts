@@ -1,8 +1,8 @@
 /** What one execution is fitted out with, found and checked before anything of it runs. contract 3 (AmbientAgentConfig), 10. */
 import type { McpServer } from '@agentclientprotocol/sdk';
 import {
-  BUILT_IN_HARNESS, COMMAND_HARNESS, confinementProblem, credentialProblem, hostPatternOfUrl, HOW_TO_CONFIGURE_A_MODEL, hostsAllowedBy, isInjectableEnvName, isInjectableValue, modelChoice, modelHostsOf, networkOf, tighter,
-  type AmbientAgentConfig, type EgressRules, type HostPattern, type LaunchProfile, type RunLimits, type ServerAgent, type Tier,
+  BUILT_IN_HARNESS, COMMAND_HARNESS, confinementProblem, credentialProblem, hostPatternOfUrl, HOW_TO_CONFIGURE_A_MODEL, hostsAllowedBy, isInjectableEnvName, isInjectableValue, modelChoice, modelHostsOf, networkOf,
+  type AmbientAgentConfig, type EgressRules, type HostPattern, type LaunchProfile, type ServerAgent, type Tier,
 } from '#runs';
 import type { Config } from '../config.ts';
 import type { SecretReader } from '../secrets/reader.ts';
@@ -34,7 +34,6 @@ export interface Outfit {
   environment?: RunEnvironment;
   skill?: RunSkill;
   network: 'host' | EgressRules;
-  limits: RunLimits;
   /** Exact bytes of the delivery that started it. */
   payload?: Uint8Array;
 }
@@ -50,8 +49,6 @@ export interface OutfitParts {
   profiles: readonly LaunchProfile[];
   sandbox: Promise<Sandbox>;
 }
-
-export { SetupFailed };
 
 /** What runs get that name nothing themselves: the operator's command if there is one, else the agent that comes with the service. */
 export function serverAgent({ runCommand, agentEnvironment }: Config): ServerAgent {
@@ -97,7 +94,6 @@ export async function fitOut(parts: OutfitParts, run: ClaimedRun, signal?: Abort
     network: networkOf({
       operator: config.runNetwork, tier, automation: hostsAllowedBy(networkSaid(run)), models: modelHosts(profile, config), repositories: environment?.hosts ?? [],
     }),
-    limits: tighter({ tokens: config.runTokensMax, cost: config.runCostMax, minutes: config.runTimeoutMs / 60_000 }, run.limits === undefined ? {} : (JSON.parse(run.limits) as RunLimits)),
     payload: await payloadOf(parts.deliveries, run),
   };
 }

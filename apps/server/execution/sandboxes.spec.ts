@@ -7,7 +7,8 @@ import { detectSandbox, findTools } from './sandboxes-detection.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
 import { viewOf } from './sandboxes-view.ts';
 import type { Mount } from './sandboxes-view.ts';
-import { isConfining, missingGuarantees, ownerOf } from './sandboxes.ts';
+import { isConfining } from '#runs';
+import { missingGuarantees, ownerOf } from './sandboxes.ts';
 import type { Confinement } from './sandboxes.ts';
 import { prepareWorkspace } from './workspaces.ts';
 

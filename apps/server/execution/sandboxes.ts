@@ -1,8 +1,6 @@
 /** What keeps a run away from the machine it runs on, and which of that holds here. contract 10; reference: agent protocol, Sandbox. */
 import type { Owner, Workspace } from './workspaces.ts';
 
-export { isConfining } from '#runs';
-
 export type SandboxKind = 'bubblewrap' | 'pid-namespace' | 'bare';
 
 /** `none`: not even loopback reaches the service; `host`: the network of the machine as it is. */

@@ -18,10 +18,11 @@ import { toEnding } from './endings.ts';
 import type { SetUp } from './environments.ts';
 import { firstRemarks, withModelRemark } from './first-remarks.ts';
 import { keepArtifacts } from './kept-artifacts.ts';
-import { lastLines } from './last-lines.ts';
-import { fitOut, harnessOf, SetupFailed, type Outfit, type OutfitParts } from './outfits.ts';
+import { fitOut, harnessOf, type Outfit, type OutfitParts } from './outfits.ts';
 import { leaveDiffs } from './repository-diffs.ts';
 import { ownerOf } from './sandboxes.ts';
+import { setUp } from './set-up.ts';
+import { SetupFailed } from './setup-failed.ts';
 import { filesOf, supervisedAgent } from './supervised-agent.ts';
 import { SupervisionLog } from './supervision-log.ts';
 import { prepareWorkspace, putInputs, type Workspace } from './workspaces.ts';
@@ -32,10 +33,6 @@ const LOOK_MS = 2_000;
 const LOG_MS = 200;
 /** Milliseconds that a timer can count. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
-/** Output kept of one execution; the middle of more is dropped. */
-const OUTPUT_BYTES_MAX = 4 * 1_048_576;
-/** Output kept of a step of a set-up whose earlier steps have written all that is kept of them together. */
-const SETUP_OUTPUT_BYTES_MIN = 16_384;
 
 /** The command that runs when the operator configured none. */
 export const EXAMPLE_COMMAND = ['/bin/sh', fileURLToPath(new URL('./example-agent.sh', import.meta.url))];
@@ -94,8 +91,6 @@ export class Supervision {
   /** Monotonic time from which on the lease certainly holds. */
   private renewedAtMs: number;
   private endedFor: EndedFor | undefined;
-  /** Characters that the steps of the set-up have written. */
-  private setUpOutput = 0;
   /** Aborted when the run is to be ended: what the service itself does for it ends, too. */
   private readonly stopping = new AbortController();
   private readonly reports = agentReports();
@@ -155,39 +150,42 @@ export class Supervision {
     }
   }
 
+  /** The execution, whatever it throws. */
   private async attempt(): Promise<Ending | typeof GIVEN_UP> {
-    const { run, runs } = this.parts;
     try {
-      const prepared = await this.insist(() => runs.prepare(run));
-      if (prepared?.answer === false && !prepared.isRepeated) return GIVEN_UP;
-      if (prepared?.answer !== true) return this.endedBefore(prepared?.isRepeated);
-      this.beginToCount();
-      const outfit = await this.outfit();
-      if (outfit === undefined) return this.endedBefore();
-      for (const text of firstRemarks(outfit, this.parts.config)) this.told.say({ text });
-      const refusal = await this.refusal();
-      if (refusal !== undefined) return (await this.begin()).ending ?? overspent(refusal); // what was asked is answered by this end
-      const workspace = await this.madeWorkspace(outfit);
-      const setUp = await this.setUp(outfit, workspace);
-      if (!setUp.ok) return 'ended' in setUp ? this.toEnding(setUp.ended, undefined, outfit) : unready(setUp.message);
-      if (this.isHandingOver() || this.isTimeOver) return this.endedBefore();
-      const { task, ending } = await this.begin();
-      if (task === undefined) return ending;
-      this.parts.tell(run.runId);
-      await this.hand(task, workspace, outfit);
-      const { end, turn } = await this.work(task, workspace, outfit);
-      await leaveDiffs({ end, workspace, runId: run.runId, log: this.parts.log, signal: this.stopping.signal, say: (text) => this.told.say({ text }), run: (spec) => this.finished({ ...this.commandSpec(outfit, workspace), ...spec }) });
-      this.over = true;
-      await this.told.flush(); // whoever watches sees the last words before we look for files
-      if (!this.lost) await keepArtifacts({ ...this.parts, told: this.told, reports: this.reports, workspace, secretValues: outfit.secretValues });
-      return this.toEnding(end, turn, outfit);
+      return await this.carriedOut();
     } catch (error) {
       await this.command?.cancel(); // whatever failed: nothing of it may go on unsupervised
       if (error instanceof SetupFailed) return unready(error.message);
       if (this.stopping.signal.aborted && error instanceof Error && error.name === 'AbortError') return this.endedBefore();
-      this.parts.log.fault('an execution failed inside the service', error, { run_id: run.runId });
+      this.parts.log.fault('an execution failed inside the service', error, { run_id: this.parts.run.runId });
       return { state: 'ERROR', message: 'the service failed while it ran this; its log has the details', errorCode: 'internal_error', retryable: true };
     }
+  }
+
+  /** Outfit, workspace, set-up, prompt, work, and what it leaves. */
+  private async carriedOut(): Promise<Ending | typeof GIVEN_UP> {
+    const { run, runs, config } = this.parts;
+    const prepared = await this.insist(() => runs.prepare(run));
+    if (prepared?.answer === false && !prepared.isRepeated) return GIVEN_UP;
+    if (prepared?.answer !== true) return this.endedBefore(prepared?.isRepeated);
+    this.beginToCount();
+    const outfit = await this.outfit();
+    if (outfit === undefined) return this.endedBefore();
+    for (const text of firstRemarks(outfit, config)) this.told.say({ text });
+    const refusal = await this.refusal();
+    if (refusal !== undefined) return (await this.begin()).ending ?? overspent(refusal); // what was asked is answered by this end
+    const workspace = await this.madeWorkspace(outfit);
+    const ready = await this.setUp(outfit, workspace);
+    if (!ready.ok) return 'ended' in ready ? this.toEnding(ready.ended, undefined, outfit) : unready(ready.message);
+    if (this.isHandingOver() || this.isTimeOver) return this.endedBefore();
+    const { task, ending } = await this.begin();
+    if (task === undefined) return ending;
+    this.parts.tell(run.runId);
+    await this.hand(task, workspace, outfit);
+    const { end, turn } = await this.work(task, workspace, outfit);
+    await this.keep(end, workspace, outfit);
+    return this.toEnding(end, turn, outfit);
   }
 
   /** Everything that the run needs; undefined: it was ended while the store did not answer. */
@@ -249,26 +247,12 @@ export class Supervision {
     return prepareWorkspace({ root, runId: run.runId, epoch: run.epoch, owner: ownerOf(sandbox, run.runId) });
   }
 
-  /** Skill and environment, before the run takes its prompt. */
-  private async setUp(outfit: Outfit, workspace: Workspace): Promise<SetUp> {
-    const { skills, environments } = this.parts;
-    const { skill, environment, profile } = outfit;
-    if (skill !== undefined) await skills.put(skill, workspace, profile?.skillFolders ?? []);
-    if (environment === undefined) return { ok: true };
-    return environments.setUp(environment, {
-      workspace, signal: this.stopping.signal, secretValues: outfit.secretValues,
+  private setUp(outfit: Outfit, workspace: Workspace): Promise<SetUp> {
+    return setUp({
+      ...this.parts, outfit, workspace, stepMs: this.parts.config.setupTimeoutMs, signal: this.stopping.signal,
       say: (text) => this.told.say({ text }),
-      run: async (command, more) => {
-        const told = lastLines();
-        const spec = this.commandSpec(outfit, workspace, (text) => {
-          this.setUpOutput += text.length;
-          told.take(text);
-        });
-        // All of a set-up together has what one command has.
-        const outputBytesMax = Math.max(SETUP_OUTPUT_BYTES_MIN, OUTPUT_BYTES_MAX - this.setUpOutput);
-        const end = await this.finished({ ...spec, ...more, outputBytesMax, command, operatorWords: [], prompt: '', deadlineMs: this.parts.config.setupTimeoutMs, env: { ...spec.env, ...more?.env } });
-        return { end, lastLines: told.text() };
-      },
+      commandSpec: (onText) => this.commandSpec(outfit, workspace, onText),
+      finished: (spec) => this.finished(spec),
     });
   }
 
@@ -293,11 +277,23 @@ export class Supervision {
     return { end, turn: agent?.ended() };
   }
 
+  /** What is to outlive the workspace: diffs, reports and files. */
+  private async keep(end: CommandEnd, workspace: Workspace, outfit: Outfit): Promise<void> {
+    const { run, log } = this.parts;
+    await leaveDiffs({
+      end, workspace, runId: run.runId, log, signal: this.stopping.signal, say: (text) => this.told.say({ text }),
+      run: (spec) => this.finished({ ...this.commandSpec(outfit, workspace), ...spec }),
+    });
+    this.over = true;
+    await this.told.flush(); // whoever watches sees the last words before we look for files
+    if (!this.lost) await keepArtifacts({ ...this.parts, told: this.told, reports: this.reports, workspace, secretValues: outfit.secretValues });
+  }
+
   /** What every command of this run has. */
   private commandSpec({ sandbox, secrets, secretValues, network }: Outfit, workspace: Workspace, onText?: (text: string) => void): Omit<CommandSpec, 'command' | 'prompt' | 'deadlineMs'> {
     const { runDiskBytesMax: diskBytesMax, runMemoryBytesMax: memoryBytesMax } = this.parts.config;
     return {
-      workspace, sandbox, network, secretValues, env: secrets, usage: { diskBytesMax, memoryBytesMax }, outputBytesMax: OUTPUT_BYTES_MAX,
+      workspace, sandbox, network, secretValues, env: secrets, usage: { diskBytesMax, memoryBytesMax },
       onEvent: ({ kind, text, at }) => {
         if (kind !== 'status') onText?.(text);
         this.told.push({ kind, atMs: at, body: JSON.stringify({ text }) });
