@@ -50,6 +50,7 @@ export type { FactoryFilesValidateResult } from './generated/api/factory-files-v
 export type { FactoryList } from './generated/api/factory-list.ts';
 export type { FactoryPatch } from './generated/api/factory-patch.ts';
 export type { FactorySource } from './generated/api/factory-source.ts';
+export type { SyncPolicy } from './generated/api/sync-policy.ts';
 export type { FactoryStatus } from './generated/api/factory-status.ts';
 export type { FilterTestRequest } from './generated/api/filter-test-request.ts';
 export type { FilterTestResult } from './generated/api/filter-test-result.ts';

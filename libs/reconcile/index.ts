@@ -1,4 +1,4 @@
-/** The door of `#reconcile`: identifiers, plans, the deletion guard and the pace of passes. */
+/** The door of `#reconcile`: identifiers, plans, the deletion guard, what becomes of a tree, and the pace of passes. */
 export * from './types.ts';
 export * from './uids.ts';
 export * from './plan.ts';
@@ -7,3 +7,6 @@ export * from './print.ts';
 export * from './revision.ts';
 export * from './pace.ts';
 export * from './conditions.ts';
+export * from './endings.ts';
+export * from './judge.ts';
+export * from './sync-policy.ts';

@@ -45,6 +45,16 @@ export interface Plan {
   heldDeletions: Change[];
 }
 
+/** A webhook whose secret version moved in step 0 of a pass. */
+export interface Rebinding {
+  webhookUid: string;
+  slug: string;
+  path: string;
+  secretName: string;
+  /** undefined: the secret is gone, no longer granted, or has no value: the webhook refuses everything. */
+  version?: number;
+}
+
 /** What a plan depends on besides the two states. */
 export interface PlanOptions {
   /** Files left out of the desired definitions because of what they refer to. */

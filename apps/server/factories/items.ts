@@ -4,6 +4,7 @@ import type { FactoryDefinition } from '#definitions';
 import { toAgentConfig } from '#runs';
 import type { Factory } from '../store/factories.ts';
 import { toTime } from '../http/times.ts';
+import { toSyncPolicyItem } from './sync-policies.ts';
 
 /** Whether files decide a factory's webhooks and automations. */
 export function isManaged({ source }: Pick<Factory, 'source'>): boolean {
@@ -14,7 +15,7 @@ export function isManaged({ source }: Pick<Factory, 'source'>): boolean {
 export function toFactoryItem(factory: Factory, definition: FactoryDefinition | undefined): FactoryItem {
   return {
     uid: factory.uid, slug: factory.slug, name: factory.name, description: factory.description,
-    created_at: toTime(factory.createdAtMs), updated_at: toTime(factory.updatedAtMs), source: toSourceItem(factory.source),
+    created_at: toTime(factory.createdAtMs), updated_at: toTime(factory.updatedAtMs), source: toSourceItem(factory.source), sync_policy: toSyncPolicyItem(factory.syncPolicy),
     suspended: factory.suspended, definitions_managed: isManaged(factory), service_account: factory.serviceAccountUid,
     ...(definition?.agentDefaults === undefined ? {} : { agent_defaults: toAgentConfig(definition.agentDefaults) as FactoryItem['agent_defaults'] }),
   };

@@ -2,10 +2,10 @@
 import type { Change as ChangeItem, Plan as PlanItem, PlanRequest } from '#contracts';
 import { ingressUrlOf } from '#deliveries';
 import { hasErrors, isDefinitionPath, toTree, type WebhookDefinition } from '#definitions';
-import { directoryRevision, type Change } from '#reconcile';
+import { directoryRevision, judge, type Change, type Judgement } from '#reconcile';
 import type { Access } from '../store/access.ts';
 import type { Factory } from '../store/factories.ts';
-import { groundOf, judge, type GroundSources, type Judgement } from '../sync/judge.ts';
+import { groundOf, type GroundSources } from '../sync/ground.ts';
 import { readInSlices } from '../sync/reading.ts';
 import { toChangeItem, toDiagnostic } from './sync-items.ts';
 import { visibleFactory } from './visible.ts';
@@ -26,7 +26,7 @@ export class PlanService {
     // As a directory with these files would be named.
     const revision = directoryRevision(files.filter(({ path }) => isDefinitionPath(path)));
     const reading = await readInSlices(files);
-    return toPlanItem(factory, revision, judge(factory, { revision, reading }, await groundOf(factory, this.sources)), this.ingressUrl);
+    return toPlanItem(factory, revision, judge({ revision, reading }, await groundOf(factory, this.sources)), this.ingressUrl);
   }
 }
 

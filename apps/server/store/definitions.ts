@@ -1,6 +1,6 @@
 /** Applied definitions as rows: what is, the transaction that makes it what should be, and the binding of webhooks to secret versions. contract 9. */
 import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition, SkillDefinition, SkillFile, WebhookDefinition } from '#definitions';
-import type { Actual, AppliedObject } from '#reconcile';
+import type { Actual, AppliedObject, Rebinding } from '#reconcile';
 import type { Database } from './database.ts';
 import { FenceLost } from './factories.ts';
 import { dropFiles, keepFiles, toKeptFiles } from './resource-files.ts';
@@ -23,16 +23,6 @@ export interface Application {
   texts?: ReadonlyMap<string, string>;
   /** Path of a SKILL.md → the files beside it, of all skills that apply, whether they change or not: that one is executable is no change of a definition. */
   skillFiles?: ReadonlyMap<string, readonly SkillFile[]>;
-}
-
-/** A webhook whose secret version moved in step 0 of a pass. */
-export interface Rebinding {
-  webhookUid: string;
-  slug: string;
-  path: string;
-  secretName: string;
-  /** undefined: the secret is gone, no longer granted, or has no value: the webhook refuses everything. */
-  version?: number;
 }
 
 /** What references are checked against. */

@@ -1,5 +1,6 @@
 /** Factories as rows: their source, their sync state, the lease of the one that reconciles them, and their pass history. contract 4, 9. */
 import type { FactoryDefinition } from '#definitions';
+import type { Rewrite, SyncPolicy } from '#reconcile';
 import { audit, type ChangedBy } from './audit.ts';
 import type { Database } from './database.ts';
 import { looking } from './faults.ts';
@@ -38,6 +39,9 @@ export interface Factory {
   name: string;
   description: string;
   source: FactorySource;
+  syncPolicy: SyncPolicy;
+  /** The last time that the branch's history was rewritten. */
+  rewrite?: Rewrite;
   serviceAccountUid: string;
   suspended: boolean;
   servingVersion: number;
@@ -101,6 +105,8 @@ export interface NewFactory {
   name: string;
   description: string;
   source: FactorySource;
+  /** Asks nothing, if not said. */
+  syncPolicy?: SyncPolicy;
   serviceAccountUid: string;
 }
 
@@ -309,24 +315,25 @@ function* create(factory: NewFactory): Work<boolean> {
   );
   const version = yield* tickServingClock();
   const condition = JSON.stringify({ ending: 'none', sinceMs: nowMs, checkedMs: nowMs });
+  const policy = JSON.stringify(factory.syncPolicy ?? {});
   // Made again, it has the same UIDs and nothing else of its former life.
   const revived = yield* change(
-    `UPDATE factory SET deleted_at = NULL, source = ?, name = ?, description = ?, definition = ?, condition = ?, serving_version = ?, updated_at = ?,
+    `UPDATE factory SET deleted_at = NULL, source = ?, sync_policy = ?, name = ?, description = ?, definition = ?, condition = ?, conditions = '{}', rewrite = NULL, serving_version = ?, updated_at = ?,
       generation_requested = generation_requested + 1, revision_applied = NULL, revision_seen = NULL, revision_attempted = NULL, suspended = 0, failures = 0
       WHERE uid = ? AND deleted_at IS NOT NULL`,
-    JSON.stringify(factory.source), factory.name, factory.description, NOTHING_SAID, condition, version, nowMs, factory.uid,
+    JSON.stringify(factory.source), policy, factory.name, factory.description, NOTHING_SAID, condition, version, nowMs, factory.uid,
   );
   if (revived === 1) return true;
   // Another replica may have taken the slug since we looked.
   const made = yield* insert('factory', FACTORY_COLUMNS, [
-    [factory.uid, factory.slug, factory.name, factory.description, JSON.stringify(factory.source), NOTHING_SAID, factory.serviceAccountUid,
+    [factory.uid, factory.slug, factory.name, factory.description, JSON.stringify(factory.source), policy, NOTHING_SAID, factory.serviceAccountUid,
       0, version, 1, 0, condition, 0, 0, 0, nowMs, nowMs],
   ], { ignoreConflicts: true });
   return made === 1;
 }
 
 const FACTORY_COLUMNS = [
-  'uid', 'slug', 'name', 'description', 'source', 'definition', 'service_account_uid', 'suspended', 'serving_version', 'generation_requested',
+  'uid', 'slug', 'name', 'description', 'source', 'sync_policy', 'definition', 'service_account_uid', 'suspended', 'serving_version', 'generation_requested',
   'generation_handled', 'condition', 'failures', 'lease_until', 'fence', 'created_at', 'updated_at',
 ] as const;
 
@@ -367,6 +374,8 @@ function toFactory(found: FactoryRow): Factory {
     name: found.name,
     description: found.description,
     source: JSON.parse(found.source) as FactorySource,
+    syncPolicy: JSON.parse(found.sync_policy) as SyncPolicy,
+    rewrite: found.rewrite === null ? undefined : (JSON.parse(found.rewrite) as Rewrite),
     serviceAccountUid: found.service_account_uid,
     suspended: found.suspended === 1,
     servingVersion: found.serving_version,

@@ -34,6 +34,12 @@ export interface FactoryRow {
   revision_attempted: string | null;
   revision_applied: string | null;
   condition: string;
+  /** JSON of the conditions with their times. */
+  conditions: string;
+  /** JSON of SyncPolicy. */
+  sync_policy: string;
+  /** JSON of Rewrite; null: never. */
+  rewrite: string | null;
   failures: number;
   created_at: number;
   updated_at: number;
@@ -43,7 +49,8 @@ export interface FactoryRow {
 export const FACTORY = table<FactoryRow>('factory', {
   uid: 'key', slug: 'text', name: 'text', description: 'text', source: 'text', definition: 'text', service_account_uid: 'text',
   suspended: 'int', serving_version: 'int', generation_requested: 'int', generation_handled: 'int',
-  revision_seen: 'text?', revision_attempted: 'text?', revision_applied: 'text?', condition: 'text', failures: 'int',
+  revision_seen: 'text?', revision_attempted: 'text?', revision_applied: 'text?', condition: 'text', conditions: 'text', sync_policy: 'text',
+  rewrite: 'text?', failures: 'int',
   created_at: 'int', updated_at: 'int', deleted_at: 'int?',
 });
 
@@ -61,6 +68,8 @@ export interface WebhookRow {
   enabled: number;
   path: string;
   definition: string;
+  /** Object ID that git gives the file; null for what was made over the API. */
+  blob: string | null;
   revision: string;
   version: number;
   created_at: number;
@@ -71,7 +80,7 @@ export interface WebhookRow {
 export const WEBHOOK = table<WebhookRow>('webhook', {
   uid: 'key', factory_uid: 'text', slug: 'text', name: 'text', auth_mode: 'text', signature_scheme: 'text?', secret_name: 'text',
   secret_id: 'text?', secret_version: 'int?', delivery_id_header: 'text?', enabled: 'int', path: 'text', definition: 'text',
-  revision: 'text', version: 'int', created_at: 'int', updated_at: 'int', deleted_at: 'int?',
+  blob: 'text?', revision: 'text', version: 'int', created_at: 'int', updated_at: 'int', deleted_at: 'int?',
 });
 
 /** Automations, environments and skills share their shape. */
@@ -81,6 +90,8 @@ export interface DefinitionRow {
   slug: string;
   path: string;
   definition: string;
+  /** Object ID that git gives the file; null for what was made over the API. */
+  blob: string | null;
   revision: string;
   version: number;
   created_at: number;
@@ -89,7 +100,7 @@ export interface DefinitionRow {
 }
 
 const DEFINITION_COLUMNS = {
-  uid: 'key', factory_uid: 'text', slug: 'text', path: 'text', definition: 'text', revision: 'text',
+  uid: 'key', factory_uid: 'text', slug: 'text', path: 'text', definition: 'text', blob: 'text?', revision: 'text',
   version: 'int', created_at: 'int', updated_at: 'int', deleted_at: 'int?',
 } as const;
 
@@ -117,11 +128,14 @@ export interface PassRow {
   held: string;
   digest: string | null;
   timings: string;
+  rewritten_from: string | null;
+  superseded: number;
 }
 
 export const PASS = table<PassRow>('sync_pass', {
   id: 'key', factory_uid: 'text', triggers: 'text', started_at: 'int', finished_at: 'int', ending: 'text', reason: 'text?',
   message: 'text?', revision: 'text?', problems: 'text', changes: 'text', held: 'text', digest: 'text?', timings: 'text',
+  rewritten_from: 'text?', superseded: 'int',
 });
 
 export interface DeliveryRow {

@@ -43,7 +43,7 @@ function scripted(...answers: (Snapshot | (() => Promise<Snapshot> | Snapshot))[
   const asked: (string | undefined)[] = [];
   return {
     asked,
-    async snapshot(known) {
+    async snapshot({ atHand: known }) {
       asked.push(known);
       const next = answers.length > 1 ? answers.shift() : answers[0];
       const snapshot = typeof next === 'function' ? await next() : (next as Snapshot);

@@ -1,12 +1,10 @@
 /** One pass: make the service match the factory repository at its current commit. contract 9. */
 import { createHash } from 'node:crypto';
 import type { CheckedDefinitions, Reading } from '#definitions';
-import { isEmpty, retryDelayMs, type Actual, type Plan } from '#reconcile';
-import type { Rebinding } from '../store/definitions.ts';
+import { errorCountOf, faulted, fingerprint, isEmpty, judge, PROBLEMS_RECORDED_MAX, retryDelayMs, unreadable, type Actual, type Ending, type Plan, type Rebinding } from '#reconcile';
 import { FenceLost, type Condition, type Factory, type PassRecord } from '../store/factories.ts';
 import { toApplication } from './apply.ts';
-import { errorCountOf, faulted, fingerprint, PROBLEMS_RECORDED_MAX, unreadable, type Ending } from './endings.ts';
-import { groundOf, judge, type GroundSources } from './judge.ts';
+import { groundOf, type GroundSources } from './ground.ts';
 import { readInSlices } from './reading.ts';
 import type { Source } from './sources/source.ts';
 
@@ -112,14 +110,14 @@ export class FactoryPass {
 
   private async reconcileTree(factory: Factory, fence: number, tree: NonNullable<Memory['reading']>): Promise<Ending> {
     const ground = await groundOf(factory, this.context);
-    const { checked, planned, applies, ending } = judge(factory, tree, ground);
+    const { checked, planned, applies, ending } = judge(tree, ground);
     if (applies) await this.apply(factory, fence, tree, planned, checked, ground.actual);
     return ending;
   }
 
   private async read(signal: AbortSignal) {
     const { memory } = this;
-    const snapshot = await this.source.snapshot(memory.reading?.revision, signal);
+    const snapshot = await this.source.snapshot({ atHand: memory.reading?.revision }, signal);
     if (!snapshot.ok) return snapshot;
     if (!snapshot.unchanged) memory.reading = { revision: snapshot.revision, reading: await readInSlices(snapshot.files) };
     return { ok: true as const, ...(memory.reading as NonNullable<Memory['reading']>) };

@@ -88,6 +88,7 @@ import apiSecret from '../../../schemas/api/secret.schema.json' with { type: 'js
 import apiSignatureSchemeList from '../../../schemas/api/signature-scheme-list.schema.json' with { type: 'json' };
 import apiSignatureScheme from '../../../schemas/api/signature-scheme.schema.json' with { type: 'json' };
 import apiSyncList from '../../../schemas/api/sync-list.schema.json' with { type: 'json' };
+import apiSyncPolicy from '../../../schemas/api/sync-policy.schema.json' with { type: 'json' };
 import apiSync from '../../../schemas/api/sync.schema.json' with { type: 'json' };
 import apiTimelineEvent from '../../../schemas/api/timeline-event.schema.json' with { type: 'json' };
 import apiTreeFile from '../../../schemas/api/tree-file.schema.json' with { type: 'json' };
@@ -202,6 +203,7 @@ export const API_SCHEMAS: Readonly<Record<string, object>> = {
   'signature-scheme-list.schema.json': apiSignatureSchemeList,
   'signature-scheme.schema.json': apiSignatureScheme,
   'sync-list.schema.json': apiSyncList,
+  'sync-policy.schema.json': apiSyncPolicy,
   'sync.schema.json': apiSync,
   'timeline-event.schema.json': apiTimelineEvent,
   'tree-file.schema.json': apiTreeFile,

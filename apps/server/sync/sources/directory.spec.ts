@@ -62,7 +62,7 @@ describe('a directory', () => {
     write('README.md', 'no definition');
     write('skills/x/node_modules/y/SKILL.md', 'not ours');
     write('skills/x/.git/config', 'not ours');
-    const snapshot = await open().snapshot(undefined, never);
+    const snapshot = await open().snapshot({}, never);
     expect(textsOf(snapshot)).toEqual({ 'factory.yaml': 'b', 'webhooks/orders.yaml': 'a' });
     expect(snapshot).toMatchObject({ revision: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) });
   });
@@ -72,33 +72,33 @@ describe('a directory', () => {
     write('Webhooks/a.yaml', 'x');
     write('webhooks/.gitkeep', '');
     write('docs/webhooks/a.yaml', 'x');
-    expect(Object.keys(textsOf(await open().snapshot(undefined, never)))).toEqual(['Webhooks/a.yaml', 'agents/a/agent.md']);
+    expect(Object.keys(textsOf(await open().snapshot({}, never)))).toEqual(['Webhooks/a.yaml', 'agents/a/agent.md']);
   });
 
   it('says which files are programs', async () => {
     write('skills/x/SKILL.md', 'x');
     write('skills/x/run.sh', 'x');
     chmodSync(join(root, 'skills/x/run.sh'), 0o755);
-    const snapshot = await open().snapshot(undefined, never);
+    const snapshot = await open().snapshot({}, never);
     if (!snapshot.ok || snapshot.unchanged) throw new Error('no tree');
     expect(snapshot.files.map(({ path, executable }) => [path, executable])).toEqual([['skills/x/SKILL.md', undefined], ['skills/x/run.sh', true]]);
   });
 
   it('has the same revision for the same content, wherever it lies and whatever else lies there', async () => {
     write('webhooks/orders.yaml', 'a');
-    const first = await open().snapshot(undefined, never);
+    const first = await open().snapshot({}, never);
     renameSync(root, join(folder, 'moved'));
     root = join(folder, 'moved');
     write('notes.txt', 'no definition');
-    expect(await open(root).snapshot(first.ok ? first.revision : '', never)).toMatchObject({ ok: true, unchanged: true });
+    expect(await open(root).snapshot({ atHand: first.ok ? first.revision : '' }, never)).toMatchObject({ ok: true, unchanged: true });
   });
 
   it('is read by one listing while nothing changes', async () => {
     write('webhooks/orders.yaml', 'a');
     const source = open();
-    const first = await source.snapshot(undefined, never);
+    const first = await source.snapshot({}, never);
     expect(slept).toEqual([300]);
-    expect(await source.snapshot(first.ok ? first.revision : '', never)).toMatchObject({ unchanged: true });
+    expect(await source.snapshot({ atHand: first.ok ? first.revision : '' }, never)).toMatchObject({ unchanged: true });
     expect(slept).toEqual([300]);
   });
 
@@ -106,15 +106,15 @@ describe('a directory', () => {
     write('webhooks/a.yaml', 'a');
     write('webhooks/b.yaml', 'b');
     const source = open();
-    const first = await source.snapshot(undefined, never);
+    const first = await source.snapshot({}, never);
     rmSync(join(root, 'webhooks/b.yaml'));
-    expect(textsOf(await source.snapshot(first.ok ? first.revision : '', never))).toEqual({ 'webhooks/a.yaml': 'a' });
+    expect(textsOf(await source.snapshot({ atHand: first.ok ? first.revision : '' }, never))).toEqual({ 'webhooks/a.yaml': 'a' });
     expect(slept).toEqual([300, 2000]);
   });
 
   it('waits longer after a restart too, when nobody remembers which files there were', async () => {
     write('webhooks/a.yaml', 'a');
-    expect(reasonOf(await open().snapshot('sha256:applied before', never))).toBe('ok');
+    expect(reasonOf(await open().snapshot({ atHand: 'sha256:applied before' }, never))).toBe('ok');
     expect(slept).toEqual([2000]);
   });
 
@@ -128,15 +128,15 @@ describe('a directory', () => {
     write('webhooks/a.yaml', 'a');
     meanwhile = change;
     const source = open();
-    expect(reasonOf(await source.snapshot(undefined, never))).toBe('unstable');
+    expect(reasonOf(await source.snapshot({}, never))).toBe('unstable');
     meanwhile = () => undefined;
-    expect(reasonOf(await source.snapshot(undefined, never))).toBe('ok');
+    expect(reasonOf(await source.snapshot({}, never))).toBe('ok');
   });
 
   it('does not take a change of other files for one of its own', async () => {
     write('webhooks/a.yaml', 'a');
     meanwhile = () => write('README.md', 'new');
-    expect(reasonOf(await open().snapshot(undefined, never))).toBe('ok');
+    expect(reasonOf(await open().snapshot({}, never))).toBe('ok');
   });
 
   it('follows no link inside, and reports each', async () => {
@@ -144,7 +144,7 @@ describe('a directory', () => {
     mkdirSync(join(root, 'webhooks'));
     symlinkSync(join(folder, 'outside'), join(root, 'webhooks', 'a.yaml'));
     symlinkSync(folder, join(root, 'skills'));
-    const snapshot = await open().snapshot(undefined, never);
+    const snapshot = await open().snapshot({}, never);
     expect(snapshot).toMatchObject({
       files: [
         { path: 'skills', kind: 'symlink', content: new Uint8Array() },
@@ -156,13 +156,13 @@ describe('a directory', () => {
   it('may itself be a link that is switched over', async () => {
     write('webhooks/a.yaml', 'a');
     symlinkSync(root, join(folder, 'current'));
-    expect(textsOf(await open(join(folder, 'current')).snapshot(undefined, never))).toEqual({ 'webhooks/a.yaml': 'a' });
+    expect(textsOf(await open(join(folder, 'current')).snapshot({}, never))).toEqual({ 'webhooks/a.yaml': 'a' });
   });
 
   it('leaves a file that is too large unread', async () => {
     write('webhooks/large.yaml', Buffer.alloc(1_048_576));
     write('webhooks/limit.yaml', Buffer.alloc(262_144));
-    const snapshot = await open().snapshot(undefined, never);
+    const snapshot = await open().snapshot({}, never);
     if (!snapshot.ok || snapshot.unchanged) throw new Error('no tree');
     expect(snapshot.files.map(({ path, sizeBytes, content }) => [path, sizeBytes, content.length])).toEqual([
       ['webhooks/large.yaml', 1_048_576, 0],
@@ -174,23 +174,23 @@ describe('a directory', () => {
     write('webhooks/line\nbreak büro.yaml', 'x');
     mkdirSync(join(root, 'skills'));
     writeFileSync(Buffer.concat([Buffer.from(join(root, 'skills/')), Buffer.from([0xff, 0xfe])]), 'y');
-    const texts = textsOf(await open().snapshot(undefined, never));
+    const texts = textsOf(await open().snapshot({}, never));
     expect(texts).toEqual({ 'webhooks/line\nbreak büro.yaml': 'x', [String.raw`skills/\xff\xfe`]: 'y' });
   });
 
   it('refuses what is neither file nor folder, without waiting for it', async () => {
     mkdirSync(join(root, 'webhooks'));
     execFileSync('mkfifo', [join(root, 'webhooks', 'pipe.yaml')]);
-    expect(reasonOf(await open().snapshot(undefined, never))).toBe('refused');
+    expect(reasonOf(await open().snapshot({}, never))).toBe('refused');
   });
 
   it('refuses more than fits into memory', async () => {
     for (let index = 0; index < 260; index += 1) write(`skills/s/${index}`, Buffer.alloc(262_144));
-    expect(reasonOf(await open().snapshot(undefined, never))).toBe('refused');
+    expect(reasonOf(await open().snapshot({}, never))).toBe('refused');
   });
 
   it('is empty when it is empty: the guard decides what that means', async () => {
-    expect(textsOf(await open().snapshot(undefined, never))).toEqual({});
+    expect(textsOf(await open().snapshot({}, never))).toEqual({});
   });
 
   it.each([
@@ -200,24 +200,24 @@ describe('a directory', () => {
   ])('says path-missing when $why, and recovers when it is back', async ({ prepare }) => {
     prepare();
     const source = open();
-    expect(await source.snapshot('sha256:x', never)).toMatchObject({ ok: false, reason: 'path-missing', retry: 'backoff' });
+    expect(await source.snapshot({ atHand: 'sha256:x' }, never)).toMatchObject({ ok: false, reason: 'path-missing', retry: 'backoff' });
     rmSync(root, { recursive: true, force: true });
     write('webhooks/a.yaml', 'a');
-    expect(reasonOf(await source.snapshot('sha256:x', never))).toBe('ok');
+    expect(reasonOf(await source.snapshot({ atHand: 'sha256:x' }, never))).toBe('ok');
   });
 
   it('that goes away between the listings is missing, not empty', async () => {
     write('webhooks/a.yaml', 'a');
     meanwhile = () => rmSync(root, { recursive: true });
-    expect(reasonOf(await open().snapshot(undefined, never))).toBe('path-missing');
+    expect(reasonOf(await open().snapshot({}, never))).toBe('path-missing');
   });
 
   it('stops when it is called off or closed', async () => {
     write('webhooks/a.yaml', 'a');
-    expect(reasonOf(await open().snapshot(undefined, AbortSignal.abort()))).toBe('timeout');
+    expect(reasonOf(await open().snapshot({}, AbortSignal.abort()))).toBe('timeout');
     const source = open();
     meanwhile = () => void source.close();
-    expect(reasonOf(await source.snapshot(undefined, never))).toBe('timeout');
+    expect(reasonOf(await source.snapshot({}, never))).toBe('timeout');
   });
 });
 

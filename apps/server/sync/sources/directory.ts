@@ -34,7 +34,7 @@ export function createDirectorySource(options: DirectorySourceOptions): Source {
   const watchers = new Set<() => Promise<void>>();
   let lastSeen: ReadonlySet<string> | undefined;
   return {
-    async snapshot(knownRevision, signal) {
+    async snapshot({ atHand: knownRevision }, signal) {
       const outcome = await settle(options, lastSeen, knownRevision, [signal, closing.signal]);
       if (outcome.paths !== undefined) lastSeen = outcome.paths;
       return outcome.snapshot;

@@ -60,7 +60,7 @@ function open(options: Partial<GitSourceOptions> = {}): Source {
 }
 
 async function read(source: Source, known?: string): Promise<Snapshot> {
-  return source.snapshot(known, never);
+  return source.snapshot({ atHand: known }, never);
 }
 
 /** path → text, for files that were read. */
@@ -331,7 +331,7 @@ describe('a repository that cannot be read', () => {
     server.fault = { kind: 'hang' };
     const source = open();
     const calling = new AbortController();
-    const calledOff = source.snapshot(undefined, calling.signal);
+    const calledOff = source.snapshot({}, calling.signal);
     await untilAsked();
     calling.abort();
     expect(reasonOf(await calledOff)).toBe('timeout');

@@ -21,7 +21,7 @@ import { FilesWithheld, readTree } from './git-tree.ts';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from './git-urls.ts';
 import type { GitAddress } from './git-urls.ts';
 import { SourceUnavailable, failure, systemCodeOf } from './source.ts';
-import type { Snapshot, Source, SourceFailure } from './source.ts';
+import type { KnownRevisions, Snapshot, Source, SourceFailure } from './source.ts';
 
 export interface GitSourceOptions {
   url: string;
@@ -128,10 +128,10 @@ async function settle(place: Omit<Place, 'workingFolder'> | SourceFailure, work:
 }
 
 /** resolve → compare → fetch → read. */
-async function takeSnapshot(session: GitSession, place: Place, knownRevision: string | undefined): Promise<Snapshot> {
+async function takeSnapshot(session: GitSession, place: Place, { atHand }: KnownRevisions): Promise<Snapshot> {
   const tip = await resolveTip(session, place);
   const revision = revisionOf(tip.branch, tip.commit);
-  if (revision === knownRevision) return { ok: true, revision, unchanged: true };
+  if (revision === atHand) return { ok: true, revision, unchanged: true };
   const { commit, files } = await readTip(session, place, tip);
   return { ok: true, revision: revisionOf(tip.branch, commit), unchanged: false, files };
 }

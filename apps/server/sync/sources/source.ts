@@ -22,15 +22,46 @@ export interface SourceFailure {
   retry: 'backoff';
 }
 
+/** How a revision follows on the one that was accepted before. Of git only. */
+export interface History {
+  /** Object IDs of the commits that the accepted revision does not hold, newest first, the tip included; at most COMMITS_MAX. */
+  commits: string[];
+  /** Commits that the accepted revision held and this one does not; at most COMMITS_MAX. Empty unless the history was rewritten. */
+  lost: string[];
+  /** The accepted revision, where this one does not descend from it although both are of the same branch. */
+  rewrittenFrom?: string;
+}
+
+/** Commits that one history names: enough for any push that people make. */
+export const COMMITS_MAX = 1_000;
+
+/** A revision that could be read but must not be used. Never a reason to fall back to another one. */
+export interface SourceRefusal {
+  ok: false;
+  refused: true;
+  reason: 'source-unverified';
+  message: string;
+  revision: string;
+}
+
 export type Snapshot =
-  | { ok: true; revision: string; unchanged: false; files: TreeFile[] }
+  | { ok: true; revision: string; unchanged: false; files: TreeFile[]; history?: History }
   | { ok: true; revision: string; unchanged: true }
-  | SourceFailure;
+  | SourceFailure
+  | SourceRefusal;
+
+/** What a reader knows already. */
+export interface KnownRevisions {
+  /** Revision whose tree is at hand: it needs no second reading. */
+  atHand?: string;
+  /** Revision that was last accepted, at hand or not: what a history begins after. */
+  accepted?: string;
+}
 
 /** Where a factory's definition files come from. contract 9 */
 export interface Source {
-  /** Complete tree (sorted by path) at the current revision, or `unchanged` when that is `knownRevision`; never a partial tree. */
-  snapshot(knownRevision: string | undefined, signal: AbortSignal): Promise<Snapshot>;
+  /** Complete tree (sorted by path) at the current revision, or `unchanged` when that is at hand; never a partial tree. */
+  snapshot(known: KnownRevisions, signal: AbortSignal): Promise<Snapshot>;
   /** Re-reads the tree of an already fetched revision from the cache without the network. */
   cached?(revision: string): Promise<Snapshot>;
   /** Calls back on hints that something changed; returns the function that ends it. Hints may be false or late: list again. */

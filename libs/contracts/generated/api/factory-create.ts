@@ -13,6 +13,7 @@ export interface FactoryCreate {
    */
   name?: string;
   source: FactorySource;
+  sync_policy?: SyncPolicy;
   [k: string]: unknown;
 }
 /**
@@ -47,5 +48,3225 @@ export interface FactorySource {
    * Name of the managed secret, granted for the use `forge`, for push notices of the git host; kept for them, not used yet.
    */
   push_secret?: string;
+  [k: string]: unknown;
+}
+/**
+ * What is asked of commits before they may apply; by default nothing.
+ */
+export interface SyncPolicy {
+  /**
+   * Only a tip that one of these keys signed may apply; what was verified last serves on. Git sources only.
+   */
+  verify_commits?: {
+    /**
+     * OpenSSH public keys (`ssh-ed25519 AAAA… comment`, one a string) and armoured OpenPGP public key blocks.
+     *
+     * @minItems 1
+     * @maxItems 50
+     */
+    keys: [string, ...string[]];
+    [k: string]: unknown;
+  };
+  /**
+   * Whether a tip that does not descend from the one before waits for an approval. Without it such a tip applies, and the condition HistoryRewritten says so. Git sources only.
+   */
+  fast_forward_only?: boolean;
+  /**
+   * When definitions may apply, in UTC; secrets are always taken over. Inside of a `deny` window nothing applies; with `allow` windows, nothing applies outside of all of them.
+   *
+   * @maxItems 20
+   */
+  windows?:
+    | []
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ]
+    | [
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        },
+        {
+          /**
+           * `allow` or `deny`.
+           */
+          kind: 'allow' | 'deny';
+          /**
+           * When it opens: five cron fields, in UTC.
+           */
+          schedule: string;
+          /**
+           * How long it stays open.
+           */
+          duration_minutes: number;
+          [k: string]: unknown;
+        }
+      ];
   [k: string]: unknown;
 }

@@ -10,7 +10,7 @@ describe('an ending', () => {
     { ending: applied('r', [], []), kind: 'applied', reason: undefined, why: 'the tree is what serves' },
     { ending: blockedByProblems('r', [problem()]), kind: 'blocked', reason: 'definitions-invalid', why: 'people must mend files' },
     { ending: blockedByGuard('r', [], { digest: 'd', deletions: [{ ...deletion, changes: [] }], message: 'm' }), kind: 'blocked', reason: 'prune-held', why: 'people must approve' },
-    { ending: unreadable({ ok: false, reason: 'unreachable', message: 'm', retry: 'backoff' }), kind: 'failed', reason: 'unreachable', why: 'tried again' },
+    { ending: unreadable({ reason: 'unreachable', message: 'm' }), kind: 'failed', reason: 'unreachable', why: 'tried again' },
     { ending: faulted('m'), kind: 'failed', reason: 'internal', why: 'tried again' },
   ])('is $kind ($reason): $why', ({ ending, kind, reason }) => expect([ending.kind, ending.reason]).toEqual([kind, reason]));
 
@@ -19,7 +19,7 @@ describe('an ending', () => {
     expect(blockedByProblems('r', [problem(), problem()]).message).toMatch(/^2 problems in/);
   });
 
-  it('that could not read names no revision', () => expect(unreadable({ ok: false, reason: 'timeout', message: 'm', retry: 'backoff' }).revision).toBeUndefined());
+  it('that could not read names no revision', () => expect(unreadable({ reason: 'timeout', message: 'm' }).revision).toBeUndefined());
 });
 
 describe('the fingerprint', () => {

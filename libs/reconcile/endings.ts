@@ -1,8 +1,6 @@
 /** How a pass can end, and what each ending leaves behind. contract 9. */
 import type { Problem } from '#definitions';
-import type { Change } from '#reconcile';
-import type { Rebinding } from '../store/definitions.ts';
-import type { SourceFailure } from './sources/source.ts';
+import type { Change, Rebinding } from './types.ts';
 
 /** `applied`: the tree is what serves. `blocked`: people must act. `failed`: tried again later. */
 export interface Ending {
@@ -46,7 +44,7 @@ export function blockedByGuard(revision: string, problems: readonly Problem[], v
 }
 
 /** The tree could not be read: nothing changes. */
-export function unreadable({ reason, message }: SourceFailure): Ending {
+export function unreadable({ reason, message }: { reason: string; message: string }): Ending {
   return { ...NOTHING, kind: 'failed', reason, message };
 }
 
