@@ -22,6 +22,7 @@ const tasks = {
   'bench:ingest': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/ingest.js'), ...args]),
   'bench:runs': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/runs.js'), ...args]),
   'bench:start': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/start.js'), ...args]),
+  'bench:sync': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/sync.js'), ...args]),
   test: (args) => jest(args),
   'test:agents': (args) => run(process.execPath, [join(root, 'test/agents/run.mjs'), ...args]),
   // Too long for `test`: killed processes, lying git servers, agents that mean harm, and a storm of random kills (CRASH_SEED repeats its decisions).

@@ -7,6 +7,6 @@ export function toSyncPolicyItem({ verifyCommits, fastForwardOnly, windows }: Sy
   return {
     ...(verifyCommits === undefined ? {} : { verify_commits: { keys: [...verifyCommits.keys] as [string, ...string[]] } }),
     ...(fastForwardOnly === undefined ? {} : { fast_forward_only: fastForwardOnly }),
-    ...(windows === undefined ? {} : { windows: windows.map(({ kind, schedule, durationMinutes }) => ({ kind, schedule, duration_minutes: durationMinutes })) }),
+    ...(windows === undefined ? {} : { windows: windows.map(({ kind, schedule, durationMinutes }) => ({ kind, schedule, duration_minutes: durationMinutes })) as SyncPolicyItem['windows'] }),
   };
 }
