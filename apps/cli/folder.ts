@@ -1,6 +1,5 @@
 /** What a folder on disk holds of a factory: regular files as they are, links named and never followed. */
-import { constants } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FILE_BYTES_MAX, isDefinitionPath, type TreeFile } from '#definitions';
 import { Failure } from './command.ts';
@@ -18,13 +17,15 @@ export async function readFolder(root: string): Promise<TreeFile[]> {
   let entryCount = 0;
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const { path: parent, depth } = folder;
-    for (const entry of await readdir(join(root, parent), { withFileTypes: true })) {
+    for (const entry of readdirSync(join(root, parent), { withFileTypes: true })) {
       entryCount += 1;
       if (entryCount > ENTRIES_MAX) throw new Error(`the folder holds more than ${ENTRIES_MAX} files; it is no factory repository`);
       const path = parent === '' ? entry.name : `${parent}/${entry.name}`;
       if (entry.isDirectory() && leadsToDefinitions(path) && depth < DEPTH_MAX) waiting.push({ path, depth: depth + 1 });
       if (!isDefinitionPath(path) || entry.isDirectory()) continue;
-      files.push(entry.isFile() ? await readRegularFile(root, path) : { path, content: new Uint8Array(), kind: 'symlink' });
+      // A name that is not UTF-8 is shown with replacement characters, leads to no file, and is refused as a name.
+      if (entry.name.includes('\ufffd')) files.push({ path, content: new Uint8Array() });
+      else files.push(entry.isFile() ? readRegularFile(root, path) : { path, content: new Uint8Array(), kind: 'symlink' });
     }
   }
   return files;
@@ -46,15 +47,18 @@ function leadsToDefinitions(path: string): boolean {
   return !path.split('/').includes('.git') && isDefinitionPath(`${path}/x.yaml`);
 }
 
-/** Content up to the limit; beyond it the size alone, so that nothing huge is read. */
-async function readRegularFile(root: string, path: string): Promise<TreeFile> {
+/**
+ * Content up to the limit; beyond it the size alone, so that nothing huge is read. One call after another without waiting in between:
+ * a verb has nothing else to do, and thousands of small files cost a tenth of what they cost through the thread pool.
+ */
+function readRegularFile(root: string, path: string): TreeFile {
   // Not followed either when it became a link after it was listed.
-  const file = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW);
+  const file = openSync(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    const { size } = await file.stat();
+    const { size } = fstatSync(file);
     if (size > FILE_BYTES_MAX) return { path, content: new Uint8Array(), sizeBytes: size };
-    return { path, content: await file.readFile() };
+    return { path, content: readFileSync(file) };
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }

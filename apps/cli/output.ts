@@ -47,6 +47,11 @@ export class Output {
     for (const line of text.replace(/\r?\n$/, '').split(/\r?\n/)) this.io.stdout.write(`${indent}${printableLine(line)}\n`);
   }
 
+  /** A result whose format escapes what it holds by itself. */
+  raw(text: string): void {
+    this.io.stdout.write(text);
+  }
+
   /** Progress and remarks: stderr. */
   note(text: string): void {
     this.io.stderr.write(`${paint(printable(text), 'dim', this.io.stderr, this.io)}\n`);

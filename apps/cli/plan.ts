@@ -1,39 +1,85 @@
-/** `millwright plan`: what a folder would change in a factory, asked of the server that runs it. contract 9, 11. */
+/** `millwright plan`: what a folder would change in a factory, asked of the server that runs it, or told from the files alone. contract 9, 11. */
 import { resolve } from 'node:path';
 import type { Plan } from '#contracts';
-import { checkReferences, readDefinitions, type Problem, type TreeFile } from '#definitions';
-import { printPlan } from '#reconcile';
-import { apiVerb } from './api.ts';
+import { checkReferences, isDefinitionPath, readDefinitions, type TreeFile } from '#definitions';
+import { connect, SERVER_OPTIONS } from './api.ts';
+import { UsageProblem, verb, type CliIo } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { readNamedFolder } from './folder.ts';
+import { FORMATS, isFormatName, type FormatName } from './formats.ts';
 import { findFactory } from './names.ts';
-import { count, type Output } from './output.ts';
-import { FORMATS } from './formats.ts';
-import { toChange, toProblem } from './standing.ts';
+import { count, Output } from './output.ts';
+import { printPlanned, type PlanPrinting, type PrintablePlan } from './plan-report.ts';
+import { fromWorkingFolder } from './report.ts';
+
+const FORMAT_NAMES = Object.keys(FORMATS).join('|');
 
 /** The verb `plan`. */
-export const plan = apiVerb({
+export const plan = verb({
   name: 'plan',
   arguments: '[DIR]',
   summary: 'Shows what the files of a folder (default: the current one) would change in a factory; nothing is written.',
   details: [
-    'The server checks them like a pass does, with the secrets and webhooks that the factory has, and predicts the URLs of new webhooks.',
+    'The server checks them like a pass does, with the secrets and webhooks that the factory has, predicts the URLs of new webhooks, counts the',
+    'deliveries and runs of the last 7 days of everything that changes, and asks the last 50 stored deliveries what would start for them.',
+    'github prints workflow commands, and a summary where GITHUB_STEP_SUMMARY says; sarif is SARIF 2.1.0, junit JUnit XML.',
+    'With --changed-since no server is asked: the folder is compared with the commit from which its branch and REF go apart.',
     'Ends with 0 when nothing would change, 2 when something would, 1 when problems keep files from applying, 4 when the guard would',
     'hold deletions for an approval.',
   ],
   positionals: [0, 1],
   surplus: 'takes one DIR at most',
-  options: { factory: { type: 'string', value: 'FACTORY', help: 'slug or UID of the factory (default: the only one there is)' } },
-  async run({ values, positionals: [folder = '.'] }, { api, output, io }) {
-    const files = await readNamedFolder(resolve(io.cwd, folder));
-    const posted = toPosted(files);
-    if (posted === undefined) return refuseUnsendable(files, output);
-    const factory = await findFactory(api, values.factory);
-    const answer = await api.call<Plan>('POST', `/factory/${factory.uid}/plan`, { body: { files: posted } });
-    output.result(answer, () => print(output, factory.slug, answer));
-    return exitOf(answer);
+  options: {
+    ...SERVER_OPTIONS,
+    format: { type: 'string', value: FORMAT_NAMES, help: 'text for people (default), the JSON of the API, or what build servers show' },
+    factory: { type: 'string', value: 'FACTORY', help: 'slug or UID of the factory (default: the only one there is)' },
+    strict: { type: 'boolean', help: 'warnings are problems too' },
+    'changed-since': { type: 'string', value: 'REF', help: 'compare with the commit from which this branch and REF go apart, without a server' },
+  },
+  run({ values, positionals: [folder = '.'] }, io) {
+    const { format = 'text', factory, strict = false, 'changed-since': reference, server, 'key-file': keyFile } = values;
+    if (!isFormatName(format)) throw new UsageProblem(`--format must be one of ${Object.keys(FORMATS).join(', ')}`);
+    if (reference !== undefined && (server ?? keyFile ?? factory) !== undefined) throw new UsageProblem('--changed-since asks no server, so that --server, --key-file and --factory say nothing');
+    const asked = { format, folder, isStrict: strict };
+    return reference === undefined ? planOnServer(asked, { server, keyFile, factory }, io) : planOffline(asked, reference, io);
   },
 });
+
+interface Asked {
+  format: FormatName;
+  folder: string;
+  isStrict: boolean;
+}
+
+async function planOnServer(asked: Asked, { server, keyFile, factory: named }: { server?: string; keyFile?: string; factory?: string }, io: CliIo): Promise<number> {
+  const api = connect({ server, keyFile }, io);
+  const files = await readNamedFolder(resolve(io.cwd, asked.folder));
+  const printing = printingOf(asked, files, io);
+  const posted = toPosted(files);
+  if (posted === undefined) return refuseUnsendable(printing);
+  const factory = await findFactory(api, named);
+  const answer = await api.call<Plan>('POST', `/factory/${factory.uid}/plan`, { body: { files: posted } });
+  await printPlanned(answer, printing);
+  remark(factory.slug, answer, answer.plan !== null, printing.output);
+  return exitOf(answer, answer.plan !== null, asked.isStrict);
+}
+
+async function planOffline(asked: Asked, reference: string, io: CliIo): Promise<number> {
+  const { planSince } = await import('./plan-offline.ts');
+  const folder = resolve(io.cwd, asked.folder);
+  const files = await readNamedFolder(folder);
+  const { plan: made, isHeld, brokenBefore } = await planSince(folder, reference, files);
+  const printing = printingOf(asked, files, io);
+  await printPlanned(made, printing);
+  if (brokenBefore > 0) printing.output.note(`${count(brokenBefore, 'file')} of the commit before cannot apply: compared with the others`);
+  remark('offline', made, isHeld, printing.output);
+  printing.output.note(`not looked at without a server: ${made.not_run?.join(', ')}`);
+  return exitOf(made, isHeld, asked.isStrict);
+}
+
+function printingOf({ format, folder }: Asked, files: readonly TreeFile[], io: CliIo): PlanPrinting {
+  return { format, folder, files, output: new Output(io, format === 'json' ? 'json' : 'text'), cwd: io.cwd, summaryFile: io.environment['GITHUB_STEP_SUMMARY'] };
+}
 
 /** Files as the API takes them; undefined when one is no text that could be sent: a link, not UTF-8, over the limit. */
 function toPosted(files: readonly TreeFile[]): { path: string; content: string }[] | undefined {
@@ -49,27 +95,21 @@ function toPosted(files: readonly TreeFile[]): { path: string; content: string }
 }
 
 /** What cannot be sent is in error anyway: the same engine says so here. */
-function refuseUnsendable(files: readonly TreeFile[], output: Output): number {
+function refuseUnsendable({ format, output, files, folder, cwd }: PlanPrinting): number {
   const { problems, notRun } = checkReferences(readDefinitions(files), {});
-  output.result(JSON.parse(FORMATS.json({ problems, notRun, fileCount: files.length })), () => printProblems(output, problems));
+  const report = { problems, notRun, fileCount: files.filter(({ path }) => isDefinitionPath(path)).length };
+  output.raw(FORMATS[format](format === 'text' || format === 'json' ? report : fromWorkingFolder(report, folder, cwd)));
   output.note('some files are no text that could be sent, so the server was not asked');
   return EXIT.problems;
 }
 
-function exitOf({ valid, plan: digest, changes }: Plan): number {
-  if (!valid) return EXIT.problems;
-  if (digest !== null) return EXIT.held;
+function exitOf({ valid, problems, changes }: PrintablePlan, isHeld: boolean, isStrict: boolean): number {
+  if (!valid || (isStrict && problems.length > 0)) return EXIT.problems;
+  if (isHeld) return EXIT.held;
   return changes.length > 0 ? EXIT.changes : EXIT.ok;
 }
 
-function print(output: Output, slug: string, { problems, changes, held, valid, ending, message, plan: digest }: Plan): void {
-  printProblems(output, problems.map(toProblem));
-  if (valid || ending === 'applied') output.text(printPlan({ changes: changes.map(toChange), heldDeletions: held.map(toChange) }));
-  for (const { action, slug: name, ingress_url: url } of changes) if (action === 'create' && url !== undefined) output.line(`${name}: ${url}`);
+function remark(slug: string, { problems, valid, ending, message, plan: digest }: PrintablePlan, isHeld: boolean, output: Output): void {
   if (!valid) output.note(`${slug}: ${count(problems.filter(({ severity }) => severity === 'error').length, 'error')}; ${ending === 'blocked' ? 'nothing of this would apply' : 'files in error would keep their last good version'}`);
-  if (digest !== null) output.note(`${slug}: ${message ?? `deletions would be held until they are approved: ${digest}`}`);
-}
-
-function printProblems(output: Output, problems: readonly Problem[]): void {
-  if (problems.length > 0) output.text(FORMATS.text({ problems, notRun: [], fileCount: 0 }));
+  if (isHeld) output.note(`${slug}: ${message ?? `deletions would be held until they are approved${digest === null ? '' : `: ${digest}`}`}`);
 }

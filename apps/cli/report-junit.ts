@@ -1,23 +1,44 @@
-/** Problems as JUnit XML, which every build server reads: a suite a file, a case a rule that it breaks. reference: CI output. */
+/** Problems and changes as JUnit XML, which every build server reads: a suite a file, a case a rule that it breaks or a change that it brings. reference: CI output. */
 import type { Problem } from '#definitions';
-import { printable, type Report } from './report.ts';
+import { printable, type Report, type ReportedChange } from './report.ts';
+
+/** All that is told of one file. */
+interface FileFindings {
+  problems: Problem[];
+  changes: ReportedChange[];
+}
 
 /** A tree without problems is one case that passed: a report without any looks as if nothing had been checked. */
-export function toJunit({ problems, fileCount }: Report): string {
-  const byFile = new Map<string, Problem[]>();
-  for (const problem of problems) byFile.set(problem.path, [...(byFile.get(problem.path) ?? []), problem]);
+export function toJunit({ problems, fileCount, plan }: Report): string {
+  const changes = plan?.changes ?? [];
+  const byFile = new Map<string, FileFindings>([...problems, ...changes].map(({ path }) => [path, { problems: [], changes: [] }]));
+  for (const problem of problems) byFile.get(problem.path)?.problems.push(problem);
+  for (const change of changes) byFile.get(change.path)?.changes.push(change);
   const suites = byFile.size === 0 ? [`  <testsuite name="factory" tests="1" failures="0">\n    <testcase name="${fileCount} files" classname="factory"/>\n  </testsuite>`] : [...byFile].map(toSuite);
-  const failures = problems.filter(isFailure).length;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="millwright validate" tests="${Math.max(1, problems.length)}" failures="${failures}">\n${suites.join('\n')}\n</testsuites>\n`;
+  const failures = problems.filter(isFailure).length + changes.filter(isHeld).length;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="millwright ${plan === undefined ? 'validate' : 'plan'}" tests="${Math.max(1, problems.length + changes.length)}" failures="${failures}">\n${suites.join('\n')}\n</testsuites>\n`;
 }
 
 function isFailure({ severity }: Problem): boolean {
   return severity === 'error';
 }
 
-function toSuite([path, problems]: [string, Problem[]]): string {
-  const cases = problems.map((problem) => toCase(path, problem)).join('\n');
-  return `  <testsuite name="${ofXml(path)}" tests="${problems.length}" failures="${problems.filter(isFailure).length}">\n${cases}\n  </testsuite>`;
+function isHeld({ rule }: ReportedChange): boolean {
+  return rule === 'plan-held';
+}
+
+function toSuite([path, { problems, changes }]: [string, FileFindings]): string {
+  const cases = [...problems.map((problem) => toCase(path, problem)), ...changes.map(toChangeCase)].join('\n');
+  const failures = problems.filter(isFailure).length + changes.filter(isHeld).length;
+  return `  <testsuite name="${ofXml(path)}" tests="${problems.length + changes.length}" failures="${failures}">\n${cases}\n  </testsuite>`;
+}
+
+/** A change is a case that passed and says what it is; a deletion that waits for an approval has failed. */
+function toChangeCase(change: ReportedChange): string {
+  const { path, rule, headline, details } = change;
+  const text = [headline, ...details].map(ofXml).join('\n');
+  const body = isHeld(change) ? `<failure type="${rule}" message="${ofXml(headline)}">${text}</failure>` : `<system-out>${text}</system-out>`;
+  return `    <testcase name="${rule} ${ofXml(headline)}" classname="${ofXml(path)}" file="${ofXml(path)}">${body}</testcase>`;
 }
 
 /** A warning is a case that passed and says so. */

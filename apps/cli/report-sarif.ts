@@ -1,22 +1,35 @@
-/** Problems as SARIF 2.1.0, for code scanning pages and editors. OASIS SARIF 2.1.0; reference: CI output. */
+/** Problems and changes as SARIF 2.1.0, for code scanning pages and editors. OASIS SARIF 2.1.0; reference: CI output. */
 import { createHash } from 'node:crypto';
 import { ruleOf, type Problem } from '#definitions';
-import { printableJson, type Report } from './report.ts';
+import { printableJson, type Report, type ReportedChange } from './report.ts';
 import { version } from './version.ts';
 
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 
-/** One run of one tool; only rules that were broken are listed. */
-export function toSarif({ problems }: Report): string {
-  const ids = [...new Set(problems.map(({ rule }) => rule))].sort();
+/** Changes are no rules that anybody breaks: they are told as such. */
+const CHANGE_RULES: Readonly<Record<ReportedChange['rule'], string>> = {
+  'plan-create': 'An object that would be made.',
+  'plan-update': 'An object that would change.',
+  'plan-delete': 'An object that would be deleted.',
+  'plan-held': 'A deletion that would be held back until somebody approves it.',
+};
+
+/** One run of one tool; only rules that were broken, and kinds of changes that there are, are listed. */
+export function toSarif({ problems, plan }: Report): string {
+  const changes = plan?.changes ?? [];
+  const ids = [...new Set([...problems, ...changes].map(({ rule }) => rule))].sort();
   const driver = {
     name: 'millwright', semanticVersion: version(), rules: ids.map(toRule),
   };
-  const results = withOccurrences(problems).map(([problem, occurrence]) => toResult(problem, ids.indexOf(problem.rule), occurrence));
+  const results = [
+    ...withOccurrences(problems).map(([problem, occurrence]) => toResult(problem, ids.indexOf(problem.rule), occurrence)),
+    ...changes.map((change) => toChangeResult(change, ids.indexOf(change.rule))),
+  ];
   return printableJson({ $schema: SCHEMA, version: '2.1.0', runs: [{ tool: { driver }, columnKind: 'utf16CodeUnits', originalUriBaseIds: { REPOSITORY: { description: { text: 'The root of the factory repository.' } } }, results }] });
 }
 
 function toRule(id: string): object {
+  if (isChangeRule(id)) return { id, name: id, shortDescription: { text: CHANGE_RULES[id] }, help: { text: CHANGE_RULES[id] }, defaultConfiguration: { level: 'note' } };
   const { code, severity, summary } = ruleOf(id);
   return { id, name: code, shortDescription: { text: summary }, help: { text: summary }, defaultConfiguration: { level: severity } };
 }
@@ -28,6 +41,18 @@ function toResult({ path, line, column, endLine, endColumn, severity, rule, mess
     locations: [{ physicalLocation: { artifactLocation: { uri: toUri(path), uriBaseId: 'REPOSITORY' }, region } }],
     // Not the line: a problem stays the same one when lines are added above it.
     partialFingerprints: { 'millwright/v1': createHash('sha256').update(JSON.stringify([path, rule, message, occurrence])).digest('hex') },
+  };
+}
+
+function isChangeRule(id: string): id is ReportedChange['rule'] {
+  return Object.hasOwn(CHANGE_RULES, id);
+}
+
+function toChangeResult({ path, rule, headline, details }: ReportedChange, ruleIndex: number): object {
+  return {
+    ruleId: rule, ruleIndex, level: 'note', message: { text: [headline, ...details].join('\n') },
+    locations: [{ physicalLocation: { artifactLocation: { uri: toUri(path), uriBaseId: 'REPOSITORY' }, region: { startLine: 1 } } }],
+    partialFingerprints: { 'millwright/v1': createHash('sha256').update(JSON.stringify([path, rule])).digest('hex') },
   };
 }
 

@@ -1,5 +1,19 @@
 /** What a check of files found, and how text from a repository may be printed. contract 11. */
+import { relative, resolve, sep } from 'node:path';
 import type { Problem, UnrunCheck } from '#definitions';
+
+/** One change of a plan, in words, as the formats for build servers show it. */
+export interface ReportedChange {
+  path: string;
+  /** What kind of change it is, as formats name rules. */
+  rule: 'plan-create' | 'plan-update' | 'plan-delete' | 'plan-held';
+  /** Worth a second look: something goes, or stops. */
+  isWarning: boolean;
+  /** What changes, in one line. */
+  headline: string;
+  /** What is known of it, a line each. */
+  details: readonly string[];
+}
 
 /** What a check of a tree found, ready to be printed. */
 export interface Report {
@@ -9,11 +23,21 @@ export interface Report {
   fileCount: number;
   /** Problems that were there before the change that was asked about. */
   leftOut?: number;
+  /** What a plan would change; absent where only files were checked. */
+  plan?: { summary: string; changes: readonly ReportedChange[] };
 }
 
 /** Whether nothing in the report keeps the tree from applying; warnings do not. */
 export function isValid(report: Report): boolean {
   return !report.problems.some(({ severity }) => severity === 'error');
+}
+
+/** The same with paths from the folder where the command stands: build servers look for files from there on. */
+export function fromWorkingFolder(report: Report, folder: string, cwd: string): Report {
+  const prefix = relative(cwd, resolve(cwd, folder)).split(sep).join('/');
+  if (prefix === '' || prefix.startsWith('..')) return report;
+  const moved = <Placed extends { path: string }>(placed: readonly Placed[]): Placed[] => placed.map((each) => ({ ...each, path: `${prefix}/${each.path}` }));
+  return { ...report, problems: moved(report.problems), ...(report.plan === undefined ? {} : { plan: { ...report.plan, changes: moved(report.plan.changes) } }) };
 }
 
 /** Control characters, line separators and everything that changes the direction of text. */

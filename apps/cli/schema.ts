@@ -2,6 +2,7 @@
 import { isSchemaDocumentName, SCHEMA_DOCUMENTS } from '#contracts';
 import { UsageProblem, verb } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { Output } from './output.ts';
 
 const NAMES = Object.keys(SCHEMA_DOCUMENTS);
 
@@ -11,8 +12,13 @@ export const schema = verb({
   arguments: `[${NAMES.join('|')}]`,
   summary: 'Prints the JSON Schema of a definition file; without a name, of all of them by name.',
   positionals: [0, 1],
-  options: {},
-  run({ positionals: [name] }, io) {
+  options: { list: { type: 'boolean', help: 'print the names of the documents and what they are about instead' } },
+  run({ values, positionals: [name] }, io) {
+    if (values.list === true && name !== undefined) throw new UsageProblem('--list takes no name');
+    if (values.list === true) {
+      new Output(io, 'text').table(['NAME', 'DESCRIPTION'], Object.entries(SCHEMA_DOCUMENTS).map(([document, schema]) => [document, (schema as { description?: string }).description ?? '']), 1);
+      return Promise.resolve(EXIT.ok);
+    }
     if (name !== undefined && !isSchemaDocumentName(name)) throw new UsageProblem(`the documents are ${NAMES.join(', ')}`);
     io.stdout.write(`${JSON.stringify(name === undefined ? SCHEMA_DOCUMENTS : SCHEMA_DOCUMENTS[name], null, 2)}\n`);
     return Promise.resolve(EXIT.ok);

@@ -3,7 +3,7 @@ import type { Change as ChangeItem, Diagnostic } from '#contracts';
 import type { Problem } from '#definitions';
 import { printPlan, type Change } from '#reconcile';
 import { EXIT } from './exit-codes.ts';
-import { count, toSeconds, type Colour, type Output } from './output.ts';
+import { count, toSeconds, type Cell, type Colour, type Output } from './output.ts';
 import { FORMATS } from './formats.ts';
 import type { Factory, FactoryStatus, Sync } from './wire.ts';
 
@@ -12,11 +12,17 @@ const BY_API = 'managed over the API, so there are no files to read';
 
 const COLOURS: Readonly<Record<string, Colour>> = { applied: 'green', blocked: 'yellow', failed: 'red' };
 
-/** 0 what the files say serves · 1 people must change something, or no pass yet · 3 could not be read · 4 deletions wait for an approval. */
+/** Reasons for which a revision waits although nothing is wrong with its files. */
+const HELD_REASONS: ReadonlySet<string | null> = new Set(['history-rewritten', 'outside-sync-window']);
+/** Events that a standing shows. */
+const EVENTS_SHOWN = 5;
+
+/** 0 what the files say serves · 1 people must change something, or no pass yet · 3 could not be read · 4 deletions or a rewritten history wait for an approval, or all waits for a sync window. */
 export function exitOfStanding(standing: FactoryStatus): number {
+  const { ending, reason } = standing.condition;
   if (isTrue(standing, 'Ready')) return EXIT.ok;
-  if (standing.condition.ending === 'failed') return EXIT.internal;
-  return isTrue(standing, 'PruneHeld') ? EXIT.held : EXIT.problems;
+  if (ending === 'failed') return EXIT.internal;
+  return isTrue(standing, 'PruneHeld') || (ending === 'blocked' && HELD_REASONS.has(reason)) ? EXIT.held : EXIT.problems;
 }
 
 function isTrue({ conditions }: FactoryStatus, type: string): boolean {
@@ -27,7 +33,10 @@ function isTrue({ conditions }: FactoryStatus, type: string): boolean {
 export function printStanding(output: Output, factory: Factory, standing: FactoryStatus): void {
   const { suspended, condition, revision_applied: applied, revision_attempted: attempted, inventory, definitions_managed: managed } = standing;
   const pending = standing.generation_requested > standing.generation_handled;
-  const degraded = standing.conditions.find(({ type, status }) => type === 'SecretsDegraded' && status === 'True');
+  const wordsOf = (type: string): Cell | undefined => {
+    const found = standing.conditions.find((condition) => condition.type === type && condition.status === 'True');
+    return found === undefined || found.message === condition.message ? undefined : { text: found.message, colour: 'yellow' };
+  };
   output.fields([
     ['factory', `${factory.slug} (${factory.uid})`],
     ['condition', managed ? { text: condition.ending === 'none' ? 'no pass yet' : condition.ending, colour: COLOURS[condition.ending] } : BY_API],
@@ -37,14 +46,21 @@ export function printStanding(output: Output, factory: Factory, standing: Factor
     ['checked', `${toSeconds(condition.checked_at)}${pending ? ' (a pass is under way)' : ''}`],
     ['serving', managed ? (applied ?? 'nothing yet') : undefined],
     ['attempted', managed && attempted !== applied ? (attempted ?? undefined) : undefined],
-    ['secrets', degraded === undefined ? undefined : { text: degraded.message, colour: 'yellow' }],
+    ['seen', managed && standing.revision_seen !== attempted ? (standing.revision_seen ?? undefined) : undefined],
+    ['history', wordsOf('HistoryRewritten')],
+    ['secrets', wordsOf('SecretsDegraded')],
     ['inventory', inventoryText(inventory)],
   ]);
   const sync = currentSync(standing);
-  if (sync !== undefined && sync.problems.length + sync.held.length > 0) {
+  if (sync !== undefined && (sync.problems.length > 0 || sync.plan !== null)) {
     output.line('');
     printFindings(output, factory, sync);
   }
+  printInventory(output, inventory);
+  printEvents(output, standing);
+}
+
+function printInventory(output: Output, inventory: FactoryStatus['inventory']): void {
   if (inventory.length === 0) return;
   output.line('');
   output.table(['KIND', 'NAME', 'STATE', 'UID', 'FILE'], inventory.map(({ kind, slug, state, uid, file }) => [kind, slug, { text: state, colour: state === 'held' ? 'yellow' : undefined }, uid, file ?? '-']));
@@ -64,10 +80,17 @@ export function printPass(output: Output, factory: Factory, standing: FactorySta
   if (suspended) output.note(`note: ${factory.slug} is suspended, so that its definitions were not reconciled; secrets were`);
 }
 
-/** Problems in the form of `validate`, then deletions that wait and how to let them. */
-function printFindings(output: Output, factory: Factory, { problems, held, plan }: Sync): void {
+/** What happened last, newest first. */
+function printEvents(output: Output, { events }: FactoryStatus): void {
+  if (events.length === 0) return;
+  output.line('');
+  output.table(['EVENT', 'REASON', 'MESSAGE'], events.slice(0, EVENTS_SHOWN).map(({ at, type, reason, message }) => [toSeconds(at), { text: reason, colour: type === 'Warning' ? 'yellow' : undefined }, message]), 2);
+}
+
+/** Problems in the form of `validate`, then what waits for an approval and how to give it. */
+function printFindings(output: Output, factory: Factory, { problems, held, plan, revision, rewritten_from: rewrittenFrom }: Sync): void {
   if (problems.length > 0) output.text(FORMATS.text({ problems: problems.map(toProblem), notRun: [], fileCount: 0 }));
-  if (held.length === 0) return;
+  if (plan !== null && rewrittenFrom !== null) output.line(`held: history rewritten from ${rewrittenFrom} to ${revision ?? 'another tip'}`, 'yellow');
   for (const { kind, slug, path } of held) output.line(`held: deletion of ${kind} ${slug} (${path})`, 'yellow');
   if (plan !== null) output.note(`to let them go: millwright approve ${factory.slug} ${plan}`);
 }

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createRepository } from '../../test/support/git-repository.ts';
 import { bootService, type TestService } from '../../test/support/service.ts';
 import { call, type Call } from '../../test/support/recorded-io.ts';
 
@@ -59,6 +60,32 @@ describe('a revision that applies', () => {
   it('warns without failing', async () => {
     put('factory.yaml', 'schemaVersion: v1alpha1\n');
     expect(await millwright('sync')).toMatchObject({ code: 0, out: expect.stringMatching(/^factory\.yaml:1:1: warning: .* \[unsupported-here\]\n/) });
+  });
+});
+
+describe('a revision that waits', () => {
+  it('for a sync window ends with 4, and what happened is shown', async () => {
+    await test.api('PATCH', `/factory/${uid}`, { sync_policy: { windows: [{ kind: 'deny', schedule: '* * * * *', duration_minutes: 1 }] } });
+    put('webhooks/four.yaml', 'secretName: orders-hook\n');
+    expect(await millwright('sync')).toMatchObject({ code: 4, out: expect.stringContaining('shop: blocked: sha256:') });
+    const status = await millwright('status');
+    expect(status).toMatchObject({ code: 4, out: expect.stringContaining('the sync windows do not open within sight') });
+    expect(status.out).toMatch(/\nEVENT +REASON +MESSAGE\n\S+ +outside-sync-window +sha256:/);
+  });
+
+  it('for the approval of a rewritten history says so, and how to give it', async () => {
+    const git = createRepository(folder, 'git');
+    const file = { 'webhooks/one.yaml': 'secretName: orders-hook\n', 'webhooks/two.yaml': 'secretName: orders-hook\n', 'webhooks/three.yaml': 'secretName: orders-hook\n' };
+    const before = git.commit(file);
+    await test.api('PATCH', `/factory/${uid}`, { source: { kind: 'git', url: `file://${git.folder}`, branch: 'main' }, sync_policy: { fast_forward_only: true } });
+    expect((await millwright('sync')).code).toBe(0);
+    const after = git.commit(file, { rewrite: true, message: 'another' });
+    const held = await millwright('sync');
+    expect(held).toMatchObject({ code: 4, out: expect.stringContaining(`held: history rewritten from main@sha1:${before} to main@sha1:${after}\n`) });
+    const digest = /millwright approve shop (sha256:[0-9a-f]{64})/.exec(held.err)?.[1] ?? '';
+    expect((await millwright('approve', 'shop', digest)).code).toBe(0);
+    expect((await millwright('sync')).code).toBe(0);
+    expect((await millwright('status')).out).toContain('\nhistory    the history was rewritten: ');
   });
 });
 
@@ -136,7 +163,7 @@ describe('deletions that the guard holds', () => {
   it('are not approved by another digest', async () => {
     await millwright('sync');
     const other = `sha256:${'0'.repeat(64)}`;
-    expect(await millwright('approve', 'shop', other)).toMatchObject({ code: 0, err: expect.stringContaining('no deletions with this digest are held now') });
+    expect(await millwright('approve', 'shop', other)).toMatchObject({ code: 0, err: expect.stringContaining('nothing with this digest is held now') });
     expect(await millwright('sync')).toMatchObject({ code: 4 });
   });
 });

@@ -4,7 +4,7 @@ import { apiVerb, type Calling } from './api.ts';
 import { Failure, UsageProblem } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { findFactory } from './names.ts';
-import { toSeconds, type Cell, type Colour } from './output.ts';
+import { count, toSeconds, type Cell, type Colour } from './output.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
 import { exitOfStanding, printPass, printStanding } from './standing.ts';
 import type { Factory, FactoryStatus, PageInfo, Sync } from './wire.ts';
@@ -18,8 +18,8 @@ const LOOK_MS_MIN = 100;
 const LOOK_MS_MAX = 2_000;
 
 const ENDINGS = [
-  'Ends with 0 when the revision is applied, 1 when problems block it (or parts of it), 3 when it could not be read, 4 when the',
-  'guard holds deletions for an approval.',
+  'Ends with 0 when the revision is applied, 1 when problems block it (or parts of it), 3 when it could not be read, 4 when',
+  'deletions or a rewritten history wait for an approval, or when it waits for a sync window.',
 ];
 
 /** The verb `status`. */
@@ -70,8 +70,8 @@ export const sync = apiVerb({
 export const approve = apiVerb({
   name: 'approve',
   arguments: '[FACTORY] DIGEST',
-  summary: 'Approves the deletions that the guard holds back, by their digest.',
-  details: ['The digest covers factory, revision and deletions: a later commit that deletes something else is held again.'],
+  summary: 'Approves held deletions, or a rewritten history, by their digest.',
+  details: ['The digest covers factory, revision and deletions (of a rewritten history both revisions): whatever comes later is held again.'],
   positionals: [1, 2],
   options: {},
   async run({ positionals }, { api, output }) {
@@ -80,7 +80,7 @@ export const approve = apiVerb({
     const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
     const { last_sync: last } = await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
     const answer = await api.call('POST', `/factory/${factory.uid}/approve`, { body: { plan: digest } });
-    if (last?.plan !== digest) output.note('note: no deletions with this digest are held now; the approval counts when they are');
+    if (last?.plan !== digest) output.note('note: nothing with this digest is held now; the approval counts when they are');
     output.result(answer, () => output.line(`${factory.slug}: approved; see it applied with: millwright sync ${factory.slug}`));
     return EXIT.ok;
   },
@@ -126,12 +126,12 @@ function secondsOf(text: string | undefined): number {
 
 const COLOURS: Readonly<Record<string, Colour>> = { applied: 'green', blocked: 'yellow', failed: 'red' };
 
-function rowOf({ finished_at: ended, ending, triggers, changes, problems, revision, message }: Sync): Cell[] {
+function rowOf({ finished_at: ended, ending, triggers, changes, problems, revision, message, superseded }: Sync): Cell[] {
   const amount = (action: string): number => changes.filter((change) => change.action === action).length;
   const changed = changes.length === 0 ? '-' : `+${amount('create')} ~${amount('update')} -${amount('delete')}`;
   return [
     toSeconds(ended), { text: ending, colour: COLOURS[ending] }, triggers.join(','), changed, problems.length === 0 ? '-' : String(problems.length),
-    shortRevision(revision), message ?? '',
+    shortRevision(revision), message ?? (superseded === 0 ? '' : `${count(superseded, 'commit')} before it superseded`),
   ];
 }
 

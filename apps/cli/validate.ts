@@ -1,6 +1,6 @@
 /** The `validate` verb: checks a factory repository on disk, without a server. contract 11. */
 import { appendFile, readFile } from 'node:fs/promises';
-import { relative, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkReferences, isDefinitionPath, readDefinitions, type KnownFacts, type SecretFacts, type UnrunCheck } from '#definitions';
 import { broughtProblems, changedPaths, filesSince } from './changed-since.ts';
@@ -8,7 +8,7 @@ import { Failure } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { readNamedFolder } from './folder.ts';
 import { FORMATS, isFormatName, type FormatName } from './formats.ts';
-import { isValid, printable, type Report } from './report.ts';
+import { fromWorkingFolder, isValid, printable, type Report } from './report.ts';
 import { toGithubSummary } from './report-github.ts';
 
 /** Where a verb prints, the folder that relative paths start from, and what the build server says of itself. */
@@ -19,7 +19,7 @@ export interface CommandIo {
   environment?: Readonly<Record<string, string | undefined>>;
 }
 
-export const VALIDATE_USAGE = `usage: millwright validate [DIR] [--format ${Object.keys(FORMATS).join('|')}] [--strict] [--changed-since REF] [--secrets-list FILE]
+export const VALIDATE_USAGE = `usage: millwright validate [DIR] [--format ${Object.keys(FORMATS).join('|')}] [--strict] [--changed-since REF] [--secrets-list FILE | --server URL]
 
   DIR                  folder of the factory repository (default: the current one)
   --format             text (default): file:line:column: message [rule]; json: one object; github: workflow commands, and a
@@ -27,6 +27,8 @@ export const VALIDATE_USAGE = `usage: millwright validate [DIR] [--format ${Obje
   --strict             warnings fail too
   --changed-since REF  only what changed since the branch left REF: problems of those files, and those they cause elsewhere
   --secrets-list FILE  names of the secrets that exist, one a line; checks secretName and secrets against them
+  --server URL         checks them against the secrets that a factory of this server may use; the key has to be one that may list them
+                       (MILLWRIGHT_API_KEY or --key-file FILE), and --factory FACTORY names the factory, unless there is only one
 
 Ends with 0 when all is well, 1 when there are problems, 3 when it failed itself, 64 when it was called wrongly.
 `;
@@ -35,6 +37,8 @@ interface Arguments {
   folder: string;
   format: FormatName;
   secretsList: string | undefined;
+  /** Where to ask for the secrets that exist instead. */
+  server: { server: string; factory: string | undefined; keyFile: string | undefined } | undefined;
   isStrict: boolean;
   changedSince: string | undefined;
 }
@@ -48,7 +52,7 @@ export async function validate(argv: string[], io: CommandIo): Promise<number> {
     return EXIT.ok;
   }
   try {
-    const known = asked.secretsList === undefined ? {} : await namedSecrets(resolve(io.cwd, asked.secretsList));
+    const known = await knownFacts(asked, io);
     const report = await checkFolder(resolve(io.cwd, asked.folder), known, asked.changedSince);
     await print(report, asked, io);
     return isValid(report) && !(asked.isStrict && report.problems.length > 0) ? EXIT.ok : EXIT.problems;
@@ -68,9 +72,8 @@ async function checkFolder(folder: string, known: KnownFacts, changedSince: stri
 }
 
 async function print(report: Report, { format, folder }: Arguments, io: CommandIo): Promise<void> {
-  // Build servers look for files from their own folder on; people and editors from the one they named.
-  const prefix = format === 'text' || format === 'json' ? '' : relative(io.cwd, resolve(io.cwd, folder)).split(sep).join('/');
-  const shown = prefix === '' || prefix.startsWith('..') ? report : { ...report, problems: report.problems.map((problem) => ({ ...problem, path: `${prefix}/${problem.path}` })) };
+  // People and editors look for files from the folder on that they named.
+  const shown = format === 'text' || format === 'json' ? report : fromWorkingFolder(report, folder, io.cwd);
   io.stdout.write(FORMATS[format](shown));
   io.stderr.write(summary(report));
   const summaryFile = format === 'github' ? io.environment?.['GITHUB_STEP_SUMMARY'] : undefined;
@@ -85,16 +88,30 @@ function readArguments(argv: string[]): Arguments | string | undefined {
       allowPositionals: true,
       options: {
         format: { type: 'string', default: 'text' }, strict: { type: 'boolean', default: false }, 'changed-since': { type: 'string' },
-        'secrets-list': { type: 'string' }, help: { type: 'boolean', short: 'h' },
+        'secrets-list': { type: 'string' }, server: { type: 'string' }, factory: { type: 'string' }, 'key-file': { type: 'string' }, help: { type: 'boolean', short: 'h' },
       },
     });
     if (values.help === true) return undefined;
     if (positionals.length > 1) return 'at most one DIR can be checked';
     if (!isFormatName(values.format)) return `--format must be one of ${Object.keys(FORMATS).join(', ')}`;
-    return { folder: positionals[0] ?? '.', format: values.format, secretsList: values['secrets-list'], isStrict: values.strict, changedSince: values['changed-since'] };
+    const { server, factory, 'key-file': keyFile } = values;
+    if (server === undefined && (factory ?? keyFile) !== undefined) return '--factory and --key-file go with --server';
+    if (server !== undefined && values['secrets-list'] !== undefined) return 'secrets are checked against --secrets-list or --server, not both';
+    return {
+      folder: positionals[0] ?? '.', format: values.format, secretsList: values['secrets-list'], isStrict: values.strict, changedSince: values['changed-since'],
+      server: server === undefined ? undefined : { server, factory, keyFile },
+    };
   } catch (cause) {
     return messageOf(cause);
   }
+}
+
+async function knownFacts({ secretsList, server }: Arguments, io: CommandIo): Promise<KnownFacts> {
+  if (secretsList !== undefined) return namedSecrets(resolve(io.cwd, secretsList));
+  if (server === undefined) return {};
+  // Without a server nothing that speaks to one is loaded.
+  const { secretsOfServer } = await import('./validate-server.ts');
+  return secretsOfServer(server, io);
 }
 
 /** Facts from a list of names: that secrets exist, not whether they are set or usable. `#` starts a comment line. */

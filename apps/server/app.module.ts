@@ -5,7 +5,10 @@ import { AuditController } from './audit/controller.ts';
 import { AutomationController } from './automations/controller.ts';
 import { DocsController } from './docs/controller.ts';
 import { DeliveryController } from './deliveries/controller.ts';
+import { ExplanationController } from './explanations/controller.ts';
 import { FactoryController } from './factories/controller.ts';
+import { FactoryHistoryController } from './factories/history-controller.ts';
+import { PushController } from './factories/push-controller.ts';
 import { FactoryFileController } from './factory-files/controller.ts';
 import { ErrorPageController } from './http/error-pages.ts';
 import { HealthController } from './http/health.ts';
@@ -25,8 +28,8 @@ export class AppModule {
       module: AppModule,
       imports: [ScheduleModule.forRoot()],
       controllers: [
-        HealthController, ErrorPageController, DocsController, RunController, ToldController, PermissionController, CatalogueController, FactoryController, WebhookController,
-        SignatureSchemeController, AutomationController, DeliveryController, FactoryFileController, TeamSecretController, FactorySecretController, KeyController,
+        HealthController, ErrorPageController, DocsController, RunController, ToldController, PermissionController, CatalogueController, FactoryController, FactoryHistoryController, PushController, WebhookController,
+        SignatureSchemeController, AutomationController, DeliveryController, ExplanationController, FactoryFileController, TeamSecretController, FactorySecretController, KeyController,
         AuditController,
       ],
       providers: instances.map((instance) => ({ provide: instance.constructor as InjectionToken, useValue: instance })),

@@ -10,8 +10,12 @@ import type { Config } from './config.ts';
 import { lockDataFolder, type DataFolderLock } from './data-folder.ts';
 import { Pages } from './docs/pages.ts';
 import { DeliveryService } from './deliveries/service.ts';
+import { ExplanationService } from './explanations/service.ts';
 import { FilterTestService } from './factories/filter-tests.ts';
+import { FactoryHistory } from './factories/history.ts';
 import { PlanService } from './factories/plans.ts';
+import { PushNoticeService } from './factories/push-notices.ts';
+import { PushPace } from './factories/push-pace.ts';
 import { FactoryService } from './factories/service.ts';
 import { FactoryFileService } from './factory-files/service.ts';
 import { AccessGuard } from './http/access.ts';
@@ -51,6 +55,7 @@ import { ScheduleService } from './schedules/service.ts';
 import { readKeyFile } from './secrets/key-files.ts';
 import { SecretReader } from './secrets/reader.ts';
 import { SecretService } from './secrets/service.ts';
+import { SecretFingerprints } from './secrets/fingerprints.ts';
 import { Vault } from './secrets/vault.ts';
 import { AccessStore } from './store/access.ts';
 import { ArtifactStore } from './store/artifacts.ts';
@@ -60,11 +65,15 @@ import { CatalogueStore } from './store/catalogue.ts';
 import { openDatabase, type Database } from './store/database.ts';
 import { DefinitionStore } from './store/definitions.ts';
 import { DeliveryStore } from './store/deliveries.ts';
+import { ExplanationStore } from './store/explanations.ts';
+import { EventStore } from './store/events.ts';
 import { FactoryStore } from './store/factories.ts';
 import { IdempotencyStore } from './store/idempotency.ts';
 import { InventoryStore } from './store/inventory.ts';
 import { KeyStore } from './store/keys.ts';
+import { ReplicaStore } from './store/replicas.ts';
 import { ResourceStore } from './store/resource-files.ts';
+import { RevisionStore } from './store/revisions.ts';
 import { PermissionStore } from './store/permissions.ts';
 import { RunHistoryStore } from './store/run-history.ts';
 import { RunLists } from './store/run-lists.ts';
@@ -75,9 +84,11 @@ import { ServingStore } from './store/serving.ts';
 import { WebhookStore } from './store/webhooks.ts';
 import { AutomationStore } from './store/automations.ts';
 import { DefinitionEditStore } from './store/definition-edits.ts';
+import { TrafficStore } from './store/traffic.ts';
 import { SyncLoops } from './sync/loops.ts';
 import { forgetGitCache, sourceOpener } from './sync/open-source.ts';
 import { Housekeeping } from './housekeeping.ts';
+import { Heartbeat } from './webhooks/heartbeat.ts';
 import { WebhookService } from './webhooks/service.ts';
 import { Serving } from './webhooks/serving.ts';
 
@@ -212,10 +223,23 @@ async function assemble(
     new RunListing(new RunLists(database), runs, runItems),
     new PermissionService(runs, permissions, { newId, changed: (runId) => [engine.wake(), news.tell(runId)] }),
   ];
+  const events = new EventStore(database);
+  const replicas = new ReplicaStore(database);
+  const heartbeat = new Heartbeat(replicas, serving, owner, () => performance.now(), (fault) => log.fault('that this process serves could not be noted', fault));
   const keyService = new KeyService(keys, accounts, { nowMs, newId, random: randomBytes });
-  const factoryService = new FactoryService(factories, definitions, new InventoryStore(database), loops, {
+  const factoryService = new FactoryService({ factories, definitions, inventory: new InventoryStore(database), events }, loops, {
     uidKey, allowLocalSources: config.allowLocalSources, newId,
     forgetSource: (uid) => forgetGitCache(config.dataDir, uid).catch((fault: unknown) => log.fault('a git cache cannot be deleted', fault, { factory: uid })),
+  });
+
+  const pushPace = new PushPace(factories, loops, {
+    nowMs: () => performance.now(),
+    later: (ms, act) => void setTimeout(act, ms).unref(),
+    report: (fault) => log.fault('a push notice could not wake its factory', fault),
+  });
+  const pushNotices = new PushNoticeService(factories, secretReader, pushPace, {
+    nowMs,
+    warn: (slug) => log.warn('push notices are refused: the secret that source.push_secret names has no value of eight bytes or more, or is not granted for the use forge', { factory: slug }),
   });
 
   const automations = new AutomationStore(database);
@@ -256,16 +280,17 @@ async function assemble(
     config, log, guard, addresses,
     idempotency: new Idempotency(answers, (fault) => log.fault('the answer to an idempotency key could not be kept', fault)),
     ingress: ingressHandler(receiver, addresses),
-    instances: [new Pages(config.publicUrl), guard, readiness, accounts, keyService, new AuditStore(database), factories, runService, ...told, factoryService, new PlanService(ground, config.ingressUrl), new FilterTestService(factories, definitions, deliveries),
-      new DeliveryService(factories, webhooks, deliveries, config), new FactoryFileService(config.publicUrl), webhookService, automationService, secrets, housekeeping],
+    instances: [new Pages(config.publicUrl), guard, readiness, accounts, keyService, new AuditStore(database), factories, runService, ...told, factoryService, new FactoryHistory(factories, events, new RevisionStore(database), replicas), pushNotices, new PlanService(ground, { traffic: new TrafficStore(database), deliveries, fingerprints: new SecretFingerprints(secretStore, vault, uidKey), nowMs }, config.ingressUrl), new FilterTestService(factories, definitions, deliveries),
+      new DeliveryService(factories, webhooks, deliveries, config), new ExplanationService({ explanations: new ExplanationStore(database), deliveries, runs, runItems, factories }), new FactoryFileService(config.publicUrl), webhookService, automationService, secrets, housekeeping],
   });
 
   return {
     config, database, app, installation, factories, keyUses, definitions, webhooks, secrets, runs, serving, loops, engine, scheduler,
     async start() {
       await disk.start();
-      if (config.databaseUrl === undefined) await Promise.all([factories.freeAll(), answers.freeAll()]); // nobody else can hold one
+      if (config.databaseUrl === undefined) await Promise.all([factories.freeAll(), answers.freeAll(), replicas.forgetAll()]); // nobody else can hold one
       await serving.refresh();
+      await heartbeat.start();
       await engine.recover();
       await app.listen({ port: config.port, host: config.host, backlog: 4_096 });
       for (const factory of await factories.list(100_000)) await loops.add(factory);
@@ -276,6 +301,7 @@ async function assemble(
       readiness.stop();
       eventStreams.end();
       await app.close();
+      await heartbeat.stop();
       await keyUses.write().catch((fault: unknown) => log.fault('the uses of keys could not be noted', fault));
       await loops.stop();
       await scheduler.stop();

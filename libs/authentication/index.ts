@@ -5,6 +5,7 @@ export { headersFromRaw } from './headers.ts';
 export { digestSecret, verifyBearer, verifyUrlToken } from './tokens.ts';
 export { prepareSigningKey, type SigningKey } from './signing-keys.ts';
 export { SIGNATURE_CANDIDATES_MAX, verifySignature, type SignedRequest } from './signatures.ts';
+export { isPushSecret, mayProvePush, verifyPushNotice } from './push-notices.ts';
 export { sign, type MessageToSign } from './signing.ts';
 export { isUsable, secretFromRandom, secretRequirement, secretUsability, secretUse, unusableReason } from './secret-values.ts';
 export { deliveryHeaderProblem, isForbiddenDeliveryHeader, schemeHeaders, type DeliveryHeaderProblem } from './delivery-headers.ts';

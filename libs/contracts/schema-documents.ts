@@ -4,7 +4,10 @@ import { DEFINITION_SCHEMAS, SHARED_SCHEMAS } from './registry.ts';
 /** Version of the definition files' format. */
 export const SCHEMA_VERSION = 'v1';
 
-const [AGENT] = SHARED_SCHEMAS as readonly [{ $id: string }];
+const [AGENT] = SHARED_SCHEMAS as readonly [{ $id: string; $schema?: string; $defs?: object }];
+
+/** The name under which a document holds that schema as a whole. */
+const SHARED_NAME = 'agent';
 
 /** Every document by name. `agent` holds the keys that factory.yaml and automations share. */
 export const SCHEMA_DOCUMENTS = {
@@ -21,8 +24,17 @@ export function isSchemaDocumentName(text: string): text is SchemaDocumentName {
   return Object.hasOwn(SCHEMA_DOCUMENTS, text);
 }
 
-/** The schema with the one it refers to inside, under its `$id`, as JSON Schema 2020-12 bundles them. */
+/**
+ * The schema with the definitions of the one it refers to among its own, so that every reference stays inside: editors read
+ * embedded resources of a name of their own differently, and some not at all.
+ */
 function bundled(schema: object): object {
-  const refersToAgent = JSON.stringify(schema).includes(`"${AGENT.$id}`);
-  return refersToAgent ? { ...schema, $defs: { ...(schema as { $defs?: object }).$defs, [AGENT.$id]: AGENT } } : schema;
+  const text = JSON.stringify(schema);
+  if (!text.includes(`"${AGENT.$id}`)) return schema;
+  const { $schema: _dialect, $id: _id, $defs: shared = {}, ...agent } = AGENT;
+  const inside = JSON.parse(text.replaceAll(`"${AGENT.$id}#/$defs/`, '"#/$defs/').replaceAll(`"${AGENT.$id}"`, `"#/$defs/${SHARED_NAME}"`)) as { $defs?: object };
+  const taken = { ...shared, ...(JSON.stringify(inside).includes(`"#/$defs/${SHARED_NAME}"`) ? { [SHARED_NAME]: agent } : {}) };
+  const twice = Object.keys(taken).find((name) => Object.hasOwn(inside.$defs ?? {}, name));
+  if (twice !== undefined) throw new Error(`two schemas define ${twice}`);
+  return { ...inside, $defs: { ...inside.$defs, ...taken } };
 }

@@ -1,5 +1,6 @@
 /** Validators: everything that is wrong is named, by pointer and in words. */
-import { compileBounded, compileSchema, NAMED_NODES_MAX, validatorFor } from './index.ts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { AGENT_PROFILES_SCHEMA, API_SCHEMAS, compileBounded, compileSchema, NAMED_NODES_MAX, SCHEMA_DOCUMENTS, validatorFor } from './index.ts';
 
 const schema = {
   type: 'object',
@@ -131,4 +132,11 @@ describe('a date-time', () => {
   ])('%s is %s: %s', (text, ok) => {
     expect(when(text).ok).toBe(ok);
   });
+});
+
+it('every schema is valid JSON Schema 2020-12: compiling takes that for granted', () => {
+  const ajv = new Ajv2020({ strict: false });
+  const found = Object.entries({ ...SCHEMA_DOCUMENTS, ...API_SCHEMAS, profiles: AGENT_PROFILES_SCHEMA }).filter(([, schema]) => ajv.validateSchema(schema) !== true);
+  expect(found.map(([name]) => name)).toEqual([]);
+  expect(ajv.validateSchema({ type: 'text' })).toBe(false);
 });

@@ -19,7 +19,7 @@ export function validatorFor<Name extends DefinitionSchemaName>(name: Name): Sch
 /**
  * Validator of any JSON Schema (2020-12), compiled at the first value and then kept for this schema object.
  * `references` are further schemas it names by `$id`; `words` are how errors speak of the value. Members that the schema does not know are ignored unless it says
- * `additionalProperties: false`. Throws, at the first value, only when the schema itself is not valid. contract 3 (Create).
+ * `additionalProperties: false`. The schema has to be valid: one that cannot be compiled throws, at the first value. contract 3 (Create).
  */
 export function compileSchema<T>(schema: object, references: readonly object[] = [], words: Wording = DOCUMENT_WORDING): SchemaCheck<T> {
   return (value) => {
@@ -88,7 +88,9 @@ function addOnce(ajv: Ajv2020, schema: object): void {
 
 function newEngine(allErrors: boolean): Ajv2020 {
   // verbose: messages need the schema around an error (its known keys) and the type of what was found.
-  const ajv = new Ajv2020({ allErrors, strict: true, strictRequired: false, allowUnionTypes: true, verbose: true });
+  // Most of the start of `millwright validate` was this: compiling the meta-schema, although a test holds ours against it, and polishing
+  // code that runs a few times.
+  const ajv = new Ajv2020({ allErrors, strict: true, strictRequired: false, allowUnionTypes: true, verbose: true, validateSchema: false, meta: false, code: { optimize: false } });
   // Says in words what a pattern asks for.
   ajv.addKeyword({ keyword: 'x-meaning', schemaType: 'string' });
   addFormats.default(ajv);

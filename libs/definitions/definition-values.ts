@@ -84,7 +84,7 @@ function readingOf(path: string, { definition, problems, positions }: FileReadin
   const isBroken = definition === undefined || hasErrors(problems);
   return {
     definitions: { ...NOTHING, ...among }, unsound: NOTHING, problems, brokenPaths: isBroken ? [path] : [],
-    positions: new Map([[path, positions]]), texts: new Map(), skillFiles: new Map(),
+    positions: new Map([[path, positions]]), texts: new Map(), readFiles: new Map(), skillFiles: new Map(),
   };
 }
 

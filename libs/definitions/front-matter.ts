@@ -1,5 +1,4 @@
 /** Where an automation's front matter ends and its prompt begins. Nothing in a file is ever executed. contract 8 (automation). */
-import matter from 'gray-matter';
 import { problemAt } from './problems.ts';
 import type { SourceText } from './source-text.ts';
 import type { Problem } from './types.ts';
@@ -49,23 +48,8 @@ function refused(source: SourceText, line: Line, rule: string, message: string):
 }
 
 function split(source: SourceText, yaml: Slice, promptStart: number): Split {
-  return { ok: true, yaml, prompt: withoutBlankEnds(bodyOf(source.text, yaml, promptStart)), promptStart };
+  return { ok: true, yaml, prompt: withoutBlankEnds(source.text.slice(promptStart)), promptStart };
 }
-
-/**
- * The body as gray-matter sees it. It gets blank front matter: the YAML is parsed elsewhere, with positions, and its own scan of
- * the block takes time in the square of a run of blank lines.
- */
-function bodyOf(text: string, yaml: Slice, promptStart: number): string {
-  const closing = text.slice(yaml.end, promptStart).trimEnd();
-  return matter(`${FENCE}\n${closing}\n${text.slice(promptStart)}`, { language: 'yaml', engines: REFUSING_ENGINES }).content;
-}
-
-const refuse = (): never => {
-  throw new Error('front matter is parsed by libs/definitions/yaml-document.ts only');
-};
-/** gray-matter's own engines evaluate JavaScript; none of them may ever be reached. */
-const REFUSING_ENGINES = { yaml: { parse: refuse }, json: { parse: refuse }, javascript: { parse: refuse }, js: { parse: refuse }, coffee: { parse: refuse }, toml: { parse: refuse } };
 
 /** Removes blank lines at both ends; the indentation of the first line stays. */
 export function withoutBlankEnds(body: string): string {

@@ -7,7 +7,7 @@ import { placeOf, type Place } from './places.ts';
 import { addProblem, byCodeUnits, FILE_PROBLEMS_MAX, firstProblems, hasErrors, noProblems, problemAt, sortedProblems, TREE_PROBLEMS_MAX, type FoundProblems } from './problems.ts';
 import { addFile, besideSkill, skillBoundProblem, type SkillFolder } from './skill-folders.ts';
 import { FILE_START, type SourceText } from './source-text.ts';
-import type { FilePositions, Problem, Reading, SkillDefinition, SkillFile, TreeFile, WrittenDefinitions } from './types.ts';
+import type { FilePositions, Problem, ReadFile, Reading, SkillDefinition, SkillFile, TreeFile, WrittenDefinitions } from './types.ts';
 import { readWebhook } from './webhooks.ts';
 
 /** Definition files of one factory: bounds the time of a pass. Other files of skills are not counted. */
@@ -29,10 +29,10 @@ export function readDefinitions(files: readonly TreeFile[], limits: ReadLimits =
   }
 }
 
-/** The same file by file: stops before each, so that a caller with other work can do that in between. */
-export function* readingSteps(files: readonly TreeFile[], limits: ReadLimits = { definitionFilesMax: DEFINITION_FILES_MAX }): Generator<void, Reading, void> {
-  const tree = newTree();
-  const placed = placedFiles(files);
+/** The same file by file: stops before each, so that a caller with other work can do that in between. Files that the `earlier` reading of the factory knows are not read again. */
+export function* readingSteps(files: readonly TreeFile[], limits: ReadLimits = { definitionFilesMax: DEFINITION_FILES_MAX }, earlier?: Reading): Generator<void, Reading, void> {
+  const tree = newTree(earlier);
+  const placed = yield* placedFiles(files);
   if (placed.length === 0) add(tree, notAFactory());
   let definitionFiles = 0;
   for (const { file, place } of placed) {
@@ -49,6 +49,7 @@ export function* readingSteps(files: readonly TreeFile[], limits: ReadLimits = {
     brokenPaths: [...tree.broken].sort(byCodeUnits),
     positions: tree.positions,
     texts: tree.texts,
+    readFiles: tree.readFiles,
     skillFiles: new Map(skills.flatMap(({ name, path }): [string, readonly SkillFile[]][] => [[path, tree.skills.get(name)?.files ?? []]]).filter(([, files]) => files.length > 0)),
   };
 }
@@ -62,11 +63,13 @@ interface Tree {
   broken: Set<string>;
   positions: Map<string, FilePositions>;
   texts: Map<string, string>;
+  readFiles: Map<string, ReadFile>;
+  earlier: ReadonlyMap<string, ReadFile>;
   skills: Map<string, SkillFolder>;
   hostedGroups: Set<string>;
 }
 
-function newTree(): Tree {
+function newTree(earlier: Reading | undefined): Tree {
   return {
     definitions: nothingRead(),
     unsound: nothingRead(),
@@ -74,6 +77,8 @@ function newTree(): Tree {
     broken: new Set(),
     positions: new Map(),
     texts: new Map(),
+    readFiles: new Map(),
+    earlier: earlier?.readFiles ?? new Map(),
     skills: new Map(),
     hostedGroups: new Set(),
   };
@@ -83,8 +88,16 @@ function nothingRead(): ReadSoFar {
   return { factory: DEFAULT_FACTORY, webhooks: [], automations: [], environments: [] };
 }
 
-function placedFiles(files: readonly TreeFile[]): { file: TreeFile; place: Place }[] {
-  const placed = files.map((file) => ({ file, place: placeOf(file.path) })).filter(({ place }) => place.kind !== 'ignored');
+/** Files that are placed at a stretch: a tree can have a hundred thousand. */
+const PLACED_AT_ONCE = 2_000;
+
+function* placedFiles(files: readonly TreeFile[]): Generator<void, { file: TreeFile; place: Place }[], void> {
+  const placed: { file: TreeFile; place: Place }[] = [];
+  for (const [index, file] of files.entries()) {
+    if (index % PLACED_AT_ONCE === PLACED_AT_ONCE - 1) yield;
+    const place = placeOf(file.path);
+    if (place.kind !== 'ignored') placed.push({ file, place });
+  }
   return placed.sort((left, right) => byCodeUnits(left.file.path, right.file.path));
 }
 
@@ -117,24 +130,33 @@ function readDefinition(tree: Tree, file: TreeFile, place: DefinitionPlace): voi
   if (place.kind === 'webhook' || place.kind === 'automation') tree.texts.set(source.path, source.text);
   switch (place.kind) {
     case 'factory':
-      return keep(tree, source, readFactory(source), (to, factory) => (to.factory = factory));
+      return keep(tree, source, () => readFactory(source), (to, factory) => (to.factory = factory));
     case 'webhook':
-      return keep(tree, source, readWebhook(place.name, source), (to, webhook) => to.webhooks.push(webhook));
+      return keep(tree, source, () => readWebhook(place.name, source), (to, webhook) => to.webhooks.push(webhook));
     case 'automation':
-      return keep(tree, source, readAutomation(place.name, source), (to, automation) => to.automations.push(automation));
+      return keep(tree, source, () => readAutomation(place.name, source), (to, automation) => to.automations.push(automation));
     case 'environment':
-      return keep(tree, source, readEnvironment(place.name, source), (to, environment) => to.environments.push(environment));
+      return keep(tree, source, () => readEnvironment(place.name, source), (to, environment) => to.environments.push(environment));
     case 'skill':
       return keepSkill(tree, source, place.name);
   }
 }
 
-function keep<Definition>(tree: Tree, source: SourceText, reading: FileReading<Definition>, addTo: (to: ReadSoFar, definition: Definition) => void): void {
+function keep<Definition>(tree: Tree, source: SourceText, read: () => FileReading<Definition>, addTo: (to: ReadSoFar, definition: Definition) => void): void {
+  const reading = readOnce(tree, source, read);
   tree.positions.set(source.path, reading.positions);
   for (const problem of firstProblems(reading.problems, FILE_PROBLEMS_MAX)) add(tree, problem);
   const isSound = !hasErrors(reading.problems) && reading.definition !== undefined;
   if (!isSound) tree.broken.add(source.path);
   if (reading.definition !== undefined) addTo(isSound ? tree.definitions : tree.unsound, reading.definition);
+}
+
+/** What a file is read into depends on its path and text alone: a commit that changes one file of two thousand costs the reading of one. */
+function readOnce<Definition>(tree: Tree, { path, text }: SourceText, read: () => FileReading<Definition>): FileReading<Definition> {
+  const known = tree.earlier.get(path);
+  const reading = known?.text === text ? (known.reading as FileReading<Definition>) : read();
+  tree.readFiles.set(path, { text, reading });
+  return reading;
 }
 
 function keepSkill(tree: Tree, source: SourceText, name: string): void {

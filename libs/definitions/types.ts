@@ -176,6 +176,14 @@ export interface Reading {
   texts: ReadonlyMap<string, string>;
   /** Path of a SKILL.md → the files beside it, of skills that have any. */
   skillFiles: ReadonlyMap<string, readonly SkillFile[]>;
+  /** Internal, for the reading of a later tree: what a file with the same path and text is read into is the same again. */
+  readFiles: ReadonlyMap<string, ReadFile>;
+}
+
+/** One file as it was read. */
+export interface ReadFile {
+  text: string;
+  reading: unknown;
 }
 
 /** Where the values of each file stand, by path. Looked up on demand: most are never asked for. */

@@ -31,6 +31,10 @@ export interface Slice {
  */
 export function readYaml(source: SourceText, slice: Slice): YamlReading {
   const document = parse(source, slice);
+  if (document instanceof TooDeep) {
+    const at = slice.start + document.offset;
+    return unreadable(problemAt(source.path, source.range(at, at + 1), 'yaml-nesting', `values are nested more than ${NESTING_MAX} deep`));
+  }
   if (document === 'too-many-pieces') return unreadable(problemAt(source.path, FILE_START, 'file-too-large', `the YAML has more than ${YAML_PIECES_MAX} words and marks; split the file or remove what it does not need`));
   if (document === undefined) return unreadable(problemAt(source.path, FILE_START, 'yaml-nesting', `values are nested more than ${NESTING_MAX} deep`));
   const reader = { source, offset: slice.start, problems: syntaxProblems(source, slice, document) };
@@ -48,13 +52,14 @@ interface Reader {
 type YamlDocument = Document.Parsed<ParsedNode, true>;
 type AnyNode = Node | null | undefined;
 
-function parse(source: SourceText, slice: Slice): YamlDocument | 'too-many-pieces' | undefined {
+function parse(source: SourceText, slice: Slice): YamlDocument | 'too-many-pieces' | TooDeep | undefined {
   try {
     return compose(source.text.slice(slice.start, slice.end));
   } catch (cause) {
     // The parser recurses into nested values; its only own exception is the end of the stack.
     if (cause instanceof RangeError) return undefined;
     if (cause === TOO_MANY_PIECES) return 'too-many-pieces';
+    if (cause instanceof TooDeep) return cause;
     throw cause;
   }
 }
@@ -89,13 +94,30 @@ function boundFaults(composer: Composer<ParsedNode, true>): void {
 
 const TOO_MANY_PIECES = new Error('too many pieces');
 
-/** What `Parser.parse` does, with a bound. Throws TOO_MANY_PIECES. */
+/** Open values at which a reading stops: the parser keeps them in a list, but its composer recurses, and where its stack ends depends on its caller. */
+const OPEN_VALUES_MAX = 8 * NESTING_MAX;
+
+class TooDeep extends Error {
+  readonly offset: number;
+
+  constructor(offset: number) {
+    super('too deep');
+    this.offset = offset;
+  }
+}
+
+/** Marks that the lexer puts between pieces of the text. */
+const LEXER_MARK = /^[\u0002\u0018\u001f\ufeff]$/;
+
+/** What `Parser.parse` does, with bounds. Throws TOO_MANY_PIECES or TooDeep. */
 function* tokensOf(text: string): Generator<CST.Token> {
   const parser = new Parser();
-  let pieces = 0;
+  let [pieces, offset] = [0, 0];
   for (const piece of new Lexer().lex(text)) {
     if ((pieces += 1) > YAML_PIECES_MAX) throw TOO_MANY_PIECES;
     yield* parser.next(piece);
+    if (parser['stack'].length > OPEN_VALUES_MAX) throw new TooDeep(offset);
+    if (piece.length > 1 || !LEXER_MARK.test(piece)) offset += piece.length;
   }
   yield* parser.end();
 }

@@ -1,8 +1,9 @@
 /** Which conditions follow from where a factory stands. contract 4 (status), 9. */
-import { conditionsOf, type ConditionType, type Standing } from './index.ts';
+import { conditionsOf, keptAfter, knownOf, type ConditionType, type Standing } from './index.ts';
 
-const STANDING: Standing = { managed: true, suspended: false, generationRequested: 5, generationHandled: 5, ending: 'applied', errorCount: 0, sinceMs: 1_000, webhooksWithoutSecret: [] };
+const STANDING: Standing = { managed: true, suspended: false, generationRequested: 5, generationHandled: 5, ending: 'applied', errorCount: 0, verifies: false, webhooksWithoutSecret: [], kept: {} };
 const HELD = `sha256:${'0'.repeat(64)}`;
+const REWRITE = { from: 'main@sha1:1', to: 'main@sha1:2', atMs: 1 };
 const UNREACHABLE = { ending: 'failed', reason: 'unreachable', message: 'the host cannot be reached' } as const;
 
 /** `type=status(reason)` of the conditions that are not False. */
@@ -21,13 +22,30 @@ describe('conditionsOf', () => {
     [{ suspended: true, generationRequested: 6 }, ['Ready=True(applied)'], 'nothing goes on while it is suspended'],
     [
       { ending: 'none', generationHandled: 0 },
-      ['Ready=Unknown(no-pass-yet)', 'Reconciling=True(pass-requested)', 'FetchFailed=Unknown(no-pass-yet)', 'DefinitionsInvalid=Unknown(no-pass-yet)', 'PruneHeld=Unknown(no-pass-yet)'],
+      ['Ready=Unknown(no-pass-yet)', 'Reconciling=True(pass-requested)', 'FetchFailed=Unknown(no-pass-yet)', 'DefinitionsInvalid=Unknown(no-pass-yet)', 'PruneHeld=Unknown(no-pass-yet)', 'HistoryRewritten=Unknown(no-pass-yet)'],
       'nobody has looked yet',
     ],
-    [UNREACHABLE, ['FetchFailed=True(unreachable)', 'DefinitionsInvalid=Unknown(unreachable)', 'PruneHeld=Unknown(unreachable)'], 'cannot read is not the same as valid'],
+    [
+      { ...UNREACHABLE, webhooksWithoutSecret: ['orders'] },
+      ['FetchFailed=True(unreachable)', 'DefinitionsInvalid=Unknown(unreachable)', 'PruneHeld=Unknown(unreachable)', 'SecretsDegraded=True(secret-missing)', 'HistoryRewritten=Unknown(unreachable)'],
+      'cannot read is not the same as valid; secrets are looked after all the same',
+    ],
+    [{ ...UNREACHABLE, verifies: true, rewrite: REWRITE }, ['FetchFailed=True(unreachable)', 'SourceVerificationFailed=Unknown(unreachable)', 'DefinitionsInvalid=Unknown(unreachable)', 'PruneHeld=Unknown(unreachable)', 'HistoryRewritten=True(history-rewritten)'], 'a tip that was not seen may be signed or not; what was rewritten stays so'],
+    [
+      { verifies: true, ending: 'blocked', reason: 'source-unverified', message: 'm' },
+      ['Stalled=True(source-unverified)', 'SourceVerificationFailed=True(source-unverified)', 'DefinitionsInvalid=Unknown(source-unverified)', 'PruneHeld=Unknown(source-unverified)'],
+      'nobody looks into files that nobody vouches for',
+    ],
+    [
+      { ending: 'blocked', reason: 'history-rewritten', message: 'm', heldDigest: HELD },
+      ['Stalled=True(history-rewritten)', 'DefinitionsInvalid=Unknown(history-rewritten)', 'PruneHeld=Unknown(history-rewritten)', 'HistoryRewritten=True(history-rewritten)'],
+      'a held rewriting: its digest is none of deletions',
+    ],
+    [{ rewrite: REWRITE }, ['Ready=True(applied)', 'HistoryRewritten=True(history-rewritten)'], 'an accepted rewriting serves, and is told'],
+    [{ ending: 'blocked', reason: 'outside-sync-window', message: 'm', errorCount: 1 }, ['DefinitionsInvalid=True(definitions-invalid)'], 'a closed window is no stall: it opens by itself'],
     [
       { ending: 'failed', reason: 'internal', message: 'm' },
-      ['FetchFailed=Unknown(internal)', 'DefinitionsInvalid=Unknown(internal)', 'PruneHeld=Unknown(internal)'],
+      ['FetchFailed=Unknown(internal)', 'DefinitionsInvalid=Unknown(internal)', 'PruneHeld=Unknown(internal)', 'HistoryRewritten=Unknown(internal)'],
       'a fault of ours says nothing of the host',
     ],
     [{ ending: 'blocked', reason: 'definitions-invalid', message: 'm', errorCount: 2 }, ['Stalled=True(definitions-invalid)', 'DefinitionsInvalid=True(definitions-invalid)'], 'atomic, with errors'],
@@ -45,16 +63,32 @@ describe('conditionsOf', () => {
     [UNREACHABLE, 'unreachable', 'the reason of the ending'],
     [{ ending: 'blocked', reason: 'prune-held' }, 'prune-held', 'the same'],
     [{ errorCount: 1, heldDigest: HELD }, 'definitions-invalid', 'the first obstacle'],
+    [{ ending: 'blocked', reason: 'outside-sync-window' }, 'outside-sync-window', 'not what the files say, until the window opens'],
   ])('Ready of %j gives the reason %s (%s)', (standing, reason) => {
     expect(statusOf('Ready', standing)?.reason).toBe(reason);
   });
 
-  it('says since when only where that is recorded, and of which generation', () => {
-    const conditions = conditionsOf({ ...STANDING, generationRequested: 7 });
-    expect(conditions.map(({ type, sinceMs, observedGeneration }) => [type, sinceMs, observedGeneration])).toEqual([
-      ['Ready', 1_000, 5], ['Reconciling', undefined, 7], ['Stalled', 1_000, 5], ['FetchFailed', 1_000, 5],
-      ['DefinitionsInvalid', 1_000, 5], ['PruneHeld', 1_000, 5], ['SecretsDegraded', undefined, 5],
+  it('has each of them, in order, and says of which generation', () => {
+    expect(conditionsOf({ ...STANDING, generationRequested: 7 }).map(({ type, observedGeneration }) => [type, observedGeneration])).toEqual([
+      ['Ready', 5], ['Reconciling', 7], ['Stalled', 5], ['FetchFailed', 5], ['SourceVerificationFailed', 5], ['DefinitionsInvalid', 5], ['PruneHeld', 5], ['SecretsDegraded', 5], ['HistoryRewritten', 5],
     ]);
+  });
+
+  it('gives each the time since when it has its own status, and none where that is not recorded', () => {
+    const applied = keptAfter({}, conditionsOf(STANDING), 1_000);
+    const away = keptAfter(applied, conditionsOf({ ...STANDING, ...UNREACHABLE, kept: applied }), 2_000);
+    const sinceOf = (standing: Partial<Standing>) => Object.fromEntries(conditionsOf({ ...STANDING, ...standing }).map(({ type, sinceMs }) => [type, sinceMs]));
+    expect(sinceOf({ ...UNREACHABLE, message: 'other words', kept: away })).toMatchObject({ Ready: 2_000, Stalled: 1_000, FetchFailed: 2_000, DefinitionsInvalid: 2_000, SecretsDegraded: 1_000 });
+    expect(sinceOf({ kept: away })).toMatchObject({ Ready: undefined, Stalled: 1_000, FetchFailed: undefined });
+  });
+
+  it('remembers what was known last of what is Unknown now', () => {
+    const invalid = { ending: 'blocked', reason: 'definitions-invalid', message: 'm', errorCount: 2 } as const;
+    const before = keptAfter({}, conditionsOf({ ...STANDING, ...invalid }), 1_000);
+    const away = keptAfter(before, conditionsOf({ ...STANDING, ...UNREACHABLE, kept: before }), 2_000);
+    const longer = keptAfter(away, conditionsOf({ ...STANDING, ...UNREACHABLE, kept: away }), 3_000);
+    expect(longer.DefinitionsInvalid).toMatchObject({ status: 'Unknown', sinceMs: 2_000 });
+    expect(knownOf(longer.DefinitionsInvalid)).toEqual({ status: 'True', reason: 'definitions-invalid', message: 'm' });
   });
 
   it('has words for each', () => {

@@ -1,6 +1,19 @@
 /** What a factory's stored state says, as conditions that people and programs can wait for. contract 4 (status), 9. */
 
-export type ConditionType = 'Ready' | 'Reconciling' | 'Stalled' | 'FetchFailed' | 'DefinitionsInvalid' | 'PruneHeld' | 'SecretsDegraded';
+import { REFUSED_UNSEEN } from './endings.ts';
+import { OUTSIDE_WINDOW } from './revisions.ts';
+import type { Rewrite } from './sync-policy.ts';
+
+export type ConditionType =
+  | 'Ready'
+  | 'Reconciling'
+  | 'Stalled'
+  | 'FetchFailed'
+  | 'SourceVerificationFailed'
+  | 'DefinitionsInvalid'
+  | 'PruneHeld'
+  | 'SecretsDegraded'
+  | 'HistoryRewritten';
 
 /** Where a factory stands: what its last pass left behind, and what was asked for since. */
 export interface Standing {
@@ -16,44 +29,80 @@ export interface Standing {
   message?: string;
   /** Problems of severity error in the files that were looked at. */
   errorCount: number;
-  /** Digest of the deletions that wait for an approval. */
+  /** Digest that waits for an approval: of deletions, or of a rewritten history. */
   heldDigest?: string;
-  /** Since when the ending is what it is; milliseconds since the epoch. */
-  sinceMs: number;
+  /** Whether commits have to be signed. */
+  verifies: boolean;
+  /** The rewriting that was accepted last, while no tip has descended from it. */
+  rewrite?: Rewrite;
   /** Slugs of enabled webhooks that have no secret to authenticate anybody with. */
   webhooksWithoutSecret: readonly string[];
+  /** What is kept of the conditions since the last pass. */
+  kept: KeptConditions;
 }
 
-/** One condition. `sinceMs` is absent where it is not recorded when the status became what it is. */
-export interface FactoryCondition {
-  type: ConditionType;
+/** What a condition says. */
+export interface Finding {
   status: 'True' | 'False' | 'Unknown';
   /** kebab-case word for programs. */
   reason: string;
   message: string;
+}
+
+/** A condition as the last pass left it. */
+export interface KeptCondition extends Finding {
+  /** Since when its status is what it is; milliseconds since the epoch. */
+  sinceMs: number;
+  /** What it said when it was last known, while it is Unknown. */
+  known?: Finding;
+}
+
+export type KeptConditions = Readonly<Partial<Record<ConditionType, KeptCondition>>>;
+
+/** One condition. `sinceMs` is absent where it is not recorded when the status became what it is. */
+export interface FactoryCondition extends Finding {
+  type: ConditionType;
   sinceMs?: number;
   /** Generation that the condition speaks of. */
   observedGeneration: number;
 }
-
-type Finding = Pick<FactoryCondition, 'status' | 'reason' | 'message'>;
 
 /** Reason of an ending that is a fault of the service: nothing is known of the repository then. */
 const INTERNAL = 'internal';
 
 /** Every condition of a factory, always in this order. Nothing is guessed: what the last pass could not look at is Unknown. */
 export function conditionsOf(standing: Standing): FactoryCondition[] {
-  const { generationHandled, generationRequested, sinceMs } = standing;
-  const ofPass = (type: ConditionType, finding: Finding): FactoryCondition => ({ type, ...finding, sinceMs, observedGeneration: generationHandled });
+  const { generationHandled, generationRequested, kept } = standing;
+  const of = (type: ConditionType, finding: Finding, observedGeneration = generationHandled): FactoryCondition =>
+    ({ type, ...finding, sinceMs: kept[type]?.status === finding.status ? kept[type].sinceMs : undefined, observedGeneration });
   return [
-    ofPass('Ready', ready(standing)),
-    { type: 'Reconciling', ...reconciling(standing), observedGeneration: generationRequested },
-    ofPass('Stalled', stalled(standing)),
-    ofPass('FetchFailed', fetchFailed(standing)),
-    ofPass('DefinitionsInvalid', definitionsInvalid(standing)),
-    ofPass('PruneHeld', pruneHeld(standing)),
-    { type: 'SecretsDegraded', ...secretsDegraded(standing), observedGeneration: generationHandled },
+    of('Ready', ready(standing)),
+    of('Reconciling', reconciling(standing), generationRequested),
+    of('Stalled', stalled(standing)),
+    of('FetchFailed', fetchFailed(standing)),
+    of('SourceVerificationFailed', verificationFailed(standing)),
+    of('DefinitionsInvalid', definitionsInvalid(standing)),
+    of('PruneHeld', pruneHeld(standing)),
+    of('SecretsDegraded', secretsDegraded(standing)),
+    of('HistoryRewritten', historyRewritten(standing)),
   ];
+}
+
+/** What is to be kept of conditions that were found at this time. */
+export function keptAfter(kept: KeptConditions, found: readonly FactoryCondition[], atMs: number): KeptConditions {
+  const entries = found.map(({ type, status, reason, message }): [ConditionType, KeptCondition] => {
+    const before = kept[type];
+    const known = status === 'Unknown' ? knownOf(before) : undefined;
+    return [type, { status, reason, message, sinceMs: before?.status === status ? before.sinceMs : atMs, ...(known === undefined ? {} : { known }) }];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What a condition said when something was last known of it. */
+export function knownOf(kept: KeptCondition | undefined): Finding | undefined {
+  if (kept === undefined) return undefined;
+  const { status, reason, message, known } = kept;
+  return status === 'Unknown' ? known : { status, reason, message };
 }
 
 /** What the files say is what serves. */
@@ -76,6 +125,7 @@ function reconciling({ managed, suspended, generationRequested, generationHandle
 /** Nothing goes on until somebody acts. */
 function stalled({ managed, ending, reason, message }: Standing): Finding {
   if (!managed) return NOT_MANAGED;
+  if (ending === 'blocked' && reason === OUTSIDE_WINDOW) return is('False', OUTSIDE_WINDOW, 'nobody has to act: it goes on when the sync window opens');
   if (ending === 'blocked') return is('True', reason ?? 'blocked', message ?? 'people must act');
   return is('False', ending === 'none' ? NO_PASS_YET.reason : ending, 'nobody has to act');
 }
@@ -83,25 +133,43 @@ function stalled({ managed, ending, reason, message }: Standing): Finding {
 function fetchFailed({ managed, ending, reason, message }: Standing): Finding {
   if (!managed) return NOT_MANAGED;
   if (ending === 'none') return NO_PASS_YET;
-  if (ending !== 'failed') return is('False', ending, 'the files were read');
+  if (ending !== 'failed') return is('False', ending, 'the source was read');
   return is(reason === INTERNAL ? 'Unknown' : 'True', reason ?? ending, message ?? 'the files could not be read');
+}
+
+function verificationFailed({ managed, verifies, ending, reason, message }: Standing): Finding {
+  if (!managed) return NOT_MANAGED;
+  if (!verifies) return is('False', 'not-required', 'the sync policy asks for no signatures');
+  if (ending === 'none') return NO_PASS_YET;
+  if (ending === 'failed') return is('Unknown', reason ?? ending, 'the last pass could not look at the tip');
+  if (reason === 'source-unverified') return is('True', reason, message ?? 'no key of the sync policy signed the tip');
+  return is('False', 'verified', 'a key of the sync policy signed the tip');
+}
+
+function historyRewritten({ managed, rewrite, ending, reason, message }: Standing): Finding {
+  if (!managed) return NOT_MANAGED;
+  if (ending === 'blocked' && reason === 'history-rewritten') return is('True', reason, message ?? 'a rewritten history waits for an approval');
+  if (rewrite !== undefined) return is('True', 'history-rewritten', `the history was rewritten: ${rewrite.to} does not descend from ${rewrite.from}`);
+  if (ending === 'none') return NO_PASS_YET;
+  if (ending === 'failed') return is('Unknown', reason ?? ending, 'the last pass could not look at the tip');
+  return is('False', 'not-rewritten', 'what is there follows on what was accepted before');
 }
 
 function definitionsInvalid(standing: Standing): Finding {
   const unseen = unseenFiles(standing);
   if (unseen !== undefined) return unseen;
-  const { ending, errorCount, message } = standing;
+  const { ending, reason, errorCount, message } = standing;
   if (errorCount === 0) return is('False', ending, 'the files have no errors');
   const words = `${errorCount} ${errorCount === 1 ? 'error' : 'errors'} in the files; what is in error keeps its last good version`;
-  return is('True', 'definitions-invalid', ending === 'blocked' ? (message ?? words) : words);
+  return is('True', 'definitions-invalid', reason === 'definitions-invalid' ? (message ?? words) : words);
 }
 
 function pruneHeld(standing: Standing): Finding {
   const unseen = unseenFiles(standing);
   if (unseen !== undefined) return unseen;
-  const { ending, heldDigest, message } = standing;
+  const { ending, reason, heldDigest, message } = standing;
   if (heldDigest === undefined) return is('False', ending, 'no deletions wait for an approval');
-  return is('True', 'prune-held', ending === 'blocked' ? (message ?? heldDigest) : `deletions wait for an approval: ${heldDigest}`);
+  return is('True', 'prune-held', reason === 'prune-held' ? (message ?? heldDigest) : `deletions wait for an approval: ${heldDigest}`);
 }
 
 function secretsDegraded({ webhooksWithoutSecret }: Standing): Finding {
@@ -113,7 +181,8 @@ function secretsDegraded({ webhooksWithoutSecret }: Standing): Finding {
 function unseenFiles({ managed, ending, reason }: Standing): Finding | undefined {
   if (!managed) return NOT_MANAGED;
   if (ending === 'none') return NO_PASS_YET;
-  return ending === 'failed' ? is('Unknown', reason ?? ending, 'the last pass could not look at the files') : undefined;
+  const isUnseen = ending === 'failed' || (ending === 'blocked' && REFUSED_UNSEEN.has(reason ?? ''));
+  return isUnseen ? is('Unknown', reason ?? ending, 'the last pass did not look at the files') : undefined;
 }
 
 function is(status: FactoryCondition['status'], reason: string, message: string): Finding {

@@ -1,6 +1,8 @@
 /** How a pass can end, and what each ending leaves behind. contract 9. */
 import type { Problem } from '#definitions';
+import { OUTSIDE_WINDOW } from './revisions.ts';
 import type { Change, Rebinding } from './types.ts';
+import type { Closure } from './windows.ts';
 
 /** `applied`: the tree is what serves. `blocked`: people must act. `failed`: tried again later. */
 export interface Ending {
@@ -12,9 +14,15 @@ export interface Ending {
   problems: readonly Problem[];
   changes: readonly Change[];
   held: readonly Change[];
+  /** What an approval of the held deletions, or of a held rewriting, names. */
   digest?: string;
+  /** When the sync window opens that this waits for. */
+  opensAtMs?: number;
   rebound: readonly Rebinding[];
 }
+
+/** Reasons for which a revision is not looked into at all. */
+export const REFUSED_UNSEEN: ReadonlySet<string> = new Set(['source-unverified', 'history-rewritten']);
 
 /** Problems kept with a pass: enough for any person, bounded for the database. */
 export const PROBLEMS_RECORDED_MAX = 500;
@@ -43,14 +51,31 @@ export function blockedByGuard(revision: string, problems: readonly Problem[], v
   return { ...NOTHING, kind: 'blocked', reason: 'prune-held', message, revision, problems, held: deletions, digest };
 }
 
+/** A tip that may not be used: no key of the policy signed it. */
+export function unverified({ message, revision }: { message: string; revision: string }): Ending {
+  return { ...NOTHING, kind: 'blocked', reason: 'source-unverified', message, revision };
+}
+
+/** A tip that does not descend from the one before, where the policy wants that approved. */
+export function blockedByRewrite(from: string, to: string, digest: string): Ending {
+  const message = `the history was rewritten: ${to} does not descend from ${from}, which keeps serving; put the branch back, or approve the new history: ${digest}`;
+  return { ...NOTHING, kind: 'blocked', reason: 'history-rewritten', message, revision: to, digest };
+}
+
+/** Something would change, at a time when nothing may. */
+export function blockedByWindow(ending: Ending, { opensAtMs }: Closure): Ending {
+  const until = opensAtMs === undefined ? 'the sync windows do not open within sight; change the sync policy' : `it applies when the sync window opens: ${new Date(opensAtMs).toISOString()}`;
+  return { ...ending, kind: 'blocked', reason: OUTSIDE_WINDOW, message: `${ending.revision ?? 'the revision'} waits; ${until}`, changes: [], opensAtMs };
+}
+
 /** The tree could not be read: nothing changes. */
 export function unreadable({ reason, message }: { reason: string; message: string }): Ending {
   return { ...NOTHING, kind: 'failed', reason, message };
 }
 
 /** A fault of ours or of the database. */
-export function faulted(message: string): Ending {
-  return { ...NOTHING, kind: 'failed', reason: 'internal', message };
+export function faulted(message: string, revision?: string): Ending {
+  return { ...NOTHING, kind: 'failed', reason: 'internal', message, revision };
 }
 
 /** Equal for passes that tell people nothing new: made of what is recorded. */

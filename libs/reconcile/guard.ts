@@ -25,10 +25,10 @@ const GUARDED_KINDS = ['webhook', 'automation'] as const;
  */
 export function guard(plan: Plan, actual: Actual, context: GuardContext): GuardVerdict {
   const deletions = plan.changes.filter((change) => change.action === 'delete');
-  const reasons = reasonsAgainst(plan, actual);
-  if (reasons.length === 0) return { ok: true };
   const digest = planDigest(deletions, context);
-  if (context.approvedDigests.has(digest)) return { ok: true };
+  const reasons = reasonsAgainst(plan, actual);
+  if (reasons.length === 0 && digest === context.heldDigest) reasons.push(`what was held when the rest of it applied (${deletions.length} objects)`);
+  if (reasons.length === 0 || context.approvedDigests.has(digest)) return { ok: true };
   const message = `this revision would delete ${reasons.join('; ')}; bring the files back, or approve the deletions: ${digest}`;
   return { ok: false, reason: 'mass-deletion', digest, deletions, message };
 }
@@ -42,6 +42,11 @@ export function planDigest(deletions: readonly Change[], { factorySlug, revision
   lines.sort((a, b) => compareTexts(a.join('\n'), b.join('\n')));
   const hash = updateFramed(createHash('sha256'), ['millwright deletions 1', factorySlug, revision, ...lines.flat()]);
   return `sha256:${hash.digest('hex')}`;
+}
+
+/** The same for a rewritten history: factory, the revision that was accepted last and the one that does not descend from it. */
+export function rewriteDigest({ factorySlug, from, to }: { factorySlug: string; from: string; to: string }): string {
+  return `sha256:${updateFramed(createHash('sha256'), ['millwright rewrite 1', factorySlug, from, to]).digest('hex')}`;
 }
 
 function reasonsAgainst(plan: Plan, actual: Actual): string[] {

@@ -1,18 +1,23 @@
 /** What is made of a tree: checked, planned and guarded against what is applied now. A pass applies it; a plan only shows it. contract 9. */
 import { checkReferences, hasErrors, type CheckedDefinitions, type KnownFacts, type Reading } from '#definitions';
-import { applied, blockedByGuard, blockedByProblems, type Ending } from './endings.ts';
+import { applied, blockedByGuard, blockedByProblems, blockedByWindow, type Ending } from './endings.ts';
 import { guard } from './guard.ts';
-import { plan, withoutDeletions } from './plan.ts';
-import type { Actual, ObjectKind, Plan } from './types.ts';
+import { isEmpty, plan, withoutDeletions } from './plan.ts';
+import type { Actual, GuardContext, HowApplied, ObjectKind, Plan } from './types.ts';
+import type { Closure } from './windows.ts';
 
 /** What is known of a factory before its tree is judged. */
 export interface Ground {
   factorySlug: string;
   /** Whether any revision was applied before: the first one applies whole or not at all. */
   appliedBefore: boolean;
+  /** The applied revision, where it is known how it was applied. */
+  applied?: { revision: string; how: HowApplied };
   actual: Actual;
   known: KnownFacts;
   approvedDigests: ReadonlySet<string>;
+  /** Set while the sync windows are closed: nothing that would change anything applies. */
+  closed?: Closure;
   /** The UID that an object has or will have. */
   uidOf(kind: ObjectKind, slug: string): string;
 }
@@ -28,21 +33,40 @@ export interface Judgement {
   planned: Plan;
   /** Whether that may be applied now. */
   applies: boolean;
+  /** To be known when this revision is judged again after it was applied. */
+  how: HowApplied;
   /** How a pass over this tree ends. */
   ending: Ending;
 }
 
 /** Decides on a tree: what of it applies, and what a pass over it ends with. Pure. */
-export function judge({ revision, reading }: JudgedTree, { factorySlug, appliedBefore, actual, known, approvedDigests, uidOf }: Ground): Judgement {
-  const checked = checkReferences(reading, known);
-  const applyMode = appliedBefore ? (actual.factory?.applyMode ?? 'atomic') : 'atomic';
-  if (applyMode === 'atomic' && hasErrors(checked.problems)) return { checked, planned: NO_CHANGE, applies: false, ending: blockedByProblems(revision, checked.problems) };
+export function judge(tree: JudgedTree, ground: Ground): Judgement {
+  const judgement = judgeContents(tree, ground);
+  const { applies, planned, ending } = judgement;
+  if (!applies || ground.closed === undefined || isEmpty(planned)) return judgement;
+  return { ...judgement, applies: false, ending: blockedByWindow(ending, ground.closed) };
+}
+
+function judgeContents({ revision, reading }: JudgedTree, ground: Ground): Judgement {
+  const { factorySlug, actual, approvedDigests, uidOf } = ground;
+  const checked = checkReferences(reading, ground.known);
+  const before = ground.applied?.revision === revision ? ground.applied.how : undefined;
+  const applyMode = ground.appliedBefore ? (before?.applyMode ?? actual.factory?.applyMode ?? 'atomic') : 'atomic';
+  if (applyMode === 'atomic' && hasErrors(checked.problems)) return { checked, planned: NO_CHANGE, applies: false, how: { applyMode }, ending: blockedByProblems(revision, checked.problems) };
   const planned = plan(checked.definitions, actual, { heldPaths: checked.heldPaths, brokenPaths: reading.brokenPaths, applyMode, uidOf });
-  const verdict = guard(planned, actual, { factorySlug, revision, approvedDigests });
-  if (verdict.ok) return { checked, planned, applies: true, ending: applied(revision, planned.changes, checked.problems, planned.heldDeletions) };
+  const context = { factorySlug, revision, approvedDigests, heldDigest: before?.heldDigest };
+  const how = { applyMode, heldDigest: digestOfHeld(planned, actual, context) };
+  const verdict = guard(planned, actual, context);
+  if (verdict.ok) return { checked, planned, applies: true, how, ending: applied(revision, planned.changes, checked.problems, planned.heldDeletions) };
   const rest = withoutDeletions(planned);
-  if (applyMode === 'atomic') return { checked, planned: rest, applies: false, ending: blockedByGuard(revision, checked.problems, verdict) };
-  return { checked, planned: rest, applies: true, ending: applied(revision, rest.changes, checked.problems, rest.heldDeletions, verdict.digest) };
+  if (applyMode === 'atomic') return { checked, planned: rest, applies: false, how, ending: blockedByGuard(revision, checked.problems, verdict) };
+  return { checked, planned: rest, applies: true, how, ending: applied(revision, rest.changes, checked.problems, rest.heldDeletions, verdict.digest) };
+}
+
+/** Of deletions that need an approval, now or when nothing else holds them any more. */
+function digestOfHeld({ changes, heldDeletions }: Plan, actual: Actual, context: GuardContext): string | undefined {
+  const verdict = guard({ changes: [...changes, ...heldDeletions], heldDeletions: [] }, actual, context);
+  return verdict.ok ? undefined : verdict.digest;
 }
 
 const NO_CHANGE: Plan = { changes: [], heldDeletions: [] };

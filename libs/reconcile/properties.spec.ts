@@ -119,6 +119,20 @@ describe('the guard', () => {
     });
   });
 
+  it('holds what it held, however much of the same revision is created beside it', () => {
+    check(fc.tuple(actuals(), founds()), ([actual, { desired, options }]) => {
+      const sound: PlanOptions = { ...options, heldPaths: [], brokenPaths: [], applyMode: 'perFile' };
+      const made = plan(desired, actual, sound);
+      const verdict = guard(made, actual, { ...scope, approvedDigests: new Set() });
+      if (verdict.ok) return;
+      const after = appliedTo(actual, withoutDeletions(made), desired);
+      const again = plan(desired, after, sound);
+      const context = { ...scope, heldDigest: verdict.digest };
+      expect(guard(again, after, { ...context, approvedDigests: new Set() })).toMatchObject({ ok: false, digest: verdict.digest });
+      expect(guard(again, after, { ...context, approvedDigests: new Set([verdict.digest]) }).ok).toBe(true);
+    });
+  });
+
   function kindVanishes(kind: AppliedObject['kind'], actual: Actual, made: Plan, desired: Definitions): boolean {
     const had = actual.objects.some((object) => object.kind === kind);
     return had && !appliedTo(actual, made, desired).objects.some((object) => object.kind === kind);

@@ -66,6 +66,14 @@ export interface PlanOptions {
   uidOf(kind: ObjectKind, slug: string): string;
 }
 
+/** What must be known of the applied revision when it is judged again. */
+export interface HowApplied {
+  /** What its own factory.yaml says acts from the next revision on. */
+  applyMode: ApplyMode;
+  /** Of its deletions that need an approval. */
+  heldDigest?: string;
+}
+
 /** What a set of deletions is bound to: approved here, it is approved nowhere else. */
 export interface DeletionScope {
   factorySlug: string;
@@ -75,6 +83,8 @@ export interface DeletionScope {
 export interface GuardContext extends DeletionScope {
   /** Digests that somebody with the right to it approved. */
   approvedDigests: ReadonlySet<string>;
+  /** Deletions that were held when the rest of their revision applied: what was created beside them makes them no smaller. */
+  heldDigest?: string;
 }
 
 export type GuardVerdict =

@@ -12,10 +12,13 @@ import { CatalogueStore } from '../../apps/server/store/catalogue.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../../apps/server/store/database.ts';
 import { DefinitionStore } from '../../apps/server/store/definitions.ts';
 import { DeliveryStore } from '../../apps/server/store/deliveries.ts';
+import { EventStore } from '../../apps/server/store/events.ts';
 import { FactoryStore } from '../../apps/server/store/factories.ts';
 import { InventoryStore } from '../../apps/server/store/inventory.ts';
 import { KeyStore } from '../../apps/server/store/keys.ts';
 import { PermissionStore } from '../../apps/server/store/permissions.ts';
+import { ReplicaStore } from '../../apps/server/store/replicas.ts';
+import { RevisionStore } from '../../apps/server/store/revisions.ts';
 import { RunHistoryStore } from '../../apps/server/store/run-history.ts';
 import { RunLists } from '../../apps/server/store/run-lists.ts';
 import { RunStore } from '../../apps/server/store/runs.ts';
@@ -38,11 +41,14 @@ export interface Stores {
   definitions: DefinitionStore;
   edits: DefinitionEditStore;
   deliveries: DeliveryStore;
+  events: EventStore;
   factories: FactoryStore;
   inventory: InventoryStore;
   keys: KeyStore;
   histories: RunHistoryStore;
   permissions: PermissionStore;
+  replicas: ReplicaStore;
+  revisions: RevisionStore;
   runLists: RunLists;
   runs: RunStore;
   schedules: ScheduleStore;
@@ -135,10 +141,13 @@ export function storesOf(database: Database): Stores {
     definitions: new DefinitionStore(database),
     edits: new DefinitionEditStore(database),
     deliveries: new DeliveryStore(database),
+    events: new EventStore(database),
     factories: new FactoryStore(database),
     inventory: new InventoryStore(database),
     keys: new KeyStore(database),
     histories: new RunHistoryStore(database), permissions: new PermissionStore(database),
+    replicas: new ReplicaStore(database),
+    revisions: new RevisionStore(database),
     runLists: new RunLists(database),
     runs: new RunStore(database),
     schedules: new ScheduleStore(database),

@@ -12,7 +12,7 @@ await onEachBackend('factories', (world) => {
 
   const expire = (uid: string): Promise<number> => meddle(stores, 'UPDATE factory SET lease_until = 1 WHERE uid = ?', uid);
   const record = (more: Partial<PassRecord> = {}): PassRecord => ({
-    id: newId(), triggers: ['api'], startedAtMs: 1, finishedAtMs: 2, ending: 'applied', problems: [{ rule: 'x' }], changes: [], held: [], timings: { fetch: 1.5 }, ...more,
+    id: newId(), triggers: ['api'], startedAtMs: 1, finishedAtMs: 2, ending: 'applied', problems: [{ rule: 'x' }], changes: [], held: [], superseded: 0, timings: { fetch: 1.5 }, ...more,
   });
   const condition = { ending: 'applied' as const, sinceMs: 1, checkedMs: 2 };
 

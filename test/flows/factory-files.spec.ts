@@ -95,7 +95,7 @@ describe('GET /factory-files/schemas', () => {
     }
   });
 
-  it.each(['factory', 'webhook', 'automation', 'environment'])('%s is complete in itself, and what the command line prints', async (name) => {
+  it.each(['factory', 'webhook', 'automation', 'environment', 'agent'])('%s is complete in itself, and what the command line prints', async (name) => {
     const text = await (await fetched(`/${name}`)).text();
     expect(text).toBe((await call(['schema', name])).out);
     const check = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(text) as object);

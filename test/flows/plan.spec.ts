@@ -1,6 +1,7 @@
 /** What a tree would change in a factory: over the API and with `millwright plan`, never written. contract 4 (plan), 9, 11. */
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import type { Plan } from '#contracts';
 import { makeKey } from '../support/api-keys.ts';
 import { automationPath, deliver, statusOf, syncsOf, webhookPath } from '../support/factory-files.ts';
@@ -73,7 +74,7 @@ describe('a plan', () => {
     const other = await factoryFolder(tree);
     await service.api('PATCH', `/factory/${uid}`, { source: other.source });
     const { last_sync: last, revision_applied: revision } = await service.sync(uid).then(() => statusOf(service, uid));
-    const plain = (changes: readonly object[] | undefined): unknown => changes?.map((change) => ({ ...change, ingress_url: undefined }));
+    const plain = (changes: readonly object[] | undefined): unknown => changes?.map((change) => ({ ...change, ingress_url: undefined, secret: undefined, traffic: undefined, replay: undefined }));
     expect(plain(last?.changes)).toEqual(plain(plan.changes));
     expect(revision).toBe(plan.revision);
     expect((await deliver(plan.changes.find(({ slug }) => slug === 'later')?.ingress_url ?? '', TOKEN)).status).toBe(202);
@@ -130,6 +131,7 @@ describe('a plan', () => {
   });
 
   it('writes nothing', async () => {
+    await service.sync(uid); // what was asked for before is done
     const before = [await statusOf(service, uid), await syncsOf(service, uid), (await service.api('GET', `/factory/${uid}/webhooks`)).body];
     await planned(files({ webhooks: { fresh: { secretName: 'hook-token' } } }));
     expect([await statusOf(service, uid), await syncsOf(service, uid), (await service.api('GET', `/factory/${uid}/webhooks`)).body]).toEqual(before);
@@ -145,6 +147,85 @@ describe('a plan', () => {
     });
     expect(answer.body).toMatchObject({ valid: false, ending: 'applied', changes: [{ action: 'create', slug: 'fresh' }], summary: { create: 1, held: 3 }, plan: null });
     await path.remove();
+  });
+});
+
+describe('what a plan concerns', () => {
+  const PAYLOAD = { action: ['opened'] };
+  const BUSY: FactoryTree = { webhooks: { issues: { secretName: 'hook-token' }, quiet: { secretName: 'hook-token' } }, automations: { triage: { webhooks: ['issues'] }, calm: { webhooks: ['quiet'], payload: PAYLOAD } } };
+  const MARKED = 'a-word-of-a-payload';
+  let busy: FactoryFolder;
+  let busyUid: string;
+  const plannedFor = async (tree: FactoryTree, more: Files = []): Promise<Plan> => {
+    const answer = await service.api('POST', `/factory/${busyUid}/plan`, { files: [...files(tree), ...more] });
+    expect(answer.status).toBe(200);
+    return answer.body as unknown as Plan;
+  };
+  const changeOf = ({ changes, held }: Plan, slug: string) => [...changes, ...held].find((change) => change.slug === slug);
+
+  beforeAll(async () => {
+    busy = await factoryFolder(BUSY);
+    busyUid = await service.factory('busy', busy.source);
+    for (const action of ['opened', 'closed', 'opened', 'closed', 'closed']) await deliver(service.ingressUrl('busy', 'issues'), TOKEN, { action, at: Math.random(), note: MARKED });
+    await deliver(service.ingressUrl('busy', 'issues'), 'a-wrong-token-of-some-length'); // is refused, and is a delivery all the same
+  });
+  afterAll(() => busy.remove());
+
+  it('is told by traffic and replay: a narrower filter', async () => {
+    const tree = { ...BUSY, automations: { ...BUSY.automations, triage: { webhooks: ['issues'], payload: PAYLOAD } } };
+    const plan = await plannedFor(tree);
+    const triage = changeOf(plan, 'triage');
+    expect(triage).toMatchObject({
+      traffic: { days: 7, deliveries: 6, accepted: 5, runs: 5, failed_runs: 0, last_delivery_at: expect.any(String), last_run_at: expect.any(String) },
+      replay: { deliveries: 5, before: 5, after: 2, starts: [], unreadable: 0, filters_unreadable: 0 },
+    });
+    const entries = (await service.api('GET', `/factory/${busyUid}/webhooks/${service.webhookUid('busy', 'issues')}/deliveries`)).body['deliveries'] as { entry_id: string; outcome: string }[];
+    expect(entries.map(({ entry_id: id }) => id)).toEqual(expect.arrayContaining(triage?.replay?.stops ?? ['none']));
+    expect(triage?.replay?.stops).toHaveLength(3);
+    expect(await plannedFor(tree)).toEqual(plan);
+    expect(JSON.stringify(plan)).not.toContain(MARKED);
+  });
+
+  it('is told of what a disabled or deleted webhook fed, of new ones that select it, and of the factory', async () => {
+    const off = await plannedFor({ ...BUSY, webhooks: { ...BUSY.webhooks, issues: { secretName: 'hook-token', enabled: false } } });
+    expect(off.changes).toHaveLength(1);
+    expect(changeOf(off, 'issues')).toMatchObject({ changes: ['enabled'], replay: { before: 5, after: 0 }, traffic: { deliveries: 6, accepted: 5, runs: 5 } });
+    const more = await plannedFor({ webhooks: BUSY.webhooks ?? {}, automations: { ...BUSY.automations, second: { webhooks: ['issues', 'quiet'], payload: PAYLOAD } } }, [{ path: 'factory.yaml', content: 'description: new\n' }, { path: 'environments/box.yaml', content: '{}\n' }]);
+    expect(changeOf(more, 'second')).toMatchObject({ action: 'create', traffic: { deliveries: 6, runs: 0 }, replay: { before: 0, after: 2 } });
+    expect(changeOf(more, 'box')).toMatchObject({ traffic: { deliveries: null, accepted: null, runs: 0, last_run_at: null } });
+    expect(changeOf(more, '')).toMatchObject({ kind: 'factory', traffic: { deliveries: 6, runs: 5 } });
+    const gone = await plannedFor({}, [{ path: 'factory.yaml', content: '{}\n' }]);
+    expect(changeOf(gone, 'issues')).toMatchObject({ action: 'delete', traffic: { deliveries: 6 }, replay: { before: 5, after: 0 } });
+    expect(gone.held.map(({ slug, replay }) => [slug, replay?.before, replay?.after])).toEqual([['calm', 0, 0], ['triage', 5, 0], ['issues', 5, 0], ['quiet', 0, 0]]);
+  });
+
+  it('is told of a new secret by its mark and of a new mode by both addresses, never by a value', async () => {
+    const other = 'another-token-of-sixteen-or-more';
+    await service.secret('hook-other', other);
+    await service.secret('hook-same', TOKEN);
+    await service.api('PUT', '/secrets/hook-empty', {});
+    const mark = (name: string, version = 1) => ({ name, version, fingerprint: version === 0 ? null : expect.stringMatching(/^[0-9a-f]{12}$/) });
+    const plan = await plannedFor({
+      ...BUSY,
+      webhooks: { issues: { secretName: 'hook-same', authMode: 'url_token' }, quiet: { secretName: 'hook-other' }, fresh: { secretName: 'hook-empty', enabled: false }, late: { secretName: 'hook-token' } },
+    });
+    const [issues, quiet, fresh, late] = ['issues', 'quiet', 'fresh', 'late'].map((slug) => changeOf(plan, slug));
+    expect(issues).toMatchObject({ ingress_url: `${service.ingressUrl('busy', 'issues')}/{token}`, ingress_url_before: service.ingressUrl('busy', 'issues'), secret: { before: mark('hook-token'), after: mark('hook-same') } });
+    expect(issues?.secret?.before?.fingerprint).toBe(issues?.secret?.after?.fingerprint); // the same value under another name
+    expect(quiet).toMatchObject({ secret: { before: mark('hook-token'), after: mark('hook-other') } });
+    expect(quiet).not.toHaveProperty('ingress_url_before');
+    expect(quiet?.secret?.after?.fingerprint).not.toBe(quiet?.secret?.before?.fingerprint);
+    expect(fresh).toMatchObject({ ingress_url: service.ingressUrl('busy', 'fresh'), secret: { before: null, after: mark('hook-empty', 0) } });
+    expect(late).toMatchObject({ secret: { before: null, after: quiet?.secret?.before } });
+    const told = JSON.stringify(plan) + service.logged.join('\n');
+    for (const value of [TOKEN, other]) expect(told).not.toContain(value);
+  });
+
+  it('and cannot be read any more is counted', async () => {
+    const database = new Sqlite(join(service.dataDir, 'millwright.sqlite'));
+    database.prepare("UPDATE delivery SET payload = ?, payload_encoding = 'deflate-raw' WHERE entry_id = (SELECT max(entry_id) FROM delivery WHERE outcome = 'accepted')").run(Buffer.from('no deflate stream'));
+    database.close();
+    expect(changeOf(await plannedFor({ ...BUSY, automations: { ...BUSY.automations, triage: { webhooks: ['issues'], enabled: false } } }), 'triage')).toMatchObject({ replay: { deliveries: 5, before: 4, after: 0, unreadable: 1 } });
   });
 });
 
@@ -214,8 +295,14 @@ describe('millwright plan', () => {
   it('ends with 2 and the changes, with the URL of a new webhook', async () => {
     put(webhookPath('fresh'), 'secretName: hook-token\n');
     const fresh = service.webhookUid('shop', 'fresh');
-    expect(await millwright('.', '--factory', 'shop')).toEqual({
-      code: 2, err: '', out: `+ webhook fresh (${fresh}) webhooks/fresh.yaml\n1 to create, 0 to update, 0 to delete.\nfresh: ${service.ingressUrl('shop', 'fresh')}\n`,
+    const first = await millwright('.', '--factory', 'shop');
+    expect(await millwright('.', '--factory', 'shop')).toEqual(first); // same tree and facts, same bytes
+    expect({ ...first, out: first.out.split('\n') }).toEqual({
+      code: 2, err: '',
+      out: [
+        `+ webhook fresh (${fresh}) webhooks/fresh.yaml`, `    url      ${service.ingressUrl('shop', 'fresh')}`, expect.stringMatching(/^    secret   hook-token \(version 1, fingerprint [0-9a-f]{12}\)$/),
+        '    traffic  none in the last 7 days', '    replay   no stored deliveries to ask', '1 to create, 0 to update, 0 to delete.', '',
+      ],
     });
     expect(JSON.parse((await millwright('--format', 'json')).out)).toMatchObject({ factory_uid: uid, summary: { create: 1 } });
   });
@@ -234,7 +321,7 @@ describe('millwright plan', () => {
     rmSync(join(tree.path, 'automations'), { recursive: true });
     const { code, out, err } = await millwright();
     expect(code).toBe(4);
-    expect(out).toMatch(/^! automation report .*: deletion held back\n! automation triage .*: deletion held back\nNo changes\. 2 deletions held back\.\n$/);
+    expect(out).toMatch(/^! automation report .*: deletion held back\n {4}traffic .*\n {4}replay .*\n! automation triage .*: deletion held back\n {4}traffic .*\n {4}replay .*\nNo changes\. 2 deletions held back\.\n$/);
     expect(err).toMatch(/^shop: this revision would delete the last automation \(2 of 2\).*sha256:[0-9a-f]{64}\n$/);
   });
 
@@ -248,13 +335,57 @@ describe('millwright plan', () => {
     expect(JSON.parse((await millwright('--format', 'json')).out)).toMatchObject({ valid: false, diagnostics: [{ rule: 'not-utf8' }, { rule: 'not-a-file' }] });
   });
 
+  it('tells build servers of changes and problems, and fails for warnings where that is asked for', async () => {
+    put(webhookPath('fresh'), 'secretName: hook-token\n');
+    rmSync(join(tree.path, 'webhooks/sales.yaml'));
+    rmSync(join(tree.path, 'automations/report'), { recursive: true });
+    put('factory.yaml', 'schemaVersion: v1\n');
+    const github = await millwright('.', '--format', 'github');
+    expect(github.code).toBe(2);
+    expect(github.out.split('\n').map((line) => line.replace(/(title=[\w-]+)::.*/, '$1'))).toEqual([
+      expect.stringMatching(/^::warning file=factory.yaml,line=1,.*title=unsupported-here$/), '::warning file=automations/report/automation.md,title=plan-delete',
+      '::warning file=webhooks/sales.yaml,title=plan-delete', '::notice file=webhooks/fresh.yaml,title=plan-create', '',
+    ]);
+    expect((await millwright('.', '--strict')).code).toBe(1);
+    const sarif = JSON.parse((await millwright('--format', 'sarif')).out);
+    expect(sarif.runs[0].results.map(({ ruleId, level }: { ruleId: string; level: string }) => [ruleId, level])).toEqual([['unsupported-here', 'warning'], ['plan-create', 'note'], ['plan-delete', 'note'], ['plan-delete', 'note']]);
+    expect((await millwright('--format', 'junit')).out).toMatch(/<testsuites name="millwright plan" tests="4" failures="0">/);
+  });
+
   it.each<[string[], number, string]>([
     [['not-there'], 64, 'cannot be read (ENOENT)'],
     [['a', 'b'], 64, 'takes one DIR at most'],
     [['--factory', 'nope'], 64, 'there is no factory nope'],
-    [['--format', 'xml'], 64, '--format must be text or json'],
+    [['--format', 'xml'], 64, '--format must be one of text, json, github, sarif, junit'],
     [['--server', 'http://127.0.0.1:9'], 3, 'cannot be reached'],
+    [['--changed-since', 'main', '--factory', 'shop'], 64, 'asks no server'],
   ])('%j ends with %d', async (argv, code, message) => {
     expect(await millwright(...argv)).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
+  });
+});
+
+describe('millwright validate --server', () => {
+  let tree: FactoryFolder;
+  beforeAll(async () => {
+    tree = await factoryFolder({ webhooks: { orders: { secretName: 'hook-token' }, typo: { secretName: 'hook-tokne' }, hidden: { secretName: 'of-others' }, unset: { secretName: 'unset-yet' } } });
+  });
+  afterAll(() => tree.remove());
+  const validate = (key: string, ...argv: string[]): Promise<Call> => call(['validate', '--server', service.url, ...argv], { cwd: tree.path, environment: { MILLWRIGHT_API_KEY: key } });
+
+  it('checks the names of secrets against those that the factory may use', async () => {
+    const { code, out, err } = await validate(service.adminKey, '--factory', 'shop');
+    expect(code).toBe(1);
+    expect(out.split('\n').map((line) => line.replace(/:.*\[/, ' ['))).toEqual(['webhooks/hidden.yaml [secret-known]', 'webhooks/typo.yaml [secret-known]', 'webhooks/unset.yaml [secret-unset]', '']);
+    expect(out).not.toMatch(/hidden\.yaml.*did you mean "of-others"/);
+    expect(err).not.toContain('whether named secrets exist');
+  });
+
+  it.each<[string[], number, string]>([
+    [['--factory', 'shop'], 64, 'the secrets cannot be listed'],
+    [['--factory', 'nope'], 64, 'there is no factory nope'],
+    [['--factory', 'shop', '--secrets-list', 'x'], 64, 'not both'],
+    [['--server', 'http://127.0.0.1:9'], 3, 'cannot be reached'],
+  ])('of a viewer, %j ends with %d', async (argv, code, message) => {
+    expect(await validate(viewer, ...argv)).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
   });
 });

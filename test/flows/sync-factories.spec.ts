@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { automationFile, automationPath, deliver, statusOf, syncAndLook, webhookFile, webhookPath, type SyncItem } from '../support/factory-files.ts';
+import { automationFile, automationPath, conditionOf, deliver, statusOf, syncAndLook, webhookFile, webhookPath, type SyncItem } from '../support/factory-files.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
@@ -154,6 +154,46 @@ describe('changing a factory', () => {
     const before = (await service.api('GET', `/factory/${uid}`)).body;
     expect((await service.api('PATCH', `/factory/${uid}`, { slug: 'other', colour: 'red' })).body).toEqual(before);
     expect((await service.api('PATCH', '/factory/fac_00000000000000000000000000', { name: 'x' })).status).toBe(404);
+  });
+});
+
+describe('a sync policy', () => {
+  const ALWAYS = { windows: [{ kind: 'deny', schedule: '* * * * *', duration_minutes: 1 }] };
+
+  it('that closes the window keeps definitions until it is changed; secrets move, and what is wrong is shown', async () => {
+    const uid = await created('windowed');
+    expect(await service.api('PATCH', `/factory/${uid}`, { sync_policy: ALWAYS })).toMatchObject({ status: 200, body: { sync_policy: ALWAYS, name: 'windowed' } });
+    repositoryOf('windowed').commit({ [webhookPath('later')]: webhookFile('hook-token') });
+    await service.secret('hook-token', `${TOKEN}-2`);
+    const held = await syncAndLook(service, uid);
+    expect(held.condition).toMatchObject({ ending: 'blocked', reason: 'outside-sync-window' });
+    expect(held.inventory.map(({ slug }) => slug)).toEqual(['orders', 'triage']);
+    expect([conditionOf(held, 'Ready'), conditionOf(held, 'Stalled'), conditionOf(held, 'DefinitionsInvalid')]).toEqual(['False(outside-sync-window)', 'False(outside-sync-window)', 'False(blocked)']);
+    expect((await deliver(service.ingressUrl('windowed', 'orders'), `${TOKEN}-2`)).status).toBe(202);
+    await service.secret('hook-token', TOKEN);
+    const revision = await service.api('GET', `/factory/${uid}/revisions/${repositoryOf('windowed').tip()}`);
+    expect(revision.body).toMatchObject({ state: 'waiting', sync: { reason: 'outside-sync-window' } });
+    expect((await service.api('PATCH', `/factory/${uid}`, { sync_policy: {} })).body).toMatchObject({ sync_policy: {} });
+    await eventually('the policy change asks for a pass', async () => ((await statusOf(service, uid)).condition.ending === 'applied' ? true : undefined));
+    expect((await statusOf(service, uid)).events.map(({ reason }) => reason)).toEqual(expect.arrayContaining(['policy-changed', 'outside-sync-window', 'secrets-moved', 'applied']));
+    const [entry] = (await service.api('GET', `/audit?subject=${uid}&limit=1`)).body['entries'] as { action: string; details: unknown }[];
+    expect(entry).toMatchObject({ action: 'factory.change', details: { changed: ['sync_policy'], policy: [] } });
+  });
+
+  it('is taken at the making too, and every part that cannot be is named', async () => {
+    git.createRepository('policed').commit(FILES);
+    const source = { kind: 'git', url: git.urlOf('policed'), branch: 'main' };
+    const pointersOf = (answer: { body: Record<string, unknown> }): string[] => (answer.body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer);
+    const bad = { verify_commits: { keys: ['no key at all, whoever says so'] }, windows: [{ kind: 'allow', schedule: '0 9 * * 1-5', duration_minutes: 60 }, { kind: 'deny', schedule: '61 * * * *', duration_minutes: 60 }, { kind: 'deny', schedule: '@hourly    ', duration_minutes: 60 }] };
+    const refused = await service.api('POST', '/factory', { slug: 'policed', source, sync_policy: bad });
+    expect(refused.status).toBe(400);
+    expect(pointersOf(refused)).toEqual(['/sync_policy/verify_commits/keys/0', '/sync_policy/windows/1/schedule', '/sync_policy/windows/2/schedule']);
+    expect(pointersOf(await service.api('POST', '/factory', { slug: 'policed', source, sync_policy: { windows: [{ kind: 'allow', schedule: '0 9 * * *', duration_minutes: 0 }] } }))).toEqual(['/sync_policy/windows/0/duration_minutes']);
+    expect(pointersOf(await service.api('POST', '/factory', { slug: 'policed', source: { kind: 'dashboard' }, sync_policy: { fast_forward_only: true } }))).toEqual(['/sync_policy']);
+    const made = await service.api('POST', '/factory', { slug: 'policed', source, sync_policy: { fast_forward_only: true } });
+    expect(made).toMatchObject({ status: 200, body: { sync_policy: { fast_forward_only: true } } });
+    expect(pointersOf(await service.api('PATCH', `/factory/${String(made.body['uid'])}`, { source: { kind: 'dashboard' } }))).toEqual(['/sync_policy']);
+    expect((await service.api('PATCH', `/factory/${String(made.body['uid'])}`, { source: { kind: 'dashboard' }, sync_policy: {} })).status).toBe(200);
   });
 });
 

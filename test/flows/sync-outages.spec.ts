@@ -1,5 +1,5 @@
 /** Cannot read is not empty: whatever a git host does, what was applied keeps serving, the state is shown, and it mends itself. contract 9. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRepository, hideRepository, startGitServer, type Fault, type GitServer, type TestRepository } from '../support/git-server.ts';
@@ -53,6 +53,13 @@ async function expectServing({ slug, uid, before }: Following, reason: string): 
   return status;
 }
 
+/** Takes an object out of a repository's store; answers what puts it back. */
+function loseObject(repository: TestRepository, object: string): () => void {
+  const file = join(repository.folder, 'objects', object.slice(0, 2), object.slice(2));
+  renameSync(file, `${file}.lost`);
+  return () => renameSync(`${file}.lost`, file);
+}
+
 /** It recovers by itself: nobody asks for the pass that finds the repository again. */
 async function expectRecovery({ slug, uid, repository }: Following): Promise<void> {
   repository.commit({ [webhookPath('later')]: webhookFile('hook-token') });
@@ -65,6 +72,7 @@ describe('a git host that', () => {
     ['refuses connections', { kind: 'refuse' }, 'unreachable', 'a host that is down'],
     ['answers 500', { kind: 'status', status: 500 }, 'unreachable', 'a brown-out, the outage that wiped others'],
     ['answers 503', { kind: 'status', status: 503 }, 'unreachable', 'maintenance'],
+    ['answers 429', { kind: 'status', status: 429 }, 'unreachable', 'too many questions, which only patience answers'],
     ['answers 401', { kind: 'status', status: 401 }, 'denied', 'a token that ran out'],
     ['answers 403', { kind: 'status', status: 403 }, 'denied', 'access that was taken away'],
     ['answers 404', { kind: 'status', status: 404 }, 'repository-missing', 'hosts hide private repositories so'],
@@ -93,6 +101,22 @@ describe('a git host that', () => {
     // Whether the deletions were seen and held or not: the same serves as before.
     expect(status.inventory.map(({ kind, slug, revision }) => [kind, slug, revision])).toEqual(factory.before.inventory.map(({ kind, slug, revision }) => [kind, slug, revision]));
     git.fault = undefined;
+  });
+
+  it.each([
+    ['commit', (repository: TestRepository) => repository.tip()],
+    ['tree', (repository: TestRepository) => repository.git('rev-parse', 'main:webhooks').trim()],
+    ['file', (repository: TestRepository) => repository.git('rev-parse', `main:${webhookPath('next')}`).trim()],
+  ])('advertises what it does not have (a %s) never shows half a tree', async (_what, objectOf) => {
+    const factory = await following();
+    factory.repository.commit({ [webhookPath('next')]: webhookFile('hook-token', 'description: next') });
+    const bringBack = loseObject(factory.repository, objectOf(factory.repository));
+    const { condition, inventory, revision_applied } = await syncAndLook(service, factory.uid);
+    expect(condition.ending).toBe('failed');
+    expect([revision_applied, inventory.length]).toEqual([factory.before.revision_applied, factory.before.inventory.length]);
+    expect((await deliver(service.ingressUrl(factory.slug, 'orders'), TOKEN)).status).toBe(202);
+    bringBack();
+    await expectRecovery(factory);
   });
 
   it('hangs holds up no other factory, no readiness and no deletion of the factory', async () => {

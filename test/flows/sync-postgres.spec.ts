@@ -46,6 +46,10 @@ suite(`on PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}`, () => {
     repository.commit({ [webhookPath('orders')]: webhookFile('hook-token'), [webhookPath('second')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile(['orders'], 'Go.', { payload: '{status: [failed]}' }) });
     const uid = await service.factory('main', { kind: 'git', url: `file://${repository.folder}`, branch: 'main' });
 
+    await eventually('every replica serves the commit, also one that nobody delivers to', async () => {
+      const { state, replicas } = (await service.api('GET', `/factory/${uid}/revisions/${repository.tip()}`)).body as unknown as { state: string; replicas: { serving: boolean }[] };
+      return state === 'serving' && replicas.length === 2 && replicas.every(({ serving }) => serving) ? true : undefined;
+    });
     for (const one of [service, replica]) {
       const url = one.ingressUrl('main', 'orders');
       // A replica may believe its memory for a second: only then it looks for what it does not know.
@@ -70,6 +74,13 @@ suite(`on PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}`, () => {
     repository.commit({ [webhookPath('second')]: null });
     expect((await syncAndLook(service, uid)).inventory.map(({ slug }) => slug).sort()).toEqual(['orders', 'triage']);
     for (const one of [service, replica]) expect((await deliver(one.ingressUrl('main', 'second'), 'another-token-of-sixteen')).status).toBe(404);
+
+    // The other replica is told; this one, whose loop was opened before, must not go on without.
+    await replica.api('PATCH', `/factory/${uid}`, { sync_policy: { fast_forward_only: true } });
+    const tip = repository.tip();
+    repository.commit({ [webhookPath('orders')]: webhookFile('hook-token') }, { rewrite: true });
+    expect((await syncAndLook(service, uid)).condition).toMatchObject({ ending: 'blocked', reason: 'history-rewritten' });
+    repository.git('update-ref', 'refs/heads/main', tip);
 
     repository.commit({ [webhookPath('orders')]: 'nonsense' });
     expect((await syncAndLook(service, uid)).condition).toMatchObject({ ending: 'blocked', reason: 'definitions-invalid' });

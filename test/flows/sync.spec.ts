@@ -1,6 +1,6 @@
 /** A commit becomes the serving state: what applies, what is refused, what stays as it was. contract 8, 9; reference: the table of situations. */
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { automationFile, automationPath, deliver, runIn, statusOf, syncAndLook, syncsOf, webhookFile, webhookPath } from '../support/factory-files.ts';
+import { automationFile, automationPath, conditionOf, deliver, runIn, statusOf, syncAndLook, syncsOf, webhookFile, webhookPath, type EventItem } from '../support/factory-files.ts';
 import { bootService, type TestService } from '../support/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
@@ -311,5 +311,98 @@ describe('suspended', () => {
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
     await service.api('POST', `/factory/${uid}/resume`);
     expect((await syncAndLook(service, uid)).inventory.map(({ slug: name }) => name)).toContain('second');
+  });
+});
+
+describe('a force push', () => {
+  it('is accepted and told with both revisions, until a commit follows on it', async () => {
+    const { uid, repository } = await following(ONE);
+    const before = repository.tip();
+    const rewritten = repository.commit({ ...ONE, [webhookPath('second')]: webhookFile('hook-token') }, { rewrite: true });
+    const status = await syncAndLook(service, uid);
+    expect(status).toMatchObject({ condition: { ending: 'applied' }, revision_applied: `main@sha1:${rewritten}`, last_sync: { rewritten_from: `main@sha1:${before}` } });
+    expect([conditionOf(status, 'Ready'), conditionOf(status, 'HistoryRewritten')]).toEqual(['True(applied)', 'True(history-rewritten)']);
+    const message = status.conditions.find(({ type }) => type === 'HistoryRewritten')?.message;
+    expect([message?.includes(before), message?.includes(rewritten)]).toEqual([true, true]);
+    expect((await service.api('GET', `/factory/${uid}/revisions/${before}`)).body).toMatchObject({ revision: before, state: 'lost' });
+    repository.commit({ 'README.md': 'words' });
+    expect(conditionOf(await syncAndLook(service, uid), 'HistoryRewritten')).toBe('False(not-rewritten)');
+  });
+
+  it('waits where fast-forwards are asked for, with a digest that is approved like deletions', async () => {
+    const { uid, repository } = await following(ONE);
+    expect((await service.api('PATCH', `/factory/${uid}`, { sync_policy: { fast_forward_only: true } })).status).toBe(200);
+    const before = repository.tip();
+    const rewritten = repository.commit({ ...ONE, [webhookPath('second')]: webhookFile('hook-token') }, { rewrite: true });
+    await syncAndLook(service, uid);
+    const held = await syncAndLook(service, uid); // and stays refused
+    expect(held).toMatchObject({ condition: { ending: 'blocked', reason: 'history-rewritten' }, revision_seen: `main@sha1:${rewritten}`, revision_attempted: `main@sha1:${before}`, revision_applied: `main@sha1:${before}`, last_sync: { rewritten_from: `main@sha1:${before}`, held: [] } });
+    expect(conditionOf(held, 'PruneHeld')).toBe('Unknown(history-rewritten)');
+    expect(held.last_sync?.plan).toMatch(/^sha256:/);
+    const blocked = (await service.api('GET', `/factory/${uid}/revisions/${rewritten.slice(0, 9)}`)).body;
+    expect(blocked).toMatchObject({ revision: rewritten, state: 'blocked', serving_revision: `main@sha1:${before}`, sync: { id: held.last_sync?.id } });
+    expect((await service.api('POST', `/factory/${uid}/approve`, { plan: held.last_sync?.plan })).status).toBe(200);
+    const status = await syncAndLook(service, uid);
+    expect(status).toMatchObject({ condition: { ending: 'applied' }, revision_applied: `main@sha1:${rewritten}` });
+    expect(status.events.map(({ reason }) => reason)).toEqual(['applied', 'history-rewritten', 'approved', 'history-rewritten', 'policy-changed', 'applied']);
+  });
+});
+
+describe('a revision', () => {
+  it('is followed from the push to the serving, with what came between', async () => {
+    const { uid, repository } = await following(ONE);
+    const state = async (revision: string): Promise<Record<string, unknown>> => (await service.api('GET', `/factory/${uid}/revisions/${encodeURIComponent(revision)}`)).body;
+    const first = repository.tip();
+    expect(await state(first)).toMatchObject({ revision: first, state: 'serving', serving_revision: `main@sha1:${first}`, replicas: [{ serving: true }], sync: { ending: 'applied' } });
+    const between = repository.commit({ [webhookPath('second')]: 'secretName: 5\n' });
+    const bad = repository.commit({ [webhookPath('third')]: 'secretName: 5\n' });
+    expect(await state(bad)).toEqual(expect.objectContaining({ revision: bad, state: 'unknown', sync: null }));
+    const status = await syncAndLook(service, uid);
+    expect(status).toMatchObject({ last_sync: { superseded: 1 }, recent_syncs: [{ revision: `main@sha1:${bad}`, problems: 2, changes: 0, superseded: 1 }, { revision: `main@sha1:${first}`, changes: 2 }] });
+    expect(await state(`main@sha1:${bad}`)).toMatchObject({ state: 'blocked', sync: { problems: [{ path: webhookPath('second') }, { path: webhookPath('third') }] } });
+    expect(await state(between)).toMatchObject({ state: 'superseded', sync: { revision: `main@sha1:${bad}` } });
+    expect(await state(first)).toMatchObject({ state: 'serving' });
+    const mended = repository.commit({ [webhookPath('second')]: webhookFile('hook-token'), [webhookPath('third')]: null });
+    await syncAndLook(service, uid);
+    for (const revision of [first, between, bad, mended, mended.slice(0, 7).toUpperCase()]) expect(await state(revision)).toMatchObject({ state: 'serving', serving_revision: `main@sha1:${mended}` });
+  });
+
+  it.each(['abc', 'main', 'g'.repeat(40), '%25', 'x'.repeat(600)])('called %s is none', async (text) => {
+    const [{ uid } = { uid: '' }] = (await service.api('GET', '/factory?limit=1')).body['factories'] as { uid: string }[];
+    expect(await service.api('GET', `/factory/${uid}/revisions/${text}`)).toMatchObject({ status: 400, body: { errors: [{ pointer: 'revision' }] } });
+  });
+});
+
+describe('events', () => {
+  it('tell what happened, once, in pages', async () => {
+    const { uid, repository } = await following(ONE);
+    repository.commit({ [webhookPath('orders')]: 'secretName: 5\n' });
+    for (let time = 0; time < 3; time += 1) await syncAndLook(service, uid);
+    await service.api('POST', `/factory/${uid}/suspend`);
+    await service.api('POST', `/factory/${uid}/resume`);
+    const seen: EventItem[] = [];
+    let cursor: string | undefined;
+    do {
+      const { body } = await service.api('GET', `/factory/${uid}/events?limit=2${cursor === undefined ? '' : `&cursor=${cursor}`}`);
+      seen.push(...(body['events'] as EventItem[]));
+      cursor = (body['page_info'] as { next_cursor?: string }).next_cursor;
+    } while (cursor !== undefined);
+    expect(seen.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['Normal resumed', 'Normal suspended', 'Warning definitions-invalid', 'Normal applied']);
+    const [pass] = await syncsOf(service, uid);
+    expect(seen[2]).toMatchObject({ revision: pass?.revision, sync: pass?.id });
+    expect((await statusOf(service, uid)).events).toEqual(seen);
+    expect((await service.api('GET', `/factory/${uid}/events?cursor=x`)).status).toBe(400);
+    expect((await service.api('GET', '/factory/fac_00000000000000000000000000/events')).status).toBe(404);
+  });
+});
+
+describe('the inventory', () => {
+  it('names the blob of every file as git does, also when only a comment changes', async () => {
+    const { uid, repository } = await following(ONE);
+    const blobs = async () => Object.fromEntries((await syncAndLook(service, uid)).inventory.map(({ file, blob }) => [file, blob]));
+    const inGit = (path: string): string => repository.git('rev-parse', `main:${path}`).trim();
+    expect(await blobs()).toEqual(Object.fromEntries(Object.keys(ONE).map((path) => [path, inGit(path)])));
+    repository.commit({ [webhookPath('orders')]: `${webhookFile('hook-token')}# a comment\n` });
+    expect((await blobs())[webhookPath('orders')]).toBe(inGit(webhookPath('orders')));
   });
 });

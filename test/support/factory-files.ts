@@ -33,7 +33,19 @@ export interface FactoryStatus {
   generation_handled: number;
   last_sync: SyncItem | null;
   conditions: { type: string; status: string; reason: string; message: string; since: string | null; observed_generation: number }[];
-  inventory: { kind: string; uid: string; slug: string; file: string | null; revision: string; state: string }[];
+  recent_syncs: { id: string; ending: string; revision: string | null; changes: number; problems: number; superseded: number }[];
+  events: EventItem[];
+  inventory: { kind: string; uid: string; slug: string; file: string | null; blob: string | null; revision: string; state: string }[];
+}
+
+/** One event as the API shows it. */
+export interface EventItem {
+  id: string;
+  type: string;
+  reason: string;
+  message: string;
+  revision: string | null;
+  sync: string | null;
 }
 
 /** One recorded pass as the API shows it. */
@@ -48,6 +60,8 @@ export interface SyncItem {
   changes: { action: string; kind: string; slug: string; path: string; renamed_from?: string; changes?: string[] }[];
   held: { action: string; kind: string; slug: string }[];
   plan: string | null;
+  rewritten_from: string | null;
+  superseded: number;
 }
 
 export async function statusOf(service: TestService, factoryUid: string): Promise<FactoryStatus> {
@@ -61,6 +75,12 @@ export async function syncAndLook(service: TestService, factoryUid: string): Pro
 /** Recorded passes, newest first. */
 export async function syncsOf(service: TestService, factoryUid: string): Promise<SyncItem[]> {
   return (await service.api('GET', `/factory/${factoryUid}/syncs?limit=100`)).body['syncs'] as SyncItem[];
+}
+
+/** A condition of a factory as `status(reason)`. */
+export function conditionOf({ conditions }: FactoryStatus, type: string): string {
+  const found = conditions.find((condition) => condition.type === type);
+  return `${found?.status}(${found?.reason})`;
 }
 
 /** Waits until a run is in one of the given states; answers the RunItem. */

@@ -27,8 +27,10 @@ export interface RecordedRequest {
 /** How the server misbehaves. `only` limits it to one kind of request; a refused connection knows no kind. */
 export type Fault =
   | { kind: 'refuse' }
-  | { kind: 'status'; status: 401 | 403 | 404 | 500 | 503; body?: string; only?: RequestKind }
+  | { kind: 'status'; status: 401 | 403 | 404 | 429 | 500 | 503; body?: string; only?: RequestKind }
   | { kind: 'slow'; delayMs: number; only?: RequestKind }
+  /** Answers when the promise is settled. */
+  | { kind: 'hold'; until: Promise<unknown>; only?: RequestKind }
   | { kind: 'cut'; afterBytes: number; only?: RequestKind }
   | { kind: 'redirect'; to: string; only?: RequestKind }
   | { kind: 'hang'; only?: RequestKind }
@@ -147,6 +149,9 @@ async function misbehave(fault: Fault, { request, body, root }: Asked, response:
       return true; // the socket is ended with the client or the server
     case 'slow':
       await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
+      return false;
+    case 'hold':
+      await fault.until;
       return false;
     case 'cut':
       return false;

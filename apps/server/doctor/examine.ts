@@ -10,7 +10,7 @@ import { database } from './database.ts';
 import { dataFolder, disk } from './data-folder.ts';
 import { problem, ok, type Finding, type Remark } from './findings.ts';
 import { model } from './model.ts';
-import { git, node } from './programs.ts';
+import { git, node, signatures } from './programs.ts';
 import { sandbox } from './sandbox.ts';
 import { service } from './service.ts';
 
@@ -27,7 +27,7 @@ export interface Patient {
 type Check = (patient: Patient) => Remark[] | Promise<Remark[]>;
 
 const CHECKS: Readonly<Record<string, Check>> = {
-  node, git, files: configuredFiles, 'data folder': dataFolder, disk, service, database, clock, sandbox, agents, model,
+  node, git, signatures, files: configuredFiles, 'data folder': dataFolder, disk, service, database, clock, sandbox, agents, model,
 };
 
 export interface Examination {

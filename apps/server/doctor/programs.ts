@@ -1,4 +1,4 @@
-/** The programs under everything: Node.js and git. */
+/** The programs under everything: Node.js, git, and what verifies signed commits. */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { findTools } from '../execution/sandboxes-detection.ts';
@@ -31,6 +31,30 @@ export async function git({ config }: Patient): Promise<Remark[]> {
   if (version === undefined) return [problem(`${path} does not say its version`, install)];
   if (isBefore(version, GIT_LEAST)) return [warning(`${path} is version ${version.join('.')}, older than any that was tried`, `install git ${GIT_LEAST.join('.')} or newer`)];
   return [ok(`${path}, version ${version.join('.')}`)];
+}
+
+/** What verifies signed commits: the program, what it is needed for, and its Debian package. */
+const VERIFIERS = [
+  ['gpg', 'OpenPGP', 'gnupg'],
+  ['ssh-keygen', 'SSH', 'openssh-client'],
+] as const;
+/** The first git that verifies SSH signatures. */
+const GIT_FOR_SSH_SIGNATURES: Version = [2, 34];
+
+/** Never a problem: only factories whose sync policy has `verify_commits` need them, and those say so when they do. */
+export async function signatures({ config }: Patient): Promise<Remark[]> {
+  const path = config.searchPath ?? STANDARD_PATH;
+  const tools = await findTools(['git', ...VERIFIERS.map(([name]) => name)], path);
+  const missing = VERIFIERS.filter(([name]) => !tools.has(name)).map(([name, kind, inPackage]) =>
+    warning(`${name} is not found on PATH, so commits signed by ${kind} keys cannot be verified (a sync policy with verify_commits needs that)`, `install it (Debian: apt-get install ${inPackage})`),
+  );
+  const git = tools.get('git');
+  const version = git === undefined ? undefined : versionIn((await answer(git)) ?? '');
+  const old = version !== undefined && isBefore(version, GIT_FOR_SSH_SIGNATURES)
+    ? [warning(`git ${version.join('.')} cannot verify commits signed by SSH keys (a sync policy with verify_commits needs that)`, `install git ${GIT_FOR_SSH_SIGNATURES.join('.')} or newer`)]
+    : [];
+  const found = [...missing, ...old];
+  return found.length > 0 ? found : [ok('commits signed by SSH and OpenPGP keys can be verified')];
 }
 
 function answer(path: string): Promise<string | undefined> {

@@ -1,11 +1,17 @@
-/** Which git source of a request could be followed, before anybody tries. contract 4 (source), 9 (Git). */
+/** Which git source and sync policy of a request could be followed, before anybody tries. contract 4 (source), 9 (Git). */
 import type { MemberError } from '../http/answers.ts';
 import { membersOf } from '../http/members.ts';
+import { syncPolicyErrors } from './sync-policies.ts';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from '../sync/sources/git-urls.ts';
 
-/** What no server would take of the source in the body of a create or a change, each by its pointer. The body may be anything. */
+/** What no server would take of the source and the policy in the body of a create or a change, each by its pointer. The body may be anything. */
 export function factoryRequestErrors(body: unknown): MemberError[] {
-  const { kind, url, branch, path } = membersOf(membersOf(body)['source']);
+  const { source, sync_policy: policy } = membersOf(body);
+  return [...sourceErrors(source), ...syncPolicyErrors(policy)];
+}
+
+function sourceErrors(source: unknown): MemberError[] {
+  const { kind, url, branch, path } = membersOf(source);
   if (kind === 'directory' || kind === 'dashboard') return [];
   // Whether local repositories are allowed, the operator says. Beside a kind that is none, a path may be that of a directory.
   return gitSourceErrors({ url, branch, path: kind === 'git' ? path : undefined }, true);

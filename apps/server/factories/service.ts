@@ -1,23 +1,33 @@
 /** Factories over the API: make, change, look at, sync, suspend, approve; their webhooks, automations and pass history. spec: What the service does 5–6; contract 4. */
 import type { Approval, Factory as FactoryItem, FactoryList, FactoryStatus, Sync, SyncList } from '#contracts';
-import { deriveUid } from '#reconcile';
+import { deriveUid, policyProblem } from '#reconcile';
 import { queryDigest } from '#runs';
 import type { Access } from '../store/access.ts';
 import type { ChangedBy } from '../store/audit.ts';
 import type { DefinitionStore } from '../store/definitions.ts';
 import type { Factory, FactorySource, FactoryStore } from '../store/factories.ts';
+import type { EventStore } from '../store/events.ts';
 import type { InventoryStore } from '../store/inventory.ts';
 import { changedBy, type Caller } from '../http/access.ts';
-import { lastingConflict, notFound, Refusal } from '../http/answers.ts';
+import { invalidMembers, lastingConflict, notFound, Refusal } from '../http/answers.ts';
 import type { FactoryCreate, FactoryPatch } from '../http/body-schemas.ts';
 import { pageInfoOf, pageOf, placeOf } from '../http/pages.ts';
 import { normalizeSubfolder } from '../sync/sources/git-urls.ts';
 import type { SyncLoops } from '../sync/loops.ts';
 import { toFactoryItem } from './items.ts';
-import { gitSourceErrors } from './request-rules.ts';
+import { factoryRequestErrors, gitSourceErrors } from './request-rules.ts';
 import { toStatusItem } from './status-item.ts';
 import { toSyncItem } from './sync-items.ts';
+import { syncPolicyErrors, toSyncPolicy } from './sync-policies.ts';
 import { visibleFactory } from './visible.ts';
+
+/** Where what is known of factories is kept. */
+export interface FactoryStores {
+  factories: FactoryStore;
+  definitions: DefinitionStore;
+  inventory: InventoryStore;
+  events: EventStore;
+}
 
 export interface FactorySurroundings {
   uidKey: Uint8Array;
@@ -34,6 +44,9 @@ export interface PageQuery {
 }
 export type FactoryListQuery = PageQuery & { search?: string };
 
+/** Passes and events that a status shows. */
+const RECENT_SYNCS = 5;
+const RECENT_EVENTS = 10;
 /** How long `?wait=true` waits for a pass. */
 const WAIT_MS_MAX = 120_000;
 
@@ -41,32 +54,40 @@ export class FactoryService {
   private readonly factories: FactoryStore;
   private readonly definitions: DefinitionStore;
   private readonly inventory: InventoryStore;
+  private readonly events: EventStore;
   private readonly loops: SyncLoops;
   private readonly around: FactorySurroundings;
 
-  constructor(factories: FactoryStore, definitions: DefinitionStore, inventory: InventoryStore, loops: SyncLoops, around: FactorySurroundings) {
+  constructor({ factories, definitions, inventory, events }: FactoryStores, loops: SyncLoops, around: FactorySurroundings) {
     this.factories = factories;
     this.definitions = definitions;
     this.inventory = inventory;
+    this.events = events;
     this.loops = loops;
     this.around = around;
   }
 
   /** Makes a factory and starts to reconcile it. Local sources only where the operator allows them. */
   async create(wanted: FactoryCreate, by: Caller): Promise<FactoryItem> {
+    refuseUnusablePolicy(wanted);
     const source = toSource(wanted.source, this.around.allowLocalSources);
+    const syncPolicy = toSyncPolicy(wanted.sync_policy ?? {});
+    const misfit = policyProblem(syncPolicy, source.kind);
+    if (misfit !== undefined) throw policyNeedsGit(misfit);
     const uid = deriveUid(this.around.uidKey, 'factory', wanted.slug);
-    const factory = { uid, slug: wanted.slug, name: wanted.name ?? wanted.slug, description: '', source, serviceAccountUid: serviceAccountOf(uid) };
+    const factory = { uid, slug: wanted.slug, name: wanted.name ?? wanted.slug, description: '', source, syncPolicy, serviceAccountUid: serviceAccountOf(uid) };
     if (!(await this.factories.create(factory, this.changedBy(by)))) throw lastingConflict(`a factory with the slug ${wanted.slug} exists`);
     return this.follow(uid, by.access);
   }
 
-  /** Changes the label, the source, or both; the loop follows the new source from its next pass on. A label that a file decides is the file's. */
+  /** Changes the label, the source, the sync policy, or several; the loop follows the new source and policy from its next pass on. A label that a file decides is the file's. */
   async patch(uid: string, wanted: FactoryPatch, by: Caller): Promise<FactoryItem> {
     await this.visible(uid, by.access);
+    refuseUnusablePolicy(wanted);
     const source = wanted.source && toSource(wanted.source, this.around.allowLocalSources);
-    const edited = await this.factories.edit(uid, { name: wanted.name, source }, this.changedBy(by));
+    const edited = await this.factories.edit(uid, { name: wanted.name, source, syncPolicy: wanted.sync_policy && toSyncPolicy(wanted.sync_policy) }, this.changedBy(by));
     if (edited === 'gone') throw notFound('the factory');
+    if (edited === 'policy-needs-git') throw policyNeedsGit('verify_commits and fast_forward_only need a git source; change source and sync_policy together');
     if (edited === 'named-by-file') throw lastingConflict('the name of this factory is decided by name in factory.yaml: change it there', { file: 'factory.yaml', key: 'name' });
     return this.follow(uid, by.access);
   }
@@ -101,8 +122,8 @@ export class FactoryService {
   /** Where the factory stands: conditions, revisions, generations, inventory. */
   async status(uid: string, access: Access): Promise<FactoryStatus> {
     const factory = await this.visible(uid, access);
-    const [last] = await this.factories.passes(uid, 1);
-    return toStatusItem(factory, await this.inventory.list(uid), last);
+    const [inventory, recent, events] = await Promise.all([this.inventory.list(uid), this.factories.passes(uid, RECENT_SYNCS), this.events.list(uid, RECENT_EVENTS)]);
+    return toStatusItem(factory, inventory, recent, events);
   }
 
   /** Asks for a pass; with `wait`, answers when it is over. */
@@ -120,7 +141,7 @@ export class FactoryService {
     return this.get(uid, by.access);
   }
 
-  /** Approves the deletions of one plan, by its digest. */
+  /** Approves the deletions of one plan, or a rewritten history, by its digest. */
   async approve(uid: string, digest: string, by: Caller): Promise<Approval> {
     await this.visible(uid, by.access);
     if (!(await this.factories.approve(uid, digest, by.access.principal.uid, this.changedBy(by)))) throw notFound('the factory');
@@ -172,6 +193,15 @@ export class FactoryService {
 
 export function serviceAccountOf(factoryUid: string): string {
   return `svc_${factoryUid.slice('fac_'.length)}`;
+}
+
+/** Throws a 400 that names every key and schedule that cannot be used, together with what is wrong with the source. */
+function refuseUnusablePolicy(wanted: FactoryPatch): void {
+  if (syncPolicyErrors(wanted.sync_policy).length > 0) throw invalidMembers(factoryRequestErrors(wanted));
+}
+
+function policyNeedsGit(message: string): Refusal {
+  return new Refusal('invalid_request', 'the sync policy cannot be asked of this source', { errors: [{ pointer: '/sync_policy', message }] });
 }
 
 function toSource(wanted: FactoryCreate['source'], allowLocal: boolean): FactorySource {

@@ -1,22 +1,27 @@
 /** Where a factory stands, as the API shows it: conditions, revisions, generations, inventory. contract 4 (status). */
 import type { Condition, FactoryStatus, InventoryItem } from '#contracts';
 import type { Problem } from '#definitions';
-import { conditionsOf, type Change, type FactoryCondition, type Standing } from '#reconcile';
+import { conditionsOf, type Change, type FactoryCondition } from '#reconcile';
+import type { StoredEvent } from '../store/events.ts';
 import type { Factory, PassRecord } from '../store/factories.ts';
 import type { InventoryEntry } from '../store/inventory.ts';
 import { toTime } from '../http/times.ts';
+import { standingOf } from '../sync/outcome.ts';
+import { toEventItem } from './history.ts';
 import { isManaged } from './items.ts';
 import { toSyncItem } from './sync-items.ts';
 
-/** `last`: the pass that was recorded last. */
-export function toStatusItem(factory: Factory, inventory: readonly InventoryEntry[], last: PassRecord | undefined): FactoryStatus {
+/** `recent` and `events`: the newest passes and events that were recorded, newest first. */
+export function toStatusItem(factory: Factory, inventory: readonly InventoryEntry[], recent: readonly PassRecord[], events: readonly StoredEvent[]): FactoryStatus {
+  const [last] = recent;
   const { ending, reason, message, sinceMs, checkedMs } = factory.condition;
   const held = heldBy(factory, last);
+  const webhooksWithoutSecret = inventory.filter(({ enabled, hasSecret }) => enabled && !hasSecret).map(({ slug }) => slug);
   return {
     factory_uid: factory.uid,
     suspended: factory.suspended,
     definitions_managed: isManaged(factory),
-    conditions: conditionsOf(standingOf(factory, inventory)).map(toConditionItem),
+    conditions: conditionsOf(standingOf(factory, webhooksWithoutSecret)).map(toConditionItem),
     condition: { ending, reason: reason ?? null, message: message ?? null, since: toTime(sinceMs), checked_at: toTime(checkedMs) },
     generation_requested: factory.generationRequested,
     generation_handled: factory.generationHandled,
@@ -24,15 +29,14 @@ export function toStatusItem(factory: Factory, inventory: readonly InventoryEntr
     revision_attempted: factory.revisionAttempted ?? null,
     revision_applied: factory.revisionApplied ?? null,
     last_sync: last === undefined ? null : toSyncItem(last),
+    recent_syncs: recent.map(toSyncSummary),
+    events: events.map(toEventItem),
     inventory: inventory.map((entry) => toInventoryItem(entry, isManaged(factory), held)),
   };
 }
 
-function standingOf(factory: Factory, inventory: readonly InventoryEntry[]): Standing {
-  const { condition, generationRequested, generationHandled, suspended } = factory;
-  const { ending, reason, message, sinceMs, heldDigest, errorCount = 0 } = condition;
-  const webhooksWithoutSecret = inventory.filter(({ enabled, hasSecret }) => enabled && !hasSecret).map(({ slug }) => slug);
-  return { managed: isManaged(factory), suspended, generationRequested, generationHandled, ending, reason, message, errorCount, heldDigest, sinceMs, webhooksWithoutSecret };
+function toSyncSummary({ id, finishedAtMs, ending, reason, revision, changes, problems, superseded }: PassRecord): FactoryStatus['recent_syncs'][number] {
+  return { id, finished_at: toTime(finishedAtMs), ending, reason: reason ?? null, revision: revision ?? null, changes: changes.length, problems: problems.length, superseded };
 }
 
 function toConditionItem({ type, status, reason, message, sinceMs, observedGeneration }: FactoryCondition): Condition {
@@ -42,8 +46,9 @@ function toConditionItem({ type, status, reason, message, sinceMs, observedGener
 type Held = (entry: InventoryEntry) => boolean;
 
 function toInventoryItem(entry: InventoryEntry, managed: boolean, isHeld: Held): InventoryItem {
-  const { kind, slug, uid, path, revision, enabled } = entry;
-  return { kind, slug, uid, file: managed && path !== '' ? path : null, revision, state: isHeld(entry) ? 'held' : enabled ? 'applied' : 'disabled' };
+  const { kind, slug, uid, path, blob, revision, enabled } = entry;
+  const isFile = managed && path !== '';
+  return { kind, slug, uid, file: isFile ? path : null, blob: isFile ? (blob ?? null) : null, revision, state: isHeld(entry) ? 'held' : enabled ? 'applied' : 'disabled' };
 }
 
 /** Which objects the last pass left as they were although files say otherwise, as far as that pass is the recorded one. */

@@ -14,7 +14,7 @@ export function toSyncItem(pass: PassRecord): Sync {
     id: pass.id, triggers: pass.triggers as Sync['triggers'], started_at: toTime(pass.startedAtMs), finished_at: toTime(pass.finishedAtMs), ending: pass.ending,
     reason: pass.reason ?? null, message: pass.message ?? null, revision: pass.revision ?? null,
     problems: (pass.problems as Problem[]).map(toDiagnostic), changes: (pass.changes as RecordedChange[]).map(toChangeItem), held: (pass.held as RecordedChange[]).map(toChangeItem),
-    plan: pass.digest ?? null, timings: pass.timings,
+    plan: pass.digest ?? null, rewritten_from: pass.rewrittenFrom ?? null, superseded: pass.superseded, timings: pass.timings,
   };
 }
 

@@ -1,6 +1,9 @@
 /** Sync policies between the wire and the reconciler. contract 9. */
 import type { SyncPolicy as SyncPolicyItem } from '#contracts';
-import type { SyncPolicy } from '#reconcile';
+import { readCron } from '#definitions';
+import { commitKeyProblem, type SyncPolicy } from '#reconcile';
+import type { MemberError } from '../http/answers.ts';
+import { membersOf } from '../http/members.ts';
 
 /** What the API shows of a policy; the keys in it are public ones. */
 export function toSyncPolicyItem({ verifyCommits, fastForwardOnly, windows }: SyncPolicy): SyncPolicyItem {
@@ -9,4 +12,36 @@ export function toSyncPolicyItem({ verifyCommits, fastForwardOnly, windows }: Sy
     ...(fastForwardOnly === undefined ? {} : { fast_forward_only: fastForwardOnly }),
     ...(windows === undefined ? {} : { windows: windows.map(({ kind, schedule, durationMinutes }) => ({ kind, schedule, duration_minutes: durationMinutes })) as SyncPolicyItem['windows'] }),
   };
+}
+
+/** The policy of a request that was found right. */
+export function toSyncPolicy({ verify_commits: verifyCommits, fast_forward_only: fastForwardOnly, windows }: SyncPolicyItem): SyncPolicy {
+  return {
+    ...(verifyCommits === undefined ? {} : { verifyCommits: { keys: [...verifyCommits.keys] } }),
+    ...(fastForwardOnly === undefined ? {} : { fastForwardOnly }),
+    ...(windows === undefined ? {} : { windows: windows.map(({ kind, schedule, duration_minutes: durationMinutes }) => ({ kind, schedule, durationMinutes })) }),
+  };
+}
+
+/** Keys and schedules of a policy that nobody could use, each by its pointer; what is of a wrong type is passed over. The policy may be anything. */
+export function syncPolicyErrors(policy: unknown): MemberError[] {
+  const { verify_commits: verify, windows } = membersOf(policy);
+  const keys = listOf(membersOf(verify)['keys']).flatMap((key, at) => problemAt(`/sync_policy/verify_commits/keys/${at}`, key, commitKeyProblem));
+  const schedules = listOf(windows).flatMap((window, at) => problemAt(`/sync_policy/windows/${at}/schedule`, membersOf(window)['schedule'], cronProblem));
+  return [...keys, ...schedules];
+}
+
+function problemAt(pointer: string, value: unknown, problemOf: (text: string) => string | undefined): MemberError[] {
+  const message = typeof value === 'string' ? problemOf(value) : undefined;
+  return message === undefined ? [] : [{ pointer, message }];
+}
+
+function cronProblem(schedule: string): string | undefined {
+  if (schedule.trim().startsWith('@')) return 'must be five cron fields: minute hour day-of-month month day-of-week, in UTC';
+  const reading = readCron(schedule);
+  return reading.ok ? undefined : reading.message;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

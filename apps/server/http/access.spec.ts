@@ -12,13 +12,14 @@ function configOf(decorator: MethodDecorator): unknown {
 }
 
 describe('a route', () => {
-  it.each<{ why: string; config: unknown; role: string; withAttachments?: boolean }>([
+  it.each<{ why: string; config: unknown; role: string; withAttachments?: boolean; readsBodyItself?: boolean }>([
     { why: 'that says nothing is for admins', config: {}, role: 'admin' },
     { why: 'without any configuration is for admins', config: undefined, role: 'admin' },
     { why: 'that names a role asks for it', config: configOf(Allow('viewer')), role: 'viewer' },
     { why: 'that takes attachments says so', config: configOf(Allow('operator', { withAttachments: true })), role: 'operator', withAttachments: true },
     { why: 'for everybody is named as such', config: configOf(AllowEverybody()), role: 'everybody' },
-  ])('$why', ({ config, role, withAttachments = false }) => expect(needsOf(requestTo(config))).toEqual({ role, withAttachments }));
+    { why: 'that reads its body itself says so', config: configOf(AllowEverybody({ readsBodyItself: true })), role: 'everybody', readsBodyItself: true },
+  ])('$why', ({ config, role, withAttachments = false, readsBodyItself = false }) => expect(needsOf(requestTo(config))).toEqual({ role, withAttachments, readsBodyItself }));
 });
 
 describe('the base of the API', () => {

@@ -19,18 +19,20 @@ export interface RouteNeeds {
   role: Role | 'everybody';
   /** Whether its body may be as large as one with attachments. */
   withAttachments: boolean;
+  /** Whether the route reads its body itself, byte by byte: nothing reads or parses it before. */
+  readsBodyItself: boolean;
 }
 
 /** Least role that may call a route. */
 export const Allow = (role: Role, { withAttachments = false }: { withAttachments?: boolean } = {}): MethodDecorator => RouteConfig({ role, withAttachments });
 
 /** A route that answers without a key. */
-export const AllowEverybody = (): MethodDecorator => RouteConfig({ role: 'everybody' });
+export const AllowEverybody = ({ readsBodyItself = false }: { readsBodyItself?: boolean } = {}): MethodDecorator => RouteConfig({ role: 'everybody', readsBodyItself });
 
 /** What the route of a request asks; a route that says nothing is for admins. */
 export function needsOf({ routeOptions }: FastifyRequest): RouteNeeds {
-  const { role = 'admin', withAttachments = false } = (routeOptions.config ?? {}) as Partial<RouteNeeds>;
-  return { role, withAttachments };
+  const { role = 'admin', withAttachments = false, readsBodyItself = false } = (routeOptions.config ?? {}) as Partial<RouteNeeds>;
+  return { role, withAttachments, readsBodyItself };
 }
 
 /** Who asks; only behind the guard. */

@@ -57,6 +57,8 @@ export interface MemberError {
 export interface RefusalOptions {
   /** Only where one code has several. */
   status?: number;
+  /** Only where that of the code would mislead. */
+  title?: string;
   errors?: readonly MemberError[];
   /** Only where it is not what the code says of itself. */
   retryable?: boolean;
@@ -70,6 +72,7 @@ export interface RefusalOptions {
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly status: number;
+  readonly title: string;
   readonly errors: readonly MemberError[];
   readonly retryable: boolean;
   readonly retryAfterSeconds?: number;
@@ -79,6 +82,7 @@ export class Refusal extends Error {
     super(detail);
     this.code = code;
     this.status = options.status ?? ERROR_CODES[code].status;
+    this.title = options.title ?? ERROR_CODES[code].title;
     this.errors = options.errors ?? [];
     this.retryable = options.retryable ?? ERROR_CODES[code].retryable;
     this.retryAfterSeconds = options.retryAfterSeconds;
@@ -122,7 +126,7 @@ function toProblem(refusal: Refusal, context: { publicUrl: string; instance: str
   return {
     ...refusal.members,
     type: `${context.publicUrl}/errors/${kebabCode(refusal.code)}`,
-    title: ERROR_CODES[refusal.code].title,
+    title: refusal.title,
     status: refusal.status,
     error: refusal.code,
     detail: refusal.message,

@@ -1,4 +1,4 @@
-/** How much of the memory bodies of requests may take while they are read, in all and of one API key. contract 3. */
+/** How much of the memory bodies of requests may take while they are read, in all and of one sender. contract 3. */
 import { Refusal } from './answers.ts';
 
 /** Of all keys together: what a small machine can spare. */
@@ -11,11 +11,17 @@ const RETRY_AFTER_SECONDS = 1;
 export class BodyBudget {
   private taken = 0;
   private readonly takenByKey = new Map<string, number>();
+  private readonly sender: string;
+
+  /** `sender`: whom a key of this budget stands for, in words. */
+  constructor(sender = 'this API key') {
+    this.sender = sender;
+  }
 
   /** Room for a body of at most so many bytes; to be given back when the body has been read. Throws 429 or 503 while there is none. */
   take(keyId: string, bytes: number): () => void {
     const ofKey = this.takenByKey.get(keyId) ?? 0;
-    if (ofKey + bytes > BODIES_BYTES_OF_KEY_MAX) throw this.refusal(429, 'this API key sends too many large bodies at once');
+    if (ofKey + bytes > BODIES_BYTES_OF_KEY_MAX) throw this.refusal(429, `${this.sender} sends too many large bodies at once`);
     if (this.taken + bytes > BODIES_BYTES_MAX) throw this.refusal(503, 'too many large bodies are being sent at once');
     this.put(keyId, bytes);
     let isHeld = true;

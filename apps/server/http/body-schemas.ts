@@ -1,6 +1,6 @@
 /** The JSON Schemas of request bodies as Standard Schemas: one file is validator, type and documentation. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { API_SCHEMAS, compileBounded, isSmall, labelOf, componentOf, type ApiKeyCreate, type ApiKeyPatch, type AutomationCreate, type AutomationPatch, type FactoryFilesValidateRequest, type FilterTestRequest, type PermissionAnswer, type PlanApproval, type PlanRequest, type SecretPut, type WebhookCreate, type WebhookPatch, type WebhookRotate, type Wording } from '#contracts';
+import { API_SCHEMAS, compileBounded, isSmall, labelOf, componentOf, type ApiKeyCreate, type ApiKeyPatch, type AutomationCreate, type AutomationPatch, type FactoryFilesValidateRequest, type FilterTestRequest, type PermissionAnswer, type PlanApproval, type PlanRequest, type SecretPut, type SyncPolicy, type WebhookCreate, type WebhookPatch, type WebhookRotate, type Wording } from '#contracts';
 import { postedTreeProblems } from '#definitions';
 import { filterTestProblems } from '#filters';
 import { automationRequestErrors } from '../automations/request-rules.ts';
@@ -44,6 +44,7 @@ export interface FactoryCreate {
     | { kind: 'git'; url: string; branch?: string; path?: string; interval?: number; credential_secret?: string; push_secret?: string }
     | { kind: 'directory'; path: string }
     | { kind: 'dashboard' };
+  sync_policy?: SyncPolicy;
 }
 
 export type FactoryPatch = Partial<Omit<FactoryCreate, 'slug'>>;

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { needsOf } from './access.ts';
 import { invalidMembers, Refusal } from './answers.ts';
 import { BodyBudget } from './body-budget.ts';
-import { declaredLength, readRawBody } from './raw-body.ts';
+import { declaredLength, readRawBody, type RawBody } from './raw-body.ts';
 import { recordOf } from './requests.ts';
 
 /** contract 3: larger ones hold up everybody else. */
@@ -30,12 +30,17 @@ export function parseJsonBodies(fastify: FastifyInstance, bodyMsMax = BODY_MS_MA
 
 /** The sender holds its body back until it is asked for: only now is it known that it is wanted. */
 async function continueWhenAsked(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<never> {
-  if (/(?:^|\W)100-continue(?:$|\W)/i.test(request.headers.expect ?? '') && request.raw.httpVersion === '1.1') reply.raw.writeContinue();
+  if (!needsOf(request).readsBodyItself && waitsForContinue(request)) reply.raw.writeContinue();
   return payload as never;
 }
 
+/** Whether the sender holds its body back until it is asked for. HTTP/1.0 knows no interim answers. */
+export function waitsForContinue({ headers, raw }: FastifyRequest): boolean {
+  return /(?:^|\W)100-continue(?:$|\W)/i.test(headers.expect ?? '') && raw.httpVersion === '1.1';
+}
+
 async function readJson(request: FastifyRequest, bodyMsMax: number, budget: BodyBudget): Promise<unknown> {
-  if (isEmpty(request)) return undefined;
+  if (isEmpty(request) || needsOf(request).readsBodyItself) return undefined;
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw new Refusal('invalid_request', 'send the body as application/json', { status: 415 });
   const bytes = await readBytes(request, bodyMsMax, budget);
   const record = recordOf(request.raw);
@@ -54,7 +59,11 @@ function isEmpty({ headers }: FastifyRequest): boolean {
 async function readBytes(request: FastifyRequest, bodyMsMax: number, budget: BodyBudget): Promise<Buffer> {
   const bytesMax = needsOf(request).withAttachments ? BODY_BYTES_WITH_ATTACHMENTS_MAX : BODY_BYTES_MAX;
   const giveBack = budget.take(recordOf(request.raw).access?.keyId ?? '', Math.min(declaredLength(request.raw) ?? bytesMax, bytesMax));
-  const body = await readRawBody(request.raw, bytesMax, bodyMsMax).finally(giveBack);
+  return wholeBody(await readRawBody(request.raw, bytesMax, bodyMsMax).finally(giveBack), bytesMax, bodyMsMax);
+}
+
+/** The bytes of a body that came whole; throws the refusal of one that did not. */
+export function wholeBody(body: RawBody, bytesMax: number, bodyMsMax = BODY_MS_MAX): Buffer {
   switch (body.kind) {
     case 'whole':
       return body.bytes;

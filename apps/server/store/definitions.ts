@@ -1,6 +1,6 @@
 /** Applied definitions as rows: what is, the transaction that makes it what should be, and the binding of webhooks to secret versions. contract 9. */
 import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition, SkillDefinition, SkillFile, WebhookDefinition } from '#definitions';
-import type { Actual, AppliedObject, Rebinding } from '#reconcile';
+import type { Actual, AppliedObject, HowApplied, Rebinding } from '#reconcile';
 import type { Database } from './database.ts';
 import { FenceLost } from './factories.ts';
 import { dropFiles, keepFiles, toKeptFiles } from './resource-files.ts';
@@ -16,11 +16,15 @@ export interface Application {
   fence: number;
   revision: string;
   factory: FactoryDefinition;
+  /** What must be known when this revision is judged again. */
+  how?: HowApplied;
   /** Objects to create or update. */
   upserts: readonly AppliedObject[];
   deletions: readonly { kind: 'webhook' | 'automation' | 'environment' | 'skill'; uid: string }[];
   /** Path → text of the files behind webhooks and automations, whether they change or not: a comment is no change of a definition. */
   texts?: ReadonlyMap<string, string>;
+  /** Path → object ID that git gives the file, of everything that applies, whether it changes or not. */
+  blobs?: ReadonlyMap<string, string>;
   /** Path of a SKILL.md → the files beside it, of all skills that apply, whether they change or not: that one is executable is no change of a definition. */
   skillFiles?: ReadonlyMap<string, readonly SkillFile[]>;
 }
@@ -88,8 +92,8 @@ export class DefinitionStore {
       // A name that the file decided goes with it; one that was given over the API stays.
       const named = before !== undefined && (JSON.parse(before.definition) as FactoryDefinition).name !== undefined;
       const holds = yield* change(
-        "UPDATE factory SET definition = ?, name = COALESCE(?, CASE WHEN ? = 1 THEN slug ELSE name END), description = COALESCE(?, ''), revision_applied = ?, updated_at = ? WHERE uid = ? AND fence = ? AND deleted_at IS NULL",
-        JSON.stringify(application.factory), application.factory.name ?? null, named ? 1 : 0, application.factory.description ?? null, revision, nowMs, factoryUid, fence,
+        "UPDATE factory SET definition = ?, name = COALESCE(?, CASE WHEN ? = 1 THEN slug ELSE name END), description = COALESCE(?, ''), revision_applied = ?, how_applied = ?, updated_at = ? WHERE uid = ? AND fence = ? AND deleted_at IS NULL",
+        JSON.stringify(application.factory), application.factory.name ?? null, named ? 1 : 0, application.factory.description ?? null, revision, application.how === undefined ? null : JSON.stringify(application.how), nowMs, factoryUid, fence,
       );
       if (holds !== 1) throw new FenceLost('the lease of this pass was taken over');
       const secrets = yield* visibleSecrets(factoryUid, 'webhook');
@@ -98,7 +102,8 @@ export class DefinitionStore {
       yield* dropFiles(application.deletions.map(({ uid }) => uid));
       yield* keepFiles(factoryUid, skillFiles);
       yield* standInFiles(factoryUid);
-      yield* keepTexts(factoryUid, application.texts ?? new Map());
+      yield* keepCurrent(factoryUid, 'text', ['webhook', 'automation'], application.texts ?? new Map());
+      yield* keepCurrent(factoryUid, 'blob', ['webhook', 'automation', 'resource'], application.blobs ?? new Map());
       yield* bumpServing(factoryUid);
       yield* dropUnboundValues();
     });
@@ -116,6 +121,13 @@ export class DefinitionStore {
       }
       return moved;
     });
+  }
+
+  /** Slugs of enabled webhooks that have no secret to authenticate anybody with, in order. */
+  async webhooksWithoutSecret(factoryUid: string): Promise<string[]> {
+    const found = await this.database.read(() =>
+      rows<{ slug: string }>('SELECT slug FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL AND enabled = 1 AND secret_version IS NULL', factoryUid));
+    return found.map(({ slug }) => slug).toSorted((a, b) => (a < b ? -1 : 1));
   }
 
   /** Factories that a change of a secret concerns: a live webhook names it, their last pass complained of it, or their git host wants it. */
@@ -170,7 +182,7 @@ export function* writeObject(object: AppliedObject, { factoryUid, revision, name
   const table = tableOf(object.kind);
   const special = specialColumns(object, name ?? object.slug, secrets);
   const columns: Record<string, SqlValue> = {
-    factory_uid: factoryUid, slug: object.slug, path: object.path, definition: JSON.stringify(object.definition), revision, updated_at: nowMs, deleted_at: null, ...special,
+    factory_uid: factoryUid, slug: object.slug, path: object.path, definition: JSON.stringify(object.definition), revision, blob: null, updated_at: nowMs, deleted_at: null, ...special,
   };
   const names = Object.keys(columns);
   const updated = yield* change(
@@ -193,14 +205,14 @@ function* standInFiles(factoryUid: string): Work<void> {
   }
 }
 
-/** Keeps the exact text of each file that applies: what an edit is proposed on. Writes only what differs. */
-function* keepTexts(factoryUid: string, texts: ReadonlyMap<string, string>): Work<void> {
-  if (texts.size === 0) return;
-  for (const table of ['webhook', 'automation']) {
-    const kept = yield* rows<{ uid: string; path: string; text: string | null }>(`SELECT uid, path, text FROM ${table} WHERE factory_uid = ? AND deleted_at IS NULL`, factoryUid);
-    for (const { uid, path, text } of kept) {
-      const current = texts.get(path);
-      if (current !== undefined && current !== text) yield* change(`UPDATE ${table} SET text = ? WHERE uid = ?`, current, uid);
+/** Keeps what is known of each file that applies: its exact text, which an edit is proposed on, or what git calls it. Writes only what differs. */
+function* keepCurrent(factoryUid: string, column: 'text' | 'blob', tables: readonly string[], current: ReadonlyMap<string, string>): Work<void> {
+  if (current.size === 0) return;
+  for (const table of tables) {
+    const kept = yield* rows<{ uid: string; path: string; value: string | null }>(`SELECT uid, path, ${column} AS value FROM ${table} WHERE factory_uid = ? AND deleted_at IS NULL`, factoryUid);
+    for (const { uid, path, value } of kept) {
+      const wanted = current.get(path);
+      if (wanted !== undefined && wanted !== value) yield* change(`UPDATE ${table} SET ${column} = ? WHERE uid = ?`, wanted, uid);
     }
   }
 }

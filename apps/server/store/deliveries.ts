@@ -111,6 +111,18 @@ export class DeliveryStore {
     });
   }
 
+  /** IDs of the newest accepted entries of each of these webhooks, newest first. Along the index of the log, one step of it for each webhook. */
+  newestAccepted(webhookUids: readonly string[], limit: number): Promise<{ entryId: string; webhookUid: string }[]> {
+    return this.database.longRead(function* () {
+      const newest: { entryId: string; webhookUid: string }[] = [];
+      for (const webhookUid of webhookUids) {
+        const found = yield* rows<{ entry_id: string }>("SELECT entry_id FROM delivery WHERE webhook_uid = ? AND outcome = 'accepted' ORDER BY entry_id DESC LIMIT ?", webhookUid, limit);
+        newest.push(...found.map(({ entry_id: entryId }) => ({ entryId, webhookUid })));
+      }
+      return newest;
+    });
+  }
+
   /**
    * Removes what need not be kept, a bounded part of the webhooks at a time: entries older than 7 days that are not among the
    * latest 50 of their class and that no live run needs. Answers how many went.

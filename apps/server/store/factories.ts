@@ -1,10 +1,13 @@
 /** Factories as rows: their source, their sync state, the lease of the one that reconciles them, and their pass history. contract 4, 9. */
 import type { FactoryDefinition } from '#definitions';
-import type { Rewrite, SyncPolicy } from '#reconcile';
+import type { HowApplied, KeptConditions, Rewrite, SyncPolicy } from '#reconcile';
 import { audit, type ChangedBy } from './audit.ts';
 import type { Database } from './database.ts';
+import { tell, tellAsked, type NamedEvent } from './events.ts';
+import { editFactory, policyMembers, type FactoryChanges, type FactoryEdit } from './factory-edits.ts';
 import { looking } from './faults.ts';
 import { dropFilesOf } from './resource-files.ts';
+import { acceptRevision, forgetRevisions, type BroughtCommits } from './revisions.ts';
 import { dropSecretsOf } from './secret-changes.ts';
 import { bumpServing, tickServingClock } from './serving-version.ts';
 import { change, databaseNow, insert, row, rows, type Work } from './statements.ts';
@@ -23,7 +26,7 @@ export interface Condition {
   message?: string;
   /** Problems of severity error in the files that were looked at. */
   errorCount?: number;
-  /** Digest of the deletions that wait for an approval. */
+  /** Digest of what waits for an approval: deletions, or a rewritten history. */
   heldDigest?: string;
   /** When the condition became what it is. */
   sinceMs: number;
@@ -40,17 +43,22 @@ export interface Factory {
   description: string;
   source: FactorySource;
   syncPolicy: SyncPolicy;
-  /** The last time that the branch's history was rewritten. */
+  /** The rewriting that was accepted last, while no tip has descended from it. */
   rewrite?: Rewrite;
+  /** How the applied revision was applied. */
+  howApplied?: HowApplied;
   serviceAccountUid: string;
   suspended: boolean;
   servingVersion: number;
   generationRequested: number;
   generationHandled: number;
+  /** Advertised last, whether it may be used or not. */
   revisionSeen?: string;
+  /** Judged last: verified, and descending from the one before or accepted all the same. */
   revisionAttempted?: string;
   revisionApplied?: string;
   condition: Condition;
+  conditions: KeptConditions;
   failures: number;
   createdAtMs: number;
   updatedAtMs: number;
@@ -72,6 +80,10 @@ export interface PassRecord {
   held: unknown[];
   /** Digest that an approval must name. */
   digest?: string;
+  /** Revision that the branch held before, where its history was found rewritten. */
+  rewrittenFrom?: string;
+  /** Commits that came between the revision before and this one. */
+  superseded: number;
   timings: Record<string, number>;
 }
 
@@ -80,8 +92,16 @@ export interface PassOutcome {
   generationHandled: number;
   condition: Condition;
   failures: number;
+  /** Absent: as they were. */
+  conditions?: KeptConditions;
   revisionSeen?: string;
+  /** The tip, where it may be used. */
   revisionAttempted?: string;
+  /** What that brought, where it was not the accepted one before. */
+  brought?: BroughtCommits;
+  /** Null: a tip descends from the last rewriting. Absent: as it was. */
+  rewrite?: Rewrite | null;
+  events?: readonly NamedEvent[];
   record?: PassRecord;
 }
 
@@ -110,9 +130,6 @@ export interface NewFactory {
   serviceAccountUid: string;
 }
 
-/** What became of an edit. `named-by-file`: the factory's own file decides its name, and nothing was changed. */
-export type FactoryEdit = 'done' | 'named-by-file' | 'gone';
-
 export class FactoryStore {
   private readonly database: Database;
   constructor(database: Database) {
@@ -123,8 +140,9 @@ export class FactoryStore {
   create(factory: NewFactory, by?: ChangedBy): Promise<boolean> {
     return this.database.run(function* () {
       const made = yield* create(factory);
-      const { uid, slug, source } = factory;
-      if (made) yield* audit(by, { action: 'factory.create', subject: uid, factoryUid: uid, details: { slug, source: source.kind } });
+      const { uid, slug, source, syncPolicy = {} } = factory;
+      const policy = Object.keys(syncPolicy).length === 0 ? {} : { policy: policyMembers(syncPolicy) };
+      if (made) yield* audit(by, { action: 'factory.create', subject: uid, factoryUid: uid, details: { slug, source: source.kind, ...policy } });
       return made;
     });
   }
@@ -166,8 +184,10 @@ export class FactoryStore {
   setSuspended(uid: string, suspended: boolean, by?: ChangedBy): Promise<boolean> {
     return this.database.run(function* () {
       const found = yield* change('UPDATE factory SET suspended = ?, generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL', suspended ? 1 : 0, uid);
-      if (found === 1) yield* audit(by, { action: suspended ? 'factory.suspend' : 'factory.resume', subject: uid, factoryUid: uid });
-      return found === 1;
+      if (found !== 1) return false;
+      yield* audit(by, { action: suspended ? 'factory.suspend' : 'factory.resume', subject: uid, factoryUid: uid });
+      yield* tellAsked(by, uid, suspended ? { type: 'Normal', reason: 'suspended', message: 'reconciling was stopped; what was applied serves on' } : { type: 'Normal', reason: 'resumed', message: 'reconciling goes on' });
+      return true;
     });
   }
 
@@ -187,6 +207,8 @@ export class FactoryStore {
       );
       yield* dropFilesOf(uid);
       yield* dropSecretsOf(uid);
+      yield* forgetRevisions(uid);
+      yield* change('DELETE FROM factory_event WHERE factory_uid = ?', uid);
       yield* change('DELETE FROM approval WHERE factory_uid = ?', uid);
       yield* audit(by, { action: 'factory.delete', subject: uid, factoryUid: uid, details: { slug: found.slug } });
       return true;
@@ -224,13 +246,19 @@ export class FactoryStore {
   /** The one place where the end of a pass is written, whatever path it took. Throws FenceLost. */
   recordPass(uid: string, fence: number, outcome: PassOutcome): Promise<void> {
     return this.database.run(function* () {
+      const { generationHandled, condition, conditions, failures, revisionSeen, revisionAttempted, brought, rewrite, events = [], record } = outcome;
       const written = yield* change(
-        `UPDATE factory SET generation_handled = ?, condition = ?, failures = ?, revision_seen = COALESCE(?, revision_seen),
-          revision_attempted = COALESCE(?, revision_attempted) WHERE uid = ? AND fence = ?`,
-        outcome.generationHandled, JSON.stringify(outcome.condition), outcome.failures, outcome.revisionSeen ?? null, outcome.revisionAttempted ?? null, uid, fence,
+        `UPDATE factory SET generation_handled = ?, condition = ?, conditions = COALESCE(?, conditions), failures = ?, revision_seen = COALESCE(?, revision_seen),
+          revision_attempted = COALESCE(?, revision_attempted), rewrite = CASE WHEN ? = 1 THEN ? ELSE rewrite END WHERE uid = ? AND fence = ?`,
+        generationHandled, JSON.stringify(condition), conditions === undefined ? null : JSON.stringify(conditions), failures, revisionSeen ?? null, revisionAttempted ?? null,
+        rewrite === undefined ? 0 : 1, rewrite ? JSON.stringify(rewrite) : null, uid, fence,
       );
       if (written !== 1) throw new FenceLost('the lease of this pass was taken over');
-      if (outcome.record !== undefined) yield* insert('sync_pass', PASS_COLUMNS, [toPassValues(uid, outcome.record)]);
+      if (record === undefined && brought === undefined && events.length === 0) return; // a pass without news costs one statement
+      const nowMs = yield* databaseNow();
+      if (revisionAttempted !== undefined && brought !== undefined) yield* acceptRevision(uid, revisionAttempted, brought, nowMs, record?.id);
+      if (record !== undefined) yield* insert('sync_pass', PASS_COLUMNS, [toPassValues(uid, record)]);
+      yield* tell(uid, events, nowMs, record?.id);
     });
   }
 
@@ -268,7 +296,7 @@ export class FactoryStore {
     return new Set(found.map(({ digest }) => digest));
   }
 
-  /** Approves the deletions of this digest and asks for a pass; false when the factory is gone. */
+  /** Approves the deletions or the rewriting of this digest and asks for a pass; false when the factory is gone. */
   approve(uid: string, digest: string, principalUid: string, by?: ChangedBy): Promise<boolean> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
@@ -276,28 +304,14 @@ export class FactoryStore {
       if (found !== 1) return false;
       yield* insert('approval', ['factory_uid', 'digest', 'at', 'principal_uid'], [[uid, digest, nowMs, principalUid]], { ignoreConflicts: true });
       yield* audit(by, { action: 'factory.approve', subject: uid, factoryUid: uid, details: { plan: digest } });
+      yield* tellAsked(by, uid, { type: 'Normal', reason: 'approved', message: `what ${digest} names was approved` });
       return true;
     });
   }
 
-  /** Changes label and source together; another source asks for a pass. A name that the factory's file decides is the file's. */
-  edit(uid: string, { name, source }: { name?: string; source?: FactorySource }, by?: ChangedBy): Promise<FactoryEdit> {
-    return this.database.run(function* () {
-      const before = yield* row<{ name: string; source: string; definition: string }>('SELECT name, source, definition FROM factory WHERE uid = ? AND deleted_at IS NULL FOR UPDATE', uid);
-      if (before === undefined) return 'gone';
-      const newName = name === before.name ? undefined : name;
-      const newSource = source === undefined || JSON.stringify(source) === before.source ? undefined : JSON.stringify(source);
-      const isManaged = (JSON.parse(newSource ?? before.source) as FactorySource).kind !== 'dashboard';
-      if (newName !== undefined && isManaged && (JSON.parse(before.definition) as FactoryDefinition).name !== undefined) return 'named-by-file';
-      const changed = [...(newName === undefined ? [] : ['name']), ...(newSource === undefined ? [] : ['source'])];
-      if (changed.length === 0) return 'done';
-      const nowMs = yield* databaseNow();
-      if (newName !== undefined) yield* change('UPDATE factory SET name = ?, updated_at = ? WHERE uid = ?', newName, nowMs, uid);
-      // A pass that is under way with the old source writes nothing any more.
-      if (newSource !== undefined) yield* change('UPDATE factory SET source = ?, updated_at = ?, generation_requested = generation_requested + 1, revision_seen = NULL, fence = fence + 1 WHERE uid = ?', newSource, nowMs, uid);
-      yield* audit(by, { action: 'factory.change', subject: uid, factoryUid: uid, details: { changed, ...(newSource === undefined ? {} : { source: source?.kind }) } });
-      return 'done';
-    });
+  /** Changes label, source and policy together; another source or policy asks for a pass. A name that the factory's file decides is the file's. */
+  edit(uid: string, changes: FactoryChanges, by?: ChangedBy): Promise<FactoryEdit> {
+    return this.database.run(() => editFactory(uid, changes, by));
   }
 }
 
@@ -318,7 +332,7 @@ function* create(factory: NewFactory): Work<boolean> {
   const policy = JSON.stringify(factory.syncPolicy ?? {});
   // Made again, it has the same UIDs and nothing else of its former life.
   const revived = yield* change(
-    `UPDATE factory SET deleted_at = NULL, source = ?, sync_policy = ?, name = ?, description = ?, definition = ?, condition = ?, conditions = '{}', rewrite = NULL, serving_version = ?, updated_at = ?,
+    `UPDATE factory SET deleted_at = NULL, source = ?, sync_policy = ?, name = ?, description = ?, definition = ?, condition = ?, conditions = '{}', rewrite = NULL, how_applied = NULL, serving_version = ?, updated_at = ?,
       generation_requested = generation_requested + 1, revision_applied = NULL, revision_seen = NULL, revision_attempted = NULL, suspended = 0, failures = 0
       WHERE uid = ? AND deleted_at IS NOT NULL`,
     JSON.stringify(factory.source), policy, factory.name, factory.description, NOTHING_SAID, condition, version, nowMs, factory.uid,
@@ -339,13 +353,14 @@ const FACTORY_COLUMNS = [
 
 const PASS_COLUMNS = [
   'id', 'factory_uid', 'triggers', 'started_at', 'finished_at', 'ending', 'reason', 'message', 'revision', 'problems', 'changes', 'held', 'digest', 'timings',
+  'rewritten_from', 'superseded',
 ] as const;
 
 function toPassValues(uid: string, record: PassRecord): (string | number | null)[] {
   return [
     record.id, uid, JSON.stringify(record.triggers), record.startedAtMs, record.finishedAtMs, record.ending, record.reason ?? null, record.message ?? null,
     record.revision ?? null, JSON.stringify(record.problems), JSON.stringify(record.changes), JSON.stringify(record.held), record.digest ?? null,
-    JSON.stringify(record.timings),
+    JSON.stringify(record.timings), record.rewrittenFrom ?? null, record.superseded,
   ];
 }
 
@@ -363,6 +378,8 @@ function toPassRecord(found: PassRow): PassRecord {
     changes: JSON.parse(found.changes) as unknown[],
     held: JSON.parse(found.held) as unknown[],
     digest: found.digest ?? undefined,
+    rewrittenFrom: found.rewritten_from ?? undefined,
+    superseded: found.superseded,
     timings: JSON.parse(found.timings) as Record<string, number>,
   };
 }
@@ -376,6 +393,7 @@ function toFactory(found: FactoryRow): Factory {
     source: JSON.parse(found.source) as FactorySource,
     syncPolicy: JSON.parse(found.sync_policy) as SyncPolicy,
     rewrite: found.rewrite === null ? undefined : (JSON.parse(found.rewrite) as Rewrite),
+    howApplied: found.how_applied === null ? undefined : (JSON.parse(found.how_applied) as HowApplied),
     serviceAccountUid: found.service_account_uid,
     suspended: found.suspended === 1,
     servingVersion: found.serving_version,
@@ -385,6 +403,7 @@ function toFactory(found: FactoryRow): Factory {
     revisionAttempted: found.revision_attempted ?? undefined,
     revisionApplied: found.revision_applied ?? undefined,
     condition: JSON.parse(found.condition) as Condition,
+    conditions: JSON.parse(found.conditions) as KeptConditions,
     failures: found.failures,
     createdAtMs: found.created_at,
     updatedAtMs: found.updated_at,

@@ -40,6 +40,8 @@ export interface FactoryRow {
   sync_policy: string;
   /** JSON of Rewrite; null: never. */
   rewrite: string | null;
+  /** JSON of HowApplied; null: nothing was, or by an older version. */
+  how_applied: string | null;
   failures: number;
   created_at: number;
   updated_at: number;
@@ -50,7 +52,7 @@ export const FACTORY = table<FactoryRow>('factory', {
   uid: 'key', slug: 'text', name: 'text', description: 'text', source: 'text', definition: 'text', service_account_uid: 'text',
   suspended: 'int', serving_version: 'int', generation_requested: 'int', generation_handled: 'int',
   revision_seen: 'text?', revision_attempted: 'text?', revision_applied: 'text?', condition: 'text', conditions: 'text', sync_policy: 'text',
-  rewrite: 'text?', failures: 'int',
+  rewrite: 'text?', how_applied: 'text?', failures: 'int',
   created_at: 'int', updated_at: 'int', deleted_at: 'int?',
 });
 

@@ -11,7 +11,7 @@ const before: Actual = { factory: { applyMode: 'atomic', name: 'Old' }, objects:
 const change = (action: Change['action'], kind: Change['kind'], slug: string): Change => ({ action, kind, slug, uid: `${kind}_${slug}`, path: `${slug}.yaml`, changes: [] });
 
 const TEXTS = new Map([['webhooks/orders.yaml', 'secretName: s # ours\n'], ['webhooks/held.yaml', 'secretName: t\n']]);
-const made = (changes: Change[], actual = before) => toApplication(factory, 7, 'main@sha1:1', { changes, heldDeletions: [change('delete', 'webhook', 'held')] }, desired, actual, { texts: TEXTS, skillFiles: new Map() });
+const made = (changes: Change[], actual = before) => toApplication(factory, 7, 'main@sha1:1', { changes, heldDeletions: [change('delete', 'webhook', 'held')] }, desired, actual, { texts: TEXTS, skillFiles: new Map() }, new Map([...TEXTS.keys()].map((path) => [path, `blob of ${path}`])));
 
 describe('toApplication', () => {
   it('carries factory, fence and revision', () => expect(made([])).toMatchObject({ factoryUid: 'fac_a', fence: 7, revision: 'main@sha1:1' }));
@@ -24,6 +24,7 @@ describe('toApplication', () => {
 
   it('keeps the text of files that apply, changed or not, and of no others', () => {
     expect(made([]).texts).toEqual(new Map([['webhooks/orders.yaml', 'secretName: s # ours\n']]));
+    expect(made([]).blobs).toEqual(new Map([['webhooks/orders.yaml', 'blob of webhooks/orders.yaml']]));
   });
 
   it('never deletes what is held', () => expect(made([]).deletions).toEqual([]));

@@ -7,7 +7,9 @@ import type { Factory } from '../store/factories.ts';
 /** Everything one transaction has to write so that the plan is true afterwards. */
 export function toApplication(
   factory: Factory, fence: number, revision: string, planned: Plan, desired: Definitions, actual: Actual, { texts, skillFiles }: Pick<Reading, 'texts' | 'skillFiles'>,
+  blobs: ReadonlyMap<string, string>,
 ): Application {
+  const { webhooks, automations, environments, skills } = desired;
   const wantsFactory = planned.changes.some(({ kind }) => kind === 'factory');
   return {
     factoryUid: factory.uid,
@@ -16,9 +18,15 @@ export function toApplication(
     factory: wantsFactory || actual.factory === undefined ? desired.factory : actual.factory,
     upserts: planned.changes.filter(({ action, kind }) => action !== 'delete' && kind !== 'factory').map((change) => toObject(change, desired)),
     deletions: planned.changes.flatMap(({ action, kind, uid }) => (action === 'delete' && kind !== 'factory' ? [{ kind, uid }] : [])),
-    texts: new Map([...desired.webhooks, ...desired.automations].flatMap(({ path }) => (texts.has(path) ? [[path, texts.get(path) as string]] : []))),
-    skillFiles: new Map(desired.skills.map(({ path }) => [path, skillFiles.get(path) ?? []])),
+    texts: ofPaths(texts, [...webhooks, ...automations]),
+    blobs: ofPaths(blobs, [...webhooks, ...automations, ...environments, ...skills]),
+    skillFiles: new Map(skills.map(({ path }) => [path, skillFiles.get(path) ?? []])),
   };
+}
+
+/** What is known of the files of these definitions; one that is held back is none of them. */
+function ofPaths(known: ReadonlyMap<string, string>, definitions: readonly { path: string }[]): Map<string, string> {
+  return new Map(definitions.flatMap(({ path }) => (known.has(path) ? [[path, known.get(path) as string]] : [])));
 }
 
 function toObject(change: Change, desired: Definitions): AppliedObject {

@@ -26,7 +26,11 @@ export async function groundOf(factory: Factory, { uidKey, factories, definition
     environmentUids: new Set(actual.objects.filter(({ kind }) => kind === 'environment').map(({ uid }) => uid)),
     webhookUidOf: (slug: string) => uidOf('webhook', slug),
   };
-  return { factorySlug: factory.slug, appliedBefore: factory.revisionApplied !== undefined, actual, known, approvedDigests: await factories.approvals(factory.uid), uidOf };
+  return { factorySlug: factory.slug, appliedBefore: factory.revisionApplied !== undefined, applied: appliedOf(factory), actual, known, approvedDigests: await factories.approvals(factory.uid), uidOf };
+}
+
+function appliedOf({ revisionApplied, howApplied }: Factory): Ground['applied'] {
+  return revisionApplied === undefined || howApplied === undefined ? undefined : { revision: revisionApplied, how: howApplied };
 }
 
 async function webhookSecrets(factoryUid: string, secrets: SecretStore): Promise<Map<string, SecretFacts>> {

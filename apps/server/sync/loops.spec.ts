@@ -133,9 +133,21 @@ describe('a loop', () => {
     const factory = await added();
     await loops.add(factory);
     expect(opened).toHaveLength(1); // the same source: nothing to do
-    await loops.add({ ...factory, source: { kind: 'directory', path: '/elsewhere' } });
+    await stores.factories.edit(factory.uid, { source: { kind: 'directory', path: '/elsewhere' } });
+    await loops.add((await stores.factories.find(factory.uid)) as Factory);
     expect(opened).toEqual([JSON.stringify({ kind: 'directory', path: '/srv/x' }), JSON.stringify({ kind: 'directory', path: '/elsewhere' })]);
     expect(events).toEqual(['watch ended', 'closed']);
+  });
+
+  it('finds out at its next pass that another replica was told of another source or policy, and opens it anew', async () => {
+    const { uid } = await added();
+    const before = readings;
+    await stores.factories.edit(uid, { syncPolicy: { windows: [{ kind: 'deny', schedule: '0 0 * * *', durationMinutes: 1 }] } });
+    await loops.ask(uid, 'api');
+    await eventually('the source is opened again', () => (opened.length === 2 ? (true as const) : undefined));
+    await eventually('and read', () => (readings > before ? (true as const) : undefined));
+    expect(events.slice(0, 2)).toEqual(['watch ended', 'closed']);
+    expect(opened).toHaveLength(2);
   });
 
   it('that is removed ends its reading, and its factory is asked for nothing more', async () => {

@@ -5,8 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import type { SecretReader } from '../secrets/reader.ts';
 import type { Factory } from '../store/factories.ts';
+import { HostPace } from './host-pace.ts';
 import { createDirectorySource } from './sources/directory.ts';
 import type { Gate } from './sources/git-session.ts';
+import { checkGitUrl } from './sources/git-urls.ts';
 import { createGitSource } from './sources/git.ts';
 import { failure, type Source } from './sources/source.ts';
 
@@ -18,24 +20,29 @@ const GIT_PROCESSES_MAX = 8;
 /** Opens sources for one service. `trusted`: sources that the operator named on the command line may be local whatever the configuration says. */
 export function sourceOpener(config: Config, secrets: SecretReader): (factory: Factory, trusted: boolean) => Source {
   const gate = semaphore(GIT_PROCESSES_MAX);
+  const pace = new HostPace({ nowMs: Date.now, monotonicMs: () => performance.now(), random01: Math.random });
   return (factory, trusted) => {
     const { source } = factory;
     if (source.kind === 'dashboard') return NO_FILES;
     if (source.kind === 'directory') return createDirectorySource({ path: source.path, mayHaveServed: factory.revisionApplied !== undefined, sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined) });
     const { credentialSecret } = source;
-    return createGitSource({
+    const allowLocal = trusted || config.allowLocalSources;
+    const opened = createGitSource({
       url: source.url,
       branch: source.branch,
       path: source.path,
       cacheDir: gitCacheFolder(config.dataDir, factory.uid),
       caFile: config.gitCaFile,
-      allowLocal: trusted || config.allowLocalSources,
+      allowLocal,
       credential: credentialSecret === undefined ? undefined : async () => text(await secrets.value(factory.uid, credentialSecret, 'git')),
+      verify: factory.syncPolicy.verifyCommits,
       searchPath: config.searchPath,
       ssh: { knownHostsFile: config.gitKnownHostsFile },
       timeoutMs: GIT_TIMEOUT_MS,
       gate,
     });
+    const verdict = checkGitUrl(source.url, allowLocal);
+    return verdict.ok ? pace.paced(opened, verdict.address) : opened;
   };
 }
 
@@ -52,7 +59,7 @@ function gitCacheFolder(dataDir: string, factoryUid: string): string {
 /** Deletes everything that a factory's git source keeps on disk; call it when the source is closed. */
 export async function forgetGitCache(dataDir: string, factoryUid: string): Promise<void> {
   const folder = gitCacheFolder(dataDir, factoryUid);
-  await Promise.all([folder, `${folder}.spare`, `${folder}.key`].map((path) => rm(path, { recursive: true, force: true })));
+  await Promise.all([folder, `${folder}.spare`, `${folder}.key`, `${folder}.verify`].map((path) => rm(path, { recursive: true, force: true })));
 }
 
 function text(value: Uint8Array | undefined): string | undefined {

@@ -6,9 +6,10 @@ import type { TreeFile } from '#definitions';
 import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
 import { newId, sealing, seedFactory } from '../../../test/conformance/seeds.ts';
 import { eventually } from '../../../test/support/service.ts';
+import type { SyncPolicy } from '#reconcile';
 import { openDatabase } from '../store/database.ts';
 import { FactoryPass, LEASE_MS, type PassContext } from './pass.ts';
-import type { Snapshot, Source } from './sources/source.ts';
+import type { History, KnownRevisions, Snapshot, Source } from './sources/source.ts';
 
 let stores: Stores;
 let folder: string;
@@ -208,5 +209,180 @@ describe('a pass', () => {
     await expect(stores.factories.recordPass(uid, lease?.fence ?? 0, { generationHandled: 0, condition: { ending: 'failed', sinceMs: 0, checkedMs: 0 }, failures: 9 })).rejects.toThrow('taken over');
     await stores.factories.remove(uid);
     expect(await pass.run(uid, [], signal)).toBeUndefined();
+  });
+});
+
+describe('the history of a branch', () => {
+  const ID = (digit: string): string => digit.repeat(40);
+  const R = (digit: string): string => `main@sha1:${ID(digit)}`;
+  let known: KnownRevisions[];
+  let tip: Snapshot;
+
+  /** A git source at `tip`, which tells its history as git would: against what is accepted. */
+  const branch = (historyOf: (accepted: string | undefined) => History | undefined): Source => ({
+    async snapshot(given) {
+      known.push(given);
+      if (!tip.ok) return tip;
+      if (tip.revision === given.atHand) return { ok: true, revision: tip.revision, unchanged: true };
+      const history = historyOf(given.accepted);
+      return history === undefined ? tip : { ...tip, history };
+    },
+    close: async () => undefined,
+  });
+  const move = (digit: string, ...names: string[]): void => void (tip = at(R(digit), ...names));
+  const linear = (_accepted?: string): History => ({ commits: [tip.ok ? tip.revision.slice(-40) : ''], lost: [] });
+  /** Whatever was accepted is not part of the branch any more. */
+  const rewriting = (accepted: string | undefined): History => (accepted === undefined ? linear() : { ...linear(), lost: [accepted.slice(-40)], rewrittenFrom: accepted });
+
+  async function gitFactory(syncPolicy: SyncPolicy = {}): Promise<string> {
+    const uid = await factory();
+    await stores.factories.edit(uid, { source: { kind: 'git', url: 'https://git.example/r', branch: 'main' }, syncPolicy });
+    return uid;
+  }
+  const standing = async (uid: string) => {
+    const { revisionSeen, revisionAttempted, revisionApplied, condition, rewrite } = (await stores.factories.find(uid)) ?? {};
+    return { seen: revisionSeen?.slice(-1), attempted: revisionAttempted?.slice(-1), applied: revisionApplied?.slice(-1), reason: condition?.reason, rewrite: rewrite && [rewrite.from.slice(-1), rewrite.to.slice(-1)] };
+  };
+  const told = async (uid: string) => (await stores.events.list(uid, 50)).map(({ reason }) => reason).toReversed();
+  const webhooksOf = async (uid: string) => (await stores.webhooks.list(uid)).map(({ slug }) => slug);
+
+  beforeEach(() => {
+    known = [];
+    move('a', 'a');
+  });
+
+  it('that was rewritten is accepted, recorded and told, until a tip descends from it', async () => {
+    const uid = await gitFactory();
+    let history = linear;
+    const pass = new FactoryPass(context(), branch((accepted) => history(accepted)));
+    await pass.run(uid, [], signal);
+    history = rewriting;
+    move('b', 'a', 'b');
+    await pass.run(uid, [], signal);
+    await pass.run(uid, [], signal);
+    expect(await standing(uid)).toEqual({ seen: 'b', attempted: 'b', applied: 'b', reason: undefined, rewrite: ['a', 'b'] });
+    expect(await stores.factories.passes(uid, 1)).toMatchObject([{ rewrittenFrom: R('a'), revision: R('b') }]);
+    history = linear;
+    move('c', 'a', 'b');
+    await pass.run(uid, [], signal);
+    expect((await standing(uid)).rewrite).toBeUndefined();
+    expect(await told(uid)).toEqual(['applied', 'history-rewritten', 'applied', 'history-continued', 'applied']);
+    expect((await stores.revisions.find(uid, ['a', 'b', 'c'].map(ID))).get(ID('a'))).toMatchObject({ lost: 2 });
+  });
+
+  it('that was rewritten waits where fast-forwards are asked for, as long as it takes, and applies when it is approved', async () => {
+    const uid = await gitFactory({ fastForwardOnly: true });
+    let history = linear;
+    const pass = new FactoryPass(context(), branch((accepted) => history(accepted)));
+    await pass.run(uid, [], signal);
+    history = rewriting;
+    move('b', 'a', 'b');
+    await pass.run(uid, [], signal);
+    const result = await pass.run(uid, [], signal); // the tree is at hand, and so is how it came
+    expect(known.at(-1)).toEqual({ atHand: R('b'), accepted: R('a') });
+    const held = { seen: 'b', attempted: 'a', applied: 'a', reason: 'history-rewritten', rewrite: undefined };
+    expect(await standing(uid)).toEqual(held);
+    await new FactoryPass(context(), branch(rewriting)).run(uid, [], signal); // another process knows nothing of it
+    expect(await standing(uid)).toEqual(held);
+    expect(await webhooksOf(uid)).toEqual(['a']);
+    expect(await stores.factories.passes(uid, 9)).toHaveLength(2);
+    expect(await told(uid)).toEqual(['applied', 'history-rewritten']);
+    await stores.factories.approve(uid, `sha256:${'0'.repeat(64)}`, 'user_admin');
+    expect((await pass.run(uid, [], signal))?.ending.kind).toBe('blocked');
+    await stores.factories.approve(uid, result?.ending.digest ?? '', 'user_admin');
+    tip = away;
+    expect((await pass.run(uid, ['approval'], signal))?.ending.kind).toBe('applied'); // the host is not needed for that
+    expect(await standing(uid)).toEqual({ seen: 'b', attempted: 'b', applied: 'b', reason: undefined, rewrite: ['a', 'b'] });
+    expect(await webhooksOf(uid)).toEqual(['a', 'b']);
+  });
+
+  it('that was put back after a held rewriting goes on as if nothing had been', async () => {
+    const uid = await gitFactory({ fastForwardOnly: true });
+    let history = linear;
+    const pass = new FactoryPass(context(), branch((accepted) => history(accepted)));
+    await pass.run(uid, [], signal);
+    history = rewriting;
+    move('b', 'a', 'b');
+    await pass.run(uid, [], signal);
+    history = () => undefined as unknown as History; // the accepted one again
+    move('a', 'a');
+    await pass.run(uid, [], signal);
+    expect(await standing(uid)).toEqual({ seen: 'a', attempted: 'a', applied: 'a', reason: undefined, rewrite: undefined });
+    expect((await told(uid)).at(-1)).toBe('history-continued');
+  });
+
+  it('whose tip nobody signed serves what was verified last, and never what lies between', async () => {
+    const uid = await gitFactory({ verifyCommits: { keys: ['a key'] } });
+    const pass = new FactoryPass(context(), branch(linear));
+    tip = { ok: true, revision: R('a'), unchanged: false, files: [text('webhooks/a.yaml', 'secretName: later\n')] };
+    await pass.run(uid, [], signal); // verified, and blocked by its files
+    tip = { ok: false, refused: true, reason: 'source-unverified', message: 'no key signed it', revision: R('b') };
+    await stores.secrets.put({ id: newId(), owner: 'team', name: 'later', value: sealing('value') }, undefined);
+    for (let time = 0; time < 3; time += 1) expect((await pass.run(uid, [], signal))?.ending).toMatchObject({ kind: 'blocked', reason: 'source-unverified', revision: R('b') });
+    expect(await standing(uid)).toEqual({ seen: 'b', attempted: 'a', applied: undefined, reason: 'source-unverified', rewrite: undefined });
+    tip = away;
+    expect((await pass.run(uid, [], signal))?.ending.kind).toBe('failed');
+    expect(await webhooksOf(uid)).toEqual([]);
+    expect(await told(uid)).toEqual(['definitions-invalid', 'source-unverified', 'unreachable']);
+  });
+
+  it('is recorded whole when the service died after applying and before recording', async () => {
+    const uid = await gitFactory();
+    const history = (accepted: string | undefined): History => (accepted === R('a') ? { commits: ['c', 'b'].map(ID), lost: [] } : linear());
+    await new FactoryPass(context(), branch(history)).run(uid, [], signal);
+    move('c', 'a', 'b');
+    const write = stores.factories.recordPass.bind(stores.factories);
+    stores.factories.recordPass = () => Promise.reject(new Error('killed'));
+    await expect(new FactoryPass(context(), branch(history)).run(uid, [], signal)).rejects.toThrow('killed');
+    stores.factories.recordPass = write;
+    expect(await standing(uid)).toMatchObject({ attempted: 'a', applied: 'c' });
+    await new FactoryPass(context(), branch(history)).run(uid, [], signal);
+    expect(await standing(uid)).toMatchObject({ seen: 'c', attempted: 'c', applied: 'c' });
+    expect([...(await stores.revisions.find(uid, ['a', 'b', 'c'].map(ID))).keys()].toSorted()).toEqual(['a', 'b', 'c'].map(ID));
+    expect(await stores.factories.passes(uid, 1)).toMatchObject([{ superseded: 1, revision: R('c') }]);
+    expect(await told(uid)).toEqual(['applied', 'applied']);
+  });
+
+  it('is read again when another replica has accepted something meanwhile', async () => {
+    const uid = await gitFactory({ fastForwardOnly: true });
+    const [one, two] = [new FactoryPass(context(), branch(linear)), new FactoryPass(context(), branch(linear))];
+    await one.run(uid, [], signal);
+    move('b', 'a', 'b');
+    await two.run(uid, [], signal);
+    move('a', 'a'); // pushed back
+    await one.run(uid, [], signal);
+    expect(known.at(-1)).toEqual({ atHand: undefined, accepted: R('b') }); // at hand, but as the first of all
+  });
+});
+
+describe('sync windows', () => {
+  const minute = 60_000;
+  // 2027-01-15 is when these tests are; everything is allowed for an hour from the next midnight on.
+  const syncPolicy: SyncPolicy = { windows: [{ kind: 'allow', schedule: '0 0 * * *', durationMinutes: 60 }] };
+
+  it('keep definitions, not secrets, and wake the loop when they open', async () => {
+    const uid = await factory();
+    const pass = new FactoryPass(context(), scripted(at('r1', 'a'), at('r2', 'a', 'b')));
+    await pass.run(uid, [], signal);
+    await stores.factories.edit(uid, { syncPolicy });
+    nowMs = Date.parse('2027-01-15T23:00:00Z');
+    await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('next') }, undefined);
+    const result = await pass.run(uid, [], signal);
+    expect(result).toMatchObject({ opensInMs: 60 * minute, retryInMs: undefined, ending: { kind: 'blocked', reason: 'outside-sync-window', revision: 'r2', changes: [], rebound: [{ version: 2 }] } });
+    expect(result?.ending.message).toContain('2027-01-16T00:00:00.000Z');
+    expect(await stores.factories.find(uid)).toMatchObject({ revisionAttempted: 'r2', revisionApplied: 'r1', conditions: { Ready: { status: 'False', reason: 'outside-sync-window' }, Stalled: { status: 'False' } } });
+    nowMs += 60 * minute;
+    expect(await pass.run(uid, [], signal)).toMatchObject({ opensInMs: undefined, ending: { kind: 'applied', revision: 'r2' } });
+  });
+
+  it('let through what changes nothing, and show what is wrong', async () => {
+    const uid = await factory();
+    const bad: Snapshot = { ok: true, revision: 'r3', unchanged: false, files: [text('webhooks/a.yaml', 'secretName: 5\n')] };
+    const pass = new FactoryPass(context(), scripted(at('r1', 'a'), at('r2', 'a'), bad));
+    await pass.run(uid, [], signal);
+    await stores.factories.edit(uid, { syncPolicy });
+    nowMs = Date.parse('2027-01-15T12:00:00Z');
+    expect((await pass.run(uid, [], signal))?.ending).toMatchObject({ kind: 'applied', revision: 'r2' });
+    expect((await pass.run(uid, [], signal))?.ending).toMatchObject({ kind: 'blocked', reason: 'definitions-invalid' });
   });
 });

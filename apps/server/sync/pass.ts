@@ -1,12 +1,12 @@
 /** One pass: make the service match the factory repository at its current commit. contract 9. */
-import { createHash } from 'node:crypto';
-import type { CheckedDefinitions, Reading } from '#definitions';
-import { errorCountOf, faulted, fingerprint, isEmpty, judge, PROBLEMS_RECORDED_MAX, retryDelayMs, unreadable, type Actual, type Ending, type Plan, type Rebinding } from '#reconcile';
-import { FenceLost, type Condition, type Factory, type PassRecord } from '../store/factories.ts';
+import type { CheckedDefinitions } from '#definitions';
+import { acceptanceOf, closureAt, faulted, isEmpty, judge, retryDelayMs, unreadable, unverified, type Acceptance, type Actual, type Ending, type HowApplied, type Plan, type Rebinding } from '#reconcile';
+import { FenceLost, type Factory } from '../store/factories.ts';
 import { toApplication } from './apply.ts';
 import { groundOf, type GroundSources } from './ground.ts';
-import { readInSlices } from './reading.ts';
+import { failuresAfter, outcomeOf, type EndedPass } from './outcome.ts';
 import type { Source } from './sources/source.ts';
+import { TreeMemory, type Tree } from './tree.ts';
 
 /** A replica that does not renew for this long has lost its factory to another. */
 export const LEASE_MS = 30_000;
@@ -23,40 +23,57 @@ export interface PassContext extends GroundSources {
   report(fault: unknown, factorySlug: string): void;
 }
 
-/** What a factory's loop remembers between passes: the tree of a revision needs no second reading. */
-export interface Memory {
-  reading?: { revision: string; reading: Reading };
-}
-
 /** What the loop needs to know to go on. */
 export interface PassResult {
   ending: Ending;
   generationHandled: number;
   /** Set when the pass should be tried again before the interval is over. */
   retryInMs?: number;
+  /** Set when a sync window opens that something waits for. */
+  opensInMs?: number;
 }
+
+/** Whether the source of this pass is still the one that is stored, policy included; and what is done when it is not. */
+export interface SourceCheck {
+  isCurrent(factory: Factory): boolean;
+  outdated(factory: Factory): void;
+}
+
+/** What became of an attempt, beside its ending. */
+type Attempt = Pick<EndedPass, 'ending' | 'accepted' | 'brought' | 'rewrittenFrom'>;
 
 export class FactoryPass {
   private readonly context: PassContext;
-  private readonly source: Source;
-  private readonly memory: Memory = {};
+  private readonly memory: TreeMemory;
+  private readonly check: SourceCheck | undefined;
+  /** Revision of the tree that is worked on: what a fault is about. */
+  private underWay: string | undefined;
 
-  constructor(context: PassContext, source: Source) {
+  constructor(context: PassContext, source: Source, check?: SourceCheck) {
     this.context = context;
-    this.source = source;
+    this.memory = new TreeMemory(source);
+    this.check = check;
   }
 
-  /** Runs one pass; undefined when another replica holds the factory or it is gone. */
+  /** Runs one pass; undefined when another replica holds the factory, it is gone, or its source is another by now. */
   async run(factoryUid: string, triggers: readonly string[], signal: AbortSignal): Promise<PassResult | undefined> {
     const lease = await this.context.factories.lease(factoryUid, this.context.owner, LEASE_MS);
     const factory = await this.context.factories.find(factoryUid);
     if (lease === undefined || factory === undefined) return undefined;
+    if (this.check?.isCurrent(factory) === false) {
+      // Somebody changed it through another replica: what this one would read, and how it would verify that, is not what was asked for.
+      await this.context.factories.release(factoryUid, lease.fence);
+      this.check.outdated(factory);
+      return undefined;
+    }
     const startedAtMs = this.context.nowMs();
     const meanwhile = this.keepSecretsFresh(factory, lease.fence);
     try {
       const rebound = await this.rebindSecrets(factory, lease.fence); // first and always: a rotation waits for no git host
-      const ending = reconciles(factory) ? await this.attempt(factory, lease.fence, signal) : undefined;
-      return await this.recordAnyway(factory, lease.fence, { ...(ending ?? unchanged(factory)), rebound: [...rebound, ...(await meanwhile())] }, triggers, startedAtMs, ending === undefined);
+      const attempt = reconciles(factory) ? await this.attempt(factory, lease.fence, signal) : undefined;
+      const { ending, ...found } = attempt ?? { ending: unchanged(factory), accepted: false };
+      const ended = { ...found, ending: { ...ending, rebound: [...rebound, ...(await meanwhile())] }, filesLeftAlone: attempt === undefined, triggers, startedAtMs };
+      return await this.recordAnyway(factory, lease.fence, ended);
     } finally {
       await meanwhile();
       await this.context.factories.release(factoryUid, lease.fence);
@@ -89,105 +106,75 @@ export class FactoryPass {
     };
   }
 
-  private async attempt(factory: Factory, fence: number, signal: AbortSignal): Promise<Ending> {
+  private async attempt(factory: Factory, fence: number, signal: AbortSignal): Promise<Attempt> {
+    this.underWay = undefined;
     try {
       return await this.reconcile(factory, fence, signal);
     } catch (error) {
       if (error instanceof FenceLost) throw error;
       this.context.report(error, factory.slug);
-      return faulted('the pass failed inside the service; its log has the details');
+      return { ending: faulted('the pass failed inside the service; its log has the details', this.underWay), accepted: false };
     }
   }
 
-  private async reconcile(factory: Factory, fence: number, signal: AbortSignal): Promise<Ending> {
-    const tree = await this.read(signal);
-    if (tree.ok) return this.reconcileTree(factory, fence, tree);
-    // What waits for people (an approval, a secret) needs no git host: the tree of the last look is judged again.
-    const waiting = factory.revisionAttempted === factory.revisionApplied ? undefined : this.memory.reading;
-    const judged = waiting && (await this.reconcileTree(factory, fence, waiting));
-    return judged?.kind === 'applied' ? judged : unreadable(tree);
+  private async reconcile(factory: Factory, fence: number, signal: AbortSignal): Promise<Attempt> {
+    const read = await this.memory.read(factory.revisionAttempted, signal);
+    if (read.ok) return this.reconcileTree(factory, fence, read.tree);
+    // Never the tree of the last look instead: that is the parent of what was refused.
+    if ('refused' in read) return { ending: unverified(read), accepted: false };
+    // What waits for people (an approval, a secret) or for a window needs no git host: the tree of the last look is judged again.
+    const tree = this.memory.atHand(factory.revisionAttempted);
+    const judged = tree === undefined || tree.revision === factory.revisionApplied || tree.revision !== factory.revisionSeen ? undefined : await this.reconcileTree(factory, fence, tree);
+    return judged?.ending.kind === 'applied' ? judged : { ending: unreadable(read), accepted: false };
   }
 
-  private async reconcileTree(factory: Factory, fence: number, tree: NonNullable<Memory['reading']>): Promise<Ending> {
-    const ground = await groundOf(factory, this.context);
-    const { checked, planned, applies, ending } = judge(tree, ground);
-    if (applies) await this.apply(factory, fence, tree, planned, checked, ground.actual);
-    return ending;
+  private async reconcileTree(factory: Factory, fence: number, tree: Tree): Promise<Attempt> {
+    this.underWay = tree.revision;
+    const ground = { ...(await groundOf(factory, this.context)), closed: closureAt(factory.syncPolicy.windows, this.context.nowMs()) };
+    const acceptance = this.acceptanceOf(factory, tree, ground.approvedDigests);
+    if (!acceptance.ok) return { ending: acceptance.ending, accepted: false, rewrittenFrom: acceptance.from };
+    const { checked, planned, applies, how, ending } = judge(tree, ground);
+    if (applies) await this.apply(factory, fence, tree, planned, checked, ground.actual, how);
+    return { ending, accepted: true, brought: acceptance.brought, rewrittenFrom: acceptance.brought?.rewrite?.from };
   }
 
-  private async read(signal: AbortSignal) {
-    const { memory } = this;
-    const snapshot = await this.source.snapshot({ atHand: memory.reading?.revision }, signal);
-    if (!snapshot.ok) return snapshot;
-    if (!snapshot.unchanged) memory.reading = { revision: snapshot.revision, reading: await readInSlices(snapshot.files) };
-    return { ok: true as const, ...(memory.reading as NonNullable<Memory['reading']>) };
+  private acceptanceOf({ slug, revisionAttempted, syncPolicy }: Factory, tree: Tree, approvedDigests: ReadonlySet<string>): Acceptance {
+    return acceptanceOf(tree, { factorySlug: slug, accepted: revisionAttempted, policy: syncPolicy, approvedDigests, nowMs: this.context.nowMs() });
   }
 
   /** An unchanged revision with nothing to do writes nothing. */
-  private async apply(factory: Factory, fence: number, { revision, reading }: NonNullable<Memory['reading']>, planned: Plan, checked: CheckedDefinitions, actual: Actual): Promise<void> {
+  private async apply(factory: Factory, fence: number, { revision, reading, blobs }: Tree, planned: Plan, checked: CheckedDefinitions, actual: Actual, how: HowApplied): Promise<void> {
     if (isEmpty(planned) && factory.revisionApplied === revision) return;
-    await this.context.definitions.apply(toApplication(factory, fence, revision, planned, checked.definitions, actual, reading));
+    await this.context.definitions.apply({ ...toApplication(factory, fence, revision, planned, checked.definitions, actual, reading, blobs), how });
     await this.context.publish();
   }
 
   /** An end that cannot be written down is a fault of ours: that is written down instead, and the pass is tried again later. */
-  private async recordAnyway(...[factory, fence, ending, triggers, startedAtMs, filesLeftAlone]: Parameters<FactoryPass['record']>): Promise<PassResult> {
+  private async recordAnyway(factory: Factory, fence: number, pass: Omit<EndedPass, 'finishedAtMs' | 'webhooksWithoutSecret'>): Promise<PassResult> {
     try {
-      return await this.record(factory, fence, ending, triggers, startedAtMs, filesLeftAlone);
+      return await this.record(factory, fence, pass);
     } catch (error) {
       if (error instanceof FenceLost) throw error;
       this.context.report(error, factory.slug);
-      const fault = { ...faulted('the end of the pass could not be recorded; the log of the service has the details'), rebound: ending.rebound };
-      return this.record(factory, fence, fault, triggers, startedAtMs, filesLeftAlone);
+      const { rebound, revision } = pass.ending;
+      const fault = { ...faulted('the end of the pass could not be recorded; the log of the service has the details', revision), rebound };
+      return this.record(factory, fence, { ...pass, ending: fault, accepted: false, brought: undefined, rewrittenFrom: undefined });
     }
   }
 
   /** The one place where a pass's end is written down, whatever path it took. */
-  private async record(factory: Factory, fence: number, ending: Ending, triggers: readonly string[], startedAtMs: number, filesLeftAlone: boolean): Promise<PassResult> {
+  private async record(factory: Factory, fence: number, pass: Omit<EndedPass, 'finishedAtMs' | 'webhooksWithoutSecret'>): Promise<PassResult> {
+    const { ending, filesLeftAlone } = pass;
     const finishedAtMs = this.context.nowMs();
-    const failures = ending.kind === 'failed' ? factory.failures + 1 : 0;
-    const print = createHash('sha256').update(fingerprint(ending)).digest('base64url');
-    const news = ending.rebound.length > 0 || ending.changes.length > 0 || (!filesLeftAlone && print !== factory.condition.fingerprint);
-    const condition: Condition = filesLeftAlone
-      ? { ...factory.condition, checkedMs: finishedAtMs }
-      : {
-          ending: ending.kind, reason: ending.reason, message: ending.message, errorCount: errorCountOf(ending.problems), heldDigest: ending.digest,
-          checkedMs: finishedAtMs, fingerprint: print,
-          sinceMs: print === factory.condition.fingerprint ? factory.condition.sinceMs : finishedAtMs,
-        };
-    await this.context.factories.recordPass(factory.uid, fence, {
-      generationHandled: factory.generationRequested,
-      condition,
-      failures: filesLeftAlone ? factory.failures : failures,
-      revisionSeen: filesLeftAlone ? undefined : ending.revision,
-      revisionAttempted: filesLeftAlone ? undefined : ending.revision,
-      record: news ? this.toRecord(ending, triggers, startedAtMs, finishedAtMs) : undefined,
-    });
-    return { ending, generationHandled: factory.generationRequested, retryInMs: ending.kind === 'failed' && !filesLeftAlone ? retryDelayMs(failures, Math.random()) : undefined };
-  }
-
-  private toRecord(ending: Ending, triggers: readonly string[], startedAtMs: number, finishedAtMs: number): PassRecord {
+    const webhooksWithoutSecret = await this.context.definitions.webhooksWithoutSecret(factory.uid);
+    await this.context.factories.recordPass(factory.uid, fence, outcomeOf(factory, { ...pass, finishedAtMs, webhooksWithoutSecret }, () => this.context.newId()));
     return {
-      id: this.context.newId(),
-      triggers: [...triggers],
-      startedAtMs,
-      finishedAtMs,
-      ending: ending.kind,
-      reason: ending.reason,
-      message: ending.message,
-      revision: ending.revision,
-      problems: ending.problems.slice(0, PROBLEMS_RECORDED_MAX),
-      changes: [...ending.rebound.map(toSecretChange), ...ending.changes],
-      held: [...ending.held],
-      digest: ending.digest,
-      timings: { total_ms: finishedAtMs - startedAtMs },
+      ending,
+      generationHandled: factory.generationRequested,
+      retryInMs: ending.kind === 'failed' && !filesLeftAlone ? retryDelayMs(failuresAfter(factory, ending), Math.random()) : undefined,
+      opensInMs: ending.opensAtMs === undefined ? undefined : Math.max(0, ending.opensAtMs - finishedAtMs),
     };
   }
-}
-
-/** A secret that moved, as an entry of the history: name and version, never a value. */
-function toSecretChange({ webhookUid, slug, path, secretName, version }: Rebinding): Record<string, unknown> {
-  return { action: 'update', kind: 'webhook', slug, uid: webhookUid, path, changes: ['secretVersion'], secretName, secretVersion: version ?? null };
 }
 
 /** Whether a pass looks at files at all; secrets are looked after either way. */

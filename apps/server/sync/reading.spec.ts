@@ -10,6 +10,17 @@ describe('a reading in slices', () => {
     expect(readDefinitions(files)).toMatchObject({ definitions, problems, brokenPaths });
   });
 
+  it('that knows an earlier one reads what changed only, and answers the same', async () => {
+    const earlier = await readInSlices(files);
+    const later = files.map((file, n) => (n === 3 ? { ...file, content: Buffer.from('secretName: other\nenabld: true\n') } : file)).slice(1);
+    const { readFiles, positions, ...reading } = await readInSlices(later, earlier);
+    const { readFiles: _, positions: __, ...afresh } = readDefinitions(later);
+    expect(reading).toEqual(afresh);
+    const reused = [...readFiles].filter(([path, { reading: read }]) => earlier.readFiles.get(path)?.reading === read).map(([path]) => path);
+    expect(reused).toEqual(['webhooks/w1.yaml', 'webhooks/w2.yaml', 'webhooks/w4.yaml']);
+    expect(positions.get('webhooks/w3.yaml')?.key('/enabld')).toMatchObject({ line: 2, column: 1 });
+  });
+
   it('lets other work through when time has passed', async () => {
     let nowMs = 0;
     let isOver = false;
@@ -19,7 +30,7 @@ describe('a reading in slices', () => {
       if (!isOver) setImmediate(count);
     };
     setImmediate(count);
-    await readInSlices(files, () => (nowMs += 1_000));
+    await readInSlices(files, undefined, () => (nowMs += 1_000));
     isOver = true;
     expect(turns).toBeGreaterThanOrEqual(files.length - 1);
   });

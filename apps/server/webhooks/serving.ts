@@ -54,6 +54,8 @@ export class Serving {
   private readonly webhooksOf = new Map<string, string[]>();
   private version = 0;
   private confirmedAtMs = Number.NEGATIVE_INFINITY;
+  /** Called when memory has taken in what changed. */
+  whenLoaded: (() => void) | undefined;
   private running: Promise<void> | undefined;
   private waiting: Promise<void> | undefined;
 
@@ -62,6 +64,11 @@ export class Serving {
     this.store = store;
     this.vault = vault;
     this.monotonicMs = monotonicMs;
+  }
+
+  /** The serving version that memory has taken in. */
+  get loadedVersion(): number {
+    return this.version;
   }
 
   /** From memory, whatever its age: good enough to accept by, because acceptance checks the version in its transaction. */
@@ -98,6 +105,7 @@ export class Serving {
       const changed = await this.store.changedSince(this.version);
       for (const factory of changed) this.take(factory);
       this.version = Math.max(this.version, ...changed.map(({ version }) => version)); // behind all: a fault between two factories loses none
+      this.whenLoaded?.();
     }
     this.confirmedAtMs = askedAtMs;
   }

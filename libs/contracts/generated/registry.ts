@@ -37,7 +37,15 @@ import apiDiagnostic from '../../../schemas/api/diagnostic.schema.json' with { t
 import apiDispatchRequest from '../../../schemas/api/dispatch-request.schema.json' with { type: 'json' };
 import apiDispatchResponse from '../../../schemas/api/dispatch-response.schema.json' with { type: 'json' };
 import apiError from '../../../schemas/api/error.schema.json' with { type: 'json' };
+import apiExplainedAutomation from '../../../schemas/api/explained-automation.schema.json' with { type: 'json' };
+import apiExplainedDefinition from '../../../schemas/api/explained-definition.schema.json' with { type: 'json' };
+import apiExplainedDelivery from '../../../schemas/api/explained-delivery.schema.json' with { type: 'json' };
+import apiExplainedRun from '../../../schemas/api/explained-run.schema.json' with { type: 'json' };
+import apiExplainedTrigger from '../../../schemas/api/explained-trigger.schema.json' with { type: 'json' };
+import apiExplanation from '../../../schemas/api/explanation.schema.json' with { type: 'json' };
 import apiFactoryCreate from '../../../schemas/api/factory-create.schema.json' with { type: 'json' };
+import apiFactoryEventList from '../../../schemas/api/factory-event-list.schema.json' with { type: 'json' };
+import apiFactoryEvent from '../../../schemas/api/factory-event.schema.json' with { type: 'json' };
 import apiFactoryFilesValidateRequest from '../../../schemas/api/factory-files-validate-request.schema.json' with { type: 'json' };
 import apiFactoryFilesValidateResult from '../../../schemas/api/factory-files-validate-result.schema.json' with { type: 'json' };
 import apiFactoryList from '../../../schemas/api/factory-list.schema.json' with { type: 'json' };
@@ -62,7 +70,10 @@ import apiPermissionOption from '../../../schemas/api/permission-option.schema.j
 import apiPlanRequest from '../../../schemas/api/plan-request.schema.json' with { type: 'json' };
 import apiPlan from '../../../schemas/api/plan.schema.json' with { type: 'json' };
 import apiPrincipal from '../../../schemas/api/principal.schema.json' with { type: 'json' };
+import apiPushNoticeAnswer from '../../../schemas/api/push-notice-answer.schema.json' with { type: 'json' };
+import apiPushNotice from '../../../schemas/api/push-notice.schema.json' with { type: 'json' };
 import apiRequestUsage from '../../../schemas/api/request-usage.schema.json' with { type: 'json' };
+import apiRevisionStatus from '../../../schemas/api/revision-status.schema.json' with { type: 'json' };
 import apiRotatedWebhook from '../../../schemas/api/rotated-webhook.schema.json' with { type: 'json' };
 import apiRunAgentRequest from '../../../schemas/api/run-agent-request.schema.json' with { type: 'json' };
 import apiRunAgentResponse from '../../../schemas/api/run-agent-response.schema.json' with { type: 'json' };
@@ -104,6 +115,7 @@ import operationsAudit from '../../../schemas/operations/audit.json' with { type
 import operationsAutomations from '../../../schemas/operations/automations.json' with { type: 'json' };
 import operationsDeliveries from '../../../schemas/operations/deliveries.json' with { type: 'json' };
 import operationsDocuments from '../../../schemas/operations/documents.json' with { type: 'json' };
+import operationsExplanations from '../../../schemas/operations/explanations.json' with { type: 'json' };
 import operationsFactories from '../../../schemas/operations/factories.json' with { type: 'json' };
 import operationsFactoryFiles from '../../../schemas/operations/factory-files.json' with { type: 'json' };
 import operationsKeys from '../../../schemas/operations/keys.json' with { type: 'json' };
@@ -152,7 +164,15 @@ export const API_SCHEMAS: Readonly<Record<string, object>> = {
   'dispatch-request.schema.json': apiDispatchRequest,
   'dispatch-response.schema.json': apiDispatchResponse,
   'error.schema.json': apiError,
+  'explained-automation.schema.json': apiExplainedAutomation,
+  'explained-definition.schema.json': apiExplainedDefinition,
+  'explained-delivery.schema.json': apiExplainedDelivery,
+  'explained-run.schema.json': apiExplainedRun,
+  'explained-trigger.schema.json': apiExplainedTrigger,
+  'explanation.schema.json': apiExplanation,
   'factory-create.schema.json': apiFactoryCreate,
+  'factory-event-list.schema.json': apiFactoryEventList,
+  'factory-event.schema.json': apiFactoryEvent,
   'factory-files-validate-request.schema.json': apiFactoryFilesValidateRequest,
   'factory-files-validate-result.schema.json': apiFactoryFilesValidateResult,
   'factory-list.schema.json': apiFactoryList,
@@ -177,7 +197,10 @@ export const API_SCHEMAS: Readonly<Record<string, object>> = {
   'plan-request.schema.json': apiPlanRequest,
   'plan.schema.json': apiPlan,
   'principal.schema.json': apiPrincipal,
+  'push-notice-answer.schema.json': apiPushNoticeAnswer,
+  'push-notice.schema.json': apiPushNotice,
   'request-usage.schema.json': apiRequestUsage,
+  'revision-status.schema.json': apiRevisionStatus,
   'rotated-webhook.schema.json': apiRotatedWebhook,
   'run-agent-request.schema.json': apiRunAgentRequest,
   'run-agent-response.schema.json': apiRunAgentResponse,
@@ -222,6 +245,7 @@ export const OPERATION_GROUPS: readonly unknown[] = [
   operationsAutomations,
   operationsDeliveries,
   operationsDocuments,
+  operationsExplanations,
   operationsFactories,
   operationsFactoryFiles,
   operationsKeys,

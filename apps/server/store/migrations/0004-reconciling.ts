@@ -30,6 +30,8 @@ function statements({ int, keyed }: Types): string[] {
     "ALTER TABLE factory ADD COLUMN conditions TEXT NOT NULL DEFAULT '{}'",
     // The last time that the branch's history was rewritten; JSON of Rewrite, null while it never was.
     'ALTER TABLE factory ADD COLUMN rewrite TEXT',
+    // How the applied revision was applied, for when it is judged again; JSON of HowApplied.
+    'ALTER TABLE factory ADD COLUMN how_applied TEXT',
 
     // Object ID that git gives the file behind an object; null for what was made over the API.
     'ALTER TABLE webhook ADD COLUMN blob TEXT',
@@ -47,13 +49,23 @@ function statements({ int, keyed }: Types): string[] {
       revision TEXT, pass_id TEXT)${keyed}`,
     'CREATE INDEX factory_event_factory ON factory_event (factory_uid, id)',
 
-    // Commits (or directory revisions) that passes have seen: a higher ordinal holds every lower one, unless that is lost.
+    // Commits (or directory revisions) that passes have accepted. Every acceptance of a tip has a number: the one that a revision came with,
+    // the last one whose tip it was, the one that lost it (0: none). A tip holds what came up to its number and was not lost by then.
     `CREATE TABLE revision (
-      factory_uid TEXT NOT NULL, revision TEXT NOT NULL, ordinal ${int} NOT NULL, seen_at ${int} NOT NULL, lost ${int} NOT NULL, pass_id TEXT,
+      factory_uid TEXT NOT NULL, revision TEXT NOT NULL, ordinal ${int} NOT NULL, seen_at ${int} NOT NULL, lost ${int} NOT NULL, tip ${int} NOT NULL, pass_id TEXT,
       PRIMARY KEY (factory_uid, revision))${keyed}`,
     'CREATE INDEX revision_ordinal ON revision (factory_uid, ordinal)',
+
+    // A plan counts the runs behind everything that it touches: what it counts stands in the indexes that ended runs enter anyway.
+    ...['automation_uid', 'webhook_uid'].flatMap((column) => recounted(column, 'state')),
+    ...['environment_id', 'skill_spec'].flatMap((column) => recounted(column, 'factory_uid, state')),
 
     // Processes that take deliveries in, and the serving version that each has loaded.
     `CREATE TABLE replica (owner TEXT PRIMARY KEY, started_at ${int} NOT NULL, seen_at ${int} NOT NULL, serving_version ${int} NOT NULL)${keyed}`,
   ];
+}
+
+/** The index of ended runs by one column, with more columns at its end. */
+function recounted(column: string, more: string): string[] {
+  return [`DROP INDEX run_settled_${column}`, `CREATE INDEX run_settled_${column} ON run (${column}, settled_at, run_id, ${more}) WHERE settled_at IS NOT NULL AND ${column} IS NOT NULL`];
 }

@@ -68,6 +68,13 @@ const HARDENED = [
   'http.sslVerify=true',
   `http.lowSpeedLimit=${LOW_SPEED_BYTES}`,
   `http.lowSpeedTime=${LOW_SPEED_SECONDS}`,
+  // Within the memory of one process (PROCESS_MEMORY_BYTES_MAX): large files are streamed, packs are looked at in parts, by one thread.
+  'core.bigFileThreshold=1m',
+  'core.packedGitWindowSize=32m',
+  'core.packedGitLimit=256m',
+  'core.deltaBaseCacheLimit=32m',
+  'pack.threads=1',
+  'fetch.unpackLimit=1', // what a fetch writes is one file, which the limit on a file's size bounds
 ] as const;
 
 /** Settings in front of every git command. */
@@ -96,6 +103,7 @@ function sshCommand({ identityFile, knownHostsFile }: SshSettings): string {
     'BatchMode=yes',
     'IdentitiesOnly=yes',
     'StrictHostKeyChecking=yes',
+    'LogLevel=ERROR', // no banners: a host could write into them what reads like a failure
     'ForwardAgent=no',
     'ClearAllForwardings=yes',
     'PermitLocalCommand=no',

@@ -13,6 +13,8 @@ export interface GitCommand {
   signals: readonly AbortSignal[];
   timeoutMs: number;
   outputBytesMax: number;
+  /** Largest file that the process and its helpers may write, in bytes; FETCH_BYTES_MAX if not said. */
+  fileBytesMax?: number;
 }
 
 export interface GitOutput<Content> {
@@ -21,7 +23,22 @@ export interface GitOutput<Content> {
   exitCode: number;
   /** How it came to an end: by itself, or ended by us. */
   ended: 'exit' | 'timeout' | 'aborted' | 'overflow';
+  /** Whether it was the question that every reading starts with: when that fails, the host may be what is wrong. */
+  firstContact?: boolean;
 }
+
+/** What one fetch may write, in bytes: the history of very large repositories without their files fits; a server can send without end. */
+export const FETCH_BYTES_MAX = 1024 * 1024 * 1024;
+
+/** Address space of one git process, in bytes: an object is inflated in memory, and a few megabytes can stand for many gigabytes. */
+export const PROCESS_MEMORY_BYTES_MAX = 1024 * 1024 * 1024;
+
+/**
+ * Git has no limits of its own on what a server sends: the operating system's are set, then the shell becomes git. A limit that the
+ * system does not know, or has set lower already, is left as it is. The signal of a file that is too large is ignored, so that git says
+ * what happened. No core files: they would hold the credential.
+ */
+const LIMITED_GIT = `{ trap '' XFSZ || trap '' 25; ulimit -c 0; ulimit -f "$1"; ulimit -v "$2"; } 2>/dev/null; shift 2; exec git "$@"`;
 
 /** Text on stderr that is kept, in bytes: the line that matters is among the first or last few; a server can send any amount. */
 const STDERR_BYTES_MAX = 64 * 1024;
@@ -81,7 +98,7 @@ export async function runLocalGit(command: GitCommand): Promise<GitOutput<string
  */
 export async function runGit(command: GitCommand): Promise<GitOutput<Buffer>> {
   const deadline = startDeadline(command);
-  const child = spawn('git', [...command.args], {
+  const child = spawn('/bin/sh', ['-c', LIMITED_GIT, 'sh', ...limitsOf(command), ...command.args], {
     cwd: command.workingFolder,
     env: command.environment,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -90,6 +107,7 @@ export async function runGit(command: GitCommand): Promise<GitOutput<Buffer>> {
   const end = (): void => endGroup(child.pid);
   deadline.signal.addEventListener('abort', end, { once: true });
   if (deadline.signal.aborted) end();
+  const about = { firstContact: command.args.includes('ls-remote') };
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout.on('data', collect(stdout, deadline.counter(command.outputBytesMax)));
@@ -98,13 +116,18 @@ export async function runGit(command: GitCommand): Promise<GitOutput<Buffer>> {
   child.stdin.end(command.input ?? '');
   try {
     const exitCode = await exitOf(child);
-    return { stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr).toString('utf8'), exitCode, ended: deadline.ended() };
+    return { ...about, stdout: Buffer.concat(deadline.ended() === 'overflow' ? [] : stdout), stderr: Buffer.concat(stderr).toString('utf8'), exitCode, ended: deadline.ended() };
   } catch (error) {
-    return { stdout: Buffer.alloc(0), stderr: String(error), exitCode: -1, ended: deadline.ended() };
+    return { ...about, stdout: Buffer.alloc(0), stderr: String(error), exitCode: -1, ended: deadline.ended() };
   } finally {
     deadline.signal.removeEventListener('abort', end);
     deadline.clear();
   }
+}
+
+/** In the units of `ulimit`: blocks of 512 bytes, and kibibytes. */
+function limitsOf({ fileBytesMax = FETCH_BYTES_MAX }: GitCommand): string[] {
+  return [String(Math.ceil(fileBytesMax / 512)), String(PROCESS_MEMORY_BYTES_MAX / 1024)];
 }
 
 /** At once and without asking: whatever half-written files stay behind, the cache sweeps. */
@@ -124,17 +147,17 @@ function exitOf(child: ReturnType<typeof spawn>): Promise<number> {
   });
 }
 
-function collect(into: Buffer[], count: (chunk: Buffer) => void): (chunk: Buffer) => void {
+/** Keeps what a stream says as long as it is within its bound. */
+function collect(into: Buffer[], isWithin: (chunk: Buffer) => boolean): (chunk: Buffer) => void {
   return (chunk) => {
-    into.push(chunk);
-    count(chunk);
+    if (isWithin(chunk)) into.push(chunk);
   };
 }
 
 interface Deadline {
   signal: AbortSignal;
-  /** Counts the chunks of one stream and ends the process when they pass the bound. */
-  counter(bytesMax: number): (chunk: Buffer) => void;
+  /** Counts the chunks of one stream and ends the process when they pass the bound; answers whether they do not. */
+  counter(bytesMax: number): (chunk: Buffer) => boolean;
   ended(): GitOutput<unknown>['ended'];
   clear(): void;
 }
@@ -159,6 +182,7 @@ function startDeadline({ signals, timeoutMs }: GitCommand): Deadline {
       return (chunk) => {
         seen += chunk.length;
         if (seen > bytesMax) end('overflow');
+        return seen <= bytesMax;
       };
     },
     ended: () => ended,

@@ -8,6 +8,7 @@ import type { SessionScope } from './git-session.ts';
 import { checkGitUrl } from './git-urls.ts';
 
 const TOKEN = 'token-1234567890';
+const KEY = '-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2Vw\n-----END PRIVATE KEY-----\n';
 let folder: string;
 
 beforeEach(() => {
@@ -103,8 +104,8 @@ describe('a private key for ssh', () => {
   it('stands in a private file while a reading needs it, and nowhere afterwards', async () => {
     const scope = scopeOf('git@git.example.com:o/r');
     writeFileSync(scope.keyFile, 'left by a killed process', { mode: 0o644 });
-    await withSession(scope, () => Promise.resolve('PRIVATE KEY'), [], async () => {
-      expect(readFileSync(scope.keyFile, 'utf8')).toBe('PRIVATE KEY\n');
+    await withSession(scope, () => Promise.resolve(KEY.trim()), [], async () => {
+      expect(readFileSync(scope.keyFile, 'utf8')).toBe(KEY);
       expect(statSync(scope.keyFile).mode & 0o777).toBe(0o600);
     });
     expect(existsSync(scope.keyFile)).toBe(false);
@@ -112,7 +113,7 @@ describe('a private key for ssh', () => {
 
   it('is removed when the reading fails', async () => {
     const scope = scopeOf('git@git.example.com:o/r');
-    const reading = withSession(scope, () => Promise.resolve('PRIVATE KEY'), [], () => Promise.reject(new Error('failed')));
+    const reading = withSession(scope, () => Promise.resolve(KEY.trim()), [], () => Promise.reject(new Error('failed')));
     await expect(reading).rejects.toThrow('failed');
     expect(existsSync(scope.keyFile)).toBe(false);
   });

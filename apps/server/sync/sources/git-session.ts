@@ -7,6 +7,7 @@ import { runGit, runLocalGit } from './git-process.ts';
 import type { GitCommand, GitOutput } from './git-process.ts';
 import type { GitAddress } from './git-urls.ts';
 import { SourceUnavailable } from './source.ts';
+import { readSshKey } from './ssh-key.ts';
 
 /** Waits for one of the places that git processes share (contract 9: at most 8), then runs. */
 export type Gate = <Result>(run: () => Promise<Result>) => Promise<Result>;
@@ -29,6 +30,8 @@ export interface SessionScope {
   ssh: SshSettings;
   searchPath?: string;
   timeoutMs: number;
+  /** Largest file that a git process may write, in bytes; FETCH_BYTES_MAX if not said. */
+  fetchBytesMax?: number;
   gate: Gate;
 }
 
@@ -39,6 +42,10 @@ export interface GitSession {
   read(gitDir: string, args: readonly string[], bytesMax: number, input?: string): Promise<Buffer>;
   /** Works on the cache only, for an answer in text. */
   local(gitDir: string, args: readonly string[]): Promise<string>;
+  /** Asks about the cache, with more in the environment; the exit code is the caller's to judge. */
+  examine(gitDir: string, args: readonly string[], more: Readonly<Record<string, string>>): Promise<GitOutput<Buffer>>;
+  /** What a program beside git is held to. */
+  bounds: { gate: Gate; signals: readonly AbortSignal[]; searchPath: string; timeoutMs: number };
   /** The answer of a command that had to succeed. */
   demand<Content>(output: GitOutput<Content>): Content;
   failureOf(output: GitOutput<unknown>): SourceUnavailable;
@@ -58,9 +65,11 @@ export async function withSession<Result>(
   }
   if (scope.address.protocol === 'file') return work(openSession(scope, {}, signals));
   if (scope.address.protocol === 'https') return work(openSession(scope, { token: value }, signals));
+  const key = readSshKey(value);
+  if (!key.ok) throw new SourceUnavailable('denied', key.message);
   try {
     await rm(scope.keyFile, { force: true }); // one that a killed process left may have other permissions
-    await writeFile(scope.keyFile, value.endsWith('\n') ? value : `${value}\n`, { mode: 0o600, flag: 'wx' });
+    await writeFile(scope.keyFile, key.text, { mode: 0o600, flag: 'wx' });
     return await work(openSession({ ...scope, ssh: { ...scope.ssh, identityFile: scope.keyFile } }, {}, signals));
   } finally {
     await rm(scope.keyFile, { force: true });
@@ -91,6 +100,11 @@ function openSession(scope: SessionScope, { token }: { token?: string }, signals
       gate(() => runGit({ ...commandOf(scope, gitDir, args, token), signals, input, outputBytesMax: TEXT_BYTES_MAX })),
     read: async (gitDir, args, bytesMax, input = '') =>
       demand(await gate(() => runGit({ ...commandOf(scope, gitDir, args), signals, input, outputBytesMax: bytesMax }))),
+    examine: (gitDir, args, more) => {
+      const command = commandOf(scope, gitDir, args);
+      return gate(() => runGit({ ...command, environment: { ...command.environment, ...more }, signals, outputBytesMax: TEXT_BYTES_MAX }));
+    },
+    bounds: { gate, signals, searchPath: scope.searchPath ?? SEARCH_PATH, timeoutMs: scope.timeoutMs },
     local: async (gitDir, args) =>
       demand(await gate(() => runLocalGit({ ...commandOf(scope, gitDir, args), signals, outputBytesMax: TEXT_BYTES_MAX }))),
   };
@@ -102,7 +116,7 @@ export function commandOf(
   gitDir: string,
   args: readonly string[],
   token?: string,
-): Pick<GitCommand, 'args' | 'environment' | 'workingFolder' | 'timeoutMs'> {
+): Pick<GitCommand, 'args' | 'environment' | 'workingFolder' | 'timeoutMs' | 'fileBytesMax'> {
   const authorization = token === undefined ? {} : { authorization: authorizationHeader(token) };
   return {
     args: [...hardenedSettings(scope.caFile), ...(token === undefined ? [] : authorizationArguments(scope.address)), ...args],
@@ -115,5 +129,6 @@ export function commandOf(
     }),
     workingFolder: scope.workingFolder,
     timeoutMs: scope.timeoutMs,
+    ...(scope.fetchBytesMax === undefined ? {} : { fileBytesMax: scope.fetchBytesMax }),
   };
 }

@@ -20,9 +20,14 @@ export interface SourceFailure {
   reason: SourceFailureReason;
   message: string;
   retry: 'backoff';
+  /** The git host as a whole does not answer: factories of the same host need not ask it too. */
+  ofHost?: true;
 }
 
-/** How a revision follows on the one that was accepted before. Of git only. */
+/**
+ * How a revision follows on the one that was accepted before. Of git only. Absent when nothing follows: the accepted revision is read
+ * again. Where none was accepted, or one of another branch, it begins with the first commit.
+ */
 export interface History {
   /** Object IDs of the commits that the accepted revision does not hold, newest first, the tip included; at most COMMITS_MAX. */
   commits: string[];
@@ -66,6 +71,10 @@ export interface Source {
   cached?(revision: string): Promise<Snapshot>;
   /** Calls back on hints that something changed; returns the function that ends it. Hints may be false or late: list again. */
   watch?(onHint: () => void): () => void;
+  /** The next snapshot is wanted by people or a push: no back-off holds it up. */
+  tryAtOnce?(): void;
+  /** Calls back when a reading that was held up, or failed because of its host, is worth another try. */
+  whenBack?(wake: () => void): void;
   /** Ends what is under way and waits for it. */
   close(): Promise<void>;
 }
@@ -83,6 +92,17 @@ export class SourceUnavailable extends Error {
     super(message);
     this.name = 'SourceUnavailable';
     this.failure = failure(reason, message);
+  }
+}
+
+/** Carries a refusal out of the middle of a reading, as `SourceUnavailable` does a failure. */
+export class SourceUnverified extends Error {
+  readonly refusal: SourceRefusal;
+
+  constructor(message: string, revision: string) {
+    super(message);
+    this.name = 'SourceUnverified';
+    this.refusal = { ok: false, refused: true, reason: 'source-unverified', message, revision };
   }
 }
 

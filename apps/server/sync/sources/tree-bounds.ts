@@ -15,10 +15,13 @@ export function mayHoldDefinitions(folder: string): boolean {
   return isDefinitionPath(`${folder}/any`);
 }
 
+/** One for all paths: a tree has up to 100,000 (TREE_ENTRIES_MAX). */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** A path as text. Bytes that are not UTF-8 are written as `\xNN`, so that two hostile names stay two names. */
 export function decodePath(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     return Buffer.from(bytes)
       .toString('latin1')

@@ -1,7 +1,7 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * An approval that is stored. It counts for exactly these deletions of this factory at this revision.
+ * An approval that is stored. It counts for exactly these deletions of this factory at this revision, or exactly this rewriting of its history.
  */
 export interface Approval {
   /**

@@ -1,11 +1,11 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * Approves the deletions of one plan.
+ * Approves held deletions, or a rewritten history, by their digest.
  */
 export interface PlanApproval {
   /**
-   * Digest of the held deletions, as a sync or a plan shows it.
+   * Digest of what is held, as a sync or a plan shows it.
    */
   plan: string;
   [k: string]: unknown;

@@ -1,13 +1,22 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * One thing that can be waited for. Every status has all of them: Ready (what the files say is what serves), Reconciling (a pass is asked for or under way), Stalled (nothing goes on until somebody acts), FetchFailed, DefinitionsInvalid, PruneHeld (deletions wait for an approval), SecretsDegraded (an enabled webhook has no secret to authenticate with).
+ * One thing that can be waited for. Every status has all of them, in this order: Ready (what the files say is what serves), Reconciling (a pass is asked for or under way), Stalled (nothing goes on until somebody acts; a closed sync window opens by itself), FetchFailed (the repository or folder could not be read), SourceVerificationFailed (the tip is not signed by a key of the sync policy), DefinitionsInvalid (files have errors), PruneHeld (deletions wait for an approval), SecretsDegraded (an enabled webhook has no secret to authenticate with), HistoryRewritten (the tip does not descend from the one before: applied, or waiting for an approval).
  */
 export interface Condition {
   /**
    * Which condition.
    */
-  type: 'Ready' | 'Reconciling' | 'Stalled' | 'FetchFailed' | 'DefinitionsInvalid' | 'PruneHeld' | 'SecretsDegraded';
+  type:
+    | 'Ready'
+    | 'Reconciling'
+    | 'Stalled'
+    | 'FetchFailed'
+    | 'SourceVerificationFailed'
+    | 'DefinitionsInvalid'
+    | 'PruneHeld'
+    | 'SecretsDegraded'
+    | 'HistoryRewritten';
   /**
    * `Unknown` where the last pass could not look.
    */
@@ -21,7 +30,7 @@ export interface Condition {
    */
   message: string;
   /**
-   * Since when the passes have ended like this, revision and problems included: the condition has had its status at least since then. Null where that is not recorded.
+   * Since when the condition has had its status. Null where that is not recorded: Reconciling that is True, and whatever changed since the last pass.
    */
   since: string | null;
   /**

@@ -55,11 +55,11 @@ export interface FactoryStatus {
    */
   generation_handled: number;
   /**
-   * Revision that was last read.
+   * Revision that was advertised last, whether it may apply or not.
    */
   revision_seen: string | null;
   /**
-   * Revision that was last judged.
+   * Revision that was last judged. One that is not verified, or whose rewritten history waits for an approval, is not judged.
    */
   revision_attempted: string | null;
   /**
@@ -71,19 +71,70 @@ export interface FactoryStatus {
    */
   last_sync: Sync | null;
   /**
+   * The newest passes that brought something new, newest first; at most 5.
+   */
+  recent_syncs: {
+    /**
+     * The pass.
+     */
+    id: string;
+    /**
+     * When it ended.
+     */
+    finished_at: string;
+    /**
+     * As a sync's.
+     */
+    ending: 'applied' | 'blocked' | 'failed';
+    /**
+     * As a sync's.
+     */
+    reason: string | null;
+    /**
+     * Revision that was looked at.
+     */
+    revision: string | null;
+    /**
+     * How many were applied.
+     */
+    changes: number;
+    /**
+     * How many were found.
+     */
+    problems: number;
+    /**
+     * Commits in between that never applied by themselves.
+     */
+    superseded: number;
+    [k: string]: unknown;
+  }[];
+  /**
+   * The newest events, newest first; at most 10.
+   */
+  events: FactoryEvent[];
+  /**
    * What is applied, by kind and name.
    */
   inventory: InventoryItem[];
   [k: string]: unknown;
 }
 /**
- * One thing that can be waited for. Every status has all of them: Ready (what the files say is what serves), Reconciling (a pass is asked for or under way), Stalled (nothing goes on until somebody acts), FetchFailed, DefinitionsInvalid, PruneHeld (deletions wait for an approval), SecretsDegraded (an enabled webhook has no secret to authenticate with).
+ * One thing that can be waited for. Every status has all of them, in this order: Ready (what the files say is what serves), Reconciling (a pass is asked for or under way), Stalled (nothing goes on until somebody acts; a closed sync window opens by itself), FetchFailed (the repository or folder could not be read), SourceVerificationFailed (the tip is not signed by a key of the sync policy), DefinitionsInvalid (files have errors), PruneHeld (deletions wait for an approval), SecretsDegraded (an enabled webhook has no secret to authenticate with), HistoryRewritten (the tip does not descend from the one before: applied, or waiting for an approval).
  */
 export interface Condition {
   /**
    * Which condition.
    */
-  type: 'Ready' | 'Reconciling' | 'Stalled' | 'FetchFailed' | 'DefinitionsInvalid' | 'PruneHeld' | 'SecretsDegraded';
+  type:
+    | 'Ready'
+    | 'Reconciling'
+    | 'Stalled'
+    | 'FetchFailed'
+    | 'SourceVerificationFailed'
+    | 'DefinitionsInvalid'
+    | 'PruneHeld'
+    | 'SecretsDegraded'
+    | 'HistoryRewritten';
   /**
    * `Unknown` where the last pass could not look.
    */
@@ -97,7 +148,7 @@ export interface Condition {
    */
   message: string;
   /**
-   * Since when the passes have ended like this, revision and problems included: the condition has had its status at least since then. Null where that is not recorded.
+   * Since when the condition has had its status. Null where that is not recorded: Reconciling that is True, and whatever changed since the last pass.
    */
   since: string | null;
   /**
@@ -155,7 +206,7 @@ export interface Sync {
    */
   held: Change[];
   /**
-   * Digest that an approval of the held deletions names; null where none is needed.
+   * Digest that an approval of the held deletions, or of the rewritten history, names; null where none is needed.
    */
   plan: string | null;
   /**
@@ -164,6 +215,14 @@ export interface Sync {
   timings: {
     [k: string]: number;
   };
+  /**
+   * Revision that the branch held before, where its history was rewritten; else null.
+   */
+  rewritten_from: string | null;
+  /**
+   * Commits that came between the revision before and this one, and never applied by themselves.
+   */
+  superseded: number;
   [k: string]: unknown;
 }
 /**
@@ -252,6 +311,154 @@ export interface Change {
    * Of a plan: where the webhook is or will be delivered to; `{token}` stands for the secret of a url_token webhook.
    */
   ingress_url?: string;
+  /**
+   * Of a plan: where the webhook is delivered to now, if that changes with its `authMode`.
+   */
+  ingress_url_before?: string;
+  /**
+   * Of a plan: the secret of a webhook that is made, or that changes its `secretName`. Never its value.
+   */
+  secret?: {
+    /**
+     * What it uses now; null for a new webhook.
+     */
+    before: {
+      /**
+       * Name of the secret.
+       */
+      name: string;
+      /**
+       * How often its value was set; 0: not set, or nothing that this factory may use.
+       */
+      version: number;
+      /**
+       * Equal for equal values within this factory, and good for nothing else; null where none is set.
+       */
+      fingerprint: string | null;
+      [k: string]: unknown;
+    } | null;
+    /**
+     * What it will use.
+     */
+    after: {
+      /**
+       * Name of the secret.
+       */
+      name: string;
+      /**
+       * How often its value was set; 0: not set, or nothing that this factory may use.
+       */
+      version: number;
+      /**
+       * Equal for equal values within this factory, and good for nothing else; null where none is set.
+       */
+      fingerprint: string | null;
+      [k: string]: unknown;
+    } | null;
+    [k: string]: unknown;
+  };
+  /**
+   * Of a plan: use that was made of the object within the last days, counted by the times that IDs name. Of a webhook: its deliveries and the runs that they started. Of an automation: deliveries to the webhooks that it selects now or will, and its runs. Of an environment or skill: runs of the factory that named it; a skill that is named by its repository is not told. Of the factory: everything.
+   */
+  traffic?: {
+    /**
+     * Days that are counted.
+     */
+    days: 7;
+    /**
+     * Entries of the delivery log; null for environments and skills.
+     */
+    deliveries: number | null;
+    /**
+     * Deliveries of these that were accepted; null for environments and skills.
+     */
+    accepted: number | null;
+    /**
+     * Runs that were created.
+     */
+    runs: number;
+    /**
+     * Runs of these that ended as FAILED or ERROR.
+     */
+    failed_runs: number;
+    /**
+     * The newest of the deliveries; null without any.
+     */
+    last_delivery_at: string | null;
+    /**
+     * When the newest of the runs was created; null without any.
+     */
+    last_run_at: string | null;
+    [k: string]: unknown;
+  };
+  /**
+   * Of a plan: the newest accepted deliveries that are stored, 50 at most, asked again. Of an automation whose triggers or `enabled` change, or that comes or goes: those of all webhooks that it selects, on either side; whether it would start. Of a webhook that is enabled, disabled, made or deleted: its own; whether anything would start.
+   */
+  replay?: {
+    /**
+     * Deliveries that were asked.
+     */
+    deliveries: number;
+    /**
+     * How many of them start something as it is now.
+     */
+    before: number;
+    /**
+     * How many of them would start something once this is applied.
+     */
+    after: number;
+    /**
+     * Log entries that start nothing now and would: the newest 5.
+     */
+    starts: string[];
+    /**
+     * Log entries that start something now and would not: the newest 5.
+     */
+    stops: string[];
+    /**
+     * Deliveries whose stored payload cannot be read; they count as starting nothing.
+     */
+    unreadable: number;
+    /**
+     * Filters, now and then, that cannot be used; they match nothing.
+     */
+    filters_unreadable: number;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+/**
+ * Something that happened to a factory. Told once, however often a pass finds it again; never holds a secret or a payload.
+ */
+export interface FactoryEvent {
+  /**
+   * UUIDv7 of the event.
+   */
+  id: string;
+  /**
+   * When it happened.
+   */
+  at: string;
+  /**
+   * `Warning` where people should look.
+   */
+  type: 'Normal' | 'Warning';
+  /**
+   * kebab-case word for programs.
+   */
+  reason: string;
+  /**
+   * Sentence for people.
+   */
+  message: string;
+  /**
+   * Revision that it is about; null where it is about none.
+   */
+  revision: string | null;
+  /**
+   * The pass that it happened in; null where it was none, or one that was not recorded.
+   */
+  sync: string | null;
   [k: string]: unknown;
 }
 /**
@@ -274,6 +481,10 @@ export interface InventoryItem {
    * File that decides it, relative to the factory's root; null on a dashboard factory.
    */
   file: string | null;
+  /**
+   * Object ID that git gives the file as it is applied (SKILL.md of a skill); null on a dashboard factory.
+   */
+  blob: string | null;
   /**
    * Revision that it was last changed by.
    */

@@ -74,7 +74,7 @@ export interface FactorySource {
    */
   credential_secret?: string;
   /**
-   * Name of the managed secret, granted for the use `forge`, for push notices of the git host; kept for them, not used yet.
+   * Name of the managed secret, granted for the use `forge`, that push notices of the git host are proven with.
    */
   push_secret?: string;
   [k: string]: unknown;

@@ -21,6 +21,10 @@ export interface InventoryItem {
    */
   file: string | null;
   /**
+   * Object ID that git gives the file as it is applied (SKILL.md of a skill); null on a dashboard factory.
+   */
+  blob: string | null;
+  /**
    * Revision that it was last changed by.
    */
   revision: string;

@@ -60,7 +60,7 @@ export interface Sync {
    */
   held: Change[];
   /**
-   * Digest that an approval of the held deletions names; null where none is needed.
+   * Digest that an approval of the held deletions, or of the rewritten history, names; null where none is needed.
    */
   plan: string | null;
   /**
@@ -69,6 +69,14 @@ export interface Sync {
   timings: {
     [k: string]: number;
   };
+  /**
+   * Revision that the branch held before, where its history was rewritten; else null.
+   */
+  rewritten_from: string | null;
+  /**
+   * Commits that came between the revision before and this one, and never applied by themselves.
+   */
+  superseded: number;
   [k: string]: unknown;
 }
 /**
@@ -157,6 +165,120 @@ export interface Change {
    * Of a plan: where the webhook is or will be delivered to; `{token}` stands for the secret of a url_token webhook.
    */
   ingress_url?: string;
+  /**
+   * Of a plan: where the webhook is delivered to now, if that changes with its `authMode`.
+   */
+  ingress_url_before?: string;
+  /**
+   * Of a plan: the secret of a webhook that is made, or that changes its `secretName`. Never its value.
+   */
+  secret?: {
+    /**
+     * What it uses now; null for a new webhook.
+     */
+    before: {
+      /**
+       * Name of the secret.
+       */
+      name: string;
+      /**
+       * How often its value was set; 0: not set, or nothing that this factory may use.
+       */
+      version: number;
+      /**
+       * Equal for equal values within this factory, and good for nothing else; null where none is set.
+       */
+      fingerprint: string | null;
+      [k: string]: unknown;
+    } | null;
+    /**
+     * What it will use.
+     */
+    after: {
+      /**
+       * Name of the secret.
+       */
+      name: string;
+      /**
+       * How often its value was set; 0: not set, or nothing that this factory may use.
+       */
+      version: number;
+      /**
+       * Equal for equal values within this factory, and good for nothing else; null where none is set.
+       */
+      fingerprint: string | null;
+      [k: string]: unknown;
+    } | null;
+    [k: string]: unknown;
+  };
+  /**
+   * Of a plan: use that was made of the object within the last days, counted by the times that IDs name. Of a webhook: its deliveries and the runs that they started. Of an automation: deliveries to the webhooks that it selects now or will, and its runs. Of an environment or skill: runs of the factory that named it; a skill that is named by its repository is not told. Of the factory: everything.
+   */
+  traffic?: {
+    /**
+     * Days that are counted.
+     */
+    days: 7;
+    /**
+     * Entries of the delivery log; null for environments and skills.
+     */
+    deliveries: number | null;
+    /**
+     * Deliveries of these that were accepted; null for environments and skills.
+     */
+    accepted: number | null;
+    /**
+     * Runs that were created.
+     */
+    runs: number;
+    /**
+     * Runs of these that ended as FAILED or ERROR.
+     */
+    failed_runs: number;
+    /**
+     * The newest of the deliveries; null without any.
+     */
+    last_delivery_at: string | null;
+    /**
+     * When the newest of the runs was created; null without any.
+     */
+    last_run_at: string | null;
+    [k: string]: unknown;
+  };
+  /**
+   * Of a plan: the newest accepted deliveries that are stored, 50 at most, asked again. Of an automation whose triggers or `enabled` change, or that comes or goes: those of all webhooks that it selects, on either side; whether it would start. Of a webhook that is enabled, disabled, made or deleted: its own; whether anything would start.
+   */
+  replay?: {
+    /**
+     * Deliveries that were asked.
+     */
+    deliveries: number;
+    /**
+     * How many of them start something as it is now.
+     */
+    before: number;
+    /**
+     * How many of them would start something once this is applied.
+     */
+    after: number;
+    /**
+     * Log entries that start nothing now and would: the newest 5.
+     */
+    starts: string[];
+    /**
+     * Log entries that start something now and would not: the newest 5.
+     */
+    stops: string[];
+    /**
+     * Deliveries whose stored payload cannot be read; they count as starting nothing.
+     */
+    unreadable: number;
+    /**
+     * Filters, now and then, that cannot be used; they match nothing.
+     */
+    filters_unreadable: number;
+    [k: string]: unknown;
+  };
   [k: string]: unknown;
 }
 /**

@@ -1,0 +1,54 @@
+/** That asking stored deliveries keeps nobody waiting, and reads each payload once. contract 9 (Plan). */
+import type { Definitions } from '#definitions';
+import { plan, replaySubjects, type Actual } from '#reconcile';
+import type { DeliveryStore } from '../store/deliveries.ts';
+import { encodePayload } from '../store/payload-bytes.ts';
+import { replayed } from './replays.ts';
+
+const AUTOMATIONS = 40;
+const webhook = { name: 'a', path: 'webhooks/a.yaml', authMode: 'token' as const, secretName: 's', enabled: true };
+const automations = Array.from({ length: AUTOMATIONS }, (_, at) => ({ name: `x${at}`, path: `automations/x${at}/automation.md`, enabled: true, prompt: 'p', agent: {}, triggers: [{ provider: 'webhook' as const, webhookUids: ['wh_a'], payload: { n: [at] } }] }));
+const desired: Definitions = { factory: { applyMode: 'atomic' }, webhooks: [webhook], automations, environments: [], skills: [] };
+const actual: Actual = { factory: { applyMode: 'atomic' }, objects: [{ kind: 'webhook', uid: 'wh_a', slug: 'a', path: webhook.path, definition: webhook }] };
+const planned = plan(desired, actual, { heldPaths: [], brokenPaths: [], applyMode: 'atomic', uidOf: (kind, slug) => `${kind}_${slug}` });
+
+/** Fifty deliveries of the largest size; one is no JSON any more, one was removed meanwhile. */
+function stored(): { store: DeliveryStore; read: string[]; open: { now: number; most: number } } {
+  const [read, open] = [[] as string[], { now: 0, most: 0 }];
+  const store = {
+    newestAccepted: async () => Array.from({ length: 50 }, (_, at) => ({ entryId: `e${String(at).padStart(2, '0')}`, webhookUid: 'wh_a' })),
+    payload: async (entryId: string) => {
+      read.push(entryId);
+      open.most = Math.max(open.most, (open.now += 1));
+      await Promise.resolve();
+      open.now -= 1;
+      const { payload: bytes, payloadEncoding: encoding } = encodePayload(Buffer.from(JSON.stringify({ n: Number(entryId.slice(1)), filler: 'x'.repeat(262_000) })));
+      if (entryId === 'e07') return { bytes: bytes.slice(9), encoding };
+      return entryId === 'e08' ? undefined : { bytes, encoding };
+    },
+  };
+  return { store: store as unknown as DeliveryStore, read, open };
+}
+
+it('lets other work in after every slice, reads each payload once, and one at a time', async () => {
+  const { store, read, open } = stored();
+  let clock = 0;
+  let turns = 0;
+  let isOver = false;
+  const other = (): void => void (isOver || ((turns += 1), setImmediate(other)));
+  setImmediate(other);
+  const found = await replayed(replaySubjects(planned, actual, desired, false), store, () => (clock += 8)); // two steps to a slice
+  isOver = true;
+  expect(turns).toBeGreaterThanOrEqual((50 * AUTOMATIONS) / 2);
+  expect(read).toEqual([...new Set(read)]);
+  expect({ read: read.length, most: open.most }).toEqual({ read: 50, most: 1 });
+  const byName = new Map([...found].map(([change, replay]) => [change.slug, replay]));
+  expect(byName.get('x5')).toEqual({ deliveries: 50, before: 0, after: 1, starts: ['e05'], stops: [], unreadable: 2, filtersUnreadable: 0 });
+  expect(byName.get('x7')).toMatchObject({ after: 0, unreadable: 2 });
+});
+
+it('asks nothing where nothing decides', async () => {
+  const { store, read } = stored();
+  expect(await replayed([], store)).toEqual(new Map());
+  expect(read).toEqual([]);
+});

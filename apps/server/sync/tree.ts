@@ -1,0 +1,47 @@
+/** What a factory's loop remembers between passes: the tree of a revision, and how it follows on the accepted one, need no second reading. contract 9. */
+import type { Reading } from '#definitions';
+import { objectFormatOf } from '#reconcile';
+import { blobsInSlices, readInSlices } from './reading.ts';
+import type { History, Source, SourceFailure, SourceRefusal } from './sources/source.ts';
+
+/** A tree that was read. */
+export interface Tree {
+  revision: string;
+  reading: Reading;
+  /** Path → object ID that git gives the file. */
+  blobs: ReadonlyMap<string, string>;
+  history?: History;
+  /** The accepted revision that the history begins after. */
+  base?: string;
+}
+
+export type TreeRead = { ok: true; tree: Tree } | SourceFailure | SourceRefusal;
+
+export class TreeMemory {
+  private readonly source: Source;
+  private tree?: Tree;
+
+  constructor(source: Source) {
+    this.source = source;
+  }
+
+  /** The tree that was read last, if what is remembered of its history is true of `accepted`. */
+  atHand(accepted: string | undefined): Tree | undefined {
+    const { tree } = this;
+    return tree !== undefined && (tree.revision === accepted || tree.base === accepted) ? tree : undefined;
+  }
+
+  /** Reads the source, or finds that its tip is at hand. */
+  async read(accepted: string | undefined, signal: AbortSignal): Promise<TreeRead> {
+    const atHand = this.atHand(accepted);
+    const snapshot = await this.source.snapshot({ atHand: atHand?.revision, accepted }, signal);
+    if (!snapshot.ok) return snapshot;
+    if (snapshot.unchanged) {
+      if (atHand?.revision !== snapshot.revision) throw new Error(`the source takes ${snapshot.revision} for known, which it is not`);
+      return { ok: true, tree: atHand };
+    }
+    const { revision, files, history } = snapshot;
+    this.tree = { revision, reading: await readInSlices(files, this.tree?.reading), blobs: await blobsInSlices(files, objectFormatOf(revision)), history, base: accepted };
+    return { ok: true, tree: this.tree };
+  }
+}

@@ -1,0 +1,78 @@
+/** What a process tells the others of itself: at once when it has loaded something new, now and then when not, and that it goes. */
+import { jest } from '@jest/globals';
+import type { ReplicaStore } from '../store/replicas.ts';
+import { Heartbeat } from './heartbeat.ts';
+import type { Serving } from './serving.ts';
+
+let nowMs: number;
+let said: (number | 'left')[];
+let faults: unknown[];
+let isAway: boolean;
+let committed: number;
+let heartbeat: Heartbeat;
+const serving = { loadedVersion: 0, whenLoaded: undefined as (() => void) | undefined, refresh: async () => load(committed) };
+
+/** Takes a version into memory, as `Serving` does. */
+function load(version: number): void {
+  if (version === serving.loadedVersion) return;
+  serving.loadedVersion = version;
+  serving.whenLoaded?.();
+}
+
+beforeEach(async () => {
+  [nowMs, said, faults, isAway, committed] = [0, [], [], false, 7];
+  [serving.loadedVersion, serving.whenLoaded] = [7, undefined];
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance'] });
+  const replicas = {
+    async beat(_owner: string, version: number) {
+      if (isAway) throw new Error('away');
+      said.push(version);
+    },
+    leave: async () => void said.push('left'),
+  };
+  heartbeat = new Heartbeat(replicas as unknown as ReplicaStore, serving as unknown as Serving, 'one', () => nowMs, (fault) => void faults.push(fault));
+  await heartbeat.start();
+});
+
+afterEach(async () => {
+  await heartbeat.stop();
+  jest.useRealTimers();
+});
+
+async function pass(ms: number): Promise<void> {
+  nowMs += ms;
+  await jest.advanceTimersByTimeAsync(ms);
+}
+
+describe('a heartbeat', () => {
+  it('is there from the start, is repeated seldom, and ends', async () => {
+    expect(said).toEqual([7]);
+    await pass(2_000);
+    await pass(2_000);
+    expect(said).toEqual([7]);
+    await pass(2_000);
+    expect(said).toEqual([7, 7]);
+    await heartbeat.stop();
+    await pass(20_000);
+    expect(said).toEqual([7, 7, 'left']);
+  });
+
+  it('tells at once what was loaded, and looks by itself for what nobody told it', async () => {
+    load(8);
+    await pass(0);
+    expect(said).toEqual([7, 8]);
+    committed = 9;
+    await pass(2_000);
+    expect(said).toEqual([7, 8, 9]);
+  });
+
+  it('outlives a database that is away', async () => {
+    isAway = true;
+    committed = 8;
+    await pass(6_000);
+    expect([said, faults.length > 0]).toEqual([[7], true]);
+    isAway = false;
+    await pass(2_000);
+    expect(said).toEqual([7, 8]);
+  });
+});

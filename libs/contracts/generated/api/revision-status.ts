@@ -1,0 +1,316 @@
+/** Generated from schemas/ by test/support/generate.ts; do not edit. */
+
+/**
+ * What became of one revision: whether it, or one that holds it, serves.
+ */
+export interface RevisionStatus {
+  /**
+   * The revision: the whole commit ID, or `sha256:…` of a directory's files; as it was asked for where it is unknown.
+   */
+  revision: string;
+  /**
+   * `serving`: it or a descendant is applied, and every replica that lives has loaded it. `waiting`: it is on its way: a replica has not loaded it, a sync window is closed, reconciling is suspended. `blocked`: people must act. `failed`: the service could not apply it and tries again. `superseded`: newer commits came before it was applied, and none of them serves yet. `lost`: it is no longer part of the branch. `unknown`: no pass has seen it yet.
+   */
+  state: 'serving' | 'waiting' | 'blocked' | 'failed' | 'superseded' | 'lost' | 'unknown';
+  /**
+   * Sentence for people.
+   */
+  message: string;
+  /**
+   * Revision that is applied; null before the first one.
+   */
+  serving_revision: string | null;
+  /**
+   * Processes that take deliveries and were heard of in the last 15 seconds.
+   */
+  replicas: {
+    /**
+     * Host, process and a random part.
+     */
+    name: string;
+    /**
+     * When it was heard of last.
+     */
+    seen_at: string;
+    /**
+     * Whether it has loaded what is applied in this factory.
+     */
+    serving: boolean;
+    [k: string]: unknown;
+  }[];
+  /**
+   * The pass that judged it, with its problems; null where none has.
+   */
+  sync: Sync | null;
+  [k: string]: unknown;
+}
+/**
+ * One pass that brought something new.
+ */
+export interface Sync {
+  /**
+   * UUIDv7 of the pass.
+   */
+  id: string;
+  /**
+   * What asked for it.
+   */
+  triggers: ('start' | 'timer' | 'watcher' | 'api' | 'secret' | 'push' | 'approval')[];
+  /**
+   * When it began.
+   */
+  started_at: string;
+  /**
+   * When it ended.
+   */
+  finished_at: string;
+  /**
+   * `applied`: the tree is what serves. `blocked`: people must act. `failed`: tried again by itself.
+   */
+  ending: 'applied' | 'blocked' | 'failed';
+  /**
+   * kebab-case word for programs; null for `applied`.
+   */
+  reason: string | null;
+  /**
+   * Sentence for people; null for `applied`.
+   */
+  message: string | null;
+  /**
+   * Revision that was looked at: `branch@sha1:…`, or `sha256:…` of a directory's files; null when none could be read.
+   */
+  revision: string | null;
+  /**
+   * Problems in the files, in reading order; at most 500.
+   */
+  problems: Diagnostic[];
+  /**
+   * What was applied, in order.
+   */
+  changes: Change[];
+  /**
+   * Deletions that were held back.
+   */
+  held: Change[];
+  /**
+   * Digest that an approval of the held deletions, or of the rewritten history, names; null where none is needed.
+   */
+  plan: string | null;
+  /**
+   * Milliseconds by step; `total_ms` is the whole pass.
+   */
+  timings: {
+    [k: string]: number;
+  };
+  /**
+   * Revision that the branch held before, where its history was rewritten; else null.
+   */
+  rewritten_from: string | null;
+  /**
+   * Commits that came between the revision before and this one, and never applied by themselves.
+   */
+  superseded: number;
+  [k: string]: unknown;
+}
+/**
+ * A problem in a definition file, with the place to look at.
+ */
+export interface Diagnostic {
+  /**
+   * File, relative to the factory's root.
+   */
+  path: string;
+  /**
+   * Line, counted from 1.
+   */
+  line: number;
+  /**
+   * Column, counted from 1 in UTF-16 units.
+   */
+  column: number;
+  /**
+   * Line where the place ends.
+   */
+  end_line?: number;
+  /**
+   * Column behind its last character.
+   */
+  end_column?: number;
+  /**
+   * An error keeps its file from applying; a warning does not.
+   */
+  severity: 'error' | 'warning';
+  /**
+   * kebab-case identifier of the rule.
+   */
+  rule: string;
+  /**
+   * Published code of the rule: `FF_…`.
+   */
+  code: string;
+  /**
+   * What was found, what was expected, and the way out.
+   */
+  message: string;
+  [k: string]: unknown;
+}
+/**
+ * One step from what is applied to what the files say. Shows names of members, never values.
+ */
+export interface Change {
+  /**
+   * What happens to the object.
+   */
+  action: 'create' | 'update' | 'delete';
+  /**
+   * Kind of object.
+   */
+  kind: 'factory' | 'environment' | 'skill' | 'webhook' | 'automation';
+  /**
+   * Name inside the factory; empty for the factory itself.
+   */
+  slug: string;
+  /**
+   * Identifier that the object has or will have.
+   */
+  uid: string;
+  /**
+   * File that decides it.
+   */
+  path: string;
+  /**
+   * Of an update: members of the definition that differ, as the file spells them; else empty.
+   */
+  changes: string[];
+  /**
+   * Of a create: file of the deleted object with the very same definition.
+   */
+  renamed_from?: string;
+  /**
+   * Of a pass: the secret whose new version the webhook took over.
+   */
+  secret_name?: string;
+  /**
+   * That version; null when the secret is gone and the webhook refuses everything.
+   */
+  secret_version?: number | null;
+  /**
+   * Of a plan: where the webhook is or will be delivered to; `{token}` stands for the secret of a url_token webhook.
+   */
+  ingress_url?: string;
+  /**
+   * Of a plan: where the webhook is delivered to now, if that changes with its `authMode`.
+   */
+  ingress_url_before?: string;
+  /**
+   * Of a plan: the secret of a webhook that is made, or that changes its `secretName`. Never its value.
+   */
+  secret?: {
+    /**
+     * What it uses now; null for a new webhook.
+     */
+    before: {
+      /**
+       * Name of the secret.
+       */
+      name: string;
+      /**
+       * How often its value was set; 0: not set, or nothing that this factory may use.
+       */
+      version: number;
+      /**
+       * Equal for equal values within this factory, and good for nothing else; null where none is set.
+       */
+      fingerprint: string | null;
+      [k: string]: unknown;
+    } | null;
+    /**
+     * What it will use.
+     */
+    after: {
+      /**
+       * Name of the secret.
+       */
+      name: string;
+      /**
+       * How often its value was set; 0: not set, or nothing that this factory may use.
+       */
+      version: number;
+      /**
+       * Equal for equal values within this factory, and good for nothing else; null where none is set.
+       */
+      fingerprint: string | null;
+      [k: string]: unknown;
+    } | null;
+    [k: string]: unknown;
+  };
+  /**
+   * Of a plan: use that was made of the object within the last days, counted by the times that IDs name. Of a webhook: its deliveries and the runs that they started. Of an automation: deliveries to the webhooks that it selects now or will, and its runs. Of an environment or skill: runs of the factory that named it; a skill that is named by its repository is not told. Of the factory: everything.
+   */
+  traffic?: {
+    /**
+     * Days that are counted.
+     */
+    days: 7;
+    /**
+     * Entries of the delivery log; null for environments and skills.
+     */
+    deliveries: number | null;
+    /**
+     * Deliveries of these that were accepted; null for environments and skills.
+     */
+    accepted: number | null;
+    /**
+     * Runs that were created.
+     */
+    runs: number;
+    /**
+     * Runs of these that ended as FAILED or ERROR.
+     */
+    failed_runs: number;
+    /**
+     * The newest of the deliveries; null without any.
+     */
+    last_delivery_at: string | null;
+    /**
+     * When the newest of the runs was created; null without any.
+     */
+    last_run_at: string | null;
+    [k: string]: unknown;
+  };
+  /**
+   * Of a plan: the newest accepted deliveries that are stored, 50 at most, asked again. Of an automation whose triggers or `enabled` change, or that comes or goes: those of all webhooks that it selects, on either side; whether it would start. Of a webhook that is enabled, disabled, made or deleted: its own; whether anything would start.
+   */
+  replay?: {
+    /**
+     * Deliveries that were asked.
+     */
+    deliveries: number;
+    /**
+     * How many of them start something as it is now.
+     */
+    before: number;
+    /**
+     * How many of them would start something once this is applied.
+     */
+    after: number;
+    /**
+     * Log entries that start nothing now and would: the newest 5.
+     */
+    starts: string[];
+    /**
+     * Log entries that start something now and would not: the newest 5.
+     */
+    stops: string[];
+    /**
+     * Deliveries whose stored payload cannot be read; they count as starting nothing.
+     */
+    unreadable: number;
+    /**
+     * Filters, now and then, that cannot be used; they match nothing.
+     */
+    filters_unreadable: number;
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}

@@ -1,0 +1,55 @@
+/** Whether a tip may be used after the one that was accepted before, and what it brings. contract 9; reference: force push. */
+import { blockedByRewrite, type Ending } from './endings.ts';
+import { rewriteDigest } from './guard.ts';
+import type { Rewrite, SyncPolicy } from './sync-policy.ts';
+
+/** A tip as its source tells it. */
+export interface Tip {
+  revision: string;
+  /** How it follows on the accepted one; absent where nothing is known of that. */
+  history?: { commits: readonly string[]; lost: readonly string[]; rewrittenFrom?: string };
+}
+
+export interface AcceptanceGround {
+  factorySlug: string;
+  /** Revision that was accepted last. */
+  accepted?: string;
+  policy: SyncPolicy;
+  approvedDigests: ReadonlySet<string>;
+  nowMs: number;
+}
+
+/** What an accepted tip brings. */
+export interface Brought {
+  commits: readonly string[];
+  lost: readonly string[];
+  /** Nothing that came before is held unless it is named in `commits`. */
+  anew: boolean;
+  /** Commits that came between and never applied by themselves. */
+  superseded: number;
+  /** Set where the history was rewritten. */
+  rewrite?: Rewrite;
+}
+
+/** `brought` is absent when the tip was accepted before. */
+export type Acceptance = { ok: true; brought?: Brought } | { ok: false; from: string; ending: Ending };
+
+/** Decides on a tip by its history alone. What is not known to descend does not, where the policy asks. Pure. */
+export function acceptanceOf({ revision, history }: Tip, { factorySlug, accepted, policy, approvedDigests, nowMs }: AcceptanceGround): Acceptance {
+  if (revision === accepted) return { ok: true };
+  const isSameBranch = accepted !== undefined && branchOf(accepted) === branchOf(revision);
+  const from = history?.rewrittenFrom ?? (policy.fastForwardOnly === true && (history === undefined || !isSameBranch) ? accepted : undefined);
+  if (from !== undefined && policy.fastForwardOnly === true) {
+    const digest = rewriteDigest({ factorySlug, from, to: revision });
+    if (!approvedDigests.has(digest)) return { ok: false, from, ending: blockedByRewrite(from, revision, digest) };
+  }
+  const { commits = [], lost = [] } = history ?? {};
+  const superseded = isSameBranch ? Math.max(0, commits.length - 1) : 0;
+  return { ok: true, brought: { commits, lost, anew: history === undefined || !isSameBranch, superseded, ...(from === undefined ? {} : { rewrite: { from, to: revision, atMs: nowMs } }) } };
+}
+
+/** Branch of `branch@sha1:…`; of a directory, which has none, the empty text. */
+function branchOf(revision: string): string {
+  const at = revision.lastIndexOf('@');
+  return at < 0 ? '' : revision.slice(0, at);
+}

@@ -1,0 +1,53 @@
+/** How figures of a benchmark are put together and shown: medians, the 99th of a hundred, and lines with a counterpart beside them. */
+import { cpus, loadavg, totalmem } from 'node:os';
+
+/** One measured thing beside what it is compared with. */
+export interface Figure {
+  what: string;
+  unit: string;
+  median: number;
+  p99: number;
+  count: number;
+  beside?: { what: string; median: number; p99: number };
+  /** Median over the counterpart's median, and the most that it may be. */
+  ratio?: number;
+  aim?: number;
+}
+
+/** A figure of many measurements; `beside`: those of the counterpart, made in turn with them. */
+export function figureOf(what: string, measured: readonly number[], beside?: { what: string; measured: readonly number[] }, aim?: number, unit = 'ms'): Figure {
+  const median = at(measured, 0.5);
+  const figure = { what, unit, median, p99: at(measured, 0.99), count: measured.length };
+  if (beside === undefined) return figure;
+  const other = { what: beside.what, median: at(beside.measured, 0.5), p99: at(beside.measured, 0.99) };
+  return { ...figure, beside: other, ratio: median / other.median, aim };
+}
+
+function at(measured: readonly number[], share: number): number {
+  const sorted = measured.toSorted((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** One line of the table. */
+export function lineOf({ what, unit, median, p99, count, beside, ratio, aim }: Figure): string {
+  const own = `${what.padEnd(58)}${number(median)} ${number(p99)} ${unit.padEnd(4)} n=${String(count).padEnd(5)}`;
+  if (beside === undefined) return own;
+  const verdict = aim === undefined ? '' : ` (aim ${aim}: ${(ratio ?? 0) <= aim ? 'met' : 'MISSED'})`;
+  return `${own} ${beside.what}: ${number(beside.median).trim()} / ${number(beside.p99).trim()}   ratio ${(ratio ?? 0).toFixed(2)}${verdict}`;
+}
+
+/** The machine that figures belong to. */
+export function machine(): Record<string, unknown> {
+  return { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, memory_gib: Math.round(totalmem() / 2 ** 30), node: process.version, load_before: Number((loadavg()[0] ?? 0).toFixed(1)) };
+}
+
+/** Milliseconds that some work takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedAtMs = performance.now();
+  await work();
+  return performance.now() - startedAtMs;
+}
+
+function number(value: number): string {
+  return (value >= 100 ? value.toFixed(0) : value.toFixed(1)).padStart(8);
+}

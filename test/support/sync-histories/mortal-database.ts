@@ -1,0 +1,82 @@
+/** A database as a process has it that may die, stumble or stand still at any of its calls. Everything else that a pass asks counts as a call too. */
+import type { Database } from '../../../apps/server/store/database.ts';
+import { StoreFault } from '../../../apps/server/store/faults.ts';
+
+export type Accident = 'dies' | 'hiccup' | 'stands';
+
+/** Thrown out of a process that is dead: nothing of it reaches the database any more. */
+export class Died extends Error {}
+
+/** Counts the calls of one process, and does to one of them what it was told. */
+export class Fate {
+  calls = 0;
+  dead = false;
+  private accident: { kind: Accident; at: number } | undefined;
+  private standing: { began: () => void; go: Promise<void> } | undefined;
+
+  /** Lets the call that comes after `at` further ones meet an accident. */
+  arrange(kind: 'dies' | 'hiccup', at: number): void {
+    [this.calls, this.accident] = [0, { kind, at }];
+  }
+
+  /** The same, standing still: resolves `stands` there, and goes on after `go`. */
+  arrangeStand(at: number): { stands: Promise<void>; go: () => void } {
+    [this.calls, this.accident] = [0, { kind: 'stands', at }];
+    let go: () => void = () => undefined;
+    let began: () => void = () => undefined;
+    const stands = new Promise<void>((resolve) => (began = resolve));
+    this.standing = { began, go: new Promise((resolve) => (go = resolve)) };
+    return { stands, go };
+  }
+
+  clear(): void {
+    this.accident = undefined;
+  }
+
+  /** One call: it can meet its accident before it is done, or after, when nobody hears of it any more. */
+  async call<T>(work: () => Promise<T>): Promise<T> {
+    await this.pass();
+    const answer = await work();
+    await this.pass();
+    return answer;
+  }
+
+  /** A call that cannot wait. */
+  look(): void {
+    if (this.dead) throw new Died();
+  }
+
+  private async pass(): Promise<void> {
+    if (this.dead) throw new Died();
+    this.calls += 1;
+    if (this.accident === undefined || this.calls <= this.accident.at) return;
+    const { kind } = this.accident;
+    this.accident = undefined;
+    if (kind === 'hiccup') throw new StoreFault('unavailable', 'hiccup');
+    if (kind === 'dies') {
+      this.dead = true;
+      throw new Died();
+    }
+    this.standing?.began();
+    await this.standing?.go;
+  }
+}
+
+/** The same database, through the fate of one process. */
+export function mortal(database: Database, fate: Fate): Database {
+  const source = new Proxy(database.source, {
+    get(target, name) {
+      if (name === 'getRepository') fate.look();
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value as (...given: unknown[]) => unknown).bind(target) : value;
+    },
+  });
+  return {
+    dialect: database.dialect,
+    source,
+    run: (body) => fate.call(() => database.run(body)),
+    read: (body) => fate.call(() => database.read(body)),
+    longRead: (body) => fate.call(() => database.longRead(body)),
+    close: () => Promise.resolve(),
+  };
+}

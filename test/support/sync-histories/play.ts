@@ -1,0 +1,326 @@
+/** Plays a random history on a real factory, beside a twin that meets no accident, and looks after every pass whether the invariants hold. */
+import { checkBindings, checkCommitted, checkDeletions, checkExactly, checkMoves, checkServed, checkUids, isSound, modeOf, needsApproval, same, type Passed } from './invariants.ts';
+import { essenceOf, withoutLooking, type Look } from './looks.ts';
+import { HistoryRepository } from './repository.ts';
+import { SECRET_NAMES, type History, type Manner, type Step } from './steps.ts';
+import type { HistoryFile, HistoryTree } from './trees.ts';
+import { HistoryWorld, markerOf, SECRET_MARKER, type Ground, type Replica } from './world.ts';
+
+/** Milliseconds between two steps: every time is another one. */
+const STEP_MS = 1_000;
+/** Longer than any lease. */
+const LEASE_OVER_MS = 31_000;
+
+/** What came of many histories: proof that they were not all quiet. */
+export interface Tally {
+  passes: number;
+  applied: number;
+  blocked: number;
+  failed: number;
+  deletions: number;
+  deaths: number;
+  takeovers: number;
+}
+
+export const newTally = (): Tally => ({ passes: 0, applied: 0, blocked: 0, failed: 0, deletions: 0, deaths: 0, takeovers: 0 });
+
+export interface Arena {
+  real: Ground;
+  twin: Ground;
+  tally: Tally;
+}
+
+/** Throws with the invariant that does not hold. */
+export async function play(history: History, arena: Arena): Promise<void> {
+  await new Game(history, arena).play();
+}
+
+class Game {
+  private readonly history: History;
+  private readonly arena: Arena;
+  private readonly repository: HistoryRepository;
+  private readonly real: HistoryWorld;
+  /** Only where an accident may tell the two apart. */
+  private readonly twin: HistoryWorld | undefined;
+  private readonly uids = new Map<string, string>();
+  /** Secrets that are there: name → its version, and whether it is granted. */
+  private readonly secrets = new Map(SECRET_NAMES.map((name) => [name, { version: 1, granted: true }]));
+  private readonly guarded = new Set<string>();
+  private rotations = 0;
+
+  constructor(history: History, arena: Arena) {
+    this.history = history;
+    this.arena = arena;
+    this.repository = new HistoryRepository(history.webhooks, history.automations, history.applyMode);
+    const hasAccidents = history.steps.some(({ next }) => ['dies', 'hiccup', 'stale'].includes(next.pass));
+    this.real = new HistoryWorld(arena.real, this.repository);
+    this.twin = hasAccidents ? new HistoryWorld(arena.twin, this.repository) : undefined;
+  }
+
+  async play(): Promise<void> {
+    this.passTime(STEP_MS);
+    for (const world of this.worlds()) await world.begin(this.history.fastForwardOnly);
+    await this.quiet(0);
+    for (const step of this.history.steps) {
+      this.passTime(STEP_MS);
+      await this.act(step);
+      await this.pass(step.next);
+    }
+    this.repository.outage = undefined;
+    await this.quiet(0);
+    await this.checkSecrecy();
+  }
+
+  private worlds(): HistoryWorld[] {
+    return this.twin === undefined ? [this.real] : [this.real, this.twin];
+  }
+
+  private passTime(ms: number): void {
+    for (const ground of [this.arena.real, this.arena.twin]) ground.clock.nowMs += ms;
+  }
+
+  // ---- what people and forges do ----
+
+  private async act(step: Step): Promise<void> {
+    switch (step.do) {
+      case 'commit':
+        return this.repository.commit(step.edits, step.forced);
+      case 'outage':
+        return this.repository.begin(step.kind);
+      case 'back':
+        return void (this.repository.outage = undefined);
+      case 'wait':
+        return this.passTime(step.ms);
+      case 'approve':
+        return this.approve(step.real);
+      case 'suspend':
+      case 'resume':
+        for (const world of this.worlds()) await world.stores.factories.setSuspended((await world.look()).factory['uid'] as string, step.do === 'suspend');
+        return;
+      case 'nothing':
+        return;
+      default:
+        return this.changeSecret(step.do, SECRET_NAMES[step.secret % SECRET_NAMES.length] as string);
+    }
+  }
+
+  private async approve(real: boolean): Promise<void> {
+    const digest = real ? (await this.real.look()).condition.heldDigest : `sha256:${'0'.repeat(64)}`;
+    if (digest !== undefined) for (const world of this.worlds()) await world.approve(digest);
+  }
+
+  private async changeSecret(what: 'rotate' | 'withdraw' | 'grant' | 'drop' | 'make', name: string): Promise<void> {
+    const known = this.secrets.get(name as never);
+    if ((known === undefined) !== (what === 'make')) return;
+    this.rotations += 1;
+    const value = markerOf(name, this.rotations);
+    for (const world of this.worlds()) {
+      if (what === 'make') await world.makeSecret(name, value);
+      if (what === 'rotate') await world.rotate(name, value);
+      if (what === 'drop') await world.drop(name);
+      if (what === 'grant' || what === 'withdraw') await world.grant(name, what === 'grant');
+    }
+    if (what === 'drop') this.secrets.delete(name as never);
+    else if (known === undefined) this.secrets.set(name as never, { version: 1, granted: true });
+    else if (what === 'rotate') known.version += 1;
+    else known.granted = what === 'grant';
+  }
+
+  // ---- how the pass goes that follows ----
+
+  private async pass(manner: Manner): Promise<void> {
+    switch (manner.pass) {
+      case 'none':
+        return;
+      case 'quiet':
+        return this.quiet(manner.replica, manner);
+      case 'restart':
+        for (const world of this.worlds()) await world.restart(manner.replica);
+        return this.quiet(manner.replica);
+      case 'dies':
+        return this.dies(manner.replica, manner.at);
+      case 'hiccup':
+        return this.hiccup(manner.replica, manner.at);
+      case 'stale':
+        return this.stale(manner);
+    }
+  }
+
+  /** Nothing disturbs it. Both worlds then are the same. */
+  private async quiet(n: number, how?: Extract<Manner, { pass: 'quiet' }>): Promise<void> {
+    for (const world of this.worlds()) await this.undisturbed(world, n, how);
+    await this.compare();
+  }
+
+  /** The process dies in the middle of passes; the next one is left alone (I10). */
+  private async dies(n: number, at: readonly number[]): Promise<void> {
+    await this.bringBack();
+    for (const call of at) {
+      await this.disturbed(n, (replica) => replica.fate.arrange('dies', call));
+      this.arena.tally.deaths += 1;
+      await this.real.restart(n);
+    }
+    this.passTime(LEASE_OVER_MS);
+    await this.twin?.restart(n);
+    await this.quiet(n);
+  }
+
+  private async hiccup(n: number, at: number): Promise<void> {
+    await this.bringBack();
+    await this.disturbed(n, (replica) => replica.fate.arrange('hiccup', at));
+    this.replica(n).fate.clear();
+    await this.quiet(n);
+  }
+
+  /** It stands still while another replica takes over; when it goes on, it writes nothing (I9). */
+  private async stale({ replica: n, at, newer }: Extract<Manner, { pass: 'stale' }>): Promise<void> {
+    await this.bringBack();
+    const other = 1 - n;
+    const before = await this.real.look();
+    await this.replica(n).poll();
+    const { stands, go } = this.replica(n).fate.arrangeStand(at);
+    const running = this.real.run(n).catch(() => undefined);
+    await Promise.race([stands, running]);
+    const standing = await this.real.look();
+    this.check(before, standing);
+    if (newer && essence(before) === essence(standing)) this.repository.commit([{ edit: 'webhook', name: at, secret: 0, enabled: true }], false);
+    this.passTime(LEASE_OVER_MS);
+    await this.real.endLeases();
+    await this.quiet(other);
+    const taken = await this.real.look();
+    go();
+    await running;
+    this.replica(n).fate.clear();
+    const after = await this.real.look();
+    // Where it stood still before it had a lease, it takes one of its own now.
+    if (after.factory['fence'] === taken.factory['fence']) {
+      this.arena.tally.takeovers += 1;
+      same('I9: a pass that was taken over writes nothing', [after.factory['fence'], withoutLooking(after)], [taken.factory['fence'], withoutLooking(taken)]);
+    }
+    await this.quiet(n);
+  }
+
+  /** A tree that waits can only be judged by a process that has seen it: an accident during an outage is no matter of convergence. */
+  private async bringBack(): Promise<void> {
+    const { factory } = await this.real.look();
+    if (factory['revision_attempted'] !== factory['revision_applied']) this.repository.outage = undefined;
+  }
+
+  private async disturbed(n: number, arrange: (replica: Replica) => void): Promise<void> {
+    const before = await this.real.look();
+    await this.real.ask();
+    await this.replica(n).poll();
+    arrange(this.replica(n));
+    await this.real.run(n).catch(() => undefined);
+    this.check(before, await this.real.look());
+  }
+
+  private replica(n: number): Replica {
+    return this.real.replicas[n] as Replica;
+  }
+
+  /** Runs passes until everything that was asked for is handled. */
+  private async undisturbed(world: HistoryWorld, n: number, how?: Extract<Manner, { pass: 'quiet' }>): Promise<void> {
+    await world.ask();
+    const expected = how?.planned === true ? await world.plan() : undefined;
+    if (how?.askMeanwhile === true) world.meanwhile = async () => void (await world.ask());
+    const result = await this.onePass(world, n);
+    world.meanwhile = undefined;
+    if (expected !== undefined && result.ending.kind !== 'failed' && !(await world.look()).factory['suspended'] && result.ending.reason === expected.ending.reason) {
+      same('I3: a pass does what its plan said', [result.ending.changes, result.ending.held, result.ending.problems], [expected.ending.changes, expected.ending.held, expected.ending.problems]);
+    }
+    const { factory } = await world.look();
+    if (factory['generation_handled'] !== factory['generation_requested']) await this.onePass(world, n);
+    if (how?.again === true) await this.again(world, n);
+  }
+
+  private async onePass(world: HistoryWorld, n: number): ReturnType<Game['resultOf']> {
+    const before = await world.look();
+    const replica = world.replicas[n] as Replica;
+    await replica.poll();
+    const result = await this.resultOf(world, n);
+    const after = await world.look();
+    const passed = this.check(before, after);
+    same('I7: the generation that was handled', [after.factory['generation_handled'], result.generationHandled], [before.factory['generation_requested'], before.factory['generation_requested']]);
+    checkBindings(passed);
+    checkServed(replica.served, after);
+    for (const one of world.replicas) {
+      await one.poll();
+      checkServed(one.served, after);
+    }
+    same('I6: recorded as applied before it was served', world.unserved, []);
+    this.checkProgress(passed);
+    this.count(result, before, after);
+    return result;
+  }
+
+  private async resultOf(world: HistoryWorld, n: number) {
+    const result = await world.run(n);
+    if (result === undefined) throw new Error('a pass was not begun although nobody held the factory');
+    return result;
+  }
+
+  /** I4: the second time, nothing changes. */
+  private async again(world: HistoryWorld, n: number): Promise<void> {
+    const before = await world.look();
+    const isFailing = before.condition.ending === 'failed';
+    await this.resultOf(world, n);
+    const ignored = isFailing ? ['failures', 'condition'] : [];
+    same('I4: applying twice', withoutLooking(await world.look(), ...ignored), withoutLooking(before, ...ignored));
+  }
+
+  private check(before: Look, after: Look): Passed {
+    const { tip } = this.repository;
+    if (needsApproval(before, tip.tree)) this.guarded.add(tip.revision);
+    const passed: Passed = { before, after, approved: this.real.approved, guarded: this.guarded, usable: this.usable(), treeAt: (revision) => this.repository.treeAt(revision) };
+    checkUids(this.uids, after);
+    checkDeletions(passed);
+    checkCommitted(passed);
+    checkMoves(passed, this.repository.outage === undefined ? this.repository.tip.revision : undefined);
+    return passed;
+  }
+
+  /** A tip in which nothing is wrong and nothing needs people is what serves. */
+  private checkProgress({ after }: Passed): void {
+    const { tip, outage } = this.repository;
+    if (outage !== undefined || after.factory['suspended'] === 1 || this.history.fastForwardOnly) return;
+    if (!isClean(tip.tree, this.usable()) || this.guarded.has(tip.revision)) return;
+    same('a clean tip is applied', [after.factory['revision_applied'], after.condition.ending], [tip.revision, 'applied']);
+    checkExactly(after, tip.tree);
+  }
+
+  private usable(): Map<string, number> {
+    return new Map([...this.secrets].flatMap(([name, { version, granted }]) => (granted ? [[name as string, version]] : [])));
+  }
+
+  /** I10, and that the same history makes the same (I3). */
+  private async compare(): Promise<void> {
+    if (this.twin === undefined) return;
+    same('I10: what an accident left is what none would have', essenceOf(await this.real.look()), essenceOf(await this.twin.look()));
+  }
+
+  /** I8: a value is where values are kept, and nowhere else. */
+  private async checkSecrecy(): Promise<void> {
+    for (const world of this.worlds()) {
+      const { tables } = await world.look();
+      const kept = [...tables].filter(([table]) => table !== 'secret_value').map(([table, found]) => [table, JSON.stringify(found)] as const);
+      const leaks = [...kept, ['the log', world.reported.join('\n')] as const].filter(([, text]) => text.includes(SECRET_MARKER) || text.includes(Buffer.from(SECRET_MARKER).toString('base64').slice(0, 20)));
+      same('I8: where the value of a secret stands', leaks, []);
+    }
+  }
+
+  private count({ ending }: Awaited<ReturnType<Game['resultOf']>>, before: Look, after: Look): void {
+    const { tally } = this.arena;
+    tally.passes += 1;
+    tally[ending.kind] += 1;
+    tally.deletions += [...before.live.keys()].filter((key) => !after.live.has(key)).length;
+  }
+}
+
+function essence(look: Look): string {
+  return JSON.stringify({ ...essenceOf(look), mode: modeOf(look) });
+}
+
+function isClean(tree: HistoryTree, usable: ReadonlyMap<string, number>): boolean {
+  return tree.size > 0 && [...tree.values()].every((file: HistoryFile) => isSound(file, tree, usable)); // without any definition file it is no factory
+}
