@@ -14,7 +14,7 @@ export type { WebhookFile } from './generated/webhook.ts';
 export { findJsonFault } from './json-text.ts';
 export type { TextPlace } from './json-text.ts';
 export { escapeSegment, labelOf, unescapeSegment } from './pointers.ts';
-export { API_SCHEMAS } from './generated/registry.ts';
+export { API_SCHEMAS } from './interface.ts';
 export { componentOf, operationOf, OPERATIONS } from './operations.ts';
 export type { Operation, OperationAnswer, OperationGroup, OperationParameter } from './operations.ts';
 export { openApiDocument } from './openapi.ts';

@@ -1,5 +1,5 @@
 /** The interface as one OpenAPI 3.1 document, assembled from its operations and components: nothing is written twice. contract 3, 4. */
-import { API_SCHEMAS } from './generated/registry.ts';
+import { API_SCHEMAS } from './interface.ts';
 import { componentOf, OPERATIONS, type Operation, type OperationAnswer, type OperationParameter } from './operations.ts';
 import { PROBLEM_ANSWERS, problemStatusesOf, takesIdempotencyKey } from './problem-answers.ts';
 

@@ -1,7 +1,7 @@
 /** Query strings by the parameters that an operation declares: repeated keys are arrays and nothing else, `name[key]=value` are maps, unknown names are ignored. contract 3 (List). */
 import type { SchemaError, Wording } from './errors.ts';
 import { operationOf, type OperationParameter } from './operations.ts';
-import { API_SCHEMAS } from './generated/registry.ts';
+import { API_SCHEMAS } from './interface.ts';
 import { escapeSegment, unescapeSegment } from './pointers.ts';
 import { compileSchema, type Checked, type SchemaCheck } from './validators.ts';
 

@@ -12,33 +12,18 @@ export async function generateTypes(root: string): Promise<Map<string, string>> 
     const name = relative(join(root, 'schemas'), file).replace(/\.schema\.json$/, '');
     generated.set(`libs/contracts/generated/${name}.ts`, await typesOf(root, file));
   }
-  generated.set('libs/contracts/generated/registry.ts', await registry(root));
+  generated.set('libs/contracts/generated/interface.json', await interfaceDocument(root));
   return generated;
 }
 
-/** Every component and every group of operations under its file name; JSON is imported by name only, so that a build holds it. */
-async function registry(root: string): Promise<string> {
+/** Every component by its file name, and every group of operations: one module to load instead of a hundred, a line each. */
+async function interfaceDocument(root: string): Promise<string> {
   const schemas = (await readdir(join(root, 'schemas/api'))).filter((file) => file.endsWith('.schema.json')).sort();
   const groups = (await readdir(join(root, 'schemas/operations'))).filter((file) => file.endsWith('.json')).sort();
-  const imported = [...schemas.map((file) => `api/${file}`), ...groups.map((file) => `operations/${file}`)];
-  return [
-    BANNER,
-    ...imported.map((file) => `import ${identifierOf(file)} from '../../../schemas/${file}' with { type: 'json' };`),
-    '',
-    '/** Components of the HTTP interface by file name. */',
-    'export const API_SCHEMAS: Readonly<Record<string, object>> = {',
-    ...schemas.map((file) => `  '${file}': ${identifierOf(`api/${file}`)},`),
-    '};',
-    '',
-    'export const OPERATION_GROUPS: readonly unknown[] = [',
-    ...groups.map((file) => `  ${identifierOf(`operations/${file}`)},`),
-    '];',
-    '',
-  ].join('\n');
-}
-
-function identifierOf(file: string): string {
-  return file.replace(/(\.schema)?\.json$/, '').replace(/[^a-z]+([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const contentOf = async (path: string): Promise<string> => JSON.stringify(JSON.parse(await readFile(join(root, 'schemas', path), 'utf8')));
+  const named = await Promise.all(schemas.map(async (file) => `${JSON.stringify(file)}: ${await contentOf(`api/${file}`)}`));
+  const operations = await Promise.all(groups.map((file) => contentOf(`operations/${file}`)));
+  return `{\n"schemas": {\n${named.join(',\n')}\n},\n"operations": [\n${operations.join(',\n')}\n]\n}\n`;
 }
 
 async function schemaFiles(folder: string): Promise<string[]> {
