@@ -29,6 +29,8 @@ const tasks = {
   'test:faults': (args) =>
     jest(['test/faults', 'test/flows/sync-outages', 'apps/server/sync/sources/git.spec', ...args, ALL], {
       CRASH_RUNS: process.env.CRASH_RUNS ?? '200', CRASH_SEED: process.env.CRASH_SEED ?? String(Date.now() % 1_000_000),
+      // Random histories of reconciling; SYNC_SEED repeats them.
+      SYNC_HISTORIES: process.env.SYNC_HISTORIES ?? '2000', SYNC_SEED: process.env.SYNC_SEED ?? String(Date.now() % 1_000_000),
     }),
   // A run prints its seed: FUZZ_SEED repeats it.
   fuzz: (args) => jest(['test/fuzz', ...args, ALL], { FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES ?? '50', FUZZ_SEED: process.env.FUZZ_SEED ?? String(Date.now() % 1_000_000) }),
