@@ -37,6 +37,7 @@ async function typesOf(root: string, file: string): Promise<string> {
     cwd: join(root, 'schemas', relative(join(root, 'schemas'), join(file, '..')), '/'),
     bannerComment: BANNER,
     additionalProperties: true,
+    ignoreMinAndMaxItems: true, // a list of at most twenty would be a type of twenty-one tuples
     unreachableDefinitions: false,
     style: { singleQuote: true, printWidth: 140 },
   });

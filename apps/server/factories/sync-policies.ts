@@ -8,9 +8,9 @@ import { membersOf } from '../http/members.ts';
 /** What the API shows of a policy; the keys in it are public ones. */
 export function toSyncPolicyItem({ verifyCommits, fastForwardOnly, windows }: SyncPolicy): SyncPolicyItem {
   return {
-    ...(verifyCommits === undefined ? {} : { verify_commits: { keys: [...verifyCommits.keys] as [string, ...string[]] } }),
+    ...(verifyCommits === undefined ? {} : { verify_commits: { keys: [...verifyCommits.keys] } }),
     ...(fastForwardOnly === undefined ? {} : { fast_forward_only: fastForwardOnly }),
-    ...(windows === undefined ? {} : { windows: windows.map(({ kind, schedule, durationMinutes }) => ({ kind, schedule, duration_minutes: durationMinutes })) as SyncPolicyItem['windows'] }),
+    ...(windows === undefined ? {} : { windows: windows.map(({ kind, schedule, durationMinutes }) => ({ kind, schedule, duration_minutes: durationMinutes })) }),
   };
 }
 

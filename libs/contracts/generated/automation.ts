@@ -9,12 +9,6 @@ export type Trigger = {
    */
   provider: string;
   [k: string]: unknown;
-} & {
-  /**
-   * webhook or schedule.
-   */
-  provider: string;
-  [k: string]: unknown;
 };
 /**
  * Managed secrets that the run receives as environment variables, by name.
@@ -46,7 +40,7 @@ export interface AutomationFrontMatter {
    * @minItems 1
    * @maxItems 50
    */
-  triggers: [Trigger, ...Trigger[]];
+  triggers: Trigger[];
   /**
    * Language model, by the id the server lists.
    */

@@ -40,7 +40,7 @@ export interface ApiKeyCreate {
    * @minItems 1
    * @maxItems 1000
    */
-  factories?: [string, ...string[]];
+  factories?: string[];
   /**
    * From when on it is refused; in the future. Absent: never, unless `expires_in_days` says otherwise.
    */

@@ -14,34 +14,7 @@ export type AutomationTriggerRequest = {
    * @minItems 1
    * @maxItems 100
    */
-  webhook_uids?: [string, ...string[]];
-  /**
-   * With `webhook`: payload filter that mirrors the delivery’s body; absent: every delivery.
-   */
-  payload?: {
-    [k: string]: unknown;
-  };
-  /**
-   * With `schedule`: label of the schedule.
-   */
-  name?: string;
-  /**
-   * With `schedule`: five cron fields in UTC, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`.
-   */
-  cron?: string;
-  [k: string]: unknown;
-} & {
-  /**
-   * `webhook`: a delivery starts a run. `schedule`: the clock does.
-   */
-  provider: 'webhook' | 'schedule';
-  /**
-   * With `webhook`: UIDs of webhooks of this factory.
-   *
-   * @minItems 1
-   * @maxItems 100
-   */
-  webhook_uids?: [string, ...string[]];
+  webhook_uids?: string[];
   /**
    * With `webhook`: payload filter that mirrors the delivery’s body; absent: every delivery.
    */
@@ -81,7 +54,7 @@ export interface AutomationCreate {
    * @minItems 1
    * @maxItems 50
    */
-  triggers: [AutomationTriggerRequest, ...AutomationTriggerRequest[]];
+  triggers: AutomationTriggerRequest[];
   /**
    * What the agent shall do; not empty.
    */

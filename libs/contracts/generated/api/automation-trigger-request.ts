@@ -14,7 +14,7 @@ export type AutomationTriggerRequest = {
    * @minItems 1
    * @maxItems 100
    */
-  webhook_uids?: [string, ...string[]];
+  webhook_uids?: string[];
   /**
    * With `webhook`: payload filter that mirrors the delivery’s body; absent: every delivery.
    */

@@ -24,13 +24,7 @@ export interface FactoryDispatchRequest {
    *
    * @maxItems 5
    */
-  attachments?:
-    | []
-    | [Attachment]
-    | [Attachment, Attachment]
-    | [Attachment, Attachment, Attachment]
-    | [Attachment, Attachment, Attachment, Attachment]
-    | [Attachment, Attachment, Attachment, Attachment, Attachment];
+  attachments?: Attachment[];
   /**
    * Reference of the ticket that the run is about; at most 256 bytes, kept as metadata.
    */

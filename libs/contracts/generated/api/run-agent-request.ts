@@ -41,25 +41,13 @@ export interface RunAgentRequest {
    *
    * @maxItems 5
    */
-  attachments?:
-    | []
-    | [Attachment]
-    | [Attachment, Attachment]
-    | [Attachment, Attachment, Attachment]
-    | [Attachment, Attachment, Attachment, Attachment]
-    | [Attachment, Attachment, Attachment, Attachment, Attachment];
+  attachments?: Attachment[];
   /**
    * Images for the agent, the older form of attachments.
    *
    * @maxItems 5
    */
-  images?:
-    | []
-    | [ImageAttachment]
-    | [ImageAttachment, ImageAttachment]
-    | [ImageAttachment, ImageAttachment, ImageAttachment]
-    | [ImageAttachment, ImageAttachment, ImageAttachment, ImageAttachment]
-    | [ImageAttachment, ImageAttachment, ImageAttachment, ImageAttachment, ImageAttachment];
+  images?: ImageAttachment[];
   mode?: RunMode;
   /**
    * Whether somebody will watch and answer: what the agent asks permission for is then put to people while the run is BLOCKED, instead of being allowed. Handed to a command in the variable MILLWRIGHT_INTERACTIVE.

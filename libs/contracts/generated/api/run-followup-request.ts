@@ -19,13 +19,7 @@ export interface RunFollowupRequest {
    *
    * @maxItems 5
    */
-  attachments?:
-    | []
-    | [Attachment]
-    | [Attachment, Attachment]
-    | [Attachment, Attachment, Attachment]
-    | [Attachment, Attachment, Attachment, Attachment]
-    | [Attachment, Attachment, Attachment, Attachment, Attachment];
+  attachments?: Attachment[];
   [k: string]: unknown;
 }
 /**

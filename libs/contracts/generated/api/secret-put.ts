@@ -21,17 +21,7 @@ export interface SecretPut {
      *
      * @maxItems 4
      */
-    uses?:
-      | []
-      | ['webhook' | 'run' | 'git' | 'forge']
-      | ['webhook' | 'run' | 'git' | 'forge', 'webhook' | 'run' | 'git' | 'forge']
-      | ['webhook' | 'run' | 'git' | 'forge', 'webhook' | 'run' | 'git' | 'forge', 'webhook' | 'run' | 'git' | 'forge']
-      | [
-          'webhook' | 'run' | 'git' | 'forge',
-          'webhook' | 'run' | 'git' | 'forge',
-          'webhook' | 'run' | 'git' | 'forge',
-          'webhook' | 'run' | 'git' | 'forge'
-        ];
+    uses?: ('webhook' | 'run' | 'git' | 'forge')[];
     [k: string]: unknown;
   };
   [k: string]: unknown;
