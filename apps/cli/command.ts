@@ -61,7 +61,14 @@ export interface VerbSpec<Specs extends OptionSpecs> {
 }
 
 /** The arguments cannot be right. The message repeats none of them, because one could be a secret in the wrong place. */
-export class UsageProblem extends Error {}
+export class UsageProblem extends Error {
+  /** An option that there is not. */
+  readonly unknownOption?: string;
+  constructor(message: string, unknownOption?: string, options?: ErrorOptions) {
+    super(message, options);
+    this.unknownOption = unknownOption;
+  }
+}
 
 /** An expected end that is not fine: lines for people and the exit code. */
 export class Failure extends Error {
@@ -86,7 +93,7 @@ export function verb<const Specs extends OptionSpecs>(spec: VerbSpec<Specs>): De
       io.stdout.write(helpOf(spec, synopsis));
       return EXIT.ok;
     } catch (cause) {
-      return explain(cause, spec.name, synopsis, io);
+      return explain(cause, { name: spec.name, synopsis, hint: await hintFor(cause, spec.options) }, io);
     }
   };
   return Object.assign(run, { synopsis, summary: spec.summary });
@@ -127,24 +134,32 @@ function parse(options: OptionSpecs, argv: string[]): { values: Record<string, u
   try {
     return parseArgs({ args: argv, options: { ...options, ...HELP }, allowPositionals: true, strict: true });
   } catch (cause) {
-    throw new UsageProblem(parseProblem(cause), { cause });
+    throw parseProblem(cause);
   }
 }
 
 /** node's message names the option and never its value; an option that looks like no option is not repeated either. */
-function parseProblem(cause: unknown): string {
+function parseProblem(cause: unknown): UsageProblem {
   const { code, message } = cause as { code?: string; message?: string };
   const option = /^(?:Unknown option|Option) '(?:-\w, )?(-{1,2}[a-z][a-z-]{0,20})(?: <value>)?'/.exec(message ?? '')?.[1];
-  if (option === undefined) return 'an option cannot be read';
-  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `there is no option ${option}`;
-  if (message?.includes('does not take an argument') === true) return `${option} takes no value`;
-  return `${option} needs a value; write ${option}=VALUE when it starts with a dash`;
+  const problem = (words: string, unknownOption?: string): UsageProblem => new UsageProblem(words, unknownOption, { cause });
+  if (option === undefined) return problem('an option cannot be read');
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return problem(`there is no option ${option}`, option);
+  if (message?.includes('does not take an argument') === true) return problem(`${option} takes no value`);
+  return problem(`${option} needs a value; write ${option}=VALUE when it starts with a dash`);
 }
 
-function explain(cause: unknown, name: string, synopsis: string, io: CliIo): number {
+/** The option that was meant. What knows words from each other is loaded only now. */
+async function hintFor(cause: unknown, options: OptionSpecs): Promise<string> {
+  if (!(cause instanceof UsageProblem) || cause.unknownOption === undefined) return '';
+  const { didYouMean } = await import('#definitions');
+  return didYouMean(cause.unknownOption, Object.keys({ ...options, ...HELP }).map((name) => `--${name}`));
+}
+
+function explain(cause: unknown, { name, synopsis, hint }: { name: string; synopsis: string; hint: string }, io: CliIo): number {
   const say = (line: string): void => void io.stderr.write(`${line}\n`);
   if (cause instanceof UsageProblem) {
-    say(`millwright ${name}: ${printable(cause.message)}`);
+    say(`millwright ${name}: ${printable(cause.message + hint)}`);
     say(`usage: ${synopsis}`);
     return EXIT.usage;
   }

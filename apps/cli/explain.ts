@@ -3,7 +3,7 @@ import type { ExplainedAutomation, ExplainedDefinition, ExplainedDelivery, Expla
 import { apiVerb } from './api.ts';
 import { UsageProblem } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { count, toSeconds, type Output } from './output.ts';
+import { count, toSeconds, type Colour, type Output } from './output.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -12,11 +12,11 @@ export const explain = apiVerb({
   name: 'explain',
   arguments: 'ID',
   summary: 'Tells what decided a delivery or a run: commit, file, webhook, automation, trigger, filter; and why others did not fire.',
-  details: ['ID is the ID of a run, or the entry_id of a delivery as `millwright deliveries --format json` prints it.'],
+  details: ['ID is the ID of a run, or that of a delivery in the log, as `millwright deliveries` prints it (ENTRY).'],
   positionals: [1, 1],
   options: {},
   async run({ positionals: [id = ''] }, { api, output }) {
-    if (!UUID.test(id)) throw new UsageProblem('ID must be the ID of a run or the entry_id of a delivery');
+    if (!UUID.test(id)) throw new UsageProblem('ID must be the ID of a run, as `millwright runs` prints it, or the entry_id of a delivery, as `millwright deliveries` prints it (ENTRY)');
     const answer = await api.call<Explanation>('GET', `/explanations/${id.toLowerCase()}`);
     output.result(answer, () => tell(answer, output));
     return EXIT.ok;
@@ -24,84 +24,119 @@ export const explain = apiVerb({
 });
 
 function tell(told: Explanation, output: Output): void {
-  const { run, delivery, automations } = told;
-  if (run !== null) output.line(runSentence(run, told));
-  if (delivery !== null) output.line(deliverySentence(delivery, told));
-  for (const text of delivery === null ? [] : outcomeSentences(delivery)) output.line(`  ${text}`);
+  const { run, delivery, automations, revision } = told;
+  const say = (text: string, depth: number, colour?: Colour): void => folded(text, depth).forEach((line) => output.line(line, colour));
+  for (const [depth, text] of run === null ? [] : runWords(run, told)) say(text, depth);
+  for (const [depth, text] of delivery === null ? [] : deliveryWords(delivery, told)) say(text, depth);
+  if (revision !== null) say(`decided by the definitions of ${revision}`, 1);
   const shown = automations.filter(({ result }) => result !== 'not-selected');
-  tellAutomations(shown, told, output);
-  tellOthers(told, output);
-  for (const text of changesOf(told)) output.line(text, 'yellow');
+  const width = Math.max(0, ...shown.map(({ slug }) => slug.length));
+  for (const automation of shown) {
+    say(`automation ${automation.slug.padEnd(width)}  ${resultWords(automation)}`, 1, automation.result === 'fired' ? 'green' : undefined);
+    for (const text of decidedWords(automation)) say(text, 2);
+  }
+  for (const text of othersWords(told)) say(text, 1);
+  for (const text of changesOf(told)) say(text, 0, 'yellow');
 }
 
-function runSentence({ run_id: id, title, state, created_at: at }: ExplainedRun, told: Explanation): string {
-  return `run ${id} (${title}) is ${state}; it was made at ${toSeconds(at)}${by(told)}`;
+/** A line and how deep it stands below what it belongs to. */
+type Line = readonly [depth: number, text: string];
+
+const INDENT = '  ';
+const COLUMNS = 120;
+
+/** Lines of so many columns, broken behind blanks and commas; what has none stays whole. */
+function folded(text: string, depth: number): string[] {
+  const lines: string[] = [];
+  let line = INDENT.repeat(depth);
+  for (const piece of text.split(/(?<=[ ,])(?! )/)) {
+    const isFull = line.trim() !== '' && (line + piece).trimEnd().length > COLUMNS;
+    if (isFull) lines.push(line.trimEnd());
+    line = isFull ? INDENT.repeat(depth + 2) + piece : line + piece;
+  }
+  return [...lines, line.trimEnd()];
+}
+
+function runWords(run: ExplainedRun, told: Explanation): Line[] {
+  return [[0, `run ${run.run_id} (${run.title}) is ${run.state}`], [1, `made at ${toSeconds(run.created_at)} ${startWords(run, told)}`]];
 }
 
 /** Who or what started a run. */
-function by({ run, delivery, automations, revision, webhook }: Explanation): string {
-  if (run === null) return '';
-  const [automation] = automations.filter(({ run_id: id }) => id === run.run_id);
-  const whose = automation === undefined ? '' : ` of automation ${automation.slug} (${place(automation, revision)})`;
-  if (run.schedule !== null) return ` by the tick of ${toSeconds(run.scheduled_at)} of schedule ${run.schedule.schedule_name ?? run.schedule.cron_schedule ?? run.schedule.schedule_id}${whose}`;
-  if (delivery !== null) return ` by delivery ${delivery.entry_id}${whose}`;
-  if (run.delivery_id !== null) return ` by delivery ${run.delivery_id} of webhook ${webhook?.slug ?? '(gone)'}, which is in the log no more${whose}`;
-  return ` by ${run.creator.display_name} over ${SOURCES[run.source] ?? run.source}; no definition decided it`;
+function startWords(run: ExplainedRun, { delivery, automations, webhook }: Explanation): string {
+  const automation = automations.find(({ run_id: id }) => id === run.run_id)?.slug;
+  const fired = automation === undefined ? '' : `, which fired automation ${automation}`;
+  if (run.schedule !== null) return `by the tick of ${toSeconds(run.scheduled_at)} of schedule ${run.schedule.schedule_name ?? run.schedule.cron_schedule ?? run.schedule.schedule_id}${fired}`;
+  if (delivery !== null) return `by delivery ${delivery.entry_id}${fired}`;
+  if (run.delivery_id !== null) return `by a delivery that is in the log no more, ${run.delivery_id} of webhook ${webhook?.slug ?? '(gone)'}${fired}`;
+  return `by ${run.creator.display_name} over ${SOURCES[run.source] ?? run.source}; no definition decided it`;
 }
 
 const SOURCES: Readonly<Record<string, string>> = { API: 'the API', CLI: 'the command line', WEB_APP: 'the dashboard' };
 
-function deliverySentence({ entry_id: id, received_at: at, outcome, count: times }: ExplainedDelivery, { webhook, revision }: Explanation): string {
-  const where = webhook === null ? 'a webhook that is gone' : `webhook ${webhook.slug} (${place(webhook, revision)})`;
+function deliveryWords(delivery: ExplainedDelivery, { webhook }: Explanation): Line[] {
+  const { entry_id: id, received_at: at, outcome, count: times, delivery_id: identity } = delivery;
   const what = outcome === 'Accepted' ? 'was accepted' : outcome === 'Duplicate' ? 'was a duplicate' : 'was refused';
-  return `delivery ${id} of ${where} ${what} at ${toSeconds(at)}${times > 1 ? `, and stands for ${times}` : ''}`;
+  return [
+    [0, `delivery ${id} ${what} at ${toSeconds(at)}${times > 1 ? `, and stands for ${times}` : ''}`],
+    [1, webhook === null ? 'of a webhook that is gone' : `of webhook ${webhook.slug} (${place(webhook)})`],
+    ...(outcome === 'Accepted' || outcome === 'Duplicate' ? [[1, `identity ${identity}`] as const] : []),
+    ...outcomeWords(delivery).map((text) => [1, text] as const),
+  ];
 }
 
-function outcomeSentences({ outcome, refused_because: reason, duplicate_of: original, delivery_id: identity }: ExplainedDelivery): string[] {
-  if (outcome === 'Accepted') return [`identity ${identity}`];
-  if (outcome === 'Duplicate') return [`identity ${identity}`, original === null ? 'the delivery that it repeats is in the log no more, or has another identity' : `it repeats delivery ${original}; see: millwright explain ${original}`];
+function outcomeWords({ outcome, refused_because: reason, duplicate_of: original }: ExplainedDelivery): string[] {
+  if (outcome === 'Accepted') return [];
+  if (outcome === 'Duplicate') return [original === null ? 'the delivery that it repeats is in the log no more, or has another identity' : `it repeats another; see: millwright explain ${original}`];
   return [`${outcome}${reason === undefined ? '' : `: ${reason}`}`, 'no automation was asked'];
 }
 
-function tellAutomations(automations: readonly ExplainedAutomation[], told: Explanation, output: Output): void {
-  const slugs = automations.map(({ slug }) => slug.length);
-  for (const automation of automations) {
-    output.line(`  automation ${automation.slug.padEnd(Math.max(...slugs))}  ${resultWords(automation)}`, automation.result === 'fired' ? 'green' : undefined);
-    output.line(`    ${place(automation, told.revision)}`);
-    for (const text of triggerWords(automation)) output.line(`    ${text}`);
-  }
-}
-
 const RESULTS: Readonly<Record<Exclude<ExplainedAutomation['result'], 'fired' | 'filter'>, string>> = {
-  disabled: 'did not fire: it was disabled',
-  'not-selected': 'did not fire: none of its triggers names the webhook',
-  'filter-unreadable': 'did not fire: its stored filter cannot be used',
-  busy: 'did not fire: another run of its concurrency group was open',
+  disabled: 'it was disabled',
+  'not-selected': 'none of its triggers names the webhook',
+  'filter-unreadable': 'its stored filter cannot be used',
+  busy: 'another run of its concurrency group was open',
+};
+
+/** What a key of a filter asked for, in words: the values of the payload are nobody's to read here. */
+const OPERATORS: Readonly<Record<NonNullable<ExplainedAutomation['operator']>, string>> = {
+  in: 'is none of the values that its filter asks for (in)',
+  not_in: 'is one of the values that its filter excludes (not_in)',
+  exists: 'is there or is missing, and its filter asks for the opposite (exists)',
+  nested: 'is no object with the members that its filter asks for',
 };
 
 function resultWords({ result, run_id: runId, failed_pointer: pointer, operator }: ExplainedAutomation): string {
   if (result === 'fired') return `fired: run ${runId ?? ''}`;
-  if (result === 'filter') return `did not fire: filter ${pointer === undefined || pointer === '' ? '(the whole body)' : pointer} ${operator ?? ''}`.trimEnd();
-  return RESULTS[result];
+  if (result !== 'filter') return `did not fire: ${RESULTS[result]}`;
+  const where = pointer === undefined || pointer === '' ? 'the whole body' : pointer;
+  return `did not fire: ${where} ${operator === undefined ? 'is not what its filter asks for' : OPERATORS[operator]}`;
 }
 
-/** The trigger as the file has it now. */
-function triggerWords({ trigger }: ExplainedAutomation): string[] {
+/** Its file and the trigger, in one line where that is not too long. */
+function decidedWords(automation: ExplainedAutomation): string[] {
+  const words = [place(automation), ...triggerWords(automation)];
+  const joined = words.join(', ');
+  return joined.length > COLUMNS - 2 * INDENT.length ? words : [joined];
+}
+
+/** The trigger as the file has it now, or had it last. */
+function triggerWords({ trigger, standing }: ExplainedAutomation): string[] {
   if (trigger === null) return [];
-  const now = trigger.as_decided ? '' : ' as it is now, which may not be what decided';
+  const when = standing === 'deleted' ? 'as it was when it was deleted' : 'as it is now';
+  const which = trigger.as_decided ? '' : ` ${when}, which may not be what decided`;
   const text = trigger.provider === 'schedule' ? `schedule ${trigger.cron ?? ''}` : trigger.filter === undefined ? 'every delivery' : `filter ${JSON.stringify(trigger.filter)}`;
-  return [`trigger ${trigger.position}${now}: ${text}`];
+  return [`trigger ${trigger.position}${which}: ${text}`];
 }
 
-/** Automations that do not select the webhook, in one line. */
-function tellOthers({ automations, automations_left_out: leftOut }: Explanation, output: Output): void {
+/** Automations that do not select the webhook. */
+function othersWords({ automations, automations_left_out: leftOut }: Explanation): string[] {
   const others = automations.filter(({ result }) => result === 'not-selected').map(({ slug }) => slug);
-  if (others.length === 0) return;
+  if (others.length === 0) return [];
   const listed = others.length > LISTED_MAX || leftOut > 0 ? `${others.slice(0, LISTED_MAX).join(', ')} … (${count(others.length + leftOut, 'automation')})` : others.join(', ');
-  output.line(`  not selected: ${listed}, whose triggers do not name the webhook`);
+  return [`not selected: ${listed}, whose triggers do not name the webhook`];
 }
 
-/** Names in one line; the JSON has more. */
+/** Names that are listed; the JSON has more. */
 const LISTED_MAX = 20;
 
 /** What is another now than when it decided. */
@@ -110,10 +145,14 @@ function changesOf({ webhook, automations }: Explanation): string[] {
     ...(webhook === null ? [] : [{ ...webhook, kind: 'webhook' }]),
     ...automations.filter(({ result }) => result !== 'not-selected').map((automation) => ({ ...automation, kind: 'automation' })),
   ];
-  return all.flatMap(({ kind, slug, standing, revision, changed_at: at }) => (standing === 'unchanged' ? [] : [`since then ${kind} ${slug} was ${standing}, last at ${toSeconds(at)} by ${revision}`]));
+  return all.flatMap(({ kind, slug, standing, revision, changed_at: at }) => (standing === 'unchanged' ? [] : [`since then ${kind} ${slug} was ${standing}${standing === 'changed' ? ', last' : ''} at ${toSeconds(at)} by ${abbreviated(revision)}`]));
 }
 
-/** File and revision that decided. */
-function place({ file }: ExplainedDefinition, revision: string | null): string {
-  return `${file ?? 'managed over the API'}${revision === null ? '' : ` at ${revision}`}`;
+/** A revision as people tell it from others: the commit that decided stands in full above it. */
+function abbreviated(revision: string): string {
+  return revision.replace(/(?<=sha\d+:)([0-9a-f]{12})[0-9a-f]+$/, '$1');
+}
+
+function place({ file }: ExplainedDefinition): string {
+  return file ?? 'managed over the API';
 }

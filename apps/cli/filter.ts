@@ -24,7 +24,7 @@ const test = verb({
   options: {
     ...SERVER_OPTIONS,
     format: { type: 'string', value: 'text|json', help: 'text for people (default), or one JSON object' },
-    entry: { type: 'string', value: 'ENTRY', help: 'log entry of an accepted delivery, as `millwright deliveries --format json` shows it' },
+    entry: { type: 'string', value: 'ENTRY', help: 'log entry of an accepted delivery, as `millwright deliveries` shows it (ENTRY)' },
     factory: { type: 'string', value: 'FACTORY', help: 'factory of that delivery (default: the only one there is)' },
   },
   async run({ values, positionals: [filterFile = '', payloadFile] }, io) {

@@ -11,7 +11,7 @@ const DEPTH_MAX = 32;
 const ENTRIES_MAX = 200_000;
 
 /** The definition files of a folder. Rejects with the file system's error when the folder or a file cannot be read. */
-export async function readFolder(root: string): Promise<TreeFile[]> {
+async function readFolder(root: string): Promise<TreeFile[]> {
   const files: TreeFile[] = [];
   const waiting: { path: string; depth: number }[] = [{ path: '', depth: 0 }];
   let entryCount = 0;

@@ -80,13 +80,16 @@ factory-files:
       junit: factory-files.xml
 `;
 
+/** What people replace in it. */
+export const PRE_COMMIT_PLACEHOLDERS = { address: 'REPLACE-WITH-THE-ADDRESS-OF-MILLWRIGHT', rev: 'REPLACE-WITH-A-TAG-OR-COMMIT' } as const;
+
 /** What pre-commit reads. It wants an address: people fill in the one of their clone. */
 export const PRE_COMMIT_FILE: StarterFile = {
   path: '.pre-commit-config.yaml',
   text: `repos:
   # Address and a tag or commit of the repository that holds Millwright.
-  - repo: REPLACE-WITH-THE-ADDRESS-OF-MILLWRIGHT
-    rev: REPLACE-WITH-A-TAG-OR-COMMIT
+  - repo: ${PRE_COMMIT_PLACEHOLDERS.address}
+    rev: ${PRE_COMMIT_PLACEHOLDERS.rev}
     hooks:
       - id: millwright-validate
 `,

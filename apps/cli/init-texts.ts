@@ -1,6 +1,6 @@
 /** The starter factory repository, as texts: definitions that validate, their schemas, editor settings, and what people read first. contract 8, 11. */
 import { SCHEMA_DOCUMENTS, type SchemaDocumentName } from '#contracts';
-import { ciFile, PRE_COMMIT_FILE, type CiHost } from './init-ci.ts';
+import { ciFile, PRE_COMMIT_FILE, PRE_COMMIT_PLACEHOLDERS, type CiHost } from './init-ci.ts';
 
 /** A file to write, relative to the repository's root. */
 export interface StarterFile {
@@ -13,8 +13,8 @@ export interface StarterOptions {
   preCommit: boolean;
 }
 
-/** Where the schemas lie. */
-const SCHEMAS = '.millwright/schemas';
+/** Where the schemas lie: not in `.millwright`, which is the data folder of a service that is started here. */
+const SCHEMAS = '.schemas';
 
 /** Every file of the starter, by path. The same options give the same bytes. */
 export function starterFiles({ ci, preCommit }: StarterOptions): StarterFile[] {
@@ -25,7 +25,7 @@ export function starterFiles({ ci, preCommit }: StarterOptions): StarterFile[] {
     { path: '.editorconfig', text: EDITOR_CONFIG },
     { path: '.gitattributes', text: GIT_ATTRIBUTES },
     { path: '.gitignore', text: GIT_IGNORE },
-    { path: 'README.md', text: readme(ci) },
+    { path: 'README.md', text: readme(ci, preCommit) },
     ...(ci === 'none' ? [] : [ciFile(ci)]),
     ...(preCommit ? [PRE_COMMIT_FILE] : []),
   ];
@@ -126,9 +126,8 @@ const GIT_ATTRIBUTES = `* text=auto eol=lf
 /${SCHEMAS}/** linguist-generated
 `;
 
-const GIT_IGNORE = `# A service that is started in this folder keeps its keys and its database here. Only the schemas are committed.
-/.millwright/*
-!/${SCHEMAS}/
+const GIT_IGNORE = `# A service that is started in this folder keeps its keys and its database here: never commit it.
+.millwright/
 *-token.txt
 `;
 
@@ -138,7 +137,14 @@ const CI_WORDS: Readonly<Record<CiHost, string>> = {
   none: '',
 };
 
-function readme(ci: CiHost): string {
+const PRE_COMMIT_WORDS = `
+The hook of \`${PRE_COMMIT_FILE.path}\` checks before each commit. Put the address of the git repository that holds Millwright, and a tag or
+commit of it, in place of \`${PRE_COMMIT_PLACEHOLDERS.address}\` and \`${PRE_COMMIT_PLACEHOLDERS.rev}\`, then install it:
+
+    pre-commit install
+`;
+
+function readme(ci: CiHost, preCommit: boolean): string {
   return `# A factory repository
 
 The service follows this repository and changes itself to match. A file or folder name is the name of what it defines: renaming
@@ -172,9 +178,13 @@ In another terminal, in this folder, give the secret its value, look at the ingr
     echo '{"status": "failed"}' | millwright send URL --scheme token --secret-file builds-token.txt --data -
     millwright deliveries builds
 
-See what an edit would change before it is committed, and why a delivery did what it did:
+A service that was started like this applies an edit as soon as it is saved. Of a factory that follows a branch of a git repository
+(\`--factory URL#branch\`), see what an edit would change before it is pushed:
 
     millwright plan .
+
+See why a delivery did what it did, or why a run was started:
+
     millwright explain ID
-${CI_WORDS[ci]}`;
+${CI_WORDS[ci]}${preCommit ? PRE_COMMIT_WORDS : ''}`;
 }

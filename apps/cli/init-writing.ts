@@ -1,4 +1,4 @@
-/** How the files of a starter get onto the disk: all or none, over nothing, and through no link. */
+/** How the files of a starter get onto the disk: none where any stands in the way, over nothing, and through no link. */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import type { StarterFile } from './init-texts.ts';
 export interface Obstacle {
   path: string;
   /** `exists` is what overwriting would help against. */
-  kind: 'exists' | 'link' | 'folder' | 'no-folder';
+  kind: 'exists' | 'link' | 'folder' | 'no-folder' | 'special';
 }
 
 /** What stands in the way of these files below a folder that may not be there yet, in their order. */
@@ -30,17 +30,19 @@ async function obstacleOf(root: string, path: string): Promise<Obstacle | undefi
     const kind = await kindOf(join(root, place));
     if (kind === undefined) return undefined;
     if (kind === 'link') return { path: place, kind };
-    if (isFile) return { path: place, kind: kind === 'folder' ? 'folder' : 'exists' };
+    if (isFile) return { path: place, kind: kind === 'file' ? 'exists' : kind };
     if (kind !== 'folder') return { path: place, kind: 'no-folder' };
   }
   return undefined;
 }
 
-async function kindOf(place: string): Promise<'file' | 'folder' | 'link' | undefined> {
+/** `special`: neither a file of this folder alone nor a folder: a pipe, a device, a file with a second name elsewhere. */
+async function kindOf(place: string): Promise<'file' | 'folder' | 'link' | 'special' | undefined> {
   try {
     const entry = await lstat(place);
     if (entry.isSymbolicLink()) return 'link';
-    return entry.isDirectory() ? 'folder' : 'file';
+    if (entry.isDirectory()) return 'folder';
+    return entry.isFile() && entry.nlink === 1 ? 'file' : 'special';
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw cause;
@@ -52,7 +54,7 @@ export async function writeFiles(folder: string, files: readonly StarterFile[], 
   await mkdir(folder, { recursive: true });
   // The folder that was named may be a link itself; what lies below it may not.
   const root = await realpath(folder);
-  const how = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | (over ? constants.O_TRUNC : constants.O_EXCL);
+  const how = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK | (over ? constants.O_TRUNC : constants.O_EXCL);
   for (const { path, text } of files) {
     await mkdir(join(root, dirname(path)), { recursive: true });
     const file = await open(join(root, path), how, 0o644);

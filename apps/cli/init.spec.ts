@@ -1,5 +1,6 @@
 /** `millwright init` on real folders: what it writes validates, editors find its schemas, and nothing that was there is touched. contract 8, 11. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -59,9 +60,27 @@ describe('the starter', () => {
     }
   });
 
+  it('keeps what a service keeps here out of the repository, and commits its schemas', async () => {
+    await call(ALL, { cwd: folder });
+    execFileSync('git', ['init', '-q'], { cwd: folder });
+    mkdirSync(join(folder, '.millwright'));
+    for (const file of ['.millwright/master-key', 'builds-token.txt']) writeFileSync(join(folder, file), 'secret');
+    execFileSync('git', ['add', '-A'], { cwd: folder });
+    const committed = execFileSync('git', ['ls-files'], { cwd: folder, encoding: 'utf8' }).trim().split('\n');
+    expect(committed.filter((path) => /^\.millwright|token/.test(path))).toEqual([]);
+    expect(committed).toContain('.schemas/webhook.schema.json');
+  });
+
+  it.each([[['--pre-commit']], [[]]])('with %j tells of the hook what it has, where it is read first', async (options) => {
+    const { err } = await call(['init', ...options], { cwd: folder });
+    for (const text of [err, read('README.md')]) {
+      for (const words of ['pre-commit install', 'REPLACE-WITH-THE-ADDRESS-OF-MILLWRIGHT']) expect(text.includes(words)).toBe(options.length > 0);
+    }
+  });
+
   it('brings the schemas as the command prints them', async () => {
     await call(['init'], { cwd: folder });
-    for (const name of ['factory', 'webhook', 'automation', 'environment', 'agent']) expect(read(`.millwright/schemas/${name}.schema.json`)).toBe((await call(['schema', name])).out);
+    for (const name of ['factory', 'webhook', 'automation', 'environment', 'agent']) expect(read(`.schemas/${name}.schema.json`)).toBe((await call(['schema', name])).out);
   });
 
   it('brings schemas whose references stay inside, because editors follow others differently', () => {
@@ -128,6 +147,21 @@ describe('what is there already', () => {
       expect(readdirSync(outside)).toEqual(['target']);
       expect(readFileSync(join(outside, 'target'), 'utf8')).toBe('mine');
       expect(existsSync(join(folder, 'environments'))).toBe(false);
+    } finally {
+      rmSync(outside, { recursive: true });
+    }
+  });
+
+  it('and has a second name elsewhere, or is a pipe, is not written through', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'outside-'));
+    try {
+      writeFileSync(join(outside, 'target'), 'mine');
+      linkSync(join(outside, 'target'), join(folder, 'README.md'));
+      execFileSync('mkfifo', [join(folder, 'factory.yaml')]);
+      const { code, err } = await call(['init', '--force'], { cwd: folder });
+      expect(code).toBe(1);
+      for (const path of ['README.md', 'factory.yaml']) expect(err).toContain(`${path} is a pipe, a device, or has another name elsewhere`);
+      expect(readFileSync(join(outside, 'target'), 'utf8')).toBe('mine');
     } finally {
       rmSync(outside, { recursive: true });
     }

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { Failure, UsageProblem, verb } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { CI_HOSTS, type CiHost } from './init-ci.ts';
+import { CI_HOSTS, PRE_COMMIT_FILE, PRE_COMMIT_PLACEHOLDERS, type CiHost } from './init-ci.ts';
 import { starterFiles, type StarterFile } from './init-texts.ts';
 import { obstacles, writeFiles, type Obstacle } from './init-writing.ts';
 import { count, Output } from './output.ts';
@@ -27,6 +27,7 @@ export const init = verb({
     await write(root, folder, files, values.force === true);
     for (const { path } of files) output.line(path);
     output.note(`${count(files.length, 'file')} written; README.md says what to do next, first: millwright validate ${folder}`);
+    if (values['pre-commit'] === true) output.note(`before the hook works: put the address and a tag of Millwright's repository into ${PRE_COMMIT_FILE.path} (${Object.values(PRE_COMMIT_PLACEHOLDERS).join(', ')}), then: pre-commit install`);
     return EXIT.ok;
   },
 });
@@ -50,7 +51,7 @@ async function write(root: string, folder: string, files: readonly StarterFile[]
 }
 
 const WORDS: Readonly<Record<Obstacle['kind'], string>> = {
-  exists: 'exists already', link: 'is a symbolic link, and none is followed', folder: 'is a folder, and a file of that name is to be written', 'no-folder': 'is no folder, and files below it are to be written',
+  exists: 'exists already', link: 'is a symbolic link, and none is followed', special: 'is a pipe, a device, or has another name elsewhere, and is not written through', folder: 'is a folder, and a file of that name is to be written', 'no-folder': 'is no folder, and files below it are to be written',
 };
 
 function wordsOf({ path, kind }: Obstacle): string {

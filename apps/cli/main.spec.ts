@@ -47,6 +47,7 @@ describe('a wrong call', () => {
     [['__proto__'], 'there is no such verb'],
     [['hunter2 is my password'], 'there is no such verb'],
     [['help', 'statsu'], 'there is no verb statsu'],
+    [['status', '--fromat', 'json'], 'there is no option --fromat; did you mean "--format"?\nusage: millwright status'],
     [['status', '--colour'], 'there is no option --colour\nusage: millwright status [FACTORY]'],
     [['status', '--format'], '--format needs a value'],
     [['sync', '--no-wait=yes'], '--no-wait takes no value'],

@@ -4,9 +4,9 @@ import type { Change as ChangeItem, Diagnostic } from '#contracts';
 import { isDefinitionPath, type TreeFile, type UnrunCheck } from '#definitions';
 import { detailLines, headlineOf, printPlan, summaryOf, type ChangeDetails, type DetailedChange, type PrintedPlan, type SecretMark } from '#reconcile';
 import { FORMATS, type FormatName } from './formats.ts';
-import type { Output } from './output.ts';
+import { toSeconds, type Output } from './output.ts';
 import { toGithubSummary } from './report-github.ts';
-import { fromWorkingFolder, type Report, type ReportedChange } from './report.ts';
+import { fromWorkingFolder, UNRUN_WORDS, type Report, type ReportedChange } from './report.ts';
 import { toProblem } from './standing.ts';
 
 /** What a plan without a server did not look at. */
@@ -43,6 +43,15 @@ export interface PlanPrinting {
   files: readonly TreeFile[];
 }
 
+/** What each of them would have told. */
+export const UNPLANNED_WORDS: Readonly<Record<UnplannedCheck, string>> = {
+  ...UNRUN_WORDS,
+  traffic: 'what came and ran in the last days',
+  replay: 'what stored deliveries would start',
+  'secret-changes': 'which values guard the webhooks',
+  approvals: 'which deletions are approved already',
+};
+
 /** Prints it to stdout; remarks are the caller's. */
 export async function printPlanned(plan: PrintablePlan, { format, output, folder, cwd, summaryFile, files }: PlanPrinting): Promise<void> {
   if (format === 'json') return output.result(plan, () => undefined);
@@ -75,13 +84,17 @@ function toDetails({ ingress_url: ingressUrl, ingress_url_before: ingressUrlBefo
     secret: secret && { before: toMark(secret.before), after: toMark(secret.after) },
     traffic: traffic && {
       deliveries: traffic.deliveries ?? undefined, accepted: traffic.accepted ?? undefined, runs: traffic.runs, failedRuns: traffic.failed_runs,
-      lastDeliveryAt: traffic.last_delivery_at ?? undefined, lastRunAt: traffic.last_run_at ?? undefined,
+      lastDeliveryAt: timeOf(traffic.last_delivery_at), lastRunAt: timeOf(traffic.last_run_at),
     },
     replay: replay && {
       deliveries: replay.deliveries, before: replay.before, after: replay.after, starts: replay.starts, stops: replay.stops,
-      unreadable: replay.unreadable, filtersUnreadable: replay.filters_unreadable,
+      unreadable: replay.unreadable, filtersUnreadable: replay.filters_unreadable, cut: replay.cut,
     },
   };
+}
+
+function timeOf(at: string | null): string | undefined {
+  return at === null ? undefined : toSeconds(at);
 }
 
 function toMark(mark: NonNullable<ChangeItem['secret']>['after']): SecretMark | undefined {

@@ -36,7 +36,7 @@ const plan = (argv: string[], environment: Record<string, string> = {}): Promise
 
 describe('plan --changed-since', () => {
   it('of nothing changed ends with 0, and says what only a server could tell', async () => {
-    expect(await plan([])).toEqual({ code: 0, out: 'No changes.\n', err: 'not looked at without a server: secrets, secret-values, quota, uids, environments, traffic, replay, secret-changes, approvals\n' });
+    expect(await plan([])).toEqual({ code: 0, out: 'No changes.\n', err: 'not looked at without a server: whether named secrets exist; whether secrets are set and usable; which webhooks are new to the quota; whether webhook UIDs exist; whether undeclared environments exist; what came and ran in the last days; what stored deliveries would start; which values guard the webhooks; which deletions are approved already\n' });
   });
 
   it('shows what the branch changes as a pass would order it, without UIDs, and the same bytes again', async () => {
@@ -49,7 +49,7 @@ describe('plan --changed-since', () => {
       code: 2,
       out: [
         '+ webhook fresh (assigned when it applies) webhooks/fresh.yaml', '+ webhook offers (assigned when it applies) webhooks/offers.yaml: renamed from webhooks/sales.yaml, its UID and URL are new',
-        '~ webhook orders (assigned when it applies) webhooks/orders.yaml: enabled', '- webhook sales (assigned when it applies) webhooks/sales.yaml', '2 to create, 1 to update, 1 to delete.', '',
+        '~ webhook orders webhooks/orders.yaml: enabled', '- webhook sales webhooks/sales.yaml', '2 to create, 1 to update, 1 to delete.', '',
       ].join('\n'),
     });
     expect(await plan([])).toEqual(first);
@@ -69,7 +69,7 @@ describe('plan --changed-since', () => {
   it('holds what the guard would hold, without a digest that approves nothing', async () => {
     rmSync(join(folder, 'f/automations'), { recursive: true });
     const { code, out, err } = await plan([]);
-    expect({ code, out }).toEqual({ code: 4, out: '! automation act (assigned when it applies) automations/act/automation.md: deletion held back\n! automation look (assigned when it applies) automations/look/automation.md: deletion held back\nNo changes. 2 deletions held back.\n' });
+    expect({ code, out }).toEqual({ code: 4, out: '! automation act automations/act/automation.md: deletion held back\n! automation look automations/look/automation.md: deletion held back\n2 deletions held back; nothing else changes.\n' });
     expect(err).toMatch(/^offline: this revision would delete the last automation \(2 of 2\); bring the files back, or approve the deletions where the server holds them\n/);
     expect(await plan(['--format', 'junit'])).toMatchObject({ code: 4, out: expect.stringMatching(/failures="2"[^]*<failure type="plan-held"/) });
     expect((await plan(['--format', 'github'])).out.split('\n').map((line) => line.split('::')[1])).toEqual(['warning file=f/automations/act/automation.md,title=plan-held', 'warning file=f/automations/look/automation.md,title=plan-held', undefined]);
@@ -96,9 +96,10 @@ describe('plan --changed-since', () => {
 
 describe('formats of a plan', () => {
   const HOSTILE = '::error file=x\n|<b>[x](y)\u202e\u001b[2J%0A,"&';
-  const UNKNOWN = { starts: [], stops: [], unreadable: 0, filters_unreadable: 0 };
+  const UNKNOWN = { starts: [], stops: [], unreadable: 0, filters_unreadable: 0, cut: false };
   const made = (): PrintablePlan => ({
-    factory_uid: 'fac_1', revision: 'sha256:0', valid: true, ending: 'applied', reason: null, message: null, problems: [], plan: null, summary: { create: 1, update: 1, delete: 0, held: 0 }, held: [],
+    factory_uid: 'fac_1', revision: 'sha256:0', valid: true, ending: 'applied', reason: null, message: null, problems: [], plan: null, summary: { create: 1, update: 1, delete: 0, held: 1 },
+    held: [{ action: 'delete', kind: 'webhook', slug: 'last', uid: 'wh_1', path: 'webhooks/last.yaml', changes: [], traffic: { days: 7, deliveries: 2, accepted: 2, runs: 1, failed_runs: 0, last_delivery_at: '2026-01-02T03:04:05.678Z', last_run_at: null } }],
     changes: [
       { action: 'create', kind: 'webhook', slug: HOSTILE, uid: HOSTILE, path: HOSTILE, changes: [], renamed_from: HOSTILE, ingress_url: HOSTILE, secret: { before: null, after: { name: HOSTILE, version: 1, fingerprint: null } } },
       { action: 'update', kind: 'automation', slug: 'stops', uid: 'auto_1', path: 'automations/stops/automation.md', changes: ['triggers'], replay: { ...UNKNOWN, deliveries: 50, before: 12, after: 0 } },
@@ -122,11 +123,11 @@ describe('formats of a plan', () => {
   it('warn of what fired and would fire no more, and put it into a table that holds', async () => {
     const file = join(folder, 'summary.md');
     const out = await printed('github', file);
-    expect(out.split('\n').map((line) => line.slice(0, 20))).toEqual(['::warning file=autom', '::notice file=\\u{3a}', '']);
+    expect(out.split('\n').map((line) => line.slice(0, 20))).toEqual(['::warning file=autom', '::warning file=webho', '::notice file=\\u{3a}', '']);
     expect(out).toContain('would have fired 12 → 0 of the last 50 deliveries');
     const summary = readFileSync(file, 'utf8');
     const rows = summary.split('\n').filter((line) => line.startsWith('|'));
-    expect(rows).toHaveLength(4);
+    expect(rows).toHaveLength(5);
     for (const row of rows) expect(row.split('|')).toHaveLength(5);
     expect(summary.replaceAll('<br>', '')).not.toMatch(/[<[\u001b\u202e]/);
     rmSync(file);
@@ -134,10 +135,11 @@ describe('formats of a plan', () => {
 
   it('are well-formed', async () => {
     const counted = execFileSync('python3', ['-c', 'import sys, xml.etree.ElementTree as t; r = t.fromstring(sys.stdin.read()); print(r.get("tests"), len(r.findall(".//testcase")), len(r.findall(".//failure")))'], { input: await printed('junit') });
-    expect(counted.toString().trim()).toBe('2 2 0');
+    expect(counted.toString().trim()).toBe('3 3 1');
     const sarif = JSON.parse(await printed('sarif'));
-    expect(sarif.runs[0].results.map(({ level }: { level: string }) => level)).toEqual(['note', 'note']);
-    expect(sarif.runs[0].tool.driver.rules.map(({ id }: { id: string }) => id)).toEqual(['plan-create', 'plan-update']);
+    expect(sarif.runs[0].results.map(({ level }: { level: string }) => level)).toEqual(['note', 'note', 'warning']); // what is held waits for somebody
+    expect(sarif.runs[0].tool.driver.rules.map(({ id }: { id: string }) => id)).toEqual(['plan-create', 'plan-held', 'plan-update']);
+    expect(await printed('text')).toContain('last delivery 2026-01-02T03:04:05Z\n');
     expect(JSON.parse(await printed('json'))).toEqual(JSON.parse(JSON.stringify(made())));
   });
 });

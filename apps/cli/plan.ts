@@ -9,7 +9,7 @@ import { readNamedFolder } from './folder.ts';
 import { FORMATS, isFormatName, type FormatName } from './formats.ts';
 import { findFactory } from './names.ts';
 import { count, Output } from './output.ts';
-import { printPlanned, type PlanPrinting, type PrintablePlan } from './plan-report.ts';
+import { printPlanned, UNPLANNED_WORDS, type PlanPrinting, type PrintablePlan } from './plan-report.ts';
 import { fromWorkingFolder } from './report.ts';
 
 const FORMAT_NAMES = Object.keys(FORMATS).join('|');
@@ -73,7 +73,7 @@ async function planOffline(asked: Asked, reference: string, io: CliIo): Promise<
   await printPlanned(made, printing);
   if (brokenBefore > 0) printing.output.note(`${count(brokenBefore, 'file')} of the commit before cannot apply: compared with the others`);
   remark('offline', made, isHeld, printing.output);
-  printing.output.note(`not looked at without a server: ${made.not_run?.join(', ')}`);
+  printing.output.note(`not looked at without a server: ${made.not_run?.map((check) => UNPLANNED_WORDS[check]).join('; ')}`);
   return exitOf(made, isHeld, asked.isStrict);
 }
 
@@ -109,7 +109,10 @@ function exitOf({ valid, problems, changes }: PrintablePlan, isHeld: boolean, is
   return changes.length > 0 ? EXIT.changes : EXIT.ok;
 }
 
-function remark(slug: string, { problems, valid, ending, message, plan: digest }: PrintablePlan, isHeld: boolean, output: Output): void {
-  if (!valid) output.note(`${slug}: ${count(problems.filter(({ severity }) => severity === 'error').length, 'error')}; ${ending === 'blocked' ? 'nothing of this would apply' : 'files in error would keep their last good version'}`);
+function remark(slug: string, { problems, valid, ending, reason, message, plan: digest }: PrintablePlan, isHeld: boolean, output: Output): void {
+  const isRefused = !valid && ending === 'blocked';
+  if (!valid) output.note(`${slug}: ${count(problems.filter(({ severity }) => severity === 'error').length, 'error')}; ${isRefused ? 'nothing of this would apply' : 'files in error would keep their last good version'}`);
   if (isHeld) output.note(`${slug}: ${message ?? `deletions would be held until they are approved${digest === null ? '' : `: ${digest}`}`}`);
+  // Changes that would wait, or be refused, have to be told from changes that would apply.
+  else if (!isRefused && (message !== null || ending !== 'applied')) output.note(`${slug}: ${message?.replace(/\.\d{3}Z/g, 'Z') ?? `nothing of this would apply (${reason ?? ending})`}`);
 }

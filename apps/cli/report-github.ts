@@ -26,7 +26,7 @@ function toChangeCommand({ path, rule, isWarning, headline, details }: ReportedC
 }
 
 /** A command's own marks, so that no name and no message can end it or begin another one. */
-function ofText(text: string): string {
+export function ofText(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
@@ -58,5 +58,5 @@ function bounded(rows: readonly string[]): string {
 
 /** A text of the repository as text: no Markdown, no HTML, no mention of anybody. */
 function ofCell(text: string): string {
-  return printable(text).replace(/[\\`*_{}[\]<>()#+.!|@~&-]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+  return printable(text).replace(/[\\`*_{}[\]<>()#+.!|@~&$^:-]/g, (mark) => `&#${mark.charCodeAt(0)};`);
 }

@@ -6,7 +6,7 @@ import { version } from './version.ts';
 
 const SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json';
 
-/** Changes are no rules that anybody breaks: they are told as such. */
+/** Changes are no rules that anybody breaks: they are notes. */
 const CHANGE_RULES: Readonly<Record<ReportedChange['rule'], string>> = {
   'plan-create': 'An object that would be made.',
   'plan-update': 'An object that would change.',
@@ -29,7 +29,7 @@ export function toSarif({ problems, plan }: Report): string {
 }
 
 function toRule(id: string): object {
-  if (isChangeRule(id)) return { id, name: id, shortDescription: { text: CHANGE_RULES[id] }, help: { text: CHANGE_RULES[id] }, defaultConfiguration: { level: 'note' } };
+  if (isChangeRule(id)) return { id, name: id, shortDescription: { text: CHANGE_RULES[id] }, help: { text: CHANGE_RULES[id] }, defaultConfiguration: { level: levelOf(id) } };
   const { code, severity, summary } = ruleOf(id);
   return { id, name: code, shortDescription: { text: summary }, help: { text: summary }, defaultConfiguration: { level: severity } };
 }
@@ -48,9 +48,14 @@ function isChangeRule(id: string): id is ReportedChange['rule'] {
   return Object.hasOwn(CHANGE_RULES, id);
 }
 
+/** A deletion that is held back waits for somebody. */
+function levelOf(rule: ReportedChange['rule']): 'note' | 'warning' {
+  return rule === 'plan-held' ? 'warning' : 'note';
+}
+
 function toChangeResult({ path, rule, headline, details }: ReportedChange, ruleIndex: number): object {
   return {
-    ruleId: rule, ruleIndex, level: 'note', message: { text: [headline, ...details].join('\n') },
+    ruleId: rule, ruleIndex, level: levelOf(rule), message: { text: [headline, ...details].join('\n') },
     locations: [{ physicalLocation: { artifactLocation: { uri: toUri(path), uriBaseId: 'REPOSITORY' }, region: { startLine: 1 } } }],
     partialFingerprints: { 'millwright/v1': createHash('sha256').update(JSON.stringify([path, rule])).digest('hex') },
   };

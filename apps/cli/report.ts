@@ -27,6 +27,15 @@ export interface Report {
   plan?: { summary: string; changes: readonly ReportedChange[] };
 }
 
+/** What each check that needs a server would have told. */
+export const UNRUN_WORDS: Readonly<Record<UnrunCheck, string>> = {
+  secrets: 'whether named secrets exist',
+  'secret-values': 'whether secrets are set and usable',
+  quota: 'which webhooks are new to the quota',
+  uids: 'whether webhook UIDs exist',
+  environments: 'whether undeclared environments exist',
+};
+
 /** Whether nothing in the report keeps the tree from applying; warnings do not. */
 export function isValid(report: Report): boolean {
   return !report.problems.some(({ severity }) => severity === 'error');

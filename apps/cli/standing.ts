@@ -12,17 +12,18 @@ const BY_API = 'managed over the API, so there are no files to read';
 
 const COLOURS: Readonly<Record<string, Colour>> = { applied: 'green', blocked: 'yellow', failed: 'red' };
 
-/** Reasons for which a revision waits although nothing is wrong with its files. */
-const HELD_REASONS: ReadonlySet<string | null> = new Set(['history-rewritten', 'outside-sync-window']);
 /** Events that a standing shows. */
 const EVENTS_SHOWN = 5;
 
-/** 0 what the files say serves · 1 people must change something, or no pass yet · 3 could not be read · 4 deletions or a rewritten history wait for an approval, or all waits for a sync window. */
+/**
+ * 0 what the files say serves · 1 it does not: people must change something, a sync window is closed (it opens by itself; the message says
+ * when), or no pass yet · 3 the files could not be read · 4 deletions or a rewritten history wait for an approval.
+ */
 export function exitOfStanding(standing: FactoryStatus): number {
   const { ending, reason } = standing.condition;
   if (isTrue(standing, 'Ready')) return EXIT.ok;
-  if (ending === 'failed') return EXIT.internal;
-  return isTrue(standing, 'PruneHeld') || (ending === 'blocked' && HELD_REASONS.has(reason)) ? EXIT.held : EXIT.problems;
+  if (ending === 'failed' || isTrue(standing, 'FetchFailed')) return EXIT.internal;
+  return isTrue(standing, 'PruneHeld') || (ending === 'blocked' && reason === 'history-rewritten') ? EXIT.held : EXIT.problems;
 }
 
 function isTrue({ conditions }: FactoryStatus, type: string): boolean {

@@ -64,12 +64,12 @@ describe('a revision that applies', () => {
 });
 
 describe('a revision that waits', () => {
-  it('for a sync window ends with 4, and what happened is shown', async () => {
+  it('for a sync window ends with 1, and what happened is shown', async () => {
     await test.api('PATCH', `/factory/${uid}`, { sync_policy: { windows: [{ kind: 'deny', schedule: '* * * * *', duration_minutes: 1 }] } });
     put('webhooks/four.yaml', 'secretName: orders-hook\n');
-    expect(await millwright('sync')).toMatchObject({ code: 4, out: expect.stringContaining('shop: blocked: sha256:') });
+    expect(await millwright('sync')).toMatchObject({ code: 1, out: expect.stringContaining('shop: blocked: sha256:') });
     const status = await millwright('status');
-    expect(status).toMatchObject({ code: 4, out: expect.stringContaining('the sync windows do not open within sight') });
+    expect(status).toMatchObject({ code: 1, out: expect.stringContaining('the sync windows do not open within 400 days') });
     expect(status.out).toMatch(/\nEVENT +REASON +MESSAGE\n\S+ +outside-sync-window +sha256:/);
   });
 
@@ -163,7 +163,8 @@ describe('deletions that the guard holds', () => {
   it('are not approved by another digest', async () => {
     await millwright('sync');
     const other = `sha256:${'0'.repeat(64)}`;
-    expect(await millwright('approve', 'shop', other)).toMatchObject({ code: 0, err: expect.stringContaining('nothing with this digest is held now') });
+    expect(await millwright('approve', 'shop', other)).toMatchObject({ code: 1, err: expect.stringContaining('nothing with this digest is held now, so nothing was approved') });
+    expect(await millwright('approve', 'shop', other, '--ahead')).toMatchObject({ code: 0 });
     expect(await millwright('sync')).toMatchObject({ code: 4 });
   });
 });
@@ -178,6 +179,7 @@ it('a suspended factory is not reconciled, and sync says so', async () => {
 it('a factory without files is fine, and says so', async () => {
   await test.api('POST', '/factory', { slug: 'by-hand', source: { kind: 'dashboard' } });
   expect(await millwright('status', 'by-hand')).toMatchObject({ code: 0, out: expect.stringMatching(/^condition +managed over the API, so there are no files to read$/m) });
+  expect(await millwright('wait', 'by-hand', '--revision', '1234567')).toMatchObject({ code: 64, err: expect.stringContaining('by-hand is managed over the API: it follows no files') });
   expect(await millwright('sync', 'by-hand')).toMatchObject({ code: 0, out: 'by-hand: managed over the API, so there are no files to read\n' });
 });
 

@@ -1,21 +1,15 @@
 /** `millwright status`, `sync`, `syncs` and `approve`: where a factory stands, and what a pass made of its repository. contract 4, 9, 11. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { apiVerb, type Calling } from './api.ts';
 import { Failure, UsageProblem } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { findFactory } from './names.ts';
 import { count, toSeconds, type Cell, type Colour } from './output.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
+import { lookUntil, readTimeout, WAIT_SECONDS } from './patience.ts';
 import { exitOfStanding, printPass, printStanding } from './standing.ts';
 import type { Factory, FactoryStatus, PageInfo, Sync } from './wire.ts';
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
-
-/** How long `sync` waits by default: a first clone of a large repository takes minutes. */
-const WAIT_SECONDS = 600;
-/** Looks for the end of a pass come soon at first, then seldom. */
-const LOOK_MS_MIN = 100;
-const LOOK_MS_MAX = 2_000;
 
 const ENDINGS = [
   'Ends with 0 when the revision is applied, 1 when problems block it (or parts of it), 3 when it could not be read, 4 when',
@@ -51,7 +45,7 @@ export const sync = apiVerb({
   },
   async run({ values, positionals: [name] }, calling) {
     const { api, output } = calling;
-    const timeoutMs = secondsOf(values.timeout) * 1_000;
+    const timeoutMs = readTimeout(values.timeout);
     const factory = await findFactory(api, name);
     const before = values['no-wait'] === true ? undefined : await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
     const asked = await api.call<{ generation_requested: number }>('POST', `/factory/${factory.uid}/sync`);
@@ -71,16 +65,21 @@ export const approve = apiVerb({
   name: 'approve',
   arguments: '[FACTORY] DIGEST',
   summary: 'Approves held deletions, or a rewritten history, by their digest.',
-  details: ['The digest covers factory, revision and deletions (of a rewritten history both revisions): whatever comes later is held again.'],
+  details: [
+    'The digest covers factory, revision and deletions (of a rewritten history both revisions): whatever comes later is held again.',
+    'What is not held now is not approved: a digest that was copied wrongly would look like success. --ahead approves it all the same.',
+  ],
   positionals: [1, 2],
-  options: {},
-  async run({ positionals }, { api, output }) {
+  options: { ahead: { type: 'boolean', help: 'approve what is not held yet' } },
+  async run({ values, positionals }, { api, output }) {
     const digest = positionals.at(-1) ?? '';
     if (!DIGEST.test(digest)) throw new UsageProblem('DIGEST must be sha256: and 64 hexadecimal digits, as `millwright status` prints it');
     const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
     const { last_sync: last } = await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
+    if (last?.plan !== digest && values.ahead !== true) {
+      throw new Failure('nothing with this digest is held now, so nothing was approved', EXIT.problems, [`see what is held: millwright status ${factory.slug}`]);
+    }
     const answer = await api.call('POST', `/factory/${factory.uid}/approve`, { body: { plan: digest } });
-    if (last?.plan !== digest) output.note('note: nothing with this digest is held now; the approval counts when they are');
     output.result(answer, () => output.line(`${factory.slug}: approved; see it applied with: millwright sync ${factory.slug}`));
     return EXIT.ok;
   },
@@ -109,19 +108,12 @@ export const syncs = apiVerb({
 /** Looks until the pass that was asked for is over. */
 async function settled({ api, output }: Calling, factory: Factory, generation: number, timeoutMs: number): Promise<FactoryStatus> {
   output.note(`syncing ${factory.slug} …`);
-  const deadline = performance.now() + timeoutMs;
-  for (let pauseMs = LOOK_MS_MIN; ; pauseMs = Math.min(LOOK_MS_MAX, pauseMs * 1.5)) {
+  const over = await lookUntil(async () => {
     const standing = await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
-    if (standing.generation_handled >= generation) return standing;
-    if (performance.now() > deadline) throw new Failure(`the pass is not over after ${timeoutMs / 1_000} s; it goes on, see: millwright status ${factory.slug}`, EXIT.internal);
-    await sleep(pauseMs);
-  }
-}
-
-function secondsOf(text: string | undefined): number {
-  if (text === undefined) return WAIT_SECONDS;
-  if (/^\d{1,5}$/.test(text) && Number(text) > 0) return Number(text);
-  throw new UsageProblem('--timeout must be a whole number of seconds, 1 to 99999');
+    return standing.generation_handled >= generation ? standing : undefined;
+  }, timeoutMs);
+  if (over === undefined) throw new Failure(`the pass is not over after ${timeoutMs / 1_000} s; it goes on, see: millwright status ${factory.slug}`, EXIT.internal);
+  return over;
 }
 
 const COLOURS: Readonly<Record<string, Colour>> = { applied: 'green', blocked: 'yellow', failed: 'red' };

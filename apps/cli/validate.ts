@@ -2,13 +2,13 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkReferences, isDefinitionPath, readDefinitions, type KnownFacts, type SecretFacts, type UnrunCheck } from '#definitions';
+import { checkReferences, isDefinitionPath, readDefinitions, type KnownFacts, type SecretFacts } from '#definitions';
 import { broughtProblems, changedPaths, filesSince } from './changed-since.ts';
 import { Failure } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { readNamedFolder } from './folder.ts';
 import { FORMATS, isFormatName, type FormatName } from './formats.ts';
-import { fromWorkingFolder, isValid, printable, type Report } from './report.ts';
+import { fromWorkingFolder, isValid, printable, UNRUN_WORDS, type Report } from './report.ts';
 import { toGithubSummary } from './report-github.ts';
 
 /** Where a verb prints, the folder that relative paths start from, and what the build server says of itself. */
@@ -124,14 +124,6 @@ async function namedSecrets(file: string): Promise<KnownFacts> {
   const webhookSecrets = new Map<string, SecretFacts>(names.map((name) => [name, { name, set: true }]));
   return { webhookSecrets, runSecrets: new Set(names) };
 }
-
-const UNRUN_WORDS: Readonly<Record<UnrunCheck, string>> = {
-  secrets: 'whether named secrets exist',
-  'secret-values': 'whether secrets are set and usable',
-  quota: 'which webhooks are new to the quota',
-  uids: 'whether webhook UIDs exist',
-  environments: 'whether undeclared environments exist',
-};
 
 function summary({ problems, notRun, fileCount, leftOut = 0 }: Report): string {
   const errors = problems.filter(({ severity }) => severity === 'error').length;

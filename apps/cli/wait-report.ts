@@ -1,27 +1,36 @@
 /** How the end of a waiting reads, and which exit code it is: problems as `validate` prints them, approvals with their command. contract 11. */
 import type { RevisionStatus } from '#contracts';
 import type { Problem } from '#definitions';
+import { revisionId } from '#reconcile';
 import type { CliIo } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { FORMATS } from './formats.ts';
 import { count, type Output } from './output.ts';
-import { toGithubSummary } from './report-github.ts';
+import { ofText, toGithubSummary } from './report-github.ts';
 import { printable } from './report.ts';
 import { toProblem } from './standing.ts';
 import type { Factory } from './wire.ts';
 
 export type WaitFormat = 'text' | 'json' | 'github';
 
+/** How a waiting ended. */
+export interface End {
+  /** The revision that decided: the one that was asked for, or the newer one that keeps it from serving. */
+  status: RevisionStatus;
+  /** The revision that was asked for, where a newer one decided. */
+  superseded?: string;
+}
+
 /** Prints the end; answers the exit code, and what a build server's page shows. */
-export function printEnd(end: RevisionStatus, factory: Factory, format: WaitFormat, output: Output, io: CliIo): { code: number; summary: string } {
+export function printEnd({ status: end, superseded }: End, factory: Factory, format: WaitFormat, output: Output, io: CliIo): { code: number; summary: string } {
   const code = exitOf(end);
-  const words = `${factory.slug}: ${sentence(end)}`;
+  const words = `${factory.slug}: ${superseded === undefined ? sentence(end) : `${superseded} is superseded by ${end.revision}, which is ${sentence(end)}`}`;
   const problems = problemsOf(end, format === 'github' ? factory : undefined);
   const found = { problems, notRun: [], fileCount: 0 };
   output.result(end, () => {
     if (problems.length > 0) io.stdout.write(format === 'github' ? FORMATS.github(found) : FORMATS.text(found));
     for (const { kind, slug, path } of judgedBy(end)?.held ?? []) output.line(`held: deletion of ${kind} ${slug} (${path})`, 'yellow');
-    if (format === 'github' && code !== EXIT.ok && problems.length === 0) io.stdout.write(`::error title=millwright wait::${ofCommand(words)}\n`);
+    if (format === 'github' && code !== EXIT.ok && problems.length === 0) io.stdout.write(`::error title=millwright wait::${ofText(printable(words))}\n`);
     else output.line(words, code === EXIT.ok ? 'green' : 'yellow');
   });
   const approval = end.sync?.plan ?? null;
@@ -31,14 +40,10 @@ export function printEnd(end: RevisionStatus, factory: Factory, format: WaitForm
 
 /** The pass whose findings count: the one that blocked it; of what serves the one that applied it, because a part may be missing. */
 function judgedBy({ state, revision, serving_revision: serving, sync }: RevisionStatus): RevisionStatus['sync'] {
-  if (sync === null || state !== 'serving') return sync;
+  if (sync === null || state === 'lost') return null; // nobody can approve or mend what is no longer part of the branch
+  if (state !== 'serving') return sync;
   // Where a descendant serves, its findings are about itself, and those of the pass before are mended.
-  return sync.ending === 'applied' && idOf(serving) === idOf(revision) && idOf(sync.revision) === idOf(revision) ? sync : null;
-}
-
-/** The commit of `branch@sha1:…`, or the text itself. */
-function idOf(revision: string | null): string | undefined {
-  return revision?.replace(/^.*@sha(?:1|256):/, '');
+  return sync.ending === 'applied' && [serving, sync.revision].every((one) => one !== null && revisionId(one) === revisionId(revision)) ? sync : null;
 }
 
 /** 0 serves · 1 people must change something · 4 something waits for an approval. Of a revision that applied in part, the other part counts. */
@@ -51,7 +56,7 @@ function exitOf(end: RevisionStatus): number {
 
 function sentence({ state, revision, message, serving_revision: serving, replicas }: RevisionStatus): string {
   if (state !== 'serving') return `${state}: ${message}`;
-  const within = serving === null || idOf(serving) === idOf(revision) ? '' : `, as part of ${serving}`;
+  const within = serving === null || revisionId(serving) === revisionId(revision) ? '' : `, as part of ${serving}`;
   return `${revision} serves on ${count(replicas.length, 'replica')}${within}`;
 }
 
@@ -62,9 +67,4 @@ function problemsOf(end: RevisionStatus, within: Factory | undefined): Problem[]
   const source = within?.source;
   const folder = source?.kind === 'git' && typeof source.path === 'string' ? `${source.path.replace(/\/+$/, '')}/` : '';
   return judged.problems.map(toProblem).map((problem) => ({ ...problem, path: `${folder}${problem.path}` }));
-}
-
-/** A message inside a workflow command cannot end it. */
-function ofCommand(text: string): string {
-  return printable(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

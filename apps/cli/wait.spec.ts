@@ -30,12 +30,14 @@ let course: (RevisionStatus | number)[];
 let syncRefusal: number;
 /** Generation handled, at each look at the status. */
 let handled: number[];
+/** The newest revision, and what became of it. */
+let newest: RevisionStatus | undefined;
 let looks: string[];
 let server: Server;
 let url: string;
 
 beforeEach(async () => {
-  [course, syncRefusal, handled, looks] = [[standing('serving')], 0, [7], []];
+  [course, syncRefusal, handled, newest, looks] = [[standing('serving')], 0, [7], undefined, []];
   server = createServer((request, response) => {
     const { status, body } = answer(request.method ?? '', request.url ?? '');
     response.writeHead(status, { 'content-type': status < 400 ? 'application/json' : 'application/problem+json' }).end(JSON.stringify(body));
@@ -51,10 +53,11 @@ afterEach(() => {
 function answer(method: string, path: string): { status: number; body: unknown } {
   const refused = (status: number): { status: number; body: unknown } => ({ status, body: { title: 'No', detail: `refused with ${status}`, status } });
   if (method === 'POST' && path === `/api/v1/factory/${UID}/sync`) return syncRefusal > 0 ? refused(syncRefusal) : { status: 200, body: { generation_requested: 7 } };
-  if (path === `/api/v1/factory/${UID}/status`) return { status: 200, body: { generation_handled: handled.length > 1 ? handled.shift() : handled[0] } };
+  if (path === `/api/v1/factory/${UID}/status`) return { status: 200, body: { generation_handled: handled.length > 1 ? handled.shift() : handled[0], revision_seen: newest?.revision ?? null } };
   if (path === `/api/v1/factory/${UID}`) return { status: 200, body: { uid: UID, slug: 'shop', source: { kind: 'git', url: 'https://git.example.com/x', branch: 'main', path: 'factories/shop' } } };
   const asked = new RegExp(`^/api/v1/factory/${UID}/revisions/([^/]+)$`).exec(path)?.[1];
   if (asked === undefined) return refused(404);
+  if (decodeURIComponent(asked) === newest?.revision) return { status: 200, body: newest };
   looks.push(decodeURIComponent(asked));
   const next = (course.length > 1 ? course.shift() : course[0]) as RevisionStatus | number;
   return typeof next === 'number' ? refused(next) : { status: 200, body: next };
@@ -129,6 +132,10 @@ describe('a revision that people have to act on', () => {
   it('ends with 1 when the branch has lost it, or nobody trusts who signed it', async () => {
     course = [standing('lost')];
     expect(await wait()).toMatchObject({ code: 1, out: 'shop: lost: it is lost\n' });
+    // What was held then can be approved no more.
+    const held = { action: 'delete' as const, kind: 'webhook' as const, slug: 'orders', uid: 'wh_1', path: 'webhooks/orders.yaml', changes: [] };
+    course = [standing('lost', { sync: { ...SYNC, reason: 'prune-held', problems: [PROBLEM], held: [held] as unknown as Sync['held'], plan: DIGEST } })];
+    expect(await wait()).toMatchObject({ code: 1, out: 'shop: lost: it is lost\n', err: expect.not.stringContaining('approve') });
     course = [standing('blocked', { sync: { ...SYNC, reason: 'source-unverified' } })];
     expect(await wait()).toMatchObject({ code: 1 });
   });
@@ -136,6 +143,30 @@ describe('a revision that people have to act on', () => {
   it('is believed to be blocked only when the sync that was asked for says so too', async () => {
     const blocked = standing('blocked', { sync: SYNC });
     [course, handled] = [[blocked, blocked, standing('serving')], [6, 6, 7]];
+    expect(await wait()).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a revision that a newer one superseded', () => {
+  const tip = `main@sha1:${OTHER}`;
+  const blocked = (more: Partial<Sync>): RevisionStatus => standing('blocked', { revision: tip, sync: { ...SYNC, revision: tip, ...more } });
+  const words = `shop: ${COMMIT.slice(0, 12)} is superseded by ${tip}, which is blocked: it is blocked\n`;
+
+  it('ends with 1 and the problems of the newest, where those keep it from serving; with 4 where that one is held', async () => {
+    [course, newest] = [[standing('superseded')], blocked({ problems: [PROBLEM] })];
+    const { code, out } = await wait();
+    expect({ code, out }).toEqual({ code: 1, out: `webhooks/orders.yaml:4:13: no secret\\u{a}::error::of that name [secret-known]\n${words}` });
+    expect(JSON.parse((await wait(['--format', 'json'])).out)).toEqual(newest);
+    newest = blocked({ reason: 'prune-held', plan: DIGEST });
+    expect(await wait()).toMatchObject({ code: 4, out: words, err: expect.stringContaining(`millwright approve shop ${DIGEST}\n`) });
+  });
+
+  it('is waited for while the newest is one of before the sync that was asked for, waits for a window, or is mended', async () => {
+    [course, newest, handled] = [[standing('superseded'), standing('superseded'), standing('serving')], blocked({ problems: [PROBLEM] }), [6]];
+    expect(await wait()).toMatchObject({ code: 0 });
+    [course, newest, handled] = [[standing('superseded'), standing('superseded'), standing('superseded'), standing('serving')], blocked({ reason: 'outside-sync-window' }), [7]];
+    expect(await wait()).toMatchObject({ code: 0 });
+    [course, newest] = [[standing('superseded'), standing('serving')], blocked({ problems: [PROBLEM] })];
     expect(await wait()).toMatchObject({ code: 0 });
   });
 });

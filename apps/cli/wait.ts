@@ -1,20 +1,14 @@
 /** `millwright wait`: until a revision serves on every replica, or will not without people. contract 9, 11. */
 import { appendFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RevisionStatus } from '#contracts';
 import { connect, SERVER_OPTIONS, type Api } from './api.ts';
 import { Failure, UsageProblem, verb, type CliIo } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { findFactory } from './names.ts';
 import { Output } from './output.ts';
-import { printEnd, type WaitFormat } from './wait-report.ts';
+import { lookUntil, readTimeout, WAIT_SECONDS } from './patience.ts';
+import { printEnd, type End, type WaitFormat } from './wait-report.ts';
 import type { Factory, FactoryStatus } from './wire.ts';
-
-/** A forge notices a push at once, a timer within a minute, a first clone takes minutes. */
-const WAIT_SECONDS = 600;
-/** Looks come soon at first, then seldom. */
-const LOOK_MS_MIN = 100;
-const LOOK_MS_MAX = 2_000;
 
 /** A whole revision, or a commit ID of 7 digits or more. */
 const REVISION = /^(?:[0-9a-f]{7,64}|sha256:[0-9a-f]{64}|[^\s@:][^\s]*@sha(?:1:[0-9a-f]{40}|256:[0-9a-f]{64}))$/;
@@ -28,6 +22,7 @@ export const wait = verb({
   details: [
     'Asks for a sync first, where the key may. A repository that cannot be read and a closed sync window are waited for.',
     'Ends with 0 when it serves, 1 when problems or people keep it from it, 4 when it waits for an approval, 3 when the time is over.',
+    'Where a newer revision came before it was applied, and that one is blocked, the end is that one\'s.',
   ],
   positionals: [0, 1],
   options: {
@@ -40,9 +35,10 @@ export const wait = verb({
     const format = readFormat(values.format);
     const output = new Output(io, format === 'json' ? 'json' : 'text');
     const revision = readRevision(values.revision);
-    const timeoutMs = secondsOf(values.timeout) * 1_000;
+    const timeoutMs = readTimeout(values.timeout);
     const api = connect({ server: values.server, keyFile: values['key-file'] }, io);
     const factory = await findFactory(api, name);
+    if (factory.definitions_managed === false) throw new UsageProblem(`${factory.slug} is managed over the API: it follows no files, so no revision ever serves there`);
     const asked = await ask(api, factory, output);
     const end = await interruptibly((signal) => settled({ api, output, factory, revision, asked, timeoutMs }, signal), output, revision);
     return end === undefined ? EXIT.internal : report(end, { format, output, factory, io });
@@ -58,12 +54,6 @@ function readRevision(text: string): string {
   const revision = /^[0-9A-Fa-f]{7,64}$/.test(text) ? text.toLowerCase() : text;
   if (REVISION.test(revision)) return revision;
   throw new UsageProblem('--revision must be a commit ID of 7 digits or more, or a whole revision: branch@sha1:… or sha256:…');
-}
-
-function secondsOf(text: string | undefined): number {
-  if (text === undefined) return WAIT_SECONDS;
-  if (/^\d{1,5}$/.test(text) && Number(text) > 0) return Number(text);
-  throw new UsageProblem('--timeout must be a whole number of seconds, 1 to 99999');
 }
 
 /** Asks for a sync, so that the timer is not waited for; answers its generation. A key that may only look is enough. */
@@ -88,29 +78,59 @@ interface Waiting {
 }
 
 /** Looks until the revision serves, or will not without people. Throws Failure when the time is over. */
-async function settled(waiting: Waiting, signal: AbortSignal): Promise<RevisionStatus> {
+async function settled(waiting: Waiting, signal: AbortSignal): Promise<End> {
   const { output, factory, revision, timeoutMs } = waiting;
   output.note(`waiting for ${revision} in ${factory.slug} …`);
-  const deadline = performance.now() + timeoutMs;
   let told = '';
+  const lookAgain = looker(waiting);
+  const end = await lookUntil(async () => {
+    const found = await lookAgain();
+    if (typeof found !== 'string') return found;
+    if (found !== told && !signal.aborted) output.note(found);
+    told = found;
+    return undefined;
+  }, timeoutMs, signal);
+  if (end === undefined) throw new Failure(`${revision} does not serve after ${timeoutMs / 1_000} s: ${told}`, EXIT.internal, [`see: millwright status ${factory.slug}`]);
+  return end;
+}
+
+/** Each call looks once more: the end, or words for what is waited for. What blocks may be mended already: a verdict counts when the sync that was asked for is over, and it is seen after that. */
+function looker(waiting: Waiting): () => Promise<End | string> {
   let isConfirmed = waiting.asked === undefined;
-  for (let pauseMs = LOOK_MS_MIN; ; pauseMs = Math.min(LOOK_MS_MAX, pauseMs * 1.5)) {
-    const seen = await look(waiting);
-    if (typeof seen !== 'string' && (seen.state === 'serving' || (isConfirmed && isOver(seen)))) return seen;
-    if (typeof seen !== 'string' && isOver(seen) && (await isHandled(waiting))) {
-      isConfirmed = true;
-      continue; // what was seen may be from before that
-    }
-    const words = typeof seen === 'string' ? seen : `${seen.state}: ${seen.message}`;
-    if (words !== told && !signal.aborted) output.note(words);
-    told = words;
-    if (performance.now() > deadline) throw new Failure(`${revision} does not serve after ${timeoutMs / 1_000} s: ${words}`, EXIT.internal, [`see: millwright status ${factory.slug}`]);
-    await sleep(Math.min(pauseMs, Math.max(1, deadline - performance.now() + 1)), undefined, { signal });
+  return async function lookOnce(): Promise<End | string> {
+    const seen = await look(waiting, waiting.revision);
+    if (typeof seen === 'string') return seen;
+    if (seen.state === 'serving' || (isConfirmed && isOver(seen))) return { status: seen };
+    const words = `${seen.state}: ${seen.message}`;
+    if (seen.state !== 'superseded' && !isOver(seen)) return words;
+    const tip = await newestTip(waiting);
+    if (tip === undefined) return words;
+    const wasConfirmed = isConfirmed;
+    isConfirmed = true;
+    if (isOver(seen)) return lookOnce();
+    return (wasConfirmed ? await blockedBy(waiting, tip) : undefined) ?? words;
+  };
+}
+
+/** The tip that was last advertised, once the sync that was asked for is over; undefined before that. */
+async function newestTip({ api, factory, asked = 0 }: Waiting): Promise<{ revision: string | null } | undefined> {
+  try {
+    const standing = await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
+    return standing.generation_handled >= asked ? { revision: standing.revision_seen } : undefined;
+  } catch (cause) {
+    if (cause instanceof Failure && cause.code === EXIT.internal) return undefined;
+    throw cause;
   }
 }
 
+/** The end of a revision that newer ones superseded: people must act on the newest first. */
+async function blockedBy(waiting: Waiting, { revision }: { revision: string | null }): Promise<End | undefined> {
+  const tip = revision === null ? 'none yet' : await look(waiting, revision);
+  return typeof tip !== 'string' && tip.state === 'blocked' && isOver(tip) ? { status: tip, superseded: waiting.revision } : undefined;
+}
+
 /** Where the revision stands; words, when the server cannot be asked now: one that starts again is waited for. */
-async function look({ api, factory, revision }: Waiting): Promise<RevisionStatus | string> {
+async function look({ api, factory }: Waiting, revision: string): Promise<RevisionStatus | string> {
   try {
     return await api.call<RevisionStatus>('GET', `/factory/${factory.uid}/revisions/${encodeURIComponent(revision)}`);
   } catch (cause) {
@@ -122,17 +142,6 @@ async function look({ api, factory, revision }: Waiting): Promise<RevisionStatus
 /** A window opens by itself, and what failed is tried again: only what people have to end is an end. */
 function isOver({ state, sync }: RevisionStatus): boolean {
   return state === 'lost' || (state === 'blocked' && sync?.reason !== 'outside-sync-window');
-}
-
-/** Whether the sync that was asked for is over. What blocked a revision may be mended already: a verdict counts when that sync has confirmed it. */
-async function isHandled({ api, factory, asked }: Waiting): Promise<boolean> {
-  if (asked === undefined) return true;
-  try {
-    return (await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`)).generation_handled >= asked;
-  } catch (cause) {
-    if (cause instanceof Failure && cause.code === EXIT.internal) return false;
-    throw cause;
-  }
 }
 
 /** Runs until SIGINT; undefined when that came first. */
@@ -150,7 +159,7 @@ async function interruptibly<T>(work: (signal: AbortSignal) => Promise<T>, outpu
   }
 }
 
-async function report(end: RevisionStatus, { format, output, factory, io }: { format: WaitFormat; output: Output; factory: Factory; io: CliIo }): Promise<number> {
+async function report(end: End, { format, output, factory, io }: { format: WaitFormat; output: Output; factory: Factory; io: CliIo }): Promise<number> {
   const { code, summary } = printEnd(end, factory, format, output, io);
   const file = format === 'github' ? io.environment['GITHUB_STEP_SUMMARY'] : undefined;
   if (file !== undefined && file !== '') await appendFile(file, summary);

@@ -145,9 +145,11 @@ describe('millwright deliveries', () => {
     await millwright(['send', urlOf('token'), '--scheme', 'token', '--secret-file', 'token', '--data', '-', '--delivery-id', 'quiet'], { stdin: '{"status": "ok"}' });
     const byName = await millwright(['deliveries', 'shop', 'token']);
     expect(byName.code).toBe(0);
-    expect(byName.out).toMatch(/^RECEIVED +OUTCOME +SIZE +FROM +DELIVERY ID +RESULT\n\S+Z +Accepted +16 +\S+ +quiet +no run: [a-z-]+: filter failed at \/status \(in\)\n/);
-    expect(byName.out).toMatch(new RegExp(`\\n\\S+Z +Accepted +${Buffer.byteLength(BODY)} +\\S+ +event-token +run [0-9a-f-]{36}\\n`));
-    expect(byName.out).toMatch(/\n\S+Z +Rejected \(auth\) +\S+ +\S+ +\S+ +mismatch\n/);
+    expect(byName.out).toMatch(/^ENTRY +RECEIVED +OUTCOME +SIZE +FROM +DELIVERY ID +RESULT\n[0-9a-f-]{36} +\S+Z +Accepted +16 +\S+ +quiet +no run: [a-z-]+: filter failed at \/status \(in\)\n/);
+    expect(byName.out).toMatch(new RegExp(`\\n[0-9a-f-]{36} +\\S+Z +Accepted +${Buffer.byteLength(BODY)} +\\S+ +event-token +run [0-9a-f-]{36}\\n`));
+    expect(byName.out).toMatch(/\n[0-9a-f-]{36} +\S+Z +Rejected \(auth\) +\S+ +\S+ +\S+ +mismatch\n/);
+    // The first column is what `explain` wants.
+    expect(await millwright(['explain', byName.out.split('\n')[1]?.split(' ')[0] ?? ''])).toMatchObject({ code: 0, out: expect.stringContaining('  identity quiet\n') });
     const page = await millwright(['deliveries', test.webhookUid('shop', 'token'), '--limit', '1']);
     expect(page).toMatchObject({ code: 0, err: expect.stringMatching(/^there are more: --cursor \S+\n$/) });
     expect(page.out.split('\n')).toHaveLength(3);

@@ -49,7 +49,7 @@ export const deliveries = apiVerb({
     const names = output.format === 'json' ? NO_NAMES : await automationNames(api, factory.uid, answer.deliveries);
     output.result(answer, () => {
       if (answer.deliveries.length === 0) return output.note(`webhook ${webhook.slug} has no deliveries`);
-      output.table(['RECEIVED', 'OUTCOME', 'SIZE', 'FROM', 'DELIVERY ID', 'RESULT'], answer.deliveries.map((entry) => deliveryRow(entry, names)), 4);
+      output.table(['ENTRY', 'RECEIVED', 'OUTCOME', 'SIZE', 'FROM', 'DELIVERY ID', 'RESULT'], answer.deliveries.map((entry) => deliveryRow(entry, names)), 5);
       noteMore(output, answer.page_info);
     });
     return EXIT.ok;
@@ -76,10 +76,10 @@ async function automationNames(api: Api, factoryUid: string, entries: readonly D
 }
 
 function deliveryRow(entry: Delivery, names: Names): Cell[] {
-  const { received_at: at, outcome, size, size_exact: isExact, client_address: from, delivery_id: id, count: entries } = entry;
+  const { entry_id: entryId, received_at: at, outcome, size, size_exact: isExact, client_address: from, delivery_id: id, count: entries } = entry;
   const label = entries > 1 ? `${outcome} ×${entries}` : outcome;
   return [
-    toSeconds(at), { text: label, colour: outcome === 'Accepted' ? 'green' : outcome === 'Duplicate' ? 'dim' : 'red' }, `${isExact ? '' : '>='}${size}`, from ?? '-', id,
+    entryId, toSeconds(at), { text: label, colour: outcome === 'Accepted' ? 'green' : outcome === 'Duplicate' ? 'dim' : 'red' }, `${isExact ? '' : '>='}${size}`, from ?? '-', id,
     resultOf(entry, names),
   ];
 }

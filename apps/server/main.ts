@@ -9,7 +9,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 export async function serve(argv: readonly string[], builtInAgent?: BuiltInAgent): Promise<number> {
   process.umask(0o077); // what the data folder holds is for its owner only, also when it is copied
   const stop = asked(); // from now on: runs may be claimed before everything else has begun
-  const service = await start(argv, { environment: process.env, cwd: process.cwd(), stdout: process.stdout, stderr: process.stderr, builtInAgent });
+  const service = await start(argv, { environment: process.env, cwd: process.cwd(), stdout: process.stdout, stderr: process.stderr, calledAs: process.argv[1], builtInAgent });
   if (typeof service === 'number') return service;
   await stop;
   void asked().then(() => service.engine.hurry()); // whoever asks twice does not want to wait; a third time ends the process as it stands

@@ -14,6 +14,7 @@ import { serviceAccountOf } from './factories/service.ts';
 import { TlsProblem } from './http/server.ts';
 import { WrongKey } from './installation.ts';
 import { KeyFileProblem, writePrivateFile } from './secrets/key-files.ts';
+import { ownCommand } from './own-command.ts';
 import { SchemaTooNew } from './store/database.ts';
 import type { Factory } from './store/factories.ts';
 import { StoreFault } from './store/faults.ts';
@@ -26,6 +27,8 @@ export interface StartIo {
   cwd: string;
   stdout: NodeJS.WritableStream & { isTTY?: boolean };
   stderr: NodeJS.WritableStream;
+  /** Path that the process was called by; none in a process that is not the command. */
+  calledAs?: string;
   /** How the agent that comes with the service is started; as it was built, if not said. */
   builtInAgent?: BuiltInAgent;
 }
@@ -94,9 +97,14 @@ function hintLines(config: Config, io: StartIo): string[] {
     ...(isUsualFolder(dataDir, io) ? [] : [`MILLWRIGHT_DATA_DIR=${quoted(resolve(io.cwd, dataDir))}`]),
   ];
   return [
-    `Start a run with:                 npx millwright run --prompt "Say hello" --follow${serverOptions(config, io)}`,
-    `See what this machine lacks with: ${[...variables, 'npx millwright doctor'].join(' ')}${serverOptions(config, io)}`,
+    `Start a run with:                 ${commandOf(io)} run --prompt "Say hello" --follow${serverOptions(config, io)}`,
+    `See what this machine lacks with: ${[...variables, `${commandOf(io)} doctor`].join(' ')}${serverOptions(config, io)}`,
   ];
+}
+
+/** What runs a verb from the folder where the service was started. */
+function commandOf(io: StartIo): string {
+  return ownCommand(io).map(quoted).join(' ');
 }
 
 /** What the command line has to be told to find this service and its key. */
@@ -167,8 +175,8 @@ async function findingLines({ config, factories }: Service, { uid, slug, conditi
   return [
     ...shortened(problems.map(({ path, line, column, severity, message }) => `${path}:${line}:${column}: ${severity === 'warning' ? 'warning: ' : ''}${message}`)),
     ...shortened(held.map(({ kind, slug: name, path }) => `held: deletion of ${kind} ${name} (${path})`)),
-    ...(held.length > 0 && pass?.digest !== undefined ? [`  let them go with: npx millwright approve ${slug} ${pass.digest}${options}`] : []),
-    `  see all of it with: npx millwright status ${slug}${options}`,
+    ...(held.length > 0 && pass?.digest !== undefined ? [`  let them go with: ${commandOf(io)} approve ${slug} ${pass.digest}${options}`] : []),
+    `  see all of it with: ${commandOf(io)} status ${slug}${options}`,
   ];
 }
 

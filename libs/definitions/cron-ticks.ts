@@ -39,7 +39,8 @@ function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS) * DAY_MS;
 }
 
-function firesOn({ daysOfMonth, months, daysOfWeek, eitherDay }: CronFields, dayMs: number): boolean {
+/** Whether any minute of a day fires; `dayMs` is the midnight that it begins with. */
+export function firesOn({ daysOfMonth, months, daysOfWeek, eitherDay }: CronFields, dayMs: number): boolean {
   const date = new Date(dayMs);
   if (!months.includes(date.getUTCMonth() + 1)) return false;
   const ofMonth = daysOfMonth.includes(date.getUTCDate());

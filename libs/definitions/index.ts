@@ -15,7 +15,7 @@ export { SKILL_BYTES_MAX, SKILL_FILES_MAX } from './skill-folders.ts';
 export { WEBHOOKS_MAX } from './webhook-references.ts';
 export { readCron } from './cron.ts';
 export type { CronFields, CronReading } from './cron.ts';
-export { nextTick, ticksBetween } from './cron-ticks.ts';
+export { firesOn, nextTick, ticksBetween } from './cron-ticks.ts';
 export { dueTick, nextDue, schedulesOf, TICK_LATE_MAX_MS } from './schedules.ts';
 export type { Missed, TickDecision, WantedSchedule } from './schedules.ts';
 export { nearest, didYouMean } from './suggest.ts';

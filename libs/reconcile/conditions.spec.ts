@@ -1,7 +1,7 @@
 /** Which conditions follow from where a factory stands. contract 4 (status), 9. */
 import { conditionsOf, keptAfter, knownOf, type ConditionType, type Standing } from './index.ts';
 
-const STANDING: Standing = { managed: true, suspended: false, generationRequested: 5, generationHandled: 5, ending: 'applied', errorCount: 0, verifies: false, webhooksWithoutSecret: [], kept: {} };
+const STANDING: Standing = { managed: true, suspended: false, generationRequested: 5, generationHandled: 5, ending: 'applied', errorCount: 0, verifies: false, verifiedNow: true, webhooksWithoutSecret: [], kept: {} };
 const HELD = `sha256:${'0'.repeat(64)}`;
 const REWRITE = { from: 'main@sha1:1', to: 'main@sha1:2', atMs: 1 };
 const UNREACHABLE = { ending: 'failed', reason: 'unreachable', message: 'the host cannot be reached' } as const;
@@ -33,14 +33,22 @@ describe('conditionsOf', () => {
     [{ ...UNREACHABLE, verifies: true, rewrite: REWRITE }, ['FetchFailed=True(unreachable)', 'SourceVerificationFailed=Unknown(unreachable)', 'DefinitionsInvalid=Unknown(unreachable)', 'PruneHeld=Unknown(unreachable)', 'HistoryRewritten=True(history-rewritten)'], 'a tip that was not seen may be signed or not; what was rewritten stays so'],
     [
       { verifies: true, ending: 'blocked', reason: 'source-unverified', message: 'm' },
-      ['Stalled=True(source-unverified)', 'SourceVerificationFailed=True(source-unverified)', 'DefinitionsInvalid=Unknown(source-unverified)', 'PruneHeld=Unknown(source-unverified)'],
-      'nobody looks into files that nobody vouches for',
+      ['Stalled=True(source-unverified)', 'SourceVerificationFailed=True(source-unverified)', 'DefinitionsInvalid=Unknown(source-unverified)', 'PruneHeld=Unknown(source-unverified)', 'HistoryRewritten=Unknown(source-unverified)'],
+      'nobody looks into files that nobody vouches for, nor at how they came',
     ],
     [
       { ending: 'blocked', reason: 'history-rewritten', message: 'm', heldDigest: HELD },
       ['Stalled=True(history-rewritten)', 'DefinitionsInvalid=Unknown(history-rewritten)', 'PruneHeld=Unknown(history-rewritten)', 'HistoryRewritten=True(history-rewritten)'],
       'a held rewriting: its digest is none of deletions',
     ],
+    [{ verifies: true, verifiedNow: false }, ['Ready=True(applied)', 'SourceVerificationFailed=Unknown(not-verified-yet)'], 'the policy asks something that the last pass has not'],
+    [
+      { verifies: true, verifiedNow: false, suspended: true, ending: 'blocked', reason: 'source-unverified', message: 'm' },
+      ['Stalled=True(source-unverified)', 'SourceVerificationFailed=Unknown(not-verified-yet)', 'DefinitionsInvalid=Unknown(source-unverified)', 'PruneHeld=Unknown(source-unverified)', 'HistoryRewritten=Unknown(source-unverified)'],
+      'a key that was added may have signed what others did not',
+    ],
+    [{ verifies: true, unread: { reason: 'unreachable', message: 'm' } }, ['FetchFailed=True(unreachable)', 'SourceVerificationFailed=Unknown(unreachable)', 'HistoryRewritten=Unknown(unreachable)'], 'what waited applies; what the tip is, nobody knows'],
+    [{ secretsAwaySinceMs: 0, webhooksWithoutSecret: ['orders'] }, ['Ready=True(applied)', 'SecretsDegraded=True(secrets-unavailable)'], 'what serves keeps its values'],
     [{ rewrite: REWRITE }, ['Ready=True(applied)', 'HistoryRewritten=True(history-rewritten)'], 'an accepted rewriting serves, and is told'],
     [{ ending: 'blocked', reason: 'outside-sync-window', message: 'm', errorCount: 1 }, ['DefinitionsInvalid=True(definitions-invalid)'], 'a closed window is no stall: it opens by itself'],
     [
@@ -96,6 +104,7 @@ describe('conditionsOf', () => {
       for (const { reason, message } of conditionsOf({ ...STANDING, ending })) expect([reason, message]).not.toContain('');
     }
     expect(statusOf('SecretsDegraded', { webhooksWithoutSecret: ['a', 'b'] })?.message).toContain('a, b');
+    expect(statusOf('SecretsDegraded', { secretsAwaySinceMs: 0, webhooksWithoutSecret: ['a', 'b'] })?.message).toMatch(/the last values are kept, since 1970-01-01T00:00:00.000Z; .*a, b/);
     expect(statusOf('PruneHeld', { heldDigest: HELD })?.message).toContain(HELD);
   });
 });

@@ -1,8 +1,7 @@
 /** What a factory's stored state says, as conditions that people and programs can wait for. contract 4 (status), 9. */
-
 import { REFUSED_UNSEEN } from './endings.ts';
 import { OUTSIDE_WINDOW } from './revisions.ts';
-import type { Rewrite } from './sync-policy.ts';
+import type { Standing } from './standing.ts';
 
 export type ConditionType =
   | 'Ready'
@@ -14,32 +13,6 @@ export type ConditionType =
   | 'PruneHeld'
   | 'SecretsDegraded'
   | 'HistoryRewritten';
-
-/** Where a factory stands: what its last pass left behind, and what was asked for since. */
-export interface Standing {
-  /** Whether a repository or folder decides its definitions; else people do, on the dashboard. */
-  managed: boolean;
-  suspended: boolean;
-  generationRequested: number;
-  generationHandled: number;
-  /** How the last pass ended; `none` before the first. */
-  ending: 'applied' | 'blocked' | 'failed' | 'none';
-  /** Of an ending that is not `applied`. */
-  reason?: string;
-  message?: string;
-  /** Problems of severity error in the files that were looked at. */
-  errorCount: number;
-  /** Digest that waits for an approval: of deletions, or of a rewritten history. */
-  heldDigest?: string;
-  /** Whether commits have to be signed. */
-  verifies: boolean;
-  /** The rewriting that was accepted last, while no tip has descended from it. */
-  rewrite?: Rewrite;
-  /** Slugs of enabled webhooks that have no secret to authenticate anybody with. */
-  webhooksWithoutSecret: readonly string[];
-  /** What is kept of the conditions since the last pass. */
-  kept: KeptConditions;
-}
 
 /** What a condition says. */
 export interface Finding {
@@ -69,6 +42,8 @@ export interface FactoryCondition extends Finding {
 
 /** Reason of an ending that is a fault of the service: nothing is known of the repository then. */
 const INTERNAL = 'internal';
+/** Reason of an ending that refuses a tip before anything of it is read. */
+const UNVERIFIED = 'source-unverified';
 
 /** Every condition of a factory, always in this order. Nothing is guessed: what the last pass could not look at is Unknown. */
 export function conditionsOf(standing: Standing): FactoryCondition[] {
@@ -107,10 +82,11 @@ export function knownOf(kept: KeptCondition | undefined): Finding | undefined {
 
 /** What the files say is what serves. */
 function ready(standing: Standing): Finding {
-  const { managed, ending, reason, message } = standing;
+  const { managed, ending, reason, message, unread } = standing;
   if (!managed) return is('True', 'dashboard', 'webhooks and automations are managed over the API');
   if (ending === 'none') return NO_PASS_YET;
   if (ending !== 'applied') return is('False', reason ?? ending, message ?? `the last pass was ${ending}`);
+  if (unread !== undefined) return is('False', unread.reason, unread.message);
   const [obstacle] = [definitionsInvalid(standing), pruneHeld(standing)].filter(({ status }) => status === 'True');
   return obstacle === undefined ? APPLIED : { ...obstacle, status: 'False' };
 }
@@ -130,29 +106,41 @@ function stalled({ managed, ending, reason, message }: Standing): Finding {
   return is('False', ending === 'none' ? NO_PASS_YET.reason : ending, 'nobody has to act');
 }
 
-function fetchFailed({ managed, ending, reason, message }: Standing): Finding {
+function fetchFailed({ managed, ending, reason, message, unread }: Standing): Finding {
   if (!managed) return NOT_MANAGED;
   if (ending === 'none') return NO_PASS_YET;
+  if (unread !== undefined) return is('True', unread.reason, unread.message);
   if (ending !== 'failed') return is('False', ending, 'the source was read');
   return is(reason === INTERNAL ? 'Unknown' : 'True', reason ?? ending, message ?? 'the files could not be read');
 }
 
-function verificationFailed({ managed, verifies, ending, reason, message }: Standing): Finding {
+function verificationFailed(standing: Standing): Finding {
+  const { managed, verifies, verifiedNow, reason, message } = standing;
   if (!managed) return NOT_MANAGED;
   if (!verifies) return is('False', 'not-required', 'the sync policy asks for no signatures');
-  if (ending === 'none') return NO_PASS_YET;
-  if (ending === 'failed') return is('Unknown', reason ?? ending, 'the last pass could not look at the tip');
-  if (reason === 'source-unverified') return is('True', reason, message ?? 'no key of the sync policy signed the tip');
+  const unseen = unseenTip(standing);
+  if (unseen !== undefined) return unseen;
+  if (!verifiedNow) return is('Unknown', 'not-verified-yet', 'no pass has verified the tip against the keys that the sync policy names now');
+  if (reason === UNVERIFIED) return is('True', reason, message ?? 'no key of the sync policy signed the tip');
   return is('False', 'verified', 'a key of the sync policy signed the tip');
 }
 
-function historyRewritten({ managed, rewrite, ending, reason, message }: Standing): Finding {
+function historyRewritten(standing: Standing): Finding {
+  const { managed, rewrite, ending, reason, message } = standing;
   if (!managed) return NOT_MANAGED;
   if (ending === 'blocked' && reason === 'history-rewritten') return is('True', reason, message ?? 'a rewritten history waits for an approval');
   if (rewrite !== undefined) return is('True', 'history-rewritten', `the history was rewritten: ${rewrite.to} does not descend from ${rewrite.from}`);
-  if (ending === 'none') return NO_PASS_YET;
-  if (ending === 'failed') return is('Unknown', reason ?? ending, 'the last pass could not look at the tip');
+  const unseen = unseenTip(standing);
+  if (unseen !== undefined) return unseen;
+  if (reason === UNVERIFIED) return is('Unknown', reason, 'the tip was refused before anybody looked at how it follows on what was accepted');
   return is('False', 'not-rewritten', 'what is there follows on what was accepted before');
+}
+
+/** What can be said of a tip that the last pass has not seen. */
+function unseenTip({ ending, reason, unread }: Standing): Finding | undefined {
+  if (ending === 'none') return NO_PASS_YET;
+  if (unread === undefined && ending !== 'failed') return undefined;
+  return is('Unknown', unread?.reason ?? reason ?? ending, 'the last pass could not look at the tip');
 }
 
 function definitionsInvalid(standing: Standing): Finding {
@@ -172,9 +160,13 @@ function pruneHeld(standing: Standing): Finding {
   return is('True', 'prune-held', reason === 'prune-held' ? (message ?? heldDigest) : `deletions wait for an approval: ${heldDigest}`);
 }
 
-function secretsDegraded({ webhooksWithoutSecret }: Standing): Finding {
-  if (webhooksWithoutSecret.length === 0) return is('False', 'secrets-usable', 'every enabled webhook has its secret');
-  return is('True', 'secret-missing', `these webhooks have no secret with a value and refuse every delivery: ${webhooksWithoutSecret.join(', ')}`);
+function secretsDegraded({ webhooksWithoutSecret, secretsAwaySinceMs }: Standing): Finding {
+  const missing = webhooksWithoutSecret.length === 0 ? undefined : `these webhooks have no secret with a value and refuse every delivery: ${webhooksWithoutSecret.join(', ')}`;
+  if (secretsAwaySinceMs !== undefined) {
+    const kept = `secrets cannot be looked after: the last values are kept, since ${new Date(secretsAwaySinceMs).toISOString()}`;
+    return is('True', 'secrets-unavailable', missing === undefined ? kept : `${kept}; ${missing}`);
+  }
+  return missing === undefined ? is('False', 'secrets-usable', 'every enabled webhook has its secret') : is('True', 'secret-missing', missing);
 }
 
 /** What can be said of files that the last pass has not seen. */

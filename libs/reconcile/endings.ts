@@ -2,7 +2,7 @@
 import type { Problem } from '#definitions';
 import { OUTSIDE_WINDOW } from './revisions.ts';
 import type { Change, Rebinding } from './types.ts';
-import type { Closure } from './windows.ts';
+import { WINDOW_DAYS_SEARCHED, type Closure } from './windows.ts';
 
 /** `applied`: the tree is what serves. `blocked`: people must act. `failed`: tried again later. */
 export interface Ending {
@@ -63,9 +63,14 @@ export function blockedByRewrite(from: string, to: string, digest: string): Endi
 }
 
 /** Something would change, at a time when nothing may. */
-export function blockedByWindow(ending: Ending, { opensAtMs }: Closure): Ending {
-  const until = opensAtMs === undefined ? 'the sync windows do not open within sight; change the sync policy' : `it applies when the sync window opens: ${new Date(opensAtMs).toISOString()}`;
-  return { ...ending, kind: 'blocked', reason: OUTSIDE_WINDOW, message: `${ending.revision ?? 'the revision'} waits; ${until}`, changes: [], opensAtMs };
+export function blockedByWindow(ending: Ending, closure: Closure): Ending {
+  return { ...ending, kind: 'blocked', reason: OUTSIDE_WINDOW, message: waitingWords(ending.revision, closure), changes: [], opensAtMs: closure.opensAtMs };
+}
+
+/** What is said of a revision that waits for a sync window. */
+export function waitingWords(revision: string | undefined, { opensAtMs }: Closure): string {
+  const until = opensAtMs === undefined ? `the sync windows do not open within ${WINDOW_DAYS_SEARCHED} days; change the sync policy` : `it applies when the sync window opens: ${new Date(opensAtMs).toISOString()}`;
+  return `${revision ?? 'the revision'} waits; ${until}`;
 }
 
 /** The tree could not be read: nothing changes. */

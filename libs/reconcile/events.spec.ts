@@ -15,7 +15,7 @@ function story(...passes: { ending: Ending; standing?: Partial<Standing>; accept
   return passes.map(({ ending, standing, accepted = false, superseded = 0 }) => {
     const { kind, reason, message, problems, digest } = ending;
     const after = conditionsOf({
-      managed: true, suspended: false, generationRequested: 1, generationHandled: 1, ending: kind, reason, message, errorCount: problems.length, heldDigest: digest, verifies: true, webhooksWithoutSecret: [], kept, ...standing,
+      managed: true, suspended: false, generationRequested: 1, generationHandled: 1, ending: kind, reason, message, errorCount: problems.length, heldDigest: digest, verifies: true, verifiedNow: true, webhooksWithoutSecret: [], kept, ...standing,
     });
     const told = eventsOf({ before: kept, reasonBefore, after, ending, accepted, superseded });
     kept = keptAfter(kept, after, 1);
@@ -78,5 +78,23 @@ describe('a blob', () => {
     expect(blobOf(Buffer.from(''), 'sha1')).toBe('e69de29bb2d1d6434b8b29ae775ad8c2e48c5391');
     expect(blobOf(Buffer.from(''), 'sha256')).toBe('473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813');
     expect([objectFormatOf(`main@sha1:${'a'.repeat(40)}`), objectFormatOf(`main@sha256:${'a'.repeat(64)}`), objectFormatOf(`sha256:${'a'.repeat(64)}`)]).toEqual(['sha1', 'sha256', 'sha1']);
+  });
+
+  it('of a host that is away nothing more while something that waited applies meanwhile, and that it is back when it is', () => {
+    const unread = { reason: 'unreachable', message: 'm' };
+    expect(story({ ending: invalid('r1') }, { ending: away('unreachable') }, { ending: applied('r1', [created], []), standing: { unread } }, { ending: away('unreachable') }, { ending: applied('r1', [], []) })).toEqual([
+      ['Warning definitions-invalid r1'], ['Warning unreachable'], ['Normal definitions-valid r1', 'Normal applied r1'], [], ['Normal fetch-recovered r1'],
+    ]);
+  });
+
+  it('that secrets cannot be looked after, once, and when they can', () => {
+    const calm = applied('r1', [], []);
+    expect(story({ ending: calm, standing: { secretsAwaySinceMs: 1 } }, { ending: calm, standing: { secretsAwaySinceMs: 1 } }, { ending: calm })).toEqual([['Warning secrets-unavailable r1'], [], ['Normal secrets-usable r1']]);
+  });
+
+  it('nothing of a signature that nobody has looked at', () => {
+    expect(story({ ending: unverified({ message: 'm', revision: 'r1' }) }, { ending: unverified({ message: 'm', revision: 'r1' }), standing: { verifiedNow: false } }, { ending: applied('r2', [], []) })).toEqual([
+      ['Warning source-unverified r1'], [], ['Normal source-verified r2'],
+    ]);
   });
 });

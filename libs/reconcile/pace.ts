@@ -35,14 +35,14 @@ export interface HostQuestion {
   probing: boolean;
   /** People, or a push, want to know. */
   atOnce: boolean;
-  /** It failed itself in this outage. */
+  /** It failed itself in this outage, or the last time while its host answered others. */
   failed: boolean;
-  /** Factories that failed in this outage. */
+  /** Repositories that failed in this outage, without those that fail while their host answers others. */
   witnesses: number;
   nowMs: number;
 }
 
-/** Factories that must have failed before the others believe that it is the host: one alone may have a repository that its host cannot serve. */
+/** Repositories that must have failed before the others believe that it is the host: one alone may be one that its host cannot serve. */
 const WITNESSES_MIN = 2;
 
 /** Whether a factory may ask its host now. contract 9 (back-off per host) */

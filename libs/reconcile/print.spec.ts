@@ -57,7 +57,7 @@ describe('printPlan', () => {
     ],
     [
       { changes: [], heldDeletions: [OLD] },
-      ['! webhook old (wh_2) webhooks/old.yaml: deletion held back', 'No changes. 1 deletion held back.'],
+      ['! webhook old (wh_2) webhooks/old.yaml: deletion held back', '1 deletion held back; nothing else changes.'],
       'nothing to do but held deletions',
     ],
     [
@@ -71,7 +71,7 @@ describe('printPlan', () => {
 });
 
 describe('details of a change', () => {
-  const NOTHING = { starts: [], stops: [], unreadable: 0, filtersUnreadable: 0 };
+  const NOTHING = { starts: [], stops: [], unreadable: 0, filtersUnreadable: 0, cut: false };
   const lines = (change: DetailedChange, held = false): string[] => printPlan({ changes: held ? [] : [change], heldDeletions: held ? [change] : [] }).split('\n').slice(1, -2);
 
   it('stand below it, aligned, in a fixed order', () => {
@@ -101,6 +101,13 @@ describe('details of a change', () => {
     expect(lines({ ...ORDERS, details: { replay: { ...NOTHING, deliveries: 1, before: 0, after: 1 } } })).toEqual(['    replay   would have fired 0 → 1 of the only stored delivery']);
     expect(lines({ ...ORDERS, details: { traffic: { runs: 1, failedRuns: 0 } } })).toEqual(['    traffic  last 7 days: 1 run']);
     expect(lines({ ...ORDERS, details: { replay: { ...NOTHING, deliveries: 7, before: 2, after: 0 } } })).toEqual(['    replay   would have fired 2 → 0 of all 7 stored deliveries']);
+  });
+
+  it('of a replay that was cut say over how many deliveries it speaks', () => {
+    const words = (deliveries: number): string[] => lines({ ...ORDERS, details: { replay: { ...NOTHING, deliveries, before: 0, after: Math.min(deliveries, 1), cut: true } } });
+    expect(words(7)).toEqual(['    replay   would have fired 0 → 1 of the last 7 deliveries; asking older ones is too much work for a plan']);
+    expect(words(1)).toEqual(['    replay   would have fired 0 → 1 of the last delivery; asking older ones is too much work for a plan']);
+    expect(words(0)).toEqual(['    replay   too much work for a plan: no stored delivery was asked']);
   });
 
   it('of a UID that only a server can tell say so, and nothing of them passes that steers a terminal', () => {

@@ -28,9 +28,14 @@ export function printPlan(plan: PrintedPlan): string {
 
 /** What happens to one object, in one line. An empty UID is one that is not known yet. */
 export function headlineOf(change: DetailedChange, held = false): string {
-  const uid = change.uid === '' ? UNKNOWN_UID : change.uid;
-  const subject = change.kind === 'factory' ? `factory (${uid})` : `${change.kind} ${change.slug} (${uid})`;
-  return `${held ? '!' : SIGNS[change.action]} ${subject} ${change.path}${held ? ': deletion held back' : remark(change)}`;
+  const name = change.kind === 'factory' ? 'factory' : `${change.kind} ${change.slug}`;
+  return `${held ? '!' : SIGNS[change.action]} ${name}${uidWords(change)} ${change.path}${held ? ': deletion held back' : remark(change)}`;
+}
+
+/** Without a server no UID is known: what is made has none yet, and what is there has one that is not told. */
+function uidWords({ uid, action }: DetailedChange): string {
+  if (uid !== '') return ` (${uid})`;
+  return action === 'create' ? ` (${UNKNOWN_UID})` : '';
 }
 
 /** What is known of a change, a label and a sentence each, in a fixed order. */
@@ -48,21 +53,23 @@ export function detailLines({ details = {} }: DetailedChange): string[] {
 export function summaryOf({ changes, heldDeletions }: PrintedPlan): string {
   const deletions = heldDeletions.length === 1 ? '1 deletion' : `${heldDeletions.length} deletions`;
   const held = heldDeletions.length === 0 ? undefined : `${deletions} held back`;
-  if (changes.length === 0) return held === undefined ? NO_CHANGES : `${NO_CHANGES} ${held}.`;
+  if (changes.length === 0) return held === undefined ? NO_CHANGES : `${held}; nothing else changes.`;
   const count = (action: ChangeAction): number => changes.filter((change) => change.action === action).length;
   const counts = `${count('create')} to create, ${count('update')} to update, ${count('delete')} to delete`;
   return held === undefined ? `${counts}.` : `${counts}, ${held}.`;
 }
 
 /** `would have fired 12 → 3 of the last 50 deliveries` */
-export function replayWords({ deliveries, before, after }: Replay): string {
+function replayWords({ deliveries, before, after, cut }: Replay): string {
+  if (cut && deliveries === 0) return 'too much work for a plan: no stored delivery was asked';
   if (deliveries === 0) return 'no stored deliveries to ask';
-  const all = deliveries === REPLAY_DELIVERIES_MAX ? `the last ${deliveries} deliveries` : `all ${deliveries} stored deliveries`;
-  return `would have fired ${before} → ${after} of ${deliveries === 1 ? 'the only stored delivery' : all}`;
+  const all = cut || deliveries === REPLAY_DELIVERIES_MAX ? `the last ${deliveries} deliveries` : `all ${deliveries} stored deliveries`;
+  const asked = deliveries === 1 ? `the ${cut ? 'last' : 'only stored'} delivery` : all;
+  return `would have fired ${before} → ${after} of ${asked}${cut ? '; asking older ones is too much work for a plan' : ''}`;
 }
 
 /** `last 7 days: 60 deliveries (55 accepted), 12 runs (1 failed); last delivery …, last run …` */
-export function trafficWords({ deliveries, accepted, runs, failedRuns, lastDeliveryAt, lastRunAt }: ChangeTraffic): string {
+function trafficWords({ deliveries, accepted, runs, failedRuns, lastDeliveryAt, lastRunAt }: ChangeTraffic): string {
   if ((deliveries ?? 0) + runs === 0) return `none in the last ${TRAFFIC_DAYS} days`;
   const received = deliveries === undefined ? [] : [`${counted(deliveries, 'delivery', 'deliveries')}${deliveries === 0 ? '' : ` (${accepted ?? 0} accepted)`}`];
   const started = `${counted(runs, 'run', 'runs')}${failedRuns === 0 ? '' : ` (${failedRuns} failed)`}`;

@@ -1,7 +1,7 @@
 /** What a plan would have started: every way in which it can decide otherwise over deliveries that came before it. contract 9 (Plan). */
 import type { AutomationDefinition, Definitions, WebhookDefinition } from '#definitions';
-import type { JsonValue } from '#filters';
-import { firesFor, plan, REPLAY_DELIVERIES_MAX, replayOf, replaySubjects, replayWindow, withoutDeletions, type Actual, type AppliedObject, type Replay } from './index.ts';
+import { compileFilter, type JsonValue } from '#filters';
+import { firesFor, payloadWork, plan, REPLAY_DELIVERIES_MAX, replayLog, replayOf, replaySubjects, replayWindow, specimenOf, unreadableFilters, withoutDeletions, type Actual, type AppliedObject, type Replay } from './index.ts';
 
 const webhook = (name: string, enabled = true): WebhookDefinition => ({ name, path: `webhooks/${name}.yaml`, authMode: 'token', secretName: 's', enabled });
 const automation = (name: string, webhooks: string[], payload?: JsonValue, more: Partial<AutomationDefinition> = {}): AutomationDefinition => ({
@@ -33,23 +33,36 @@ const STORED: { entryId: string; webhookUid: string; payload: JsonValue }[] = [
   { entryId: 'e4', webhookUid: 'wh_a', payload: [] },
 ];
 
+/** All the steps, whatever work they are. */
+function done<Result>(steps: Generator<number, Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The work of the steps, each of which is told before it is done. */
+function workOf(steps: Generator<number, unknown>): number {
+  return [...steps].reduce((sum, units) => sum + units, 0);
+}
+
 /** Replays of a change from one side to the other, by what changes. */
 function replays(before: Side, after: Side, stored = STORED, held = false): Record<string, Replay> {
   const [actual, desired] = [actualOf(before), desiredOf(after)];
   const whole = plan(desired, actual, { heldPaths: [], brokenPaths: [], applyMode: 'atomic', uidOf });
   const subjects = replaySubjects(held ? withoutDeletions(whole) : whole, actual, desired, held);
   return Object.fromEntries(subjects.map((subject) => {
-    const firings = replayWindow(subject, stored.toReversed()).map(({ entryId, webhookUid }) => {
+    const firings = done(replayWindow(subject, replayLog(stored))).map(({ entryId, webhookUid }) => {
       const payload = stored.find((each) => each.entryId === entryId)?.payload;
-      return { entryId, fires: payload === undefined ? undefined : firesFor(subject, webhookUid, payload) };
+      return { entryId, fires: payload === undefined ? undefined : done(firesFor(subject, webhookUid, specimenOf(payload))) };
     });
-    return [`${subject.change.action} ${subject.change.slug}`, replayOf(subject, firings)];
+    return [`${subject.change.action} ${subject.change.slug}`, replayOf({ firings, filtersUnreadable: done(unreadableFilters(subject)), cut: false })];
   }));
 }
 
 const A = webhook('a');
 const B = webhook('b');
-const EMPTY = { starts: [], stops: [], unreadable: 0, filtersUnreadable: 0 };
+const EMPTY = { starts: [], stops: [], unreadable: 0, filtersUnreadable: 0, cut: false };
 
 describe('a replay', () => {
   it.each<[string, Side, Side, Record<string, Partial<Replay>>]>([
@@ -94,5 +107,62 @@ describe('a replay', () => {
     let deep: JsonValue = {};
     for (let level = 0; level < 50_000; level += 1) deep = [deep];
     expect(replays([A], [A, automation('x', ['a'], ISSUES)], [{ entryId: 'e1', webhookUid: 'wh_a', payload: deep }])).toMatchObject({ 'create x': { after: 0 } });
+  });
+
+  it('asks the newest 50 of many webhooks as of few', () => {
+    const webhooks = Array.from({ length: 30 }, (_, at) => webhook(`w${at}`));
+    const many = Array.from({ length: 90 }, (_, at) => ({ entryId: `e${String(at).padStart(2, '0')}`, webhookUid: `wh_w${at % 30}`, payload: {} }));
+    const { 'create x': found } = replays(webhooks, [...webhooks, automation('x', webhooks.map(({ name }) => name))], many);
+    expect(found).toEqual({ ...EMPTY, deliveries: 50, before: 0, after: 50, starts: ['e89', 'e88', 'e87', 'e86', 'e85'] });
+  });
+});
+
+describe('the work of a replay', () => {
+  const HEAVY: JsonValue = { items: { a: [1], b: [2], c: [3] } };
+  const payload: JsonValue = { items: Array.from({ length: 1000 }, (_, at) => ({ a: 1, b: 2, c: at, d: [] })), action: 'opened' };
+  /** A webhook that is switched on, and with it what it feeds. */
+  const switchedOn = (automations: AutomationDefinition[]): ReturnType<typeof replaySubjects>[number] => {
+    const [actual, desired] = [actualOf([webhook('a', false), ...automations]), desiredOf([A, ...automations])];
+    const [subject] = replaySubjects(plan(desired, actual, { heldPaths: [], brokenPaths: [], applyMode: 'atomic', uidOf }), actual, desired, false);
+    if (subject === undefined) throw new Error('nothing changes');
+    return subject;
+  };
+  const filters = (count: number, filter: (at: number) => JsonValue): AutomationDefinition[] => Array.from({ length: count }, (_, at) => automation(`x${at}`, ['a'], filter(at)));
+
+  it('is that of one evaluation for equal filters, whoever has them, and is told a filter at a time', () => {
+    const never = (at: number): JsonValue => ({ items: { a: [1], b: [2], c: [`no ${at}`] } });
+    const work = (count: number, filter: (at: number) => JsonValue): number => workOf(firesFor(switchedOn(filters(count, filter)), 'wh_a', specimenOf(payload)));
+    const alone = work(1, () => never(0));
+    expect(alone).toBeGreaterThan(3 * 1000);
+    expect(work(100, () => never(0))).toBeLessThan(alone * 1.2);
+    expect(work(100, never)).toBeGreaterThan(alone * 99);
+    expect(Math.max(...firesFor(switchedOn(filters(100, never)), 'wh_a', specimenOf(payload)))).toBeLessThan(alone);
+  });
+
+  it('of both sides of an automation that moves is done once', () => {
+    const [before, after] = [[A, B, automation('x', ['a'], HEAVY)], [A, B, automation('x', ['a', 'b'], { ...(HEAVY as object) })]];
+    const [actual, desired] = [actualOf(before), desiredOf(after)];
+    const [subject] = replaySubjects(plan(desired, actual, { heldPaths: [], brokenPaths: [], applyMode: 'atomic', uidOf }), actual, desired, false);
+    const evaluations = [...firesFor(subject as NonNullable<typeof subject>, 'wh_a', specimenOf(payload))].filter((units) => units > 1000);
+    expect(evaluations).toHaveLength(1);
+  });
+
+  it('grows with what a filter looks at, not with what stands beside it', () => {
+    const work = (filter: JsonValue): number => workOf(firesFor(switchedOn(filters(1, () => filter)), 'wh_a', specimenOf(payload)));
+    expect(work(ISSUES)).toBeLessThan(50);
+    expect(work({ items: { d: { e: [1] } } })).toBeGreaterThan(2 * 1000);
+    expect(payloadWork(payload)).toBeGreaterThan(5 * 1000);
+    expect(payloadWork('x'.repeat(80_000))).toBeGreaterThan(10_000);
+  });
+
+  it('leaves the answers as they are', () => {
+    const texts: JsonValue[] = [ISSUES, HEAVY, { action: ['closed'] }, { items: { c: [5], a: [2] } }, { items: { d: { exists: true } } }, {}, { action: { not_in: ['opened'] } }, { none: { exists: false } }, { constructor: { exists: true } }];
+    const payloads: JsonValue[] = [payload, {}, [], 'x', { action: ['closed', 'opened'] }, { items: { a: 1, b: 2, c: 3 } }];
+    const subjects = texts.map((text) => switchedOn([automation('x', ['a'], text)]));
+    for (const each of payloads) {
+      const naive = texts.map((text) => { const compilation = compileFilter(text); return compilation.ok && compilation.filter.matches(each); });
+      const specimen = specimenOf(each);
+      expect(subjects.map((subject) => done(firesFor(subject, 'wh_a', specimen)).after)).toEqual(naive);
+    }
   });
 });

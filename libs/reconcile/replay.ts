@@ -1,27 +1,14 @@
-/** What a plan would have started of deliveries that came before it: automations and webhooks as they are and as they would be, asked about stored payloads. contract 9 (Plan), 7. */
-import type { Definitions } from '#definitions';
-import { compileFilter, MATCH_EVERYTHING, UNREADABLE_FILTER, type CompiledFilter, type JsonValue } from '#filters';
-import type { Actual, AppliedObject, Change, Plan } from './types.ts';
+/** What a plan would have started of deliveries that came before it: its subjects asked about stored payloads, a step at a time. contract 9 (Plan), 7. */
+import { UNREADABLE_FILTER } from '#filters';
+import { answerOf, compiledFilter, STEP_WORK, type FilterShelf, type Specimen } from './replay-filters.ts';
+import type { ReplaySubject, Subscription } from './replay-subjects.ts';
 
 /** Deliveries that a replay looks at: as many as the log always keeps. spec: Delivery log retention. */
 export const REPLAY_DELIVERIES_MAX = 50;
 /** Entries that a replay names each way: enough to look at, few enough to read. */
 export const REPLAY_ENTRIES_MAX = 5;
-
-/** One webhook trigger on one side of a plan: of an enabled automation, with those of its webhooks that take deliveries. */
-interface Subscription {
-  webhookUids: ReadonlySet<string>;
-  /** Compiled when it is first asked: of thousands most never are. */
-  filter(): CompiledFilter;
-}
-
-/** What is replayed for one change: whether a delivery starts anything of it, before and after. */
-export interface ReplaySubject {
-  change: Change;
-  webhookUids: ReadonlySet<string>;
-  before: readonly Subscription[];
-  after: readonly Subscription[];
-}
+/** Webhooks whose deliveries are put in order for a subject; of one that selects more, the newest stand near the start of the whole log. */
+const WEBHOOKS_FEW = 20;
 
 /** A stored delivery, without its payload. */
 export interface StoredDelivery {
@@ -29,10 +16,31 @@ export interface StoredDelivery {
   webhookUid: string;
 }
 
+/** Stored deliveries, newest first, of which there are enough of each webhook. */
+export interface ReplayLog {
+  newest: readonly StoredDelivery[];
+  ofWebhook: ReadonlyMap<string, readonly StoredDelivery[]>;
+}
+
+/** Whether a delivery starts anything of a subject, as it is and as it would be. */
+export interface Fires {
+  before: boolean;
+  after: boolean;
+}
+
 /** What became of one delivery: undefined where its payload cannot be read. */
 export interface Firing {
   entryId: string;
-  fires: { before: boolean; after: boolean } | undefined;
+  fires: Fires | undefined;
+}
+
+/** What was found out about a subject. */
+export interface ReplayFindings {
+  /** Newest first. */
+  firings: readonly Firing[];
+  filtersUnreadable: number;
+  /** There was more to ask. */
+  cut: boolean;
 }
 
 /** What a replay found. Payloads and filters leave no trace in it. */
@@ -49,24 +57,64 @@ export interface Replay {
   unreadable: number;
   /** Filters, of both sides, that cannot be used: they match nothing. */
   filtersUnreadable: number;
+  /** Asking the older of its deliveries too would be more work than a plan may take: `deliveries` says how many were looked at. */
+  cut: boolean;
 }
 
-/**
- * The changes of a plan that decide which deliveries start runs: automations that come, go, or change in `triggers` or `enabled`, and
- * webhooks that come, go, or change in `enabled`: these stand for every automation that they feed. With `heldGo` the held deletions
- * count as done: what an approval lets through. A deletion is asked about its own object alone, held or not.
- */
-export function replaySubjects(planned: Plan, actual: Actual, desired: Definitions, heldGo: boolean): ReplaySubject[] {
-  const before = sideOf(actual.objects);
-  const after = sideOf(objectsAfter(planned, actual, desired, heldGo));
-  return [...planned.changes, ...planned.heldDeletions].filter(decidesStarts).map((change) => {
-    const [was, will] = [subscriptionsOf(change, before), change.action === 'delete' ? [] : subscriptionsOf(change, after)];
-    return { change, before: was, after: will, webhookUids: new Set([...was, ...will].flatMap(({ webhookUids }) => [...webhookUids])) };
-  });
+/** Deliveries by the time at which they came, which their IDs tell. */
+export function replayLog(stored: readonly StoredDelivery[]): ReplayLog {
+  const newest = [...stored].sort((a, b) => (a.entryId < b.entryId ? 1 : -1));
+  const ofWebhook = new Map<string, StoredDelivery[]>();
+  for (const delivery of newest) {
+    const others = ofWebhook.get(delivery.webhookUid);
+    if (others === undefined) ofWebhook.set(delivery.webhookUid, [delivery]);
+    else others.push(delivery);
+  }
+  return { newest, ofWebhook };
 }
 
-/** The newest deliveries that a subject is asked about, newest first; so is `newest`, which holds enough of each webhook. */
-export function replayWindow({ webhookUids }: ReplaySubject, newest: readonly StoredDelivery[]): StoredDelivery[] {
+/** The newest deliveries that a subject is asked about, newest first. Yields the work before it does it. */
+export function* replayWindow({ webhookUids }: ReplaySubject, { newest, ofWebhook }: ReplayLog): Generator<number, StoredDelivery[]> {
+  if (webhookUids.size > WEBHOOKS_FEW) {
+    yield newest.length;
+    return firstOf(newest, webhookUids);
+  }
+  const own = [...webhookUids].flatMap((uid) => (ofWebhook.get(uid) ?? []).slice(0, REPLAY_DELIVERIES_MAX));
+  yield STEP_WORK * (1 + own.length);
+  return replayLog(own).newest.slice(0, REPLAY_DELIVERIES_MAX);
+}
+
+/** How many filters of a subject cannot be used. Yields the work before it does it. */
+export function* unreadableFilters({ before, after, shelf }: ReplaySubject): Generator<number, number> {
+  let unreadable = 0;
+  for (const { payload } of [...before, ...after]) {
+    yield STEP_WORK;
+    if ((yield* compiledFilter(shelf(payload))) === UNREADABLE_FILTER) unreadable += 1;
+  }
+  return unreadable;
+}
+
+/** Whether a delivery starts anything of the subject, before and after. Total; yields the work before it does it, a filter at a time. */
+export function* firesFor({ before, after, shelf }: ReplaySubject, webhookUid: string, specimen: Specimen): Generator<number, Fires> {
+  return { before: yield* startsOne(before, webhookUid, shelf, specimen), after: yield* startsOne(after, webhookUid, shelf, specimen) };
+}
+
+/** What all deliveries of a subject's window say together. */
+export function replayOf({ firings, filtersUnreadable, cut }: ReplayFindings): Replay {
+  const entries = (test: (fires: Fires) => boolean): string[] => firings.flatMap(({ entryId, fires }) => (fires !== undefined && test(fires) ? [entryId] : []));
+  return {
+    deliveries: firings.length,
+    before: entries(({ before }) => before).length,
+    after: entries(({ after }) => after).length,
+    starts: entries(({ before, after }) => !before && after).slice(0, REPLAY_ENTRIES_MAX),
+    stops: entries(({ before, after }) => before && !after).slice(0, REPLAY_ENTRIES_MAX),
+    unreadable: firings.filter(({ fires }) => fires === undefined).length,
+    filtersUnreadable,
+    cut,
+  };
+}
+
+function firstOf(newest: readonly StoredDelivery[], webhookUids: ReadonlySet<string>): StoredDelivery[] {
   const asked: StoredDelivery[] = [];
   for (const delivery of newest) {
     if (asked.length === REPLAY_DELIVERIES_MAX) break;
@@ -75,88 +123,10 @@ export function replayWindow({ webhookUids }: ReplaySubject, newest: readonly St
   return asked;
 }
 
-/** Whether a delivery starts anything of the subject, before and after. Linear in payload and filters, total. */
-export function firesFor({ before, after }: ReplaySubject, webhookUid: string, payload: JsonValue): { before: boolean; after: boolean } {
-  const starts = ({ webhookUids, filter }: Subscription): boolean => webhookUids.has(webhookUid) && filter().matches(payload);
-  return { before: before.some(starts), after: after.some(starts) };
-}
-
-/** What all deliveries of a subject's window say together; `firings` newest first. */
-export function replayOf(subject: ReplaySubject, firings: readonly Firing[]): Replay {
-  const entries = (test: (fires: { before: boolean; after: boolean }) => boolean): string[] => firings.flatMap(({ entryId, fires }) => (fires !== undefined && test(fires) ? [entryId] : []));
-  // Without deliveries no filter was asked, and none is compiled for its own sake.
-  const asked = firings.length === 0 ? [] : [...subject.before, ...subject.after];
-  return {
-    deliveries: firings.length,
-    before: entries(({ before }) => before).length,
-    after: entries(({ after }) => after).length,
-    starts: entries(({ before, after }) => !before && after).slice(0, REPLAY_ENTRIES_MAX),
-    stops: entries(({ before, after }) => before && !after).slice(0, REPLAY_ENTRIES_MAX),
-    unreadable: firings.filter(({ fires }) => fires === undefined).length,
-    filtersUnreadable: asked.filter(({ filter }) => filter() === UNREADABLE_FILTER).length,
-  };
-}
-
-function decidesStarts({ kind, action, changes }: Change): boolean {
-  if (kind === 'automation') return action !== 'update' || changes.includes('triggers') || changes.includes('enabled');
-  return kind === 'webhook' && (action !== 'update' || changes.includes('enabled'));
-}
-
-/** All that is live once the plan is applied. */
-function objectsAfter({ changes, heldDeletions }: Plan, { objects }: Actual, desired: Definitions, heldGo: boolean): AppliedObject[] {
-  const gone = [...changes.filter(({ action }) => action === 'delete'), ...(heldGo ? heldDeletions : [])];
-  const after = new Map(objects.map((object) => [object.uid, object]));
-  for (const { uid } of gone) after.delete(uid);
-  const webhooks = new Map(desired.webhooks.map((definition) => [definition.name, definition]));
-  const automations = new Map(desired.automations.map((definition) => [definition.name, definition]));
-  for (const { action, kind, uid, slug, path } of changes) {
-    if (action === 'delete') continue;
-    const [webhook, automation] = [webhooks.get(slug), automations.get(slug)];
-    if (kind === 'webhook' && webhook !== undefined) after.set(uid, { kind, uid, slug, path, definition: webhook });
-    if (kind === 'automation' && automation !== undefined) after.set(uid, { kind, uid, slug, path, definition: automation });
+function* startsOne(subscriptions: readonly Subscription[], webhookUid: string, shelf: FilterShelf, specimen: Specimen): Generator<number, boolean> {
+  for (const { webhookUids, payload } of subscriptions) {
+    yield STEP_WORK;
+    if (webhookUids.has(webhookUid) && (yield* answerOf(shelf(payload), specimen))) return true;
   }
-  return [...after.values()];
-}
-
-/** Who would start what, on one side. */
-interface Side {
-  ofAutomation: ReadonlyMap<string, readonly Subscription[]>;
-  ofWebhook: ReadonlyMap<string, readonly Subscription[]>;
-}
-
-function sideOf(objects: readonly AppliedObject[]): Side {
-  const serving = new Set(objects.flatMap(({ kind, uid, definition }) => (kind === 'webhook' && definition.enabled ? [uid] : [])));
-  const ofAutomation = new Map<string, Subscription[]>();
-  const ofWebhook = new Map<string, Subscription[]>();
-  for (const object of objects) {
-    if (object.kind !== 'automation' || !object.definition.enabled) continue;
-    const subscriptions = object.definition.triggers.flatMap((trigger) => {
-      return trigger.provider === 'webhook' ? [{ webhookUids: new Set(trigger.webhookUids.filter((uid) => serving.has(uid))), filter: compiledOnce(trigger.payload) }] : [];
-    });
-    ofAutomation.set(object.uid, subscriptions);
-    for (const subscription of subscriptions) {
-      for (const uid of subscription.webhookUids) {
-        const others = ofWebhook.get(uid);
-        if (others === undefined) ofWebhook.set(uid, [subscription]);
-        else others.push(subscription);
-      }
-    }
-  }
-  return { ofAutomation, ofWebhook };
-}
-
-/** Of a webhook: what its own deliveries start, whoever starts it. */
-function subscriptionsOf({ kind, uid }: Change, { ofAutomation, ofWebhook }: Side): readonly Subscription[] {
-  if (kind === 'automation') return ofAutomation.get(uid) ?? [];
-  return (ofWebhook.get(uid) ?? []).map(({ filter }) => ({ webhookUids: new Set([uid]), filter }));
-}
-
-function compiledOnce(payload: JsonValue | undefined): () => CompiledFilter {
-  let compiled: CompiledFilter | undefined;
-  return () => (compiled ??= payload === undefined ? MATCH_EVERYTHING : usable(payload));
-}
-
-function usable(payload: JsonValue): CompiledFilter {
-  const compilation = compileFilter(payload);
-  return compilation.ok ? compilation.filter : UNREADABLE_FILTER;
+  return false;
 }

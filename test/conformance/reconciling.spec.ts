@@ -2,7 +2,11 @@
 import { bySystem } from '../../apps/server/store/audit.ts';
 import { EVENTS_KEPT } from '../../apps/server/store/events.ts';
 import type { PassOutcome, PassRecord } from '../../apps/server/store/factories.ts';
-import { REVISIONS_KEPT } from '../../apps/server/store/revisions.ts';
+import { REVISIONS_KEPT, RevisionStore } from '../../apps/server/store/revisions.ts';
+import type { Database } from '../../apps/server/store/database.ts';
+import { PASSES_NAMED } from '../../apps/server/store/migrations/0004-reconciling.ts';
+import { walked } from '../../apps/server/store/engine.ts';
+import type { Statement, Work } from '../../apps/server/store/statements.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
 
@@ -117,6 +121,33 @@ await onEachBackend('reconciling', (world) => {
     expect(await stores.revisions.passOf(uid, commit('d'))).toBeUndefined();
   });
 
+  it('finds the pass of a revision by its ID alone, whatever names it, and reads no other pass for that', async () => {
+    const { uid, fence } = await seedFactory(stores);
+    const ids = ['1'.repeat(40), '2'.repeat(64), `sha256:${'3'.repeat(64)}`];
+    const written = [`f/x@sha1:y@sha1:${ids[0]}`, `main@sha256:${ids[1]}`, ids[2]].map((named) => record({ revision: named, ending: 'blocked' }));
+    for (const pass of written) await stores.factories.recordPass(uid, fence, outcome({ record: pass }));
+    for (const [n, id] of ids.entries()) expect(await stores.revisions.passOf(uid, id)).toBe(written[n]?.id);
+    if (world.dialect !== 'sqlite') return;
+    const asked: Statement[] = [];
+    const listening = { read: (body: () => Work<unknown>) => walked(body(), (statement) => Promise.resolve((asked.push(statement), { rows: [], changes: 0 }))) };
+    await new RevisionStore(listening as unknown as Database).passOf(uid, ids[0] ?? '');
+    const plans = await Promise.all(asked.flatMap((statement) => (statement.kind === 'query' ? [look<{ detail: string }>(stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)] : [])));
+    const passes = plans.flat().map(({ detail }) => detail).filter((detail) => /\bp\b/.test(detail));
+    expect(passes).toHaveLength(2);
+    for (const detail of passes) expect(detail).toMatch(/sync_pass_revision \(factory_uid=\? AND revision_id=\?\)/);
+  });
+
+  it('gives passes that are older than their IDs those, as they would be written today', async () => {
+    const { uid, fence } = await seedFactory(stores);
+    const written = [`f/x@sha1:y@sha1:${'4'.repeat(40)}`, `main@sha256:${'5'.repeat(64)}`, `sha256:${'6'.repeat(64)}`, undefined].map((named) => record({ revision: named }));
+    for (const pass of written) await stores.factories.recordPass(uid, fence, outcome({ record: pass }));
+    const idsOf = () => look(stores, 'SELECT id, revision_id FROM sync_pass WHERE factory_uid = ? ORDER BY id', uid);
+    const before = await idsOf();
+    await meddle(stores, 'UPDATE sync_pass SET revision_id = NULL WHERE factory_uid = ?', uid);
+    await meddle(stores, PASSES_NAMED);
+    expect(await idsOf()).toEqual(before);
+  });
+
   it('finds commits by how they begin, and says when it is several', async () => {
     const { uid, fence } = await seedFactory(stores);
     await accepts(uid, fence, 'abcdef01', ['abcdef01', 'abcdef02', 'abcdeff']);
@@ -153,8 +184,15 @@ await onEachBackend('reconciling', (world) => {
     expect((await stores.factories.find(uid))?.generationRequested).toBe(2); // nothing new
     expect(await stores.factories.edit(uid, { source: { kind: 'dashboard' } })).toBe('policy-needs-git');
     const [entry] = await stores.audit.list({ factoryUid: uid }, 1);
-    expect(entry).toMatchObject({ action: 'factory.change', details: { changed: ['source', 'sync_policy'], source: 'git', policy: ['verify_commits', 'fast_forward_only', 'windows'] } });
-    expect(JSON.stringify([entry, await stores.events.list(uid, 9)])).not.toContain('hidden-word');
+    expect(entry).toMatchObject({ action: 'factory.change', details: { changed: ['source', 'sync_policy'], source: 'git', policy: ['verify_commits', 'fast_forward_only', 'windows'], policy_changes: ['+verify_commits', '+fast_forward_only', '+windows'] } });
+    // What is asked no longer is said as loudly as what is.
+    await stores.factories.edit(uid, { syncPolicy: { fastForwardOnly: true, windows: [{ kind: 'deny', schedule: '* * * * *', durationMinutes: 1 }] } }, bySystem(newId()));
+    const [less] = await stores.audit.list({ factoryUid: uid }, 1);
+    const [event] = await stores.events.list(uid, 1);
+    expect([less, event]).toMatchObject([{ details: { policy: ['fast_forward_only', 'windows'], policy_changes: ['−verify_commits', '~windows'] } }, { reason: 'policy-changed', message: 'the sync policy was changed: −verify_commits ~windows' }]);
+    await stores.factories.edit(uid, { syncPolicy: {} }, bySystem(newId()));
+    expect((await stores.events.list(uid, 1))[0]?.message).toBe('the sync policy was changed: −fast_forward_only −windows; it asks nothing now');
+    expect(JSON.stringify([entry, less, await stores.events.list(uid, 9)])).not.toContain('hidden-word');
   });
 
   it('keeps the blob of every file that applies, also when only a comment in it changes', async () => {

@@ -8,6 +8,7 @@ import { automationFile, automationPath, deliver, webhookFile, webhookPath } fro
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { call } from '../support/recorded-io.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
+import { change } from '../../apps/server/store/statements.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const HOUR_MS = 3_600_000;
@@ -88,10 +89,13 @@ describe('an accepted delivery', () => {
   it('is told as a story', async () => {
     const text = await told(accepted.entry_id);
     const lines = text.split('\n');
-    expect(lines[0]).toMatch(new RegExp(`^delivery ${accepted.entry_id} of webhook orders \\(webhooks/orders\\.yaml at ${revision}\\) was accepted at \\S+Z$`));
+    expect(lines[0]).toMatch(new RegExp(`^delivery ${accepted.entry_id} was accepted at \\S+:\\d\\dZ$`));
+    expect(lines.slice(1, 4)).toEqual(['  of webhook orders (webhooks/orders.yaml)', '  identity first', `  decided by the definitions of ${revision}`]);
+    expect(text.split(revision)).toHaveLength(2); // in full once
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(120);
     expect(lines).toEqual(expect.arrayContaining([
-      '  identity first', `  automation triage  fired: run ${runOf('triage')}`, `    ${automationPath('triage')} at ${revision}`, '    trigger 2: filter {"kind":["new"]}',
-      '  automation picky   did not fire: filter /build/state in', '  automation off     did not fire: it was disabled', '  not selected: aside, nightly, whose triggers do not name the webhook',
+      `  automation triage  fired: run ${runOf('triage')}`, `    ${automationPath('triage')}, trigger 2: filter {"kind":["new"]}`,
+      '  automation picky   did not fire: /build/state is none of the values that its filter asks for (in)', '  automation off     did not fire: it was disabled', '  not selected: aside, nightly, whose triggers do not name the webhook',
     ]));
     expect(text).not.toMatch(/a-value-of-the-sender|since then/);
   });
@@ -103,11 +107,20 @@ describe('an accepted delivery', () => {
   });
 });
 
+it('a payload that was damaged at rest is missed, and nothing else is', async () => {
+  const damaged = await sent({ kind: 'new' });
+  const before = await explained(damaged.entry_id);
+  await service.service.database.run(() => change("UPDATE delivery SET payload = ?, payload_encoding = 'deflate-raw' WHERE entry_id = ?", Buffer.from('no deflate stream'), damaged.entry_id));
+  const answer = await explained(damaged.entry_id);
+  expect(results(answer)).toEqual(results(before));
+  expect(answer.automations.find(({ slug }) => slug === 'triage')).toMatchObject({ result: 'fired', trigger: { position: 1, as_decided: false } });
+});
+
 describe('another end of a delivery', () => {
   it('is a duplicate of the first, which is named', async () => {
     const duplicate = await sent({ kind: 'new' }, { 'X-Millwright-Delivery-Id': 'first' });
     expect(await explained(duplicate.entry_id)).toMatchObject({ delivery: { outcome: 'Duplicate', duplicate_of: accepted.entry_id }, automations: [], webhook: { slug: 'orders' } });
-    expect(await told(duplicate.entry_id)).toContain(`it repeats delivery ${accepted.entry_id}; see: millwright explain ${accepted.entry_id}`);
+    expect(await told(duplicate.entry_id)).toContain(`it repeats another; see: millwright explain ${accepted.entry_id}`);
   });
 
   it('is a refusal, whose reason is for managers', async () => {
@@ -125,7 +138,7 @@ describe('a run', () => {
     const answer = await explained(runOf('triage'));
     expect(answer).toMatchObject({ kind: 'run', revision, run: { run_id: runOf('triage'), source: 'CUSTOM_WEBHOOK', state: 'QUEUED', delivery_id: 'first', schedule: null, scheduled_at: null }, delivery: { entry_id: accepted.entry_id } });
     expect(results(answer)).toHaveLength(6);
-    expect(await told(runOf('triage'))).toMatch(new RegExp(`^run ${runOf('triage')} \\(.*\\) is QUEUED; it was made at \\S+ by delivery ${accepted.entry_id} of automation triage `));
+    expect(await told(runOf('triage'))).toMatch(new RegExp(`^run ${runOf('triage')} \\(.*\\) is QUEUED\n  made at \\S+ by delivery ${accepted.entry_id}, which fired\\s+automation triage\n`));
   });
 
   it('that somebody started names them and how', async () => {
@@ -146,19 +159,22 @@ describe('a run', () => {
       automations: [{ slug: 'nightly', result: 'fired', standing: 'unchanged', trigger: { position: 1, as_decided: true, provider: 'schedule', cron: '@hourly' } }],
     });
     expect(answer.run?.scheduled_at).toMatch(/:00:00\.000Z$/);
-    expect(await told(run.run_id)).toMatch(/ by the tick of \S+:00:00Z of schedule hourly of automation nightly \(automations\/nightly\/automation\.md at /);
+    expect(await told(run.run_id)).toMatch(/ by the tick of \S+:00:00Z of schedule hourly, which fired automation nightly\n[^]*\n {4}automations\/nightly\/automation\.md, trigger 1: schedule @hourly\n/);
   });
 });
 
+/** Which ID is wanted, and where it is shown: a delivery has two. */
+const NO_SUCH = expect.stringMatching(/^no delivery or run has this ID: .+ `millwright runs` .+ entry_id .+ `millwright deliveries` .+ not its delivery_id$/) as unknown as string;
+
 describe('what nobody may see', () => {
   it.each([['viewer', 'x'], ['viewer', '00000000-0000-7000-8000-000000000000'], ['viewer', '..%2Ffactory']])('%s asks for %s: 404', async (who, id) => {
-    expect((await service.api('GET', `/explanations/${id}`, undefined, keys.get(who))).body).toMatchObject({ status: 404, error: 'resource_not_found', detail: 'the delivery or run was not found' });
+    expect((await service.api('GET', `/explanations/${id}`, undefined, keys.get(who))).body).toMatchObject({ status: 404, error: 'resource_not_found', detail: NO_SUCH });
   });
 
   it('is not told apart from what is not there', async () => {
     for (const id of [accepted.entry_id, runOf('triage')]) {
       const { status, body } = await service.api('GET', `/explanations/${id}`, undefined, keys.get('stranger'));
-      expect({ status, detail: body['detail'] }).toEqual({ status: 404, detail: 'the delivery or run was not found' });
+      expect({ status, detail: body['detail'] }).toEqual({ status: 404, detail: NO_SUCH });
     }
     expect((await call(['explain', accepted.entry_id], { environment: { MILLWRIGHT_SERVER: service.url, MILLWRIGHT_API_KEY: keys.get('stranger') } })).code).toBe(64);
   });
@@ -171,7 +187,7 @@ describe('what nobody may see', () => {
 describe('definitions that changed since', () => {
   it('are named with the revision that changed them, and their text is shown as what it is now', async () => {
     await folder.writeFile(automationPath('picky'), automationFile(['orders'], 'Pick.', { payload: '{build: {state: [broken]}}' }));
-    await rm(join(folder.path, 'automations/off'), { recursive: true });
+    for (const name of ['off', 'once']) await rm(join(folder.path, `automations/${name}`), { recursive: true });
     await folder.writeFile(webhookPath('orders'), webhookFile('hook-token', 'description: Orders.'));
     await folder.writeFile(automationPath('late'), automationFile(['orders']));
     await service.sync(factory);
@@ -185,7 +201,9 @@ describe('definitions that changed since', () => {
     expect(of('late')).toBeUndefined(); // it was not there
     const text = await told(accepted.entry_id);
     expect(text).toContain('trigger 1 as it is now, which may not be what decided: filter {"build":{"state":["broken"]}}');
-    for (const words of ['webhook orders was changed', 'automation picky was changed', 'automation off was deleted']) expect(text).toMatch(new RegExp(`since then ${words}, last at \\S+ by ${now}\n`));
+    expect(text).toContain('trigger 1 as it was when it was deleted, which may not be what decided: every delivery');
+    const short = now.replace(/(:[0-9a-f]{12}).*/, '$1');
+    for (const words of ['webhook orders was changed, last', 'automation picky was changed, last', 'automation off was deleted']) expect(text).toMatch(new RegExp(`since then ${words} at \\S+ by ${short}\n`));
   });
 });
 

@@ -57,7 +57,9 @@ describe('a factory', () => {
   it('keeps every member of a git source, and shows names of secrets, never values', async () => {
     const source = { kind: 'git', url: 'https://git.invalid/r', branch: 'main', path: 'factories/shop', interval: 3_600, credential_secret: 'git-reader', push_secret: 'push-signer' };
     expect((await created('all-members', source)).source).toEqual(source);
-    expect((await created('few-members', { ...UNREAD, colour: 'red' })).source).toEqual(UNREAD);
+    expect((await created('few-members', UNREAD, { colour: 'red' })).source).toEqual(UNREAD);
+    const refused = await service.api('POST', '/factory', { slug: 'mistyped', source: { ...UNREAD, brnach: 'main' } });
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ pointer: '/source/brnach', message: 'unknown key "brnach" in source; did you mean "branch"?' }] } });
   });
 
   it('of a dashboard reads no files, and is ready', async () => {

@@ -8,6 +8,7 @@ import { deliver } from '../support/factory-files.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { call } from '../support/recorded-io.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
+import { change } from '../../apps/server/store/statements.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const SECRET_WORD = 'hidden-word-of-a-payload';
@@ -95,6 +96,15 @@ describe('a stored delivery', () => {
   it.each(['duplicate', 'refused'])('that is %s has no payload: 422, in words', async (name) => {
     const answer = await test({ filter: {}, entry_id: entries.get(name) });
     expect(answer).toMatchObject({ status: 422, body: { error: 'operation_not_supported', detail: expect.stringContaining('its payload was not kept'), errors: [{ pointer: '/entry_id' }] } });
+  });
+
+  it('whose payload was damaged at rest cannot be tested: 422, in words', async () => {
+    await deliver(service.ingressUrl('shop', 'sales'), TOKEN, { action: 'opened' });
+    const { body } = await service.api('GET', `/factory/${uid}/webhooks/${service.webhookUid('shop', 'sales')}/deliveries?limit=1`);
+    const [{ entry_id: entryId } = { entry_id: '' }] = body['deliveries'] as { entry_id: string }[];
+    await service.service.database.run(() => change("UPDATE delivery SET payload = ?, payload_encoding = 'deflate-raw' WHERE entry_id = ?", Buffer.from('no deflate stream'), entryId));
+    const answer = await test({ filter: {}, entry_id: entryId });
+    expect(answer).toMatchObject({ status: 422, body: { error: 'operation_not_supported', detail: expect.stringContaining('cannot be read any more'), errors: [{ pointer: '/entry_id' }] } });
   });
 
   it('of another factory is 404, like one that does not exist', async () => {

@@ -44,7 +44,7 @@ it('without sandbox and model it succeeds, and says both', async () => {
   const printed = await begun({ PATH: '/nowhere' });
   expect(printed).toMatch(/\nSandbox for runs: bare .*\n {2}Runs are NOT fully isolated on this machine.* Agents that take commands do not start like this; the demo model .*Install bubblewrap/);
   expect(printed).toMatch(/\nRuns get: the built-in agent with the demo model, because no model is configured\n {2}To have a real one, set MILLWRIGHT_AGENT_BASE_URL/);
-  expect(printed).toContain('millwright run --prompt "Say hello" --follow');
+  expect(printed).toContain('millwright.mjs run --prompt "Say hello" --follow');
 
   const { code, out, err } = await millwright('run', '--prompt', 'Say hello', '--follow');
   expect(code).toBe(0);

@@ -177,7 +177,7 @@ describe('what a plan concerns', () => {
     const triage = changeOf(plan, 'triage');
     expect(triage).toMatchObject({
       traffic: { days: 7, deliveries: 6, accepted: 5, runs: 5, failed_runs: 0, last_delivery_at: expect.any(String), last_run_at: expect.any(String) },
-      replay: { deliveries: 5, before: 5, after: 2, starts: [], unreadable: 0, filters_unreadable: 0 },
+      replay: { deliveries: 5, before: 5, after: 2, starts: [], unreadable: 0, filters_unreadable: 0, cut: false },
     });
     const entries = (await service.api('GET', `/factory/${busyUid}/webhooks/${service.webhookUid('busy', 'issues')}/deliveries`)).body['deliveries'] as { entry_id: string; outcome: string }[];
     expect(entries.map(({ entry_id: id }) => id)).toEqual(expect.arrayContaining(triage?.replay?.stops ?? ['none']));
@@ -321,8 +321,18 @@ describe('millwright plan', () => {
     rmSync(join(tree.path, 'automations'), { recursive: true });
     const { code, out, err } = await millwright();
     expect(code).toBe(4);
-    expect(out).toMatch(/^! automation report .*: deletion held back\n {4}traffic .*\n {4}replay .*\n! automation triage .*: deletion held back\n {4}traffic .*\n {4}replay .*\nNo changes\. 2 deletions held back\.\n$/);
+    expect(out).toMatch(/^! automation report .*: deletion held back\n {4}traffic .*\n {4}replay .*\n! automation triage .*: deletion held back\n {4}traffic .*\n {4}replay .*\n2 deletions held back; nothing else changes\.\n$/);
     expect(err).toMatch(/^shop: this revision would delete the last automation \(2 of 2\).*sha256:[0-9a-f]{64}\n$/);
+  });
+
+  it('says so where changes would wait, because the window is closed', async () => {
+    put(webhookPath('fresh'), 'secretName: hook-token\n');
+    await service.api('PATCH', `/factory/${uid}`, { sync_policy: { windows: [{ kind: 'deny', schedule: '* * * * *', duration_minutes: 1 }] } });
+    try {
+      expect(await millwright()).toMatchObject({ code: 2, out: expect.stringContaining('+ webhook fresh'), err: expect.stringMatching(/^shop: .* waits; .*window[^.]*\n$/) });
+    } finally {
+      await service.api('PATCH', `/factory/${uid}`, { sync_policy: {} });
+    }
   });
 
   it('sends nothing that is no text, and says what it is', async () => {

@@ -15,6 +15,7 @@ import { createRepository } from '../support/git-repository.ts';
 import { eventually } from '../support/service.ts';
 import { SOURCE_AGENT } from '../support/source-agent.ts';
 
+const COMMAND = `node ${fileURLToPath(new URL('../../apps/cli/millwright.mjs', import.meta.url))}`;
 const EXAMPLE = fileURLToPath(new URL('../../examples/factory-repo', import.meta.url));
 let folder: string;
 const running: Service[] = [];
@@ -179,8 +180,9 @@ describe('a first start', () => {
     expect(stdout).toContain(adminFile);
     expect(stdout).toContain(`described at ${service.config.publicUrl}/docs\n`);
     const file = `'${adminFile.replaceAll("'", `'\\''`)}'`; // the folder has a blank and a quote
-    expect(stdout).toContain(`npx millwright run --prompt "Say hello" --follow --server ${service.config.publicUrl} --key-file ${file}\n`);
-    expect(stdout).toContain(`MILLWRIGHT_PORT=${service.config.port} MILLWRIGHT_DATA_DIR=${file.replace('/admin-key', '')} npx millwright doctor --server ${service.config.publicUrl} --key-file ${file}\n`);
+    // Outside of the checkout npx would ask a registry for somebody else's package.
+    expect(stdout).toContain(`${COMMAND} run --prompt "Say hello" --follow --server ${service.config.publicUrl} --key-file ${file}\n`);
+    expect(stdout).toContain(`MILLWRIGHT_PORT=${service.config.port} MILLWRIGHT_DATA_DIR=${file.replace('/admin-key', '')} ${COMMAND} doctor --server ${service.config.publicUrl} --key-file ${file}\n`);
     const key = readFileSync(adminFile, 'utf8').trim();
     expect(key).toMatch(/^mw_[A-Za-z0-9_-]{43,}$/);
     expect(stdout).not.toContain(key); // this is no terminal
@@ -224,7 +226,7 @@ describe('a first start', () => {
     const environment = { MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'true' };
     const first = await started({ args: ['--factory', `file://${repository.folder.replaceAll(' ', '%20').replaceAll("'", '%27')}#main`], environment });
     expect(first.service).toBeDefined();
-    expect(first.stdout).toMatch(/Factory main .*blocked: 1 problem in the files of main@sha1:\w+; nothing is served yet\n {2}webhooks\/inurl\.yaml:\d+:\d+: .*secret.*\n {2}see all of it with: npx millwright status main --server /); // its secret is missing
+    expect(first.stdout).toMatch(/Factory main .*blocked: 1 problem in the files of main@sha1:\w+; nothing is served yet\n {2}webhooks\/inurl\.yaml:\d+:\d+: .*secret.*\n {2}see all of it with: node \S+apps\/cli\/millwright\.mjs status main --server /); // its secret is missing
     expect((await fetch(`${first.service?.config.publicUrl}/readyz`)).status).toBe(200);
   });
 });
@@ -258,7 +260,7 @@ describe('a second start', () => {
     const second = await started({ args: ['--factory', `file://${repository.folder.replaceAll(' ', '%20').replaceAll("'", '%27')}#main`] });
     expect(second.stdout).toContain('blocked');
     expect(second.stdout).toMatch(/\n {2}held: deletion of webhook ci-events \(\S+\)\n/);
-    expect(second.stdout).toMatch(/\n {2}let them go with: npx millwright approve main [0-9a-z:]+ --server http/);
+    expect(second.stdout).toMatch(/\n {2}let them go with: node \S+apps\/cli\/millwright\.mjs approve main [0-9a-z:]+ --server http/);
     expect(second.stdout).toContain(new URL(url).pathname);
   });
 });

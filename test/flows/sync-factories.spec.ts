@@ -173,11 +173,18 @@ describe('a sync policy', () => {
     await service.secret('hook-token', TOKEN);
     const revision = await service.api('GET', `/factory/${uid}/revisions/${repositoryOf('windowed').tip()}`);
     expect(revision.body).toMatchObject({ state: 'waiting', sync: { reason: 'outside-sync-window' } });
+    // A plan is of the pass that comes when it opens, and says that it waits until then.
+    const files = [...Object.entries(FILES), [webhookPath('later'), webhookFile('hook-token')]].map(([path, content]) => ({ path, content }));
+    expect((await service.api('POST', `/factory/${uid}/plan`, { files })).body).toMatchObject({ ending: 'applied', reason: null, message: expect.stringContaining('the sync windows do not open within 400 days'), summary: { create: 1 } });
+    expect((await service.api('POST', `/factory/${uid}/plan`, { files: files.slice(0, -1) })).body).toMatchObject({ ending: 'applied', message: null, summary: { create: 0 } });
     expect((await service.api('PATCH', `/factory/${uid}`, { sync_policy: {} })).body).toMatchObject({ sync_policy: {} });
     await eventually('the policy change asks for a pass', async () => ((await statusOf(service, uid)).condition.ending === 'applied' ? true : undefined));
     expect((await statusOf(service, uid)).events.map(({ reason }) => reason)).toEqual(expect.arrayContaining(['policy-changed', 'outside-sync-window', 'secrets-moved', 'applied']));
     const [entry] = (await service.api('GET', `/audit?subject=${uid}&limit=1`)).body['entries'] as { action: string; details: unknown }[];
-    expect(entry).toMatchObject({ action: 'factory.change', details: { changed: ['sync_policy'], policy: [] } });
+    expect(entry).toMatchObject({ action: 'factory.change', details: { changed: ['sync_policy'], policy: [], policy_changes: ['−windows'] } });
+    // A mistyped member would ask nothing.
+    const mistyped = await service.api('PATCH', `/factory/${uid}`, { sync_policy: { fast_foward_only: true } });
+    expect(mistyped).toMatchObject({ status: 400, body: { errors: [{ pointer: '/sync_policy/fast_foward_only', message: expect.stringContaining('did you mean "fast_forward_only"?') }] } });
   });
 
   it('is taken at the making too, and every part that cannot be is named', async () => {
@@ -187,7 +194,7 @@ describe('a sync policy', () => {
     const bad = { verify_commits: { keys: ['no key at all, whoever says so'] }, windows: [{ kind: 'allow', schedule: '0 9 * * 1-5', duration_minutes: 60 }, { kind: 'deny', schedule: '61 * * * *', duration_minutes: 60 }, { kind: 'deny', schedule: '@hourly    ', duration_minutes: 60 }] };
     const refused = await service.api('POST', '/factory', { slug: 'policed', source, sync_policy: bad });
     expect(refused.status).toBe(400);
-    expect(pointersOf(refused)).toEqual(['/sync_policy/verify_commits/keys/0', '/sync_policy/windows/1/schedule', '/sync_policy/windows/2/schedule']);
+    expect(pointersOf(refused).toSorted()).toEqual(['/sync_policy/verify_commits/keys/0', '/sync_policy/windows/1/schedule', '/sync_policy/windows/2/schedule']);
     expect(pointersOf(await service.api('POST', '/factory', { slug: 'policed', source, sync_policy: { windows: [{ kind: 'allow', schedule: '0 9 * * *', duration_minutes: 0 }] } }))).toEqual(['/sync_policy/windows/0/duration_minutes']);
     expect(pointersOf(await service.api('POST', '/factory', { slug: 'policed', source: { kind: 'dashboard' }, sync_policy: { fast_forward_only: true } }))).toEqual(['/sync_policy']);
     const made = await service.api('POST', '/factory', { slug: 'policed', source, sync_policy: { fast_forward_only: true } });

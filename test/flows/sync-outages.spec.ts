@@ -1,4 +1,5 @@
 /** Cannot read is not empty: whatever a git host does, what was applied keeps serving, the state is shown, and it mends itself. contract 9. */
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,6 +103,26 @@ describe('a git host that', () => {
     expect(status.inventory.map(({ kind, slug, revision }) => [kind, slug, revision])).toEqual(factory.before.inventory.map(({ kind, slug, revision }) => [kind, slug, revision]));
     git.fault = undefined;
   });
+
+  it('is slow is waited for as long as it sends; one that sends less than anybody can wait for is a failure', async () => {
+    const [slow, stalled] = [await following(), await following()];
+    for (const { repository } of [slow, stalled]) repository.commit({ [webhookPath('next')]: webhookFile('hook-token') }, { message: randomBytes(56_000).toString('base64') });
+    git.forget();
+    git.fault = { kind: 'trickle', bytesPerSecond: 500, only: 'fetch' };
+    await service.api('POST', `/factory/${stalled.uid}/sync`);
+    await eventually('the pack is on its way', () => git.requests.some(({ kind, path }) => kind === 'fetch' && path.startsWith(`/${stalled.slug}/`)) || undefined);
+    git.fault = { kind: 'trickle', bytesPerSecond: 1_700, only: 'fetch' }; // longer than the half minute after which a stalled transfer is given up
+    await service.api('POST', `/factory/${slow.uid}/sync`);
+    const ended = async ({ uid, before }: Following): Promise<FactoryStatus> =>
+      eventually('the pass is over', async () => ((status) => (status.generation_handled > before.generation_handled ? status : undefined))(await statusOf(service, uid)), 100_000);
+    const status = await ended(stalled);
+    git.fault = undefined; // what is on its way stays slow
+    expect(status).toMatchObject({ condition: { ending: 'failed', reason: 'timeout' }, revision_applied: stalled.before.revision_applied });
+    expect(status.inventory).toEqual(stalled.before.inventory);
+    expect((await deliver(service.ingressUrl(stalled.slug, 'orders'), TOKEN)).status).toBe(202);
+    expect(await ended(slow)).toMatchObject({ condition: { ending: 'applied' }, inventory: expect.arrayContaining([expect.objectContaining({ slug: 'next' })]) });
+    await eventually('it is read again, by itself', async () => (await statusOf(service, stalled.uid)).inventory.some(({ slug }) => slug === 'next') || undefined);
+  }, 150_000);
 
   it.each([
     ['commit', (repository: TestRepository) => repository.tip()],

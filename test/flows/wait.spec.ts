@@ -50,6 +50,17 @@ it('fails with the problems of the commit, and returns when the next one has men
   expect([own.code, former.code]).toEqual([0, 0]);
 });
 
+it('fails with the problems of a later commit, where those keep it from being applied', async () => {
+  const good = repository.commit({ [webhookPath('one')]: webhookFile('hook', 'description: good') });
+  const broken = repository.commit({ [webhookPath('three')]: 'secretname: hook\n' });
+  const failed = await wait(good);
+  expect(failed.code).toBe(1);
+  expect(failed.out).toContain('webhooks/three.yaml:1:1: missing key "secretName" [missing-key]\n');
+  expect(failed.out).toContain(`\nshop: ${good} is superseded by ${broken}, which is blocked: `);
+  repository.commit({ [webhookPath('three')]: webhookFile('hook') });
+  expect(await wait(good)).toMatchObject({ code: 0 });
+});
+
 it('fails with 4 and the command that lets deletions go, which is one that works', async () => {
   const held = repository.commit({ [webhookPath('one')]: null, [webhookPath('two')]: null, [webhookPath('three')]: null, 'factory.yaml': 'name: Shop\n' });
   const { code, err } = await wait(held);

@@ -32,6 +32,8 @@ export type Fault =
   /** Answers when the promise is settled. */
   | { kind: 'hold'; until: Promise<unknown>; only?: RequestKind }
   | { kind: 'cut'; afterBytes: number; only?: RequestKind }
+  /** Answers at this speed. */
+  | { kind: 'trickle'; bytesPerSecond: number; only?: RequestKind }
   | { kind: 'redirect'; to: string; only?: RequestKind }
   | { kind: 'hang'; only?: RequestKind }
   | { kind: 'html'; only?: RequestKind }
@@ -105,22 +107,24 @@ export async function startGitServer(): Promise<GitServer> {
     const { authorization } = request.headers;
     requests.push({ kind, path: request.url ?? '', ...(authorization === undefined ? {} : { authorization }) });
     if (!isAllowed(authorization, state.tokens.get(repositoryOf(request)) ?? state.token)) return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
-    const fault = state.fault;
-    if (fault !== undefined && (fault.kind === 'refuse' || fault.only === undefined || fault.only === kind)) {
-      if (await misbehave(fault, { request, body, root }, response)) return;
-    }
-    await runBackend(request, body, response, fault?.kind === 'cut' && (fault.only ?? kind) === kind ? fault.afterBytes : undefined);
+    const fault = isMeant(state.fault, kind) ? state.fault : undefined;
+    if (fault !== undefined && (await misbehave(fault, { request, body, root }, response))) return;
+    await runBackend(request, body, response, fault);
   }
 
-  function runBackend(request: IncomingMessage, body: Buffer, response: ServerResponse, cutAfterBytes: number | undefined): Promise<void> {
+  function runBackend(request: IncomingMessage, body: Buffer, response: ServerResponse, fault: Fault | undefined): Promise<void> {
     const child = spawn('git', ['http-backend'], { env: backendEnvironment(root, request, body) });
     children.add(child);
     child.stdin.on('error', () => undefined);
     child.stdin.end(body);
-    return relay(child, response, cutAfterBytes).finally(() => children.delete(child));
+    return relay(child, response, fault).finally(() => children.delete(child));
   }
 
   return state;
+}
+
+function isMeant(fault: Fault | undefined, kind: RequestKind): boolean {
+  return fault !== undefined && (fault.kind === 'refuse' || fault.only === undefined || fault.only === kind);
 }
 
 interface Asked {
@@ -154,7 +158,8 @@ async function misbehave(fault: Fault, { request, body, root }: Asked, response:
       await fault.until;
       return false;
     case 'cut':
-      return false;
+    case 'trickle':
+      return false; // while it is sent
     case 'withhold':
       if (!wantsSingleFile({ request, body, root })) return false;
       response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' }).end(packetLine('ERR upload-pack: not our ref'));
@@ -163,7 +168,7 @@ async function misbehave(fault: Fault, { request, body, root }: Asked, response:
 }
 
 /** Splits the backend's CGI answer into head and body. */
-async function relay(child: ReturnType<typeof spawn>, response: ServerResponse, cutAfterBytes: number | undefined): Promise<void> {
+async function relay(child: ReturnType<typeof spawn>, response: ServerResponse, fault: Fault | undefined): Promise<void> {
   const chunks: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
   await new Promise((resolve) => child.once('close', resolve));
@@ -177,9 +182,20 @@ async function relay(child: ReturnType<typeof spawn>, response: ServerResponse, 
     else response.setHeader(name, value);
   }
   const body = output.subarray(end + 4);
-  if (cutAfterBytes === undefined || cutAfterBytes >= body.length) return void response.end(body);
+  if (fault?.kind === 'trickle') return trickle(body, response, fault.bytesPerSecond);
+  if (fault?.kind !== 'cut' || fault.afterBytes >= body.length) return void response.end(body);
   response.setHeader('content-length', body.length);
-  response.write(body.subarray(0, cutAfterBytes), () => response.destroy());
+  response.write(body.subarray(0, fault.afterBytes), () => response.destroy());
+}
+
+/** Sends a little ten times a second, until all is sent or nobody listens any more. */
+async function trickle(body: Buffer, response: ServerResponse, bytesPerSecond: number): Promise<void> {
+  const step = Math.ceil(bytesPerSecond / 10);
+  for (let at = 0; at < body.length && !response.destroyed; at += step) {
+    response.write(body.subarray(at, at + step));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  response.end();
 }
 
 function backendEnvironment(root: string, request: IncomingMessage, body: Buffer): NodeJS.ProcessEnv {

@@ -31,8 +31,14 @@ export interface SshServer {
   close(): Promise<void>;
 }
 
-/** Why no sshd can be started here, or undefined where one can. */
+/** Why no sshd can be started here, or undefined where one can. Throws where one is demanded: a suite that is skipped there has tested nothing. */
 export function whyNoSshd(): string | undefined {
+  const obstacle = obstacleToSshd();
+  if (obstacle !== undefined && process.env['REQUIRE_SSHD'] === '1') throw new Error(`REQUIRE_SSHD=1, and no sshd can be started: ${obstacle}`);
+  return obstacle;
+}
+
+function obstacleToSshd(): string | undefined {
   if (!existsSync(SSHD)) return `${SSHD} is not installed (Debian package openssh-server)`;
   const { uid, shell } = userInfo();
   if (shell === null || /\/(?:nologin|false)$/.test(shell)) return `the current user has no shell (${shell}), which sshd runs commands with`;

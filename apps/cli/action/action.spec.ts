@@ -120,6 +120,15 @@ built(`the GitHub Action${skipped}`, () => {
     const refused = await runAction({ server }, { MILLWRIGHT_API_KEY: key });
     expect(refused).toMatchObject({ code: 3, log: expect.stringContaining('::error title=Millwright::No plan could be made'), outputs: { valid: 'true', changes: '', 'exit-code': '3' } });
     expect(refused.log + refused.summary).not.toContain(key);
+    // What was checked is told all the same, once.
+    expect(refused.summary.match(/### .*/g)).toEqual(['### Factory files: valid', '### Plan']);
+  });
+
+  it('runs by hand, where no job wants a summary or outputs', async () => {
+    put('webhooks/orders.yaml', WHOLE);
+    expect(await bash(`unset GITHUB_OUTPUT GITHUB_STEP_SUMMARY; bash "${HERE}/check.sh"`, {})).toMatchObject({ code: 0 });
+    put('webhooks/orders.yaml', BROKEN);
+    expect(await bash(`bash "${HERE}/check.sh"`, {})).toMatchObject({ code: 1, log: expect.stringContaining('title=missing-key') });
   });
 });
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # What the GitHub Action does: validates, plans where it can, and tells outputs. Inputs come as variables, never as shell text.
 set -euo pipefail
+# Outside of a job, or in a shell where somebody tries it, nobody reads these.
+export GITHUB_STEP_SUMMARY="${GITHUB_STEP_SUMMARY:-/dev/null}" GITHUB_OUTPUT="${GITHUB_OUTPUT:-/dev/null}"
 here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
 millwright() { bash "$here/from-checkout.sh" "$@"; }
 
@@ -27,7 +29,8 @@ if [ -n "$since" ]; then options+=("--changed-since=$since"); fi
 
 # The summary of a plan says what this one says: it is shown only where none follows.
 summary="$(mktemp)"
-trap 'rm -f -- "$summary"' EXIT
+plan_summary="$(mktemp)"
+trap 'rm -f -- "$summary" "$plan_summary"' EXIT
 checked="$(GITHUB_STEP_SUMMARY="$summary" millwright validate "${options[@]}" -- "$directory")" || code=$?
 if [ -n "$checked" ]; then printf '%s\n' "$checked"; fi
 tell_check() { cat -- "$summary" >> "$GITHUB_STEP_SUMMARY"; }
@@ -48,7 +51,13 @@ else
   options+=("--changed-since=$since")
 fi
 
-planned="$(millwright plan "${options[@]}" -- "$directory")" || code=$?
+planned="$(GITHUB_STEP_SUMMARY="$plan_summary" millwright plan "${options[@]}" -- "$directory")" || code=$?
+if [ -s "$plan_summary" ]; then
+  cat -- "$plan_summary" >> "$GITHUB_STEP_SUMMARY"
+else
+  tell_check
+  printf '\n### Plan\n\nNo plan could be made; see the log of this step.\n' >> "$GITHUB_STEP_SUMMARY"
+fi
 # Warnings that were shown are not shown again.
 if [ -n "$planned" ]; then grep -vxF -f <(printf '%s\n' "$checked") <<< "$planned" || true; fi
 case "$code" in

@@ -1,13 +1,13 @@
 /** Files and programs that the configuration names: there, readable, and the keys for nobody else. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { findTools, isProgram } from '../execution/sandboxes-detection.ts';
+import { findTools, isProgram } from '../programs.ts';
 import { STANDARD_PATH } from '../execution/sandboxes.ts';
 import { KeyFileProblem, readKeyFile } from '../secrets/key-files.ts';
 import type { Patient } from './examine.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 
-export async function configuredFiles({ config }: Patient): Promise<Remark[]> {
+export async function configuredFiles({ config, faulty }: Patient): Promise<Remark[]> {
   const { dataDir, databaseUrl, masterKeyFile, uidKeyFile, tls } = config;
   const named: [variable: string, path: string | undefined][] = [
     ['MILLWRIGHT_TLS_CERT_FILE', tls?.certFile], ['MILLWRIGHT_TLS_KEY_FILE', tls?.keyFile], ['MILLWRIGHT_GIT_CA_FILE', config.gitCaFile],
@@ -20,6 +20,8 @@ export async function configuredFiles({ config }: Patient): Promise<Remark[]> {
     ...named.flatMap(([variable, path]) => (path === undefined ? [] : readable(variable, path))),
     ...(await command(config.runCommand, config.searchPath)),
   ];
+  // What cannot be read may name files too.
+  if (faulty.size > 0) return [...remarks, warning('not looked at as a whole, because the configuration cannot be read', 'mend what is said of the configuration, then ask again')];
   return remarks.length > 0 ? remarks : [ok('everything that the configuration names is there, and the keys are for nobody else')];
 }
 

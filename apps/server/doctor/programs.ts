@@ -1,7 +1,7 @@
 /** The programs under everything: Node.js, git, and what verifies signed commits. */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { findTools } from '../execution/sandboxes-detection.ts';
+import { findTools } from '../programs.ts';
 import { STANDARD_PATH } from '../execution/sandboxes.ts';
 import type { Patient } from './examine.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { confinementProblem, isConfining, modelChoice, type ConfinementWish } from '#runs';
 import type { Config } from '../config.ts';
-import { findTools } from '../execution/sandboxes-detection.ts';
+import { findTools } from '../programs.ts';
 import { missingGuarantees, STANDARD_PATH } from '../execution/sandboxes.ts';
 import type { Patient } from './examine.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';

@@ -1,7 +1,7 @@
 /** MCP servers of a run: the map of its configuration as the protocol's list, its secrets put in where they are named. contract 3 (AmbientAgentConfig), 10. */
 import type { McpServer } from '@agentclientprotocol/sdk';
 import { isInjectableValue, type AmbientAgentConfig } from '#runs';
-import { findTools } from './sandboxes-detection.ts';
+import { findTools } from '../programs.ts';
 import { STANDARD_PATH } from './sandboxes.ts';
 import { SetupFailed } from './setup-failed.ts';
 

@@ -2,7 +2,7 @@
 import { isAbsolute } from 'node:path';
 import { isInjectableEnvName } from '#runs';
 import type { CommandSpec } from './command.ts';
-import { findTools, isProgram } from './sandboxes-detection.ts';
+import { findTools, isProgram } from '../programs.ts';
 import { isHidden } from './sandboxes-view.ts';
 import { STANDARD_PATH } from './sandboxes.ts';
 import type { WrappedCommand } from './sandboxes.ts';

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryBytes } from './processes.ts';
 import type { ProcessIdentity, TreeSearch } from './processes.ts';
-import { findTools } from './sandboxes-detection.ts';
+import { findTools } from '../programs.ts';
 import { STANDARD_PATH } from './sandboxes.ts';
 import { bytesBelow } from './workspaces-size.ts';
 

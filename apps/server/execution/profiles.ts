@@ -2,7 +2,7 @@
 import { open, realpath } from 'node:fs/promises';
 import { delimiter, isAbsolute } from 'node:path';
 import { BUILT_IN_HARNESS, COMMAND_HARNESS, type LaunchProfile } from '#runs';
-import { findTools, isProgram } from './sandboxes-detection.ts';
+import { findTools, isProgram } from '../programs.ts';
 import { STANDARD_PATH } from './sandboxes.ts';
 
 /** Whether one agent is there. */

@@ -1,9 +1,10 @@
 /** Finds the best means of isolation of this machine by trying it: what is reported was seen, not assumed. contract 10. */
 import { execFile } from 'node:child_process';
-import { constants, readlinkSync } from 'node:fs';
-import { access, mkdtemp, stat, writeFile } from 'node:fs/promises';
+import { readlinkSync } from 'node:fs';
+import { mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { findTools } from '../programs.ts';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
 import { missingGuarantees, ownerOf, STANDARD_PATH } from './sandboxes.ts';
@@ -62,22 +63,6 @@ export const BARE: SandboxCandidate = {
   means: 'a plain process',
   wrap: async (argv): Promise<WrappedCommand> => ({ argv, wrapped: false }),
 };
-
-/** Where the programs of these names are, as far as they are installed. `path` as in PATH. */
-export async function findTools(names: readonly string[], path: string): Promise<Tools> {
-  const folders = path.split(delimiter).filter((folder) => folder !== '');
-  const found = names.map(async (name): Promise<[string, string][]> => {
-    for (const place of folders.map((folder) => join(folder, name))) if (await isProgram(place)) return [[name, place]];
-    return [];
-  });
-  return new Map((await Promise.all(found)).flat());
-}
-
-/** Whether the path is a file that may be executed. */
-export async function isProgram(path: string): Promise<boolean> {
-  const allowed = await access(path, constants.X_OK).then(() => true, () => false);
-  return allowed && (await stat(path)).isFile();
-}
 
 async function candidates(tools: Tools): Promise<SandboxCandidate[]> {
   if (process.platform !== 'linux') return [];

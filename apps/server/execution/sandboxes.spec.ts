@@ -3,7 +3,8 @@ import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
-import { detectSandbox, findTools } from './sandboxes-detection.ts';
+import { findTools } from '../programs.ts';
+import { detectSandbox } from './sandboxes-detection.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
 import { viewOf } from './sandboxes-view.ts';
 import type { Mount } from './sandboxes-view.ts';

@@ -1,17 +1,17 @@
 /** What decided a delivery or a run: put together from the log, the run, and the definitions as they are now. Never a value of a payload. contract 4, 11. */
 import type { ExplainedAutomation, ExplainedDefinition, ExplainedDelivery, ExplainedRun, Explanation } from '#contracts';
-import { OUTCOMES, parseJsonBody, type OutcomeKind } from '#deliveries';
+import { OUTCOMES, type OutcomeKind } from '#deliveries';
 import type { JsonValue } from '#filters';
 import type { AutomationDefinition } from '#definitions';
+import { payloadOf } from '../deliveries/payloads.ts';
 import { maySee } from '../http/access.ts';
-import { notFound } from '../http/answers.ts';
+import { Refusal } from '../http/answers.ts';
 import { toTime } from '../http/times.ts';
 import type { RunItems } from '../runs/run-items.ts';
 import type { Access } from '../store/access.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
 import type { DefinitionStanding, ExplanationStore } from '../store/explanations.ts';
 import type { FactoryStore } from '../store/factories.ts';
-import { decodePayload } from '../store/payload-bytes.ts';
 import type { RunStore } from '../store/runs.ts';
 import type { DeliveryRow, RunRow } from '../store/tables.ts';
 import { decisionsOf, scheduleTrigger, toDefinition, wasThere, webhookTrigger, type AutomationDecision, type Decided } from './items.ts';
@@ -39,17 +39,17 @@ export class ExplanationService {
   /** Throws 404 for what is not there, and for what the key may not see. */
   async explain(id: string, access: Access): Promise<Explanation> {
     const wanted = id.toLowerCase();
-    if (!UUID.test(wanted)) throw notFound('the delivery or run');
+    if (!UUID.test(wanted)) throw unknown();
     const entry = await this.from.deliveries.find(wanted);
     if (entry !== undefined) return this.ofDelivery(entry, access);
     const run = await this.from.runs.find(wanted);
-    if (run === undefined || !maySee(access, run.factory_uid ?? undefined)) throw notFound('the delivery or run');
+    if (run === undefined || !maySee(access, run.factory_uid ?? undefined)) throw unknown();
     return this.ofRun(run, access);
   }
 
   private async ofDelivery(entry: DeliveryRow, access: Access): Promise<Explanation> {
     const factory = maySee(access, entry.factory_uid) ? await this.from.factories.find(entry.factory_uid) : undefined;
-    if (factory === undefined) throw notFound('the delivery or run');
+    if (factory === undefined) throw unknown();
     return { id: entry.entry_id, kind: 'delivery', factory_uid: factory.uid, factory_slug: factory.slug, run: null, ...(await this.delivered(entry, access)) };
   }
 
@@ -99,18 +99,12 @@ export class ExplanationService {
     const byUid = new Map(all.map((automation) => [automation.uid, automation]));
     const decisions = decisionsOf(entry.decision);
     const definitions = await this.from.explanations.definitions(decisions.map(({ uid }) => uid));
-    const payload = decisions.length === 0 ? undefined : await this.payload(entry.entry_id);
-    const mentioned = decisions.flatMap((decision) => toAutomation(decision, byUid.get(decision.uid), definitions.get(decision.uid), entry.webhook_uid, payload, decided));
+    const payload = decisions.length === 0 ? undefined : await payloadOf(entry.entry_id, this.from.deliveries);
+    const mentioned = decisions.flatMap((decision) => toAutomation(decision, byUid.get(decision.uid), definitions.get(decision.uid), entry.webhook_uid, typeof payload === 'object' ? payload.value : undefined, decided));
     const known = new Set(decisions.map(({ uid }) => uid));
     const others = all.filter((automation) => !known.has(automation.uid) && wasThere(automation, decided));
     const listed = others.slice(0, NOT_SELECTED_MAX).map((now): ExplainedAutomation => ({ ...toDefinition(now, decided), result: 'not-selected', trigger: null }));
     return { automations: [...mentioned, ...listed], automations_left_out: others.length - listed.length };
-  }
-
-  private async payload(entryId: string): Promise<JsonValue | undefined> {
-    const stored = await this.from.deliveries.payload(entryId);
-    const parsed = stored === undefined ? undefined : parseJsonBody(decodePayload(stored));
-    return parsed?.ok === true ? parsed.value : undefined;
   }
 
   /** Why one was refused is for those who may know. */
@@ -133,6 +127,11 @@ export class ExplanationService {
       scheduled_at: run.scheduled_at === null ? null : toTime(run.scheduled_at),
     };
   }
+}
+
+/** Both kinds of ID look alike, and a delivery has another one that its sender chose. */
+function unknown(): Refusal {
+  return new Refusal('resource_not_found', 'no delivery or run has this ID: it is the ID of a run, as `millwright runs` shows it, or the entry_id of a delivery, as `millwright deliveries` shows it (ENTRY), and not its delivery_id');
 }
 
 /** What the log says of an automation, beside the automation as it is now; nothing of one whose row is gone. */

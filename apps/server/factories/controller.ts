@@ -1,11 +1,12 @@
 /** Routes of the factory interface. contract 4. */
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import type { FactoryDispatchResponse, FilterTestRequest, PlanApproval, PlanRequest, RawQuery } from '#contracts';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf } from '../http/access.ts';
 import {
   DISPATCH_REQUEST, FACTORY_CREATE, FACTORY_PATCH, FILTER_TEST_REQUEST, PLAN_APPROVAL, PLAN_REQUEST, type FactoryCreate, type FactoryDispatchRequest, type FactoryPatch,
 } from '../http/body-schemas.ts';
+import { untilGone } from '../http/gone-clients.ts';
 import { queryOf } from '../http/queries.ts';
 import { refuseUnsupportedMembers } from '../runs/unsupported.ts';
 import { sourceOf } from '../runs/source.ts';
@@ -117,8 +118,8 @@ export class FactoryController {
   @Post(':uid/plan')
   @HttpCode(200)
   @Allow('viewer')
-  plan(@Param('uid') uid: string, @Body({ schema: PLAN_REQUEST }) body: PlanRequest, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.plans.plan(uid, body, accessOf(request));
+  plan(@Param('uid') uid: string, @Body({ schema: PLAN_REQUEST }) body: PlanRequest, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+    return this.plans.plan(uid, body, accessOf(request), untilGone(reply));
   }
 
   /** spec: Test filter. */

@@ -1,12 +1,11 @@
 /** Would this payload start the automation: a payload filter against a stored delivery or a payload of the request. spec: Test filter; contract 4, 7. */
 import type { FilterTestRequest, FilterTestResult } from '#contracts';
-import { parseJsonBody } from '#deliveries';
 import { compileFilter, type CompiledFilter, type FilterVerdict, type JsonValue } from '#filters';
+import { payloadOf } from '../deliveries/payloads.ts';
 import type { Access } from '../store/access.ts';
 import type { DefinitionStore } from '../store/definitions.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
 import type { FactoryStore } from '../store/factories.ts';
-import { decodePayload } from '../store/payload-bytes.ts';
 import { notFound, Refusal } from '../http/answers.ts';
 import { visibleFactory } from './visible.ts';
 
@@ -42,17 +41,20 @@ export class FilterTestService {
   private async delivered(factoryUid: string, entryId: string, live: ReadonlyMap<string, string>): Promise<Specimen> {
     const entry = await this.deliveries.find(entryId);
     if (entry === undefined || entry.factory_uid !== factoryUid || !live.has(entry.webhook_uid)) throw notFound('the delivery');
-    const stored = await this.deliveries.payload(entryId);
-    if (stored === undefined) throw withoutPayload(entry.outcome);
-    const parsed = parseJsonBody(decodePayload(stored));
-    if (!parsed.ok) throw new Error('an accepted payload is not JSON');
-    return { payload: parsed.value, webhookUid: entry.webhook_uid };
+    const payload = await payloadOf(entryId, this.deliveries);
+    if (payload === 'damaged') throw unusable('the stored payload of this delivery cannot be read any more; test with another one', 'names a delivery whose payload is damaged');
+    if (payload === 'none') throw withoutPayload(entry.outcome);
+    return { payload: payload.value, webhookUid: entry.webhook_uid };
   }
 }
 
 function withoutPayload(outcome: string): Refusal {
   const why = outcome === 'duplicate' ? 'is a duplicate' : 'was refused';
-  return new Refusal('operation_not_supported', `this delivery ${why}, so that its payload was not kept; test with an accepted one`, { errors: [{ pointer: '/entry_id', message: 'names no accepted delivery' }] });
+  return unusable(`this delivery ${why}, so that its payload was not kept; test with an accepted one`, 'names no accepted delivery');
+}
+
+function unusable(detail: string, message: string): Refusal {
+  return new Refusal('operation_not_supported', detail, { errors: [{ pointer: '/entry_id', message }] });
 }
 
 /** A filter that the request's rules have let through. */

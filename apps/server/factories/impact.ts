@@ -3,15 +3,14 @@ import type { Definitions } from '#definitions';
 import { replaySubjects, TRAFFIC_DAYS, type Actual, type AppliedObject, type Change, type ChangeDetails, type ChangeTraffic, type Judgement, type Plan } from '#reconcile';
 import { toTime } from '../http/times.ts';
 import type { SecretFingerprints } from '../secrets/fingerprints.ts';
-import type { DeliveryStore } from '../store/deliveries.ts';
 import type { RunTraffic, Traffic, TrafficStore } from '../store/traffic.ts';
-import { replayed } from './replays.ts';
+import type { Replays } from './replays.ts';
 
 const DAY_MS = 86_400_000;
 
 export interface ImpactSources {
   traffic: TrafficStore;
-  deliveries: DeliveryStore;
+  replays: Replays;
   fingerprints: SecretFingerprints;
   nowMs(): number;
 }
@@ -19,13 +18,14 @@ export interface ImpactSources {
 /** What is told of each change of a plan, held deletions too. */
 export type Impact = ReadonlyMap<Change, ChangeDetails>;
 
-export async function impactOf(factoryUid: string, { planned, checked, applies }: Judgement, actual: Actual, sources: ImpactSources): Promise<Impact> {
+/** Throws the reason of the signal soon after that is aborted. */
+export async function impactOf(factoryUid: string, { planned, checked, applies }: Judgement, actual: Actual, sources: ImpactSources, signal: AbortSignal): Promise<Impact> {
   const changes = [...planned.changes, ...planned.heldDeletions];
   if (changes.length === 0) return new Map();
   const objects = objectsOf(planned, actual, checked.definitions);
   const traffic = await trafficOf(factoryUid, changes, actual, objects, sources);
   // What does not apply waits for an approval, and that lets the held deletions go.
-  const replays = await replayed(replaySubjects(planned, actual, checked.definitions, !applies), sources.deliveries);
+  const replays = await sources.replays.of(replaySubjects(planned, actual, checked.definitions, !applies), signal);
   const secrets = await secretsOf(factoryUid, changes, objects, sources.fingerprints);
   return new Map(changes.map((change) => [change, { traffic: traffic(change), replay: replays.get(change), secret: secrets(change) }]));
 }

@@ -1,8 +1,9 @@
 /** What a tree of files would change in a factory: everything a pass does but the writing, and whom it would concern. contract 4 (plan), 9. */
 import type { Plan as PlanItem, PlanRequest } from '#contracts';
 import { isDefinitionPath, toTree } from '#definitions';
-import { directoryRevision, judge } from '#reconcile';
+import { closureAt, directoryRevision, isEmpty, judge, waitingWords, type Judgement } from '#reconcile';
 import type { Access } from '../store/access.ts';
+import type { Factory } from '../store/factories.ts';
 import { groundOf, type GroundSources } from '../sync/ground.ts';
 import { readInSlices } from '../sync/reading.ts';
 import { impactOf, type ImpactSources } from './impact.ts';
@@ -20,16 +21,27 @@ export class PlanService {
     this.ingressUrl = ingressUrl;
   }
 
-  /** Reads, checks, plans and guards a tree as a pass over it would now, and counts what it touches. Writes nothing. */
-  async plan(uid: string, request: PlanRequest, access: Access): Promise<PlanItem> {
+  /**
+   * Reads, checks, plans and guards a tree as a pass over it would now, and counts what it touches. Writes nothing. A closed sync window
+   * only delays: the ending is that of the pass which comes when it is open, and the message says that, and when that is.
+   * Throws the reason of the signal once nobody waits for the plan.
+   */
+  async plan(uid: string, request: PlanRequest, access: Access, signal: AbortSignal): Promise<PlanItem> {
     const factory = await visibleFactory(this.sources.factories, uid, access);
     const files = toTree(request.files);
     // As a directory with these files would be named.
     const revision = directoryRevision(files.filter(({ path }) => isDefinitionPath(path)));
     const reading = await readInSlices(files);
+    signal.throwIfAborted();
     const ground = await groundOf(factory, this.sources);
     const judgement = judge({ revision, reading }, ground);
-    const impact = await impactOf(factory.uid, judgement, ground.actual, this.impact);
-    return toPlanItem(factory, revision, judgement, ground.actual, impact, this.ingressUrl);
+    const impact = await impactOf(factory.uid, judgement, ground.actual, this.impact, signal);
+    const item = toPlanItem(factory, revision, judgement, ground.actual, impact, this.ingressUrl);
+    return { ...item, message: item.message ?? this.delayOf(factory, revision, judgement) };
+  }
+
+  private delayOf({ syncPolicy }: Factory, revision: string, { applies, planned }: Judgement): string | null {
+    const closed = applies && !isEmpty(planned) ? closureAt(syncPolicy.windows, this.impact.nowMs()) : undefined;
+    return closed === undefined ? null : waitingWords(revision, closed);
   }
 }

@@ -11,7 +11,7 @@ import { recordOf } from '../http/requests.ts';
 import { PushNoticeService } from './push-notices.ts';
 
 /** Notices of pushes with thousands of commits fit; forges cut what is longer. */
-export const PUSH_BODY_BYTES_MAX = 5 * 1_048_576;
+const PUSH_BODY_BYTES_MAX = 5 * 1_048_576;
 
 @Controller('api/v1/factory')
 export class PushController {

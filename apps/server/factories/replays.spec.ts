@@ -1,9 +1,9 @@
 /** That asking stored deliveries keeps nobody waiting, and reads each payload once. contract 9 (Plan). */
 import type { Definitions } from '#definitions';
-import { plan, replaySubjects, type Actual } from '#reconcile';
+import { plan, replaySubjects, type Actual, type Replay } from '#reconcile';
 import type { DeliveryStore } from '../store/deliveries.ts';
 import { encodePayload } from '../store/payload-bytes.ts';
-import { replayed } from './replays.ts';
+import { Replays, type ReplayBounds } from './replays.ts';
 
 const AUTOMATIONS = 40;
 const webhook = { name: 'a', path: 'webhooks/a.yaml', authMode: 'token' as const, secretName: 's', enabled: true };
@@ -30,6 +30,11 @@ function stored(): { store: DeliveryStore; read: string[]; open: { now: number; 
   return { store: store as unknown as DeliveryStore, read, open };
 }
 
+const subjects = (): ReturnType<typeof replaySubjects> => replaySubjects(planned, actual, desired, false);
+const asked = async (store: DeliveryStore, bounds: Partial<ReplayBounds> = {}, signal = new AbortController().signal): Promise<Map<string, Replay>> => {
+  return new Map([...(await new Replays(store, bounds).of(subjects(), signal))].map(([change, replay]) => [change.slug, replay]));
+};
+
 it('lets other work in after every slice, reads each payload once, and one at a time', async () => {
   const { store, read, open } = stored();
   let clock = 0;
@@ -37,18 +42,49 @@ it('lets other work in after every slice, reads each payload once, and one at a 
   let isOver = false;
   const other = (): void => void (isOver || ((turns += 1), setImmediate(other)));
   setImmediate(other);
-  const found = await replayed(replaySubjects(planned, actual, desired, false), store, () => (clock += 8)); // two steps to a slice
+  const byName = await asked(store, { nowMs: () => (clock += 8) }); // two steps to a slice
   isOver = true;
   expect(turns).toBeGreaterThanOrEqual((50 * AUTOMATIONS) / 2);
   expect(read).toEqual([...new Set(read)]);
   expect({ read: read.length, most: open.most }).toEqual({ read: 50, most: 1 });
-  const byName = new Map([...found].map(([change, replay]) => [change.slug, replay]));
-  expect(byName.get('x5')).toEqual({ deliveries: 50, before: 0, after: 1, starts: ['e05'], stops: [], unreadable: 2, filtersUnreadable: 0 });
+  expect(byName.get('x5')).toEqual({ deliveries: 50, before: 0, after: 1, starts: ['e05'], stops: [], unreadable: 2, filtersUnreadable: 0, cut: false });
   expect(byName.get('x7')).toMatchObject({ after: 0, unreadable: 2 });
 });
 
 it('asks nothing where nothing decides', async () => {
   const { store, read } = stored();
-  expect(await replayed([], store)).toEqual(new Map());
+  expect(await new Replays(store).of([], new AbortController().signal)).toEqual(new Map());
   expect(read).toEqual([]);
+});
+
+it('ends when its work is spent, at the same delivery each time, and says over how many it speaks', async () => {
+  const [whole, first, second] = [stored(), stored(), stored()];
+  const bounds = { workMax: 1_000_000 };
+  const cut = await asked(first.store, bounds);
+  await asked(whole.store);
+  expect(await asked(second.store, bounds)).toEqual(cut);
+  expect(first.read.length).toBeGreaterThan(5);
+  expect(first.read.length).toBeLessThan(30);
+  expect(first.read).toEqual(whole.read.slice(0, first.read.length));
+  for (const [slug, replay] of cut) {
+    expect(replay.cut).toBe(true);
+    expect(first.read.length - replay.deliveries).toBeLessThanOrEqual(1);
+    expect(replay.after).toBe(first.read.slice(0, replay.deliveries).includes(`e${slug.slice(1)}`) ? 1 : 0);
+  }
+  expect([...(await asked(stored().store, { workMax: 10 })).values()].every(({ cut: isCut, deliveries }) => isCut && deliveries === 0)).toBe(true);
+});
+
+it('ends soon after nobody waits for it, and lets the next one have its turn; two never ask at once', async () => {
+  const { store, read, open } = stored();
+  const replays = new Replays(store, { nowMs: () => 0 });
+  const [left, leftInLine, stays] = [new AbortController(), new AbortController(), new AbortController()];
+  const payload = store.payload.bind(store);
+  store.payload = async (entryId) => {
+    if (read.length === 3) left.abort(new Error('left'));
+    return payload(entryId);
+  };
+  const turns = [left, leftInLine, stays].map(({ signal }) => replays.of(subjects(), signal));
+  leftInLine.abort(new Error('left in line'));
+  expect(await Promise.allSettled(turns)).toMatchObject([{ status: 'rejected', reason: new Error('left') }, { status: 'rejected', reason: new Error('left in line') }, { status: 'fulfilled' }]);
+  expect({ read: read.length, most: open.most }).toEqual({ read: 4 + 50, most: 1 });
 });

@@ -1,12 +1,11 @@
 /** Where a factory stands, as the API shows it: conditions, revisions, generations, inventory. contract 4 (status). */
 import type { Condition, FactoryStatus, InventoryItem } from '#contracts';
 import type { Problem } from '#definitions';
-import { conditionsOf, type Change, type FactoryCondition } from '#reconcile';
+import { conditionsOf, heldOf, standingOf, type Change, type FactoryCondition } from '#reconcile';
 import type { StoredEvent } from '../store/events.ts';
 import type { Factory, PassRecord } from '../store/factories.ts';
 import type { InventoryEntry } from '../store/inventory.ts';
 import { toTime } from '../http/times.ts';
-import { standingOf } from '../sync/outcome.ts';
 import { toEventItem } from './history.ts';
 import { isManaged } from './items.ts';
 import { toSyncItem } from './sync-items.ts';
@@ -54,10 +53,5 @@ function toInventoryItem(entry: InventoryEntry, managed: boolean, isHeld: Held):
 /** Which objects the last pass left as they were although files say otherwise, as far as that pass is the recorded one. */
 function heldBy(factory: Factory, last: PassRecord | undefined): Held {
   const isCurrent = isManaged(factory) && last !== undefined && last.ending === factory.condition.ending && last.reason === factory.condition.reason;
-  if (!isCurrent) return () => false;
-  const files = new Set((last.problems as Problem[]).filter(({ severity }) => severity === 'error').map(({ path }) => path));
-  const deletions = new Set((last.held as Change[]).map(({ uid }) => uid));
-  // A skill is a folder: an error in any of its files concerns all of it.
-  const skills = new Set([...files].filter((path) => path.startsWith('skills/')).map((path) => path.split('/')[1]));
-  return ({ kind, slug, uid, path }) => deletions.has(uid) || files.has(path) || (kind === 'skill' && skills.has(slug));
+  return isCurrent ? heldOf({ problems: last.problems as Problem[], held: last.held as Change[] }) : () => false;
 }

@@ -1,7 +1,8 @@
 /** Sync policies between the wire and the reconciler. contract 9. */
+import { commitKeyProblem } from '#authentication';
 import type { SyncPolicy as SyncPolicyItem } from '#contracts';
 import { readCron } from '#definitions';
-import { commitKeyProblem, type SyncPolicy } from '#reconcile';
+import type { SyncPolicy } from '#reconcile';
 import type { MemberError } from '../http/answers.ts';
 import { membersOf } from '../http/members.ts';
 

@@ -1,7 +1,7 @@
 /** The JSON Schemas of request bodies as Standard Schemas: one file is validator, type and documentation. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { API_SCHEMAS, compileBounded, isSmall, labelOf, componentOf, type ApiKeyCreate, type ApiKeyPatch, type AutomationCreate, type AutomationPatch, type FactoryFilesValidateRequest, type FilterTestRequest, type PermissionAnswer, type PlanApproval, type PlanRequest, type SecretPut, type SyncPolicy, type WebhookCreate, type WebhookPatch, type WebhookRotate, type Wording } from '#contracts';
-import { postedTreeProblems } from '#definitions';
+import { API_SCHEMAS, compileBounded, isSmall, labelOf, componentOf, type ApiKeyCreate, type ApiKeyPatch, type AutomationCreate, type AutomationPatch, type FactoryFilesValidateRequest, type FilterTestRequest, type PermissionAnswer, type PlanApproval, type PlanRequest, type SecretPut, type SyncPolicy, type WebhookCreate, type WebhookPatch, type WebhookRotate, type SchemaError, type Wording } from '#contracts';
+import { didYouMean, postedTreeProblems } from '#definitions';
 import { filterTestProblems } from '#filters';
 import { automationRequestErrors } from '../automations/request-rules.ts';
 import { factoryRequestErrors } from '../factories/request-rules.ts';
@@ -84,7 +84,7 @@ function bodySchema<T>(component: string, rules: (body: unknown) => RequestProbl
       vendor: 'millwright',
       validate: (value) => {
         const checked = check(value);
-        const errors = checked.ok ? [] : checked.errors;
+        const errors = checked.ok ? [] : checked.errors.map(withHint);
         const named = new Set(errors.map(({ pointer }) => pointer));
         const broken = (checked.ok || isSmall(value) ? rules(value) : []).map(({ pointer, message }) => ({ pointer, message: `${BODY_WORDING.labelOf(pointer)} ${message}` }));
         const later = !checked.ok && isSmall(value) ? refusedLater(value) : [];
@@ -94,6 +94,11 @@ function bodySchema<T>(component: string, rules: (body: unknown) => RequestProbl
       },
     },
   };
+}
+
+/** A member that the schema does not know may be a mistyped one. */
+function withHint({ pointer, kind, message, found, candidates = [] }: SchemaError): MemberError {
+  return { pointer, message: kind === 'unknown-key' && found !== undefined ? `${message}${didYouMean(found, candidates)}` : message };
 }
 
 function noRules(): [] {

@@ -91,9 +91,10 @@ export class DefinitionStore {
       const before = yield* row<{ definition: string }>('SELECT definition FROM factory WHERE uid = ?', factoryUid);
       // A name that the file decided goes with it; one that was given over the API stays.
       const named = before !== undefined && (JSON.parse(before.definition) as FactoryDefinition).name !== undefined;
+      // Seen, too: should nobody come to record this pass, what was accepted before must not count as waiting.
       const holds = yield* change(
-        "UPDATE factory SET definition = ?, name = COALESCE(?, CASE WHEN ? = 1 THEN slug ELSE name END), description = COALESCE(?, ''), revision_applied = ?, how_applied = ?, updated_at = ? WHERE uid = ? AND fence = ? AND deleted_at IS NULL",
-        JSON.stringify(application.factory), application.factory.name ?? null, named ? 1 : 0, application.factory.description ?? null, revision, application.how === undefined ? null : JSON.stringify(application.how), nowMs, factoryUid, fence,
+        "UPDATE factory SET definition = ?, name = COALESCE(?, CASE WHEN ? = 1 THEN slug ELSE name END), description = COALESCE(?, ''), revision_applied = ?, revision_seen = ?, how_applied = ?, updated_at = ? WHERE uid = ? AND fence = ? AND deleted_at IS NULL",
+        JSON.stringify(application.factory), application.factory.name ?? null, named ? 1 : 0, application.factory.description ?? null, revision, revision, application.how === undefined ? null : JSON.stringify(application.how), nowMs, factoryUid, fence,
       );
       if (holds !== 1) throw new FenceLost('the lease of this pass was taken over');
       const secrets = yield* visibleSecrets(factoryUid, 'webhook');

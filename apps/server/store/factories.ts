@@ -1,6 +1,6 @@
 /** Factories as rows: their source, their sync state, the lease of the one that reconciles them, and their pass history. contract 4, 9. */
 import type { FactoryDefinition } from '#definitions';
-import type { HowApplied, KeptConditions, Rewrite, SyncPolicy } from '#reconcile';
+import { revisionId, type HowApplied, type KeptConditions, type PassCondition, type Rewrite, type SyncPolicy } from '#reconcile';
 import { audit, type ChangedBy } from './audit.ts';
 import type { Database } from './database.ts';
 import { tell, tellAsked, type NamedEvent } from './events.ts';
@@ -20,21 +20,7 @@ export type FactorySource =
   | { kind: 'dashboard' };
 
 /** Where a factory stands, as its last pass left it. */
-export interface Condition {
-  ending: 'applied' | 'blocked' | 'failed' | 'none';
-  reason?: string;
-  message?: string;
-  /** Problems of severity error in the files that were looked at. */
-  errorCount?: number;
-  /** Digest of what waits for an approval: deletions, or a rewritten history. */
-  heldDigest?: string;
-  /** When the condition became what it is. */
-  sinceMs: number;
-  /** When it was last confirmed. */
-  checkedMs: number;
-  /** What makes two endings the same: a pass is recorded when this changes. */
-  fingerprint?: string;
-}
+export type Condition = PassCondition;
 
 export interface Factory {
   uid: string;
@@ -353,7 +339,7 @@ const FACTORY_COLUMNS = [
 
 const PASS_COLUMNS = [
   'id', 'factory_uid', 'triggers', 'started_at', 'finished_at', 'ending', 'reason', 'message', 'revision', 'problems', 'changes', 'held', 'digest', 'timings',
-  'rewritten_from', 'superseded',
+  'rewritten_from', 'superseded', 'revision_id',
 ] as const;
 
 function toPassValues(uid: string, record: PassRecord): (string | number | null)[] {
@@ -361,6 +347,7 @@ function toPassValues(uid: string, record: PassRecord): (string | number | null)
     record.id, uid, JSON.stringify(record.triggers), record.startedAtMs, record.finishedAtMs, record.ending, record.reason ?? null, record.message ?? null,
     record.revision ?? null, JSON.stringify(record.problems), JSON.stringify(record.changes), JSON.stringify(record.held), record.digest ?? null,
     JSON.stringify(record.timings), record.rewrittenFrom ?? null, record.superseded,
+    record.revision === undefined ? null : revisionId(record.revision),
   ];
 }
 

@@ -22,9 +22,10 @@ export function* editFactory(uid: string, changes: FactoryChanges, by: ChangedBy
   const before = yield* row<FactoryBefore>('SELECT name, source, sync_policy, definition FROM factory WHERE uid = ? AND deleted_at IS NULL FOR UPDATE', uid);
   if (before === undefined) return 'gone';
   const { name, source, syncPolicy, changed } = differences(before, changes);
+  const policyBefore = JSON.parse(before.sync_policy) as SyncPolicy;
   const newSource = source ?? (JSON.parse(before.source) as FactorySource);
   if (name !== undefined && newSource.kind !== 'dashboard' && (JSON.parse(before.definition) as FactoryDefinition).name !== undefined) return 'named-by-file';
-  if (policyProblem(syncPolicy ?? (JSON.parse(before.sync_policy) as SyncPolicy), newSource.kind) !== undefined) return 'policy-needs-git';
+  if (policyProblem(syncPolicy ?? policyBefore, newSource.kind) !== undefined) return 'policy-needs-git';
   if (changed.length === 0) return 'done';
   const nowMs = yield* databaseNow();
   if (name !== undefined) yield* change('UPDATE factory SET name = ?, updated_at = ? WHERE uid = ?', name, nowMs, uid);
@@ -32,9 +33,9 @@ export function* editFactory(uid: string, changes: FactoryChanges, by: ChangedBy
   if (syncPolicy !== undefined) yield* change('UPDATE factory SET sync_policy = ? WHERE uid = ?', JSON.stringify(syncPolicy), uid);
   // A pass that is under way with the old source or policy writes nothing any more.
   if (source !== undefined || syncPolicy !== undefined) yield* change('UPDATE factory SET updated_at = ?, generation_requested = generation_requested + 1, fence = fence + 1 WHERE uid = ?', nowMs, uid);
-  const details = { changed, ...(source === undefined ? {} : { source: source.kind }), ...(syncPolicy === undefined ? {} : { policy: policyMembers(syncPolicy) }) };
+  const details = { changed, ...(source === undefined ? {} : { source: source.kind }), ...(syncPolicy === undefined ? {} : { policy: policyMembers(syncPolicy), policy_changes: policyChanges(policyBefore, syncPolicy) }) };
   yield* audit(by, { action: 'factory.change', subject: uid, factoryUid: uid, details });
-  if (source !== undefined || syncPolicy !== undefined) yield* tellAsked(by, uid, changeEvent(source, syncPolicy));
+  if (source !== undefined || syncPolicy !== undefined) yield* tellAsked(by, uid, changeEvent(source, policyBefore, syncPolicy));
   return 'done';
 }
 
@@ -69,15 +70,40 @@ function placeOf(source: FactorySource): string {
   return JSON.stringify(source.kind === 'git' ? [source.kind, source.url, source.branch, source.path] : source);
 }
 
-function changeEvent(source: FactorySource | undefined, syncPolicy: SyncPolicy | undefined): FactoryEvent {
+function changeEvent(source: FactorySource | undefined, policyBefore: SyncPolicy, syncPolicy: SyncPolicy | undefined): FactoryEvent {
   const said = [
     ...(source === undefined ? [] : [`the source was changed (${source.kind})`]),
-    ...(syncPolicy === undefined ? [] : [`the sync policy was changed: ${policyMembers(syncPolicy).join(', ') || 'it asks nothing'}`]),
+    ...(syncPolicy === undefined ? [] : [`the sync policy was changed: ${policyWords(policyBefore, syncPolicy)}`]),
   ];
   return { type: 'Normal', reason: source === undefined ? 'policy-changed' : 'source-changed', message: said.join('; ') };
 }
 
+function policyWords(before: SyncPolicy, after: SyncPolicy): string {
+  const changes = policyChanges(before, after).join(' ') || 'it asks the same';
+  return policyMembers(after).length === 0 ? `${changes}; it asks nothing now` : changes;
+}
+
 /** What a policy asks, by the names of its members as the API has them; never the values. */
-export function policyMembers({ verifyCommits, fastForwardOnly, windows }: SyncPolicy): string[] {
-  return [...(verifyCommits === undefined ? [] : ['verify_commits']), ...(fastForwardOnly === true ? ['fast_forward_only'] : []), ...(windows === undefined ? [] : ['windows'])];
+export function policyMembers(policy: SyncPolicy): string[] {
+  return Object.keys(askedOf(policy));
+}
+
+/** What came (`+`), went (`−`) and is another (`~`): a policy that asks less is to be seen as such. */
+function policyChanges(before: SyncPolicy, after: SyncPolicy): string[] {
+  const [old, now] = [askedOf(before), askedOf(after)];
+  const members = Object.keys({ ...old, ...now });
+  const signed = (sign: string, is: (member: string) => boolean): string[] => members.filter(is).map((member) => sign + member);
+  return [
+    ...signed('+', (member) => !(member in old)), ...signed('−', (member) => !(member in now)),
+    ...signed('~', (member) => member in old && member in now && old[member] !== now[member]),
+  ];
+}
+
+/** Each thing that a policy asks, as a text that can be compared. */
+function askedOf({ verifyCommits, fastForwardOnly, windows }: SyncPolicy): Record<string, string> {
+  return {
+    ...(verifyCommits === undefined ? {} : { verify_commits: JSON.stringify(verifyCommits) }),
+    ...(fastForwardOnly === true ? { fast_forward_only: 'true' } : {}),
+    ...(windows === undefined ? {} : { windows: JSON.stringify(windows) }),
+  };
 }

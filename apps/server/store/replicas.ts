@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import { change, databaseNow, insert, row, rows } from './statements.ts';
 
 /** Who was not heard of for this long serves nothing any more. */
-export const REPLICA_LIVE_MS = 15_000;
+const REPLICA_LIVE_MS = 15_000;
 /** Who was not heard of for this long is forgotten. */
 const REPLICA_KEPT_MS = 60_000;
 

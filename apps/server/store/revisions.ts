@@ -60,10 +60,10 @@ export class RevisionStore {
     const found = await this.database.read(() =>
       row<{ id: string | null }>(
         `SELECT COALESCE(
-          (SELECT p.id FROM sync_pass p WHERE p.factory_uid = ? AND (p.revision = ? OR p.revision LIKE ?) ORDER BY p.id DESC LIMIT 1),
-          (SELECT p.id FROM revision r JOIN sync_pass came ON came.id = r.pass_id JOIN sync_pass p ON p.factory_uid = r.factory_uid AND p.revision = came.revision
+          (SELECT p.id FROM sync_pass p WHERE p.factory_uid = ? AND p.revision_id = ? ORDER BY p.id DESC LIMIT 1),
+          (SELECT p.id FROM revision r JOIN sync_pass came ON came.id = r.pass_id JOIN sync_pass p ON p.factory_uid = r.factory_uid AND p.revision_id = came.revision_id
            WHERE r.factory_uid = ? AND r.revision = ? ORDER BY p.id DESC LIMIT 1)) AS id`,
-        factoryUid, id, `%:${id}`, factoryUid, id,
+        factoryUid, id, factoryUid, id,
       ));
     return found?.id ?? undefined;
   }

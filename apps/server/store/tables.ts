@@ -132,12 +132,13 @@ export interface PassRow {
   timings: string;
   rewritten_from: string | null;
   superseded: number;
+  revision_id: string | null;
 }
 
 export const PASS = table<PassRow>('sync_pass', {
   id: 'key', factory_uid: 'text', triggers: 'text', started_at: 'int', finished_at: 'int', ending: 'text', reason: 'text?',
   message: 'text?', revision: 'text?', problems: 'text', changes: 'text', held: 'text', digest: 'text?', timings: 'text',
-  rewritten_from: 'text?', superseded: 'int',
+  rewritten_from: 'text?', superseded: 'int', revision_id: 'text?',
 });
 
 export interface DeliveryRow {

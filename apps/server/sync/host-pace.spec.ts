@@ -22,14 +22,33 @@ beforeEach(() => {
 afterEach(() => jest.useRealTimers());
 
 /** A factory whose pass runs when it is woken, as its loop does. */
-function factory(name: string, host = 'git.example.com', protocol: GitAddress['protocol'] = 'https'): Source & { look(): Promise<Snapshot> } {
-  const source = pace.paced({ snapshot: async () => (asked.push(name), answers.get(name) ?? GOOD), close: async () => undefined }, { protocol, host, url: '' });
+function factory(name: string, host = 'git.example.com', protocol: GitAddress['protocol'] = 'https', url = `${protocol}://${host}/${name}`): Source & { look(): Promise<Snapshot> } {
+  const source = pace.paced({ snapshot: async () => (asked.push(name), answers.get(name) ?? GOOD), close: async () => undefined }, { protocol, host, url });
   const look = (): Promise<Snapshot> => source.snapshot({}, never);
   source.whenBack?.(() => {
     woken.push(name);
     void look();
   });
   return { ...source, look };
+}
+
+/** A factory whose passes come by themselves: every minute, after failures ever more seldom. */
+function loop(source: Source): { failures: number; successes: number; isWell(): boolean } {
+  let [inARow, isReading, timer] = [0, false, undefined as NodeJS.Timeout | undefined];
+  const counts = { failures: 0, successes: 0, isWell: () => inARow === 0 };
+  const run = async (): Promise<void> => {
+    if (isReading) return;
+    clearTimeout(timer);
+    isReading = true;
+    const { ok } = await source.snapshot({}, never);
+    isReading = false;
+    inARow = ok ? 0 : inARow + 1;
+    counts[ok ? 'successes' : 'failures'] += 1;
+    timer = setTimeout(() => void run(), ok ? 60_000 : Math.min(300_000, 1_000 * 2 ** (inARow - 1)));
+  };
+  source.whenBack?.(() => void run());
+  void run();
+  return counts;
 }
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `f${at}`);
@@ -128,6 +147,53 @@ describe('a repository that its host cannot serve', () => {
       expect(await broken.look()).toBe(AWAY);
       expect(await other.look()).toBe(GOOD);
     }
+  });
+
+  it('makes no other factory fail again once the host is known to answer them, however many are broken', async () => {
+    const [broken, well] = [names(2).map((name) => loop(factory(name))), ['well0', 'well1', 'well2'].map((name) => loop(factory(name)))];
+    for (const name of names(2)) answers.set(name, AWAY);
+    await jest.advanceTimersByTimeAsync(600_000);
+    const heldAtFirst = well.map(({ failures }) => failures);
+    await jest.advanceTimersByTimeAsync(2 * 3_600_000);
+    expect(well.map(({ failures }) => failures)).toEqual(heldAtFirst);
+    expect(Math.max(...heldAtFirst)).toBeLessThanOrEqual(2);
+    for (const { successes } of well) expect(successes).toBeGreaterThan(120);
+    for (const { successes } of broken) expect(successes).toBe(0);
+    for (const name of names(2)) {
+      const tried = asked.filter((each) => each === name).length;
+      expect(tried).toBeGreaterThan(24); // still, every five minutes
+      expect(tried).toBeLessThan(50); // by its own back-off
+    }
+
+    answers = new Map(['f0', 'f1', 'well0', 'well1', 'well2'].map((name) => [name, AWAY]));
+    await jest.advanceTimersByTimeAsync(600_000);
+    asked = [];
+    await jest.advanceTimersByTimeAsync(3_600_000);
+    expect(asked.length).toBeLessThan(20); // the host itself is away: one asks every five minutes
+    answers.clear();
+    await jest.advanceTimersByTimeAsync(360_000);
+    expect(new Set(asked)).toEqual(new Set(['f0', 'f1', 'well0', 'well1', 'well2']));
+    for (const { isWell } of [...broken, ...well]) expect(isWell()).toBe(true);
+  });
+
+  it('counts once, however many factories follow it', async () => {
+    const broken = names(3).map((name) => factory(name, undefined, undefined, 'https://git.example.com/broken'));
+    for (const name of names(3)) answers.set(name, AWAY);
+    for (const each of broken) expect(await each.look()).toMatchObject({ ok: false });
+    expect(await factory('other').look()).toBe(GOOD);
+  });
+
+  it('is trusted again once it was answered', async () => {
+    const [first, second, third] = await away(3);
+    answers.delete('f2');
+    await jest.advanceTimersByTimeAsync(1_000); // f2 is answered, f0 and f1 are doubted
+    answers.clear();
+    await first?.look();
+    await second?.look();
+    for (const name of names(2)) answers.set(name, AWAY);
+    asked = [];
+    for (const each of [first, second, third]) await each?.look();
+    expect(asked).toEqual(['f0', 'f1']);
   });
 
   it.each(['denied', 'branch-missing', 'repository-missing'] as const)('says %s: the host is there', async (reason) => {

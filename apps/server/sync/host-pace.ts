@@ -19,10 +19,14 @@ export interface HostPaceClock {
 
 /** A factory that reads from a host. */
 interface Member {
+  /** Its repository: factories of one that is broken fail together. */
+  url: string;
   wake?: () => void;
   atOnce: boolean;
   /** Why its readings failed in this outage: it is said again while the host is left alone, because nothing is new. */
   reason?: SourceFailureReason;
+  /** It failed while its host answered others, and was not answered since: its repository may be what is broken. */
+  isDoubted: boolean;
 }
 
 interface Host {
@@ -50,12 +54,12 @@ export class HostPace {
   }
 
   /** The source, asking its host no more often than all factories of the host together may. Local repositories have no host. */
-  paced(source: Source, { protocol, host: name }: GitAddress): Source {
+  paced(source: Source, { protocol, host: name, url }: GitAddress): Source {
     if (name === '') return source;
     const key = `${protocol}://${name}`;
     const host = this.hosts.get(key) ?? { name, members: new Set(), reason: 'unreachable', probing: false, failed: new Set(), waiting: new Set(), readings: 0, queue: new Set() };
     this.hosts.set(key, host);
-    const member: Member = { atOnce: false };
+    const member: Member = { url, atOnce: false, isDoubted: false };
     host.members.add(member);
     const closing = new AbortController();
     return {
@@ -86,7 +90,7 @@ export class HostPace {
     const takesPlace = !atOnce;
     if (takesPlace && !(await place(host, signals))) return failure('timeout', 'the reading was called off');
     try {
-      const verdict = mayAskHost(host.outage, { probing: host.probing, atOnce, failed: host.failed.has(member), witnesses: host.failed.size, nowMs: this.clock.monotonicMs() });
+      const verdict = mayAskHost(host.outage, { probing: host.probing, atOnce, failed: hasFailed(host, member), witnesses: witnessesOf(host), nowMs: this.clock.monotonicMs() });
       return verdict === 'wait' ? this.heldUp(host, member) : await this.ask(host, member, verdict === 'probe', signals, read);
     } finally {
       if (takesPlace) leave(host);
@@ -119,6 +123,7 @@ export class HostPace {
   }
 
   private isAway(host: Host, member: Member, askedAtMs: number, reason: SourceFailureReason): void {
+    if (host.outage === undefined && member.isDoubted) return; // it backs off by itself, and holds up nobody
     host.outage = outageAfter(host.outage, { askedAtMs, nowMs: this.clock.monotonicMs(), random01: this.clock.random01() });
     host.reason = reason;
     member.reason = reason;
@@ -130,8 +135,10 @@ export class HostPace {
 
   private isBack(host: Host, member: Member): void {
     host.waiting.delete(member);
+    member.isDoubted = false;
     if (host.outage === undefined) return;
     host.outage = undefined;
+    for (const each of host.failed) each.isDoubted ||= each !== member;
     host.failed.clear();
     for (const each of host.members) each.reason = undefined;
     this.wakeIn(host, followDelayMs(this.clock.random01()));
@@ -157,10 +164,19 @@ export class HostPace {
   }
 }
 
+function hasFailed({ failed }: Host, member: Member): boolean {
+  return member.isDoubted || failed.has(member);
+}
+
+/** Repositories whose failure speaks against the host: not those that failed while it answered others. */
+function witnessesOf({ failed }: Host): number {
+  return new Set([...failed].flatMap(({ url, isDoubted }) => (isDoubted ? [] : [url]))).size;
+}
+
 /** Rather one that did not fail itself: its repository may be one that the host can serve. */
-function nextOf({ waiting, failed }: Host): Member | undefined {
-  const [first] = waiting;
-  return first !== undefined && failed.has(first) ? ([...waiting].find((member) => !failed.has(member)) ?? first) : first;
+function nextOf(host: Host): Member | undefined {
+  const [first] = host.waiting;
+  return first !== undefined && hasFailed(host, first) ? ([...host.waiting].find((member) => !hasFailed(host, member)) ?? first) : first;
 }
 
 /** Waits for a place; false when it was called off before. */

@@ -1,22 +1,14 @@
 /** From how a pass ended to what is written down of it: condition, conditions, events, record. contract 4 (status, syncs), 9. */
-import { createHash } from 'node:crypto';
-import { conditionsOf, errorCountOf, eventsOf, fingerprint, keptAfter, PROBLEMS_RECORDED_MAX, type Brought, type Ending, type KeptConditions, type Rebinding, type Standing } from '#reconcile';
-import type { Condition, Factory, PassOutcome, PassRecord } from '../store/factories.ts';
+import { conditionAfter, conditionsOf, eventsOf, failuresAfter, keptAfter, keptBefore, PROBLEMS_RECORDED_MAX, rewriteAfter, standingOf, type PassEnd, type Rebinding } from '#reconcile';
+import type { Factory, PassOutcome, PassRecord } from '../store/factories.ts';
 
 /** A pass that is over. */
-export interface EndedPass {
-  ending: Ending;
+export interface EndedPass extends PassEnd {
   /** The tip may be used: it was judged. */
   accepted: boolean;
-  /** What it brought, where it was not accepted before. */
-  brought?: Brought;
   /** Revision that the branch held before, where its history was rewritten. */
   rewrittenFrom?: string;
-  /** Nobody looked at the files: the factory is suspended, or has none. */
-  filesLeftAlone: boolean;
   triggers: readonly string[];
-  startedAtMs: number;
-  finishedAtMs: number;
   webhooksWithoutSecret: readonly string[];
 }
 
@@ -34,7 +26,7 @@ export function outcomeOf(factory: Factory, pass: EndedPass, newId: () => string
     generationHandled: factory.generationRequested,
     condition,
     conditions: JSON.stringify(kept) === JSON.stringify(factory.conditions) ? undefined : kept,
-    failures: filesLeftAlone ? factory.failures : failuresAfter(factory, ending),
+    failures: failuresAfter(factory, pass),
     revisionSeen: filesLeftAlone ? undefined : ending.revision,
     revisionAttempted: accepted ? ending.revision : undefined,
     brought,
@@ -42,42 +34,6 @@ export function outcomeOf(factory: Factory, pass: EndedPass, newId: () => string
     events: events.map((event) => ({ id: newId(), ...event })),
     record: isNews ? toRecord(pass, newId()) : undefined,
   };
-}
-
-/** Failed passes in a row. */
-export function failuresAfter({ failures }: Factory, { kind }: Ending): number {
-  return kind === 'failed' ? failures + 1 : 0;
-}
-
-/** Where a factory stands. `webhooksWithoutSecret`: slugs of the enabled ones. */
-export function standingOf(factory: Factory, webhooksWithoutSecret: readonly string[]): Standing {
-  const { source, suspended, generationRequested, generationHandled, conditions, rewrite, syncPolicy } = factory;
-  const { ending, reason, message, heldDigest, errorCount = 0 } = factory.condition;
-  return {
-    managed: source.kind !== 'dashboard', suspended, generationRequested, generationHandled, ending, reason, message, errorCount, heldDigest,
-    verifies: syncPolicy.verifyCommits !== undefined, rewrite, webhooksWithoutSecret, kept: conditions,
-  };
-}
-
-function conditionAfter({ condition }: Factory, { ending, filesLeftAlone, finishedAtMs }: EndedPass): Condition {
-  if (filesLeftAlone) return { ...condition, checkedMs: finishedAtMs };
-  const print = createHash('sha256').update(fingerprint(ending)).digest('base64url');
-  return {
-    ending: ending.kind, reason: ending.reason, message: ending.message, errorCount: errorCountOf(ending.problems), heldDigest: ending.digest,
-    checkedMs: finishedAtMs, fingerprint: print,
-    sinceMs: print === condition.fingerprint ? condition.sinceMs : finishedAtMs,
-  };
-}
-
-/** A pass that was asked for was under way until now: that it is over is new, whatever it found. */
-function keptBefore({ conditions, generationRequested, generationHandled }: Factory): KeptConditions {
-  return generationRequested > generationHandled ? { ...conditions, Reconciling: undefined } : conditions;
-}
-
-/** A tip that descends from a rewritten one ends the rewriting. */
-function rewriteAfter({ rewrite }: Factory, brought: Brought | undefined): PassOutcome['rewrite'] {
-  if (brought?.rewrite !== undefined) return brought.rewrite;
-  return brought === undefined || rewrite === undefined ? undefined : null;
 }
 
 function toRecord({ ending, brought, rewrittenFrom, triggers, startedAtMs, finishedAtMs }: EndedPass, id: string): PassRecord {

@@ -6,8 +6,12 @@ import type { TreeFile } from '#definitions';
 import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
 import { newId, sealing, seedFactory } from '../../../test/conformance/seeds.ts';
 import { eventually } from '../../../test/support/service.ts';
-import type { SyncPolicy } from '#reconcile';
+import { conditionsOf, standingOf, type SyncPolicy } from '#reconcile';
+import type { Access } from '../store/access.ts';
 import { openDatabase } from '../store/database.ts';
+import { FenceLost, type Factory } from '../store/factories.ts';
+import { FactoryHistory } from '../factories/history.ts';
+import { ReplicaStore } from '../store/replicas.ts';
 import { FactoryPass, LEASE_MS, type PassContext } from './pass.ts';
 import type { History, KnownRevisions, Snapshot, Source } from './sources/source.ts';
 
@@ -108,6 +112,27 @@ describe('a pass', () => {
     expect((await stores.factories.find(uid))?.failures).toBe(0);
   });
 
+  it('that applies what waited while the source is away still says that it is away, and tells it once', async () => {
+    const uid = await factory();
+    const waiting: Snapshot = { ok: true, revision: 'r1', unchanged: false, files: [text('webhooks/a.yaml', 'secretName: later\n')] };
+    const pass = new FactoryPass(context(), scripted(waiting, away, away, away, waiting));
+    await pass.run(uid, [], signal);
+    await pass.run(uid, [], signal);
+    await stores.secrets.put({ id: newId(), owner: 'team', name: 'later', value: sealing('value') }, undefined);
+    const result = await pass.run(uid, ['secret'], signal);
+    expect(result?.ending).toMatchObject({ kind: 'applied', revision: 'r1' });
+    expect(Math.abs((result?.retryInMs ?? 0) - 2_000)).toBeLessThanOrEqual(200);
+    const since = (await stores.factories.find(uid))?.conditions.FetchFailed?.sinceMs;
+    expect(await stores.factories.find(uid)).toMatchObject({ failures: 2, revisionApplied: 'r1', conditions: { FetchFailed: { status: 'True', reason: 'unreachable' }, Ready: { status: 'False', reason: 'unreachable' } } });
+    nowMs += 60_000;
+    expect((await pass.run(uid, [], signal))?.ending).toMatchObject({ kind: 'failed', reason: 'unreachable' });
+    expect(await stores.factories.find(uid)).toMatchObject({ failures: 3, conditions: { FetchFailed: { status: 'True', sinceMs: since } } });
+    await pass.run(uid, [], signal);
+    expect(await stores.factories.find(uid)).toMatchObject({ failures: 0, conditions: { FetchFailed: { status: 'False' }, Ready: { status: 'True' } } });
+    const told = (await stores.events.list(uid, 9)).map(({ reason }) => reason).toReversed();
+    expect(told).toEqual(['definitions-invalid', 'unreachable', 'definitions-valid', 'applied', 'fetch-recovered']);
+  });
+
   it('keeps the time since when it stands as it stands', async () => {
     const uid = await factory();
     const pass = new FactoryPass(context(), scripted(away));
@@ -159,6 +184,58 @@ describe('a pass', () => {
     const result = await pass.run(uid, ['secret'], signal);
     expect(result?.ending).toMatchObject({ kind: 'failed', rebound: [{ slug: 'a', secretName: 'hook', version: 2 }] });
     expect((await stores.factories.passes(uid, 1))[0]?.changes).toEqual([expect.objectContaining({ changes: ['secretVersion'], secretVersion: 2 })]);
+  });
+
+  it('whose secrets cannot be looked after goes on without them, says since when, and is tried again until they can', async () => {
+    const uid = await factory();
+    const rebind = stores.definitions.rebindSecrets.bind(stores.definitions);
+    stores.definitions.rebindSecrets = () => Promise.reject(new Error('the backend does not answer'));
+    const since = nowMs;
+    const pass = new FactoryPass(context(), scripted(at('r1', 'a'), at('r2', 'a', 'b')));
+    const degraded = { SecretsDegraded: { status: 'True', reason: 'secrets-unavailable', message: expect.stringContaining(new Date(since).toISOString()) }, Ready: { status: 'True' } };
+    for (const [n, revision] of ['r1', 'r2'].entries()) {
+      await stores.factories.ask(uid);
+      const result = await pass.run(uid, [], signal);
+      expect(result).toMatchObject({ ending: { kind: 'applied', revision }, retryInMs: expect.any(Number) });
+      expect(Math.abs((result?.retryInMs ?? 0) - 1_000 * 2 ** n)).toBeLessThanOrEqual(100 * 2 ** n);
+      const after = await stores.factories.find(uid);
+      expect(after).toMatchObject({ failures: n + 1, conditions: degraded });
+      expect(after?.generationHandled).toBe(after?.generationRequested);
+      expect(reported).toHaveLength(n + 1);
+      nowMs += 60_000;
+    }
+    await stores.factories.setSuspended(uid, true);
+    expect(await pass.run(uid, [], signal)).toMatchObject({ retryInMs: expect.any(Number) }); // secrets are looked after then, too
+    stores.definitions.rebindSecrets = rebind;
+    expect((await pass.run(uid, [], signal))?.retryInMs).toBeUndefined();
+    expect(await stores.factories.find(uid)).toMatchObject({ failures: 0, conditions: { SecretsDegraded: { status: 'False' } } });
+    const told = (await stores.events.list(uid, 9)).map(({ reason }) => reason).toReversed();
+    expect(told.filter((reason) => reason.startsWith('secrets'))).toEqual(['secrets-unavailable', 'secrets-usable']);
+  });
+
+  it('that lost its lease before it looked after secrets writes nothing', async () => {
+    const uid = await factory();
+    stores.definitions.rebindSecrets = () => Promise.reject(new FenceLost('taken over'));
+    await expect(new FactoryPass(context(), scripted(at('r1', 'a'))).run(uid, [], signal)).rejects.toThrow(FenceLost);
+    expect(await stores.factories.passes(uid, 9)).toEqual([]);
+  });
+
+  it('is not told as serving between the commit and its publication', async () => {
+    const uid = await factory();
+    const replicas = new ReplicaStore(stores.database);
+    const history = new FactoryHistory(stores.factories, stores.events, stores.revisions, replicas);
+    const files = at(`sha256:${'a'.repeat(64)}`, 'a') as Extract<Snapshot, { unchanged: false }>;
+    const versionOf = async (): Promise<number> => (await stores.factories.find(uid))?.servingVersion ?? 0;
+    const look = async () => (await history.revision(uid, files.revision, { role: 'admin' } as Access)).state;
+    await replicas.beat('this-process', await versionOf());
+    const between: [string, string | undefined][] = [];
+    const publish = async (): Promise<void> => {
+      between.push([await look(), (await stores.factories.find(uid))?.revisionApplied]);
+      await replicas.beat('this-process', await versionOf());
+    };
+    await new FactoryPass({ ...context(), publish }, scripted(files)).run(uid, [], signal);
+    expect(between).toEqual([['waiting', files.revision]]);
+    expect(await look()).toBe('serving');
   });
 
   it('that waits long for its source takes a rotation over meanwhile', async () => {
@@ -324,6 +401,97 @@ describe('the history of a branch', () => {
     expect((await pass.run(uid, [], signal))?.ending.kind).toBe('failed');
     expect(await webhooksOf(uid)).toEqual([]);
     expect(await told(uid)).toEqual(['definitions-invalid', 'source-unverified', 'unreachable']);
+  });
+
+  describe('after a restart while the host is away', () => {
+    const blocked = text('webhooks/a.yaml', 'secretName: later\n');
+    /** A source that cannot be reached, and what it says of what it has fetched before. */
+    const remembering = (cached: Snapshot) => {
+      const asked: string[] = [];
+      const source: Source = { snapshot: async () => away, cached: async (revision) => (asked.push(revision), cached), close: async () => undefined };
+      return { asked, pass: new FactoryPass(context(), source) };
+    };
+    const kept = (revision: string): Snapshot => ({ ok: true, revision, unchanged: false, files: [blocked] });
+
+    async function waiting(): Promise<string> {
+      const uid = await gitFactory({ verifyCommits: { keys: ['a key'] } });
+      tip = { ok: true, revision: R('a'), unchanged: false, files: [blocked] };
+      await new FactoryPass(context(), branch(linear)).run(uid, [], signal);
+      await stores.secrets.put({ id: newId(), owner: 'team', name: 'later', value: sealing('value') }, undefined);
+      return uid;
+    }
+
+    it('what was accepted and waits is read from the cache, once, and applies', async () => {
+      const uid = await waiting();
+      const { asked, pass } = remembering(kept(R('a')));
+      expect((await pass.run(uid, ['secret'], signal))?.ending.kind).toBe('applied');
+      expect((await pass.run(uid, [], signal))?.ending).toMatchObject({ kind: 'failed', reason: 'unreachable' });
+      expect(asked).toEqual([R('a')]);
+      expect(await standing(uid)).toMatchObject({ seen: 'a', attempted: 'a', applied: 'a' });
+      expect(await webhooksOf(uid)).toEqual(['a']);
+    });
+
+    it.each<[string, Snapshot]>([
+      ['the policy refuses it now', { ok: false, refused: true, reason: 'source-unverified', message: 'no key signed it', revision: R('a') }],
+      ['it cannot be read any more', { ok: false, reason: 'corrupt', message: 'm', retry: 'backoff' }],
+      ['another one is answered', kept(R('f'))],
+    ])('nothing applies where %s', async (_why, answer) => {
+      const uid = await waiting();
+      const { asked, pass } = remembering(answer);
+      expect((await pass.run(uid, ['secret'], signal))?.ending).toMatchObject({ kind: 'failed', reason: 'unreachable' });
+      expect(asked).toEqual([R('a')]);
+      expect(await webhooksOf(uid)).toEqual([]);
+    });
+
+    it('the parent of a tip that was refused stays where it is', async () => {
+      const uid = await waiting();
+      tip = { ok: false, refused: true, reason: 'source-unverified', message: 'no key signed it', revision: R('b') };
+      await new FactoryPass(context(), branch(linear)).run(uid, [], signal);
+      const { asked, pass } = remembering(kept(R('a')));
+      expect((await pass.run(uid, ['secret'], signal))?.ending.kind).toBe('failed');
+      expect([asked, await webhooksOf(uid)]).toEqual([[], []]);
+    });
+
+    it('what was accepted before does not come back after what applied and was not recorded', async () => {
+      const uid = await waiting();
+      move('b', 'a', 'b');
+      const write = stores.factories.recordPass.bind(stores.factories);
+      stores.factories.recordPass = () => Promise.reject(new Error('killed'));
+      await expect(new FactoryPass(context(), branch(linear)).run(uid, [], signal)).rejects.toThrow('killed');
+      stores.factories.recordPass = write;
+      const { asked, pass } = remembering(kept(R('a')));
+      expect((await pass.run(uid, [], signal))?.ending.kind).toBe('failed');
+      expect(asked).toEqual([]);
+      expect(await standing(uid)).toMatchObject({ seen: 'b', attempted: 'a', applied: 'b' });
+      expect(await webhooksOf(uid)).toEqual(['a', 'b']);
+    });
+  });
+
+  it('whose policy names other keys is not called verified before a pass has looked', async () => {
+    const verification = async (uid: string) => {
+      const found = await stores.factories.find(uid);
+      return conditionsOf(standingOf(found as Factory, [])).find(({ type }) => type === 'SourceVerificationFailed');
+    };
+    const uid = await gitFactory();
+    await new FactoryPass(context(), branch(linear)).run(uid, [], signal);
+    await stores.factories.setSuspended(uid, true);
+    await stores.factories.edit(uid, { syncPolicy: { verifyCommits: { keys: ['one', 'two'] } } });
+    const refused: Snapshot = { ok: false, refused: true, reason: 'source-unverified', message: 'no key signed it', revision: R('a') };
+    const suspended = new FactoryPass(context(), branch(linear));
+    expect(await verification(uid)).toMatchObject({ status: 'Unknown', reason: 'not-verified-yet' });
+    await suspended.run(uid, [], signal);
+    expect(await verification(uid)).toMatchObject({ status: 'Unknown', reason: 'not-verified-yet' }); // for as long as it is suspended
+    await stores.factories.setSuspended(uid, false);
+    await suspended.run(uid, [], signal);
+    expect(await verification(uid)).toMatchObject({ status: 'False', reason: 'verified' });
+    await stores.factories.edit(uid, { syncPolicy: { verifyCommits: { keys: ['two', 'one'] } } });
+    expect(await verification(uid)).toMatchObject({ status: 'False', reason: 'verified' }); // the same keys
+    tip = refused;
+    await suspended.run(uid, [], signal);
+    expect(await verification(uid)).toMatchObject({ status: 'True', reason: 'source-unverified' });
+    await stores.factories.edit(uid, { syncPolicy: { verifyCommits: { keys: ['two', 'three'] } } });
+    expect(await verification(uid)).toMatchObject({ status: 'Unknown', reason: 'not-verified-yet' });
+    expect((await told(uid)).filter((reason) => reason.startsWith('source'))).toEqual(['source-unverified']);
   });
 
   it('is recorded whole when the service died after applying and before recording', async () => {

@@ -1,17 +1,16 @@
 /** One pass: make the service match the factory repository at its current commit. contract 9. */
 import type { CheckedDefinitions } from '#definitions';
-import { acceptanceOf, closureAt, faulted, isEmpty, judge, retryDelayMs, unreadable, unverified, type Acceptance, type Actual, type Ending, type HowApplied, type Plan, type Rebinding } from '#reconcile';
+import { acceptanceOf, closureAt, failuresAfter, faulted, isEmpty, isToBeRetried, judge, retryDelayMs, unreadable, unverified, type Acceptance, type Actual, type Ending, type HowApplied, type Plan } from '#reconcile';
 import { FenceLost, type Factory } from '../store/factories.ts';
 import { toApplication } from './apply.ts';
 import { groundOf, type GroundSources } from './ground.ts';
-import { failuresAfter, outcomeOf, type EndedPass } from './outcome.ts';
+import { outcomeOf, type EndedPass } from './outcome.ts';
+import { SecretsWatch } from './secrets-watch.ts';
 import type { Source } from './sources/source.ts';
 import { TreeMemory, type Tree } from './tree.ts';
 
 /** A replica that does not renew for this long has lost its factory to another. */
 export const LEASE_MS = 30_000;
-/** How often a long pass renews its lease and looks after secrets again: a leaked one must not outlive the outage of a git host that hangs. */
-const SECRETS_AGAIN_MS = 1_000;
 
 export interface PassContext extends GroundSources {
   owner: string;
@@ -40,7 +39,10 @@ export interface SourceCheck {
 }
 
 /** What became of an attempt, beside its ending. */
-type Attempt = Pick<EndedPass, 'ending' | 'accepted' | 'brought' | 'rewrittenFrom'>;
+type Attempt = Pick<EndedPass, 'ending' | 'accepted' | 'brought' | 'rewrittenFrom' | 'unread' | 'tipSeen'>;
+
+/** A pass that is not written down yet. */
+type UnrecordedPass = Omit<EndedPass, 'finishedAtMs' | 'webhooksWithoutSecret'>;
 
 export class FactoryPass {
   private readonly context: PassContext;
@@ -67,43 +69,28 @@ export class FactoryPass {
       return undefined;
     }
     const startedAtMs = this.context.nowMs();
-    const meanwhile = this.keepSecretsFresh(factory, lease.fence);
+    const secrets = this.watchSecrets(factory, lease.fence);
     try {
-      const rebound = await this.rebindSecrets(factory, lease.fence); // first and always: a rotation waits for no git host
+      await secrets.begin(); // first and always: a rotation waits for no git host
       const attempt = reconciles(factory) ? await this.attempt(factory, lease.fence, signal) : undefined;
-      const { ending, ...found } = attempt ?? { ending: unchanged(factory), accepted: false };
-      const ended = { ...found, ending: { ...ending, rebound: [...rebound, ...(await meanwhile())] }, filesLeftAlone: attempt === undefined, triggers, startedAtMs };
+      await secrets.end();
+      const { ending, ...found } = attempt ?? { ending: unchanged(factory), accepted: false, tipSeen: false };
+      const ended = { ...found, ending: { ...ending, rebound: secrets.moved }, secretsAway: secrets.areAway, filesLeftAlone: attempt === undefined, triggers, startedAtMs };
       return await this.recordAnyway(factory, lease.fence, ended);
     } finally {
-      await meanwhile();
+      await secrets.end();
       await this.context.factories.release(factoryUid, lease.fence);
     }
   }
 
-  private async rebindSecrets(factory: Factory, fence: number): Promise<Rebinding[]> {
-    const rebound = await this.context.definitions.rebindSecrets(factory.uid, fence);
-    if (rebound.length > 0) await this.context.publish();
-    return rebound;
-  }
-
-  /** Repeats step 0 while a pass takes long. The answer ends that, and tells what was moved. */
-  private keepSecretsFresh(factory: Factory, fence: number): () => Promise<Rebinding[]> {
-    const moved: Rebinding[] = [];
-    let looking = Promise.resolve();
-    const look = async (): Promise<void> => {
-      try {
-        await this.context.factories.renew(factory.uid, fence, LEASE_MS);
-        moved.push(...(await this.rebindSecrets(factory, fence)));
-      } catch (error) {
-        if (!(error instanceof FenceLost)) this.context.report(error, factory.slug);
-      }
-    };
-    const timer = setInterval(() => void (looking = looking.then(look)), SECRETS_AGAIN_MS);
-    return async () => {
-      clearInterval(timer);
-      await looking;
-      return moved;
-    };
+  private watchSecrets({ uid, slug }: Factory, fence: number): SecretsWatch {
+    const { factories, definitions } = this.context;
+    return new SecretsWatch({
+      renew: () => factories.renew(uid, fence, LEASE_MS),
+      rebind: () => definitions.rebindSecrets(uid, fence),
+      publish: () => this.context.publish(),
+      report: (fault) => this.context.report(fault, slug),
+    });
   }
 
   private async attempt(factory: Factory, fence: number, signal: AbortSignal): Promise<Attempt> {
@@ -113,7 +100,7 @@ export class FactoryPass {
     } catch (error) {
       if (error instanceof FenceLost) throw error;
       this.context.report(error, factory.slug);
-      return { ending: faulted('the pass failed inside the service; its log has the details', this.underWay), accepted: false };
+      return { ending: faulted('the pass failed inside the service; its log has the details', this.underWay), accepted: false, tipSeen: false };
     }
   }
 
@@ -121,21 +108,33 @@ export class FactoryPass {
     const read = await this.memory.read(factory.revisionAttempted, signal);
     if (read.ok) return this.reconcileTree(factory, fence, read.tree);
     // Never the tree of the last look instead: that is the parent of what was refused.
-    if ('refused' in read) return { ending: unverified(read), accepted: false };
-    // What waits for people (an approval, a secret) or for a window needs no git host: the tree of the last look is judged again.
-    const tree = this.memory.atHand(factory.revisionAttempted);
-    const judged = tree === undefined || tree.revision === factory.revisionApplied || tree.revision !== factory.revisionSeen ? undefined : await this.reconcileTree(factory, fence, tree);
-    return judged?.ending.kind === 'applied' ? judged : { ending: unreadable(read), accepted: false };
+    if ('refused' in read) return { ending: unverified(read), accepted: false, tipSeen: true };
+    const judged = await this.reconcileWaiting(factory, fence);
+    const { reason, message } = read;
+    return judged?.ending.kind === 'applied' ? { ...judged, unread: { reason, message }, tipSeen: false } : { ending: unreadable(read), accepted: false, tipSeen: false };
+  }
+
+  /** What waits for people (an approval, a secret) or for a window needs no git host: the tree of the last look is judged again. */
+  private async reconcileWaiting(factory: Factory, fence: number): Promise<Attempt | undefined> {
+    const { revisionSeen, revisionAttempted, revisionApplied } = factory;
+    if (revisionSeen === revisionApplied) return undefined;
+    const tree = this.memory.atHand(revisionAttempted) ?? (await this.acceptedAtHand(factory));
+    return tree === undefined || tree.revision !== revisionSeen ? undefined : this.reconcileTree(factory, fence, tree);
+  }
+
+  /** A process that has not read it itself finds it among what was fetched; not where something newer was seen and refused, or waits for an approval. */
+  private async acceptedAtHand({ revisionSeen, revisionAttempted }: Factory): Promise<Tree | undefined> {
+    return revisionAttempted === undefined || revisionSeen !== revisionAttempted ? undefined : this.memory.cached(revisionAttempted);
   }
 
   private async reconcileTree(factory: Factory, fence: number, tree: Tree): Promise<Attempt> {
     this.underWay = tree.revision;
     const ground = { ...(await groundOf(factory, this.context)), closed: closureAt(factory.syncPolicy.windows, this.context.nowMs()) };
     const acceptance = this.acceptanceOf(factory, tree, ground.approvedDigests);
-    if (!acceptance.ok) return { ending: acceptance.ending, accepted: false, rewrittenFrom: acceptance.from };
+    if (!acceptance.ok) return { ending: acceptance.ending, accepted: false, tipSeen: true, rewrittenFrom: acceptance.from };
     const { checked, planned, applies, how, ending } = judge(tree, ground);
     if (applies) await this.apply(factory, fence, tree, planned, checked, ground.actual, how);
-    return { ending, accepted: true, brought: acceptance.brought, rewrittenFrom: acceptance.brought?.rewrite?.from };
+    return { ending, accepted: true, tipSeen: true, brought: acceptance.brought, rewrittenFrom: acceptance.brought?.rewrite?.from };
   }
 
   private acceptanceOf({ slug, revisionAttempted, syncPolicy }: Factory, tree: Tree, approvedDigests: ReadonlySet<string>): Acceptance {
@@ -150,7 +149,7 @@ export class FactoryPass {
   }
 
   /** An end that cannot be written down is a fault of ours: that is written down instead, and the pass is tried again later. */
-  private async recordAnyway(factory: Factory, fence: number, pass: Omit<EndedPass, 'finishedAtMs' | 'webhooksWithoutSecret'>): Promise<PassResult> {
+  private async recordAnyway(factory: Factory, fence: number, pass: UnrecordedPass): Promise<PassResult> {
     try {
       return await this.record(factory, fence, pass);
     } catch (error) {
@@ -158,20 +157,20 @@ export class FactoryPass {
       this.context.report(error, factory.slug);
       const { rebound, revision } = pass.ending;
       const fault = { ...faulted('the end of the pass could not be recorded; the log of the service has the details', revision), rebound };
-      return this.record(factory, fence, { ...pass, ending: fault, accepted: false, brought: undefined, rewrittenFrom: undefined });
+      return this.record(factory, fence, { ...pass, ending: fault, accepted: false, tipSeen: false, unread: undefined, brought: undefined, rewrittenFrom: undefined });
     }
   }
 
   /** The one place where a pass's end is written down, whatever path it took. */
-  private async record(factory: Factory, fence: number, pass: Omit<EndedPass, 'finishedAtMs' | 'webhooksWithoutSecret'>): Promise<PassResult> {
-    const { ending, filesLeftAlone } = pass;
+  private async record(factory: Factory, fence: number, pass: UnrecordedPass): Promise<PassResult> {
+    const { ending } = pass;
     const finishedAtMs = this.context.nowMs();
     const webhooksWithoutSecret = await this.context.definitions.webhooksWithoutSecret(factory.uid);
     await this.context.factories.recordPass(factory.uid, fence, outcomeOf(factory, { ...pass, finishedAtMs, webhooksWithoutSecret }, () => this.context.newId()));
     return {
       ending,
       generationHandled: factory.generationRequested,
-      retryInMs: ending.kind === 'failed' && !filesLeftAlone ? retryDelayMs(failuresAfter(factory, ending), Math.random()) : undefined,
+      retryInMs: isToBeRetried(pass) ? retryDelayMs(failuresAfter(factory, pass), Math.random()) : undefined,
       opensInMs: ending.opensAtMs === undefined ? undefined : Math.max(0, ending.opensAtMs - finishedAtMs),
     };
   }

@@ -1,5 +1,5 @@
 /** What a factory's loop remembers between passes: the tree of a revision, and how it follows on the accepted one, need no second reading. contract 9. */
-import type { Reading } from '#definitions';
+import type { Reading, TreeFile } from '#definitions';
 import { objectFormatOf } from '#reconcile';
 import { blobsInSlices, readInSlices } from './reading.ts';
 import type { History, Source, SourceFailure, SourceRefusal } from './sources/source.ts';
@@ -31,6 +31,16 @@ export class TreeMemory {
     return tree !== undefined && (tree.revision === accepted || tree.base === accepted) ? tree : undefined;
   }
 
+  /**
+   * The tree of the accepted revision out of what the source has fetched before, for a process that has not read it itself. The source
+   * verifies it as any other: nothing is taken that the policy refuses now.
+   */
+  async cached(accepted: string): Promise<Tree | undefined> {
+    const snapshot = await this.source.cached?.(accepted);
+    if (snapshot?.ok !== true || snapshot.unchanged || snapshot.revision !== accepted) return undefined;
+    return this.remember(accepted, snapshot.files, accepted);
+  }
+
   /** Reads the source, or finds that its tip is at hand. */
   async read(accepted: string | undefined, signal: AbortSignal): Promise<TreeRead> {
     const atHand = this.atHand(accepted);
@@ -41,7 +51,11 @@ export class TreeMemory {
       return { ok: true, tree: atHand };
     }
     const { revision, files, history } = snapshot;
-    this.tree = { revision, reading: await readInSlices(files, this.tree?.reading), blobs: await blobsInSlices(files, objectFormatOf(revision)), history, base: accepted };
-    return { ok: true, tree: this.tree };
+    return { ok: true, tree: await this.remember(revision, files, accepted, history) };
+  }
+
+  private async remember(revision: string, files: TreeFile[], base: string | undefined, history?: History): Promise<Tree> {
+    this.tree = { revision, reading: await readInSlices(files, this.tree?.reading), blobs: await blobsInSlices(files, objectFormatOf(revision)), history, base };
+    return this.tree;
   }
 }

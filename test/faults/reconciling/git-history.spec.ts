@@ -1,103 +1,64 @@
 /** Histories that are long, random, or read through a cache with holes: what is new and what is lost is what a model says. SYNC_SEED repeats it. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createRepository, environment } from '../../support/git-repository.ts';
-import type { TestRepository } from '../../support/git-repository.ts';
-import { createGitSource } from '../../../apps/server/sync/sources/git.ts';
+import { environment } from '../../support/git-repository.ts';
+import { historyOf, readRepository } from '../../support/read-repository.ts';
+import type { ReadRepository } from '../../support/read-repository.ts';
 import { COMMITS_MAX } from '../../../apps/server/sync/sources/source.ts';
-import type { History, Source } from '../../../apps/server/sync/sources/source.ts';
+import type { Source } from '../../../apps/server/sync/sources/source.ts';
 
 /** The cache itself does not say where it comes from. */
 const AS_THE_SOURCE = ['-c', 'remote.origin.url=/dev/null', '-c', 'remote.origin.promisor=true', '-c', 'remote.origin.partialclonefilter=blob:none'];
 
-const never = new AbortController().signal;
-
-let folder: string;
-let cacheDir: string;
-let repository: TestRepository;
+let ground: ReadRepository;
 let source: Source;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'git-history-'));
-  cacheDir = join(folder, 'cache');
-  repository = createRepository(folder, 'factory.git');
-  source = open();
+  ground = readRepository();
+  source = ground.open();
 });
 
-afterEach(async () => {
-  await source.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-function open(): Source {
-  return createGitSource({ url: repository.folder, cacheDir, allowLocal: true, timeoutMs: 20_000, gate: (run) => run() });
-}
-
-let serial = 0;
-function commit(options: { rewrite?: boolean } = {}): string {
-  serial += 1;
-  return repository.commit({ 'webhooks/a.yaml': `secretName: s${serial}\n` }, options);
-}
-
-/** A commit of several parents, with the tree of the first; the branch then names it. */
-function merge(...parents: string[]): string {
-  const names = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com'];
-  const merged = repository.git(...names, 'commit-tree', '-m', 'merge', ...parents.flatMap((parent) => ['-p', parent]), `${parents[0] ?? ''}^{tree}`).trim();
-  moveTo(merged);
-  return merged;
-}
-
-function moveTo(target: string): void {
-  repository.git('update-ref', 'refs/heads/main', target);
-}
-
-async function historyAfter(accepted?: string): Promise<History | undefined> {
-  const snapshot = await source.snapshot({ accepted }, never);
-  if (!snapshot.ok || snapshot.unchanged) throw new Error(`no tree: ${JSON.stringify(snapshot)}`);
-  return snapshot.history;
-}
+afterEach(() => ground.close());
 
 const revision = (commitId: string): string => `main@sha1:${commitId}`;
 
 describe('history after the accepted revision', () => {
   it('is the same in a repository that uses SHA-256; one that changed its hash was rewritten', async () => {
-    const old = commit();
-    await historyAfter();
+    const old = ground.commit();
+    await historyOf(source);
     await source.close();
-    rmSync(repository.folder, { recursive: true });
-    repository = createRepository(folder, 'factory.git', { objectFormat: 'sha256' });
-    source = open();
-    const [first, second] = [commit(), commit()];
-    expect(await historyAfter(revision(old))).toEqual({ commits: [second, first], lost: [old], rewrittenFrom: revision(old) });
-    expect(await historyAfter(`main@sha256:${first}`)).toEqual({ commits: [second], lost: [] });
-    moveTo(first);
-    expect(await historyAfter(`main@sha256:${second}`)).toEqual({ commits: [], lost: [second], rewrittenFrom: `main@sha256:${second}` });
+    ground.replace('factory.git', { objectFormat: 'sha256' });
+    source = ground.open();
+    const [first, second] = [ground.commit(), ground.commit()];
+    expect(await historyOf(source, revision(old))).toEqual({ commits: [second, first], lost: [old], rewrittenFrom: revision(old) });
+    expect(await historyOf(source, `main@sha256:${first}`)).toEqual({ commits: [second], lost: [] });
+    ground.moveTo(first);
+    expect(await historyOf(source, `main@sha256:${second}`)).toEqual({ commits: [], lost: [second], rewrittenFrom: `main@sha256:${second}` });
   });
 
   it('is bounded on both sides', async () => {
     const old = many(COMMITS_MAX + 5, 'old');
-    expect((await historyAfter())?.commits).toEqual(old.slice(0, COMMITS_MAX));
+    expect((await historyOf(source))?.commits).toEqual(old.slice(0, COMMITS_MAX));
     const fresh = many(COMMITS_MAX + 5, 'fresh');
-    const history = await historyAfter(revision(old[0] as string));
+    const history = await historyOf(source, revision(old[0] as string));
     expect(history).toEqual({ commits: fresh.slice(0, COMMITS_MAX), lost: old.slice(0, COMMITS_MAX), rewrittenFrom: revision(old[0] as string) });
   });
 });
 
 describe('a cache that does not hold the accepted commit', () => {
   it.each([{ known: 'first' }, { known: 'second' }] as const)('never takes a hole for a rewrite: what held the $known commit is gone', async ({ known }) => {
-    const commits = { first: commit(), second: '' };
-    await historyAfter();
-    const packsOfFirst = files(cacheDir);
-    commits.second = commit();
-    await historyAfter();
-    const gone = known === 'first' ? packsOfFirst : files(cacheDir).filter((file) => !packsOfFirst.includes(file));
-    for (const file of gone) rmSync(join(cacheDir, file));
-    const third = commit();
+    const commits = { first: ground.commit(), second: '' };
+    await historyOf(source);
+    const packsOfFirst = files(ground.cacheDir);
+    commits.second = ground.commit();
+    await historyOf(source);
+    const gone = known === 'first' ? packsOfFirst : files(ground.cacheDir).filter((file) => !packsOfFirst.includes(file));
+    for (const file of gone) rmSync(join(ground.cacheDir, file));
+    const third = ground.commit();
     const expected = known === 'first' ? [third, commits.second] : [third];
-    expect(await historyAfter(revision(commits[known]))).toEqual({ commits: expected, lost: [] });
+    expect(await historyOf(source, revision(commits[known]))).toEqual({ commits: expected, lost: [] });
   });
 });
 
@@ -111,23 +72,23 @@ it('is what a model of the commits says, over random commits, merges, resets, lo
     for (const each of held) for (const parent of parents.get(each) ?? []) held.add(parent);
     return held;
   };
-  let tip = commit();
+  let tip = ground.commit();
   parents.set(tip, []);
   let accepted = tip;
   for (let step = 0; step < 60; step += 1) {
     const before = tip;
     const act = pick(['commit', 'commit', 'merge', 'reset', 'orphan', 'lose-cache', 'pack'] as const);
-    if (act === 'commit') parents.set((tip = commit()), [before]);
+    if (act === 'commit') parents.set((tip = ground.commit()), [before]);
     if (act === 'merge') {
       const other = pick([...parents.keys()]);
-      if (other !== before) parents.set((tip = merge(before, other)), [before, other]);
+      if (other !== before) parents.set((tip = ground.merge(before, other)), [before, other]);
     }
-    if (act === 'reset') moveTo((tip = pick([...parents.keys()])));
-    if (act === 'orphan') parents.set((tip = commit({ rewrite: true })), []);
+    if (act === 'reset') ground.moveTo((tip = pick([...parents.keys()])));
+    if (act === 'orphan') parents.set((tip = ground.commit({ rewrite: true })), []);
     const isLost = act === 'lose-cache';
-    if (isLost) rmSync(cacheDir, { recursive: true });
-    if (act === 'pack' && step > 0) execFileSync('git', [...AS_THE_SOURCE, 'repack', '-a', '-d', '-q'], { cwd: cacheDir, env: environment(), stdio: 'pipe' });
-    const history = await historyAfter(revision(accepted));
+    if (isLost) rmSync(ground.cacheDir, { recursive: true });
+    if (act === 'pack' && step > 0) execFileSync('git', [...AS_THE_SOURCE, 'repack', '-a', '-d', '-q'], { cwd: ground.cacheDir, env: environment(), stdio: 'pipe' });
+    const history = await historyOf(source, revision(accepted));
     const [now, then] = [heldBy(tip), heldBy(accepted)];
     const told = { seed, step, act, history: history && { ...history, commits: history.commits.toSorted(), lost: undefined } };
     const isRewrite = !now.has(accepted);
@@ -155,9 +116,9 @@ function randomFrom(seed: number): () => number {
 function many(count: number, name: string): string[] {
   const committer = 'committer Test <test@example.com> 1700000000 +0000\n';
   const line = Array.from({ length: count }, (_, index) => `commit refs/heads/${name}\n${committer}data ${name.length + 1 + String(index).length}\n${name} ${index}\n`).join('');
-  execFileSync('git', ['fast-import', '--quiet', '--force'], { cwd: repository.folder, env: environment(), input: line, stdio: ['pipe', 'pipe', 'pipe'] });
-  moveTo(repository.tip(name));
-  return repository.git('rev-list', `refs/heads/${name}`).trim().split('\n');
+  execFileSync('git', ['fast-import', '--quiet', '--force'], { cwd: ground.repository.folder, env: environment(), input: line, stdio: ['pipe', 'pipe', 'pipe'] });
+  ground.moveTo(ground.repository.tip(name));
+  return ground.repository.git('rev-list', `refs/heads/${name}`).trim().split('\n');
 }
 
 /** Everything that holds objects. */

@@ -374,10 +374,19 @@ describe('the situation:', () => {
     definitions.rebindSecrets = async () => {
       throw new Error('the backend does not answer');
     };
-    await service.api('POST', `/factory/${factory.uid}/sync`);
-    await eventually('the pass could not ask for secrets', () => service.logged.find((line) => line.includes('the backend does not answer')));
+    factory.repository.commit({ 'README.md': 'what has nothing to do with secrets goes on' });
+    const away = await sync(factory);
+    expect(service.logged.find((line) => line.includes('the backend does not answer'))).toBeDefined();
+    expect(away).toMatchObject({ condition: { ending: 'applied' }, revision_applied: revisionOf(factory.repository.tip()) });
+    expect(conditionOf(away, 'SecretsDegraded')).toMatchObject({ status: 'True', reason: 'secrets-unavailable', message: expect.stringMatching(/the last values are kept, since 20/) });
     expect(await answered(factory)).toBe(202);
     definitions.rebindSecrets = rebind;
+    // Nobody asks: it recovers by itself, and says so.
+    const back = await eventually('secrets are looked after again', async () => {
+      const now = await statusOf(service, factory.uid);
+      return conditionOf(now, 'SecretsDegraded')?.status === 'False' ? now : undefined;
+    }, 20_000);
+    expect(back.events.map(({ reason }) => reason).filter((reason) => reason.startsWith('secrets'))).toEqual(['secrets-usable', 'secrets-unavailable']);
     // Gone: it fails closed, and no other factory notices.
     expect((await service.api('DELETE', '/secrets/from-a-backend?force=true')).status).toBe(204);
     expect(await answered(factory)).toBe(401);

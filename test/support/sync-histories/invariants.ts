@@ -41,8 +41,8 @@ export function checkDeletions({ before, after, treeAt, approved, guarded }: Pas
   holds('I1: so much was deleted without an approval', approved.has(digest), gone.map(({ path }) => path), revision, digest);
 }
 
-/** Whether making this tree of what is live would delete what people must approve. contract 9, Guard. */
-export function needsApproval({ live }: Look, tree: HistoryTree): boolean {
+/** Whether making this tree of what is live would delete what people must approve, where of its files only `left` can be applied. contract 9, Guard. */
+export function needsApproval({ live }: Look, tree: HistoryTree, left = [...tree.values()]): boolean {
   const objects = [...live.values()];
   const gone = objects.filter(({ path }) => !tree.has(path));
   const serving = objects.filter(({ kind }) => kind === 'webhook' || kind === 'automation');
@@ -50,8 +50,8 @@ export function needsApproval({ live }: Look, tree: HistoryTree): boolean {
   if (precious.length > 0 && precious.every((object) => gone.includes(object))) return true;
   return ['webhook', 'automation'].some((kind) => {
     const [had, lost] = [objects, gone].map((list) => list.filter((object) => object.kind === kind).length) as [number, number];
-    const left = [...tree.values()].filter((file) => file.kind === kind).length;
-    return lost > 0 && (lost > Math.max(3, Math.floor(had * 0.3)) || left === 0);
+    const kept = left.filter((file) => file.kind === kind).length;
+    return lost > 0 && (lost > Math.max(3, Math.floor(had * 0.3)) || kept === 0);
   });
 }
 
@@ -71,7 +71,9 @@ export function checkCommitted(passed: Passed): void {
   if (revision === undefined) return same('I5: nothing is applied', [...after.live.keys()], []);
   if (revision === appliedOf(before) && definitionsOf(before) === definitionsOf(after)) return;
   const tree = treeAt(revision);
-  if (modeOf(before) === 'atomic') return checkExactly(after, tree);
+  // A revision that is applied already goes on as it was begun, even where it took the factory's own file away.
+  const begun = revision === appliedOf(before) ? (JSON.parse(String(before.factory['how_applied'] ?? null)) as { applyMode?: string } | null)?.applyMode : undefined;
+  if ((begun ?? modeOf(before)) === 'atomic') return checkExactly(after, tree);
   for (const key of keysOf(before, after, tree)) checkFile(key, passed, tree);
 }
 
@@ -159,7 +161,13 @@ export function checkBindings({ after, usable }: Passed): void {
   }
 }
 
-/** I5, I6: a process serves exactly what is committed. */
+/**
+ * I5, I6: a process serves exactly what is committed. `revision_applied` is committed in the transaction of what it applies, before this
+ * process publishes that: for so long it names what is not served yet. That is safe, because nothing is decided by what a process holds:
+ * whoever accepts a delivery compares the serving version that it holds with the stored one in its own transaction, and loads anew where
+ * they differ; and a revision is told as `serving` only when every live replica has loaded that version. Looked at after a pass, when all
+ * of it has been published.
+ */
 export function checkServed(served: ServingFactory | undefined, { live, factory }: Look): void {
   const objects = [...live.values()].sort((a, b) => (a.uid < b.uid ? -1 : 1));
   const revision = factory['revision_applied'] ?? '';

@@ -56,6 +56,11 @@ export class HistoryRepository {
     return { ok: true, revision, unchanged: false, files: filesOf(tree), history: this.historySince(accepted) };
   }
 
+  /** What a source has fetched before: whatever was accepted, however the host is now. */
+  cached(revision: string): Snapshot {
+    return { ok: true, revision, unchanged: false, files: filesOf(this.treeAt(revision)) };
+  }
+
   private historySince(accepted: string | undefined): SourceHistory {
     const known = this.commits.find(({ revision }) => revision === accepted);
     const [here, there] = [ancestry(this.tip), ancestry(known)];

@@ -6,6 +6,7 @@ import { storesOf, type Stores } from '../../conformance/backends.ts';
 import { sealing } from '../../conformance/seeds.ts';
 import type { Database } from '../../../apps/server/store/database.ts';
 import type { Factory } from '../../../apps/server/store/factories.ts';
+import type { SecretUse } from '../../../apps/server/store/secrets.ts';
 import { ServingStore, type ServingFactory } from '../../../apps/server/store/serving.ts';
 import { change } from '../../../apps/server/store/statements.ts';
 import { groundOf } from '../../../apps/server/sync/ground.ts';
@@ -68,11 +69,12 @@ export class HistoryWorld {
   async begin(fastForwardOnly: boolean): Promise<void> {
     await emptied(this.ground.database, this.ground.tables);
     const made = await this.stores.factories.create({
-      uid: FACTORY_UID, slug: FACTORY_SLUG, name: FACTORY_SLUG, description: '', source: { kind: 'git', url: 'https://git.example.com/x', branch: 'main' },
+      uid: FACTORY_UID, slug: FACTORY_SLUG, name: FACTORY_SLUG, description: '', source: { kind: 'git', url: 'https://git.example.com/x', branch: 'main', credentialSecret: 'git-token', pushSecret: 'push-token' },
       syncPolicy: fastForwardOnly ? { fastForwardOnly } : {}, serviceAccountUid: `sa_${FACTORY_UID}`,
     });
     if (!made) throw new Error('the database was not empty');
     for (const name of SECRET_NAMES) await this.makeSecret(name, markerOf(name, 0));
+    for (const [name, use] of [['git-token', 'git'], ['push-token', 'forge']] as const) await this.makeSecret(name, markerOf(name, 0), [use]);
     for (const n of SECRET_NAMES.keys()) await this.restart(n);
   }
 
@@ -81,7 +83,11 @@ export class HistoryWorld {
     const fate = new Fate();
     const stores = storesOf(mortal(this.database, fate));
     const replica: Replica = { fate, served: undefined, poll: () => this.poll(replica), pass: undefined as unknown as FactoryPass };
-    replica.pass = new FactoryPass(this.contextOf(`process-${n}-${this.nextId()}`, stores, replica), { snapshot: (known) => fate.call(() => this.read(known)), close: async () => undefined });
+    replica.pass = new FactoryPass(this.contextOf(`process-${n}-${this.nextId()}`, stores, replica), {
+      snapshot: (known) => fate.call(() => this.read(known)),
+      cached: (revision) => fate.call(() => Promise.resolve(this.repository.cached(revision))),
+      close: async () => undefined,
+    });
     this.replicas[n] = replica;
     await this.endLeases();
     await this.poll(replica);
@@ -114,8 +120,8 @@ export class HistoryWorld {
     return judge({ revision: snapshot.revision, reading: readDefinitions(snapshot.files) }, ground);
   }
 
-  async makeSecret(name: string, value: string): Promise<void> {
-    await this.stores.secrets.put({ id: this.nextSecretId(), owner: TEAM, name, value: sealing(value), grants: { factories: [FACTORY_UID], uses: ['webhook'] } }, undefined);
+  async makeSecret(name: string, value: string, uses: SecretUse[] = ['webhook']): Promise<void> {
+    await this.stores.secrets.put({ id: this.nextSecretId(), owner: TEAM, name, value: sealing(value), grants: { factories: [FACTORY_UID], uses } }, undefined);
   }
 
   async rotate(name: string, value: string): Promise<void> {

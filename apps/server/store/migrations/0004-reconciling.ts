@@ -9,6 +9,10 @@ interface Types {
 const SQLITE: Types = { int: 'INTEGER', keyed: ' WITHOUT ROWID' };
 const POSTGRES: Types = { int: 'BIGINT', keyed: '' };
 
+/** Gives recorded passes the ID of their revision: what stands behind the last `@sha1:` or `@sha256:` of a commit's, all of a directory's. */
+export const PASSES_NAMED = `UPDATE sync_pass SET revision_id = CASE WHEN revision LIKE '%@sha1:%' AND substr(revision, length(revision) - 45, 6) = '@sha1:' THEN substr(revision, length(revision) - 39)
+  WHEN revision LIKE '%@sha256:%' THEN substr(revision, length(revision) - 63) ELSE revision END WHERE revision IS NOT NULL`;
+
 export class Reconciling1700000000004 implements MigrationInterface {
   readonly name = 'Reconciling1700000000004';
 
@@ -42,6 +46,11 @@ function statements({ int, keyed }: Types): string[] {
     'ALTER TABLE sync_pass ADD COLUMN rewritten_from TEXT',
     // How many commits came between the one before and this one, and were never applied by themselves.
     `ALTER TABLE sync_pass ADD COLUMN superseded ${int} NOT NULL DEFAULT 0`,
+
+    // ID of the revision (the commit of `branch@sha1:…`, or the text itself): who waits for a commit asks again and again what became of it.
+    'ALTER TABLE sync_pass ADD COLUMN revision_id TEXT',
+    PASSES_NAMED,
+    'CREATE INDEX sync_pass_revision ON sync_pass (factory_uid, revision_id, id)',
 
     // What happened to a factory, for people; newest are kept.
     `CREATE TABLE factory_event (

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CommitKey } from '#reconcile';
+import type { CommitKey } from '#authentication';
 import type { GitSession } from './git-session.ts';
 import { SourceUnavailable } from './source.ts';
 

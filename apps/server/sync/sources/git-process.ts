@@ -44,8 +44,9 @@ const LIMITED_GIT = `{ trap '' XFSZ || trap '' 25; ulimit -c 0; ulimit -f "$1"; 
 const STDERR_BYTES_MAX = 64 * 1024;
 
 /**
- * simple-git refuses settings and variables that a careless caller could be tricked into. Every argument here is built by
- * `git-environment.ts` and `git.ts`, so its guards are opted out of, each by name, where they stand in the way of hardening.
+ * simple-git refuses settings and variables that a careless caller could be tricked into. Arguments and variables come from the files
+ * beside this one: `git-environment.ts` has the settings and variables, and what a `GitSession` is asked for is written out where it is
+ * asked. So its guards are opted out of, each by name, where they stand in the way of hardening.
  */
 const OWN_ARGUMENTS: SimpleGitOptions['unsafe'] = {
   allowUnsafeConfigPaths: true, // GIT_CONFIG_GLOBAL=/dev/null

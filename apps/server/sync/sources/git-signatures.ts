@@ -1,6 +1,6 @@
 /** The signature that a commit object carries, read without judging it: whether there is one, and of what kind. Pure. */
 import { createHash } from 'node:crypto';
-import { SIGNATURE_PACKET, armoured, blobReader, packetTags, strictBase64 } from '#reconcile';
+import { SIGNATURE_PACKET, armoured, blobReader, decodeBase64, packetTags } from '#authentication';
 import { formatOf } from './git-objects.ts';
 
 export type CommitSignature =
@@ -22,6 +22,8 @@ export interface SshSigner {
 
 /** Header of a commit's signature, by the hash of its repository. */
 const SIGNATURE_HEADERS = { sha1: 'gpgsig', sha256: 'gpgsig-sha256' } as const;
+/** What git leaves out of the text that is signed: every header that begins so. */
+const UNSIGNED_HEADERS = 'gpgsig';
 
 const KINDS: readonly (readonly [string, 'openpgp' | 'x509' | 'ssh'])[] = [
   ['-----BEGIN PGP SIGNATURE-----\n', 'openpgp'],
@@ -29,10 +31,10 @@ const KINDS: readonly (readonly [string, 'openpgp' | 'x509' | 'ssh'])[] = [
   ['-----BEGIN SSH SIGNATURE-----\n', 'ssh'],
 ];
 
-/** Of two signatures a tool may look at either: such a commit counts as signed by nobody. */
+/** Of two signatures a tool may look at either, and what a second such header says nobody signed: such a commit counts as signed by nobody. */
 export function signatureOf(commit: string, object: Buffer): CommitSignature {
   const headers = headersOf(object);
-  const signatures = headers.filter(({ name }) => Object.values<string>(SIGNATURE_HEADERS).includes(name));
+  const signatures = headers.filter(({ name }) => name.startsWith(UNSIGNED_HEADERS));
   const [signature] = signatures;
   if (signatures.length > 1) return { kind: 'several' };
   if (signature === undefined || signature.name !== SIGNATURE_HEADERS[formatOf(commit)]) return { kind: 'none' };
@@ -46,7 +48,7 @@ export function signatureOf(commit: string, object: Buffer): CommitSignature {
 
 /** One packet, a signature: a whole signed message in its place would be looked at for itself. */
 function openPgpKind(text: string): 'openpgp' | 'several' | 'unreadable' {
-  const bytes = strictBase64(armoured(text, 'SIGNATURE') ?? '');
+  const bytes = decodeBase64(armoured(text, 'SIGNATURE') ?? '');
   const tags = bytes && packetTags(bytes);
   if (tags === undefined || tags.length === 0 || tags.some((tag) => tag !== SIGNATURE_PACKET)) return 'unreadable';
   return tags.length > 1 ? 'several' : 'openpgp';

@@ -1,8 +1,8 @@
 /** Whether a commit is signed by a key of the sync policy: git and its tools verify, in surroundings made for this one question. contract 9 */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CommitKey } from '#reconcile';
-import { findTools } from '../../execution/sandboxes-detection.ts';
+import type { CommitKey } from '#authentication';
+import { findTools } from '../../programs.ts';
 import { keyringEnvironment, prepareKeyring } from './git-keyring.ts';
 import type { GitSession } from './git-session.ts';
 import { signatureOf } from './git-signatures.ts';
@@ -47,7 +47,7 @@ export function createCommitVerifier(keys: readonly CommitKey[]): CommitVerifier
     async demand(session, { gitDir, commit, revision, scratchFolder }) {
       if (commit === verified) return;
       const object = await session.read(gitDir, ['cat-file', 'commit', commit], COMMIT_BYTES_MAX);
-      const refuse = (found: string): SourceUnverified => new SourceUnverified(`commit ${commit} ${found}. Nothing of it is applied; ${WAY_OUT}`, revision);
+      const refuse = (found: string): SourceUnverified => new SourceUnverified(`commit ${commit} ${found}. It must not apply, and what was applied before keeps serving; ${WAY_OUT}`, revision);
       const question = { session, gitDir, commit, scratchFolder, keys };
       const verdict = await judge(question, signatureOf(commit, object));
       if (verdict !== 'verified') throw refuse(verdict.found);

@@ -1,7 +1,7 @@
 /** A factory repository behind git: one ref advertisement tells whether anything changed; only definition files are fetched. contract 9 */
 import type { TreeFile } from '#definitions';
-import { readCommitKey } from '#reconcile';
-import type { CommitKey } from '#reconcile';
+import { readCommitKey } from '#authentication';
+import type { CommitKey } from '#authentication';
 import { discard, gitCache, isWhole, markWhole, prepareParent, replaceWithSpare } from './git-cache.ts';
 import type { GitCache } from './git-cache.ts';
 import type { SshSettings } from './git-environment.ts';

@@ -1,7 +1,7 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * Makes a factory. Unknown members are ignored.
+ * Makes a factory. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused.
  */
 export interface FactoryCreate {
   /**
@@ -48,7 +48,6 @@ export interface FactorySource {
    * Name of the managed secret, granted for the use `forge`, that push notices of the git host are proven with.
    */
   push_secret?: string;
-  [k: string]: unknown;
 }
 /**
  * What is asked of commits before they may apply; by default nothing.
@@ -65,7 +64,6 @@ export interface SyncPolicy {
      * @maxItems 50
      */
     keys: string[];
-    [k: string]: unknown;
   };
   /**
    * Whether a tip that does not descend from the one before waits for an approval. Without it such a tip applies, and the condition HistoryRewritten says so. Git sources only.
@@ -89,7 +87,5 @@ export interface SyncPolicy {
      * How long it stays open.
      */
     duration_minutes: number;
-    [k: string]: unknown;
   }[];
-  [k: string]: unknown;
 }

@@ -88,7 +88,6 @@ export interface FactorySource {
    * Name of the managed secret, granted for the use `forge`, that push notices of the git host are proven with.
    */
   push_secret?: string;
-  [k: string]: unknown;
 }
 /**
  * What runs of the factory take from it where they say nothing themselves; absent where its file names none.
@@ -208,7 +207,6 @@ export interface SyncPolicy {
      * @maxItems 50
      */
     keys: string[];
-    [k: string]: unknown;
   };
   /**
    * Whether a tip that does not descend from the one before waits for an approval. Without it such a tip applies, and the condition HistoryRewritten says so. Git sources only.
@@ -232,9 +230,7 @@ export interface SyncPolicy {
      * How long it stays open.
      */
     duration_minutes: number;
-    [k: string]: unknown;
   }[];
-  [k: string]: unknown;
 }
 /**
  * Whether a list goes on, and where.

@@ -1,7 +1,7 @@
 /** Generated from schemas/ by test/support/generate.ts; do not edit. */
 
 /**
- * Changes a factory's label, its source, or both; what is absent stays. Unknown members are ignored.
+ * Changes a factory's label, its source, or both; what is absent stays. Unknown members are ignored, but for those of `source` and `sync_policy`, which are refused.
  */
 export interface FactoryPatch {
   /**
@@ -44,7 +44,6 @@ export interface FactorySource {
    * Name of the managed secret, granted for the use `forge`, that push notices of the git host are proven with.
    */
   push_secret?: string;
-  [k: string]: unknown;
 }
 /**
  * The whole new policy; members that it leaves out are gone.
@@ -61,7 +60,6 @@ export interface SyncPolicy {
      * @maxItems 50
      */
     keys: string[];
-    [k: string]: unknown;
   };
   /**
    * Whether a tip that does not descend from the one before waits for an approval. Without it such a tip applies, and the condition HistoryRewritten says so. Git sources only.
@@ -85,7 +83,5 @@ export interface SyncPolicy {
      * How long it stays open.
      */
     duration_minutes: number;
-    [k: string]: unknown;
   }[];
-  [k: string]: unknown;
 }

@@ -32,5 +32,4 @@ export interface FactorySource {
    * Name of the managed secret, granted for the use `forge`, that push notices of the git host are proven with.
    */
   push_secret?: string;
-  [k: string]: unknown;
 }

@@ -119,7 +119,7 @@ export interface FactoryStatus {
   [k: string]: unknown;
 }
 /**
- * One thing that can be waited for. Every status has all of them, in this order: Ready (what the files say is what serves), Reconciling (a pass is asked for or under way), Stalled (nothing goes on until somebody acts; a closed sync window opens by itself), FetchFailed (the repository or folder could not be read), SourceVerificationFailed (the tip is not signed by a key of the sync policy), DefinitionsInvalid (files have errors), PruneHeld (deletions wait for an approval), SecretsDegraded (an enabled webhook has no secret to authenticate with), HistoryRewritten (the tip does not descend from the one before: applied, or waiting for an approval).
+ * One thing that can be waited for. Every status has all of them, in this order: Ready (what the files say is what serves), Reconciling (a pass is asked for or under way), Stalled (nothing goes on until somebody acts; a closed sync window opens by itself), FetchFailed (the repository or folder could not be read), SourceVerificationFailed (the tip is not signed by a key of the sync policy), DefinitionsInvalid (files have errors), PruneHeld (deletions wait for an approval), SecretsDegraded (an enabled webhook has no secret to authenticate with, or secrets cannot be looked after and the last values are kept), HistoryRewritten (the tip does not descend from the one before: applied, or waiting for an approval).
  */
 export interface Condition {
   /**
@@ -423,6 +423,10 @@ export interface Change {
      * Filters, now and then, that cannot be used; they match nothing.
      */
     filters_unreadable: number;
+    /**
+     * Asking the older of the deliveries too would be more work than a plan may take: the counts are those of the newest `deliveries` alone, of which there can be none. The same plan is cut at the same place each time.
+     */
+    cut: boolean;
     [k: string]: unknown;
   };
   [k: string]: unknown;

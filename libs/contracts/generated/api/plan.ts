@@ -17,7 +17,7 @@ export interface Plan {
    */
   valid: boolean;
   /**
-   * How a pass over these files would end. `applied`: the files become what serves. `blocked`: people must act.
+   * How a pass over these files would end, once the sync windows let it apply. `applied`: the files become what serves. `blocked`: people must act.
    */
   ending: 'applied' | 'blocked';
   /**
@@ -25,7 +25,7 @@ export interface Plan {
    */
   reason: string | null;
   /**
-   * Sentence for people; null for `applied`.
+   * Sentence for people. For `applied` it is null, unless the sync windows are closed now: then it says when they open.
    */
   message: string | null;
   /**
@@ -266,6 +266,10 @@ export interface Change {
      * Filters, now and then, that cannot be used; they match nothing.
      */
     filters_unreadable: number;
+    /**
+     * Asking the older of the deliveries too would be more work than a plan may take: the counts are those of the newest `deliveries` alone, of which there can be none. The same plan is cut at the same place each time.
+     */
+    cut: boolean;
     [k: string]: unknown;
   };
   [k: string]: unknown;

@@ -310,6 +310,10 @@ export interface Change {
      * Filters, now and then, that cannot be used; they match nothing.
      */
     filters_unreadable: number;
+    /**
+     * Asking the older of the deliveries too would be more work than a plan may take: the counts are those of the newest `deliveries` alone, of which there can be none. The same plan is cut at the same place each time.
+     */
+    cut: boolean;
     [k: string]: unknown;
   };
   [k: string]: unknown;

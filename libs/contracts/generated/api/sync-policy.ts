@@ -15,7 +15,6 @@ export interface SyncPolicy {
      * @maxItems 50
      */
     keys: string[];
-    [k: string]: unknown;
   };
   /**
    * Whether a tip that does not descend from the one before waits for an approval. Without it such a tip applies, and the condition HistoryRewritten says so. Git sources only.
@@ -39,7 +38,5 @@ export interface SyncPolicy {
      * How long it stays open.
      */
     duration_minutes: number;
-    [k: string]: unknown;
   }[];
-  [k: string]: unknown;
 }

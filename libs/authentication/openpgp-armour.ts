@@ -9,10 +9,3 @@ export function armoured(text: string, label: string): string | undefined {
   const body = lines.slice(blank + 1, -1).filter((line) => line !== '');
   return (body.at(-1)?.startsWith('=') === true ? body.slice(0, -1) : body).join('');
 }
-
-/** The bytes of canonical base64: what decodes to the same bytes in another spelling is refused, so that one key has one text. */
-export function strictBase64(text: string): Uint8Array | undefined {
-  if (text === '' || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.toString('base64') === text ? new Uint8Array(bytes) : undefined;
-}

@@ -1,5 +1,6 @@
 /** Reads the public keys that a sync policy names: OpenSSH lines and armoured OpenPGP blocks, and nothing that could smuggle in more. contract 9. */
-import { armoured, strictBase64 } from './openpgp-armour.ts';
+import { decodeBase64 } from './encodings.ts';
+import { armoured } from './openpgp-armour.ts';
 import { isPublicKeyring } from './openpgp-packets.ts';
 import { blobReader, bitsOf, type BlobReader } from './ssh-blobs.ts';
 
@@ -51,7 +52,7 @@ function readLine(line: string): CommitKey | CommitKeyProblem {
   const [type = '', blob = ''] = line.split(/ +/);
   const isComplete = SSH_KEYS.get(type);
   if (isComplete === undefined) return { problem: `the first word is no type of key that signs commits (${[...SSH_KEYS.keys()].join(', ')}); options and certificates are not taken; ${EXPECTED}` };
-  const bytes = strictBase64(blob);
+  const bytes = decodeBase64(blob);
   const reader = bytes && blobReader(bytes);
   if (reader === undefined || reader.text() !== type) return { problem: `after ${type} no key of that type follows in base64: copy the whole line of the .pub file` };
   const problem = isComplete(reader);
@@ -101,7 +102,7 @@ function readArmour(text: string): CommitKey | CommitKeyProblem {
   if (/^-----BEGIN (?:CERTIFICATE|PUBLIC KEY|RSA PUBLIC KEY|SSH2 PUBLIC KEY)/.test(text)) return { problem: `certificates and PEM keys sign no commits here; ${EXPECTED}` };
   if ((text.match(/-----BEGIN /g)?.length ?? 0) > 1) return { problem: 'this holds more than one block: name every key on its own' };
   const packets = armoured(text, 'PUBLIC KEY BLOCK');
-  const bytes = packets === undefined ? undefined : strictBase64(packets);
+  const bytes = packets === undefined ? undefined : decodeBase64(packets);
   if (packets === undefined || bytes === undefined) return { problem: `this is no complete OpenPGP public key block; ${EXPECTED} (gpg --armor --export)` };
   const holds = isPublicKeyring(bytes);
   if (holds === 'private') return { problem: PRIVATE };

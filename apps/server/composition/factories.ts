@@ -1,0 +1,67 @@
+/** The parts of the API that are about factories and their definitions. */
+import { randomBytes } from 'node:crypto';
+import { AutomationService } from '../automations/service.ts';
+import { DeliveryService } from '../deliveries/service.ts';
+import { FilterTestService } from '../factories/filter-tests.ts';
+import { FactoryHistory } from '../factories/history.ts';
+import { PlanService } from '../factories/plans.ts';
+import { PushNoticeService } from '../factories/push-notices.ts';
+import { PushPace } from '../factories/push-pace.ts';
+import { Replays } from '../factories/replays.ts';
+import { FactoryService } from '../factories/service.ts';
+import { FactoryFileService } from '../factory-files/service.ts';
+import { SecretFingerprints } from '../secrets/fingerprints.ts';
+import { forgetGitCache } from '../sync/open-source.ts';
+import { WebhookService } from '../webhooks/service.ts';
+import type { ReconcilingParts } from './reconciling.ts';
+import { monotonicMs, type Surroundings } from './surroundings.ts';
+
+/** What controllers are given to work on factories: their life, plans, histories and definitions. */
+export function factoryParts(around: Surroundings, reconciling: ReconcilingParts): object[] {
+  const { config, stores, vault, uidKey, log, nowMs, newId } = around;
+  const { factories, definitions, deliveries, events, webhooks } = stores;
+  const fingerprints = new SecretFingerprints(stores.secrets, vault, uidKey);
+  return [
+    factories,
+    new FactoryService({ factories, definitions, inventory: stores.inventory, events }, reconciling.loops, {
+      uidKey, allowLocalSources: config.allowLocalSources, newId,
+      forgetSource: (uid) => forgetGitCache(config.dataDir, uid).catch((fault: unknown) => log.fault('a git cache cannot be deleted', fault, { factory: uid })),
+    }),
+    new FactoryHistory(factories, events, stores.revisions, stores.replicas),
+    new PlanService(reconciling.ground, { traffic: stores.traffic, replays: new Replays(deliveries), fingerprints, nowMs }, config.ingressUrl),
+    new FilterTestService(factories, definitions, deliveries),
+    new DeliveryService(factories, webhooks, deliveries, config),
+    new FactoryFileService(config.publicUrl),
+    pushNotices(around, reconciling),
+    ...definitionParts(around, reconciling),
+  ];
+}
+
+/** A burst of pushes wakes a factory once. */
+function pushNotices({ stores: { factories }, log, nowMs }: Surroundings, { loops, secretReader }: ReconcilingParts): PushNoticeService {
+  const pace = new PushPace(factories, loops, {
+    nowMs: monotonicMs,
+    later: (ms, act) => void setTimeout(act, ms).unref(),
+    report: (fault) => log.fault('a push notice could not wake its factory', fault),
+  });
+  return new PushNoticeService(factories, secretReader, pace, {
+    nowMs,
+    warn: (slug) => log.warn('push notices are refused: the secret that source.push_secret names has no value of eight bytes or more, or is not granted for the use forge', { factory: slug }),
+  });
+}
+
+/** Webhooks and automations of factories without files. */
+function definitionParts({ config, stores, uidKey, log, nowMs, newId }: Surroundings, { serving, secrets }: ReconcilingParts): object[] {
+  const { factories, webhooks, automations, schedules, edits } = stores;
+  const editing = {
+    uidKey, newId,
+    // What is committed is committed: memory that could not follow is found out by the next delivery.
+    changed: () => serving.refresh().catch((fault: unknown) => log.fault('the serving state could not be read', fault)),
+  };
+  return [
+    new WebhookService(factories, webhooks, automations, edits, {
+      ...editing, ingressUrl: config.ingressUrl, random: () => randomBytes(32), sealing: (value) => secrets.sealing(value),
+    }),
+    new AutomationService(factories, automations, schedules, webhooks, edits, { ...editing, nowMs }),
+  ];
+}

@@ -1,0 +1,26 @@
+/** What every part of the service may be made of, before there is any part. */
+import type { LaunchProfile } from '#runs';
+import type { Config } from '../config.ts';
+import type { BuiltInAgent } from '../execution/agents.ts';
+import type { Log } from '../log.ts';
+import type { Vault } from '../secrets/vault.ts';
+import type { Stores } from './stores.ts';
+
+export interface Surroundings {
+  config: Config;
+  stores: Stores;
+  vault: Vault;
+  uidKey: Uint8Array;
+  builtInAgent: BuiltInAgent;
+  profiles: readonly LaunchProfile[];
+  /** Factories named on the command line: their sources may be local. */
+  isTrusted(slug: string): boolean;
+  /** This process, among all that share a database. */
+  owner: string;
+  log: Log;
+  nowMs(): number;
+  newId(): string;
+}
+
+/** A clock that only goes forward, for durations. */
+export const monotonicMs = (): number => performance.now();
