@@ -60,8 +60,9 @@ async function planOnServer(asked: Asked, { server, keyFile, factory: named }: {
   const factory = await findFactory(api, named);
   const answer = await api.call<Plan>('POST', `/factory/${factory.uid}/plan`, { body: { files: posted } });
   await printPlanned(answer, printing);
-  remark(factory.slug, answer, answer.plan !== null, printing.output);
-  return exitOf(answer, answer.plan !== null, asked.isStrict);
+  const isHeld = answer.valid && answer.held.length > 0;
+  remark(factory.slug, answer, isHeld, printing.output);
+  return exitOf(answer, isHeld, asked.isStrict);
 }
 
 async function planOffline(asked: Asked, reference: string, io: CliIo): Promise<number> {

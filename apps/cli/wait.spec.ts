@@ -54,7 +54,7 @@ function answer(method: string, path: string): { status: number; body: unknown }
   const refused = (status: number): { status: number; body: unknown } => ({ status, body: { title: 'No', detail: `refused with ${status}`, status } });
   if (method === 'POST' && path === `/api/v1/factory/${UID}/sync`) return syncRefusal > 0 ? refused(syncRefusal) : { status: 200, body: { generation_requested: 7 } };
   if (path === `/api/v1/factory/${UID}/status`) return { status: 200, body: { generation_handled: handled.length > 1 ? handled.shift() : handled[0], revision_seen: newest?.revision ?? null } };
-  if (path === `/api/v1/factory/${UID}`) return { status: 200, body: { uid: UID, slug: 'shop', source: { kind: 'git', url: 'https://git.example.com/x', branch: 'main', path: 'factories/shop' } } };
+  if (path === `/api/v1/factory/${UID}`) return { status: 200, body: { uid: UID, slug: 'shop', definitions_managed: true, source: { kind: 'git', url: 'https://git.example.com/x', branch: 'main', path: 'factories/shop' } } };
   const asked = new RegExp(`^/api/v1/factory/${UID}/revisions/([^/]+)$`).exec(path)?.[1];
   if (asked === undefined) return refused(404);
   if (decodeURIComponent(asked) === newest?.revision) return { status: 200, body: newest };

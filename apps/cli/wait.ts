@@ -38,7 +38,7 @@ export const wait = verb({
     const timeoutMs = readTimeout(values.timeout);
     const api = connect({ server: values.server, keyFile: values['key-file'] }, io);
     const factory = await findFactory(api, name);
-    if (factory.definitions_managed === false) throw new UsageProblem(`${factory.slug} is managed over the API: it follows no files, so no revision ever serves there`);
+    if (!factory.definitions_managed) throw new UsageProblem(`${factory.slug} is managed over the API: it follows no files, so no revision ever serves there`);
     const asked = await ask(api, factory, output);
     const end = await interruptibly((signal) => settled({ api, output, factory, revision, asked, timeoutMs }, signal), output, revision);
     return end === undefined ? EXIT.internal : report(end, { format, output, factory, io });

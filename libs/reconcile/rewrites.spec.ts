@@ -14,22 +14,27 @@ describe('a tip', () => {
   });
 
   it('that descends brings its commits; those before it are superseded', () => {
-    expect(decide(forward(B, '3', '2', '1'), A, FORWARD)).toEqual({ ok: true, brought: { commits: ['3', '2', '1'], lost: [], anew: false, superseded: 2 } });
+    expect(decide(forward(B, '3', '2', '1'), A, FORWARD)).toEqual({ ok: true, brought: { commits: ['3', '2', '1'], lost: [], anew: false, forgetsOthers: false, superseded: 2 } });
     expect(decide(forward(A, '2', '1'), undefined, FORWARD)).toMatchObject({ ok: true, brought: { anew: true, superseded: 0 } }); // the first one supersedes nothing
   });
 
   it('that does not descend is accepted and told of', () => {
-    expect(decide(rewritten(B, A), A)).toEqual({ ok: true, brought: { commits: ['x'], lost: ['y'], anew: false, superseded: 0, rewrite: { from: A, to: B, atMs: 7 } } });
+    expect(decide(rewritten(B, A), A)).toEqual({ ok: true, brought: { commits: ['x'], lost: ['y'], anew: false, forgetsOthers: false, superseded: 0, rewrite: { from: A, to: B, atMs: 7 } } });
   });
 
   it('that does not descend waits where fast-forwards are asked for, until exactly that is approved', () => {
     const held = decide(rewritten(B, A), A, FORWARD);
     const digest = rewriteDigest({ factorySlug: 'main', from: A, to: B });
     expect(held).toMatchObject({ ok: false, from: A, ending: { kind: 'blocked', reason: 'history-rewritten', revision: B, digest, changes: [] } });
-    expect(decide(rewritten(B, A), A, FORWARD, [digest])).toMatchObject({ ok: true, brought: { rewrite: { from: A, to: B } } });
+    expect(decide(rewritten(B, A), A, FORWARD, [digest])).toMatchObject({ ok: true, brought: { rewrite: { from: A, to: B }, spent: digest } });
     expect(decide(rewritten(C, A), A, FORWARD, [digest]).ok).toBe(false); // one commit more
     expect(decide(rewritten(B, C), C, FORWARD, [digest]).ok).toBe(false);
     expect(rewriteDigest({ factorySlug: 'other', from: A, to: B })).not.toBe(digest);
+  });
+
+  it('that lost more than can be named forgets what it does not name', () => {
+    const cut: Tip = { revision: B, history: { commits: ['x', 'w'], lost: ['y'], lostPartly: true, rewrittenFrom: A } };
+    expect(decide(cut, A)).toMatchObject({ ok: true, brought: { forgetsOthers: true, anew: false, superseded: 0 } });
   });
 
   it.each([

@@ -7,7 +7,7 @@ import type { Rewrite, SyncPolicy } from './sync-policy.ts';
 export interface Tip {
   revision: string;
   /** How it follows on the accepted one; absent where nothing is known of that. */
-  history?: { commits: readonly string[]; lost: readonly string[]; rewrittenFrom?: string };
+  history?: { commits: readonly string[]; lost: readonly string[]; lostPartly?: boolean; rewrittenFrom?: string };
 }
 
 export interface AcceptanceGround {
@@ -25,6 +25,10 @@ export interface Brought {
   lost: readonly string[];
   /** Nothing that came before is held unless it is named in `commits`. */
   anew: boolean;
+  /** More may be lost than is named: what neither `commits` nor `lost` names is known no longer. */
+  forgetsOthers: boolean;
+  /** Digest of the approval that this tip needed: it counts once. */
+  spent?: string;
   /** Commits that came between and never applied by themselves. */
   superseded: number;
   /** Set where the history was rewritten. */
@@ -39,17 +43,22 @@ export function acceptanceOf({ revision, history }: Tip, { factorySlug, accepted
   if (revision === accepted) return { ok: true };
   const isSameBranch = accepted !== undefined && branchOf(accepted) === branchOf(revision);
   const from = history?.rewrittenFrom ?? (policy.fastForwardOnly === true && (history === undefined || !isSameBranch) ? accepted : undefined);
-  if (from !== undefined && policy.fastForwardOnly === true) {
-    const digest = rewriteDigest({ factorySlug, from, to: revision });
-    if (!approvedDigests.has(digest)) return { ok: false, from, ending: blockedByRewrite(from, revision, digest) };
-  }
+  const needed = from !== undefined && policy.fastForwardOnly === true ? rewriteDigest({ factorySlug, from, to: revision }) : undefined;
+  if (from !== undefined && needed !== undefined && !approvedDigests.has(needed)) return { ok: false, from, ending: blockedByRewrite(from, revision, needed) };
   const { commits = [], lost = [] } = history ?? {};
-  const superseded = isSameBranch ? Math.max(0, commits.length - 1) : 0;
-  return { ok: true, brought: { commits, lost, anew: history === undefined || !isSameBranch, superseded, ...(from === undefined ? {} : { rewrite: { from, to: revision, atMs: nowMs } }) } };
+  const brought: Brought = {
+    commits, lost,
+    anew: history === undefined || !isSameBranch,
+    forgetsOthers: history?.lostPartly === true,
+    superseded: isSameBranch && history?.lostPartly !== true ? Math.max(0, commits.length - 1) : 0,
+    ...(needed === undefined ? {} : { spent: needed }),
+    ...(from === undefined ? {} : { rewrite: { from, to: revision, atMs: nowMs } }),
+  };
+  return { ok: true, brought };
 }
 
 /** Branch of `branch@sha1:…`; of a directory, which has none, the empty text. */
-function branchOf(revision: string): string {
+export function branchOf(revision: string): string {
   const at = revision.lastIndexOf('@');
   return at < 0 ? '' : revision.slice(0, at);
 }

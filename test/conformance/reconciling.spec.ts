@@ -111,6 +111,17 @@ await onEachBackend('reconciling', (world) => {
     expect(push.id).not.toBe(await stores.revisions.passOf(uid, commit('c'))); // it was judged again when it came back
   });
 
+  it('forgets what a rewritten history may have lost or kept, and spends the approval that let it in', async () => {
+    const { uid, fence } = await seedFactory(stores);
+    await accepts(uid, fence, 'a', ['a'], [], true);
+    await accepts(uid, fence, 'c', ['c', 'b']);
+    for (const digest of ['sha256:let-in', 'sha256:another']) await stores.factories.approve(uid, digest, 'user_1');
+    const brought = { commits: [commit('d'), commit('a')], lost: [commit('c')], anew: false, forgetsOthers: true, spent: 'sha256:let-in' };
+    await stores.factories.recordPass(uid, fence, outcome({ revisionAttempted: revision('d'), brought }));
+    expect(await places(uid, 'a', 'b', 'c', 'd')).toEqual([[1, 1, 0], [-1, -1, -1], [2, 2, 3], [3, 3, 0]]);
+    expect(await stores.factories.approvals(uid)).toEqual(new Set(['sha256:another']));
+  });
+
   it('finds the pass that judged a commit: of the tip that it came with', async () => {
     const { uid, fence } = await seedFactory(stores);
     const push = await accepts(uid, fence, 'c', ['c', 'b', 'a']);

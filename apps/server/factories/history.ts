@@ -1,6 +1,6 @@
 /** What happened to a factory, and what became of its revisions. contract 4, 9, 11 (wait). */
 import type { FactoryEvent as FactoryEventItem, FactoryEventList, RevisionStatus } from '#contracts';
-import { isDirectory, revisionId, revisionVerdict, type ReplicaSeen } from '#reconcile';
+import { branchOf, isDirectory, revisionId, revisionVerdict, type ReplicaSeen } from '#reconcile';
 import { queryDigest } from '#runs';
 import { Refusal } from '../http/answers.ts';
 import { pageOf, placeOf } from '../http/pages.ts';
@@ -70,7 +70,10 @@ export class FactoryHistory {
     if (DIRECTORY.test(id)) return id;
     if (!COMMIT_PREFIX.test(id)) throw invalidRevision('must be a whole revision (branch@sha1:…, sha256:…), a commit ID, or 7 or more of its first hexadecimal digits');
     const { revisionApplied, revisionAttempted, revisionSeen } = factory;
-    const named = [revisionApplied, revisionAttempted, revisionSeen].flatMap((revision) => (revision === undefined ? [] : [revisionId(revision)]));
+    const followed = [revisionApplied, revisionAttempted, revisionSeen].filter((revision) => revision !== undefined);
+    // A commit of another branch is none of these, whatever its ID.
+    if (branchOf(text) !== '' && !followed.some((revision) => branchOf(revision) === branchOf(text))) return text;
+    const named = followed.map((revision) => revisionId(revision));
     const matches = new Set([...(await this.revisions.beginningWith(factory.uid, id)), ...named.filter((one) => !isDirectory(one) && one.startsWith(id))]);
     if (matches.has(id)) return id;
     if (matches.size > 1) throw invalidRevision('begins the IDs of several commits; give more digits');

@@ -243,6 +243,7 @@ export class FactoryStore {
       if (record === undefined && brought === undefined && events.length === 0) return; // a pass without news costs one statement
       const nowMs = yield* databaseNow();
       if (revisionAttempted !== undefined && brought !== undefined) yield* acceptRevision(uid, revisionAttempted, brought, nowMs, record?.id);
+      if (brought?.spent !== undefined) yield* change('DELETE FROM approval WHERE factory_uid = ? AND digest = ?', uid, brought.spent);
       if (record !== undefined) yield* insert('sync_pass', PASS_COLUMNS, [toPassValues(uid, record)]);
       yield* tell(uid, events, nowMs, record?.id);
     });

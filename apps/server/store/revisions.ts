@@ -9,10 +9,10 @@ export const REVISIONS_KEPT = 10_000;
 const MATCHES_MAX = 2;
 
 /** How an accepted tip follows on the one before. */
-export type BroughtCommits = Pick<Brought, 'commits' | 'lost' | 'anew'>;
+export type BroughtCommits = Pick<Brought, 'commits' | 'lost' | 'anew'> & Partial<Pick<Brought, 'forgetsOthers' | 'spent'>>;
 
 /** Notes what a tip brought and what it lost, under a number of its own. */
-export function* acceptRevision(factoryUid: string, revision: string, { commits, lost, anew }: BroughtCommits, atMs: number, passId?: string): Work<void> {
+export function* acceptRevision(factoryUid: string, revision: string, { commits, lost, anew, forgetsOthers = false }: BroughtCommits, atMs: number, passId?: string): Work<void> {
   const tip = revisionId(revision);
   const highest = yield* row<{ top: number | null }>('SELECT max(CASE WHEN tip > ordinal THEN tip ELSE ordinal END) AS top FROM revision WHERE factory_uid = ?', factoryUid);
   const number = (highest?.top ?? 0) + 1;
@@ -22,6 +22,8 @@ export function* acceptRevision(factoryUid: string, revision: string, { commits,
   const columns = ['factory_uid', 'revision', 'ordinal', 'seen_at', 'lost', 'tip', 'pass_id'] as const;
   yield* insert('revision', columns, brought.map((id) => [factoryUid, id, number, atMs, 0, 0, passId ?? null]), { ignoreConflicts: true });
   yield* change('UPDATE revision SET tip = ? WHERE factory_uid = ? AND revision = ?', number, factoryUid, tip);
+  // Nobody can tell whether the tip holds the others: said to be lost, they would wake people; said to serve, they would lie.
+  if (forgetsOthers) yield* change(`DELETE FROM revision WHERE factory_uid = ? AND lost = 0 AND revision NOT IN (${placeholders(brought.length + lost.length)})`, factoryUid, ...brought, ...lost);
   if (anew) yield* change(`UPDATE revision SET lost = ? WHERE factory_uid = ? AND lost = 0 AND revision NOT IN (${placeholders(brought.length)})`, number, factoryUid, ...brought);
   else if (lost.length > 0) yield* change(`UPDATE revision SET lost = ? WHERE factory_uid = ? AND lost = 0 AND revision IN (${placeholders(lost.length)})`, number, factoryUid, ...lost);
   yield* change(

@@ -32,7 +32,7 @@ describe('history after the accepted revision', () => {
     ground.replace('factory.git', { objectFormat: 'sha256' });
     source = ground.open();
     const [first, second] = [ground.commit(), ground.commit()];
-    expect(await historyOf(source, revision(old))).toEqual({ commits: [second, first], lost: [old], rewrittenFrom: revision(old) });
+    expect(await historyOf(source, revision(old))).toEqual({ commits: [second, first], lost: [old], lostPartly: true, rewrittenFrom: revision(old) });
     expect(await historyOf(source, `main@sha256:${first}`)).toEqual({ commits: [second], lost: [] });
     ground.moveTo(first);
     expect(await historyOf(source, `main@sha256:${second}`)).toEqual({ commits: [], lost: [second], rewrittenFrom: `main@sha256:${second}` });
@@ -43,7 +43,7 @@ describe('history after the accepted revision', () => {
     expect((await historyOf(source))?.commits).toEqual(old.slice(0, COMMITS_MAX));
     const fresh = many(COMMITS_MAX + 5, 'fresh');
     const history = await historyOf(source, revision(old[0] as string));
-    expect(history).toEqual({ commits: fresh.slice(0, COMMITS_MAX), lost: old.slice(0, COMMITS_MAX), rewrittenFrom: revision(old[0] as string) });
+    expect(history).toEqual({ commits: fresh.slice(0, COMMITS_MAX), lost: old.slice(0, COMMITS_MAX), lostPartly: true, rewrittenFrom: revision(old[0] as string) });
   });
 });
 
@@ -90,12 +90,12 @@ it('is what a model of the commits says, over random commits, merges, resets, lo
     if (act === 'pack' && step > 0) execFileSync('git', [...AS_THE_SOURCE, 'repack', '-a', '-d', '-q'], { cwd: ground.cacheDir, env: environment(), stdio: 'pipe' });
     const history = await historyOf(source, revision(accepted));
     const [now, then] = [heldBy(tip), heldBy(accepted)];
-    const told = { seed, step, act, history: history && { ...history, commits: history.commits.toSorted(), lost: undefined } };
+    const told = { seed, step, act, history: history && { ...history, commits: history.commits.toSorted(), lost: undefined, lostPartly: history.lostPartly === true } };
     const isRewrite = !now.has(accepted);
-    const isKnown = !isRewrite || history?.lost.length !== 1 || history.lost[0] !== accepted; // else what it held may not be known any more
+    const isKnown = !isRewrite || history?.lostPartly !== true; // else what it held may not be known any more
     const expected = isKnown ? [...now].filter((each) => !then.has(each)).sort() : history?.commits.toSorted();
     expect(told).toEqual({
-      seed, step, act, history: tip === accepted ? undefined : { commits: expected, lost: undefined, ...(isRewrite ? { rewrittenFrom: revision(accepted) } : {}) },
+      seed, step, act, history: tip === accepted ? undefined : { commits: expected, lost: undefined, lostPartly: !isKnown, ...(isRewrite ? { rewrittenFrom: revision(accepted) } : {}) },
     });
     const lost = [...then].filter((each) => !now.has(each));
     if (isKnown) expect({ seed, step, lost: history?.lost.toSorted() ?? [] }).toEqual({ seed, step, lost: lost.sort() });

@@ -72,7 +72,7 @@ export function checkCommitted(passed: Passed): void {
   if (revision === appliedOf(before) && definitionsOf(before) === definitionsOf(after)) return;
   const tree = treeAt(revision);
   // A revision that is applied already goes on as it was begun, even where it took the factory's own file away.
-  const begun = revision === appliedOf(before) ? (JSON.parse(String(before.factory['how_applied'] ?? null)) as { applyMode?: string } | null)?.applyMode : undefined;
+  const begun = revision === appliedOf(before) ? (JSON.parse((before.factory['how_applied'] as string | null | undefined) ?? 'null') as { applyMode?: string } | null)?.applyMode : undefined;
   if ((begun ?? modeOf(before)) === 'atomic') return checkExactly(after, tree);
   for (const key of keysOf(before, after, tree)) checkFile(key, passed, tree);
 }

@@ -72,7 +72,7 @@ describe('a cache that does not hold the accepted commit', () => {
     expect(await historyOf(source, revision(first))).toEqual({ commits: [third, second], lost: [] });
     rmSync(ground.cacheDir, { recursive: true });
     ground.moveTo(first);
-    expect(await historyOf(source, revision(third))).toEqual({ commits: [first], lost: [third], rewrittenFrom: revision(third) });
+    expect(await historyOf(source, revision(third))).toEqual({ commits: [first], lost: [third], lostPartly: true, rewrittenFrom: revision(third) });
   });
 });
 

@@ -27,7 +27,10 @@ export async function readHistory(session: GitSession, branching: Branching): Pr
   if (!(await isHeld(session, branching, before))) return withoutTrace(session, branching, before);
   const commits = await commitsOf(session, gitDir, [commit, `^${before}`]);
   const lost = await commitsOf(session, gitDir, [before, `^${commit}`]);
-  return { commits, lost, ...(lost.length === 0 ? {} : { rewrittenFrom: branching.accepted as string }) };
+  if (lost.length === 0) return { commits, lost };
+  const rewrittenFrom = branching.accepted as string;
+  if (lost.length < COMMITS_MAX) return { commits, lost, rewrittenFrom };
+  return { commits: await commitsOf(session, gitDir, [commit]), lost, lostPartly: true, rewrittenFrom };
 }
 
 /** The accepted commit, if it is of the same branch: to follow another branch rewrites nothing. */
@@ -49,7 +52,7 @@ async function isHeld(session: GitSession, { gitDir, commit }: Branching, before
  */
 async function withoutTrace(session: GitSession, { gitDir, commit, accepted }: Branching, before: string): Promise<History> {
   await session.read(gitDir, ['rev-list', '--count', commit, '--'], LINE_BYTES_MAX);
-  return { commits: await commitsOf(session, gitDir, [commit]), lost: [before], rewrittenFrom: accepted as string };
+  return { commits: await commitsOf(session, gitDir, [commit]), lost: [before], lostPartly: true, rewrittenFrom: accepted as string };
 }
 
 /** The newest commits of a range, newest first. Fails on a commit that is missing: nothing is fetched for it. */

@@ -33,6 +33,8 @@ export interface History {
   commits: string[];
   /** Commits that the accepted revision held and this one does not; at most COMMITS_MAX. Empty unless the history was rewritten. */
   lost: string[];
+  /** Whether more commits may have been lost than `lost` names. */
+  lostPartly?: boolean;
   /** The accepted revision, where this one does not descend from it although both are of the same branch. */
   rewrittenFrom?: string;
 }

@@ -41,7 +41,7 @@ export interface Plan {
    */
   held: Change[];
   /**
-   * Digest that an approval of the held deletions names; null where none is needed. It covers the revision: a commit of a git repository has another.
+   * Digest that an approval of the held deletions names, where the factory follows a directory; null where none is needed, and for a git repository, whose commit of these files has a digest of its own once a sync holds it.
    */
   plan: string | null;
   /**
