@@ -12,6 +12,8 @@ export interface Figure {
   /** Median over the counterpart's median, and the most that it may be. */
   ratio?: number;
   aim?: number;
+  /** The most that the 99th of a hundred may be, in the figure's unit. */
+  p99Max?: number;
 }
 
 /** A figure of many measurements; `beside`: those of the counterpart, made in turn with them. */
@@ -29,8 +31,9 @@ function at(measured: readonly number[], share: number): number {
 }
 
 /** One line of the table. */
-export function lineOf({ what, unit, median, p99, count, beside, ratio, aim }: Figure): string {
-  const own = `${what.padEnd(58)}${number(median)} ${number(p99)} ${unit.padEnd(4)} n=${String(count).padEnd(5)}`;
+export function lineOf({ what, unit, median, p99, count, beside, ratio, aim, p99Max }: Figure): string {
+  const bound = p99Max === undefined ? '' : ` (p99 at most ${p99Max}: ${p99 <= p99Max ? 'met' : 'MISSED'})`;
+  const own = `${what.padEnd(58)}${number(median)} ${number(p99)} ${unit.padEnd(4)} n=${String(count).padEnd(5)}${bound}`;
   if (beside === undefined) return own;
   const verdict = aim === undefined ? '' : ` (aim ${aim}: ${(ratio ?? 0) <= aim ? 'met' : 'MISSED'})`;
   return `${own} ${beside.what}: ${number(beside.median).trim()} / ${number(beside.p99).trim()}   ratio ${(ratio ?? 0).toFixed(2)}${verdict}`;

@@ -5,14 +5,16 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { figureOf, timed, type Figure } from './figures.ts';
-import { CLI, factoryFiles, NODE_ARGUMENTS, ROOT } from './sync-stage.ts';
+import { CLI, factoryFiles, ROOT } from './sync-stage.ts';
 
 /** Folders of 2,000 files, the most that one factory may have. */
 const FOLDERS = 5;
 const WEBHOOKS = 20;
 const AUTOMATIONS = 1_980;
 
-const node = async (args: readonly string[]): Promise<string> => (await promisify(execFile)(process.execPath, [...NODE_ARGUMENTS, ...args])).stdout;
+/** What the installed command gives node. */
+const AS_INSTALLED = '--disable-warning=ExperimentalWarning';
+const node = async (args: readonly string[]): Promise<string> => (await promisify(execFile)(process.execPath, [AS_INSTALLED, ...args])).stdout;
 const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /** Each of the processes starts anew in every round: what it compiles and warms up is part of what people wait for. */
