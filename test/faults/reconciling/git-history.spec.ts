@@ -86,7 +86,7 @@ it('is what a model of the commits says, over random commits, merges, resets, lo
     if (act === 'reset') ground.moveTo((tip = pick([...parents.keys()])));
     if (act === 'orphan') parents.set((tip = ground.commit({ rewrite: true })), []);
     const isLost = act === 'lose-cache';
-    if (isLost) rmSync(ground.cacheDir, { recursive: true });
+    if (isLost) rmSync(ground.cacheDir, { recursive: true, force: true });
     if (act === 'pack' && step > 0) execFileSync('git', [...AS_THE_SOURCE, 'repack', '-a', '-d', '-q'], { cwd: ground.cacheDir, env: environment(), stdio: 'pipe' });
     const history = await historyOf(source, revision(accepted));
     const [now, then] = [heldBy(tip), heldBy(accepted)];
