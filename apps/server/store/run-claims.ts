@@ -28,10 +28,9 @@ const AUTOMATION = "COALESCE(automation_uid, '')";
 export function* claiming({ owner, leaseMs, executionIds, bounds }: Claimant, served: Served): Work<{ claimed: ClaimedRun[]; served: Served }> {
   // One process after the other: what is live is counted exactly, and of a group only one starts.
   yield* lock('run claims');
-  const nowMs = yield* databaseNow();
   const live = new LiveRuns(yield* liveRuns());
   const claimed: ClaimedRun[] = [];
-  const waiting = waitingRuns(() => ({ executionId: executionIds[claimed.length] as string, owner, nowMs, leaseMs }));
+  const waiting = waitingRuns(() => ({ executionId: executionIds[claimed.length] as string, owner, leaseMs }));
   let turn = served;
   while (claimed.length < executionIds.length) {
     const { chosen, served: next } = yield* nextInFairOrder<Statement, Outcome, ClaimedRun>(waiting, live, bounds, turn);
@@ -50,7 +49,6 @@ function* liveRuns(): Work<(Lane & { runs: number })[]> {
 interface Place {
   executionId: string;
   owner: string;
-  nowMs: number;
   leaseMs: number;
 }
 
@@ -110,7 +108,7 @@ function* automationNames(factory: string): Work<string[]> {
 const CLAIMED_COLUMNS = 'run_id, epoch, factory_uid, automation_uid, entry_id, agent_config, interactive, conversation_id, parent_run_id, limits, network';
 
 /** The oldest run of a lane whose group has no live one. Those before it are passed over in the index alone. */
-function* take({ factory, automation }: Lane, { executionId, owner, nowMs, leaseMs }: Place): Work<ClaimedRun | undefined> {
+function* take({ factory, automation }: Lane, { executionId, owner, leaseMs }: Place): Work<ClaimedRun | undefined> {
   const run = yield* row<RunRow>(
     `SELECT ${CLAIMED_COLUMNS} FROM run WHERE state = 'QUEUED' AND ${FACTORY} = ? AND automation_uid ${automation === '' ? 'IS NULL' : '= ?'}
      AND (concurrency_group IS NULL OR concurrency_group NOT IN (SELECT concurrency_group FROM run WHERE ${IS_LIVE} AND concurrency_group IS NOT NULL))
@@ -118,6 +116,8 @@ function* take({ factory, automation }: Lane, { executionId, owner, nowMs, lease
     ...(automation === '' ? [factory] : [factory, automation]),
   );
   if (run === undefined) return undefined;
+  // Not before it was found: who left it to the queue may have done so a moment ago, and the next execution begins after that.
+  const nowMs = yield* databaseNow();
   yield* change(
     "UPDATE run SET state = 'CLAIMED', epoch = epoch + 1, lease_owner = ?, lease_until = ?, execution_id = ?, session_id = COALESCE(session_id, ?), updated_at = ? WHERE run_id = ? AND state = 'QUEUED'",
     owner, nowMs + leaseMs, executionId, run.run_id, nowMs, run.run_id,
