@@ -15,6 +15,12 @@ const WORKERS_PER_PROCESSOR = 1.5;
 /** Also the tests that package.json leaves out of `test`, because they take too long. Last of all arguments: it would take the next ones for patterns. */
 const ALL = '--testPathIgnorePatterns=/node_modules/';
 
+const LONG = [
+  'test/faults',
+  'test/flows/(environments|ingress-rates|repository-diffs|repository-room|sync-outages).spec',
+  'apps/server/sync/sources/git(-history|-verification)?.spec',
+  'apps/server/execution/(command-usage|egress-sandbox|repositories).spec',
+];
 const tasks = {
   build: () => 0,
   start: (args) => serve(process.execPath, [...quietNode, cli, 'start', '--factory', join(root, 'examples/factory-repo'), '--example', ...args]),
@@ -25,9 +31,10 @@ const tasks = {
   'bench:sync': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/sync.js'), ...args]),
   test: (args) => jest(args),
   'test:agents': (args) => run(process.execPath, [join(root, 'test/agents/run.mjs'), ...args]),
-  // Too long for `test`: killed processes, lying git servers, agents that mean harm, and a storm of random kills (CRASH_SEED repeats its decisions).
+  // Too long for `test` (which leaves the same out by package.json): killed processes, lying git servers, real repositories and sandboxes, agents
+  // that mean harm, and a storm of random kills (CRASH_SEED repeats its decisions).
   'test:faults': (args) =>
-    jest(['test/faults', 'test/flows/sync-outages', 'apps/server/sync/sources/git.spec', ...args, ALL], {
+    jest([...LONG, ...args, ALL], {
       CRASH_RUNS: process.env.CRASH_RUNS ?? '200', CRASH_SEED: process.env.CRASH_SEED ?? String(Date.now() % 1_000_000),
       // Random histories of reconciling; SYNC_SEED repeats them.
       SYNC_HISTORIES: process.env.SYNC_HISTORIES ?? '2000', SYNC_SEED: process.env.SYNC_SEED ?? String(Date.now() % 1_000_000),
