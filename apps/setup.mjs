@@ -18,7 +18,7 @@ const ALL = '--testPathIgnorePatterns=/node_modules/';
 const LONG = [
   'test/faults',
   'test/flows/(environments|ingress-rates|repository-diffs|repository-room|sync-outages).spec',
-  'apps/server/sync/sources/git(-history|-verification)?.spec',
+  'apps/server/sync/sources/git.spec',
   'apps/server/execution/(command-usage|egress-sandbox|repositories).spec',
 ];
 const tasks = {

@@ -13,8 +13,6 @@ const KNOWN: KnownFacts = { webhookUidOf: (slug) => standIn('webhook', slug) };
 
 export interface OfflinePlan {
   plan: PrintablePlan;
-  /** Deletions that the guard would hold. */
-  isHeld: boolean;
   /** Files of the commit that are in error themselves: what applies of it is not known. */
   brokenBefore: number;
 }
@@ -29,16 +27,14 @@ export async function planSince(folder: string, reference: string, files: readon
   const revision = directoryRevision(files.filter(({ path }) => isDefinitionPath(path)));
   const { checked, planned, ending } = judge(
     { revision, reading: readDefinitions(files) },
-    { factorySlug: 'offline', appliedBefore: !isEmpty, actual, known: KNOWN, approvedDigests: new Set(), uidOf: standIn },
+    { factorySlug: 'offline', appliedBefore: !isEmpty, actual, known: KNOWN, approvedDigests: new Set(), approvedElsewhere: true, uidOf: standIn },
   );
   const count = (action: Change['action']): number => planned.changes.filter((change) => change.action === action).length;
   return {
-    isHeld: ending.digest !== undefined,
     brokenBefore: isEmpty ? 0 : applied.heldPaths.length,
     plan: {
       factory_uid: null, revision, valid: !hasErrors(checked.problems), ending: ending.kind as PrintablePlan['ending'], reason: ending.reason ?? null,
-      // Its digest is of no factory: nothing could be approved with it.
-      message: ending.message?.replace(`: ${ending.digest}`, ' where the server holds them') ?? null,
+      message: ending.message ?? null,
       problems: checked.problems.map(toDiagnostic), changes: planned.changes.map(withoutUid), held: planned.heldDeletions.map(withoutUid), plan: null,
       summary: { create: count('create'), update: count('update'), delete: count('delete'), held: planned.heldDeletions.length },
       not_run: [...checked.notRun, ...NEEDS_SERVER],

@@ -60,22 +60,21 @@ async function planOnServer(asked: Asked, { server, keyFile, factory: named }: {
   const factory = await findFactory(api, named);
   const answer = await api.call<Plan>('POST', `/factory/${factory.uid}/plan`, { body: { files: posted } });
   await printPlanned(answer, printing);
-  const isHeld = answer.valid && answer.held.length > 0;
-  remark(factory.slug, answer, isHeld, printing.output);
-  return exitOf(answer, isHeld, asked.isStrict);
+  remark(factory.slug, answer, printing.output);
+  return exitOf(answer, asked.isStrict);
 }
 
 async function planOffline(asked: Asked, reference: string, io: CliIo): Promise<number> {
   const { planSince } = await import('./plan-offline.ts');
   const folder = resolve(io.cwd, asked.folder);
   const files = await readNamedFolder(folder);
-  const { plan: made, isHeld, brokenBefore } = await planSince(folder, reference, files);
+  const { plan: made, brokenBefore } = await planSince(folder, reference, files);
   const printing = printingOf(asked, files, io);
   await printPlanned(made, printing);
   if (brokenBefore > 0) printing.output.note(`${count(brokenBefore, 'file')} of the commit before cannot apply: compared with the others`);
-  remark('offline', made, isHeld, printing.output);
+  remark('offline', made, printing.output);
   printing.output.note(`not looked at without a server: ${made.not_run?.map((check) => UNPLANNED_WORDS[check]).join('; ')}`);
-  return exitOf(made, isHeld, asked.isStrict);
+  return exitOf(made, asked.isStrict);
 }
 
 function printingOf({ format, folder }: Asked, files: readonly TreeFile[], io: CliIo): PlanPrinting {
@@ -104,16 +103,23 @@ function refuseUnsendable({ format, output, files, folder, cwd }: PlanPrinting):
   return EXIT.problems;
 }
 
-function exitOf({ valid, problems, changes }: PrintablePlan, isHeld: boolean, isStrict: boolean): number {
+/** Whether the guard would hold deletions of a tree that applies but for them. */
+function isHeld({ valid, held }: PrintablePlan): boolean {
+  return valid && held.length > 0;
+}
+
+function exitOf(plan: PrintablePlan, isStrict: boolean): number {
+  const { valid, problems, changes } = plan;
   if (!valid || (isStrict && problems.length > 0)) return EXIT.problems;
-  if (isHeld) return EXIT.held;
+  if (isHeld(plan)) return EXIT.held;
   return changes.length > 0 ? EXIT.changes : EXIT.ok;
 }
 
-function remark(slug: string, { problems, valid, ending, reason, message, plan: digest }: PrintablePlan, isHeld: boolean, output: Output): void {
+function remark(slug: string, plan: PrintablePlan, output: Output): void {
+  const { problems, valid, ending, reason, message, plan: digest } = plan;
   const isRefused = !valid && ending === 'blocked';
   if (!valid) output.note(`${slug}: ${count(problems.filter(({ severity }) => severity === 'error').length, 'error')}; ${isRefused ? 'nothing of this would apply' : 'files in error would keep their last good version'}`);
-  if (isHeld) output.note(`${slug}: ${message ?? `deletions would be held until they are approved${digest === null ? '' : `: ${digest}`}`}`);
+  if (isHeld(plan)) output.note(`${slug}: ${message ?? `deletions would be held until they are approved${digest === null ? '' : `: ${digest}`}`}`);
   // Changes that would wait, or be refused, have to be told from changes that would apply.
   else if (!isRefused && (message !== null || ending !== 'applied')) output.note(`${slug}: ${message?.replace(/\.\d{3}Z/g, 'Z') ?? `nothing of this would apply (${reason ?? ending})`}`);
 }

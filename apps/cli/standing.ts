@@ -111,7 +111,7 @@ export function toProblem({ path, line, column, end_line: endLine, end_column: e
 }
 
 /** A change as the plan's printer has it. */
-export function toChange({ action, kind, slug, uid, path, changes, renamed_from: renamedFrom }: ChangeItem): Change {
+function toChange({ action, kind, slug, uid, path, changes, renamed_from: renamedFrom }: ChangeItem): Change {
   return { action, kind, slug, uid, path, changes, renamedFrom };
 }
 

@@ -151,7 +151,7 @@ function keep<Definition>(tree: Tree, source: SourceText, read: () => FileReadin
   if (reading.definition !== undefined) addTo(isSound ? tree.definitions : tree.unsound, reading.definition);
 }
 
-/** What a file is read into depends on its path and text alone: a commit that changes one file of two thousand costs the reading of one. */
+/** What a file is read into depends on its path, which decides its kind, and its text alone: a commit that changes one file of two thousand costs the reading of one. */
 function readOnce<Definition>(tree: Tree, { path, text }: SourceText, read: () => FileReading<Definition>): FileReading<Definition> {
   const known = tree.earlier.get(path);
   const reading = known?.text === text ? (known.reading as FileReading<Definition>) : read();

@@ -46,7 +46,7 @@ export function errorCountOf(problems: readonly Problem[]): number {
 }
 
 /** Deletions that need an approval. */
-export function blockedByGuard(revision: string, problems: readonly Problem[], verdict: { digest: string; deletions: readonly Change[]; message: string }): Ending {
+export function blockedByGuard(revision: string, problems: readonly Problem[], verdict: { digest?: string; deletions: readonly Change[]; message: string }): Ending {
   const { digest, deletions, message } = verdict;
   return { ...NOTHING, kind: 'blocked', reason: 'prune-held', message, revision, problems, held: deletions, digest };
 }

@@ -16,6 +16,8 @@ export interface Ground {
   actual: Actual;
   known: KnownFacts;
   approvedDigests: ReadonlySet<string>;
+  /** As in GuardContext: then no ending names a digest. */
+  approvedElsewhere?: boolean;
   /** Set while the sync windows are closed: nothing that would change anything applies. */
   closed?: Closure;
   /** The UID that an object has or will have. */
@@ -48,19 +50,20 @@ export function judge(tree: JudgedTree, ground: Ground): Judgement {
 }
 
 function judgeContents({ revision, reading }: JudgedTree, ground: Ground): Judgement {
-  const { factorySlug, actual, approvedDigests, uidOf } = ground;
+  const { factorySlug, actual, approvedDigests, approvedElsewhere, uidOf } = ground;
   const checked = checkReferences(reading, ground.known);
   const before = ground.applied?.revision === revision ? ground.applied.how : undefined;
   const applyMode = ground.appliedBefore ? (before?.applyMode ?? actual.factory?.applyMode ?? 'atomic') : 'atomic';
   if (applyMode === 'atomic' && hasErrors(checked.problems)) return { checked, planned: NO_CHANGE, applies: false, how: { applyMode }, ending: blockedByProblems(revision, checked.problems) };
   const planned = plan(checked.definitions, actual, { heldPaths: checked.heldPaths, brokenPaths: reading.brokenPaths, applyMode, uidOf });
-  const context = { factorySlug, revision, approvedDigests, heldDigest: before?.heldDigest };
+  const context = { factorySlug, revision, approvedDigests, approvedElsewhere, heldDigest: before?.heldDigest };
   const how = { applyMode, heldDigest: digestOfHeld(planned, actual, context) };
   const verdict = guard(planned, actual, context);
   if (verdict.ok) return { checked, planned, applies: true, how, ending: applied(revision, planned.changes, checked.problems, planned.heldDeletions) };
   const rest = withoutDeletions(planned);
-  if (applyMode === 'atomic') return { checked, planned: rest, applies: false, how, ending: blockedByGuard(revision, checked.problems, verdict) };
-  return { checked, planned: rest, applies: true, how, ending: applied(revision, rest.changes, checked.problems, rest.heldDeletions, verdict.digest) };
+  const digest = approvedElsewhere === true ? undefined : verdict.digest;
+  if (applyMode === 'atomic') return { checked, planned: rest, applies: false, how, ending: blockedByGuard(revision, checked.problems, { ...verdict, digest }) };
+  return { checked, planned: rest, applies: true, how, ending: applied(revision, rest.changes, checked.problems, rest.heldDeletions, digest) };
 }
 
 /** Of deletions that need an approval, now or when nothing else holds them any more. */

@@ -83,6 +83,8 @@ export interface DeletionScope {
 export interface GuardContext extends DeletionScope {
   /** Digests that somebody with the right to it approved. */
   approvedDigests: ReadonlySet<string>;
+  /** The tree is not what a pass will judge, so that its digest approves nothing: that is another one's, where a server holds the deletions. */
+  approvedElsewhere?: boolean;
   /** Deletions that were held when the rest of their revision applied: what was created beside them makes them no smaller. */
   heldDigest?: string;
 }

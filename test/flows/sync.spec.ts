@@ -261,6 +261,13 @@ describe('the guard', () => {
     expect((await syncAndLook(service, uid)).condition.reason).toBe('prune-held');
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
   });
+
+  it('is foretold by a plan, whose digest would approve nothing: a commit has another', async () => {
+    const { uid } = await following(ONE);
+    const { body } = await service.api('POST', `/factory/${uid}/plan`, { files: [{ path: 'factory.yaml', content: 'name: Empty\n' }] });
+    expect(body).toMatchObject({ valid: true, ending: 'blocked', reason: 'prune-held', plan: null, summary: { held: 2 } });
+    expect(body['message']).toMatch(/or approve the deletions where the server holds them$/);
+  });
 });
 
 describe('rewritten history', () => {
@@ -325,6 +332,7 @@ describe('a force push', () => {
     const message = status.conditions.find(({ type }) => type === 'HistoryRewritten')?.message;
     expect([message?.includes(before), message?.includes(rewritten)]).toEqual([true, true]);
     expect((await service.api('GET', `/factory/${uid}/revisions/${before}`)).body).toMatchObject({ revision: before, state: 'lost' });
+    expect((await service.api('GET', `/factory/${uid}/revisions/${encodeURIComponent(`other@sha1:${rewritten}`)}`)).body).toMatchObject({ state: 'unknown' }); // of another branch it is another revision
     repository.commit({ 'README.md': 'words' });
     expect(conditionOf(await syncAndLook(service, uid), 'HistoryRewritten')).toBe('False(not-rewritten)');
   });

@@ -11,20 +11,17 @@ export function toPlanItem(factory: Factory, revision: string, { checked, planne
   const count = (action: Change['action']): number => planned.changes.filter((change) => change.action === action).length;
   const urls = urlsOf(checked.definitions.webhooks, actual, ingressUrl);
   const toItem = (change: Change): ChangeItem => ({ ...toChangeItem(change), ...urls(change), ...toDetailItems(impact.get(change) ?? {}) });
-  // A commit of these files has a revision of its own, which its digest covers: approved is what a sync holds.
-  const isFolder = factory.source.kind === 'directory';
-  const message = isFolder ? ending.message : ending.message?.replace(`: ${ending.digest}`, ' once a sync holds them');
   return {
     factory_uid: factory.uid,
     revision,
     valid: !hasErrors(checked.problems),
     ending: ending.kind as PlanItem['ending'], // it fails only where files have to be fetched
     reason: ending.reason ?? null,
-    message: message ?? null,
+    message: ending.message ?? null,
     problems: checked.problems.map(toDiagnostic),
     changes: planned.changes.map(toItem),
     held: planned.heldDeletions.map(toItem),
-    plan: isFolder ? (ending.digest ?? null) : null,
+    plan: ending.digest ?? null,
     summary: { create: count('create'), update: count('update'), delete: count('delete'), held: planned.heldDeletions.length },
   };
 }

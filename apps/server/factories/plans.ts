@@ -33,7 +33,8 @@ export class PlanService {
     const revision = directoryRevision(files.filter(({ path }) => isDefinitionPath(path)));
     const reading = await readInSlices(files);
     signal.throwIfAborted();
-    const ground = await groundOf(factory, this.sources);
+    // A commit of these files has a revision of its own, which its digest covers.
+    const ground = { ...(await groundOf(factory, this.sources)), approvedElsewhere: factory.source.kind !== 'directory' };
     const judgement = judge({ revision, reading }, ground);
     const impact = await impactOf(factory.uid, judgement, ground.actual, this.impact, signal);
     const item = toPlanItem(factory, revision, judgement, ground.actual, impact, this.ingressUrl);

@@ -1,14 +1,12 @@
 /** Asks stored deliveries again what they would start: a bounded amount of work, without keeping the event loop from new deliveries. contract 9 (Plan). */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   firesFor, payloadWork, REPLAY_DELIVERIES_MAX, replayLog, replayOf, replayWindow, specimenOf, unreadableFilters,
   type Change, type Firing, type Replay, type ReplayLog, type ReplaySubject, type StoredDelivery,
 } from '#reconcile';
 import { payloadOf } from '../deliveries/payloads.ts';
+import { Slices } from '../slices.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
 
-/** Longest work at a stretch, in milliseconds, but for one payload and one filter: deliveries wait no longer for a plan. */
-const SLICE_MS = 15;
 /** All that one plan may ask, in units of work: one to two seconds of a slow core. Counted, so that the same plan says the same everywhere. */
 const WORK_MAX = 50_000_000;
 /** Of fetching a payload from the database, however small it is. */
@@ -98,13 +96,12 @@ async function questions(inquiries: readonly Inquiry[], { newest }: ReplayLog, w
 
 /** The work of one replay: in slices, up to its bound, while somebody waits for it. */
 class Work {
-  private readonly nowMs: () => number;
+  private readonly slices: Slices;
   private readonly signal: AbortSignal;
   private left: number;
-  private beganMs: number;
 
   constructor({ nowMs, workMax }: ReplayBounds, signal: AbortSignal) {
-    [this.nowMs, this.signal, this.left, this.beganMs] = [nowMs, signal, workMax, nowMs()];
+    [this.slices, this.signal, this.left] = [new Slices(nowMs), signal, workMax];
   }
 
   /** More was asked for than is left; then nothing more is done. */
@@ -124,20 +121,15 @@ class Work {
       const step = steps.next();
       if (step.done === true) return step.value;
       if (!this.spend(step.value)) return undefined;
-      if (this.isSliceOver()) await this.breathe();
+      if (this.slices.isOver()) await this.breathe();
     }
   }
 
   /** Lets other work in once a slice is over. */
   async breathe(): Promise<void> {
     this.signal.throwIfAborted();
-    if (!this.isSliceOver()) return;
-    await nextTurn();
-    this.beganMs = this.nowMs();
+    if (!this.slices.isOver()) return;
+    await this.slices.next();
     this.signal.throwIfAborted();
-  }
-
-  private isSliceOver(): boolean {
-    return this.nowMs() - this.beganMs >= SLICE_MS;
   }
 }

@@ -1,0 +1,25 @@
+/** Long work in short stretches, so that deliveries wait no longer for it than a moment. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** Longest work at a stretch, in milliseconds, but for the one step that is under way. */
+const SLICE_MS = 15;
+
+export class Slices {
+  private readonly nowMs: () => number;
+  private beganMs: number;
+
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.nowMs = nowMs;
+    this.beganMs = nowMs();
+  }
+
+  isOver(): boolean {
+    return this.nowMs() - this.beganMs >= SLICE_MS;
+  }
+
+  /** Lets other work in, and begins the next slice. */
+  async next(): Promise<void> {
+    await nextTurn();
+    this.beganMs = this.nowMs();
+  }
+}
