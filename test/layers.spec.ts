@@ -79,6 +79,22 @@ describe('libs', () => {
   });
 });
 
+describe('the web page', () => {
+  it('knows the service by its interface only, and of the libs what a small page can carry', () => {
+    const foreign = importsOf('apps/dashboard').filter(({ file, target }) => target.startsWith('#') || (target.startsWith('.') && relative(join(ROOT, 'apps/dashboard'), resolve(ROOT, dirname(file), target)).startsWith('..')));
+    const allowed = ['#filters', '#definitions/names', '#client/generated', '../../../../schemas/'];
+    expect(foreign.filter(({ target }) => !allowed.some((start) => target.startsWith(start)))).toEqual([]);
+  });
+});
+
+describe('the clients', () => {
+  it('are programs of their own: the TypeScript one takes nothing but its own files', () => {
+    const inside = join(ROOT, 'libs/client-typescript/src');
+    const foreign = importsOf('libs/client-typescript/src').filter(({ file, target }) => !target.startsWith('.') || relative(inside, resolve(ROOT, dirname(file), target)).startsWith('..'));
+    expect(foreign).toEqual([]);
+  });
+});
+
 describe('apps', () => {
   const apps = [...importsOf('apps'), ...importsOf('test')];
 
@@ -150,9 +166,9 @@ describe('two lists that must agree', () => {
 
 /** Sources of a folder, or the one file; repository paths, specs left out. */
 function sourcesOf(place: string): string[] {
-  if (place.endsWith('.ts')) return [place];
+  if (/\.tsx?$/.test(place)) return [place];
   return readdirSync(join(ROOT, place), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !path.endsWith('.spec.ts'))
+    .filter((path) => /\.tsx?$/.test(path) && !path.endsWith('.spec.ts') && !path.includes('node_modules'))
     .map((path) => join(place, path));
 }
 

@@ -3,6 +3,7 @@ import { Module, type DynamicModule, type InjectionToken } from '@nestjs/common'
 import { ScheduleModule } from '@nestjs/schedule';
 import { AuditController } from './audit/controller.ts';
 import { AutomationController } from './automations/controller.ts';
+import { DashboardController } from './dashboard/controller.ts';
 import { DocsController } from './docs/controller.ts';
 import { DeliveryController } from './deliveries/controller.ts';
 import { ExplanationController } from './explanations/controller.ts';
@@ -18,6 +19,8 @@ import { RunController } from './runs/controller.ts';
 import { PermissionController } from './runs/permissions-controller.ts';
 import { ToldController } from './runs/told-controller.ts';
 import { FactorySecretController, TeamSecretController } from './secrets/controller.ts';
+import { SessionController } from './sessions/controller.ts';
+import { StatisticsController } from './statistics/controller.ts';
 import { SignatureSchemeController, WebhookController } from './webhooks/controller.ts';
 
 @Module({})
@@ -28,9 +31,9 @@ export class AppModule {
       module: AppModule,
       imports: [ScheduleModule.forRoot()],
       controllers: [
-        HealthController, ErrorPageController, DocsController, RunController, ToldController, PermissionController, CatalogueController, FactoryController, FactoryHistoryController, PushController, WebhookController,
+        HealthController, ErrorPageController, DocsController, DashboardController, SessionController, RunController, ToldController, PermissionController, CatalogueController, FactoryController, FactoryHistoryController, PushController, WebhookController,
         SignatureSchemeController, AutomationController, DeliveryController, ExplanationController, FactoryFileController, TeamSecretController, FactorySecretController, KeyController,
-        AuditController,
+        AuditController, StatisticsController,
       ],
       providers: instances.map((instance) => ({ provide: instance.constructor as InjectionToken, useValue: instance })),
     };

@@ -12,6 +12,7 @@ import { startParts } from './composition/starts.ts';
 import { storesOf } from './composition/stores.ts';
 import type { Surroundings } from './composition/surroundings.ts';
 import type { Config } from './config.ts';
+import { BuiltPage } from './dashboard/built-page.ts';
 import { lockDataFolder, type DataFolderLock } from './data-folder.ts';
 import { Pages } from './docs/pages.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from './execution/agents.ts';
@@ -35,6 +36,8 @@ import type { Scheduler } from './schedules/scheduler.ts';
 import { readKeyFile } from './secrets/key-files.ts';
 import type { SecretService } from './secrets/service.ts';
 import { Vault } from './secrets/vault.ts';
+import { SessionService } from './sessions/service.ts';
+import { Sessions } from './sessions/sessions.ts';
 import { openDatabase, type Database } from './store/database.ts';
 import type { DefinitionStore } from './store/definitions.ts';
 import type { FactoryStore } from './store/factories.ts';
@@ -73,6 +76,8 @@ export interface CompositionOptions {
   builtInAgent?: BuiltInAgent;
   /** Agents that runs may name; those of the operator's file and the built-in ones, if not said. */
   profiles?: readonly LaunchProfile[];
+  /** Folder of the built web page; where the build puts it, if not said. */
+  pageFolder?: string;
   nowMs?: () => number;
 }
 
@@ -110,14 +115,14 @@ async function build(config: Config, options: Options, lock: DataFolderLock): Pr
       owner: `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`,
       newId: () => nextId(nowMs()),
     };
-    return await assemble(around, database, lock);
+    return await assemble(around, database, lock, options.pageFolder);
   } catch (error) {
     await database.close();
     throw error;
   }
 }
 
-async function assemble(around: Surroundings, database: Database, lock: DataFolderLock): Promise<Service> {
+async function assemble(around: Surroundings, database: Database, lock: DataFolderLock, pageFolder: string | undefined): Promise<Service> {
   const { config, stores, vault, uidKey, profiles, log, nowMs, newId } = around;
   const { accounts, keys, factories, definitions, webhooks, deliveries, runs, answers, replicas } = stores;
   const installation = new Installation(accounts, keys, config, uidKey, newId);
@@ -128,19 +133,21 @@ async function assemble(around: Surroundings, database: Database, lock: DataFold
   const execution = executionParts(around, secretReader);
   const { disk, engine, repositories } = execution;
   const { eventStreams, instances: runInstances } = runParts(around, execution);
-  const { receiver, scheduler } = startParts(around, serving, execution);
+  const { receiver, resends, scheduler } = startParts(around, serving, execution);
   const keyUses = new KeyUses(keys, nowMs);
   const keyService = new KeyService(keys, accounts, { nowMs, newId, random: randomBytes });
-  const housekeeping = new Housekeeping(engine, repositories, deliveries, keyUses, answers, scheduler, log, nowMs, config.identityRetentionDays);
+  const housekeeping = new Housekeeping(engine, repositories, deliveries, keyUses, answers, stores.sessions, scheduler, log, nowMs, config.identityRetentionDays);
   const addresses = new ClientAddresses(config.trustedProxies);
   const budgets = new Budgets({ requestsPerMinute: config.apiRequestsPerMinute, failuresPerMinute: config.apiFailuresPerMinute }, nowMs);
-  const guard = new AccessGuard(keys, keyUses, budgets);
+  const sessions = new Sessions(stores.sessions, config.publicUrl);
+  const sessionService = new SessionService(stores.sessions, keys, { lifetimeMs: config.sessionMs, nowMs, newId, random: randomBytes });
+  const guard = new AccessGuard(keys, sessions, keyUses, budgets);
   const readiness = new Readiness(() => disk.isLow(), { sandbox: () => engine.means(), agents: async () => [...ownAgents(config), ...(await agentsFound(profiles, config.searchPath))] });
   const app = await createHttp({
     config, log, guard, addresses,
     idempotency: new Idempotency(answers, (fault) => log.fault('the answer to an idempotency key could not be kept', fault)),
     ingress: ingressHandler(receiver, addresses),
-    instances: [new Pages(config.publicUrl), guard, readiness, accounts, keyService, stores.audit, secrets, housekeeping, ...factoryParts(around, reconciling), ...runInstances],
+    instances: [new Pages(config.publicUrl), new BuiltPage(config.publicUrl, pageFolder), sessions, sessionService, guard, readiness, accounts, keyService, stores.audit, secrets, housekeeping, resends, ...factoryParts(around, reconciling), ...runInstances],
   });
 
   return {

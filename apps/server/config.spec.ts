@@ -18,7 +18,7 @@ describe('an empty environment', () => {
   it('is a configuration', () => {
     expect(readConfig({})).toEqual({
       port: 8080, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080', ingressUrl: 'http://127.0.0.1:8080', dataDir: resolve('.millwright'), databaseUrl: undefined,
-      adminKey: undefined, masterKeyFile: undefined, uidKeyFile: undefined, syncIntervalMs: 60_000, allowLocalSources: false, trustedProxies: [], apiRequestsPerMinute: 6_000, apiFailuresPerMinute: 60, logLevel: 'info', tls: undefined,
+      adminKey: undefined, masterKeyFile: undefined, uidKeyFile: undefined, syncIntervalMs: 60_000, allowLocalSources: false, trustedProxies: [], apiRequestsPerMinute: 6_000, apiFailuresPerMinute: 60, sessionMs: 12 * 3_600_000, logLevel: 'info', tls: undefined,
       gitCaFile: undefined, gitKnownHostsFile: undefined, searchPath: undefined, runCommand: undefined, runConcurrency: 4, runsPerFactoryMax: undefined, runsPerAutomationMax: undefined, runTimeoutMs: 3_600_000,
       runTokensMax: undefined, runCostMax: undefined, setupTimeoutMs: 600_000, drainMs: 5_000, agentProfilesFile: undefined, forgeUrl: undefined,
       runNetwork: { kind: 'allow-list', hosts: [] }, runDiskBytesMax: 10_240 * 1_048_576, runMemoryBytesMax: 8_192 * 1_048_576, allowUnsandboxed: false, runRestartable: false, agentEnvironment: {}, models: [], waitingRunsMax: 10_000, diskReserveBytes: 256 * 1_048_576, identityRetentionDays: undefined, workspaceRetentionDays: 7,
@@ -27,6 +27,8 @@ describe('an empty environment', () => {
 
   it('is the same as one of empty variables, and as one of other programs’ variables', () => {
     expect(readConfig({ MILLWRIGHT_PORT: '', MILLWRIGHT_PUBLIC_URL: '', MILLWRIGHT_RUN_COMMAND: '', HOME: '/root', MILL: 'x' })).toEqual(readConfig({}));
+    // Read by the command line and the client libraries.
+    expect(readConfig({ MILLWRIGHT_SERVER: 'x', MILLWRIGHT_API_KEY: 'x', MILLWRIGHT_BASE_URL: 'x', MILLWRIGHT_LOG: 'x' })).toEqual(readConfig({}));
   });
 
   it('cannot be changed afterwards', () => {

@@ -24,6 +24,8 @@ export interface Config {
   apiRequestsPerMinute: number;
   /** Requests without a valid API key a minute and client address; 0: not limited. */
   apiFailuresPerMinute: number;
+  /** How long somebody who signed in stays so. */
+  sessionMs: number;
   /** Log lines below this level are not written. */
   logLevel: LogLevel;
   tls?: { certFile: string; keyFile: string };
@@ -119,9 +121,9 @@ export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
   'MILLWRIGHT_RUNS_PER_FACTORY', 'MILLWRIGHT_RUNS_PER_AUTOMATION', 'MILLWRIGHT_RUN_TOKENS_MAX', 'MILLWRIGHT_RUN_COST_MAX', 'MILLWRIGHT_SETUP_TIMEOUT',
   'MILLWRIGHT_DRAIN_SECONDS', 'MILLWRIGHT_AGENT_PROFILES_FILE', 'MILLWRIGHT_FORGE_URL', 'MILLWRIGHT_RUN_DISK_MB', 'MILLWRIGHT_RUN_MEMORY_MB', 'MILLWRIGHT_ALLOW_UNSANDBOXED', 'MILLWRIGHT_MODELS', 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
   'MILLWRIGHT_QUEUE_MAX', 'MILLWRIGHT_IDENTITY_RETENTION_DAYS', 'MILLWRIGHT_WORKSPACE_RETENTION_DAYS', 'MILLWRIGHT_DISK_RESERVE_MB',
-  ...AGENT_VARIABLES, 'MILLWRIGHT_API_RATE', 'MILLWRIGHT_API_AUTH_FAILURES', 'MILLWRIGHT_LOG_LEVEL',
-  // Read by the command line, allowed here so that one environment serves both.
-  'MILLWRIGHT_SERVER', 'MILLWRIGHT_API_KEY',
+  ...AGENT_VARIABLES, 'MILLWRIGHT_API_RATE', 'MILLWRIGHT_API_AUTH_FAILURES', 'MILLWRIGHT_SESSION_HOURS', 'MILLWRIGHT_LOG_LEVEL',
+  // Read by the command line and the client libraries, allowed here so that one environment serves all.
+  'MILLWRIGHT_SERVER', 'MILLWRIGHT_API_KEY', 'MILLWRIGHT_BASE_URL', 'MILLWRIGHT_LOG',
 ]);
 
 function collect(read: Reader, fault: (variable: string, rule: string) => void): Config {
@@ -151,6 +153,7 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     trustedProxies: trustedProxies(read, fault),
     apiRequestsPerMinute: integer('MILLWRIGHT_API_RATE', 6_000, 0, 1_000_000),
     apiFailuresPerMinute: integer('MILLWRIGHT_API_AUTH_FAILURES', 60, 0, 10_000),
+    sessionMs: integer('MILLWRIGHT_SESSION_HOURS', 12, 1, 720) * 3_600_000,
     logLevel: logLevel(read, fault),
     tls,
     gitCaFile: read('MILLWRIGHT_GIT_CA_FILE'),

@@ -8,6 +8,7 @@ import type { Log } from './log.ts';
 import type { Scheduler } from './schedules/scheduler.ts';
 import type { DeliveryStore } from './store/deliveries.ts';
 import type { IdempotencyStore } from './store/idempotency.ts';
+import type { SessionStore } from './store/sessions.ts';
 
 /** Lost executions are looked for this often. reference: Engine. */
 const RECONCILE_RUNS_MS = 15_000;
@@ -25,16 +26,18 @@ export class Housekeeping {
   private readonly deliveries: DeliveryStore;
   private readonly keyUses: KeyUses;
   private readonly answers: IdempotencyStore;
+  private readonly sessions: SessionStore;
   private readonly scheduler: Scheduler;
   private readonly log: Log;
   private readonly nowMs: () => number;
   private readonly identityRetentionDays: number | undefined;
-  constructor(engine: Engine, repositories: Repositories, deliveries: DeliveryStore, keyUses: KeyUses, answers: IdempotencyStore, scheduler: Scheduler, log: Log, nowMs: () => number, identityRetentionDays: number | undefined) {
+  constructor(engine: Engine, repositories: Repositories, deliveries: DeliveryStore, keyUses: KeyUses, answers: IdempotencyStore, sessions: SessionStore, scheduler: Scheduler, log: Log, nowMs: () => number, identityRetentionDays: number | undefined) {
     this.engine = engine;
     this.repositories = repositories;
     this.deliveries = deliveries;
     this.keyUses = keyUses;
     this.answers = answers;
+    this.sessions = sessions;
     this.scheduler = scheduler;
     this.log = log;
     this.nowMs = nowMs;
@@ -54,6 +57,11 @@ export class Housekeeping {
   @Interval(PRUNE_MS)
   pruneAnswers(): void {
     this.answers.prune().catch((error: unknown) => this.log.fault('old idempotency keys could not be pruned', error));
+  }
+
+  @Interval(PRUNE_MS)
+  pruneSessions(): void {
+    this.sessions.prune().catch((error: unknown) => this.log.fault('sessions that have run out could not be pruned', error));
   }
 
   @Interval(SCHEDULES_MS)

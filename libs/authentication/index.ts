@@ -5,6 +5,7 @@ export { headersFromRaw } from './headers.ts';
 export { digestSecret, verifyBearer, verifyUrlToken } from './tokens.ts';
 export { prepareSigningKey, type SigningKey } from './signing-keys.ts';
 export { SIGNATURE_CANDIDATES_MAX, verifySignature, type SignedRequest } from './signatures.ts';
+export { likelyMistake } from './likely-mistakes.ts';
 export { commitKeyProblem, readCommitKey, type CommitKey } from './commit-keys.ts';
 export { decodeBase64 } from './encodings.ts';
 export { armoured } from './openpgp-armour.ts';

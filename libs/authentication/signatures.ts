@@ -12,7 +12,7 @@ import type { Headers, SignatureScheme, Verdict } from './types.ts';
 export const SIGNATURE_CANDIDATES_MAX = 16;
 
 /** Stands in for the key of a secret that has no value, so that its webhook answers in the same time as any other. */
-const UNSET_KEY = new Uint8Array(32);
+export const UNSET_KEY = new Uint8Array(32);
 const MAC_BYTES: Readonly<Record<SignatureScheme['algorithm'], number>> = { sha1: 20, sha256: 32, sha512: 64 };
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
@@ -27,7 +27,7 @@ export interface SignedRequest {
 type Refusal = Extract<Verdict, { ok: false }>;
 
 /** The scheme's headers of one family, as this request has them. */
-interface ReadHeaders {
+export interface ReadHeaders {
   family: string;
   signature: SignatureHeader;
   candidates: readonly Uint8Array[];
@@ -60,7 +60,13 @@ function verifyWithKey(scheme: SignatureScheme, key: Uint8Array, request: Signed
   };
 }
 
-function readHeaders(scheme: SignatureScheme, headers: Headers): ReadHeaders | Refusal {
+/** Whether one of the signatures that were read is this key's over the request's body. Takes the same time whichever it is. */
+export function isSignedWith(scheme: SignatureScheme, key: Uint8Array, read: ReadHeaders, request: SignedRequest): boolean {
+  return anyMatches(read.candidates, macOf(scheme, key, messageOf(scheme, read, request)));
+}
+
+/** Everything that the scheme reads of a request's head, or why it cannot be read. */
+export function readHeaders(scheme: SignatureScheme, headers: Headers): ReadHeaders | Refusal {
   const unfit = unfitHeader(scheme, headers);
   if (unfit !== undefined) return unfit;
   const family = completeFamily(scheme, headers);
@@ -101,7 +107,7 @@ function completeFamily(scheme: SignatureScheme, headers: Headers): string | Ref
 }
 
 /** Signature header, timestamp header, and every header that is itself signed: a missing one is a refusal, never an empty text. */
-function requiredHeaders(scheme: SignatureScheme, family: string): string[] {
+export function requiredHeaders(scheme: SignatureScheme, family: string): string[] {
   const timestamp = timestampHeader(scheme, family);
   const signed = headersInTemplate(inFamily(scheme.signed, family));
   return [inFamily(scheme.signature.header, family), ...(timestamp === undefined ? [] : [timestamp]), ...signed];

@@ -2,7 +2,7 @@
 import { decodeBase64 } from './encodings.ts';
 import type { SignatureScheme } from './types.ts';
 
-const WHSEC_PREFIX = 'whsec_';
+export const WHSEC_PREFIX = 'whsec_';
 /** Standard Webhooks: a key is 24 to 64 bytes of entropy. */
 const WHSEC_KEY_BYTES_MIN = 24;
 const WHSEC_KEY_BYTES_MAX = 64;
@@ -16,6 +16,16 @@ export function prepareSigningKey(scheme: Pick<SignatureScheme, 'key'>, secret: 
       return secret.length > 0 ? { ok: true, key: secret } : { ok: false, reason: 'the secret is empty' };
     case 'whsec':
       return whsecKey(secret);
+  }
+}
+
+/** The stored bytes of a secret from the key that was prepared of it: what follows `whsec_` is canonical, so that there is one. */
+export function secretOfKey(scheme: Pick<SignatureScheme, 'key'>, key: Uint8Array): Uint8Array {
+  switch (scheme.key) {
+    case 'utf8':
+      return key;
+    case 'whsec':
+      return Buffer.from(`${WHSEC_PREFIX}${Buffer.from(key).toString('base64')}`);
   }
 }
 

@@ -59,5 +59,8 @@ export type Verdict =
     }
   | { ok: false; reason: RefusalReason; header?: string; skewSeconds?: number };
 
+/** A common mistake of a sender that has the right secret; one word each, which tells nothing of a value. */
+export type LikelyMistake = 'trailing-newline' | 're-encoded-json' | 'key-encoding' | 'other-scheme';
+
 /** What a secret's bytes may serve as; `signature` is every scheme whose key is the raw bytes. contract 2 (Managed secrets). */
 export type SecretUse = 'token' | 'url_token' | 'signature' | 'standard_webhooks';

@@ -8,7 +8,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) => O
 const schemas = Object.entries(document.components.schemas) as [string, Json][];
 
 /** Members that may be any JSON: what is judged by hand, and what is refused whatever it is. */
-const ANYTHING = new Set(['FilterTestRequest/filter', 'FilterTestRequest/payload', 'RunAgentRequest/agent_identity_uid', 'RunAgentRequest/on_behalf_of']);
+const ANYTHING = new Set(['FilterReplayRequest/filter', 'FilterTestRequest/filter', 'FilterTestRequest/payload', 'RunAgentRequest/agent_identity_uid', 'RunAgentRequest/on_behalf_of']);
 
 /** Every object of a JSON value, with its JSON pointer. */
 function* objectsOf(value: unknown, pointer = ''): Generator<[string, Json]> {
@@ -145,10 +145,10 @@ describe('every operation', () => {
     }
   });
 
-  it('that a key is needed for says so, with the role', () => {
-    for (const { name, operation } of operations) {
+  it('that a key or a session is needed for says so, with the role; what changes something needs the session’s second token', () => {
+    for (const { name, method, operation } of operations) {
       const role = operation['x-role'] as string | undefined;
-      const needed = role === undefined ? [] : [{ apiKey: [] }];
+      const needed = role === undefined ? [] : [{ apiKey: [] }, method === 'get' ? { session: [] } : { session: [], csrfToken: [] }];
       expect({ name, security: operation['security'] }).toEqual({ name, security: needed });
       expect(operation.description).toContain(role === undefined ? 'Needs no API key' : `the role \`${role}\``);
     }

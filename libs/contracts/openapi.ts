@@ -34,7 +34,7 @@ const TAGS_FIRST = ['Runs', 'Agents', 'Factories', 'Webhooks', 'Automations', 'D
 
 const DESCRIPTION = [
   'Creates, steers and inspects agent runs, and manages the factories whose webhooks and automations start them.',
-  'Every request carries an API key: `Authorization: Bearer mw_…`. What a key may not see is answered exactly like what does not exist.',
+  'Every request carries an API key: `Authorization: Bearer mw_…`; a browser that has signed in carries the cookie of its session instead, and with what changes something the header `X-CSRF-Token`. What a key may not see is answered exactly like what does not exist.',
   'Arrays in a query are repeated keys (`state=QUEUED&state=FAILED`), maps are `metadata[key]=value`; unknown parameters and members are ignored. Times are RFC 3339 in UTC.',
   'Every refusal is `application/problem+json`. Beyond the statuses of an operation, a wrong method is answered 405, an `Accept` header that no answer satisfies 406, a body that does not come in time 408, a `Host` that is not this server’s 421, headers beyond bounds 431.',
 ].join('\n\n');
@@ -51,7 +51,7 @@ export function openApiDocument(publicUrl: string): OpenApiDocument {
       schemas: Object.fromEntries(Object.keys(API_SCHEMAS).map((file) => [titleOf(file), toComponent(file)])),
       responses: Object.fromEntries(usedProblems().map((status) => [problemOf(status).name, problemResponse(status)])),
       headers: HEADERS,
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'mw_…', description: 'An API key.' } },
+      securitySchemes: SECURITY_SCHEMES,
     },
   };
 }
@@ -85,11 +85,23 @@ function toOperation(operation: Operation, tag: string): OpenApiOperation {
     description: [description, role === undefined ? 'Needs no API key.' : `Needs the role \`${role}\` or one above it.`].filter((text) => text !== undefined).join('\n\n'),
     ...(deprecated === true ? { deprecated } : {}),
     ...(role === undefined ? {} : { 'x-role': role }),
-    security: role === undefined ? [] : [{ apiKey: [] }],
+    security: securityOf(operation),
     parameters,
     ...(body === undefined ? {} : { requestBody: { required: bodyOptional !== true, content: { 'application/json': { schema: referenceTo(body) } } } }),
     responses: responses(operation),
   };
+}
+
+const SECURITY_SCHEMES: Json = {
+  apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'mw_…', description: 'An API key.' },
+  session: { type: 'apiKey', in: 'cookie', name: '__Host-mw_session', description: 'A browser that has signed in (createSession); read where there is no Authorization header. Where the service is reached by plain http the cookie is called `mw_session`.' },
+  csrfToken: { type: 'apiKey', in: 'header', name: 'X-CSRF-Token', description: 'The `csrf_token` of the session: it shows that a page of this service asks, and not another one that the browser has open.' },
+};
+
+/** A key, or a session; what changes something needs the session's second token too. */
+function securityOf({ role, method }: Operation): Json[] {
+  if (role === undefined) return [];
+  return [{ apiKey: [] }, method === 'get' ? { session: [] } : { session: [], csrfToken: [] }];
 }
 
 function toParameter({ name, in: place, description, required, schema }: OperationParameter): Json {

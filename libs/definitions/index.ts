@@ -8,6 +8,7 @@ export type { Rule, RuleId } from './rules.ts';
 export { isDefinitionPath, isValidName, placeOf } from './places.ts';
 export type { NamedKind, Place } from './places.ts';
 export { sortedProblems, hasErrors } from './problems.ts';
+export { withExcerpts } from './excerpts.ts';
 export { postedTreeProblems, toTree } from './posted-trees.ts';
 export type { PostedFile, PostedTreeProblem } from './posted-trees.ts';
 export { FILE_BYTES_MAX } from './contents.ts';
@@ -25,4 +26,4 @@ export { UNSHIPPED_SCHEMES, UNSHIPPED_SCHEME_HEADERS } from './unshipped-schemes
 export { checkAutomationValue, checkWebhookValue } from './definition-values.ts';
 export type { AutomationNeighbours, CheckedValue, FileKeys, ValueProblem } from './definition-values.ts';
 export { automationFileText, automationKeys, editedAutomationFile, editedWebhookFile, webhookFileText, webhookKeys } from './file-texts.ts';
-export { slugOf } from './slugs.ts';
+export { slugOf, suggestedSecretName } from './slugs.ts';

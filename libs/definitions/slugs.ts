@@ -19,6 +19,11 @@ export function slugOf(name: string, kind: 'webhook' | 'automation', taken: Read
   }
 }
 
+/** What the secret of a webhook is called when nobody says: names of secrets begin with a letter. */
+export function suggestedSecretName(slug: string): string {
+  return /^[a-z]/.test(slug) ? `${slug}-webhook` : `webhook-${slug}`;
+}
+
 function cut(text: string, length: number): string {
   return text.replace(/^-+/, '').slice(0, length).replace(/-+$/, '');
 }

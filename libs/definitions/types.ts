@@ -26,6 +26,15 @@ export interface Problem {
   /** Published code of the hosted service's validator (`FF_…`), for the API. */
   code: string;
   message: string;
+  /** Only where problems are shown to people who may not have the file at hand. */
+  excerpt?: Excerpt;
+}
+
+/** Lines of a file around a problem, made fit to be shown. */
+export interface Excerpt {
+  /** Number of the first of them, from 1. */
+  firstLine: number;
+  lines: string[];
 }
 
 export type AuthMode = 'token' | 'url_token' | 'signature';

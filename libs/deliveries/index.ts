@@ -4,7 +4,7 @@ export * from './limits.ts';
 export { CHECKS, type CheckName } from './checks.ts';
 export { acceptedBody, INGRESS_ANSWERS, REFUSALS, type IngressAnswer, type IngressRefusal, type RefusalRule } from './answers.ts';
 export { parseJsonBody, type ParsedBody } from './bodies.ts';
-export { identify, refusedDeliveryId, SERVICE_DELIVERY_HEADER, signedMessageIdentity, type IdentifiedWebhook } from './identities.ts';
+export { identify, refusedDeliveryId, resendIdentity, SERVICE_DELIVERY_HEADER, signedMessageIdentity, type IdentifiedWebhook } from './identities.ts';
 export { INGRESS_PATH_PREFIX, ingressUrlOf, routeFor, splitIngressPath, type IngressPath, type IngressRoute, type TokenSegment } from './paths.ts';
 export { takeSlot } from './slots.ts';
 export { drawRequest, type Draw } from './buckets.ts';
@@ -13,5 +13,6 @@ export { failureKey, spendFailure, type FailureBudgets, type FailureVerdict } fr
 export { formatAddress, isWithin as isAddressWithin, parseAddress, parseCidrs, type Cidr, type IpAddress } from './addresses.ts';
 export { addressKeyOf, clientAddress } from './client-addresses.ts';
 export { NOTHING_REFUSED, refusedLogDecision, type RefusedLogAction, type RefusedLogState } from './refused-log.ts';
+export { refusalDetails, type RefusalDetails } from './refusals.ts';
 export { retentionClass, retentionCutoffMs, type RetentionClass } from './retention.ts';
 export { decideRuns, type SkippedAutomation, type Starts, type WebhookSubscription } from './starts.ts';

@@ -11,7 +11,7 @@ export const OUTCOMES = {
 export type OutcomeKind = keyof typeof OUTCOMES;
 export type OutcomeLabel = (typeof OUTCOMES)[OutcomeKind];
 
-export type IdentityKind = 'configured_header' | 'scheme_header' | 'service_header' | 'body_hash';
+export type IdentityKind = 'configured_header' | 'scheme_header' | 'service_header' | 'body_hash' | 'resend';
 
 /**
  * What makes two deliveries of one webhook the same. `value` is shown as `delivery_id`; `hash` (32 bytes) is stored and

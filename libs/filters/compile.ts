@@ -1,4 +1,5 @@
 /** Knows how raw filter JSON becomes a filter that can be asked about payloads. spec: Payload filter; contract 7. */
+import { failureInSteps } from './evaluate-in-steps.ts';
 import { firstFailure } from './evaluate.ts';
 import type { NestedTest } from './evaluate.ts';
 import { isObject, kindOf } from './json.ts';
@@ -10,10 +11,10 @@ const PASSED: FilterVerdict = Object.freeze({ passed: true });
 const UNREADABLE: FilterVerdict = Object.freeze({ passed: false, failedPointer: '', operator: 'nested' });
 
 /** The filter of an automation that has none: every payload, also `[]` and scalars. contract 7. */
-export const MATCH_EVERYTHING: CompiledFilter = Object.freeze({ matches: () => true, explain: () => PASSED });
+export const MATCH_EVERYTHING: CompiledFilter = settled(PASSED);
 
 /** Stands for a stored filter that can no longer be read: no payload, so that a defect never starts runs. contract 7. */
-export const UNREADABLE_FILTER: CompiledFilter = Object.freeze({ matches: () => false, explain: () => UNREADABLE });
+export const UNREADABLE_FILTER: CompiledFilter = settled(UNREADABLE);
 
 /**
  * Compiles a payload filter, to be done once per filter and used for any number of payloads.
@@ -22,7 +23,7 @@ export const UNREADABLE_FILTER: CompiledFilter = Object.freeze({ matches: () => 
  * limits refuse comes back as problems, all of them up to the field limit, each with a pointer into the filter.
  *
  * The compiled filter is total and linear in the payload, however deep that nests; `matches` and `explain` are one evaluation
- * and cannot disagree. A failed verdict names the field (pointer made of field names, without array indices) and the operator
+ * and cannot disagree, and `explainInSteps` is the same with rests. A failed verdict names the field (pointer made of field names, without array indices) and the operator
  * of the first failing key; `nested` means that the value is missing, no object, or an array without a fitting element.
  */
 export function compileFilter(filter: unknown): FilterCompilation {
@@ -38,6 +39,21 @@ function compiled(root: NestedTest): CompiledFilter {
   return Object.freeze<CompiledFilter>({
     matches: (payload) => firstFailure(root, payload) === undefined,
     explain: (payload) => firstFailure(root, payload) ?? PASSED,
+    *explainInSteps(payload) {
+      return (yield* failureInSteps(root, payload)) ?? PASSED;
+    },
+  });
+}
+
+/** Says the same of every payload. */
+function settled(verdict: FilterVerdict): CompiledFilter {
+  return Object.freeze<CompiledFilter>({
+    matches: () => verdict.passed,
+    explain: () => verdict,
+    *explainInSteps() {
+      yield 1;
+      return verdict;
+    },
   });
 }
 

@@ -1,14 +1,23 @@
 /** Knows whether a payload satisfies the tests of a filter, and which test failed first. spec: Payload filter; contract 7. */
 import type { FilterVerdict, JsonScalar, JsonValue } from './types.ts';
 
+const { hasOwn } = Object;
+
 /** A failing verdict, made once per test when the filter is read, so that evaluating allocates nothing. */
 export type Failure = Readonly<Extract<FilterVerdict, { passed: false }>>;
 
 /** One test of one field's value. Sets compare as the contract's equality does: same type, strings exact, numbers by value. */
 export type FieldTest =
-  | { operator: 'in' | 'not_in'; values: ReadonlySet<JsonScalar>; failure: Failure }
+  | SetTest
   | { operator: 'exists'; expected: boolean; failure: Failure }
   | NestedTest;
+
+/** The value, or an element of it, must be one of these; or none may be. */
+export interface SetTest {
+  operator: 'in' | 'not_in';
+  values: ReadonlySet<JsonScalar>;
+  failure: Failure;
+}
 
 /** The value must be an object that passes every field, or an array one element of which is. */
 export interface NestedTest {
@@ -16,6 +25,8 @@ export interface NestedTest {
   fields: readonly Field[];
   failure: Failure;
 }
+
+export type JsonObject = { [name: string]: JsonValue };
 
 /** Everything a filter asks of the member called `name`, in the order in which it was written. */
 export interface Field {
@@ -50,10 +61,9 @@ function nestedFailure(test: NestedTest, value: JsonValue | undefined): Failure 
   return value.some((element) => isJsonObject(element) && firstFailingField(test.fields, element) === undefined) ? undefined : test.failure;
 }
 
-function firstFailingField(fields: readonly Field[], value: { [name: string]: JsonValue }): Failure | undefined {
+function firstFailingField(fields: readonly Field[], value: JsonObject): Failure | undefined {
   for (const { name, tests } of fields) {
-    // Own members only: `constructor` or `__proto__` in a filter must not find what every object inherits.
-    const member = Object.hasOwn(value, name) ? value[name] : undefined;
+    const member = memberOf(value, name);
     for (const test of tests) {
       const failure = firstFailure(test, member);
       if (failure !== undefined) return failure;
@@ -62,7 +72,12 @@ function firstFailingField(fields: readonly Field[], value: { [name: string]: Js
   return undefined;
 }
 
-function holdsOneOf(values: ReadonlySet<JsonScalar>, value: JsonValue | undefined): boolean {
+/** Own members only: `constructor` or `__proto__` in a filter must not find what every object inherits. */
+export function memberOf(value: JsonObject, name: string): JsonValue | undefined {
+  return hasOwn(value, name) ? value[name] : undefined;
+}
+
+export function holdsOneOf(values: ReadonlySet<JsonScalar>, value: JsonValue | undefined): boolean {
   if (value === undefined) return false;
   if (Array.isArray(value)) return value.some((element) => isMember(values, element));
   return isMember(values, value);
@@ -73,6 +88,6 @@ function isMember(values: ReadonlySet<JsonScalar>, value: JsonValue): boolean {
   return values.has(value as JsonScalar);
 }
 
-function isJsonObject(value: JsonValue): value is { [name: string]: JsonValue } {
+export function isJsonObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,4 +3,6 @@ export * from './types.ts';
 export * from './compile.ts';
 export { DEPTH_MAX, LEAVES_MAX } from './read.ts';
 export { SET_VALUES_MAX } from './sets.ts';
-export { filterTestProblems } from './test-requests.ts';
+export { FilterDraft, suggestFilter } from './suggest.ts';
+export type { SuggestedFilter } from './suggest.ts';
+export { filterReplayProblems, filterSuggestionProblems, filterTestProblems } from './test-requests.ts';

@@ -1,7 +1,9 @@
 /** Compiled filters against a naive model of contract 7 that shares no code with them, on filters and payloads made to meet. */
 import * as fc from 'fast-check';
+import { failureInSteps, STEP_LOOKS_MAX } from './evaluate-in-steps.ts';
 import { compileFilter } from './index.ts';
 import type { CompiledFilter, JsonScalar, JsonValue } from './index.ts';
+import { readRoot } from './read.ts';
 
 type JsonObject = { [name: string]: JsonValue };
 
@@ -64,6 +66,52 @@ describe('compiled filters and the model', () => {
     );
   });
 });
+
+describe('in steps', () => {
+  it.each([1, 2, 5, STEP_LOOKS_MAX])('of %i looks the verdict is that of the whole', (looksMax) => {
+    let steps = 0;
+    fc.assert(
+      fc.property(filterAndPayload(), ([filter, payload]) => {
+        const verdict = compiledOf(filter).explain(payload);
+        const asked = stepsOf(failureInSteps(readRoot(filter, { problems: [], warnings: [], leafCount: 0 }), payload, looksMax));
+        if (Object.keys(filter).length > 0) expect(asked.answer ?? { passed: true }).toEqual(verdict);
+        expect(stepsOf(compiledOf(filter).explainInSteps(payload)).answer).toEqual(verdict);
+        steps += asked.looks.length;
+      }),
+      { numRuns: 2_000, seed: SEED },
+    );
+    if (looksMax === 1) expect(steps).toBeGreaterThan(3_000);
+  });
+
+  const condition = { not_in: ['q'], exists: false };
+  const wide = { ...Object.fromEntries(Array.from({ length: 63 }, (_, n) => [`k${n}`, condition])), z: ['x'] };
+  it.each<[string, JsonObject, JsonValue, number]>([
+    ['many fields over many elements', { a: wide }, { a: Array.from({ length: 20_000 }, () => ({})) }, 20_000 * 64 * 3],
+    ['one field over many elements', { a: { z: ['x'] } }, { a: Array.from({ length: 20_000 }, () => ({})) }, 20_000 * 2],
+    ['objects in elements', { a: { z: { y: ['x'] } } }, { a: Array.from({ length: 20_000 }, () => ({ z: {} })) }, 20_000 * 4],
+    ['lists in elements', { a: { z: ['x'] } }, { a: Array.from({ length: 200 }, () => ({ z: Array.from({ length: 100 }, () => 0) })) }, 20_000],
+    ['elements that are no objects', { a: { z: ['x'] } }, { a: Array.from({ length: 20_000 }, (_, n) => n) }, 20_000],
+    ['a long list of values', { a: { in: ['x'], exists: true } }, { a: Array.from({ length: 20_000 }, (_, n) => n) }, 20_000],
+    ['a root that is a list', wide, Array.from({ length: 20_000 }, () => ({})), 20_000 * 64 * 3],
+  ])('of %s all are short, and all looks are counted', (_what, filter, payload, least) => {
+    const { looks, answer } = stepsOf(compiledOf(filter).explainInSteps(payload));
+    expect(answer).toEqual(compiledOf(filter).explain(payload));
+    const sum = looks.reduce((all, each) => all + each, 0);
+    expect(sum).toBeGreaterThan(least * 0.98);
+    expect(sum).toBeLessThan(least * 3);
+    // One element more than the measure, at most.
+    expect(Math.max(...looks)).toBeLessThan(STEP_LOOKS_MAX + 64 * 4 + 200);
+    expect(looks.length).toBeGreaterThanOrEqual(Math.floor(sum / (STEP_LOOKS_MAX + 456)));
+  });
+});
+
+function stepsOf<Answer>(steps: Generator<number, Answer>): { looks: number[]; answer: Answer } {
+  for (const looks: number[] = []; ; ) {
+    const step = steps.next();
+    if (step.done === true) return { looks, answer: step.value };
+    looks.push(step.value);
+  }
+}
 
 describe('compileFilter is total', () => {
   it('answers any JSON value with a filter or with problems inside it, never by throwing', () => {

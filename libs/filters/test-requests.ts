@@ -1,19 +1,36 @@
-/** Whether a request to test a filter can be answered: a filter that can be used, and exactly one thing to test it against. contract 4 (filters/test), 7. */
+/** Whether requests about a filter can be answered: one that can be used, exactly one thing to test it against, deliveries that it shall either take or leave. contract 4 (filters), 7. */
 import { compileFilter } from './compile.ts';
 import { isObject } from './json.ts';
 
 /** Members of which exactly one is given. */
 const SPECIMENS = ['entry_id', 'payload'];
 
-/** Everything wrong with such a request that its schema cannot state, by JSON pointer into its body; problems of the filter below `/filter`. Total. */
-export function filterTestProblems(body: unknown): { pointer: string; message: string }[] {
-  if (!isObject(body)) return [];
-  const compilation = compileFilter(body['filter']);
-  const ofFilter = compilation.ok ? [] : compilation.problems.map(({ pointer, message }) => ({ pointer: `/filter${pointer}`, message: `cannot be used: ${message}` }));
-  return [...ofFilter, ...specimenProblems(SPECIMENS.filter((member) => Object.hasOwn(body, member)).length)];
+/** What is wrong with a member of a request, by JSON pointer into its body. */
+interface RequestProblem {
+  pointer: string;
+  message: string;
 }
 
-function specimenProblems(given: number): { pointer: string; message: string }[] {
+/** Everything wrong with a request to test a filter that its schema cannot state; problems of the filter below `/filter`. Total. */
+export function filterTestProblems(body: unknown): RequestProblem[] {
+  return [...filterReplayProblems(body), ...(isObject(body) ? specimenProblems(SPECIMENS.filter((member) => Object.hasOwn(body, member)).length) : [])];
+}
+
+/** The same of a request to test a filter against stored deliveries. */
+export function filterReplayProblems(body: unknown): RequestProblem[] {
+  const compilation = compileFilter(isObject(body) ? body['filter'] : undefined);
+  return compilation.ok ? [] : compilation.problems.map(({ pointer, message }) => ({ pointer: `/filter${pointer}`, message: `cannot be used: ${message}` }));
+}
+
+/** The same of a request for a filter: no delivery can be both taken and left. */
+export function filterSuggestionProblems(body: unknown): RequestProblem[] {
+  const [taken, left] = isObject(body) ? [body['entry_ids'], body['not_entry_ids']] : [];
+  if (!Array.isArray(taken) || !Array.isArray(left)) return [];
+  const listed = new Set<unknown>(taken);
+  return left.flatMap((entryId, index) => (listed.has(entryId) ? [{ pointer: `/not_entry_ids/${index}`, message: 'is also listed under entry_ids; list it on one side only' }] : []));
+}
+
+function specimenProblems(given: number): RequestProblem[] {
   if (given === 1) return [];
   const words = given === 0 ? 'is required unless there is' : 'cannot be given together with';
   return SPECIMENS.map((member) => ({ pointer: `/${member}`, message: `${words} ${SPECIMENS.filter((other) => other !== member).join()}` }));

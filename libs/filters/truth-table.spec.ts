@@ -1,6 +1,6 @@
 /** The truth table of contract 7. Filters and payloads are JSON texts, so that `__proto__` arrives as it does from the wire. */
 import { compileFilter } from './index.ts';
-import type { CompiledFilter, JsonValue } from './index.ts';
+import type { CompiledFilter, FilterVerdict, JsonValue } from './index.ts';
 
 const PASSES = 'passes';
 
@@ -199,6 +199,7 @@ describe.each(Object.entries(SECTIONS))('payload filter: %s', (_section, rows) =
     const payload = JSON.parse(payloadText) as JsonValue;
     expect(saying(filter, payload)).toBe(expected);
     expect(filter.matches(payload)).toBe(expected === PASSES);
+    expect(inSteps(filter, payload)).toEqual(filter.explain(payload));
   });
 });
 
@@ -210,6 +211,14 @@ function compiled(filterText: string): CompiledFilter {
   const compilation = compileFilter(JSON.parse(filterText));
   if (!compilation.ok) throw new Error(compilation.problems.map((problem) => `${problem.pointer} ${problem.rule}`).join('; '));
   return compilation.filter;
+}
+
+function inSteps(filter: CompiledFilter, payload: JsonValue): FilterVerdict {
+  const steps = filter.explainInSteps(payload);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 function saying(filter: CompiledFilter, payload: JsonValue): string {

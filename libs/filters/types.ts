@@ -20,6 +20,8 @@ export type FilterVerdict = { passed: true } | { passed: false; failedPointer: s
 export interface CompiledFilter {
   matches(payload: JsonValue): boolean;
   explain(payload: JsonValue): FilterVerdict;
+  /** The verdict of `explain`, in steps of some thousand looks into the payload at most. Yields how many looks each step took. */
+  explainInSteps(payload: JsonValue): Generator<number, FilterVerdict>;
 }
 
 export type FilterCompilation =

@@ -94,7 +94,7 @@ export function* unreadableFilters({ before, after, shelf }: ReplaySubject): Gen
   return unreadable;
 }
 
-/** Whether a delivery starts anything of the subject, before and after. Total; yields the work before it does it, a filter at a time. */
+/** Whether a delivery starts anything of the subject, before and after. Total; yields the work of each step, of which all are short. */
 export function* firesFor({ before, after, shelf }: ReplaySubject, webhookUid: string, specimen: Specimen): Generator<number, Fires> {
   return { before: yield* startsOne(before, webhookUid, shelf, specimen), after: yield* startsOne(after, webhookUid, shelf, specimen) };
 }

@@ -32,3 +32,5 @@ export * from './usage.ts';
 export { confinementProblem, isConfining, type ConfinementWish } from './confinement.ts';
 export * from './groups.ts';
 export * from './fair-order.ts';
+export * from './time-buckets.ts';
+export { latencyFigures, readLatencies, type LatencyFigures } from './latencies.ts';

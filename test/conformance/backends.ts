@@ -25,6 +25,7 @@ import { RunStore } from '../../apps/server/store/runs.ts';
 import { ScheduleStore } from '../../apps/server/store/schedules.ts';
 import { SecretStore } from '../../apps/server/store/secrets.ts';
 import { ServingStore } from '../../apps/server/store/serving.ts';
+import { SessionStore } from '../../apps/server/store/sessions.ts';
 import { change, row, rows, type Row, type SqlValue } from '../../apps/server/store/statements.ts';
 import { WebhookStore } from '../../apps/server/store/webhooks.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';
@@ -54,6 +55,7 @@ export interface Stores {
   schedules: ScheduleStore;
   secrets: SecretStore;
   serving: ServingStore;
+  sessions: SessionStore;
   webhooks: WebhookStore;
 }
 
@@ -153,6 +155,7 @@ export function storesOf(database: Database): Stores {
     schedules: new ScheduleStore(database),
     secrets: new SecretStore(database),
     serving: new ServingStore(database),
+    sessions: new SessionStore(database),
     webhooks: new WebhookStore(database),
   };
 }

@@ -66,6 +66,24 @@ describe('a repetition', () => {
     expect(String(answer.body['submitted_prompt']).match(/more/g)).toHaveLength(1);
   });
 
+  it('in another spelling of the path is one, too; and what a spelling hides is not', async () => {
+    const { run_id: runId } = (await ask(undefined)).body as { run_id: string };
+    const key = fresh();
+    const body = JSON.stringify({ message: 'spelt' });
+    const asked = (path: string): Promise<RawAnswer> =>
+      exchange(mill.url, { method: 'POST', target: `/api/v1${path}`, headers: [['authorization', `Bearer ${mill.adminKey}`], ['content-type', 'application/json'], ['idempotency-key', key]], body });
+    const first = await asked(`/agent/runs/${runId}/followups`);
+    expect(first.status).toBe(200);
+    const spellings = [`/agent/runs/${runId}/%66ollowups`, `/%61gent/runs/${runId}/followup%73`, `/agent/runs/%${runId.charCodeAt(0).toString(16)}${runId.slice(1)}/followups`];
+    for (const path of spellings) {
+      const again = await asked(path);
+      expect([path, again.status, again.body, again.headers.get('idempotent-replayed')]).toEqual([path, 200, first.body, 'true']);
+    }
+    expect(String((await mill.api('GET', `/agent/runs/${runId}`)).body['submitted_prompt']).match(/spelt/g)).toHaveLength(1);
+    // A slash that is part of an ID is no slash of the path.
+    expect((await asked(`/agent/runs/x%2F${runId}/followups`)).status).toBe(404);
+  });
+
   it('of what was refused for good gets the refusal again', async () => {
     const key = fresh();
     const [first, second] = [await ask(key, { body: { prompt: 5 } }), await ask(key, { body: { prompt: 5 } })];

@@ -65,7 +65,7 @@ describe('a new automation', () => {
       concurrency: { group: 'orders', when_busy: 'skip' }, limits: { minutes: 5, cost: 0.5 }, network: { allow: ['*.example.com'] },
     };
     const automation = await made(body);
-    expect(automation).toMatchObject({ ...body, prompt: 'Look at the order.', slug: 'triage-gro-e', enabled: true, version: 1, file: null, revision: expect.stringMatching(/^dashboard@\d+$/), last_fired_at: null });
+    expect(automation).toMatchObject({ ...body, prompt: 'Look at the order.', slug: 'triage-gro-e', enabled: true, version: 1, file: null, revision: expect.stringMatching(/^dashboard@\d+$/), last_fired_at: null, recent_runs: { total: 0, states: {} } });
     expect(automation.uid).toMatch(/^auto_[0-9a-hjkmnp-tv-z]{26}$/);
     const looked = await mill.api('GET', path(automation.uid), undefined, await makeKey(mill, 'viewer', { factories: [factory] }));
     expect([looked.status, looked.headers.get('etag'), looked.body]).toEqual([200, '"1"', automation]);
@@ -74,7 +74,9 @@ describe('a new automation', () => {
     const [run, ...others] = await runsOf(automation.uid);
     expect(others).toEqual([]);
     expect(run).toMatchObject({ title: 'Triage Größe · Look at the order.', agent_config: { name: 'triage', model_id: 'm-1', skill_spec: 'owner/repo:triage', secrets: [{ name: 'NPM_TOKEN' }] } });
-    expect((await mill.api('GET', path(automation.uid))).body['last_fired_at']).toEqual(expect.any(String));
+    const fired = (await mill.api('GET', path(automation.uid))).body;
+    expect(fired).toMatchObject({ last_fired_at: expect.any(String), recent_runs: { total: 1, states: { QUEUED: 1 } } });
+    expect((await mill.api('GET', path())).body['automations']).toContainEqual(fired);
     expect(await edit(automation.uid, '"1"', { agent: looked.body['agent'], triggers: looked.body['triggers'] })).toMatchObject({ status: 200, body: { version: 1 } }); // what was read can be sent back
     expect(await remove(automation.uid)).toBe(204);
   });

@@ -288,6 +288,18 @@ describe('a rotation', () => {
     await remove(hook.uid);
   });
 
+  it('is refused to whoever has seen the webhook before another rotation, also one of a secret that it shares', async () => {
+    const [one, two] = [await made({ name: 'Seen', secret_name: 'seen' }), await made({ name: 'Seen too', secret_name: 'seen' })];
+    const rotateSeen = (uid: string, version: number): Promise<Response> =>
+      fetch(`${mill.url}/api/v1${path(uid)}/rotate`, { method: 'POST', headers: { authorization: `Bearer ${manager}`, 'if-match': `"${version}"`, 'content-type': 'application/json' }, body: '{}' });
+    const [first, second, third] = [await rotateSeen(one.uid, 1), await rotateSeen(one.uid, 1), await rotateSeen(two.uid, 1)];
+    expect([first.status, second.status, third.status]).toEqual([200, 409, 409]);
+    const shown = (await first.json()) as Hook;
+    expect(shown.version).toBe(2);
+    expect([await send(one.ingress_url, bearer(shown.secret)), await send(two.ingress_url, bearer(shown.secret))]).toEqual([202, 202]);
+    for (const { uid } of [one, two]) await remove(uid);
+  });
+
   it('moves every webhook that shares the secret in one step', async () => {
     const [one, two] = [await made({ name: 'One', secret_name: 'shared' }), await made({ name: 'Two', secret_name: 'shared', auth_mode: 'url_token' })];
     const other = await made({ name: 'Alone' });

@@ -1,7 +1,6 @@
 /** The interface described to everybody: the API document and the page that shows it, from this service and from nowhere else. contract 3. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { exchange } from '../support/raw-http.ts';
 import { bootService, type TestService } from '../support/service.ts';
 
 const FILES = fileURLToPath(new URL('../../apps/server/docs/', import.meta.url));
@@ -70,16 +69,6 @@ describe('the page', () => {
     expect([...loaded.keys()].sort()).toEqual(['/docs', ...served].sort());
     // An address of another host would be an address that this page depends on.
     for (const [path, text] of loaded) expect({ path, elsewhere: [...text.matchAll(/(?:https?:)?\/\/[a-z0-9-]+\.[a-z]{2,}/gi)].map(([url]) => url).filter((url) => url !== 'https://example.com') }).toEqual({ path, elsewhere: [] });
-  });
-
-  it('is where the root leads to, with the headers of every answer; under a foreign name it leads nowhere', async () => {
-    const answer = await get('/');
-    const { href } = new URL(answer.headers.get('location') ?? '', 'https://example.com/below/');
-    expect({ status: answer.status, href, body: await answer.text() }).toEqual({ status: 302, href: 'https://example.com/below/docs', body: '' });
-    for (const name of ['x-request-id', 'x-content-type-options', 'cache-control']) expect(answer.headers.get(name)).toEqual(expect.any(String));
-    expect((await fetch(`${service.url}/`, { method: 'HEAD', redirect: 'manual' })).status).toBe(302);
-    expect((await fetch(`${service.url}/`, { method: 'POST', redirect: 'manual' })).status).toBe(405);
-    expect((await exchange(service.url, 'GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n')).status).toBe(421);
   });
 
   it('is found with a slash behind it, below any path of the public address', async () => {

@@ -40,8 +40,24 @@ describe('POST /factory-files/validate', () => {
     expect(answer.body).toMatchObject({ valid: false, state_dependent_checks_not_run: ['secrets', 'secret-values', 'quota', 'uids', 'environments'] });
     expect(rules(answer)).toEqual(['automations/triage/automation.md:3:62 webhook-known', 'factory.yaml:1:1 unsupported-here', 'webhooks/orders.yaml:1:1 missing-key', 'webhooks/orders.yaml:1:1 unknown-key']);
     const [first, warning] = answer.body['diagnostics'] as Record<string, unknown>[];
-    expect(first).toEqual({ path: automationPath('triage'), line: 3, column: 62, end_line: 3, end_column: 66, severity: 'error', rule: 'webhook-known', code: expect.stringMatching(/^FF_/), message: expect.any(String) });
+    const excerpt = { first_line: 1, lines: ['---', 'triggers:', '  - {provider: webhook, event: received, filter: {webhooks: [nope]}}', '---', 'x'] };
+    expect(first).toEqual({ path: automationPath('triage'), line: 3, column: 62, end_line: 3, end_column: 66, severity: 'error', rule: 'webhook-known', code: expect.stringMatching(/^FF_/), message: expect.any(String), excerpt });
     expect(warning).toMatchObject({ severity: 'warning' });
+  });
+
+  it('shows the lines around each, without what could be a secret and what steers a terminal', async () => {
+    const value = 'hunter2-hunter2';
+    const answer = await validate([
+      { path: automationPath('triage'), content: `---\nmcpServers:\n  docs: {url: "https://docs.example.com", headers: {Authorization: "Bearer ${value}"}}\n  more:\n    command: x\n    env:\n      API_TOKEN: ${value}\n    nonsense: "\u202e"\ntriggers: []\n---\nx\n` },
+      { path: 'environments/box.yaml', content: 'a' },
+      { path: 'skills/x/SKILL.md', content: ' ' },
+    ]);
+    const diagnostics = answer.body['diagnostics'] as { path: string; line: number; excerpt?: { first_line: number; lines: string[] } }[];
+    expect(diagnostics.length).toBeGreaterThan(2);
+    for (const kept of [value, '\u202e']) expect(JSON.stringify(diagnostics)).not.toContain(kept);
+    const lines = diagnostics.filter(({ path }) => path === automationPath('triage')).flatMap(({ excerpt }) => excerpt?.lines ?? []);
+    expect(lines).toEqual(expect.arrayContaining(['      API_TOKEN: •••', '    nonsense: •••']));
+    expect(diagnostics.find(({ path }) => path.startsWith('skills/'))).not.toHaveProperty('excerpt'); // its text is not read as a definition
   });
 
   it('checks secrets against the names it is given, and against nothing else', async () => {

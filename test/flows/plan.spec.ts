@@ -101,7 +101,8 @@ describe('a plan', () => {
       'automations/triage/automation.md:1:1 front-matter-missing', 'webhooks/a.yaml:1:13 secret-known', 'webhooks/b.yaml:2:13 secret-usable', 'webhooks/c.yaml:1:13 secret-unset',
       'webhooks/orders.yaml:1:1 missing-key', 'webhooks/orders.yaml:1:1 unknown-key',
     ]);
-    expect(plan.problems[1]).toMatchObject({ severity: 'error', code: expect.stringMatching(/^FF_/), end_line: 1, message: expect.stringContaining('did you mean "hook-token"?') });
+    expect(plan.problems[1]).toMatchObject({ severity: 'error', code: expect.stringMatching(/^FF_/), end_line: 1, message: expect.stringContaining('did you mean "hook-token"?'), excerpt: { first_line: 1, lines: ['secretName: hook-tokne'] } });
+    expect(plan.problems[2]).toMatchObject({ excerpt: { first_line: 1, lines: ['authMode: url_token', 'secretName: not-url-safe'] } });
   });
 
   it('knows no secret that the factory may not see, not even to suggest it', async () => {

@@ -108,6 +108,9 @@ describe('an invalid commit (atomic)', () => {
       'webhooks/orders.yaml:1:11 wrong-value',
     ].sort());
     expect((await syncsOf(service, uid))[0]).toMatchObject({ ending: 'blocked', revision: `main@sha1:${bad}`, changes: [] });
+    const last = (await service.api('GET', `/factory/${uid}/syncs/${status.last_sync?.id ?? ''}`)).body;
+    expect((last['problems'] as object[]).at(-1)).toMatchObject({ path: webhookPath('orders'), excerpt: { first_line: 1, lines: ['authMode: tokn', 'secretName: hook-token'] } });
+    expect(last['problems']).toEqual(status.last_sync?.problems);
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
     expect((await deliver(service.ingressUrl(slug, 'new'), TOKEN)).status).toBe(404);
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);

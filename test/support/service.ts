@@ -50,6 +50,8 @@ export interface BootOptions {
   nowMs?: () => number;
   /** Agents that runs may name; the built-in profiles if not said. */
   profiles?: readonly LaunchProfile[];
+  /** Folder of the built web page; where the build puts it, if not said. */
+  pageFolder?: string;
   /** Sees the service before it starts. */
   composed?: (service: Service) => void;
 }
@@ -72,7 +74,7 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
   const config = readConfig(environment);
   const logged: string[] = [];
   const nowMs = options.nowMs ?? Date.now;
-  const service = await compose(config, { builtInAgent: SOURCE_AGENT, profiles: options.profiles, log: new Log((line) => void logged.push(line), nowMs, config.logLevel), nowMs, isTrusted: () => true });
+  const service = await compose(config, { builtInAgent: SOURCE_AGENT, profiles: options.profiles, pageFolder: options.pageFolder, log: new Log((line) => void logged.push(line), nowMs, config.logLevel), nowMs, isTrusted: () => true });
   await service.installation.firstAdminKey();
   options.composed?.(service);
   await service.start();

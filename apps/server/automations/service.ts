@@ -20,6 +20,9 @@ import { changedAutomation, createdAutomation, deletedAutomation } from './edits
 import { refuseChange, refuseCreate, refuseDelete } from './managed-files.ts';
 import { toAutomationItem, type AutomationView } from './wire.ts';
 
+/** Runs that are counted are as old at most. */
+const RECENT_MS = 7 * 86_400_000;
+
 /** A parsed list query. */
 export interface AutomationListQuery {
   limit: number;
@@ -103,7 +106,8 @@ export class AutomationService {
     const fired = await this.automations.lastFired(factoryUid, uids);
     const stored = await this.schedules.of(uids);
     const nowMs = this.around.nowMs();
-    return (uid) => ({ lastFiredAtMs: fired.get(uid), schedules: stored.filter(({ automationUid }) => automationUid === uid), nowMs });
+    const recent = await this.automations.recentRuns(factoryUid, uids, nowMs - RECENT_MS);
+    return (uid) => ({ lastFiredAtMs: fired.get(uid), recentRuns: recent.get(uid), schedules: stored.filter(({ automationUid }) => automationUid === uid), nowMs });
   }
 
   private contextOf<Answer>(by: Caller): EditContext<Answer> {

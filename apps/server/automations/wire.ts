@@ -4,6 +4,7 @@ import type { AutomationDefinition, FileKeys, Trigger } from '#definitions';
 import type { JsonValue } from '#filters';
 import { toAgentConfig, withoutAbsent } from '#runs';
 import type { Schedule } from '../store/schedules.ts';
+import type { RecentRuns } from '../store/automation-counts.ts';
 import type { AutomationRow } from '../store/tables.ts';
 import { toScheduleItems } from '../schedules/items.ts';
 import { toTime } from '../http/times.ts';
@@ -14,13 +15,15 @@ export interface AutomationView {
   /** Whether files decide it. */
   isManaged: boolean;
   lastFiredAtMs?: number;
+  /** Runs of the last seven days; undefined: none. */
+  recentRuns?: RecentRuns;
   /** Its schedules that were looked at, and the time. */
   schedules: readonly Schedule[];
   nowMs: number;
 }
 
 /** `agent` is what the automation itself says, before factory and server. */
-export function toAutomationItem(automation: AutomationRow, { isManaged, lastFiredAtMs, schedules, nowMs }: AutomationView): AutomationItem {
+export function toAutomationItem(automation: AutomationRow, { isManaged, lastFiredAtMs, recentRuns, schedules, nowMs }: AutomationView): AutomationItem {
   const definition = JSON.parse(automation.definition) as AutomationDefinition;
   const { description, triggers, prompt, agent, concurrency, limits, network } = definition;
   const isEnabled = automation.enabled === 1;
@@ -31,6 +34,7 @@ export function toAutomationItem(automation: AutomationRow, { isManaged, lastFir
     ...withoutAbsent({ schedules: toScheduleItems(automation.uid, definition, { isEnabled, stored: schedules, nowMs }) }),
     version: automation.version, revision: automation.revision, file: isManaged && automation.path !== '' ? automation.path : null,
     created_at: toTime(automation.created_at), updated_at: toTime(automation.updated_at), last_fired_at: lastFiredAtMs === undefined ? null : toTime(lastFiredAtMs),
+    recent_runs: { total: recentRuns?.total ?? 0, states: { ...recentRuns?.states } },
   };
 }
 

@@ -2,6 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { AutomationService } from '../automations/service.ts';
 import { DeliveryService } from '../deliveries/service.ts';
+import { questionTurns } from '../factories/bounded-work.ts';
+import { FilterReplayService } from '../factories/filter-replays.ts';
+import { FilterSuggestionService } from '../factories/filter-suggestions.ts';
 import { FilterTestService } from '../factories/filter-tests.ts';
 import { FactoryHistory } from '../factories/history.ts';
 import { PlanService } from '../factories/plans.ts';
@@ -11,6 +14,7 @@ import { Replays } from '../factories/replays.ts';
 import { FactoryService } from '../factories/service.ts';
 import { FactoryFileService } from '../factory-files/service.ts';
 import { SecretFingerprints } from '../secrets/fingerprints.ts';
+import { StatisticsService } from '../statistics/service.ts';
 import { forgetGitCache } from '../sync/open-source.ts';
 import { WebhookService } from '../webhooks/service.ts';
 import type { ReconcilingParts } from './reconciling.ts';
@@ -21,6 +25,7 @@ export function factoryParts(around: Surroundings, reconciling: ReconcilingParts
   const { config, stores, vault, uidKey, log, nowMs, newId } = around;
   const { factories, definitions, deliveries, events, webhooks } = stores;
   const fingerprints = new SecretFingerprints(stores.secrets, vault, uidKey);
+  const turns = questionTurns();
   return [
     factories,
     new FactoryService({ factories, definitions, inventory: stores.inventory, events }, reconciling.loops, {
@@ -28,10 +33,13 @@ export function factoryParts(around: Surroundings, reconciling: ReconcilingParts
       forgetSource: (uid) => forgetGitCache(config.dataDir, uid).catch((fault: unknown) => log.fault('a git cache cannot be deleted', fault, { factory: uid })),
     }),
     new FactoryHistory(factories, events, stores.revisions, stores.replicas),
-    new PlanService(reconciling.ground, { traffic: stores.traffic, replays: new Replays(deliveries), fingerprints, nowMs }, config.ingressUrl),
-    new FilterTestService(factories, definitions, deliveries),
+    new PlanService(reconciling.ground, { traffic: stores.traffic, replays: new Replays(deliveries, turns), fingerprints, nowMs }, config.ingressUrl),
+    new FilterTestService(factories, definitions, deliveries, turns),
+    new FilterReplayService(factories, definitions, deliveries, turns),
+    new FilterSuggestionService(factories, definitions, deliveries, turns),
     new DeliveryService(factories, webhooks, deliveries, config),
     new FactoryFileService(config.publicUrl),
+    new StatisticsService(stores.statistics, factories, { nowMs, monotonicMs }),
     pushNotices(around, reconciling),
     ...definitionParts(around, reconciling),
   ];

@@ -25,6 +25,8 @@ import { RunStore } from '../store/runs.ts';
 import { ScheduleStore } from '../store/schedules.ts';
 import { SecretStore } from '../store/secrets.ts';
 import { ServingStore } from '../store/serving.ts';
+import { SessionStore } from '../store/sessions.ts';
+import { StatisticsStore } from '../store/statistics.ts';
 import { TrafficStore } from '../store/traffic.ts';
 import { WebhookStore } from '../store/webhooks.ts';
 
@@ -33,12 +35,12 @@ export type Stores = ReturnType<typeof storesOf>;
 /** The stores over one database. */
 export function storesOf(database: Database) {
   return {
-    accounts: new AccessStore(database), keys: new KeyStore(database), audit: new AuditStore(database), answers: new IdempotencyStore(database),
+    accounts: new AccessStore(database), keys: new KeyStore(database), sessions: new SessionStore(database), audit: new AuditStore(database), answers: new IdempotencyStore(database),
     factories: new FactoryStore(database), definitions: new DefinitionStore(database), edits: new DefinitionEditStore(database),
     inventory: new InventoryStore(database), events: new EventStore(database), revisions: new RevisionStore(database),
     webhooks: new WebhookStore(database), automations: new AutomationStore(database), schedules: new ScheduleStore(database), resources: new ResourceStore(database),
     secrets: new SecretStore(database), serving: new ServingStore(database), replicas: new ReplicaStore(database),
-    deliveries: new DeliveryStore(database), traffic: new TrafficStore(database), explanations: new ExplanationStore(database),
+    deliveries: new DeliveryStore(database), traffic: new TrafficStore(database), statistics: new StatisticsStore(database), explanations: new ExplanationStore(database),
     runs: new RunStore(database), runLists: new RunLists(database), histories: new RunHistoryStore(database), artifacts: new ArtifactStore(database),
     attachments: new AttachmentStore(database), permissions: new PermissionStore(database), catalogue: new CatalogueStore(database),
   };

@@ -1,16 +1,19 @@
 /** Routes of the delivery log. contract 4. */
-import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { RawQuery } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { accessOf, Allow } from '../http/access.ts';
+import { accessOf, Allow, callerOf } from '../http/access.ts';
 import { queryOf } from '../http/queries.ts';
+import { ResendService } from './resends.ts';
 import { DeliveryService, type DeliveryListQuery } from './service.ts';
 
 @Controller('api/v1/factory/:uid/webhooks/:webhookUid/deliveries')
 export class DeliveryController {
   private readonly deliveries: DeliveryService;
-  constructor(deliveries: DeliveryService) {
+  private readonly resends: ResendService;
+  constructor(deliveries: DeliveryService, resends: ResendService) {
     this.deliveries = deliveries;
+    this.resends = resends;
   }
 
   @Get()
@@ -23,6 +26,13 @@ export class DeliveryController {
   @Allow('viewer')
   get(@Param('uid') factoryUid: string, @Param('webhookUid') webhookUid: string, @Param('entryId') entryId: string, @Req() request: FastifyRequest): Promise<unknown> {
     return this.deliveries.get({ factoryUid, webhookUid }, entryId, accessOf(request));
+  }
+
+  @Post(':entryId/resend')
+  @HttpCode(202)
+  @Allow('operator')
+  resend(@Param('uid') factoryUid: string, @Param('webhookUid') webhookUid: string, @Param('entryId') entryId: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.resends.resend({ factoryUid, webhookUid }, entryId, callerOf(request));
   }
 
   /** Stored bytes of a sender: an attachment that no browser will render. contract 10. */

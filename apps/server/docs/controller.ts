@@ -25,13 +25,6 @@ export class DocsController {
     await answer(request, reply, this.pages.document);
   }
 
-  /** Until there is more to see here; relative, like the address below. */
-  @Get()
-  @AllowEverybody()
-  async root(@Res() reply: FastifyReply): Promise<void> {
-    await reply.status(302).header('Location', 'docs').send();
-  }
-
   @Get('docs')
   @AllowEverybody()
   async page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

@@ -115,6 +115,7 @@ export class ExplanationService {
       entry_id: entry.entry_id, delivery_id: entry.delivery_id, outcome: OUTCOMES[entry.outcome as OutcomeKind], received_at: toTime(entry.received_at), count: entry.entries,
       ...(reason === null ? {} : { refused_because: reason }),
       duplicate_of: original ?? null,
+      ...(entry.resent_from === null ? {} : { resent_from: entry.resent_from }),
     };
   }
 

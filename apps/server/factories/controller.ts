@@ -1,16 +1,19 @@
 /** Routes of the factory interface. contract 4. */
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
-import type { FactoryDispatchResponse, FilterTestRequest, PlanApproval, PlanRequest, RawQuery } from '#contracts';
+import type { FactoryDispatchResponse, FilterReplayRequest, FilterSuggestRequest, FilterTestRequest, PlanApproval, PlanRequest, RawQuery } from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf } from '../http/access.ts';
 import {
-  DISPATCH_REQUEST, FACTORY_CREATE, FACTORY_PATCH, FILTER_TEST_REQUEST, PLAN_APPROVAL, PLAN_REQUEST, type FactoryCreate, type FactoryDispatchRequest, type FactoryPatch,
+  DISPATCH_REQUEST, FACTORY_CREATE, FACTORY_PATCH, FILTER_REPLAY_REQUEST, FILTER_SUGGEST_REQUEST, FILTER_TEST_REQUEST, PLAN_APPROVAL, PLAN_REQUEST,
+  type FactoryCreate, type FactoryDispatchRequest, type FactoryPatch,
 } from '../http/body-schemas.ts';
 import { untilGone } from '../http/gone-clients.ts';
 import { queryOf } from '../http/queries.ts';
 import { refuseUnsupportedMembers } from '../runs/unsupported.ts';
 import { sourceOf } from '../runs/source.ts';
 import { RunService } from '../runs/service.ts';
+import { FilterReplayService } from './filter-replays.ts';
+import { FilterSuggestionService } from './filter-suggestions.ts';
 import { FilterTestService } from './filter-tests.ts';
 import { PlanService } from './plans.ts';
 import { FactoryService, type FactoryListQuery, type PageQuery } from './service.ts';
@@ -20,11 +23,17 @@ export class FactoryController {
   private readonly factories: FactoryService;
   private readonly plans: PlanService;
   private readonly filterTests: FilterTestService;
+  private readonly filterReplays: FilterReplayService;
+  private readonly filterSuggestions: FilterSuggestionService;
   private readonly runs: RunService;
-  constructor(factories: FactoryService, plans: PlanService, filterTests: FilterTestService, runs: RunService) {
+  constructor(
+    factories: FactoryService, plans: PlanService, filterTests: FilterTestService, filterReplays: FilterReplayService, filterSuggestions: FilterSuggestionService, runs: RunService,
+  ) {
     this.factories = factories;
     this.plans = plans;
     this.filterTests = filterTests;
+    this.filterReplays = filterReplays;
+    this.filterSuggestions = filterSuggestions;
     this.runs = runs;
   }
 
@@ -126,7 +135,21 @@ export class FactoryController {
   @Post(':uid/filters/test')
   @HttpCode(200)
   @Allow('viewer')
-  testFilter(@Param('uid') uid: string, @Body({ schema: FILTER_TEST_REQUEST }) body: FilterTestRequest, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.filterTests.test(uid, body, accessOf(request));
+  testFilter(@Param('uid') uid: string, @Body({ schema: FILTER_TEST_REQUEST }) body: FilterTestRequest, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+    return this.filterTests.test(uid, body, accessOf(request), untilGone(reply));
+  }
+
+  @Post(':uid/filters/replay')
+  @HttpCode(200)
+  @Allow('viewer')
+  replayFilter(@Param('uid') uid: string, @Body({ schema: FILTER_REPLAY_REQUEST }) body: FilterReplayRequest, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+    return this.filterReplays.replay(uid, body, accessOf(request), untilGone(reply));
+  }
+
+  @Post(':uid/filters/suggest')
+  @HttpCode(200)
+  @Allow('viewer')
+  suggestFilter(@Param('uid') uid: string, @Body({ schema: FILTER_SUGGEST_REQUEST }) body: FilterSuggestRequest, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+    return this.filterSuggestions.suggest(uid, body, accessOf(request), untilGone(reply));
   }
 }

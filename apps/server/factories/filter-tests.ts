@@ -6,7 +6,10 @@ import type { Access } from '../store/access.ts';
 import type { DefinitionStore } from '../store/definitions.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
 import type { FactoryStore } from '../store/factories.ts';
+import type { DeliveryRow } from '../store/tables.ts';
 import { notFound, Refusal } from '../http/answers.ts';
+import type { Turns } from '../turns.ts';
+import { keepMembers, Work, type WorkBounds } from './bounded-work.ts';
 import { visibleFactory } from './visible.ts';
 
 /** What is tested: a payload, and the webhook that it was delivered to, where it was. */
@@ -19,33 +22,54 @@ export class FilterTestService {
   private readonly factories: FactoryStore;
   private readonly definitions: DefinitionStore;
   private readonly deliveries: DeliveryStore;
+  private readonly turns: Turns;
+  private readonly bounds: Partial<WorkBounds>;
 
-  constructor(factories: FactoryStore, definitions: DefinitionStore, deliveries: DeliveryStore) {
+  constructor(factories: FactoryStore, definitions: DefinitionStore, deliveries: DeliveryStore, turns: Turns, bounds: Partial<WorkBounds> = {}) {
     this.factories = factories;
     this.definitions = definitions;
     this.deliveries = deliveries;
+    this.turns = turns;
+    // One payload and one filter, whose sizes are bounded: a test has an answer whatever work that is.
+    this.bounds = { workMax: Number.POSITIVE_INFINITY, ...bounds };
   }
 
-  /** Tells which of the two checks passes, and where the filter fails; never a value of the payload. */
-  async test(uid: string, request: FilterTestRequest, access: Access): Promise<FilterTestResult> {
+  /**
+   * Tells which of the two checks passes, and where the filter fails; never a value of the payload. Throws 429 or 503 where too many ask,
+   * and the reason of the signal once nobody waits.
+   */
+  async test(uid: string, request: FilterTestRequest, access: Access, signal: AbortSignal): Promise<FilterTestResult> {
     await visibleFactory(this.factories, uid, access);
+    keepMembers(request, ['filter', 'payload', 'entry_id', 'webhook_uids']);
+    return this.turns.take({ keyId: access.keyId, signal }, () => this.tested(uid, request, new Work(signal, this.bounds)));
+  }
+
+  private async tested(uid: string, request: FilterTestRequest, work: Work): Promise<FilterTestResult> {
     const filter = compiled(request.filter);
     const { live } = await this.definitions.webhookFacts(uid);
     const { payload, webhookUid } = request.entry_id === undefined ? { payload: request.payload as JsonValue } : await this.delivered(uid, request.entry_id, live);
     const webhookCheck = checkWebhook(request.webhook_uids, webhookUid, live);
-    const payloadCheck = toPayloadCheck(filter.explain(payload));
+    const verdict = await work.does(filter.explainInSteps(payload));
+    if (verdict === undefined) throw new Error('a test has no bound of its own');
+    const payloadCheck = toPayloadCheck(verdict);
     return { result: webhookCheck.passed && payloadCheck.passed ? 'Would trigger' : 'Would not trigger', webhook_check: webhookCheck, payload_check: payloadCheck };
   }
 
   /** The stored payload of an accepted delivery of a live webhook of the factory. */
   private async delivered(factoryUid: string, entryId: string, live: ReadonlyMap<string, string>): Promise<Specimen> {
-    const entry = await this.deliveries.find(entryId);
-    if (entry === undefined || entry.factory_uid !== factoryUid || !live.has(entry.webhook_uid)) throw notFound('the delivery');
+    const entry = await liveEntry(this.deliveries, factoryUid, entryId, live);
     const payload = await payloadOf(entryId, this.deliveries);
     if (payload === 'damaged') throw unusable('the stored payload of this delivery cannot be read any more; test with another one', 'names a delivery whose payload is damaged');
     if (payload === 'none') throw withoutPayload(entry.outcome);
     return { payload: payload.value, webhookUid: entry.webhook_uid };
   }
+}
+
+/** An entry of the log of a live webhook of the factory; `live`: these webhooks by UID. Throws 404 for any other. */
+export async function liveEntry(deliveries: DeliveryStore, factoryUid: string, entryId: string, live: ReadonlyMap<string, string>): Promise<DeliveryRow> {
+  const entry = await deliveries.find(entryId);
+  if (entry === undefined || entry.factory_uid !== factoryUid || !live.has(entry.webhook_uid)) throw notFound('the delivery');
+  return entry;
 }
 
 function withoutPayload(outcome: string): Refusal {
@@ -58,7 +82,7 @@ function unusable(detail: string, message: string): Refusal {
 }
 
 /** A filter that the request's rules have let through. */
-function compiled(filter: unknown): CompiledFilter {
+export function compiled(filter: unknown): CompiledFilter {
   const compilation = compileFilter(filter);
   if (!compilation.ok) throw new Error('a filter that cannot be used was let through');
   return compilation.filter;
@@ -71,6 +95,6 @@ function checkWebhook(selected: readonly string[] | undefined, webhookUid: strin
   return selected.some((uid) => live.has(uid)) ? { passed: true } : { passed: false, reason: 'none of the selected webhooks is one of this factory' };
 }
 
-function toPayloadCheck(verdict: FilterVerdict): FilterTestResult['payload_check'] {
+export function toPayloadCheck(verdict: FilterVerdict): FilterTestResult['payload_check'] {
   return verdict.passed ? { passed: true } : { passed: false, failed_pointer: verdict.failedPointer, operator: verdict.operator };
 }

@@ -4,6 +4,7 @@ import { replaySubjects, TRAFFIC_DAYS, type Actual, type AppliedObject, type Cha
 import { toTime } from '../http/times.ts';
 import type { SecretFingerprints } from '../secrets/fingerprints.ts';
 import type { RunTraffic, Traffic, TrafficStore } from '../store/traffic.ts';
+import type { Asker } from '../turns.ts';
 import type { Replays } from './replays.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,14 +19,14 @@ export interface ImpactSources {
 /** What is told of each change of a plan, held deletions too. */
 export type Impact = ReadonlyMap<Change, ChangeDetails>;
 
-/** Throws the reason of the signal soon after that is aborted. */
-export async function impactOf(factoryUid: string, { planned, checked, applies }: Judgement, actual: Actual, sources: ImpactSources, signal: AbortSignal): Promise<Impact> {
+/** Throws 429 or 503 where too many ask, and the reason of the signal soon after that is aborted. */
+export async function impactOf(factoryUid: string, { planned, checked, applies }: Judgement, actual: Actual, sources: ImpactSources, asker: Required<Asker>): Promise<Impact> {
   const changes = [...planned.changes, ...planned.heldDeletions];
   if (changes.length === 0) return new Map();
   const objects = objectsOf(planned, actual, checked.definitions);
   const traffic = await trafficOf(factoryUid, changes, actual, objects, sources);
   // What does not apply waits for an approval, and that lets the held deletions go.
-  const replays = await sources.replays.of(replaySubjects(planned, actual, checked.definitions, !applies), signal);
+  const replays = await sources.replays.of(replaySubjects(planned, actual, checked.definitions, !applies), asker);
   const secrets = await secretsOf(factoryUid, changes, objects, sources.fingerprints);
   return new Map(changes.map((change) => [change, { traffic: traffic(change), replay: replays.get(change), secret: secrets(change) }]));
 }

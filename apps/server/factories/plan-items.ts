@@ -1,24 +1,29 @@
 /** A plan as the API shows it. contract 4 (plan). */
 import type { Change as ChangeItem, Plan as PlanItem } from '#contracts';
 import { ingressUrlOf } from '#deliveries';
-import { hasErrors, type WebhookDefinition } from '#definitions';
+import { hasErrors, type Problem, type WebhookDefinition } from '#definitions';
 import { TRAFFIC_DAYS, type Actual, type Change, type ChangeDetails, type ChangeTraffic, type Judgement, type Replay, type SecretMark } from '#reconcile';
 import type { Factory } from '../store/factories.ts';
 import type { Impact } from './impact.ts';
 import { toChangeItem, toDiagnostic } from './sync-items.ts';
 
-export function toPlanItem(factory: Factory, revision: string, { checked, planned, ending }: Judgement, actual: Actual, impact: Impact, ingressUrl: string): PlanItem {
+/** A judgement, with its problems as they are shown. */
+export interface ShownJudgement extends Judgement {
+  problems: readonly Problem[];
+}
+
+export function toPlanItem(factory: Factory, revision: string, { checked, problems, planned, ending }: ShownJudgement, actual: Actual, impact: Impact, ingressUrl: string): PlanItem {
   const count = (action: Change['action']): number => planned.changes.filter((change) => change.action === action).length;
   const urls = urlsOf(checked.definitions.webhooks, actual, ingressUrl);
   const toItem = (change: Change): ChangeItem => ({ ...toChangeItem(change), ...urls(change), ...toDetailItems(impact.get(change) ?? {}) });
   return {
     factory_uid: factory.uid,
     revision,
-    valid: !hasErrors(checked.problems),
+    valid: !hasErrors(problems),
     ending: ending.kind as PlanItem['ending'], // it fails only where files have to be fetched
     reason: ending.reason ?? null,
     message: ending.message ?? null,
-    problems: checked.problems.map(toDiagnostic),
+    problems: problems.map(toDiagnostic),
     changes: planned.changes.map(toItem),
     held: planned.heldDeletions.map(toItem),
     plan: ending.digest ?? null,

@@ -1,6 +1,6 @@
 /** What a tree of files would change in a factory: everything a pass does but the writing, and whom it would concern. contract 4 (plan), 9. */
 import type { Plan as PlanItem, PlanRequest } from '#contracts';
-import { isDefinitionPath, toTree } from '#definitions';
+import { isDefinitionPath, toTree, withExcerpts } from '#definitions';
 import { closureAt, directoryRevision, isEmpty, judge, waitingWords, type Judgement } from '#reconcile';
 import type { Access } from '../store/access.ts';
 import type { Factory } from '../store/factories.ts';
@@ -24,7 +24,7 @@ export class PlanService {
   /**
    * Reads, checks, plans and guards a tree as a pass over it would now, and counts what it touches. Writes nothing. A closed sync window
    * only delays: the ending is that of the pass which comes when it is open, and the message says that, and when that is.
-   * Throws the reason of the signal once nobody waits for the plan.
+   * Throws 429 or 503 where too many ask, and the reason of the signal once nobody waits for the plan.
    */
   async plan(uid: string, request: PlanRequest, access: Access, signal: AbortSignal): Promise<PlanItem> {
     const factory = await visibleFactory(this.sources.factories, uid, access);
@@ -36,8 +36,9 @@ export class PlanService {
     // A commit of these files has a revision of its own, which its digest covers.
     const ground = { ...(await groundOf(factory, this.sources)), approvedElsewhere: factory.source.kind !== 'directory' };
     const judgement = judge({ revision, reading }, ground);
-    const impact = await impactOf(factory.uid, judgement, ground.actual, this.impact, signal);
-    const item = toPlanItem(factory, revision, judgement, ground.actual, impact, this.ingressUrl);
+    const impact = await impactOf(factory.uid, judgement, ground.actual, this.impact, { keyId: access.keyId, signal });
+    const problems = withExcerpts(judgement.checked.problems, reading);
+    const item = toPlanItem(factory, revision, { ...judgement, problems }, ground.actual, impact, this.ingressUrl);
     return { ...item, message: item.message ?? this.delayOf(factory, revision, judgement) };
   }
 

@@ -3,7 +3,8 @@ import type { Definitions } from '#definitions';
 import { plan, replaySubjects, type Actual, type Replay } from '#reconcile';
 import type { DeliveryStore } from '../store/deliveries.ts';
 import { encodePayload } from '../store/payload-bytes.ts';
-import { Replays, type ReplayBounds } from './replays.ts';
+import { questionTurns, type WorkBounds } from './bounded-work.ts';
+import { Replays } from './replays.ts';
 
 const AUTOMATIONS = 40;
 const webhook = { name: 'a', path: 'webhooks/a.yaml', authMode: 'token' as const, secretName: 's', enabled: true };
@@ -31,8 +32,8 @@ function stored(): { store: DeliveryStore; read: string[]; open: { now: number; 
 }
 
 const subjects = (): ReturnType<typeof replaySubjects> => replaySubjects(planned, actual, desired, false);
-const asked = async (store: DeliveryStore, bounds: Partial<ReplayBounds> = {}, signal = new AbortController().signal): Promise<Map<string, Replay>> => {
-  return new Map([...(await new Replays(store, bounds).of(subjects(), signal))].map(([change, replay]) => [change.slug, replay]));
+const asked = async (store: DeliveryStore, bounds: Partial<WorkBounds> = {}, signal = new AbortController().signal): Promise<Map<string, Replay>> => {
+  return new Map([...(await new Replays(store, questionTurns(), bounds).of(subjects(), { keyId: 'key_a', signal }))].map(([change, replay]) => [change.slug, replay]));
 };
 
 it('lets other work in after every slice, reads each payload once, and one at a time', async () => {
@@ -53,7 +54,7 @@ it('lets other work in after every slice, reads each payload once, and one at a 
 
 it('asks nothing where nothing decides', async () => {
   const { store, read } = stored();
-  expect(await new Replays(store).of([], new AbortController().signal)).toEqual(new Map());
+  expect(await new Replays(store, questionTurns()).of([], { keyId: 'key_a', signal: new AbortController().signal })).toEqual(new Map());
   expect(read).toEqual([]);
 });
 
@@ -76,14 +77,14 @@ it('ends when its work is spent, at the same delivery each time, and says over h
 
 it('ends soon after nobody waits for it, and lets the next one have its turn; two never ask at once', async () => {
   const { store, read, open } = stored();
-  const replays = new Replays(store, { nowMs: () => 0 });
+  const replays = new Replays(store, questionTurns(), { nowMs: () => 0 });
   const [left, leftInLine, stays] = [new AbortController(), new AbortController(), new AbortController()];
   const payload = store.payload.bind(store);
   store.payload = async (entryId) => {
     if (read.length === 3) left.abort(new Error('left'));
     return payload(entryId);
   };
-  const turns = [left, leftInLine, stays].map(({ signal }) => replays.of(subjects(), signal));
+  const turns = [left, leftInLine, stays].map(({ signal }) => replays.of(subjects(), { keyId: 'key_a', signal }));
   leftInLine.abort(new Error('left in line'));
   expect(await Promise.allSettled(turns)).toMatchObject([{ status: 'rejected', reason: new Error('left') }, { status: 'rejected', reason: new Error('left in line') }, { status: 'fulfilled' }]);
   expect({ read: read.length, most: open.most }).toEqual({ read: 4 + 50, most: 1 });

@@ -1,21 +1,11 @@
 /** Asks stored deliveries again what they would start: a bounded amount of work, without keeping the event loop from new deliveries. contract 9 (Plan). */
 import {
-  firesFor, payloadWork, REPLAY_DELIVERIES_MAX, replayLog, replayOf, replayWindow, specimenOf, unreadableFilters,
+  firesFor, REPLAY_DELIVERIES_MAX, replayLog, replayOf, replayWindow, specimenOf, unreadableFilters,
   type Change, type Firing, type Replay, type ReplayLog, type ReplaySubject, type StoredDelivery,
 } from '#reconcile';
-import { payloadOf } from '../deliveries/payloads.ts';
-import { Slices } from '../slices.ts';
 import type { DeliveryStore } from '../store/deliveries.ts';
-
-/** All that one plan may ask, in units of work: one to two seconds of a slow core. Counted, so that the same plan says the same everywhere. */
-const WORK_MAX = 50_000_000;
-/** Of fetching a payload from the database, however small it is. */
-const READ_WORK = 20_000;
-
-export interface ReplayBounds {
-  nowMs: () => number;
-  workMax: number;
-}
+import type { Asker, Turns } from '../turns.ts';
+import { payloadWithin, Work, type WorkBounds } from './bounded-work.ts';
 
 /** One subject while it is asked about. */
 interface Inquiry {
@@ -32,23 +22,22 @@ interface Question {
   inquiries: Inquiry[];
 }
 
-/** The replays of one process, one at a time: however many plans are asked for, deliveries share the core with one. */
+/** The replays of one process. */
 export class Replays {
   private readonly deliveries: DeliveryStore;
-  private readonly bounds: ReplayBounds;
-  private last: Promise<unknown> = Promise.resolve();
+  private readonly turns: Turns;
+  private readonly bounds: Partial<WorkBounds>;
 
-  constructor(deliveries: DeliveryStore, bounds: Partial<ReplayBounds> = {}) {
+  constructor(deliveries: DeliveryStore, turns: Turns, bounds: Partial<WorkBounds> = {}) {
     this.deliveries = deliveries;
-    this.bounds = { nowMs: () => performance.now(), workMax: WORK_MAX, ...bounds };
+    this.turns = turns;
+    this.bounds = bounds;
   }
 
-  /** What the newest stored deliveries say of each change. Throws the reason of the signal soon after that is aborted. */
-  async of(subjects: readonly ReplaySubject[], signal: AbortSignal): Promise<Map<Change, Replay>> {
+  /** What the newest stored deliveries say of each change. Throws 429 or 503 where too many ask, and the reason of the signal soon after that is aborted. */
+  async of(subjects: readonly ReplaySubject[], asker: Required<Asker>): Promise<Map<Change, Replay>> {
     if (subjects.length === 0) return new Map();
-    const turn = this.last.then(() => replayed(subjects, this.deliveries, new Work(this.bounds, signal)));
-    this.last = turn.catch(() => undefined);
-    return turn;
+    return this.turns.take(asker, () => replayed(subjects, this.deliveries, new Work(asker.signal, this.bounds)));
   }
 }
 
@@ -59,11 +48,9 @@ async function replayed(subjects: readonly ReplaySubject[], deliveries: Delivery
   const log = replayLog(webhookUids.length === 0 ? [] : await deliveries.newestAccepted(webhookUids, REPLAY_DELIVERIES_MAX));
   const inquiries = await inquiriesOf(subjects, log, work);
   for (const { delivery, inquiries: asked } of await questions(inquiries, log, work)) {
-    if (!work.spend(READ_WORK)) break;
-    const payload = await payloadOf(delivery.entryId, deliveries);
-    await work.breathe();
+    const payload = await payloadWithin(work, delivery.entryId, deliveries);
+    if (payload === 'spent') break;
     const specimen = typeof payload === 'string' ? undefined : specimenOf(payload.value);
-    if (specimen !== undefined && !work.spend(payloadWork(specimen.payload))) break;
     for (const { subject, firings } of asked) {
       const fires = specimen && (await work.does(firesFor(subject, delivery.webhookUid, specimen)));
       if (work.isSpent) break;
@@ -92,44 +79,4 @@ async function questions(inquiries: readonly Inquiry[], { newest }: ReplayLog, w
     await work.breathe();
   }
   return [...asked.values()].filter((question) => question.inquiries.length > 0);
-}
-
-/** The work of one replay: in slices, up to its bound, while somebody waits for it. */
-class Work {
-  private readonly slices: Slices;
-  private readonly signal: AbortSignal;
-  private left: number;
-
-  constructor({ nowMs, workMax }: ReplayBounds, signal: AbortSignal) {
-    [this.slices, this.signal, this.left] = [new Slices(nowMs), signal, workMax];
-  }
-
-  /** More was asked for than is left; then nothing more is done. */
-  get isSpent(): boolean {
-    return this.left < 0;
-  }
-
-  spend(units: number): boolean {
-    if (!this.isSpent) this.left -= units;
-    return !this.isSpent;
-  }
-
-  /** Takes the steps, each of which says its work before; undefined when that is more than is left. */
-  async does<Result>(steps: Generator<number, Result>): Promise<Result | undefined> {
-    for (;;) {
-      if (this.isSpent) return undefined;
-      const step = steps.next();
-      if (step.done === true) return step.value;
-      if (!this.spend(step.value)) return undefined;
-      if (this.slices.isOver()) await this.breathe();
-    }
-  }
-
-  /** Lets other work in once a slice is over. */
-  async breathe(): Promise<void> {
-    this.signal.throwIfAborted();
-    if (!this.slices.isOver()) return;
-    await this.slices.next();
-    this.signal.throwIfAborted();
-  }
 }

@@ -19,8 +19,11 @@ export function toSyncItem(pass: PassRecord): Sync {
 }
 
 /** One problem of a file. */
-export function toDiagnostic({ path, line, column, endLine, endColumn, severity, rule, code, message }: Problem): Diagnostic {
-  return { path, line, column, end_line: endLine, end_column: endColumn, severity, rule, code, message };
+export function toDiagnostic({ path, line, column, endLine, endColumn, severity, rule, code, message, excerpt }: Problem): Diagnostic {
+  return {
+    path, line, column, end_line: endLine, end_column: endColumn, severity, rule, code, message,
+    ...(excerpt === undefined ? {} : { excerpt: { first_line: excerpt.firstLine, lines: excerpt.lines } }),
+  };
 }
 
 /** One change of a plan or pass. */

@@ -1,6 +1,6 @@
 /** Definition files without a factory: their checks, as on the command line, and their schemas. contract 4 (factory-files), 8. */
 import { isSchemaDocumentName, SCHEMA_DOCUMENTS, SCHEMA_VERSION, type FactoryFilesValidateRequest, type FactoryFilesValidateResult, type SchemaDocumentList, type SchemaDocumentName } from '#contracts';
-import { checkReferences, hasErrors, toTree, type KnownFacts, type SecretFacts } from '#definitions';
+import { checkReferences, hasErrors, toTree, withExcerpts, type KnownFacts, type SecretFacts } from '#definitions';
 import { toDiagnostic } from '../factories/sync-items.ts';
 import { notFound } from '../http/answers.ts';
 import { entityTagOf } from '../http/etags.ts';
@@ -28,7 +28,7 @@ export class FactoryFileService {
   async validate({ files, secrets }: FactoryFilesValidateRequest): Promise<FactoryFilesValidateResult> {
     const reading = await readInSlices(toTree(files));
     const { problems, notRun } = checkReferences(reading, secrets === undefined ? {} : namedSecrets(secrets));
-    return { valid: !hasErrors(problems), schema_version: SCHEMA_VERSION, diagnostics: problems.map(toDiagnostic), state_dependent_checks_not_run: notRun };
+    return { valid: !hasErrors(problems), schema_version: SCHEMA_VERSION, diagnostics: withExcerpts(problems, reading).map(toDiagnostic), state_dependent_checks_not_run: notRun };
   }
 
   list(): SchemaDocumentList {

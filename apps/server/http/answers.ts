@@ -7,11 +7,11 @@ export const ERROR_CODES = {
   },
   authentication_required: {
     status: 401, title: 'An API key is required', retryable: false,
-    meaning: 'The request carries no valid API key: none, an unknown one, one that was revoked or has run out. Send it as Authorization: Bearer mw_….',
+    meaning: 'The request carries no valid API key: none, an unknown one, one that was revoked or has run out. Send it as Authorization: Bearer mw_…. A browser whose session has ended signs in again.',
   },
   not_authorized: {
     status: 403, title: 'The key does not allow this', retryable: false,
-    meaning: 'The API key is valid and its role does not suffice, or it is limited to factories and the request concerns all of them. Ask an admin for another key.',
+    meaning: 'The API key is valid and its role does not suffice, or it is limited to factories and the request concerns all of them: ask an admin for another key. Or a browser that is signed in asked without the X-CSRF-Token of its session, or from a page of another site.',
   },
   feature_not_available: { status: 403, title: 'Not available', retryable: false, meaning: 'This service does not offer what was asked for.' },
   budget_exceeded: { status: 403, title: 'The budget is used up', retryable: false, meaning: 'A limit that was set for this work is reached.' },

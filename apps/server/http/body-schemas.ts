@@ -1,8 +1,8 @@
 /** The JSON Schemas of request bodies as Standard Schemas: one file is validator, type and documentation. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { API_SCHEMAS, compileBounded, isSmall, labelOf, componentOf, type ApiKeyCreate, type ApiKeyPatch, type AutomationCreate, type AutomationPatch, type FactoryFilesValidateRequest, type FilterTestRequest, type PermissionAnswer, type PlanApproval, type PlanRequest, type SecretPut, type SyncPolicy, type WebhookCreate, type WebhookPatch, type WebhookRotate, type SchemaError, type Wording } from '#contracts';
+import { API_SCHEMAS, compileBounded, isSmall, labelOf, componentOf, type ApiKeyCreate, type ApiKeyPatch, type AutomationCreate, type AutomationPatch, type FactoryFilesValidateRequest, type FilterReplayRequest, type FilterSuggestRequest, type FilterTestRequest, type PermissionAnswer, type PlanApproval, type PlanRequest, type SecretPut, type SessionCreate, type SyncPolicy, type WebhookCreate, type WebhookPatch, type WebhookRotate, type SchemaError, type Wording } from '#contracts';
 import { didYouMean, postedTreeProblems } from '#definitions';
-import { filterTestProblems } from '#filters';
+import { filterReplayProblems, filterSuggestionProblems, filterTestProblems } from '#filters';
 import { automationRequestErrors } from '../automations/request-rules.ts';
 import { factoryRequestErrors } from '../factories/request-rules.ts';
 import { keyRequestErrors } from '../keys/request-rules.ts';
@@ -58,12 +58,15 @@ export const RUN_FOLLOWUP_REQUEST = bodySchema<RunFollowupRequest>('run-followup
 export const PERMISSION_ANSWER = bodySchema<PermissionAnswer>('permission-answer');
 export const API_KEY_CREATE = bodySchema<ApiKeyCreate>('api-key-create', noRules, keyRequestErrors);
 export const API_KEY_PATCH = bodySchema<ApiKeyPatch>('api-key-patch');
+export const SESSION_CREATE = bodySchema<SessionCreate>('session-create');
 export const SECRET_PUT = bodySchema<SecretPut>('secret-put');
 export const FACTORY_CREATE = bodySchema<FactoryCreate>('factory-create', noRules, factoryRequestErrors);
 export const FACTORY_PATCH = bodySchema<FactoryPatch>('factory-patch', noRules, factoryRequestErrors);
 export const PLAN_APPROVAL = bodySchema<PlanApproval>('approve');
 export const PLAN_REQUEST = bodySchema<PlanRequest>('plan-request', postedTreeProblems);
 export const FILTER_TEST_REQUEST = bodySchema<FilterTestRequest>('filter-test-request', filterTestProblems);
+export const FILTER_REPLAY_REQUEST = bodySchema<FilterReplayRequest>('filter-replay-request', filterReplayProblems);
+export const FILTER_SUGGEST_REQUEST = bodySchema<FilterSuggestRequest>('filter-suggest-request', filterSuggestionProblems);
 export const FACTORY_FILES_VALIDATE_REQUEST = bodySchema<FactoryFilesValidateRequest>('factory-files-validate-request', postedTreeProblems);
 export const WEBHOOK_CREATE = bodySchema<WebhookCreate>('webhook-create', noRules, newWebhookErrors);
 export const WEBHOOK_PATCH = bodySchema<WebhookPatch>('webhook-patch', noRules, changedWebhookErrors);

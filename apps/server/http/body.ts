@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { StandardSchemaValidationPipe } from '@nestjs/common';
 import { findJsonFault } from '#contracts';
-import { BODY_MS_MAX } from '#deliveries';
+import { addressKeyOf, BODY_MS_MAX } from '#deliveries';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { needsOf } from './access.ts';
 import { invalidMembers, Refusal } from './answers.ts';
@@ -14,6 +14,8 @@ import { recordOf } from './requests.ts';
 export const BODY_BYTES_MAX = 1_048_576;
 /** contract 3: of a create or follow-up that carries attachments. */
 export const BODY_BYTES_WITH_ATTACHMENTS_MAX = 8 * 1_048_576;
+/** Of a request that needs no key: room for a key and some members, so that strangers take no memory worth naming. */
+export const BODY_BYTES_OF_STRANGERS_MAX = 16_384;
 
 /** Arrays and objects inside each other: ours need five; what recurses over a body must not run out of stack. */
 export const BODY_DEPTH_MAX = 64;
@@ -57,9 +59,16 @@ function isEmpty({ headers }: FastifyRequest): boolean {
 }
 
 async function readBytes(request: FastifyRequest, bodyMsMax: number, budget: BodyBudget): Promise<Buffer> {
-  const bytesMax = needsOf(request).withAttachments ? BODY_BYTES_WITH_ATTACHMENTS_MAX : BODY_BYTES_MAX;
-  const giveBack = budget.take(recordOf(request.raw).access?.keyId ?? '', Math.min(declaredLength(request.raw) ?? bytesMax, bytesMax));
+  const bytesMax = bytesMaxOf(request);
+  const { access, clientAddress } = recordOf(request.raw);
+  const giveBack = budget.take(access?.keyId ?? addressKeyOf(clientAddress), Math.min(declaredLength(request.raw) ?? bytesMax, bytesMax));
   return wholeBody(await readRawBody(request.raw, bytesMax, bodyMsMax).finally(giveBack), bytesMax, bodyMsMax);
+}
+
+function bytesMaxOf(request: FastifyRequest): number {
+  const { role, withAttachments } = needsOf(request);
+  if (role === 'everybody') return BODY_BYTES_OF_STRANGERS_MAX;
+  return withAttachments ? BODY_BYTES_WITH_ATTACHMENTS_MAX : BODY_BYTES_MAX;
 }
 
 /** The bytes of a body that came whole; throws the refusal of one that did not. */

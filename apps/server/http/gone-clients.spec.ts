@@ -2,8 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import type { FastifyReply } from 'fastify';
-import { Refusal } from './answers.ts';
-import { untilGone } from './gone-clients.ts';
+import { ClientGone, untilGone } from './gone-clients.ts';
 
 const signalOf = (raw: ServerResponse): AbortSignal => untilGone({ raw } as FastifyReply);
 
@@ -18,7 +17,7 @@ it('is aborted when the client leaves, also when it left before, with a reason t
   const left = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   client.destroy();
   await left;
-  expect(signal.reason).toBeInstanceOf(Refusal);
+  expect(signal.reason).toBeInstanceOf(ClientGone);
   expect(signalOf(response).aborted).toBe(true);
   await new Promise((resolve) => server.close(resolve));
 });

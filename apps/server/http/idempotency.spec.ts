@@ -44,7 +44,7 @@ beforeEach(() => {
   idempotency = new Idempotency(store as unknown as IdempotencyStore, (fault) => void reported.push(fault));
   const raw = { headers: {} } as IncomingMessage;
   beginRecord(raw, '192.0.2.1').access = { keyId: 'key_1', role: 'operator', principal: { uid: 'user_a', kind: 'user', displayName: 'A' } };
-  request = { method: 'POST', url: '/x', headers: { 'idempotency-key': 'k' }, raw, routeOptions: { config: { role: 'operator' } } } as unknown as FastifyRequest;
+  request = { method: 'POST', url: '/x', headers: { 'idempotency-key': 'k' }, raw, params: {}, routeOptions: { url: '/x', config: { role: 'operator' } } } as unknown as FastifyRequest;
 });
 
 afterEach(() => void jest.useRealTimers());
@@ -65,7 +65,7 @@ it('the answer of another request is waited for half a minute, then the client i
 });
 
 it('what a viewer may ask for changes nothing, and nothing is kept of it: a reader must not fill the disk', async () => {
-  const asked = { ...request, routeOptions: { config: { role: 'viewer' } } } as unknown as FastifyRequest;
+  const asked = { ...request, routeOptions: { url: '/x', config: { role: 'viewer' } } } as unknown as FastifyRequest;
   expect(await idempotency.begin(asked, replyOf(200))).toBe(false);
   await idempotency.end(asked, replyOf(200), '{}');
   expect(store.calls).toEqual([]);

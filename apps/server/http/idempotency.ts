@@ -138,14 +138,20 @@ export class Idempotency {
 }
 
 /**
- * The scope is method and path; query, body and what the API key may do make the request: an answer is repeated only to a key of the same
+ * The scope is method and path, however that is spelt; query, body and what the API key may do make the request: an answer is repeated only to a key of the same
  * principal that has the rights of the first one. Bodies are compared byte by byte, as they came.
  */
-function toKeyedRequest({ method, url, raw }: FastifyRequest, key: string, { principal, role, factories }: Access): KeyedRequest {
-  const { bodyHash } = recordOf(raw);
-  const [path, query] = splitAt(url, '?');
+function toKeyedRequest(request: FastifyRequest, key: string, { principal, role, factories }: Access): KeyedRequest {
+  const { bodyHash } = recordOf(request.raw);
+  const [, query] = splitAt(request.url, '?');
   const parts = JSON.stringify([query, role, factories === undefined ? null : factories.toSorted(), Buffer.from(bodyHash ?? []).toString('hex')]);
-  return { principalUid: principal.uid, scope: `${method} ${path}`, key, requestHash: createHash('sha256').update(parts).digest() };
+  return { principalUid: principal.uid, scope: `${request.method} ${pathOf(request)}`, key, requestHash: createHash('sha256').update(parts).digest() };
+}
+
+/** The path with its parameters in the one spelling that is ours: `/res%65nd` is `/resend`. */
+function pathOf({ routeOptions, params }: FastifyRequest): string {
+  const decoded = params as Readonly<Record<string, string>>;
+  return (routeOptions.url ?? '').replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(decoded[name] ?? ''));
 }
 
 function splitAt(text: string, separator: string): [string, string] {

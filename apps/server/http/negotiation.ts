@@ -1,4 +1,4 @@
-/** Which of the types that we can answer a client accepts. contract 3 (Errors: 406). */
+/** Which of the types and encodings that we can answer a client accepts. contract 3 (Errors: 406). */
 import type { FastifyRequest } from 'fastify';
 import { OPERATIONS, type Operation } from '#contracts';
 import { Refusal } from './answers.ts';
@@ -37,6 +37,15 @@ export function acceptedType(accept: string | undefined, types: readonly string[
   if (ranges.length === 0) return types[0];
   const [best] = types.map((type) => ({ type, quality: qualityOf(type, ranges) })).toSorted((a, b) => b.quality - a.quality);
   return best === undefined || best.quality === 0 ? undefined : best.type;
+}
+
+/** Those of our encodings that an Accept-Encoding header takes, in our order; none without a header. RFC 9110. */
+export function acceptedEncodings<E extends string>(header: string | undefined, encodings: readonly E[]): E[] {
+  const named = new Map((header ?? '').toLowerCase().split(',').map((part) => {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
+    return [name, !parameters.some((parameter) => /^q=0(\.0{0,3})?$/.test(parameter))];
+  }));
+  return encodings.filter((encoding) => named.get(encoding) ?? named.get('*') ?? false);
 }
 
 /** Quality of the most specific range that covers a type; 0: none does. */

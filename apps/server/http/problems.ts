@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import { isBelowBase } from './access.ts';
 import { problemAnswer, Refusal } from './answers.ts';
 import { answerAndClose, isUnread } from './closing.ts';
+import { ClientGone } from './gone-clients.ts';
 import { recordOf } from './requests.ts';
 
 @Catch()
@@ -28,7 +29,7 @@ export class ProblemFilter implements ExceptionFilter {
     const refusal = toRefusal(error);
     const record = recordOf(request.raw);
     record.error = refusal.code;
-    if (refusal.status >= 500) this.log.fault('request failed', error, { trace_id: record.id, method: request.method, route: request.routeOptions?.url });
+    if (refusal.status >= 500 && !(error instanceof ClientGone)) this.log.fault('request failed', error, { trace_id: record.id, method: request.method, route: request.routeOptions?.url });
     const answer = problemAnswer(refusal, { publicUrl: this.publicUrl, instance, traceId: record.id });
     if (isUnread(request.raw)) {
       reply.hijack();

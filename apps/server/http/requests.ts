@@ -1,6 +1,7 @@
 /** What is known of one request of the API while it is answered: its ID, who asks, what its log line will say. contract 3 (Errors). */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { SeenSession } from '../sessions/sessions.ts';
 import type { Access } from '../store/access.ts';
 import type { IdempotentRequest } from './idempotency.ts';
 
@@ -10,6 +11,8 @@ export interface RequestRecord {
   readonly id: string;
   readonly clientAddress: string;
   access?: Access;
+  /** Present when a signed-in browser asks. */
+  session?: SeenSession;
   /** Pattern of the route that was found. */
   route?: string;
   /** Members of the path that have the form of an identifier of ours, by the names that they have on the wire. */

@@ -22,6 +22,7 @@ import type { Idempotency } from './idempotency.ts';
 import { ProblemFilter } from './problems.ts';
 import { logWhenOver } from './request-log.ts';
 import { beginRecord, recordOf } from './requests.ts';
+import { endSilentOnClose } from './silent-connections.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -106,6 +107,7 @@ function listening(config: Config, clientErrors: ClientErrors, handler: Handler)
   };
   const server = config.tls === undefined ? createPlain(options, answer) : secured(options, config.tls, answer);
   server.maxConnections = CONNECTIONS_MAX;
+  endSilentOnClose(server, config.tls === undefined ? 'connection' : 'secureConnection');
   server.on('checkContinue', answer); // answered when the body is wanted, not before
   server.on('checkExpectation', answer); // an unknown expectation is ignored, like any header we do not know
   server.on('connect', (request: IncomingMessage, socket: Socket) => clientErrors.refuseConnect(isIngressTarget(request.url ?? ''), socket));

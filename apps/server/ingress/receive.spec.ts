@@ -6,6 +6,7 @@ import type { RawBody } from '../http/raw-body.ts';
 import type { Acceptance, Arrival } from '../store/arrivals.ts';
 import { StoreFault } from '../store/faults.ts';
 import type { ServedWebhook } from '../webhooks/serving.ts';
+import { Intake, type IntakeSurroundings } from './intake.ts';
 import { NOBODY, Receiver, type IngressReply, type IngressRequest, type ReceiverSurroundings } from './receive.ts';
 
 const TOKEN = 'token-of-the-tests';
@@ -61,8 +62,9 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
     newId: () => `id-${(ids += 1)}`,
     wake: () => void (it.woken += 1),
     report: (fault: unknown) => void it.reported.push(fault),
-  } as unknown as ReceiverSurroundings;
-  return { it, receiver: new Receiver(around) };
+  };
+  const intake = new Intake(around as unknown as IntakeSurroundings);
+  return { it, receiver: new Receiver({ ...around, intake } as unknown as ReceiverSurroundings) };
 }
 
 function request(more: Partial<IngressRequest> & { token?: string; body?: RawBody } = {}): IngressRequest {

@@ -1,19 +1,14 @@
 /** Delivery → answer: the ordered checks of the webhook's mode, then one transaction. spec: Webhook ingress; contract 5. */
-import { deliveryHeadersOf, headersFromRaw, verifyBearer, verifySignature, verifyUrlToken, type Headers, type Verdict } from '#authentication';
+import { deliveryHeadersOf, headersFromRaw, likelyMistake, verifyBearer, verifySignature, verifyUrlToken, type Headers, type LikelyMistake, type SignedRequest, type Verdict } from '#authentication';
 import {
-  acceptedBody, addressKeyOf, CHECKS, decideRuns, failureKey, GUARD_ATTEMPTS_MAX, identify, INGRESS_ANSWERS, parseJsonBody, REFUSALS, refusedDeliveryId,
-  routeFor, signedMessageIdentity, spendFailure, splitIngressPath, type CheckName, type FailureBudgets, type IngressPath, type IngressRefusal, type IngressRoute, type IngressStatus, type SkippedAutomation,
+  acceptedBody, addressKeyOf, CHECKS, failureKey, GUARD_ATTEMPTS_MAX, identify, INGRESS_ANSWERS, parseJsonBody, REFUSALS, refusalDetails, refusedDeliveryId,
+  routeFor, signedMessageIdentity, spendFailure, splitIngressPath, type CheckName, type FailureBudgets, type IngressPath, type IngressRefusal, type IngressRoute, type IngressStatus, type RefusalDetails,
 } from '#deliveries';
-import type { ServerAgent } from '#runs';
-import type { Arrival } from '../store/arrivals.ts';
-import type { DeliveryStore } from '../store/deliveries.ts';
 import { StoreFault } from '../store/faults.ts';
-import { encodePayload } from '../store/payload-bytes.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving.ts';
 import type { RawBody } from '../http/raw-body.ts';
-import { toNewRuns } from './new-runs.ts';
+import type { Incoming, Intake, Taken } from './intake.ts';
 import type { RefusedLog } from './refused-log.ts';
-import type { WaitingRuns } from './waiting-runs.ts';
 
 /** One request, as little of it as the checks need. */
 export interface IngressRequest {
@@ -33,19 +28,12 @@ export interface IngressReply {
 
 export interface ReceiverSurroundings {
   serving: Serving;
-  deliveries: DeliveryStore;
+  intake: Intake;
   refusedLog: RefusedLog;
-  waitingRuns: WaitingRuns;
-  /** What runs get that name nothing themselves. */
-  serverAgent: ServerAgent;
   /** Whether the disk is nearly full. */
   isDiskLow(): boolean;
   nowMs(): number;
   newId(): string;
-  /** Tells the engine that something waits, or is to be cancelled. */
-  wake(): void;
-  /** Tells who watches a run that something new is stored of it. */
-  tell(runId: string): void;
   report(fault: unknown): void;
 }
 
@@ -79,8 +67,6 @@ type Settled = IngressReply | typeof NOBODY | 'stale';
 export class Receiver {
   private readonly around: ReceiverSurroundings;
   private readonly budgets: FailureBudgets = new Map();
-  /** Until when no slot can come free, by webhook: refused without asking the database again. */
-  private readonly throttledUntilMs = new Map<string, number>();
 
   constructor(around: ReceiverSurroundings) {
     this.around = around;
@@ -139,13 +125,13 @@ export class Receiver {
   private check(name: CheckName, walk: Walk): Promise<Settled | undefined> | Settled | undefined {
     switch (name) {
       case 'credential':
-        return this.checkVerdict(walk, walk.webhook.authMode === 'token' ? verifyBearer(walk.headers, walk.webhook.tokenDigest) : verifyUrlToken(walk.token, walk.webhook.tokenDigest));
+        return this.checkVerdict(name, walk, walk.webhook.authMode === 'token' ? verifyBearer(walk.headers, walk.webhook.tokenDigest) : verifyUrlToken(walk.token, walk.webhook.tokenDigest));
       case 'size':
         return this.checkSize(walk);
       case 'signature':
-        return this.checkVerdict(walk, this.signatureVerdict(walk));
+        return this.checkVerdict(name, walk, this.signatureVerdict(walk));
       case 'rate':
-        return this.checkKnownThrottle(walk);
+        return this.checkRate(walk);
       case 'json':
         return undefined; // settled together with slot and identity, in one transaction
       case 'identity':
@@ -153,12 +139,12 @@ export class Receiver {
     }
   }
 
-  private signatureVerdict({ webhook, headers, body, receivedAtMs }: Walk): Verdict {
-    if (webhook.scheme === undefined) return { ok: false, reason: 'secret-unset' };
-    return verifySignature(webhook.scheme, webhook.signingKey, { headers, body: body ?? new Uint8Array(0), nowMs: receivedAtMs });
+  private signatureVerdict(walk: Walk): Verdict {
+    const { scheme, signingKey } = walk.webhook;
+    return scheme === undefined ? { ok: false, reason: 'secret-unset' } : verifySignature(scheme, signingKey, toSigned(walk));
   }
 
-  private async checkVerdict(walk: Walk, verdict: Verdict): Promise<Settled | undefined> {
+  private async checkVerdict(check: 'credential' | 'signature', walk: Walk, verdict: Verdict): Promise<Settled | undefined> {
     if (verdict.ok) {
       walk.verdict = verdict;
       return undefined;
@@ -168,7 +154,7 @@ export class Receiver {
       await this.around.serving.confirm();
       if (this.around.serving.webhook(walk.webhook.uid) !== walk.webhook) return 'stale';
     }
-    return this.fail(walk, 'unauthenticated', verdict.reason);
+    return this.fail(walk, 'unauthenticated', verdict.reason, () => refusalDetails(check, verdict, mistakeOf(walk)));
   }
 
   private async checkSize(walk: Walk): Promise<Settled | undefined> {
@@ -180,7 +166,7 @@ export class Receiver {
         return undefined;
       case 'too-large':
         walk.bodySizeBytes = body.sizeBytes;
-        return walk.verdict === undefined ? this.fail(walk, 'too-large-unauthenticated', 'too-large') : this.settleTooLarge(walk);
+        return walk.verdict === undefined ? this.fail(walk, 'too-large-unauthenticated', 'too-large', () => TOO_LARGE) : this.settleTooLarge(walk);
       case 'timeout':
         return { status: 408, body: '{"error": "the body took too long"}', headers: {} };
       case 'aborted':
@@ -189,7 +175,7 @@ export class Receiver {
   }
 
   /** Spends the failure budget, logs within bounds, and answers; a failure over the budget is told to wait and not logged. */
-  private async fail(walk: Walk, refusal: 'unauthenticated' | 'too-large-unauthenticated', reason: string): Promise<IngressReply> {
+  private async fail(walk: Walk, refusal: 'unauthenticated' | 'too-large-unauthenticated', reason: string, details: () => RefusalDetails): Promise<IngressReply> {
     const { webhook, request } = walk;
     const key = failureKey(webhook.uid, addressKeyOf(request.clientAddress));
     const spent = spendFailure(this.budgets, key, this.around.nowMs(), { maxKeys: BUDGET_KEYS_MAX });
@@ -197,12 +183,12 @@ export class Receiver {
       const instead = REFUSALS[refusal].overBudget ?? refusal;
       return refuse(instead, spent.retryAfterSeconds);
     }
-    await this.logRefused(walk, refusal, reason);
+    await this.logRefused(walk, refusal, reason, details);
     return refuse(refusal);
   }
 
   /** An entry without a slot; past 60 a minute and webhook they are counted in one. */
-  private logRefused(walk: Walk, refusal: IngressRefusal, reason: string): Promise<void> {
+  private logRefused(walk: Walk, refusal: IngressRefusal, reason: string, details: () => RefusalDetails): Promise<void> {
     const { webhook, request, headers, body, bodySizeBytes, receivedAtMs } = walk;
     return this.around.refusedLog.write({
       entryId: this.around.newId(),
@@ -216,72 +202,55 @@ export class Receiver {
       clientAddress: request.clientAddress,
       revision: webhook.factory.revision,
       reason,
-    });
+    }, details);
   }
 
-  /** A window that was full a moment ago is still full: no slot comes free before its oldest one is a minute old. */
-  private checkKnownThrottle({ webhook, receivedAtMs }: Walk): Settled | undefined {
-    const until = this.throttledUntilMs.get(webhook.uid);
-    if (until === undefined) return undefined;
-    const waitMs = until - receivedAtMs;
-    if (waitMs > 0 && waitMs <= 60_000) return refuse('over-rate', Math.ceil(waitMs / 1000));
-    this.throttledUntilMs.delete(webhook.uid);
-    return undefined;
+  private checkRate({ webhook, receivedAtMs }: Walk): Settled | undefined {
+    const waitSeconds = this.around.intake.waitSeconds(webhook.uid, receivedAtMs);
+    return waitSeconds === undefined ? undefined : refuse('over-rate', waitSeconds);
   }
 
   private async settleTooLarge(walk: Walk): Promise<Settled> {
-    const settled = await this.accept(walk, refusedName(walk), { kind: 'refuse', outcome: 'rejectedTooLarge', reason: 'too-large' });
-    if (settled === 'stale') return 'stale';
+    const taken = await this.around.intake.refuse(toIncoming(walk), { deliveryId: refusedName(walk), outcome: 'rejectedTooLarge', reason: 'too-large', details: TOO_LARGE });
+    if (taken.kind === 'stale') return 'stale';
     // Too large is answered before the rate is looked at: without a free slot it is logged like any refusal.
-    if (settled !== undefined) await this.logRefused(walk, 'too-large', 'too-large');
+    if (taken.kind === 'throttled') await this.logRefused(walk, 'too-large', 'too-large', () => TOO_LARGE);
     return refuse('too-large');
   }
 
   /** Steps 4 to 6: slot, JSON, identity, runs. */
   private async settle(walk: Walk): Promise<Settled> {
+    const { headers, webhook, verdict } = walk;
+    const { intake } = this.around;
     const body = walk.body as Uint8Array;
     if (this.around.isDiskLow()) return refuse('unavailable', RETRY_AFTER_SECONDS); // also before a 400, which would be stored
     const parsed = parseJsonBody(body);
     if (!parsed.ok) {
-      const settled = await this.accept(walk, refusedName(walk), { kind: 'refuse', outcome: 'rejectedInvalidJson', reason: 'invalid-json' });
-      return settled ?? refuse('invalid-json');
+      const taken = await intake.refuse(toIncoming(walk), { deliveryId: refusedName(walk), outcome: 'rejectedInvalidJson', reason: 'invalid-json', details: { check: 'json' } });
+      return toSettled(taken, refuse('invalid-json'));
     }
-    const identity = identify({ headers: walk.headers, body }, walk.webhook, walk.verdict?.deliveryHeader);
-    const second = walk.verdict?.signedMessageDigest;
+    const identity = identify({ headers, body }, webhook, verdict?.deliveryHeader);
+    const second = verdict?.signedMessageDigest;
     const identities = second === undefined ? [identity.hash] : [identity.hash, signedMessageIdentity(second)];
-    const decided = decideRuns(walk.webhook.automations, walk.webhook.uid, parsed.value);
-    if (decided.starts.length > 0 && (await this.around.waitingRuns.isFull(walk.webhook.factory.uid))) return refuse('unavailable', RETRY_AFTER_SECONDS);
-    const entryId = this.around.newId();
-    const runs = toNewRuns(decided.starts, walk.webhook, { entryId, deliveryId: identity.value, receivedAtMs: walk.receivedAtMs, payload: parsed.value }, this.around.serverAgent, this.around.newId);
-    const decision = JSON.stringify({ started: runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId })), skipped: decided.skipped.map(toSkipped) });
-    const settled = await this.accept(walk, identity.value, { kind: 'deliver', identities, ...encodePayload(body), runs, decision }, entryId);
-    if (settled !== undefined) return settled;
-    if (runs.length > 0) this.around.wake();
-    return { status: 202, body: acceptedBody(identity.value), headers: {} };
+    const taken = await intake.deliver(toIncoming(walk), { bytes: body, value: parsed.value }, { deliveryId: identity.value, identities });
+    return toSettled(taken, { status: 202, body: acceptedBody(identity.value), headers: {} });
   }
+}
 
-  /** Hands the delivery to its transaction; undefined when that stored it, whatever its outcome. */
-  private async accept(walk: Walk, deliveryId: string | undefined, verdict: Arrival['verdict'], entryId = this.around.newId()): Promise<IngressReply | 'stale' | undefined> {
-    const { webhook, request } = walk;
-    const acceptance = await this.around.deliveries.acceptOnce({
-      entryId, webhookUid: webhook.uid, factoryUid: webhook.factory.uid, servingVersion: webhook.factory.version, receivedAtMs: walk.receivedAtMs,
-      sizeBytes: walk.bodySizeBytes, sizeExact: walk.body !== undefined, clientAddress: request.clientAddress, revision: webhook.factory.revision,
-      deliveryId: deliveryId ?? entryId, verdict,
-    });
-    switch (acceptance.kind) {
-      case 'stale':
-        return 'stale';
-      case 'throttled':
-        this.throttledUntilMs.set(webhook.uid, this.around.nowMs() + acceptance.waitMs);
-        return refuse('over-rate', acceptance.retryAfterSeconds);
-      case 'accepted':
-        if (verdict.kind === 'deliver') this.around.waitingRuns.added(webhook.factory.uid, verdict.runs.length - (acceptance.busy?.length ?? 0));
-        for (const runId of acceptance.replaced ?? []) this.around.tell(runId);
-        return undefined;
-      case 'duplicate':
-      case 'refused':
-        return undefined;
-    }
+/** What is answered for a delivery that was handed on; `stored`: where it is in the log now, whatever its outcome. */
+function toSettled(taken: Taken, stored: IngressReply): Settled {
+  switch (taken.kind) {
+    case 'stale':
+      return 'stale';
+    case 'throttled':
+      return refuse('over-rate', taken.retryAfterSeconds);
+    case 'full':
+    case 'gone':
+      return refuse('unavailable', RETRY_AFTER_SECONDS);
+    case 'accepted':
+    case 'duplicate':
+    case 'refused':
+      return stored;
   }
 }
 
@@ -292,11 +261,20 @@ export function refuse(refusal: IngressRefusal, retryAfterSeconds?: number): Ing
   return { status, body, headers: retryAfter ? { ...headers, 'retry-after': String(retryAfterSeconds ?? 1) } : headers };
 }
 
-/** A skipped automation as the log shows it: never a value of the payload. */
-function toSkipped(skipped: SkippedAutomation): Record<string, string> {
-  const { id, reason } = skipped;
-  if (skipped.reason !== 'filter') return { automation_id: id, reason };
-  return { automation_id: id, reason, failed_pointer: skipped.failedPointer, operator: skipped.operator };
+const TOO_LARGE: RefusalDetails = { check: 'size' };
+
+function toIncoming({ webhook, request, body, bodySizeBytes, receivedAtMs }: Walk): Incoming {
+  return { webhook, receivedAtMs, clientAddress: request.clientAddress, sizeBytes: bodySizeBytes, sizeExact: body !== undefined };
+}
+
+function toSigned({ headers, body, receivedAtMs }: Walk): SignedRequest {
+  return { headers, body: body ?? new Uint8Array(0), nowMs: receivedAtMs };
+}
+
+/** Looked for whatever the reason of the refusal is: the answer takes as long for a wrong key as for a stale timestamp or for a secret without a value. */
+function mistakeOf(walk: Walk): LikelyMistake | undefined {
+  const { scheme, signingKey } = walk.webhook;
+  return scheme === undefined ? undefined : likelyMistake(scheme, signingKey, toSigned(walk));
 }
 
 function refusedName({ headers, webhook }: Walk): string | undefined {

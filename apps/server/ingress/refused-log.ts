@@ -1,5 +1,5 @@
 /** Log entries of refused deliveries, bounded a minute and webhook: further ones become one counted entry. contract 5 (Failed authentication). */
-import { NOTHING_REFUSED, refusedLogDecision, type RefusedLogState } from '#deliveries';
+import { NOTHING_REFUSED, refusedLogDecision, type RefusalDetails, type RefusedLogState } from '#deliveries';
 import type { DeliveryStore, RefusedEntry } from '../store/deliveries.ts';
 
 interface Kept {
@@ -17,14 +17,15 @@ export class RefusedLog {
     this.nowMs = nowMs;
   }
 
-  async write(entry: RefusedEntry): Promise<void> {
+  /** `details` are asked for only where the entry is its own: finding them out may take work, and a flood shall not cause it. */
+  async write(entry: RefusedEntry, details: () => RefusalDetails): Promise<void> {
     const before = this.kept.get(entry.webhookUid) ?? { state: NOTHING_REFUSED };
     const { action, state } = refusedLogDecision(before.state, this.nowMs());
     const named = { ...entry, deliveryId: entry.deliveryId === '' ? entry.entryId : entry.deliveryId };
     switch (action) {
       case 'entry':
         this.kept.set(entry.webhookUid, { ...before, state });
-        return this.deliveries.logRefused(named);
+        return this.deliveries.logRefused({ ...named, refusal: JSON.stringify(details()) });
       case 'begin-count': {
         const written = this.deliveries.logRefused({ ...named, reason: 'counted' });
         this.kept.set(entry.webhookUid, { state, counted: { entryId: entry.entryId, written } });

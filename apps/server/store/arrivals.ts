@@ -3,8 +3,10 @@ import { RATE_WINDOW_MS, takeSlot, type OutcomeKind, type SkippedAutomation } fr
 import { contestedGroups, uuidv7, type TurnsTaken } from '#runs';
 import { LostRace } from './faults.ts';
 import type { NewRun } from './new-run.ts';
+import { nextResends, noteResend, type Resent, type ToResend } from './resends.ts';
 import { decideTurns, storeTurns } from './run-groups.ts';
 import { databaseNow, insert, placeholders, rows, type SqlValue, type Work } from './statements.ts';
+import type { DeliveryRow } from './tables.ts';
 
 /** A delivery that passed authentication, decided against one version of the serving state. */
 export interface Arrival {
@@ -18,27 +20,44 @@ export interface Arrival {
   sizeExact: boolean;
   clientAddress: string;
   revision: string;
+  /** Its name in the log; stored bytes that are delivered again are named when they are accepted. */
   deliveryId: string;
   verdict:
-    | { kind: 'deliver'; identities: readonly Uint8Array[]; payload: Uint8Array; payloadEncoding: string; runs: readonly NewRun[]; decision: string }
-    | { kind: 'refuse'; outcome: 'rejectedInvalidJson' | 'rejectedTooLarge'; reason: string };
+    | ({ kind: 'deliver'; identities: readonly Uint8Array[] } & StoredPayload & Starting)
+    | ({ kind: 'resend' } & StoredPayload & ToResend)
+    /** `refusal`: JSON of RefusalDetails. */
+    | { kind: 'refuse'; outcome: 'rejectedInvalidJson' | 'rejectedTooLarge'; reason: string; refusal?: string };
+}
+
+interface StoredPayload {
+  payload: Uint8Array;
+  payloadEncoding: string;
+}
+
+/** What a delivery starts. `decision`: JSON of the log's `started` and `skipped`. */
+export interface Starting {
+  runs: readonly NewRun[];
+  decision: string;
 }
 
 /**
  * What became of an arrival. `busy`: IDs of runs that it did not start, because their groups were. `replaced`: IDs of open runs that
- * made place for its own. `stale`: the serving state has moved; decide again. `throttled`: no slot was free and nothing was stored.
+ * made place for its own. `entry`: of stored bytes that were delivered again, the new entry. `stale`: the serving state has moved; decide
+ * again. `throttled`: no slot was free and nothing was stored. `gone`: the entry whose bytes were to be delivered again was removed.
  */
-export type Acceptance = Accepted | { kind: 'duplicate' } | { kind: 'refused' } | { kind: 'throttled'; waitMs: number; retryAfterSeconds: number } | { kind: 'stale' };
+export type Acceptance =
+  | Accepted | { kind: 'duplicate' } | { kind: 'refused' } | { kind: 'throttled'; waitMs: number; retryAfterSeconds: number } | { kind: 'stale' } | { kind: 'gone' };
 
 export interface Accepted {
   kind: 'accepted';
   busy?: readonly string[];
   replaced?: readonly string[];
+  entry?: DeliveryRow;
 }
 
 const DELIVERY_COLUMNS = [
   'entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision',
-  'entries', 'slot_at', 'reason', 'decision', 'payload', 'payload_encoding',
+  'entries', 'slot_at', 'reason', 'decision', 'payload', 'payload_encoding', 'refusal', 'resent_from',
 ] as const;
 
 /** Times of the slots that webhooks have taken within the last minute, by UID, oldest first. */
@@ -61,44 +80,52 @@ export function* settle(arrivals: readonly Arrival[], remembered?: Windows): Wor
   const nowMs = yield* databaseNow();
   const windows = yield* slotWindows(arrivals, remembered ?? new Map(), nowMs);
   const known = yield* knownIdentities(arrivals);
-  const batch: Batch = { windows, known, nowMs, identities: [], deliveries: [], starting: [], runs: [] };
+  const resends = yield* nextResends(arrivals.flatMap(({ verdict }) => (verdict.kind === 'resend' ? [verdict.of] : [])));
+  const batch: Batch = { windows, known, resends, nowMs, identities: [], deliveries: [], contested: [], resent: [], runs: [] };
   const acceptances = arrivals.map((arrival) => (current.get(arrival.factoryUid) === arrival.servingVersion ? settleOne(arrival, batch) : STALE));
   yield* store(batch);
   return { acceptances, windows };
 }
 
 const STALE: Acceptance = { kind: 'stale' };
+const GONE: Acceptance = { kind: 'gone' };
 
 interface Batch {
   windows: Map<string, readonly number[]>;
   nowMs: number;
   /** `webhook/hash` of every identity already accepted, this batch's included. */
   known: Set<string>;
+  /** Which time comes next, of each entry whose bytes are delivered again and that is still there. */
+  resends: Map<string, number>;
   identities: { key: string; webhookUid: string; hash: Uint8Array }[];
   deliveries: SqlValue[][];
   /** Entries whose runs may find their group busy, and what is answered for them: written when that is known. */
-  starting: Starting[];
+  contested: Contested[];
+  resent: Resent[];
   runs: NewRun[];
 }
 
-interface Starting {
-  runs: readonly NewRun[];
-  decision: string;
+interface Contested extends Starting {
   acceptance: Accepted;
   log(decision: string): SqlValue[];
 }
 
 /** Steps 4 to 6 of the ingress for one delivery: slot, refusal of the body, identity. */
 function settleOne(arrival: Arrival, batch: Batch): Acceptance {
+  const { verdict } = arrival;
+  if (verdict.kind === 'resend' && !batch.resends.has(verdict.of)) return GONE;
   const slot = takeSlot(batch.windows.get(arrival.webhookUid) ?? [], batch.nowMs);
   if (!slot.ok) return { kind: 'throttled', waitMs: slot.waitMs, retryAfterSeconds: slot.retryAfterSeconds };
   batch.windows.set(arrival.webhookUid, slot.window);
-  const log = entryOf(arrival, batch.nowMs);
-  if (arrival.verdict.kind === 'refuse') {
-    batch.deliveries.push(log(arrival.verdict.outcome, { reason: arrival.verdict.reason }));
-    return { kind: 'refused' };
+  switch (verdict.kind) {
+    case 'deliver':
+      return settleIdentified(arrival, verdict, batch, entryOf(arrival, batch.nowMs));
+    case 'resend':
+      return settleResent(arrival, verdict, batch);
+    case 'refuse':
+      batch.deliveries.push(entryOf(arrival, batch.nowMs)(verdict.outcome, verdict));
+      return { kind: 'refused' };
   }
-  return settleIdentified(arrival, arrival.verdict, batch, log);
 }
 
 function settleIdentified(arrival: Arrival, verdict: Extract<Arrival['verdict'], { kind: 'deliver' }>, batch: Batch, log: EntryWriter): Acceptance {
@@ -107,15 +134,37 @@ function settleIdentified(arrival: Arrival, verdict: Extract<Arrival['verdict'],
     batch.deliveries.push(log('duplicate', {}));
     return { kind: 'duplicate' };
   }
-  for (const [position, hash] of verdict.identities.entries()) {
-    const key = keys[position] as string;
+  remember(arrival.webhookUid, verdict.identities, batch);
+  return startAll(verdict, batch, (decision) => log('accepted', { ...verdict, decision }));
+}
+
+/** Named by how often its bytes were delivered again: its identity is new, and nobody else's. */
+function settleResent(arrival: Arrival, verdict: Extract<Arrival['verdict'], { kind: 'resend' }>, batch: Batch): Acceptance {
+  const { of } = verdict;
+  const n = batch.resends.get(of) as number;
+  batch.resends.set(of, n + 1);
+  const { deliveryId, identity, ...starting } = verdict.as(n);
+  remember(arrival.webhookUid, [identity], batch);
+  const log = entryOf({ ...arrival, deliveryId }, batch.nowMs);
+  let values: SqlValue[] = [];
+  const acceptance = startAll(starting, batch, (decision) => (values = log('accepted', { ...verdict, decision, resentFrom: of })));
+  batch.resent.push({ verdict, n, factoryUid: arrival.factoryUid, entry: () => (acceptance.entry = toRow(values)) });
+  return acceptance;
+}
+
+function remember(webhookUid: string, identities: readonly Uint8Array[], batch: Batch): void {
+  for (const hash of identities) {
+    const key = identityKey(webhookUid, hash);
     batch.known.add(key);
-    batch.identities.push({ key, webhookUid: arrival.webhookUid, hash });
+    batch.identities.push({ key, webhookUid, hash });
   }
+}
+
+function startAll({ runs, decision }: Starting, batch: Batch, log: Contested['log']): Accepted {
   const acceptance: Accepted = { kind: 'accepted' };
-  batch.runs.push(...verdict.runs);
-  if (contestedGroups(verdict.runs).length === 0) batch.deliveries.push(log('accepted', verdict));
-  else batch.starting.push({ runs: verdict.runs, decision: verdict.decision, acceptance, log: (decision) => log('accepted', { ...verdict, decision }) });
+  batch.runs.push(...runs);
+  if (contestedGroups(runs).length === 0) batch.deliveries.push(log(decision));
+  else batch.contested.push({ runs, decision, acceptance, log });
   return acceptance;
 }
 
@@ -127,16 +176,17 @@ function* store(batch: Batch): Work<void> {
   if (won !== identities.length) throw new LostRace('an identity was accepted elsewhere');
   // Behind the identities, which others may wait for: nobody who holds a group waits for one.
   const turns = yield* decideTurns(batch.runs);
-  for (const starting of batch.starting) batch.deliveries.push(entryAfter(starting, turns));
+  for (const contested of batch.contested) batch.deliveries.push(entryAfter(contested, turns));
   yield* insert('delivery', DELIVERY_COLUMNS, batch.deliveries);
   const told = yield* storeTurns(turns, batch.nowMs);
   // Whoever answers one of the deliveries tells of them all.
-  const [first] = batch.starting;
+  const [first] = batch.contested;
   if (first !== undefined && told.length > 0) first.acceptance.replaced = told;
+  for (const resent of batch.resent) yield* noteResend(resent);
 }
 
 /** The log entry of a delivery whose runs wanted a group for themselves: what found it busy is a skipped automation. */
-function entryAfter({ runs, decision, acceptance, log }: Starting, { busy }: TurnsTaken<NewRun>): SqlValue[] {
+function entryAfter({ runs, decision, acceptance, log }: Contested, { busy }: TurnsTaken<NewRun>): SqlValue[] {
   const kept = new Set(busy);
   const skipped = runs.filter((run) => kept.has(run));
   if (skipped.length === 0) return log(decision);
@@ -209,6 +259,8 @@ interface EntryDetails {
   decision?: string;
   payload?: Uint8Array;
   payloadEncoding?: string;
+  refusal?: string;
+  resentFrom?: string;
 }
 
 type EntryWriter = (outcome: OutcomeKind, details: EntryDetails) => SqlValue[];
@@ -216,10 +268,15 @@ type EntryWriter = (outcome: OutcomeKind, details: EntryDetails) => SqlValue[];
 /** Values of a log entry in the order of DELIVERY_COLUMNS. */
 function entryOf(arrival: Arrival, slotAt: number): EntryWriter {
   const { entryId, webhookUid, factoryUid, deliveryId, sizeBytes, sizeExact, receivedAtMs, clientAddress, revision } = arrival;
-  return (outcome, { reason, decision, payload, payloadEncoding }) => [
+  return (outcome, { reason, decision, payload, payloadEncoding, refusal, resentFrom }) => [
     entryId, webhookUid, factoryUid, deliveryId, outcome, sizeBytes, sizeExact ? 1 : 0, receivedAtMs, clientAddress, revision,
-    1, slotAt, reason ?? null, decision ?? null, payload ?? null, payloadEncoding ?? null,
+    1, slotAt, reason ?? null, decision ?? null, payload ?? null, payloadEncoding ?? null, refusal ?? null, resentFrom ?? null,
   ];
+}
+
+/** What was written, as it will be read. */
+function toRow(values: readonly SqlValue[]): DeliveryRow {
+  return Object.fromEntries(DELIVERY_COLUMNS.map((column, position) => [column, values[position]])) as unknown as DeliveryRow;
 }
 
 function identityKey(webhookUid: string, hash: Uint8Array): string {

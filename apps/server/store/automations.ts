@@ -1,6 +1,7 @@
-/** Automations as people look at them: pages, single ones, which select a webhook, when they last fired. contract 4. */
+/** Automations as people look at them: pages, single ones, which select a webhook, when they last fired, how many runs they started. contract 4. */
 import type { AutomationDefinition } from '#definitions';
 import { IsNull, MoreThan } from 'typeorm';
+import { recentRunsOf, type RecentRuns } from './automation-counts.ts';
 import type { Database } from './database.ts';
 import { looking } from './faults.ts';
 import { row, rows, type Work } from './statements.ts';
@@ -57,6 +58,12 @@ export class AutomationStore {
     const selects = ({ definition }: { definition: string }): boolean =>
       (JSON.parse(definition) as AutomationDefinition).triggers.some((trigger) => trigger.provider === 'webhook' && trigger.webhookUids.includes(webhookUid));
     return found.filter(selects).map(({ uid, slug, name, enabled }) => ({ uid, slug, name, enabled: enabled === 1 }));
+  }
+
+  /** Runs that each of these automations of a factory started since then; those that started none are absent. */
+  recentRuns(factoryUid: string, automationUids: readonly string[], sinceMs: number): Promise<Map<string, RecentRuns>> {
+    const { dialect } = this.database;
+    return this.database.longRead(() => recentRunsOf(factoryUid, automationUids, sinceMs, dialect));
   }
 
   /** When each of these automations of a factory last started a run, in milliseconds; those that never did are absent. */

@@ -11,12 +11,13 @@ import { FirstSchema1700000000001 } from './migrations/0001-first-schema.ts';
 import { Interface1700000000002 } from './migrations/0002-interface.ts';
 import { Agents1700000000003 } from './migrations/0003-agents.ts';
 import { Reconciling1700000000004 } from './migrations/0004-reconciling.ts';
+import { Dashboard1700000000005 } from './migrations/0005-dashboard.ts';
 import { postgresLongReads, postgresRunner } from './postgres.ts';
 import { sqliteRunner } from './sqlite.ts';
 import { row, rows, type Work } from './statements.ts';
 import { SCHEMA } from './tables.ts';
 
-const MIGRATIONS = [FirstSchema1700000000001, Interface1700000000002, Agents1700000000003, Reconciling1700000000004];
+const MIGRATIONS = [FirstSchema1700000000001, Interface1700000000002, Agents1700000000003, Reconciling1700000000004, Dashboard1700000000005];
 /** What brings a database up to date, oldest first. */
 export const MIGRATION_NAMES: readonly string[] = MIGRATIONS.map(({ name }) => name);
 /** Arbitrary, fixed number of the advisory lock that one migrating process holds. */

@@ -47,6 +47,8 @@ export interface DefinitionEdit<Answer> {
   ok: true;
   secrets?: readonly WantedSecret[];
   objects?: readonly LabelledObject[];
+  /** UIDs of webhooks that change with their secret: who has seen them as they were does not change them unknowingly. */
+  moved?: readonly string[];
   deletions?: readonly { kind: 'webhook' | 'automation'; uid: string }[];
   /** For the audit trail; changes of secrets tell of themselves. Absent: nothing is to be written. */
   change?: Change;
@@ -101,7 +103,7 @@ export class DefinitionEditStore {
   }
 }
 
-function* write(factoryUid: string, { secrets = [], objects = [], deletions = [] }: DefinitionEdit<unknown>, changed: Change, { newEntry }: Pick<EditContext<unknown>, 'newEntry'>): Work<void> {
+function* write(factoryUid: string, { secrets = [], objects = [], moved = [], deletions = [] }: DefinitionEdit<unknown>, changed: Change, { newEntry }: Pick<EditContext<unknown>, 'newEntry'>): Work<void> {
   const nowMs = yield* databaseNow();
   for (const secret of secrets) yield* putSecret(secret, newEntry());
   // Named after the serving version, which no other state of any factory has had.
@@ -109,6 +111,7 @@ function* write(factoryUid: string, { secrets = [], objects = [], deletions = []
   const visible = yield* visibleSecrets(factoryUid, 'webhook');
   for (const { object, name } of objects) yield* writeObject(object, { factoryUid, revision, name }, visible, nowMs);
   for (const { kind, uid } of deletions) yield* deleteObject(kind, uid, revision, nowMs);
+  for (const uid of moved) yield* change('UPDATE webhook SET version = version + 1, updated_at = ? WHERE uid = ? AND factory_uid = ?', nowMs, uid, factoryUid);
   yield* bindWebhooks(factoryUid);
   yield* dropUnboundValues();
   yield* change('UPDATE factory SET revision_seen = ?, revision_attempted = ?, revision_applied = ?, updated_at = ? WHERE uid = ?', revision, revision, revision, nowMs, factoryUid);

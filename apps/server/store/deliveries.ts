@@ -22,6 +22,8 @@ export interface RefusedEntry {
   clientAddress: string;
   revision: string;
   reason: string;
+  /** JSON of RefusalDetails; absent for one that stands for many. */
+  refusal?: string;
 }
 
 /** Entries to list; what is absent asks for nothing. Times are milliseconds since the epoch. */
@@ -42,7 +44,7 @@ const ENTRY_TIME_MS_MAX = 2 ** 48 - 1;
 /** Everything but the payload. */
 const LISTED_COLUMNS = [
   'entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision', 'entries', 'reason', 'decision',
-  'payload_encoding',
+  'payload_encoding', 'refusal', 'resent_from',
 ] as const satisfies readonly (keyof DeliveryRow)[];
 
 function conditionsOf({ outcomes, sinceMs, untilMs }: DeliveryFilter, before: string | undefined): { text: string; params: SqlValue[] }[] {
@@ -154,14 +156,14 @@ export class DeliveryStore {
   private async insertRefused(batch: readonly RefusedEntry[]): Promise<void[]> {
     const values = batch.map((entry) => [
       entry.entryId, entry.webhookUid, entry.factoryUid, entry.deliveryId, entry.outcome, entry.sizeBytes, entry.sizeExact ? 1 : 0, entry.receivedAtMs,
-      entry.clientAddress, entry.revision, 1, entry.reason,
+      entry.clientAddress, entry.revision, 1, entry.reason, entry.refusal ?? null,
     ]);
     await this.database.run(() =>
-      insert('delivery', ['entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision', 'entries', 'reason'], values));
+      insert('delivery', ['entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision', 'entries', 'reason', 'refusal'], values));
     return batch.map(() => undefined);
   }
 }
 
 function payloadBytes({ verdict }: Arrival): number {
-  return verdict.kind === 'deliver' ? verdict.payload.length : 0;
+  return verdict.kind === 'refuse' ? 0 : verdict.payload.length;
 }

@@ -61,10 +61,10 @@ export class ExplanationStore {
     });
   }
 
-  /** The accepted delivery of this identity before an entry of the log. Looked for away from acceptances: a log may be long. */
+  /** The accepted delivery of this identity before an entry of the log. What was delivered again only looks like it. Looked for away from acceptances: a log may be long. */
   async original(webhookUid: string, deliveryId: string, entryId: string): Promise<string | undefined> {
     const params: SqlValue[] = [webhookUid, entryId, deliveryId];
-    const text = "SELECT entry_id FROM delivery WHERE webhook_uid = ? AND entry_id < ? AND outcome = 'accepted' AND delivery_id = ? ORDER BY entry_id DESC LIMIT 1";
+    const text = "SELECT entry_id FROM delivery WHERE webhook_uid = ? AND entry_id < ? AND outcome = 'accepted' AND delivery_id = ? AND resent_from IS NULL ORDER BY entry_id DESC LIMIT 1";
     return (await this.database.longRead(() => row<{ entry_id: string }>(text, ...params)))?.entry_id;
   }
 }

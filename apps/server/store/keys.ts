@@ -32,7 +32,8 @@ export interface NewKey extends Pick<ApiKey, 'id' | 'name' | 'role' | 'factories
 /** `ended`: revoked or run out. `last`: nobody could get in as an admin any more. */
 export type KeyRefusal = 'unknown' | 'ended' | 'last';
 
-interface KeyRow {
+/** A key with its principal, as `KEY_COLUMNS` reads it. */
+export interface KeyRow {
   id: string;
   name: string;
   role: Role;
@@ -49,8 +50,13 @@ interface KeyRow {
   email: string | null;
 }
 
-const SELECT = `SELECT k.id, k.name, k.role, k.factories, k.hint, k.created_at, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, p.uid, p.kind, p.display_name, p.email
-  FROM api_key k JOIN principal p ON p.uid = k.principal_uid`;
+/** Of the key `k` and its principal `p`. */
+export const KEY_COLUMNS = 'k.id, k.name, k.role, k.factories, k.hint, k.created_at, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, p.uid, p.kind, p.display_name, p.email';
+
+/** Whether the key `k` lets somebody in at a time, its only parameter. */
+export const IS_USABLE = 'k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)';
+
+const SELECT = `SELECT ${KEY_COLUMNS} FROM api_key k JOIN principal p ON p.uid = k.principal_uid`;
 
 const COLUMNS = ['id', 'principal_uid', 'name', 'key_hash', 'role', 'factories', 'hint', 'created_at', 'created_by', 'expires_at'] as const;
 
@@ -64,8 +70,8 @@ export class KeyStore {
   find(hash: Uint8Array): Promise<Access | undefined> {
     return this.database.read(function* () {
       const nowMs = yield* databaseNow();
-      const found = yield* row<KeyRow>(`${SELECT} WHERE k.key_hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`, hash, nowMs);
-      return found && toAccess(toApiKey(found));
+      const found = yield* row<KeyRow>(`${SELECT} WHERE k.key_hash = ? AND ${IS_USABLE}`, hash, nowMs);
+      return found && accessOfRow(found);
     });
   }
 
@@ -207,7 +213,9 @@ function toApiKey(found: KeyRow): ApiKey {
   };
 }
 
-function toAccess({ id, principal, role, factories }: ApiKey): Access {
+/** What a key lets its holder do. */
+export function accessOfRow(found: KeyRow): Access {
+  const { id, principal, role, factories } = toApiKey(found);
   return { keyId: id, principal, role, factories };
 }
 

@@ -156,11 +156,13 @@ export interface DeliveryRow {
   reason: string | null;
   decision: string | null;
   payload_encoding: string | null;
+  refusal: string | null;
+  resent_from: string | null;
 }
 
 export const DELIVERY = table<DeliveryRow>('delivery', {
   entry_id: 'key', webhook_uid: 'text', factory_uid: 'text', delivery_id: 'text', outcome: 'text', size: 'int', size_exact: 'int',
-  received_at: 'int', client_address: 'text', revision: 'text', entries: 'int', reason: 'text?', decision: 'text?', payload_encoding: 'text?',
+  received_at: 'int', client_address: 'text', revision: 'text', entries: 'int', reason: 'text?', decision: 'text?', payload_encoding: 'text?', refusal: 'text?', resent_from: 'text?',
 });
 
 export interface RunRow {

@@ -1,5 +1,5 @@
 /** One pass: make the service match the factory repository at its current commit. contract 9. */
-import type { CheckedDefinitions } from '#definitions';
+import { withExcerpts, type CheckedDefinitions } from '#definitions';
 import { acceptanceOf, closureAt, failuresAfter, faulted, isEmpty, isToBeRetried, judge, retryDelayMs, unreadable, unverified, type Acceptance, type Actual, type Ending, type HowApplied, type Plan } from '#reconcile';
 import { FenceLost, type Factory } from '../store/factories.ts';
 import { toApplication } from './apply.ts';
@@ -134,7 +134,8 @@ export class FactoryPass {
     if (!acceptance.ok) return { ending: acceptance.ending, accepted: false, tipSeen: true, rewrittenFrom: acceptance.from };
     const { checked, planned, applies, how, ending } = judge(tree, ground);
     if (applies) await this.apply(factory, fence, tree, planned, checked, ground.actual, how);
-    return { ending, accepted: true, tipSeen: true, brought: acceptance.brought, rewrittenFrom: acceptance.brought?.rewrite?.from };
+    const shown = { ...ending, problems: withExcerpts(ending.problems, tree.reading) };
+    return { ending: shown, accepted: true, tipSeen: true, brought: acceptance.brought, rewrittenFrom: acceptance.brought?.rewrite?.from };
   }
 
   private acceptanceOf({ slug, revisionAttempted, syncPolicy }: Factory, tree: Tree, approvedDigests: ReadonlySet<string>): Acceptance {

@@ -1,6 +1,6 @@
 /** Which secret a webhook of a dashboard factory gets, and what replaces it. contract 2 (Managed secrets), 4 (Create, Rotate). */
 import { isUsable, secretFromRandom, secretRequirement, secretUse, unusableReason, type SecretUse } from '#authentication';
-import type { AuthMode, SecretFacts } from '#definitions';
+import { suggestedSecretName, type AuthMode, type SecretFacts } from '#definitions';
 import type { EditableFactory } from '../store/definition-edits.ts';
 import { TEAM } from '../store/secret-rows.ts';
 import type { NewValue, WantedSecret } from '../store/secrets.ts';
@@ -67,11 +67,6 @@ function freeSecretName(factory: EditableFactory, slug: string): string {
     const name = suggestedSecretName(slug) + (count === 1 ? '' : `-${count}`);
     if (!taken.has(name)) return name;
   }
-}
-
-/** What the secret of a webhook is called when nobody says: names of secrets begin with a letter. */
-export function suggestedSecretName(slug: string): string {
-  return /^[a-z]/.test(slug) ? `${slug}-webhook` : `webhook-${slug}`;
 }
 
 /** A new value for a secret that webhooks share. */

@@ -99,6 +99,7 @@ export function rotatedWebhook(factory: EditableFactory, uid: string, secret: st
   return {
     ok: true,
     secrets: [write],
+    moved: moved.map((webhook) => webhook.uid),
     change: { action: 'webhook.rotate', subject: uid, factoryUid: factory.uid, details: { slug: found.webhook.slug, secret: write.name, webhooks: moved.map(({ slug }) => slug) } },
     answer: (after) => ({ ...written(after, uid), secret: { text, generated }, moved: after.webhooks.filter((webhook) => uids.has(webhook.uid)) }),
   };

@@ -1,9 +1,8 @@
 /** What answers a change of a webhook that files decide: the file, the key in it, and the text that does what was asked. contract 4 (managed definitions). */
 import type { WebhookCreate, WebhookPatch } from '#contracts';
-import { checkWebhookValue, editedWebhookFile, slugOf, webhookFileText, webhookKeys, type KnownFacts, type ValueProblem } from '#definitions';
+import { checkWebhookValue, editedWebhookFile, slugOf, suggestedSecretName, webhookFileText, webhookKeys, type KnownFacts, type ValueProblem } from '#definitions';
 import type { WebhookRow } from '../store/tables.ts';
 import { lastingConflict, type Refusal } from '../http/answers.ts';
-import { suggestedSecretName } from './credentials.ts';
 import { refusalOf } from './edit-ground.ts';
 import { changedKeys, definitionOf, newWebhookKeys, toWebhookMember } from './edits.ts';
 

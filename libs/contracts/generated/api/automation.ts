@@ -133,6 +133,22 @@ export interface Automation {
    * When it last started a run; null while it never did.
    */
   last_fired_at: string | null;
+  /**
+   * Runs that it started within the last seven days.
+   */
+  recent_runs: {
+    /**
+     * All of them; at most what is counted, 10,000.
+     */
+    total: number;
+    /**
+     * By state; states without any are left out.
+     */
+    states: {
+      [k: string]: number;
+    };
+    [k: string]: unknown;
+  };
   [k: string]: unknown;
 }
 /**

@@ -56,6 +56,32 @@ export interface Delivery {
    */
   refused_because?: string;
   /**
+   * Of a refused delivery: which check it failed. Never shows a value that was sent. Absent for entries that stand for many.
+   */
+  refusal?: {
+    /**
+     * The check that failed.
+     */
+    check: 'credential' | 'signature' | 'timestamp' | 'size' | 'json';
+    /**
+     * The header that is missing, repeated or malformed, where one is to blame.
+     */
+    header?: string;
+    /**
+     * How far the sender's timestamp was off, where one was read: positive for the past.
+     */
+    skew_seconds?: number;
+    /**
+     * For managers: the common mistake with which the signature would have matched. Looked for at receipt, as long as the client's failures are within their budget.
+     */
+    hint?: 'trailing-newline' | 're-encoded-json' | 'key-encoding' | 'other-scheme';
+    [k: string]: unknown;
+  };
+  /**
+   * The entry whose stored bytes were delivered again, where somebody asked for that.
+   */
+  resent_from?: string;
+  /**
    * Of an accepted delivery: automations that matched, with the runs that they started.
    */
   started?: {

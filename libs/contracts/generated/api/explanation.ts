@@ -108,6 +108,10 @@ export interface ExplainedDelivery {
    * Of a duplicate: the entry of the delivery that was accepted before it, where the log still has it.
    */
   duplicate_of: string | null;
+  /**
+   * The entry whose stored bytes were delivered again, where somebody asked for that.
+   */
+  resent_from?: string;
   [k: string]: unknown;
 }
 /**

@@ -152,6 +152,20 @@ export interface Diagnostic {
    * What was found, what was expected, and the way out.
    */
   message: string;
+  /**
+   * The lines around the place; long ones are cut, `•••` stands for what could be a secret, and what cannot be printed is written as `\u{…}`. Absent where the text was not at hand, and beyond the first hundred problems.
+   */
+  excerpt?: {
+    /**
+     * Number of the first of these lines.
+     */
+    first_line: number;
+    /**
+     * At most five.
+     */
+    lines: string[];
+    [k: string]: unknown;
+  };
   [k: string]: unknown;
 }
 /**

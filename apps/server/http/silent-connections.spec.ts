@@ -1,0 +1,58 @@
+/** A server that stops does not wait for connections that browsers opened ahead, and does for requests that have begun. */
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { endSilentOnClose } from './silent-connections.ts';
+
+describe('closing a server', () => {
+  let server: Server;
+  let port: number;
+
+  beforeEach(async () => {
+    server = createServer({ headersTimeout: 3_600_000, requestTimeout: 0 }, (request, response) => void response.end(request.url));
+    endSilentOnClose(server, 'connection');
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ({ port } = server.address() as AddressInfo);
+  });
+
+  async function opened(): Promise<Socket> {
+    const socket = connect(port, '127.0.0.1');
+    await Promise.all([once(socket, 'connect'), once(server, 'connection')]);
+    return socket;
+  }
+
+  it('ends the connections over which nothing was asked, without a word', async () => {
+    const socket = await opened();
+    const [said] = await Promise.all([textOf(socket), closed(server)]);
+    expect(said).toBe('');
+  });
+
+  it('answers what has begun to come', async () => {
+    const socket = await opened();
+    socket.write('GET /begun HTTP/1.1\r\nHost: x\r\n');
+    await seen(server);
+    const closing = closed(server);
+    socket.write('Connection: close\r\n\r\n');
+    expect(await textOf(socket)).toMatch(/^HTTP\/1\.1 200 [\s\S]*\/begun/);
+    await closing;
+  });
+});
+
+async function textOf(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => void chunks.push(chunk)).on('error', () => undefined);
+  await once(socket, 'close');
+  return Buffer.concat(chunks).toString();
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => void server.close(() => resolve()));
+}
+
+/** Until the server has read something of its one connection. */
+async function seen(server: Server): Promise<void> {
+  const connections = (): Promise<number> => new Promise((resolve, reject) => void server.getConnections((fault, count) => (fault === null ? resolve(count) : reject(fault))));
+  while ((await connections()) !== 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  await new Promise((resolve) => setTimeout(resolve, 100)); // nothing tells of a head that is not whole
+}
