@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const quietNode = ['--disable-warning=ExperimentalWarning', '--enable-source-maps'];
+const dashboard = join(root, 'apps/dashboard');
 const cli = join(root, 'apps/cli/millwright.mjs');
 
 /** Many tests wait for clocks, sockets and processes. */
@@ -15,11 +16,20 @@ const WORKERS_PER_PROCESSOR = 1.5;
 /** Also the tests that package.json leaves out of `test`, because they take too long. Last of all arguments: it would take the next ones for patterns. */
 const ALL = '--testPathIgnorePatterns=/node_modules/';
 
+/** What is type-checked, each by its own rules. */
+const PROJECTS = ['.', 'apps/dashboard', 'libs/client-typescript', 'libs/client-typescript/test'];
+
+/** Folders that are compiled, and stand in `dist` under the same names. */
+const SOURCES = ['apps', 'libs', 'test', 'schemas'];
+
 const LONG = [
   'test/faults',
-  'test/flows/(environments|ingress-rates|repository-diffs|repository-room|sync-outages).spec',
-  'apps/server/sync/sources/git.spec',
-  'apps/server/execution/(command-usage|egress-sandbox|repositories).spec',
+  'test/browser/.+-long.spec',
+  'test/flows/(budgets|doctor|environments|ingress-changes|ingress-rates|live-followups|push-notice|repository-diffs|repository-room|resend|run-artifacts|run-attachments|run-events|run-timeline|runs-executed|scheduling|skills|sync-factories|sync-outages|sync-secrets).spec',
+  'apps/server/sync/sources/(git|git-history|git-verification).spec',
+  'apps/cli/syncs.spec',
+  'apps/agent/(models|resume).spec',
+  'apps/server/execution/(command|command-usage|egress-sandbox|repositories).spec',
 ];
 const tasks = {
   build: () => 0,
@@ -29,8 +39,13 @@ const tasks = {
   'bench:runs': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/runs.js'), ...args]),
   'bench:start': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/start.js'), ...args]),
   'bench:sync': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/sync.js'), ...args]),
+  'bench:clients': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/clients.js'), ...args]),
+  'bench:page': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/page.js'), ...args]),
   test: (args) => jest(args),
   'test:agents': (args) => run(process.execPath, [join(root, 'test/agents/run.mjs'), ...args]),
+  // Both published clients on whatever they may meet: runtimes, interpreters (`-- --edges`: the oldest and the newest), oldest packages, checkers
+  // of types and packages.
+  'test:clients': ([extent = '--all']) => run(process.execPath, [join(root, 'test/clients/run.mjs')]) || run('python3', [join(root, 'libs/client-python/test.py'), extent]),
   // Too long for `test` (which leaves the same out by package.json): killed processes, lying git servers, real repositories and sandboxes, agents
   // that mean harm, and a storm of random kills (CRASH_SEED repeats its decisions).
   'test:faults': (args) =>
@@ -42,7 +57,7 @@ const tasks = {
   // A run prints its seed: FUZZ_SEED repeats it.
   fuzz: (args) => jest(['test/fuzz', ...args, ALL], { FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES ?? '50', FUZZ_SEED: process.env.FUZZ_SEED ?? String(Date.now() % 1_000_000) }),
   generate: () => jest(['test/generated'], { UPDATE_GENERATED: '1' }),
-  check: () => run(bin('tsc'), ['--noEmit', '-p', root]) || run(bin('oxlint'), ['--type-aware', '--deny-warnings', root]),
+  check: () => PROJECTS.reduce((code, project) => code || run(bin('tsc'), ['--noEmit', '-p', join(root, project)]), 0) || run(bin('oxlint'), ['--type-aware', '--deny-warnings', root]),
 };
 
 const [task, ...args] = process.argv.slice(2);
@@ -50,7 +65,10 @@ process.chdir(root);
 process.on('SIGINT', () => undefined); // the program in the foreground gets it too and decides
 if (!(task in tasks)) fail(`unknown task ${task}; known: ${Object.keys(tasks).join(', ')}`);
 install();
-if (task !== 'check') build();
+if (task !== 'check') {
+  build();
+  buildDashboard();
+}
 process.exitCode = await tasks[task](args);
 
 /** Installs the locked packages when the lock file has changed since the last time. */
@@ -65,14 +83,25 @@ function install() {
 
 /** Compiles when a source file has changed since the last build. */
 function build() {
-  const sources = ['apps', 'libs', 'test', 'schemas'].flatMap((folder) => filesBelow(join(root, folder)));
-  const wanted = digestOf([...sources.filter((file) => /\.(ts|json)$/.test(file)), ...carried(), join(root, 'tsconfig.json')]);
+  const sources = SOURCES.flatMap((folder) => filesBelow(join(root, folder)));
+  const wanted = digestOf([...sources.filter((file) => /\.(ts|json)$/.test(file) && !file.startsWith(dashboard)), ...carried(), join(root, 'tsconfig.json')]);
   const marker = join(root, 'dist/.millwright-built');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
   say('building …');
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  for (const folder of [...SOURCES, '.millwright-built']) rmSync(join(root, 'dist', folder), { recursive: true, force: true });
   if (run(bin('tsc'), ['-p', root]) !== 0) fail('the build failed; see the lines above');
   for (const file of carried()) copy(file);
+  writeFileSync(marker, wanted);
+}
+
+/** Makes the files of the web page when one of its sources has changed since the last time. */
+function buildDashboard() {
+  const sources = [dashboard, join(root, 'libs/filters'), join(root, 'libs/definitions')].flatMap(filesBelow);
+  const wanted = digestOf([...sources, join(root, 'package-lock.json')]);
+  const marker = join(root, 'dist/dashboard/.millwright-built');
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
+  say('building the web page …');
+  if (run(bin('vite'), ['build', '--logLevel', 'warn', dashboard]) !== 0) fail('the web page could not be built; see the lines above');
   writeFileSync(marker, wanted);
 }
 

@@ -1,14 +1,12 @@
 /** How soon an agent begins, and what a run costs beside the agent alone: `npm run bench:start [-- --runs 60] [--at-once 4]`. */
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { freePort } from '../support/ports.ts';
 import { runBare, type BareTimes } from './bare-agent.ts';
 import { larger, memoryOf, watchMemory, type Memory } from './process-memory.ts';
+import { startAlone, type ServiceAlone } from './service-alone.ts';
 
 const { values: options } = parseArgs({ options: { runs: { type: 'string', default: '60' }, 'at-once': { type: 'string', default: '4' } } });
 const RUNS = Math.min(Number(options.runs), 1_000);
@@ -25,14 +23,8 @@ const PROMPT = 'Say hello.';
 const OF_AGENT = new Set(['message', 'thought', 'tool_call', 'plan']);
 const ENDS = new Set(['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED']);
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
 const key = `mw_${randomBytes(32).toString('base64url')}`;
 const givenUpAtMs = performance.now() + ALL_MS_MAX;
-
-interface Service {
-  url: string;
-  process: ChildProcess;
-}
 
 /** Milliseconds from the answer to the request. */
 interface RunTimes {
@@ -51,16 +43,16 @@ interface Streamed {
 }
 
 const box = await mkdtemp(join(tmpdir(), 'millwright-bench-start-'));
-let service: Service | undefined;
+let service: ServiceAlone | undefined;
 try {
-  service = await started();
+  service = await startAlone(join(box, 'data'), key, { MILLWRIGHT_RUN_CONCURRENCY: String(AT_ONCE) });
   await story(service);
 } finally {
-  await stop(service);
+  await service?.stop();
   await rm(box, { recursive: true, force: true });
 }
 
-async function story(on: Service): Promise<void> {
+async function story(on: ServiceAlone): Promise<void> {
   const { sandbox } = (await get(on, '/readyz')) as { sandbox: { kind: string; means: string } };
   say(`${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; sandbox: ${sandbox.kind} (${sandbox.means}); demo model, ${RUNS} runs each; load before it began: ${(loadavg()[0] ?? 0).toFixed(1)}`);
   for (let count = 0; count < WARMING_RUNS; count += 1) {
@@ -91,7 +83,7 @@ async function story(on: Service): Promise<void> {
   await memory(on);
 }
 
-async function memory(on: Service): Promise<void> {
+async function memory(on: ServiceAlone): Promise<void> {
   const pid = on.process.pid ?? 0;
   const before = memoryOf(pid);
   const inRuns: Memory[] = [];
@@ -115,29 +107,7 @@ async function memory(on: Service): Promise<void> {
   memoryLine('the service, now', memoryOf(pid));
 }
 
-async function started(): Promise<Service> {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const environment = { MILLWRIGHT_PORT: String(port), MILLWRIGHT_DATA_DIR: join(box, 'data'), MILLWRIGHT_ADMIN_KEY: key, MILLWRIGHT_API_RATE: '0', MILLWRIGHT_LOG_LEVEL: 'error', MILLWRIGHT_RUN_CONCURRENCY: String(AT_ONCE) };
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--enable-source-maps', join(root, 'apps/cli/millwright.mjs'), 'start'], {
-    stdio: ['ignore', 'ignore', 'inherit'], env: { PATH: process.env['PATH'], ...environment },
-  });
-  const made = { url, process: child };
-  while (!(await fetch(`${url}/readyz`).then(({ ok }) => ok, () => false))) {
-    if (child.exitCode !== null || performance.now() > givenUpAtMs) throw new Error('the service did not start');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return made;
-}
-
-async function stop(running: Service | undefined): Promise<void> {
-  if (running === undefined || running.process.exitCode !== null) return;
-  const gone = new Promise((resolve) => running.process.once('close', resolve));
-  running.process.kill('SIGTERM');
-  await gone;
-}
-
-async function oneRun(on: Service): Promise<RunTimes> {
+async function oneRun(on: ServiceAlone): Promise<RunTimes> {
   if (performance.now() > givenUpAtMs) throw new Error(`not done within ${ALL_MS_MAX / 60_000} minutes; ask for fewer --runs`);
   const answer = await fetch(`${on.url}/api/v1/agent/runs`, { method: 'POST', headers: { ...headers(), 'content-type': 'application/json' }, body: JSON.stringify({ prompt: PROMPT }) });
   const acceptedAtMs = performance.timeOrigin + performance.now();
@@ -145,7 +115,7 @@ async function oneRun(on: Service): Promise<RunTimes> {
   return followed(on, runId, acceptedAtMs);
 }
 
-async function followed(on: Service, runId: string, acceptedAtMs: number): Promise<RunTimes> {
+async function followed(on: ServiceAlone, runId: string, acceptedAtMs: number): Promise<RunTimes> {
   const since = (ms: number): number => ms - acceptedAtMs;
   let told: number | undefined;
   let seen = 0;
@@ -178,7 +148,7 @@ async function* eventsOf({ body }: Response): AsyncGenerator<Streamed> {
   }
 }
 
-async function get(on: Service, path: string): Promise<unknown> {
+async function get(on: ServiceAlone, path: string): Promise<unknown> {
   return (await fetch(`${on.url}${path}`, { headers: headers() })).json();
 }
 

@@ -1,16 +1,14 @@
 /** The documentation in a browser: everything is there, and nothing that the page's policy forbids was tried. contract 3. */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { API_SCHEMAS, OPERATIONS } from '#contracts';
+import { describeInBrowser, PROGRAM } from '../support/browser.ts';
 import { bootService, type TestService } from '../support/service.ts';
 
-const browser = ['chromium', 'chromium-browser', 'google-chrome'].find((name) => spawnSync(name, ['--version']).status === 0);
-const describeInBrowser = browser === undefined ? describe.skip : describe;
-
-describeInBrowser(`the page /docs in a browser${browser === undefined ? ' (there is no chromium on this machine)' : ''}`, () => {
+describeInBrowser('the page /docs in a browser', () => {
   let service: TestService;
   let profile: string;
 
@@ -26,7 +24,7 @@ describeInBrowser(`the page /docs in a browser${browser === undefined ? ' (there
 
   /** What the page is once its scripts have run, and what the browser said meanwhile. */
   async function open(path: string): Promise<{ page: string; said: string[] }> {
-    const { stdout, stderr } = await promisify(execFile)(browser ?? '', [
+    const { stdout, stderr } = await promisify(execFile)(PROGRAM ?? '', [
       '--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-sync', '--disable-background-networking', '--disable-component-update',
       `--user-data-dir=${profile}`, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', '--enable-logging=stderr', '--virtual-time-budget=10000', '--dump-dom', service.url + path,
     ], { maxBuffer: 64 * 1_048_576 });

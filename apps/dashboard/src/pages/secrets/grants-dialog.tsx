@@ -1,0 +1,61 @@
+/** Who may use a secret, for what. */
+import { Alert, Button, Group, Stack } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState, type SyntheticEvent } from 'react';
+import { problemOf } from '../../api/problems.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { ProblemAlert } from '../../parts/problem-alert.tsx';
+import { say } from '../../parts/said.ts';
+import { useChange } from '../../parts/use-change.ts';
+import { isThere, putSecret, secretsChanged } from './asking.ts';
+import { GrantsFields, type Grants } from './grants-fields.tsx';
+import { UsedBy } from './used-by.tsx';
+import type { SecretDialogProps } from './value-dialog.tsx';
+
+export function GrantsDialog({ owner, secret, onClose }: SecretDialogProps) {
+  const queries = useQueryClient();
+  const [grants, setGrants] = useState(secret.grants);
+  const [isGone, setGone] = useState(false);
+  const save = useChange(
+    // A grant to a secret that was deleted meanwhile would make one of its name.
+    async (wanted: typeof grants) => ((await isThere(owner, secret.name)) ? putSecret(owner, secret.name, { grants: owner === undefined ? wanted : { uses: wanted.uses } }) : undefined),
+    (changed) => {
+      if (changed === undefined) return setGone(true);
+      say(`The grants of ${changed.name} were changed`);
+      onClose();
+      void secretsChanged(queries);
+    },
+  );
+  const submit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    if (isSame(secret.grants, grants)) onClose();
+    else save.start(grants);
+  };
+  return (
+    <Dialog isBusy={save.isPending} onClose={onClose} title={`Grants of ${secret.name}`} size="lg">
+      <form onSubmit={submit} noValidate aria-label="Change grants">
+        <Stack>
+          <GrantsFields owner={owner} value={grants} onChange={setGrants} fault={(pointer) => problemOf(save.error)?.fault(pointer)} />
+          {isLess(secret.grants, grants) && secret.used_by.length > 0 && <Alert color="orange" title="What loses its grant stops working at once">To it the secret looks as if it did not exist. It is used by:<UsedBy users={secret.used_by} withFactory={owner === undefined} /></Alert>}
+          {isGone && <Alert color="orange" role="alert" title="This secret was deleted">Nothing was changed.</Alert>}
+          {save.error !== null && <ProblemAlert error={save.error} shown={['/grants/uses', '/grants/factories']} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>Cancel</Button>
+            <Button type="submit" loading={save.isPending}>Save grants</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Whether something of what was granted is taken away. */
+function isLess(before: Grants, now: Grants): boolean {
+  if (before.uses.some((use) => !now.uses.includes(use))) return true;
+  const { factories } = now;
+  return factories !== '*' && (before.factories === '*' || before.factories.some((uid) => !factories.includes(uid)));
+}
+
+function isSame(one: Grants, other: Grants): boolean {
+  return !isLess(one, other) && !isLess(other, one);
+}

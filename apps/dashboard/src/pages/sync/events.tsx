@@ -1,0 +1,40 @@
+/** What happened to a factory, newest first. */
+import { Anchor, Badge, Group, Stack, Text } from '@mantine/core';
+import { Link } from 'react-router';
+import { Asked } from '../../parts/asked.tsx';
+import { ForeignText } from '../../parts/foreign-text.tsx';
+import { ShowMore } from '../../parts/show-more.tsx';
+import { Time } from '../../parts/time.tsx';
+import { useFactoryEvents } from './queries.ts';
+import { RevisionText } from '../../parts/revision-text.tsx';
+
+export function Events({ factoryUid }: { factoryUid: string }) {
+  const query = useFactoryEvents(factoryUid);
+  return (
+    <Asked query={query}>
+      {({ pages }) => {
+        const events = pages.flatMap((page) => page.events);
+        if (events.length === 0) return <Text size="sm" c="dimmed">No events yet</Text>;
+        return (
+          <Stack gap="sm">
+            <Stack component="ol" gap="sm" m={0} p={0} style={{ listStyle: 'none' }} aria-label="Events, newest first">
+              {events.map(({ id, at, type, reason, message, revision, sync }) => (
+                <li key={id}>
+                  <Group gap="xs">
+                    <Badge color={type === 'Warning' ? 'orange' : 'gray'}>{reason}</Badge>
+                    {type === 'Warning' && <Text span size="xs">Warning</Text>}
+                    <Text span size="xs" c="dimmed"><Time at={at} as="ago" /></Text>
+                    {revision !== null && <RevisionText factoryUid={factoryUid} revision={revision} />}
+                    {sync !== null && <Anchor component={Link} to={`/factories/${factoryUid}/sync/passes/${sync}`} size="xs">its pass</Anchor>}
+                  </Group>
+                  <Text size="sm" component="div"><ForeignText>{message}</ForeignText></Text>
+                </li>
+              ))}
+            </Stack>
+            <ShowMore pages={query} what="events" />
+          </Stack>
+        );
+      }}
+    </Asked>
+  );
+}

@@ -1,0 +1,12 @@
+/** Said of an address that no sender elsewhere can reach. */
+import { Alert } from '@mantine/core';
+
+export function OnlyHere({ url }: { url: string }) {
+  if (!isOnThisMachine(url)) return null;
+  return <Alert color="orange" title="This address is on this machine only">A sender elsewhere cannot reach it. An administrator of the service can give it an address that others reach (MILLWRIGHT_INGRESS_URL); until then a command on this machine can send.</Alert>;
+}
+
+export function isOnThisMachine(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname) || /(^|\.)localhost$/.test(hostname);
+}
