@@ -1,0 +1,49 @@
+"""Client of a Millwright service: factories, runs, webhooks."""
+
+from . import types as types
+from ._async.client import AsyncClientOptions as AsyncClientOptions
+from ._async.client import AsyncMillwright as AsyncMillwright
+from ._async.event_stream import AsyncEventStream as AsyncEventStream
+from ._async.pages import AsyncPage as AsyncPage
+from ._async.pages import AsyncPaginator as AsyncPaginator
+from ._async.webhooks import AsyncWebhookSender as AsyncWebhookSender
+from ._clock import AsyncClock as AsyncClock
+from ._clock import Clock as Clock
+from ._deliveries import SentDelivery as SentDelivery
+from ._errors import APIConnectionError as APIConnectionError
+from ._errors import APIError as APIError
+from ._errors import APIResponseValidationError as APIResponseValidationError
+from ._errors import APIStatusError as APIStatusError
+from ._errors import APITimeoutError as APITimeoutError
+from ._errors import AuthenticationError as AuthenticationError
+from ._errors import BadRequestError as BadRequestError
+from ._errors import ConflictError as ConflictError
+from ._errors import InternalServerError as InternalServerError
+from ._errors import MillwrightError as MillwrightError
+from ._errors import NotFoundError as NotFoundError
+from ._errors import PermissionDeniedError as PermissionDeniedError
+from ._errors import ProblemMember as ProblemMember
+from ._errors import RateLimitError as RateLimitError
+from ._errors import UnprocessableEntityError as UnprocessableEntityError
+from ._errors import WaitEndedError as WaitEndedError
+from ._errors import WaitTimeoutError as WaitTimeoutError
+from ._errors import WebhookVerificationError as WebhookVerificationError
+from ._errors import WebhookVerificationReason as WebhookVerificationReason
+from ._logging import set_up_logging as _set_up_logging
+from ._options import NOT_GIVEN as NOT_GIVEN
+from ._options import NotGiven as NotGiven
+from ._options import RequestOptions as RequestOptions
+from ._options import SendOptions as SendOptions
+from ._options import WaitOptions as WaitOptions
+from ._responses import APIResponse as APIResponse
+from ._signing import WebhookAuthentication as WebhookAuthentication
+from ._signing import sign_delivery as sign_delivery
+from ._signing import verify_delivery as verify_delivery
+from ._sync.client import ClientOptions as ClientOptions
+from ._sync.client import Millwright as Millwright
+from ._sync.event_stream import EventStream as EventStream
+from ._sync.pages import Page as Page
+from ._sync.webhooks import WebhookSender as WebhookSender
+from ._version import __version__ as __version__
+
+_set_up_logging()

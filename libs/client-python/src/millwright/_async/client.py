@@ -1,0 +1,675 @@
+"""The client of a Millwright service, for asyncio and trio."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Collection, Dict, List, Mapping, Optional, Type, TypeVar, Union
+
+import httpx
+from typing_extensions import Self, TypedDict, Unpack
+
+from .._addresses import is_loopback, read_api_key, read_base_url, shown_host
+from .._answers import Whole, read_answer, read_page
+from .._clock import AsyncClock, AsyncSystemClock
+from .._errors import APIError, APITimeoutError, MillwrightError
+from .._exchange import Answer, Outgoing
+from .._keywords import check_names
+from .._logging import warn_of_plain_http
+from .._options import (
+    DEFAULT_MAX_RETRIES,
+    DEFAULT_TIMEOUT_SECONDS,
+    DEFAULT_TOTAL_TIMEOUT_SECONDS,
+    NOT_GIVEN,
+    NotGiven,
+    RequestOptions,
+    WaitOptions,
+)
+from .._outages import DEFAULT_RECONNECT_TIMEOUT_SECONDS, Outage, is_loss
+from .._redaction import spellings_of_key
+from .._requests import (
+    Headers,
+    Limits,
+    add_headers,
+    fill_template,
+    json_bytes,
+    new_idempotency_key,
+    only_known_options,
+    query_text,
+    read_headers,
+    read_address,
+    read_idempotency_key,
+    read_limits,
+    read_path,
+    read_seconds,
+    read_span,
+)
+from .._responses import APIResponse
+from .._version import __version__
+from .._waiting import LOOK_SECONDS_MIN, PAUSE_FIRST_SECONDS, PAUSE_GROWTH, PAUSE_MAX_SECONDS, check_not_ended, read_states, too_long
+from .event_stream import AsyncEventStream, Event
+from .exchange import AsyncExchange, http_client_of
+from .pages import AsyncPage, AsyncPaginator, NextPage, PagePlace
+
+if TYPE_CHECKING:
+    from ..types import OpenApiDocument
+    from .resources import (
+        AsyncAgent,
+        AsyncApiKeys,
+        AsyncAudit,
+        AsyncExplanations,
+        AsyncFactories,
+        AsyncFactoryFiles,
+        AsyncSecrets,
+        AsyncSignatureSchemes,
+        AsyncStatistics,
+    )
+
+T = TypeVar("T")
+Item = TypeVar("Item")
+
+_LIMITS = Limits(DEFAULT_TIMEOUT_SECONDS, DEFAULT_TOTAL_TIMEOUT_SECONDS, DEFAULT_MAX_RETRIES)
+
+
+class AsyncClientOptions(TypedDict, total=False):
+    """What a client can be told; what is absent stays as it is."""
+
+    api_key: str
+    base_url: str
+    timeout: Optional[float]
+    total_timeout: Optional[float]
+    max_retries: int
+    default_headers: Mapping[str, Optional[str]]
+    http_client: httpx.AsyncClient
+
+
+class AsyncMillwright:
+    """Calls a Millwright service. Use it in an `async with` block, or close it; one for a program is enough."""
+
+    base_url: str
+    """Address of the API, with /api/v1 and without a final slash."""
+
+    def __init__(
+        self,
+        *,
+        api_key: Optional[str] = None,
+        base_url: Optional[str] = None,
+        timeout: Union[float, None, NotGiven] = NOT_GIVEN,
+        total_timeout: Optional[float] = DEFAULT_TOTAL_TIMEOUT_SECONDS,
+        max_retries: int = DEFAULT_MAX_RETRIES,
+        default_headers: Optional[Mapping[str, Optional[str]]] = None,
+        http_client: Optional[httpx.AsyncClient] = None,
+        _clock: Optional[AsyncClock] = None,
+    ) -> None:
+        """Nothing is sent.
+
+        Args:
+            api_key: By default MILLWRIGHT_API_KEY.
+            base_url: Address of the service, with a path prefix where a proxy adds one. By default
+                MILLWRIGHT_BASE_URL, else http://127.0.0.1:8080.
+            timeout: Seconds for one attempt, headers and body; None: no limit. By default 60, downloads 600.
+            total_timeout: Seconds for all attempts of a call and the pauses between them; None: no limit.
+            max_retries: Attempts after the first.
+            default_headers: Sent with every call; None takes a header away.
+            http_client: Sends in place of a client of its own, e.g. through a proxy; is not closed.
+
+        Raises:
+            MillwrightError: no key, an address that is none, a limit that is none. Nothing that was given is repeated.
+        """
+        url = read_base_url(base_url)
+        self.base_url = str(url)
+        self._api_key = read_api_key(api_key)
+        self._host = shown_host(url)
+        self._spellings = spellings_of_key(self._api_key)
+        self._default_headers = dict(read_headers(default_headers, "default_headers"))
+        # Downloads have a limit of their own, unless the caller has set one.
+        self._has_own_timeout = timeout is not NOT_GIVEN
+        limits: Dict[str, Any] = {"total_timeout": total_timeout, "max_retries": max_retries}
+        if timeout is not NOT_GIVEN:
+            limits["timeout"] = timeout
+        self._limits = read_limits(limits, _LIMITS)
+        self._headers: Headers = {
+            "authorization": f"Bearer {self._api_key}",
+            "accept": "application/json",
+            "user-agent": f"millwright-client-python/{__version__}",
+            "x-millwright-client": f"python/{__version__}",
+        }
+        # Checked here, and put in place for each call: they go before what a call is given by itself.
+        self._defaults: Headers = {}
+        add_headers(self._defaults, self._default_headers, "default_headers")
+        self._owned = http_client is None
+        self._exchange = AsyncExchange(http_client_of(http_client), _clock or AsyncSystemClock())
+        if url.scheme == "http" and not is_loopback(url):
+            warn_of_plain_http(self._host, "the API key")
+
+    @cached_property
+    def agent(self) -> AsyncAgent:
+        """Skills; runs, conversations, artifacts, models and environments are below it."""
+        from .resources import AsyncAgent
+
+        return AsyncAgent(self)
+
+    @cached_property
+    def factories(self) -> AsyncFactories:
+        """Factories, with their webhooks, deliveries, automations, secrets and syncs."""
+        from .resources import AsyncFactories
+
+        return AsyncFactories(self)
+
+    @cached_property
+    def secrets(self) -> AsyncSecrets:
+        """Secrets of the team."""
+        from .resources import AsyncSecrets
+
+        return AsyncSecrets(self)
+
+    @cached_property
+    def api_keys(self) -> AsyncApiKeys:
+        """Who may call, as what, until when."""
+        from .resources import AsyncApiKeys
+
+        return AsyncApiKeys(self)
+
+    @cached_property
+    def audit(self) -> AsyncAudit:
+        """Who changed what."""
+        from .resources import AsyncAudit
+
+        return AsyncAudit(self)
+
+    @cached_property
+    def factory_files(self) -> AsyncFactoryFiles:
+        """Checks the files of a factory."""
+        from .resources import AsyncFactoryFiles
+
+        return AsyncFactoryFiles(self)
+
+    @cached_property
+    def explanations(self) -> AsyncExplanations:
+        """Why something is as it is."""
+        from .resources import AsyncExplanations
+
+        return AsyncExplanations(self)
+
+    @cached_property
+    def signature_schemes(self) -> AsyncSignatureSchemes:
+        """How providers sign what they send."""
+        from .resources import AsyncSignatureSchemes
+
+        return AsyncSignatureSchemes(self)
+
+    @cached_property
+    def statistics(self) -> AsyncStatistics:
+        """Counts of deliveries and runs."""
+        from .resources import AsyncStatistics
+
+        return AsyncStatistics(self)
+
+    @cached_property
+    def with_raw_response(self) -> AsyncMillwrightWithRawResponse:
+        """The same calls of what has no method here; each answers the response as it came, an `APIResponse`."""
+        return AsyncMillwrightWithRawResponse(self)
+
+    async def openapi(self, **options: Unpack[RequestOptions]) -> OpenApiDocument:
+        """The document of the API (OpenAPI 3.1)."""
+        from ..types import OpenApiDocument
+
+        return await self._call("GET", "/openapi.json", cast_to=OpenApiDocument, options=options)
+
+    async def get(
+        self,
+        path: str,
+        *,
+        query: Optional[Mapping[str, Any]] = None,
+        headers: Optional[Mapping[str, Optional[str]]] = None,
+        **options: Unpack[RequestOptions],
+    ) -> Any:
+        """Calls what has no method here.
+
+        Args:
+            path: Below /api/v1; begins with "/".
+            query: None is left out, lists are repeated, a mapping becomes `name[key]=value`.
+            headers: Further headers; None takes one away.
+
+        Returns:
+            JSON as it comes, text where it is no JSON, None where there is nothing.
+        """
+        return await self._call("GET", read_path(path), cast_to=object, query=query, headers=headers, options=options)
+
+    async def post(
+        self,
+        path: str,
+        *,
+        body: Any = NOT_GIVEN,
+        query: Optional[Mapping[str, Any]] = None,
+        headers: Optional[Mapping[str, Optional[str]]] = None,
+        **options: Unpack[RequestOptions],
+    ) -> Any:
+        """As `get`, with a body, which is sent as JSON, and an Idempotency-Key."""
+        return await self._undocumented("POST", path, body, query, headers, options)
+
+    async def put(
+        self,
+        path: str,
+        *,
+        body: Any = NOT_GIVEN,
+        query: Optional[Mapping[str, Any]] = None,
+        headers: Optional[Mapping[str, Optional[str]]] = None,
+        **options: Unpack[RequestOptions],
+    ) -> Any:
+        """As `get`, with a body, which is sent as JSON."""
+        return await self._undocumented("PUT", path, body, query, headers, options)
+
+    async def patch(
+        self,
+        path: str,
+        *,
+        body: Any = NOT_GIVEN,
+        query: Optional[Mapping[str, Any]] = None,
+        headers: Optional[Mapping[str, Optional[str]]] = None,
+        **options: Unpack[RequestOptions],
+    ) -> Any:
+        """As `get`, with a body, which is sent as JSON."""
+        return await self._undocumented("PATCH", path, body, query, headers, options)
+
+    async def delete(
+        self,
+        path: str,
+        *,
+        body: Any = NOT_GIVEN,
+        query: Optional[Mapping[str, Any]] = None,
+        headers: Optional[Mapping[str, Optional[str]]] = None,
+        **options: Unpack[RequestOptions],
+    ) -> Any:
+        """As `get`, with a body where one is given."""
+        return await self._undocumented("DELETE", path, body, query, headers, options)
+
+    def with_options(self, **changes: Unpack[AsyncClientOptions]) -> Self:
+        """A client that differs in these options. It sends through the same connections, and closing it closes nothing.
+
+        Key and address stay as they are, whatever the environment says by now, unless they are given.
+        """
+        check_names(changes, AsyncClientOptions)
+        limits = self._limits
+        kept: Dict[str, Any] = {
+            "api_key": self._api_key,
+            "base_url": self.base_url,
+            "total_timeout": None if limits.total_timeout == math.inf else limits.total_timeout,
+            "max_retries": limits.max_retries,
+            "default_headers": self._default_headers,
+            "http_client": self._exchange.http,
+            "_clock": self._exchange.clock,
+        }
+        if self._has_own_timeout:
+            kept["timeout"] = None if limits.timeout == math.inf else limits.timeout
+        resolved = ("api_key", "base_url")
+        kept.update({name: value for name, value in changes.items() if value is not None or name not in resolved})
+        return type(self)(**kept)
+
+    async def close(self) -> None:
+        """Closes the connections, unless the httpx client was given."""
+        if self._owned:
+            await self._exchange.http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.base_url}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a client holds an API key and connections, and cannot be pickled or copied; see with_options")
+
+    async def _undocumented(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        query: Optional[Mapping[str, Any]],
+        headers: Optional[Mapping[str, Optional[str]]],
+        options: RequestOptions,
+    ) -> Any:
+        return await self._call(
+            method, read_path(path), cast_to=object, body=body, query=query, headers=headers, options=options
+        )
+
+    async def _call(
+        self,
+        method: str,
+        template: str,
+        path: Optional[Mapping[str, str]] = None,
+        *,
+        cast_to: Type[T],
+        query: Optional[Mapping[str, Any]] = None,
+        body: Any = NOT_GIVEN,
+        headers: Optional[Mapping[str, Optional[str]]] = None,
+        options: Optional[RequestOptions] = None,
+        timeout: Union[float, None, NotGiven] = NOT_GIVEN,
+    ) -> T:
+        outgoing = self._prepared(method, template, path, query, body, headers, options, timeout)
+        answer = await self._exchange.send(outgoing)
+        return answer.read(lambda response: read_answer(cast_to, response, outgoing.label))
+
+    def _page(
+        self,
+        template: str,
+        path: Optional[Mapping[str, str]] = None,
+        *,
+        cast_to: Type[Whole],
+        items: Callable[[Whole], List[Item]],
+        query: Optional[Mapping[str, Any]] = None,
+        options: Optional[RequestOptions] = None,
+    ) -> AsyncPaginator[Item]:
+        only_known_options(options)
+        listing = _AsyncListing(self, template, path, cast_to, items, query, options)
+        return AsyncPaginator(listing.first)  # sync: return listing.first()
+
+    def _stream(
+        self,
+        template: str,
+        path: Mapping[str, str],
+        *,
+        event: Type[Event],
+        after: int = 0,
+        reconnect_timeout: Optional[float] = DEFAULT_RECONNECT_TIMEOUT_SECONDS,
+        options: Optional[RequestOptions] = None,
+    ) -> AsyncEventStream[Event]:
+        # A stream goes on for as long as its run: only a call can limit it as a whole.
+        whole: RequestOptions = {"total_timeout": None, **(options or {})}
+
+        def outgoing(last_seq: int) -> Outgoing:
+            headers = {"accept": "text/event-stream", "last-event-id": str(last_seq) if last_seq > 0 else None}
+            query = {"after": after}
+            return self._prepared("GET", template, path, query, NOT_GIVEN, headers, whole, NOT_GIVEN)
+
+        outgoing(after)  # what is unfit is told at once
+        return AsyncEventStream(
+            self._exchange,
+            outgoing,
+            event,
+            after=after,
+            reconnect_timeout=read_seconds("reconnect_timeout", reconnect_timeout),
+        )
+
+    async def _wait(
+        self,
+        retrieve: Callable[[WaitOptions], Awaitable[T]],
+        *,
+        timeout: Optional[float] = None,
+        poll_interval: Optional[float] = None,
+        until: Union[str, Collection[str], None] = None,
+        reconnect_timeout: Optional[float] = DEFAULT_RECONNECT_TIMEOUT_SECONDS,
+        options: Optional[WaitOptions] = None,
+    ) -> T:
+        clock = self._exchange.clock
+        deadline = clock.now() + read_span("timeout", timeout)
+        interval = None if poll_interval is None else read_span("poll_interval", poll_interval)
+        if interval == math.inf:
+            raise MillwrightError("poll_interval must be a number of seconds")
+        outage_max = read_seconds("reconnect_timeout", reconnect_timeout)
+        told: WaitOptions = options or {}
+        check_names(told, WaitOptions)
+        states = read_states(until)
+        growing = PAUSE_FIRST_SECONDS
+        run: Any = None
+        outage: Optional[Outage] = None
+        while True:
+            seen = await self._look(retrieve, told, deadline, run)
+            left = deadline - clock.now()
+            if isinstance(seen, APIError):
+                if left <= 0:
+                    raise too_long(run, False) from seen
+                outage = outage or Outage(clock, outage_max)
+                away = outage.next_pause(seen)
+                if away is None:
+                    raise seen
+                pause = away
+            else:
+                outage, run = None, seen
+                if run.state in states:
+                    return run  # type: ignore[no-any-return]
+                check_not_ended(run, states)
+                if left <= 0:
+                    raise too_long(run, True)
+                pause = growing if interval is None else interval
+                growing = min(growing * PAUSE_GROWTH, PAUSE_MAX_SECONDS)
+            await clock.sleep(min(pause, left))
+
+    async def _look(
+        self,
+        retrieve: Callable[[WaitOptions], Awaitable[T]],
+        told: WaitOptions,
+        deadline: float,
+        last: Optional[T],
+    ) -> Union[T, APIError]:
+        """One look, which ends with the wait: a service that does not answer makes it no longer. Answers how the service was lost, if it was."""
+        left = max(deadline - self._exchange.clock.now(), LOOK_SECONDS_MIN)
+        ends_with_wait = left < read_limits(told, self._limits).total_timeout
+        limited: WaitOptions = {**told, "total_timeout": left} if ends_with_wait else told
+        try:
+            return await retrieve(limited)
+        except APIError as error:
+            if ends_with_wait and isinstance(error, APITimeoutError) and error.limit == "total_timeout":
+                raise too_long(last, False) from error
+            if is_loss(error):
+                return error
+            raise
+
+    @cached_property
+    def _raw(self) -> _AsyncRawCaller:
+        return _AsyncRawCaller(self)
+
+    def _prepared(
+        self,
+        method: str,
+        template: str,
+        path: Optional[Mapping[str, str]],
+        query: Optional[Mapping[str, Any]],
+        body: Any,
+        headers: Optional[Mapping[str, Optional[str]]],
+        options: Optional[RequestOptions],
+        timeout: Union[float, None, NotGiven],
+    ) -> Outgoing:
+        """The request of a call. Raises MillwrightError for what is unfit."""
+        told = only_known_options(options)
+        content = json_bytes(body, told.get("extra_body"))
+        url = f"{self.base_url}{fill_template(template, path)}{query_text(query, told.get('extra_query'))}"
+        limits = self._limits
+        if not self._has_own_timeout and not isinstance(timeout, NotGiven):
+            limits = limits._replace(timeout=read_seconds("timeout", timeout))
+        if told:
+            limits = read_limits(told, limits)
+        sent = self._headers_of(method, content is not None, headers, told)
+        is_keyed = sent["authorization"] == self._headers["authorization"]
+        return Outgoing(
+            method,
+            read_address(url, {**(path or {}), **(query or {}), **told.get("extra_query", {})}),
+            self._host,
+            f"{method} {template}",
+            sent,
+            content,
+            limits,
+            is_keyed=is_keyed,
+            spellings=self._spellings,
+        )
+
+    def _headers_of(
+        self, method: str, has_body: bool, own: Optional[Mapping[str, Optional[str]]], told: RequestOptions
+    ) -> Headers:
+        headers = dict(self._headers)
+        if has_body:
+            headers["content-type"] = "application/json"
+        if method == "POST":
+            headers["idempotency-key"] = new_idempotency_key()
+        headers.update(self._defaults)
+        if own:
+            add_headers(headers, own, "headers")
+        if told:
+            key = told.get("idempotency_key")
+            if key is not None:
+                headers["idempotency-key"] = read_idempotency_key(key)
+            add_headers(headers, told.get("extra_headers"), "extra_headers")
+        return headers
+
+    async def _answer(
+        self,
+        method: str,
+        template: str,
+        path: Optional[Mapping[str, str]],
+        options: Optional[RequestOptions],
+        query: Optional[Mapping[str, Any]],
+    ) -> Answer:
+        return await self._exchange.send(
+            self._prepared(method, template, path, query, NOT_GIVEN, None, options, NOT_GIVEN)
+        )
+
+
+class AsyncMillwrightWithRawResponse:
+    """`AsyncMillwright` with responses as they came."""
+
+    def __init__(self, client: AsyncMillwright) -> None:
+        self._client = client
+
+    async def get(self, path: str, **how: Any) -> APIResponse[Any]:
+        """As `get` of the client."""
+        return await self._send("GET", path, how)
+
+    async def post(self, path: str, **how: Any) -> APIResponse[Any]:
+        """As `post` of the client."""
+        return await self._send("POST", path, how)
+
+    async def put(self, path: str, **how: Any) -> APIResponse[Any]:
+        """As `put` of the client."""
+        return await self._send("PUT", path, how)
+
+    async def patch(self, path: str, **how: Any) -> APIResponse[Any]:
+        """As `patch` of the client."""
+        return await self._send("PATCH", path, how)
+
+    async def delete(self, path: str, **how: Any) -> APIResponse[Any]:
+        """As `delete` of the client."""
+        return await self._send("DELETE", path, how)
+
+    async def openapi(self, **options: Unpack[RequestOptions]) -> APIResponse[OpenApiDocument]:
+        """As `openapi` of the client."""
+        from ..types import OpenApiDocument
+
+        raw: Any = self._client._raw
+        return await raw._call("GET", "/openapi.json", cast_to=OpenApiDocument, options=options)  # type: ignore[no-any-return]
+
+    async def _send(self, method: str, path: str, how: Dict[str, Any]) -> APIResponse[Any]:
+        parts = {name: how.pop(name) for name in ("query", "headers", "body") if name in how}
+        raw: Any = self._client._raw
+        return await raw._call(method, read_path(path), cast_to=object, options=how, **parts)  # type: ignore[no-any-return]
+
+
+class _AsyncRawCaller:
+    """Answers an APIResponse in place of what was read from it; `resource.raw` gives the methods their types."""
+
+    def __init__(self, client: AsyncMillwright) -> None:
+        self._client = client
+
+    async def _call(
+        self,
+        method: str,
+        template: str,
+        path: Optional[Mapping[str, str]] = None,
+        *,
+        cast_to: Type[T],
+        query: Optional[Mapping[str, Any]] = None,
+        body: Any = NOT_GIVEN,
+        headers: Optional[Mapping[str, Optional[str]]] = None,
+        options: Optional[RequestOptions] = None,
+        timeout: Union[float, None, NotGiven] = NOT_GIVEN,
+    ) -> Any:
+        outgoing = self._client._prepared(method, template, path, query, body, headers, options, timeout)
+        answer = await self._client._exchange.send(outgoing)
+
+        def parse() -> T:
+            return answer.read(lambda response: read_answer(cast_to, response, outgoing.label))
+
+        return APIResponse(answer.response, parse, elapsed=answer.seconds, retries_taken=answer.retries)
+
+    async def _page(
+        self,
+        template: str,
+        path: Optional[Mapping[str, str]] = None,
+        *,
+        cast_to: Type[Whole],
+        items: Callable[[Whole], List[Item]],
+        query: Optional[Mapping[str, Any]] = None,
+        options: Optional[RequestOptions] = None,
+    ) -> Any:
+        listing = _AsyncListing(self._client, template, path, cast_to, items, query, options)
+        answer = await listing.answer(query)
+
+        def parse() -> AsyncPage[Item]:
+            return listing.page(answer, 0, {})
+
+        return APIResponse(answer.response, parse, elapsed=answer.seconds, retries_taken=answer.retries)
+
+    def _stream(self, *arguments: Any, **how: Any) -> Any:
+        return self._client._stream(*arguments, **how)
+
+    def _wait(self, *arguments: Any, **how: Any) -> Any:
+        return self._client._wait(*arguments, **how)
+
+    @property
+    def _raw(self) -> _AsyncRawCaller:
+        return self
+
+
+class _AsyncListing:
+    """A list that is read page by page."""
+
+    def __init__(
+        self,
+        client: AsyncMillwright,
+        template: str,
+        path: Optional[Mapping[str, str]],
+        cast_to: Type[Any],
+        items: Callable[[Any], List[Any]],
+        query: Optional[Mapping[str, Any]],
+        options: Optional[RequestOptions],
+    ) -> None:
+        self._client = client
+        self._template = template
+        self._path = path
+        self._cast_to = cast_to
+        self._items = items
+        self._query = query
+        self._options = options
+        self._label = f"GET {template}"
+
+    async def first(self) -> AsyncPage[Any]:
+        """The page that was asked for."""
+        answer = await self.answer(self._query)
+        return self.page(answer, 0, {})
+
+    async def answer(self, query: Optional[Mapping[str, Any]], cursor: Optional[str] = None) -> Answer:
+        """The answer at a cursor; the other parameters are kept."""
+        options = self._options
+        if cursor is not None:
+            told: RequestOptions = options or {}
+            options = told.copy()
+            options["extra_query"] = {**told.get("extra_query", {}), "cursor": cursor}
+        return await self._client._answer("GET", self._template, self._path, options, query)
+
+    def page(self, answer: Answer, number: int, seen: Dict[str, int]) -> AsyncPage[Any]:
+        """The page in an answer. Raises APIResponseValidationError."""
+        items: List[Any]
+        items, has_next, cursor = answer.read(
+            lambda response: read_page(self._cast_to, self._items, response, self._label)
+        )
+        place = PagePlace(self._label, answer, number, seen)
+        return AsyncPage(items, NextPage(has_next, cursor), place, self._next)
+
+    async def _next(self, cursor: str, place: PagePlace) -> AsyncPage[Any]:
+        answer = await self.answer(self._query, cursor)
+        return self.page(answer, place.number + 1, place.seen)

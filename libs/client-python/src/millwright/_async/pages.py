@@ -1,0 +1,118 @@
+"""Lists that come in pages."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Generator, Generic, List, NamedTuple, Optional, TypeVar
+
+from .._answers import read_answer
+from .._errors import APIResponseValidationError, MillwrightError
+from .._exchange import Answer
+
+Item = TypeVar("Item")
+
+
+class NextPage(NamedTuple):
+    """Whether a list goes on, and where."""
+
+    has_next_page: bool
+    next_cursor: Optional[str]
+
+
+class PagePlace(NamedTuple):
+    """Where in a list a page stands."""
+
+    label: str
+    """`GET /path`, for messages."""
+    answer: Answer
+    """What it was read of."""
+    number: int
+    """Which page of the list it is, from 0."""
+    seen: Dict[str, int]
+    """Every cursor that was answered, with the page that it came with."""
+
+
+class AsyncPage(Generic[Item]):
+    """One page. Iterating goes over its items and those of all further pages."""
+
+    items: List[Item]
+    page_info: NextPage
+    def __init__(
+        self,
+        items: List[Item],
+        page_info: NextPage,
+        place: PagePlace,
+        fetch: Callable[[str, PagePlace], Awaitable[AsyncPage[Item]]],
+    ) -> None:
+        self.items = items
+        self.page_info = page_info
+        self._place = place
+        self._fetch = fetch
+
+    @cached_property
+    def body(self) -> Any:
+        """The answer as it was received, as JSON."""
+        return read_answer(object, self._place.answer.response, self._place.label)
+
+    def has_next_page(self) -> bool:
+        """Whether there is a further page; a page without items can have one."""
+        return self._next_cursor() is not None
+
+    async def get_next_page(self) -> AsyncPage[Item]:
+        """Asks for the next page. Raises MillwrightError when this is the last, APIResponseValidationError when the list goes round in a circle."""
+        cursor = self._next_cursor()
+        if cursor is None:
+            raise MillwrightError("this page is the last one; ask has_next_page() before")
+        place = self._place
+        if place.seen.setdefault(cursor, place.number) != place.number:
+            raise APIResponseValidationError(
+                f"{place.label}: the list goes round in a circle: a cursor was answered for the second time",
+                response=place.answer.shown(),
+                pointer="/page_info/next_cursor",
+                expected="a cursor that was not answered before",
+            )
+        return await self._fetch(cursor, place)
+
+    async def iter_pages(self) -> AsyncIterator[AsyncPage[Item]]:
+        """This page and all that follow."""
+        page = self
+        yield page
+        while page.has_next_page():
+            page = await page.get_next_page()
+            yield page
+
+    async def __aiter__(self) -> AsyncIterator[Item]:
+        async for page in self.iter_pages():
+            for item in page.items:
+                yield item
+
+    def _next_cursor(self) -> Optional[str]:
+        return (self.page_info.next_cursor or None) if self.page_info.has_next_page else None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self.items)} items{', with a next one' if self.has_next_page() else ''}>"
+
+
+# unasync: begin of what is async only
+class AsyncPaginator(Generic[Item]):
+    """A list: await it for its first page, iterate it for every item of every page. Nothing is sent before."""
+
+    def __init__(self, first: Callable[[], Awaitable[AsyncPage[Item]]]) -> None:
+        self._first = first
+
+    def __await__(self) -> Generator[Any, None, AsyncPage[Item]]:
+        return self._first().__await__()
+
+    async def iter_pages(self) -> AsyncIterator[AsyncPage[Item]]:
+        """Page after page."""
+        page = await self._first()
+        async for following in page.iter_pages():
+            yield following
+
+    async def __aiter__(self) -> AsyncIterator[Item]:
+        page = await self._first()
+        async for item in page:
+            yield item
+
+
+# unasync: end of what is async only

@@ -1,0 +1,3 @@
+"""Agents and their runs."""
+
+from .agent import AsyncAgent as AsyncAgent

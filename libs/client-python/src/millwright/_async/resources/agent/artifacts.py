@@ -1,0 +1,79 @@
+"""What runs have made."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from typing_extensions import Unpack
+
+from ...._options import DOWNLOAD_TIMEOUT_SECONDS, RequestOptions
+from ....types import ArtifactItem
+from ...resource import AsyncResource, async_raw
+
+
+class AsyncArtifacts(AsyncResource):
+    """What runs have made."""
+
+    _place = "agent.artifacts"
+
+    @cached_property
+    def with_raw_response(self) -> AsyncArtifactsWithRawResponse:
+        """The same methods; each answers the response as it came, an `APIResponse`."""
+        return AsyncArtifactsWithRawResponse(self)
+
+    async def retrieve(self, artifact_uid: str, **options: Unpack[RequestOptions]) -> ArtifactItem:
+        """Look at an artifact.
+
+        Needs the role `viewer` or one above it.
+
+        Args:
+            artifact_uid: The artifact.
+
+        Returns:
+            The artifact without its content.
+
+        Raises:
+            NotFoundError: there is no such thing, or the key may not see it.
+        """
+        return await self._client._call(
+            "GET",
+            "/agent/artifacts/{artifact_uid}",
+            {"artifact_uid": artifact_uid},
+            cast_to=ArtifactItem,
+            options=options,
+        )
+
+    async def download(self, artifact_uid: str, **options: Unpack[RequestOptions]) -> bytes:
+        """Download an artifact.
+
+        The bytes as the run left them, as an attachment that no browser renders. 404 for an artifact that is no file.
+
+        Needs the role `viewer` or one above it.
+
+        Args:
+            artifact_uid: The artifact.
+
+        Returns:
+            The content, byte for byte.
+
+        Raises:
+            NotFoundError: there is no such thing, or the key may not see it.
+        """
+        return await self._client._call(
+            "GET",
+            "/agent/artifacts/{artifact_uid}/download",
+            {"artifact_uid": artifact_uid},
+            cast_to=bytes,
+            headers={"Accept": "application/octet-stream"},
+            timeout=DOWNLOAD_TIMEOUT_SECONDS,
+            options=options,
+        )
+
+
+class AsyncArtifactsWithRawResponse:
+    """`AsyncArtifacts` with responses as they came."""
+
+    def __init__(self, resource: AsyncArtifacts) -> None:
+        unread = AsyncArtifacts(resource._client._raw)
+        self.retrieve = async_raw(unread.retrieve)
+        self.download = async_raw(unread.download)

@@ -1,0 +1,40 @@
+"""Environments that runs can work in."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from typing_extensions import Unpack
+
+from ...._options import RequestOptions
+from ....types import CloudEnvironmentList
+from ...resource import AsyncResource, async_raw
+
+
+class AsyncEnvironments(AsyncResource):
+    """Environments that runs can work in."""
+
+    _place = "agent.environments"
+
+    @cached_property
+    def with_raw_response(self) -> AsyncEnvironmentsWithRawResponse:
+        """The same methods; each answers the response as it came, an `APIResponse`."""
+        return AsyncEnvironmentsWithRawResponse(self)
+
+    async def list(self, **options: Unpack[RequestOptions]) -> CloudEnvironmentList:
+        """List environments.
+
+        Needs the role `viewer` or one above it.
+
+        Returns:
+            Environments of the factories that the key may see.
+        """
+        return await self._client._call("GET", "/agent/environments", cast_to=CloudEnvironmentList, options=options)
+
+
+class AsyncEnvironmentsWithRawResponse:
+    """`AsyncEnvironments` with responses as they came."""
+
+    def __init__(self, resource: AsyncEnvironments) -> None:
+        unread = AsyncEnvironments(resource._client._raw)
+        self.list = async_raw(unread.list)

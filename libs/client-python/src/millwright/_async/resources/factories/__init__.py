@@ -1,0 +1,3 @@
+"""Factories and what belongs to them."""
+
+from .factories import AsyncFactories as AsyncFactories

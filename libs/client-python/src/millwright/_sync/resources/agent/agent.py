@@ -1,0 +1,182 @@
+# Generated from _async/resources/agent/agent.py by scripts/unasync.py; do not edit.
+"""Agents, their runs, and what runs can be made with."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Mapping, Optional, Sequence, Union
+
+from typing_extensions import Literal, Unpack
+
+from ...._options import NOT_GIVEN, NotGiven, RequestOptions
+from ....types import (
+    AgentListResponse,
+    AmbientAgentConfigParam,
+    AttachmentParam,
+    ImageAttachmentParam,
+    RunAgentResponse,
+    RunModeParam,
+)
+from ...resource import Resource, sync_raw
+from .artifacts import Artifacts
+from .conversations import Conversations
+from .environments import Environments
+from .models import Models
+from .runs import Runs
+
+
+class Agent(Resource):
+    """Agents, their runs, and what runs can be made with."""
+
+    _place = "agent"
+
+    @cached_property
+    def runs(self) -> Runs:
+        """Runs: what an agent was asked, where it is, and what it said."""
+        return Runs(self._client)
+
+    @cached_property
+    def conversations(self) -> Conversations:
+        """Conversations: the turns of runs that belong together."""
+        return Conversations(self._client)
+
+    @cached_property
+    def artifacts(self) -> Artifacts:
+        """What runs have made."""
+        return Artifacts(self._client)
+
+    @cached_property
+    def models(self) -> Models:
+        """Models that runs can use."""
+        return Models(self._client)
+
+    @cached_property
+    def environments(self) -> Environments:
+        """Environments that runs can work in."""
+        return Environments(self._client)
+
+    @cached_property
+    def with_raw_response(self) -> AgentWithRawResponse:
+        """The same methods; each answers the response as it came, an `APIResponse`."""
+        return AgentWithRawResponse(self)
+
+    def list(
+        self,
+        *,
+        repo: Optional[str] = None,
+        sort_by: Optional[Literal["name", "last_run"]] = None,
+        refresh: Optional[bool] = None,
+        **options: Unpack[RequestOptions],
+    ) -> AgentListResponse:
+        """List skills.
+
+        Skills of the factories that the key may see, by name; each factory's own is a variant.
+
+        Needs the role `viewer` or one above it.
+
+        Args:
+            repo: Only skills of this repository: owner/repo.
+            sort_by: name: by name. last_run: the one that was used last comes first.
+            refresh: Has no effect: what is applied is always current here.
+
+        Returns:
+            The skills.
+
+        Raises:
+            BadRequestError: something sent is not as it must be; `errors` names every member.
+        """
+        return self._client._call(
+            "GET",
+            "/agent",
+            cast_to=AgentListResponse,
+            query={"repo": repo, "sort_by": sort_by, "refresh": refresh},
+            options=options,
+        )
+
+    def run(
+        self,
+        *,
+        prompt: Union[str, NotGiven] = NOT_GIVEN,
+        title: Union[str, NotGiven] = NOT_GIVEN,
+        config: Union[AmbientAgentConfigParam, NotGiven] = NOT_GIVEN,
+        skill: Union[str, NotGiven] = NOT_GIVEN,
+        conversation_id: Union[str, NotGiven] = NOT_GIVEN,
+        parent_run_id: Union[str, NotGiven] = NOT_GIVEN,
+        metadata: Union[Mapping[str, str], NotGiven] = NOT_GIVEN,
+        attachments: Union[Sequence[AttachmentParam], NotGiven] = NOT_GIVEN,
+        images: Union[Sequence[ImageAttachmentParam], NotGiven] = NOT_GIVEN,
+        mode: Union[RunModeParam, NotGiven] = NOT_GIVEN,
+        interactive: Union[bool, NotGiven] = NOT_GIVEN,
+        factory_uid: Union[str, NotGiven] = NOT_GIVEN,
+        agent_identity_uid: Any = NOT_GIVEN,
+        on_behalf_of: Any = NOT_GIVEN,
+        **options: Unpack[RequestOptions],
+    ) -> RunAgentResponse:
+        """Create a run (the older path).
+
+        The same as POST /agent/runs.
+
+        Needs the role `operator` or one above it.
+
+        Args:
+            prompt: What the agent has to do; required unless a skill is named.
+            title: Title; by default the first line of the prompt.
+            config: What the run says about its agent; everything else comes from the factory and the server.
+            skill: Skill used as the base prompt: owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a
+                skill of the factory; wins over config.skill_spec.
+            conversation_id: Conversation that the run continues; by default its own, under its own ID.
+            parent_run_id: Run that this one was started by.
+            metadata: Up to 20 entries of the caller's own: keys of 1 to 64 of A–Z a–z 0–9 . _ -, values of at most
+                256 bytes.
+            attachments: Files for the agent; at most 5 together with images.
+            images: Images for the agent, the older form of attachments.
+            mode: How the agent is asked to work. plan: in its own mode for planning where it has one, else it is
+                asked for a plan and to change nothing. A command finds it in the variable MILLWRIGHT_RUN_MODE.
+            interactive: Whether somebody will watch and answer: what the agent asks permission for is then put to
+                people while the run is BLOCKED, instead of being allowed. Handed to a command in the variable
+                MILLWRIGHT_INTERACTIVE.
+            factory_uid: Factory whose defaults and rights apply; required for a key that is limited to factories.
+            agent_identity_uid: Not supported here: answered with 422. Work for a factory is dispatched by
+                factory_uid.
+            on_behalf_of: Not supported here: answered with 422.
+
+        Returns:
+            The run that was created.
+
+        Raises:
+            BadRequestError: something sent is not as it must be; `errors` names every member.
+            NotFoundError: there is no such thing, or the key may not see it.
+            ConflictError: the state of things forbids it; `detail` says why.
+            UnprocessableEntityError: known, and not possible here.
+        """
+        return self._client._call(
+            "POST",
+            "/agent/run",
+            cast_to=RunAgentResponse,
+            body={
+                "prompt": prompt,
+                "title": title,
+                "config": config,
+                "skill": skill,
+                "conversation_id": conversation_id,
+                "parent_run_id": parent_run_id,
+                "metadata": metadata,
+                "attachments": attachments,
+                "images": images,
+                "mode": mode,
+                "interactive": interactive,
+                "factory_uid": factory_uid,
+                "agent_identity_uid": agent_identity_uid,
+                "on_behalf_of": on_behalf_of,
+            },
+            options=options,
+        )
+
+
+class AgentWithRawResponse:
+    """`Agent` with responses as they came."""
+
+    def __init__(self, resource: Agent) -> None:
+        unread = Agent(resource._client._raw)
+        self.list = sync_raw(unread.list)
+        self.run = sync_raw(unread.run)

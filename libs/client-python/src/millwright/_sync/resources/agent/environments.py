@@ -1,0 +1,41 @@
+# Generated from _async/resources/agent/environments.py by scripts/unasync.py; do not edit.
+"""Environments that runs can work in."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from typing_extensions import Unpack
+
+from ...._options import RequestOptions
+from ....types import CloudEnvironmentList
+from ...resource import Resource, sync_raw
+
+
+class Environments(Resource):
+    """Environments that runs can work in."""
+
+    _place = "agent.environments"
+
+    @cached_property
+    def with_raw_response(self) -> EnvironmentsWithRawResponse:
+        """The same methods; each answers the response as it came, an `APIResponse`."""
+        return EnvironmentsWithRawResponse(self)
+
+    def list(self, **options: Unpack[RequestOptions]) -> CloudEnvironmentList:
+        """List environments.
+
+        Needs the role `viewer` or one above it.
+
+        Returns:
+            Environments of the factories that the key may see.
+        """
+        return self._client._call("GET", "/agent/environments", cast_to=CloudEnvironmentList, options=options)
+
+
+class EnvironmentsWithRawResponse:
+    """`Environments` with responses as they came."""
+
+    def __init__(self, resource: Environments) -> None:
+        unread = Environments(resource._client._raw)
+        self.list = sync_raw(unread.list)
