@@ -1,4 +1,5 @@
 /** Where a request may go: addresses people type are checked before anything secret is sent there. contract 1, 11. */
+import { isLoopback } from '#client';
 import { UsageProblem } from './command.ts';
 
 /** A whole http(s) address without user, query or fragment. `subject` is what the message calls it; the text itself is never repeated. */
@@ -11,9 +12,4 @@ export function readAddress(text: string, subject: string, environment: Readonly
     throw new UsageProblem(`${subject} must be https: keys and tokens would travel readable (MILLWRIGHT_ALLOW_HTTP=true allows it)`);
   }
   return url;
-}
-
-/** Whether an address stays on this machine. */
-export function isLoopback({ hostname }: URL): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

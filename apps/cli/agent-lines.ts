@@ -1,9 +1,20 @@
 /** What an agent does, in lines for people: tool calls with their first words, plans, permissions, usage. contract 3 (events). */
 import type { Remark } from './log-printer.ts';
 import { grouped } from './output.ts';
-import type { RunEvent } from './wire.ts';
 
-type Payload = NonNullable<RunEvent['payload']>;
+/** An entry of a run's log as it is printed: what a newer service writes is shown as far as it is understood. */
+export interface LoggedEvent {
+  event_type: string;
+  payload?: Payload;
+}
+
+/** Output and what an agent says hold `text`; a change of the run `state` and `message`, or `text`; what an agent does has members of its own. */
+export interface Payload {
+  text?: string;
+  state?: string;
+  message?: string;
+  [member: string]: unknown;
+}
 
 /** What was told of a run so far. */
 export interface AgentStory {

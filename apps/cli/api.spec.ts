@@ -4,8 +4,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { APITimeoutError } from '#client';
 import { freePort } from '../../test/support/ports.ts';
-import { exchange } from './network.ts';
+import { exchange, unreachable } from './network.ts';
 import { call, type CallOptions } from '../../test/support/recorded-io.ts';
 import { version } from './version.ts';
 
@@ -111,6 +112,12 @@ describe('the address', () => {
     await list({ argv: ['--server', `${url}/mw/`], environment: { MILLWRIGHT_API_KEY: KEY, MILLWRIGHT_SERVER: 'http://127.0.0.1:9' } });
     expect(requests.map((request) => request.url)).toEqual(['/mw/api/v1/secrets?limit=500']);
   });
+
+  it.each([['', 'as it is'], ['/api/v1', 'with what the libraries may have at its end']])('is MILLWRIGHT_BASE_URL%s where MILLWRIGHT_SERVER is not set (%s)', async (end) => {
+    await list({ environment: { MILLWRIGHT_API_KEY: KEY, MILLWRIGHT_SERVER: '', MILLWRIGHT_BASE_URL: `${url}${end}` } });
+    await list({ environment: { MILLWRIGHT_API_KEY: KEY, MILLWRIGHT_BASE_URL: 'http://127.0.0.1:9' } });
+    expect(requests.map((request) => request.url)).toEqual(['/api/v1/secrets?limit=500', '/api/v1/secrets?limit=500']);
+  });
 });
 
 describe('a bad answer', () => {
@@ -148,6 +155,17 @@ describe('a bad answer', () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const { code, out, err } = await list({ argv: ['--server', nobody], environment: { MILLWRIGHT_API_KEY: KEY } });
     expect({ code, out, err }).toEqual({ code: 3, out: '', err: `millwright secrets list: ${nobody} cannot be reached: connection refused; is the service running there?\n` });
+  });
+
+  it('no answer, or a certificate that is none: in words that help', () => {
+    const words = (cause: unknown): string => unreachable(new URL('https://mill.example/x'), cause, 30_000).message;
+    expect(words(new APITimeoutError('mill.example', 'timeout', 30_000))).toBe('https://mill.example cannot be reached: no answer within 30 s');
+    const unproven = new TypeError('fetch failed', { cause: Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }) });
+    expect(words(unproven)).toBe('https://mill.example cannot be reached: its certificate or TLS is not accepted (DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS=FILE adds an authority');
+    const failed = (code: string): TypeError => new TypeError('fetch failed', { cause: Object.assign(new Error('words'), { code }) });
+    for (const code of ['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']) expect(words(failed(code))).toBe('https://mill.example cannot be reached: it does not speak TLS; is it http:// there?');
+    expect(words(failed('HPE_INVALID_CONSTANT'))).toBe('https://mill.example cannot be reached: what answers there does not speak HTTP');
+    expect(words(new TypeError('fetch failed', { cause: new Error('bad port') }))).toContain('no HTTP client connects to that port');
   });
 
   it('no answer: given up', async () => {

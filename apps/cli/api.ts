@@ -1,10 +1,11 @@
 /** The API of one server as the verbs call it: address, key, time limits, and refusals in words. contract 2, 3 (Errors), 11. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { isLoopback, readAddress } from './address.ts';
+import { APIConnectionError, APIPromise, APIResponseValidationError, APIStatusError, isLoopback, Millwright, PagePromise, type CallRequest, type ClientOptions, type PagePlace, type Sending } from '#client';
+import { readAddress } from './address.ts';
 import { Failure, verb, type Asked, type CliIo, type DescribedVerb, type OptionSpecs, type VerbSpec } from './command.ts';
 import { EXIT, exitOfStatus } from './exit-codes.ts';
-import { exchange, type Exchange } from './network.ts';
+import { redirected, unreachable } from './network.ts';
 import { Output, readFormat } from './output.ts';
 import { version } from './version.ts';
 
@@ -12,25 +13,39 @@ const DEFAULT_SERVER = 'http://127.0.0.1:8080';
 const DEFAULT_DATA_DIR = '.millwright';
 /** Every call of the API answers at once. */
 const ANSWER_MS_MAX = 30_000;
-/** A file may be large and the way to it slow. */
-const DOWNLOAD_MS_MAX = 600_000;
 
 /** The form of an API key. contract 1. */
 const KEY = /^mw_[A-Za-z0-9_-]{16,256}$/;
 
-export interface Api {
-  /** Calls `{server}/api/v1{path}`; undefined for an answer without a body. Throws Failure for every refusal. */
-  call<T>(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, content?: { query?: Query; body?: unknown }): Promise<T>;
-  /** The bytes behind `{server}/api/v1{path}`. Throws Failure for every refusal. */
-  download(path: string): Promise<Uint8Array>;
+/** The client of the API, whose every error is a Failure in the words of the command. */
+export class Api extends Millwright {
+  readonly #failureOf: (cause: unknown) => unknown;
+
+  constructor(options: ClientOptions, failureOf: (cause: unknown) => unknown) {
+    super(options);
+    this.#failureOf = failureOf;
+  }
+
+  override call<T>(request: CallRequest): APIPromise<T> {
+    return new APIPromise(this.#inWords(() => super.call<T>(request)));
+  }
+
+  override page<Item, Body>(request: CallRequest, member: string, place?: PagePlace): PagePromise<Item, Body> {
+    return new PagePromise(this.#inWords(() => super.page<Item, Body>(request, member, place)));
+  }
+
+  #inWords<T>(ask: () => APIPromise<T>): Sending<T> {
+    const fail = (cause: unknown): never => {
+      throw this.#failureOf(cause);
+    };
+    return { read: () => ask().withResponse().catch(fail), unread: () => ask().asResponse().catch(fail) };
+  }
 }
-/** Query parameters; undefined ones are left out, lists are repeated. */
-export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Options of every verb that talks to a server. */
 export const SERVER_OPTIONS = {
   format: { type: 'string', value: 'text|json', help: 'text for people (default), or the JSON of the API' },
-  server: { type: 'string', value: 'URL', help: `address of the service (default: MILLWRIGHT_SERVER, else ${DEFAULT_SERVER})` },
+  server: { type: 'string', value: 'URL', help: `address of the service (default: MILLWRIGHT_SERVER, MILLWRIGHT_BASE_URL, else ${DEFAULT_SERVER})` },
   'key-file': { type: 'string', value: 'FILE', help: 'file with the API key (default: MILLWRIGHT_API_KEY; on this machine also <data dir>/admin-key)' },
 } as const satisfies OptionSpecs;
 
@@ -65,28 +80,20 @@ export interface ApiKey {
 
 /** The API of the server that options and environment name. Nothing is sent yet. */
 export function connect({ server, keyFile }: { server?: string; keyFile?: string }, io: CliIo): Api {
-  const base = readAddress(server ?? set(io, 'MILLWRIGHT_SERVER') ?? DEFAULT_SERVER, server === undefined ? 'MILLWRIGHT_SERVER' : '--server', io.environment);
+  const base = serverOf(server, io);
   const key = findKey(keyFile, base, io);
-  const headersOf = (accept: string): Record<string, string> => ({ accept, authorization: `Bearer ${key.value}`, 'x-millwright-client': `cli/${version()}` });
-  return {
-    call: async <T>(method: string, path: string, { query = {}, body }: { query?: Query; body?: unknown } = {}): Promise<T> => {
-      const headers = { ...headersOf('application/json'), ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-      const answer = await exchange(addressOf(base, path, query), { method, headers, body: body === undefined ? undefined : JSON.stringify(body) }, ANSWER_MS_MAX);
-      return read<T>(answer, base, key);
-    },
-    download: async (path) => {
-      const answer = await exchange(addressOf(base, path, {}), { method: 'GET', headers: headersOf('application/octet-stream, application/problem+json') }, DOWNLOAD_MS_MAX);
-      return answer.status === 200 ? answer.bytes : read<never>(answer, base, key);
-    },
+  const options: ClientOptions = {
+    baseURL: base.href, apiKey: key.value, defaultHeaders: { 'X-Millwright-Client': `cli/${version()}` }, timeout: ANSWER_MS_MAX,
+    // What is wrong is said at once; verbs that wait have a patience of their own.
+    maxRetries: 0, logLevel: 'off',
   };
+  return new Api(options, (cause) => failureOf(cause, base, key));
 }
 
-function addressOf(base: URL, path: string, query: Query): URL {
-  const url = new URL(`${base.href.replace(/\/+$/, '')}/api/v1${path}`);
-  for (const [name, value] of Object.entries(query)) {
-    for (const one of value === undefined ? [] : [value].flat()) url.searchParams.append(name, one);
-  }
-  return url;
+/** Where the service is: what the option says, else the command's own variable, else that of the client libraries, which may name the API itself. */
+function serverOf(option: string | undefined, io: CliIo): URL {
+  const [subject, text] = [['--server', option], ['MILLWRIGHT_SERVER', set(io, 'MILLWRIGHT_SERVER')], ['MILLWRIGHT_BASE_URL', set(io, 'MILLWRIGHT_BASE_URL')]].find(([, given]) => given !== undefined) ?? [];
+  return readAddress(text ?? DEFAULT_SERVER, subject ?? 'the address', io.environment);
 }
 
 /** The key that options, environment or the data folder name for a server. Throws Failure. */
@@ -128,40 +135,28 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-function read<T>({ status, headers, text }: Exchange, base: URL, key: ApiKey): T {
-  if (status === 204) return undefined as T;
-  const body = parsed(text);
-  const isProblem = (headers.get('content-type') ?? '').startsWith('application/problem+json');
-  if (status >= 400 && isProblem) throw refusal(status, (body ?? {}), headers, key);
-  if (status >= 400 || body === undefined) throw new Failure(`${base.origin} answers ${status}, but not as a Millwright service does; check --server`, EXIT.internal);
-  return body as T;
+/** What went wrong, in words; what is no error of the API stays as it is. */
+function failureOf(cause: unknown, base: URL, key: ApiKey): unknown {
+  if (cause instanceof APIConnectionError) return unreachable(base, cause.cause ?? cause, ANSWER_MS_MAX);
+  if (cause instanceof APIResponseValidationError) return new Failure(`${base.origin} answers ${cause.status}, but not as a Millwright service does; check --server`, EXIT.internal, [cause.message], { cause });
+  return cause instanceof APIStatusError ? refusal(cause, base, key) : cause;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Body of an error. contract 3. */
-interface Problem {
-  title?: string;
-  detail?: string;
-  trace_id?: string;
-  errors?: { pointer?: string; message?: string }[];
+/** Members of a problem that a client does not know by name. */
+interface Proposal {
   /** Text that a file would need, where files decide what was to be changed. */
   edited_text?: string | null;
   file?: string;
   new_file?: string;
 }
 
-function refusal(status: number, problem: Problem, headers: Headers, key: ApiKey): Failure {
-  const { title, detail, errors = [], trace_id: traceId } = problem;
+function refusal(error: APIStatusError, base: URL, key: ApiKey): Failure {
+  const { status, headers, problem, detail, title, errors, traceId } = error;
+  if (status >= 300 && status < 400) return redirected(base);
+  if (problem === undefined || !(headers.get('content-type') ?? '').startsWith('application/problem+json')) return new Failure(`${base.origin} answers ${status}, but not as a Millwright service does; check --server`, EXIT.internal);
   if (status === 401) return new Failure(`the server does not know the API key in ${key.origin}`, EXIT.usage, ['set MILLWRIGHT_API_KEY to a key of that server, or give --key-file FILE']);
   const words = detail ?? title ?? `the server answers ${status}`;
-  const members = errors.filter(({ message }) => message !== words).map(({ pointer = '', message = '' }) => (pointer === '' ? message : `${pointer}: ${message}`));
+  const members = errors.filter(({ message }) => message !== words).map(({ pointer, message }) => (pointer === '' ? message : `${pointer}: ${message}`));
   const seconds = headers.get('retry-after');
   const retry = seconds === null ? [] : [`try again in ${seconds} s`];
   const trace = status >= 500 && traceId !== undefined ? [`trace id ${traceId}`] : [];
@@ -169,7 +164,7 @@ function refusal(status: number, problem: Problem, headers: Headers, key: ApiKey
 }
 
 /** The edit that a refusal proposes, to be copied. */
-function proposal({ edited_text: text, file, new_file: newFile }: Problem): string[] {
+function proposal({ edited_text: text, file, new_file: newFile }: Proposal): string[] {
   if (typeof text !== 'string' || file === undefined) return [];
   return [`${newFile ?? file}:`, ...text.replace(/\n$/, '').split('\n').map((line) => `| ${line}`)];
 }

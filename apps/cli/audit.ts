@@ -1,5 +1,5 @@
 /** `millwright audit`: the trail of every change, newest first. contract 2. */
-import type { AuditEntry, AuditList } from '#contracts';
+import type { AuditEntry } from '#client';
 import { apiVerb } from './api.ts';
 import { EXIT } from './exit-codes.ts';
 import { findFactory } from './names.ts';
@@ -22,7 +22,7 @@ export const audit = apiVerb({
   async run({ values: { factory, action, subject, actor, since, until, ...page } }, { api, output }) {
     const factoryUid = factory === undefined ? undefined : (await findFactory(api, factory)).uid;
     const query = { ...pageQuery(page), factory_uid: factoryUid, action, subject, actor, since, until };
-    const answer = await api.call<AuditList>('GET', '/audit', { query });
+    const { body: answer } = await api.audit.list(query);
     output.result(answer, () => {
       if (answer.entries.length === 0) return output.note('there are no such changes');
       output.table(['AT', 'WHO', 'ACTION', 'SUBJECT', 'FACTORY', 'FROM', 'DETAILS'], answer.entries.map(rowOf), 6);

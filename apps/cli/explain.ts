@@ -1,5 +1,5 @@
 /** `millwright explain`: what decided a delivery or a run, told as a story. Never a value of a payload. spec: Webhook delivery, Agent run; contract 11. */
-import type { ExplainedAutomation, ExplainedDefinition, ExplainedDelivery, ExplainedRun, Explanation } from '#contracts';
+import type { ExplainedAutomation, ExplainedDefinition, ExplainedDelivery, ExplainedRun, Explanation } from '#client';
 import { apiVerb } from './api.ts';
 import { UsageProblem } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -17,7 +17,7 @@ export const explain = apiVerb({
   options: {},
   async run({ positionals: [id = ''] }, { api, output }) {
     if (!UUID.test(id)) throw new UsageProblem('ID must be the ID of a run, as `millwright runs` prints it, or the entry_id of a delivery, as `millwright deliveries` prints it (ENTRY)');
-    const answer = await api.call<Explanation>('GET', `/explanations/${id.toLowerCase()}`);
+    const answer = await api.explanations.retrieve(id.toLowerCase());
     output.result(answer, () => tell(answer, output));
     return EXIT.ok;
   },
@@ -84,8 +84,8 @@ function deliveryWords(delivery: ExplainedDelivery, { webhook }: Explanation): L
   ];
 }
 
-function outcomeWords({ outcome, refused_because: reason, duplicate_of: original }: ExplainedDelivery): string[] {
-  if (outcome === 'Accepted') return [];
+function outcomeWords({ outcome, refused_because: reason, duplicate_of: original, resent_from: from }: ExplainedDelivery): string[] {
+  if (outcome === 'Accepted') return from === undefined ? [] : [`the bytes of another, delivered again; see: millwright explain ${from}`];
   if (outcome === 'Duplicate') return [original === null ? 'the delivery that it repeats is in the log no more, or has another identity' : `it repeats another; see: millwright explain ${original}`];
   return [`${outcome}${reason === undefined ? '' : `: ${reason}`}`, 'no automation was asked'];
 }

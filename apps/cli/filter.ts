@@ -1,7 +1,7 @@
 /** `millwright filter test`: would this payload start the automation? The service's own engine, without a service; a stored delivery is tested where it is. spec: Test filter; contract 7. */
 import { extname } from 'node:path';
 import { parseDocument } from 'yaml';
-import type { FilterTestResult } from '#contracts';
+import type { FilterTestResult } from '#client';
 import { parseJsonBody } from '#deliveries';
 import { compileFilter, type CompiledFilter, type FilterVerdict } from '#filters';
 import { connect, SERVER_OPTIONS } from './api.ts';
@@ -54,7 +54,7 @@ async function testHere(filter: unknown, payloadFile: string, io: CliIo, output:
 async function testThere(filter: unknown, entry: string, { factory, server, 'key-file': keyFile }: { factory?: string; server?: string; 'key-file'?: string }, io: CliIo): Promise<Result> {
   const api = connect({ server, keyFile }, io);
   const { uid } = await findFactory(api, factory);
-  return api.call<Result>('POST', `/factory/${uid}/filters/test`, { body: { filter: filter ?? {}, entry_id: entry } });
+  return api.factories.testFilter(uid, { filter: filter ?? {}, entry_id: entry });
 }
 
 function readFilter(file: string, text: string): unknown {

@@ -1,10 +1,10 @@
 /** A run's log as it grows: pages of events, printed in order, until the run has ended. contract 3 (events). */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunEvent } from '#client';
 import type { Api, Calling } from './api.ts';
 import { Failure } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { LogPrinter } from './log-printer.ts';
-import type { Run, RunEvent, TimelineEvent } from './wire.ts';
 
 const PAGE_SIZE = 500;
 const LOOK_MS_MIN = 200;
@@ -41,7 +41,7 @@ export async function follow({ api, output, io }: Calling, runId: string): Promi
   let shown: string | undefined;
   for (let pauseMs = LOOK_MS_MIN; ; pauseMs = Math.min(LOOK_MS_MAX, pauseMs * 1.5)) {
     // The state first: what is written before the end is then read before we stop.
-    const run = await patiently(() => api.call<Run>('GET', `/agent/runs/${runId}`), runId);
+    const run = await patiently(() => api.agent.runs.retrieve(runId), runId);
     const exit = EXITS[run.state];
     if (exit === undefined && run.state !== shown) printer.tell(run.state);
     shown = run.state;
@@ -68,7 +68,7 @@ interface Change {
 
 /** What the log tells itself, its ends first of all, is left out; but not the last end, for one that never ran has no log. */
 async function changesOf(api: Api, runId: string): Promise<Change[]> {
-  const { events } = await api.call<{ events: TimelineEvent[] }>('GET', `/agent/runs/${runId}/timeline`);
+  const { events } = await api.agent.runs.timeline(runId);
   return events.flatMap(({ event_type: type, occurred_at: at, payload }, index): Change[] => {
     const [state, end, words] = [STATES[type], ENDS[type], WORDS[type]];
     if (state !== undefined) return [{ at, print: (printer) => printer.tell(state) }];
@@ -100,7 +100,7 @@ function printMerged(printer: LogPrinter, page: readonly RunEvent[], waiting: Ch
 }
 
 async function eventsAfter(api: Api, runId: string, after: number): Promise<RunEvent[]> {
-  const { events } = await api.call<{ events: RunEvent[] }>('GET', `/agent/runs/${runId}/events`, { query: { after: String(after), limit: String(PAGE_SIZE) } });
+  const { events } = await api.agent.runs.listEvents(runId, { after, limit: PAGE_SIZE });
   return events;
 }
 

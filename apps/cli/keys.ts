@@ -1,11 +1,11 @@
 /** `millwright keys`: make, list and revoke API keys. A key's text is printed once, when it is made. contract 2. */
-import type { ApiKey, ApiKeyCreate, ApiKeyCreated } from '#contracts';
+import type { ApiKey, ApiKeyCreate } from '#client';
 import { apiVerb, type Calling } from './api.ts';
 import { group, UsageProblem } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { findFactory } from './names.ts';
 import { toSeconds, type Cell } from './output.ts';
-import { everyPage } from './pages.ts';
+import { all, PAGE_SIZE_MAX } from './pages.ts';
 
 const ROLES = ['viewer', 'operator', 'manager', 'admin'] as const satisfies readonly ApiKey['role'][];
 const DAYS_MAX = 3_650;
@@ -34,7 +34,7 @@ const create = apiVerb({
       expires_in_days: daysOf(values['expires-in-days']),
       principal: principalOf(values['service-account']),
     };
-    const made = await api.call<ApiKeyCreated>('POST', '/api-keys', { body });
+    const made = await api.apiKeys.create(body);
     output.result(made, () => {
       output.line(made.key);
       output.note(`key ${made.id} (${made.name}): ${made.role} ${factoriesText(made)}, for ${made.principal.display_name}, ${endText(made)}`);
@@ -48,8 +48,8 @@ const list = apiVerb({
   name: 'keys list',
   summary: 'Lists API keys, newest first, never the keys themselves.',
   options: { all: { type: 'boolean', help: 'revoked ones too' } },
-  async run({ values: { all = false } }, { api, output }) {
-    const keys = await everyPage<'api_keys', ApiKey>(api, '/api-keys', 'api_keys', { include_revoked: all ? 'true' : undefined });
+  async run({ values: { all: isAll = false } }, { api, output }) {
+    const keys = await all(api.apiKeys.list({ limit: PAGE_SIZE_MAX, include_revoked: isAll ? true : undefined }));
     output.result({ api_keys: keys }, () => output.table(['ID', 'KEY', 'NAME', 'ROLE', 'FACTORIES', 'BELONGS TO', 'LAST USED', 'ENDS'], keys.map(rowOf), 2));
     return EXIT.ok;
   },
@@ -63,7 +63,7 @@ const revoke = apiVerb({
   options: {},
   async run({ positionals: [id = ''] }, { api, output }) {
     if (id.startsWith('mw_') || !ID.test(id)) throw new UsageProblem('ID must be the ID of a key, as `millwright keys list` prints it, not the key itself');
-    await api.call('DELETE', `/api-keys/${id}`);
+    await api.apiKeys.revoke(id);
     output.result({ id, revoked: true }, () => output.line(`${id}: revoked`));
     return EXIT.ok;
   },
@@ -74,7 +74,7 @@ const current = apiVerb({
   summary: 'Shows whose key you use, and what it may do.',
   options: {},
   async run(_asked, { api, output }) {
-    const key = await api.call<ApiKey>('GET', '/api-keys/current');
+    const key = await api.apiKeys.current();
     output.result(key, () =>
       output.fields([
         ['key', `${key.hint} (${key.name})`], ['id', key.id], ['belongs to', `${key.principal.display_name} (${key.principal.uid})`],

@@ -1,9 +1,8 @@
 /** Prints a run's events: its output and the agent's words as they were written, everything else on lines of its own. */
-import { toAgentLines, toUsageLine, type AgentStory } from './agent-lines.ts';
+import { toAgentLines, toUsageLine, type AgentStory, type LoggedEvent, type Payload } from './agent-lines.ts';
 import type { CliIo } from './command.ts';
 import { paint, printableLine, shorten, toLines, type Colour } from './output.ts';
 import { printable } from './report.ts';
-import type { RunEvent } from './wire.ts';
 
 type Stream = NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
 
@@ -30,7 +29,7 @@ export class LogPrinter {
   /** Whoever spoke last; words of another one begin a line. */
   private speaker: string | undefined;
   private readonly said: AgentStory;
-  private usage: RunEvent['payload'];
+  private usage: Payload | undefined;
   /** State of the latest change that was printed. */
   state: string | undefined;
 
@@ -41,7 +40,7 @@ export class LogPrinter {
     this.io = io;
   }
 
-  print(events: readonly RunEvent[]): void {
+  print(events: readonly LoggedEvent[]): void {
     for (const { event_type: type, payload = {} } of events) {
       this.one(type, payload);
       this.state = payload.state ?? this.state;
@@ -66,7 +65,7 @@ export class LogPrinter {
     this.speaker = undefined;
   }
 
-  private one(type: string, payload: NonNullable<RunEvent['payload']>): void {
+  private one(type: string, payload: Payload): void {
     switch (type) {
       case 'stdout':
       case 'stderr':
@@ -113,7 +112,7 @@ export class LogPrinter {
     this.open = 'thought';
   }
 
-  private change({ state, message, text }: NonNullable<RunEvent['payload']>): void {
+  private change({ state, message, text }: Payload): void {
     const words = [state, message ?? text].filter((word) => word !== undefined);
     if (state !== undefined && state in ENDS) this.tellUsage();
     const isWarning = text !== undefined && /\bNOT\b/.test(text); // the service says so of what is missing

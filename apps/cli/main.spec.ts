@@ -14,7 +14,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const WORDS = [
   ['start'], ['init'], ['validate'], ['plan'], ['status'], ['sync'], ['syncs'], ['wait'], ['approve'], ['explain'], ['secrets'], ['secrets', 'set'], ['secrets', 'list'], ['secrets', 'grant'], ['secrets', 'delete'],
   ['keys'], ['keys', 'create'], ['keys', 'list'], ['keys', 'revoke'], ['keys', 'current'], ['audit'],
-  ['webhooks'], ['deliveries'], ['run'], ['runs'], ['runs', 'get'], ['runs', 'cancel'], ['runs', 'followup'], ['runs', 'events'], ['runs', 'artifacts'], ['runs', 'permissions'], ['runs', 'answer'], ['filter'], ['filter', 'test'], ['send'], ['doctor'], ['schema'],
+  ['webhooks'], ['deliveries'], ['deliveries', 'resend'], ['run'], ['runs'], ['runs', 'get'], ['runs', 'cancel'], ['runs', 'followup'], ['runs', 'events'], ['runs', 'artifacts'], ['runs', 'permissions'], ['runs', 'answer'], ['filter'], ['filter', 'test'], ['send'], ['doctor'], ['schema'],
 ];
 
 describe('help', () => {

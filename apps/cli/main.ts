@@ -74,7 +74,8 @@ function overview(): string {
 
 ${verbs}
 Help of one verb: millwright help VERB
-Server and key of the verbs that need them: MILLWRIGHT_SERVER or --server, MILLWRIGHT_API_KEY or --key-file.
+Server and key of the verbs that need them: MILLWRIGHT_SERVER (or MILLWRIGHT_BASE_URL, which the client
+libraries read) or --server, MILLWRIGHT_API_KEY or --key-file.
 Exit codes: 0 fine, 1 problems, 2 changes (plan), 3 internal or network, 4 held by the guard, 64 usage.
 `;
 }

@@ -1,8 +1,8 @@
 /** How results look: columns, colours, and text from a server that must not steer the terminal. */
+import type { Payload } from './agent-lines.ts';
 import { Writable } from 'node:stream';
 import { LogPrinter } from './log-printer.ts';
 import { Output, toSeconds } from './output.ts';
-import type { RunEvent } from './wire.ts';
 
 function written(use: (output: Output) => void, terminal: { isTTY?: boolean; columns?: number } = {}, environment: Record<string, string> = {}): string {
   let text = '';
@@ -64,7 +64,7 @@ describe('a log', () => {
   it('keeps lines whole across events, and puts changes on lines of their own', () => {
     let text = '';
     const printer = new LogPrinter(sink((chunk) => (text += chunk)), sink((chunk) => (text += chunk)), { environment: {} }, RUN);
-    const event = (event_type: string, payload: RunEvent['payload']) => ({ seq: 1, event_type, occurred_at: '', payload });
+    const event = (event_type: string, payload: Payload) => ({ seq: 1, event_type, occurred_at: '', payload });
     printer.print([event('stdout', { text: 'one\nhalf' }), event('stdout', { text: ' line\n' }), event('stderr', { text: 'open' })]);
     printer.print([event('status', { state: 'FAILED', message: 'a\nb\u001b[2J\r\n::error::x\n\n' }), event('status', { text: 'cut' }), event('artifact', {})]);
     printer.print([event('stdout', { text: 'rest' })]);
@@ -74,7 +74,7 @@ describe('a log', () => {
     expect(printer.state).toBe('FAILED');
   });
 
-  const printed = (events: readonly [type: string, payload: RunEvent['payload']][], terminal: { isTTY?: boolean; columns?: number } = {}, environment: Record<string, string> = {}): { out: string; err: string } => {
+  const printed = (events: readonly [type: string, payload: Payload][], terminal: { isTTY?: boolean; columns?: number } = {}, environment: Record<string, string> = {}): { out: string; err: string } => {
     const texts = { out: '', err: '' };
     const printer = new LogPrinter(sink((chunk) => (texts.out += chunk)), Object.assign(sink((chunk) => (texts.err += chunk)), terminal), { environment }, RUN);
     printer.print(events.map(([event_type, payload]) => ({ seq: 1, event_type, occurred_at: '', payload })));
@@ -117,7 +117,7 @@ describe('a log', () => {
   });
 
   it('fits a narrow terminal where it shows excerpts, and has colours unless somebody wants none', () => {
-    const events: [string, RunEvent['payload']][] = [['tool_call', { title: 'x', tool_kind: 'read', output: 'a line that is much too long for it' }], ['status', { text: 'this run is NOT isolated' }], ['status', { state: 'FAILED' }]];
+    const events: [string, Payload][] = [['tool_call', { title: 'x', tool_kind: 'read', output: 'a line that is much too long for it' }], ['status', { text: 'this run is NOT isolated' }], ['status', { state: 'FAILED' }]];
     expect(printed(events, { isTTY: true, columns: 20 }).err).toBe('\u001b[1m>> x\u001b[0m\n\u001b[2m   | a line that is…\u001b[0m\n\u001b[33m-- this run is NOT isolated\u001b[0m\n\u001b[31m-- FAILED\u001b[0m\n');
     expect(printed(events, { isTTY: true, columns: 80 }, { NO_COLOR: '1' }).err).toBe('>> x\n   | a line that is much too long for it\n-- this run is NOT isolated\n-- FAILED\n');
     expect(printed(events).err).toBe('>> x\n   | a line that is much too long for it\n-- this run is NOT isolated\n-- FAILED\n');

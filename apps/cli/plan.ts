@@ -1,6 +1,5 @@
 /** `millwright plan`: what a folder would change in a factory, asked of the server that runs it, or told from the files alone. contract 9, 11. */
 import { resolve } from 'node:path';
-import type { Plan } from '#contracts';
 import { checkReferences, isDefinitionPath, readDefinitions, type TreeFile } from '#definitions';
 import { connect, SERVER_OPTIONS } from './api.ts';
 import { UsageProblem, verb, type CliIo } from './command.ts';
@@ -58,7 +57,7 @@ async function planOnServer(asked: Asked, { server, keyFile, factory: named }: {
   const posted = toPosted(files);
   if (posted === undefined) return refuseUnsendable(printing);
   const factory = await findFactory(api, named);
-  const answer = await api.call<Plan>('POST', `/factory/${factory.uid}/plan`, { body: { files: posted } });
+  const answer = await api.factories.plan(factory.uid, { files: posted });
   await printPlanned(answer, printing);
   remark(factory.slug, answer, printing.output);
   return exitOf(answer, asked.isStrict);

@@ -1,12 +1,15 @@
 /** `millwright runs artifacts`: what a run has made, and copies of its files in a folder. contract 3 (artifacts). */
 import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { ArtifactItem } from '#client';
 import { apiVerb, type Api } from './api.ts';
 import { Failure, UsageProblem } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { runId } from './names.ts';
 import { grouped, type Cell } from './output.ts';
-import type { Artifact, Run } from './wire.ts';
+
+/** A file may be large and the way to it slow. */
+const DOWNLOAD_MS_MAX = 600_000;
 
 /** The verb `runs artifacts`. */
 export const artifacts = apiVerb({
@@ -21,7 +24,7 @@ export const artifacts = apiVerb({
   },
   async run({ values: { save, force = false }, positionals: [id] }, { api, output, io }) {
     if (force && save === undefined) throw new UsageProblem('--force needs --save DIR');
-    const { artifacts: found = [] } = await api.call<Run>('GET', `/agent/runs/${runId(id)}`);
+    const { artifacts: found = [] } = await api.agent.runs.retrieve(runId(id));
     const saved = save === undefined ? [] : await saveAll(api, found, { folder: resolve(io.cwd, save), force });
     output.result({ artifacts: found }, () => {
       if (found.length === 0) return output.note('the run has made nothing that was kept');
@@ -33,13 +36,13 @@ export const artifacts = apiVerb({
 });
 
 /** One artifact in a few words, for the page of its run. */
-export function artifactText({ artifact_type: type, data }: Artifact): string {
+export function artifactText({ artifact_type: type, data }: ArtifactItem): string {
   const { filename, size_bytes: size, url, title } = data;
   const words = filename === undefined ? [url, title] : [filename, `${grouped(size ?? 0)} bytes`, title];
   return `${type}  ${words.filter((word) => word !== undefined).join(', ')}`;
 }
 
-function rowOf({ artifact_type: type, data: { filename, size_bytes: size, title, url } }: Artifact): Cell[] {
+function rowOf({ artifact_type: type, data: { filename, size_bytes: size, title, url } }: ArtifactItem): Cell[] {
   return [filename ?? '-', type, size === undefined ? '-' : String(size), [title, url].filter((word) => word !== undefined).join('  ') || '-'];
 }
 
@@ -55,13 +58,13 @@ interface Copy {
 }
 
 /** Paths of the copies. Nothing is written unless all of them can be. */
-async function saveAll(api: Api, found: readonly Artifact[], { folder, force }: Place): Promise<string[]> {
+async function saveAll(api: Api, found: readonly ArtifactItem[], { folder, force }: Place): Promise<string[]> {
   const copies = copiesOf(found, folder);
   const there = force ? [] : (await Promise.all(copies.map(async ({ path }) => ((await isThere(path)) ? [path] : [])))).flat();
   if (there.length > 0) throw new Failure('nothing was saved, because there are files of these names; name another folder, or give --force', EXIT.problems, there);
   await writing(folder, () => mkdir(folder, { recursive: true }));
   for (const { uid, path } of copies) {
-    const bytes = await api.download(`/agent/artifacts/${uid}/download`);
+    const bytes = await api.agent.artifacts.download(uid, { timeout: DOWNLOAD_MS_MAX });
     await writing(path, async () => {
       if (force) await rm(path, { force: true }); // a link goes away, and what it leads to stays
       await writeFile(path, bytes, { flag: 'wx' });
@@ -74,7 +77,7 @@ async function saveAll(api: Api, found: readonly Artifact[], { folder, force }: 
 const FILE_NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,255}$/;
 const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-function copiesOf(found: readonly Artifact[], folder: string): Copy[] {
+function copiesOf(found: readonly ArtifactItem[], folder: string): Copy[] {
   const taken = new Set<string>();
   return found.flatMap(({ artifact_uid: uid, data: { filename: name } }) => {
     if (name === undefined) return [];

@@ -36,6 +36,6 @@ it('a command to copy is never cut', () => {
   let text = '';
   const narrow = Object.assign(new Writable({ write: (chunk: Buffer, _encoding, done) => (done(), void (text += chunk.toString())) }), { isTTY: true, columns: 20 });
   const payload = { permission_id: 'p', title: 'x', options: [{ option_id: 'once', name: 'Allow' }] };
-  new LogPrinter(narrow, narrow, { environment: { NO_COLOR: '1' } }, 'r').print([{ seq: 1, event_type: 'permission', occurred_at: '', payload }]);
+  new LogPrinter(narrow, narrow, { environment: { NO_COLOR: '1' } }, 'r').print([{ event_type: 'permission', payload }]);
   expect(text).toBe('-- permission: x\n   | Allow: millwright runs answer r p --option once\n');
 });

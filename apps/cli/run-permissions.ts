@@ -1,11 +1,11 @@
 /** `millwright runs permissions` and `runs answer`: what an agent asks permission for, and the answers. contract 3 (Follow-up). */
-import { optionMeant, type PermissionOption } from '#runs';
+import type { PermissionItem } from '#client';
+import { optionMeant } from '#runs';
 import { apiVerb, type Calling } from './api.ts';
 import { Failure } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { permissionId, runId } from './names.ts';
 import { toSeconds, type Output } from './output.ts';
-import type { RunPermission } from './wire.ts';
 
 /** The verb `runs permissions`. */
 export const permissions = apiVerb({
@@ -34,23 +34,23 @@ export const answer = apiVerb({
   options: { option: { type: 'string', required: true, value: 'OPTION', help: 'one of the options that `runs permissions` shows' } },
   async run({ values: { option }, positionals: [id, question] }, { api, output }) {
     const found = question === undefined ? await onlyQuestion(api, runId(id)) : permissionId(question);
-    const answered = await api.call<RunPermission>('POST', `/agent/runs/${runId(id)}/permissions/${found}`, { body: { option_id: option } });
+    const answered = await api.agent.runs.permissions.answer(runId(id), found, { option_id: option });
     output.result(answered, () => output.line(`${answered.title}: ${answered.answer ?? 'closed'}`));
     return EXIT.ok;
   },
 });
 
-async function asked(api: Calling['api'], id: string): Promise<RunPermission[]> {
-  return (await api.call<{ permissions: RunPermission[] }>('GET', `/agent/runs/${id}/permissions`)).permissions;
+async function asked(api: Calling['api'], id: string): Promise<PermissionItem[]> {
+  return (await api.agent.runs.permissions.list(id)).permissions;
 }
 
 /** What a run waits for an answer to. */
-export async function openQuestions(api: Calling['api'], id: string): Promise<RunPermission[]> {
+export async function openQuestions(api: Calling['api'], id: string): Promise<PermissionItem[]> {
   return (await asked(api, id)).filter(({ state }) => state === 'open');
 }
 
 /** What a follow-up made of the questions that were open before it. */
-export async function toSettled(api: Calling['api'], id: string, before: readonly RunPermission[], message: string): Promise<string[]> {
+export async function toSettled(api: Calling['api'], id: string, before: readonly PermissionItem[], message: string): Promise<string[]> {
   const now = await asked(api, id);
   return before.flatMap(({ permission_id: question, title }) => {
     const found = now.find(({ permission_id: other }) => other === question);
@@ -58,8 +58,8 @@ export async function toSettled(api: Calling['api'], id: string, before: readonl
   });
 }
 
-function settlement({ answer: given, options }: RunPermission, message: string): string {
-  const meant = optionMeant(message, options.map(({ option_id: optionId, name, kind }) => ({ optionId, name, kind: kind as PermissionOption['kind'] })));
+function settlement({ answer: given, options }: PermissionItem, message: string): string {
+  const meant = optionMeant(message, options.map(({ option_id: optionId, name, kind }) => ({ optionId, name, kind })));
   const chosen = options.find(({ option_id: option }) => option === given);
   if (meant === undefined || chosen === undefined) return 'refused, because the message names no answer; it is what the agent is told next';
   return `${chosen.kind.startsWith('reject') ? 'refused' : 'allowed'} with ${chosen.option_id} (${chosen.name})`;
@@ -72,7 +72,7 @@ async function onlyQuestion(api: Calling['api'], id: string): Promise<string> {
   throw new Failure('the run asks several things, so name one', EXIT.usage, [first, ...others].map(({ permission_id: name, title }) => `${name}  ${title}`));
 }
 
-function print(output: Output, { permission_id: id, state, title, input, options, answer: given, asked_at: askedAt }: RunPermission): void {
+function print(output: Output, { permission_id: id, state, title, input, options, answer: given, asked_at: askedAt }: PermissionItem): void {
   const chosen = options.find(({ option_id: option }) => option === given);
   output.fields([
     ['question', id],

@@ -1,5 +1,6 @@
 /** `millwright run` and `runs`: create a run, look at runs, steer and cancel them. spec: Agent run interface; contract 3. */
 import { basename } from 'node:path';
+import type { RunAgentRequest, RunItem, RunListParams } from '#client';
 import { mimeTypeOf, type AttachmentRequest } from '#runs';
 import { apiVerb, type Calling } from './api.ts';
 import { group, UsageProblem } from './command.ts';
@@ -11,7 +12,6 @@ import { grouped, toSeconds, type Cell, type Colour, type Output } from './outpu
 import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
 import { artifacts, artifactText } from './run-artifacts.ts';
 import { answer, openQuestions, permissions, toSettled } from './run-permissions.ts';
-import type { PageInfo, Run } from './wire.ts';
 
 const FOLLOWING = 'With --follow it ends with 0 for SUCCEEDED, 1 for FAILED and CANCELLED, 3 for ERROR.';
 
@@ -41,15 +41,16 @@ export const run = apiVerb({
     const { api, output } = calling;
     const { prompt, title, factory, skill, mode, interactive, metadata, attach, follow: isFollowed = false } = values;
     if (prompt === undefined && skill === undefined) throw new UsageProblem('--prompt TEXT|- is missing');
-    const body = {
+    const body: RunAgentRequest = {
       prompt: prompt === undefined ? undefined : await textOf(prompt, '--prompt', calling),
-      title, skill, mode, interactive,
+      title, skill, interactive,
+      mode: mode as RunAgentRequest['mode'],
       factory_uid: factory === undefined ? undefined : (await findFactory(api, factory)).uid,
       config: configOf(values),
       metadata: metadata && Object.fromEntries(metadata.map(toEntry)),
       attachments: attach && (await attachmentsOf(attach, calling)),
     };
-    const made = await api.call<Pick<Run, 'run_id' | 'state'>>('POST', '/agent/run', { body });
+    const made = await api.agent.run(body);
     if (isFollowed) return follow(calling, made.run_id);
     output.result(made, () => output.line(`${made.run_id}  ${made.state}`));
     return EXIT.ok;
@@ -74,12 +75,12 @@ const list = apiVerb({
   },
   async run({ values }, { api, output }) {
     const { state, factory, name, delivery } = values;
-    const query = {
+    const query: RunListParams = {
       ...pageQuery(values), name, delivery_id: delivery,
-      state: state?.map((text) => text.toUpperCase()),
+      state: state?.map((text) => text.toUpperCase()) as RunListParams['state'], // the service knows which there are
       factory_uid: factory === undefined ? undefined : (await findFactory(api, factory)).uid,
     };
-    const answer = await api.call<{ runs: Run[]; page_info: PageInfo }>('GET', '/agent/runs', { query });
+    const { body: answer } = await api.agent.runs.list(query);
     output.result(answer, () => {
       if (answer.runs.length === 0) return output.note('there are no such runs');
       output.table(['ID', 'STATE', 'SOURCE', 'UPDATED', 'TITLE'], answer.runs.map(rowOf), 4);
@@ -96,7 +97,7 @@ const get = apiVerb({
   positionals: [1, 1],
   options: {},
   async run({ positionals: [id] }, { api, output }) {
-    const found = await api.call<Run>('GET', `/agent/runs/${runId(id)}`);
+    const found = await api.agent.runs.retrieve(runId(id));
     output.result(found, () => printRun(output, found));
     return EXIT.ok;
   },
@@ -109,12 +110,12 @@ const cancel = apiVerb({
   positionals: [1, 1],
   options: {},
   async run({ positionals: [id] }, { api, output }) {
-    const cancelled = await api.call<string>('POST', `/agent/runs/${runId(id)}/cancel`);
+    const cancelled = await api.agent.runs.cancel(runId(id));
     if (output.format === 'json') {
       output.result(cancelled, () => undefined);
       return EXIT.ok;
     }
-    const { state } = await api.call<Run>('GET', `/agent/runs/${runId(id)}`);
+    const { state } = await api.agent.runs.retrieve(runId(id));
     output.line(`${runId(id)}  ${state === 'CANCELLED' ? state : `${state}, being cancelled`}`);
     return EXIT.ok;
   },
@@ -134,12 +135,11 @@ const followup = apiVerb({
   positionals: [1, 1],
   options: { message: { type: 'string', required: true, value: 'TEXT|-', help: 'what to tell the agent; - reads it from stdin' }, attach: ATTACH },
   async run({ values: { message, attach }, positionals: [id] }, calling) {
-    const path = `/agent/runs/${runId(id)}/followups`;
     const text = await textOf(message, '--message', calling);
     const body = { message: text, attachments: attach && (await attachmentsOf(attach, calling)) };
     const { api, output } = calling;
     const asked = output.format === 'json' ? [] : await openQuestions(api, runId(id));
-    const answer = await api.call<{ outcome: string }>('POST', path, { body });
+    const answer = await api.agent.runs.submitFollowup(runId(id), body);
     const settled = asked.length === 0 ? [] : await toSettled(api, runId(id), asked, text);
     output.result(answer, () => {
       output.line(`${answer.outcome}: ${OUTCOMES[answer.outcome] ?? 'stored'}`);
@@ -188,12 +188,12 @@ function attachmentsOf(files: readonly string[], { io }: Calling): Promise<Attac
 
 const COLOURS: Readonly<Record<string, Colour>> = { SUCCEEDED: 'green', FAILED: 'red', ERROR: 'red', CANCELLED: 'dim', BLOCKED: 'yellow' };
 
-function rowOf({ run_id: id, state, source, updated_at: updated, title }: Run): Cell[] {
+function rowOf({ run_id: id, state, source, updated_at: updated, title }: RunItem): Cell[] {
   return [id, { text: state, colour: COLOURS[state] }, source, toSeconds(updated), title];
 }
 
-function printRun(output: Output, found: Run): void {
-  const { status_message: message, agent_config: config, metadata = {}, creator, artifacts: made = [], request_usage: usage = {} } = found;
+function printRun(output: Output, found: RunItem): void {
+  const { status_message: message, agent_config: config, metadata, creator, artifacts: made = [], request_usage: usage = {} } = found;
   output.fields([
     ['run', found.run_id],
     ['title', found.title],
@@ -217,7 +217,7 @@ function printRun(output: Output, found: Run): void {
   output.text(found.submitted_prompt ?? found.prompt, '  ');
 }
 
-function configText(config: Run['agent_config']): string | undefined {
+function configText(config: RunItem['agent_config']): string | undefined {
   const members = Object.entries(config).flatMap(([name, value]) => (typeof value === 'string' && name !== 'base_prompt' ? [`${name} ${value}`] : []));
   return members.length === 0 ? undefined : members.join(', ');
 }

@@ -1,15 +1,16 @@
 /** `millwright secrets`: set, list, grant and delete managed secrets. Values go in through stdin or a file and never come out. contract 2. */
-import type { Secret } from '#contracts';
+import type { Secret, SecretPut } from '#client';
 import { apiVerb, type Calling } from './api.ts';
 import { Failure, group, UsageProblem, type OptionSpecs } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { readInput, toText, withoutFinalNewline } from './input.ts';
 import { findFactory } from './names.ts';
 import { count, toSeconds } from './output.ts';
-import { everyPage } from './pages.ts';
+import { all, PAGE_SIZE_MAX } from './pages.ts';
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
-const USES: readonly string[] = ['webhook', 'run', 'git', 'forge'];
+type Use = (typeof USES)[number];
+const USES = ['webhook', 'run', 'git', 'forge'] as const;
 /** Characters of a value that the API takes. */
 const VALUE_LENGTH_MAX = 65_536;
 
@@ -34,7 +35,7 @@ const set = apiVerb({
     const name = nameOf(positionals);
     const bytes = await readInput(file, calling.io, 'redirect a file or a pipe into the command, or give --file FILE');
     const value = checkedValue(toText(raw ? bytes : withoutFinalNewline(bytes), 'the value'), calling);
-    const secret = await calling.api.call<Secret>('PUT', `${await ownerPath(calling, factory)}/${name}`, { body: { value } });
+    const secret = await (await secretsOf(calling, factory)).put(name, { value });
     calling.output.result(secret, () => calling.output.line(`${secret.name}: version ${secret.version} is set; ${usersOf(secret)}`));
     return EXIT.ok;
   },
@@ -46,7 +47,7 @@ const list = apiVerb({
   options: OWNER,
   async run({ values: { factory } }, calling) {
     const { output } = calling;
-    const found = await everyPage<'secrets', Secret>(calling.api, await ownerPath(calling, factory), 'secrets');
+    const found = await all((await secretsOf(calling, factory)).list());
     output.result({ secrets: found }, () => {
       if (found.length === 0) return output.note('there are no secrets');
       output.table(['NAME', 'VERSION', 'USES', 'FACTORIES', 'URL-SAFE', 'CHANGED', 'USED BY'], found.map(rowOf));
@@ -63,10 +64,10 @@ const remove = apiVerb({
   options: { force: { type: 'boolean', help: 'delete it even if it is used' }, ...OWNER },
   async run({ values: { force = false, factory }, positionals }, calling) {
     const name = nameOf(positionals);
-    const path = `${await ownerPath(calling, factory)}/${name}`;
-    const { used_by: users } = await calling.api.call<Secret>('GET', path);
+    const secrets = await secretsOf(calling, factory);
+    const { used_by: users } = await secrets.retrieve(name);
     if (users.length > 0 && !force) throw new Failure(`${name} is ${usersOf({ used_by: users })}`, EXIT.problems, ['what uses it would fail, and webhooks would refuse every delivery; --force deletes it all the same']);
-    await calling.api.call('DELETE', path, { query: { force: force ? 'true' : undefined } });
+    await secrets.delete(name, { force: force ? true : undefined });
     calling.output.result({ name, deleted: true }, () => calling.output.line(`${name}: deleted`));
     return EXIT.ok;
   },
@@ -87,10 +88,10 @@ const grant = apiVerb({
     const name = nameOf(positionals);
     if (uses === undefined && factories === undefined) throw new UsageProblem('say --uses, --factories or both');
     if (factory !== undefined && factories !== undefined) throw new UsageProblem("a factory's own secret is for that factory only: --factories cannot be given with --factory");
-    const path = `${await ownerPath(calling, factory)}/${name}`;
+    const secrets = await secretsOf(calling, factory);
     const grants = { ...(uses === undefined ? {} : { uses: usesOf(uses) }), ...(factories === undefined ? {} : { factories: await factoriesOf(calling, factories) }) };
-    await calling.api.call('GET', path); // a grant to a mistyped name would make a secret of that name
-    const secret = await calling.api.call<Secret>('PUT', path, { body: { grants } });
+    await secrets.retrieve(name); // a grant to a mistyped name would make a secret of that name
+    const secret = await secrets.put(name, { grants });
     calling.output.result(secret, () => calling.output.line(`${secret.name}: for ${usesText(secret)} in ${factoriesText(secret)}`));
     return EXIT.ok;
   },
@@ -104,8 +105,21 @@ function nameOf([name = '']: readonly string[]): string {
   throw new UsageProblem('NAME must begin with a letter, then letters, digits, _ and -, at most 128 in all');
 }
 
-async function ownerPath({ api }: Calling, factory: string | undefined): Promise<string> {
-  return factory === undefined ? '/secrets' : `/factory/${(await findFactory(api, factory)).uid}/secrets`;
+/** What can be done with the secrets of an owner. */
+interface OwnedSecrets {
+  list(): AsyncIterable<Secret>;
+  retrieve(name: string): PromiseLike<Secret>;
+  put(name: string, change: SecretPut): PromiseLike<Secret>;
+  delete(name: string, params: { force?: boolean }): PromiseLike<void>;
+}
+
+/** Those of the factory that is named, else the team's. */
+async function secretsOf({ api }: Calling, factory: string | undefined): Promise<OwnedSecrets> {
+  const page = { limit: PAGE_SIZE_MAX };
+  if (factory === undefined) return { list: () => api.secrets.list(page), retrieve: (name) => api.secrets.retrieve(name), put: (name, change) => api.secrets.put(name, change), delete: (name, params) => api.secrets.delete(name, params) };
+  const { secrets } = api.factories;
+  const { uid } = await findFactory(api, factory);
+  return { list: () => secrets.list(uid, page), retrieve: (name) => secrets.retrieve(uid, name), put: (name, change) => secrets.put(uid, name, change), delete: (name, params) => secrets.delete(uid, name, params) };
 }
 
 function checkedValue(value: string, { output }: Calling): string {
@@ -115,9 +129,9 @@ function checkedValue(value: string, { output }: Calling): string {
   return value;
 }
 
-function usesOf(text: string): string[] {
+function usesOf(text: string): Use[] {
   const uses = [...new Set(text.split(','))];
-  if (uses.every((use) => USES.includes(use))) return uses;
+  if (uses.every((use): use is Use => USES.some((known) => known === use))) return uses;
   throw new UsageProblem(`--uses takes ${USES.join(', ')}, separated by commas`);
 }
 

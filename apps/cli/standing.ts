@@ -5,7 +5,7 @@ import { printPlan, type Change } from '#reconcile';
 import { EXIT } from './exit-codes.ts';
 import { count, toSeconds, type Cell, type Colour, type Output } from './output.ts';
 import { FORMATS } from './formats.ts';
-import type { Factory, FactoryStatus, Sync } from './wire.ts';
+import type { Factory, FactoryStatus, Sync } from '#client';
 
 /** Words for a factory that no files decide. */
 const BY_API = 'managed over the API, so there are no files to read';

@@ -1,4 +1,5 @@
 /** `millwright status`, `sync`, `syncs` and `approve`: where a factory stands, and what a pass made of its repository. contract 4, 9, 11. */
+import type { Factory, FactoryStatus, Sync } from '#client';
 import { apiVerb, type Calling } from './api.ts';
 import { Failure, UsageProblem } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -7,7 +8,6 @@ import { count, toSeconds, type Cell, type Colour } from './output.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
 import { lookUntil, readTimeout, WAIT_SECONDS } from './patience.ts';
 import { exitOfStanding, printPass, printStanding } from './standing.ts';
-import type { Factory, FactoryStatus, PageInfo, Sync } from './wire.ts';
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
@@ -26,7 +26,7 @@ export const status = apiVerb({
   options: {},
   async run({ positionals: [name] }, { api, output }) {
     const factory = await findFactory(api, name);
-    const standing = await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
+    const standing = await api.factories.status(factory.uid);
     output.result(standing, () => printStanding(output, factory, standing));
     return exitOfStanding(standing);
   },
@@ -47,8 +47,8 @@ export const sync = apiVerb({
     const { api, output } = calling;
     const timeoutMs = readTimeout(values.timeout);
     const factory = await findFactory(api, name);
-    const before = values['no-wait'] === true ? undefined : await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
-    const asked = await api.call<{ generation_requested: number }>('POST', `/factory/${factory.uid}/sync`);
+    const before = values['no-wait'] === true ? undefined : await api.factories.status(factory.uid);
+    const asked = await api.factories.sync(factory.uid);
     if (before === undefined) {
       output.result(asked, () => output.line(`${factory.slug}: a pass is asked for`));
       return EXIT.ok;
@@ -75,11 +75,11 @@ export const approve = apiVerb({
     const digest = positionals.at(-1) ?? '';
     if (!DIGEST.test(digest)) throw new UsageProblem('DIGEST must be sha256: and 64 hexadecimal digits, as `millwright status` prints it');
     const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
-    const { last_sync: last } = await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
+    const { last_sync: last } = await api.factories.status(factory.uid);
     if (last?.plan !== digest && values.ahead !== true) {
       throw new Failure('nothing with this digest is held now, so nothing was approved', EXIT.problems, [`see what is held: millwright status ${factory.slug}`]);
     }
-    const answer = await api.call('POST', `/factory/${factory.uid}/approve`, { body: { plan: digest } });
+    const answer = await api.factories.approve(factory.uid, { plan: digest });
     output.result(answer, () => output.line(`${factory.slug}: approved; see it applied with: millwright sync ${factory.slug}`));
     return EXIT.ok;
   },
@@ -95,7 +95,7 @@ export const syncs = apiVerb({
   async run({ values, positionals: [name] }, { api, output }) {
     const query = pageQuery(values);
     const factory = await findFactory(api, name);
-    const answer = await api.call<{ syncs: Sync[]; page_info: PageInfo }>('GET', `/factory/${factory.uid}/syncs`, { query });
+    const { body: answer } = await api.factories.syncs.list(factory.uid, query);
     output.result(answer, () => {
       if (answer.syncs.length === 0) return output.note(`${factory.slug}: no pass yet`);
       output.table(['ENDED', 'ENDING', 'TRIGGERS', 'CHANGES', 'PROBLEMS', 'REVISION', 'MESSAGE'], answer.syncs.map(rowOf), 6);
@@ -109,7 +109,7 @@ export const syncs = apiVerb({
 async function settled({ api, output }: Calling, factory: Factory, generation: number, timeoutMs: number): Promise<FactoryStatus> {
   output.note(`syncing ${factory.slug} …`);
   const over = await lookUntil(async () => {
-    const standing = await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
+    const standing = await api.factories.status(factory.uid);
     return standing.generation_handled >= generation ? standing : undefined;
   }, timeoutMs);
   if (over === undefined) throw new Failure(`the pass is not over after ${timeoutMs / 1_000} s; it goes on, see: millwright status ${factory.slug}`, EXIT.internal);

@@ -9,7 +9,7 @@ import { count, type Output } from './output.ts';
 import { ofText, toGithubSummary } from './report-github.ts';
 import { printable } from './report.ts';
 import { toProblem } from './standing.ts';
-import type { Factory } from './wire.ts';
+import type { Factory } from '#client';
 
 export type WaitFormat = 'text' | 'json' | 'github';
 

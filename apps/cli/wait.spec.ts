@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RevisionStatus, Sync } from '#contracts';
+import type { Factory, FactoryStatus, RevisionStatus, Sync } from '#contracts';
 import { call, type Call } from '../../test/support/recorded-io.ts';
 import { eventually } from '../../test/support/service.ts';
 
@@ -19,6 +19,15 @@ const SYNC: Sync = {
   problems: [], changes: [], held: [], plan: null, timings: {}, rewritten_from: null, superseded: 0,
 };
 const PROBLEM: Sync['problems'][number] = { path: 'webhooks/orders.yaml', line: 4, column: 13, severity: 'error', rule: 'secret-known', code: 'FF_X', message: 'no secret\n::error::of that name' };
+
+const FACTORY: Factory = {
+  uid: UID, slug: 'shop', name: 'shop', description: '', created_at: AT, updated_at: AT, source: { kind: 'git', url: 'https://git.example.com/x', branch: 'main', path: 'factories/shop' },
+  suspended: false, definitions_managed: true, service_account: 'sa_shop', sync_policy: {},
+};
+const STATUS: FactoryStatus = {
+  factory_uid: UID, suspended: false, definitions_managed: true, conditions: [], condition: { ending: 'applied', reason: 'applied', message: null, since: AT, checked_at: AT },
+  generation_requested: 7, generation_handled: 7, revision_seen: null, revision_attempted: null, revision_applied: null, last_sync: null, recent_syncs: [], events: [], inventory: [],
+};
 
 function standing(state: RevisionStatus['state'], more: Partial<RevisionStatus> = {}): RevisionStatus {
   return { revision: COMMIT, state, message: `it is ${state}`, serving_revision: `main@sha1:${COMMIT}`, replicas: [{ name: 'a', seen_at: AT, serving: true }, { name: 'b', seen_at: AT, serving: true }], sync: null, ...more };
@@ -52,9 +61,9 @@ afterEach(() => {
 
 function answer(method: string, path: string): { status: number; body: unknown } {
   const refused = (status: number): { status: number; body: unknown } => ({ status, body: { title: 'No', detail: `refused with ${status}`, status } });
-  if (method === 'POST' && path === `/api/v1/factory/${UID}/sync`) return syncRefusal > 0 ? refused(syncRefusal) : { status: 200, body: { generation_requested: 7 } };
-  if (path === `/api/v1/factory/${UID}/status`) return { status: 200, body: { generation_handled: handled.length > 1 ? handled.shift() : handled[0], revision_seen: newest?.revision ?? null } };
-  if (path === `/api/v1/factory/${UID}`) return { status: 200, body: { uid: UID, slug: 'shop', definitions_managed: true, source: { kind: 'git', url: 'https://git.example.com/x', branch: 'main', path: 'factories/shop' } } };
+  if (method === 'POST' && path === `/api/v1/factory/${UID}/sync`) return syncRefusal > 0 ? refused(syncRefusal) : { status: 200, body: STATUS };
+  if (path === `/api/v1/factory/${UID}/status`) return { status: 200, body: { ...STATUS, generation_handled: handled.length > 1 ? handled.shift() : handled[0], revision_seen: newest?.revision ?? null } };
+  if (path === `/api/v1/factory/${UID}`) return { status: 200, body: FACTORY };
   const asked = new RegExp(`^/api/v1/factory/${UID}/revisions/([^/]+)$`).exec(path)?.[1];
   if (asked === undefined) return refused(404);
   if (decodeURIComponent(asked) === newest?.revision) return { status: 200, body: newest };

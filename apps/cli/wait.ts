@@ -1,6 +1,6 @@
 /** `millwright wait`: until a revision serves on every replica, or will not without people. contract 9, 11. */
 import { appendFile } from 'node:fs/promises';
-import type { RevisionStatus } from '#contracts';
+import type { Factory, RevisionStatus } from '#client';
 import { connect, SERVER_OPTIONS, type Api } from './api.ts';
 import { Failure, UsageProblem, verb, type CliIo } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -8,7 +8,6 @@ import { findFactory } from './names.ts';
 import { Output } from './output.ts';
 import { lookUntil, readTimeout, WAIT_SECONDS } from './patience.ts';
 import { printEnd, type End, type WaitFormat } from './wait-report.ts';
-import type { Factory, FactoryStatus } from './wire.ts';
 
 /** A whole revision, or a commit ID of 7 digits or more. */
 const REVISION = /^(?:[0-9a-f]{7,64}|sha256:[0-9a-f]{64}|[^\s@:][^\s]*@sha(?:1:[0-9a-f]{40}|256:[0-9a-f]{64}))$/;
@@ -59,7 +58,7 @@ function readRevision(text: string): string {
 /** Asks for a sync, so that the timer is not waited for; answers its generation. A key that may only look is enough. */
 async function ask(api: Api, factory: Factory, output: Output): Promise<number | undefined> {
   try {
-    return (await api.call<{ generation_requested: number }>('POST', `/factory/${factory.uid}/sync`)).generation_requested;
+    return (await api.factories.sync(factory.uid)).generation_requested;
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     output.note(`no sync was asked for: ${cause.message}`);
@@ -115,7 +114,7 @@ function looker(waiting: Waiting): () => Promise<End | string> {
 /** The tip that was last advertised, once the sync that was asked for is over; undefined before that. */
 async function newestTip({ api, factory, asked = 0 }: Waiting): Promise<{ revision: string | null } | undefined> {
   try {
-    const standing = await api.call<FactoryStatus>('GET', `/factory/${factory.uid}/status`);
+    const standing = await api.factories.status(factory.uid);
     return standing.generation_handled >= asked ? { revision: standing.revision_seen } : undefined;
   } catch (cause) {
     if (cause instanceof Failure && cause.code === EXIT.internal) return undefined;
@@ -132,7 +131,7 @@ async function blockedBy(waiting: Waiting, { revision }: { revision: string | nu
 /** Where the revision stands; words, when the server cannot be asked now: one that starts again is waited for. */
 async function look({ api, factory }: Waiting, revision: string): Promise<RevisionStatus | string> {
   try {
-    return await api.call<RevisionStatus>('GET', `/factory/${factory.uid}/revisions/${encodeURIComponent(revision)}`);
+    return await api.factories.revision(factory.uid, revision);
   } catch (cause) {
     if (cause instanceof Failure && cause.code === EXIT.internal) return cause.message;
     throw cause;

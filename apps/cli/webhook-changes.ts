@@ -1,11 +1,10 @@
 /** `millwright webhooks create|enable|disable|rotate|delete`: what changes webhooks of a dashboard factory. Secrets come in through stdin or a file, new ones are printed once. spec: Webhook management. */
-import type { WebhookCreate, WebhookCreated, WebhookRotated } from '#contracts';
+import type { Factory, Webhook, WebhookCreate, WebhookCreated, WebhookRotated } from '#client';
 import { apiVerb, type Calling } from './api.ts';
 import type { DescribedVerb, OptionSpecs } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { readInput, toText, withoutFinalNewline } from './input.ts';
 import { findFactory, findWebhook } from './names.ts';
-import type { Webhook } from './wire.ts';
 
 const SECRET = {
   'secret-file': { type: 'string', value: 'FILE', help: "file with the provider's signing secret (- for stdin); one final line end is not part of it" },
@@ -31,11 +30,13 @@ export const create = apiVerb({
   },
   async run({ values, positionals: [name] }, calling) {
     const factory = await findFactory(calling.api, name);
-    const body: Record<string, string | undefined> = {
-      name: values.name, auth_mode: values['auth-mode'], signature_scheme: values['signature-scheme'], secret_name: values['secret-name'],
+    const body: WebhookCreate = {
+      name: values.name,
+      auth_mode: values['auth-mode'] as WebhookCreate['auth_mode'], // the service knows which there are
+      signature_scheme: values['signature-scheme'], secret_name: values['secret-name'],
       delivery_id_header: values['delivery-id-header'], description: values.description, secret: await secretFrom(values['secret-file'], calling),
-    } satisfies { [Member in keyof WebhookCreate]?: string };
-    const made = await calling.api.call<WebhookCreated>('POST', `/factory/${factory.uid}/webhooks`, { body });
+    };
+    const made = await calling.api.factories.webhooks.create(factory.uid, body);
     const state = made.enabled ? 'enabled' : 'disabled until its secret is known: webhooks rotate, then webhooks enable';
     calling.output.result(made, () => printShown(calling, made, `webhook ${made.slug} of factory ${factory.slug}: ${state}`));
     return EXIT.ok;
@@ -50,9 +51,9 @@ export const rotate = apiVerb({
   positionals: [1, 2],
   options: SECRET,
   async run({ values, positionals }, calling) {
-    const { path } = await webhookOf(calling, positionals);
+    const { factory, webhook } = await webhookOf(calling, positionals);
     const secret = await secretFrom(values['secret-file'], calling);
-    const rotated = await calling.api.call<WebhookRotated>('POST', `${path}/rotate`, { body: { secret } });
+    const rotated = await calling.api.factories.webhooks.rotate(factory.uid, webhook.uid, { secret });
     const moved = rotated.rotated.map(({ slug }) => slug).join(', ');
     calling.output.result(rotated, () => printShown(calling, rotated, `the new secret is in use by ${moved}`));
     return EXIT.ok;
@@ -69,8 +70,8 @@ export const remove = apiVerb({
   positionals: [1, 2],
   options: {},
   async run({ positionals }, calling) {
-    const { webhook, path } = await webhookOf(calling, positionals);
-    await calling.api.call('DELETE', path);
+    const { factory, webhook } = await webhookOf(calling, positionals);
+    await calling.api.factories.webhooks.delete(factory.uid, webhook.uid);
     calling.output.result({ uid: webhook.uid, slug: webhook.slug, deleted: true }, () => calling.output.line(`${webhook.slug}: deleted`));
     return EXIT.ok;
   },
@@ -84,18 +85,18 @@ function toggle(word: string, enabled: boolean, summary: string): DescribedVerb 
     positionals: [1, 2],
     options: {},
     async run({ positionals }, calling) {
-      const { path } = await webhookOf(calling, positionals);
-      const changed = await calling.api.call<Webhook>('PATCH', path, { body: { enabled } });
+      const { factory, webhook } = await webhookOf(calling, positionals);
+      const changed = await calling.api.factories.webhooks.update(factory.uid, webhook.uid, { enabled });
       calling.output.result(changed, () => calling.output.line(`${changed.slug}: ${changed.enabled ? 'enabled' : 'disabled'}`));
       return EXIT.ok;
     },
   });
 }
 
-async function webhookOf({ api }: Calling, positionals: readonly string[]): Promise<{ webhook: Webhook; path: string }> {
+async function webhookOf({ api }: Calling, positionals: readonly string[]): Promise<{ factory: Factory; webhook: Webhook }> {
   const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
   const webhook = await findWebhook(api, factory, positionals.at(-1) ?? '');
-  return { webhook, path: `/factory/${factory.uid}/webhooks/${webhook.uid}` };
+  return { factory, webhook };
 }
 
 async function secretFrom(file: string | undefined, { io }: Calling): Promise<string | undefined> {

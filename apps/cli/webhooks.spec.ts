@@ -157,7 +157,19 @@ describe('millwright deliveries', () => {
     expect(JSON.parse(json.out)).toMatchObject({ deliveries: [{ delivery_id: 'quiet', skipped: [{ reason: 'filter' }] }] });
   });
 
+  it('delivers an accepted one again', async () => {
+    const { deliveries: [entry] } = JSON.parse((await millwright(['deliveries', 'token', '--limit', '1', '--format', 'json'])).out) as { deliveries: { entry_id: string }[] };
+    const id = entry?.entry_id ?? '';
+    const again = await millwright(['deliveries', 'resend', 'token', id.toUpperCase()]);
+    expect(again).toMatchObject({ code: 0, err: '', out: expect.stringMatching(new RegExp(`^[0-9a-f-]{36}: resend:${id}:1, no run: [a-z-]+: filter failed at /status \\(in\\)\n$`)) });
+    expect(await millwright(['explain', again.out.slice(0, 36)])).toMatchObject({ code: 0, out: expect.stringContaining(`see: millwright explain ${id}`) });
+    const json = await millwright(['deliveries', 'resend', 'shop', 'token', id, '--format', 'json']);
+    expect(JSON.parse(json.out)).toMatchObject({ resent_from: id, delivery_id: `resend:${id}:2` });
+  });
+
   it.each([
+    [['deliveries', 'resend', 'token'], '[FACTORY] WEBHOOK ENTRY is missing'],
+    [['deliveries', 'resend', 'token', 'quiet'], 'ENTRY must be the entry_id of a delivery'],
     [['deliveries', 'shop', 'nope'], 'factory shop has no webhook nope; it has github, pagerduty'],
     [['deliveries', 'a/b'], 'WEBHOOK must be the name of a webhook or its UID'],
     [['deliveries'], '[FACTORY] WEBHOOK is missing'],

@@ -1,12 +1,14 @@
 /** `millwright webhooks` and `deliveries`: addresses that senders post to, and what became of what they sent. spec: Webhook, Webhook delivery; contract 4. */
+import type { Delivery, Webhook } from '#client';
 import { apiVerb, type Api } from './api.ts';
-import { Failure, group, type Verb } from './command.ts';
+import { Failure, group, UsageProblem, type Verb } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { findFactory, findWebhook } from './names.ts';
 import { toSeconds, type Cell } from './output.ts';
-import { everyPage, noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
+import { all, noteMore, PAGE_OPTIONS, PAGE_SIZE_MAX, pageQuery } from './pages.ts';
 import { create, disable, enable, remove, rotate } from './webhook-changes.ts';
-import type { Delivery, PageInfo, Webhook } from './wire.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const list = apiVerb({
   name: 'webhooks',
@@ -16,7 +18,7 @@ const list = apiVerb({
   options: {},
   async run({ positionals: [name] }, { api, output }) {
     const factory = await findFactory(api, name);
-    const answer = await api.call<{ webhooks: Webhook[] }>('GET', `/factory/${factory.uid}/webhooks`);
+    const answer = await api.factories.webhooks.list(factory.uid);
     output.result(answer, () => {
       if (answer.webhooks.length === 0) return output.note(`factory ${factory.slug} has no webhooks`);
       output.table(['NAME', 'ENABLED', 'AUTHENTICATION', 'SECRET', 'LAST DELIVERY', 'URL'], answer.webhooks.map(webhookRow));
@@ -34,8 +36,7 @@ export const webhooks: Verb = (argv, io) => {
   return word === '' || word.startsWith('-') || Object.hasOwn(changes, word) ? changing(argv, io) : list(argv, io);
 };
 
-/** The verb `deliveries`. */
-export const deliveries = apiVerb({
+const log = apiVerb({
   name: 'deliveries',
   arguments: '[FACTORY] WEBHOOK',
   summary: "Shows a webhook's delivery log, newest first.",
@@ -45,7 +46,7 @@ export const deliveries = apiVerb({
     const query = pageQuery(values);
     const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
     const webhook = await findWebhook(api, factory, positionals.at(-1) ?? '');
-    const answer = await api.call<{ deliveries: Delivery[]; page_info: PageInfo }>('GET', `/factory/${factory.uid}/webhooks/${webhook.uid}/deliveries`, { query });
+    const { body: answer } = await api.factories.deliveries.list(factory.uid, webhook.uid, query);
     const names = output.format === 'json' ? NO_NAMES : await automationNames(api, factory.uid, answer.deliveries);
     output.result(answer, () => {
       if (answer.deliveries.length === 0) return output.note(`webhook ${webhook.slug} has no deliveries`);
@@ -55,6 +56,33 @@ export const deliveries = apiVerb({
     return EXIT.ok;
   },
 });
+
+const resend = apiVerb({
+  name: 'deliveries resend',
+  arguments: '[FACTORY] WEBHOOK ENTRY',
+  summary: 'Delivers the stored bytes of an accepted delivery again, to the webhook as it is defined now.',
+  details: ['ENTRY is the entry of the log, as `millwright deliveries` prints it. It counts against the rate of the webhook and is never a duplicate.'],
+  positionals: [2, 3],
+  options: {},
+  async run({ positionals }, { api, output }) {
+    const entryId = positionals.at(-1) ?? '';
+    if (!UUID.test(entryId)) throw new UsageProblem('ENTRY must be the entry_id of a delivery, as `millwright deliveries` prints it (ENTRY)');
+    const factory = await findFactory(api, positionals.length === 3 ? positionals[0] : undefined);
+    const webhook = await findWebhook(api, factory, positionals.at(-2) ?? '');
+    const made = await api.factories.deliveries.resend(factory.uid, webhook.uid, entryId.toLowerCase());
+    const names = output.format === 'json' ? NO_NAMES : await automationNames(api, factory.uid, [made]);
+    output.result(made, () => output.line(`${made.entry_id}: ${made.delivery_id}, ${resultOf(made, names)}`));
+    return EXIT.ok;
+  },
+});
+
+const delivering = group('deliveries', { resend }, log);
+
+/** The verb `deliveries`; every word but `resend` is a factory or a webhook whose log is shown. */
+export const deliveries: Verb = (argv, io) => {
+  const [word = ''] = argv;
+  return word === '' || word.startsWith('-') || word === 'resend' ? delivering(argv, io) : log(argv, io);
+};
 
 function webhookRow({ slug, enabled, auth_mode: mode, signature_scheme: scheme, secret_name: secret, last_delivery_at: last, ingress_url: url }: Webhook): Cell[] {
   return [slug, enabled ? 'yes' : { text: 'no', colour: 'yellow' }, scheme === null ? mode : `${mode} ${scheme}`, secret ?? '-', toSeconds(last), url];
@@ -67,7 +95,7 @@ const NO_NAMES: Names = new Map();
 async function automationNames(api: Api, factoryUid: string, entries: readonly Delivery[]): Promise<Names> {
   if (entries.every(({ skipped = [] }) => skipped.length === 0)) return NO_NAMES;
   try {
-    const found = await everyPage<'automations', { uid: string; slug: string }>(api, `/factory/${factoryUid}/automations`, 'automations');
+    const found = await all(api.factories.automations.list(factoryUid, { limit: PAGE_SIZE_MAX }));
     return new Map(found.map(({ uid, slug }) => [uid, slug]));
   } catch (cause) {
     if (cause instanceof Failure) return NO_NAMES; // the log is worth more than its names
@@ -85,8 +113,8 @@ function deliveryRow(entry: Delivery, names: Names): Cell[] {
 }
 
 /** What it started, or why it did not. */
-function resultOf({ started = [], skipped = [], refused_because: reason, outcome }: Delivery, names: Names): string {
-  if (reason !== undefined) return reason;
+function resultOf({ started = [], skipped = [], refused_because: reason, refusal, outcome }: Delivery, names: Names): string {
+  if (reason !== undefined) return refusal?.hint === undefined ? reason : `${reason}, likely by ${refusal.hint}`;
   if (outcome !== 'Accepted') return '-';
   if (started.length > 0) return started.map(({ run_id: id }) => `run ${id}`).join(', ');
   const reasons = skipped.map((skip) => `${names.get(skip.automation_id) ?? skip.automation_id}: ${reasonOf(skip)}`);
