@@ -1,6 +1,7 @@
 /** The environment: each variable good and bad, all faults at once, and never a value in a message. contract 1. */
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { ConfigFaults, isLoopback, readConfig, type Config, type ConfigFault } from './config.ts';
+import { ConfigFaults, isLoopback, readConfig, ROLES, type Config, type ConfigFault } from './config.ts';
 
 function faultsOf(environment: Record<string, string | undefined>): readonly ConfigFault[] {
   try {
@@ -17,7 +18,8 @@ const KEY = `mw_${'a'.repeat(43)}`;
 describe('an empty environment', () => {
   it('is a configuration', () => {
     expect(readConfig({})).toEqual({
-      port: 8080, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080', ingressUrl: 'http://127.0.0.1:8080', dataDir: resolve('.millwright'), databaseUrl: undefined,
+      port: 8080, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080', ingressUrl: 'http://127.0.0.1:8080', dataDir: resolve('.millwright'), databaseUrl: undefined, databaseDirectUrl: undefined, roles: new Set(ROLES), engine: 'embedded', redisUrl: undefined, workerHost: hostname(), workerEnvironments: [],
+      eventRetentionDays: 90, artifactRetentionDays: 90, historyRetentionDays: 90, auditRetentionDays: 400,
       adminKey: undefined, masterKeyFile: undefined, uidKeyFile: undefined, syncIntervalMs: 60_000, allowLocalSources: false, trustedProxies: [], apiRequestsPerMinute: 6_000, apiFailuresPerMinute: 60, sessionMs: 12 * 3_600_000, logLevel: 'info', tls: undefined,
       gitCaFile: undefined, gitKnownHostsFile: undefined, searchPath: undefined, runCommand: undefined, runConcurrency: 4, runsPerFactoryMax: undefined, runsPerAutomationMax: undefined, runTimeoutMs: 3_600_000,
       runTokensMax: undefined, runCostMax: undefined, setupTimeoutMs: 600_000, drainMs: 5_000, agentProfilesFile: undefined, forgeUrl: undefined,

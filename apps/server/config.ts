@@ -1,4 +1,5 @@
 /** The one place that reads the environment: every variable, its default, its rule, all faults at once and never a value. contract 1. */
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { parseCidrs, WAITING_RUNS_PER_FACTORY_MAX, type Cidr } from '#deliveries';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
@@ -14,6 +15,18 @@ export interface Config {
   ingressUrl: string;
   dataDir: string;
   databaseUrl?: string;
+  /** The same PostgreSQL without a pooler between, for what a pooler in transaction mode cannot carry: notifications and locks of a session. */
+  databaseDirectUrl?: string;
+  /** What this process does, of all that share a database. */
+  roles: ReadonlySet<Role>;
+  /** What hands runs to processes: `embedded`, each process looks into the tables itself; `bullmq`, a queue tells them. */
+  engine: EngineKind;
+  /** Where the queue of `bullmq` is; undefined: in the database. */
+  redisUrl?: string;
+  /** What this machine is called by runs that name one. */
+  workerHost: string;
+  /** Environments whose runs this process works on, by name or UID; none: all. */
+  workerEnvironments: readonly string[];
   adminKey?: string;
   masterKeyFile?: string;
   uidKeyFile?: string;
@@ -73,7 +86,19 @@ export interface Config {
   diskReserveBytes: number;
   /** How long accepted identities are remembered; undefined: for ever. */
   identityRetentionDays?: number;
+  /** How long an ended run's events are kept, what it made and was given, what passes did, and who changed what; undefined: for ever. */
+  eventRetentionDays?: number;
+  artifactRetentionDays?: number;
+  historyRetentionDays?: number;
+  auditRetentionDays?: number;
 }
+
+/** contract 1: parts of the service that a process may be started for. */
+export const ROLES = ['api', 'ingress', 'sync', 'worker', 'dashboard'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const ENGINES = ['embedded', 'bullmq'] as const;
+export type EngineKind = (typeof ENGINES)[number];
 
 export interface ConfigFault {
   variable: string;
@@ -115,12 +140,13 @@ const AGENT_VARIABLES = [
 /** Every variable there is. */
 export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
   'MILLWRIGHT_PORT', 'MILLWRIGHT_HOST', 'MILLWRIGHT_PUBLIC_URL', 'MILLWRIGHT_INGRESS_URL', 'MILLWRIGHT_ALLOW_HTTP', 'MILLWRIGHT_DATA_DIR',
-  'MILLWRIGHT_DATABASE_URL', 'MILLWRIGHT_ADMIN_KEY', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE', 'MILLWRIGHT_SYNC_INTERVAL',
+  'MILLWRIGHT_DATABASE_URL', 'MILLWRIGHT_DATABASE_DIRECT_URL', 'MILLWRIGHT_ROLES', 'MILLWRIGHT_ENGINE', 'MILLWRIGHT_REDIS_URL', 'MILLWRIGHT_WORKER_HOST', 'MILLWRIGHT_WORKER_ENVIRONMENTS', 'MILLWRIGHT_ADMIN_KEY', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE', 'MILLWRIGHT_SYNC_INTERVAL',
   'MILLWRIGHT_ALLOW_LOCAL_SOURCES', 'MILLWRIGHT_TRUSTED_PROXIES', 'MILLWRIGHT_TLS_CERT_FILE', 'MILLWRIGHT_TLS_KEY_FILE', 'MILLWRIGHT_GIT_CA_FILE',
   'MILLWRIGHT_RUN_COMMAND', 'MILLWRIGHT_RUN_CONCURRENCY', 'MILLWRIGHT_RUN_TIMEOUT', 'MILLWRIGHT_RUN_RESTARTABLE', 'MILLWRIGHT_RUN_NETWORK', 'MILLWRIGHT_RUN_ALLOW_HOSTS',
   'MILLWRIGHT_RUNS_PER_FACTORY', 'MILLWRIGHT_RUNS_PER_AUTOMATION', 'MILLWRIGHT_RUN_TOKENS_MAX', 'MILLWRIGHT_RUN_COST_MAX', 'MILLWRIGHT_SETUP_TIMEOUT',
   'MILLWRIGHT_DRAIN_SECONDS', 'MILLWRIGHT_AGENT_PROFILES_FILE', 'MILLWRIGHT_FORGE_URL', 'MILLWRIGHT_RUN_DISK_MB', 'MILLWRIGHT_RUN_MEMORY_MB', 'MILLWRIGHT_ALLOW_UNSANDBOXED', 'MILLWRIGHT_MODELS', 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
   'MILLWRIGHT_QUEUE_MAX', 'MILLWRIGHT_IDENTITY_RETENTION_DAYS', 'MILLWRIGHT_WORKSPACE_RETENTION_DAYS', 'MILLWRIGHT_DISK_RESERVE_MB',
+  'MILLWRIGHT_EVENT_RETENTION_DAYS', 'MILLWRIGHT_ARTIFACT_RETENTION_DAYS', 'MILLWRIGHT_HISTORY_RETENTION_DAYS', 'MILLWRIGHT_AUDIT_RETENTION_DAYS',
   ...AGENT_VARIABLES, 'MILLWRIGHT_API_RATE', 'MILLWRIGHT_API_AUTH_FAILURES', 'MILLWRIGHT_SESSION_HOURS', 'MILLWRIGHT_LOG_LEVEL',
   // Read by the command line and the client libraries, allowed here so that one environment serves all.
   'MILLWRIGHT_SERVER', 'MILLWRIGHT_API_KEY', 'MILLWRIGHT_BASE_URL', 'MILLWRIGHT_LOG',
@@ -144,7 +170,9 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     publicUrl,
     ingressUrl: baseUrl('MILLWRIGHT_INGRESS_URL', read, publicUrl, allowHttp, fault),
     dataDir: resolve(read('MILLWRIGHT_DATA_DIR') ?? '.millwright'),
-    databaseUrl: databaseUrl(read, fault),
+    databaseUrl: databaseUrl('MILLWRIGHT_DATABASE_URL', read, fault),
+    databaseDirectUrl: databaseUrl('MILLWRIGHT_DATABASE_DIRECT_URL', read, fault),
+    ...machines(read, fault),
     adminKey: adminKey(read, fault),
     masterKeyFile: read('MILLWRIGHT_MASTER_KEY_FILE'),
     uidKeyFile: read('MILLWRIGHT_UID_KEY_FILE'),
@@ -180,6 +208,10 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     waitingRunsMax: integer('MILLWRIGHT_QUEUE_MAX', WAITING_RUNS_PER_FACTORY_MAX, 1, 10_000_000),
     identityRetentionDays: read('MILLWRIGHT_IDENTITY_RETENTION_DAYS') === undefined ? undefined : integer('MILLWRIGHT_IDENTITY_RETENTION_DAYS', 365, 8, 36_500),
     workspaceRetentionDays: integer('MILLWRIGHT_WORKSPACE_RETENTION_DAYS', 7, 0, 3_650),
+    eventRetentionDays: bound(integer('MILLWRIGHT_EVENT_RETENTION_DAYS', 90, 0, 36_500)),
+    artifactRetentionDays: bound(integer('MILLWRIGHT_ARTIFACT_RETENTION_DAYS', 90, 0, 36_500)),
+    historyRetentionDays: bound(integer('MILLWRIGHT_HISTORY_RETENTION_DAYS', 90, 0, 36_500)),
+    auditRetentionDays: bound(integer('MILLWRIGHT_AUDIT_RETENTION_DAYS', 400, 0, 36_500)),
     diskReserveBytes: integer('MILLWRIGHT_DISK_RESERVE_MB', 256, 0, 1_000_000) * 1_048_576,
   };
 }
@@ -241,12 +273,44 @@ export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-function databaseUrl(read: Reader, fault: (variable: string, rule: string) => void): string | undefined {
-  const text = read('MILLWRIGHT_DATABASE_URL');
-  if (text !== undefined && !(URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol))) {
-    fault('MILLWRIGHT_DATABASE_URL', 'must be a postgres:// URL (unset: SQLite in the data folder)');
+function databaseUrl(name: string, read: Reader, fault: (variable: string, rule: string) => void): string | undefined {
+  const text = read(name);
+  if (text !== undefined && !isUrlOf(text, /^postgres(ql)?:$/)) {
+    fault(name, name === 'MILLWRIGHT_DATABASE_URL' ? 'must be a postgres:// URL (unset: SQLite in the data folder)' : 'must be a postgres:// URL');
   }
   return text;
+}
+
+function isUrlOf(text: string, protocol: RegExp): boolean {
+  return URL.canParse(text) && protocol.test(new URL(text).protocol);
+}
+
+type Machines = Pick<Config, 'roles' | 'engine' | 'redisUrl' | 'workerHost' | 'workerEnvironments'>;
+
+/** What this process does among others. With SQLite there are no others. */
+function machines(read: Reader, fault: (variable: string, rule: string) => void): Machines {
+  const redisUrl = read('MILLWRIGHT_REDIS_URL');
+  const engine = ENGINES.find((known) => known === (read('MILLWRIGHT_ENGINE') ?? 'embedded'));
+  const isShared = read('MILLWRIGHT_DATABASE_URL') !== undefined;
+  if (engine === undefined) fault('MILLWRIGHT_ENGINE', `must be one of ${ENGINES.join(', ')}`);
+  if (redisUrl !== undefined && !isUrlOf(redisUrl, /^rediss?:$/)) fault('MILLWRIGHT_REDIS_URL', 'must be a redis:// or rediss:// URL');
+  if (redisUrl !== undefined && engine === 'embedded') fault('MILLWRIGHT_REDIS_URL', 'is only used with MILLWRIGHT_ENGINE=bullmq');
+  if (engine === 'bullmq' && !isShared) fault('MILLWRIGHT_ENGINE', 'bullmq needs MILLWRIGHT_DATABASE_URL: with SQLite there is one process');
+  if (!isShared && read('MILLWRIGHT_DATABASE_DIRECT_URL') !== undefined) fault('MILLWRIGHT_DATABASE_DIRECT_URL', 'must be set together with MILLWRIGHT_DATABASE_URL');
+  const wanted = words(read('MILLWRIGHT_ROLES'));
+  const roles = ROLES.filter((role) => wanted.length === 0 || wanted.includes(role));
+  if (wanted.some((word) => !ROLES.some((role) => role === word))) fault('MILLWRIGHT_ROLES', `must be of ${ROLES.join(', ')}, separated by commas`);
+  if (!isShared && roles.length < ROLES.length) fault('MILLWRIGHT_ROLES', 'needs MILLWRIGHT_DATABASE_URL: with SQLite one process does everything');
+  const workerHost = read('MILLWRIGHT_WORKER_HOST') ?? hostname();
+  if (!WORKER_HOST.test(workerHost)) fault('MILLWRIGHT_WORKER_HOST', 'must be 1 to 255 of a-z, A-Z, 0-9, ., _ and -');
+  return { roles: new Set(roles), engine: engine ?? 'embedded', redisUrl, workerHost, workerEnvironments: words(read('MILLWRIGHT_WORKER_ENVIRONMENTS')) };
+}
+
+/** A name that runs may ask for. */
+const WORKER_HOST = /^[A-Za-z0-9._-]{1,255}$/;
+
+function words(text: string | undefined): string[] {
+  return (text ?? '').split(',').map((word) => word.trim()).filter((word) => word !== '');
 }
 
 /** contract 1: 32 random bytes or more; a longer one than the guard reads would let nobody in. */

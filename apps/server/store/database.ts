@@ -12,12 +12,13 @@ import { Interface1700000000002 } from './migrations/0002-interface.ts';
 import { Agents1700000000003 } from './migrations/0003-agents.ts';
 import { Reconciling1700000000004 } from './migrations/0004-reconciling.ts';
 import { Dashboard1700000000005 } from './migrations/0005-dashboard.ts';
+import { ManyMachines1700000000006 } from './migrations/0006-many-machines.ts';
 import { postgresLongReads, postgresRunner } from './postgres.ts';
 import { sqliteRunner } from './sqlite.ts';
 import { row, rows, type Work } from './statements.ts';
 import { SCHEMA } from './tables.ts';
 
-const MIGRATIONS = [FirstSchema1700000000001, Interface1700000000002, Agents1700000000003, Reconciling1700000000004, Dashboard1700000000005];
+const MIGRATIONS = [FirstSchema1700000000001, Interface1700000000002, Agents1700000000003, Reconciling1700000000004, Dashboard1700000000005, ManyMachines1700000000006];
 /** What brings a database up to date, oldest first. */
 export const MIGRATION_NAMES: readonly string[] = MIGRATIONS.map(({ name }) => name);
 /** Arbitrary, fixed number of the advisory lock that one migrating process holds. */

@@ -192,6 +192,8 @@ export interface RunRow {
   lease_owner: string | null;
   lease_until: number | null;
   prompt_taken_at: number | null;
+  worker_host: string | null;
+  told_epoch: number | null;
   cancel_requested_at: number | null;
   /** Why, where nobody asked for it. */
   cancel_reason: string | null;
@@ -232,7 +234,7 @@ export const RUN = table<RunRow>('run', {
   config_name: 'text?', agent_config: 'text', metadata: 'text', factory_uid: 'text?', automation_uid: 'text?', webhook_uid: 'text?',
   entry_id: 'text?', delivery_id: 'text?', definition_revision: 'text?', status_message: 'text?', error_code: 'text?', retryable: 'int?',
   session_id: 'text?', execution_id: 'text?', epoch: 'int', takeovers: 'int', lease_owner: 'text?', lease_until: 'int?',
-  prompt_taken_at: 'int?', cancel_requested_at: 'int?', cancel_reason: 'text?', created_at: 'int', updated_at: 'int', started_at: 'int?', finished_at: 'int?',
+  prompt_taken_at: 'int?', worker_host: 'text?', told_epoch: 'int?', cancel_requested_at: 'int?', cancel_reason: 'text?', created_at: 'int', updated_at: 'int', started_at: 'int?', finished_at: 'int?',
   executor_uid: 'text?', model_id: 'text?', environment_id: 'text?', skill_spec: 'text?', conversation_id: 'text?', parent_run_id: 'text?',
   schedule_id: 'text?', trigger_url: 'text?', mode: 'text', interactive: 'int',
   limits: 'text?', network: 'text?', concurrency_group: 'text?', when_busy: 'text?', schedule_name: 'text?', schedule_cron: 'text?', scheduled_at: 'int?',
