@@ -240,7 +240,7 @@ describe('an endpoint', () => {
       await agent.prompt(sessionId, 'go');
       expect([agent.said(), agent.errors()]).toEqual(['ok', 'millwright-agent: the model endpoint answered 503; trying again, up to 2 times\n']);
     });
-  }, 30_000);
+  }, 120_000);
 
   it('that is silent is given up, before its answer and in the middle of it', () =>
     withAgent({ MILLWRIGHT_AGENT_SILENCE_SECONDS: '1' }, async (agent, sessionId) => {

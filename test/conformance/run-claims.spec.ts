@@ -96,7 +96,7 @@ await onEachBackend('claims', (world) => {
     expect((await stores.runs.waiting()).get('fac_1000')).toBeGreaterThan(400);
     for (const text of new Set(statements.filter((one) => one.includes("state = 'QUEUED'") && !one.startsWith('UPDATE')))) expect(await plan(text)).not.toMatch(/SCAN run(?! USING)|Seq Scan on run/);
     await meddle(stores, "UPDATE run SET state = 'CANCELLED', lease_until = NULL WHERE run_id LIKE 'many-%'");
-  }, 60_000);
+  }, 120_000);
 
   /** How the database goes about a statement. */
   async function plan(text: string): Promise<string> {

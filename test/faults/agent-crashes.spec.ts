@@ -40,7 +40,7 @@ afterEach(async () => {
   // What a failed test has left of its runs; nothing when it passed.
   for (const { pid } of processesOf(new Set(creates.map(({ runId }) => runId)))) process.kill(pid, 'SIGKILL');
   await rm(dataDir, { recursive: true, force: true });
-}, 30_000);
+}, 120_000);
 
 function demo(steps: readonly unknown[]): string {
   return `Do this.\n\n\`\`\`demo\n${JSON.stringify(steps)}\n\`\`\`\n`;

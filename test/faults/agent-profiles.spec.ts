@@ -56,4 +56,4 @@ it('an agent of the file can be named, and one that nobody knows is told of with
   } finally {
     await service.stop();
   }
-}, 60_000);
+}, 120_000);

@@ -19,7 +19,7 @@ let service: ServiceProcess;
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'millwright-killed-'));
   service = await startServiceProcess(dataDir, ENVIRONMENT);
-}, 60_000);
+}, 120_000);
 
 afterEach(async () => {
   service?.signal('SIGKILL');
@@ -70,4 +70,4 @@ it('kill -9 among 400 creates: repeated, each makes one run, and what was answer
   database.close();
   expect(runs).toHaveLength(CREATES);
   for (const { run_id: runId, prompt } of runs) expect([prompt, after.get(Number(prompt.split(' ')[1]))]).toEqual([prompt, runId]);
-}, 60_000);
+}, 120_000);

@@ -31,7 +31,7 @@ const ended = (runId: string, on = service): Promise<Record<string, unknown>> =>
     return ENDED.includes(String(item['state'])) ? item : undefined;
   }, 120_000);
 const said = async (runId: string): Promise<string> => (await logOf(service, runId)).map(({ payload }) => payload.text ?? '').join('');
-const hears = (runId: string, word: string): Promise<boolean> => eventually(`it says ${word}`, async () => ((await said(runId)).includes(word) ? true : undefined), 30_000);
+const hears = (runId: string, word: string): Promise<boolean> => eventually(`it says ${word}`, async () => ((await said(runId)).includes(word) ? true : undefined));
 
 const LATE = new RegExp(`did not end within ${TIMEOUT_SECONDS} s`);
 const TOO_LARGE = /^the agent hostile sent more than 12 MiB in one line, which is no message of the protocol$/;
@@ -123,11 +123,11 @@ it('tells in its log what the agent answered, without what it was given', async 
   const runId = await hostile('repeats-secret');
   await ended(runId);
   expect(await said(runId)).toContain('the agent answered with an error: the key [redacted] is wrong');
-}, 60_000);
+}, 120_000);
 
 it('is ended when it fills the disk', async () => {
   expect(await ended(await hostile('fills-disk'))).toMatchObject({ state: 'FAILED', status_message: { error_code: 'resource_unavailable', message: expect.stringContaining('too much of the disk') } });
-}, 60_000);
+}, 120_000);
 
 /** A cancelled run. */
 async function cancelled(way: string, word: string): Promise<Record<string, unknown>> {
@@ -144,7 +144,7 @@ it('is cancelled with all that has left its process group, and whatever it answe
     { way: 'daemon-and-waits', state: 'CANCELLED', message, left: [] },
     { way: 'answers-after-cancel', state: 'CANCELLED', message, left: [] },
   ]);
-}, 60_000);
+}, 120_000);
 
 it('writes nowhere but into its own folders', async () => {
   const other = await hostile('good');
@@ -156,4 +156,4 @@ it('writes nowhere but into its own folders', async () => {
   expect(answer).not.toContain('WROTE');
   for (const place of places) expect(answer).toMatch(new RegExp(`refused [A-Z]+ ${place}\n`));
   expect(await readdir(join(service.dataDir, 'runs', other, 'workspace'))).not.toContain('planted-by-a-run');
-}, 60_000);
+}, 120_000);

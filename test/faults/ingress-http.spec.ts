@@ -22,7 +22,7 @@ beforeAll(async () => {
   factory = await mill.factory('http', folder.source);
   target = `/webhooks/w/${mill.webhookUid('http', 'plain')}`;
   host = new URL(mill.url).host;
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await mill?.stop();
@@ -189,7 +189,7 @@ describe('slow senders', () => {
     expectConstant(answer, 408, '{"error": "the request took too long"}');
     await connection.closed;
     connection.destroy();
-  }, 30_000);
+  }, 120_000);
 
   it('a socket that broke HTTP and then says nothing is closed', async () => {
     const connection = await connectRaw(mill.url);

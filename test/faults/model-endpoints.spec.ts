@@ -26,7 +26,7 @@ async function ended(on: TestService): Promise<Record<string, unknown>> {
   const item = await eventually('the run ends', async () => {
     const { body } = await on.api('GET', `/agent/runs/${runId}`);
     return ENDED.includes(String(body['state'])) ? body : undefined;
-  }, 60_000);
+  }, 120_000);
   expect(JSON.stringify([item, await logOf(on, runId)]) + on.logged.join('')).not.toContain(KEY);
   return item;
 }
@@ -47,7 +47,7 @@ it.each<{ what: string; reply: Reply; message: RegExp; code: string; retryable: 
   const item = await ended(service);
   expect(item).toMatchObject({ state: 'FAILED', status_message: { message: expect.stringMatching(message), retryable } });
   expect((item['status_message'] as { error_code?: string }).error_code).toBe(code);
-}, 90_000);
+}, 120_000);
 
 it('is told when its endpoint is away, and the next run finds it again', async () => {
   const away = await booted(`http://127.0.0.1:${await freePort()}`);
@@ -55,4 +55,4 @@ it('is told when its endpoint is away, and the next run finds it again', async (
   await away.stop();
   reply = { text: 'hello' };
   expect(await ended(service)).toMatchObject({ state: 'SUCCEEDED' });
-}, 90_000);
+}, 120_000);

@@ -80,7 +80,7 @@ describe('a factory that another replica holds', () => {
     expect(git.requests).toEqual([]);
     expect((await statusOf(service, uid)).revision_applied).toBe(before.revision_applied);
     await service.service.factories.release(uid, fence);
-    await eventually('the generation that was asked for is handled', async () => ((await statusOf(service, uid)).revision_applied === `main@sha1:${commit}` ? true : undefined), 20_000);
+    await eventually('the generation that was asked for is handled', async () => ((await statusOf(service, uid)).revision_applied === `main@sha1:${commit}` ? true : undefined));
   });
 
   it('keeps serving and accepts no write under a lower fence', async () => {

@@ -26,7 +26,7 @@ beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'millwright-talks-'));
   await writeFile(join(dataDir, 'profiles.json'), JSON.stringify({ profiles: [{ ...scriptedProfile(), modelVia: 'option' }] }));
   await start();
-}, 60_000);
+}, 120_000);
 
 afterEach(async () => {
   service?.signal('SIGKILL');

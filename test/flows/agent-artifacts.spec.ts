@@ -42,7 +42,7 @@ const ended = (runId: string): Promise<Record<string, unknown>> =>
   eventually('the run has ended', async () => {
     const { body } = await service.api('GET', `/agent/runs/${runId}`);
     return ENDED.includes(String(body['state'])) ? body : undefined;
-  }, 45_000);
+  }, 120_000);
 const statuses = async (runId: string): Promise<string> => (await logOf(service, runId)).filter(({ event_type: kind }) => kind === 'status').map(({ payload }) => payload.text ?? '').join('\n');
 
 it('keeps what it reports: files anywhere in the workspace, plans, links to pull requests; and each file once', async () => {
@@ -66,7 +66,7 @@ it('keeps what it reports: files anywhere in the workspace, plans, links to pull
     ['FILE', 'report.md', 'Report', undefined],
     ['FILE', 'artifacts/extra.txt', undefined, undefined],
   ]);
-}, 60_000);
+}, 120_000);
 
 it('keeps nothing that it reports and that is not there, not in the workspace, or no file of its own any more', async () => {
   const runId = await started([
@@ -79,7 +79,7 @@ it('keeps nothing that it reports and that is not there, not in the workspace, o
   expect((item['artifacts'] as { data: Record<string, unknown> }[]).map(({ data }) => data['filepath'])).toEqual(['good.txt']);
   const said = await statuses(runId);
   for (const message of ['what leads to it is no folder', 'gone.txt is not kept: it was reported, and is not there', 'linked.txt is not kept: it is a symbolic link', 'two.txt is not kept: it is a hard link']) expect(said).toContain(message);
-}, 60_000);
+}, 120_000);
 
 it('a secret that is told in every place and form is nowhere: not in answers, streams, the database, or the log of the service', async () => {
   const bytes = Buffer.from(SECRET);
@@ -106,4 +106,4 @@ it('a secret that is told in every place and form is nowhere: not in answers, st
   const files = await Promise.all((await readdir(service.dataDir)).filter((name) => name.startsWith('millwright.sqlite')).map((name) => readFile(join(service.dataDir, name), 'latin1')));
   expect([files.length > 0, files.join('').includes('use [redacted]'), streamed.includes('[redacted]')]).toEqual([true, true, true]);
   for (const form of [...forms, JSON.stringify(SECRET).slice(1, -1), key]) expect([answers.includes(form), files.join('').includes(form)]).toEqual([false, false]);
-}, 60_000);
+}, 120_000);

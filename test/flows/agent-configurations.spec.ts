@@ -52,14 +52,14 @@ describe('the agent that comes with the service', () => {
       for (const said of ['"large-1"', 'no model is configured', 'leave model_id out', 'MILLWRIGHT_AGENT_BASE_URL']) expect(message).toContain(said);
     }
     expect((await ended({ model_id: 'demo' })).run['state']).toBe('SUCCEEDED');
-  }, 90_000);
+  }, 120_000);
 
   it('reasons as the run asks, over what the operator set, or says what there is', async () => {
     const shows = steps({ tool: 'bash', input: { command: 'tr "\\0" "\\n" < /proc/$PPID/environ | grep REASONING' } });
     expect((await ended({ harness: { reasoning_level: 'high' } }, shows)).log).toContain('MILLWRIGHT_AGENT_REASONING=high');
     expect((await ended({}, shows)).log).toContain('MILLWRIGHT_AGENT_REASONING=low');
     expect(await failed({ harness: { reasoning_level: 'max' } })).toMatch(/"max".*low, medium, high/);
-  }, 90_000);
+  }, 120_000);
 });
 
 it('what nothing here can heed is said', async () => {
@@ -67,7 +67,7 @@ it('what nothing here can heed is said', async () => {
   expect(run['state']).toBe('SUCCEEDED');
   expect(said).toContain('reasoning_level is not heeded: the harness command has no such setting');
   expect(said).toContain('computer_use_enabled is not heeded: there is no desktop here');
-}, 60_000);
+}, 120_000);
 
 it('an MCP server gets the secrets that it names and is found by its bare name; neither they nor literal values are in log, run or artifacts', async () => {
   const servers = {
@@ -87,4 +87,4 @@ it('an MCP server gets the secrets that it names and is found by its bare name; 
 
   const message = await failed({ mcp_servers: { tiny: { command: 'node', env: { GIVEN: '${NOT_MINE}' } } } });
   for (const said of ['env.GIVEN', '"tiny"', 'NOT_MINE']) expect(message).toContain(said);
-}, 90_000);
+}, 120_000);

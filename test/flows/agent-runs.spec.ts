@@ -15,7 +15,7 @@ const ended = (runId: string, state: string): Promise<Record<string, unknown>> =
     const item = await run(runId);
     if (['FAILED', 'ERROR'].includes(String(item['state'])) && state !== item['state']) throw new Error(JSON.stringify([item['status_message'], await events(runId)]));
     return item['state'] === state ? item : undefined;
-  }, 60_000);
+  }, 120_000);
 const events = async (runId: string): Promise<{ event_type: string; payload: { text?: string } }[]> => (await service.api('GET', `/agent/runs/${runId}/events?limit=1000`)).body['events'] as never;
 
 it('an agent works on a prompt: it says what it does, uses its tools and leaves a report', async () => {
@@ -25,7 +25,7 @@ it('an agent works on a prompt: it says what it does, uses its tools and leaves 
   expect((item['artifacts'] as { artifact_type: string }[]).length).toBeGreaterThan(0);
   const kinds = (await events(runId)).map(({ event_type: kind }) => kind);
   expect(kinds).toEqual(expect.arrayContaining(['status', 'message', 'tool_call', 'tool_call_update', 'usage']));
-}, 90_000);
+}, 120_000);
 
 it('a follow-up goes on with the same session', async () => {
   const runId = await started(demo([{ say: 'first answer' }]));
@@ -47,4 +47,4 @@ it('a harness that is not installed fails with what to do', async () => {
   const { body } = await service.api('POST', '/agent/runs', { prompt: 'x', config: { harness: { type: 'qwen' } } });
   const item = await ended(String(body['run_id']), 'FAILED');
   expect(item).toMatchObject({ status_message: { error_code: 'environment_setup_failed', message: expect.stringContaining('not installed') } });
-}, 60_000);
+}, 120_000);

@@ -45,7 +45,7 @@ const runIn = (runId: string, ...states: string[]): Promise<Record<string, unkno
   eventually(`run ${runId} is ${states.join(' or ')}`, async () => {
     const { body } = await service.api('GET', `/agent/runs/${runId}`);
     return states.includes(String(body['state'])) ? body : undefined;
-  }, 60_000);
+  }, 120_000);
 const textsOf = async (runId: string): Promise<string[]> => (await logOf(service, runId)).map(({ payload }) => payload.text ?? '');
 const startedBy = async (webhook: string): Promise<string> => {
   await deliver(service.ingressUrl('shop', webhook), TOKEN);
@@ -63,7 +63,7 @@ it('tokens and money of a run add up over its turns and executions, and stay wit
   const item = await eventually('the second end', async () => {
     const { body } = await service.api('GET', `/agent/runs/${runId}`);
     return body['state'] === 'SUCCEEDED' && model.requests.length > 0 ? body : undefined;
-  }, 60_000);
+  }, 120_000);
   expect(item['request_usage']).toEqual({ total_tokens: 380, inference_cost: 0.0041, currency: 'EUR' });
   const told = (await logOf(service, runId)).filter(({ event_type: kind }) => kind === 'usage').map(({ payload }) => payload as Record<string, unknown>);
   expect(told.map(({ tokens, context_tokens: context }) => [tokens, context])).toEqual([[110, 110], [320, 210], [380, 60]]);
@@ -81,7 +81,7 @@ it('a run that goes over the operator’s bound is ended in the middle of its wo
   const again = await eventually('the second end', async () => {
     const { body } = await service.api('GET', `/agent/runs/${runId}`);
     return (body['status_message'] as { message?: string } | undefined)?.message?.includes('nothing further is started') ? body : undefined;
-  }, 60_000);
+  }, 120_000);
   expect(again).toMatchObject({ state: 'FAILED', status_message: { error_code: 'budget_exceeded' }, request_usage: { total_tokens: 1_220 } });
   expect(model.requests).toEqual([]);
   expect((await textsOf(runId)).filter((text) => text.includes('session'))).toEqual(['the agent has begun a session']);

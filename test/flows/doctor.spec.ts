@@ -84,7 +84,7 @@ describe('a machine before its first start', () => {
     expect(of('model')).toMatch(/^warning: no model is configured: the demo model answers.* → set MILLWRIGHT_AGENT_BASE_URL/);
     expect(pictureOf(box)).toEqual(before);
     expect(existsSync(data())).toBe(false);
-  }, 60_000);
+  }, 120_000);
 
   it('is told to people in lines, with a sum', async () => {
     const { code, text } = await visit({}, [], true);
@@ -92,7 +92,7 @@ describe('a machine before its first start', () => {
     expect(text).toMatch(/^ok {7}configuration {2}every MILLWRIGHT_ variable can be read\n/);
     expect(text).toMatch(/\nwarning {2}model {10}no model is configured.*\n +→ set MILLWRIGHT_AGENT_BASE_URL/);
     expect(text).toMatch(/\n\n0 problems, \d+ warnings?\n$/);
-  }, 60_000);
+  }, 120_000);
 
   it('without git, bubblewrap or any other tool: each is named with its way out', async () => {
     const { code, of } = await visit({ PATH: '/nowhere' });
@@ -103,7 +103,7 @@ describe('a machine before its first start', () => {
     expect((await visit(model)).of('sandbox')).toMatch(/^problem: bare .*agents that take commands do not start here → /);
     const allowed = await visit({ ...model, MILLWRIGHT_ALLOW_UNSANDBOXED: 'true' });
     expect(allowed.of('sandbox')).toMatch(/^warning: bare .*agents start all the same/);
-  }, 60_000);
+  }, 120_000);
 
   it.each<[argv: string[], words: string]>([[['now'], 'takes no arguments'], [['--format', 'xml'], '--format must be text or json'], [['--server', 'nonsense'], '--server must be an address'], [['--colour'], 'there is no option --colour']])('called with %j: 64', async (argv, words) => {
     expect(await call(['doctor', ...argv])).toMatchObject({ code: 64, out: '', err: expect.stringContaining(words) });
@@ -133,11 +133,11 @@ describe('what is wrong', () => {
     expect(asText).not.toContain('hidden');
     expect(asText).toMatch(/\d+ problems, \d+ warnings?\n$/);
     expect(pictureOf(box)).toEqual(before);
-  }, 60_000);
+  }, 120_000);
 
   it('a wrong address of the database: SQLite is not looked at in its place', async () => {
     expect((await visit({ MILLWRIGHT_DATABASE_URL: 'mysql://hidden' })).of('database')).toMatch(/^problem: not looked at, because MILLWRIGHT_DATABASE_URL is wrong/);
-  }, 60_000);
+  }, 120_000);
 
   it('a file in the place of the folder, a folder that cannot be made, a port that is taken, a file of profiles that is none', async () => {
     writeFileSync(data(), 'a file');
@@ -150,7 +150,7 @@ describe('what is wrong', () => {
     expect(of('service')).toMatch(/^problem: .*another program has port/);
     expect(of('agents')).toContain('problem: MILLWRIGHT_AGENT_PROFILES_FILE: ');
     expect((await visit({ MILLWRIGHT_DATA_DIR: join(data(), 'below') })).of('data folder')).toMatch(/^problem: .* cannot be made, because .* is no folder/);
-  }, 60_000);
+  }, 120_000);
 });
 
 it('an agent that starts, but not where runs see it, is a problem', async () => {
@@ -165,7 +165,7 @@ it('an agent that starts, but not where runs see it, is a problem', async () => 
   expect(pictureOf(box)).toEqual(before);
   const broken = await visit({}, [], false, { command: [process.execPath, join(box, 'nothing.mjs')], readOnly: [] });
   expect(broken.of('agents')).toMatch(/problem: the built-in agent does not start \(1\) → install the service anew/);
-}, 60_000);
+}, 120_000);
 
 it('agents of this machine are found on PATH', async () => {
   const bin = join(box, 'bin');
@@ -174,7 +174,7 @@ it('agents of this machine are found on PATH', async () => {
   const { of } = await visit({ PATH: `${bin}:${process.env['PATH'] ?? ''}` });
   expect(of('agents')).toContain(`ok: opencode is installed: ${join(bin, 'opencode')}`);
   expect(of('agents')).toMatch(/ok: qwen is not installed; runs that name it need: npm install -g @qwen-code\/qwen-code/);
-}, 60_000);
+}, 120_000);
 
 describe('a data folder in use', () => {
   it('is recognised, open folders are said, newer and damaged databases too, and all of it stays as it is', async () => {

@@ -57,18 +57,18 @@ it('without sandbox and model it succeeds, and says both', async () => {
   const id = /^run (\S+)\n/.exec(err)?.[1] ?? '';
   const run = JSON.parse((await millwright('runs', 'get', id, '--format', 'json')).out) as Record<string, unknown>;
   expect(run).toMatchObject({ state: 'SUCCEEDED', agent_config: { model_id: 'demo', harness: { type: 'builtin' } }, artifacts: [{}] });
-}, 60_000);
+}, 120_000);
 
 it('an agent that would take commands does not start there, and says why', async () => {
   const printed = await begun({ PATH: '/nowhere', MILLWRIGHT_AGENT_BASE_URL: 'http://127.0.0.1:9/v1', MILLWRIGHT_AGENT_MODEL: 'some-model' });
   expect(printed).toContain('\nRuns get: the built-in agent with the model some-model of http://127.0.0.1:9\n');
   const { code, err } = await millwright('run', '--prompt', 'Say hello', '--follow');
   expect([code, err]).toEqual([1, expect.stringMatching(/FAILED: an agent takes commands, and this machine has no complete sandbox.*install bubblewrap/)]);
-}, 60_000);
+}, 120_000);
 
 it('a model that is configured by half is said at the start', async () => {
   expect(await begun({ MILLWRIGHT_AGENT_MODEL: 'some-model' })).toMatch(/\nRuns get: the built-in agent, which CANNOT WORK like this\n {2}MILLWRIGHT_AGENT_MODEL names a model, but neither/);
-}, 60_000);
+}, 120_000);
 
 it.each(['command', 'url'])('a request that brings an MCP server by %s does not start there, though the demo model would', async (kind) => {
   await begun({ PATH: '/nowhere' });
@@ -85,4 +85,4 @@ it.each(['command', 'url'])('a request that brings an MCP server by %s does not 
   });
   expect(run).toMatchObject({ state: 'FAILED', status_message: { error_code: 'environment_setup_failed', message: expect.stringContaining('install bubblewrap') } });
   expect(existsSync(made)).toBe(false);
-}, 60_000);
+}, 120_000);

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await folder.write({ webhooks: KEPT });
   const status = await mill.sync(factory);
   if ((status['condition'] as { ending: string }).ending !== 'applied') throw new Error(JSON.stringify(status['last_sync']));
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await mill?.stop();

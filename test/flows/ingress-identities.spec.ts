@@ -31,7 +31,7 @@ beforeAll(async () => {
   await mill.secret('signing', SIGNING);
   folder = await factoryFolder(TREE);
   factory = await mill.factory('identities', folder.source);
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await mill?.stop();

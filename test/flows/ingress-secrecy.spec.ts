@@ -43,7 +43,7 @@ beforeAll(async () => {
     automations: { all: { webhooks: ['plain', 'linked', 'signed'] }, some: { webhooks: ['plain'], payload: { secret: ['something else'] } } },
   });
   factory = await mill.factory('secrecy', folder.source);
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   jest.restoreAllMocks();

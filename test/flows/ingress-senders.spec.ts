@@ -29,7 +29,7 @@ beforeAll(async () => {
   const webhooks = SCHEMES.map((scheme) => [scheme.replace('_', '-'), { authMode: 'signature' as const, signatureScheme: scheme, secretName: scheme === 'standard_webhooks' ? 'standard' : 'signing' }] as const);
   folder = await factoryFolder({ webhooks: Object.fromEntries(webhooks), automations: { act: { webhooks: webhooks.map(([name]) => name) } } });
   factory = await mill.factory('senders', folder.source);
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await mill?.stop();

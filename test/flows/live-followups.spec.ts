@@ -56,7 +56,7 @@ describe('follow-ups to an agent that works', () => {
       cursor = `&cursor=${page.next_cursor}`;
     }
     expect(paged).toEqual(turns.map(({ id }) => id));
-  }, 90_000);
+  }, 120_000);
 
   it('reach an agent at once that takes prompts while it works; its turn ends when all are answered', async () => {
     const runId = await live.start(script({ say: 'one;' }, { await_file: 'go' }, { say: 'one ends;' }));
@@ -71,7 +71,7 @@ describe('follow-ups to an agent that works', () => {
     expect(await live.said(runId)).toBe('one;two;one ends;two ends;');
     expect((await live.turns(runId)).map(({ asked }) => asked.length)).toEqual([1, 1]);
     expect(await executionsOf(runId)).toBe(1);
-  }, 90_000);
+  }, 120_000);
 
   it('that came between the last look and the end queue the run again', async () => {
     // The store refuses to be looked into: as if the follow-up had come one moment later.
@@ -91,7 +91,7 @@ describe('follow-ups to an agent that works', () => {
     expect(await executionsOf(runId)).toBe(2);
     expect((await talk.turns(runId)).map(({ asked, said }) => [asked.at(-1), said]).at(1)).toEqual(['too late', 'heard: too late']);
     expect(await statusTexts(runId)).toContain('the agent goes on with its session');
-  }, 90_000);
+  }, 120_000);
 
   it('are told also when a turn ended for another reason than that it was done', async () => {
     const runId = await talk.start(script({ say: 'first' }, { await_file: 'go' }, { stop: 'max_turn_requests' }));
@@ -100,7 +100,7 @@ describe('follow-ups to an agent that works', () => {
     await talk.put(runId, 'go');
     await talk.until(runId, 'SUCCEEDED');
     expect(await talk.said(runId)).toBe('firstheard: go on');
-  }, 90_000);
+  }, 120_000);
 });
 
 describe('a plan', () => {
@@ -110,7 +110,7 @@ describe('a plan', () => {
     expect(await talk.said(runId)).toMatch(/^heard: Make a plan[^]*Change nothing[^]*what would you do\?$/);
     expect(await talk.followup(runId, 'do it')).toBe('handoff_execution');
     await talk.heard(runId, 'heard: do it');
-  }, 90_000);
+  }, 120_000);
 });
 
 describe('what an agent knows of what was said before', () => {
@@ -122,7 +122,7 @@ describe('what an agent knows of what was said before', () => {
     await forgetful.until(runId, 'SUCCEEDED');
     expect((await forgetful.turns(runId))[1]?.said).toMatch(/^heard: This was said so far[^]*You were told:\nremember the number 4711\n\nYou answered:\nheard: remember the number 4711[^]*which number was it\?$/);
     expect(await statusTexts(runId)).toContain('the agent could not find its session and was told what was said');
-  }, 90_000);
+  }, 120_000);
 
   it('is not told again to one that loads it', async () => {
     const runId = await loading.start('remember this');
@@ -130,7 +130,7 @@ describe('what an agent knows of what was said before', () => {
     await loading.followup(runId, 'and now?');
     await loading.heard(runId, 'heard: and now?');
     expect(await statusTexts(runId)).toContain('the agent has loaded its session');
-  }, 90_000);
+  }, 120_000);
 
   it('survives a session file that is damaged, and one that names no session', async () => {
     const runId = await talk.start('the first task');
@@ -141,7 +141,7 @@ describe('what an agent knows of what was said before', () => {
       await eventually('it is told', async () => ((await talk.turns(runId)).some(({ said }) => said.includes('the first task') && said.endsWith(followup)) ? true : undefined), 60_000);
       await talk.until(runId, 'SUCCEEDED');
     }
-  }, 90_000);
+  }, 120_000);
 
   it('comes along into another run of the conversation', async () => {
     const first = await talk.start('the colour is green');
@@ -153,7 +153,7 @@ describe('what an agent knows of what was said before', () => {
     const third = await talk.start('and here?', { conversation_id: first, factory_uid: factory });
     await talk.until(third, 'SUCCEEDED');
     expect(await talk.said(third)).toBe('heard: and here?'); // what was said outside of its factory is not for those who see only that
-  }, 90_000);
+  }, 120_000);
 });
 
 describe('an agent that keeps to no protocol', () => {
@@ -171,7 +171,7 @@ describe('an agent that keeps to no protocol', () => {
     expect((await talk.turns(runId))[0]?.said).toBe('fs/read_text_file -32601;fs/write_text_file -32601;terminal/create -32601;no/such -32601;of another session: cancelled; done');
     expect(await talk.permissions(runId)).toEqual([]);
     expect(service.logged.join('\n')).not.toContain('never-asked');
-  }, 90_000);
+  }, 120_000);
 
   it('that answers after a cancel is cancelled all the same, and one that leaves without an answer has failed', async () => {
     const [late, gone] = [await talk.start(script({ say: 'working' }, { sleep_ms: 1_500 }, { say: 'after the cancel' })), await talk.start(script({ say: 'working' }, { exit: 0 }))];
@@ -179,12 +179,12 @@ describe('an agent that keeps to no protocol', () => {
     expect((await service.api('POST', `/agent/runs/${late}/cancel`)).status).toBe(200);
     await talk.until(late, 'CANCELLED');
     expect(await talk.until(gone, 'FAILED')).toMatchObject({ status_message: { message: expect.stringContaining('ended before it had answered') } });
-  }, 90_000);
+  }, 120_000);
 
   it('that ends its turn as cancelled without being asked has failed', async () => {
     const runId = await talk.start(script({ say: 'no more' }, { stop: 'cancelled' }));
     expect(await talk.until(runId, 'FAILED')).toMatchObject({ status_message: { message: expect.stringContaining('nobody had asked for it') } });
-  }, 90_000);
+  }, 120_000);
 });
 
 it('a follow-up while the built-in agent works is answered in the same execution', async () => {
@@ -198,4 +198,4 @@ it('a follow-up while the built-in agent works is answered in the same execution
   expect(await executionsOf(runId)).toBe(1);
   expect((await readdir(join(service.dataDir, 'runs', runId))).filter((name) => name.startsWith('session'))).toEqual(['session']);
   await rm(join(service.dataDir, 'runs', runId, 'session'));
-}, 90_000);
+}, 120_000);

@@ -29,14 +29,14 @@ describe('a run that nobody watches', () => {
     expect(await talk.said(runId)).toBe('rm -r build: yes-once;');
     expect(await permissionEvents(runId)).toEqual([expect.objectContaining({ title: 'rm -r build', answer: 'yes-once', by: 'policy', text: expect.stringMatching(/^allowed/) })]);
     expect(await talk.permissions(runId)).toEqual([]);
-  }, 90_000);
+  }, 120_000);
 
   it('is answered that it was cancelled where nothing that it offers allows it', async () => {
     const runId = await talk.start(script({ ask: ['one'], options: [{ optionId: 'n', name: 'No', kind: 'reject_once' }] }, { ask: ['two'], options: [] }));
     await talk.until(runId, 'SUCCEEDED');
     expect(await talk.said(runId)).toBe('one: cancelled;two: cancelled;');
     expect((await permissionEvents(runId)).map(({ answer, text }) => [answer, text])).toEqual([[undefined, expect.stringMatching(/^not allowed/)], [undefined, expect.stringMatching(/^not allowed/)]]);
-  }, 90_000);
+  }, 120_000);
 
   it('is refused in the strict tier: a delivery started it', async () => {
     await service.secret('bearer', 'bearer-token-of-the-tests');
@@ -51,7 +51,7 @@ describe('a run that nobody watches', () => {
     expect(await talk.said(runId)).toBe('curl: no-once;wget: cancelled;');
     expect((await permissionEvents(runId)).map(({ text }) => text)).toEqual([expect.stringMatching(/^refused: a delivery/), expect.stringMatching(/^cancelled.*a delivery/)]);
     await folder.remove();
-  }, 90_000);
+  }, 120_000);
 });
 
 describe('a run that people watch', () => {
@@ -84,7 +84,7 @@ describe('a run that people watch', () => {
     expect(told.join(' ')).toMatch(/allow_once.*SUCCEEDED$/);
     const trail = (await service.api('GET', `/audit?subject=${runId}&action=run.permission`)).body['entries'] as object[];
     expect(trail).toEqual([expect.objectContaining({ details: { permission_id: question?.permission_id, answer: 'allow_once' } })]);
-  }, 90_000);
+  }, 120_000);
 
   it('may ask several things at once: it goes on when all are answered, by ID, by a word, by a name', async () => {
     const runId = await talk.start(script({ ask: ['one', 'two', 'three'] }), interactive);
@@ -102,7 +102,7 @@ describe('a run that people watch', () => {
     expect(await talk.said(runId)).toMatch(/^one: yes-\w+; two: no-once; three: yes-\w+;$/);
     // What was an answer is no task: nobody was told it as a prompt.
     expect((await talk.turns(runId)).map(({ asked }) => asked).flat().slice(1)).toEqual(['Yes.', 'always do it']);
-  }, 90_000);
+  }, 120_000);
 
   it('is refused by a message that says something else, which is the next thing that the agent is told', async () => {
     const runId = await talk.start(script({ ask: ['force push'] }), interactive);
@@ -114,14 +114,14 @@ describe('a run that people watch', () => {
     ]);
     expect(new Set((await talk.events(runId)).map(({ execution_id: id }) => id)).size).toBe(1);
     expect(await talk.permissions(runId)).toEqual([expect.objectContaining({ state: 'answered', answer: 'no-once', answered_by: 'user_admin' })]);
-  }, 90_000);
+  }, 120_000);
 
   it('does not wait where nobody is to be waited for', async () => {
     const runId = await talk.start(script({ ask: ['x'] }), { ...interactive, config: { idle_timeout_minutes: 0 } });
     await talk.until(runId, 'SUCCEEDED');
     expect(await talk.said(runId)).toBe('x: no-once;');
     expect(await permissionEvents(runId)).toEqual([expect.objectContaining({ by: 'policy', answer: 'no-once', text: expect.stringContaining('idle_timeout_minutes is 0') })]);
-  }, 90_000);
+  }, 120_000);
 
   it('is cancelled while it waits: the agent hears that first, and nobody can answer any more', async () => {
     const runId = await talk.start(script({ ask: ['deploy'] }, { say: 'and on' }), interactive);
@@ -133,7 +133,7 @@ describe('a run that people watch', () => {
     expect(await talk.said(runId)).not.toContain('yes-once');
     expect(await talk.permissions(runId)).toEqual([expect.objectContaining({ state: 'closed', answer: null })]);
     expect((await talk.answer(runId, String(question?.permission_id), 'yes-once')).status).toBe(409);
-  }, 90_000);
+  }, 120_000);
 
   it('keeps secrets to itself, and takes answers under any ID that an agent thinks of', async () => {
     await service.api('PUT', '/secrets/TOKEN_OF_RUN', { value: SECRET, grants: { uses: ['run'], factories: '*' } });
@@ -148,7 +148,7 @@ describe('a run that people watch', () => {
     await eventually('the run has ended', async () => ((await talk.run(runId))['state'] === 'SUCCEEDED' ? true : undefined), 60_000);
     const { prompt: _prompt, submitted_prompt: _submitted, ...item } = await talk.run(runId);
     expect(JSON.stringify([await talk.permissions(runId), await talk.events(runId), item])).not.toContain(SECRET);
-  }, 90_000);
+  }, 120_000);
 });
 
 it('an answer under an idempotency key is given once', async () => {
@@ -162,7 +162,7 @@ it('an answer under an idempotency key is given once', async () => {
   expect([first.status, again.status, other.status]).toEqual([200, 200, 409]);
   expect(await again.json()).toEqual(await first.json());
   await talk.until(runId, 'SUCCEEDED');
-}, 90_000);
+}, 120_000);
 
 it('the command line shows what is asked, and answers it', async () => {
   const runId = await talk.start(script({ ask: ['first', 'second'] }), interactive);
@@ -179,4 +179,4 @@ it('the command line shows what is asked, and answers it', async () => {
   await talk.until(runId, 'SUCCEEDED');
   expect(await millwright('answer', runId, '--option', 'no-once')).toMatchObject({ code: 1, err: expect.stringContaining('asks nothing') });
   expect(JSON.parse((await millwright('permissions', runId, '--format', 'json')).out)).toMatchObject({ permissions: [{ state: 'answered' }, { state: 'answered' }] });
-}, 90_000);
+}, 120_000);

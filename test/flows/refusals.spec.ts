@@ -38,7 +38,7 @@ beforeAll(async () => {
   factory = await service.factory('shop', folder.source);
   await service.api('DELETE', '/secrets/gone?force=true');
   for (const role of ['viewer', 'operator', 'manager', 'admin'] as const) keys.set(role, await makeKey(service, role, { factories: [factory] }));
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await service.stop();

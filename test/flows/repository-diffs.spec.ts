@@ -20,7 +20,7 @@ beforeAll(async () => {
   git.createRepository('acme/factory').commit({ 'environments/both.yaml': 'repositories: [acme/app, acme/site]\n' });
   service = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_RUN_COMMAND: JSON.stringify(['/bin/sh', '-c', 'sh prompt.md']) } });
   factoryUid = await service.factory('acme', { kind: 'git', url: git.urlOf('acme/factory'), branch: 'main' });
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await service.stop();
   await git.close();
@@ -36,7 +36,7 @@ async function ended(runId: string, state?: string): Promise<{ diffs: Map<string
   const run = await eventually('the run has ended', async () => {
     const { body } = await service.api('GET', `/agent/runs/${runId}`);
     return ENDED.includes(String(body['state'])) ? body : undefined;
-  }, 60_000);
+  }, 120_000);
   if (run['state'] !== (state ?? 'SUCCEEDED')) throw new Error(JSON.stringify(await logOf(service, runId)));
   const said = (await logOf(service, runId)).flatMap(({ event_type: type, payload }) => (type === 'status' ? [payload.text ?? ''] : []));
   return { said, diffs: new Map(((run['artifacts'] ?? []) as Artifact[]).map((artifact) => [artifact.data.filename ?? '', artifact])) };

@@ -20,7 +20,7 @@ beforeAll(async () => {
     environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_RUN_COMMAND: JSON.stringify(['/bin/sh', '-c', 'sh prompt.md']), MILLWRIGHT_RUN_DISK_MB: '40' },
   });
   factories = await Promise.all(['a', 'b'].map((name) => service.factory(name, { kind: 'git', url: git.urlOf(`${name}/factory`), branch: 'main' })));
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await service.stop();
   await git.close();
@@ -34,7 +34,7 @@ async function inState(runId: unknown, ...states: string[]): Promise<ApiAnswer['
   return eventually(`${String(runId)} in ${states.join()}`, async () => {
     const { body } = await service.api('GET', `/agent/runs/${String(runId)}`);
     return states.includes(String(body['state'])) ? body : undefined;
-  }, 45_000);
+  }, 120_000);
 }
 
 it('a disk that runs low takes copies that nobody uses, and no run of another factory', async () => {
@@ -56,7 +56,7 @@ it('a disk that runs low takes copies that nobody uses, and no run of another fa
   expect((await service.api('GET', `/agent/runs/${String(other.body['run_id'])}`)).body['state']).toBe('INPROGRESS');
   await service.api('POST', `/agent/runs/${String(other.body['run_id'])}/cancel`);
   await inState(other.body['run_id'], 'CANCELLED');
-}, 90_000);
+}, 120_000);
 
 it('a repository over the bound fails the set-up of its run, and nothing else', async () => {
   await service.stop({ keepData: true });
@@ -69,4 +69,4 @@ it('a repository over the bound fails the set-up of its run, and nothing else', 
   expect(copies()).toEqual([]);
   const next = await create(1, 'app', 'test -e app/file.txt');
   await inState(next.body['run_id'], 'SUCCEEDED');
-}, 90_000);
+}, 120_000);

@@ -30,7 +30,7 @@ onPostgres(`by another replica on PostgreSQL${server.ok ? '' : ` (SKIPPED: ${ser
     const environment = { ...prepared.environment, MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_RUN_CONCURRENCY: '0' };
     service = await bootService({ environment });
     replica = await bootService({ environment: { ...environment, MILLWRIGHT_ADMIN_KEY: service.adminKey } });
-  }, 60_000);
+  }, 120_000);
 
   afterAll(async () => {
     await replica?.stop();
@@ -93,7 +93,7 @@ function flows(prepare: () => Promise<Prepared>): void {
     folder = await factoryFolder(tree);
     factory = await service.factory('shop', folder.source);
     operator = await makeKey(service, 'operator', { factories: [factory] });
-  }, 60_000);
+  }, 120_000);
 
   afterAll(async () => {
     await service.stop();
@@ -250,7 +250,7 @@ function flows(prepare: () => Promise<Prepared>): void {
     expect((await entriesOf('flickering')).length).toBe(before + done.length);
     expect(new Set(resent.map(({ entry_id: id }) => id))).toEqual(new Set(done.map(({ body }) => body['entry_id'])));
     expect(resent.map(({ delivery_id: id }) => Number(id.split(':').at(-1))).sort((a, b) => a - b)).toEqual(done.map((_, position) => position + 1));
-  }, 60_000);
+  }, 120_000);
 
   it('needs no secret: a rotation does not concern it', async () => {
     const first = await sent('waiting');
@@ -274,7 +274,7 @@ function flows(prepare: () => Promise<Prepared>): void {
     expect(new Set((await entriesOf('flooded')).flatMap(({ started = [] }) => started.map(({ run_id: id }) => id))).size).toBe(60);
     // And a sender waits as long as an operator.
     expect((await post('flooded', '{"kind": "late"}')).status).toBe(429);
-  }, 60_000);
+  }, 120_000);
 
   it('with an idempotency key happens once, also where the same is asked many times at once', async () => {
     const first = await sent('keyed');

@@ -116,7 +116,7 @@ describe('a factory with much to do', () => {
     const before = runs.map(({ started_at: at }) => (typeof at === 'string' ? Date.parse(at) : Infinity)).filter((ms) => ms > asked && ms < began);
     expect(before.length).toBeLessThanOrEqual(1);
     expect(runs.filter(({ state }) => state === 'QUEUED').length).toBeGreaterThan(10);
-  }, 60_000);
+  }, 120_000);
 
   it('has no more live runs than the operator allows a factory and an automation', async () => {
     await boot({ MILLWRIGHT_RUN_CONCURRENCY: '8', MILLWRIGHT_RUNS_PER_FACTORY: '3', MILLWRIGHT_RUNS_PER_AUTOMATION: '2' });
@@ -130,7 +130,7 @@ describe('a factory with much to do', () => {
     await eventually('the next one starts', async () => ((await live(two)).length === 2 ? true : undefined));
     expect((await live(one)).length).toBe(3);
     expect(new Set((await live(one)).map(({ automation_id: uid }) => uid)).size).toBe(2);
-  }, 60_000);
+  }, 120_000);
 });
 
 interface ScheduleItem {
@@ -240,7 +240,7 @@ describe('a schedule', () => {
     await mill.api('POST', `/agent/runs/${String(run?.['run_id'])}/cancel`);
     await at('10:02:01');
     expect(await runsOf('source=SCHEDULED_AGENT')).toHaveLength(2);
-  }, 60_000);
+  }, 120_000);
 
 });
 
@@ -267,5 +267,5 @@ describe('a schedule', () => {
       await replica.stop();
       dropping = database.drop;
     }
-  }, 60_000);
+  }, 120_000);
 });

@@ -174,7 +174,7 @@ describe('grants', () => {
     const url = service.ingressUrl('granted', 'orders');
     for (const taken of [{ uses: ['run'] }, { uses: ['webhook'], factories: [uid] }, { factories: [] }]) {
       await put('granted', { grants: { uses: ['webhook'], factories: [factory] } });
-      await eventually('the grant is back', async () => ((await deliver(url, 'Marker-4711-granted-token')).status === 202 ? true : undefined), 5_000);
+      await eventually('the grant is back', async () => ((await deliver(url, 'Marker-4711-granted-token')).status === 202 ? true : undefined));
       expect((await put('granted', { grants: taken })).status).toBe(200);
       expect((await deliver(url, 'Marker-4711-granted-token')).status).toBe(401);
     }
@@ -231,11 +231,11 @@ describe("a factory's own secret", () => {
     expect(everybody).toMatchObject({ status: 400, body: { errors: [{ pointer: '/grants/factories' }] } });
     const answer = await service.api('PUT', `/factory/${uid}/secrets/both`, { value: 'the-factory-token-of-length', grants: { factories: [uid], uses: ['webhook'] } }, manager);
     expect(answer).toMatchObject({ status: 200, body: { owner: uid, grants: { factories: [uid], uses: ['webhook'] } } });
-    await eventually('the own secret serves', async () => ((await deliver(service.ingressUrl('main', 'both'), 'the-factory-token-of-length')).status === 202 ? true : undefined), 3_000);
+    await eventually('the own secret serves', async () => ((await deliver(service.ingressUrl('main', 'both'), 'the-factory-token-of-length')).status === 202 ? true : undefined));
     expect((await deliver(service.ingressUrl('main', 'both'), 'the-team-token-of-length')).status).toBe(401);
     expect((await service.api('GET', '/secrets')).body['secrets']).not.toEqual(expect.arrayContaining([expect.objectContaining({ owner: uid })]));
     expect((await service.api('DELETE', `/factory/${uid}/secrets/both?force=true`, undefined, manager)).status).toBe(204);
     expect((await deliver(service.ingressUrl('main', 'both'), 'the-factory-token-of-length')).status).toBe(401);
-    await eventually("the team's serves again", async () => ((await deliver(service.ingressUrl('main', 'both'), 'the-team-token-of-length')).status === 202 ? true : undefined), 3_000);
+    await eventually("the team's serves again", async () => ((await deliver(service.ingressUrl('main', 'both'), 'the-team-token-of-length')).status === 202 ? true : undefined));
   });
 });

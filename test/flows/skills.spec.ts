@@ -31,7 +31,7 @@ beforeAll(async () => {
   service = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_AGENT_DEMO_STEPS: 'true', MILLWRIGHT_SYNC_INTERVAL: '3600' } });
   await service.api('PUT', '/secrets/forge-token', { value: TOKEN, grants: { factories: '*', uses: ['git'] } });
   factoryUid = await service.factory('acme', { kind: 'git', url: git.urlOf('acme/factory'), branch: 'main', credentialSecret: 'forge-token' });
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await service.stop();
   await git.close();
@@ -55,7 +55,7 @@ const ended = (runId: string, executions = 1): Promise<Run> =>
     const run = (await service.api('GET', `/agent/runs/${runId}`)).body as unknown as Run;
     const isOver = ['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'].includes(run.state);
     return isOver && (await eventsOf(runId)).split(/"state":"(?:SUCCEEDED|FAILED|ERROR|CANCELLED)"/).length > executions ? run : undefined;
-  }, 60_000);
+  }, 120_000);
 const eventsOf = async (runId: string): Promise<string> => JSON.stringify((await service.api('GET', `/agent/runs/${runId}/events?limit=1000`)).body);
 
 it('a run whose skill is being fetched ends when it is cancelled', async () => {
@@ -63,13 +63,13 @@ it('a run whose skill is being fetched ends when it is cancelled', async () => {
   try {
     const { body } = await service.api('POST', '/agent/runs', { prompt: 'x', factory_uid: factoryUid, config: { skill_spec: 'acme/factory:docs/deep', harness: { type: 'builtin' } } });
     const runId = String(body['run_id']);
-    await eventually('it is fetched', () => (git.requests.some(({ kind }) => kind === 'fetch') ? true : undefined), 30_000);
+    await eventually('it is fetched', () => (git.requests.some(({ kind }) => kind === 'fetch') ? true : undefined));
     expect((await service.api('POST', `/agent/runs/${runId}/cancel`)).status).toBe(200);
     expect(await ended(runId)).toMatchObject({ state: 'CANCELLED' });
   } finally {
     git.fault = undefined;
   }
-}, 60_000);
+}, 120_000);
 
 const homeOf = ({ run_id: runId }: Run): string => join(service.dataDir, 'runs', runId, 'home');
 const putAt = (run: Run, name: string, file = 'SKILL.md'): string => join(homeOf(run), '.agents/skills', name, file);
@@ -137,13 +137,13 @@ describe('a skill of a repository', () => {
     expect(readFileSync(putAt(run, name), 'utf8')).toBe(skill(text));
     if (name === 'only') expect(readdirSync(join(homeOf(run), '.agents/skills/only'), { recursive: true }).map(String).toSorted()).toEqual(['SKILL.md', 'notes', 'notes/a.md']); // no link
     if (name === 'tools') expect(existsSync(putAt(run, 'tools', 'some'))).toBe(false);
-  }, 90_000);
+  }, 120_000);
 
   it('may be one of the factory’s own repository, which its credential reads', async () => {
     const run = await ran('acme/factory:docs/deep/SKILL.md');
     expect(run).toMatchObject({ state: 'SUCCEEDED', agent_skill: { name: 'deep', commit: factory.tip() } });
     expect(await eventsOf(run.run_id)).not.toContain(TOKEN);
-  }, 90_000);
+  }, 120_000);
 
   it.each([
     { spec: 'reveiw', says: ['no skill "reveiw"', 'review'], why: 'a name that is not declared' },
@@ -159,9 +159,9 @@ describe('a skill of a repository', () => {
     const { state, status_message: status } = await ran(spec);
     expect([state, status?.error_code]).toEqual(['FAILED', 'environment_setup_failed']);
     for (const said of says) expect(status?.message).toContain(said);
-  }, 60_000);
+  }, 120_000);
 
   it('is nobody’s without a factory', async () => {
     expect(await ran('acme/tools:first', undefined, null)).toMatchObject({ state: 'FAILED', status_message: { message: expect.stringContaining('factory_uid') } });
-  }, 60_000);
+  }, 120_000);
 });

@@ -199,7 +199,7 @@ describe('a first start', () => {
     await eventually('both runs have succeeded', async () => {
       const answer = await fetch(`${service.config.publicUrl}/api/v1/agent/runs?state=SUCCEEDED`, { headers: { authorization: `Bearer ${key}` } });
       return ((await answer.json()) as { runs: unknown[] }).runs.length === 2 ? true : undefined;
-    }, 30_000);
+    }, 120_000);
   });
 
   it('shows the admin key to a terminal, once', async () => {

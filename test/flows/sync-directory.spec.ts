@@ -71,7 +71,7 @@ describe('a directory', () => {
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
     await rename(`${folder}.away`, folder);
     await write(webhookPath('back'), webhookFile('hook-token'));
-    await eventually('the factory follows again', async () => ((await statusOf(service, uid)).inventory.some(({ slug: name }) => name === 'back') ? true : undefined), 20_000);
+    await eventually('the factory follows again', async () => ((await statusOf(service, uid)).inventory.some(({ slug: name }) => name === 'back') ? true : undefined));
   });
 
   it('whose webhooks folder is emptied is held', async () => {

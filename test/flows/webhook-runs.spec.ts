@@ -198,7 +198,7 @@ describe('behind a 202', () => {
     expect(run).toMatchObject({ state: 'SUCCEEDED' });
     expect(String(run['prompt'])).toMatch(/^The first prompt\.\n\n---\n/);
     expect(await output(started[0]?.run_id ?? '')).toContain(createHash('sha256').update(body).digest('hex'));
-  }, 60_000);
+  }, 120_000);
 
   it('a full queue is 503 and not a 202, and opens again', async () => {
     await boot({ webhooks: WEBHOOKS, automations: { act: { webhooks: ['orders'] } } }, { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_QUEUE_MAX: '3' });

@@ -122,7 +122,7 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
 }
 
 /** Waits until a condition holds, looking often; fails with `what` when it never does. */
-export async function eventually<T>(what: string, look: () => Promise<T | undefined> | T | undefined, timeoutMs = 15_000): Promise<T> {
+export async function eventually<T>(what: string, look: () => Promise<T | undefined> | T | undefined, timeoutMs = 60_000): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const found = await look();

@@ -56,7 +56,7 @@ describe('a set-up', () => {
     expect(said).toHaveLength(before);
     expect(await environments.setUp({ ...environment, setupCommands: [] }, surroundings(found, workspace, said))).toEqual({ ok: true });
     expect(said.at(-1)).toContain('has changed');
-  }, 60_000);
+  }, 120_000);
 });
 
 function surroundings(sandbox: Sandbox, workspace: Workspace, said: string[]): Parameters<Environments['setUp']>[1] {

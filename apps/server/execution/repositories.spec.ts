@@ -60,13 +60,13 @@ describe('a copy', () => {
     repository.deleteBranch('side');
     await expect(commitOf('side')).rejects.toThrow('has no branch "side"');
     expect(copies()).toHaveLength(1);
-  }, 60_000);
+  }, 120_000);
 
   it('is fetched once for all who wait, one fetch at a time', async () => {
     await Promise.all(Array.from({ length: 8 }, () => commitOf()));
     expect(git.count('fetch')).toBeLessThanOrEqual(2);
     expect(git.count('fetch')).toBeGreaterThan(0);
-  }, 60_000);
+  }, 120_000);
 
   it('is read by its run and by nobody else: the folder above it is the service’s', async () => {
     await repositories.use(access(), undefined, ({ folder }) => {
@@ -82,7 +82,7 @@ describe('a copy', () => {
     await commitOf(undefined, { credential: { identity: 'fac_a token', value: 'x'.repeat(20) } });
     await commitOf(undefined, { credential: { identity: 'fac_b token', value: 'x'.repeat(20) } });
     expect(new Set(copies()).size).toBe(3);
-  }, 60_000);
+  }, 120_000);
 
   it('is made anew when it is broken', async () => {
     await commitOf();
@@ -90,7 +90,7 @@ describe('a copy', () => {
     rmSync(join(dataDir, 'repositories', name, 'objects'), { recursive: true });
     writeFileSync(join(dataDir, 'repositories', name, 'objects'), 'no folder');
     expect(await commitOf()).toBe(repository.tip());
-  }, 60_000);
+  }, 120_000);
 
   it('goes when it has not been used for long, and not while it is used', async () => {
     await commitOf();
@@ -104,7 +104,7 @@ describe('a copy', () => {
     });
     await repositories.sweep();
     expect(copies()).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   it('leaves other folders alone when it is swept', async () => {
     await commitOf();
@@ -132,7 +132,7 @@ describe('a fetch', () => {
     await expect(hanging).rejects.toThrow('the run was ended');
     git.fault = undefined;
     expect(await commitOf()).toBe(repository.tip()); // the next one does not wait for a host that hangs
-  }, 60_000);
+  }, 120_000);
 
   it.each([
     { url: 'https://127.0.0.1:1/a/b', why: 'this machine' },
@@ -164,7 +164,7 @@ describe('room', () => {
     await expect(use()).rejects.toThrow('too large');
     expect(copies()).toEqual([]);
     expect(await commitOf()).toBe(repository.tip());
-  }, 60_000);
+  }, 120_000);
 
   it('is made by copies that nobody uses, the least recently used first and no more than needed', async () => {
     for (const name of ['one', 'two', 'three']) {
@@ -184,7 +184,7 @@ describe('room', () => {
     lowWhile = () => true;
     await repositories.relieve();
     expect(copies()).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   it('ends a fetch when there is none, and leaves nothing of it', async () => {
     git.fault = { kind: 'hang', only: 'fetch' };
@@ -193,7 +193,7 @@ describe('room', () => {
     diskLow = true;
     expect(await failed).toMatchObject({ message: expect.stringMatching(/acme\/app was not fetched to its end: the disk of the service was nearly full when \d+ MB of it had come/) as string });
     expect(copies()).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('turns', () => {
@@ -228,7 +228,7 @@ describe('turns', () => {
     all.abort();
     expect(await Promise.all([...mine.slice(2), ...others])).toEqual(Array.from({ length: 4 }, () => expect.objectContaining({ name: 'AbortError' }) as unknown));
     expect(copies()).toEqual([expect.any(String)]);
-  }, 60_000);
+  }, 120_000);
 
   it('are not lost with whoever leaves before theirs has come', async () => {
     const [all, early] = [new AbortController(), new AbortController()];
@@ -242,5 +242,5 @@ describe('turns', () => {
     all.abort();
     expect(await next).toBe(repository.tip());
     await Promise.all(mine);
-  }, 60_000);
+  }, 120_000);
 });

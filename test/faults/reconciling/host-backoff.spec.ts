@@ -71,7 +71,7 @@ it('a host in an outage is left alone by its factories, whose secrets move, and 
   away.forget();
   await eventually('all follow again, and nobody asked', async () => ((await Promise.all(uids.map(conditionOf))).every(({ ending }) => ending === 'applied') ? true : undefined), 60_000);
   expect(repositoriesAsked().size).toBe(FACTORIES);
-}, 90_000);
+}, 120_000);
 
 it('a host that hangs leaves git processes to the factories of others', async () => {
   away.fault = { kind: 'hang' };

@@ -38,7 +38,7 @@ beforeAll(async () => {
   await converged();
   const { webhooks } = (await service.api('GET', `/factory/${uid}/webhooks`)) as { webhooks: { uid: string }[] };
   url = `/webhooks/w/${webhooks[0]?.uid ?? ''}`;
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   service.signal('SIGKILL');
@@ -64,7 +64,7 @@ function converged(): Promise<FactoryStatus> {
     const now = await status();
     const isDone = now.revision_applied === `main@sha1:${repository.tip()}` && now.condition.ending === 'applied' && now.generation_handled === now.generation_requested;
     return isDone ? now : undefined;
-  }, 30_000);
+  }, 120_000);
 }
 
 /** What is live is exactly what the files of the tip say. */

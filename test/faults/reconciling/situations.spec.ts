@@ -261,7 +261,7 @@ describe('the situation:', () => {
       expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
       end();
       // Nobody asks: it recovers by itself.
-      await eventually(`it recovers from ${reason}`, async () => ((await statusOf(service, factory.uid)).condition.ending === 'applied' ? true : undefined), 20_000);
+      await eventually(`it recovers from ${reason}`, async () => ((await statusOf(service, factory.uid)).condition.ending === 'applied' ? true : undefined));
     }
   });
 
@@ -385,7 +385,7 @@ describe('the situation:', () => {
     const back = await eventually('secrets are looked after again', async () => {
       const now = await statusOf(service, factory.uid);
       return conditionOf(now, 'SecretsDegraded')?.status === 'False' ? now : undefined;
-    }, 20_000);
+    }, 120_000);
     expect(back.events.map(({ reason }) => reason).filter((reason) => reason.startsWith('secrets'))).toEqual(['secrets-usable', 'secrets-unavailable']);
     // Gone: it fails closed, and no other factory notices.
     expect((await service.api('DELETE', '/secrets/from-a-backend?force=true')).status).toBe(204);
