@@ -3,8 +3,8 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { makeKey } from '../support/api-keys.ts';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn, signIn, type Visit } from '../support/browser.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
-import { closed, factoryOf, press } from './steps.ts';
+import { bootService, type TestService } from '../support/service.ts';
+import { closed, escape, eventually, factoryOf, press, says } from './steps.ts';
 
 interface Hook {
   uid: string;
@@ -96,7 +96,7 @@ describeInBrowser('automations, at length', () => {
     const after = await automation(factory, uid);
     expect([after['limits'], after['network'], after['agent'], (after['triggers'] as unknown[]).length]).toEqual([undefined, undefined, {}, 1]);
     await closed(visit);
-  }, 60_000);
+  });
 
   it('are edited by two at once: the second is told, nothing is overwritten, and what was typed stays', async () => {
     const factory = await factoryOf(mill, 'both');
@@ -111,7 +111,9 @@ describeInBrowser('automations, at length', () => {
     await press(two.page, 'Save');
     const dialog = two.page.getByRole('dialog', { name: 'Somebody else changed this automation' });
     await dialog.waitFor();
-    expect([await dialog.getByLabel('Prompt, there now').innerText(), await dialog.getByLabel('Prompt, yours').innerText(), await dialog.getByLabel('Description, there now').innerText()]).toEqual(['First words.', 'Second words.', 'By the first.']);
+    await says(dialog.getByLabel('Prompt, there now'), /^First words\.$/);
+    await says(dialog.getByLabel('Prompt, yours'), /^Second words\.$/);
+    await says(dialog.getByLabel('Description, there now'), /^By the first\.$/);
     expect(await automation(factory, uid)).toMatchObject({ version: 2, prompt: 'First words.' });
     await shot(two.page, 'automations-changed-elsewhere');
     expect(await seriousFaults(two.page)).toEqual([]);
@@ -134,7 +136,7 @@ describeInBrowser('automations, at length', () => {
     await eventually('theirs is taken', async () => (await prompt(one).innerText()) === 'By a program.');
     expect(await automation(factory, uid)).toMatchObject({ version: 4 });
     await closed(one, two);
-  }, 60_000);
+  });
 
   it('ask before unsaved text is left, and keep it when the session ends', async () => {
     const factory = await factoryOf(mill, 'kept');
@@ -172,7 +174,7 @@ describeInBrowser('automations, at length', () => {
     await press(page.getByRole('dialog', { name: 'Leave without saving?' }), 'Leave');
     await heading(page, 'Kept');
     await closed(visit);
-  }, 60_000);
+  });
 
   it('of files stay as they are: every change is answered with the file as it would be', async () => {
     await mill.secret('hook', 'a-token-of-some-length');
@@ -183,16 +185,15 @@ describeInBrowser('automations, at length', () => {
     await page.getByRole('link', { name: 'triage', exact: true }).click();
     await press(page, 'Disable');
     const refusal = page.getByRole('dialog', { name: 'Disable was refused' });
-    await refusal.getByLabel('Edited text of automations/triage/automation.md').waitFor();
-    expect(await refusal.getByLabel('Edited text of automations/triage/automation.md').innerText()).toContain('enabled: false');
-    await page.keyboard.press('Escape');
+    await says(refusal.getByLabel('Edited text of automations/triage/automation.md'), 'enabled: false');
+    await escape(page, refusal);
     await page.getByRole('link', { name: 'Edit', exact: true }).click();
     await page.getByText('This factory is managed in files').waitFor();
     await page.getByRole('textbox', { name: 'Prompt' }).fill('Look twice.');
     await press(page, 'Save');
-    expect(await page.getByLabel('Edited text of automations/triage/automation.md').innerText()).toContain('Look twice.');
+    await says(page.getByLabel('Edited text of automations/triage/automation.md'), 'Look twice.');
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'automations-managed');
     await closed(visit);
-  }, 60_000);
+  });
 });

@@ -2,8 +2,9 @@
 import type { Browser } from 'playwright-core';
 import { makeKey } from '../support/api-keys.ts';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn } from '../support/browser.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { bootService, type TestService } from '../support/service.ts';
 import { chart, chartedFactory, send } from './charted.ts';
+import { eventually, fits } from './steps.ts';
 
 describeInBrowser('charts, at length', () => {
   let mill: TestService;
@@ -40,11 +41,12 @@ describeInBrowser('charts, at length', () => {
     expect(new URL(page.url()).searchParams.get('webhook_uid')).toBe(factory.webhook);
     await page.getByRole('button', { name: 'Show as table: Deliveries by outcome' }).click();
     expect(await seriousFaults(page)).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
+    await fits(page);
     await shot(page, 'charts-phone-dark');
 
     await page.goto(`${mill.url}/factories/${factory.uid}/charts?webhook_uid=${idle}`);
     await page.getByText('No delivery in the last 24 hours.').waitFor();
+    await page.getByText('No run in the last 24 hours.').waitFor();
     expect(await page.getByRole('button', { name: 'Show as table: Runs by state' }).isDisabled()).toBe(true);
     await page.goto(`${mill.url}/factories/${factory.uid}/charts?automation_id=${factory.automation}`);
     await page.getByRole('img', { name: 'Runs by state in the last 24 hours: 1 in all. SUCCEEDED 1.' }).waitFor();
@@ -73,7 +75,7 @@ describeInBrowser('charts, at length', () => {
       return (await deliveries.getByRole('img', { name: /: 2 in all\. Accepted 2\.$/ }).count()) > 0;
     });
     await deliveries.getByText('the oldest times show too few').waitFor();
-    expect((await deliveries.boundingBox())?.y).toBe(before?.y);
+    await eventually('the chart is where it was', async () => (await deliveries.boundingBox())?.y === before?.y);
     expect(faults).toEqual([]);
     await close();
   });

@@ -1,8 +1,9 @@
 /** Charts in a browser: what was really delivered and run is what they show, in colours and as numbers. */
 import type { Browser, Page } from 'playwright-core';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn } from '../support/browser.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { bootService, type TestService } from '../support/service.ts';
 import { chart, chartedFactory, send } from './charted.ts';
+import { eventually } from './steps.ts';
 
 describeInBrowser('charts', () => {
   let mill: TestService;
@@ -24,6 +25,11 @@ describeInBrowser('charts', () => {
     return texts.map((text) => text.replaceAll(/\s+/g, ' ').trim()).filter((text) => !/ (–|…)$/.test(text));
   }
 
+  /** Each chart asks for its own numbers. */
+  async function hasTotals(page: Page, name: string, wanted: string[], told = (text: string): string => text): Promise<void> {
+    await eventually(`the totals of ${name} are ${wanted.join(', ')}`, async () => JSON.stringify((await totals(page, name)).map(told)) === JSON.stringify(wanted));
+  }
+
   async function ended(factory: string, count: number): Promise<void> {
     await eventually('the runs have ended', async () => {
       const { body } = await mill.api('GET', `/agent/runs?factory_uid=${factory}&state=SUCCEEDED`);
@@ -42,9 +48,9 @@ describeInBrowser('charts', () => {
 
     const { page, faults, close } = await signedIn(browser, mill, '/charts');
     await page.getByRole('img', { name: 'Deliveries by outcome in the last 24 hours: 7 in all. Accepted 4, Duplicate 1, Rejected (auth) 1, Rejected (invalid JSON) 1.' }).locator('.recharts-bar-rectangle path').first().waitFor();
-    expect(await totals(page, 'Deliveries by outcome')).toEqual(['Accepted 4', 'Duplicate 1', 'Rejected (auth) 1', 'Rejected (invalid JSON) 1']);
-    expect(await totals(page, 'Runs by state')).toEqual(['SUCCEEDED 4']);
-    expect((await totals(page, 'Start latency')).map((text) => text.replace(/ [\d.]+ m?s$/, ' …'))).toEqual(['Half within (p50) …', '9 of 10 within (p90) …', '99 of 100 within (p99) …']);
+    await hasTotals(page, 'Deliveries by outcome', ['Accepted 4', 'Duplicate 1', 'Rejected (auth) 1', 'Rejected (invalid JSON) 1']);
+    await hasTotals(page, 'Runs by state', ['SUCCEEDED 4']);
+    await hasTotals(page, 'Start latency', ['Half within (p50) …', '9 of 10 within (p90) …', '99 of 100 within (p99) …'], (text) => text.replace(/ [\d.]+ m?s$/, ' …'));
     await page.getByRole('img', { name: /^Start latency in the last 24 hours: of 4 runs, half started within/ }).locator('.recharts-line-dots').first().waitFor();
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'charts-light');
@@ -61,6 +67,7 @@ describeInBrowser('charts', () => {
 
     await chart(page, 'Deliveries by outcome').getByRole('button', { name: 'Show as table: Deliveries by outcome' }).click();
     const table = page.getByRole('table', { name: 'Deliveries by outcome' });
+    await table.getByRole('row').last().waitFor();
     expect(await table.getByRole('columnheader').allInnerTexts()).toEqual(['Time', 'Accepted', 'Duplicate', 'Rejected (auth)', 'Rejected (invalid JSON)', 'All']);
     expect(await table.getByRole('row').last().getByRole('cell').allInnerTexts()).toEqual(['3', '1', '1', '1', '6']);
     await chart(page, 'Start latency').getByRole('button', { name: 'Show as table: Start latency' }).click();

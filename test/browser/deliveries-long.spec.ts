@@ -1,14 +1,14 @@
 /** Deliveries in a browser, of any size and number: the largest bodies, the deepest ones, and a long log. */
 import { describeInBrowser } from '../support/browser.ts';
 import { BODY_BYTES_MAX, DeliveryPages, readLog } from './delivery-pages.ts';
-import { closed } from './steps.ts';
+import { closed, hasCount } from './steps.ts';
 
 describeInBrowser('deliveries of any size and number', () => {
   let pages: DeliveryPages;
 
   beforeAll(async () => {
     pages = await DeliveryPages.start();
-  }, 60_000);
+  });
 
   afterAll(() => pages.stop());
 
@@ -35,9 +35,9 @@ describeInBrowser('deliveries of any size and number', () => {
     await page.getByText('Level 99999').waitFor();
     await page.getByRole('button', { name: 'Close all' }).click();
     await page.getByText('Level 0').waitFor();
-    expect(await tree.getByRole('treeitem').count()).toBe(2);
+    await hasCount(tree.getByRole('treeitem'), 2);
     await closed(visited);
-  }, 120_000);
+  });
 
-  it('scrolls through 2,000 entries, and moves nothing that is read when others come', async () => readLog(pages, await pages.hook('busy'), 2_000), 120_000);
+  it('scrolls through 2,000 entries, and moves nothing that is read when others come', async () => readLog(pages, await pages.hook('busy'), 2_000), 300_000);
 });

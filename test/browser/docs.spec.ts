@@ -39,10 +39,10 @@ describeInBrowser('the page /docs in a browser', () => {
     expect(Object.values(API_SCHEMAS).filter((schema) => !ids.includes(`schema-${(schema as { title: string }).title}`))).toEqual([]);
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
     expect(page).toContain(`curl -sS "${service.url}/api/v1/agent/runs" \\`);
-  }, 60_000);
+  });
 
   it('opens what its address names', async () => {
     const { page } = await open('/docs#schema-RunItem');
     expect(page).toMatch(/<details id="schema-RunItem" open="">[\s\S]*?run_id/);
-  }, 60_000);
+  });
 });

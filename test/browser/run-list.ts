@@ -1,6 +1,7 @@
 /** What tests of a list of runs do, however long it is. */
 import type { Locator, Page } from 'playwright-core';
-import { eventually, type TestService } from '../support/service.ts';
+import type { TestService } from '../support/service.ts';
+import { eventually } from './steps.ts';
 
 const ROW_PX = 56;
 
@@ -21,25 +22,26 @@ export async function readRuns(page: Page, service: TestService, { loaded, read 
   await eventually(`${loaded} are loaded`, async () => {
     await box.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
     return (await shown()) >= loaded ? true : undefined;
-  }, 60_000);
+  }, 120_000);
   expect(await box.getByRole('row').count()).toBeLessThan(60);
   await box.evaluate((element, top) => element.scrollTo({ top }), ROW_PX * read);
   const row = box.locator(`tr[aria-rowindex="${read + 6}"] a`);
   await row.waitFor();
   const placed = async (): Promise<unknown> => [await row.innerText(), await box.evaluate((element) => element.scrollTop)];
-  const before = await placed();
+  const before = JSON.stringify(await placed());
+  const isPlacedAsBefore = (): Promise<boolean> => eventually('what is read is where it was', async () => JSON.stringify(await placed()) === before);
 
   // A new run moves nothing of what is read.
   await service.api('POST', '/agent/runs', { prompt: 'a new one' });
   await page.getByRole('button', { name: '1 new run: show' }).waitFor();
-  expect(await placed()).toEqual(before);
+  await isPlacedAsBefore();
 
   await row.click();
   await page.waitForURL(/\/runs\/[0-9a-f-]{36}$/);
   await page.getByRole('tab', { name: 'Activity' }).waitFor();
   await page.goBack();
   await row.waitFor();
-  expect(await placed()).toEqual(before);
+  await isPlacedAsBefore();
   await page.getByRole('button', { name: '1 new run: show' }).click();
   await box.getByRole('link', { name: 'a new one' }).click();
   await stateOf(page, 'QUEUED').waitFor();

@@ -16,7 +16,7 @@ describeInBrowser('runs of any number and length', () => {
   beforeAll(async () => {
     service = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0' } });
     browser = await launch();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser.close();
@@ -29,7 +29,7 @@ describeInBrowser('runs of any number and length', () => {
     await readRuns(page, service, { loaded: 2_000, read: 1_500 });
     expect(faults).toEqual([]);
     await close();
-  }, 180_000);
+  }, 360_000);
 
   it('say so when the server is gone, and go on with what was typed when it is back', async () => {
     const first = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0' } });
@@ -49,7 +49,7 @@ describeInBrowser('runs of any number and length', () => {
     await stateOf(page, 'CANCELLED').waitFor();
     expect(faults).toEqual([]);
     await close();
-  }, 90_000);
+  });
 
   it('have logs of any length: the newest part is there, earlier ones on demand, few elements', async () => {
     const runId = await startedRun(service, 'exit 0');
@@ -71,7 +71,7 @@ describeInBrowser('runs of any number and length', () => {
     await log.getByText('entry 10999').waitFor();
     expect(faults).toEqual([]);
     await close();
-  }, 90_000);
+  });
 
   it('tell what the built-in agent does: what it says, its tools, and what it has used', async () => {
     const working = await bootService({ environment: { MILLWRIGHT_AGENT_DEMO_STEPS: 'true' } });
@@ -94,5 +94,5 @@ describeInBrowser('runs of any number and length', () => {
     expect(await seriousFaults(page)).toEqual([]);
     expect(faults).toEqual([]);
     await close();
-  }, 150_000);
+  });
 });

@@ -8,10 +8,11 @@ import { deliver } from '../support/factory-files.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { ENDED, SHELL, startedRun } from '../support/runs.ts';
 import { script, scriptedProfiles } from '../support/scripted-profile.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
+import { bootService, type TestService } from '../support/service.ts';
 import { Windows } from '../support/windows.ts';
 import { talks, type Talks } from '../support/agent-talks.ts';
 import { factOf, listOf, stateOf } from './run-list.ts';
+import { eventually, fits, hasCount, says } from './steps.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
 const PHONE = { viewport: { width: 375, height: 812 } };
@@ -34,7 +35,7 @@ beforeAll(async () => {
   talk = talks(service.api, service.dataDir);
   browser = await launch();
   windows = new Windows(browser, service);
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser.close();
@@ -66,7 +67,7 @@ describeInBrowser('runs on the page', () => {
     await ended(first);
     const { page, faults, close } = await windows.open('/runs?metadata%5Bteam%5D=finders');
     await page.getByRole('link', { name: 'pear run' }).waitFor();
-    expect(await listOf(page).getByRole('link').count()).toBe(2);
+    await hasCount(listOf(page).getByRole('link'), 2);
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'runs-list-light');
 
@@ -78,7 +79,7 @@ describeInBrowser('runs on the page', () => {
     await page.getByRole('link', { name: /the apple/ }).click();
     await page.getByRole('heading', { level: 1, name: /the apple/ }).waitFor();
     await page.goBack();
-    expect(await page.getByRole('searchbox', { name: 'Search' }).inputValue()).toBe('APPLE');
+    await eventually('the words are there again', async () => (await page.getByRole('searchbox', { name: 'Search' }).inputValue()) === 'APPLE');
     await page.goBack();
     await page.getByRole('link', { name: 'pear run' }).waitFor();
 
@@ -95,13 +96,13 @@ describeInBrowser('runs on the page', () => {
     await page.getByRole('heading', { level: 1 }).click();
     await startedRun(service, 'exit 0 # the plum', { metadata });
     await page.getByRole('link', { name: /the plum/ }).waitFor();
-    expect(await listOf(page).getByRole('link').first().innerText()).toContain('plum');
+    await says(listOf(page).getByRole('link').first(), 'plum');
 
     await page.goto(`${service.url}/runs?state=NONSENSE`);
     await page.getByRole('alert').filter({ hasText: 'state' }).waitFor();
     expect(faults).toEqual([]);
     await close();
-  }, 90_000);
+  });
 
   it('are found by what is filtered seldom, on the list of a factory, to which one comes from its charts and back', async () => {
     const runId = await startedRun(service, 'exit 0 # the quince', { factory_uid: shop, metadata: { team: 'seldom' }, config: { name: 'thorough' } });
@@ -171,7 +172,7 @@ describeInBrowser('runs on the page', () => {
     await offered('Automation', 'triage');
     expect(faults).toEqual([]);
     await close();
-  }, 90_000);
+  });
 
   it('go on being watched when the session ends under them and somebody signs in again', async () => {
     const runId = await startedRun(service, 'echo begun; while [ ! -e go ]; do sleep 0.05; done; echo over');
@@ -201,7 +202,7 @@ describeInBrowser('runs on the page', () => {
     await page.getByRole('log').getByText('its end').waitFor();
     expect(faults).toEqual([]);
     await close();
-  }, 90_000);
+  });
 
   it('are started, watched from QUEUED to SUCCEEDED, continued, and what they made is downloaded', async () => {
     const { page, faults, close } = await windows.open('/runs', { colorScheme: 'dark' });
@@ -228,7 +229,7 @@ describeInBrowser('runs on the page', () => {
     const log = page.getByRole('log');
     await log.getByText('and on').waitFor();
     // The end was followed; who scrolls away gets back to it.
-    expect(await log.evaluate((element) => element.scrollTop > 100 && element.scrollHeight - element.scrollTop - element.clientHeight < 40)).toBe(true);
+    await eventually('the end of the log is in sight', () => log.evaluate((element) => element.scrollTop > 100 && element.scrollHeight - element.scrollTop - element.clientHeight < 40));
     await log.evaluate((element) => element.scrollTo({ top: 0 }));
     await page.getByRole('button', { name: 'Jump to newest' }).click();
     await log.getByText('and on').waitFor();
@@ -245,7 +246,7 @@ describeInBrowser('runs on the page', () => {
     await page.getByRole('group', { name: 'Prompt', exact: true }).getByText('echo begun').waitFor();
     expect(faults).toEqual([]);
     await close();
-  }, 90_000);
+  });
 
   it('are answered what they ask permission for, and cancelled, by whoever may', async () => {
     const runId = await talk.start(script({ say: 'I would.' }, { ask: ['rm -r build'] }, { say: ' Done.' }, { await_file: 'never' }), { interactive: true, title: 'Asks first' });
@@ -280,7 +281,7 @@ describeInBrowser('runs on the page', () => {
     expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0);
     expect(faults).toEqual([]);
     await close();
-  }, 120_000);
+  });
 
   it('lead back to the delivery, the commit and the filter; the link of the session opens them, after the sign-in', async () => {
     expect((await deliver(service.ingressUrl('shop', 'orders'), TOKEN, { kind: 'paid', number: 4711 })).status).toBe(202);
@@ -306,8 +307,8 @@ describeInBrowser('runs on the page', () => {
     await tab(page, 'Why it ran');
     await page.getByRole('group', { name: 'Filter that matched' }).getByText('"paid"').waitFor();
     const revision = String((item['metadata'] as Record<string, string>)['definition_revision']);
-    expect(await page.locator(`a[href$="/factories/${shop}/sync/revisions/${encodeURIComponent(revision)}"]`).count()).toBe(1);
-    expect(await page.locator(`a[href*="/factories/${shop}/automations/"]`).count()).toBe(1);
+    await hasCount(page.locator(`a[href$="/factories/${shop}/sync/revisions/${encodeURIComponent(revision)}"]`), 1);
+    await hasCount(page.locator(`a[href*="/factories/${shop}/automations/"]`), 1);
     await shot(page, 'runs-origin-light');
     expect(await seriousFaults(page)).toEqual([]);
     const delivery = page.locator(`a[href*="/webhooks/${service.webhookUid('shop', 'orders')}/deliveries/"]`);
@@ -319,7 +320,7 @@ describeInBrowser('runs on the page', () => {
     await factOf(page, 'Revision').first().getByRole('link').and(page.getByTitle(revision)).waitFor();
     expect(faults).toEqual([]);
     await close();
-  }, 90_000);
+  });
 
   it('show what others wrote as text, whatever it is', async () => {
     const evil = '<img src="https://evil.example/a.png" onerror="window.pwned=1"><script>window.pwned=1</script>';
@@ -342,25 +343,25 @@ describeInBrowser('runs on the page', () => {
     await page.getByText('Plan: 1 of 2 done').waitFor();
     await log.getByRole('button', { name: /run <img/, expanded: false }).click();
     await log.getByRole('group', { name: 'Output' }).getByText('U+202E').waitFor();
-    expect(await log.getByRole('group', { name: 'Input' }).innerText()).toContain('onerror');
+    await says(log.getByRole('group', { name: 'Input' }), 'onerror');
     await inert();
-    expect(await log.innerText()).toMatch(/there \(evil\.example\)[\s\S]*U\+202E/);
-    expect(await log.innerText()).toContain('[picture: remote]');
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('<script>');
+    await says(log, /there \(evil\.example\).*U\+202E/);
+    await says(log, '[picture: remote]');
+    await says(page.getByRole('heading', { level: 1 }), '<script>');
     await tab(page, 'Conversation');
     await page.getByRole('article').getByRole('link', { name: 'there' }).waitFor();
     await inert();
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375);
+    await fits(page);
     await shot(page, 'runs-hostile-phone');
     await tab(page, 'Activity');
     await log.waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375);
+    await fits(page);
     expect(await seriousFaults(page)).toEqual([]);
     await page.goto(`${service.url}/runs`);
     await page.getByRole('link', { name: /onerror.* U\+202Etxt$/ }).waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(375);
+    await fits(page);
     await shot(page, 'runs-list-phone');
     expect(faults).toEqual([]);
     await close();
-  }, 90_000);
+  });
 });

@@ -2,13 +2,18 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { Locator, Page } from 'playwright-core';
-import type { Visit } from '../support/browser.ts';
-import type { TestService } from '../support/service.ts';
+import { PATIENCE_MS, type Visit } from '../support/browser.ts';
+import { eventually as within, type TestService } from '../support/service.ts';
 
 type Place = Page | Locator;
 
-export function press(within: Place, name: string): Promise<void> {
-  return within.getByRole('button', { name, exact: true }).click();
+/** Waits until a condition of a page holds, as patiently as for everything else on it. */
+export function eventually<T>(what: string, look: () => Promise<T | undefined> | T | undefined, timeoutMs = PATIENCE_MS): Promise<T> {
+  return within(what, look, timeoutMs);
+}
+
+export function press(place: Place, name: string): Promise<void> {
+  return place.getByRole('button', { name, exact: true }).click();
 }
 
 /** The label of a field, with the star of one that has to be filled. */
@@ -17,8 +22,8 @@ export function labelled(label: string): RegExp {
 }
 
 /** What stands beside a copy button. */
-export async function shown(within: Place, what: string): Promise<string> {
-  const button = within.getByRole('button', { name: `Copy ${what}`, exact: true });
+export async function shown(place: Place, what: string): Promise<string> {
+  const button = place.getByRole('button', { name: `Copy ${what}`, exact: true });
   return (await button.locator('xpath=preceding-sibling::*').first().innerText()).trim();
 }
 
@@ -34,14 +39,44 @@ export function focused(page: Page): Promise<string> {
   return page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.innerText');
 }
 
+/** Waits until what is called so has the keyboard: it comes back a moment after a dialog has gone. */
+export async function hasKeyboard(page: Page, name: string): Promise<void> {
+  await eventually(`${name} has the keyboard`, async () => (await focused(page)) === name);
+}
+
+/** Waits until there are so many. */
+export async function hasCount(found: Locator, count: number): Promise<void> {
+  await eventually(`${count} of ${String(found)}`, async () => (await found.count()) === count);
+}
+
+/** Waits for a text, where it may be another one first; white space counts as one space. */
+export async function says(place: Locator, words: string | RegExp): Promise<void> {
+  await eventually(`${String(place)} says ${String(words)}`, async () => {
+    const text = (await place.innerText()).replaceAll(/\s+/g, ' ').trim();
+    return typeof words === 'string' ? text.includes(words) : words.test(text);
+  });
+}
+
+/** Closes a dialog by the keyboard once it has the keyboard: before that, Escape goes to nobody. */
+export async function escape(page: Page, dialog: Locator): Promise<void> {
+  await dialog.locator(':focus').waitFor({ state: 'attached' });
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+}
+
 /** A factory that is managed on the page; answers its UID. */
 export async function factoryOf(mill: TestService, slug: string, name = slug): Promise<string> {
   return String((await mill.api('POST', '/factory', { slug, name, source: { kind: 'dashboard' } })).body['uid']);
 }
 
-/** Whether nothing is wider than the window. */
-export function fits(page: Page): Promise<boolean> {
-  return page.evaluate<boolean>('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
+/** Waits until nothing is wider than the window: what a phone has no room for takes a moment to go. */
+export async function fits(page: Page): Promise<void> {
+  // Frames are asked for, so that what moves does move on.
+  await eventually('nothing stands out of the window', () => page.evaluate<boolean>(`new Promise((tell) => {
+    const look = () => tell(document.documentElement.scrollWidth <= document.documentElement.clientWidth);
+    requestAnimationFrame(look);
+    setTimeout(look, 500);
+  })`));
 }
 
 /** Turns what follows of a line around, as a file name of malice would. */

@@ -3,8 +3,8 @@ import type { Browser, Page } from 'playwright-core';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
 import { automationFile, automationPath, deliver, syncAndLook, webhookFile, webhookPath } from '../support/factory-files.ts';
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
-import { fits as fitsNow, focused } from './steps.ts';
+import { bootService, type TestService } from '../support/service.ts';
+import { escape, fits, hasKeyboard } from './steps.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const ONE = { [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile(['orders']) };
@@ -20,7 +20,7 @@ describeInBrowser('factories and their reconciling on the page', () => {
     [git, browser] = await Promise.all([startGitServer(), launch()]);
     service = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_RUN_CONCURRENCY: '0' } });
     await service.secret('hook-token', TOKEN);
-  }, 60_000);
+  });
 
   afterEach(async () => {
     await Promise.all(open.map((visited) => visited.close()));
@@ -47,10 +47,6 @@ describeInBrowser('factories and their reconciling on the page', () => {
   }
 
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-  /** Waits until nothing stands out of the page at the right: the navigation takes a moment to go. */
-  async function fits(page: Page): Promise<void> {
-    await eventually('nothing stands out', () => fitsNow(page));
-  }
 
   it('let held deletions go when exactly they are approved', async () => {
     const files = { ...ONE, [webhookPath('sales')]: webhookFile('hook-token'), [automationPath('report')]: automationFile(['sales']) };
@@ -85,16 +81,15 @@ describeInBrowser('factories and their reconciling on the page', () => {
     const entries = (await service.api('GET', '/audit?action=factory.approve')).body['entries'] as { details: unknown }[];
     expect(entries.map(({ details }) => details)).toEqual([{ plan: second }]);
     expect(faults).toEqual([]);
-  }, 60_000);
+  });
 
   it('are listed, created, changed and deleted', async () => {
     const { page, faults } = await at('/');
     await page.getByRole('heading', { name: 'Factories' }).waitFor();
     await button(page, 'Create factory').click();
     await page.getByRole('dialog').getByLabel('Slug').waitFor();
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await focused(page)).toBe('Create factory');
+    await escape(page, page.getByRole('dialog'));
+    await hasKeyboard(page, 'Create factory');
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Create factory' });
     await dialog.getByLabel('Slug').fill('Not A Slug');
@@ -138,9 +133,8 @@ describeInBrowser('factories and their reconciling on the page', () => {
     await shot(page, 'sync-here-light');
     await button(page, 'More for this factory').click();
     await page.getByRole('menuitem', { name: 'Edit factory' }).click();
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await focused(page)).toBe('More for this factory');
+    await escape(page, page.getByRole('dialog'));
+    await hasKeyboard(page, 'More for this factory');
     await button(page, 'More for this factory').click();
     await page.getByRole('menuitem', { name: 'Edit factory' }).click();
     await page.getByLabel('A git repository').check();
@@ -158,5 +152,5 @@ describeInBrowser('factories and their reconciling on the page', () => {
     await row.waitFor({ state: 'detached' });
     expect((await deliver(service.ingressUrl('desk', 'orders'), TOKEN)).status).toBe(404);
     expect(faults).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -8,8 +8,8 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import { makeKey } from '../support/api-keys.ts';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
-import { bootService, eventually, type TestService } from '../support/service.ts';
-import { closed, factoryOf, labelled, press, shown } from './steps.ts';
+import { bootService, type TestService } from '../support/service.ts';
+import { closed, escape, eventually, factoryOf, fits, hasCount, labelled, press, says, shown } from './steps.ts';
 
 const NAME = labelled('Name');
 
@@ -65,7 +65,7 @@ describeInBrowser('webhooks, at length', () => {
     await page.getByRole('heading', { name: 'Finish webhook set-up', level: 1 }).waitFor();
     const stripe = await shown(page, 'the ingress URL');
     expect(await send(stripe)).toBe(404);
-    expect(await page.getByRole('listitem').allInnerTexts()).toContain(`Endpoint URL: ${stripe}`);
+    await page.getByRole('listitem').filter({ hasText: `Endpoint URL: ${stripe}` }).waitFor();
     await page.getByRole('link', { name: 'Finish later' }).click();
     await page.getByText('Secret not set').waitFor();
     await press(page, 'Enable'); // nobody could authenticate
@@ -105,6 +105,7 @@ describeInBrowser('webhooks, at length', () => {
     const another = await shown(dialog, 'the secret');
     expect([await github(hub, secret), await github(hub, another)]).toEqual([401, 202]);
     await press(dialog, 'Done');
+    await dialog.waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain(another);
 
     await begin('Standard', 'Standard Webhooks (any compatible sender)');
@@ -120,7 +121,7 @@ describeInBrowser('webhooks, at length', () => {
     await page.getByRole('option', { name: 'slack', exact: true }).click();
     await page.getByText(/slack is not served: its sender wants a handshake/).waitFor();
     await closed(visit);
-  }, 60_000);
+  });
 
   it('that cannot be created so are refused at the fields, and twenty are enough', async () => {
     const factory = await factoryOf(mill, 'refusals');
@@ -134,7 +135,7 @@ describeInBrowser('webhooks, at length', () => {
     };
     await press(page, 'Create webhook');
     expect(await faultAt('Name')).toMatch(/name/);
-    expect(await page.getByLabel(NAME).and(page.locator(':focus')).count()).toBe(1);
+    await page.getByLabel(NAME).and(page.locator(':focus')).waitFor();
     await page.getByLabel(NAME).fill('x'.repeat(201));
     await page.getByLabel('Provider signature').check();
     await page.getByLabel(/^Provider scheme/).selectOption({ label: 'Standard Webhooks (any compatible sender)' });
@@ -159,7 +160,7 @@ describeInBrowser('webhooks, at length', () => {
     await page.getByText('20 of 20').waitFor();
     expect(await page.getByRole('button', { name: 'Create webhook' }).isDisabled()).toBe(true);
     await closed(visit);
-  }, 60_000);
+  });
 
   it('in two browsers: the second is told what the first one changed, and overwrites nothing', async () => {
     const factory = await factoryOf(mill, 'two');
@@ -180,20 +181,21 @@ describeInBrowser('webhooks, at length', () => {
     expect(await seriousFaults(second.page)).toEqual([]);
     await shot(second.page, 'webhooks-conflict');
     await press(there, 'Go on from what is there now');
-    expect([await there.getByLabel(NAME).inputValue(), await there.getByLabel('Description').inputValue()]).toEqual(['Renamed here', 'typed there']);
+    await eventually('both changes are there', async () => (await there.getByLabel(NAME).inputValue()) === 'Renamed here' && (await there.getByLabel('Description').inputValue()) === 'typed there');
     await press(there, 'Save');
     await there.waitFor({ state: 'detached' });
     expect(await webhook(factory, uid)).toMatchObject({ name: 'Renamed here', description: 'typed there', delivery_id_header: 'x-id', version: 3 });
 
-    await eventually('both see it', async () => (await first.page.getByText('typed there').count()) > 0);
+    for (const { page } of [first, second]) await page.getByText('typed there').first().waitFor();
     for (const { page } of [first, second]) await press(page, 'Rotate secret');
-    expect(await here.innerText()).toMatch(/move with it:\s+Sibling/);
+    await says(here, /move with it: Sibling/);
     await press(here, 'Rotate secret');
     await here.getByText('The old secret is dead').waitFor();
     const rotated = await shown(here, 'the secret');
     expect(await shown(here, 'the URL of Sibling')).toMatch(new RegExp(`/${rotated}$`));
     await press(here, 'Done');
     await press(first.page, 'Disable');
+    await first.page.getByRole('button', { name: 'Enable', exact: true }).waitFor();
     await press(there, 'Rotate secret');
     await there.getByText('Somebody else changed this webhook').waitFor();
     await there.getByRole('row', { name: 'State Enabled Disabled' }).waitFor();
@@ -206,7 +208,7 @@ describeInBrowser('webhooks, at length', () => {
     await second.page.getByText('This webhook was deleted').waitFor();
     await closed(first);
     await closed(second);
-  }, 60_000);
+  });
 
   it('of managed factories are read-only: each refusal names the file and has the text', async () => {
     await mkdir(join(folder, 'webhooks'), { recursive: true });
@@ -229,7 +231,7 @@ describeInBrowser('webhooks, at length', () => {
     await press(page, 'Edit');
     await dialog.getByLabel('Delivery ID header').fill('X-Id');
     await press(dialog, 'Show the file');
-    expect(await dialog.getByLabel('Edited text of webhooks/orders.yaml').innerText()).toContain('deliveryIdHeader: X-Id');
+    await says(dialog.getByLabel('Edited text of webhooks/orders.yaml'), 'deliveryIdHeader: X-Id');
     const edit = await dialog.getByRole('alert').filter({ hasText: 'Edit this file' }).innerText();
     expect(edit).toContain('and save it');
     expect(edit).not.toMatch(/edited_text|cannot be done|commit/);
@@ -243,27 +245,25 @@ describeInBrowser('webhooks, at length', () => {
     expect(await dialog.getByRole('button', { name: 'Rotate secret' }).count()).toBe(0);
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'webhooks-managed-rotate');
-    await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
+    await escape(page, dialog);
     await press(page, 'Delete');
     await dialog.getByText('Remove its file').waitFor();
     expect(await dialog.getByRole('textbox').count()).toBe(0);
     await shot(page, 'webhooks-managed-delete');
     expect(await webhook(factory, uid)).toMatchObject({ version: 1, enabled: true });
-    await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
+    await escape(page, dialog);
 
     await page.goto(`${mill.url}/factories/${factory}/webhooks/new`);
     await page.getByLabel(NAME).fill('Fresh');
     await press(page, 'Show the file');
-    expect(await page.getByLabel('Edited text of webhooks/fresh.yaml').innerText()).toContain('secretName: fresh-webhook');
+    await says(page.getByLabel('Edited text of webhooks/fresh.yaml'), 'secretName: fresh-webhook');
     const added = await page.getByRole('alert').filter({ hasText: 'Add this file' }).innerText();
     expect(added).toContain('webhooks/fresh.yaml does not exist yet');
     expect(added).toContain('millwright secrets set fresh-webhook');
     expect(added).not.toMatch(/edited_text|commit/);
     await shot(page, 'webhooks-managed-add');
     await closed(visit);
-  }, 60_000);
+  });
 
   it('are there for viewers to look at, without anything to change; in light and dark, on the desk and the phone', async () => {
     const factory = await factoryOf(mill, 'looks');
@@ -285,12 +285,12 @@ describeInBrowser('webhooks, at length', () => {
       await (name === 'phone' ? page.getByText('Provider signature · GitHub').locator('visible=true') : page.getByRole('link', { name: 'Act', exact: true })).waitFor();
       expect(await seriousFaults(page)).toEqual([]);
       await shot(page, `webhooks-list-${name}`);
-      expect(await page.getByRole('link', { name: 'Create webhook' }).count()).toBe(name === 'light' ? 0 : 1);
+      await hasCount(page.getByRole('link', { name: 'Create webhook' }), name === 'light' ? 0 : 1);
       await page.getByRole('link', { name: 'Looked at' }).click();
       await page.getByText('the UID').or(page.getByRole('button', { name: 'Copy the UID' })).first().waitFor();
-      expect(await page.getByRole('button', { name: /^(Disable|Edit|Rotate secret|Delete|How to send to it)$/ }).count()).toBe(name === 'light' ? 0 : 5);
+      await hasCount(page.getByRole('button', { name: /^(Disable|Edit|Rotate secret|Delete|How to send to it)$/ }), name === 'light' ? 0 : 5);
       expect(await seriousFaults(page)).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true);
+      await fits(page);
       await shot(page, `webhooks-detail-${name}`);
       await page.goto(`${mill.url}/factories/${factory}/webhooks/new`);
       if (name === 'light') await page.getByText('Your role does not suffice').waitFor();
@@ -302,5 +302,5 @@ describeInBrowser('webhooks, at length', () => {
       }
       await closed(visit);
     }
-  }, 60_000);
+  });
 });

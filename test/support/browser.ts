@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import type { TestService } from './service.ts';
 
 /** A chromium of this machine; undefined where there is none. */
@@ -12,8 +12,19 @@ export const PROGRAM = ['chromium', 'chromium-browser', 'google-chrome'].find((n
 const SCREENSHOTS = join(dirname(fileURLToPath(import.meta.url)), '../browser/screenshots');
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** Like `describe`; where there is no chromium, its tests are skipped and say so, unless it is required (REQUIRE_CHROMIUM=1). */
+/** How long a test waits for anything: a slow machine is no fault. */
+export const PATIENCE_MS = 45_000;
+/** How long a test of a page may take as a whole. */
+const TEST_MS = 180_000;
+/** How long what axe-core finds may be a dialog that is still fading in, or colours that are changing. */
+const FADING_MS = 5_000;
+/** BROWSER_SLOWDOWN=6 makes every page compute 6 times as slowly and every answer take longer: it shows the tests that do not wait for what they need. */
+const SLOWDOWN = Number(process.env['BROWSER_SLOWDOWN'] ?? '1');
+const SLOW_ANSWER_MS = 250;
+
+/** Like `describe`, with more time for each test; where there is no chromium, its tests are skipped and say so, unless it is required (REQUIRE_CHROMIUM=1). */
 export function describeInBrowser(name: string, body: () => void): void {
+  import.meta.jest.setTimeout(TEST_MS);
   if (PROGRAM !== undefined) return describe(name, body);
   if (process.env['REQUIRE_CHROMIUM'] === '1') return describe(name, () => it('needs a chromium', () => { throw new Error('there is no chromium on this machine'); }));
   process.stderr.write(`SKIPPED, because there is no chromium on this machine: ${name}\n`);
@@ -21,7 +32,7 @@ export function describeInBrowser(name: string, body: () => void): void {
 }
 
 export function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: spawnSync('which', [PROGRAM ?? ''], { encoding: 'utf8' }).stdout.trim(), args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'] });
+  return chromium.launch({ timeout: 2 * PATIENCE_MS, executablePath: spawnSync('which', [PROGRAM ?? ''], { encoding: 'utf8' }).stdout.trim(), args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'] });
 }
 
 export interface Visit {
@@ -34,8 +45,7 @@ export interface Visit {
 /** A browser window of its own (cookies included), not signed in, at a path of the service. */
 export async function visit(browser: Browser, service: Pick<TestService, 'url'>, path = '/', options: BrowserContextOptions = {}): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options });
-  const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  const page = await newPage(context);
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
   // The browser itself notes answers of 400 and above, which many tests ask for.
@@ -47,6 +57,19 @@ export async function visit(browser: Browser, service: Pick<TestService, 'url'>,
   });
   await page.goto(service.url + path);
   return { page, faults, close: () => context.close() };
+}
+
+/** A page of a window, as slow as is asked for. */
+export async function newPage(context: BrowserContext): Promise<Page> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  if (SLOWDOWN > 1) {
+    const devtools = await context.newCDPSession(page);
+    await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
+    await devtools.send('Network.enable');
+    await devtools.send('Network.emulateNetworkConditions', { offline: false, latency: SLOW_ANSWER_MS, downloadThroughput: -1, uploadThroughput: -1 });
+  }
+  return page;
 }
 
 /** The same, signed in through the form. */
@@ -62,9 +85,16 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Account' }).waitFor();
 }
 
-/** What axe-core finds serious or critical on the page as it is now, a line each. */
+/** What axe-core finds serious or critical on the page as it is now, a line each: what goes away by itself in a moment does not count. */
 export async function seriousFaults(page: Page): Promise<string[]> {
   await page.evaluate(readFileSync(AXE, 'utf8'));
+  let found = await faultsNow(page);
+  const deadline = performance.now() + FADING_MS;
+  while (found.length > 0 && performance.now() < deadline) found = await faultsNow(page);
+  return found;
+}
+
+async function faultsNow(page: Page): Promise<string[]> {
   const found = await page.evaluate<{ id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] }[]>('axe.run().then(({ violations }) => violations)');
   return found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -2,6 +2,7 @@
 import { SegmentedControl } from '@mantine/core';
 import { useSearchParams } from 'react-router';
 import { DAY, SPANS, type Span } from '../../charts/spans.ts';
+import { useAddress } from '../../parts/use-address.ts';
 
 export function useSpan(): Span {
   const [params] = useSearchParams();
@@ -15,7 +16,7 @@ export function RangePicker() {
 
 /** What is chosen in the address, and a way to choose; null takes a choice away. */
 export function useChoices(): [of: (name: string) => string | null, choose: (name: string, value: string | null) => void] {
-  const [params, setParams] = useSearchParams();
+  const [params, setParams] = useAddress();
   const choose = (name: string, value: string | null): void => {
     setParams((before) => {
       const next = new URLSearchParams(before);

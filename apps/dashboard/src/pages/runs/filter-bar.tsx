@@ -2,15 +2,16 @@
 import { Button, Collapse, Group, MultiSelect, Paper, Pill, Select, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useEffect, useId, useRef, useState } from 'react';
-import { useSearchParams, type SetURLSearchParams } from 'react-router';
+import type { SetURLSearchParams } from 'react-router';
 import { chosen, orderOnly, SORTS, withValues } from './filters.ts';
 import { MoreFilters } from './more-filters.tsx';
 import { useFactories } from '../../api/factories.ts';
 import { withHiddenNamed } from '../../parts/hidden-characters.ts';
+import { useAddress } from '../../parts/use-address.ts';
 import { SOURCES, sourceText, STATES } from './run.ts';
 
 export function FilterBar({ factoryUid }: { factoryUid?: string }) {
-  const [params, setParams] = useSearchParams();
+  const [params, setParams] = useAddress();
   const [isMore, more] = useDisclosure();
   const id = useId();
   const sources = [...new Set([...SOURCES.map(([name]) => name as string), ...params.getAll('source')])];
