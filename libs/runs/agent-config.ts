@@ -16,6 +16,8 @@ export interface AmbientAgentConfig {
   /** 0–60. */
   idle_timeout_minutes?: number;
   computer_use_enabled?: boolean;
+  /** The machine that the run is to be worked on. */
+  worker_host?: string;
   secrets?: { name: string }[];
 }
 
@@ -78,6 +80,7 @@ function knownMembers(config: AmbientAgentConfig): AmbientAgentConfig {
     harness: harness && withoutAbsent({ type: harness.type, model_id: harness.model_id, reasoning_level: harness.reasoning_level }),
     idle_timeout_minutes: config.idle_timeout_minutes,
     computer_use_enabled: config.computer_use_enabled,
+    worker_host: config.worker_host,
     secrets: config.secrets?.map(({ name }) => ({ name })),
   });
 }

@@ -45,7 +45,7 @@ export function isUuid(text: string): boolean {
 function written(ms: number, counter: number, random: Uint8Array): string {
   const time = ms.toString(16).padStart(12, '0');
   const variant = (0x80 | ((random[2] ?? 0) & 0x3f)).toString(16);
-  const rest = Array.from(random.subarray(3, UUID_RANDOM_BYTES), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const rest = Buffer.from(random.buffer, random.byteOffset + 3, UUID_RANDOM_BYTES - 3).toString('hex');
   const group = counter.toString(16).padStart(3, '0');
   return `${time.slice(0, 8)}-${time.slice(8, 12)}-7${group}-${variant}${rest.slice(0, 2)}-${rest.slice(2)}`;
 }

@@ -1,4 +1,4 @@
-/** The embedded engine: an in-process loop over the run tables. Claims by conditional update, supervises, takes up what was lost. reference: Engine. */
+/** What this process works on: claims by conditional update, supervises, takes up what was lost, hands over. The same whoever tells it that something waits. reference: Engine. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import type { PermissionStore } from '../store/permissions.ts';
 import type { RunHistoryStore } from '../store/run-history.ts';
 import { ABANDONED_MAX, type AbandonedRun } from '../store/run-takeovers.ts';
 import type { ClaimedRun, Ending, RunStore } from '../store/runs.ts';
+import type { Dispatch } from './dispatch.ts';
 import { killLeftover, type ProcessIdentity } from './processes.ts';
 import { detectSandbox } from './sandboxes-detection.ts';
 import type { Sandbox } from './sandboxes.ts';
@@ -20,8 +21,8 @@ import { removeWorkspace } from './workspaces.ts';
 
 /** A supervisor that does not renew for this long has lost its run. */
 export const LEASE_MS = 30_000;
-/** Runs made by another process are found this late at most. */
-const POLL_MS = 1_000;
+/** A disk that fills up is noticed this late at most. */
+const DISK_MS = 1_000;
 /** Folders looked at in one sweep; names sort by age. */
 const SWEPT_MAX = 500;
 const DAY_MS = 86_400_000;
@@ -37,6 +38,7 @@ export interface EngineParts extends Omit<OutfitParts, 'sandbox'> {
   owner: string;
   /** Tells who watches a run that something new is stored of it. */
   tell(runId: string): void;
+  dispatch: Dispatch;
   /** Whether the data folder's disk has less than its reserve. */
   isDiskLow(): boolean;
   /** Gives back what copies of repositories take, while the disk is low; what `isDiskLow` says afterwards is as it then is. */
@@ -52,11 +54,10 @@ export class Engine {
   private readonly parts: EngineParts;
   private readonly supervised = new Map<string, Supervision>();
   private sandbox: Promise<Sandbox> | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private turning: Promise<void> | undefined;
+  /** Places that runs are being claimed for. */
+  private claiming = 0;
   private recovering: Promise<void> | undefined;
   private readonly hurried = new AbortController();
-  private again = false;
   private stopped = false;
   private sweptUpTo = '';
   private diskTimer: NodeJS.Timeout | undefined;
@@ -66,27 +67,20 @@ export class Engine {
   }
 
   start(): void {
-    this.diskTimer = setInterval(() => void this.relieveDisk().catch((error: unknown) => this.parts.log.fault('the disk could not be relieved', error)), POLL_MS);
-    if (this.parts.config.runConcurrency === 0) return;
-    this.timer = setInterval(() => this.wake(), POLL_MS);
-    this.wake();
+    this.diskTimer = setInterval(() => void this.relieveDisk().catch((error: unknown) => this.parts.log.fault('the disk could not be relieved', error)), DISK_MS);
+    this.parts.dispatch.start({ count: this.places(), free: () => this.free(), take: (count) => this.take(count) });
   }
 
   /** Something waits, or somebody wants a run cancelled: look now. */
   wake(): void {
     for (const supervision of this.supervised.values()) supervision.look();
-    if (this.timer === undefined || this.stopped) return;
-    this.again = true;
-    this.turning ??= this.turn().finally(() => {
-      this.turning = undefined;
-    });
+    if (!this.stopped) this.parts.dispatch.wake();
   }
 
   /** Runs that could be started at once; where other processes do the work, one: nobody here knows of more. */
   freePlaces(): number {
-    const { runConcurrency, databaseUrl } = this.parts.config;
-    if (runConcurrency === 0 && databaseUrl !== undefined) return 1;
-    return Math.max(0, runConcurrency - this.supervised.size);
+    if (this.places() === 0 && this.parts.config.databaseUrl !== undefined) return 1;
+    return this.free();
   }
 
   /** The means of isolation on this machine, found once. */
@@ -111,6 +105,7 @@ export class Engine {
       // Only what was decided makes room for others.
       isMore = found.length === ABANDONED_MAX && !found.some(({ run }) => this.supervised.has(run.run_id));
     }
+    await runs.noteUnplaced();
   }
 
   private async takeOver({ run, process }: AbandonedRun): Promise<void> {
@@ -157,14 +152,14 @@ export class Engine {
   /** Claims nothing more, gives what runs the time of the drain to end, then ends it and hands it over to whoever claims it next. */
   async stop(): Promise<void> {
     this.stopped = true;
-    clearInterval(this.timer);
     clearInterval(this.diskTimer);
-    await this.turning;
+    await this.parts.dispatch.stop();
     await this.recovering?.catch(() => undefined);
     const endings = Promise.all([...this.supervised.values()].map(({ done }) => done));
     await Promise.race([endings, sleep(this.parts.config.drainMs, undefined, { signal: this.hurried.signal, ref: false }).catch(() => undefined)]);
     for (const supervision of this.supervised.values()) supervision.handOver(this.hurried.signal.aborted);
     await endings;
+    await this.parts.dispatch.close();
   }
 
   /** Somebody asks a second time that the service stops: what still runs is killed at once, and handed over. */
@@ -173,21 +168,30 @@ export class Engine {
     if (this.stopped) for (const supervision of this.supervised.values()) supervision.handOver(true);
   }
 
-  private async turn(): Promise<void> {
-    while (this.again && !this.stopped) {
-      this.again = false;
-      const free = this.parts.config.runConcurrency - this.supervised.size;
-      if (free <= 0) return;
-      try {
-        const ids = Array.from({ length: free }, () => this.parts.newId());
-        const askedAtMs = performance.now();
-        for (const run of await this.parts.runs.claim(this.parts.owner, this.leaseMs(), free, ids, this.bounds())) {
-          this.supervise(run, askedAtMs);
-          this.parts.tell(run.runId);
-        }
-      } catch (error) {
-        this.parts.log.fault('runs could not be claimed', error); // the next poll tries again
-      }
+  private places(): number {
+    const { roles, runConcurrency } = this.parts.config;
+    return roles.has('worker') ? runConcurrency : 0;
+  }
+
+  private free(): number {
+    return Math.max(0, this.places() - this.supervised.size - this.claiming);
+  }
+
+  /** Claims what may begin, `count` runs at most, and works on it. Answers for each when it is over. */
+  private async take(count: number): Promise<Promise<void>[]> {
+    const { runs, owner, newId, tell, config } = this.parts;
+    const placement = { host: config.workerHost, environments: config.workerEnvironments };
+    const ids = Array.from({ length: count }, () => newId());
+    const askedAtMs = performance.now();
+    this.claiming += count;
+    try {
+      const claimed = await runs.claim(owner, this.leaseMs(), count, ids, this.bounds(), placement);
+      return claimed.map((run) => {
+        tell(run.runId);
+        return this.supervise(run, askedAtMs);
+      });
+    } finally {
+      this.claiming -= count;
     }
   }
 
@@ -200,12 +204,12 @@ export class Engine {
     return { perFactory: runsPerFactoryMax, perAutomation: runsPerAutomationMax };
   }
 
-  private supervise(run: ClaimedRun, claimedAtMs: number): void {
+  private supervise(run: ClaimedRun, claimedAtMs: number): Promise<void> {
     const supervision = new Supervision({ ...this.parts, run, sandbox: this.means(), root: this.workspaces(), leaseMs: this.leaseMs(), claimedAtMs });
     this.supervised.set(run.runId, supervision);
-    void supervision.done.finally(() => {
+    return supervision.done.then(() => {
       this.supervised.delete(run.runId);
-      this.wake();
+      this.parts.dispatch.ended(run);
     });
   }
 }

@@ -13,6 +13,8 @@ export interface NewRun {
   configName?: string;
   modelId?: string;
   environmentId?: string;
+  /** The machine that it asks for. */
+  workerHost?: string;
   skillSpec?: string;
   /** Resolved AmbientAgentConfig as JSON text. */
   agentConfig: string;
@@ -48,7 +50,7 @@ export const RUN_COLUMNS = [
   'run_id', 'title', 'state', 'prompt', 'source', 'creator_uid', 'config_name', 'agent_config', 'metadata', 'factory_uid', 'automation_uid',
   'webhook_uid', 'entry_id', 'delivery_id', 'definition_revision', 'epoch', 'takeovers', 'created_at', 'updated_at',
   'model_id', 'environment_id', 'skill_spec', 'conversation_id', 'parent_run_id', 'trigger_url', 'mode', 'interactive',
-  'limits', 'network', 'concurrency_group', 'when_busy', 'schedule_id', 'schedule_name', 'schedule_cron', 'scheduled_at',
+  'limits', 'network', 'concurrency_group', 'when_busy', 'schedule_id', 'schedule_name', 'schedule_cron', 'scheduled_at', 'worker_host',
 ] as const;
 
 /** Values in the order of RUN_COLUMNS; a new run is QUEUED. */
@@ -60,7 +62,7 @@ export function toRunValues(run: NewRun): SqlValue[] {
     run.modelId ?? null, run.environmentId ?? null, run.skillSpec ?? null, run.conversationId ?? null, run.parentRunId ?? null, run.triggerUrl ?? null,
     run.mode ?? 'normal', run.interactive === true ? 1 : 0,
     run.limits ?? null, run.network ?? null, run.concurrencyGroup ?? null, run.whenBusy ?? null,
-    run.schedule?.id ?? null, run.schedule?.name ?? null, run.schedule?.cron ?? null, run.schedule?.atMs ?? null,
+    run.schedule?.id ?? null, run.schedule?.name ?? null, run.schedule?.cron ?? null, run.schedule?.atMs ?? null, run.workerHost ?? null,
   ];
 }
 

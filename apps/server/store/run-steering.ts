@@ -135,7 +135,7 @@ export function* requeueForFollowups(runId: string, nowMs: number): Work<void> {
   );
   if (typeof factory?.deleted_at === 'number') return;
   yield* change(
-    `UPDATE run SET state = 'QUEUED', takeovers = 0, cancel_requested_at = NULL, cancel_reason = NULL, status_message = NULL, error_code = NULL, retryable = NULL, updated_at = ?
+    `UPDATE run SET state = 'QUEUED', told_epoch = NULL, takeovers = 0, cancel_requested_at = NULL, cancel_reason = NULL, status_message = NULL, error_code = NULL, retryable = NULL, updated_at = ?
      WHERE run_id = ? AND state IN ${ENDED} AND EXISTS (SELECT 1 FROM followup f WHERE f.run_id = run.run_id AND f.taken_at IS NULL)`,
     nowMs, runId,
   );

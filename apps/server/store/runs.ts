@@ -8,12 +8,14 @@ import { METADATA_COLUMNS, RUN_COLUMNS, toMetadataValues, toRunValues, type NewR
 import { closeQuestions } from './permissions.ts';
 import { appendToLog, type RunEvent, type StoredEvent } from './run-log.ts';
 import { claiming } from './run-claims.ts';
+import { ANYWHERE, type Placement } from './run-placement.ts';
 import { cancelling, followingUp, requeueForFollowups, type Beside, type CancelOutcome, type FollowupDecider, type NewFollowup } from './run-steering.ts';
 import { abandonedRuns, handingBack, takingOver, type AbandonedRun, type Verdict } from './run-takeovers.ts';
 import { takeMore, takeTask, type Task } from './run-tasks.ts';
 import { noteUsage, storedUsage } from './run-usage.ts';
 import { change, databaseNow, insert, placeholders, row, rows } from './statements.ts';
 import { RUN, type RunRow } from './tables.ts';
+import { notingUnplaced } from './unplaced-runs.ts';
 
 /** The right to work on a run until `leaseUntilMs`; every write carries the epoch. */
 export interface Claim {
@@ -100,15 +102,23 @@ export class RunStore {
   /** How many runs wait in each factory that has any; those of no factory under ''. */
   async waiting(): Promise<Map<string, number>> {
     const found = await this.database.read(() =>
-      rows<{ uid: string; waiting: number }>("SELECT COALESCE(factory_uid, '') AS uid, count(*) AS waiting FROM run WHERE state = 'QUEUED' GROUP BY COALESCE(factory_uid, '')"));
-    return new Map(found.map(({ uid, waiting }) => [uid, waiting]));
+      // In the order of the index.
+      rows<{ uid: string; waiting: number }>("SELECT COALESCE(factory_uid, '') AS uid, count(*) AS waiting FROM run WHERE state = 'QUEUED' GROUP BY COALESCE(worker_host, ''), COALESCE(factory_uid, '')"));
+    const counts = new Map<string, number>();
+    for (const { uid, waiting } of found) counts.set(uid, (counts.get(uid) ?? 0) + waiting);
+    return counts;
   }
 
-  /** Claims up to `count` waiting runs in fair order, within `bounds` over all processes: QUEUED → CLAIMED with a higher epoch and a lease. */
-  async claim(owner: string, leaseMs: number, count: number, executionIds: readonly string[], bounds: LiveBounds = {}): Promise<ClaimedRun[]> {
-    const { claimed, served } = await this.database.run(() => claiming({ owner, leaseMs, executionIds: executionIds.slice(0, count), bounds }, this.served));
+  /** Claims up to `count` waiting runs that may be worked on at `placement`, in fair order, within `bounds` over all processes: QUEUED → CLAIMED with a higher epoch and a lease. */
+  async claim(owner: string, leaseMs: number, count: number, executionIds: readonly string[], bounds: LiveBounds = {}, placement: Placement = ANYWHERE): Promise<ClaimedRun[]> {
+    const { claimed, served } = await this.database.run(() => claiming({ owner, leaseMs, executionIds: executionIds.slice(0, count), bounds, placement }, this.served));
     this.served = served;
     return claimed;
+  }
+
+  /** Tells in the status of waiting runs that nobody works on the machine that they ask for. */
+  async noteUnplaced(): Promise<void> {
+    await this.database.run(() => notingUnplaced());
   }
 
   /** CLAIMED → PENDING: the workspace is being prepared. False when the claim was lost. */

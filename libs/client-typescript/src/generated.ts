@@ -171,7 +171,7 @@ export interface paths {
         };
         /**
          * Read or watch a run's log
-         * @description As server-sent events, unless the Accept header prefers application/json: events named like the entry's `event_type` with the entry as data and its `seq` as id, and `state` whenever the run's state has changed. The stream ends behind the `state` event of the run's end; one that breaks before is resumed with Last-Event-ID. A key has at most 20 streams open (429). As JSON: what there is behind `after`.
+         * @description As server-sent events, unless the Accept header prefers application/json: events named like the entry's `event_type` with the entry as data and its `seq` as id, and `state` whenever the run's state has changed. The stream ends behind the `state` event of the run's end; one that breaks before is resumed with Last-Event-ID. A key has at most 20 streams open (429). As JSON: what there is behind `after`. Long after a run has ended only its last entry is kept: whoever asks for earlier ones begins there.
          *
          *     Needs the role `viewer` or one above it.
          */
@@ -277,7 +277,7 @@ export interface paths {
         };
         /**
          * Download an artifact
-         * @description The bytes as the run left them, as an attachment that no browser renders. 404 for an artifact that is no file.
+         * @description The bytes as the run left them, as an attachment that no browser renders. 404 for an artifact that is no file, and for one that was removed because its run ended long ago.
          *
          *     Needs the role `viewer` or one above it.
          */
@@ -1466,6 +1466,8 @@ export interface components {
             idle_timeout_minutes?: number;
             /** @description Whether the agent may use a desktop. */
             computer_use_enabled?: boolean;
+            /** @description Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do. */
+            worker_host?: string;
             /** @description Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it. */
             secrets?: {
                 /** @description Name of a managed secret that is granted for runs. */

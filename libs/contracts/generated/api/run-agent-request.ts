@@ -111,6 +111,10 @@ export interface AmbientAgentConfig {
    */
   computer_use_enabled?: boolean;
   /**
+   * Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do.
+   */
+  worker_host?: string;
+  /**
    * Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it.
    *
    * @maxItems 100

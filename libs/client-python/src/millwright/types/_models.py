@@ -1605,6 +1605,9 @@ class AmbientAgentConfig(ModelBase):
     computer_use_enabled: Omittable[bool] = None
     """Whether the agent may use a desktop."""
 
+    worker_host: Omittable[str] = None
+    """Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do."""
+
     secrets: Omittable[list[AmbientAgentConfigSecretsItem]] = None
     """Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it."""
 

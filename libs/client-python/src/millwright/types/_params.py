@@ -725,6 +725,9 @@ class AmbientAgentConfigParam(TypedDict):
     computer_use_enabled: NotRequired[bool]
     """Whether the agent may use a desktop."""
 
+    worker_host: NotRequired[str]
+    """Machine that works on the run: what its service is called (MILLWRIGHT_WORKER_HOST). The run waits until that one has a place; without it any machine will do."""
+
     secrets: NotRequired[Sequence[AmbientAgentConfigSecretsItemParam]]
     """Managed secrets that the run gets as environment variables; a level's list replaces those of the levels below it."""
 

@@ -1,0 +1,45 @@
+/** How the queue's two parts reach PostgreSQL or Redis. reference: Engine. */
+import type { Redis, RedisOptions } from 'ioredis';
+
+/** Whoever asks the queue for something waits this long at most. */
+export const ANSWER_MS = 5_000;
+/** A connection that is lost is tried again this late at most. */
+export const RECONNECT_MS = 1_000;
+/** What the queue keeps in PostgreSQL is in a schema of its own, which it makes and brings up to date itself. */
+const SCHEMA = 'millwright_queue';
+/** Connections of each of the two parts: tokens are few and small. */
+const CONNECTIONS_MAX = 2;
+const STATEMENT_MS = 30_000;
+
+/** Connections to Redis stay ours, also those that BullMQ makes out of them: it closes none that it cannot reach. */
+export class RedisConnections {
+  private readonly clients = new Set<Redis>();
+
+  open(client: typeof Redis, url: string, more: RedisOptions): Redis {
+    return this.kept(new client(url, { ...more, connectTimeout: ANSWER_MS, retryStrategy: () => RECONNECT_MS }));
+  }
+
+  /** Of all of them, whatever they wait for. */
+  disconnect(): void {
+    for (const client of this.clients) client.disconnect();
+  }
+
+  private kept(client: Redis): Redis {
+    this.clients.add(client);
+    client.on('error', () => undefined); // told to whoever asks it something
+    const duplicate = client.duplicate.bind(client);
+    client.duplicate = (more) => this.kept(duplicate(more));
+    return client;
+  }
+}
+
+/** What BullMQ makes its pool of. A URL's `options` would replace those that name the schema. */
+export function postgresConnection(databaseUrl: string) {
+  const url = new URL(databaseUrl);
+  const options = url.searchParams.get('options') ?? undefined;
+  url.searchParams.delete('options');
+  return {
+    connectionString: options === undefined ? databaseUrl : url.href, options, schema: SCHEMA, migrate: true,
+    max: CONNECTIONS_MAX, connectionTimeoutMillis: ANSWER_MS, statement_timeout: STATEMENT_MS,
+  };
+}
