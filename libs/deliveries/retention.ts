@@ -1,4 +1,4 @@
-/** Which log entries may be pruned. spec: Delivery log retention; contract 5 (Log). */
+/** Which log entries may be pruned, and until when anything old is kept. spec: Delivery log retention; contract 5 (Log). */
 import { RETAINED_DAYS_MIN } from './limits.ts';
 import type { OutcomeKind } from './types.ts';
 
@@ -19,7 +19,7 @@ export function retentionClass(outcome: OutcomeKind): RetentionClass {
   }
 }
 
-/** Entries received at or after this time are kept. Milliseconds. */
-export function retentionCutoffMs(nowMs: number): number {
-  return nowMs - RETAINED_DAYS_MIN * DAY_MS;
+/** What is of this time or later is kept, where `days` of it are; of the delivery log, if not said. Milliseconds. */
+export function retentionCutoffMs(nowMs: number, days = RETAINED_DAYS_MIN): number {
+  return nowMs - days * DAY_MS;
 }

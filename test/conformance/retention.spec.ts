@@ -1,9 +1,12 @@
 /** Pruning of the delivery log on every database: at least 7 days, at least the latest 50 of each class, nothing that a run needs. spec: Delivery log retention; contract 5 (Log). */
 import { RETAINED_ENTRIES_MIN } from '#deliveries';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
-import { claimRun, newId, runOf, seedServed, type Served } from './seeds.ts';
+import { deliverySweep } from '../../apps/server/store/retention-deliveries.ts';
+import { identitySweep } from '../../apps/server/store/retention-identities.ts';
+import { SweepStore, type Sweep } from '../../apps/server/store/sweeps.ts';
+import { DAY_MS, idAt, seedEntries, standingOf, sweepAll, sweeperOf } from './sweeping.ts';
+import { claimRun, runOf, seedServed, type Served } from './seeds.ts';
 
-const DAY_MS = 86_400_000;
 const NOW_MS = Date.now();
 
 await onEachBackend('retention', (world) => {
@@ -16,26 +19,15 @@ await onEachBackend('retention', (world) => {
 
   /** Entries of one outcome, a minute apart, the newest of them `ageDays` old; oldest first. */
   async function entries(outcome: string, howMany: number, ageDays: number): Promise<string[]> {
-    const ids: string[] = [];
-    const values = Array.from({ length: howMany }, (_, n) => {
-      const at = NOW_MS - ageDays * DAY_MS - (howMany - n) * 60_000;
-      const hex = at.toString(16).padStart(12, '0');
-      ids.push(`${hex.slice(0, 8)}-${hex.slice(8)}${newId().slice(13)}`);
-      return [ids[n] as string, served.webhookUid, served.factoryUid, 'd', outcome, 1, 1, at, '192.0.2.1', 'r', 1, outcome === 'accepted' ? Buffer.from('{}') : null];
+    const seeded = Array.from({ length: howMany }, (_, n) => {
+      const receivedAtMs = NOW_MS - ageDays * DAY_MS - (howMany - n) * 60_000;
+      return { entryId: idAt(receivedAtMs), outcome, receivedAtMs };
     });
-    await stores.database.run(function* () {
-      yield {
-        kind: 'insert', table: 'delivery', rows: values, ignoreConflicts: false,
-        columns: ['entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision', 'entries', 'payload'],
-      };
-    });
-    return ids;
+    await seedEntries(stores, served, seeded);
+    return seeded.map(({ entryId }) => entryId);
   }
 
-  async function pruneAll(identityRetentionDays?: number): Promise<void> {
-    const rounds = 2 + Math.ceil((await count(stores, 'webhook')) / 20) * 2;
-    for (let step = 0; step < rounds; step += 1) await stores.deliveries.prune(NOW_MS, identityRetentionDays);
-  }
+  const pruneAll = (): Promise<void> => sweepAll(stores, deliverySweep());
 
   const left = async (): Promise<string[]> => (await look<{ entry_id: string }>(stores, 'SELECT entry_id FROM delivery WHERE webhook_uid = ? ORDER BY entry_id', served.webhookUid)).map(({ entry_id: id }) => id);
 
@@ -93,12 +85,78 @@ await onEachBackend('retention', (world) => {
     for (const { webhookUid } of [first, served]) expect(await count(stores, 'delivery WHERE webhook_uid = ?', webhookUid)).toBe(RETAINED_ENTRIES_MIN);
   });
 
-  it('tells how many it removed', async () => {
+  it('keeps an entry until its time of receipt is old, whatever its ID says of it', async () => {
+    const ids = await entries('accepted', 60, 30);
+    await meddle(stores, 'UPDATE delivery SET received_at = ? WHERE entry_id = ?', NOW_MS - 6 * DAY_MS, ids[0] as string);
     await pruneAll();
-    await entries('accepted', 70, 30);
-    let removed = 0;
-    for (let step = 0; step < 10; step += 1) removed += await stores.deliveries.prune(NOW_MS);
-    expect(removed).toBe(20);
+    expect(await left()).toEqual([ids[0], ...ids.slice(-RETAINED_ENTRIES_MIN)]);
+  });
+
+  it('removes a flood in steps, and one that is full of large payloads in smaller ones', async () => {
+    const old = Array.from({ length: 2_300 }, (_, n) => ({ entryId: idAt(NOW_MS - 20 * DAY_MS + n), outcome: 'rejectedAuth', receivedAtMs: NOW_MS - 20 * DAY_MS + n }));
+    const large = Array.from({ length: 60 }, (_, n) => ({ entryId: idAt(NOW_MS - 10 * DAY_MS + n), outcome: 'accepted', receivedAtMs: NOW_MS - 10 * DAY_MS + n, sizeBytes: 262_144 }));
+    await seedEntries(stores, served, [...old, ...large]);
+    let steps = 0;
+    await meddle(stores, 'UPDATE sweep SET done_at = 0');
+    const flood = sweeperOf(stores, [deliverySweep()], { stepMs: 0, pause: async () => void (steps += 1) });
+    await flood.ask();
+    expect(await left()).toHaveLength(2 * RETAINED_ENTRIES_MIN);
+    // 128 small rows at most, or 7 of 256 KiB.
+    expect(steps).toBeGreaterThanOrEqual(Math.ceil((2_300 - RETAINED_ENTRIES_MIN) / 128) + 2);
+  });
+
+  it('goes on where a sweeper was killed between two steps, and loses and repeats nothing', async () => {
+    const ids = await entries('accepted', 400, 30);
+    await meddle(stores, 'UPDATE sweep SET done_at = 0');
+    const killed = new SweepStore(stores.database, 'killed');
+    const sweep = deliverySweep();
+    let place = (await killed.take(sweep)) as string;
+    let found = await killed.look(sweep, place);
+    for (; !found.isOver && !found.targets.some(({ target }) => ids.includes(target)); found = await killed.look(sweep, place)) place = found.place;
+    const some = found.targets.slice(0, 100).map(({ target }) => target);
+    expect(await killed.remove(sweep, place, some)).toBe(100);
+    // It is gone without a word: its lease is what others wait for.
+    const other = sweeperOf(stores, [sweep], { owner: 'other' });
+    await other.ask();
+    expect(await left()).toHaveLength(300);
+    await meddle(stores, 'UPDATE sweep SET lease_until = 0');
+    await other.ask();
+    expect(await left()).toEqual(ids.slice(-RETAINED_ENTRIES_MIN));
+    // Were it only asleep, it removes nothing more.
+    expect(await killed.remove(sweep, place, ids.slice(-2))).toBeUndefined();
+    expect(await killed.keep(sweep, place)).toBe(false);
+    expect(await left()).toHaveLength(RETAINED_ENTRIES_MIN);
+  });
+
+  it('is done by one of two replicas at a time', async () => {
+    await entries('accepted', 1_500, 30);
+    await meddle(stores, 'UPDATE sweep SET done_at = 0');
+    const replicas = [stores, await world.another()];
+    const removed = new Map<string, number>();
+    const sweeps = replicas.map((replica, n) => sweeperOf(replica, [counting(deliverySweep(), (entryId) => removed.set(entryId, (removed.get(entryId) ?? 0) + 1))], { owner: `replica ${n}`, stepMs: 0 }));
+    await Promise.all(sweeps.map((sweeper) => sweeper.ask()));
+    expect(await left()).toHaveLength(RETAINED_ENTRIES_MIN);
+    expect([...removed.values()].filter((times) => times > 1)).toEqual([]);
+    // What was just done is not due again, for nobody.
+    await entries('accepted', 60, 20);
+    await Promise.all(sweeps.map((sweeper) => sweeper.ask()));
+    expect(await left()).toHaveLength(RETAINED_ENTRIES_MIN + 60);
+  });
+
+  it('lets go of a sweep that is stopped, at its place', async () => {
+    const ids = await entries('accepted', 600, 30);
+    await meddle(stores, 'UPDATE sweep SET done_at = 0');
+    const stopped = sweeperOf(stores, [deliverySweep()], {
+      stepMs: 0,
+      pause: async () => {
+        if ((await left()).length < 600) void stopped.stop();
+      },
+    });
+    await stopped.ask();
+    expect((await left()).length).toBeGreaterThan(RETAINED_ENTRIES_MIN);
+    expect(await standingOf(stores, deliverySweep())).toMatchObject({ owner: null, done_at: 0 });
+    await sweeperOf(stores, [deliverySweep()], { owner: 'next' }).ask();
+    expect(await left()).toEqual(ids.slice(-RETAINED_ENTRIES_MIN));
   });
 
   it('keeps identities for ever by default, and as long as it is told otherwise', async () => {
@@ -108,7 +166,17 @@ await onEachBackend('retention', (world) => {
     });
     await pruneAll();
     expect(await count(stores, 'identity WHERE webhook_uid = ?', served.webhookUid)).toBe(3);
-    await pruneAll(30);
+    await sweepAll(stores, identitySweep(30));
     expect(await count(stores, 'identity WHERE webhook_uid = ?', served.webhookUid)).toBe(2);
   });
 });
+
+function counting<T>(sweep: Sweep<T>, count: (target: T) => void): Sweep<T> {
+  return {
+    ...sweep,
+    *remove(targets, nowMs) {
+      for (const target of targets) count(target);
+      return yield* sweep.remove(targets, nowMs);
+    },
+  };
+}

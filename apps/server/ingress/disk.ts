@@ -1,27 +1,44 @@
 /** Whether the data folder's disk still has its reserve: below it deliveries are answered 503 before anything breaks. contract 5 (503). */
 import { statfs } from 'node:fs/promises';
 
-const LOOK_EVERY_MS = 2_000;
+const LOOK_MS_MAX = 2_000;
+const LOOK_MS_MIN = 50;
+/** What deliveries write at most, in bytes a millisecond: what is left above the reserve lasts at least so long, and is looked at again before. */
+const BYTES_PER_MS_MAX = 500_000;
+/** Part of the reserve that has to be free outside of the database file, whatever is free in it: for the log of its writes, and for everything else. */
+const OUTSIDE_SHARE = 0.5;
+
+/** Bytes above the reserve, negative below it. What pruning has freed within the database file counts, because the next deliveries are written there. */
+export function roomAbove(reserveBytes: number, freeBytes: number, reusableBytes: number): number {
+  return Math.min(freeBytes + reusableBytes - reserveBytes, freeBytes - reserveBytes * OUTSIDE_SHARE);
+}
 
 export class DiskWatch {
   private low = false;
   private timer: NodeJS.Timeout | undefined;
+  private isStopped = false;
   private readonly folder: string;
   private readonly reserveBytes: number;
+  private readonly reusableBytes: () => Promise<number>;
 
-  constructor(folder: string, reserveBytes: number) {
+  /** `reusableBytes`: free within the database file, where that is on this disk. */
+  constructor(folder: string, reserveBytes: number, reusableBytes: () => Promise<number> = async () => 0) {
     this.folder = folder;
     this.reserveBytes = reserveBytes;
+    this.reusableBytes = reusableBytes;
   }
 
   async start(): Promise<void> {
-    await this.look();
-    this.timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
+    const roomBytes = await this.look();
+    if (this.isStopped) return;
+    // A disk that fills fast is looked at often.
+    this.timer = setTimeout(() => void this.start(), Math.min(LOOK_MS_MAX, Math.max(LOOK_MS_MIN, roomBytes / BYTES_PER_MS_MAX)));
     this.timer.unref();
   }
 
   stop(): void {
-    clearInterval(this.timer);
+    this.isStopped = true;
+    clearTimeout(this.timer);
   }
 
   isLow(): boolean {
@@ -34,12 +51,18 @@ export class DiskWatch {
     return this.low;
   }
 
-  private async look(): Promise<void> {
-    try {
-      const { bavail, bsize } = await statfs(this.folder);
-      this.low = bavail * bsize < this.reserveBytes;
-    } catch {
-      this.low = true; // a folder that cannot be looked at cannot be written either
-    }
+  /** Bytes above the reserve. */
+  private async look(): Promise<number> {
+    const roomBytes = await this.room().catch(() => -1); // a folder that cannot be looked at cannot be written either
+    this.low = roomBytes < 0;
+    return roomBytes;
+  }
+
+  private async room(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.folder);
+    const freeBytes = bavail * bsize;
+    // The database is asked only where its answer counts.
+    const reusableBytes = freeBytes < this.reserveBytes ? await this.reusableBytes() : 0;
+    return roomAbove(this.reserveBytes, freeBytes, reusableBytes);
   }
 }

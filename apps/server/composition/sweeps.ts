@@ -1,0 +1,38 @@
+/** The part that forgets what is old, and what the operator said of how long it is kept. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import { auditSweep } from '../store/retention-audit.ts';
+import { deliverySweep } from '../store/retention-deliveries.ts';
+import { historySweep } from '../store/retention-history.ts';
+import { identitySweep } from '../store/retention-identities.ts';
+import { artifactSweep, eventSweep } from '../store/retention-runs.ts';
+import type { Database } from '../store/database.ts';
+import { SweepStore, type Sweep } from '../store/sweeps.ts';
+import { Sweeper } from '../sweeps/sweeper.ts';
+import { monotonicMs, type Surroundings } from './surroundings.ts';
+
+/** What one transaction may take: on SQLite deliveries wait as long, on PostgreSQL nobody does. */
+const STEP_MS = { sqlite: 8, postgres: 50 } as const;
+
+/** Sweeps of this process; the delivery log's always, the others where a time was set. */
+export function sweeperOf(database: Database, { config, owner, log }: Pick<Surroundings, 'config' | 'owner' | 'log'>): Sweeper {
+  return new Sweeper(new SweepStore(database, owner), sweepsOf(config, database.dialect), {
+    stepMs: STEP_MS[database.dialect], monotonicMs,
+    pause: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
+    report: (fault, name) => log.fault('what is old could not be removed', fault, { sweep: name }),
+  });
+}
+
+type Retention = Pick<Config, 'identityRetentionDays' | 'eventRetentionDays' | 'artifactRetentionDays' | 'historyRetentionDays' | 'auditRetentionDays'>;
+
+function sweepsOf({ identityRetentionDays, eventRetentionDays, artifactRetentionDays, historyRetentionDays, auditRetentionDays }: Retention, dialect: Database['dialect']): Sweep[] {
+  const where = (days: number | undefined, sweep: (days: number) => Sweep): Sweep[] => (days === undefined ? [] : [sweep(days)]);
+  return [
+    deliverySweep(),
+    ...where(identityRetentionDays, identitySweep),
+    ...where(eventRetentionDays, (days) => eventSweep(days, dialect)),
+    ...where(artifactRetentionDays, (days) => artifactSweep(days, dialect)),
+    ...where(historyRetentionDays, historySweep),
+    ...where(auditRetentionDays, auditSweep),
+  ];
+}

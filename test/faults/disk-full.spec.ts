@@ -1,0 +1,144 @@
+/** A disk that fills up, for real: deliveries are told to come again before anything breaks, nothing that was acknowledged is lost, and room that is made is enough to go on. contract 5 (503). */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
+import { exchange, type RawAnswer } from '../support/raw-http.ts';
+import { bootService, type TestService } from '../support/service.ts';
+import { signIn } from '../support/sessions.ts';
+
+const MIB = 1_048_576;
+const DISK_MIB = 32;
+const BALLAST_BYTES = 10 * MIB;
+/** More than the disk holds. */
+const DELIVERIES_MAX = 290;
+const TOKEN = 'bearer-token-of-the-tests';
+const ADMIN_KEY = `mw_${'a'.repeat(43)}`;
+/** Each takes 60 a minute. */
+const WEBHOOKS = ['one', 'two', 'three', 'four', 'five'];
+
+/** Whether this process may mount a disk of its own. */
+function mayMount(): boolean {
+  const place = mkdtempSync(join(tmpdir(), 'millwright-mount-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place], { stdio: 'ignore' });
+    execFileSync('umount', [place], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+const where = mayMount() ? describe : describe.skip;
+
+where(`a disk of ${DISK_MIB} MiB${where === describe ? '' : ' (SKIPPED: this user may not mount a tmpfs)'}`, () => {
+  let disk: string;
+  let mill: TestService | undefined;
+  let folder: FactoryFolder;
+  let factory: string;
+
+  beforeEach(async () => {
+    disk = mkdtempSync(join(tmpdir(), 'millwright-disk-'));
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=700`, 'tmpfs', disk]);
+    writeFileSync(join(disk, 'ballast'), Buffer.alloc(BALLAST_BYTES));
+    folder = await factoryFolder({ webhooks: Object.fromEntries(WEBHOOKS.map((slug) => [slug, { secretName: 'bearer' }])), automations: { act: { webhooks: ['one'] } } });
+  });
+
+  afterEach(async () => {
+    await mill?.stop({ keepData: true });
+    mill = undefined;
+    await folder.remove();
+    execFileSync('umount', ['-l', disk]);
+    rmSync(disk, { recursive: true, force: true });
+  });
+
+  async function boot(reserveMib: number): Promise<TestService> {
+    const dataDir = join(disk, 'data');
+    mkdirSync(dataDir, { mode: 0o700 });
+    mill = await bootService({ dataDir, environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_ADMIN_KEY: ADMIN_KEY, MILLWRIGHT_DISK_RESERVE_MB: String(reserveMib) } });
+    await mill.secret('bearer', TOKEN);
+    factory = await mill.factory('shop', folder.source);
+    return mill;
+  }
+
+  const freeBytes = (): number => {
+    const { bavail, bsize } = statfsSync(disk);
+    return bavail * bsize;
+  };
+  const slugOf = (n: number): string => WEBHOOKS[n % WEBHOOKS.length] as string;
+
+  function send(service: TestService, n: number, { bytes = 190_000, token = TOKEN } = {}): Promise<RawAnswer> {
+    const body = `{"n": ${n}, "noise": "${randomBytes(bytes * 0.75).toString('base64')}"}`;
+    return exchange(service.url, { target: `/webhooks/w/${service.webhookUid('shop', slugOf(n))}`, headers: [['Authorization', `Bearer ${token}`], ['X-Millwright-Delivery-Id', `d-${n}`]], body });
+  }
+
+  /** Delivers until something else than a 202 is answered. */
+  async function fill(service: TestService): Promise<{ accepted: number; answer: RawAnswer }> {
+    for (let accepted = 0; accepted < DELIVERIES_MAX; accepted += 1) {
+      const answer = await send(service, accepted);
+      if (answer.status !== 202) return { accepted, answer };
+    }
+    throw new Error('the disk did not fill');
+  }
+
+  /** What the log has of every webhook, by the names of the deliveries. */
+  async function logged(service: TestService): Promise<string[]> {
+    const names: string[] = [];
+    for (const slug of WEBHOOKS) {
+      const { status, body } = await service.api('GET', `/factory/${factory}/webhooks/${service.webhookUid('shop', slug)}/deliveries?limit=500`);
+      expect(status).toBe(200);
+      names.push(...(body['deliveries'] as { delivery_id: string; outcome: string }[]).filter(({ outcome }) => outcome === 'Accepted').map(({ delivery_id: name }) => name));
+    }
+    return names.sort();
+  }
+
+  async function becomes202(service: TestService, n: number): Promise<void> {
+    for (let attempt = 0; ; attempt += 1) {
+      const { status } = await send(service, n);
+      if (status === 202) return;
+      expect(status).toBe(503);
+      if (attempt === 200) throw new Error('deliveries are not taken again');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `d-${n}`).sort();
+
+  it('is left its reserve: deliveries are 503, everything else goes on, and so do deliveries when there is room', async () => {
+    const service = await boot(8);
+    const { accepted, answer } = await fill(service);
+    expect([answer.status, answer.body]).toEqual([503, '{"error": "temporarily unavailable"}']);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(accepted).toBeGreaterThan(10);
+    // Far from full: what is small may still be written.
+    expect(freeBytes()).toBeGreaterThan(3 * MIB);
+    for (let n = 0; n < 5; n += 1) expect((await send(service, 1_000 + n)).status).toBe(503);
+    expect((await send(service, 1_010, { bytes: 300_000 })).status).toBe(503);
+    const before = freeBytes();
+    for (let n = 0; n < 10; n += 1) expect((await send(service, n, { token: 'wrong', bytes: 100 })).status).toBe(401);
+    expect(freeBytes()).toBeGreaterThanOrEqual(before - 65_536);
+    expect(await logged(service)).toEqual(names(accepted));
+    const ready = await fetch(`${service.url}/readyz`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
+    expect([ready.status, await ready.text()]).toEqual([200, expect.stringContaining('disk_low')]);
+    expect((await (await signIn(service, ADMIN_KEY)).api('GET', '/factory')).status).toBe(200);
+    rmSync(join(disk, 'ballast'));
+    await becomes202(service, accepted);
+    expect(await logged(service)).toEqual(names(accepted + 1));
+  });
+
+  it('that is full to the last byte loses nothing that was acknowledged, and goes on', async () => {
+    const service = await boot(0);
+    const { accepted, answer } = await fill(service);
+    expect(answer.status).toBe(503);
+    for (let n = 0; n < 5; n += 1) expect((await send(service, 1_000 + n)).status).toBe(503);
+    expect(await logged(service)).toEqual(names(accepted));
+    rmSync(join(disk, 'ballast'));
+    await becomes202(service, accepted);
+    expect(await logged(service)).toEqual(names(accepted + 1));
+  });
+});
