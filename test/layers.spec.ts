@@ -20,7 +20,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 
 /** Hashing and MACs are arithmetic; an address is parsed, not asked for. */
 const NODE_MODULES: Readonly<Record<string, readonly string[]>> = {
-  'node:crypto': ['createHash', 'createHmac', 'timingSafeEqual'],
+  'node:crypto': ['createHash', 'hash', 'createHmac', 'timingSafeEqual'],
   'node:net': ['isIP', 'isIPv4', 'isIPv6', 'BlockList'],
 };
 

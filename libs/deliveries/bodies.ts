@@ -21,10 +21,13 @@ export function parseJsonBody(body: Uint8Array): ParsedBody {
   }
 }
 
+/** Keeps nothing from one body to the next: each is decoded whole. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** Text of the bytes; undefined when they are not UTF-8. A byte order mark is kept, so that the JSON parser refuses it. */
 function decodeUtf8(body: Uint8Array): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+    return UTF8.decode(body);
   } catch (error) {
     if (propertyOf(error, 'code') !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
     return undefined;

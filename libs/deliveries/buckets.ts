@@ -16,12 +16,13 @@ export interface Draw {
 
 /**
  * Takes one request out of a bucket of `perMinute` (at least 1) at `nowMs`. `fullAtMs`: what an earlier draw answered; undefined: never drawn
- * from. A caller that was silent for a minute may send `perMinute` at once, and then as many as flow back. A clock that went backwards costs
- * nobody more than an empty bucket.
+ * from. A caller that was silent for a minute may send `perMinute` at once, and then as many as flow back. A clock that went backwards by more
+ * than a minute leaves it full, by less at worst empty: nobody waits longer than without it.
  */
 export function drawRequest(fullAtMs: number | undefined, nowMs: number, perMinute: number): Draw {
   const costMs = RATE_WINDOW_MS / perMinute;
-  const missingMs = Math.min(Math.max(0, (fullAtMs ?? nowMs) - nowMs), RATE_WINDOW_MS);
+  const aheadMs = Math.max(0, (fullAtMs ?? nowMs) - nowMs);
+  const missingMs = aheadMs > RATE_WINDOW_MS + ROUNDING_MS ? 0 : Math.min(aheadMs, RATE_WINDOW_MS);
   const spareMs = RATE_WINDOW_MS - missingMs;
   const ok = spareMs >= costMs - ROUNDING_MS;
   const missingAfterMs = ok ? Math.min(RATE_WINDOW_MS, missingMs + costMs) : missingMs;

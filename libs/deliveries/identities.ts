@@ -1,5 +1,5 @@
 /** What makes two deliveries of one webhook the same. spec: Delivery identity; contract 5 (Identity). */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Headers } from '#authentication';
 import { IDENTITY_LENGTH_MAX } from './limits.ts';
 import type { Identity, IdentityKind } from './types.ts';
@@ -26,7 +26,7 @@ export function identify(
 ): Identity {
   const named = namedBy(request.headers, webhook, schemeDeliveryHeader === undefined ? [] : [schemeDeliveryHeader]);
   if (named !== undefined) return identity(named.kind, named.value);
-  return identity('body_hash', `sha256:${createHash('sha256').update(request.body).digest('hex')}`);
+  return identity('body_hash', `sha256:${hash('sha256', request.body, 'hex')}`);
 }
 
 /**
@@ -62,22 +62,22 @@ function namedBy(
   webhook: IdentifiedWebhook,
   schemeHeaders: readonly string[],
 ): { kind: IdentityKind; value: string } | undefined {
-  const sources: { kind: IdentityKind; header: string | undefined }[] = [
-    { kind: 'configured_header', header: webhook.deliveryIdHeader },
-    ...schemeHeaders.map((header) => ({ kind: 'scheme_header' as const, header })),
-    { kind: 'service_header', header: SERVICE_DELIVERY_HEADER },
-  ];
-  for (const { kind, header } of sources) {
-    const value = header === undefined ? undefined : countedValue(headers, header);
-    if (value !== undefined) return { kind, value };
+  const { deliveryIdHeader } = webhook;
+  const configured = deliveryIdHeader === undefined ? undefined : countedValue(headers, deliveryIdHeader.toLowerCase());
+  if (configured !== undefined) return { kind: 'configured_header', value: configured };
+  for (const header of schemeHeaders) {
+    const value = countedValue(headers, header.toLowerCase());
+    if (value !== undefined) return { kind: 'scheme_header', value };
   }
-  return undefined;
+  const named = countedValue(headers, SERVICE_DELIVERY_HEADER);
+  return named === undefined ? undefined : { kind: 'service_header', value: named };
 }
 
 /** A header counts if it was sent once and is 1 to 255 visible ASCII characters. */
 function countedValue(headers: Headers, name: string): string | undefined {
-  const [value, ...more] = headers.get(name.toLowerCase()) ?? [];
-  if (value === undefined || more.length > 0) return undefined;
+  const values = headers.get(name);
+  const value = values?.[0];
+  if (value === undefined || values?.length !== 1) return undefined;
   return value.length <= IDENTITY_LENGTH_MAX && VISIBLE_ASCII.test(value) ? value : undefined;
 }
 
@@ -90,5 +90,18 @@ function identity(kind: IdentityKind, value: string): Identity {
  * The kind is terminated, so that no kind and value read as another kind and value.
  */
 function hashOf(kind: IdentityKind | 'signed_message', value: Uint8Array): Uint8Array {
-  return createHash('sha256').update(`${kind}\0`).update(value).digest();
+  return hash('sha256', Buffer.concat([PREFIXES[kind], value]), 'buffer');
+}
+
+const PREFIXES: Readonly<Record<IdentityKind | 'signed_message', Uint8Array>> = {
+  configured_header: prefixOf('configured_header'),
+  scheme_header: prefixOf('scheme_header'),
+  service_header: prefixOf('service_header'),
+  body_hash: prefixOf('body_hash'),
+  resend: prefixOf('resend'),
+  signed_message: prefixOf('signed_message'),
+};
+
+function prefixOf(kind: string): Uint8Array {
+  return Buffer.from(`${kind}\0`);
 }

@@ -24,7 +24,7 @@ export type IngressPath = { kind: 'webhook'; uid: string; token?: TokenSegment; 
  * `deeper`: more segments follow the token. Not found: another path, an empty or undecodable UID.
  */
 export function splitIngressPath(rawUrl: string): IngressPath {
-  const path = rawUrl.replace(ABSOLUTE_FORM, '').split('?', 1)[0] ?? '';
+  const path = withoutQuery(rawUrl.startsWith('/') ? rawUrl : rawUrl.replace(ABSOLUTE_FORM, ''));
   if (!path.startsWith(INGRESS_PATH_PREFIX)) return { kind: 'not-found' };
   const segments = path.slice(INGRESS_PATH_PREFIX.length).split('/');
   if (segments.length > 1 && segments.at(-1) === '') segments.pop();
@@ -52,7 +52,13 @@ export function routeFor(mode: AuthMode, path: Extract<IngressPath, { kind: 'web
   }
 }
 
+function withoutQuery(target: string): string {
+  const query = target.indexOf('?');
+  return query < 0 ? target : target.slice(0, query);
+}
+
 function decodeSegment(segment: string): string | undefined {
+  if (!segment.includes('%')) return segment;
   try {
     return decodeURIComponent(segment);
   } catch {

@@ -14,13 +14,17 @@ export type Taken =
  */
 export function takePlace(window: readonly number[], nowMs: number, max: number): Taken {
   const counted = window.filter((at) => at > nowMs - RATE_WINDOW_MS && at <= nowMs + RATE_WINDOW_MS);
-  if (counted.length < max) return { ok: true, window: ascending([...counted, nowMs]) };
+  if (counted.length < max) {
+    counted.push(nowMs);
+    return { ok: true, window: ascending(counted) };
+  }
   // With more than `max` counted (a lowered limit), a place is free only when all but max − 1 have left.
   const leaving = ascending(counted)[counted.length - max] ?? nowMs;
   const waitMs = leaving + RATE_WINDOW_MS - nowMs;
   return { ok: false, waitMs, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
 }
 
-function ascending(times: readonly number[]): number[] {
-  return times.toSorted((a, b) => a - b);
+/** Nearly always they are already. */
+function ascending(times: number[]): number[] {
+  return times.every((at, index) => index === 0 || (times[index - 1] ?? 0) <= at) ? times : times.toSorted((a, b) => a - b);
 }

@@ -52,6 +52,7 @@ function drive(load: Load, take: () => number | undefined, latencies: number[], 
     };
     socket.once('connect', send);
     socket.once('error', reject);
+    socket.once('close', () => reject(new Error('a server closed a connection that was in use'))); // nothing happens where all is sent
     socket.on('data', (chunk) => {
       answer += chunk.toString('latin1');
       const end = endOf(answer);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { openDatabase } from '../../apps/server/store/database.ts';
-import { StoreFault, toStoreFault } from '../../apps/server/store/faults.ts';
+import { StoreFault } from '../../apps/server/store/faults.ts';
 import { change, insert, rows } from '../../apps/server/store/statements.ts';
 import { startProgram } from '../support/child-program.ts';
 import { count, look, onEachBackend, onPostgres, storesOf } from './backends.ts';
@@ -84,23 +84,6 @@ await onPostgres('faults of values', (world) => {
     const url = new URL(world.url ?? '');
     url.pathname = `/${MARKER}`;
     expectDiscreet(await faultOf(openDatabase({ url: url.href, dataDir: '', nowMs: Date.now })));
-  });
-});
-
-describe('classes of faults', () => {
-  it.each([
-    ['23505', 'conflict'], ['SQLITE_CONSTRAINT_UNIQUE', 'conflict'], ['SQLITE_CONSTRAINT_PRIMARYKEY', 'conflict'], ['40001', 'retry'], ['40P01', 'retry'],
-    ['57P01', 'unavailable'], ['57014', 'unavailable'], ['08006', 'unavailable'], ['ECONNREFUSED', 'unavailable'], ['SQLITE_BUSY', 'unavailable'], ['53100', 'full'], ['SQLITE_FULL', 'full'],
-    ['ENOSPC', 'full'], ['42601', 'broken'], ['SQLITE_ERROR', 'broken'], ['SQLITE_CORRUPT', 'broken'],
-  ])('%s is %s', (code, kind) => {
-    expect(toStoreFault(Object.assign(new Error(MARKER), { code, detail: MARKER }))).toMatchObject({ kind, code, message: `database: ${kind} (${code})` });
-    expect(toStoreFault(Object.assign(new Error(MARKER), { driverError: { code } }))).toMatchObject({ kind, code });
-  });
-
-  it('knows a connection that ended in mid-statement, and leaves bugs alone', () => {
-    expect(toStoreFault(new Error('Connection terminated unexpectedly'))).toMatchObject({ kind: 'unavailable' });
-    const bug = new TypeError('x is not a function');
-    expect(toStoreFault(bug)).toBe(bug);
   });
 });
 

@@ -9,6 +9,7 @@ import { walked } from '../../apps/server/store/engine.ts';
 import type { Statement, Work } from '../../apps/server/store/statements.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
+import { OtherVersion } from '../../apps/server/store/replicas.ts';
 
 const commit = (text: string): string => text.padEnd(40, '0');
 const revision = (text: string): string => `main@sha1:${commit(text)}`;
@@ -223,22 +224,41 @@ await onEachBackend('reconciling', (world) => {
     expect(await stores.definitions.webhooksWithoutSecret(factoryUid)).toEqual(['orders']);
   });
 
+  it('lets only one version begin', async () => {
+    const called = (owner: string, version: string) => ({ owner, version, roles: ['api'], host: 'here' });
+    await stores.replicas.forgetAll();
+    await stores.replicas.join(called('old', '1'));
+    await stores.replicas.join(called('beside', '1'));
+    await expect(stores.replicas.join(called('new', '2'))).rejects.toThrow(/^this is version 2, and process (old|beside) of version 1 was heard of on the same database \d+ s ago: stop all processes/);
+    await meddle(stores, 'UPDATE replica SET seen_at = seen_at - 15001');
+    await stores.replicas.join(called('new', '2'));
+    await expect(stores.replicas.join(called('late', '1'))).rejects.toThrow(OtherVersion);
+    await stores.replicas.forgetAll();
+  });
+
   it('knows who lives and what each has loaded', async () => {
     const served = await seedServed(stores);
     const version = await servingVersion(stores, served.factoryUid);
     const names = async () => (await stores.replicas.of(served.factoryUid)).replicas.map(({ name, servingVersion: loaded }) => [name, loaded]);
+    const called = (owner: string, ...roles: string[]) => ({ owner, version: '1', roles, host: 'here' });
     await stores.replicas.forgetAll();
-    await stores.replicas.beat('one', 1);
-    await stores.replicas.beat('two', version);
-    await stores.replicas.beat('one', version);
+    await stores.replicas.beat(called('worker', 'worker', 'sync'), version); // takes no deliveries: nobody waits for it
+    await stores.replicas.beat(called('one', 'api', 'ingress'), 1);
+    await stores.replicas.beat(called('two', 'api', 'ingress'), version);
+    await stores.replicas.beat(called('one', 'api', 'ingress'), version);
     expect(await stores.replicas.of(served.factoryUid)).toMatchObject({ servingVersion: version });
     expect(await names()).toEqual([['one', version], ['two', version]]);
     await meddle(stores, "UPDATE replica SET seen_at = seen_at - 16000 WHERE owner = 'one'");
     expect(await names()).toEqual([['two', version]]);
     await meddle(stores, "UPDATE replica SET seen_at = seen_at - 60000 WHERE owner = 'one'");
-    await stores.replicas.beat('three', 0);
-    expect(await look(stores, 'SELECT owner FROM replica ORDER BY owner')).toEqual([{ owner: 'three' }, { owner: 'two' }]);
+    await stores.replicas.beat(called('three', 'api', 'ingress'), 0);
+    expect(await look(stores, "SELECT owner FROM replica WHERE owner <> 'worker' ORDER BY owner")).toEqual([{ owner: 'three' }, { owner: 'two' }]);
+    await stores.replicas.leave('worker');
     await stores.replicas.leave('two');
     expect(await names()).toEqual([['three', 0]]);
+    expect(await stores.replicas.living()).toMatchObject([{ owner: 'three', version: '1', roles: ['api', 'ingress'], host: 'here' }]);
+    await stores.replicas.retire('three'); // takes nothing more, and is there until it leaves
+    expect(await names()).toEqual([]);
+    expect(await stores.replicas.living()).toMatchObject([{ owner: 'three', roles: [] }]);
   });
 });

@@ -32,7 +32,7 @@ await onEachBackend('runs', (world) => {
   it('keeps every member of a new run', async () => {
     const run = runOf({}, {
       title: 'ünïcode "quoted"', prompt: 'line 1\nline 2', source: 'CUSTOM_WEBHOOK', configName: 'c', metadata: '{"a":"b"}', factoryUid: 'f', automationUid: 'a', webhookUid: 'w',
-      entryId: newId(), deliveryId: 'd', definitionRevision: 'r', createdAtMs: 1_700_000_000_123,
+      entryId: newId(), deliveryId: 'd', definitionRevision: 'r', workerHost: 'gpu-1', createdAtMs: 1_700_000_000_123,
     });
     await stores.runs.create(run);
     expect(await found(run.runId)).toEqual({
@@ -43,6 +43,7 @@ await onEachBackend('runs', (world) => {
       executor_uid: null, model_id: null, environment_id: null, skill_spec: null, conversation_id: null, parent_run_id: null, schedule_id: null, trigger_url: null,
       mode: 'normal', interactive: 0, limits: null, network: null, concurrency_group: null, when_busy: null, schedule_name: null, schedule_cron: null, scheduled_at: null,
       tokens: null, cost_micros: null, cost_currency: null, usage_meter: null, skill_commit: null,
+      worker_host: 'gpu-1', told_epoch: null,
     });
     await stores.runs.cancel(run.runId);
   });

@@ -39,7 +39,7 @@ function standStill(point: string): Promise<never> {
 /** The same store, whose transaction comes to a stop between two statements: on SQLite the whole process does. */
 function standingInside(store: DefinitionStore): DefinitionStore {
   const { database } = store as unknown as { database: Database };
-  const standing: Database = { ...database, run: (body) => database.run(() => interrupted(body())) };
+  const standing: Database = { ...database, run: (body, lasting) => database.run(() => interrupted(body()), lasting) };
   return Object.assign(Object.create(DefinitionStore.prototype) as DefinitionStore, { database: standing });
 }
 

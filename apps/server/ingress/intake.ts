@@ -1,5 +1,6 @@
 /** What every delivery goes through that may come in, whoever brings it: what it starts is decided, then one transaction. spec: Webhook ingress; contract 5 (steps 4 to 6). */
 import { decideRuns, resendIdentity, type RefusalDetails, type SkippedAutomation } from '#deliveries';
+import type { AutomationDefinition } from '#definitions';
 import type { JsonValue } from '#filters';
 import type { ServerAgent } from '#runs';
 import type { Acceptance, Arrival, Starting } from '../store/arrivals.ts';
@@ -12,6 +13,8 @@ import type { WaitingRuns } from './waiting-runs.ts';
 
 export interface IntakeSurroundings {
   deliveries: DeliveryStore;
+  /** What these automations of a webhook say, by UID; undefined where they may have changed. */
+  definitionsOf(webhook: ServedWebhook, automationUids: readonly string[]): Promise<ReadonlyMap<string, AutomationDefinition> | undefined>;
   waitingRuns: WaitingRuns;
   /** What runs get that name nothing themselves. */
   serverAgent: ServerAgent;
@@ -105,9 +108,11 @@ export class Intake {
     const { webhook, receivedAtMs } = incoming;
     const decided = decideRuns(webhook.automations, webhook.uid, value);
     if (decided.starts.length > 0 && (await this.around.waitingRuns.isFull(webhook.factory.uid))) return { kind: 'full' };
+    const definitions = await this.around.definitionsOf(webhook, decided.starts);
+    if (definitions === undefined) return { kind: 'stale' };
     const entryId = this.around.newId();
     const startingAs = (deliveryId: string): Starting => {
-      const runs = toNewRuns(decided.starts, webhook, { entryId, deliveryId, receivedAtMs, payload: value }, this.around.serverAgent, this.around.newId);
+      const runs = toNewRuns(definitions, webhook, { entryId, deliveryId, receivedAtMs, payload: value }, this.around.serverAgent, this.around.newId);
       const started = runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId }));
       return { runs, decision: JSON.stringify({ started, skipped: decided.skipped.map(toSkipped) }) };
     };

@@ -1,6 +1,10 @@
-/** Which request targets the ingress takes for its own. contract 5 (one wildcard route below /webhooks/). */
-import { describe, expect, it } from '@jest/globals';
-import { isIngressTarget } from './listener.ts';
+/** Which request targets the ingress takes for its own, and which refusals end their connection. contract 5 (one wildcard route below /webhooks/). */
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ClientAddresses } from '../http/client-addresses.ts';
+import { ingressHandler, isIngressTarget } from './listener.ts';
+import { refuse, type Receiver } from './receive.ts';
 
 describe('the ingress answers for', () => {
   it.each([
@@ -20,5 +24,42 @@ describe('the ingress answers for', () => {
     { target: '*', its: false, why: 'the server itself' },
   ])('$target: $its, $why', ({ target, its }) => {
     expect(isIngressTarget(target)).toBe(its);
+  });
+});
+
+describe('a refusal that read nothing', () => {
+  let server: Server | undefined;
+  afterEach(() => new Promise((resolve) => (server === undefined ? resolve(undefined) : server.close(resolve))));
+
+  /** What comes back on one connection until it is closed, or until it holds `answers` answers. */
+  async function exchange(sent: string, answers: number): Promise<string> {
+    const refusing = { receive: async () => refuse('not-found') } as unknown as Receiver;
+    const listening = createServer(ingressHandler(refusing, new ClientAddresses([])));
+    server = listening;
+    await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+    const socket = connect((listening.address() as AddressInfo).port, '127.0.0.1');
+    let came = '';
+    await new Promise<void>((resolve) => {
+      socket.on('data', (chunk: Buffer) => {
+        came += chunk.toString();
+        if (came.split('{"error"').length > answers) resolve();
+      });
+      socket.once('close', () => resolve());
+      socket.write(sent);
+    });
+    socket.destroy();
+    return came;
+  }
+
+  const request = (declared: number, body: string) => `POST /webhooks/w/x HTTP/1.1\r\nHost: x\r\nContent-Length: ${declared}\r\n\r\n${body}`;
+
+  it('leaves the connection to the next request when the whole body has come with its head', async () => {
+    const came = await exchange(request(2, '{}') + request(2, '{}'), 2);
+    expect(came.match(/HTTP\/1\.1 404 /g)).toHaveLength(2);
+    expect(came).not.toMatch(/^connection: close/im);
+  });
+
+  it('ends the connection when some of the body has not', async () => {
+    expect(await exchange(request(3, '{}'), 1)).toMatch(/^connection: close/im);
   });
 });

@@ -4,7 +4,7 @@ import { BODY_BYTES_MAX, BODY_MS_MAX } from '#deliveries';
 import type { ClientAddresses } from '../http/client-addresses.ts';
 import { answerAndClose } from '../http/closing.ts';
 import { readRawBody } from '../http/raw-body.ts';
-import { NOBODY, type IngressReply, type Receiver } from './receive.ts';
+import { NO_HEADERS, NOBODY, type IngressReply, type Receiver } from './receive.ts';
 
 /** Whether a request target belongs to the ingress; everything below `/webhooks/` does. */
 export function isIngressTarget(target: string): boolean {
@@ -30,14 +30,16 @@ async function answer(receiver: Receiver, addresses: ClientAddresses, request: I
     }),
   });
   if (reply === NOBODY) return void response.destroy();
+  // Node tells of the end of a body that came together with its head only behind what its bytes set going: a refusal that read nothing would take it for unfinished.
+  if (!request.complete) await new Promise(setImmediate);
   send(request, response, reply);
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status, body, headers }: IngressReply): void {
-  const always = { ...headers, 'x-content-type-options': 'nosniff' };
   // A body that was not read to its end leaves the connection useless for another request.
-  if (!request.complete) return answerAndClose(request, response, { status, headers: always, body });
-  response.writeHead(status, { ...always, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+  if (!request.complete) return answerAndClose(request, response, { status, headers: { ...headers, 'x-content-type-options': 'nosniff' }, body });
+  const always = ['x-content-type-options', 'nosniff', 'content-type', 'application/json', 'content-length', String(Buffer.byteLength(body))];
+  response.writeHead(status, headers === NO_HEADERS ? always : Object.entries(headers).flat().concat(always));
   response.end(body);
 }
 

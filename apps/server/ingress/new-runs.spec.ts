@@ -3,14 +3,16 @@ import { describe, expect, it } from '@jest/globals';
 import { MATCH_EVERYTHING } from '#filters';
 import type { AgentDefaults, AutomationDefinition } from '#definitions';
 import type { ServedAutomation, ServedWebhook } from '../webhooks/serving.ts';
-import { toNewRuns } from './new-runs.ts';
+import { toNewRuns as toNewRunsOf } from './new-runs.ts';
 
-const automation = (uid: string, prompt: string, agent: AgentDefaults = {}, more: Partial<AutomationDefinition> = {}): ServedAutomation => {
+type Defined = ServedAutomation & { definition: AutomationDefinition };
+
+const automation = (uid: string, prompt: string, agent: AgentDefaults = {}, more: Partial<AutomationDefinition> = {}): Defined => {
   const definition: AutomationDefinition = { name: `slug-${uid}`, path: 'automations/x/automation.md', enabled: true, prompt, agent, triggers: [], ...more };
   return { uid, id: uid, name: `name-${uid}`, enabled: true, webhookUids: ['wh_1'], definition, filter: MATCH_EVERYTHING };
 };
 
-function webhook(automations: ServedAutomation[], agentDefaults?: AgentDefaults): ServedWebhook {
+function webhook(automations: Defined[], agentDefaults?: AgentDefaults): Omit<ServedWebhook, 'automations'> & { automations: Defined[] } {
   return {
     uid: 'wh_1', slug: 'orders', name: 'Orders "live"', enabled: true, authMode: 'token', automations,
     factory: { uid: 'fac_1', slug: 'shop', version: 7, revision: 'main@sha1:abc', serviceAccountUid: 'svc_1', agentDefaults },
@@ -23,6 +25,13 @@ const DELIVERY = { entryId: 'entry-1', deliveryId: 'd "1"\n', receivedAtMs: Date
 function newIds(): () => string {
   let count = 0;
   return () => `run-${(count += 1)}`;
+}
+
+type More = Parameters<typeof toNewRunsOf> extends [unknown, unknown, ...infer Rest] ? Rest : never;
+
+/** Runs of these automations of the webhook. */
+function toNewRuns(uids: readonly string[], served: ReturnType<typeof webhook>, ...more: More) {
+  return toNewRunsOf(new Map(uids.map((uid) => [uid, served.automations.find((one) => one.uid === uid)?.definition as AutomationDefinition])), served, ...more);
 }
 
 describe('runs of a delivery', () => {

@@ -10,7 +10,8 @@ import { Intake, type IntakeSurroundings } from './intake.ts';
 import { NOBODY, Receiver, type IngressReply, type IngressRequest, type ReceiverSurroundings } from './receive.ts';
 
 const TOKEN = 'token-of-the-tests';
-const AUTOMATION = { uid: 'auto_1', id: 'auto_1', name: 'act', enabled: true, webhookUids: ['wh_1'], filter: MATCH_EVERYTHING, definition: { name: 'act', path: '', enabled: true, prompt: 'Act.', agent: {}, triggers: [] } };
+const AUTOMATION = { uid: 'auto_1', id: 'auto_1', name: 'act', enabled: true, webhookUids: ['wh_1'], filter: MATCH_EVERYTHING };
+const DEFINITION = { name: 'act', path: '', enabled: true, prompt: 'Act.', agent: {}, triggers: [] };
 
 function webhook(version: number, more: Partial<ServedWebhook> = {}): ServedWebhook {
   return {
@@ -33,14 +34,19 @@ interface World {
   nowMs: number;
   diskLow: boolean;
   full: boolean;
+  /** Definitions that have another version by the time they are looked up. */
+  moved: boolean;
+  /** Called when the database is asked. */
+  whenAsked?: () => void;
 }
 
 function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
   const it: World = {
-    served: webhook(1), fresh: webhook(1), confirmed: true, accept: () => ({ kind: 'accepted' }), arrivals: [], refused: 0, asked: 0, woken: 0, reported: [], nowMs: 1_000_000, diskLow: false, full: false, ...more,
+    served: webhook(1), fresh: webhook(1), confirmed: true, accept: () => ({ kind: 'accepted' }), arrivals: [], refused: 0, asked: 0, woken: 0, reported: [], nowMs: 1_000_000, diskLow: false, full: false, moved: false, ...more,
   };
   const refresh = async (): Promise<void> => {
     it.asked += 1;
+    it.whenAsked?.();
     it.served = it.fresh;
     it.confirmed = true;
   };
@@ -53,6 +59,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
         return it.accept(arrival);
       },
     },
+    definitionsOf: async (_webhook: ServedWebhook, uids: readonly string[]) => (it.moved ? undefined : new Map(uids.map((uid) => [uid, DEFINITION]))),
     refusedLog: { write: async () => void (it.refused += 1) },
     serverAgent: { harness: 'builtin', builtInModel: 'demo' },
     tell: () => undefined,
@@ -94,6 +101,18 @@ describe('a guard that was lost', () => {
     } }));
     expect([statusOf(reply), it.arrivals.length, reads]).toEqual([status, attempts, 1]);
     if (status === 202) expect(it.arrivals.at(-1)?.servingVersion).toBe(2);
+  });
+});
+
+describe('definitions that are another version’s by the time that they start something', () => {
+  it.each<{ why: string; movesBack: boolean; status: number; asked: number; stored: number }>([
+    { why: 'once: decided again on fresh state', movesBack: true, status: 202, asked: 1, stored: 1 },
+    { why: 'always: 503, and nothing is stored', movesBack: false, status: 503, asked: 3, stored: 0 },
+  ])('$why', async ({ movesBack, status, asked, stored }) => {
+    const { it, receiver } = world({ moved: true });
+    if (movesBack) it.whenAsked = () => (it.moved = false);
+    expect(statusOf(await receiver.receive(request()))).toBe(status);
+    expect([it.asked, it.arrivals.length]).toEqual([asked, stored]);
   });
 });
 

@@ -41,6 +41,9 @@ export interface ReceiverSurroundings {
 const BUDGET_KEYS_MAX = 100_000;
 const RETRY_AFTER_SECONDS = 5;
 
+/** Of a reply that has none of its own. */
+export const NO_HEADERS: IngressReply['headers'] = {};
+
 /** The sender has gone away: nobody to answer. */
 export const NOBODY = Symbol('nobody');
 
@@ -88,7 +91,7 @@ export class Receiver {
   private async receiveAt(request: IngressRequest, path: Extract<IngressPath, { kind: 'webhook' }>): Promise<IngressReply | typeof NOBODY> {
     const read = once(() => request.readBody()); // a decision on fresh state needs the same bytes again
     for (let attempt = 0; attempt < GUARD_ATTEMPTS_MAX; attempt += 1) {
-      const found = await this.find(path);
+      const found = this.look(path) ?? (await this.findConfirmed(path));
       if (found === undefined) return refuse('not-found');
       const { webhook, route } = found;
       const receivedAtMs = this.around.nowMs();
@@ -100,14 +103,13 @@ export class Receiver {
     return refuse('unavailable', RETRY_AFTER_SECONDS);
   }
 
-  /** A live, enabled webhook that this path fits. Its absence is believed only of memory that was confirmed within the last second. */
-  private async find(path: Extract<IngressPath, { kind: 'webhook' }>): Promise<Found | undefined> {
-    const known = this.look(path);
-    if (known !== undefined) return known;
+  /** Looks once more, because absence is believed only of memory that was confirmed within the last second. */
+  private async findConfirmed(path: Extract<IngressPath, { kind: 'webhook' }>): Promise<Found | undefined> {
     await this.around.serving.confirm();
     return this.look(path);
   }
 
+  /** A live, enabled webhook that this path fits. */
   private look(path: Extract<IngressPath, { kind: 'webhook' }>): Found | undefined {
     const webhook = this.around.serving.webhook(path.uid);
     const route = webhook && routeFor(webhook.authMode, path);
@@ -116,7 +118,8 @@ export class Receiver {
 
   private async walk(walk: Walk): Promise<Settled> {
     for (const check of CHECKS[walk.webhook.authMode]) {
-      const settled = await this.check(check, walk);
+      const checked = this.check(check, walk);
+      const settled = checked instanceof Promise ? await checked : checked; // most checks have nothing to wait for
       if (settled !== undefined) return settled;
     }
     throw new Error('the last check settles every delivery');
@@ -144,11 +147,13 @@ export class Receiver {
     return scheme === undefined ? { ok: false, reason: 'secret-unset' } : verifySignature(scheme, signingKey, toSigned(walk));
   }
 
-  private async checkVerdict(check: 'credential' | 'signature', walk: Walk, verdict: Verdict): Promise<Settled | undefined> {
-    if (verdict.ok) {
-      walk.verdict = verdict;
-      return undefined;
-    }
+  private checkVerdict(check: 'credential' | 'signature', walk: Walk, verdict: Verdict): Promise<Settled> | undefined {
+    if (!verdict.ok) return this.refuseVerdict(check, walk, verdict);
+    walk.verdict = verdict;
+    return undefined;
+  }
+
+  private async refuseVerdict(check: 'credential' | 'signature', walk: Walk, verdict: Extract<Verdict, { ok: false }>): Promise<Settled> {
     // A rotation may have happened that memory does not know yet.
     if (!this.around.serving.isConfirmed()) {
       await this.around.serving.confirm();
@@ -188,7 +193,8 @@ export class Receiver {
   }
 
   /** An entry without a slot; past 60 a minute and webhook they are counted in one. */
-  private logRefused(walk: Walk, refusal: IngressRefusal, reason: string, details: () => RefusalDetails): Promise<void> {
+  private async logRefused(walk: Walk, refusal: IngressRefusal, reason: string, details: () => RefusalDetails): Promise<void> {
+    if (this.around.isDiskLow()) return; // nobody fills the rest of the disk by being refused
     const { webhook, request, headers, body, bodySizeBytes, receivedAtMs } = walk;
     return this.around.refusedLog.write({
       entryId: this.around.newId(),
@@ -211,6 +217,7 @@ export class Receiver {
   }
 
   private async settleTooLarge(walk: Walk): Promise<Settled> {
+    if (this.around.isDiskLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
     const taken = await this.around.intake.refuse(toIncoming(walk), { deliveryId: refusedName(walk), outcome: 'rejectedTooLarge', reason: 'too-large', details: TOO_LARGE });
     if (taken.kind === 'stale') return 'stale';
     // Too large is answered before the rate is looked at: without a free slot it is logged like any refusal.
@@ -233,7 +240,7 @@ export class Receiver {
     const second = verdict?.signedMessageDigest;
     const identities = second === undefined ? [identity.hash] : [identity.hash, signedMessageIdentity(second)];
     const taken = await intake.deliver(toIncoming(walk), { bytes: body, value: parsed.value }, { deliveryId: identity.value, identities });
-    return toSettled(taken, { status: 202, body: acceptedBody(identity.value), headers: {} });
+    return toSettled(taken, { status: 202, body: acceptedBody(identity.value), headers: NO_HEADERS });
   }
 }
 

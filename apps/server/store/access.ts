@@ -1,5 +1,7 @@
 /** Who may ask and for whom: the installation's proofs, principals, and which factories there are to be limited to. contract 2. */
 import type { Database } from './database.ts';
+import { StoreFault } from './faults.ts';
+import { READ_ONLY } from './postgres-connections.ts';
 import { databaseNow, insert, placeholders, row, rows } from './statements.ts';
 
 export type Role = 'admin' | 'manager' | 'operator' | 'viewer';
@@ -42,9 +44,10 @@ export class AccessStore {
     });
   }
 
-  /** Cheap proof that the database answers. */
+  /** Cheap proof that the database answers, and not one that takes no writes. Throws StoreFault. */
   async ping(): Promise<void> {
-    await this.database.read(() => row('SELECT 1 AS alive'));
+    if (this.database.dialect === 'sqlite') await this.database.read(() => row('SELECT 1 AS alive'));
+    else if ((await this.database.read(() => row<{ read_only: string }>("SELECT current_setting('transaction_read_only') AS read_only")))?.read_only !== 'off') throw new StoreFault('unavailable', READ_ONLY);
   }
 
   /** Those of these UIDs of which there is no live factory. */

@@ -5,7 +5,7 @@ import { LostRace } from './faults.ts';
 import type { NewRun } from './new-run.ts';
 import { nextResends, noteResend, type Resent, type ToResend } from './resends.ts';
 import { decideTurns, storeTurns } from './run-groups.ts';
-import { databaseNow, insert, placeholders, rows, type SqlValue, type Work } from './statements.ts';
+import { databaseNow, insert, matching, type SqlValue, type Work } from './statements.ts';
 import type { DeliveryRow } from './tables.ts';
 
 /** A delivery that passed authentication, decided against one version of the serving state. */
@@ -209,20 +209,15 @@ function withoutBusy({ started, skipped }: Decision, busy: readonly NewRun[]): D
 }
 
 function* currentVersions(arrivals: readonly Arrival[]): Work<Map<string, number>> {
-  const uids = unique(arrivals.map((arrival) => arrival.factoryUid));
-  const current = new Map<string, number>();
   // FOR SHARE: a disable, rotation or edit that commits before us is seen, one that comes later waits for us.
-  const text = (count: number) => `SELECT uid, serving_version FROM factory WHERE uid IN (${placeholders(count)}) AND deleted_at IS NULL ORDER BY uid FOR SHARE`;
-  for (const slice of slices(uids)) {
-    for (const found of yield* rows<{ uid: string; serving_version: number }>(text(slice.length), ...slice)) current.set(found.uid, found.serving_version);
-  }
-  return current;
+  const versions = { columns: 'uid, serving_version', table: 'factory', keys: ['uid'], and: 'AND deleted_at IS NULL', tail: 'ORDER BY uid FOR SHARE' };
+  const found = yield* matching<{ uid: string; serving_version: number }>(versions, unique(arrivals.map((arrival) => arrival.factoryUid)));
+  return new Map(found.map(({ uid, serving_version: version }) => [uid, version]));
 }
 
 /** Batches of several replicas take turns at a webhook, so that its slots are counted exactly. */
 function* lockWebhooks(arrivals: readonly Arrival[]): Work<void> {
-  const text = (count: number) => `SELECT uid FROM webhook WHERE uid IN (${placeholders(count)}) ORDER BY uid FOR UPDATE`;
-  for (const slice of slices(unique(arrivals.map((arrival) => arrival.webhookUid)))) yield* rows(text(slice.length), ...slice);
+  yield* matching({ columns: 'uid', table: 'webhook', keys: ['uid'], tail: 'ORDER BY uid FOR UPDATE' }, unique(arrivals.map((arrival) => arrival.webhookUid)));
 }
 
 /** Entries are found by the time in their ID, which is a process's clock: that may differ from the database's by this much. */
@@ -230,28 +225,19 @@ const CLOCK_SKEW_MS = 300_000;
 const NO_RANDOM = new Uint8Array(10);
 
 function* slotWindows(arrivals: readonly Arrival[], remembered: Windows, nowMs: number): Work<Map<string, readonly number[]>> {
-  const uids = unique(arrivals.map((arrival) => arrival.webhookUid));
-  const windows = new Map<string, readonly number[]>(uids.map((uid) => [uid, remembered.get(uid) ?? []]));
+  const windows = new Map<string, readonly number[]>();
+  for (const { webhookUid } of arrivals) windows.set(webhookUid, remembered.get(webhookUid) ?? []);
   const oldestEntry = uuidv7(Math.max(0, nowMs - RATE_WINDOW_MS - CLOCK_SKEW_MS), NO_RANDOM);
-  const text = (count: number) =>
-    `SELECT webhook_uid, slot_at FROM delivery WHERE webhook_uid IN (${placeholders(count)}) AND entry_id >= ? AND slot_at > ? ORDER BY slot_at`;
-  for (const slice of slices(uids.filter((uid) => !remembered.has(uid)))) {
-    const found = yield* rows<{ webhook_uid: string; slot_at: number }>(text(slice.length), ...slice, oldestEntry, nowMs - RATE_WINDOW_MS);
-    for (const { webhook_uid: uid, slot_at: slotAt } of found) windows.set(uid, [...(windows.get(uid) ?? []), slotAt]);
-  }
+  const slots = { columns: 'webhook_uid, slot_at', table: 'delivery', keys: ['webhook_uid'], and: 'AND entry_id >= ? AND slot_at > ?', params: [oldestEntry, nowMs - RATE_WINDOW_MS], tail: 'ORDER BY slot_at' };
+  const found = yield* matching<{ webhook_uid: string; slot_at: number }>(slots, unique([...windows.keys()].filter((uid) => !remembered.has(uid))));
+  for (const { webhook_uid: uid, slot_at: slotAt } of found) windows.set(uid, [...(windows.get(uid) ?? []), slotAt]);
   return windows;
 }
 
 function* knownIdentities(arrivals: readonly Arrival[]): Work<Set<string>> {
-  const wanted = arrivals.flatMap(({ webhookUid, verdict }) => (verdict.kind === 'deliver' ? verdict.identities.map((hash) => [webhookUid, hash] as const) : []));
-  const known = new Set<string>();
-  // Not `IN (VALUES …)`: PostgreSQL takes the parameters of a bare VALUES list for text, and bytes are no text.
-  const text = (count: number) => `SELECT webhook_uid, hash FROM identity WHERE ${Array.from({ length: count }, () => '(webhook_uid = ? AND hash = ?)').join(' OR ')}`;
-  for (const slice of slices(wanted)) {
-    const found = yield* rows<{ webhook_uid: string; hash: Uint8Array }>(text(slice.length), ...slice.flat());
-    for (const { webhook_uid: webhookUid, hash } of found) known.add(identityKey(webhookUid, hash));
-  }
-  return known;
+  const wanted = arrivals.flatMap(({ webhookUid, verdict }) => (verdict.kind === 'deliver' ? verdict.identities.map((hash) => [webhookUid, hash]) : []));
+  const found = yield* matching<{ webhook_uid: string; hash: Uint8Array }>({ columns: 'webhook_uid, hash', table: 'identity', keys: ['webhook_uid', 'hash'] }, wanted);
+  return new Set(found.map(({ webhook_uid: webhookUid, hash }) => identityKey(webhookUid, hash)));
 }
 
 interface EntryDetails {
@@ -279,8 +265,9 @@ function toRow(values: readonly SqlValue[]): DeliveryRow {
   return Object.fromEntries(DELIVERY_COLUMNS.map((column, position) => [column, values[position]])) as unknown as DeliveryRow;
 }
 
+/** Texts that sort as the rows of the table do: neighbours are written together. */
 function identityKey(webhookUid: string, hash: Uint8Array): string {
-  return `${webhookUid}/${Buffer.from(hash).toString('base64')}`;
+  return `${webhookUid}/${Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')}`;
 }
 
 function compare(a: string, b: string): number {
@@ -288,18 +275,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-function unique(values: readonly string[]): string[] {
-  return [...new Set(values)].sort();
-}
-
-/** Batches are cut to a few fixed sizes, so that the statements stay few and prepared. */
-const SLICES = [64, 16, 4, 1] as const;
-
-function* slices<T>(values: readonly T[]): Generator<T[]> {
-  let start = 0;
-  while (start < values.length) {
-    const size = SLICES.find((candidate) => candidate <= values.length - start) ?? 1;
-    yield values.slice(start, start + size);
-    start += size;
-  }
+/** As keys to look for: each once, in the order in which all lock them. */
+function unique(values: readonly string[]): [string][] {
+  return [...new Set(values)].sort().map((value) => [value]);
 }

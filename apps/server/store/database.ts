@@ -7,22 +7,16 @@ import { DataSource } from 'typeorm';
 import type { TransactionRunner } from './engine.ts';
 import { toStoreFault } from './faults.ts';
 import { longReads } from './long-reads.ts';
-import { FirstSchema1700000000001 } from './migrations/0001-first-schema.ts';
-import { Interface1700000000002 } from './migrations/0002-interface.ts';
-import { Agents1700000000003 } from './migrations/0003-agents.ts';
-import { Reconciling1700000000004 } from './migrations/0004-reconciling.ts';
-import { Dashboard1700000000005 } from './migrations/0005-dashboard.ts';
-import { ManyMachines1700000000006 } from './migrations/0006-many-machines.ts';
+import { migratePostgres, MIGRATIONS, refuseUnknown, SchemaTooNew } from './migrations.ts';
+import { BoundedClient, CONNECT_MS_MAX, refuseReadOnly } from './postgres-connections.ts';
+import { lookAtPostgres, type PostgresUrls } from './postgres-look.ts';
+import { PostgresUnusable, toConnectionFault } from './postgres-refusals.ts';
 import { postgresLongReads, postgresRunner } from './postgres.ts';
+import { OtherVersion } from './replicas.ts';
 import { sqliteRunner } from './sqlite.ts';
 import { row, rows, type Work } from './statements.ts';
 import { SCHEMA } from './tables.ts';
 
-const MIGRATIONS = [FirstSchema1700000000001, Interface1700000000002, Agents1700000000003, Reconciling1700000000004, Dashboard1700000000005, ManyMachines1700000000006];
-/** What brings a database up to date, oldest first. */
-export const MIGRATION_NAMES: readonly string[] = MIGRATIONS.map(({ name }) => name);
-/** Arbitrary, fixed number of the advisory lock that one migrating process holds. */
-const MIGRATION_LOCK = 7_305_118_402;
 /** Connections of one process: writes are batched, so a handful saturates PostgreSQL. */
 const POOL_CONNECTIONS_MAX = 10;
 
@@ -36,20 +30,17 @@ export interface Database extends TransactionRunner {
 export interface DatabaseOptions {
   /** `postgres://…`, or undefined for SQLite in the data folder. */
   url?: string;
+  /** The same PostgreSQL without a pooler between; undefined: `url` is that. */
+  directUrl?: string;
+  /** This program: processes of another version on the same PostgreSQL are refused, where it is said. */
+  version?: string;
   dataDir: string;
   nowMs: () => number;
 }
 
-/** Opens and migrates. Throws `SchemaTooNew` for a database that a newer program has migrated, StoreFault when it cannot be reached. */
+/** Opens and migrates. Throws `SchemaTooNew` for a database that a newer program has migrated, OtherVersion while another program uses it, PostgresUnusable or another StoreFault when it cannot be used. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  return options.url === undefined ? openSqlite(options) : openPostgres(options.url);
-}
-
-/** The database was migrated by a newer version of this program. */
-export class SchemaTooNew extends Error {
-  constructor(name: string) {
-    super(`the database holds migration ${name}, which this version does not know: start the version that wrote it, or a newer one`);
-  }
+  return options.url === undefined ? openSqlite(options) : openPostgres({ url: options.url, directUrl: options.directUrl }, options.version);
 }
 
 async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database> {
@@ -78,7 +69,7 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database
     await source.initialize();
     const connection = (source.driver as unknown as { databaseConnection: Sqlite.Database }).databaseConnection;
     const runner = sqliteRunner(connection, nowMs);
-    await refuseNewerSchema(runner, source);
+    await refuseNewerSchema(runner);
     await source.runMigrations();
     const reads = longReads(file, nowMs);
     return { ...runner, source, longRead: (body) => reads.read(body), close: () => reads.close().then(() => source.destroy()) };
@@ -88,48 +79,31 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database
   }
 }
 
-async function openPostgres(url: string): Promise<Database> {
+async function openPostgres(urls: PostgresUrls, version: string | undefined): Promise<Database> {
   types.setTypeParser(types.builtins.INT8, Number); // our integers are below 2^53
+  const { wire, directUrl } = await lookAtPostgres(urls);
   const source = new DataSource({
     type: 'postgres',
-    url,
+    url: urls.url,
     poolSize: POOL_CONNECTIONS_MAX,
-    migrations: MIGRATIONS,
     entities: SCHEMA,
     synchronize: false,
-    migrationsTransactionMode: 'all',
-    extra: { connectionTimeoutMillis: 5_000, statement_timeout: 30_000 },
+    extra: { Client: BoundedClient, onConnect: refuseReadOnly, connectionTimeoutMillis: CONNECT_MS_MAX, keepAlive: true, ...wire.startup },
     poolErrorHandler: () => undefined, // an idle connection that breaks is replaced; the next statement tells
   });
   try {
+    await migratePostgres(directUrl, version);
     await source.initialize();
-    const runner = postgresRunner(source);
-    await migrateUnderLock(source, runner);
-    return { ...runner, source, longRead: postgresLongReads(runner), close: () => source.destroy() };
+    const runner = postgresRunner(source, wire);
+    return { ...runner, source, longRead: postgresLongReads(source, wire), close: () => source.destroy() };
   } catch (error) {
     if (source.isInitialized) await source.destroy();
-    throw toStoreFault(error);
+    if (error instanceof SchemaTooNew || error instanceof OtherVersion) throw error;
+    throw new PostgresUnusable(toConnectionFault(error), directUrl, urls.directUrl === undefined ? 'MILLWRIGHT_DATABASE_URL' : 'MILLWRIGHT_DATABASE_DIRECT_URL');
   }
 }
 
-async function migrateUnderLock(source: DataSource, runner: TransactionRunner): Promise<void> {
-  const holder = source.createQueryRunner();
-  try {
-    await holder.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`);
-    await refuseNewerSchema(runner, source);
-    await source.runMigrations();
-  } finally {
-    await holder.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`).catch(() => undefined);
-    await holder.release();
-  }
-}
-
-async function refuseNewerSchema(runner: TransactionRunner, source: DataSource): Promise<void> {
-  const known = new Set(MIGRATIONS.map((migration) => migration.name));
-  const table = source.options.type === 'postgres' ? "to_regclass('migrations')::text" : "(SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'migrations')";
-  const present = await runner.read(() => row<{ name: string | null }>(`SELECT ${table} AS name`));
-  if (!present?.name) return;
-  for (const applied of await runner.read(() => rows<{ name: string }>('SELECT name FROM migrations'))) {
-    if (!known.has(applied.name)) throw new SchemaTooNew(applied.name);
-  }
+async function refuseNewerSchema(runner: TransactionRunner): Promise<void> {
+  const present = await runner.read(() => row<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'migrations'"));
+  if (present !== undefined) refuseUnknown(await runner.read(() => rows<{ name: string }>('SELECT name FROM migrations')));
 }

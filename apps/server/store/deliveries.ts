@@ -6,7 +6,7 @@ import { RememberedWindows } from './remembered-windows.ts';
 import type { Database } from './database.ts';
 import { looking, StoreFault } from './faults.ts';
 import { GroupCommit } from './group-commit.ts';
-import { pruneSome } from './retention.ts';
+import { Lanes } from './lanes.ts';
 import { change, insert, placeholders, row, rows, type SqlValue } from './statements.ts';
 import { DELIVERY, type DeliveryRow } from './tables.ts';
 
@@ -35,6 +35,8 @@ export interface DeliveryFilter {
   untilMs?: number;
 }
 
+/** Acceptances that commit side by side: while one waits for its commit, the next is sent. More make each smaller, and dearer by the delivery. A webhook's all go through one, so that they do not wait for its row. */
+const LANES = 2;
 /** An entry's ID is made after its body was read and its clock may have stepped: it names the time of receipt to this many milliseconds. */
 const ENTRY_TIME_SLACK_MS = 300_000;
 const NO_RANDOM = new Uint8Array(UUID_RANDOM_BYTES);
@@ -63,17 +65,17 @@ function entryIdAt(ms: number): string {
 
 export class DeliveryStore {
   private readonly database: Database;
-  private readonly arrivals: GroupCommit<Arrival, Acceptance>;
+  private readonly arrivals: Lanes<Arrival, Acceptance>;
   private readonly refusals: GroupCommit<RefusedEntry, void>;
   /** A flood of failures costs one update a commit, not one a failure. */
   private readonly counts: GroupCommit<string, void>;
-  private prunedUpTo = '';
   private readonly windows = new RememberedWindows();
 
   constructor(database: Database) {
     this.database = database;
     const concernsAll = (error: unknown) => error instanceof StoreFault && error.kind !== 'conflict' && error.kind !== 'broken';
-    this.arrivals = new GroupCommit((batch) => this.settleBatch(batch), payloadBytes, concernsAll);
+    const lanes = database.dialect === 'sqlite' ? 1 : LANES; // an SQLite file has one writer
+    this.arrivals = new Lanes(lanes, ({ webhookUid }) => webhookUid, () => new GroupCommit((batch) => this.settleBatch(batch), payloadBytes, concernsAll));
     this.refusals = new GroupCommit((batch) => this.insertRefused(batch), () => 0, concernsAll);
     this.counts = new GroupCommit((batch) => this.raiseCounts(batch), () => 0, concernsAll);
   }
@@ -123,17 +125,6 @@ export class DeliveryStore {
       }
       return newest;
     });
-  }
-
-  /**
-   * Removes what need not be kept, a bounded part of the webhooks at a time: entries older than 7 days that are not among the
-   * latest 50 of their class and that no live run needs. Answers how many went.
-   */
-  async prune(nowMs: number, identityRetentionDays?: number): Promise<number> {
-    const after = this.prunedUpTo;
-    const { removed, last } = await this.database.run(() => pruneSome(after, nowMs, identityRetentionDays));
-    this.prunedUpTo = last;
-    return removed;
   }
 
   private async settleBatch(batch: readonly Arrival[]): Promise<Acceptance[]> {

@@ -2,10 +2,13 @@
 import { toStoreFault } from './faults.ts';
 import type { Outcome, Statement, Work } from './statements.ts';
 
+/** `lazily`: a power cut may take it back, a killed process may not. For what is written again and again and harms nobody when it is lost. SQLite only: spares the wait for the disk. */
+export type Lasting = 'lazily';
+
 export interface TransactionRunner {
   readonly dialect: 'sqlite' | 'postgres';
   /** Runs the body in one transaction; commits when it returns, rolls back when it throws. Retries lost races. */
-  run<T>(body: () => Work<T>): Promise<T>;
+  run<T>(body: () => Work<T>, lasting?: Lasting): Promise<T>;
   /** Runs a body that only reads, outside any transaction. */
   read<T>(body: () => Work<T>): Promise<T>;
 }

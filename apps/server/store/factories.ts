@@ -154,6 +154,12 @@ export class FactoryStore {
     return (await looking(query.getMany())).map(toFactory);
   }
 
+  /** Every live factory, and whether something was asked of it that no pass has handled. */
+  async standings(): Promise<{ uid: string; isAsked: boolean }[]> {
+    const found = await this.database.longRead(() => rows<{ uid: string; asked: number }>('SELECT uid, CASE WHEN generation_requested > generation_handled THEN 1 ELSE 0 END AS asked FROM factory WHERE deleted_at IS NULL'));
+    return found.map(({ uid, asked }) => ({ uid, isAsked: asked === 1 }));
+  }
+
   /** Raises the requested generation: a pass that is under way will be followed by another. Never applies anything. */
   ask(uid: string, by?: ChangedBy): Promise<number> {
     return this.database.run(function* () {
@@ -210,14 +216,14 @@ export class FactoryStore {
         owner, nowMs + forMs, uid, owner, nowMs,
       );
       return taken && { fence: taken.fence, untilMs: nowMs + forMs };
-    });
+    }, 'lazily');
   }
 
   /** Keeps the lease of a pass that is still under way. */
   async renew(uid: string, fence: number, forMs: number): Promise<void> {
     await this.database.run(function* () {
       yield* change('UPDATE factory SET lease_until = ? WHERE uid = ? AND fence = ?', (yield* databaseNow()) + forMs, uid, fence);
-    });
+    }, 'lazily');
   }
 
   /** Frees every factory: for a process that knows that it is the only one, after one that ended without releasing. */
@@ -226,11 +232,12 @@ export class FactoryStore {
   }
 
   async release(uid: string, fence: number): Promise<void> {
-    await this.database.run(() => change('UPDATE factory SET lease_until = 0 WHERE uid = ? AND fence = ?', uid, fence));
+    await this.database.run(() => change('UPDATE factory SET lease_until = 0 WHERE uid = ? AND fence = ?', uid, fence), 'lazily');
   }
 
   /** The one place where the end of a pass is written, whatever path it took. Throws FenceLost. */
   recordPass(uid: string, fence: number, outcome: PassOutcome): Promise<void> {
+    const isNews = outcome.record !== undefined || outcome.brought !== undefined || (outcome.events ?? []).length > 0;
     return this.database.run(function* () {
       const { generationHandled, condition, conditions, failures, revisionSeen, revisionAttempted, brought, rewrite, events = [], record } = outcome;
       const written = yield* change(
@@ -240,13 +247,13 @@ export class FactoryStore {
         rewrite === undefined ? 0 : 1, rewrite ? JSON.stringify(rewrite) : null, uid, fence,
       );
       if (written !== 1) throw new FenceLost('the lease of this pass was taken over');
-      if (record === undefined && brought === undefined && events.length === 0) return; // a pass without news costs one statement
+      if (!isNews) return; // a pass without news costs one statement
       const nowMs = yield* databaseNow();
       if (revisionAttempted !== undefined && brought !== undefined) yield* acceptRevision(uid, revisionAttempted, brought, nowMs, record?.id);
       if (brought?.spent !== undefined) yield* change('DELETE FROM approval WHERE factory_uid = ? AND digest = ?', uid, brought.spent);
       if (record !== undefined) yield* insert('sync_pass', PASS_COLUMNS, [toPassValues(uid, record)]);
       yield* tell(uid, events, nowMs, record?.id);
-    });
+    }, isNews ? undefined : 'lazily');
   }
 
   /** Recorded passes, newest first, from before `before`. */

@@ -1,4 +1,5 @@
 /** Database errors without the statements and values that drivers put into them: nothing of a row may reach a log. */
+import { QueryFailedError } from 'typeorm';
 
 export type FaultKind = 'conflict' | 'retry' | 'unavailable' | 'full' | 'broken';
 
@@ -17,16 +18,34 @@ export class StoreFault extends Error {
 /** Thrown by a transaction's body that lost a race it can only win by starting over. */
 export class LostRace extends Error {}
 
-const RETRYABLE = new Set(['40001', '40P01', '55P03']);
-const UNAVAILABLE = new Set(['57014', '57P01', '57P02', '57P03', '53300', '25006', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'SQLITE_BUSY']);
-const FULL = new Set(['53100', '53200', 'SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_FSYNC', 'ENOSPC']);
+/**
+ * What a code means for whoever asked: `retry`: the same again can succeed at once; `unavailable`: it can when the database is back;
+ * `full`: when somebody has made room. Everything else is `broken`: a bug. PostgreSQL, "Error Codes"; SQLite, "Result Codes"; node:net, node:tls.
+ */
+const KINDS: Readonly<Record<string, FaultKind>> = {
+  '23505': 'conflict',
+  // Serialization, deadlock, a lock that was not to be waited for.
+  '40001': 'retry', '40P01': 'retry', '55P03': 'retry',
+  // The server was lost in mid-commit, has become a standby, has ended a transaction that went on for too long, or does not know the database any more.
+  '40003': 'unavailable', '25006': 'unavailable', '25P03': 'unavailable', '25P04': 'unavailable', '3D000': 'unavailable',
+  // Its disk or memory is used up; its connections are not ours alone.
+  '53100': 'full', '53200': 'full',
+  SQLITE_BUSY: 'unavailable', SQLITE_FULL: 'full', SQLITE_IOERR_WRITE: 'full', SQLITE_IOERR_FSYNC: 'full', ENOSPC: 'full',
+};
+
+/** Classes of SQLSTATE that mean an outage as a whole: connections and poolers, credentials that were changed, resources, operators and shutdowns, the server's machine. */
+const OUTAGE_CLASSES: ReadonlySet<string> = new Set(['08', '28', '53', '57', '58']);
+/** What sockets and names fail with. */
+const OUTAGE_CODES = /^(ECONN|EHOST|ENET|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EADDRNOTAVAIL$|EMFILE$|ENFILE$|ERR_SSL|ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_)/;
 
 /** Classifies a driver's error by its code and drops everything else of it. */
 export function toStoreFault(error: unknown): Error {
   if (error instanceof StoreFault || error instanceof LostRace) return error;
   const code = codeOf(error);
-  if (code === undefined) return isLostConnection(error) ? new StoreFault('unavailable', 'connection') : (error as Error);
-  return new StoreFault(kindOf(code), code);
+  if (code !== undefined) return new StoreFault(kindOf(code), code);
+  if (isLostConnection(error)) return new StoreFault('unavailable', 'connection');
+  // Carries the statement and its parameters.
+  return error instanceof QueryFailedError ? new StoreFault('broken', 'unknown') : (error as Error);
 }
 
 /** A read through an entity, its failure as a StoreFault: TypeORM's own errors carry statement and parameters. */
@@ -39,11 +58,10 @@ export async function looking<T>(reading: Promise<T>): Promise<T> {
 }
 
 function kindOf(code: string): FaultKind {
-  if (code === '23505' || code.startsWith('SQLITE_CONSTRAINT')) return 'conflict';
-  if (RETRYABLE.has(code)) return 'retry';
-  if (UNAVAILABLE.has(code) || code.startsWith('08')) return 'unavailable';
-  if (FULL.has(code)) return 'full';
-  return 'broken';
+  if (code.startsWith('SQLITE_CONSTRAINT')) return 'conflict';
+  const known = KINDS[code];
+  if (known !== undefined) return known;
+  return (code.length === 5 && OUTAGE_CLASSES.has(code.slice(0, 2))) || OUTAGE_CODES.test(code) ? 'unavailable' : 'broken';
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -52,7 +70,7 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-// pg reports a connection that ended in mid-statement as a plain Error without a code.
+// pg reports a connection that ended, could not be had, or did not answer as a plain Error without a code.
 function isLostConnection(error: unknown): boolean {
-  return error instanceof Error && /connection|terminat|timeout exceeded/i.test(error.message);
+  return error instanceof Error && /connection|terminat|timeout (exceeded|expired)|read timeout|not queryable/i.test(error.message);
 }

@@ -2,8 +2,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { DataSource } from 'typeorm';
-import { MIGRATION_NAMES } from './database.ts';
-import { StoreFault, toStoreFault } from './faults.ts';
+import { MIGRATION_NAMES } from './migrations.ts';
+import { toStoreFault } from './faults.ts';
+import { BoundedClient, CONNECT_MS_MAX } from './postgres-connections.ts';
+import { toConnectionFault } from './postgres-refusals.ts';
 
 export interface SchemaFound {
   /** Version of the database program. */
@@ -20,7 +22,6 @@ export interface SchemaFound {
 
 /** A database of no use without its log is read into memory; one that is larger than this is not. */
 const READ_BYTES_MAX = 256 * 1_048_576;
-const CONNECT_MS_MAX = 5_000;
 
 /**
  * What lies in a SQLite file; `too-large`: only an open connection could tell, and that would make files beside it.
@@ -53,7 +54,7 @@ function withoutLog(file: Buffer): Buffer {
 
 /** What a PostgreSQL server holds. Throws StoreFault; nothing of the URL is in its message. */
 export async function inspectPostgres(url: string, nowMs: () => number): Promise<SchemaFound> {
-  const source = new DataSource({ type: 'postgres', url, poolSize: 1, synchronize: false, extra: { connectionTimeoutMillis: CONNECT_MS_MAX, statement_timeout: CONNECT_MS_MAX }, poolErrorHandler: () => undefined });
+  const source = new DataSource({ type: 'postgres', url, poolSize: 1, synchronize: false, extra: { Client: BoundedClient, connectionTimeoutMillis: CONNECT_MS_MAX }, poolErrorHandler: () => undefined });
   try {
     await source.initialize();
     const one = async <T>(text: string): Promise<T> => (await source.query<T[]>(text))[0] as T;
@@ -67,17 +68,10 @@ export async function inspectPostgres(url: string, nowMs: () => number): Promise
     const applied = about.migrations === null ? [] : ((await source.query('SELECT name FROM migrations')) as { name: string }[]);
     return { version: about.version, clock: { databaseMs: Number(ms), oursMs }, mayMigrate: about.may, ...compared(applied.map(({ name }) => name)) };
   } catch (error) {
-    throw connectionFault(error);
+    throw toConnectionFault(error);
   } finally {
     if (source.isInitialized) await source.destroy();
   }
-}
-
-function connectionFault(error: unknown): Error {
-  if (error instanceof Error && /timeout expired/.test(error.message)) return new StoreFault('unavailable', 'ETIMEDOUT');
-  const fault = toStoreFault(error);
-  // A driver's own words may repeat what it was given.
-  return fault instanceof StoreFault ? fault : new StoreFault('broken', 'unknown');
 }
 
 function compared(applied: readonly string[]): Pick<SchemaFound, 'pending' | 'unknown'> {

@@ -3,12 +3,14 @@ import type { AutomationDefinition, AuthMode } from '#definitions';
 import type { AgentDefaults, FactoryDefinition } from '#definitions';
 import type { Database } from './database.ts';
 import type { SealedSecret } from './secrets.ts';
-import { row, rows } from './statements.ts';
+import { placeholders, row, rows, type Work } from './statements.ts';
 
 export interface ServingFactory {
   uid: string;
   slug: string;
   version: number;
+  /** Version at which it was looked for: a change that committed since may have given it another. */
+  foundAt: number;
   deleted: boolean;
   serviceAccountUid: string;
   agentDefaults?: AgentDefaults;
@@ -63,36 +65,64 @@ export class ServingStore {
     return (await this.database.read(() => row<{ version: number }>('SELECT version FROM serving_clock WHERE id = 1')))?.version ?? 0;
   }
 
-  /** Every factory whose serving version is above `version`, deleted ones included (empty). */
-  changedSince(version: number): Promise<ServingFactory[]> {
-    // One transaction, so that a factory's version and its webhooks are of one moment.
+  /** Factories whose serving version is above `version`, deleted ones included (empty), in the order of their versions; at most `limit`. */
+  changedSince(version: number, limit = FACTORIES_MAX): Promise<ServingFactory[]> {
     return this.database.run(function* () {
+      const changed = yield* rows<{ uid: string; serving_version: number }>('SELECT uid, serving_version FROM factory WHERE serving_version > ? ORDER BY serving_version LIMIT ?', version, limit);
       const factories = new Map<string, ServingFactory>();
-      const found = yield* rows<{ uid: string; slug: string; serving_version: number; deleted_at: number | null; service_account_uid: string; definition: string; revision_applied: string | null }>(
-        'SELECT uid, slug, serving_version, deleted_at, service_account_uid, definition, revision_applied FROM factory WHERE serving_version > ? ORDER BY uid FOR SHARE',
-        version,
-      );
-      for (const factory of found) factories.set(factory.uid, toServingFactory(factory));
-      const webhooks = yield* rows<WebhookServingRow>(
-        `SELECT w.uid, w.factory_uid, w.slug, w.name, w.auth_mode, w.signature_scheme, w.delivery_id_header, w.enabled, w.secret_id, w.secret_version, v.wrapped_key, v.sealed
-         FROM factory f JOIN webhook w ON w.factory_uid = f.uid LEFT JOIN secret_value v ON v.secret_id = w.secret_id AND v.version = w.secret_version
-         WHERE f.serving_version > ? AND w.deleted_at IS NULL ORDER BY w.uid`,
-        version,
-      );
-      for (const webhook of webhooks) factories.get(webhook.factory_uid)?.webhooks.push(toServingWebhook(webhook));
-      const automations = yield* rows<{ uid: string; factory_uid: string; name: string; definition: string }>(
-        'SELECT a.uid, a.factory_uid, a.name, a.definition FROM factory f JOIN automation a ON a.factory_uid = f.uid WHERE f.serving_version > ? AND a.deleted_at IS NULL ORDER BY a.uid',
-        version,
-      );
-      for (const { uid, factory_uid: factoryUid, name, definition } of automations) {
-        factories.get(factoryUid)?.automations.push({ uid, name, definition: JSON.parse(definition) as AutomationDefinition });
+      for (let from = 0; from < changed.length; from += FACTORIES_AT_ONCE) {
+        for (const factory of yield* factoriesOf(changed.slice(from, from + FACTORIES_AT_ONCE))) factories.set(factory.uid, factory);
       }
-      return [...factories.values()];
+      return changed.map(({ uid }) => factories.get(uid)).filter((factory) => factory !== undefined);
+    });
+  }
+
+  /** What these automations of a factory say, as JSON by UID; none of them where the factory has another version by now. */
+  definitions(factoryUid: string, version: number, uids: readonly string[]): Promise<Map<string, string>> {
+    return this.database.read(function* () {
+      const found = yield* rows<{ uid: string; definition: string }>(
+        `SELECT a.uid, a.definition FROM factory f JOIN automation a ON a.factory_uid = f.uid WHERE f.uid = ? AND f.serving_version = ? AND a.uid IN (${placeholders(uids.length)})`,
+        factoryUid, version, ...uids,
+      );
+      return new Map(found.map(({ uid, definition }) => [uid, definition]));
     });
   }
 }
 
-function toServingFactory(found: {
+/** More than there will be. */
+const FACTORIES_MAX = 1_000_000;
+/** UIDs in one statement. */
+const FACTORIES_AT_ONCE = 50;
+
+/** One moment of these: a factory's version and its webhooks belong together. */
+function* factoriesOf(changed: readonly { uid: string; serving_version: number }[]): Work<ServingFactory[]> {
+  const uids = changed.map(({ uid }) => uid);
+  const among = placeholders(uids.length);
+  const foundAt = new Map(changed.map(({ uid, serving_version: version }) => [uid, version]));
+  const factories = new Map<string, ServingFactory>();
+  const found = yield* rows<FactoryServingRow>(
+    `SELECT uid, slug, serving_version, deleted_at, service_account_uid, definition, revision_applied FROM factory WHERE uid IN (${among}) ORDER BY uid FOR SHARE`,
+    ...uids,
+  );
+  for (const factory of found) factories.set(factory.uid, toServingFactory(factory, foundAt.get(factory.uid) ?? factory.serving_version));
+  const webhooks = yield* rows<WebhookServingRow>(
+    `SELECT w.uid, w.factory_uid, w.slug, w.name, w.auth_mode, w.signature_scheme, w.delivery_id_header, w.enabled, w.secret_id, w.secret_version, v.wrapped_key, v.sealed
+     FROM webhook w LEFT JOIN secret_value v ON v.secret_id = w.secret_id AND v.version = w.secret_version
+     WHERE w.factory_uid IN (${among}) AND w.deleted_at IS NULL ORDER BY w.uid`,
+    ...uids,
+  );
+  for (const webhook of webhooks) factories.get(webhook.factory_uid)?.webhooks.push(toServingWebhook(webhook));
+  const automations = yield* rows<{ uid: string; factory_uid: string; name: string; definition: string }>(
+    `SELECT uid, factory_uid, name, definition FROM automation WHERE factory_uid IN (${among}) AND deleted_at IS NULL ORDER BY uid`,
+    ...uids,
+  );
+  for (const { uid, factory_uid: factoryUid, name, definition } of automations) {
+    factories.get(factoryUid)?.automations.push({ uid, name, definition: JSON.parse(definition) as AutomationDefinition });
+  }
+  return [...factories.values()];
+}
+
+interface FactoryServingRow {
   uid: string;
   slug: string;
   serving_version: number;
@@ -100,11 +130,14 @@ function toServingFactory(found: {
   service_account_uid: string;
   definition: string;
   revision_applied: string | null;
-}): ServingFactory {
+}
+
+function toServingFactory(found: FactoryServingRow, foundAt: number): ServingFactory {
   return {
     uid: found.uid,
     slug: found.slug,
     version: found.serving_version,
+    foundAt,
     deleted: found.deleted_at !== null,
     serviceAccountUid: found.service_account_uid,
     agentDefaults: (JSON.parse(found.definition) as FactoryDefinition).agentDefaults,

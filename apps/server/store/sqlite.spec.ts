@@ -2,7 +2,7 @@
 import Sqlite from 'better-sqlite3';
 import { LostRace } from './faults.ts';
 import { sqliteRunner } from './sqlite.ts';
-import { change, databaseNow, insert, row, rows } from './statements.ts';
+import { change, databaseNow, insert, matching, row, rows } from './statements.ts';
 
 describe('a transaction on SQLite', () => {
   const connection = new Sqlite(':memory:');
@@ -24,6 +24,15 @@ describe('a transaction on SQLite', () => {
     expect(await things()).toEqual([{ id: 'outer', n: 2 }]);
   });
 
+  it('waits for the disk, unless it may be lost in a power cut', async () => {
+    const level = (): Promise<unknown> => runner.read(() => row('PRAGMA synchronous'));
+    connection.pragma('synchronous = FULL');
+    const during = (lasting?: 'lazily'): Promise<unknown> => runner.run(() => row('PRAGMA synchronous'), lasting);
+    expect([await during(), await during('lazily'), await level()]).toEqual([{ synchronous: 2 }, { synchronous: 1 }, { synchronous: 2 }]);
+    await expect(runner.run(() => insert('thing', ['id', 'n'], [['a', null]]), 'lazily')).rejects.toThrow('database');
+    expect(await level()).toEqual({ synchronous: 2 });
+  });
+
   it('ends before anything else of the process can run', async () => {
     const order: string[] = [];
     void Promise.resolve().then(() => order.push('another request'));
@@ -35,6 +44,17 @@ describe('a transaction on SQLite', () => {
     expect(connection.inTransaction).toBe(false);
     await work;
     expect(order).toEqual(['transaction', 'another request']);
+  });
+
+  it('finds all of many keys, each with all of its conditions', async () => {
+    const ids = Array.from({ length: 150 }, (_, at) => [`k${String(at).padStart(3, '0')}`, at]);
+    await runner.run(() => insert('thing', ['id', 'n'], ids));
+    const found = (keys: string[], tuples: (string | number)[][]) =>
+      runner.read(() => matching<{ id: string }>({ columns: 'id', table: 'thing', keys, and: 'AND n < ?', params: [140], tail: 'ORDER BY id FOR UPDATE' }, tuples));
+    expect(await found(['id'], ids.map(([id]) => [id as string]))).toEqual(ids.slice(0, 140).map(([id]) => ({ id })));
+    // Not the pairs that are crossed.
+    expect(await found(['id', 'n'], [['k001', 1], ['k002', 3], ['k003', 2], ['k004', 4]])).toEqual([{ id: 'k001' }, { id: 'k004' }]);
+    expect(await found(['id'], [])).toEqual([]);
   });
 
   it('leaves nothing behind when its body throws', async () => {

@@ -2,7 +2,7 @@
 import type Database from 'better-sqlite3';
 import { LostRace, StoreFault, toStoreFault } from './faults.ts';
 import type { TransactionRunner } from './engine.ts';
-import type { Outcome, SqlValue, Statement, Work } from './statements.ts';
+import { placeholders, type Outcome, type SqlValue, type Statement, type Work } from './statements.ts';
 
 /** Prepared statements kept at most; the program has far fewer, so this bounds a bug rather than a load. */
 const PREPARED_MAX = 2_000;
@@ -28,6 +28,8 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
         return { rows: [], changes: 0 }; // there is one writer
       case 'insert':
         return { rows: [], changes: insertRows(statement) };
+      case 'match':
+        return matchingRows(statement);
       case 'query': {
         const compiled = prepare(statement.text);
         if (compiled.reader) {
@@ -39,13 +41,21 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
     }
   }
 
-  function insertRows(statement: Extract<Statement, { kind: 'insert' }>): number {
-    const values = statement.columns.map(() => '?').join(', ');
-    const conflict = statement.ignoreConflicts ? ' ON CONFLICT DO NOTHING' : '';
-    const compiled = prepare(`INSERT INTO ${statement.table} (${statement.columns.join(', ')}) VALUES (${values})${conflict}`);
+  function insertRows({ table, columns, rows, ignoreConflicts }: Extract<Statement, { kind: 'insert' }>): number {
+    const compiled = prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders(columns.length)})${ignoreConflicts ? ' ON CONFLICT DO NOTHING' : ''}`);
     let inserted = 0;
-    for (const one of statement.rows) inserted += compiled.run(...(one as SqlValue[])).changes;
+    for (const row of rows) inserted += compiled.run(...(row as SqlValue[])).changes;
     return inserted;
+  }
+
+  function matchingRows({ columns, table, keys, tuples, and, params, tail }: Extract<Statement, { kind: 'match' }>): Outcome {
+    const found: Outcome['rows'] = [];
+    for (const slice of slices(tuples)) {
+      const matches = keys.length === 1 ? `${keys[0]} IN (${placeholders(slice.length)})` : slice.map(() => `(${keys.map((key) => `${key} = ?`).join(' AND ')})`).join(' OR ');
+      const compiled = prepare(`SELECT ${columns} FROM ${table} WHERE (${matches}) ${and} ${tail}`);
+      for (const row of compiled.all(...slice.flat(), ...params) as Outcome['rows']) found.push(row);
+    }
+    return { rows: found, changes: found.length };
   }
 
   function walk<T>(work: Work<T>): T {
@@ -77,12 +87,23 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
     }
   }
 
+  /** Synchronous, so that nothing else commits meanwhile. */
+  function lazily<T>(act: () => T): T {
+    if (connection.inTransaction) return act(); // which refuses
+    connection.pragma('synchronous = NORMAL');
+    try {
+      return act();
+    } finally {
+      connection.pragma('synchronous = FULL');
+    }
+  }
+
   return {
     dialect: 'sqlite',
-    async run(body) {
+    async run(body, lasting) {
       for (let left = 3; ; left -= 1) {
         try {
-          return attempt(body);
+          return lasting === 'lazily' ? lazily(() => attempt(body)) : attempt(body);
         } catch (error) {
           if (!(error instanceof LostRace) || left === 0) throw error;
         }
@@ -96,4 +117,16 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
       }
     },
   };
+}
+
+/** Keys are looked for in lists of a few fixed lengths, so that the statements stay few and prepared. */
+const SLICES = [64, 16, 4, 1] as const;
+
+function* slices<T>(values: readonly T[]): Generator<readonly T[]> {
+  let start = 0;
+  while (start < values.length) {
+    const size = SLICES.find((candidate) => candidate <= values.length - start) ?? 1;
+    yield values.slice(start, start + size);
+    start += size;
+  }
 }

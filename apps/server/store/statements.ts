@@ -6,6 +6,8 @@ export type Row = Record<string, SqlValue>;
 /** One statement of a transaction. Placeholders are `?`; a trailing FOR UPDATE or FOR SHARE is dropped where rows cannot be locked. */
 export type Statement =
   | { kind: 'query'; text: string; params: readonly SqlValue[] }
+  /** Rows of a table whose `keys` are one of the `tuples`, however many those are; `and`: further conditions with their `params`; `tail`: order and lock. */
+  | { kind: 'match'; columns: string; table: string; keys: readonly string[]; tuples: readonly (readonly SqlValue[])[]; and: string; params: readonly SqlValue[]; tail: string }
   | { kind: 'insert'; table: string; columns: readonly string[]; rows: readonly (readonly SqlValue[])[]; ignoreConflicts: boolean }
   | { kind: 'now' }
   /** Held until the transaction ends; where transactions follow each other anyway, nothing. */
@@ -24,6 +26,22 @@ export type Work<T> = Generator<Statement, T, Outcome>;
 export function* rows<R = Row>(text: string, ...params: SqlValue[]): Work<R[]> {
   const outcome = yield { kind: 'query', text, params };
   return outcome.rows as R[];
+}
+
+/** Which rows, beside their keys. `and` begins with AND; `tail`: ORDER BY and lock, the order holding among rows that are found together only. */
+export interface Match {
+  columns: string;
+  table: string;
+  keys: readonly string[];
+  and?: string;
+  params?: readonly SqlValue[];
+  tail?: string;
+}
+
+/** Rows whose keys are one of these tuples; none are looked for without any. */
+export function* matching<R = Row>({ columns, table, keys, and = '', params = [], tail = '' }: Match, tuples: readonly (readonly SqlValue[])[]): Work<R[]> {
+  if (tuples.length === 0) return [];
+  return (yield { kind: 'match', columns, table, keys, tuples, and, params, tail }).rows as R[];
 }
 
 /** The first row, or undefined. */

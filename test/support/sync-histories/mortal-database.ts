@@ -74,7 +74,7 @@ export function mortal(database: Database, fate: Fate): Database {
   return {
     dialect: database.dialect,
     source,
-    run: (body) => fate.call(() => database.run(body)),
+    run: (body, lasting) => fate.call(() => database.run(body, lasting)),
     read: (body) => fate.call(() => database.read(body)),
     longRead: (body) => fate.call(() => database.longRead(body)),
     close: () => Promise.resolve(),
