@@ -57,6 +57,8 @@ function print(output: Output, findings: readonly Finding[]): void {
 interface Ready {
   status?: string;
   reasons?: string[];
+  /** Every process that lives on its database. */
+  processes?: { name: string; roles: string[] }[];
 }
 
 async function askServer(base: URL, keyFile: string | undefined, io: CliIo): Promise<Finding[]> {
@@ -72,12 +74,13 @@ async function askServer(base: URL, keyFile: string | undefined, io: CliIo): Pro
 }
 
 function judged(status: number, text: string, keyOrigin: string): Omit<Finding, 'check'> {
-  const { status: said, reasons } = readAnswer(text);
+  const { status: said, reasons, processes = [] } = readAnswer(text);
   if (said !== 'ready' && said !== 'not ready') return { level: 'problem', message: `what answers there (${status}) is no Millwright service`, wayOut: 'check --server' };
   if (reasons === undefined) return { level: 'problem', message: `the service is ${said}, but does not know the API key in ${keyOrigin}`, wayOut: 'give --key-file FILE with a key of that service' };
   if (said === 'not ready') return { level: 'problem', message: `the service is not ready: ${reasons.join(', ')}`, wayOut: 'look into its log' };
   if (reasons.length > 0) return { level: 'warning', message: `the service is ready, but not for everything: ${reasons.join(', ')}`, wayOut: 'look into its log' };
-  return { level: 'ok', message: 'the service is ready and knows the API key' };
+  const others = processes.length < 2 ? '' : `; ${processes.length} processes share its database: ${processes.map(({ name, roles }) => `${name} (${roles.join(', ')})`).join('; ')}`;
+  return { level: 'ok', message: `the service is ready and knows the API key${others}` };
 }
 
 function readAnswer(text: string): Ready {

@@ -4,40 +4,38 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { uuidv7Sequence, type LaunchProfile } from '#runs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { executionParts } from './composition/execution.ts';
-import { factoryParts } from './composition/factories.ts';
-import { reconcilingParts } from './composition/reconciling.ts';
-import { runParts } from './composition/runs.ts';
+import { executionParts, runGround } from './composition/execution.ts';
+import { accessParts, apiParts, pageParts, standingOf } from './composition/interface.ts';
+import { noticesOf } from './composition/notices.ts';
+import { heartbeatOf, reconcilingParts, servingOf } from './composition/reconciling.ts';
+import { controllersOf } from './composition/routes.ts';
 import { startParts } from './composition/starts.ts';
 import { storesOf } from './composition/stores.ts';
-import type { Surroundings } from './composition/surroundings.ts';
+import { monotonicMs, type Looks, type Surroundings } from './composition/surroundings.ts';
+import { sweeperOf } from './composition/sweeps.ts';
 import type { Config } from './config.ts';
-import { BuiltPage } from './dashboard/built-page.ts';
 import { lockDataFolder, type DataFolderLock } from './data-folder.ts';
-import { Pages } from './docs/pages.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from './execution/agents.ts';
 import type { Engine } from './execution/engine.ts';
 import { readProfiles } from './execution/profile-file.ts';
-import { agentsFound, ownAgents } from './execution/profiles.ts';
 import { Housekeeping } from './housekeeping.ts';
-import { AccessGuard } from './http/access.ts';
-import { Budgets } from './http/budgets.ts';
 import { ClientAddresses } from './http/client-addresses.ts';
 import { Readiness } from './http/health.ts';
 import { Idempotency } from './http/idempotency.ts';
 import { createHttp } from './http/server.ts';
+import { refuseDeliveries } from './ingress/absent.ts';
 import { ingressHandler } from './ingress/listener.ts';
 import { Installation } from './installation.ts';
-import { KeyService } from './keys/service.ts';
 import { KeyUses } from './keys/uses.ts';
 import { Log } from './log.ts';
+import { programVersion } from './program-version.ts';
 import { pooledRandom } from './random.ts';
 import type { Scheduler } from './schedules/scheduler.ts';
 import { readKeyFile } from './secrets/key-files.ts';
+import { SecretReader } from './secrets/reader.ts';
 import type { SecretService } from './secrets/service.ts';
 import { Vault } from './secrets/vault.ts';
-import { SessionService } from './sessions/service.ts';
-import { Sessions } from './sessions/sessions.ts';
+import { DatabaseClock } from './store/database-clock.ts';
 import { openDatabase, type Database } from './store/database.ts';
 import type { DefinitionStore } from './store/definitions.ts';
 import type { FactoryStore } from './store/factories.ts';
@@ -46,7 +44,7 @@ import type { WebhookStore } from './store/webhooks.ts';
 import type { SyncLoops } from './sync/loops.ts';
 import type { Serving } from './webhooks/serving.ts';
 
-/** Everything that runs, for `start`, tests and benchmarks. */
+/** Everything that runs, for `start`, tests and benchmarks. A part that this process has no role for is absent. */
 export interface Service {
   config: Config;
   database: Database;
@@ -58,10 +56,11 @@ export interface Service {
   webhooks: WebhookStore;
   secrets: SecretService;
   runs: RunStore;
-  serving: Serving;
+  /** The loops of this process, or the door to those of others. */
   loops: SyncLoops;
-  engine: Engine;
-  scheduler: Scheduler;
+  serving?: Serving;
+  engine?: Engine;
+  scheduler?: Scheduler;
   /** Listens, reconciles, works on runs. */
   start(): Promise<void>;
   /** Stops taking work, ends what is under way in order, closes the database. */
@@ -78,12 +77,14 @@ export interface CompositionOptions {
   profiles?: readonly LaunchProfile[];
   /** Folder of the built web page; where the build puts it, if not said. */
   pageFolder?: string;
+  /** How long the process looks away, should nobody tell; the usual times, if not said. */
+  looks?: Looks;
   nowMs?: () => number;
 }
 
 type Options = CompositionOptions & Required<Pick<CompositionOptions, 'log' | 'nowMs' | 'profiles'>>;
 
-/** Throws ConfigFaults, KeyFileProblem, DataFolderProblem, SchemaTooNew, WrongKey or StoreFault, each with a message for the operator. */
+/** Throws ConfigFaults, KeyFileProblem, DataFolderProblem, SchemaTooNew, WrongKey, OtherVersion or StoreFault, each with a message for the operator. */
 export async function compose(config: Config, options: CompositionOptions = {}): Promise<Service> {
   const nowMs = options.nowMs ?? Date.now;
   const log = options.log ?? new Log((line) => void process.stderr.write(line), nowMs, config.logLevel);
@@ -102,9 +103,10 @@ async function build(config: Config, options: Options, lock: DataFolderLock): Pr
   const embedded = config.databaseUrl === undefined;
   const masterKey = readKeyFile(config.masterKeyFile ?? join(config.dataDir, 'master-key'), { create: config.masterKeyFile === undefined && embedded, variable: 'MILLWRIGHT_MASTER_KEY_FILE' });
   const uidKey = readKeyFile(config.uidKeyFile ?? join(config.dataDir, 'uid-key'), { create: config.uidKeyFile === undefined && embedded, variable: 'MILLWRIGHT_UID_KEY_FILE' });
-  const database = await openDatabase({ url: config.databaseUrl, dataDir: config.dataDir, nowMs });
+  const database = await openDatabase({ url: config.databaseUrl, directUrl: config.databaseDirectUrl, version: programVersion(), dataDir: config.dataDir, nowMs });
   try {
     const nextId = uuidv7Sequence(pooledRandom());
+    const clock = embedded ? undefined : await DatabaseClock.of(database, monotonicMs);
     const around: Surroundings = {
       config, uidKey, log, nowMs,
       stores: storesOf(database),
@@ -112,8 +114,10 @@ async function build(config: Config, options: Options, lock: DataFolderLock): Pr
       builtInAgent: options.builtInAgent ?? BUILT_IN_AGENT,
       profiles: options.profiles,
       isTrusted: (slug) => options.isTrusted?.(slug) ?? false,
+      notices: noticesOf(config, log),
+      looks: options.looks ?? {},
       owner: `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`,
-      newId: () => nextId(nowMs()),
+      newId: () => nextId(clock?.nowMs() ?? nowMs()),
     };
     return await assemble(around, database, lock, options.pageFolder);
   } catch (error) {
@@ -123,31 +127,35 @@ async function build(config: Config, options: Options, lock: DataFolderLock): Pr
 }
 
 async function assemble(around: Surroundings, database: Database, lock: DataFolderLock, pageFolder: string | undefined): Promise<Service> {
-  const { config, stores, vault, uidKey, profiles, log, nowMs, newId } = around;
-  const { accounts, keys, factories, definitions, webhooks, deliveries, runs, answers, replicas } = stores;
+  const { config, stores, vault, uidKey, notices, log, nowMs, newId } = around;
+  const { accounts, keys, factories, definitions, webhooks, runs, answers, replicas } = stores;
+  const { roles } = config;
   const installation = new Installation(accounts, keys, config, uidKey, newId);
   await installation.verifyKeys(vault);
 
-  const reconciling = reconcilingParts(around);
-  const { serving, loops, secrets, secretReader, heartbeat } = reconciling;
-  const execution = executionParts(around, secretReader);
-  const { disk, engine, repositories } = execution;
-  const { eventStreams, instances: runInstances } = runParts(around, execution);
-  const { receiver, resends, scheduler } = startParts(around, serving, execution);
+  const secretReader = new SecretReader(stores.secrets, vault);
+  const ground = runGround(around);
+  const { disk, queueing } = ground;
+  const serving = servingOf(around);
+  const heartbeat = heartbeatOf(around, serving);
+  const reconciling = reconcilingParts(around, serving, secretReader);
+  const { loops, roster, secrets } = reconciling;
+  const { engine, repositories } = roles.has('worker') ? executionParts(around, ground, secretReader) : {};
+  const { intake, scheduler } = startParts(around, ground, serving);
+  const sweeper = roles.has('sync') || roles.has('worker') ? sweeperOf(database, around) : undefined;
   const keyUses = new KeyUses(keys, nowMs);
-  const keyService = new KeyService(keys, accounts, { nowMs, newId, random: randomBytes });
-  const housekeeping = new Housekeeping(engine, repositories, deliveries, keyUses, answers, stores.sessions, scheduler, log, nowMs, config.identityRetentionDays);
+  const access = accessParts(around, keyUses);
+  const api = roles.has('api') && intake !== undefined ? apiParts(around, ground, reconciling, intake.resends, engine) : undefined;
+  const readiness = new Readiness(() => disk.isLow(), standingOf(around, engine), () => queueing?.relay.isAway() ?? false);
+  const housekeeping = new Housekeeping({ engine, repositories, scheduler, sweeper, keyUses, answers: sweeper && answers, sessions: sweeper && stores.sessions, log });
   const addresses = new ClientAddresses(config.trustedProxies);
-  const budgets = new Budgets({ requestsPerMinute: config.apiRequestsPerMinute, failuresPerMinute: config.apiFailuresPerMinute }, nowMs);
-  const sessions = new Sessions(stores.sessions, config.publicUrl);
-  const sessionService = new SessionService(stores.sessions, keys, { lifetimeMs: config.sessionMs, nowMs, newId, random: randomBytes });
-  const guard = new AccessGuard(keys, sessions, keyUses, budgets);
-  const readiness = new Readiness(() => disk.isLow(), { sandbox: () => engine.means(), agents: async () => [...ownAgents(config), ...(await agentsFound(profiles, config.searchPath))] });
   const app = await createHttp({
-    config, log, guard, addresses,
+    config, log, addresses,
+    guard: access.guard,
     idempotency: new Idempotency(answers, (fault) => log.fault('the answer to an idempotency key could not be kept', fault)),
-    ingress: ingressHandler(receiver, addresses),
-    instances: [new Pages(config.publicUrl), new BuiltPage(config.publicUrl, pageFolder), sessions, sessionService, guard, readiness, accounts, keyService, stores.audit, secrets, housekeeping, resends, ...factoryParts(around, reconciling), ...runInstances],
+    ingress: roles.has('ingress') && intake !== undefined ? ingressHandler(intake.receiver, addresses) : refuseDeliveries,
+    controllers: controllersOf(roles),
+    instances: [readiness, housekeeping, ...access.instances, ...pageParts(around, pageFolder), ...(api?.instances ?? [])],
   });
 
   return {
@@ -155,23 +163,27 @@ async function assemble(around: Surroundings, database: Database, lock: DataFold
     async start() {
       await disk.start();
       if (config.databaseUrl === undefined) await Promise.all([factories.freeAll(), answers.freeAll(), replicas.forgetAll()]); // nobody else can hold one
-      await serving.refresh();
+      await serving?.refresh();
       await heartbeat.start();
-      await engine.recover();
+      await engine?.recover();
       await app.listen({ port: config.port, host: config.host, backlog: 4_096 });
-      for (const factory of await factories.list(100_000)) await loops.add(factory);
-      engine.start();
-      await scheduler.ask();
+      await roster?.start();
+      queueing?.relay.start();
+      engine?.start();
+      await scheduler?.ask();
+      notices.start(); // what was told until now is looked for when it listens
     },
     async stop() {
       readiness.stop();
-      eventStreams.end();
+      api?.eventStreams.end();
       await app.close();
-      await heartbeat.stop();
+      await heartbeat.retire();
       await keyUses.write().catch((fault: unknown) => log.fault('the uses of keys could not be noted', fault));
-      await loops.stop();
-      await scheduler.stop();
-      await engine.stop();
+      await Promise.all([roster?.stop(), loops.stop(), scheduler?.stop(), sweeper?.stop()]);
+      await engine?.stop();
+      await queueing?.relay.stop();
+      await heartbeat.stop();
+      await notices.stop();
       disk.stop();
       await database.close();
       lock.release();

@@ -300,7 +300,7 @@ function machines(read: Reader, fault: (variable: string, rule: string) => void)
   const wanted = words(read('MILLWRIGHT_ROLES'));
   const roles = ROLES.filter((role) => wanted.length === 0 || wanted.includes(role));
   if (wanted.some((word) => !ROLES.some((role) => role === word))) fault('MILLWRIGHT_ROLES', `must be of ${ROLES.join(', ')}, separated by commas`);
-  if (!isShared && roles.length < ROLES.length) fault('MILLWRIGHT_ROLES', 'needs MILLWRIGHT_DATABASE_URL: with SQLite one process does everything');
+  else if (!isShared && roles.length < ROLES.length) fault('MILLWRIGHT_ROLES', 'needs MILLWRIGHT_DATABASE_URL: with SQLite one process does everything');
   const workerHost = read('MILLWRIGHT_WORKER_HOST') ?? hostname();
   if (!WORKER_HOST.test(workerHost)) fault('MILLWRIGHT_WORKER_HOST', 'must be 1 to 255 of a-z, A-Z, 0-9, ., _ and -');
   return { roles: new Set(roles), engine: engine ?? 'embedded', redisUrl, workerHost, workerEnvironments: words(read('MILLWRIGHT_WORKER_ENVIRONMENTS')) };

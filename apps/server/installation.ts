@@ -1,6 +1,6 @@
 /** What is true of an installation as a whole: its keys are the ones its database was made with, and somebody can sign in. contract 1, 2. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADMIN_KEY, type Config } from './config.ts';
 import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from './keys/key-texts.ts';
@@ -52,8 +52,9 @@ export class Installation {
     if (known !== undefined && !ADMIN_KEY.test(known)) throw new KeyFileProblem(`${file} does not hold an admin key; move it away and start again`);
     const key = known ?? keyFromRandom(randomBytes(KEY_BYTES));
     if (known === undefined) writePrivateFile(file, `${key}\n`);
-    await this.storeFirstKey(key);
-    return { file, key };
+    if (await this.storeFirstKey(key)) return { file, key };
+    if (known === undefined) unlinkSync(file); // another process was faster: this key opens nothing
+    return {};
   }
 
   /** Who has done what the service does at its start because of its command line or environment. */

@@ -12,7 +12,7 @@ export async function serve(argv: readonly string[], builtInAgent?: BuiltInAgent
   const service = await start(argv, { environment: process.env, cwd: process.cwd(), stdout: process.stdout, stderr: process.stderr, calledAs: process.argv[1], builtInAgent });
   if (typeof service === 'number') return service;
   await stop;
-  void asked().then(() => service.engine.hurry()); // whoever asks twice does not want to wait; a third time ends the process as it stands
+  void asked().then(() => service.engine?.hurry()); // whoever asks twice does not want to wait; a third time ends the process as it stands
   await service.stop();
   return 0;
 }

@@ -8,16 +8,18 @@ import { deriveUid, type Change } from '#reconcile';
 import { HOW_TO_CONFIGURE_A_MODEL, isConfining, modelChoice } from '#runs';
 import { secretFromRandom, secretUse } from '#authentication';
 import { compose, type Service } from './compose.ts';
-import { ConfigFaults, readConfig, type Config } from './config.ts';
+import { ConfigFaults, readConfig, ROLES, type Config } from './config.ts';
 import { DataFolderProblem } from './data-folder.ts';
 import { serviceAccountOf } from './factories/service.ts';
 import { TlsProblem } from './http/server.ts';
 import { WrongKey } from './installation.ts';
 import { KeyFileProblem, writePrivateFile } from './secrets/key-files.ts';
 import { ownCommand } from './own-command.ts';
-import { SchemaTooNew } from './store/database.ts';
 import type { Factory } from './store/factories.ts';
 import { StoreFault } from './store/faults.ts';
+import { SchemaTooNew } from './store/migrations.ts';
+import { PostgresUnusable } from './store/postgres-refusals.ts';
+import { OtherVersion } from './store/replicas.ts';
 import type { WebhookRow } from './store/tables.ts';
 import type { BuiltInAgent } from './execution/agents.ts';
 import { FactoryArgumentError, parseFactoryArgument } from './sync/sources/parse-source.ts';
@@ -44,8 +46,9 @@ class Usage extends Error {}
 /** Starts and answers the running service, or prints one clear line and answers an exit code. */
 export async function start(argv: readonly string[], io: StartIo): Promise<Service | number> {
   try {
-    const config = readConfig(io.environment);
     const wanted = readArguments(argv, io.cwd);
+    const config = configOf(io.environment, wanted);
+    refuseWithoutSync(config, wanted);
     const service = await compose(config, { builtInAgent: io.builtInAgent, isTrusted: (slug) => slug === MAIN_SLUG && wanted.factory !== undefined });
     try {
       await begin(service, wanted, io);
@@ -61,30 +64,62 @@ export async function start(argv: readonly string[], io: StartIo): Promise<Servi
   }
 }
 
+/** `--roles` stands for its variable, and is named by itself where it is wrong. */
+function configOf(environment: StartIo['environment'], { roles }: Arguments): Config {
+  if (roles === undefined) return readConfig(environment);
+  try {
+    return readConfig({ ...environment, MILLWRIGHT_ROLES: roles });
+  } catch (error) {
+    if (!(error instanceof ConfigFaults)) throw error;
+    throw new ConfigFaults(error.faults.map(({ variable, rule }) => ({ variable: variable === 'MILLWRIGHT_ROLES' ? '--roles' : variable, rule })));
+  }
+}
+
+function refuseWithoutSync({ roles }: Config, { factory, example }: Arguments): void {
+  if (roles.has('sync') || (factory === undefined && !example)) return;
+  throw new Usage(`${factory === undefined ? '--example' : '--factory'} needs the role sync, and this process has only ${[...roles].join(', ')}: give it to a process that reconciles, or make the factory over the API`);
+}
+
 async function begin(service: Service, { factory, example }: Arguments, io: StartIo): Promise<void> {
-  const admin = await service.installation.firstAdminKey();
+  const { config } = service;
+  const admin = config.roles.has('api') ? await service.installation.firstAdminKey() : undefined;
   const main = factory === undefined ? undefined : await ensureMainFactory(service, factory, io.cwd);
   if (example) await ensureExampleSecrets(service);
   // Asked for before the loops begin: the words below then tell of a pass of this start, not of the last one.
   const generation = main === undefined ? 0 : await service.factories.ask(main.uid);
   await service.start();
   if (main !== undefined) await service.loops.settled(main.uid, generation, FIRST_PASS_MS);
-  const { description, guarantees } = await service.engine.means();
   print(io, [
     '',
-    `Millwright is running at ${service.config.publicUrl}/`,
-    `Its interface is described at ${service.config.publicUrl}/docs`,
-    ...adminLines(admin, io),
-    `Sandbox for runs: ${description}`,
-    ...(isConfining(guarantees) ? [] : isolationLines(service.config)),
-    ...(service.config.runNetwork.kind === 'host' ? ['  Runs have the NETWORK OF THIS MACHINE (MILLWRIGHT_RUN_NETWORK=host): this service, private networks and cloud metadata included. Deliveries do not get it.'] : []),
-    ...(service.config.allowUnsandboxed ? ['  Agents start also WITHOUT A SANDBOX (MILLWRIGHT_ALLOW_UNSANDBOXED=true).'] : []),
-    ...agentLines(service.config),
+    ...roleLines(config),
+    ...(admin === undefined ? [] : adminLines(admin, io)),
+    ...(await runLines(service)),
     ...(main === undefined ? [] : await factoryLines(service, main.uid, io)),
     '',
-    ...hintLines(service.config, io),
+    ...hintLines(config, io),
     '',
   ]);
+}
+
+/** Where the service is, and what of it this process does, where others do the rest. */
+function roleLines({ roles, host, port, publicUrl }: Config): string[] {
+  const others = ROLES.filter((role) => !roles.has(role));
+  const about = roles.has('api') ? [`Its interface is described at ${publicUrl}/docs`] : [];
+  if (others.length === 0) return [`Millwright is running at ${publicUrl}/`, ...about];
+  return [`Millwright is running here as ${[...roles].join(', ')}; other processes do ${others.join(', ')}`, `This process answers at ${host.includes(':') ? `[${host}]` : host}:${port}, the service at ${publicUrl}/`, ...about];
+}
+
+/** What works on runs, and in what isolation, where this process works on any. */
+async function runLines({ config, engine }: Service): Promise<string[]> {
+  if (engine === undefined) return [];
+  const { description, guarantees } = await engine.means();
+  return [
+    `Sandbox for runs: ${description}`,
+    ...(isConfining(guarantees) ? [] : isolationLines(config)),
+    ...(config.runNetwork.kind === 'host' ? ['  Runs have the NETWORK OF THIS MACHINE (MILLWRIGHT_RUN_NETWORK=host): this service, private networks and cloud metadata included. Deliveries do not get it.'] : []),
+    ...(config.allowUnsandboxed ? ['  Agents start also WITHOUT A SANDBOX (MILLWRIGHT_ALLOW_UNSANDBOXED=true).'] : []),
+    ...agentLines(config),
+  ];
 }
 
 /** Where the command line looks when it is told nothing. */
@@ -97,7 +132,7 @@ function hintLines(config: Config, io: StartIo): string[] {
     ...(isUsualFolder(dataDir, io) ? [] : [`MILLWRIGHT_DATA_DIR=${quoted(resolve(io.cwd, dataDir))}`]),
   ];
   return [
-    `Start a run with:                 ${commandOf(io)} run --prompt "Say hello" --follow${serverOptions(config, io)}`,
+    ...(config.roles.has('api') ? [`Start a run with:                 ${commandOf(io)} run --prompt "Say hello" --follow${serverOptions(config, io)}`] : []),
     `See what this machine lacks with: ${[...variables, `${commandOf(io)} doctor`].join(' ')}${serverOptions(config, io)}`,
   ];
 }
@@ -230,20 +265,23 @@ interface Arguments {
   factory?: string;
   /** The factory is the example: its secret is made on the first start. */
   example: boolean;
+  /** What this process does, as it was written. */
+  roles?: string;
 }
 
 function readArguments(argv: readonly string[], cwd: string): Arguments {
-  const { factory, example } = parsed(argv);
+  const { factory, example, roles } = parsed(argv);
   const isAddress = factory !== undefined && /^[A-Za-z][A-Za-z0-9+.-]*:\/\/|^[^/\s]+@[^/\s]+:/.test(factory);
   if (factory !== undefined && !isAddress && !existsSync(resolve(cwd, factory))) throw new Usage(`--factory: there is no folder ${resolve(cwd, factory)}`);
-  return { factory, example: example ?? false };
+  if (roles?.trim() === '') throw new Usage(`--roles: must be of ${ROLES.join(', ')}, separated by commas`);
+  return { factory, example: example ?? false, roles };
 }
 
-function parsed(argv: readonly string[]): { factory?: string; example?: boolean } {
+function parsed(argv: readonly string[]): { factory?: string; example?: boolean; roles?: string } {
   try {
-    return parseArgs({ args: [...argv], options: { factory: { type: 'string' }, example: { type: 'boolean' } }, strict: true, allowPositionals: false }).values;
+    return parseArgs({ args: [...argv], options: { factory: { type: 'string' }, example: { type: 'boolean' }, roles: { type: 'string' } }, strict: true, allowPositionals: false }).values;
   } catch {
-    throw new Usage('usage: millwright start [--factory DIR|URL[#branch[:path]]] [--example]');
+    throw new Usage('usage: millwright start [--factory DIR|URL[#branch[:path]]] [--example] [--roles ROLE,…]');
   }
 }
 
@@ -251,13 +289,14 @@ function parsed(argv: readonly string[]): { factory?: string; example?: boolean 
 function explain(error: unknown): { lines: string[]; code: number } {
   if (error instanceof ConfigFaults) return { lines: error.faults.map(({ variable, rule }) => `${variable}: ${rule}`), code: EXIT.usage };
   if (error instanceof Usage || error instanceof FactoryArgumentError) return { lines: [error.message], code: EXIT.usage };
-  if (error instanceof KeyFileProblem || error instanceof DataFolderProblem || error instanceof WrongKey || error instanceof SchemaTooNew || error instanceof TlsProblem) {
+  if (error instanceof KeyFileProblem || error instanceof DataFolderProblem || error instanceof WrongKey || error instanceof SchemaTooNew || error instanceof OtherVersion || error instanceof TlsProblem) {
     return { lines: [error.message], code: EXIT.usage };
   }
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return { lines: ['the port is taken; stop the other program or set MILLWRIGHT_PORT'], code: EXIT.internal };
   if (code === 'EACCES' && syscall === 'listen') return { lines: ['the port may not be opened by this user; set MILLWRIGHT_PORT to one above 1023'], code: EXIT.internal };
   if ((code === 'EACCES' || code === 'EPERM') && path !== undefined) return { lines: [`${path} may not be read or written by this user (${code})`], code: EXIT.usage };
+  if (error instanceof PostgresUnusable) return { lines: [error.message], code: EXIT.internal };
   if (error instanceof StoreFault) return { lines: [databaseLine(error)], code: EXIT.internal };
   return { lines: [`a fault inside the service: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}`], code: EXIT.internal };
 }

@@ -1,4 +1,4 @@
-/** The parts that work on runs. */
+/** The parts that work on runs, and what they share with who starts runs and who tells of them. */
 import { Engine } from '../execution/engine.ts';
 import { Environments } from '../execution/environments.ts';
 import { Repositories } from '../execution/repositories.ts';
@@ -7,23 +7,43 @@ import { DiskWatch } from '../ingress/disk.ts';
 import { WaitingRuns } from '../ingress/waiting-runs.ts';
 import { RunNews } from '../runs/news.ts';
 import type { SecretReader } from '../secrets/reader.ts';
+import { dispatchOf, queueingOf } from './dispatch.ts';
 import { monotonicMs, type Surroundings } from './surroundings.ts';
 
-export type ExecutionParts = ReturnType<typeof executionParts>;
+export type RunGround = ReturnType<typeof runGround>;
 
-/** The engine, and what it shares with who starts runs and who tells of them. */
-export function executionParts({ config, stores, builtInAgent, profiles, owner, log, nowMs, newId }: Surroundings, secrets: SecretReader) {
-  const { factories, resources, runs, deliveries, attachments, artifacts, permissions, histories } = stores;
-  const disk = new DiskWatch(config.dataDir, config.diskReserveBytes);
+/** What every process needs that starts runs, tells of them or works on them. */
+export function runGround(around: Surroundings) {
+  const { config, stores: { runs, room }, notices } = around;
+  const queueing = queueingOf(around);
   const news = new RunNews();
+  notices.on('run', (runId) => (runId === undefined ? news.tellAll() : news.tell(runId)));
+  return {
+    news, queueing,
+    disk: new DiskWatch(config.dataDir, config.diskReserveBytes, () => room.reusableBytes()),
+    waitingRuns: new WaitingRuns(config.waitingRunsMax, () => runs.waiting(), monotonicMs),
+    /** Something waits, or is wanted of a run: every engine looks. */
+    wake: () => {
+      queueing?.relay.wake();
+      notices.tell('runs');
+    },
+    /** Something new is stored of a run: who watches it looks, here and elsewhere. */
+    tell: (runId: string) => notices.tell('run', runId),
+  };
+}
+
+/** The engine of this process. */
+export function executionParts({ config, stores, builtInAgent, profiles, owner, notices, log, nowMs, newId }: Surroundings, { disk, tell, queueing }: RunGround, secrets: SecretReader) {
+  const { factories, resources, runs, deliveries, attachments, artifacts, permissions, histories } = stores;
   const repositories = new Repositories({ config, nowMs, isDiskLow: () => disk.isLowNow() });
   const reading = { config, factories, secrets, resources, repositories };
   const engine = new Engine({
     builtInAgent, profiles, environments: new Environments(reading), skills: new Skills(reading),
     isDiskLow: () => disk.isLow(),
     relieveOfRepositories: () => repositories.relieve(),
-    config, runs, deliveries, attachments, artifacts, permissions, histories, secrets, owner, nowMs, newId, log,
-    tell: (runId) => news.tell(runId),
+    config, runs, deliveries, attachments, artifacts, permissions, histories, secrets, owner, nowMs, newId, log, tell,
+    dispatch: dispatchOf({ config, stores, log }, queueing),
   });
-  return { disk, news, repositories, engine, waitingRuns: new WaitingRuns(config.waitingRunsMax, () => runs.waiting(), monotonicMs) };
+  notices.on('runs', () => engine.wake());
+  return { repositories, engine };
 }

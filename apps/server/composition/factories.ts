@@ -15,14 +15,13 @@ import { FactoryService } from '../factories/service.ts';
 import { FactoryFileService } from '../factory-files/service.ts';
 import { SecretFingerprints } from '../secrets/fingerprints.ts';
 import { StatisticsService } from '../statistics/service.ts';
-import { forgetGitCache } from '../sync/open-source.ts';
 import { WebhookService } from '../webhooks/service.ts';
 import type { ReconcilingParts } from './reconciling.ts';
 import { monotonicMs, type Surroundings } from './surroundings.ts';
 
 /** What controllers are given to work on factories: their life, plans, histories and definitions. */
 export function factoryParts(around: Surroundings, reconciling: ReconcilingParts): object[] {
-  const { config, stores, vault, uidKey, log, nowMs, newId } = around;
+  const { config, stores, vault, uidKey, notices, nowMs, newId } = around;
   const { factories, definitions, deliveries, events, webhooks } = stores;
   const fingerprints = new SecretFingerprints(stores.secrets, vault, uidKey);
   const turns = questionTurns();
@@ -30,7 +29,10 @@ export function factoryParts(around: Surroundings, reconciling: ReconcilingParts
     factories,
     new FactoryService({ factories, definitions, inventory: stores.inventory, events }, reconciling.loops, {
       uidKey, allowLocalSources: config.allowLocalSources, newId,
-      forgetSource: (uid) => forgetGitCache(config.dataDir, uid).catch((fault: unknown) => log.fault('a git cache cannot be deleted', fault, { factory: uid })),
+      async changed(uid) {
+        notices.tell('factory', uid);
+        await reconciling.roster?.follow(uid);
+      },
     }),
     new FactoryHistory(factories, events, stores.revisions, stores.replicas),
     new PlanService(reconciling.ground, { traffic: stores.traffic, replays: new Replays(deliveries, turns), fingerprints, nowMs }, config.ingressUrl),
@@ -59,12 +61,12 @@ function pushNotices({ stores: { factories }, log, nowMs }: Surroundings, { loop
 }
 
 /** Webhooks and automations of factories without files. */
-function definitionParts({ config, stores, uidKey, log, nowMs, newId }: Surroundings, { serving, secrets }: ReconcilingParts): object[] {
+function definitionParts({ config, stores, uidKey, log, nowMs, newId }: Surroundings, { publish, secrets }: ReconcilingParts): object[] {
   const { factories, webhooks, automations, schedules, edits } = stores;
   const editing = {
     uidKey, newId,
     // What is committed is committed: memory that could not follow is found out by the next delivery.
-    changed: () => serving.refresh().catch((fault: unknown) => log.fault('the serving state could not be read', fault)),
+    changed: () => publish().catch((fault: unknown) => log.fault('the serving state could not be read', fault)),
   };
   return [
     new WebhookService(factories, webhooks, automations, edits, {

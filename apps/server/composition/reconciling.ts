@@ -1,35 +1,71 @@
 /** The parts that follow repositories, and those that serve what came of it. */
-import { SecretReader } from '../secrets/reader.ts';
+import type { Role } from '../config.ts';
+import { programVersion } from '../program-version.ts';
+import type { SecretReader } from '../secrets/reader.ts';
 import { SecretService } from '../secrets/service.ts';
+import type { Factory } from '../store/factories.ts';
 import { SyncLoops } from '../sync/loops.ts';
-import { sourceOpener } from '../sync/open-source.ts';
+import { forgetGitCache, sourceOpener } from '../sync/open-source.ts';
+import { Roster } from '../sync/roster.ts';
 import { Heartbeat } from '../webhooks/heartbeat.ts';
 import { Serving } from '../webhooks/serving.ts';
 import { monotonicMs, type Surroundings } from './surroundings.ts';
 
 export type ReconcilingParts = ReturnType<typeof reconcilingParts>;
 
-/** Loops and the state that deliveries are judged by; a secret that changes concerns both. */
-export function reconcilingParts({ config, stores, vault, uidKey, isTrusted, owner, log, nowMs, newId }: Surroundings) {
-  const { factories, definitions, accounts } = stores;
+/** Deliveries are judged by it, also those that are delivered again. */
+const SERVING_ROLES: readonly Role[] = ['ingress', 'api'];
+
+/** Memory of what serves; none in a process that judges no deliveries. */
+export function servingOf({ config, stores, vault, notices, log }: Surroundings): Serving | undefined {
+  if (!SERVING_ROLES.some((role) => config.roles.has(role))) return undefined;
   const serving = new Serving(stores.serving, vault, monotonicMs, (fault, id) => log.fault('a secret cannot be opened', fault, { secret_id: id }));
-  const secretReader = new SecretReader(stores.secrets, vault);
+  notices.on('serving', () => void serving.refresh().catch((fault: unknown) => log.fault('what serves could not be looked at', fault)));
+  return serving;
+}
+
+/** What tells the others that this process lives, and what it has loaded. */
+export function heartbeatOf({ config, stores: { replicas }, owner, looks, log }: Surroundings, serving: Serving | undefined): Heartbeat {
+  const me = { owner, version: programVersion(), roles: [...config.roles], host: config.workerHost };
+  return new Heartbeat({ replicas, me, serving, monotonicMs, lookMs: looks.servingMs, report: (fault) => log.fault('that this process lives could not be noted', fault) });
+}
+
+/** Loops of factories, here or elsewhere, and secrets, whose changes concern them. */
+export function reconcilingParts(around: Surroundings, serving: Serving | undefined, secretReader: SecretReader) {
+  const { config, stores, vault, uidKey, isTrusted, owner, notices, log, nowMs, newId } = around;
+  const { factories, definitions, accounts } = stores;
   const ground = { uidKey, factories, definitions, secrets: stores.secrets };
+  /** What was committed serves here when this ends, and elsewhere at once or at the next look. */
+  const publish = async (): Promise<void> => {
+    notices.tell('serving');
+    await serving?.refresh();
+  };
   const loops = new SyncLoops(
-    {
-      owner, ...ground, nowMs, newId,
-      publish: () => serving.refresh(),
-      report: (fault, slug) => log.fault('a pass failed', fault, { factory: slug }),
-    },
-    { intervalMs: config.syncIntervalMs, isTrusted: ({ slug }) => isTrusted(slug), openSource: sourceOpener(config, secretReader) },
+    { owner, ...ground, nowMs, newId, publish, report: (fault, slug) => log.fault('a pass failed', fault, { factory: slug }) },
+    notices,
+    { intervalMs: config.syncIntervalMs, follows: followed(around), isTrusted: ({ slug }) => isTrusted(slug), openSource: sourceOpener(config, secretReader) },
   );
   const secrets = new SecretService(stores.secrets, definitions, accounts, vault, {
     newId,
     changed: async (uids) => {
-      await serving.refresh();
+      await publish();
       await Promise.all(uids.map((uid) => loops.ask(uid, 'secret')));
     },
   });
-  const heartbeat = new Heartbeat(stores.replicas, serving, owner, monotonicMs, (fault) => log.fault('that this process serves could not be noted', fault));
-  return { serving, secretReader, ground, loops, secrets, heartbeat };
+  return { secretReader, ground, publish, loops, roster: config.roles.has('sync') ? rosterOf(around, loops) : undefined, secrets };
+}
+
+/** Folders are of one machine: where several processes share a database, one is followed where the operator named it or allows them all. */
+function followed({ config, isTrusted }: Surroundings): (factory: Factory) => boolean {
+  if (!config.roles.has('sync')) return () => false;
+  return ({ slug, source }) => source.kind !== 'directory' || config.databaseUrl === undefined || config.allowLocalSources || isTrusted(slug);
+}
+
+function rosterOf({ config, stores: { factories }, notices, looks, log }: Surroundings, loops: SyncLoops): Roster {
+  return new Roster({
+    factories, loops, notices,
+    forgetSource: (uid) => forgetGitCache(config.dataDir, uid).catch((fault: unknown) => log.fault('a git cache cannot be deleted', fault, { factory: uid })),
+    report: (fault) => log.fault('the factories that there are could not be looked at', fault),
+    lookMs: config.databaseUrl === undefined ? undefined : (looks.factoriesMs ?? 'usual'),
+  });
 }

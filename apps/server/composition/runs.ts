@@ -10,26 +10,28 @@ import { RunListing } from '../runs/listing.ts';
 import { PermissionService } from '../runs/permissions-service.ts';
 import { RunItems } from '../runs/run-items.ts';
 import { RunService } from '../runs/service.ts';
-import type { ExecutionParts } from './execution.ts';
+import type { Engine } from '../execution/engine.ts';
+import type { RunGround } from './execution.ts';
 import { monotonicMs, type Surroundings } from './surroundings.ts';
 
-/** What controllers are given to work on runs, and the streams that end with the service. */
-export function runParts({ config, stores, builtInAgent, profiles, nowMs, newId }: Surroundings, { engine, news, waitingRuns, disk }: ExecutionParts): { eventStreams: EventStreams; instances: object[] } {
+/** Where other processes do the work, nobody here knows of more than one free place. */
+const PLACES_ELSEWHERE = 1;
+
+/** What controllers are given to work on runs, and the streams that end with the service. `engine`: the one of this process, where it works on runs. */
+export function runParts({ config, stores, builtInAgent, profiles, looks, nowMs, newId }: Surroundings, { news, waitingRuns, disk, wake, tell }: RunGround, engine: Engine | undefined): { eventStreams: EventStreams; instances: object[] } {
   const { accounts, artifacts, runs, histories, factories, definitions, deliveries, explanations } = stores;
   const runItems = new RunItems(accounts, artifacts, runs, config.publicUrl, monotonicMs);
-  const eventStreams = new EventStreams(runs, news, monotonicMs);
+  const eventStreams = new EventStreams(runs, news, monotonicMs, looks.streamsMs);
   const runService = new RunService(runs, histories, factories, definitions, runItems, {
-    publicUrl: config.publicUrl, serverAgent: serverAgent(config), nowMs, newId, waitingRuns,
-    wake: () => engine.wake(),
-    tell: (runId) => news.tell(runId),
-    freePlaces: () => engine.freePlaces(),
+    publicUrl: config.publicUrl, serverAgent: serverAgent(config), nowMs, newId, waitingRuns, wake, tell,
+    freePlaces: () => engine?.freePlaces() ?? PLACES_ELSEWHERE,
     takesPromptsInTurn: (agentConfig) => profileOf(harnessOf(agentConfig), builtInAgent, profiles)?.concurrentPrompt === true,
     isDiskLow: () => disk.isLow(),
   });
   const instances = [
     runService, eventStreams, new HistoryService(runs, histories), new ArtifactService(artifacts, config.publicUrl), new CatalogueService(stores.catalogue, config.models),
     new RunListing(stores.runLists, runs, runItems),
-    new PermissionService(runs, stores.permissions, { newId, changed: (runId) => [engine.wake(), news.tell(runId)] }),
+    new PermissionService(runs, stores.permissions, { newId, changed: (runId) => [wake(), tell(runId)] }),
     new ExplanationService({ explanations, deliveries, runs, runItems, factories }),
   ];
   return { eventStreams, instances };

@@ -7,27 +7,37 @@ import { RefusedLog } from '../ingress/refused-log.ts';
 import { Scheduler } from '../schedules/scheduler.ts';
 import { ScheduleService } from '../schedules/service.ts';
 import type { Serving } from '../webhooks/serving.ts';
-import type { ExecutionParts } from './execution.ts';
+import type { RunGround } from './execution.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export interface StartParts {
-  receiver: Receiver;
-  resends: ResendService;
-  scheduler: Scheduler;
+  /** Who takes deliveries, and those that are delivered again; absent where none are judged. */
+  intake?: { receiver: Receiver; resends: ResendService };
+  /** Who looks at the clock; absent where others do. */
+  scheduler?: Scheduler;
 }
 
-/** Who takes deliveries, also those that are delivered again, and who looks at the clock. */
-export function startParts({ config, stores, log, nowMs, newId }: Surroundings, serving: Serving, { engine, news, waitingRuns, disk }: ExecutionParts): StartParts {
-  const { deliveries, schedules } = stores;
-  const starting = {
-    serverAgent: serverAgent(config), waitingRuns, nowMs, newId,
-    isDiskLow: () => disk.isLow(),
-    wake: () => engine.wake(),
-    tell: (runId: string) => news.tell(runId),
+/** What of this a process has is a matter of its roles. */
+export function startParts(around: Surroundings, ground: RunGround, serving: Serving | undefined): StartParts {
+  const { disk, waitingRuns, wake, tell } = ground;
+  const starting = { serverAgent: serverAgent(around.config), waitingRuns, wake, tell, isDiskLow: () => disk.isLow(), nowMs: around.nowMs, newId: around.newId };
+  return {
+    intake: serving === undefined ? undefined : intakeParts(around, starting, serving),
+    scheduler: around.config.roles.has('sync') ? schedulerOf(around, starting) : undefined,
   };
-  const intake = new Intake({ ...starting, deliveries });
-  const receiver = new Receiver({ ...starting, serving, intake, refusedLog: new RefusedLog(deliveries, nowMs), report: (fault) => log.fault('a delivery failed', fault) });
-  const resends = new ResendService(stores, { ...starting, serving, intake, publicUrl: config.publicUrl });
+}
+
+type Starting = Omit<ConstructorParameters<typeof ScheduleService>[1], 'log'>;
+
+function intakeParts({ config, stores, log, nowMs }: Surroundings, starting: Starting, serving: Serving): NonNullable<StartParts['intake']> {
+  const intake = new Intake({ ...starting, deliveries: stores.deliveries, definitionsOf: (webhook, uids) => serving.definitionsOf(webhook, uids) });
+  return {
+    receiver: new Receiver({ ...starting, serving, intake, refusedLog: new RefusedLog(stores.deliveries, nowMs), report: (fault) => log.fault('a delivery failed', fault) }),
+    resends: new ResendService(stores, { ...starting, serving, intake, publicUrl: config.publicUrl }),
+  };
+}
+
+function schedulerOf({ stores: { schedules }, log }: Surroundings, starting: Starting): Scheduler {
   const scheduling = new ScheduleService(schedules, { ...starting, log });
-  return { receiver, resends, scheduler: new Scheduler(() => scheduling.look(), (fault) => log.fault('schedules could not be looked at', fault)) };
+  return new Scheduler(() => scheduling.look(), (fault) => log.fault('schedules could not be looked at', fault));
 }

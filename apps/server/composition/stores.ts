@@ -15,10 +15,12 @@ import { FactoryStore } from '../store/factories.ts';
 import { IdempotencyStore } from '../store/idempotency.ts';
 import { InventoryStore } from '../store/inventory.ts';
 import { KeyStore } from '../store/keys.ts';
+import { Outbox } from '../store/outbox.ts';
 import { PermissionStore } from '../store/permissions.ts';
 import { ReplicaStore } from '../store/replicas.ts';
 import { ResourceStore } from '../store/resource-files.ts';
 import { RevisionStore } from '../store/revisions.ts';
+import { RoomStore } from '../store/room.ts';
 import { RunHistoryStore } from '../store/run-history.ts';
 import { RunLists } from '../store/run-lists.ts';
 import { RunStore } from '../store/runs.ts';
@@ -41,7 +43,7 @@ export function storesOf(database: Database) {
     webhooks: new WebhookStore(database), automations: new AutomationStore(database), schedules: new ScheduleStore(database), resources: new ResourceStore(database),
     secrets: new SecretStore(database), serving: new ServingStore(database), replicas: new ReplicaStore(database),
     deliveries: new DeliveryStore(database), traffic: new TrafficStore(database), statistics: new StatisticsStore(database), explanations: new ExplanationStore(database),
-    runs: new RunStore(database), runLists: new RunLists(database), histories: new RunHistoryStore(database), artifacts: new ArtifactStore(database),
-    attachments: new AttachmentStore(database), permissions: new PermissionStore(database), catalogue: new CatalogueStore(database),
+    runs: new RunStore(database), outbox: new Outbox(database), runLists: new RunLists(database), histories: new RunHistoryStore(database), artifacts: new ArtifactStore(database),
+    attachments: new AttachmentStore(database), permissions: new PermissionStore(database), catalogue: new CatalogueStore(database), room: new RoomStore(database),
   };
 }

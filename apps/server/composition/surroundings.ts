@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { BuiltInAgent } from '../execution/agents.ts';
 import type { Log } from '../log.ts';
 import type { Vault } from '../secrets/vault.ts';
+import type { Notices } from '../store/notices.ts';
 import type { Stores } from './stores.ts';
 
 export interface Surroundings {
@@ -17,9 +18,23 @@ export interface Surroundings {
   isTrusted(slug: string): boolean;
   /** This process, among all that share a database. */
   owner: string;
+  /** What it tells the others, and they tell it. */
+  notices: Notices;
+  /** How long it looks away, should nobody tell. */
+  looks: Looks;
   log: Log;
   nowMs(): number;
   newId(): string;
+}
+
+/** Milliseconds between two looks at what other processes may have changed; the usual ones where nothing is said. */
+export interface Looks {
+  /** At what deliveries are judged by. */
+  servingMs?: number;
+  /** At the factories that there are. */
+  factoriesMs?: number;
+  /** At the log of a run that somebody watches. */
+  streamsMs?: number;
 }
 
 /** A clock that only goes forward, for durations. */

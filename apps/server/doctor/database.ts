@@ -2,14 +2,16 @@
 import { join } from 'node:path';
 import { StoreFault } from '../store/faults.ts';
 import { inspectPostgres, inspectSqlite, type SchemaFound } from '../store/inspection.ts';
+import { lookAtPostgres } from '../store/postgres-look.ts';
+import { placeOf, PostgresUnusable } from '../store/postgres-refusals.ts';
 import type { Patient } from './examine.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 
 export const SQLITE_FILE = 'millwright.sqlite';
 
-export async function database({ config: { databaseUrl, dataDir }, faulty, nowMs }: Patient): Promise<Remark[]> {
+export async function database({ config: { databaseUrl, databaseDirectUrl, dataDir }, faulty, nowMs }: Patient): Promise<Remark[]> {
   if (faulty.has('MILLWRIGHT_DATABASE_URL')) return [problem('not looked at, because MILLWRIGHT_DATABASE_URL is wrong', 'mend it, or unset it for SQLite in the data folder')];
-  return databaseUrl === undefined ? sqlite(join(dataDir, SQLITE_FILE)) : postgres(databaseUrl, nowMs);
+  return databaseUrl === undefined ? sqlite(join(dataDir, SQLITE_FILE)) : postgres(databaseUrl, databaseDirectUrl, nowMs);
 }
 
 function sqlite(file: string): Remark[] {
@@ -25,35 +27,18 @@ function sqlite(file: string): Remark[] {
   }
 }
 
-/** What a server's refusals mean. PostgreSQL, "Error Codes". */
-const REFUSALS: Readonly<Record<string, readonly [what: string, wayOut: string]>> = {
-  '28P01': ['refuses the password', 'give MILLWRIGHT_DATABASE_URL the right user and password'],
-  '28000': ['does not let this user in', 'give MILLWRIGHT_DATABASE_URL another user, or allow this one in pg_hba.conf'],
-  '3D000': ['has no database of that name', 'make it (createdb), or name another one in MILLWRIGHT_DATABASE_URL'],
-  '42501': ['does not let this user read the tables', 'grant the user of MILLWRIGHT_DATABASE_URL the rights on its schema'],
-  '53300': ['takes no more connections', 'raise max_connections, or end some clients'],
-  ECONNREFUSED: ['refuses the connection', 'start the server, or mend host and port in MILLWRIGHT_DATABASE_URL'],
-  ENOTFOUND: ['is not known by its name', 'mend the host in MILLWRIGHT_DATABASE_URL'],
-  EAI_AGAIN: ['cannot be looked up by its name now', 'look after the name service of this machine'],
-  ETIMEDOUT: ['does not answer in time', 'look whether a firewall stands between, or mend host and port in MILLWRIGHT_DATABASE_URL'],
-};
-
-async function postgres(url: string, nowMs: () => number): Promise<Remark[]> {
+async function postgres(url: string, directUrl: string | undefined, nowMs: () => number): Promise<Remark[]> {
   const place = placeOf(url);
   try {
-    const found = await inspectPostgres(url, nowMs);
-    return [schema(`PostgreSQL ${found.version} at ${place}`, found), ...skew(found)];
+    const { remarks } = await lookAtPostgres({ url, directUrl });
+    const found = await inspectPostgres(directUrl ?? url, nowMs);
+    return [schema(`PostgreSQL ${found.version} at ${place}`, found), ...skew(found), ...remarks.map((remark) => warning(remark, 'set MILLWRIGHT_DATABASE_DIRECT_URL to the URL of the server itself'))];
   } catch (error) {
+    if (error instanceof PostgresUnusable) return [problem(`PostgreSQL at ${error.place} ${error.what}`, error.wayOut)];
     if (!(error instanceof StoreFault)) throw error;
-    const [what, wayOut] = REFUSALS[error.code] ?? [`cannot be used (${error.code})`, 'look whether it runs, and check MILLWRIGHT_DATABASE_URL'];
-    return [problem(`PostgreSQL at ${place} ${what}`, wayOut)];
+    const unusable = new PostgresUnusable(error, url, 'MILLWRIGHT_DATABASE_URL');
+    return [problem(`PostgreSQL at ${unusable.place} ${unusable.what}`, unusable.wayOut)];
   }
-}
-
-/** Host and port; never user, password or parameters. */
-function placeOf(url: string): string {
-  const { hostname, port } = new URL(url);
-  return `${hostname === '' ? 'localhost' : hostname}:${port === '' ? 5432 : port}`;
 }
 
 function schema(what: string, { pending, unknown, mayMigrate = true }: SchemaFound): Remark {

@@ -63,7 +63,7 @@ function configuration(faults: ConfigFaults['faults']): Remark[] {
 }
 
 /** What is looked at although another variable is wrong. */
-const READ_ALONE = new Set(['PATH', 'MILLWRIGHT_DATA_DIR', 'MILLWRIGHT_DATABASE_URL', 'MILLWRIGHT_DISK_RESERVE_MB', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE', 'MILLWRIGHT_PORT']);
+const READ_ALONE = new Set(['PATH', 'MILLWRIGHT_DATA_DIR', 'MILLWRIGHT_DATABASE_URL', 'MILLWRIGHT_DATABASE_DIRECT_URL', 'MILLWRIGHT_DISK_RESERVE_MB', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE', 'MILLWRIGHT_PORT']);
 
 function configOf(environment: Examination['environment']): { config: Config; faults: ConfigFaults['faults'] } {
   try {

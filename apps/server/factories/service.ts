@@ -33,8 +33,8 @@ export interface FactorySurroundings {
   uidKey: Uint8Array;
   allowLocalSources: boolean;
   newId(): string;
-  /** Throws away what was kept on disk of a factory's repository; reports what cannot be deleted. */
-  forgetSource(factoryUid: string): Promise<void>;
+  /** Tells every process that reconciles that a factory was made, changed or deleted; ends when this one has followed, where it is one. */
+  changed(factoryUid: string): Promise<void>;
 }
 
 /** A parsed list query. */
@@ -106,17 +106,11 @@ export class FactoryService {
     return this.toItem(await this.visible(uid, access));
   }
 
-  /** Ends the loop before the rows go, and takes it up again when they could not. */
+  /** Nothing that a pass under way would write is written any more; then its loop ends, wherever it is. */
   async remove(uid: string, by: Caller): Promise<void> {
-    const factory = await this.visible(uid, by.access);
-    await this.loops.remove(uid);
-    await this.around.forgetSource(uid); // while the slug is taken: the folder belongs to nobody else
-    try {
-      if (!(await this.factories.remove(uid, this.changedBy(by)))) throw notFound('the factory');
-    } catch (error) {
-      if (!(error instanceof Refusal)) await this.loops.add(factory);
-      throw error;
-    }
+    await this.visible(uid, by.access);
+    if (!(await this.factories.remove(uid, this.changedBy(by)))) throw notFound('the factory');
+    await this.around.changed(uid);
   }
 
   /** Where the factory stands: conditions, revisions, generations, inventory. */
@@ -171,9 +165,8 @@ export class FactoryService {
 
   /** Lets the loop follow what is stored now, and shows it. */
   private async follow(uid: string, access: Access): Promise<FactoryItem> {
-    const factory = await this.visible(uid, access);
-    await this.loops.add(factory);
-    return this.toItem(factory);
+    await this.around.changed(uid);
+    return this.toItem(await this.visible(uid, access));
   }
 
   private async settled(uid: string, generation: number, access: Access): Promise<void> {

@@ -1,4 +1,4 @@
-/** How much one API key may ask and one client address may fail; counted in this process. contract 3 (Errors: 429). */
+/** How much one API key may ask and one client address may fail. Counted in each process by itself: of several that answer the API, each allows as much. contract 3 (Errors: 429). */
 import { addressKeyOf, drawRequest, spendFailure, type Draw, type FailureBudgets, type FailureVerdict } from '#deliveries';
 
 /** Keys whose requests are counted at once; the least recently used ones are forgotten first, and begin anew. */

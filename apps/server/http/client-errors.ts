@@ -39,9 +39,11 @@ export class ClientErrors {
     this.publicUrl = publicUrl;
   }
 
-  /** To be called with every request. */
-  note(request: IncomingMessage, response: ServerResponse): void {
-    this.answering.set(request.socket, response);
+  /** To be called with every request; answers what the one before on its connection is or was answered with. */
+  note({ socket }: IncomingMessage, response: ServerResponse): ServerResponse | undefined {
+    const before = this.answering.get(socket);
+    this.answering.set(socket, response);
+    return before;
   }
 
   /** Whether no later request has come on the socket. */

@@ -12,6 +12,7 @@ export interface ClosingAnswer {
 
 /** Sends the whole answer at once and closes when the rest of the body has run out, within bounds. */
 export function answerAndClose(request: IncomingMessage, response: ServerResponse, { status, headers = {}, body }: ClosingAnswer): void {
+  response.shouldKeepAlive = false; // said with the header; whoever asks of the answer, like the next request's turn, looks here
   response.writeHead(status, { 'content-type': 'application/json', ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' });
   response.flushHeaders();
   response.write(body);

@@ -5,29 +5,49 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentFound } from '../execution/profiles.ts';
 import { missingGuarantees, type Sandbox } from '../execution/sandboxes.ts';
 import { AccessStore } from '../store/access.ts';
+import type { Process } from '../store/replicas.ts';
 import { AccessGuard, AllowEverybody } from './access.ts';
+import { toTime } from './times.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** What runs are worked on with, looked up when somebody asks. */
-export interface Means {
-  sandbox(): Promise<Sandbox>;
-  agents(): Promise<AgentFound[]>;
+/** What a process is, looked up when somebody asks. */
+export interface Standing {
+  /** Its program, and what it does of the service. */
+  version: string;
+  roles: readonly string[];
+  /** Every process that lives on the same database, itself included. */
+  processes(): Promise<readonly (Process & { seenAtMs: number })[]>;
+  /** What runs are worked on with; absent where none are. */
+  means?: { sandbox(): Promise<Sandbox>; agents(): Promise<AgentFound[]> };
 }
 
 /** What the process knows of itself. */
 export class Readiness {
   private readonly isDiskLow: () => boolean;
-  private readonly found: Means;
+  private readonly isQueueAway: () => boolean;
+  private readonly found: Standing;
   private stopping = false;
-  constructor(isDiskLow: () => boolean, found: Means) {
+  /** `isQueueAway`: what tells processes of waiting runs cannot be reached, so that they begin later. */
+  constructor(isDiskLow: () => boolean, found: Standing, isQueueAway: () => boolean = () => false) {
     this.isDiskLow = isDiskLow;
+    this.isQueueAway = isQueueAway;
     this.found = found;
   }
 
-  /** Means of isolation and agents of this machine; no paths, which are nobody's business but the operator's. */
-  async means(): Promise<{ sandbox: unknown; agents: unknown }> {
-    const [{ kind, means, guarantees }, agents] = await Promise.all([this.found.sandbox(), this.found.agents()]);
+  /** Version, roles, the processes beside it where the database tells; means of isolation and agents of this machine, where runs are worked on: no paths, which are nobody's business but the operator's. */
+  async standing(isReachable: boolean): Promise<Record<string, unknown>> {
+    const { version, roles, processes, means } = this.found;
+    const living = isReachable ? await processes().catch(() => undefined) : undefined;
+    return {
+      version, roles,
+      ...(living === undefined ? {} : { processes: living.map(({ owner, seenAtMs, ...said }) => ({ name: owner, ...said, seen_at: toTime(seenAtMs) })) }),
+      ...(means === undefined ? {} : await this.means(means)),
+    };
+  }
+
+  private async means(found: NonNullable<Standing['means']>): Promise<{ sandbox: unknown; agents: unknown }> {
+    const [{ kind, means, guarantees }, agents] = await Promise.all([found.sandbox(), found.agents()]);
     const { processes, files, network, uid } = guarantees;
     return {
       sandbox: { kind, means, isolates: { processes, files, network, user: uid }, missing: missingGuarantees(guarantees) },
@@ -40,8 +60,8 @@ export class Readiness {
   }
 
   /** Why it cannot serve, or not everything; a service without reasons serves. */
-  reasons(): ('disk_low' | 'stopping')[] {
-    return [...(this.isDiskLow() ? (['disk_low'] as const) : []), ...(this.stopping ? (['stopping'] as const) : [])];
+  reasons(): ('disk_low' | 'queue' | 'stopping')[] {
+    return [...(this.isDiskLow() ? (['disk_low'] as const) : []), ...(this.isQueueAway() ? (['queue'] as const) : []), ...(this.stopping ? (['stopping'] as const) : [])];
   }
 }
 
@@ -67,7 +87,7 @@ export class HealthController {
 
   /**
    * 200 while the database answers and nobody stops the process, whatever the state of any repository. With a key it says why not, and what
-   * is refused meanwhile: a low disk refuses deliveries only; and what runs are isolated by, and which agents there are.
+   * is refused meanwhile: a low disk refuses deliveries only; and what this process is and does.
    */
   @Get('readyz')
   @AllowEverybody()
@@ -77,7 +97,7 @@ export class HealthController {
     const isReady = isReachable && !reasons.includes('stopping');
     const isKnown = await this.isKnown(request, isReachable);
     if (!isReady) void reply.header('Retry-After', String(RETRY_AFTER_SECONDS));
-    await reply.status(isReady ? 200 : 503).send({ status: isReady ? 'ready' : 'not ready', ...(isKnown ? { reasons, ...(await this.readiness.means()) } : {}) });
+    await reply.status(isReady ? 200 : 503).send({ status: isReady ? 'ready' : 'not ready', ...(isKnown ? { reasons, ...(await this.readiness.standing(isReachable)) } : {}) });
   }
 
   private async isKnown(request: FastifyRequest, isReachable: boolean): Promise<boolean> {

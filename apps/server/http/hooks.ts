@@ -24,7 +24,10 @@ export function addHooks(fastify: FastifyInstance, guard: AccessGuard, idempoten
   fastify.addHook('onSend', async (request, reply, payload) => {
     await idempotency.end(request, reply, payload);
     // A body that nobody asked for and that is still coming must not hold the socket.
-    if (isUnread(request.raw)) void reply.header('Connection', 'close');
+    if (isUnread(request.raw)) {
+      void reply.header('Connection', 'close');
+      reply.raw.shouldKeepAlive = false;
+    }
     if (request.method !== 'HEAD' || !(payload instanceof Readable)) return payload;
     payload.destroy(); // the framework would read it to its end, which may never come
     return Readable.from([]);

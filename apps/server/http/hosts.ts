@@ -22,11 +22,18 @@ const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
 
 /** Whether a request is meant for one of the hosts: by its Host header and, in absolute form, by its target too. `unclear`: no Host, or several. */
 export function hostVerdict(request: Pick<IncomingMessage, 'rawHeaders' | 'url'>, hosts: ReadonlySet<string>): 'ours' | 'foreign' | 'unclear' {
-  const named = request.rawHeaders.filter((_, index) => index % 2 === 1 && request.rawHeaders[index - 1]?.toLowerCase() === 'host');
-  const [host] = named;
-  if (host === undefined || named.length > 1) return 'unclear';
-  const authority = ABSOLUTE_FORM.exec(request.url ?? '')?.[1] ?? host;
-  return hosts.has(host.toLowerCase()) && hosts.has(authority.toLowerCase()) ? 'ours' : 'foreign';
+  const { rawHeaders, url = '' } = request;
+  let host: string | undefined;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue;
+    if (host !== undefined) return 'unclear';
+    host = rawHeaders[at + 1];
+  }
+  if (host === undefined) return 'unclear';
+  if (!hosts.has(host.toLowerCase())) return 'foreign';
+  const authority = url.startsWith('/') ? undefined : ABSOLUTE_FORM.exec(url)?.[1];
+  return authority === undefined || hosts.has(authority.toLowerCase()) ? 'ours' : 'foreign';
 }
 
 /** The target without the scheme and authority of the absolute form, which proxies send. */

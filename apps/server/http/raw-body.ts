@@ -27,22 +27,24 @@ function collect(request: IncomingMessage, bytesMax: number, timeoutMs: number):
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let isSettled = false;
     const settle = (body: RawBody): void => {
+      if (isSettled) return;
+      isSettled = true;
       clearTimeout(timer);
-      request.off('data', onData).off('end', onEnd).off('aborted', onGone).off('error', onGone).off('close', onGone);
       resolve(body);
     };
-    const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size > bytesMax) {
-        request.pause();
-        return settle({ kind: 'too-large', sizeBytes: size });
-      }
-      chunks.push(chunk);
-    };
-    const onEnd = (): void => settle({ kind: 'whole', bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size) });
     const onGone = (): void => settle({ kind: 'aborted' });
     const timer = setTimeout(() => settle({ kind: 'timeout' }), timeoutMs);
-    request.on('data', onData).on('end', onEnd).on('aborted', onGone).on('error', onGone).on('close', onGone);
+    // Listeners stay: taking them off again costs more than their silence.
+    request.on('data', (chunk: Buffer) => {
+      if (isSettled) return; // somebody reads the rest only to be rid of it
+      size += chunk.length;
+      if (size <= bytesMax) return void chunks.push(chunk);
+      request.pause();
+      settle({ kind: 'too-large', sizeBytes: size });
+    });
+    request.on('end', () => settle({ kind: 'whole', bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size) }));
+    request.on('aborted', onGone).on('error', onGone).on('close', onGone);
   });
 }

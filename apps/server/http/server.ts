@@ -4,6 +4,7 @@ import { createServer as createTls } from 'node:https';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { HEADER_MS_MAX } from '#deliveries';
+import type { Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -16,6 +17,7 @@ import { parseJsonBodies, schemaPipe } from './body.ts';
 import type { ClientAddresses } from './client-addresses.ts';
 import { ClientErrors } from './client-errors.ts';
 import { answerAndClose } from './closing.ts';
+import { answerHalfOpen } from './half-open.ts';
 import { addHooks } from './hooks.ts';
 import { hostsOf, hostVerdict, originForm } from './hosts.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -23,6 +25,7 @@ import { ProblemFilter } from './problems.ts';
 import { logWhenOver } from './request-log.ts';
 import { beginRecord, recordOf } from './requests.ts';
 import { endSilentOnClose } from './silent-connections.ts';
+import { inTurn } from './turns-on-connection.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -40,12 +43,13 @@ export interface HttpParts {
   idempotency: Idempotency;
   addresses: ClientAddresses;
   ingress: Handler;
+  controllers: Type[];
   instances: readonly object[];
 }
 
 /** Builds the application, not yet listening. */
 export async function createHttp(parts: HttpParts): Promise<NestFastifyApplication> {
-  const { config, log, guard, idempotency, instances } = parts;
+  const { config, log, guard, idempotency, controllers, instances } = parts;
   const clientErrors = new ClientErrors(config.publicUrl);
   const filter = new ProblemFilter(config.publicUrl, log);
   const adapter = new FastifyAdapter({
@@ -60,7 +64,7 @@ export async function createHttp(parts: HttpParts): Promise<NestFastifyApplicati
     // A target that cannot be decoded is not repeated.
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply): void => filter.answer(error, request, reply, ''),
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(instances), adapter, { bodyParser: false, logger: false, abortOnError: false });
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(controllers, instances), adapter, { bodyParser: false, logger: false, abortOnError: false });
   const fastify = app.getHttpAdapter().getInstance();
   addHooks(fastify, guard, idempotency);
   parseJsonBodies(fastify);
@@ -97,16 +101,17 @@ function listening(config: Config, clientErrors: ClientErrors, handler: Handler)
   // Host is looked at by us: node answers a missing one without a body.
   const options = { headersTimeout: HEADER_MS_MAX, requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS, connectionsCheckingInterval: 1_000, requireHostHeader: false };
   const answer: Handler = (request, response) => {
-    clientErrors.note(request, response);
+    const before = clientErrors.note(request, response);
     // A server that stops answers what has come and takes nothing more of the connection: else one busy sender would hold it up.
     if (!server.listening) response.shouldKeepAlive = false;
     response.once('finish', () => {
       if (!server.listening && clientErrors.isLatest(request.socket, response)) request.socket.destroySoon();
     });
-    handler(request, response);
+    inTurn(before, request, response, handler);
   };
   const server = config.tls === undefined ? createPlain(options, answer) : secured(options, config.tls, answer);
   server.maxConnections = CONNECTIONS_MAX;
+  answerHalfOpen(server, ({ url }) => isIngressTarget(url ?? ''));
   endSilentOnClose(server, config.tls === undefined ? 'connection' : 'secureConnection');
   server.on('checkContinue', answer); // answered when the body is wanted, not before
   server.on('checkExpectation', answer); // an unknown expectation is ignored, like any header we do not know

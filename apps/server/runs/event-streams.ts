@@ -13,7 +13,7 @@ export const STREAMS_PER_KEY_MAX = 20;
 /** Events read at a time; each is 16 KiB of output at most, so that a slow reader holds less than a megabyte. */
 const PAGE_SIZE = 50;
 
-/** What another replica stores is found this late at most. */
+/** What is stored is found this late at most, should nobody tell. */
 const LOOK_MS = 1_000;
 
 /** Proxies close what is silent for a minute or less. */
@@ -40,10 +40,13 @@ export class EventStreams {
   private readonly runs: RunStore;
   private readonly news: RunNews;
   private readonly monotonicMs: () => number;
+  private readonly lookMs: number;
   private readonly open = new Map<string, number>();
   private stopped = false;
 
-  constructor(runs: RunStore, news: RunNews, monotonicMs: () => number) {
+  /** `lookMs`: milliseconds between two looks at a log of which nobody tells. */
+  constructor(runs: RunStore, news: RunNews, monotonicMs: () => number, lookMs = LOOK_MS) {
+    this.lookMs = lookMs;
     this.runs = runs;
     this.news = news;
     this.monotonicMs = monotonicMs;
@@ -85,7 +88,7 @@ export class EventStreams {
     let [place, state] = [after, ''];
     const silence = { sinceMs: this.monotonicMs() };
     const isStillAllowed = this.asking(isAllowed);
-    for (; !this.stopped && !ear.isClosed(); await ear.wait(LOOK_MS)) {
+    for (; !this.stopped && !ear.isClosed(); await ear.wait(this.lookMs)) {
       if (!(await isStillAllowed())) return;
       // The state first: what was written before the end is then told before we stop.
       const run = await quietly(() => this.runs.standing(runId));

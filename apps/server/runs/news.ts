@@ -1,4 +1,4 @@
-/** Tells who watches a run that something new is stored of it, within this process; what other replicas store is found by looking. contract 3 (events). */
+/** Tells who watches a run in this process that something new is stored of it, by whichever process. contract 3 (events). */
 
 /** One watcher's ear. */
 export interface Ear {

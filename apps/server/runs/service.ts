@@ -190,7 +190,7 @@ function toNewRun(request: RunAgentRequest, defaults: ReturnType<typeof toAgentC
   return {
     prompt,
     title: request.title ?? defaultTitle(prompt),
-    configName: config.name, modelId: config.model_id, environmentId: config.environment_id, skillSpec: config.skill_spec,
+    configName: config.name, modelId: config.model_id, environmentId: config.environment_id, skillSpec: config.skill_spec, workerHost: config.worker_host,
     agentConfig: JSON.stringify(config),
     metadata: JSON.stringify({ ...request.metadata, ...ticket }),
     factoryUid: request.factory_uid,

@@ -7,6 +7,7 @@ import { newId, seedFactory } from '../../../test/conformance/seeds.ts';
 import { eventually } from '../../../test/support/service.ts';
 import { openDatabase } from '../store/database.ts';
 import type { Factory } from '../store/factories.ts';
+import { Notices } from '../store/notices.ts';
 import { SyncLoops } from './loops.ts';
 import type { Snapshot, Source } from './sources/source.ts';
 
@@ -18,6 +19,7 @@ let readingMost: number;
 let readings: number;
 let opened: string[];
 let events: string[];
+let follows: boolean;
 /** What the source does while it is read. */
 let during: (signal: AbortSignal) => Promise<void>;
 let hint: () => void;
@@ -25,11 +27,13 @@ let hint: () => void;
 beforeEach(async () => {
   [reading, readingMost, readings, opened, events] = [0, 0, 0, [], []];
   during = async () => undefined;
+  follows = true;
   folder = await mkdtemp(join(tmpdir(), 'millwright-loops-'));
   stores = storesOf(await openDatabase({ dataDir: folder, nowMs: Date.now }));
   loops = new SyncLoops(
     { owner: 'this-process', uidKey: new Uint8Array(32), factories: stores.factories, definitions: stores.definitions, secrets: stores.secrets, publish: async () => undefined, nowMs: Date.now, newId, report: (fault) => void events.push(`fault ${String(fault)}`) },
-    { intervalMs: 3_600_000, isTrusted: () => false, openSource },
+    new Notices((fault) => void events.push(`fault ${String(fault)}`)),
+    { intervalMs: 3_600_000, follows: () => follows, isTrusted: () => false, openSource },
   );
 });
 
@@ -127,6 +131,33 @@ describe('a loop', () => {
     await underWay();
     expect(await loops.settled(other.uid, await loops.ask(other.uid, 'api'), 10_000)).toBeDefined();
     expect(await loops.settled(slow.uid, 2, 50)).toBeUndefined(); // it says so instead of waiting for ever
+  });
+
+  it('is content with what another process has just found, where nothing but time has passed', async () => {
+    const { uid } = await added();
+    const idle = (): Promise<true> => eventually('no pass is under way', () => (loops.isRunning(uid) ? undefined : (true as const)));
+    const held = await stores.factories.lease(uid, 'another-process', 30_000);
+    await loops.ask(uid, 'api');
+    await idle();
+    expect(readings).toBe(1); // the other one does it
+    await stores.factories.recordPass(uid, held?.fence ?? 0, { generationHandled: 2, condition: { ending: 'applied', sinceMs: Date.now(), checkedMs: Date.now() }, failures: 0 });
+    await stores.factories.release(uid, held?.fence ?? 0);
+    loops.wake(uid, 'timer');
+    await idle();
+    expect(readings).toBe(1);
+    await stores.factories.ask(uid); // asked for since
+    loops.wake(uid, 'timer');
+    await idle();
+    expect(readings).toBe(2);
+  });
+
+  it('is not opened for a factory that is followed elsewhere', async () => {
+    const { uid, fence } = await seedFactory(stores);
+    await stores.factories.release(uid, fence);
+    follows = false;
+    await loops.add((await stores.factories.find(uid)) as Factory);
+    expect([loops.followed(), opened]).toEqual([[], []]);
+    expect(await loops.ask(uid, 'api')).toBe(2); // others hear of it
   });
 
   it('is pointed to another source by closing the old one', async () => {

@@ -1,8 +1,10 @@
-/** One loop per factory: triggers ask, at most one pass runs and at most one waits. contract 9. */
+/** One loop per factory that this process reconciles: triggers ask, at most one pass runs and at most one waits. Where others reconcile, the door to their loops. contract 9. */
 import { setMaxListeners } from 'node:events';
 import { nextIntervalMs } from '#reconcile';
 import type { ChangedBy } from '../store/audit.ts';
 import { FenceLost, type Factory, type FactoryStore } from '../store/factories.ts';
+import type { Notices } from '../store/notices.ts';
+import { FirstPasses } from './first-passes.ts';
 import { FactoryPass, type PassContext, type PassResult, type SourceCheck } from './pass.ts';
 import type { Source } from './sources/source.ts';
 
@@ -11,11 +13,19 @@ export type Trigger = 'start' | 'timer' | 'watcher' | 'api' | 'secret' | 'push' 
 /** Triggers behind which somebody waits: a git host that is backed off is tried all the same. */
 const AT_ONCE: ReadonlySet<Trigger> = new Set(['api', 'push', 'approval']);
 
-/** A factory that another replica reconciles is looked at again after this time. */
-const HELD_ELSEWHERE_MS = 5_000;
+/** A factory that another process reconciles, or whose pass failed inside the service, is looked at again after this time. */
+const LOOK_AGAIN_MS = 5_000;
+/** Part of the interval for which a look of another process at the repository stands for one of ours. */
+const FRESH_SHARE = 0.8;
+/** How often it is looked whether another process has handled what somebody waits for, should nobody tell. */
+const SETTLED_LOOK_MS = 500;
+/** What the others are told behind a factory's UID when it has handled what it was asked for. */
+const HANDLED = 'handled';
 
 export interface LoopOptions {
   intervalMs: number;
+  /** Whether this process reconciles a factory at all. */
+  follows(factory: Factory): boolean;
   /** Factories whose source the operator named on the command line. */
   isTrusted(factory: Factory): boolean;
   openSource(factory: Factory, trusted: boolean): Source;
@@ -31,6 +41,10 @@ interface Loop {
   timer?: NodeJS.Timeout;
   endWatch?: () => void;
   intervalMs: number;
+  /** What is waited for is nothing but the interval, or another process that holds the factory: a pass of another one will do. */
+  isPatient: boolean;
+  /** The operator named it on the command line. */
+  isTrusted: boolean;
   /** When its latest pass began, on the monotonic clock: it sees what was asked for before. */
   begunAtMs?: number;
 }
@@ -38,33 +52,44 @@ interface Loop {
 export class SyncLoops {
   private readonly context: PassContext;
   private readonly factories: FactoryStore;
+  private readonly notices: Notices;
   private readonly options: LoopOptions;
   private readonly loops = new Map<string, Loop>();
   /** Loops that are being ended: their sources are not free yet. */
   private readonly endings = new Map<string, Promise<void>>();
   private readonly stopping = new AbortController();
   private readonly waiters = new Set<() => void>();
+  private readonly firstPasses = new FirstPasses();
 
-  constructor(context: PassContext, options: LoopOptions) {
+  constructor(context: PassContext, notices: Notices, options: LoopOptions) {
     this.context = context;
     this.factories = context.factories;
+    this.notices = notices;
     this.options = options;
+    notices.on('factory', (key) => this.hear(key));
     setMaxListeners(0, this.stopping.signal); // every factory's pass listens to it
   }
 
-  /** Starts the loop of a factory, or points it to another source or policy. Its first pass is asked for. */
+  /** UIDs of the factories that have a loop here. */
+  followed(): string[] {
+    return [...this.loops.keys()];
+  }
+
+  /** Starts the loop of a factory, or points it to another source or policy. Its first pass is asked for. One that is not followed has none. */
   async add(factory: Factory): Promise<void> {
+    if (!this.options.follows(factory)) return this.remove(factory.uid);
     const sourceText = sourceTextOf(factory);
     if (this.loops.get(factory.uid)?.sourceText === sourceText) return;
     await this.remove(factory.uid);
     if (this.loops.has(factory.uid) || this.stopping.signal.aborted) return; // somebody else was faster; if with something older, its first pass finds out
-    const source = this.options.openSource(factory, this.options.isTrusted(factory));
+    const isTrusted = this.options.isTrusted(factory);
+    const source = this.options.openSource(factory, isTrusted);
     const intervalMs = factory.source.kind === 'git' && factory.source.interval !== undefined ? factory.source.interval * 1000 : this.options.intervalMs;
-    const loop: Loop = { uid: factory.uid, sourceText, source, pass: new FactoryPass(this.context, source, this.checkOf(sourceText)), asked: new Set(), intervalMs };
-    loop.endWatch = source.watch?.(() => void this.ask(factory.uid, 'watcher').catch((error: unknown) => this.context.report(error, factory.slug)));
-    source.whenBack?.(() => this.notice(factory.uid, 'timer'));
+    const loop: Loop = { uid: factory.uid, sourceText, source, pass: new FactoryPass(this.context, source, this.checkOf(sourceText)), asked: new Set(), intervalMs, isPatient: false, isTrusted };
+    loop.endWatch = source.watch?.(() => void this.changed(factory.uid).catch((error: unknown) => this.context.report(error, factory.slug)));
+    source.whenBack?.(() => this.wake(factory.uid, 'timer'));
     this.loops.set(factory.uid, loop);
-    this.notice(factory.uid, 'start');
+    this.wake(factory.uid, 'start');
   }
 
   async remove(uid: string): Promise<void> {
@@ -73,6 +98,7 @@ export class SyncLoops {
     this.loops.delete(uid);
     clearTimeout(loop.timer);
     loop.endWatch?.();
+    this.firstPasses.hurry(uid);
     const ending = loop.source.close().then(() => loop.running).finally(() => {
       if (this.endings.get(uid) === ending) this.endings.delete(uid);
     });
@@ -80,22 +106,33 @@ export class SyncLoops {
     await ending;
   }
 
-  /** Raises the requested generation and wakes the loop; never applies anything. Answers the generation asked for. */
+  /** Raises the requested generation and wakes the factory's loop, in whatever process it is; never applies anything. Answers the generation asked for. */
   async ask(uid: string, trigger: Trigger, by?: ChangedBy): Promise<number> {
     const generation = await this.factories.ask(uid, by);
     this.notice(uid, trigger);
     return generation;
   }
 
-  /** Wakes the loop of a factory whose requested generation was raised by somebody else already. */
+  /** Wakes the loop of a factory whose requested generation was raised by somebody else already, in whatever process it is. */
   notice(uid: string, trigger: Trigger): void {
+    this.notices.tell('factory', `${uid}:${trigger}`);
+  }
+
+  /** The same here only. */
+  wake(uid: string, trigger: Trigger): void {
     const loop = this.loops.get(uid);
     if (loop === undefined || this.stopping.signal.aborted) return;
     loop.asked.add(trigger);
+    if (trigger !== 'start') this.firstPasses.hurry(uid);
     loop.running ??= this.turn(loop).finally(() => {
       loop.running = undefined;
-      if (loop.asked.size > 0) this.notice(uid, 'timer');
+      if (loop.asked.size > 0) this.wake(uid, 'timer');
     });
+  }
+
+  /** Whether a pass of a factory is under way here. */
+  isRunning(uid: string): boolean {
+    return this.loops.get(uid)?.running !== undefined;
   }
 
   /** When the latest pass of a factory began here, on the monotonic clock; undefined: none yet. */
@@ -111,44 +148,84 @@ export class SyncLoops {
       if (factory === undefined || factory.generationHandled >= generation) return factory;
       const left = deadline - performance.now();
       if (left <= 0) return undefined;
-      await this.nextPass(Math.min(left, 500));
+      await this.nextPass(Math.min(left, SETTLED_LOOK_MS));
     }
   }
 
   /** Ends every loop and waits for the passes under way. */
   async stop(): Promise<void> {
     this.stopping.abort();
+    this.firstPasses.hurryAll();
     await Promise.all([...this.loops.keys(), ...this.endings.keys()].map((uid) => this.remove(uid)));
+  }
+
+  /** What is told by whichever process: something was asked of a factory, or handled. */
+  private hear(key: string | undefined): void {
+    const [uid = '', what] = key?.split(':') ?? [];
+    if (what === undefined || what === HANDLED) for (const look of this.waiters) look();
+    else this.wake(uid, what as Trigger);
+  }
+
+  /** What the source of this process sees is nobody else's: the others find it out by the generation. */
+  private async changed(uid: string): Promise<void> {
+    await this.factories.ask(uid);
+    this.wake(uid, 'watcher');
   }
 
   private async turn(loop: Loop): Promise<void> {
     clearTimeout(loop.timer);
-    let delayMs = HELD_ELSEWHERE_MS;
-    while (loop.asked.size > 0 && !this.stopping.signal.aborted && this.loops.get(loop.uid) === loop) {
+    let delayMs = LOOK_AGAIN_MS;
+    while (loop.asked.size > 0 && this.isCurrent(loop)) {
       const triggers = [...loop.asked];
       loop.asked.clear();
       if (triggers.some((trigger) => AT_ONCE.has(trigger))) loop.source.tryAtOnce?.();
-      loop.begunAtMs = performance.now();
-      delayMs = this.delayAfter(loop, await this.pass(loop, triggers));
-      for (const wake of this.waiters) wake();
+      delayMs = (await this.spared(loop, triggers)) ?? (await this.inTurn(loop, triggers));
+      for (const look of this.waiters) look();
     }
-    if (this.loops.get(loop.uid) !== loop || this.stopping.signal.aborted) return;
-    loop.timer = setTimeout(() => this.notice(loop.uid, 'timer'), delayMs);
+    if (!this.isCurrent(loop)) return;
+    loop.timer = setTimeout(() => this.wake(loop.uid, 'timer'), delayMs);
     loop.timer.unref();
   }
 
-  private async pass(loop: Loop, triggers: readonly Trigger[]): Promise<PassResult | undefined> {
-    try {
-      return await loop.pass.run(loop.uid, triggers, this.stopping.signal);
-    } catch (error) {
-      if (!(error instanceof FenceLost)) this.context.report(error, loop.uid);
-      return undefined;
-    }
+  /** Whether a loop is the one of its factory still. */
+  private isCurrent(loop: Loop): boolean {
+    return this.loops.get(loop.uid) === loop && !this.stopping.signal.aborted;
   }
 
-  private delayAfter(loop: Loop, result: PassResult | undefined): number {
-    if (result === undefined) return HELD_ELSEWHERE_MS;
+  /** At a start most factories wait for others; one that the operator named, or that somebody asks for, does not. */
+  private inTurn(loop: Loop, triggers: readonly Trigger[]): Promise<number> {
+    const waits = !loop.isTrusted && triggers.every((trigger) => trigger === 'start');
+    return waits ? this.firstPasses.inTurn(loop.uid, async () => (this.isCurrent(loop) ? this.passed(loop, triggers) : LOOK_AGAIN_MS)) : this.passed(loop, triggers);
+  }
+
+  /** One pass; answers the milliseconds until the next one. */
+  private async passed(loop: Loop, triggers: readonly Trigger[]): Promise<number> {
+    loop.begunAtMs = performance.now();
+    const result = await this.pass(loop, triggers);
+    loop.isPatient = result === 'held' || (typeof result === 'object' && result.retryInMs === undefined && result.opensInMs === undefined);
+    if (typeof result === 'string') return LOOK_AGAIN_MS;
+    if (triggers.some((trigger) => AT_ONCE.has(trigger))) this.notices.tell('factory', `${loop.uid}:${HANDLED}`);
     return Math.min(result.retryInMs ?? nextIntervalMs(loop.intervalMs, Math.random()), result.opensInMs ?? Infinity);
+  }
+
+  /** Milliseconds until the next pass, where only the time has come and another process has just looked: several of them ask a git host no more often than one. */
+  private async spared(loop: Loop, triggers: readonly Trigger[]): Promise<number | undefined> {
+    if (!loop.isPatient || triggers.some((trigger) => trigger !== 'timer')) return undefined;
+    const factory = await this.factories.find(loop.uid).catch(() => undefined);
+    if (factory === undefined || factory.generationHandled < factory.generationRequested || factory.condition.ending === 'failed') return undefined;
+    const agoMs = this.context.nowMs() - factory.condition.checkedMs;
+    return agoMs >= 0 && agoMs < FRESH_SHARE * loop.intervalMs ? nextIntervalMs(loop.intervalMs, Math.random()) - agoMs : undefined;
+  }
+
+  /** `held`: another process has the factory. `failed`: the service has. */
+  private async pass(loop: Loop, triggers: readonly Trigger[]): Promise<PassResult | 'held' | 'failed'> {
+    try {
+      return (await loop.pass.run(loop.uid, triggers, this.stopping.signal)) ?? 'held';
+    } catch (error) {
+      if (error instanceof FenceLost) return 'held';
+      this.context.report(error, loop.uid);
+      return 'failed';
+    }
   }
 
   /** Another replica may have been told of another source or policy: what a loop was opened with is compared at each pass. */

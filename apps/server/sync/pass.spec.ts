@@ -223,15 +223,16 @@ describe('a pass', () => {
   it('is not told as serving between the commit and its publication', async () => {
     const uid = await factory();
     const replicas = new ReplicaStore(stores.database);
+    const me = { owner: 'this-process', version: '1', roles: ['ingress'], host: 'here' };
     const history = new FactoryHistory(stores.factories, stores.events, stores.revisions, replicas);
     const files = at(`sha256:${'a'.repeat(64)}`, 'a') as Extract<Snapshot, { unchanged: false }>;
     const versionOf = async (): Promise<number> => (await stores.factories.find(uid))?.servingVersion ?? 0;
     const look = async () => (await history.revision(uid, files.revision, { role: 'admin' } as Access)).state;
-    await replicas.beat('this-process', await versionOf());
+    await replicas.beat(me, await versionOf());
     const between: [string, string | undefined][] = [];
     const publish = async (): Promise<void> => {
       between.push([await look(), (await stores.factories.find(uid))?.revisionApplied]);
-      await replicas.beat('this-process', await versionOf());
+      await replicas.beat(me, await versionOf());
     };
     await new FactoryPass({ ...context(), publish }, scripted(files)).run(uid, [], signal);
     expect(between).toEqual([['waiting', files.revision]]);

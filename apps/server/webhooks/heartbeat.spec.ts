@@ -1,11 +1,11 @@
 /** What a process tells the others of itself: at once when it has loaded something new, now and then when not, and that it goes. */
 import { jest } from '@jest/globals';
-import type { ReplicaStore } from '../store/replicas.ts';
+import type { Process, ReplicaStore } from '../store/replicas.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { Serving } from './serving.ts';
 
 let nowMs: number;
-let said: (number | 'left')[];
+let said: (number | 'retired' | 'left')[];
 let faults: unknown[];
 let isAway: boolean;
 let committed: number;
@@ -24,13 +24,18 @@ beforeEach(async () => {
   [serving.loadedVersion, serving.whenLoaded] = [7, undefined];
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance'] });
   const replicas = {
-    async beat(_owner: string, version: number) {
+    join: async () => undefined,
+    async beat(_me: Process, version: number) {
       if (isAway) throw new Error('away');
       said.push(version);
     },
+    retire: async () => void said.push('retired'),
     leave: async () => void said.push('left'),
   };
-  heartbeat = new Heartbeat(replicas as unknown as ReplicaStore, serving as unknown as Serving, 'one', () => nowMs, (fault) => void faults.push(fault));
+  heartbeat = new Heartbeat({
+    replicas: replicas as unknown as ReplicaStore, serving: serving as unknown as Serving, me: { owner: 'one', version: '1', roles: ['ingress'], host: 'here' },
+    monotonicMs: () => nowMs, report: (fault) => void faults.push(fault),
+  });
   await heartbeat.start();
 });
 
@@ -52,9 +57,12 @@ describe('a heartbeat', () => {
     expect(said).toEqual([7]);
     await pass(2_000);
     expect(said).toEqual([7, 7]);
+    await heartbeat.retire();
+    await pass(6_000);
+    expect(said).toEqual([7, 7, 'retired', 7]); // it lives until its work has ended
     await heartbeat.stop();
     await pass(20_000);
-    expect(said).toEqual([7, 7, 'left']);
+    expect(said).toEqual([7, 7, 'retired', 7, 'left']);
   });
 
   it('tells at once what was loaded, and looks by itself for what nobody told it', async () => {

@@ -1,66 +1,87 @@
-/** Tells the other processes that this one takes deliveries, and which serving version it has loaded: who waits for a commit waits for every replica. contract 9, 11 (wait). */
-import type { ReplicaStore } from '../store/replicas.ts';
+/** Tells the other processes that this one lives, and which serving version it has loaded: who waits for a commit waits for every process that takes deliveries. contract 9, 11 (wait). */
+import type { Process, ReplicaStore } from '../store/replicas.ts';
 import type { Serving } from './serving.ts';
 
-/** An idle replica looks this often whether what serves has changed: nobody else tells it. */
+/** Whether what serves has changed is looked for this often, should nobody tell. */
 const LOOK_MS = 2_000;
-/** What has not changed is said again after this time; a third of what makes a replica count as gone. */
+/** Whether something is to be said is looked at this often. */
+const SAY_MS = 2_000;
+/** What has not changed is said again after this time; a third of what makes a process count as gone. */
 const BEAT_MS = 5_000;
 
+export interface HeartbeatParts {
+  replicas: ReplicaStore;
+  me: Process;
+  /** Absent where nothing is judged by it. */
+  serving?: Serving;
+  monotonicMs(): number;
+  report(fault: unknown): void;
+  /** Milliseconds between two looks at what serves; LOOK_MS unless said. */
+  lookMs?: number;
+}
+
 export class Heartbeat {
-  private readonly replicas: ReplicaStore;
-  private readonly serving: Serving;
-  private readonly owner: string;
-  private readonly monotonicMs: () => number;
-  private readonly report: (fault: unknown) => void;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly parts: HeartbeatParts;
+  private me: Process;
+  private timers: NodeJS.Timeout[] = [];
   private writing: Promise<void> = Promise.resolve();
   private said: number | undefined;
   private saidAtMs = 0;
 
-  constructor(replicas: ReplicaStore, serving: Serving, owner: string, monotonicMs: () => number, report: (fault: unknown) => void) {
-    this.replicas = replicas;
-    this.serving = serving;
-    this.owner = owner;
-    this.monotonicMs = monotonicMs;
-    this.report = report;
+  constructor(parts: HeartbeatParts) {
+    this.parts = parts;
+    this.me = parts.me;
   }
 
-  /** Says that this process takes deliveries from now on. */
+  /** Says that this process is there from now on. Throws OtherVersion. */
   async start(): Promise<void> {
+    const { replicas, serving, lookMs = LOOK_MS } = this.parts;
+    await replicas.join(this.me);
     await this.beat();
-    this.serving.whenLoaded = () => void this.say();
-    this.timer = setInterval(() => void this.look(), LOOK_MS);
-    this.timer.unref();
+    if (serving !== undefined) serving.whenLoaded = () => void this.say();
+    this.timers = [setInterval(() => void this.look(), lookMs), setInterval(() => void this.say(), SAY_MS)];
+    for (const timer of this.timers) timer.unref();
   }
 
-  /** Says that it takes none any more. */
-  async stop(): Promise<void> {
-    if (this.timer === undefined) return;
-    clearInterval(this.timer);
-    this.timer = undefined;
-    this.serving.whenLoaded = undefined;
+  /** Says that it takes nothing more, and lives until its work has ended: another version must not begin beside it. */
+  async retire(): Promise<void> {
+    if (this.timers.length === 0) return;
+    this.me = { ...this.me, roles: [] };
     await this.writing;
-    await this.replicas.leave(this.owner).catch(this.report);
+    await this.parts.replicas.retire(this.me.owner).catch(this.parts.report);
+  }
+
+  /** Says that it goes. */
+  async stop(): Promise<void> {
+    if (this.timers.length === 0) return;
+    for (const timer of this.timers.splice(0)) clearInterval(timer);
+    const { replicas, serving, report } = this.parts;
+    if (serving !== undefined) serving.whenLoaded = undefined;
+    await this.writing;
+    await replicas.leave(this.me.owner).catch(report);
   }
 
   private async look(): Promise<void> {
-    await this.serving.refresh().catch(this.report);
+    await this.parts.serving?.refresh().catch(this.parts.report);
     await this.say();
   }
 
   /** One write at a time, and none that would say what was just said. */
   private say(): Promise<void> {
     this.writing = this.writing.then(async () => {
-      const isNews = this.serving.loadedVersion !== this.said || this.monotonicMs() - this.saidAtMs >= BEAT_MS;
-      if (isNews && this.timer !== undefined) await this.beat().catch(this.report);
+      const isNews = this.loaded() !== this.said || this.parts.monotonicMs() - this.saidAtMs >= BEAT_MS;
+      if (isNews && this.timers.length > 0) await this.beat().catch(this.parts.report);
     });
     return this.writing;
   }
 
   private async beat(): Promise<void> {
-    const version = this.serving.loadedVersion;
-    await this.replicas.beat(this.owner, version);
-    [this.said, this.saidAtMs] = [version, this.monotonicMs()];
+    const version = this.loaded();
+    await this.parts.replicas.beat(this.me, version);
+    [this.said, this.saidAtMs] = [version, this.parts.monotonicMs()];
+  }
+
+  private loaded(): number {
+    return this.parts.serving?.loadedVersion ?? 0;
   }
 }

@@ -4,7 +4,7 @@ import type { AutomationDefinition, Trigger } from '#definitions';
 import { UNREADABLE_FILTER } from '#filters';
 import { Vault } from '../secrets/vault.ts';
 import type { ServingFactory, ServingStore, ServingWebhook } from '../store/serving.ts';
-import { Serving } from './serving.ts';
+import { Serving, type ServedWebhook } from './serving.ts';
 
 const vault = new Vault(Buffer.alloc(32, 1));
 const sealed = (value: string, secretId = 's1', version = 1) => ({ secretId, version, ...vault.seal(Buffer.from(value), secretId, version) });
@@ -12,13 +12,16 @@ const sealed = (value: string, secretId = 's1', version = 1) => ({ secretId, ver
 const webhook = (uid: string, more: Partial<ServingWebhook> = {}): ServingWebhook => ({ uid, slug: uid, name: uid, authMode: 'token', enabled: true, secret: sealed('token-of-the-tests'), ...more });
 const automation = (uid: string, triggers: Trigger[], enabled = true): { uid: string; name: string; definition: AutomationDefinition } => ({ uid, name: uid, definition: { name: uid, path: '', enabled, prompt: 'x', agent: {}, triggers } });
 const factory = (uid: string, version: number, webhooks: ServingWebhook[], more: Partial<ServingFactory> = {}): ServingFactory => ({
-  uid, slug: uid, version, deleted: false, serviceAccountUid: 'svc', revision: `r${version}`, webhooks, automations: [], ...more,
+  uid, slug: uid, version, foundAt: version, deleted: false, serviceAccountUid: 'svc', revision: `r${version}`, webhooks, automations: [], ...more,
 });
 
 /** A database that answers when it is told to. */
 class Store {
   factories: ServingFactory[] = [];
   looks = 0;
+  pages = 0;
+  /** Automations whose definitions were asked for. */
+  lookedUp: string[] = [];
   gate: Promise<void> = Promise.resolve();
   fails = false;
   async version(): Promise<number> {
@@ -27,8 +30,14 @@ class Store {
     if (this.fails) throw new Error('away');
     return Math.max(0, ...this.factories.map(({ version }) => version));
   }
-  async changedSince(version: number): Promise<ServingFactory[]> {
-    return this.factories.filter((one) => one.version > version);
+  async changedSince(version: number, limit: number): Promise<ServingFactory[]> {
+    this.pages += 1;
+    return this.factories.filter((one) => one.version > version).sort((a, b) => a.version - b.version).slice(0, limit);
+  }
+  async definitions(factoryUid: string, version: number, uids: readonly string[]): Promise<Map<string, string>> {
+    this.lookedUp.push(...uids);
+    const found = this.factories.find((one) => one.uid === factoryUid && one.version === version);
+    return new Map(found?.automations.filter(({ uid }) => uids.includes(uid)).map(({ uid, definition }) => [uid, JSON.stringify(definition)]));
   }
 }
 
@@ -46,6 +55,25 @@ describe('memory', () => {
     store.factories = [factory('f1', 3, [webhook('a', { enabled: false })]), factory('f2', 4, [], { deleted: true })];
     await memory.refresh();
     expect([memory.webhook('a')?.enabled, memory.webhook('a')?.factory.version, memory.webhook('b'), memory.webhook('c')]).toEqual([false, 3, undefined, undefined]);
+  });
+
+  it('takes in many factories a part at a time, and none twice', async () => {
+    const store = new Store();
+    store.factories = Array.from({ length: 45 }, (_, n) => factory(`f${n}`, n + 1, [webhook(`w${n}`)]));
+    const memory = serving(store);
+    await memory.refresh();
+    expect([memory.webhook('w0'), memory.webhook('w44')].map((one) => one?.uid)).toEqual(['w0', 'w44']);
+    expect([memory.loadedVersion, store.pages]).toEqual([45, 3]);
+    await memory.refresh();
+    expect(store.pages).toBe(3);
+  });
+
+  it('loses no factory that got another version while it was looked up', async () => {
+    const store = new Store();
+    store.factories = [factory('f1', 9, [webhook('a')], { foundAt: 1 })];
+    const memory = serving(store);
+    await memory.refresh();
+    expect([memory.loadedVersion, memory.webhook('a')?.factory.version]).toEqual([1, 9]);
   });
 
   it('is confirmed for one second from the moment of asking', async () => {
@@ -133,6 +161,24 @@ describe('a served webhook', () => {
     ]);
     expect(found?.automations.map(({ id, enabled }) => [id, enabled])).toEqual([['auto_1', true], ['auto_1', true], ['auto_3', false]]);
     expect(found?.automations.map(({ filter }) => filter.matches({ a: 2 }))).toEqual([false, true, true]);
+  });
+
+  it('knows what its automations say when they start something: asked once for each version', async () => {
+    const store = new Store();
+    const automations = [automation('auto_1', [{ provider: 'webhook', webhookUids: ['w'] }]), automation('auto_2', [])];
+    store.factories = [factory('f1', 1, [webhook('w')], { automations })];
+    const memory = serving(store);
+    await memory.refresh();
+    const found = memory.webhook('w') as ServedWebhook;
+    for (let n = 0; n < 3; n += 1) expect((await memory.definitionsOf(found, ['auto_1', 'auto_2']))?.get('auto_2')?.prompt).toBe('x');
+    expect(store.lookedUp).toEqual(['auto_1', 'auto_2']);
+    store.factories = [factory('f1', 2, [webhook('w')], { automations: [automation('auto_1', [{ provider: 'webhook', webhookUids: ['w'] }])] })];
+    await memory.refresh();
+    const after = memory.webhook('w') as ServedWebhook;
+    expect((await memory.definitionsOf(after, ['auto_1']))?.get('auto_1')?.prompt).toBe('x');
+    expect(store.lookedUp).toEqual(['auto_1', 'auto_2', 'auto_1']);
+    // Decided on a version that is over: it is decided again.
+    expect(await memory.definitionsOf(found, ['auto_1'])).toBeUndefined();
   });
 
   it('a stored filter that cannot be read never matches', async () => {

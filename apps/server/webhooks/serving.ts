@@ -1,11 +1,13 @@
-/** Webhooks and compiled filters in memory, so that a delivery needs no query to be decided; guarded by version. contract 5 (Transaction). */
+/** Webhooks and filters in memory, so that a delivery needs no query to be decided; guarded by version. contract 5 (Transaction). */
 import { digestSecret, prepareSigningKey, SIGNATURE_SCHEMES, type SignatureScheme } from '#authentication';
 import { SERVING_VERSION_FRESH_MS } from '#deliveries';
 import type { AgentDefaults, AuthMode, AutomationDefinition } from '#definitions';
-import { compileFilter, MATCH_EVERYTHING, UNREADABLE_FILTER, type CompiledFilter } from '#filters';
+import type { CompiledFilter } from '#filters';
 import type { Vault } from '../secrets/vault.ts';
 import type { ServingFactory, ServingStore, ServingWebhook } from '../store/serving.ts';
 import type { SealedSecret } from '../store/secrets.ts';
+import { CompiledFilters } from './compiled-filters.ts';
+import { DefinitionsAtHand } from './definitions-at-hand.ts';
 
 /** One webhook as the ingress sees it. A credential that is undefined never authenticates. */
 export interface ServedWebhook {
@@ -24,6 +26,7 @@ export interface ServedWebhook {
   factory: ServedFactory;
 }
 
+/** An automation as the decision sees it: what it starts is looked up when it does. */
 export interface ServedAutomation {
   uid: string;
   /** Same as `uid`: what `decideRuns` calls it. */
@@ -31,7 +34,6 @@ export interface ServedAutomation {
   name: string;
   enabled: boolean;
   webhookUids: readonly string[];
-  definition: AutomationDefinition;
   /** The filter of the trigger that selects the webhook; several triggers of one automation are one entry each. */
   filter: CompiledFilter;
 }
@@ -45,6 +47,9 @@ export interface ServedFactory {
   agentDefaults?: AgentDefaults;
 }
 
+/** Factories taken in at once: between two such parts everything else goes on. */
+const FACTORIES_PER_LOOK = 20;
+
 export class Serving {
   private readonly store: ServingStore;
   private readonly vault: Vault;
@@ -52,6 +57,8 @@ export class Serving {
   private readonly report: (fault: unknown, secretId: string) => void;
   private readonly webhooks = new Map<string, ServedWebhook>();
   private readonly webhooksOf = new Map<string, string[]>();
+  private readonly filters = new CompiledFilters();
+  private readonly definitions: DefinitionsAtHand;
   private version = 0;
   private confirmedAtMs = Number.NEGATIVE_INFINITY;
   /** Called when memory has taken in what changed. */
@@ -64,6 +71,7 @@ export class Serving {
     this.store = store;
     this.vault = vault;
     this.monotonicMs = monotonicMs;
+    this.definitions = new DefinitionsAtHand(store);
   }
 
   /** The serving version that memory has taken in. */
@@ -74,6 +82,11 @@ export class Serving {
   /** From memory, whatever its age: good enough to accept by, because acceptance checks the version in its transaction. */
   webhook(uid: string): ServedWebhook | undefined {
     return this.webhooks.get(uid);
+  }
+
+  /** What these of its automations say, by UID; undefined where the factory has moved on: decide again. Throws StoreFault. */
+  definitionsOf({ factory }: ServedWebhook, automationUids: readonly string[]): Promise<ReadonlyMap<string, AutomationDefinition> | undefined> {
+    return this.definitions.of(factory, automationUids);
   }
 
   /** Whether memory was confirmed recently enough for a refusal. */
@@ -102,12 +115,22 @@ export class Serving {
   private async load(): Promise<void> {
     const askedAtMs = this.monotonicMs();
     if ((await this.store.version()) !== this.version) {
-      const changed = await this.store.changedSince(this.version);
-      for (const factory of changed) this.take(factory);
-      this.version = Math.max(this.version, ...changed.map(({ version }) => version)); // behind all: a fault between two factories loses none
+      await this.takeChanged();
       this.whenLoaded?.();
     }
     this.confirmedAtMs = askedAtMs;
+  }
+
+  /** Everything that changed, a part at a time: at a start that is everything there is. */
+  private async takeChanged(): Promise<void> {
+    for (;;) {
+      const changed = await this.store.changedSince(this.version, FACTORIES_PER_LOOK);
+      for (const factory of changed) this.take(factory);
+      // Behind all of them: a fault between two factories loses none.
+      this.version = Math.max(this.version, ...changed.map(({ foundAt }) => foundAt));
+      if (changed.length < FACTORIES_PER_LOOK) return;
+      await new Promise(setImmediate);
+    }
   }
 
   private take(factory: ServingFactory): void {
@@ -118,7 +141,7 @@ export class Serving {
       uid: factory.uid, slug: factory.slug, version: factory.version, revision: factory.revision, serviceAccountUid: factory.serviceAccountUid,
       agentDefaults: factory.agentDefaults,
     };
-    const automations = byWebhook(factory);
+    const automations = byWebhook(factory, this.filters);
     for (const webhook of factory.webhooks) this.webhooks.set(webhook.uid, this.serve(webhook, served, automations.get(webhook.uid) ?? []));
     this.webhooksOf.set(factory.uid, factory.webhooks.map(({ uid }) => uid));
   }
@@ -149,25 +172,43 @@ export class Serving {
   }
 }
 
-/** Compiled once per trigger; an unreadable stored filter never matches. */
-function byWebhook(factory: ServingFactory): Map<string, ServedAutomation[]> {
-  const selected = new Map<string, ServedAutomation[]>();
-  for (const { uid, name, definition } of factory.automations) {
+/** One entry for each trigger. Texts that are the same are kept once. */
+function byWebhook({ webhooks, automations }: ServingFactory, filters: CompiledFilters): Map<string, ServedAutomation[]> {
+  const selected = new Map<string, ServedAutomation[]>(webhooks.map(({ uid }) => [uid, []]));
+  const known = new Map(webhooks.map(({ uid }) => [uid, uid]));
+  for (const { uid, name, definition } of automations) {
     for (const trigger of definition.triggers) {
       if (trigger.provider !== 'webhook') continue;
-      const filter = trigger.payload === undefined ? MATCH_EVERYTHING : compiled(trigger.payload);
-      const served: ServedAutomation = { uid, id: uid, name, enabled: definition.enabled, webhookUids: trigger.webhookUids, definition, filter };
-      for (const webhookUid of trigger.webhookUids) {
-        const list = selected.get(webhookUid) ?? [];
-        list.push(served);
-        selected.set(webhookUid, list);
-      }
+      const webhookUids = trigger.webhookUids.map((webhookUid) => known.get(webhookUid) ?? webhookUid);
+      const served = new ServedTrigger({ uid, name, enabled: definition.enabled, webhookUids }, trigger.payload === undefined ? undefined : JSON.stringify(trigger.payload), filters);
+      for (const webhookUid of webhookUids) selected.get(webhookUid)?.push(served);
     }
   }
   return selected;
 }
 
-function compiled(filter: unknown): ServedAutomation['filter'] {
-  const compilation = compileFilter(filter);
-  return compilation.ok ? compilation.filter : UNREADABLE_FILTER;
+class ServedTrigger implements ServedAutomation {
+  readonly uid: string;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly webhookUids: readonly string[];
+  private readonly filterText: string | undefined;
+  private readonly filters: CompiledFilters;
+
+  constructor({ uid, name, enabled, webhookUids }: Pick<ServedAutomation, 'uid' | 'name' | 'enabled' | 'webhookUids'>, filterText: string | undefined, filters: CompiledFilters) {
+    this.uid = uid;
+    this.name = name;
+    this.enabled = enabled;
+    this.webhookUids = webhookUids;
+    this.filterText = filterText;
+    this.filters = filters;
+  }
+
+  get id(): string {
+    return this.uid;
+  }
+
+  get filter(): CompiledFilter {
+    return this.filters.of(this.filterText);
+  }
 }

@@ -1,0 +1,53 @@
+/** The parts that answer people: who they are, and everything of the interface that needs a role. */
+import { randomBytes } from 'node:crypto';
+import { BuiltPage } from '../dashboard/built-page.ts';
+import type { ResendService } from '../deliveries/resends.ts';
+import { Pages } from '../docs/pages.ts';
+import type { Engine } from '../execution/engine.ts';
+import { agentsFound, ownAgents } from '../execution/profiles.ts';
+import { AccessGuard } from '../http/access.ts';
+import { Budgets } from '../http/budgets.ts';
+import type { Standing } from '../http/health.ts';
+import { KeyService } from '../keys/service.ts';
+import type { KeyUses } from '../keys/uses.ts';
+import { programVersion } from '../program-version.ts';
+import type { EventStreams } from '../runs/event-streams.ts';
+import { SessionService } from '../sessions/service.ts';
+import { Sessions } from '../sessions/sessions.ts';
+import type { RunGround } from './execution.ts';
+import { factoryParts } from './factories.ts';
+import type { ReconcilingParts } from './reconciling.ts';
+import { runParts } from './runs.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** Who asks, for every process: readiness tells more to who has a key. Requests and failures are counted in this process. */
+export function accessParts({ config, stores, nowMs, newId }: Surroundings, keyUses: KeyUses): { guard: AccessGuard; instances: object[] } {
+  const budgets = new Budgets({ requestsPerMinute: config.apiRequestsPerMinute, failuresPerMinute: config.apiFailuresPerMinute }, nowMs);
+  const sessions = new Sessions(stores.sessions, config.publicUrl);
+  const sessionService = new SessionService(stores.sessions, stores.keys, { lifetimeMs: config.sessionMs, nowMs, newId, random: randomBytes });
+  const guard = new AccessGuard(stores.keys, sessions, keyUses, budgets);
+  return { guard, instances: [guard, sessions, sessionService, stores.accounts] };
+}
+
+/** The web page, of a process that has it. */
+export function pageParts({ config }: Surroundings, pageFolder: string | undefined): object[] {
+  return config.roles.has('dashboard') ? [new BuiltPage(config.publicUrl, pageFolder)] : [];
+}
+
+/** What is answered below /api/v1 and described in /docs. `engine`: the one of this process, where it works on runs. */
+export function apiParts(around: Surroundings, ground: RunGround, reconciling: ReconcilingParts, resends: ResendService, engine: Engine | undefined): { eventStreams: EventStreams; instances: object[] } {
+  const { config, stores, nowMs, newId } = around;
+  const { eventStreams, instances } = runParts(around, ground, engine);
+  const keys = new KeyService(stores.keys, stores.accounts, { nowMs, newId, random: randomBytes });
+  return { eventStreams, instances: [new Pages(config.publicUrl), keys, stores.audit, reconciling.secrets, resends, ...factoryParts(around, reconciling), ...instances] };
+}
+
+/** What the process says of itself to who has a key. */
+export function standingOf({ config, stores: { replicas }, profiles }: Surroundings, engine: Engine | undefined): Standing {
+  return {
+    version: programVersion(),
+    roles: [...config.roles],
+    processes: () => replicas.living(),
+    means: engine && { sandbox: () => engine.means(), agents: async () => [...ownAgents(config), ...(await agentsFound(profiles, config.searchPath))] },
+  };
+}
