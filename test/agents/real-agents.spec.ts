@@ -45,7 +45,7 @@ describe.each(CASES)('$id', ({ id, rung, model: modelId, protocol, tool, input, 
       if (item['state'] === state) return item;
       if (ENDED.includes(String(item['state']))) throw new Error(JSON.stringify([item['status_message'], await logOf(service, runId)]));
       return undefined;
-    }, 90_000);
+    }, 120_000);
   const followedUp = async (message: string): Promise<void> => {
     expect((await service.api('POST', `/agent/runs/${runId}/followups`, { message })).body['outcome']).toBe('handoff_execution');
     await eventually('it is no longer ended', async () => (ENDED.includes(String((await service.api('GET', `/agent/runs/${runId}`)).body['state'])) ? undefined : true));
@@ -122,4 +122,4 @@ it('needs credentials, and says how they are given', async () => {
   });
   expect(item).toMatchObject({ state: 'FAILED', status_message: { error_code: 'environment_setup_failed', message: expect.stringMatching(/GEMINI_API_KEY.*managed secret.*granted for runs.*MILLWRIGHT_AGENT_PROFILES_FILE/) } });
   await service.stop();
-}, 60_000);
+}, 120_000);

@@ -18,16 +18,32 @@ export interface Figure {
 
 /** A figure of many measurements; `beside`: those of the counterpart, made in turn with them. */
 export function figureOf(what: string, measured: readonly number[], beside?: { what: string; measured: readonly number[] }, aim?: number, unit = 'ms'): Figure {
-  const median = at(measured, 0.5);
-  const figure = { what, unit, median, p99: at(measured, 0.99), count: measured.length };
+  const median = quantile(measured, 0.5);
+  const figure = { what, unit, median, p99: quantile(measured, 0.99), count: measured.length };
   if (beside === undefined) return figure;
-  const other = { what: beside.what, median: at(beside.measured, 0.5), p99: at(beside.measured, 0.99) };
+  const other = { what: beside.what, median: quantile(beside.measured, 0.5), p99: quantile(beside.measured, 0.99) };
   return { ...figure, beside: other, ratio: median / other.median, aim };
 }
 
-function at(measured: readonly number[], share: number): number {
-  const sorted = measured.toSorted((left, right) => left - right);
+/** The measurement that `share` of all are below: 0.5 the median, 0.99 the 99th of a hundred. NaN of none. */
+export function quantile(measured: ArrayLike<number>, share: number): number {
+  const sorted = Float64Array.from(measured).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** What was measured at a time, in seconds from any beginning. */
+export interface Sample {
+  atSeconds: number;
+  value: number;
+}
+
+/** How much the value grows in an hour, by least squares through all samples. 0 of fewer than two. */
+export function slopeAnHour(samples: readonly Sample[]): number {
+  const meanAt = samples.reduce((sum, { atSeconds }) => sum + atSeconds, 0) / samples.length;
+  const meanValue = samples.reduce((sum, { value }) => sum + value, 0) / samples.length;
+  const spread = samples.reduce((sum, { atSeconds }) => sum + (atSeconds - meanAt) ** 2, 0);
+  const together = samples.reduce((sum, { atSeconds, value }) => sum + (atSeconds - meanAt) * (value - meanValue), 0);
+  return samples.length < 2 || spread === 0 ? 0 : (together / spread) * 3_600;
 }
 
 /** One line of the table. */

@@ -8,30 +8,39 @@ const CONFIG_NAMES = 50;
 const OPEN_RUNS = 1_000;
 /** Between two creations: a million runs are a year. */
 const SPACING_MS = 30_000;
-/** Runs of one statement: no transaction grows out of memory. */
-const SLICE = 100_000;
+/** Rows of one statement: no transaction grows out of memory. */
+export const SLICE = 100_000;
 
-interface Dialect {
+/** How the two databases write what seeds need. */
+export interface Dialect {
   /** Numbers from the first parameter to below the second, as `n (i)`. */
   numbers: string;
   hex12(value: string): string;
   /** About 1 KiB of text that does not compress away. */
   filler: string;
+  /** A text as its bytes. */
+  bytes(text: string): string;
+  /** 32 bytes that no other number has. */
+  hash: string;
   /** What a database does by itself after a while. */
   settle: string;
 }
 
-const DIALECTS: Readonly<Record<Database['dialect'], Dialect>> = {
+export const DIALECTS: Readonly<Record<Database['dialect'], Dialect>> = {
   sqlite: {
     numbers: 'WITH RECURSIVE n (i) AS (SELECT CAST(? AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i < ? - 1)',
     hex12: (value) => `printf('%012x', ${value})`,
     filler: 'hex(randomblob(480))',
+    bytes: (text) => `CAST(${text} AS BLOB)`,
+    hash: 'randomblob(32)',
     settle: 'PRAGMA wal_checkpoint(TRUNCATE)',
   },
   postgres: {
     numbers: 'WITH n (i) AS (SELECT generate_series(?::bigint, ?::bigint - 1))',
     hex12: (value) => `lpad(to_hex(${value}), 12, '0')`,
     filler: "(SELECT string_agg(md5((i * 31 + part)::text), '') FROM generate_series(1, 30) AS part)",
+    bytes: (text) => `convert_to(${text}, 'UTF8')`,
+    hash: "decode(md5(i::text) || md5((-i)::text), 'hex')",
     settle: 'VACUUM ANALYZE',
   },
 };
@@ -40,25 +49,35 @@ const DIALECTS: Readonly<Record<Database['dialect'], Dialect>> = {
 export async function seedRuns(database: Database, count: number): Promise<void> {
   const dialect = DIALECTS[database.dialect];
   const startMs = Date.now() - count * SPACING_MS;
-  const indexes = await database.read(() => rows<{ name: string; definition: string }>(INDEXES[database.dialect]));
-  await database.run(() => each(indexes.map(({ name }) => `DROP INDEX ${name}`)));
   await database.run(() => change(`${dialect.numbers} INSERT INTO principal (uid, kind, display_name, created_at) SELECT 'sa_' || i, 'service_account', 'Factory ' || i, ${startMs} FROM n`, 0, FACTORIES));
-  for (let from = 0; from < count; from += SLICE) {
-    const until = Math.min(count, from + SLICE);
-    await database.run(() => change(runs(dialect, startMs, count - OPEN_RUNS), from, until));
-    await database.run(() => change(metadata(dialect, startMs), from, until));
-  }
-  await database.run(() => each(indexes.map(({ definition }) => definition)));
-  await database.read(function* () {
-    if (database.dialect === 'postgres') yield* rows('SET statement_timeout = 0');
-    yield* rows(dialect.settle);
+  await withoutIndexes(database, ['run', 'run_metadata'], async () => {
+    for (let from = 0; from < count; from += SLICE) {
+      const until = Math.min(count, from + SLICE);
+      await database.run(() => change(runs(dialect, startMs, count - OPEN_RUNS), from, until));
+      await database.run(() => change(metadata(dialect, startMs), from, until));
+    }
   });
 }
 
-const INDEXES: Readonly<Record<Database['dialect'], string>> = {
-  sqlite: "SELECT name, sql AS definition FROM sqlite_master WHERE type = 'index' AND tbl_name IN ('run', 'run_metadata') AND sql IS NOT NULL",
-  postgres: "SELECT indexname AS name, indexdef AS definition FROM pg_indexes WHERE tablename IN ('run', 'run_metadata') AND indexname NOT LIKE '%_pkey'",
-};
+/** Does some work while the tables have no indexes but their keys; then builds those, and does what the database would do by itself after a while. */
+export async function withoutIndexes(database: Database, tables: readonly string[], work: () => Promise<void>): Promise<void> {
+  const indexes = await database.read(() => rows<{ name: string; definition: string }>(indexesOf(tables)[database.dialect]));
+  await database.run(() => each(indexes.map(({ name }) => `DROP INDEX ${name}`)));
+  await work();
+  for (const { definition } of indexes) await database.run(() => change(definition)); // one by one: no statement takes longer than one may
+  await database.read(function* () {
+    if (database.dialect === 'postgres') yield* rows('SET statement_timeout = 0');
+    yield* rows(DIALECTS[database.dialect].settle);
+  });
+}
+
+function indexesOf(tables: readonly string[]): Readonly<Record<Database['dialect'], string>> {
+  const names = tables.map((table) => `'${table}'`).join(', ');
+  return {
+    sqlite: `SELECT name, sql AS definition FROM sqlite_master WHERE type = 'index' AND tbl_name IN (${names}) AND sql IS NOT NULL`,
+    postgres: `SELECT indexname AS name, indexdef AS definition FROM pg_indexes WHERE tablename IN (${names}) AND indexname NOT LIKE '%_pkey'`,
+  };
+}
 
 function* each(statements: readonly string[]): Work<void> {
   for (const statement of statements) yield* change(statement);
@@ -69,7 +88,7 @@ function runs({ numbers, hex12, filler }: Dialect, startMs: number, firstOpen: n
   const ended = `${created} + 60000 + ${chance(1, 3_600_000)}`;
   const ifOpen = (open: string, over: string): string => `CASE WHEN i >= ${firstOpen} THEN ${open} ELSE ${over} END`;
   const columns: Readonly<Record<string, string>> = {
-    run_id: runId(hex12, startMs),
+    run_id: idAt(hex12, created),
     title: `'automation-' || ${chance(4, CONFIG_NAMES)} || ' · Build ' || ${chance(5, 900_000)} || ' of the main branch failed'`,
     state: ifOpen(
       oneOf('i % 100', [[70, 'QUEUED'], [72, 'CLAIMED'], [75, 'PENDING'], [97, 'INPROGRESS'], [100, 'BLOCKED']]),
@@ -99,14 +118,15 @@ function runs({ numbers, hex12, filler }: Dialect, startMs: number, firstOpen: n
 
 /** Two entries of every fifth run: one of ten teams, one of many tickets. */
 function metadata({ numbers, hex12 }: Dialect, startMs: number): string {
-  const id = runId(hex12, startMs);
+  const id = idAt(hex12, `${startMs} + i * ${SPACING_MS}`);
   const entry = (key: string, value: string): string =>
     `SELECT r.run_id, '${key}', '${key}-' || (${value}), r.settled_at FROM n JOIN run r ON r.run_id = ${id} WHERE i % 5 = 0`;
   return `${numbers} INSERT INTO run_metadata (run_id, key, value, settled_at) ${entry('team', 'i / 5 % 10')} UNION ALL ${entry('ticket', 'i / 50')}`;
 }
 
-function runId(hex12: Dialect['hex12'], startMs: number): string {
-  const created = hex12(`${startMs} + i * ${SPACING_MS}`);
+/** The ID of number `i` that was made at a time, like our own: the time first. */
+export function idAt(hex12: Dialect['hex12'], ms: string): string {
+  const created = hex12(ms);
   return `substr(${created}, 1, 8) || '-' || substr(${created}, 9, 4) || '-7000-8000-' || ${hex12('i')}`;
 }
 

@@ -265,8 +265,9 @@ describe('a fault', () => {
     try {
       expect(await ready()).toEqual([200, { status: 'ready' }, null]);
       expect(await ready(`mw_${'x'.repeat(43)}`)).toEqual([200, { status: 'ready' }, null]);
-      const means = { sandbox: expect.objectContaining({ missing: expect.any(Array) }), agents: expect.arrayContaining([{ id: 'opencode', installed: expect.any(Boolean) }]) };
-      expect(await ready(broken.adminKey)).toEqual([200, { status: 'ready', reasons: [], ...means }, null]);
+      const itself = { version: expect.stringMatching(/^\d+\.\d+\.\d+\//), roles: ['api', 'ingress', 'sync', 'worker', 'dashboard'] };
+      const means = { ...itself, sandbox: expect.objectContaining({ missing: expect.any(Array) }), agents: expect.arrayContaining([{ id: 'opencode', installed: expect.any(Boolean) }]) };
+      expect(await ready(broken.adminKey)).toEqual([200, { status: 'ready', reasons: [], ...means, processes: [{ ...itself, name: expect.any(String), host: expect.any(String), seen_at: expect.any(String) }] }, null]);
       (broken.service.database.source.driver as unknown as { databaseConnection: { close(): void } }).databaseConnection.close();
       expect(await ready()).toEqual([503, { status: 'not ready' }, '5']);
       expect(await ready(`mw_${'x'.repeat(43)}`)).toEqual([503, { status: 'not ready' }, '5']);

@@ -162,13 +162,14 @@ describe('an answer that held a secret', () => {
 describe('a create whose answer was lost', () => {
   it('is there once: the answer was stored with the run, before anything else could fail', async () => {
     const [key, before] = [fresh(), await runs()];
-    const { engine } = mill.service;
-    const wake = engine.wake.bind(engine);
-    engine.wake = () => {
+    const store = mill.service.runs;
+    const create = store.create.bind(store);
+    store.create = async (...run) => {
+      await create(...run);
       throw new Error('after the commit');
     };
     const first = await ask(key);
-    engine.wake = wake;
+    store.create = create;
     expect(first.status).toBe(500);
     const second = await ask(key);
     expect([second.status, second.replayed, Object.keys(second.body)]).toEqual([200, true, expect.arrayContaining(['run_id', 'task_id', 'state'])]);

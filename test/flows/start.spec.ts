@@ -89,6 +89,16 @@ describe('a configuration', () => {
     [['--nonsense']], [['positional']], [['--factory']],
   ])('with arguments %j that are none is a usage error', async (args) => expectOneLine(await started({ args }), 64, /usage: millwright start/));
 
+  it.each([
+    ['a role that is none', ['--roles', 'api,wroker'], {}, /^millwright: --roles: must be of api, ingress, sync, worker, dashboard, separated by commas$/],
+    ['no role', ['--roles', ' '], {}, /^millwright: --roles: must be of api/],
+    ['some roles and SQLite', ['--roles', 'api,worker'], {}, /^millwright: --roles: needs MILLWRIGHT_DATABASE_URL/],
+    ['the same from the environment', [], { MILLWRIGHT_ROLES: 'api' }, /^millwright: MILLWRIGHT_ROLES: needs MILLWRIGHT_DATABASE_URL/],
+  ])('with %s is refused', async (_why, args, environment, words) => {
+    expectOneLine(await started({ args, environment }), 64, words);
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+  });
+
   it('with a factory folder that is not there says which', async () => expectOneLine(await started({ args: ['--factory', './nowhere'] }), 64, /--factory.*nowhere/));
 
   it.each([['http://example.com/repo'], ['https://user:hidden-word@example.com/repo'], ['ext::sh -c id']])('with the factory address %s is refused without repeating a password', async (address) => {
@@ -161,7 +171,7 @@ describe('a start that cannot be', () => {
     const keys = { MILLWRIGHT_MASTER_KEY_FILE: join(folder, 'master'), MILLWRIGHT_UID_KEY_FILE: join(folder, 'uid') };
     for (const file of Object.values(keys)) writeFileSync(file, Buffer.alloc(32, 7).toString('base64'), { mode: 0o600 });
     const result = await started({ environment: { ...keys, MILLWRIGHT_DATABASE_URL: `postgres://someone:hidden-word@127.0.0.1:${await freePort()}/x` } });
-    expectOneLine(result, 3, /database.*MILLWRIGHT_DATABASE_URL/);
+    expectOneLine(result, 3, /PostgreSQL at 127\.0\.0\.1:\d+ refuses the connection.*MILLWRIGHT_DATABASE_URL/);
     expect(result.stderr).not.toContain('hidden-word');
   });
 

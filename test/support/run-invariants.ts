@@ -68,9 +68,17 @@ const ENDED = ['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'];
 const LEFT = ['LOST', 'HANDED_OVER'];
 const TAKEOVERS_MAX = 2;
 
-/** Reads a database past the service: a data folder's, or a server's. */
-export async function recordsOf(place: { dataDir: string } | { url: string }): Promise<Records> {
-  const ask = 'url' in place ? await askedServer(place.url) : askedFile(place.dataDir);
+/** A database: a data folder's, or a server's. */
+export type Place = { dataDir: string } | { url: string };
+
+/** Opens a database past the service. */
+export async function askDatabase(place: Place): Promise<Asked> {
+  return 'url' in place ? askedServer(place.url) : askedFile(place.dataDir);
+}
+
+/** Reads everything that a database holds of runs. */
+export async function recordsOf(place: Place): Promise<Records> {
+  const ask = await askDatabase(place);
   try {
     const found: Partial<Record<keyof Records, unknown[]>> = {};
     for (const [name, query] of Object.entries(QUERIES)) found[name as keyof Records] = await ask.all(query);
@@ -90,7 +98,8 @@ export function runStates(dataDir: string): { run_id: string; title: string; sta
   }
 }
 
-interface Asked {
+/** A database that is read; numbers are numbers whatever their size. */
+export interface Asked {
   all(query: string): unknown[] | Promise<unknown[]>;
   close(): unknown;
 }
@@ -115,12 +124,17 @@ export function brokenPromises(records: Records, promised: Promised): string[] {
     ...brokenCreates(records, promised),
     ...brokenFollowups(records, promised),
     ...brokenCancels(records, promised),
-    ...records.runs.flatMap((run) => {
-      const own = <T extends { run_id: string }>(of: readonly T[]): T[] => of.filter(({ run_id: runId }) => runId === run.run_id);
-      const executions = own(records.executions);
-      return [...brokenRun(run, executions), ...brokenLog(run, executions, own(records.events))].map((words) => `run ${run.run_id} (${run.title}): ${words}`);
-    }),
+    ...brokenRuns(records),
   ];
+}
+
+/** The same of what was promised to nobody in particular: each run has one end, written once, and no execution wrote after the next had begun. */
+export function brokenRuns({ runs, executions, events }: Records): string[] {
+  return runs.flatMap((run) => {
+    const own = <T extends { run_id: string }>(of: readonly T[]): T[] => of.filter(({ run_id: runId }) => runId === run.run_id);
+    const ofRun = own(executions);
+    return [...brokenRun(run, ofRun), ...brokenLog(run, ofRun, own(events))].map((words) => `run ${run.run_id} (${run.title}): ${words}`);
+  });
 }
 
 function brokenCreates({ runs }: Records, { creates }: Promised): string[] {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { deriveUid } from '#reconcile';
 import type { LaunchProfile } from '#runs';
 import 'reflect-metadata';
-import { compose, type Service } from '../../apps/server/compose.ts';
+import { compose, type CompositionOptions, type Service } from '../../apps/server/compose.ts';
 import { readConfig } from '../../apps/server/config.ts';
 import { EXAMPLE_COMMAND } from '../../apps/server/execution/supervisor.ts';
 import { serviceAccountOf } from '../../apps/server/factories/service.ts';
@@ -17,8 +17,11 @@ import { freePort } from './ports.ts';
 import { Log } from '../../apps/server/log.ts';
 import type { FactorySource } from '../../apps/server/store/factories.ts';
 
+/** A service of all roles; one of some roles lacks the parts of the others. */
+export type WholeService = Service & Required<Pick<Service, 'serving' | 'engine' | 'scheduler'>>;
+
 export interface TestService {
-  service: Service;
+  service: WholeService;
   url: string;
   adminKey: string;
   dataDir: string;
@@ -52,8 +55,12 @@ export interface BootOptions {
   profiles?: readonly LaunchProfile[];
   /** Folder of the built web page; where the build puts it, if not said. */
   pageFolder?: string;
+  /** How long it looks away, should nobody tell. */
+  looks?: CompositionOptions['looks'];
+  /** Factories whose sources may be local; all, if not said. */
+  isTrusted?: CompositionOptions['isTrusted'];
   /** Sees the service before it starts. */
-  composed?: (service: Service) => void;
+  composed?: (service: WholeService) => void;
 }
 
 /** Starts a service on a free port. Stop it in `afterAll`/`afterEach`. */
@@ -74,7 +81,7 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
   const config = readConfig(environment);
   const logged: string[] = [];
   const nowMs = options.nowMs ?? Date.now;
-  const service = await compose(config, { builtInAgent: SOURCE_AGENT, profiles: options.profiles, pageFolder: options.pageFolder, log: new Log((line) => void logged.push(line), nowMs, config.logLevel), nowMs, isTrusted: () => true });
+  const service = (await compose(config, { builtInAgent: SOURCE_AGENT, profiles: options.profiles, pageFolder: options.pageFolder, looks: options.looks, log: new Log((line) => void logged.push(line), nowMs, config.logLevel), nowMs, isTrusted: options.isTrusted ?? (() => true) })) as WholeService;
   await service.installation.firstAdminKey();
   options.composed?.(service);
   await service.start();

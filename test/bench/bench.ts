@@ -1,0 +1,143 @@
+/** What the stages of the benchmark share: a folder, a load generator, a bare server, databases, and the end of everything that was started. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/ports.ts';
+import { freshDatabase, started, type PostgresServer } from '../support/postgres.ts';
+import { quantile } from './figures.ts';
+import { LoadGenerator } from './loads.ts';
+import type { Report } from './report.ts';
+
+/** One part of the benchmark, which runs alone as well. */
+export interface Stage {
+  name: string;
+  run(bench: Bench): Promise<Report[]>;
+}
+
+/** A server that is measured. */
+export interface Server {
+  port: number;
+  pid: number;
+}
+
+export type Backend = 'SQLite' | 'PostgreSQL';
+
+/** As somebody would set it who keeps what was accepted: a commit is on disk before it is answered. */
+const POSTGRES_SETTINGS = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 'max_connections=300', 'shared_buffers=256MB', 'max_wal_size=4GB', 'unix_socket_directories='];
+/** Writes that a disk is tried with. */
+const SYNCED_WRITES = 100;
+
+export class Bench {
+  /** Fewer rounds, shorter ones, fewer rows. */
+  readonly quick: boolean;
+  /** How long the soak lasts, minutes. */
+  readonly soakMinutes: number;
+  readonly box: string;
+  private readonly ends: (() => Promise<void>)[] = [];
+  private server: Promise<PostgresServer> | undefined;
+
+  private constructor(box: string, quick: boolean, soakMinutes: number) {
+    this.box = box;
+    this.quick = quick;
+    this.soakMinutes = soakMinutes;
+  }
+
+  static async begin({ quick, soakMinutes }: { quick: boolean; soakMinutes: number }): Promise<Bench> {
+    return new Bench(await mkdtemp(join(tmpdir(), 'millwright-bench-')), quick, soakMinutes);
+  }
+
+  /** Done when the stage is over, the last one first. */
+  atEnd(work: () => Promise<void>): void {
+    this.ends.push(work);
+  }
+
+  /** Ends what a stage has started. */
+  async endStage(): Promise<void> {
+    for (const end of this.ends.splice(0).toReversed()) await end();
+  }
+
+  async end(): Promise<void> {
+    await this.endStage();
+    await rm(this.box, { recursive: true, force: true });
+  }
+
+  /** A new folder in the box. */
+  folder(name: string): string {
+    const path = join(this.box, `${name}-${randomBytes(4).toString('hex')}`);
+    mkdirSync(path, { mode: 0o700 });
+    this.atEnd(() => rm(path, { recursive: true, force: true }));
+    return path;
+  }
+
+  generator(): LoadGenerator {
+    const generator = new LoadGenerator();
+    this.atEnd(async () => generator.end());
+    return generator;
+  }
+
+  /** A program that listens on a port of its own and has begun when `isReady` says so. */
+  async program(command: string, args: (port: number) => readonly string[], isReady: (port: number) => Promise<boolean>, cwd?: string): Promise<Server> {
+    const port = await freePort();
+    const child = spawn(command, args(port), { cwd, env: { PATH: process.env['PATH'], HOME: this.box }, stdio: 'ignore' });
+    const gone = once(child, 'close');
+    this.atEnd(async () => {
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+      await gone;
+      clearTimeout(timer);
+    });
+    const givenUpAtMs = performance.now() + 60_000;
+    while (!(await isReady(port))) {
+      if (child.exitCode !== null || performance.now() > givenUpAtMs) throw new Error(`${command} did not start`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return { port, pid: child.pid ?? 0 };
+  }
+
+  /** The counterpart: node:http alone. */
+  bare(): Promise<Server> {
+    return this.program(process.execPath, (port) => [fileURLToPath(new URL('bare-server.js', import.meta.url)), String(port)], answers);
+  }
+
+  /** An empty database of a PostgreSQL server of our own; undefined for SQLite, a reason where there is no server. */
+  async database(backend: Backend): Promise<{ ok: true; url: string | undefined } | { ok: false; reason: string }> {
+    if (backend === 'SQLite') return { ok: true, url: undefined };
+    this.server ??= (async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'millwright-bench-postgres-'));
+      chmodSync(folder, 0o755); // the server may run as another user
+      return started(folder, POSTGRES_SETTINGS);
+    })().catch((error: unknown) => ({ ok: false, reason: (error as Error).message }));
+    const server = await this.server;
+    if (!server.ok) return server;
+    const { url, drop } = await freshDatabase(server.url);
+    this.atEnd(drop);
+    return { ok: true, url };
+  }
+
+  /** What a commit costs here at least: one small write that is on disk, milliseconds in the median; and what kind of file system it is. */
+  async disk(): Promise<{ synced_write_ms: number; file_system: string }> {
+    const file = openSync(join(this.box, 'synced'), 'w');
+    const took = Array.from({ length: SYNCED_WRITES }, () => {
+      const beganAtMs = performance.now();
+      writeSync(file, Buffer.alloc(4_096, 1), 0, 4_096, 0);
+      fdatasyncSync(file);
+      return performance.now() - beganAtMs;
+    });
+    closeSync(file);
+    const { type } = await statfs(this.box);
+    return { synced_write_ms: Number(quantile(took, 0.5).toFixed(3)), file_system: FILE_SYSTEMS[type] ?? `0x${type.toString(16)}` };
+  }
+}
+
+/** statfs(2). */
+const FILE_SYSTEMS: Readonly<Record<number, string>> = { 0xef53: 'ext', 0x01021994: 'tmpfs (no disk: commits cost nothing)', 0x794c7630: 'overlay', 0x58465342: 'xfs', 0x9123683e: 'btrfs' };
+
+/** Whether anything answers HTTP there. */
+export async function answers(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).then(() => true, () => false);
+}

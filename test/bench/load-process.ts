@@ -1,0 +1,28 @@
+/** The load generator as a process of its own, so that it takes no time from who measures: a load at a time over IPC, its requests made before its clock begins. */
+import { randomBytes } from 'node:crypto';
+import { generate } from './load-generator.ts';
+import type { LoadOrder } from './loads.ts';
+import { requestOf } from './senders.ts';
+
+process.on('message', (order: LoadOrder) => {
+  carryOut(order).then(
+    (result) => process.send?.({ result }),
+    (error: unknown) => process.send?.({ error: (error as Error).message }),
+  );
+});
+process.on('disconnect', () => process.exit());
+
+async function carryOut(order: LoadOrder): Promise<unknown> {
+  const { sender, targets, from, port, distinct, count, told } = order;
+  const tag = randomBytes(6).toString('hex');
+  const nowMs = Date.now();
+  const requests = Array.from({ length: Math.min(count, distinct) }, (_, n) => {
+    const target = targets[(from + n) % targets.length];
+    if (target === undefined) throw new Error('a load needs a target');
+    return requestOf(sender, target, `bench-${tag}-${String(n).padStart(9, '0')}`, port, nowMs, told);
+  });
+  const before = process.cpuUsage();
+  const result = await generate({ ...order, request: (n) => requests[n % requests.length] as Buffer });
+  const used = process.cpuUsage(before);
+  return { ...result, generatorBusy: (used.user + used.system) / 1e6 / result.seconds };
+}
