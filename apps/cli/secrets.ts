@@ -7,10 +7,13 @@ import { readInput, toText, withoutFinalNewline } from './input.ts';
 import { findFactory } from './names.ts';
 import { count, toSeconds } from './output.ts';
 import { all, PAGE_SIZE_MAX } from './pages.ts';
+import { noteUnattended } from './standing.ts';
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
 type Use = (typeof USES)[number];
 const USES = ['webhook', 'run', 'git', 'forge'] as const;
+/** Factories that use a secret, of which one that files decide is looked for. */
+const USERS_LOOKED_AT = 8;
 /** Characters of a value that the API takes. */
 const VALUE_LENGTH_MAX = 65_536;
 
@@ -37,6 +40,7 @@ const set = apiVerb({
     const value = checkedValue(toText(raw ? bytes : withoutFinalNewline(bytes), 'the value'), calling);
     const secret = await (await secretsOf(calling, factory)).put(name, { value });
     calling.output.result(secret, () => calling.output.line(`${secret.name}: version ${secret.version} is set; ${usersOf(secret)}`));
+    await noteWaiting(calling, secret);
     return EXIT.ok;
   },
 });
@@ -103,6 +107,18 @@ export const secrets = group('secrets', { set, list, grant, delete: remove });
 function nameOf([name = '']: readonly string[]): string {
   if (NAME.test(name)) return name;
   throw new UsageProblem('NAME must begin with a letter, then letters, digits, _ and -, at most 128 in all');
+}
+
+/** Says it where a value waits because no process makes passes. The value is set whatever comes of this look. */
+async function noteWaiting({ api, output }: Calling, { used_by: users }: Secret): Promise<void> {
+  try {
+    for (const uid of [...new Set(users.map(({ factory_uid: factory }) => factory))].slice(0, USERS_LOOKED_AT)) {
+      const standing = await api.factories.status(uid);
+      if (standing.definitions_managed) return noteUnattended(output, standing); // the same processes are there for all
+    }
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause;
+  }
 }
 
 /** What can be done with the secrets of an owner. */

@@ -1,7 +1,7 @@
 /** How a factory's standing reads, and which exit code it is. contract 9, 11. */
 import type { Change as ChangeItem, Diagnostic } from '#contracts';
 import type { Problem } from '#definitions';
-import { printPlan, type Change } from '#reconcile';
+import { NO_SYNC_PROCESS, printPlan, type Change } from '#reconcile';
 import { EXIT } from './exit-codes.ts';
 import { count, toSeconds, type Cell, type Colour, type Output } from './output.ts';
 import { FORMATS } from './formats.ts';
@@ -28,6 +28,12 @@ export function exitOfStanding(standing: FactoryStatus): number {
 
 function isTrue({ conditions }: FactoryStatus, type: string): boolean {
   return conditions.some((condition) => condition.type === type && condition.status === 'True');
+}
+
+/** Says it where nobody makes passes, so that what was asked for waits: everything else about the factory may look fine. */
+export function noteUnattended(output: Output, { conditions }: Pick<FactoryStatus, 'conditions'>): void {
+  const found = conditions.find(({ type, status, reason }) => type === 'Stalled' && status === 'True' && reason === NO_SYNC_PROCESS);
+  if (found !== undefined) output.note(found.message);
 }
 
 /** Everything about a factory's standing. */

@@ -7,7 +7,7 @@ import { findFactory } from './names.ts';
 import { count, toSeconds, type Cell, type Colour } from './output.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
 import { lookUntil, readTimeout, WAIT_SECONDS } from './patience.ts';
-import { exitOfStanding, printPass, printStanding } from './standing.ts';
+import { exitOfStanding, noteUnattended, printPass, printStanding } from './standing.ts';
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
@@ -28,6 +28,7 @@ export const status = apiVerb({
     const factory = await findFactory(api, name);
     const standing = await api.factories.status(factory.uid);
     output.result(standing, () => printStanding(output, factory, standing));
+    noteUnattended(output, standing);
     return exitOfStanding(standing);
   },
 });
@@ -49,6 +50,7 @@ export const sync = apiVerb({
     const factory = await findFactory(api, name);
     const before = values['no-wait'] === true ? undefined : await api.factories.status(factory.uid);
     const asked = await api.factories.sync(factory.uid);
+    noteUnattended(output, asked);
     if (before === undefined) {
       output.result(asked, () => output.line(`${factory.slug}: a pass is asked for`));
       return EXIT.ok;

@@ -42,11 +42,13 @@ let handled: number[];
 /** The newest revision, and what became of it. */
 let newest: RevisionStatus | undefined;
 let looks: string[];
+/** What the answer to POST sync says of the factory. */
+let conditions: FactoryStatus['conditions'];
 let server: Server;
 let url: string;
 
 beforeEach(async () => {
-  [course, syncRefusal, handled, newest, looks] = [[standing('serving')], 0, [7], undefined, []];
+  [course, syncRefusal, handled, newest, looks, conditions] = [[standing('serving')], 0, [7], undefined, [], []];
   server = createServer((request, response) => {
     const { status, body } = answer(request.method ?? '', request.url ?? '');
     response.writeHead(status, { 'content-type': status < 400 ? 'application/json' : 'application/problem+json' }).end(JSON.stringify(body));
@@ -61,7 +63,7 @@ afterEach(() => {
 
 function answer(method: string, path: string): { status: number; body: unknown } {
   const refused = (status: number): { status: number; body: unknown } => ({ status, body: { title: 'No', detail: `refused with ${status}`, status } });
-  if (method === 'POST' && path === `/api/v1/factory/${UID}/sync`) return syncRefusal > 0 ? refused(syncRefusal) : { status: 200, body: STATUS };
+  if (method === 'POST' && path === `/api/v1/factory/${UID}/sync`) return syncRefusal > 0 ? refused(syncRefusal) : { status: 200, body: { ...STATUS, conditions } };
   if (path === `/api/v1/factory/${UID}/status`) return { status: 200, body: { ...STATUS, generation_handled: handled.length > 1 ? handled.shift() : handled[0], revision_seen: newest?.revision ?? null } };
   if (path === `/api/v1/factory/${UID}`) return { status: 200, body: FACTORY };
   const asked = new RegExp(`^/api/v1/factory/${UID}/revisions/([^/]+)$`).exec(path)?.[1];
@@ -79,6 +81,11 @@ describe('a revision that serves', () => {
   it('ends with 0, and says on how many replicas', async () => {
     expect(await wait()).toEqual({ code: 0, out: `shop: ${COMMIT} serves on 2 replicas\n`, err: `waiting for ${COMMIT.slice(0, 12)} in shop …\n` });
     expect(JSON.parse((await wait(['--format', 'json'])).out)).toEqual(standing('serving'));
+  });
+
+  it('says when no process makes passes, and waits all the same', async () => {
+    conditions = [{ type: 'Stalled', status: 'True', reason: 'no-sync-process', message: 'no process with the role sync is running: x', since: null, observed_generation: 7 }];
+    expect(await wait()).toMatchObject({ code: 0, err: `no process with the role sync is running: x\nwaiting for ${COMMIT.slice(0, 12)} in shop …\n` });
   });
 
   it('ends with 0 as part of a later one', async () => {

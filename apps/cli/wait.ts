@@ -7,6 +7,7 @@ import { EXIT } from './exit-codes.ts';
 import { findFactory } from './names.ts';
 import { Output } from './output.ts';
 import { lookUntil, readTimeout, WAIT_SECONDS } from './patience.ts';
+import { noteUnattended } from './standing.ts';
 import { printEnd, type End, type WaitFormat } from './wait-report.ts';
 
 /** A whole revision, or a commit ID of 7 digits or more. */
@@ -58,7 +59,9 @@ function readRevision(text: string): string {
 /** Asks for a sync, so that the timer is not waited for; answers its generation. A key that may only look is enough. */
 async function ask(api: Api, factory: Factory, output: Output): Promise<number | undefined> {
   try {
-    return (await api.factories.sync(factory.uid)).generation_requested;
+    const standing = await api.factories.sync(factory.uid);
+    noteUnattended(output, standing);
+    return standing.generation_requested;
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     output.note(`no sync was asked for: ${cause.message}`);

@@ -7,13 +7,14 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { executionParts, runGround } from './composition/execution.ts';
 import { accessParts, apiParts, pageParts, standingOf } from './composition/interface.ts';
 import { noticesOf } from './composition/notices.ts';
+import { tellOfOutages } from './composition/outages.ts';
 import { heartbeatOf, reconcilingParts, servingOf } from './composition/reconciling.ts';
 import { controllersOf } from './composition/routes.ts';
 import { startParts } from './composition/starts.ts';
 import { storesOf } from './composition/stores.ts';
 import { monotonicMs, type Looks, type Surroundings } from './composition/surroundings.ts';
 import { sweeperOf } from './composition/sweeps.ts';
-import type { Config } from './config.ts';
+import { ConfigFaults, QUEUE_NEEDS_DIRECT_URL, type Config } from './config.ts';
 import { lockDataFolder, type DataFolderLock } from './data-folder.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from './execution/agents.ts';
 import type { Engine } from './execution/engine.ts';
@@ -31,7 +32,7 @@ import { Log } from './log.ts';
 import { programVersion } from './program-version.ts';
 import { pooledRandom } from './random.ts';
 import type { Scheduler } from './schedules/scheduler.ts';
-import { readKeyFile } from './secrets/key-files.ts';
+import { readKeyFiles } from './secrets/key-files.ts';
 import { SecretReader } from './secrets/reader.ts';
 import type { SecretService } from './secrets/service.ts';
 import { Vault } from './secrets/vault.ts';
@@ -101,10 +102,14 @@ export async function compose(config: Config, options: CompositionOptions = {}):
 async function build(config: Config, options: Options, lock: DataFolderLock): Promise<Service> {
   const { log, nowMs } = options;
   const embedded = config.databaseUrl === undefined;
-  const masterKey = readKeyFile(config.masterKeyFile ?? join(config.dataDir, 'master-key'), { create: config.masterKeyFile === undefined && embedded, variable: 'MILLWRIGHT_MASTER_KEY_FILE' });
-  const uidKey = readKeyFile(config.uidKeyFile ?? join(config.dataDir, 'uid-key'), { create: config.uidKeyFile === undefined && embedded, variable: 'MILLWRIGHT_UID_KEY_FILE' });
-  const database = await openDatabase({ url: config.databaseUrl, directUrl: config.databaseDirectUrl, version: programVersion(), dataDir: config.dataDir, nowMs });
+  const [masterKey, uidKey] = readKeyFiles([
+    { path: config.masterKeyFile ?? join(config.dataDir, 'master-key'), create: config.masterKeyFile === undefined && embedded, variable: 'MILLWRIGHT_MASTER_KEY_FILE' },
+    { path: config.uidKeyFile ?? join(config.dataDir, 'uid-key'), create: config.uidKeyFile === undefined && embedded, variable: 'MILLWRIGHT_UID_KEY_FILE' },
+  ]);
+  const opened = await openDatabase({ url: config.databaseUrl, directUrl: config.databaseDirectUrl, version: programVersion(), dataDir: config.dataDir, nowMs });
+  const database = embedded ? opened : tellOfOutages(opened, log, monotonicMs);
   try {
+    refuseQueueThroughPooler(config, database);
     const nextId = uuidv7Sequence(pooledRandom());
     const clock = embedded ? undefined : await DatabaseClock.of(database, monotonicMs);
     const around: Surroundings = {
@@ -114,7 +119,7 @@ async function build(config: Config, options: Options, lock: DataFolderLock): Pr
       builtInAgent: options.builtInAgent ?? BUILT_IN_AGENT,
       profiles: options.profiles,
       isTrusted: (slug) => options.isTrusted?.(slug) ?? false,
-      notices: noticesOf(config, log),
+      notices: noticesOf(config, database.isPooled, log),
       looks: options.looks ?? {},
       owner: `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`,
       newId: () => nextId(clock?.nowMs() ?? nowMs()),
@@ -124,6 +129,12 @@ async function build(config: Config, options: Options, lock: DataFolderLock): Pr
     await database.close();
     throw error;
   }
+}
+
+/** The queue's notifications and locks belong to sessions, which a pooler does not keep. Throws ConfigFaults. */
+function refuseQueueThroughPooler({ engine, redisUrl }: Config, { isPooled }: Database): void {
+  if (engine === 'embedded' || redisUrl !== undefined || !isPooled) return;
+  throw new ConfigFaults([{ variable: 'MILLWRIGHT_DATABASE_DIRECT_URL', rule: QUEUE_NEEDS_DIRECT_URL }]);
 }
 
 async function assemble(around: Surroundings, database: Database, lock: DataFolderLock, pageFolder: string | undefined): Promise<Service> {
@@ -147,7 +158,7 @@ async function assemble(around: Surroundings, database: Database, lock: DataFold
   const access = accessParts(around, keyUses);
   const api = roles.has('api') && intake !== undefined ? apiParts(around, ground, reconciling, intake.resends, engine) : undefined;
   const readiness = new Readiness(() => disk.isLow(), standingOf(around, engine), () => queueing?.relay.isAway() ?? false);
-  const housekeeping = new Housekeeping({ engine, repositories, scheduler, sweeper, keyUses, answers: sweeper && answers, sessions: sweeper && stores.sessions, log });
+  const housekeeping = new Housekeeping({ engine, repositories, scheduler, sweeper, keyUses, answers: sweeper && answers, sessions: sweeper && stores.sessions, runs, log });
   const addresses = new ClientAddresses(config.trustedProxies);
   const app = await createHttp({
     config, log, addresses,

@@ -18,7 +18,7 @@ const KEY = `mw_${'a'.repeat(43)}`;
 describe('an empty environment', () => {
   it('is a configuration', () => {
     expect(readConfig({})).toEqual({
-      port: 8080, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080', ingressUrl: 'http://127.0.0.1:8080', dataDir: resolve('.millwright'), databaseUrl: undefined, databaseDirectUrl: undefined, roles: new Set(ROLES), engine: 'embedded', redisUrl: undefined, workerHost: hostname(), workerEnvironments: [],
+      port: 8080, host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080', ingressUrl: 'http://127.0.0.1:8080', isPublicUrlGiven: false, isIngressUrlGiven: false, dataDir: resolve('.millwright'), databaseUrl: undefined, databaseDirectUrl: undefined, roles: new Set(ROLES), engine: 'embedded', redisUrl: undefined, workerHost: hostname(), workerEnvironments: [],
       eventRetentionDays: 90, artifactRetentionDays: 90, historyRetentionDays: 90, auditRetentionDays: 400,
       adminKey: undefined, masterKeyFile: undefined, uidKeyFile: undefined, syncIntervalMs: 60_000, allowLocalSources: false, trustedProxies: [], apiRequestsPerMinute: 6_000, apiFailuresPerMinute: 60, sessionMs: 12 * 3_600_000, logLevel: 'info', tls: undefined,
       gitCaFile: undefined, gitKnownHostsFile: undefined, searchPath: undefined, runCommand: undefined, runConcurrency: 4, runsPerFactoryMax: undefined, runsPerAutomationMax: undefined, runTimeoutMs: 3_600_000,
@@ -86,7 +86,7 @@ describe('bad values', () => {
     { variable: 'MILLWRIGHT_PORT', values: ['65536', '-1', '80.5', '0x50', ' 80', '8080 ', 'http', '1e3'] },
     { variable: 'MILLWRIGHT_PUBLIC_URL', values: ['x.example', 'ftp://x.example', 'http://x.example', 'https://user:pass@x.example', 'https://x.example?q', 'https://x.example#f', 'http://127.0.0.1.example', 'http://0.0.0.0:8080'] },
     { variable: 'MILLWRIGHT_INGRESS_URL', values: ['in.example', 'http://in.example', 'https://user@in.example'] },
-    { variable: 'MILLWRIGHT_DATABASE_URL', values: ['mysql://h/d', 'millwright.sqlite', 'h:5432'] },
+    { variable: 'MILLWRIGHT_DATABASE_URL', values: ['mysql://h/d', 'millwright.sqlite', 'h:5432', 'postgres://h/d?port=hidden', 'postgres://h/d?port=65536', 'postgres://h/d?port=5432&port='] },
     { variable: 'MILLWRIGHT_ADMIN_KEY', values: ['mw_short', 'a'.repeat(60), `mw_${'a'.repeat(42)}`, `mw_${'a'.repeat(42)}+`, `${KEY} `] },
     { variable: 'MILLWRIGHT_SYNC_INTERVAL', values: ['0', '86401', '1m', '0.5'] },
     { variable: 'MILLWRIGHT_ALLOW_LOCAL_SOURCES', values: ['yes', '1', 'TRUE'] },
@@ -108,6 +108,9 @@ describe('bad values', () => {
     { variable: 'MILLWRIGHT_API_RATE', values: ['-1', '1000001', '60/min'] },
     { variable: 'MILLWRIGHT_API_AUTH_FAILURES', values: ['-1', '10001', 'few'] },
     { variable: 'MILLWRIGHT_LOG_LEVEL', values: ['INFO', 'debug', 'silent'] },
+    { variable: 'MILLWRIGHT_ENGINE', values: ['redis', 'BullMQ'] },
+    { variable: 'MILLWRIGHT_WORKER_HOST', values: ['two words', 'a/b', 'x'.repeat(256)] },
+    { variable: 'MILLWRIGHT_ROLES', values: [',', ' , ,', 'every', 'api;ingress'] },
     { variable: 'MILLWRIGHT_PROT', values: ['8080'] },
     { variable: 'MILLWRIGHT_', values: ['x'] },
   ];
@@ -132,6 +135,19 @@ describe('bad values', () => {
     expect(new Set(faultsOf(environment).map(({ variable }) => variable))).toEqual(new Set(cases.map(({ variable }) => variable)));
     const { message } = new ConfigFaults(faultsOf(environment));
     expect(message.split('\n')).toHaveLength(cases.length);
+  });
+
+  it.each(['redis:hidden', 'redis://u:hidden%zz@h', 'redis://hid%den@h', 'redis://h/hidden', 'redis://h/1/hidden', 'http://hidden'])('MILLWRIGHT_REDIS_URL=%s is refused by name and rule', (url) => {
+    const faults = faultsOf({ MILLWRIGHT_DATABASE_URL: 'postgres://h/d', MILLWRIGHT_ENGINE: 'bullmq', MILLWRIGHT_REDIS_URL: url });
+    expect(faults).toEqual([{ variable: 'MILLWRIGHT_REDIS_URL', rule: expect.not.stringContaining('hidden') }]);
+  });
+
+  it.each([',', ' , '])('MILLWRIGHT_WORKER_ENVIRONMENTS=%s is refused: names that came out empty are not meant to be all', (names) => {
+    expect(faultsOf({ MILLWRIGHT_WORKER_ENVIRONMENTS: names })).toEqual([{ variable: 'MILLWRIGHT_WORKER_ENVIRONMENTS', rule: 'must hold names or UIDs of environments, separated by commas (unset: all)' }]);
+  });
+
+  it.each(['redis://h', 'rediss://u:p%25p@h:6380/', 'redis://:p@[::1]:6379/15?family=6'])('MILLWRIGHT_REDIS_URL=%s is taken', (url) => {
+    expect(faultsOf({ MILLWRIGHT_DATABASE_URL: 'postgres://h/d?port=5433', MILLWRIGHT_ENGINE: 'bullmq', MILLWRIGHT_REDIS_URL: url })).toEqual([]);
   });
 
   it('never show what was set', () => {

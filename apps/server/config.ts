@@ -13,6 +13,9 @@ export interface Config {
   publicUrl: string;
   /** Root of the ingress, without a trailing slash. */
   ingressUrl: string;
+  /** Whether the operator named them; else they are the address of this process itself. */
+  isPublicUrlGiven: boolean;
+  isIngressUrlGiven: boolean;
   dataDir: string;
   databaseUrl?: string;
   /** The same PostgreSQL without a pooler between, for what a pooler in transaction mode cannot carry: notifications and locks of a session. */
@@ -100,6 +103,9 @@ export type Role = (typeof ROLES)[number];
 export const ENGINES = ['embedded', 'bullmq'] as const;
 export type EngineKind = (typeof ENGINES)[number];
 
+/** What MILLWRIGHT_DATABASE_DIRECT_URL must be where the queue of `bullmq` is in the database; whether it is, only a look at the database tells. */
+export const QUEUE_NEEDS_DIRECT_URL = 'must lead to PostgreSQL itself with MILLWRIGHT_ENGINE=bullmq and no MILLWRIGHT_REDIS_URL: a pooler stands between, and the queue does not work through one';
+
 export interface ConfigFault {
   variable: string;
   rule: string;
@@ -169,6 +175,8 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     host,
     publicUrl,
     ingressUrl: baseUrl('MILLWRIGHT_INGRESS_URL', read, publicUrl, allowHttp, fault),
+    isPublicUrlGiven: read('MILLWRIGHT_PUBLIC_URL') !== undefined,
+    isIngressUrlGiven: read('MILLWRIGHT_INGRESS_URL') !== undefined,
     dataDir: resolve(read('MILLWRIGHT_DATA_DIR') ?? '.millwright'),
     databaseUrl: databaseUrl('MILLWRIGHT_DATABASE_URL', read, fault),
     databaseDirectUrl: databaseUrl('MILLWRIGHT_DATABASE_DIRECT_URL', read, fault),
@@ -277,8 +285,28 @@ function databaseUrl(name: string, read: Reader, fault: (variable: string, rule:
   const text = read(name);
   if (text !== undefined && !isUrlOf(text, /^postgres(ql)?:$/)) {
     fault(name, name === 'MILLWRIGHT_DATABASE_URL' ? 'must be a postgres:// URL (unset: SQLite in the data folder)' : 'must be a postgres:// URL');
+  } else if (text !== undefined && !new URL(text).searchParams.getAll('port').every((port) => PORT.test(port))) {
+    fault(name, 'must name a port from 1 to 65535 where it names one as a parameter'); // the driver says nothing of another one, and never answers
   }
   return text;
+}
+
+const PORT = /^([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])$/;
+
+/** A host, and what the client of Redis can read besides: user and password that can be decoded, a database as a number. */
+function isRedisUrl(text: string): boolean {
+  if (!isUrlOf(text, /^rediss?:$/)) return false;
+  const { hostname: host, username, password, pathname } = new URL(text);
+  return host !== '' && isDecodable(username) && isDecodable(password) && /^(\/\d{0,9})?$/.test(pathname);
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isUrlOf(text: string, protocol: RegExp): boolean {
@@ -293,17 +321,20 @@ function machines(read: Reader, fault: (variable: string, rule: string) => void)
   const engine = ENGINES.find((known) => known === (read('MILLWRIGHT_ENGINE') ?? 'embedded'));
   const isShared = read('MILLWRIGHT_DATABASE_URL') !== undefined;
   if (engine === undefined) fault('MILLWRIGHT_ENGINE', `must be one of ${ENGINES.join(', ')}`);
-  if (redisUrl !== undefined && !isUrlOf(redisUrl, /^rediss?:$/)) fault('MILLWRIGHT_REDIS_URL', 'must be a redis:// or rediss:// URL');
+  if (redisUrl !== undefined && !isRedisUrl(redisUrl)) fault('MILLWRIGHT_REDIS_URL', 'must be a redis:// or rediss:// URL with a host, a database by its number if any, and %25 for a percent sign in user and password');
   if (redisUrl !== undefined && engine === 'embedded') fault('MILLWRIGHT_REDIS_URL', 'is only used with MILLWRIGHT_ENGINE=bullmq');
   if (engine === 'bullmq' && !isShared) fault('MILLWRIGHT_ENGINE', 'bullmq needs MILLWRIGHT_DATABASE_URL: with SQLite there is one process');
   if (!isShared && read('MILLWRIGHT_DATABASE_DIRECT_URL') !== undefined) fault('MILLWRIGHT_DATABASE_DIRECT_URL', 'must be set together with MILLWRIGHT_DATABASE_URL');
-  const wanted = words(read('MILLWRIGHT_ROLES'));
+  const [rolesText, environmentsText] = [read('MILLWRIGHT_ROLES'), read('MILLWRIGHT_WORKER_ENVIRONMENTS')];
+  const [wanted, workerEnvironments] = [words(rolesText), words(environmentsText)];
   const roles = ROLES.filter((role) => wanted.length === 0 || wanted.includes(role));
-  if (wanted.some((word) => !ROLES.some((role) => role === word))) fault('MILLWRIGHT_ROLES', `must be of ${ROLES.join(', ')}, separated by commas`);
+  const isNoRole = rolesText !== undefined && wanted.length === 0; // names that came out empty are not meant to be all
+  if (isNoRole || wanted.some((word) => !ROLES.some((role) => role === word))) fault('MILLWRIGHT_ROLES', `must be of ${ROLES.join(', ')}, separated by commas`);
   else if (!isShared && roles.length < ROLES.length) fault('MILLWRIGHT_ROLES', 'needs MILLWRIGHT_DATABASE_URL: with SQLite one process does everything');
+  if (environmentsText !== undefined && workerEnvironments.length === 0) fault('MILLWRIGHT_WORKER_ENVIRONMENTS', 'must hold names or UIDs of environments, separated by commas (unset: all)');
   const workerHost = read('MILLWRIGHT_WORKER_HOST') ?? hostname();
   if (!WORKER_HOST.test(workerHost)) fault('MILLWRIGHT_WORKER_HOST', 'must be 1 to 255 of a-z, A-Z, 0-9, ., _ and -');
-  return { roles: new Set(roles), engine: engine ?? 'embedded', redisUrl, workerHost, workerEnvironments: words(read('MILLWRIGHT_WORKER_ENVIRONMENTS')) };
+  return { roles: new Set(roles), engine: engine ?? 'embedded', redisUrl, workerHost, workerEnvironments };
 }
 
 /** A name that runs may ask for. */

@@ -7,10 +7,11 @@ import type { KeyUses } from './keys/uses.ts';
 import type { Log } from './log.ts';
 import type { Scheduler } from './schedules/scheduler.ts';
 import type { IdempotencyStore } from './store/idempotency.ts';
+import type { RunStore } from './store/runs.ts';
 import type { SessionStore } from './store/sessions.ts';
 import type { Sweeper } from './sweeps/sweeper.ts';
 
-/** Lost executions are looked for this often. reference: Engine. */
+/** Lost executions, and runs for which nobody is there, are looked for this often. reference: Engine. */
 const RECONCILE_RUNS_MS = 15_000;
 const PRUNE_MS = 60_000;
 /** contract 2: when a key was last used is known to the minute. */
@@ -31,6 +32,8 @@ export interface Chores {
   keyUses: KeyUses;
   answers?: IdempotencyStore;
   sessions?: SessionStore;
+  /** In every process: where no worker lives, the others say so. */
+  runs: RunStore;
   log: Log;
 }
 
@@ -44,6 +47,11 @@ export class Housekeeping {
   @Interval(RECONCILE_RUNS_MS)
   reconcileRuns(): void {
     this.chores.engine?.recover().catch(this.told('lost runs could not be looked for'));
+  }
+
+  @Interval(RECONCILE_RUNS_MS)
+  noteUnplacedRuns(): void {
+    this.chores.runs.noteUnplaced().catch(this.told('runs for which no worker lives could not be told so'));
   }
 
   @Interval(PRUNE_MS)

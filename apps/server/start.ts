@@ -7,6 +7,7 @@ import type { Problem } from '#definitions';
 import { deriveUid, type Change } from '#reconcile';
 import { HOW_TO_CONFIGURE_A_MODEL, isConfining, modelChoice } from '#runs';
 import { secretFromRandom, secretUse } from '#authentication';
+import { knownApiUrl, knownIngressUrl, otherAdminKeyLine, roleLines, workerLines } from './among-others.ts';
 import { compose, type Service } from './compose.ts';
 import { ConfigFaults, readConfig, ROLES, type Config } from './config.ts';
 import { DataFolderProblem } from './data-folder.ts';
@@ -33,6 +34,8 @@ export interface StartIo {
   calledAs?: string;
   /** How the agent that comes with the service is started; as it was built, if not said. */
   builtInAgent?: BuiltInAgent;
+  /** Told when the service is put together, before it does anything: from now on it has to be stopped in order. */
+  composed?(): void;
 }
 
 const EXIT = { internal: 3, usage: 64 } as const;
@@ -50,6 +53,7 @@ export async function start(argv: readonly string[], io: StartIo): Promise<Servi
     const config = configOf(io.environment, wanted);
     refuseWithoutSync(config, wanted);
     const service = await compose(config, { builtInAgent: io.builtInAgent, isTrusted: (slug) => slug === MAIN_SLUG && wanted.factory !== undefined });
+    io.composed?.();
     try {
       await begin(service, wanted, io);
       return service;
@@ -92,7 +96,7 @@ async function begin(service: Service, { factory, example }: Arguments, io: Star
   print(io, [
     '',
     ...roleLines(config),
-    ...(admin === undefined ? [] : adminLines(admin, io)),
+    ...(admin === undefined ? [] : adminLines(config, admin, io)),
     ...(await runLines(service)),
     ...(main === undefined ? [] : await factoryLines(service, main.uid, io)),
     '',
@@ -101,19 +105,12 @@ async function begin(service: Service, { factory, example }: Arguments, io: Star
   ]);
 }
 
-/** Where the service is, and what of it this process does, where others do the rest. */
-function roleLines({ roles, host, port, publicUrl }: Config): string[] {
-  const others = ROLES.filter((role) => !roles.has(role));
-  const about = roles.has('api') ? [`Its interface is described at ${publicUrl}/docs`] : [];
-  if (others.length === 0) return [`Millwright is running at ${publicUrl}/`, ...about];
-  return [`Millwright is running here as ${[...roles].join(', ')}; other processes do ${others.join(', ')}`, `This process answers at ${host.includes(':') ? `[${host}]` : host}:${port}, the service at ${publicUrl}/`, ...about];
-}
-
 /** What works on runs, and in what isolation, where this process works on any. */
 async function runLines({ config, engine }: Service): Promise<string[]> {
   if (engine === undefined) return [];
   const { description, guarantees } = await engine.means();
   return [
+    ...workerLines(config),
     `Sandbox for runs: ${description}`,
     ...(isConfining(guarantees) ? [] : isolationLines(config)),
     ...(config.runNetwork.kind === 'host' ? ['  Runs have the NETWORK OF THIS MACHINE (MILLWRIGHT_RUN_NETWORK=host): this service, private networks and cloud metadata included. Deliveries do not get it.'] : []),
@@ -134,6 +131,7 @@ function hintLines(config: Config, io: StartIo): string[] {
   return [
     ...(config.roles.has('api') ? [`Start a run with:                 ${commandOf(io)} run --prompt "Say hello" --follow${serverOptions(config, io)}`] : []),
     `See what this machine lacks with: ${[...variables, `${commandOf(io)} doctor`].join(' ')}${serverOptions(config, io)}`,
+    ...(config.databaseUrl === undefined ? [] : ['  in the environment of this process: MILLWRIGHT_DATABASE_URL, key files and all the rest']),
   ];
 }
 
@@ -143,10 +141,12 @@ function commandOf(io: StartIo): string {
 }
 
 /** What the command line has to be told to find this service and its key. */
-function serverOptions({ publicUrl, dataDir }: Config, io: StartIo): string {
+function serverOptions(config: Config, io: StartIo): string {
+  const { dataDir } = config;
+  const url = knownApiUrl(config);
   const file = resolve(io.cwd, dataDir, 'admin-key');
-  const isFound = isUsualFolder(dataDir, io) && /^http:\/\/(127\.|localhost[:/]|\[::1\])/.test(`${publicUrl}/`);
-  const server = publicUrl === USUAL.server ? '' : ` --server ${quoted(publicUrl)}`;
+  const isFound = isUsualFolder(dataDir, io) && /^http:\/\/(127\.|localhost[:/]|\[::1\])/.test(`${url}/`);
+  const server = url === USUAL.server ? '' : ` --server ${quoted(url)}`;
   return `${server}${isFound || !existsSync(file) ? '' : ` --key-file ${quoted(file)}`}`;
 }
 
@@ -173,8 +173,8 @@ function agentLines({ runCommand, agentEnvironment }: Config): string[] {
   }
 }
 
-function adminLines(admin: { file?: string; key?: string }, io: StartIo): string[] {
-  if (admin.file === undefined) return ['Admin key: the one that was given or shown at the first start'];
+function adminLines(config: Config, admin: { file?: string; key?: string }, io: StartIo): string[] {
+  if (admin.file === undefined) return [otherAdminKeyLine(config)];
   const shown = admin.key !== undefined && io.stdout.isTTY ? [`  shown this once: ${admin.key}`] : [];
   return [`Admin key: in ${admin.file}`, ...shown];
 }
@@ -226,7 +226,7 @@ function printable(line: string): string {
 }
 
 function webhookLines(config: Config, webhook: WebhookRow): string[] {
-  const url = `${config.ingressUrl}/webhooks/w/${webhook.uid}`;
+  const url = `${knownIngressUrl(config)}/webhooks/w/${webhook.uid}`;
   const file = exampleSecretFile(config, webhook.secret_name);
   const lines = [`  webhook ${webhook.slug}: ${url}${webhook.auth_mode === 'url_token' ? '/{token}' : ''}`];
   if (webhook.auth_mode !== 'token' || !existsSync(file)) return lines;
@@ -288,8 +288,9 @@ function parsed(argv: readonly string[]): { factory?: string; example?: boolean;
 /** One clear line for each kind of failure that an operator can mend; everything else is a bug and says so. */
 function explain(error: unknown): { lines: string[]; code: number } {
   if (error instanceof ConfigFaults) return { lines: error.faults.map(({ variable, rule }) => `${variable}: ${rule}`), code: EXIT.usage };
+  if (error instanceof KeyFileProblem) return { lines: error.message.split('\n'), code: EXIT.usage };
   if (error instanceof Usage || error instanceof FactoryArgumentError) return { lines: [error.message], code: EXIT.usage };
-  if (error instanceof KeyFileProblem || error instanceof DataFolderProblem || error instanceof WrongKey || error instanceof SchemaTooNew || error instanceof OtherVersion || error instanceof TlsProblem) {
+  if (error instanceof DataFolderProblem || error instanceof WrongKey || error instanceof SchemaTooNew || error instanceof OtherVersion || error instanceof TlsProblem) {
     return { lines: [error.message], code: EXIT.usage };
   }
   const { code, syscall, path } = error as NodeJS.ErrnoException;

@@ -61,6 +61,9 @@ describe('conditionsOf', () => {
     [{ errorCount: 1 }, ['DefinitionsInvalid=True(definitions-invalid)'], 'perFile: the rest applies, nobody is stalled, and it is not what the files say'],
     [{ heldDigest: HELD }, ['PruneHeld=True(prune-held)'], 'perFile, deletions held'],
     [{ webhooksWithoutSecret: ['orders'] }, ['Ready=True(applied)', 'SecretsDegraded=True(secret-missing)'], 'what the files say serves; it refuses everybody'],
+    [{ unattended: true, generationRequested: 6 }, ['Ready=True(applied)', 'Reconciling=True(pass-requested)', 'Stalled=True(no-sync-process)'], 'what was applied serves, what is asked for waits for a process that does it'],
+    [{ unattended: true, ending: 'blocked', reason: 'prune-held', heldDigest: HELD }, ['Stalled=True(no-sync-process)', 'PruneHeld=True(prune-held)'], 'an approval would be seen by nobody'],
+    [{ unattended: true, managed: false }, ['Ready=True(dashboard)'], 'nobody has to make passes'],
     [{ ...UNREACHABLE, managed: false, generationRequested: 9 }, ['Ready=True(dashboard)'], 'what a former repository left behind concerns nobody'],
   ])('%j: %j (%s)', (standing, expected) => {
     expect(standOut(standing)).toEqual(expected);

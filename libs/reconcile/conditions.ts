@@ -45,6 +45,9 @@ const INTERNAL = 'internal';
 /** Reason of an ending that refuses a tip before anything of it is read. */
 const UNVERIFIED = 'source-unverified';
 
+/** Reason of Stalled while nobody makes passes. */
+export const NO_SYNC_PROCESS = 'no-sync-process';
+
 /** Every condition of a factory, always in this order. Nothing is guessed: what the last pass could not look at is Unknown. */
 export function conditionsOf(standing: Standing): FactoryCondition[] {
   const { generationHandled, generationRequested, kept } = standing;
@@ -99,8 +102,9 @@ function reconciling({ managed, suspended, generationRequested, generationHandle
 }
 
 /** Nothing goes on until somebody acts. */
-function stalled({ managed, ending, reason, message }: Standing): Finding {
+function stalled({ managed, unattended, ending, reason, message }: Standing): Finding {
   if (!managed) return NOT_MANAGED;
+  if (unattended === true) return UNATTENDED; // whatever else people have to do, it is seen by nobody
   if (ending === 'blocked' && reason === OUTSIDE_WINDOW) return is('False', OUTSIDE_WINDOW, 'nobody has to act: it goes on when the sync window opens');
   if (ending === 'blocked') return is('True', reason ?? 'blocked', message ?? 'people must act');
   return is('False', ending === 'none' ? NO_PASS_YET.reason : ending, 'nobody has to act');
@@ -183,4 +187,5 @@ function is(status: FactoryCondition['status'], reason: string, message: string)
 
 const NO_PASS_YET = is('Unknown', 'no-pass-yet', 'no pass has ended yet');
 const NOT_MANAGED = is('False', 'dashboard', 'no files decide this factory');
+const UNATTENDED = is('True', NO_SYNC_PROCESS, 'no process with the role sync is running: changes of files and of secrets wait until one is started');
 const APPLIED = is('True', 'applied', 'what the files say is what serves');

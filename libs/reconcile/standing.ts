@@ -52,6 +52,8 @@ export interface Standing extends Pick<PassCondition, 'ending' | 'reason' | 'mes
   rewrite?: Rewrite;
   /** Slugs of enabled webhooks that have no secret to authenticate anybody with. */
   webhooksWithoutSecret: readonly string[];
+  /** No process reconciles any factory: nobody makes passes. Absent where this is not asked. */
+  unattended?: boolean;
   /** What is kept of the conditions since the last pass. */
   kept: KeptConditions;
 }

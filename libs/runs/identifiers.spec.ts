@@ -1,6 +1,6 @@
 /** Identifiers are well-formed UUIDv7, unique, and sort in the order in which they were made. */
 import * as fc from 'fast-check';
-import { isUuid, uuidv7, uuidv7Sequence } from './index.ts';
+import { firstUuidv7, isUuid, uuidv7, uuidv7Sequence } from './index.ts';
 
 const bytes = fc.uint8Array({ minLength: 10, maxLength: 10 });
 const times = fc.integer({ min: 0, max: 2 ** 48 - 2 });
@@ -24,6 +24,23 @@ describe('uuidv7', () => {
 
   it('refuses too few random bytes', () => {
     expect(() => uuidv7(0, new Uint8Array(9))).toThrow(RangeError);
+  });
+});
+
+describe('the first uuidv7', () => {
+  it('of a time is before none of that time, and behind all of the time before', () => {
+    fc.assert(
+      fc.property(times, bytes, (now, random) => {
+        const first = firstUuidv7(now);
+        expect([isUuid(first), uuidv7(now, random) >= first, uuidv7(now, random) < firstUuidv7(now + 1)]).toEqual([true, true, true]);
+      }),
+    );
+  });
+
+  it('of a time that no ID can name is that of the nearest one', () => {
+    expect(firstUuidv7(-1)).toBe(firstUuidv7(0));
+    expect(firstUuidv7(2 ** 60)).toBe(firstUuidv7(2 ** 48 - 1));
+    expect(firstUuidv7(7.9)).toBe(firstUuidv7(7));
   });
 });
 

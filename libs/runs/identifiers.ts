@@ -8,12 +8,21 @@ export const UUID_RANDOM_BYTES = 10;
 const COUNTER_MAX = 0xfff;
 const COUNTER_SEED_MAX = 0x7ff;
 
+/** Last time that 48 bits can name. */
+const TIME_MS_MAX = 2 ** 48 - 1;
+const NO_RANDOM = new Uint8Array(UUID_RANDOM_BYTES);
+
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** A UUIDv7 of this time (milliseconds since the epoch) and these ten random bytes. contract 1. */
 export function uuidv7(nowMs: number, random: Uint8Array): string {
   if (random.length < UUID_RANDOM_BYTES) throw new RangeError(`uuidv7 needs ${UUID_RANDOM_BYTES} random bytes, got ${random.length}`);
   return written(nowMs, wordAt(random, 0) & COUNTER_MAX, random);
+}
+
+/** The first UUIDv7 of a time: what was made from then on is not before it. Times before and after all IDs become the nearest one. */
+export function firstUuidv7(ms: number): string {
+  return written(Math.min(Math.max(0, Math.floor(ms)), TIME_MS_MAX), 0, NO_RANDOM);
 }
 
 /** A source of UUIDv7s that only grow, also when the clock steps back; its time runs ahead only when a millisecond is full. */

@@ -5,7 +5,8 @@ import { LostRace, StoreFault } from '../../apps/server/store/faults.ts';
 import { change, row, rows } from '../../apps/server/store/statements.ts';
 import { eventually } from '../support/service.ts';
 import { count, onPostgres } from './backends.ts';
-import { apply, arrivalAt, automationOf, seedServed, unique, webhookOf, type Served } from './seeds.ts';
+import { apply, arrivalAt, automationOf, newId, seedServed, unique, webhookOf, type Served } from './seeds.ts';
+import { idAt } from './sweeping.ts';
 
 await onPostgres('at once', (world) => {
   let rival: Client;
@@ -36,6 +37,13 @@ await onPostgres('at once', (world) => {
     await rival.query('COMMIT');
     expect(await answer).toEqual({ kind: 'stale' });
     expect(await count(world.stores, 'delivery WHERE entry_id = ?', one.entryId)).toBe(0);
+  });
+
+  it('decides again what a process that stood still has named minutes ago: nobody would find its slot', async () => {
+    const frozen = await arrivalAt(world.stores, served, { entryId: idAt(Date.now() - 6 * 60_000) });
+    expect(await world.stores.deliveries.acceptOnce(frozen)).toEqual({ kind: 'stale' });
+    expect(await count(world.stores, 'delivery WHERE webhook_uid = ?', served.webhookUid)).toBe(0);
+    expect(await world.stores.deliveries.acceptOnce({ ...frozen, entryId: newId() })).toEqual({ kind: 'accepted' });
   });
 
   it('accepts after all when the change that it waited for rolled back', async () => {

@@ -143,6 +143,18 @@ await onEachBackend('retention', (world) => {
     expect(await left()).toHaveLength(RETAINED_ENTRIES_MIN + 60);
   });
 
+  it('takes a sweep over whose lease a clock that was wrong has made to last for years', async () => {
+    const ids = await entries('accepted', 60, 30);
+    await meddle(stores, 'UPDATE sweep SET done_at = 0');
+    expect(await new SweepStore(stores.database, 'killed').take(deliverySweep())).toBeDefined();
+    const other = sweeperOf(stores, [deliverySweep()], { owner: 'other' });
+    await other.ask();
+    expect(await left()).toEqual(ids);
+    await meddle(stores, 'UPDATE sweep SET lease_until = ?', NOW_MS + 1_000 * DAY_MS);
+    await other.ask();
+    expect(await left()).toEqual(ids.slice(-RETAINED_ENTRIES_MIN));
+  });
+
   it('lets go of a sweep that is stopped, at its place', async () => {
     const ids = await entries('accepted', 600, 30);
     await meddle(stores, 'UPDATE sweep SET done_at = 0');

@@ -86,4 +86,32 @@ await onEachBackend('placement', (world) => {
     expect(await claimed(1, { host: 'absent', environments: [] })).toEqual([absent]);
     expect(await said(absent)).toBeNull();
   });
+
+  it('says of runs that wait long that no worker lives at all, and takes it back when one does', async () => {
+    const [anywhere, bound, young] = await wait({}, { workerHost: 'absent' }, {}) as [string, string, string];
+    await meddle(stores, 'UPDATE run SET updated_at = 1 WHERE run_id IN (?, ?)', anywhere, bound);
+    await meddle(stores, 'UPDATE run SET updated_at = updated_at + 1000000 WHERE run_id = ?', young);
+    const said = async (runId: string): Promise<string | null> => (await stores.runs.find(runId))?.status_message ?? null;
+    await stores.replicas.join({ owner: 'a', version: 'v', roles: ['api', 'sync'], host: 'elsewhere' });
+    for (const worker of ['first', 'second']) {
+      await stores.runs.noteUnplaced();
+      expect(await said(anywhere)).toContain('waits for a worker: no process that works on runs is running now');
+      expect(await said(bound)).toContain('waits for the machine absent');
+      expect(await said(young)).toBeNull();
+      await stores.replicas.join({ owner: worker, version: 'v', roles: ['worker'], host: 'elsewhere' });
+      await stores.runs.noteUnplaced();
+      await stores.runs.noteUnplaced(); // this time it knows that there is nothing to take back
+      expect([await said(anywhere), await said(young)]).toEqual([null, null]);
+      await stores.replicas.retire(worker); // lives, and takes nothing more
+    }
+  });
+
+  it('takes back what another process has told', async () => {
+    const [runId] = await wait({}) as [string];
+    await meddle(stores, 'UPDATE run SET updated_at = 1 WHERE run_id = ?', runId);
+    await stores.runs.noteUnplaced();
+    await stores.replicas.join({ owner: 'w', version: 'v', roles: ['worker'], host: 'elsewhere' });
+    await storesOf(stores.database).runs.noteUnplaced();
+    expect((await stores.runs.find(runId))?.status_message ?? null).toBeNull();
+  });
 });

@@ -7,6 +7,7 @@ import type { Statement, Work } from '../../apps/server/store/statements.ts';
 import { TrafficStore, type TrafficWish } from '../../apps/server/store/traffic.ts';
 import { look, meddle, onEachBackend } from './backends.ts';
 import { arrivalAt, runOf, seedServed, type Served } from './seeds.ts';
+import { seedEntries } from './sweeping.ts';
 
 const DAY_MS = 86_400_000;
 const idAt = (ms: number): string => uuidv7(ms, randomBytes(10));
@@ -21,10 +22,8 @@ await onEachBackend('traffic', (world) => {
   beforeAll(async () => {
     const { stores } = world;
     [served, other] = [await seedServed(stores), await seedServed(stores)];
-    for (const [daysAgo, wish] of [[0, { refuse: 'rejectedInvalidJson' as const }], [6, {}], [8, {}], [1, {}]] as const) {
-      const receivedAtMs = nowMs - daysAgo * DAY_MS;
-      await stores.deliveries.acceptOnce(await arrivalAt(stores, served, { ...wish, receivedAtMs, entryId: idAt(receivedAtMs) }));
-    }
+    const received = [[0, 'rejectedInvalidJson'], [6, 'accepted'], [8, 'accepted'], [1, 'accepted']] as const;
+    await seedEntries(stores, served, received.map(([daysAgo, outcome]) => ({ entryId: idAt(nowMs - daysAgo * DAY_MS), outcome, receivedAtMs: nowMs - daysAgo * DAY_MS })));
     await stores.deliveries.acceptOnce(await arrivalAt(stores, other));
     const made = async (atMs: number, state: string, more = {}): Promise<void> => {
       const run = runOf(served, { runId: idAt(atMs), automationUid: served.automationUid, createdAtMs: atMs, ...more });
@@ -46,7 +45,6 @@ await onEachBackend('traffic', (world) => {
 
   it('counts runs, open and ended, by what they went through, and failures', async () => {
     const traffic = await since({ webhookUids: [served.webhookUid], automationUids: [served.automationUid, 'auto_other', 'auto_none'], environmentIds: ['box', 'env_uid'], skills: ['review'] });
-    // Deliveries of the seeds started runs of their own: one each.
     expect(traffic.runsOfAutomation.get('auto_other')).toEqual({ runs: 1, failed: 1, lastMs: nowMs - 1 * DAY_MS });
     expect(traffic.runsOfAutomation.has('auto_none')).toBe(false);
     expect(traffic.runsOfEnvironment).toEqual(new Map([['box', { runs: 3, failed: 1, lastMs: nowMs - 1000 }], ['env_uid', { runs: 1, failed: 1, lastMs: nowMs - 1 * DAY_MS }]]));

@@ -116,7 +116,7 @@ suite(`PostgreSQL outages${possible.ok ? '' : ` (SKIPPED: ${possible.reason})`}`
 
   it('stopped: 503 with Retry-After for all that needs it, and nothing of that is stored', async () => {
     expect((await fetch(`${mill.url}/readyz`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } })).status).toBe(200); // whose key it remembers
-    const [body, uid] = [fresh(), anyWebhook()];
+    const [body, uid, former] = [fresh(), anyWebhook(), mill.logged.length];
     await server.stop('fast');
     await expectAway();
     expect((await send(body, uid)).status).toBe(503);
@@ -126,6 +126,9 @@ suite(`PostgreSQL outages${possible.ok ? '' : ` (SKIPPED: ${possible.reason})`}`
     await eventually('the same delivery is accepted', async () => ((await send(body, uid)).status === 202 ? true : undefined), SETTLES_WITHIN_MS);
     const { entries } = await storedIn({ url: server.url('mill') });
     expect(entries.filter(({ webhook_uid: of }) => of === uid).map(({ outcome }) => outcome)).toEqual(['accepted']);
+    const told = (): string[] => mill.logged.slice(former);
+    await eventually('the log says that it is over', () => told().find((line) => line.includes('"the database answers again"')), SETTLES_WITHIN_MS);
+    expect(told().filter((line) => line.includes('"level":"error"'))).toEqual([expect.stringMatching(/"message":"the database does not answer","reason":"\w+"\}/)]);
   }, 180_000);
 
   it('killed and restarted under load: every 202 is there once', async () => {

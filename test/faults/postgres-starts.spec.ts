@@ -1,10 +1,15 @@
 /** A start on a PostgreSQL that cannot be used ends with one clear line: what, where, and the way out; never the URL. And a second process that does not fit the first. contract 1, 2. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
 import 'reflect-metadata';
 import { start } from '../../apps/server/start.ts';
+import { MIGRATION_LOCK } from '../../apps/server/store/migrations.ts';
 import { canOwnPostgres, ownPostgres, type OwnPostgres } from '../support/own-postgres.ts';
 import { freePort } from '../support/ports.ts';
 import { startServiceProcess } from '../support/service-process.ts';
@@ -71,6 +76,7 @@ const possible = await canOwnPostgres();
     { why: 'no such user', environment: () => ({ MILLWRIGHT_DATABASE_URL: at((url) => { url.username = HIDDEN; }) }), says: () => `${place()} does not let this user in; give MILLWRIGHT_DATABASE_URL another user` },
     { why: 'a user who may make no tables', environment: () => ({ MILLWRIGHT_DATABASE_URL: at((url) => { url.username = 'nobody_much'; }, 'other') }), says: () => `${place()} does not let this user make or change tables; grant the user of MILLWRIGHT_DATABASE_URL CREATE` },
     { why: 'no TLS', environment: () => ({ MILLWRIGHT_DATABASE_URL: at((url) => { url.search = '?sslmode=verify-full'; }) }), says: () => `${place()} does not speak TLS; set ssl = on at the server` },
+    { why: 'an authority\'s file that is not there', environment: () => ({ MILLWRIGHT_DATABASE_URL: at((url) => { url.search = `?sslrootcert=/nowhere/${HIDDEN}`; }) }), says: () => `${place()} cannot be reached with what the URL names: a certificate, a key or a socket of it is not there; mend the file or folder in MILLWRIGHT_DATABASE_URL` },
     { why: 'a direct URL that leads elsewhere', environment: () => ({ MILLWRIGHT_DATABASE_DIRECT_URL: server.url('other') }), says: () => `${place()} is not the database of MILLWRIGHT_DATABASE_URL; let both URLs lead to the same database` },
     { why: 'a direct URL that leads nowhere', environment: () => ({ MILLWRIGHT_DATABASE_DIRECT_URL: `postgres://${HIDDEN}@127.0.0.1:1/mill` }), says: () => 'PostgreSQL at 127.0.0.1:1 refuses the connection; .* MILLWRIGHT_DATABASE_DIRECT_URL' },
   ])('is refused: $why', async ({ environment, says }) => {
@@ -89,6 +95,27 @@ const possible = await canOwnPostgres();
       await server.set('default_transaction_read_only', 'off');
     }
   });
+
+  it('that waits for another process\'s migration ends when it is asked to', async () => {
+    await server.ask('CREATE DATABASE held');
+    const holder = new Client(server.url('held'));
+    await holder.connect();
+    let waiting: ChildProcess | undefined;
+    try {
+      await holder.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`);
+      waiting = spawn(process.execPath, ['--conditions=source', '--import', './test/support/typescript-loader.mjs', 'test/support/serve-program.ts', 'start'], {
+        cwd: fileURLToPath(new URL('../../', import.meta.url)), stdio: 'ignore',
+        env: { PATH: process.env['PATH'], MILLWRIGHT_PORT: String(await freePort()), MILLWRIGHT_DATA_DIR: mkdtempSync(join(folder, 'data-')), ...installation.environment, MILLWRIGHT_DATABASE_URL: server.url('held') },
+      });
+      const ended = once(waiting, 'exit');
+      await eventually('it waits', async () => ((await holder.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")).rowCount === 1 ? true : undefined));
+      waiting.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+    } finally {
+      waiting?.kill('SIGKILL');
+      await holder.end();
+    }
+  }, 120_000);
 
   it('of a second process is refused whose keys or program are not the first one\'s, which goes on', async () => {
     await eventually('it takes writes', async () => ((await server.ask<{ of: string }>("SELECT current_setting('transaction_read_only') AS of"))[0]?.of === 'off' ? true : undefined));

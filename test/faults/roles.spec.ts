@@ -7,7 +7,9 @@ import { PassThrough } from 'node:stream';
 import 'reflect-metadata';
 import { Client } from 'pg';
 import { fetch as unwatched } from 'undici';
+import type { Config } from '../../apps/server/config.ts';
 import { EXAMPLE_COMMAND } from '../../apps/server/execution/supervisor.ts';
+import { Housekeeping } from '../../apps/server/housekeeping.ts';
 import { start } from '../../apps/server/start.ts';
 import { openStream } from '../support/event-stream.ts';
 import { automationFile, automationPath, deliver, runIn, statusOf, syncsOf, webhookFile, webhookPath } from '../support/factory-files.ts';
@@ -19,6 +21,7 @@ import { ENDED, SHELL, startedRun } from '../support/runs.ts';
 import { bootService, eventually, type BootOptions, type TestService } from '../support/service.ts';
 import { startServiceProcess, type ServiceProcess } from '../support/service-process.ts';
 import { installationOn } from '../support/services-on-postgres.ts';
+import { call, type Call } from '../support/recorded-io.ts';
 import { SOURCE_AGENT } from '../support/source-agent.ts';
 
 const server = await postgresServer();
@@ -107,10 +110,78 @@ suite(called('a process with one role'), () => {
     expect(await together.query('SELECT owner FROM replica')).toEqual([]);
   });
 
+  it('that is not sync says that what is asked for waits, until one that is lives, and again when it has gone', async () => {
+    const api = await together.boot('api');
+    await api.secret('hook', TOKEN);
+    const repository = createRepository(together.folder, 'waits');
+    repository.commit({ [webhookPath('orders')]: webhookFile('hook') });
+    const uid = String((await api.api('POST', '/factory', { slug: 'waits', source: { kind: 'git', url: `file://${repository.folder}`, branch: 'main' } })).body['uid']);
+    const stalled = async (): Promise<unknown> => (await statusOf(api, uid)).conditions.find(({ type }) => type === 'Stalled');
+    const millwright = (argv: string[], stdin?: string): Promise<Call> => call(argv, { stdin, environment: { MILLWRIGHT_SERVER: api.url, MILLWRIGHT_API_KEY: api.adminKey } });
+    const note = 'no process with the role sync is running: changes of files and of secrets wait until one is started\n';
+    expect(await stalled()).toMatchObject({ status: 'True', reason: 'no-sync-process' });
+    expect(await millwright(['status', 'waits'])).toMatchObject({ code: 1, err: note });
+    expect(await millwright(['sync', 'waits', '--no-wait'])).toMatchObject({ code: 0, err: note });
+
+    const sync = await together.boot('sync');
+    await eventually('the commit is applied', async () => ((await statusOf(api, uid)).revision_applied?.endsWith(repository.tip()) === true ? true : undefined));
+    expect(await stalled()).toMatchObject({ status: 'False' });
+    expect(await millwright(['secrets', 'set', 'hook'], `${TOKEN}-2`)).toMatchObject({ code: 0, err: '' });
+    await api.sync(uid); // what the value asked for is over
+    await sync.stop();
+    expect(await millwright(['secrets', 'set', 'hook'], `${TOKEN}-3`)).toMatchObject({ code: 0, err: note });
+    expect(await millwright(['status', 'waits'])).toMatchObject({ code: 0, err: note });
+    await api.stop();
+  });
+
   it('is no second service at the same address: each listens for itself', async () => {
     const [one, two] = [await together.boot('worker'), await together.boot('worker')];
     expect(one.url).not.toBe(two.url);
     await Promise.all([one.stop(), two.stop()]);
+  });
+
+  it('that is not worker says of a run that waits long that no worker lives', async () => {
+    const api = await together.boot('api');
+    const runId = String((await api.api('POST', '/agent/runs', { prompt: 'x' })).body['run_id']);
+    await together.query('UPDATE run SET updated_at = 1 WHERE run_id = $1', runId);
+    api.service.app.get(Housekeeping).noteUnplacedRuns();
+    await eventually('it is said', async () => JSON.stringify((await api.api('GET', `/agent/runs/${runId}`)).body['status_message'] ?? '').includes('no process that works on runs is running now'));
+    await api.api('POST', `/agent/runs/${runId}/cancel`);
+    await api.stop();
+  });
+
+  /** Starts as the command does, and ends; answers what was printed. */
+  async function printed(roles: string, more: Record<string, string> = {}): Promise<{ lines: string[]; config: Config }> {
+    let text = '';
+    const stdout = new PassThrough().on('data', (chunk: Buffer) => (text += chunk.toString()));
+    const service = await start(['--roles', roles], {
+      environment: { PATH: process.env['PATH'], MILLWRIGHT_PORT: String(await freePort()), MILLWRIGHT_DATA_DIR: mkdtempSync(join(together.folder, 'printed-')), MILLWRIGHT_LOG_LEVEL: 'error', ...together.environment, ...more },
+      cwd: together.folder, stdout, stderr: process.stderr, builtInAgent: SOURCE_AGENT,
+    });
+    if (typeof service === 'number') throw new Error('it did not start');
+    await service.stop();
+    return { lines: text.trim().split('\n'), config: service.config };
+  }
+
+  it('prints what it works on, and itself nowhere as what it is not', async () => {
+    const { lines, config } = await printed('worker', { MILLWRIGHT_WORKER_HOST: 'big', MILLWRIGHT_WORKER_ENVIRONMENTS: 'gpu', MILLWRIGHT_ENGINE: 'bullmq' });
+    expect(lines.filter((line) => line.startsWith('WARNING'))).toEqual([expect.stringMatching(/MILLWRIGHT_PUBLIC_URL.*MILLWRIGHT_INGRESS_URL/)]);
+    expect(lines).toContain('Engine: bullmq, with its queue in PostgreSQL');
+    expect(lines).toContain('Takes runs only of the environments gpu, and those that ask for the machine big (MILLWRIGHT_WORKER_HOST)');
+    expect(lines.join('\n')).not.toContain(config.publicUrl);
+    expect(lines.find((line) => line.startsWith('See what this machine lacks'))).toMatch(/ doctor --server URL_OF_THE_API$/);
+    expect(lines).toContain('  in the environment of this process: MILLWRIGHT_DATABASE_URL, key files and all the rest');
+    const told = await printed('worker', { MILLWRIGHT_PUBLIC_URL: 'https://mill.example' });
+    expect(told.lines.join('\n')).not.toContain('WARNING');
+    expect(told.lines.find((line) => line.startsWith('See what this machine lacks'))).toMatch(/ doctor --server https:\/\/mill\.example$/);
+  });
+
+  it('prints where the admin key is that another process made', async () => {
+    const fresh = await machines({ MILLWRIGHT_ADMIN_KEY: '' });
+    const first = await printed('api', fresh.environment);
+    expect(first.lines.find((line) => line.startsWith('Admin key'))).toBe(`Admin key: in ${join(first.config.dataDir, 'admin-key')}`);
+    expect((await printed('api', fresh.environment)).lines.find((line) => line.startsWith('Admin key'))).toContain('in the data folder of the process that made it');
+    await fresh.end();
   });
 });
 
@@ -344,6 +415,20 @@ suite(called('without notices'), () => {
   (pgbouncer.ok ? it : it.skip)('everything is found by looking: a pooler in transaction mode stands between, and no direct URL leads around it', async () => {
     pooler = await startPgBouncer(pgbouncer.ok ? pgbouncer.program : '', together.environment['MILLWRIGHT_DATABASE_URL'] ?? '', 20);
     await story({ MILLWRIGHT_DATABASE_URL: pooler.url });
+  });
+
+  async function refusesQueue(pooled: string, direct: string): Promise<void> {
+    const wanted = { MILLWRIGHT_ENGINE: 'bullmq', MILLWRIGHT_DATABASE_URL: pooled };
+    const refusal = /^MILLWRIGHT_DATABASE_DIRECT_URL: must lead to PostgreSQL itself with MILLWRIGHT_ENGINE=bullmq and no MILLWRIGHT_REDIS_URL/;
+    await expect(together.boot('api', { environment: wanted })).rejects.toThrow(refusal);
+    await expect(together.boot('worker', { environment: { ...wanted, MILLWRIGHT_DATABASE_DIRECT_URL: pooled } })).rejects.toThrow(refusal);
+    await (await together.boot('worker', { environment: { ...wanted, MILLWRIGHT_DATABASE_DIRECT_URL: direct } })).stop();
+  }
+
+  (pgbouncer.ok ? it : it.skip)('a queue in PostgreSQL is refused with one line where only such a pooler leads there', async () => {
+    const direct = together.environment['MILLWRIGHT_DATABASE_URL'] ?? '';
+    pooler = await startPgBouncer(pgbouncer.ok ? pgbouncer.program : '', direct, 20);
+    await refusesQueue(pooler.url, direct);
   });
 });
 

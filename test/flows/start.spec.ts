@@ -162,6 +162,12 @@ describe('a start that cannot be', () => {
     expectOneLine(await started({ environment }), 64, /MILLWRIGHT_MASTER_KEY_FILE|my-key/);
   });
 
+  it('because both key files are bad, each named in a line of its own', async () => {
+    const { code, lines } = await started({ environment: { MILLWRIGHT_MASTER_KEY_FILE: join(folder, 'none'), MILLWRIGHT_UID_KEY_FILE: join(folder, 'neither') } });
+    expect([code, lines.length]).toEqual([64, 2]);
+    for (const [index, variable] of ['MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE'].entries()) expect(lines[index]).toMatch(new RegExp(`^millwright: ${variable}: no file at `));
+  });
+
   it('because a certificate file cannot be read', async () => {
     const result = await started({ environment: { MILLWRIGHT_TLS_CERT_FILE: join(folder, 'no.pem'), MILLWRIGHT_TLS_KEY_FILE: join(folder, 'no.key') } });
     expectOneLine(result, 64, /MILLWRIGHT_TLS_CERT_FILE/);

@@ -33,6 +33,7 @@ export function factoryParts(around: Surroundings, reconciling: ReconcilingParts
         notices.tell('factory', uid);
         await reconciling.roster?.follow(uid);
       },
+      isAttended: async () => config.roles.has('sync') || (await stores.replicas.living()).some(({ roles }) => roles.includes('sync')),
     }),
     new FactoryHistory(factories, events, stores.revisions, stores.replicas),
     new PlanService(reconciling.ground, { traffic: stores.traffic, replays: new Replays(deliveries, turns), fingerprints, nowMs }, config.ingressUrl),

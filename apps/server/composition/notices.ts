@@ -3,11 +3,16 @@ import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { Notices } from '../store/notices.ts';
 import { PostgresLine } from '../store/notices-postgres.ts';
+import { NO_NOTICES } from '../store/postgres-look.ts';
 
-/** With SQLite there are no others to tell. */
-export function noticesOf({ databaseUrl, databaseDirectUrl }: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>, log: Log): Notices {
+/**
+ * With SQLite there are no others to tell. Through a pooler nobody listens: it may take LISTEN, and bring what was sent on the same of its
+ * connections alone.
+ */
+export function noticesOf({ databaseUrl, databaseDirectUrl }: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>, isPooled: boolean, log: Log): Notices {
+  if (isPooled) log.warn(NO_NOTICES);
   const url = databaseDirectUrl ?? databaseUrl;
-  const line = url === undefined ? undefined : new PostgresLine({
+  const line = url === undefined || isPooled ? undefined : new PostgresLine({
     url,
     lost: (fault) => log.warn('notices of other processes do not arrive; what they change is found by looking', { reason: fault.message }),
     regained: () => log.info('notices of other processes arrive again'),

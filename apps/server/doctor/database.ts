@@ -1,5 +1,6 @@
 /** Whether the database can be used as it is, looked at without migrating or making anything. */
 import { join } from 'node:path';
+import { QUEUE_NEEDS_DIRECT_URL, type Config } from '../config.ts';
 import { StoreFault } from '../store/faults.ts';
 import { inspectPostgres, inspectSqlite, type SchemaFound } from '../store/inspection.ts';
 import { lookAtPostgres } from '../store/postgres-look.ts';
@@ -8,10 +9,11 @@ import type { Patient } from './examine.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 
 export const SQLITE_FILE = 'millwright.sqlite';
+const DIRECT = 'set MILLWRIGHT_DATABASE_DIRECT_URL to the URL of the server itself';
 
-export async function database({ config: { databaseUrl, databaseDirectUrl, dataDir }, faulty, nowMs }: Patient): Promise<Remark[]> {
+export async function database({ config, faulty, nowMs }: Patient): Promise<Remark[]> {
   if (faulty.has('MILLWRIGHT_DATABASE_URL')) return [problem('not looked at, because MILLWRIGHT_DATABASE_URL is wrong', 'mend it, or unset it for SQLite in the data folder')];
-  return databaseUrl === undefined ? sqlite(join(dataDir, SQLITE_FILE)) : postgres(databaseUrl, databaseDirectUrl, nowMs);
+  return config.databaseUrl === undefined ? sqlite(join(config.dataDir, SQLITE_FILE)) : postgres(config.databaseUrl, config, nowMs);
 }
 
 function sqlite(file: string): Remark[] {
@@ -27,12 +29,13 @@ function sqlite(file: string): Remark[] {
   }
 }
 
-async function postgres(url: string, directUrl: string | undefined, nowMs: () => number): Promise<Remark[]> {
+async function postgres(url: string, { databaseDirectUrl: directUrl, engine, redisUrl }: Config, nowMs: () => number): Promise<Remark[]> {
   const place = placeOf(url);
+  const isQueueHere = engine === 'bullmq' && redisUrl === undefined;
   try {
-    const { remarks } = await lookAtPostgres({ url, directUrl });
+    const { remarks, isPooled } = await lookAtPostgres({ url, directUrl });
     const found = await inspectPostgres(directUrl ?? url, nowMs);
-    return [schema(`PostgreSQL ${found.version} at ${place}`, found), ...skew(found), ...remarks.map((remark) => warning(remark, 'set MILLWRIGHT_DATABASE_DIRECT_URL to the URL of the server itself'))];
+    return [schema(`PostgreSQL ${found.version} at ${place}`, found), ...skew(found), ...remarks.map((remark) => warning(remark, DIRECT)), ...(isPooled && isQueueHere ? [problem(`MILLWRIGHT_DATABASE_DIRECT_URL ${QUEUE_NEEDS_DIRECT_URL}`, DIRECT)] : [])];
   } catch (error) {
     if (error instanceof PostgresUnusable) return [problem(`PostgreSQL at ${error.place} ${error.what}`, error.wayOut)];
     if (!(error instanceof StoreFault)) throw error;

@@ -105,7 +105,6 @@ export class Engine {
       // Only what was decided makes room for others.
       isMore = found.length === ABANDONED_MAX && !found.some(({ run }) => this.supervised.has(run.run_id));
     }
-    await runs.noteUnplaced();
   }
 
   private async takeOver({ run, process }: AbandonedRun): Promise<void> {

@@ -234,7 +234,7 @@ describe('turns', () => {
     const [all, early] = [new AbortController(), new AbortController()];
     const before = silent.length;
     const mine = ['a/1', 'a/2'].map((path) => hanging(path, 'fac_a', all.signal));
-    await eventually('two that hang', () => silent.length === before + 2);
+    await eventually('two that hang', () => silent.length >= before + 2); // one that was given up may still have come
     const left = repositories.use(access(), early.signal, () => Promise.resolve());
     early.abort();
     await expect(left).rejects.toThrow('the run was ended');

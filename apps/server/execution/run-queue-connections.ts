@@ -11,24 +11,36 @@ const SCHEMA = 'millwright_queue';
 const CONNECTIONS_MAX = 2;
 const STATEMENT_MS = 30_000;
 
-/** Connections to Redis stay ours, also those that BullMQ makes out of them: it closes none that it cannot reach. */
+/** Connections to Redis stay ours, also those that BullMQ makes out of them: it closes none that it was given, or cannot reach. */
 export class RedisConnections {
-  private readonly clients = new Set<Redis>();
+  /** Each with the one that it was made out of. */
+  private readonly clients = new Map<Redis, Redis>();
 
   open(client: typeof Redis, url: string, more: RedisOptions): Redis {
-    return this.kept(new client(url, { ...more, connectTimeout: ANSWER_MS, retryStrategy: () => RECONNECT_MS }));
+    const opened = new client(url, { ...more, connectTimeout: ANSWER_MS, retryStrategy: () => RECONNECT_MS });
+    return this.kept(opened, opened);
+  }
+
+  /** Of one that was opened, and of all that were made out of it. */
+  drop(opened: Redis | undefined): void {
+    for (const [client, first] of this.clients) if (first === opened) this.end(client);
   }
 
   /** Of all of them, whatever they wait for. */
   disconnect(): void {
-    for (const client of this.clients) client.disconnect();
+    for (const client of this.clients.keys()) this.end(client);
   }
 
-  private kept(client: Redis): Redis {
-    this.clients.add(client);
+  private end(client: Redis): void {
+    this.clients.delete(client);
+    client.disconnect();
+  }
+
+  private kept(client: Redis, first: Redis): Redis {
+    this.clients.set(client, first);
     client.on('error', () => undefined); // told to whoever asks it something
     const duplicate = client.duplicate.bind(client);
-    client.duplicate = (more) => this.kept(duplicate(more));
+    client.duplicate = (more) => this.kept(duplicate(more), first);
     return client;
   }
 }

@@ -1,5 +1,6 @@
 /** The queue of the engine `bullmq`, in PostgreSQL or Redis: holds tokens, each of which says that something waits. What BullMQ is, only this file knows. reference: Engine. */
 import type { Job, Queue, QueueOptions, Worker, WorkerOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
 import { ANSWER_MS, postgresConnection, RECONNECT_MS, RedisConnections } from './run-queue-connections.ts';
 
 /** Says that something waits; whoever takes it claims what is next, which may be another run. */
@@ -46,9 +47,15 @@ async function loaded() {
 }
 type Packages = Awaited<ReturnType<typeof loaded>>;
 
+/** A part of BullMQ, and the connection that it was given where the queue is in Redis. */
+interface Opened<T> {
+  it: T;
+  client: Redis | undefined;
+}
+
 export class RunQueue {
   private readonly options: RunQueueOptions;
-  private queue: Promise<Queue> | undefined;
+  private queue: Promise<Opened<Queue>> | undefined;
   private worker: Worker | undefined;
   /** Settles when every token that was taken is served, and the queue knows. */
   private served: Promise<void> | undefined;
@@ -78,12 +85,13 @@ export class RunQueue {
     const begin = async (): Promise<void> => {
       const packages = await loaded();
       while (!this.isStopped) {
-        const worker = this.newWorker(packages, serve, onEmpty);
+        const { it: worker, client } = this.newWorker(packages, serve, onEmpty);
         this.worker = worker;
         // One that could not begin never will: the database was not to be reached, and is asked by a new one.
         const hasBegun = await worker.waitUntilReady().then(() => true, (fault: unknown) => (this.options.report(fault), false));
         if (hasBegun || this.isStopped) return;
         await within(CLOSE_MS, worker.close(true)).catch(() => undefined);
+        this.connections.drop(client);
         await pause(RECONNECT_MS);
       }
     };
@@ -108,7 +116,7 @@ export class RunQueue {
     this.stop();
     const queue = await this.queue?.catch(() => undefined);
     await settled(this.served);
-    const closed = settled(Promise.all([this.worker?.close(true), queue?.close()])); // nothing is waited for any more that the queue would have to answer
+    const closed = settled(Promise.all([this.worker?.close(true), queue?.it.close()])); // nothing is waited for any more that the queue would have to answer
     this.connections.disconnect();
     await closed;
   }
@@ -120,7 +128,7 @@ export class RunQueue {
   private async opened(): Promise<Queue> {
     this.queue ??= loaded().then((packages) => this.newQueue(packages));
     const opening = this.queue;
-    const queue = await opening;
+    const { it: queue, client } = await opening;
     try {
       await queue.waitUntilReady();
       return queue;
@@ -128,22 +136,24 @@ export class RunQueue {
       // It would say so for ever: the next question is asked of a new one.
       if (this.queue === opening) this.queue = undefined;
       await within(CLOSE_MS, queue.close()).catch(() => undefined);
+      this.connections.drop(client);
       throw fault;
     }
   }
 
-  private newQueue({ bullmq, Redis }: Packages): Queue {
+  private newQueue({ bullmq, Redis: client }: Packages): Opened<Queue> {
     const { name, redisUrl, databaseUrl } = this.options;
     const more: Partial<QueueOptions> = { prefix: PREFIX, streams: { events: { maxLen: STREAM_MAX } } };
     // Who asks is told at once that nobody is there, and tries again by itself.
-    const queue = redisUrl === undefined
+    const redis = redisUrl === undefined ? undefined : this.connections.open(client, redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0 });
+    const queue = redis === undefined
       ? new bullmq.Queue(name, { ...more, connection: postgresConnection(databaseUrl) }, bullmq.createPostgresBackend) as unknown as Queue
-      : new bullmq.Queue(name, { ...more, connection: this.connections.open(Redis, redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0 }) });
+      : new bullmq.Queue(name, { ...more, connection: redis });
     queue.on('error', () => undefined); // whoever asks it something is told
-    return queue;
+    return { it: queue, client: redis };
   }
 
-  private newWorker({ bullmq, Redis }: Packages, serve: Serve, onEmpty: () => void): Worker {
+  private newWorker({ bullmq, Redis: client }: Packages, serve: Serve, onEmpty: () => void): Opened<Worker> {
     const { name, redisUrl, databaseUrl, report } = this.options;
     const process = async (job: Job, lock?: string): Promise<void> => {
       const restMs = await serve(toToken(job));
@@ -152,12 +162,13 @@ export class RunQueue {
       throw new bullmq.DelayedError();
     };
     const more: Partial<WorkerOptions> = { prefix: PREFIX, concurrency: this.places, lockDuration: LOCK_MS, stalledInterval: LOCK_MS, runRetryDelay: RECONNECT_MS };
-    const worker = redisUrl === undefined
+    const redis = redisUrl === undefined ? undefined : this.connections.open(client, redisUrl, { maxRetriesPerRequest: null });
+    const worker = redis === undefined
       ? new bullmq.Worker(name, process, { ...more, connection: postgresConnection(databaseUrl) }, bullmq.createPostgresBackend) as unknown as Worker
-      : new bullmq.Worker(name, process, { ...more, connection: this.connections.open(Redis, redisUrl, { maxRetriesPerRequest: null }) });
+      : new bullmq.Worker(name, process, { ...more, connection: redis });
     worker.on('error', report);
     worker.on('drained', onEmpty);
-    return worker;
+    return { it: worker, client: redis };
   }
 }
 

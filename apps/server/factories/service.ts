@@ -35,6 +35,8 @@ export interface FactorySurroundings {
   newId(): string;
   /** Tells every process that reconciles that a factory was made, changed or deleted; ends when this one has followed, where it is one. */
   changed(factoryUid: string): Promise<void>;
+  /** Whether any process lives that reconciles factories, here or elsewhere. */
+  isAttended(): Promise<boolean>;
 }
 
 /** A parsed list query. */
@@ -116,8 +118,8 @@ export class FactoryService {
   /** Where the factory stands: conditions, revisions, generations, inventory. */
   async status(uid: string, access: Access): Promise<FactoryStatus> {
     const factory = await this.visible(uid, access);
-    const [inventory, recent, events] = await Promise.all([this.inventory.list(uid), this.factories.passes(uid, RECENT_SYNCS), this.events.list(uid, RECENT_EVENTS)]);
-    return toStatusItem(factory, inventory, recent, events);
+    const [inventory, recent, events, isAttended] = await Promise.all([this.inventory.list(uid), this.factories.passes(uid, RECENT_SYNCS), this.events.list(uid, RECENT_EVENTS), this.around.isAttended()]);
+    return toStatusItem(factory, { inventory, recent, events, isAttended });
   }
 
   /** Asks for a pass; with `wait`, answers when it is over. */

@@ -10,8 +10,19 @@ import { toEventItem } from './history.ts';
 import { isManaged } from './items.ts';
 import { toSyncItem } from './sync-items.ts';
 
-/** `recent` and `events`: the newest passes and events that were recorded, newest first. */
-export function toStatusItem(factory: Factory, inventory: readonly InventoryEntry[], recent: readonly PassRecord[], events: readonly StoredEvent[]): FactoryStatus {
+/** What is known of a factory beside its own row. */
+export interface StatusFacts {
+  inventory: readonly InventoryEntry[];
+  /** The newest passes that were recorded, newest first. */
+  recent: readonly PassRecord[];
+  /** The newest events, newest first. */
+  events: readonly StoredEvent[];
+  /** Whether any process reconciles. */
+  isAttended: boolean;
+}
+
+/** A factory's status as the API shows it. */
+export function toStatusItem(factory: Factory, { inventory, recent, events, isAttended }: StatusFacts): FactoryStatus {
   const [last] = recent;
   const { ending, reason, message, sinceMs, checkedMs } = factory.condition;
   const held = heldBy(factory, last);
@@ -20,7 +31,7 @@ export function toStatusItem(factory: Factory, inventory: readonly InventoryEntr
     factory_uid: factory.uid,
     suspended: factory.suspended,
     definitions_managed: isManaged(factory),
-    conditions: conditionsOf(standingOf(factory, webhooksWithoutSecret)).map(toConditionItem),
+    conditions: conditionsOf({ ...standingOf(factory, webhooksWithoutSecret), unattended: !isAttended }).map(toConditionItem),
     condition: { ending, reason: reason ?? null, message: message ?? null, since: toTime(sinceMs), checked_at: toTime(checkedMs) },
     generation_requested: factory.generationRequested,
     generation_handled: factory.generationHandled,

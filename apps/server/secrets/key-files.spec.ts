@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeyFileProblem, readKeyFile, writePrivateFile } from './key-files.ts';
+import { KeyFileProblem, readKeyFile, readKeyFiles, writePrivateFile } from './key-files.ts';
 
 const VARIABLE = 'MILLWRIGHT_MASTER_KEY_FILE';
 const KEY = randomBytes(32);
@@ -68,6 +68,14 @@ describe('key files', () => {
   it.each([0o640, 0o604, 0o644, 0o660, 0o610, 0o601, 0o777])('are refused with mode %o: others can reach them', (mode) => {
     const path = file(KEY, mode);
     expect(() => read(path)).toThrow(`${VARIABLE}: ${path} can be read by others; run: chmod 600 ${path}`);
+  });
+
+  it('are named together when several are bad, and read in their order when none is', () => {
+    const good = { path: file(KEY), create: false, variable: VARIABLE };
+    const [bad, worse] = [{ path: join(folder, 'none'), create: false, variable: 'FIRST' }, { path: join(folder, 'neither'), create: false, variable: 'SECOND' }];
+    expect(() => readKeyFiles([bad, good, worse])).toThrow(new RegExp(`^FIRST: no file at ${bad.path}; .*\nSECOND: no file at ${worse.path}; `));
+    const [first, second] = readKeyFiles([good, { path: join(folder, 'made'), create: true, variable: VARIABLE }]);
+    expect([Buffer.from(first), second.length]).toEqual([KEY, 32]);
   });
 
   it('may be read-only', () => {

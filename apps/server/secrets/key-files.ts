@@ -5,11 +5,33 @@ import { randomBytes } from 'node:crypto';
 
 const KEY_BYTES = 32;
 
-/** The configuration is wrong in a way that only its owner can mend; the message names file and way out, never a value. */
+/** The configuration is wrong in a way that only its owner can mend; the message names file and way out, never a value; a line for each file. */
 export class KeyFileProblem extends Error {}
 
+/** How a key file is read: the variable that may name it, and whether it is made where there is none. */
+export interface KeyFileOptions {
+  create: boolean;
+  variable: string;
+}
+
+/** Reads the files in this order. Throws KeyFileProblem that names every bad one at once. */
+export function readKeyFiles<const Files extends readonly (KeyFileOptions & { path: string })[]>(files: Files): { [File in keyof Files]: Uint8Array } {
+  const problems: string[] = [];
+  const keys = files.map(({ path, ...options }) => {
+    try {
+      return readKeyFile(path, options);
+    } catch (error) {
+      if (!(error instanceof KeyFileProblem)) throw error;
+      problems.push(error.message);
+      return undefined;
+    }
+  });
+  if (problems.length > 0) throw new KeyFileProblem(problems.join('\n'));
+  return keys as { [File in keyof Files]: Uint8Array };
+}
+
 /** Reads a key file: 32 bytes, or 64 hex digits, or their base64 with an optional final newline. Creates it (0600) only when `create` is set. */
-export function readKeyFile(path: string, options: { create: boolean; variable: string }): Uint8Array {
+export function readKeyFile(path: string, options: KeyFileOptions): Uint8Array {
   if (!existsSync(path)) {
     if (!options.create) throw new KeyFileProblem(`${options.variable}: no file at ${path}; make one with: openssl rand -hex 32 > FILE && chmod 600 FILE`);
     writePrivateFile(path, randomBytes(KEY_BYTES).toString('hex') + '\n');

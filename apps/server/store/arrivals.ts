@@ -1,6 +1,7 @@
 /** The one transaction behind a 202: slot, identity, log entry and runs commit together, many deliveries to a commit. spec: Delivery identity; contract 5. */
 import { RATE_WINDOW_MS, takeSlot, type OutcomeKind, type SkippedAutomation } from '#deliveries';
-import { contestedGroups, uuidv7, type TurnsTaken } from '#runs';
+import { contestedGroups, firstUuidv7, type TurnsTaken } from '#runs';
+import { ENTRY_TIME_SLACK_MS } from './entry-times.ts';
 import { LostRace } from './faults.ts';
 import type { NewRun } from './new-run.ts';
 import { nextResends, noteResend, type Resent, type ToResend } from './resends.ts';
@@ -42,8 +43,8 @@ export interface Starting {
 
 /**
  * What became of an arrival. `busy`: IDs of runs that it did not start, because their groups were. `replaced`: IDs of open runs that
- * made place for its own. `entry`: of stored bytes that were delivered again, the new entry. `stale`: the serving state has moved; decide
- * again. `throttled`: no slot was free and nothing was stored. `gone`: the entry whose bytes were to be delivered again was removed.
+ * made place for its own. `entry`: of stored bytes that were delivered again, the new entry. `stale`: the serving state has moved, or the
+ * entry was named minutes ago; decide again. `throttled`: no slot was free and nothing was stored. `gone`: the entry whose bytes were to be delivered again was removed.
  */
 export type Acceptance =
   | Accepted | { kind: 'duplicate' } | { kind: 'refused' } | { kind: 'throttled'; waitMs: number; retryAfterSeconds: number } | { kind: 'stale' } | { kind: 'gone' };
@@ -82,7 +83,10 @@ export function* settle(arrivals: readonly Arrival[], remembered?: Windows): Wor
   const known = yield* knownIdentities(arrivals);
   const resends = yield* nextResends(arrivals.flatMap(({ verdict }) => (verdict.kind === 'resend' ? [verdict.of] : [])));
   const batch: Batch = { windows, known, resends, nowMs, identities: [], deliveries: [], contested: [], resent: [], runs: [] };
-  const acceptances = arrivals.map((arrival) => (current.get(arrival.factoryUid) === arrival.servingVersion ? settleOne(arrival, batch) : STALE));
+  // A process may have stood still for minutes: where others count slots, one of so old a name would be found by none of them.
+  const oldestId = remembered === undefined ? firstUuidv7(nowMs - ENTRY_TIME_SLACK_MS) : '';
+  const isTimely = ({ factoryUid, servingVersion, entryId }: Arrival): boolean => current.get(factoryUid) === servingVersion && entryId >= oldestId;
+  const acceptances = arrivals.map((arrival) => (isTimely(arrival) ? settleOne(arrival, batch) : STALE));
   yield* store(batch);
   return { acceptances, windows };
 }
@@ -220,14 +224,10 @@ function* lockWebhooks(arrivals: readonly Arrival[]): Work<void> {
   yield* matching({ columns: 'uid', table: 'webhook', keys: ['uid'], tail: 'ORDER BY uid FOR UPDATE' }, unique(arrivals.map((arrival) => arrival.webhookUid)));
 }
 
-/** Entries are found by the time in their ID, which is a process's clock: that may differ from the database's by this much. */
-const CLOCK_SKEW_MS = 300_000;
-const NO_RANDOM = new Uint8Array(10);
-
 function* slotWindows(arrivals: readonly Arrival[], remembered: Windows, nowMs: number): Work<Map<string, readonly number[]>> {
   const windows = new Map<string, readonly number[]>();
   for (const { webhookUid } of arrivals) windows.set(webhookUid, remembered.get(webhookUid) ?? []);
-  const oldestEntry = uuidv7(Math.max(0, nowMs - RATE_WINDOW_MS - CLOCK_SKEW_MS), NO_RANDOM);
+  const oldestEntry = firstUuidv7(nowMs - RATE_WINDOW_MS - ENTRY_TIME_SLACK_MS);
   const slots = { columns: 'webhook_uid, slot_at', table: 'delivery', keys: ['webhook_uid'], and: 'AND entry_id >= ? AND slot_at > ?', params: [oldestEntry, nowMs - RATE_WINDOW_MS], tail: 'ORDER BY slot_at' };
   const found = yield* matching<{ webhook_uid: string; slot_at: number }>(slots, unique([...windows.keys()].filter((uid) => !remembered.has(uid))));
   for (const { webhook_uid: uid, slot_at: slotAt } of found) windows.set(uid, [...(windows.get(uid) ?? []), slotAt]);

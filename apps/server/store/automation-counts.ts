@@ -1,5 +1,5 @@
 /** How many runs automations started lately, by state: counted along indexes, up to a bound. contract 4 (automations). */
-import { uuidv7, UUID_RANDOM_BYTES } from '#runs';
+import { firstUuidv7 } from '#runs';
 import type { Database } from './database.ts';
 import { phrase, sql, type Sql } from './sql.ts';
 import { rows, type Work } from './statements.ts';
@@ -18,11 +18,9 @@ interface StateCount {
   n: number;
 }
 
-const NO_RANDOM = new Uint8Array(UUID_RANDOM_BYTES);
-
 /** Runs created since then of these automations of a factory; those without any are absent. Open runs are few, and are looked at once for all of them. */
 export function* recentRunsOf(factoryUid: string, automationUids: readonly string[], sinceMs: number, dialect: Database['dialect']): Work<Map<string, RecentRuns>> {
-  const first = uuidv7(Math.max(0, sinceMs), NO_RANDOM);
+  const first = firstUuidv7(sinceMs);
   const open = automationUids.length === 0 ? [] : yield* query<StateCount & { uid: string }>(openRuns(factoryUid, first, dialect));
   const recent = new Map<string, RecentRuns>();
   for (const uid of automationUids) {

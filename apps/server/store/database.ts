@@ -22,6 +22,8 @@ const POOL_CONNECTIONS_MAX = 10;
 
 export interface Database extends TransactionRunner {
   readonly source: DataSource;
+  /** Whether a pooler stands between even where the direct URL leads: nothing that belongs to a session lasts there. */
+  readonly isPooled: boolean;
   /** A read that may look at many rows, like a list: on SQLite in a thread of its own, on PostgreSQL few at a time, so that no write waits for it. */
   longRead<T>(body: () => Work<T>): Promise<T>;
   close(): Promise<void>;
@@ -72,7 +74,7 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database
     await refuseNewerSchema(runner);
     await source.runMigrations();
     const reads = longReads(file, nowMs);
-    return { ...runner, source, longRead: (body) => reads.read(body), close: () => reads.close().then(() => source.destroy()) };
+    return { ...runner, source, isPooled: false, longRead: (body) => reads.read(body), close: () => reads.close().then(() => source.destroy()) };
   } catch (error) {
     if (source.isInitialized) await source.destroy();
     throw toStoreFault(error);
@@ -81,7 +83,7 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database
 
 async function openPostgres(urls: PostgresUrls, version: string | undefined): Promise<Database> {
   types.setTypeParser(types.builtins.INT8, Number); // our integers are below 2^53
-  const { wire, directUrl } = await lookAtPostgres(urls);
+  const { wire, directUrl, isPooled } = await lookAtPostgres(urls);
   const source = new DataSource({
     type: 'postgres',
     url: urls.url,
@@ -95,7 +97,7 @@ async function openPostgres(urls: PostgresUrls, version: string | undefined): Pr
     await migratePostgres(directUrl, version);
     await source.initialize();
     const runner = postgresRunner(source, wire);
-    return { ...runner, source, longRead: postgresLongReads(source, wire), close: () => source.destroy() };
+    return { ...runner, source, isPooled, longRead: postgresLongReads(source, wire), close: () => source.destroy() };
   } catch (error) {
     if (source.isInitialized) await source.destroy();
     if (error instanceof SchemaTooNew || error instanceof OtherVersion) throw error;

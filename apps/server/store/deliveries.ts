@@ -1,9 +1,10 @@
 /** The delivery log and the door through which deliveries are accepted. spec: Webhook delivery (log entry); contract 5. */
 import type { OutcomeKind } from '#deliveries';
-import { uuidv7, UUID_RANDOM_BYTES } from '#runs';
+import { firstUuidv7 } from '#runs';
 import { settle, type Acceptance, type Arrival } from './arrivals.ts';
 import { RememberedWindows } from './remembered-windows.ts';
 import type { Database } from './database.ts';
+import { ENTRY_TIME_SLACK_MS } from './entry-times.ts';
 import { looking, StoreFault } from './faults.ts';
 import { GroupCommit } from './group-commit.ts';
 import { Lanes } from './lanes.ts';
@@ -37,11 +38,6 @@ export interface DeliveryFilter {
 
 /** Acceptances that commit side by side: while one waits for its commit, the next is sent. More make each smaller, and dearer by the delivery. A webhook's all go through one, so that they do not wait for its row. */
 const LANES = 2;
-/** An entry's ID is made after its body was read and its clock may have stepped: it names the time of receipt to this many milliseconds. */
-const ENTRY_TIME_SLACK_MS = 300_000;
-const NO_RANDOM = new Uint8Array(UUID_RANDOM_BYTES);
-/** Last time that an ID can name. */
-const ENTRY_TIME_MS_MAX = 2 ** 48 - 1;
 
 /** Everything but the payload. */
 const LISTED_COLUMNS = [
@@ -53,14 +49,9 @@ function conditionsOf({ outcomes, sinceMs, untilMs }: DeliveryFilter, before: st
   return [
     ...(before === undefined ? [] : [{ text: 'entry_id < ?', params: [before] }]),
     ...(outcomes === undefined ? [] : [{ text: outcomes.length === 0 ? '1 = 0' : `outcome IN (${placeholders(outcomes.length)})`, params: [...outcomes] }]),
-    ...(sinceMs === undefined ? [] : [{ text: 'received_at >= ? AND entry_id >= ?', params: [sinceMs, entryIdAt(sinceMs - ENTRY_TIME_SLACK_MS)] }]),
-    ...(untilMs === undefined ? [] : [{ text: 'received_at < ? AND entry_id < ?', params: [untilMs, entryIdAt(untilMs + ENTRY_TIME_SLACK_MS)] }]),
+    ...(sinceMs === undefined ? [] : [{ text: 'received_at >= ? AND entry_id >= ?', params: [sinceMs, firstUuidv7(sinceMs - ENTRY_TIME_SLACK_MS)] }]),
+    ...(untilMs === undefined ? [] : [{ text: 'received_at < ? AND entry_id < ?', params: [untilMs, firstUuidv7(untilMs + ENTRY_TIME_SLACK_MS)] }]),
   ];
-}
-
-/** The first ID of a time; times before and after all IDs become the nearest one. */
-function entryIdAt(ms: number): string {
-  return uuidv7(Math.min(Math.max(0, Math.floor(ms)), ENTRY_TIME_MS_MAX), NO_RANDOM);
 }
 
 export class DeliveryStore {

@@ -15,6 +15,14 @@ export class StoreFault extends Error {
   }
 }
 
+/** Codes of a server that answers: it has ended one statement or transaction of ours that went on for too long. */
+const ENDED_BY_SERVER: ReadonlySet<string> = new Set(['25P03', '25P04', '57014']);
+
+/** Whether an error says that the database as a whole cannot be used now. */
+export function isOutage(error: unknown): error is StoreFault {
+  return error instanceof StoreFault && error.kind === 'unavailable' && !ENDED_BY_SERVER.has(error.code);
+}
+
 /** Thrown by a transaction's body that lost a race it can only win by starting over. */
 export class LostRace extends Error {}
 

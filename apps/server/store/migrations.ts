@@ -13,7 +13,7 @@ export const MIGRATIONS = [FirstSchema1700000000001, Interface1700000000002, Age
 /** Their names, oldest first. */
 export const MIGRATION_NAMES: readonly string[] = MIGRATIONS.map(({ name }) => name);
 /** Arbitrary, fixed number of the advisory lock that one migrating process holds. */
-const MIGRATION_LOCK = 7_305_118_402;
+export const MIGRATION_LOCK = 7_305_118_402;
 
 /** The database was migrated by a newer version of this program. */
 export class SchemaTooNew extends Error {

@@ -82,29 +82,29 @@ export class PostgresLine implements NoticeLine {
       const wasProven = await this.listen();
       if (wasProven) pauseMs = PAUSE_MS_MIN;
       // Many processes lose their connections together: not all of them come back in the same moment.
-      await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal: this.stopping.signal, ref: false }).catch(() => undefined);
+      await pause(pauseMs * (0.5 + Math.random() / 2), this.stopping.signal);
     }
   }
 
   /** One connection from its beginning to its end; answers whether notices have arrived on it. Never throws. */
   private async listen(): Promise<boolean> {
     const client = new Client({ connectionString: this.parts.url, connectionTimeoutMillis: ANSWER_MS_MAX, query_timeout: ANSWER_MS_MAX, keepAlive: true, application_name: 'millwright notices' });
-    const over = new Promise<Error>((resolve) => {
-      client.on('error', resolve);
-      client.on('end', () => resolve(new Error('the connection has ended')));
-    });
+    const over = new AbortController();
+    client.on('error', (fault) => over.abort(fault));
+    client.on('end', () => over.abort(new Error('the connection has ended')));
+    const stop = (): void => over.abort();
+    this.stopping.signal.addEventListener('abort', stop, { once: true });
     client.on('notification', ({ payload = '' }) => this.heard(payload));
     let isProven = false;
     try {
       await client.connect();
       await this.ask(client, `LISTEN ${CHANNEL}`);
       for (;;) {
-        await this.prove(client, over);
+        await this.prove(client, over.signal);
         if (!isProven) this.begin(client);
         isProven = true;
-        const fault = await Promise.race([over, this.pause(PROOF_EVERY_MS)]);
-        if (this.stopping.signal.aborted) return true;
-        if (fault !== undefined) throw fault;
+        await pause(PROOF_EVERY_MS, over.signal);
+        over.signal.throwIfAborted();
       }
     } catch (error) {
       if (!this.isLost && !this.stopping.signal.aborted) this.parts.lost(toStoreFault(error));
@@ -112,6 +112,7 @@ export class PostgresLine implements NoticeLine {
       return isProven;
     } finally {
       this.client = undefined;
+      this.stopping.signal.removeEventListener('abort', stop);
       await ended(client);
     }
   }
@@ -125,13 +126,13 @@ export class PostgresLine implements NoticeLine {
     void this.flush();
   }
 
-  /** Throws when our own notice does not come back in time, or the connection is lost. */
-  private async prove(client: Client, over: Promise<Error>): Promise<void> {
+  /** Throws when our own notice does not come back in time, or the connection is over. */
+  private async prove(client: Client, over: AbortSignal): Promise<void> {
     const back = new Promise<'back'>((resolve) => (this.proven = () => resolve('back')));
     await this.ask(client, 'SELECT pg_notify($1, $2)', [CHANNEL, `${this.name} ${PROOF} `]);
-    const found = await Promise.race([back, over, this.pause(ANSWER_MS_MAX)]);
-    if (found instanceof Error) throw found;
-    if (found !== 'back' && !this.stopping.signal.aborted) throw new NoticesSwallowed();
+    const found = await Promise.race([back, pause(ANSWER_MS_MAX, over)]);
+    over.throwIfAborted();
+    if (found !== 'back') throw new NoticesSwallowed();
   }
 
   private heard(payload: string): void {
@@ -149,7 +150,7 @@ export class PostgresLine implements NoticeLine {
     if (this.isSending) return;
     this.isSending = true;
     const isSent = await this.sendWaiting().catch(() => false);
-    if (isSent) await this.pause(COALESCED_MS);
+    if (isSent) await pause(COALESCED_MS, this.stopping.signal);
     this.isSending = false;
     if (isSent && this.waiting.size > 0) void this.flush();
   }
@@ -174,10 +175,11 @@ export class PostgresLine implements NoticeLine {
     this.asked = answer.catch(() => undefined);
     return answer;
   }
+}
 
-  private pause(ms: number): Promise<undefined> {
-    return sleep(ms, undefined, { signal: this.stopping.signal, ref: false }).catch(() => undefined);
-  }
+/** Ends after this time, or when the signal is given. Keeps no process alive. */
+function pause(ms: number, signal: AbortSignal): Promise<undefined> {
+  return sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 }
 
 /** Ends a connection that may be dead: nobody waits for its answer for long. */

@@ -14,6 +14,8 @@ export interface Route {
   wire: Wire;
   /** For what needs a connection of its own: migrations, notifications. */
   directUrl: string;
+  /** Whether a pooler stands there too: then nothing that belongs to a session lasts, LISTEN above all. */
+  isPooled: boolean;
   /** What the operator should know: notifications do not come through, and what then happens. */
   remarks: readonly string[];
 }
@@ -30,7 +32,8 @@ interface Found {
 const QUESTION = `SELECT current_setting('server_version_num')::int AS server, pg_backend_pid() AS backend, current_setting('transaction_read_only') AS read_only,
   concat_ws('/', extract(epoch FROM pg_postmaster_start_time()), (SELECT oid FROM pg_database WHERE datname = current_database()), current_schema()) AS place`;
 
-const NO_NOTICES = 'a pooler stands between this service and PostgreSQL and MILLWRIGHT_DATABASE_DIRECT_URL does not lead around it: other processes are not told of changes, they look for them every second or so';
+/** What the operator should know where nothing leads around a pooler. */
+export const NO_NOTICES = 'a pooler stands between this service and PostgreSQL and MILLWRIGHT_DATABASE_DIRECT_URL does not lead around it: other processes are not told of changes, they look for them every second or so';
 
 /** Looks at both URLs. Throws PostgresUnusable. */
 export async function lookAtPostgres({ url, directUrl }: PostgresUrls): Promise<Route> {
@@ -39,12 +42,13 @@ export async function lookAtPostgres({ url, directUrl }: PostgresUrls): Promise<
   if (directUrl !== undefined && direct.place !== found.place) throw new PostgresUnusable(REFUSED_HERE.elsewhere, directUrl, 'MILLWRIGHT_DATABASE_DIRECT_URL');
   // Whoever names a direct URL says that the other one is not.
   const isPooled = directUrl !== undefined || found.isPooled;
-  return { wire: isPooled ? POOLED_WIRE : DIRECT_WIRE, directUrl: directUrl ?? url, remarks: direct.isPooled ? [NO_NOTICES] : [] };
+  return { wire: isPooled ? POOLED_WIRE : DIRECT_WIRE, directUrl: directUrl ?? url, isPooled: direct.isPooled, remarks: direct.isPooled ? [NO_NOTICES] : [] };
 }
 
 async function lookAt(url: string, variable: UrlVariable): Promise<{ isPooled: boolean; place: string }> {
-  const client = new BoundedClient({ connectionString: url, connectionTimeoutMillis: CONNECT_MS_MAX });
+  let client: BoundedClient | undefined;
   try {
+    client = new BoundedClient({ connectionString: url, connectionTimeoutMillis: CONNECT_MS_MAX }); // reads the files that the URL names
     await client.connect();
     const { server, backend, read_only: readOnly, place } = (await client.query<Found>(QUESTION)).rows[0] as Found;
     const refused = refusalOf(server, readOnly);
@@ -54,7 +58,7 @@ async function lookAt(url: string, variable: UrlVariable): Promise<{ isPooled: b
   } catch (error) {
     throw new PostgresUnusable(toConnectionFault(error), url, variable);
   } finally {
-    await client.end().catch(() => undefined);
+    await client?.end().catch(() => undefined);
   }
 }
 

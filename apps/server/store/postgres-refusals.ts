@@ -57,6 +57,10 @@ function wordsFor(code: string, variable: UrlVariable): Words {
       return ['is not the database of MILLWRIGHT_DATABASE_URL', `let both URLs lead to the same database and schema, or unset ${variable}`];
     case NO_TLS:
       return ['does not speak TLS', `set ssl = on at the server, or take sslmode out of ${variable}`];
+    case 'ENOENT':
+      return ['cannot be reached with what the URL names: a certificate, a key or a socket of it is not there', `mend the file or folder in ${variable} (sslrootcert, sslcert, sslkey, host)`];
+    case 'EACCES':
+      return ['cannot be reached with what the URL names: a certificate, a key or a socket of it cannot be read', `let the user of the service read the file or folder in ${variable} (sslrootcert, sslcert, sslkey, host)`];
     case 'ECONNREFUSED':
       return ['refuses the connection', `start the server, or ${mend}`];
     case 'ENOTFOUND':

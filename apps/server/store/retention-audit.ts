@@ -1,7 +1,7 @@
 /** Which entries of the audit trail are old. contract 2. */
 import { retentionCutoffMs } from '#deliveries';
-import { change, placeholders, rows, type Work } from './statements.ts';
-import { inSlices, type Found, type Sweep } from './sweeps.ts';
+import { change, inSlices, placeholders, rows, type Work } from './statements.ts';
+import type { Found, Sweep } from './sweeps.ts';
 
 const ENTRIES_PER_LOOK = 1_000;
 const ROUND_MS = 3_600_000;

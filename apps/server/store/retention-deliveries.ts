@@ -1,8 +1,9 @@
 /** Which entries of the delivery log are old: beyond 7 days, not among the latest 50 of their class, and needed by no live run. spec: Delivery log retention; contract 5 (Log). */
 import { OUTCOMES, RETAINED_ENTRIES_MIN, retentionClass, retentionCutoffMs, type OutcomeKind, type RetentionClass } from '#deliveries';
-import { uuidv7, UUID_RANDOM_BYTES } from '#runs';
-import { change, placeholders, rows, type Work } from './statements.ts';
-import { inSlices, type Found, type Sweep, type Weighed } from './sweeps.ts';
+import { firstUuidv7 } from '#runs';
+import { ENTRY_TIME_SLACK_MS } from './entry-times.ts';
+import { change, inSlices, placeholders, rows, type Work } from './statements.ts';
+import type { Found, Sweep, Weighed } from './sweeps.ts';
 
 /** Webhooks looked at in one statement: a log that is one flood of refusals takes a tenth of a second of it. */
 const WEBHOOKS_PER_LOOK = 25;
@@ -11,9 +12,6 @@ const ENTRIES_PER_LOOK = 2_000;
 /** Bytes whose removal costs about what a small row does. */
 const BYTES_PER_WEIGHT = 16_384;
 const ROUND_MS = 600_000;
-/** An entry's ID is made after its body was read, and its clock may have stepped: it names the time of receipt to this many milliseconds. */
-const ENTRY_TIME_SLACK_MS = 300_000;
-const NO_RANDOM = new Uint8Array(UUID_RANDOM_BYTES);
 
 const LIVE = "('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
 
@@ -40,7 +38,7 @@ function* look(text: string, nowMs: number): Work<Found<string>> {
   const page = yield* standings(place.webhookUid);
   for (const standing of page) {
     const limits = { accepted: standing.accepted_limit ?? '', rejected: standing.rejected_limit ?? '' };
-    if (!hasOld(standing, limits, entryIdAt(cutoffMs + ENTRY_TIME_SLACK_MS))) continue;
+    if (!hasOld(standing, limits, firstUuidv7(cutoffMs + ENTRY_TIME_SLACK_MS))) continue;
     return yield* entriesBehind({ webhookUid: standing.uid, entryId: '', limits }, limits, cutoffMs);
   }
   const last = page.at(-1)?.uid ?? '';
@@ -77,7 +75,7 @@ function* entriesBehind({ webhookUid, entryId }: Place, limits: Limits, cutoffMs
   const until = [limits.accepted, limits.rejected, ''].reduce((a, b) => (a > b ? a : b));
   const found = yield* rows<{ entry_id: string; outcome: OutcomeKind; size: number }>(
     'SELECT entry_id, outcome, size FROM delivery WHERE webhook_uid = ? AND entry_id > ? AND entry_id < ? AND entry_id < ? AND received_at < ? ORDER BY entry_id LIMIT ?',
-    webhookUid, entryId, until, entryIdAt(cutoffMs + ENTRY_TIME_SLACK_MS), cutoffMs, ENTRIES_PER_LOOK,
+    webhookUid, entryId, until, firstUuidv7(cutoffMs + ENTRY_TIME_SLACK_MS), cutoffMs, ENTRIES_PER_LOOK,
   );
   const targets = found
     .filter(({ entry_id: id, outcome }) => id < limits[retentionClass(outcome)])
@@ -101,11 +99,6 @@ const OUTCOMES_OF: Readonly<Record<RetentionClass, string>> = { accepted: outcom
 
 function outcomesOf(kept: RetentionClass): string {
   return (Object.keys(OUTCOMES) as OutcomeKind[]).filter((kind) => retentionClass(kind) === kept).map((kind) => `'${kind}'`).join(', ');
-}
-
-/** The first ID of a time. */
-function entryIdAt(ms: number): string {
-  return uuidv7(Math.max(0, Math.floor(ms)), NO_RANDOM);
 }
 
 function toText({ webhookUid, entryId, limits }: Place): string {

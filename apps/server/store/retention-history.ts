@@ -1,8 +1,8 @@
 /** Which recorded passes and events of factories are old: never the latest 50, and no pass that a status still tells of. contract 9. */
 import { RETAINED_ENTRIES_MIN, retentionCutoffMs } from '#deliveries';
 import { revisionId } from '#reconcile';
-import { change, placeholders, row, rows, type Work } from './statements.ts';
-import { inSlices, type Found, type Sweep } from './sweeps.ts';
+import { change, inSlices, placeholders, row, rows, type Work } from './statements.ts';
+import type { Found, Sweep } from './sweeps.ts';
 
 /** Rows of one kind found in one look. */
 const ROWS_PER_LOOK = 500;

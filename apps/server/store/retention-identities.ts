@@ -1,7 +1,7 @@
 /** Which accepted identities are forgotten, where the operator wants any to be. contract 5 (Identity). */
 import { retentionCutoffMs } from '#deliveries';
-import { change, rows, type Work } from './statements.ts';
-import { inSlices, type Found, type Sweep } from './sweeps.ts';
+import { change, inSlices, rows, type Work } from './statements.ts';
+import type { Found, Sweep } from './sweeps.ts';
 
 /** Looked through in one statement: there is no index by age, which every acceptance would pay for. */
 const IDENTITIES_PER_LOOK = 5_000;

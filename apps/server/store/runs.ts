@@ -58,6 +58,8 @@ export class RunStore {
   private readonly database: Database;
   /** Whose turn it was last, of those that this process served. */
   private served: Served = NOBODY_SERVED;
+  /** Whether a waiting run may say that there is no worker, as far as this process knows. */
+  private mayLackWorkers = true;
   constructor(database: Database) {
     this.database = database;
   }
@@ -116,9 +118,9 @@ export class RunStore {
     return claimed;
   }
 
-  /** Tells in the status of waiting runs that nobody works on the machine that they ask for. */
+  /** Tells in the status of waiting runs that nobody works on the machine that they ask for, or nobody at all; takes it back when somebody does. */
   async noteUnplaced(): Promise<void> {
-    await this.database.run(() => notingUnplaced());
+    this.mayLackWorkers = await this.database.run(() => notingUnplaced(this.mayLackWorkers));
   }
 
   /** CLAIMED → PENDING: the workspace is being prepared. False when the claim was lost. */

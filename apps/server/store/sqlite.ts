@@ -2,7 +2,7 @@
 import type Database from 'better-sqlite3';
 import { LostRace, StoreFault, toStoreFault } from './faults.ts';
 import type { TransactionRunner } from './engine.ts';
-import { placeholders, type Outcome, type SqlValue, type Statement, type Work } from './statements.ts';
+import { inSlices, placeholders, type Outcome, type SqlValue, type Statement, type Work } from './statements.ts';
 
 /** Prepared statements kept at most; the program has far fewer, so this bounds a bug rather than a load. */
 const PREPARED_MAX = 2_000;
@@ -50,7 +50,7 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
 
   function matchingRows({ columns, table, keys, tuples, and, params, tail }: Extract<Statement, { kind: 'match' }>): Outcome {
     const found: Outcome['rows'] = [];
-    for (const slice of slices(tuples)) {
+    for (const slice of inSlices(tuples)) {
       const matches = keys.length === 1 ? `${keys[0]} IN (${placeholders(slice.length)})` : slice.map(() => `(${keys.map((key) => `${key} = ?`).join(' AND ')})`).join(' OR ');
       const compiled = prepare(`SELECT ${columns} FROM ${table} WHERE (${matches}) ${and} ${tail}`);
       for (const row of compiled.all(...slice.flat(), ...params) as Outcome['rows']) found.push(row);
@@ -117,16 +117,4 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
       }
     },
   };
-}
-
-/** Keys are looked for in lists of a few fixed lengths, so that the statements stay few and prepared. */
-const SLICES = [64, 16, 4, 1] as const;
-
-function* slices<T>(values: readonly T[]): Generator<readonly T[]> {
-  let start = 0;
-  while (start < values.length) {
-    const size = SLICES.find((candidate) => candidate <= values.length - start) ?? 1;
-    yield values.slice(start, start + size);
-    start += size;
-  }
 }

@@ -79,3 +79,15 @@ export function* lock(name: string): Work<void> {
 export function placeholders(count: number): string {
   return Array.from({ length: count }, () => '?').join(', ');
 }
+
+/** Values are cut to a few fixed numbers, so that the statements stay few and prepared. */
+const SLICES = [64, 16, 4, 1] as const;
+
+/** The values in parts of these numbers. */
+export function* inSlices<T>(values: readonly T[]): Generator<T[]> {
+  for (let start = 0; start < values.length; ) {
+    const size = SLICES.find((candidate) => candidate <= values.length - start) ?? 1;
+    yield values.slice(start, start + size);
+    start += size;
+  }
+}

@@ -3,7 +3,7 @@
  * One question is many short statements, so that other long reads get their turn between them. contract 3 (Long reads never stall the ingress), 4 (Statistics).
  */
 import type { OutcomeKind } from '#deliveries';
-import { readLatencies, uuidv7, UUID_RANDOM_BYTES, type RunState, type TimeBuckets } from '#runs';
+import { firstUuidv7, readLatencies, type RunState, type TimeBuckets } from '#runs';
 import type { Database } from './database.ts';
 import type { VisibleFactories } from './run-history.ts';
 import { allOf, oneOf, phrase, sql, type Sql } from './sql.ts';
@@ -17,7 +17,6 @@ const SLICES = 24;
 const CLOCK_SLACK_MS = 300_000;
 /** Last time that an ID can name; later than every other. */
 const TIME_MS_MAX = 2 ** 48 - 1;
-const NO_RANDOM = new Uint8Array(UUID_RANDOM_BYTES);
 
 /** Whose log is counted; what is absent asks for nothing. */
 export interface DeliveryScope {
@@ -122,7 +121,7 @@ function deliveriesIn({ fromMs, untilMs }: Span, { factoryUids, webhookUid }: De
   const ofWhom = [...(factoryUids === undefined ? [] : [oneOf('w.factory_uid', factoryUids)]), ...(webhookUid === undefined ? [] : [sql`w.uid = ${webhookUid}`])];
   return sql`SELECT bucket, outcome, CAST(sum(entries) AS BIGINT) AS deliveries, count(*) AS looked FROM (
       SELECT ${bucketOf('d.received_at', buckets)} AS bucket, d.outcome, d.entries FROM webhook w CROSS JOIN delivery d${hint('delivery_webhook', dialect)}
-      WHERE ${allOf(ofWhom)} AND d.webhook_uid = w.uid AND d.entry_id >= ${idAt(fromMs)} AND d.entry_id < ${idAt(untilMs)} LIMIT ${limit}
+      WHERE ${allOf(ofWhom)} AND d.webhook_uid = w.uid AND d.entry_id >= ${firstUuidv7(fromMs)} AND d.entry_id < ${firstUuidv7(untilMs)} LIMIT ${limit}
     ) AS entry GROUP BY bucket, outcome`;
 }
 
@@ -197,9 +196,4 @@ function within(column: string, { fromMs, untilMs }: Span): Sql {
 /** SQLite knows too little of the rows to choose; PostgreSQL chooses. */
 function hint(index: string, dialect: Database['dialect']): Sql {
   return phrase(dialect === 'postgres' ? '' : ` INDEXED BY ${index}`);
-}
-
-/** The first ID of a time; times before and after all IDs become the nearest one. */
-function idAt(ms: number): string {
-  return uuidv7(Math.min(Math.max(0, ms), TIME_MS_MAX), NO_RANDOM);
 }

@@ -47,10 +47,10 @@ export class SweepStore {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       yield* insert('sweep', ['name', 'place', 'lease_until', 'done_at'], [[name, '', 0, 0]], { ignoreConflicts: true });
-      // A round that ended in the future was timed by a clock that was wrong.
+      // A round that ended in the future, and a lease of more than its length, were timed by a clock that was wrong.
       const taken = yield* row<{ place: string }>(
-        'UPDATE sweep SET owner = ?, lease_until = ? WHERE name = ? AND (owner = ? OR lease_until < ?) AND (done_at <= ? OR done_at > ?) RETURNING place',
-        owner, nowMs + LEASE_MS, name, owner, nowMs, nowMs - everyMs, nowMs,
+        'UPDATE sweep SET owner = ?, lease_until = ? WHERE name = ? AND (owner = ? OR lease_until < ? OR lease_until > ?) AND (done_at <= ? OR done_at > ?) RETURNING place',
+        owner, nowMs + LEASE_MS, name, owner, nowMs, nowMs + LEASE_MS, nowMs - everyMs, nowMs,
       );
       return taken?.place;
     });
@@ -89,17 +89,5 @@ export class SweepStore {
   private *holding(name: string, place: string): Work<boolean> {
     const nowMs = yield* databaseNow();
     return (yield* change('UPDATE sweep SET lease_until = ?, place = ? WHERE name = ? AND owner = ?', nowMs + LEASE_MS, place, name, this.owner)) === 1;
-  }
-}
-
-/** IDs are cut to a few fixed sizes, so that the statements stay few and prepared. */
-const SLICES = [64, 16, 4, 1] as const;
-
-/** The values in parts of these sizes. */
-export function* inSlices<T>(values: readonly T[]): Generator<T[]> {
-  for (let start = 0; start < values.length; ) {
-    const size = SLICES.find((candidate) => candidate <= values.length - start) ?? 1;
-    yield values.slice(start, start + size);
-    start += size;
   }
 }

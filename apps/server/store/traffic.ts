@@ -1,5 +1,5 @@
 /** How much use was made of parts of a factory lately: deliveries and runs, counted along indexes, all parts in a few statements. contract 9 (Plan). */
-import { uuidv7, UUID_RANDOM_BYTES } from '#runs';
+import { firstUuidv7 } from '#runs';
 import type { Database } from './database.ts';
 import { oneOf, phrase, sql, type Sql } from './sql.ts';
 import { rows, type Work } from './statements.ts';
@@ -39,7 +39,6 @@ export interface Traffic {
   runsOfFactory: RunTraffic | undefined;
 }
 
-const NO_RANDOM = new Uint8Array(UUID_RANDOM_BYTES);
 /** Column of a run, and the index of ended runs that holds all that is counted: nothing is read but the index. */
 const INDEXES = { webhook_uid: 'run_settled_webhook_uid', automation_uid: 'run_settled_automation_uid', environment_id: 'run_settled_environment_id', skill_spec: 'run_settled_skill_spec' } as const;
 type RunColumn = keyof typeof INDEXES;
@@ -64,7 +63,7 @@ export class TrafficStore {
   since(factoryUid: string, sinceMs: number, wish: TrafficWish): Promise<Traffic> {
     const { dialect } = this.database;
     return this.database.longRead(function* () {
-      const first = uuidv7(Math.max(0, sinceMs), NO_RANDOM);
+      const first = firstUuidv7(sinceMs);
       const span = { factoryUid, sinceMs, first };
       const open = yield* openRuns(span, dialect);
       const runsOf = function* (column: RunColumn, values: readonly string[]): Work<Map<string, RunTraffic>> {

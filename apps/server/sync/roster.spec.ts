@@ -23,6 +23,7 @@ beforeEach(async () => {
     followed: () => [...followed],
     async add({ uid }: Factory) {
       done.push(`add ${uid}`);
+      if (uid === 'broken') throw new Error('broken');
       await held;
       followed.add(uid);
     },
@@ -106,4 +107,10 @@ it('does nothing more when it is stopped', async () => {
   notices.tell('factory', 'b');
   await look();
   expect(done).toEqual(['add a']);
+});
+
+it('follows what stands behind a factory that it cannot follow', async () => {
+  stored.set('broken', { isAsked: false }).set('c', { isAsked: false });
+  await look();
+  expect(done).toEqual(['add a', 'add broken', 'fault Error: broken', 'add c']);
 });

@@ -88,14 +88,15 @@ export class Roster {
     }));
   }
 
+  /** One factory that cannot be followed keeps no other from it. */
   private async compare(): Promise<void> {
-    const { factories, loops } = this.parts;
+    const { factories, loops, report } = this.parts;
     if (this.isStopped) return;
     const followed = new Set(loops.followed());
     for (const { uid, isAsked } of await factories.standings()) {
-      if (!followed.delete(uid)) await this.follow(uid);
+      if (!followed.delete(uid)) await this.follow(uid).catch(report);
       else if (isAsked && !loops.isRunning(uid)) loops.wake(uid, 'api');
     }
-    for (const uid of followed) await this.follow(uid);
+    for (const uid of followed) await this.follow(uid).catch(report);
   }
 }

@@ -8,6 +8,8 @@ let nowMs: number;
 let said: (number | 'retired' | 'left')[];
 let faults: unknown[];
 let isAway: boolean;
+/** Holds up what is written. */
+let held: Promise<void>;
 let committed: number;
 let heartbeat: Heartbeat;
 const serving = { loadedVersion: 0, whenLoaded: undefined as (() => void) | undefined, refresh: async () => load(committed) };
@@ -20,12 +22,13 @@ function load(version: number): void {
 }
 
 beforeEach(async () => {
-  [nowMs, said, faults, isAway, committed] = [0, [], [], false, 7];
+  [nowMs, said, faults, isAway, committed, held] = [0, [], [], false, 7, Promise.resolve()];
   [serving.loadedVersion, serving.whenLoaded] = [7, undefined];
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance'] });
   const replicas = {
     join: async () => undefined,
     async beat(_me: Process, version: number) {
+      await held;
       if (isAway) throw new Error('away');
       said.push(version);
     },
@@ -82,5 +85,15 @@ describe('a heartbeat', () => {
     isAway = false;
     await pass(2_000);
     expect(said).toEqual([7, 8]);
+  });
+
+  it('heaps nothing up before a database that is silent: who ends waits for what is being said, and for one thing more', async () => {
+    let failAll: (fault: Error) => void = () => undefined;
+    held = new Promise((_, reject) => (failAll = reject));
+    for (let n = 0; n < 100; n += 1) await pass(2_000);
+    const retired = heartbeat.retire();
+    failAll(new Error('away'));
+    await retired;
+    expect([said, faults.length]).toEqual([[7, 'retired'], 2]);
   });
 });

@@ -25,6 +25,8 @@ export class Heartbeat {
   private me: Process;
   private timers: NodeJS.Timeout[] = [];
   private writing: Promise<void> = Promise.resolve();
+  /** A write that has not begun. */
+  private waiting: Promise<void> | undefined;
   private said: number | undefined;
   private saidAtMs = 0;
 
@@ -66,13 +68,14 @@ export class Heartbeat {
     await this.say();
   }
 
-  /** One write at a time, and none that would say what was just said. */
+  /** One write at a time, one that waits for it, and none that would say what was just said. */
   private say(): Promise<void> {
-    this.writing = this.writing.then(async () => {
+    this.waiting ??= this.writing = this.writing.then(async () => {
+      this.waiting = undefined;
       const isNews = this.loaded() !== this.said || this.parts.monotonicMs() - this.saidAtMs >= BEAT_MS;
       if (isNews && this.timers.length > 0) await this.beat().catch(this.parts.report);
     });
-    return this.writing;
+    return this.waiting;
   }
 
   private async beat(): Promise<void> {
