@@ -1,7 +1,7 @@
 /** All measurements that others can repeat, in one run on one machine: `npm run bench [-- --quick] [--only accept,soak] [--soak MINUTES] [--json FILE]`. */
 import { writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { accept } from './accept.ts';
+import { readOptions, usageOf, type Options } from './arguments.ts';
 import { Bench, type Stage } from './bench.ts';
 import { machine } from './figures.ts';
 import { isMet, linesOf, type Report } from './report.ts';
@@ -16,10 +16,8 @@ const STAGES: readonly Stage[] = [accept, replicas, receivers, refused, many, mi
 
 const EXIT_USAGE = 64;
 const EXIT_SIGNAL = 130;
-/** A day. */
-const SOAK_MINUTES_MAX = 1_440;
 
-const options = readOptions();
+const options = optionsOf(process.argv.slice(2));
 const bench = await Bench.begin({ quick: options.quick, soakMinutes: options.soakMinutes });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void bench.end().finally(() => process.exit(EXIT_SIGNAL)));
 try {
@@ -28,25 +26,14 @@ try {
   await bench.end();
 }
 
-interface Options {
-  quick: boolean;
-  /** Names of stages; undefined: all. */
-  only?: readonly string[];
-  /** 0: none. */
-  soakMinutes: number;
-  json?: string;
-}
-
-/** What the command line asks for; ends the process with one line where it asks for what there is not. */
-function readOptions(): Options {
+/** Ends the process where it is only asked how to ask, or for what there is not: with one line. */
+function optionsOf(argv: readonly string[]): Options {
+  const stages = STAGES.map(({ name }) => name);
   try {
-    const { quick = false, only, soak = '0', json } = parseArgs({ options: { quick: { type: 'boolean' }, only: { type: 'string' }, soak: { type: 'string' }, json: { type: 'string' } } }).values;
-    const names = only?.split(',');
-    const unknown = names?.filter((name) => !STAGES.some((stage) => stage.name === name)) ?? [];
-    if (unknown.length > 0) throw new TypeError(`--only: there is no stage ${unknown.join(', ')}; there are ${STAGES.map(({ name }) => name).join(', ')}`);
-    const soakMinutes = Number(soak);
-    if (!(soakMinutes >= 0 && soakMinutes <= SOAK_MINUTES_MAX)) throw new TypeError(`--soak: must be minutes from 0 to ${SOAK_MINUTES_MAX}`);
-    return { quick, only: names, soakMinutes, json };
+    const read = readOptions(argv, stages);
+    if (read !== undefined) return read;
+    process.stdout.write(usageOf(stages));
+    return process.exit(0);
   } catch (error) {
     process.stderr.write(`bench: ${(error as Error).message}\n`);
     return process.exit(EXIT_USAGE);

@@ -148,7 +148,9 @@ const server = await postgresServer();
     expect(answers.map(({ status }) => status).filter((status) => status === 200).length).toBeGreaterThanOrEqual(1);
     expect(answers.map(({ status }) => status).filter((status) => status !== 200 && status !== 409)).toEqual([]);
     await eventually('it is empty', async () => ((await statusOf(first, uid)).inventory.length === 0 ? true : undefined), WAITS_MS);
-    const deleted = (await syncsOf(first, uid)).flatMap(({ ending, changes }) => (ending === 'applied' ? changes.filter(({ action }) => action === 'delete') : []));
+    const deletions = async () => (await syncsOf(first, uid)).flatMap(({ ending, changes }) => (ending === 'applied' ? changes.filter(({ action }) => action === 'delete') : []));
+    await eventually('its pass is recorded', async () => ((await deletions()).length > 0 ? true : undefined), WAITS_MS);
+    const deleted = await deletions();
     expect(deleted.map(({ kind, slug }) => `${kind} ${slug}`).toSorted()).toEqual(['automation act', 'webhook orders']);
   }, 120_000);
 

@@ -34,9 +34,9 @@ function following(git: GitServer, slug: string): Promise<string> {
 const conditionOf = async (uid: string) => (await statusOf(service, uid)).condition;
 const repositoriesAsked = (): Set<string> => new Set(away.requests.map(({ path }) => path.split('/')[1] ?? ''));
 
-/** The timer of every factory, at once. */
+/** All look at once, and none for a person: as their timers would, which spare what was looked at within the interval. */
 function look(): void {
-  for (const uid of uids) service.service.loops.notice(uid, 'timer');
+  for (const uid of uids) service.service.loops.notice(uid, 'watcher');
 }
 
 /** Failed passes that were recorded for their failure alone: a secret that moves is recorded for itself. */

@@ -74,6 +74,7 @@ export function mortal(database: Database, fate: Fate): Database {
   return {
     dialect: database.dialect,
     source,
+    isPooled: database.isPooled,
     run: (body, lasting) => fate.call(() => database.run(body, lasting)),
     read: (body) => fate.call(() => database.read(body)),
     longRead: (body) => fate.call(() => database.longRead(body)),

@@ -1,0 +1,26 @@
+/** The benchmark's command line: what is asked for, how to ask, and one line for what there is not. */
+import { describe, expect, it } from '@jest/globals';
+import { readOptions, usageOf } from './arguments.ts';
+
+const STAGES = ['accept', 'soak'];
+
+describe('the command line', () => {
+  it.each([
+    { argv: [], options: { quick: false, only: undefined, soakMinutes: 0, json: undefined } },
+    { argv: ['--quick', '--only', 'soak,accept', '--soak', '0.5', '--json', 'a.json'], options: { quick: true, only: ['soak', 'accept'], soakMinutes: 0.5, json: 'a.json' } },
+    { argv: ['--help'], options: undefined },
+    { argv: ['-h', '--only', 'nothing'], options: undefined },
+  ])('$argv', ({ argv, options }) => expect(readOptions(argv, STAGES)).toEqual(options));
+
+  it.each([
+    { argv: ['--only', 'accept,sokk'], says: /^--only: there is no stage sokk; there are accept, soak$/ },
+    { argv: ['--soak', '1441'], says: /^--soak: must be minutes from 0 to 1440$/ },
+    { argv: ['--soak', 'long'], says: /^--soak/ },
+    { argv: ['--slow'], says: /--slow/ },
+  ])('$argv is refused', ({ argv, says }) => expect(() => readOptions(argv, STAGES)).toThrow(says));
+
+  it('is described with every option and stage', () => {
+    const usage = usageOf(STAGES);
+    for (const word of ['--quick', '--only', '--soak', '--json', '--help', ...STAGES]) expect(usage).toContain(word);
+  });
+});

@@ -1,0 +1,39 @@
+/** What the command line asks of the benchmark. */
+import { parseArgs } from 'node:util';
+
+/** A day. */
+const SOAK_MINUTES_MAX = 1_440;
+
+export interface Options {
+  quick: boolean;
+  /** Names of stages; undefined: all. */
+  only?: readonly string[];
+  /** 0: none. */
+  soakMinutes: number;
+  /** File for the report. */
+  json?: string;
+}
+
+/** Undefined: it asks how to ask. Throws TypeError, with one line, where it asks for what there is not. */
+export function readOptions(argv: readonly string[], stages: readonly string[]): Options | undefined {
+  const { help, quick = false, only, soak = '0', json } = parseArgs({
+    args: [...argv], options: { help: { type: 'boolean', short: 'h' }, quick: { type: 'boolean' }, only: { type: 'string' }, soak: { type: 'string' }, json: { type: 'string' } },
+  }).values;
+  if (help === true) return undefined;
+  const names = only?.split(',');
+  const unknown = names?.filter((name) => !stages.includes(name)) ?? [];
+  if (unknown.length > 0) throw new TypeError(`--only: there is no stage ${unknown.join(', ')}; there are ${stages.join(', ')}`);
+  const soakMinutes = Number(soak);
+  if (!(soakMinutes >= 0 && soakMinutes <= SOAK_MINUTES_MAX)) throw new TypeError(`--soak: must be minutes from 0 to ${SOAK_MINUTES_MAX}`);
+  return { quick, only: names, soakMinutes, json };
+}
+
+export function usageOf(stages: readonly string[]): string {
+  return `usage: npm run bench [-- OPTION …]
+  --quick           few and short rounds: shows that everything works, its figures are rough
+  --only STAGE,…    of ${stages.join(', ')}; else all, soak only with --soak
+  --soak MINUTES    how long the soak takes (0 to ${SOAK_MINUTES_MAX})
+  --json FILE       writes figures and aims there too
+  --help            this
+`;
+}
