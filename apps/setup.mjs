@@ -36,7 +36,6 @@ const tasks = {
   start: (args) => serve(process.execPath, [...quietNode, cli, 'start', '--factory', join(root, 'examples/factory-repo'), '--example', ...args]),
   demo: (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/demo/demo.js'), ...args]),
   bench: (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/all.js'), ...args]),
-  'bench:ingest': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/ingest.js'), ...args]),
   'bench:runs': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/runs.js'), ...args]),
   'bench:start': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/start.js'), ...args]),
   'bench:sync': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/sync.js'), ...args]),
