@@ -12,10 +12,13 @@ export function failureKey(webhookUid: string, addressKey: string): string {
   return `${webhookUid} ${addressKey}`;
 }
 
+/** Forgotten at once: the first key of a map is only found behind the places of all that were deleted before it, so that it is looked for seldom. */
+const SHARE_FORGOTTEN = 1 / 16;
+
 /**
  * Records one failure of `key` in `budgets` (changed in place; nothing else is) and says whether it is within `perMinute` (20).
  * A failure over the budget is not recorded: the wait that was announced stays true. Beyond `maxKeys` the least recently
- * failing keys are forgotten, so that an attacker with many addresses costs bounded memory. Ask only after a failure:
+ * failing keys are forgotten (a sixteenth at once), so that an attacker with many addresses costs bounded memory. Ask only after a failure:
  * a valid delivery is never refused because of somebody's failures.
  */
 export function spendFailure(budgets: FailureBudgets, key: string, nowMs: number, bounds: { maxKeys: number; perMinute?: number }): FailureVerdict {
@@ -23,9 +26,13 @@ export function spendFailure(budgets: FailureBudgets, key: string, nowMs: number
   const taken = takePlace(window, nowMs, bounds.perMinute ?? FAILURES_PER_MINUTE_MAX);
   budgets.delete(key);
   budgets.set(key, taken.ok ? taken.window : window);
+  if (budgets.size > bounds.maxKeys) forgetOldest(budgets, bounds.maxKeys - Math.floor(bounds.maxKeys * SHARE_FORGOTTEN));
+  return taken.ok ? { withinBudget: true } : { withinBudget: false, retryAfterSeconds: taken.retryAfterSeconds };
+}
+
+function forgetOldest(budgets: FailureBudgets, kept: number): void {
   for (const oldest of budgets.keys()) {
-    if (budgets.size <= bounds.maxKeys) break;
+    if (budgets.size <= kept) return;
     budgets.delete(oldest);
   }
-  return taken.ok ? { withinBudget: true } : { withinBudget: false, retryAfterSeconds: taken.retryAfterSeconds };
 }
