@@ -78,7 +78,7 @@ export function acceptOrder(service: Pick<RunningService, 'port'>, { targets }: 
 }
 
 /** The same requests to a server that accepts everything. */
-export function bareOrder(bare: Server, { targets }: SeededService): () => LoadOrder {
+function bareOrder(bare: Server, { targets }: SeededService): () => LoadOrder {
   return () => ({ port: bare.port, sender: 'token', targets: targets.token, from: 0, connections: CONNECTIONS, count: BARE_REQUESTS_MAX, secondsMax: 0, addresses: 1, distinct: BARE_REQUESTS_DISTINCT });
 }
 

@@ -64,7 +64,7 @@ await onEachBackend('placement', (world) => {
       }
     }
     await meddle(stores, "DELETE FROM run WHERE run_id LIKE 'there-%'");
-  }, 60_000);
+  }, 120_000);
 
   it('says of runs that wait long for a machine on which nobody works, and takes it back when somebody does', async () => {
     const [absent, present, young] = await wait({ workerHost: 'absent' }, { workerHost: 'present' }, { workerHost: 'absent' }) as [string, string, string];

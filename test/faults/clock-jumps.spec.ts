@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { brokenLedger, brokenPages, storedIn, type Attempt, type Stored } from '../support/ledger.ts';
 import { exchange, type HeaderLines } from '../support/raw-http.ts';
-import { seededRandom, sendAll, type Parcel } from '../support/retrying-senders.ts';
+import { sendAll, type Parcel } from '../support/retrying-senders.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
 import { signIn } from '../support/sessions.ts';
 
@@ -35,7 +36,7 @@ beforeAll(async () => {
   });
   await folder.writeFile('automations/hourly/automation.md', HOURLY);
   factory = await mill.factory('clock', folder.source);
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await mill?.stop();

@@ -41,7 +41,7 @@ function suite(name: EngineName, serverUrl: string): void {
     for (const key of ['master', 'uid']) writeFileSync(join(folder, key), Buffer.alloc(32, 7).toString('hex'), { mode: 0o600 });
     database = await freshDatabase(serverUrl);
     redis = name === 'bullmq in Redis' ? await redisServer() : undefined;
-  }, 60_000);
+  }, 120_000);
 
   afterEach(async () => {
     for (const service of services) service.signal('SIGKILL');
@@ -50,7 +50,7 @@ function suite(name: EngineName, serverUrl: string): void {
     await redis?.stop();
     await database.drop();
     await rm(folder, { recursive: true, force: true });
-  }, 60_000);
+  }, 120_000);
 
   async function begun(machine: string, more: Record<string, string> = {}): Promise<ServiceProcess> {
     const service = await startServiceProcess(join(folder, machine), {

@@ -25,7 +25,7 @@ beforeAll(async () => {
     automations: { all: { webhooks: ['plain', 'linked', 'signed'] } },
   });
   factory = await mill.factory('cut', folder.source);
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await mill?.stop();
@@ -88,6 +88,6 @@ it.each<{ what: string; bytes: () => string }>([
 
 it('nothing is left of them: no connection, no complaint', async () => {
   const server = mill.service.app.getHttpServer();
-  await eventually('only our own connections are open', () => new Promise<true | undefined>((resolve) => server.getConnections((_, count) => resolve(count <= 10 ? true : undefined))), 30_000);
+  await eventually('only our own connections are open', () => new Promise<true | undefined>((resolve) => server.getConnections((_, count) => resolve(count <= 10 ? true : undefined))));
   expect(mill.logged.filter((line) => /"level":"(error|warn)"/.test(line))).toEqual([]);
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   factory = await mill.factory('smuggling', folder.source);
   target = `/webhooks/w/${mill.webhookUid('smuggling', 'plain')}`;
   host = new URL(mill.url).host;
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await mill?.stop();

@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { brokenLedger, brokenPages, storedIn, type Attempt, type Sent } from '../support/ledger.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';
 import { Field, FIELD_TOKEN } from '../support/replica-field.ts';
-import { seededRandom, sendAll, type Parcel } from '../support/retrying-senders.ts';
+import { sendAll, type Parcel } from '../support/retrying-senders.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 
 const STORMS = Number(process.env['FAULT_SCALE'] ?? 1);
 const SEED = Number(process.env['FAULT_SEED'] ?? Date.now() % 1_000_000);

@@ -71,14 +71,14 @@ const reason = !server.ok ? server.reason : !pgbouncer.ok ? pgbouncer.reason : u
     await folder.write({ webhooks: { orders: { secretName: 'bearer' } }, automations: { act: { webhooks: ['orders'] } } });
     await mill(0).sync(factory);
     expect(await Promise.all([send(0, {}, 'second'), send(1, {}, 'second')])).toEqual([404, 404]);
-  }, 60_000);
+  }, 120_000);
 
   it('reads long lists while it takes deliveries', async () => {
     const reads = Array.from({ length: 20 }, (_, index) => mill(index).api('GET', `/statistics/deliveries?factory_uid=${factory}`).then(({ status }) => status));
     const deliveries = Array.from({ length: 10 }, (_, index) => send(index, { n: (unique += 1) }));
     expect(new Set(await Promise.all(deliveries))).toEqual(new Set([202]));
     expect(new Set(await Promise.all(reads))).toEqual(new Set([200]));
-  }, 60_000);
+  }, 120_000);
 
   it('hears of what another replica does', async () => {
     const runId = String((await mill(0).api('POST', '/agent/runs', { prompt: 'x' })).body['run_id']);

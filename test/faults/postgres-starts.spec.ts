@@ -35,13 +35,13 @@ const possible = await canOwnPostgres();
     await server.ask('SELECT pg_reload_conf()');
     installation = installationOn(server.url('mill'));
     folder = mkdtempSync(join(tmpdir(), 'millwright-starts-'));
-  }, 60_000);
+  }, 120_000);
 
   afterAll(async () => {
     await installation?.close();
     await close?.();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  }, 120_000);
 
   /** Starts the service; its exit code and what it wrote to stderr. */
   async function started(environment: Record<string, string>): Promise<{ code: number; lines: string[] }> {

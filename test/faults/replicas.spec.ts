@@ -116,7 +116,7 @@ const server = await postgresServer();
       await Promise.all(senders);
       expect(late).toEqual(Array.from({ length: 9 }, () => after));
       expect(early.filter((status) => status !== 202 && status !== after)).toEqual([]);
-    }, 60_000);
+    }, 120_000);
   });
 
   it('reconcile a factory by one of them at a time, however many are asked', async () => {
@@ -182,7 +182,7 @@ const server = await postgresServer();
     expect(await Promise.all(mills.map((mill) => read(mill, { authorization: `Bearer ${key}` })))).toEqual([401, 401, 401]);
     expect((await session.api('DELETE', '/session')).status).toBeLessThan(300);
     expect(await Promise.all(mills.map((mill) => read(mill, { cookie: session.cookie })))).toEqual([401, 401, 401]);
-  }, 60_000);
+  }, 120_000);
 
   it('work on every run once, all of them on some', async () => {
     const ids = await Promise.all(Array.from({ length: 36 }, (_, index) => startedRun(other(index), 'echo done')));

@@ -215,7 +215,7 @@ suite(called('an api, an ingress, a sync and a worker'), () => {
     const run = await eventually('the run has ended', async () => {
       const { runs } = (await api.api('GET', `/agent/runs?factory_uid=${String(uid)}`)) as { runs: { run_id: string; state: string }[] };
       return runs.find(({ state }) => ENDED.includes(state));
-    }, 60_000);
+    }, 120_000);
     expect(run.state).toBe('SUCCEEDED');
     const { events } = (await api.api('GET', `/agent/runs/${run.run_id}/events`)) as { events: { payload: { text?: string } }[] };
     expect(events.map(({ payload }) => payload.text ?? '').join('')).toContain('Done by another process.');
@@ -394,7 +394,7 @@ suite(called('without notices'), () => {
     const run = await eventually('the run has ended', async () => {
       const { runs } = (await api.api('GET', `/agent/runs?factory_uid=${uid}`)).body as { runs: { run_id: string; state: string }[] };
       return runs.find(({ state }) => ENDED.includes(state));
-    }, 60_000);
+    }, 120_000);
     expect(run.state).toBe('SUCCEEDED');
     await api.api('DELETE', `/factory/${uid}`);
     expect((await deliver(ingress.ingressUrl('main', 'orders'), TOKEN)).status).toBe(404);

@@ -29,5 +29,5 @@ const withRedis = hasRedis();
     await eventually('the worker has tried several times', () => (reported.length >= 3 ? true : undefined));
     // At most: the queue's, the worker's, and the one that it makes out of that.
     await eventually('those before are gone', async () => ((await connections()) <= 3 ? true : undefined));
-  }, 60_000);
+  }, 120_000);
 });

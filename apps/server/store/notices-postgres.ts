@@ -30,7 +30,7 @@ export interface PostgresLineParts {
 }
 
 /** They do not come back, although the database takes them. */
-export class NoticesSwallowed extends Error {
+class NoticesSwallowed extends Error {
   constructor() {
     super('the database takes LISTEN and brings no notices: a pooler in transaction mode stands between; set MILLWRIGHT_DATABASE_DIRECT_URL to the server itself');
   }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brokenPromises, forbiddenMoves, processesOf, recordsOf, runStates, watchMoves, type Promised, type Records } from '../../support/run-invariants.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
 
 export interface Storm {
@@ -57,7 +58,7 @@ class Weather {
 
   constructor(options: Storm) {
     this.options = options;
-    this.random = seeded(options.seed);
+    this.random = seededRandom(options.seed);
     this.deadline = performance.now() + options.timeMsMax;
   }
 
@@ -227,15 +228,4 @@ function counted(names: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
   return counts;
-}
-
-/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

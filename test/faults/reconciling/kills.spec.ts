@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { automationFile, automationPath, webhookFile, webhookPath, type FactoryStatus } from '../../support/factory-files.ts';
 import { startGitServer, type Fault, type GitServer, type TestRepository } from '../../support/git-server.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
 import { eventually } from '../../support/service.ts';
 
@@ -140,7 +141,7 @@ describe('killed anywhere', () => {
   }, 120_000);
 
   it(`${KILLS} times at random, while commits and deliveries go on (SYNC_SEED=${SEED})`, async () => {
-    const random = seeded(SEED);
+    const random = seededRandom(SEED);
     const accepted = new Set<string>();
     const unanswered: string[] = [];
     const send = async (id: string): Promise<void> => {
@@ -197,15 +198,4 @@ function stored<T>(look: (database: Sqlite.Database) => T): T {
   } finally {
     database.close();
   }
-}
-
-/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
