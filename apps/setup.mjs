@@ -57,7 +57,8 @@ const tasks = {
   // A run prints its seed: FUZZ_SEED repeats it.
   fuzz: (args) => jest(['test/fuzz', ...args, ALL], { FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES ?? '50', FUZZ_SEED: process.env.FUZZ_SEED ?? String(Date.now() % 1_000_000) }),
   generate: () => jest(['test/generated'], { UPDATE_GENERATED: '1' }),
-  check: () => PROJECTS.reduce((code, project) => code || run(bin('tsc'), ['--noEmit', '-p', join(root, project)]), 0) || run(bin('oxlint'), ['--type-aware', '--deny-warnings', root]),
+  check: () => PROJECTS.reduce((code, project) => code || run(bin('tsc'), ['--noEmit', '-p', join(root, project)]), 0) || run(bin('oxlint'), ['--type-aware', '--deny-warnings', root]) || run(bin('oxfmt'), ['--check', root]),
+  format: () => run(bin('oxfmt'), [root]),
 };
 
 const [task, ...args] = process.argv.slice(2);
