@@ -1,7 +1,17 @@
 // Makes a fresh clone ready (packages, build), then does what an npm script asks for. Plain JavaScript, no packages: it runs first.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +43,16 @@ const LONG = [
 ];
 const tasks = {
   build: () => 0,
-  start: (args) => serve(process.execPath, [...quietNode, cli, 'start', '--factory', join(root, 'examples/factory-repo'), '--example', ...args]),
+  start: (args) =>
+    serve(process.execPath, [
+      ...quietNode,
+      cli,
+      'start',
+      '--factory',
+      join(root, 'examples/factory-repo'),
+      '--example',
+      ...args,
+    ]),
   demo: (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/demo/demo.js'), ...args]),
   bench: (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/all.js'), ...args]),
   'bench:runs': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/runs.js'), ...args]),
@@ -45,19 +64,30 @@ const tasks = {
   'test:agents': (args) => run(process.execPath, [join(root, 'test/agents/run.mjs'), ...args]),
   // Both published clients on whatever they may meet: runtimes, interpreters (`-- --edges`: the oldest and the newest), oldest packages, checkers
   // of types and packages.
-  'test:clients': ([extent = '--all']) => run(process.execPath, [join(root, 'test/clients/run.mjs')]) || run('python3', [join(root, 'libs/client-python/test.py'), extent]),
+  'test:clients': ([extent = '--all']) =>
+    run(process.execPath, [join(root, 'test/clients/run.mjs')]) ||
+    run('python3', [join(root, 'libs/client-python/test.py'), extent]),
   // Too long for `test` (which leaves the same out by package.json): killed processes, lying git servers, real repositories and sandboxes, agents
   // that mean harm, and a storm of random kills (CRASH_SEED repeats its decisions).
   'test:faults': (args) =>
     jest([...LONG, ...args, ALL], {
-      CRASH_RUNS: process.env.CRASH_RUNS ?? '200', CRASH_SEED: process.env.CRASH_SEED ?? String(Date.now() % 1_000_000),
+      CRASH_RUNS: process.env.CRASH_RUNS ?? '200',
+      CRASH_SEED: process.env.CRASH_SEED ?? String(Date.now() % 1_000_000),
       // Random histories of reconciling; SYNC_SEED repeats them.
-      SYNC_HISTORIES: process.env.SYNC_HISTORIES ?? '2000', SYNC_SEED: process.env.SYNC_SEED ?? String(Date.now() % 1_000_000),
+      SYNC_HISTORIES: process.env.SYNC_HISTORIES ?? '2000',
+      SYNC_SEED: process.env.SYNC_SEED ?? String(Date.now() % 1_000_000),
     }),
   // A run prints its seed: FUZZ_SEED repeats it.
-  fuzz: (args) => jest(['test/fuzz', ...args, ALL], { FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES ?? '50', FUZZ_SEED: process.env.FUZZ_SEED ?? String(Date.now() % 1_000_000) }),
+  fuzz: (args) =>
+    jest(['test/fuzz', ...args, ALL], {
+      FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES ?? '50',
+      FUZZ_SEED: process.env.FUZZ_SEED ?? String(Date.now() % 1_000_000),
+    }),
   generate: () => jest(['test/generated'], { UPDATE_GENERATED: '1' }),
-  check: () => PROJECTS.reduce((code, project) => code || run(bin('tsc'), ['--noEmit', '-p', join(root, project)]), 0) || run(bin('oxlint'), ['--type-aware', '--deny-warnings', root]) || run(bin('oxfmt'), ['--check', root]),
+  check: () =>
+    PROJECTS.reduce((code, project) => code || run(bin('tsc'), ['--noEmit', '-p', join(root, project)]), 0) ||
+    run(bin('oxlint'), ['--type-aware', '--deny-warnings', root]) ||
+    run(bin('oxfmt'), ['--check', root]),
   format: () => run(bin('oxfmt'), [root]),
 };
 
@@ -78,18 +108,24 @@ function install() {
   const marker = join(root, 'node_modules/.millwright-installed');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
   say('installing packages (once) …');
-  if (run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']) !== 0) fail('the packages could not be installed; see the lines above');
+  if (run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']) !== 0)
+    fail('the packages could not be installed; see the lines above');
   writeFileSync(marker, wanted);
 }
 
 /** Compiles when a source file has changed since the last build. */
 function build() {
   const sources = SOURCES.flatMap((folder) => filesBelow(join(root, folder)));
-  const wanted = digestOf([...sources.filter((file) => /\.(ts|json)$/.test(file) && !file.startsWith(dashboard)), ...carried(), join(root, 'tsconfig.json')]);
+  const wanted = digestOf([
+    ...sources.filter((file) => /\.(ts|json)$/.test(file) && !file.startsWith(dashboard)),
+    ...carried(),
+    join(root, 'tsconfig.json'),
+  ]);
   const marker = join(root, 'dist/.millwright-built');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
   say('building …');
-  for (const folder of [...SOURCES, '.millwright-built']) rmSync(join(root, 'dist', folder), { recursive: true, force: true });
+  for (const folder of [...SOURCES, '.millwright-built'])
+    rmSync(join(root, 'dist', folder), { recursive: true, force: true });
   if (run(bin('tsc'), ['-p', root]) !== 0) fail('the build failed; see the lines above');
   for (const file of carried()) copy(file);
   writeFileSync(marker, wanted);
@@ -102,13 +138,16 @@ function buildDashboard() {
   const marker = join(root, 'dist/dashboard/.millwright-built');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
   say('building the web page …');
-  if (run(bin('vite'), ['build', '--logLevel', 'warn', dashboard]) !== 0) fail('the web page could not be built; see the lines above');
+  if (run(bin('vite'), ['build', '--logLevel', 'warn', dashboard]) !== 0)
+    fail('the web page could not be built; see the lines above');
   writeFileSync(marker, wanted);
 }
 
 /** What the programs read beside themselves and the compiler does not make: scripts, threads, and the files of the documentation. */
 function carried() {
-  return filesBelow(join(root, 'apps')).filter((file) => /\.sh$|\/server\/.+\.mjs$|\/docs\/.+\.(html|css|js)$/.test(file));
+  return filesBelow(join(root, 'apps')).filter((file) =>
+    /\.sh$|\/server\/.+\.mjs$|\/docs\/.+\.(html|css|js)$/.test(file),
+  );
 }
 
 function copy(file) {
@@ -121,7 +160,15 @@ function jest(args, environment = {}) {
   const results = join(mkdtempSync(join(tmpdir(), 'millwright-tests-')), 'results.json');
   const code = run(
     process.execPath,
-    ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules/jest/bin/jest.js'), `--maxWorkers=${Math.ceil(WORKERS_PER_PROCESSOR * availableParallelism())}`, '--json', `--outputFile=${results}`, ...args],
+    [
+      '--experimental-vm-modules',
+      '--disable-warning=ExperimentalWarning',
+      join(root, 'node_modules/jest/bin/jest.js'),
+      `--maxWorkers=${Math.ceil(WORKERS_PER_PROCESSOR * availableParallelism())}`,
+      '--json',
+      `--outputFile=${results}`,
+      ...args,
+    ],
     environment,
     ['inherit', 'ignore', 'inherit'], // the report goes to stderr, the JSON to the file
   );
@@ -132,7 +179,9 @@ function jest(args, environment = {}) {
 
 /** What did not run is named, and counted as skipped. */
 function closingLine({ numPassedTests, numFailedTests, numPendingTests, testResults }) {
-  const skipped = testResults.flatMap(({ assertionResults }) => assertionResults.filter(({ status }) => status === 'pending'));
+  const skipped = testResults.flatMap(({ assertionResults }) =>
+    assertionResults.filter(({ status }) => status === 'pending'),
+  );
   for (const { fullName } of skipped) console.log(`skipped: ${fullName}`);
   console.log(`Tests: ${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
 }
@@ -143,20 +192,27 @@ function bin(name) {
 
 function filesBelow(folder) {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules') && !entry.parentPath.includes('.venv'))
+    .filter(
+      (entry) => entry.isFile() && !entry.parentPath.includes('node_modules') && !entry.parentPath.includes('.venv'),
+    )
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
 }
 
 function digestOf(files) {
   const hash = createHash('sha256');
-  for (const file of files) hash.update(`${file.slice(root.length)} ${statSync(file).size} `).update(readFileSync(file));
+  for (const file of files)
+    hash.update(`${file.slice(root.length)} ${statSync(file).size} `).update(readFileSync(file));
   return hash.digest('hex');
 }
 
 /** Runs a program in the foreground; signals reach it with us, so we only wait. Answers its exit code. */
 function run(program, args, environment = {}, stdio = 'inherit') {
-  const { status, signal, error } = spawnSync(program, args, { cwd: root, stdio, env: { ...process.env, ...environment } });
+  const { status, signal, error } = spawnSync(program, args, {
+    cwd: root,
+    stdio,
+    env: { ...process.env, ...environment },
+  });
   if (error) fail(`${program} could not be started: ${error.message}`);
   return signal ? 128 : (status ?? 1);
 }

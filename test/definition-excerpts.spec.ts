@@ -9,7 +9,23 @@ const here = dirname(fileURLToPath(import.meta.url));
 const folders = readdirSync(join(here, 'definitions/err')).sort();
 
 /** Problems of a value that is wrong in itself. */
-const OF_VALUES: ReadonlySet<string> = new Set(['wrong-type', 'wrong-value', 'signature-scheme', 'unshipped-scheme', 'cron', 'delivery-id-header', 'webhook-uid', 'webhook-known', 'provider-inactive', 'yaml-ambiguous', 'yaml-number', 'secret-known', 'environment-known', 'skill-known', 'run-secret-name']);
+const OF_VALUES: ReadonlySet<string> = new Set([
+  'wrong-type',
+  'wrong-value',
+  'signature-scheme',
+  'unshipped-scheme',
+  'cron',
+  'delivery-id-header',
+  'webhook-uid',
+  'webhook-known',
+  'provider-inactive',
+  'yaml-ambiguous',
+  'yaml-number',
+  'secret-known',
+  'environment-known',
+  'skill-known',
+  'run-secret-name',
+]);
 
 describe('the line that a problem points at', () => {
   it.each(folders)('%s', (name) => {
@@ -21,15 +37,23 @@ describe('the line that a problem points at', () => {
       const { line, value } = shownAt(problem, found, text);
       const key = /^(?:\s|-\s)*[["{]?([A-Za-z_][\w ]*)["]?:/.exec(text)?.[1] ?? '';
       expect({ problem, line }).toEqual({ problem, line: expect.stringContaining(key) });
-      if (OF_VALUES.has(problem.rule)) expect({ problem, line, isShown: line.includes(value) }).toEqual({ problem, line, isShown: true });
+      if (OF_VALUES.has(problem.rule))
+        expect({ problem, line, isShown: line.includes(value) }).toEqual({ problem, line, isShown: true });
     }
   });
 });
 
-function shownAt(problem: Problem, reading: Parameters<typeof withExcerpts>[1], text: string): { line: string; value: string } {
+function shownAt(
+  problem: Problem,
+  reading: Parameters<typeof withExcerpts>[1],
+  text: string,
+): { line: string; value: string } {
   const excerpt = withExcerpts([problem], reading)[0]?.excerpt;
   const { line, column, endLine = line, endColumn = column } = problem;
-  return { line: excerpt?.lines[line - excerpt.firstLine] ?? '', value: endLine === line ? text.slice(column - 1, endColumn - 1).trim() : '' };
+  return {
+    line: excerpt?.lines[line - excerpt.firstLine] ?? '',
+    value: endLine === line ? text.slice(column - 1, endColumn - 1).trim() : '',
+  };
 }
 
 interface Schema {
@@ -45,14 +69,26 @@ interface Schema {
 }
 
 describe('whatever the schemas enumerate', () => {
-  const schemaOf = (name: string): Schema => JSON.parse(readFileSync(join(here, '../schemas', `${name}.schema.json`), 'utf8')) as Schema;
+  const schemaOf = (name: string): Schema =>
+    JSON.parse(readFileSync(join(here, '../schemas', `${name}.schema.json`), 'utf8')) as Schema;
 
   it.each(['factory', 'webhook', 'automation'])('is shown in %s', (name) => {
     const lines = [...exampleLines(schemaOf(name), name, '')];
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) {
-      const problem: Problem = { path: 'a.yaml', line: 1, column: 1, severity: 'error', rule: 'wrong-value', code: 'FF_X', message: '' };
-      expect(withExcerpts([problem], { readFiles: new Map([['a.yaml', { text: line, reading: undefined }]]) })[0]?.excerpt?.lines).toEqual([line]);
+      const problem: Problem = {
+        path: 'a.yaml',
+        line: 1,
+        column: 1,
+        severity: 'error',
+        rule: 'wrong-value',
+        code: 'FF_X',
+        message: '',
+      };
+      expect(
+        withExcerpts([problem], { readFiles: new Map([['a.yaml', { text: line, reading: undefined }]]) })[0]?.excerpt
+          ?.lines,
+      ).toEqual([line]);
     }
   });
 
@@ -61,13 +97,28 @@ describe('whatever the schemas enumerate', () => {
     if (schema.$ref !== undefined) {
       const [, other = '', pointer = ''] = /^(?:(\w+)\.schema\.json)?(?:#\/\$defs\/(\w+))?$/.exec(schema.$ref) ?? [];
       const target = other === '' ? file : other;
-      yield* exampleLines(pointer === '' ? schemaOf(target) : (schemaOf(target).$defs?.[pointer] ?? {}), target, around);
+      yield* exampleLines(
+        pointer === '' ? schemaOf(target) : (schemaOf(target).$defs?.[pointer] ?? {}),
+        target,
+        around,
+      );
     }
-    const values = [...(schema.enum ?? []), ...(schema.const === undefined ? [] : [schema.const]), ...(schema.type === 'boolean' ? ['true', 'false'] : []), ...(schema.type === 'integer' ? ['12'] : []), ...(schema.type === 'number' ? ['0.5'] : [])];
+    const values = [
+      ...(schema.enum ?? []),
+      ...(schema.const === undefined ? [] : [schema.const]),
+      ...(schema.type === 'boolean' ? ['true', 'false'] : []),
+      ...(schema.type === 'integer' ? ['12'] : []),
+      ...(schema.type === 'number' ? ['0.5'] : []),
+    ];
     for (const value of values) yield around.replace('…', () => value);
     for (const [key, property] of Object.entries(schema.properties ?? {})) {
       yield* exampleLines(property, file, around === '' ? `${key}: …` : around.replace('…', () => `{${key}: …}`));
     }
-    for (const part of [...(schema.items === undefined ? [] : [schema.items]), ...(schema.then === undefined ? [] : [schema.then]), ...(schema.allOf ?? [])]) yield* exampleLines(part, file, around);
+    for (const part of [
+      ...(schema.items === undefined ? [] : [schema.items]),
+      ...(schema.then === undefined ? [] : [schema.then]),
+      ...(schema.allOf ?? []),
+    ])
+      yield* exampleLines(part, file, around);
   }
 });

@@ -6,7 +6,10 @@ import { checkReferences, readDefinitions, RULES, type CheckedDefinitions, type 
 import { factsOf, filesUnder, treeOf } from './support/golden-tree.ts';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const casesOf = (kind: string) => readdirSync(join(here, 'definitions', kind)).sort().map((name) => ({ name, folder: join(here, 'definitions', kind, name) }));
+const casesOf = (kind: string) =>
+  readdirSync(join(here, 'definitions', kind))
+    .sort()
+    .map((name) => ({ name, folder: join(here, 'definitions', kind, name) }));
 
 function check(folder: string): CheckedDefinitions {
   return checkReferences(readDefinitions(treeOf(folder)), factsOf(folder));
@@ -28,12 +31,20 @@ describe('trees with problems', () => {
     // A file with an error never applies, and a file that is held says why.
     const errorPaths = new Set(checked.problems.filter(({ severity }) => severity === 'error').map(({ path }) => path));
     const unexplained = checked.heldPaths.filter((path) => !errorPaths.has(path));
-    expect(checked.heldPaths).toEqual(expect.arrayContaining([...errorPaths].filter((path) => path !== 'factory.yaml' || checked.heldPaths.includes(path))));
-    expect(unexplained.filter((path) => !path.startsWith('skills/') && !path.startsWith('webhooks/surplus-'))).toEqual([]);
+    expect(checked.heldPaths).toEqual(
+      expect.arrayContaining(
+        [...errorPaths].filter((path) => path !== 'factory.yaml' || checked.heldPaths.includes(path)),
+      ),
+    );
+    expect(unexplained.filter((path) => !path.startsWith('skills/') && !path.startsWith('webhooks/surplus-'))).toEqual(
+      [],
+    );
   });
 
   it('has a case for every rule', () => {
-    const texts = casesOf('err').map(({ folder }) => readFileSync(join(folder, 'expected.txt'), 'utf8')).join('');
+    const texts = casesOf('err')
+      .map(({ folder }) => readFileSync(join(folder, 'expected.txt'), 'utf8'))
+      .join('');
     expect(Object.keys(RULES).filter((rule) => !texts.includes(`[${rule}]\n`))).toEqual([]);
   });
 });
@@ -42,13 +53,19 @@ describe('trees without problems', () => {
   it.each(casesOf('ok'))('$name', ({ folder }) => {
     const { definitions, problems, heldPaths, notRun } = check(folder);
     expect(problems.filter(({ severity }) => severity === 'error')).toEqual([]);
-    expectGolden(join(folder, 'expected.json'), `${JSON.stringify({ definitions, warnings: problems.map(toLine), heldPaths, notRun }, null, 2)}\n`);
+    expectGolden(
+      join(folder, 'expected.json'),
+      `${JSON.stringify({ definitions, warnings: problems.map(toLine), heldPaths, notRun }, null, 2)}\n`,
+    );
   });
 });
 
 describe('the example factory', () => {
   it('always validates', () => {
-    const { problems, definitions } = checkReferences(readDefinitions(filesUnder(join(here, '../examples/factory-repo'))), {});
+    const { problems, definitions } = checkReferences(
+      readDefinitions(filesUnder(join(here, '../examples/factory-repo'))),
+      {},
+    );
     expect(problems).toEqual([]);
     expect(definitions.webhooks.length).toBeGreaterThan(0);
     expect(definitions.automations.length).toBeGreaterThan(0);

@@ -28,7 +28,15 @@ describe('generated files', () => {
 
   it('types of the TypeScript client, which the web page uses too, match the API document', async () => {
     const path = 'libs/client-typescript/src/generated.ts';
-    const { stdout: text } = await promisify(execFile)(process.execPath, [join(root, 'apps/dashboard/node_modules/openapi-typescript/bin/cli.js'), join(root, 'schemas/generated/openapi.json'), '--default-non-nullable=false'], { maxBuffer: 16 * 1_048_576 });
+    const { stdout: text } = await promisify(execFile)(
+      process.execPath,
+      [
+        join(root, 'apps/dashboard/node_modules/openapi-typescript/bin/cli.js'),
+        join(root, 'schemas/generated/openapi.json'),
+        '--default-non-nullable=false',
+      ],
+      { maxBuffer: 16 * 1_048_576 },
+    );
     if (process.env['UPDATE_GENERATED'] === '1') await write(join(root, path), text);
     expect({ path, text: await readFile(join(root, path), 'utf8') }).toEqual({ path, text });
   });

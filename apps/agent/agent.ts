@@ -1,6 +1,14 @@
 /** The agent as an ACP client sees it: which methods there are, and what each of them does. */
 import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
-import type { AgentConnection, AgentContext, InitializeResponse, NewSessionResponse, SessionConfigOption, SessionModeState, Stream } from '@agentclientprotocol/sdk';
+import type {
+  AgentConnection,
+  AgentContext,
+  InitializeResponse,
+  NewSessionResponse,
+  SessionConfigOption,
+  SessionModeState,
+  Stream,
+} from '@agentclientprotocol/sdk';
 import type { AgentConfig, ReadConfig } from './config.ts';
 import { failure } from './failures.ts';
 import { history } from './history.ts';
@@ -43,19 +51,31 @@ export function serveAgent(stream: Stream, { config, fetch, version }: AgentOpti
       await replay(session, client);
       return stateOf(session);
     })
-    .onRequest(methods.agent.session.resume, async ({ params }) => stateOf(await open().reopen(params.sessionId, optionsOf(params))))
+    .onRequest(methods.agent.session.resume, async ({ params }) =>
+      stateOf(await open().reopen(params.sessionId, optionsOf(params))),
+    )
     // Before `session/cancel`: a cancel that follows at once must find the turn.
     .onRequest(methods.agent.session.prompt, async ({ params, client, signal }) => {
       const { sessions: all, config: usableConfig } = usable();
       const session = all.get(params.sessionId);
       const today = new Date().toISOString().slice(0, 10);
       return session.inTurn((cancelled) =>
-        runTurn({ session, client, blocks: params.prompt, config: usableConfig, fetch, today, signal: AbortSignal.any([cancelled, signal]) }),
+        runTurn({
+          session,
+          client,
+          blocks: params.prompt,
+          config: usableConfig,
+          fetch,
+          today,
+          signal: AbortSignal.any([cancelled, signal]),
+        }),
       );
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => sessions?.find(params.sessionId)?.cancel())
     .onRequest(methods.agent.session.setMode, async ({ params }) => {
-      await open().get(params.sessionId).choose({ mode: modeOf(params.modeId) });
+      await open()
+        .get(params.sessionId)
+        .choose({ mode: modeOf(params.modeId) });
       return {};
     })
     .onRequest(methods.agent.session.setConfigOption, async ({ params }) => {
@@ -87,20 +107,33 @@ function introduction(version: string, config: ReadConfig): InitializeResponse {
   };
 }
 
-function optionsOf({ cwd, mcpServers, _meta: meta }: { cwd: string; mcpServers?: OpenOptions['servers'] | null; _meta?: Record<string, unknown> | null }): OpenOptions {
+function optionsOf({
+  cwd,
+  mcpServers,
+  _meta: meta,
+}: {
+  cwd: string;
+  mcpServers?: OpenOptions['servers'] | null;
+  _meta?: Record<string, unknown> | null;
+}): OpenOptions {
   return { cwd, servers: mcpServers ?? [], instructions: instructionsOf(meta?.['systemPrompt']) };
 }
 
 /** `_meta.systemPrompt`: a text, or `{append: text}` as other agents want it. Both add to the agent's own instructions. */
 function instructionsOf(systemPrompt: unknown): string | undefined {
-  if (systemPrompt === undefined || systemPrompt === null || typeof systemPrompt === 'string') return systemPrompt ?? undefined;
+  if (systemPrompt === undefined || systemPrompt === null || typeof systemPrompt === 'string')
+    return systemPrompt ?? undefined;
   const { append } = systemPrompt as { append?: unknown };
   if (typeof append === 'string') return append;
   throw RequestError.invalidParams(undefined, '_meta.systemPrompt must be a text or {append: text}');
 }
 
 const MODES: SessionModeState['availableModes'] = [
-  { id: 'ask', name: 'Ask', description: 'Asks before each command, each change of a file and each call of an MCP tool' },
+  {
+    id: 'ask',
+    name: 'Ask',
+    description: 'Asks before each command, each change of a file and each call of an MCP tool',
+  },
   { id: 'auto', name: 'Auto', description: 'Asks for nothing' },
 ];
 
@@ -112,7 +145,8 @@ function modeOf(id: unknown): 'ask' | 'auto' {
 async function setOption(session: Session, id: string, value: unknown): Promise<void> {
   if (id === 'mode') return session.choose({ mode: modeOf(value) });
   if (id !== 'model') throw RequestError.invalidParams(undefined, 'there are the options mode and model');
-  if (typeof value !== 'string' || value.trim() === '') throw RequestError.invalidParams(undefined, 'the model must be named by a text');
+  if (typeof value !== 'string' || value.trim() === '')
+    throw RequestError.invalidParams(undefined, 'the model must be named by a text');
   return session.choose({ modelId: value.trim() });
 }
 
@@ -127,11 +161,26 @@ function stateOf(session: Session): Omit<NewSessionResponse, 'sessionId'> {
 /** The model's list holds only the current one: endpoints take names that nobody here knows. */
 function optionsOfSession({ settings: { mode, modelId } }: Session): SessionConfigOption[] {
   return [
-    { id: 'mode', name: 'Mode', category: 'mode', type: 'select', currentValue: mode, options: MODES.map(({ id, name }) => ({ value: id, name })) },
-    { id: 'model', name: 'Model', category: 'model', type: 'select', currentValue: modelId, options: [{ value: modelId, name: modelId }] },
+    {
+      id: 'mode',
+      name: 'Mode',
+      category: 'mode',
+      type: 'select',
+      currentValue: mode,
+      options: MODES.map(({ id, name }) => ({ value: id, name })),
+    },
+    {
+      id: 'model',
+      name: 'Model',
+      category: 'model',
+      type: 'select',
+      currentValue: modelId,
+      options: [{ value: modelId, name: modelId }],
+    },
   ];
 }
 
 async function replay(session: Session, client: AgentContext): Promise<void> {
-  for await (const update of history(session)) await client.notify(methods.client.session.update, { sessionId: session.id, update });
+  for await (const update of history(session))
+    await client.notify(methods.client.session.update, { sessionId: session.id, update });
 }

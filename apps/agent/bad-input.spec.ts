@@ -44,14 +44,28 @@ describe('with input that is no protocol', () => {
     const refused = (code: number, words: RegExp) => ({ code, message: expect.stringMatching(words) });
     await expect(ask('session/fly', {})).rejects.toMatchObject({ code: -32_601 });
     await expect(ask('session/new', { cwd: 7, mcpServers: [] })).rejects.toMatchObject({ code: -32_602 });
-    await expect(ask('session/new', { cwd: 'relative', mcpServers: [] })).rejects.toMatchObject(refused(-32_602, /absolute path of a folder/));
-    await expect(ask('session/new', { cwd: join(folders.workspace, 'none'), mcpServers: [] })).rejects.toMatchObject(refused(-32_602, /absolute path of a folder/));
-    await expect(ask('session/new', { cwd: folders.workspace, mcpServers: [], _meta: { systemPrompt: 7 } })).rejects.toMatchObject(refused(-32_602, /systemPrompt/));
+    await expect(ask('session/new', { cwd: 'relative', mcpServers: [] })).rejects.toMatchObject(
+      refused(-32_602, /absolute path of a folder/),
+    );
+    await expect(ask('session/new', { cwd: join(folders.workspace, 'none'), mcpServers: [] })).rejects.toMatchObject(
+      refused(-32_602, /absolute path of a folder/),
+    );
+    await expect(
+      ask('session/new', { cwd: folders.workspace, mcpServers: [], _meta: { systemPrompt: 7 } }),
+    ).rejects.toMatchObject(refused(-32_602, /systemPrompt/));
     await expect(ask('session/prompt', { sessionId, prompt: [] })).rejects.toMatchObject(refused(-32_602, /empty/));
-    await expect(ask('session/prompt', { sessionId, prompt: [{ type: 'audio', data: '', mimeType: 'audio/wav' }] })).rejects.toMatchObject(refused(-32_602, /audio/));
-    await expect(ask('session/prompt', { sessionId, prompt: [{ type: 'image', data: 'no base64!', mimeType: 'image/png' }] })).rejects.toMatchObject(refused(-32_602, /base64/));
-    await expect(ask('session/set_mode', { sessionId, modeId: 'yolo' })).rejects.toMatchObject(refused(-32_602, /ask or auto/));
-    await expect(ask('session/set_config_option', { sessionId, configId: 'colour', value: 'red' })).rejects.toMatchObject(refused(-32_602, /mode and model/));
+    await expect(
+      ask('session/prompt', { sessionId, prompt: [{ type: 'audio', data: '', mimeType: 'audio/wav' }] }),
+    ).rejects.toMatchObject(refused(-32_602, /audio/));
+    await expect(
+      ask('session/prompt', { sessionId, prompt: [{ type: 'image', data: 'no base64!', mimeType: 'image/png' }] }),
+    ).rejects.toMatchObject(refused(-32_602, /base64/));
+    await expect(ask('session/set_mode', { sessionId, modeId: 'yolo' })).rejects.toMatchObject(
+      refused(-32_602, /ask or auto/),
+    );
+    await expect(
+      ask('session/set_config_option', { sessionId, configId: 'colour', value: 'red' }),
+    ).rejects.toMatchObject(refused(-32_602, /mode and model/));
     await agent.agent.notify('session/cancel', { sessionId });
     await agent.agent.notify('session/cancel', { sessionId: 'nobody' });
     expect((await agent.prompt(sessionId, 'Still there?')).stopReason).toBe('end_turn');
@@ -71,19 +85,35 @@ it('ends when one message is larger than anything it could mean', async () => {
 });
 
 it.each<{ environment: Record<string, string>; says: RegExp; why: string }>([
-  { environment: { MILLWRIGHT_AGENT_PROVIDER: 'openai-compatible' }, says: /MILLWRIGHT_AGENT_MODEL must name the model/, why: 'no model' },
-  { environment: { MILLWRIGHT_AGENT_BASE_URL: 'ftp://secret-value', MILLWRIGHT_AGENT_STEPS_MAX: 'many' }, says: /MILLWRIGHT_AGENT_BASE_URL must .*MILLWRIGHT_AGENT_STEPS_MAX must/, why: 'several problems at once' },
-])('with a bad configuration it names every variable when a session is asked for: $why', async ({ environment, says }) => {
-  const agent = await startAgent(folders, environment);
-  await expect(agent.open()).rejects.toMatchObject({ message: expect.stringMatching(says), data: { kind: 'configuration', retryable: false } });
-  await agent.stop();
-  expect(agent.errors()).toMatch(/^millwright-agent: MILLWRIGHT_AGENT_/);
-  expect(agent.errors()).not.toContain('secret-value');
-});
+  {
+    environment: { MILLWRIGHT_AGENT_PROVIDER: 'openai-compatible' },
+    says: /MILLWRIGHT_AGENT_MODEL must name the model/,
+    why: 'no model',
+  },
+  {
+    environment: { MILLWRIGHT_AGENT_BASE_URL: 'ftp://secret-value', MILLWRIGHT_AGENT_STEPS_MAX: 'many' },
+    says: /MILLWRIGHT_AGENT_BASE_URL must .*MILLWRIGHT_AGENT_STEPS_MAX must/,
+    why: 'several problems at once',
+  },
+])(
+  'with a bad configuration it names every variable when a session is asked for: $why',
+  async ({ environment, says }) => {
+    const agent = await startAgent(folders, environment);
+    await expect(agent.open()).rejects.toMatchObject({
+      message: expect.stringMatching(says),
+      data: { kind: 'configuration', retryable: false },
+    });
+    await agent.stop();
+    expect(agent.errors()).toMatch(/^millwright-agent: MILLWRIGHT_AGENT_/);
+    expect(agent.errors()).not.toContain('secret-value');
+  },
+);
 
 it('says so when the transcript cannot be kept', async () => {
   const agent = await startAgent({ ...folders, home: '/dev/null' });
-  await expect(agent.open()).rejects.toMatchObject({ message: "the session's transcript in HOME cannot be used (ENOTDIR)" });
+  await expect(agent.open()).rejects.toMatchObject({
+    message: "the session's transcript in HOME cannot be used (ENOTDIR)",
+  });
   await agent.stop();
 });
 

@@ -23,7 +23,11 @@ const TITLE_LENGTH_MAX = 200;
 type ToolCallAnnouncement = Extract<SessionUpdate, { sessionUpdate: 'tool_call' }>;
 
 /** The call as it is announced. */
-export async function announced(call: Call, tool: AgentTool | undefined, places: Places): Promise<ToolCallAnnouncement> {
+export async function announced(
+  call: Call,
+  tool: AgentTool | undefined,
+  places: Places,
+): Promise<ToolCallAnnouncement> {
   const description = await described(call, tool, places);
   return {
     sessionUpdate: 'tool_call',
@@ -38,7 +42,11 @@ export async function announced(call: Call, tool: AgentTool | undefined, places:
 }
 
 /** A call of an unknown tool, or with input that the tool does not take, is shown by its name. */
-async function described({ toolName, input }: Call, tool: AgentTool | undefined, places: Places): Promise<CallDescription> {
+async function described(
+  { toolName, input }: Call,
+  tool: AgentTool | undefined,
+  places: Places,
+): Promise<CallDescription> {
   if (tool === undefined) return { title: toolName };
   const checked = await asSchema(tool.input).validate?.(input);
   if (checked?.success === false) return { title: toolName };

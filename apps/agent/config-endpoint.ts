@@ -22,22 +22,31 @@ export function providerOf(values: Values): Provider | 'demo' {
   if (isClaude && has('MILLWRIGHT_AGENT_API_KEY', 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN')) return 'anthropic';
   if (has('MILLWRIGHT_AGENT_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL')) return 'openai-compatible';
   if (has('ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL')) return 'anthropic';
-  if (model !== undefined) values.report('MILLWRIGHT_AGENT_MODEL names a model, but neither MILLWRIGHT_AGENT_BASE_URL nor MILLWRIGHT_AGENT_API_KEY says where it is');
+  if (model !== undefined)
+    values.report(
+      'MILLWRIGHT_AGENT_MODEL names a model, but neither MILLWRIGHT_AGENT_BASE_URL nor MILLWRIGHT_AGENT_API_KEY says where it is',
+    );
   return 'demo';
 }
 
 /** Address, credential and model of a provider; undefined and reported when something is missing. */
 export function endpointOf(provider: Provider, values: Values): Endpoint | undefined {
   const modelId = values.get('MILLWRIGHT_AGENT_MODEL');
-  if (modelId === undefined) values.report('MILLWRIGHT_AGENT_MODEL must name the model, because an endpoint is configured');
+  if (modelId === undefined)
+    values.report('MILLWRIGHT_AGENT_MODEL must name the model, because an endpoint is configured');
   const credential = credentialOf(provider, values);
-  if (credential === undefined && provider === 'anthropic') values.report('MILLWRIGHT_AGENT_API_KEY must hold the key of the Anthropic endpoint');
+  if (credential === undefined && provider === 'anthropic')
+    values.report('MILLWRIGHT_AGENT_API_KEY must hold the key of the Anthropic endpoint');
   const baseUrl = baseUrlOf(provider, values);
-  return modelId === undefined || baseUrl === undefined ? undefined : { provider, baseUrl, modelId, ...(credential === undefined ? {} : { credential }) };
+  return modelId === undefined || baseUrl === undefined
+    ? undefined
+    : { provider, baseUrl, modelId, ...(credential === undefined ? {} : { credential }) };
 }
 
 function credentialOf(provider: Provider, values: Values): Endpoint['credential'] {
-  const key = values.get('MILLWRIGHT_AGENT_API_KEY') ?? values.get(provider === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY');
+  const key =
+    values.get('MILLWRIGHT_AGENT_API_KEY') ??
+    values.get(provider === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY');
   if (key !== undefined) return { kind: 'key', value: key };
   const token = provider === 'anthropic' ? values.get('ANTHROPIC_AUTH_TOKEN') : undefined;
   return token === undefined ? undefined : { kind: 'token', value: token };
@@ -60,5 +69,7 @@ function baseUrlOf(provider: Provider, values: Values): string | undefined {
 function isPlainHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, search, hash } = new URL(text);
-  return (protocol === 'http:' || protocol === 'https:') && [username, password, search, hash].every((part) => part === '');
+  return (
+    (protocol === 'http:' || protocol === 'https:') && [username, password, search, hash].every((part) => part === '')
+  );
 }

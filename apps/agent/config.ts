@@ -68,8 +68,14 @@ const SILENCE_SECONDS_DEFAULT = 300;
 /** Environment → configuration, or every problem at once. Reads the file that MILLWRIGHT_AGENT_API_KEY_FILE names, once. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): ReadConfig {
   const problems: string[] = [];
-  const values: Values = { get: (name) => nonEmpty(environment[name]), report: (problem) => void problems.push(problem) };
-  const own = { ...values, get: (name: string) => (name === 'MILLWRIGHT_AGENT_API_KEY' ? ownKey(values) : values.get(name)) };
+  const values: Values = {
+    get: (name) => nonEmpty(environment[name]),
+    report: (problem) => void problems.push(problem),
+  };
+  const own = {
+    ...values,
+    get: (name: string) => (name === 'MILLWRIGHT_AGENT_API_KEY' ? ownKey(values) : values.get(name)),
+  };
   const provider = providerOf(own);
   const endpoint = provider === 'demo' ? undefined : endpointOf(provider, own);
   const config: AgentConfig = {
@@ -116,12 +122,20 @@ function pricesOf(values: Values): Prices | undefined {
     values.report('MILLWRIGHT_AGENT_PRICE_INPUT and MILLWRIGHT_AGENT_PRICE_OUTPUT must be given together');
     return undefined;
   }
-  return { input, output, cachedInput: cachedInput ?? input, currency: values.get('MILLWRIGHT_AGENT_PRICE_CURRENCY') ?? 'USD' };
+  return {
+    input,
+    output,
+    cachedInput: cachedInput ?? input,
+    currency: values.get('MILLWRIGHT_AGENT_PRICE_CURRENCY') ?? 'USD',
+  };
 }
 
 const CREDENTIAL_VARIABLES = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
 
-function toolEnvironment(environment: Readonly<Record<string, string | undefined>>, endpoint: Endpoint | undefined): Record<string, string> {
+function toolEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+  endpoint: Endpoint | undefined,
+): Record<string, string> {
   const key = endpoint?.credential?.value;
   const kept = Object.entries(environment).filter((entry): entry is [string, string] => {
     const [name, value] = entry;

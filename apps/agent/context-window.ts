@@ -12,11 +12,15 @@ const LEFT_OUT = '(This output was left out to save space. Call the tool again i
 
 /** The same messages, with the oldest tool outputs replaced by a remark until they fit. May stay too long when the rest alone is. */
 export function fitted(messages: readonly ModelMessage[], contextTokens: number): ModelMessage[] {
-  let excess = messages.reduce((sum, message) => sum + sizeOf(message), 0) - contextTokens * SHARE * CHARACTERS_PER_TOKEN;
+  let excess =
+    messages.reduce((sum, message) => sum + sizeOf(message), 0) - contextTokens * SHARE * CHARACTERS_PER_TOKEN;
   return messages.map((message, index) => {
     // The answers of the last step are what the model is about to read.
     if (excess <= 0 || message.role !== 'tool' || index === messages.length - 1) return message;
-    const shortened = { ...message, content: message.content.map((part) => (part.type === 'tool-result' ? withoutOutput(part) : part)) };
+    const shortened = {
+      ...message,
+      content: message.content.map((part) => (part.type === 'tool-result' ? withoutOutput(part) : part)),
+    };
     excess -= sizeOf(message) - sizeOf(shortened);
     return shortened;
   });

@@ -4,7 +4,8 @@ import type { ModelMessage, ToolModelMessage } from 'ai';
 export type ToolResultPart = Extract<ToolModelMessage['content'][number], { type: 'tool-result' }>;
 
 /** What stands in place of an answer that never came. */
-const NEVER_ANSWERED = 'This call has no result: the turn was interrupted before it ended. It may have taken effect in part.';
+const NEVER_ANSWERED =
+  'This call has no result: the turn was interrupted before it ended. It may have taken effect in part.';
 
 /** The same messages with exactly one answer to each tool call: providers refuse a conversation with an open one, and a turn may end anywhere. */
 export function closed(messages: readonly ModelMessage[]): ModelMessage[] {

@@ -33,11 +33,23 @@ export function demoStory(turn: DemoTurn): DemoStep[] {
 
 function report({ prompt, earlier }: DemoTurn, names: readonly string[], payload: string | undefined): string {
   return [
-    '# Report', '', HOW_TO_CONFIGURE, '',
-    '## Prompt', '', `> ${firstLine(prompt)}`, '',
+    '# Report',
+    '',
+    HOW_TO_CONFIGURE,
+    '',
+    '## Prompt',
+    '',
+    `> ${firstLine(prompt)}`,
+    '',
     ...(earlier.length === 0 ? [] : ['## Earlier prompts', '', ...earlier.map((text) => `> ${firstLine(text)}`), '']),
-    '## Payload', '', payload === undefined ? 'This run has no payload.' : payloadLines(payload), '',
-    '## Files', '', ...names.map((name) => `- ${JSON.stringify(name)}`), '',
+    '## Payload',
+    '',
+    payload === undefined ? 'This run has no payload.' : payloadLines(payload),
+    '',
+    '## Files',
+    '',
+    ...names.map((name) => `- ${JSON.stringify(name)}`),
+    '',
   ].join('\n');
 }
 

@@ -7,7 +7,19 @@ const AUTH_REQUIRED = -32_000;
 
 /** What went wrong, for programs. `retryable`: the same may succeed later without anybody changing anything. */
 export interface FailureData {
-  kind: 'configuration' | 'transcript' | 'credentials' | 'rate_limited' | 'not_found' | 'refused' | 'unavailable' | 'unreachable' | 'silent' | 'broken_off' | 'malformed' | 'failed';
+  kind:
+    | 'configuration'
+    | 'transcript'
+    | 'credentials'
+    | 'rate_limited'
+    | 'not_found'
+    | 'refused'
+    | 'unavailable'
+    | 'unreachable'
+    | 'silent'
+    | 'broken_off'
+    | 'malformed'
+    | 'failed';
   retryable: boolean;
   /** HTTP status of the model endpoint. */
   status?: number;

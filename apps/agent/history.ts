@@ -24,12 +24,15 @@ export async function* history({ messages, tools, places }: Session): AsyncGener
 
 function* said(message: ModelMessage, messageId: string): Generator<SessionUpdate> {
   if (message.role !== 'user' && message.role !== 'assistant') return;
-  const parts = typeof message.content === 'string' ? [{ type: 'text' as const, text: message.content }] : message.content;
+  const parts =
+    typeof message.content === 'string' ? [{ type: 'text' as const, text: message.content }] : message.content;
   for (const part of parts) {
     const own = message.role === 'user' ? 'user_message_chunk' : 'agent_message_chunk';
     if (part.type === 'text') yield { sessionUpdate: own, content: { type: 'text', text: part.text }, messageId };
-    if (part.type === 'reasoning') yield { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: part.text }, messageId };
-    if (part.type === 'file' && typeof part.data === 'string') yield { sessionUpdate: own, content: fileBlock(part.data, part.mediaType), messageId };
+    if (part.type === 'reasoning')
+      yield { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: part.text }, messageId };
+    if (part.type === 'file' && typeof part.data === 'string')
+      yield { sessionUpdate: own, content: fileBlock(part.data, part.mediaType), messageId };
   }
 }
 
@@ -40,7 +43,9 @@ function fileBlock(data: string, mimeType: string): ContentBlock {
 
 function answerTo(toolCallId: string, message: ModelMessage | undefined): ToolResultPart['output'] | undefined {
   if (message?.role !== 'tool') return undefined;
-  return message.content.find((part): part is ToolResultPart => part.type === 'tool-result' && part.toolCallId === toolCallId)?.output;
+  return message.content.find(
+    (part): part is ToolResultPart => part.type === 'tool-result' && part.toolCallId === toolCallId,
+  )?.output;
 }
 
 function outcomeOf(output: ToolResultPart['output'] | undefined): { text: string; isError: boolean } {

@@ -22,7 +22,8 @@ const told = async (instructions?: string): Promise<string> => {
 it("has the agent's own words, the client's, and facts", async () => {
   const text = await told('You speak like a pirate.');
   expect(text).toContain("You are Millwright's agent");
-  for (const part of ['You speak like a pirate.', join(root, 'work'), 'm-1', '2026-01-02', 'A remark.']) expect(text).toContain(part);
+  for (const part of ['You speak like a pirate.', join(root, 'work'), 'm-1', '2026-01-02', 'A remark.'])
+    expect(text).toContain(part);
   expect(text).not.toContain('AGENTS.md');
 });
 
@@ -34,7 +35,10 @@ it('has AGENTS.md of the working folder, cut where it is a book', async () => {
 });
 
 it('lists skills with their descriptions, wherever they lie', async () => {
-  await writeFile(join(root, 'home', '.agents', 'skills', 'deploy', 'SKILL.md'), '---\nname: deploy\ndescription: "How to deploy"\n---\nSteps');
+  await writeFile(
+    join(root, 'home', '.agents', 'skills', 'deploy', 'SKILL.md'),
+    '---\nname: deploy\ndescription: "How to deploy"\n---\nSteps',
+  );
   await writeFile(join(root, 'work', '.agents', 'skills', 'broken', 'SKILL.md'), 'No front matter');
   const text = await told();
   expect(text).toContain(`- ${join(root, 'home', '.agents', 'skills', 'deploy', 'SKILL.md')}: How to deploy`);

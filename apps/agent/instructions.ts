@@ -37,29 +37,47 @@ export interface InstructionsFor {
 }
 
 /** The whole text. What does not exist or cannot be read is left out. */
-export async function instructionsFor({ places, home, instructions = '', remarks, modelId, today }: InstructionsFor): Promise<string> {
+export async function instructionsFor({
+  places,
+  home,
+  instructions = '',
+  remarks,
+  modelId,
+  today,
+}: InstructionsFor): Promise<string> {
   const { cwd } = places;
   const facts = `Working folder: ${cwd}\nOperating system: ${process.platform}\nDay: ${today}\nModel: ${modelId}`;
-  const [agents, skills] = await Promise.all([agentsFile(places), skillsIn([join(cwd, SKILLS_FOLDER), join(home, SKILLS_FOLDER)], places)]);
+  const [agents, skills] = await Promise.all([
+    agentsFile(places),
+    skillsIn([join(cwd, SKILLS_FOLDER), join(home, SKILLS_FOLDER)], places),
+  ]);
   return [OWN, instructions, facts, remarks.join('\n'), agents, skills].filter((part) => part !== '').join('\n\n');
 }
 
 async function agentsFile(places: Places): Promise<string> {
   const text = (await textAt('AGENTS.md', places)) ?? '';
   if (text.trim() === '') return '';
-  const shown = text.length <= AGENTS_FILE_LENGTH_MAX ? text : `${text.slice(0, AGENTS_FILE_LENGTH_MAX)}\n(the rest of AGENTS.md is left out)`;
+  const shown =
+    text.length <= AGENTS_FILE_LENGTH_MAX
+      ? text
+      : `${text.slice(0, AGENTS_FILE_LENGTH_MAX)}\n(the rest of AGENTS.md is left out)`;
   return `Conventions of this workspace, from AGENTS.md:\n\n${shown.trim()}`;
 }
 
 async function textAt(path: string, places: Places): Promise<string | undefined> {
-  const file = await places.readable(path).then(readText).catch(() => undefined);
+  const file = await places
+    .readable(path)
+    .then(readText)
+    .catch(() => undefined);
   return file?.ok === true ? file.text : undefined;
 }
 
 async function skillsIn(folders: readonly string[], places: Places): Promise<string> {
   const found = (await Promise.all(folders.map((folder) => skillsOf(folder, places)))).flat();
   if (found.length === 0) return '';
-  const lines = found.slice(0, SKILLS_MAX).map(({ path, description }) => `- ${path}${description === '' ? '' : `: ${description}`}`);
+  const lines = found
+    .slice(0, SKILLS_MAX)
+    .map(({ path, description }) => `- ${path}${description === '' ? '' : `: ${description}`}`);
   return `Skills: files that tell how something is done here. Read the one that fits before you begin.\n${lines.join('\n')}`;
 }
 

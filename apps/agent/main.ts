@@ -22,12 +22,17 @@ captureConsole();
 const config = readConfig(process.env);
 if (!config.ok) for (const problem of config.problems) say(problem);
 
-const stream = ndJsonStream(Writable.toWeb(process.stdout) as WritableStream<Uint8Array>, Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>);
+const stream = ndJsonStream(
+  Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
+  Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
+);
 const served = serveAgent(stream, { config, fetch: await fetchOf(process.env), version: version() });
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => served.connection.close());
 process.on('uncaughtException', (error) => void end(EXIT_FAULT, `fault: ${oneLine(error.message, FAULT_LENGTH_MAX)}`));
-process.on('unhandledRejection', (reason) => say(`fault: ${oneLine(reason instanceof Error ? reason.message : typeof reason, FAULT_LENGTH_MAX)}`));
+process.on('unhandledRejection', (reason) =>
+  say(`fault: ${oneLine(reason instanceof Error ? reason.message : typeof reason, FAULT_LENGTH_MAX)}`),
+);
 
 await served.connection.closed;
 await end(0);
@@ -41,6 +46,8 @@ async function end(code: number, lastWords?: string): Promise<void> {
 
 /** The package's file lies two folders up in the source and three in the built program. */
 function version(): string {
-  const place = ['../../package.json', '../../../package.json'].map((path) => new URL(path, import.meta.url)).find((url) => existsSync(url));
+  const place = ['../../package.json', '../../../package.json']
+    .map((path) => new URL(path, import.meta.url))
+    .find((url) => existsSync(url));
   return place === undefined ? 'unknown' : (JSON.parse(readFileSync(place, 'utf8')) as { version: string }).version;
 }

@@ -16,7 +16,13 @@ function transportOf(server: McpServer, { cwd, environment, fetch }: ConnectOpti
   if (!('url' in server)) {
     const own = Object.fromEntries(server.env.map(({ name, value }) => [name, value]));
     // What a server prints may hold anything; nobody here may read it.
-    return new StdioClientTransport({ command: server.command, args: server.args, env: { ...environment, ...own }, cwd, stderr: 'ignore' });
+    return new StdioClientTransport({
+      command: server.command,
+      args: server.args,
+      env: { ...environment, ...own },
+      cwd,
+      stderr: 'ignore',
+    });
   }
   const headers = Object.fromEntries(server.headers.map(({ name, value }) => [name, value]));
   const url = new URL(server.url);

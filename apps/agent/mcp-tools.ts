@@ -36,7 +36,11 @@ export async function mcpTools(serverName: string, client: Client, timeoutMs: nu
   return listed.slice(0, TOOLS_MAX).map((tool) => agentTool(serverName, tool, client));
 }
 
-function agentTool(serverName: string, { name, title, description = '', inputSchema, annotations }: Listed, client: Client): AgentTool {
+function agentTool(
+  serverName: string,
+  { name, title, description = '', inputSchema, annotations }: Listed,
+  client: Client,
+): AgentTool {
   return {
     name: `mcp__${serverName}__${name}`.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, TOOL_NAME_LENGTH_MAX),
     description: description.slice(0, DESCRIPTION_LENGTH_MAX),
@@ -48,9 +52,13 @@ function agentTool(serverName: string, { name, title, description = '', inputSch
     run: async (input, { signal }) => {
       try {
         const options = { signal, timeout: CALL_MS_MAX, resetTimeoutOnProgress: true };
-        return outcomeOf(await client.callTool({ name, arguments: input as Record<string, unknown> }, undefined, options));
+        return outcomeOf(
+          await client.callTool({ name, arguments: input as Record<string, unknown> }, undefined, options),
+        );
       } catch (error) {
-        return failed(`the MCP server failed: ${oneLine(error instanceof Error ? error.message : String(error), DESCRIPTION_LENGTH_MAX)}`);
+        return failed(
+          `the MCP server failed: ${oneLine(error instanceof Error ? error.message : String(error), DESCRIPTION_LENGTH_MAX)}`,
+        );
       }
     },
   };
@@ -59,13 +67,16 @@ function agentTool(serverName: string, { name, title, description = '', inputSch
 function outcomeOf(answer: Awaited<ReturnType<Client['callTool']>>): Outcome {
   const content = Array.isArray(answer.content) ? (answer.content as Record<string, unknown>[]) : [];
   const texts = content.map(textOf);
-  const text = texts.length === 0 ? JSON.stringify(answer.structuredContent ?? answer['toolResult'] ?? null) : texts.join('\n');
+  const text =
+    texts.length === 0 ? JSON.stringify(answer.structuredContent ?? answer['toolResult'] ?? null) : texts.join('\n');
   return { text: bounded(text, ANSWER_BYTES_MAX), isError: answer.isError === true };
 }
 
 /** The model gets text only; of anything else, that it was there. */
 function textOf(part: Record<string, unknown>): string {
-  const { type, text, resource, uri, mimeType, data } = part as Record<string, string | undefined> & { resource?: Record<string, string> };
+  const { type, text, resource, uri, mimeType, data } = part as Record<string, string | undefined> & {
+    resource?: Record<string, string>;
+  };
   if (type === 'text') return text ?? '';
   if (type === 'resource') return resource?.['text'] ?? `(resource ${resource?.['uri']})`;
   if (type === 'resource_link') return `(resource ${uri})`;

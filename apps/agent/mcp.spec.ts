@@ -19,7 +19,11 @@ let http: McpHttpServer;
 let agent: AgentProcess;
 beforeAll(async () => {
   [folders, model, http] = await Promise.all([agentFolders(), startFakeModelServer([]), startMcpHttpServer()]);
-  agent = await startAgent(folders, { MILLWRIGHT_AGENT_BASE_URL: `${model.url}/v1`, MILLWRIGHT_AGENT_MODEL: 'fake-1', MILLWRIGHT_AGENT_API_KEY: KEY });
+  agent = await startAgent(folders, {
+    MILLWRIGHT_AGENT_BASE_URL: `${model.url}/v1`,
+    MILLWRIGHT_AGENT_MODEL: 'fake-1',
+    MILLWRIGHT_AGENT_API_KEY: KEY,
+  });
 });
 beforeEach(() => {
   agent.forget();
@@ -33,8 +37,17 @@ afterAll(async () => {
 
 /** The tiny server as a child of the agent. */
 function stdio(name: string, env: Record<string, string> = {}): McpServer {
-  const args = ['--import', join(ROOT, 'test/support/typescript-loader.mjs'), join(ROOT, 'test/support/mcp-program.ts')];
-  return { name, command: process.execPath, args, env: Object.entries(env).map(([key, value]) => ({ name: key, value })) };
+  const args = [
+    '--import',
+    join(ROOT, 'test/support/typescript-loader.mjs'),
+    join(ROOT, 'test/support/mcp-program.ts'),
+  ];
+  return {
+    name,
+    command: process.execPath,
+    args,
+    env: Object.entries(env).map(([key, value]) => ({ name: key, value })),
+  };
 }
 
 const HEADERS = [{ name: 'authorization', value: 'Bearer letmein' }];
@@ -42,22 +55,49 @@ const HEADERS = [{ name: 'authorization', value: 'Bearer letmein' }];
 it.each<{ kind: string; server: () => McpServer }>([
   { kind: 'a program on stdio', server: () => stdio('tiny') },
   { kind: 'streamable HTTP', server: () => ({ type: 'http', name: 'tiny', url: `${http.url}/mcp`, headers: HEADERS }) },
-  { kind: 'server-sent events', server: () => ({ type: 'sse', name: 'tiny', url: `${http.url}/sse`, headers: HEADERS }) },
+  {
+    kind: 'server-sent events',
+    server: () => ({ type: 'sse', name: 'tiny', url: `${http.url}/sse`, headers: HEADERS }),
+  },
 ])('tools of a server are offered and called, with permission: $kind', async ({ server }) => {
-  model.script = [{ tools: [{ name: 'mcp__tiny__add', input: { a: 3, b: 4 } }, { name: 'mcp__tiny__fail', input: {} }] }, { text: 'ok' }];
+  model.script = [
+    {
+      tools: [
+        { name: 'mcp__tiny__add', input: { a: 3, b: 4 } },
+        { name: 'mcp__tiny__fail', input: {} },
+      ],
+    },
+    { text: 'ok' },
+  ];
   const session = await agent.open({ mcpServers: [server()] });
   expect(session['_meta']).toEqual({ millwright: { mcpServers: [{ name: 'tiny', status: 'connected', tools: 6 }] } });
   await agent.prompt(session.sessionId, 'Add');
   expect(model.requests[0]?.tools).toEqual(expect.arrayContaining(['bash', 'mcp__tiny__add', 'mcp__tiny__wait']));
-  expect(agent.calls().map(({ title, status, text }) => [title, status, text])).toEqual([['tiny: Add numbers', 'completed', '7'], ['tiny: fail', 'failed', 'it is broken']]);
+  expect(agent.calls().map(({ title, status, text }) => [title, status, text])).toEqual([
+    ['tiny: Add numbers', 'completed', '7'],
+    ['tiny: fail', 'failed', 'it is broken'],
+  ]);
   expect(agent.asked).toHaveLength(2);
-  expect(model.requests[1]?.messages.filter(({ role }) => role === 'tool').map(({ text }) => text)).toEqual(['7', 'it is broken']);
+  expect(model.requests[1]?.messages.filter(({ role }) => role === 'tool').map(({ text }) => text)).toEqual([
+    '7',
+    'it is broken',
+  ]);
   await agent.agent.request('session/close', { sessionId: session.sessionId });
 });
 
 it('a server gets its own variables, not the key of the model; what it answers is bounded', async () => {
   const variable = (name: string) => ({ name: 'mcp__tiny__variable', input: { name } });
-  model.script = [{ tools: [variable('MINE'), variable('MILLWRIGHT_AGENT_API_KEY'), { name: 'mcp__tiny__picture', input: {} }, { name: 'mcp__tiny__flood', input: {} }] }, { text: 'ok' }];
+  model.script = [
+    {
+      tools: [
+        variable('MINE'),
+        variable('MILLWRIGHT_AGENT_API_KEY'),
+        { name: 'mcp__tiny__picture', input: {} },
+        { name: 'mcp__tiny__flood', input: {} },
+      ],
+    },
+    { text: 'ok' },
+  ];
   const { sessionId } = await agent.open({ mode: 'auto', mcpServers: [stdio('tiny', { MINE: 'yours' })] });
   await agent.prompt(sessionId, 'Tell');
   const texts = agent.calls().map(({ text }) => text);
@@ -71,12 +111,25 @@ it('servers that cannot be had are reported without their secrets, and the sessi
   const failing: McpServer[] = [
     { name: 'missing', command: '/nowhere/mcp', args: ['--token=hunter2-secret'], env: [] },
     { name: 'exits', command: '/bin/false', args: [], env: [{ name: 'TOKEN', value: 'hunter2-secret' }] },
-    { type: 'http', name: 'locked', url: `${http.url}/mcp`, headers: [{ name: 'authorization', value: 'Bearer hunter2-secret' }] },
+    {
+      type: 'http',
+      name: 'locked',
+      url: `${http.url}/mcp`,
+      headers: [{ name: 'authorization', value: 'Bearer hunter2-secret' }],
+    },
     { type: 'sse', name: 'no url', url: 'hunter2-secret', headers: [] },
   ];
   const session = await agent.open({ mcpServers: [...failing, stdio('tiny')] });
-  const { millwright } = session['_meta'] as { millwright: { mcpServers: { name: string; status: string; message?: string }[] } };
-  expect(millwright.mcpServers.map(({ name, status }) => [name, status])).toEqual([['missing', 'failed'], ['exits', 'failed'], ['locked', 'failed'], ['no url', 'failed'], ['tiny', 'connected']]);
+  const { millwright } = session['_meta'] as {
+    millwright: { mcpServers: { name: string; status: string; message?: string }[] };
+  };
+  expect(millwright.mcpServers.map(({ name, status }) => [name, status])).toEqual([
+    ['missing', 'failed'],
+    ['exits', 'failed'],
+    ['locked', 'failed'],
+    ['no url', 'failed'],
+    ['tiny', 'connected'],
+  ]);
   expect(millwright.mcpServers[0]?.message).toBe('its command is not installed');
   expect(JSON.stringify(session)).not.toContain('hunter2-secret');
   model.script = [{ text: 'ok' }];
@@ -90,7 +143,10 @@ it('two servers with the same name do not hide each other', async () => {
   const { sessionId } = await agent.open({ mcpServers: [stdio('tiny'), stdio('tiny')] });
   model.script = [{ text: 'ok' }];
   await agent.prompt(sessionId, 'Go');
-  expect(model.requests[0]?.tools.filter((name) => name.startsWith('mcp__tiny__add'))).toEqual(['mcp__tiny__add', 'mcp__tiny__add_2']);
+  expect(model.requests[0]?.tools.filter((name) => name.startsWith('mcp__tiny__add'))).toEqual([
+    'mcp__tiny__add',
+    'mcp__tiny__add_2',
+  ]);
   await agent.agent.request('session/close', { sessionId });
 });
 

@@ -44,7 +44,10 @@ export async function connectServers(servers: readonly McpServer[], options: Con
   return {
     tools: uniquelyNamed(connections.flatMap(({ tools }) => tools)),
     servers: connections.map(({ state }) => state),
-    remarks: failures.map(({ state }) => `The MCP server ${JSON.stringify(state.name)} is not available: ${state.message}. Its tools are missing.`),
+    remarks: failures.map(
+      ({ state }) =>
+        `The MCP server ${JSON.stringify(state.name)} is not available: ${state.message}. Its tools are missing.`,
+    ),
     close: async () => void (await Promise.all(connections.map(({ close }) => close().catch(() => undefined)))),
   };
 }
@@ -67,7 +70,11 @@ async function connected(server: McpServer, options: ConnectOptions): Promise<Co
     return { state: { name: server.name, status: 'connected', tools: tools.length }, tools, close };
   } catch (error) {
     await close().catch(() => undefined);
-    return { state: { name: server.name, status: 'failed', message: reasonOf(error, server) }, tools: [], close: () => Promise.resolve() };
+    return {
+      state: { name: server.name, status: 'failed', message: reasonOf(error, server) },
+      tools: [],
+      close: () => Promise.resolve(),
+    };
   }
 }
 
@@ -75,12 +82,18 @@ function reasonOf(error: unknown, server: McpServer): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (code === 'ENOENT') return 'its command is not installed';
   const words = typeof message === 'string' ? message : 'unknown error';
-  return oneLine(secretsOf(server).reduce((text, secret) => text.replaceAll(secret, '[redacted]'), words), MESSAGE_LENGTH_MAX);
+  return oneLine(
+    secretsOf(server).reduce((text, secret) => text.replaceAll(secret, '[redacted]'), words),
+    MESSAGE_LENGTH_MAX,
+  );
 }
 
 /** Values that a client may have put a credential into. */
 function secretsOf(server: McpServer): string[] {
-  const values = 'url' in server ? [server.url, ...server.headers.map(({ value }) => value)] : [...server.env.map(({ value }) => value), ...server.args];
+  const values =
+    'url' in server
+      ? [server.url, ...server.headers.map(({ value }) => value)]
+      : [...server.env.map(({ value }) => value), ...server.args];
   // Shorter ones would tear holes into ordinary words.
   return values.filter((value) => value.length >= 6);
 }
@@ -90,7 +103,8 @@ function uniquelyNamed(tools: readonly AgentTool[]): AgentTool[] {
   const taken = new Set<string>();
   return tools.map((tool) => {
     let { name } = tool;
-    for (let number = 2; taken.has(name); number += 1) name = `${tool.name.slice(0, TOOL_NAME_LENGTH_MAX - String(number).length - 1)}_${number}`;
+    for (let number = 2; taken.has(name); number += 1)
+      name = `${tool.name.slice(0, TOOL_NAME_LENGTH_MAX - String(number).length - 1)}_${number}`;
     taken.add(name);
     return { ...tool, name };
   });

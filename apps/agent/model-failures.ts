@@ -1,6 +1,13 @@
 /** Why a model did not answer, as an error that a person can act on; it never holds a credential or a part of the conversation. */
 import type { RequestError } from '@agentclientprotocol/sdk';
-import { APICallError, InvalidResponseDataError, JSONParseError, NoOutputGeneratedError, RetryError, TypeValidationError } from 'ai';
+import {
+  APICallError,
+  InvalidResponseDataError,
+  JSONParseError,
+  NoOutputGeneratedError,
+  RetryError,
+  TypeValidationError,
+} from 'ai';
 import type { AgentConfig, Endpoint } from './config.ts';
 import { oneLine } from './diagnostics.ts';
 import { failure } from './failures.ts';
@@ -32,8 +39,12 @@ function unwrapped(error: unknown): unknown {
 function failureOf(error: unknown, endpoint: Endpoint | undefined): Failure {
   const place = `the model endpoint ${endpoint === undefined ? '(demo)' : new URL(endpoint.baseUrl).host}`;
   const silence = causeOf(error, (cause) => cause instanceof Silence);
-  if (silence instanceof Silence) return { text: `${place} sent nothing for ${silence.seconds} s`, data: { kind: 'silent', retryable: true } };
-  if (APICallError.isInstance(error)) return error.statusCode === undefined ? unreachable(error, place) : answered(error, error.statusCode, place, endpoint);
+  if (silence instanceof Silence)
+    return { text: `${place} sent nothing for ${silence.seconds} s`, data: { kind: 'silent', retryable: true } };
+  if (APICallError.isInstance(error))
+    return error.statusCode === undefined
+      ? unreachable(error, place)
+      : answered(error, error.statusCode, place, endpoint);
   if (isBrokenOff(error)) return brokenOff(place);
   if (JSONParseError.isInstance(error) || TypeValidationError.isInstance(error)) return noAnswer(place);
   return { text: `${place} failed: ${theirWords(error, endpoint)}`, data: { kind: 'failed', retryable: true } };
@@ -44,12 +55,20 @@ function brokenOff(place: string): Failure {
 }
 
 function noAnswer(place: string): Failure {
-  return { text: `${place} sent something that is not an answer of a model; check MILLWRIGHT_AGENT_PROVIDER and MILLWRIGHT_AGENT_BASE_URL`, data: { kind: 'malformed', retryable: false } };
+  return {
+    text: `${place} sent something that is not an answer of a model; check MILLWRIGHT_AGENT_PROVIDER and MILLWRIGHT_AGENT_BASE_URL`,
+    data: { kind: 'malformed', retryable: false },
+  };
 }
 
 /** Also a connection that was lost in the middle of an answer: while one is made, errors come as those of the call. */
 function isBrokenOff(error: unknown): boolean {
-  return error instanceof BrokenOff || NoOutputGeneratedError.isInstance(error) || InvalidResponseDataError.isInstance(error) || codeOf(error) !== undefined;
+  return (
+    error instanceof BrokenOff ||
+    NoOutputGeneratedError.isInstance(error) ||
+    InvalidResponseDataError.isInstance(error) ||
+    codeOf(error) !== undefined
+  );
 }
 
 function answered(error: APICallError, status: number, place: string, endpoint: Endpoint | undefined): Failure {
@@ -57,16 +76,32 @@ function answered(error: APICallError, status: number, place: string, endpoint: 
   const said = `${place} answered ${status}: ${words}`;
   if (status < 400 && codeOf(error) !== undefined) return brokenOff(place);
   if (status < 400) return noAnswer(place);
-  if (status === 401 || status === 403) return { text: `${place} refused the credentials (${status}: ${words}); check MILLWRIGHT_AGENT_API_KEY`, data: { kind: 'credentials', retryable: false, status } };
-  if (status === 404) return { text: `${said}; check MILLWRIGHT_AGENT_MODEL and MILLWRIGHT_AGENT_BASE_URL`, data: { kind: 'not_found', retryable: false, status } };
-  if (status === 429) return { text: `${place} limits the rate of requests or the quota is used up (429: ${words}); try again later`, data: { kind: 'rate_limited', retryable: true, status } };
-  if (status >= 500 || status === 408 || status === 409) return { text: said, data: { kind: 'unavailable', retryable: true, status } };
+  if (status === 401 || status === 403)
+    return {
+      text: `${place} refused the credentials (${status}: ${words}); check MILLWRIGHT_AGENT_API_KEY`,
+      data: { kind: 'credentials', retryable: false, status },
+    };
+  if (status === 404)
+    return {
+      text: `${said}; check MILLWRIGHT_AGENT_MODEL and MILLWRIGHT_AGENT_BASE_URL`,
+      data: { kind: 'not_found', retryable: false, status },
+    };
+  if (status === 429)
+    return {
+      text: `${place} limits the rate of requests or the quota is used up (429: ${words}); try again later`,
+      data: { kind: 'rate_limited', retryable: true, status },
+    };
+  if (status >= 500 || status === 408 || status === 409)
+    return { text: said, data: { kind: 'unavailable', retryable: true, status } };
   return { text: said, data: { kind: 'refused', retryable: false, status } };
 }
 
 function unreachable(error: unknown, place: string): Failure {
   const code = codeOf(error) ?? 'connection failed';
-  return { text: `${place} cannot be reached (${code}); check MILLWRIGHT_AGENT_BASE_URL and the network`, data: { kind: 'unreachable', retryable: true } };
+  return {
+    text: `${place} cannot be reached (${code}); check MILLWRIGHT_AGENT_BASE_URL and the network`,
+    data: { kind: 'unreachable', retryable: true },
+  };
 }
 
 /** What the endpoint says, on one line, short, without the key that it may repeat. */
@@ -85,7 +120,12 @@ function messageOf(error: unknown): string {
 
 /** The code of the system or a library behind an error, such as ECONNREFUSED. */
 export function codeOf(error: unknown): string | undefined {
-  const found = causeOf(error, (cause) => typeof (cause as { code?: unknown }).code === 'string' && /^[A-Z][A-Z0-9_]+$/.test((cause as { code: string }).code));
+  const found = causeOf(
+    error,
+    (cause) =>
+      typeof (cause as { code?: unknown }).code === 'string' &&
+      /^[A-Z][A-Z0-9_]+$/.test((cause as { code: string }).code),
+  );
   return found === undefined ? undefined : (found as { code: string }).code;
 }
 

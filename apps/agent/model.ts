@@ -24,12 +24,20 @@ export async function modelOf(config: AgentConfig, modelId: string, fetch: Fetch
   const { endpoint } = config;
   if (endpoint === undefined) return demoModel({ mayTakeSteps: config.demoSteps });
   const patient = impatient(fetch, config.silenceSecondsMax);
-  return endpoint.provider === 'anthropic' ? anthropic(endpoint, modelId, patient) : compatible(endpoint, modelId, patient);
+  return endpoint.provider === 'anthropic'
+    ? anthropic(endpoint, modelId, patient)
+    : compatible(endpoint, modelId, patient);
 }
 
 async function compatible({ baseUrl, credential }: Endpoint, modelId: string, fetch: Fetch): Promise<LanguageModel> {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-  return createOpenAICompatible({ name: COMPATIBLE, baseURL: baseUrl, apiKey: credential?.value, includeUsage: true, fetch })(modelId);
+  return createOpenAICompatible({
+    name: COMPATIBLE,
+    baseURL: baseUrl,
+    apiKey: credential?.value,
+    includeUsage: true,
+    fetch,
+  })(modelId);
 }
 
 async function anthropic({ baseUrl, credential }: Endpoint, modelId: string, fetch: Fetch): Promise<LanguageModel> {
@@ -39,9 +47,13 @@ async function anthropic({ baseUrl, credential }: Endpoint, modelId: string, fet
 }
 
 /** Options that only one kind of provider understands. */
-export function providerOptions({ endpoint, reasoning }: AgentConfig): Record<string, Record<string, string | { type: string; budgetTokens: number }>> {
+export function providerOptions({
+  endpoint,
+  reasoning,
+}: AgentConfig): Record<string, Record<string, string | { type: string; budgetTokens: number }>> {
   if (endpoint === undefined || reasoning === undefined) return {};
-  if (endpoint.provider === 'anthropic') return { anthropic: { thinking: { type: 'enabled', budgetTokens: THINKING_TOKENS[reasoning] } } };
+  if (endpoint.provider === 'anthropic')
+    return { anthropic: { thinking: { type: 'enabled', budgetTokens: THINKING_TOKENS[reasoning] } } };
   return { [COMPATIBLE]: { reasoningEffort: reasoning } };
 }
 
@@ -52,5 +64,9 @@ export function systemMessage(text: string): SystemModelMessage {
 
 /** The messages, the last of them marked for the cache. */
 export function withCacheMark(messages: readonly ModelMessage[]): ModelMessage[] {
-  return messages.map((message, index) => (index === messages.length - 1 ? { ...message, providerOptions: { ...message.providerOptions, ...CACHE_MARK } } : message));
+  return messages.map((message, index) =>
+    index === messages.length - 1
+      ? { ...message, providerOptions: { ...message.providerOptions, ...CACHE_MARK } }
+      : message,
+  );
 }

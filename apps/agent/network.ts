@@ -18,7 +18,8 @@ export async function fetchOf(environment: Readonly<Record<string, string | unde
   if (PROXY_VARIABLES.every((name) => (environment[name] ?? '') === '')) return globalThis.fetch;
   const { EnvHttpProxyAgent, fetch } = await import('undici');
   const dispatcher = new EnvHttpProxyAgent();
-  return (input: Parameters<typeof fetch>[0], init?: Parameters<typeof fetch>[1]) => fetch(input, { ...init, dispatcher });
+  return (input: Parameters<typeof fetch>[0], init?: Parameters<typeof fetch>[1]) =>
+    fetch(input, { ...init, dispatcher });
 }
 
 /** The same, but a request or an answer in which nothing happens for so many seconds fails with Silence. */

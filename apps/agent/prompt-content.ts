@@ -16,7 +16,9 @@ export function userMessage(blocks: readonly ContentBlock[]): UserModelMessage {
 
 /** What the client itself says in a message, without attached resources. */
 export function ownText(parts: readonly { type: string; text?: string }[]): string {
-  return parts.flatMap(({ type, text = '' }) => (type === 'text' && !text.startsWith(RESOURCE_MARK) ? [text] : [])).join('\n');
+  return parts
+    .flatMap(({ type, text = '' }) => (type === 'text' && !text.startsWith(RESOURCE_MARK) ? [text] : []))
+    .join('\n');
 }
 
 function partOf(block: ContentBlock): Part {
@@ -38,8 +40,12 @@ function resource({ resource: content }: EmbeddedResource): Part {
   const uri = quoted(content.uri);
   if ('text' in content) return { type: 'text', text: `${RESOURCE_MARK}uri=${uri}>\n${content.text}\n</resource>` };
   const mediaType = content.mimeType ?? 'application/octet-stream';
-  if (mediaType.startsWith('image/') || mediaType === 'application/pdf') return { type: 'file', data: base64(content.blob), mediaType };
-  return { type: 'text', text: `${RESOURCE_MARK}uri=${uri} type=${quoted(mediaType)}>(binary content that the model cannot read)</resource>` };
+  if (mediaType.startsWith('image/') || mediaType === 'application/pdf')
+    return { type: 'file', data: base64(content.blob), mediaType };
+  return {
+    type: 'text',
+    text: `${RESOURCE_MARK}uri=${uri} type=${quoted(mediaType)}>(binary content that the model cannot read)</resource>`,
+  };
 }
 
 function quoted(text: string): string {

@@ -17,16 +17,24 @@ afterEach(async () => {
   await folders.remove();
 });
 
-const start = (): Promise<AgentProcess> => startAgent(folders, { MILLWRIGHT_AGENT_BASE_URL: `${server.url}/v1`, MILLWRIGHT_AGENT_MODEL: 'fake-1' });
+const start = (): Promise<AgentProcess> =>
+  startAgent(folders, { MILLWRIGHT_AGENT_BASE_URL: `${server.url}/v1`, MILLWRIGHT_AGENT_MODEL: 'fake-1' });
 const inWorkspace = (name: string): string => join(folders.workspace, name);
 const transcript = (sessionId: string): string => join(folders.home, '.millwright-agent', `${sessionId}.jsonl`);
-const again = (sessionId: string): { sessionId: string; cwd: string; mcpServers: [] } => ({ sessionId, cwd: folders.workspace, mcpServers: [] });
+const again = (sessionId: string): { sessionId: string; cwd: string; mcpServers: [] } => ({
+  sessionId,
+  cwd: folders.workspace,
+  mcpServers: [],
+});
 
 /** One whole turn, and another one that is killed in the middle of a command. Answers the session. */
 async function killedInMidTurn(): Promise<string> {
   const agent = await start();
   const { sessionId } = await agent.open({ mode: 'auto', meta: { systemPrompt: 'You speak like a pirate.' } });
-  server.script = [{ text: 'Aye.' }, { text: 'I look.', tools: [{ name: 'bash', input: { command: 'echo $$ > pid; sleep 1000' } }] }];
+  server.script = [
+    { text: 'Aye.' },
+    { text: 'I look.', tools: [{ name: 'bash', input: { command: 'echo $$ > pid; sleep 1000' } }] },
+  ];
   await agent.prompt(sessionId, 'Remember 4711');
   const turn = agent.prompt(sessionId, 'Look around').catch((error: unknown) => error);
   await agent.until(() => existsSync(inWorkspace('pid')) && readFileSync(inWorkspace('pid'), 'utf8').endsWith('\n'));
@@ -42,13 +50,20 @@ describe('after a kill in mid-turn', () => {
   it('a new process resumes with the conversation kept, and tells nothing twice', async () => {
     const sessionId = await killedInMidTurn();
     const agent = await start();
-    expect(await agent.agent.request('session/resume', again(sessionId))).toMatchObject({ modes: { currentModeId: 'auto' } });
+    expect(await agent.agent.request('session/resume', again(sessionId))).toMatchObject({
+      modes: { currentModeId: 'auto' },
+    });
     expect(agent.updates).toEqual([]);
     server.script = [{ text: 'It was 4711.' }];
     await agent.prompt(sessionId, 'Go on');
     const [request] = server.requests;
     expect(request?.system).toContain('You speak like a pirate.');
-    expect(request?.messages.map(({ role, text }) => [role, text])).toEqual([['user', 'Remember 4711'], ['assistant', 'Aye.'], ['user', 'Look around'], ['user', 'Go on']]);
+    expect(request?.messages.map(({ role, text }) => [role, text])).toEqual([
+      ['user', 'Remember 4711'],
+      ['assistant', 'Aye.'],
+      ['user', 'Look around'],
+      ['user', 'Go on'],
+    ]);
     await agent.stop();
   });
 
@@ -56,19 +71,42 @@ describe('after a kill in mid-turn', () => {
     const first = await start();
     const { sessionId } = await first.open({ mode: 'auto' });
     server.script = [
-      { reasoning: 'Hm.', text: 'I write.', tools: [{ name: 'write', input: { path: 'a.txt', content: 'a' } }, { name: 'plan', input: { entries: [{ content: 'Done', status: 'completed' }] } }] },
+      {
+        reasoning: 'Hm.',
+        text: 'I write.',
+        tools: [
+          { name: 'write', input: { path: 'a.txt', content: 'a' } },
+          { name: 'plan', input: { entries: [{ content: 'Done', status: 'completed' }] } },
+        ],
+      },
       { text: 'Done.' },
     ];
-    await first.prompt(sessionId, [{ type: 'text', text: 'Write' }, { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' }]);
+    await first.prompt(sessionId, [
+      { type: 'text', text: 'Write' },
+      { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' },
+    ]);
     first.kill('SIGKILL');
     await first.ended;
 
     const agent = await start();
     await agent.agent.request('session/load', again(sessionId));
     expect(agent.updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual([
-      'user_message_chunk', 'user_message_chunk', 'agent_thought_chunk', 'agent_message_chunk', 'tool_call', 'tool_call_update', 'tool_call', 'tool_call_update', 'plan', 'agent_message_chunk',
+      'user_message_chunk',
+      'user_message_chunk',
+      'agent_thought_chunk',
+      'agent_message_chunk',
+      'tool_call',
+      'tool_call_update',
+      'tool_call',
+      'tool_call_update',
+      'plan',
+      'agent_message_chunk',
     ]);
-    expect(agent.calls()[0]).toEqual({ ...first.calls()[0], update: expect.anything(), text: 'wrote 1 bytes to a.txt' });
+    expect(agent.calls()[0]).toEqual({
+      ...first.calls()[0],
+      update: expect.anything(),
+      text: 'wrote 1 bytes to a.txt',
+    });
     expect(agent.said()).toBe('I write.Done.');
     await agent.stop();
   });
@@ -91,12 +129,17 @@ describe('after a kill in mid-turn', () => {
 describe('a session', () => {
   it('that is unknown, damaged or no session is refused in words, and the agent goes on', async () => {
     const sessionId = await killedInMidTurn();
-    writeFileSync(transcript(sessionId), readFileSync(transcript(sessionId), 'utf8').replace('"kind":"message"', 'kind: message'));
+    writeFileSync(
+      transcript(sessionId),
+      readFileSync(transcript(sessionId), 'utf8').replace('"kind":"message"', 'kind: message'),
+    );
     const agent = await start();
     const resumed = (id: string): Promise<unknown> => agent.agent.request('session/resume', again(id));
     await expect(resumed('0198aaaa-0000-4000-8000-000000000000')).rejects.toMatchObject({ code: -32_002 });
     await expect(resumed('../../../etc/passwd')).rejects.toMatchObject({ code: -32_002 });
-    await expect(resumed(sessionId)).rejects.toMatchObject({ message: expect.stringMatching(/line \d+ of the session's transcript is damaged/) });
+    await expect(resumed(sessionId)).rejects.toMatchObject({
+      message: expect.stringMatching(/line \d+ of the session's transcript is damaged/),
+    });
     await expect(agent.prompt('0198aaaa-0000-4000-8000-000000000000', 'x')).rejects.toMatchObject({ code: -32_002 });
     server.script = [{ text: 'ok' }];
     expect((await agent.prompt((await agent.open()).sessionId, 'x')).stopReason).toBe('end_turn');
@@ -133,13 +176,22 @@ describe('the end of the process', () => {
   ])('in mid-turn, when $how: exits 0, leaves no process, and keeps the turn so far', async ({ act }) => {
     const agent = await start();
     const { sessionId } = await agent.open({ mode: 'auto' });
-    server.script = [{ text: 'I look.', tools: [{ name: 'bash', input: { command: 'sleep 1000 & echo $! $$ > pids; wait' } }] }];
+    server.script = [
+      { text: 'I look.', tools: [{ name: 'bash', input: { command: 'sleep 1000 & echo $! $$ > pids; wait' } }] },
+    ];
     const turn = agent.prompt(sessionId, 'Look').catch((error: unknown) => error);
-    await agent.until(() => existsSync(inWorkspace('pids')) && readFileSync(inWorkspace('pids'), 'utf8').endsWith('\n'));
+    await agent.until(
+      () => existsSync(inWorkspace('pids')) && readFileSync(inWorkspace('pids'), 'utf8').endsWith('\n'),
+    );
     act(agent);
     expect(await agent.ended).toBe(0);
     await turn;
-    expect(readFileSync(inWorkspace('pids'), 'utf8').trim().split(' ').filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+    expect(
+      readFileSync(inWorkspace('pids'), 'utf8')
+        .trim()
+        .split(' ')
+        .filter((pid) => existsSync(`/proc/${pid}`)),
+    ).toEqual([]);
     expect(agent.errors()).toBe('');
 
     const next = await start();

@@ -7,7 +7,8 @@ import type { Fetch } from './network.ts';
 export function tellingRetries(fetch: Fetch, retriesMax: number, tell: (text: string) => void): Fetch {
   let isTold = retriesMax === 0;
   const note = (what: string): void => {
-    if (!isTold) tell(`the model endpoint ${what}; trying again, ${retriesMax === 1 ? 'once' : `up to ${retriesMax} times`}`);
+    if (!isTold)
+      tell(`the model endpoint ${what}; trying again, ${retriesMax === 1 ? 'once' : `up to ${retriesMax} times`}`);
     isTold = true;
   };
   return async (input, init) => {
@@ -16,7 +17,8 @@ export function tellingRetries(fetch: Fetch, retriesMax: number, tell: (text: st
       if (isRetried(answer.status)) note(`answered ${answer.status}`);
       return answer;
     } catch (error) {
-      if (init?.signal?.aborted !== true && !(error instanceof Silence)) note(`cannot be reached (${codeOf(error) ?? 'connection failed'})`);
+      if (init?.signal?.aborted !== true && !(error instanceof Silence))
+        note(`cannot be reached (${codeOf(error) ?? 'connection failed'})`);
       throw error;
     }
   };

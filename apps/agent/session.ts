@@ -49,7 +49,13 @@ export interface Kept {
 }
 
 /** A session with what was kept of it. */
-export function sessionOf(id: string, places: Places, connections: McpConnections, { transcript, ...kept }: Kept, { contextTokens, prices }: AgentConfig): Session {
+export function sessionOf(
+  id: string,
+  places: Places,
+  connections: McpConnections,
+  { transcript, ...kept }: Kept,
+  { contextTokens, prices }: AgentConfig,
+): Session {
   const messages = closed(kept.messages);
   let { settings, usage } = kept;
   let turn: { abort: AbortController; ended: Promise<unknown> } | undefined;
@@ -75,14 +81,23 @@ export function sessionOf(id: string, places: Places, connections: McpConnection
       await append([{ kind: 'usage', usage }]);
       const cost = costOf(usage, prices);
       // What the last call read and wrote is what the next one will find in the context.
-      return { used: used.totalTokens, size: contextTokens, ...(cost === undefined ? {} : { cost }), _meta: { millwright: { usage } } };
+      return {
+        used: used.totalTokens,
+        size: contextTokens,
+        ...(cost === undefined ? {} : { cost }),
+        _meta: { millwright: { usage } },
+      };
     },
     choose: async (chosen) => {
       settings = { ...settings, ...chosen };
       await append([{ kind: 'settings', settings }]);
     },
     inTurn: async (run) => {
-      if (turn !== undefined) throw RequestError.invalidRequest(undefined, 'a turn of this session is running; wait for its end, or cancel it');
+      if (turn !== undefined)
+        throw RequestError.invalidRequest(
+          undefined,
+          'a turn of this session is running; wait for its end, or cancel it',
+        );
       const abort = new AbortController();
       const ended = run(abort.signal);
       turn = { abort, ended };
@@ -110,6 +125,9 @@ export async function onDisk<Value>(act: () => Promise<Value>): Promise<Value> {
     if (error instanceof DamagedTranscript) throw failure(error.message, { kind: 'transcript', retryable: false });
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw failure(`the session's transcript in HOME cannot be used (${code})`, { kind: 'transcript', retryable: false });
+    throw failure(`the session's transcript in HOME cannot be used (${code})`, {
+      kind: 'transcript',
+      retryable: false,
+    });
   }
 }

@@ -49,7 +49,11 @@ export function sessionsOf(config: AgentConfig, fetch: Fetch): Sessions {
   };
   const opened = async (id: string, options: OpenOptions, kept: Kept): Promise<Session> => {
     const places = await placesFor(options.cwd, config);
-    const connections = await connectServers(options.servers, { cwd: places.cwd, environment: config.toolEnvironment, fetch });
+    const connections = await connectServers(options.servers, {
+      cwd: places.cwd,
+      environment: config.toolEnvironment,
+      fetch,
+    });
     const session = sessionOf(id, places, connections, kept, config);
     open.set(id, session);
     return session;
@@ -58,7 +62,11 @@ export function sessionsOf(config: AgentConfig, fetch: Fetch): Sessions {
     create: async (options) => {
       await placesFor(options.cwd, config);
       const id = randomUUID();
-      const settings: Settings = { mode: 'ask', modelId: configuredModelId(config), ...(options.instructions === undefined ? {} : { instructions: options.instructions }) };
+      const settings: Settings = {
+        mode: 'ask',
+        modelId: configuredModelId(config),
+        ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+      };
       const transcript = await onDisk(() => createTranscript(config.home, id, settings, new Date()));
       return opened(id, options, { transcript, settings, messages: [], usage: NO_USAGE });
     },
@@ -68,7 +76,10 @@ export function sessionsOf(config: AgentConfig, fetch: Fetch): Sessions {
       const found = SESSION_ID.test(id) ? await onDisk(() => openTranscript(config.home, id)) : undefined;
       if (found === undefined) throw RequestError.sessionNotFound(id);
       const session = await opened(id, options, keptOf(found.transcript, found.entries, config));
-      await session.choose({ modelId: configuredModelId(config), ...(options.instructions === undefined ? {} : { instructions: options.instructions }) });
+      await session.choose({
+        modelId: configuredModelId(config),
+        ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+      });
       return session;
     },
     get: (id) => {
@@ -83,13 +94,23 @@ export function sessionsOf(config: AgentConfig, fetch: Fetch): Sessions {
 }
 
 async function placesFor(cwd: string, { tmp, home }: AgentConfig): Promise<Places> {
-  const isFolder = isAbsolute(cwd) && (await stat(cwd).then((status) => status.isDirectory(), () => false));
+  const isFolder =
+    isAbsolute(cwd) &&
+    (await stat(cwd).then(
+      (status) => status.isDirectory(),
+      () => false,
+    ));
   if (!isFolder) throw RequestError.invalidParams(undefined, 'cwd must be the absolute path of a folder that exists');
   return placesOf({ cwd, tmp, readOnly: [join(home, SKILLS_FOLDER)] });
 }
 
 function keptOf(transcript: Transcript, entries: readonly Entry[], config: AgentConfig): Kept {
-  const kept: Kept = { transcript, settings: { mode: 'ask', modelId: configuredModelId(config) }, messages: [], usage: NO_USAGE };
+  const kept: Kept = {
+    transcript,
+    settings: { mode: 'ask', modelId: configuredModelId(config) },
+    messages: [],
+    usage: NO_USAGE,
+  };
   for (const entry of entries) {
     if (entry.kind === 'settings') kept.settings = entry.settings;
     if (entry.kind === 'message') kept.messages.push(entry.message);

@@ -56,7 +56,13 @@ export function stepRecord(): StepRecord {
         case 'reasoning-end':
           return grow(part.id, 'reasoning', '', part.providerMetadata);
         case 'tool-call':
-          parts.push({ type: 'tool-call', toolCallId: part.toolCallId, toolName: part.toolName, input: objectOf(part.input), providerOptions: part.providerMetadata });
+          parts.push({
+            type: 'tool-call',
+            toolCallId: part.toolCallId,
+            toolName: part.toolName,
+            input: objectOf(part.input),
+            providerOptions: part.providerMetadata,
+          });
           return undefined;
         default:
           return undefined;
@@ -66,7 +72,10 @@ export function stepRecord(): StepRecord {
     messages: () => {
       const content = parts.filter((part) => part.type !== 'text' || part.text !== '');
       if (content.length === 0) return [];
-      return closed([{ role: 'assistant', content }, { role: 'tool', content: answers }]);
+      return closed([
+        { role: 'assistant', content },
+        { role: 'tool', content: answers },
+      ]);
     },
   };
 }

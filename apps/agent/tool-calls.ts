@@ -35,7 +35,8 @@ export interface ToolCallsOptions {
 /** Characters of an unforeseen error that the model is told. */
 const FAULT_LENGTH_MAX = 300;
 
-const REFUSED = 'This call was not permitted. Do not try to get the same done in another way: go on without it, or say what you would need.';
+const REFUSED =
+  'This call was not permitted. Do not try to get the same done in another way: go on without it, or say what you would need.';
 
 /** The calls of one turn. */
 export function toolCalls(options: ToolCallsOptions): ToolCalls {
@@ -46,12 +47,14 @@ export function toolCalls(options: ToolCallsOptions): ToolCalls {
 
   const execute = (tool: AgentTool, toolCallId: string, input: unknown): Promise<Outcome> => {
     // One after the other: a command may be about the file that the call before it wrote.
-    const turn = last.then(() => untilAborted(announcements.come(toolCallId), signal)).then(async (announcement) => {
-      const outcome = await carriedOut(tool, input, announcement, options);
-      open.delete(announcement.toolCallId);
-      options.answer(toolCallId, tool.name, modelOutput(outcome));
-      return outcome;
-    });
+    const turn = last
+      .then(() => untilAborted(announcements.come(toolCallId), signal))
+      .then(async (announcement) => {
+        const outcome = await carriedOut(tool, input, announcement, options);
+        open.delete(announcement.toolCallId);
+        options.answer(toolCallId, tool.name, modelOutput(outcome));
+        return outcome;
+      });
     last = turn.catch(() => undefined);
     return turn;
   };
@@ -76,7 +79,12 @@ export function toolCalls(options: ToolCallsOptions): ToolCalls {
   };
 }
 
-async function carriedOut(tool: AgentTool, input: unknown, announcement: Announcement, options: ToolCallsOptions): Promise<Outcome> {
+async function carriedOut(
+  tool: AgentTool,
+  input: unknown,
+  announcement: Announcement,
+  options: ToolCallsOptions,
+): Promise<Outcome> {
   const { session, signal, send } = options;
   const id = announcement.toolCallId;
   const outcome = (await isPermitted(tool, announcement, options)) ? await run() : failed(REFUSED);
@@ -94,12 +102,18 @@ async function carriedOut(tool: AgentTool, input: unknown, announcement: Announc
     try {
       return await tool.run(input, context);
     } catch (error) {
-      return failed(`the tool failed: ${oneLine(error instanceof Error ? error.message : String(error), FAULT_LENGTH_MAX)}`);
+      return failed(
+        `the tool failed: ${oneLine(error instanceof Error ? error.message : String(error), FAULT_LENGTH_MAX)}`,
+      );
     }
   }
 }
 
-async function isPermitted(tool: AgentTool, announcement: Announcement, { session, client, signal }: ToolCallsOptions): Promise<boolean> {
+async function isPermitted(
+  tool: AgentTool,
+  announcement: Announcement,
+  { session, client, signal }: ToolCallsOptions,
+): Promise<boolean> {
   if (!tool.asks || session.settings.mode === 'auto' || session.allowedTools.has(tool.name)) return true;
   const { sessionUpdate: _kind, ...toolCall } = announcement;
   const permission = await askPermission(client, session.id, toolCall, signal);

@@ -37,13 +37,19 @@ export async function createTranscript(home: string, id: string, settings: Setti
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = await open(join(folder, `${id}.jsonl`), 'ax', 0o600);
   const transcript = appender(file, 0);
-  await transcript.append([{ kind: 'session', version: 1, id, created_at: now.toISOString() }, { kind: 'settings', settings }]);
+  await transcript.append([
+    { kind: 'session', version: 1, id, created_at: now.toISOString() },
+    { kind: 'settings', settings },
+  ]);
   await syncFolder(folder);
   return transcript;
 }
 
 /** Opens the file of an earlier session and answers its entries; undefined when there is none. A torn last line is dropped, on disk too. Throws DamagedTranscript. */
-export async function openTranscript(home: string, id: string): Promise<{ transcript: Transcript; entries: Entry[] } | undefined> {
+export async function openTranscript(
+  home: string,
+  id: string,
+): Promise<{ transcript: Transcript; entries: Entry[] } | undefined> {
   const path = join(folderOf(home), `${id}.jsonl`);
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -71,7 +77,8 @@ function entriesOf(text: string): Entry[] {
       throw new DamagedTranscript(`line ${index + 1} of the session's transcript is damaged`);
     }
   });
-  if (entries[0]?.kind !== 'session' || entries[0].version !== 1) throw new DamagedTranscript("the session's transcript does not begin as one of this version");
+  if (entries[0]?.kind !== 'session' || entries[0].version !== 1)
+    throw new DamagedTranscript("the session's transcript does not begin as one of this version");
   return entries;
 }
 
@@ -96,7 +103,10 @@ function appender(file: FileHandle, size: number): Transcript {
     }
   };
   return {
-    append: (entries) => (entries.length === 0 ? Promise.resolve() : inOrder(() => write(Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))))),
+    append: (entries) =>
+      entries.length === 0
+        ? Promise.resolve()
+        : inOrder(() => write(Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')))),
     close: () => inOrder(() => file.close()),
   };
 }

@@ -47,12 +47,24 @@ export function turnRelay(options: TurnRelayOptions): TurnRelay {
   let usage = NO_USAGE;
   let finishReason: FinishReason = 'other';
   // When the client is gone the turn is ended for that reason, and what it has brought is to be kept all the same.
-  const send = (update: SessionUpdate): Promise<void> => client.notify(methods.client.session.update, { sessionId: session.id, update }).catch(() => undefined);
-  const calls = toolCalls({ session, client, signal, send, environment: config.toolEnvironment, answer: (...answer) => step.record.answer(...answer) });
+  const send = (update: SessionUpdate): Promise<void> =>
+    client.notify(methods.client.session.update, { sessionId: session.id, update }).catch(() => undefined);
+  const calls = toolCalls({
+    session,
+    client,
+    signal,
+    send,
+    environment: config.toolEnvironment,
+    answer: (...answer) => step.record.answer(...answer),
+  });
 
   const announce = async (part: Extract<Part, { type: 'tool-call' }>): Promise<void> => {
     const tool = session.tools.find(({ name }) => name === part.toolName);
-    const announcement = await announced({ id: callId(step, part.toolCallId), toolName: part.toolName, input: part.input }, tool, session.places);
+    const announcement = await announced(
+      { id: callId(step, part.toolCallId), toolName: part.toolName, input: part.input },
+      tool,
+      session.places,
+    );
     await send(announcement);
     if (part.invalid !== true) calls.announced(part.toolCallId, announcement);
   };
@@ -75,7 +87,9 @@ export function turnRelay(options: TurnRelayOptions): TurnRelay {
     await send({ sessionUpdate: 'usage_update', ...(await session.use(used)) });
   };
   const say = (kind: 'agent_message_chunk' | 'agent_thought_chunk', text: string): Promise<void> =>
-    text === '' ? Promise.resolve() : send({ sessionUpdate: kind, content: { type: 'text', text }, messageId: step.messageId });
+    text === ''
+      ? Promise.resolve()
+      : send({ sessionUpdate: kind, content: { type: 'text', text }, messageId: step.messageId });
 
   return {
     tools: calls.tools,
@@ -99,7 +113,9 @@ export function turnRelay(options: TurnRelayOptions): TurnRelay {
           return finishStep(part);
         case 'finish':
           finishReason = part.finishReason;
-          return part.finishReason === 'other' && part.rawFinishReason === undefined ? fail(new BrokenOff()) : undefined;
+          return part.finishReason === 'other' && part.rawFinishReason === undefined
+            ? fail(new BrokenOff())
+            : undefined;
         case 'error':
           return fail(part.error);
         default:

@@ -65,10 +65,21 @@ async function worked(options: TurnOptions): Promise<{ finishReason: FinishReaso
   return { finishReason: relay.finishReason(), usage: relay.usage(), error };
 }
 
-async function loop(options: TurnOptions, tools: ToolSet, signal: AbortSignal): Promise<AsyncIterable<TextStreamPart<ToolSet>>> {
+async function loop(
+  options: TurnOptions,
+  tools: ToolSet,
+  signal: AbortSignal,
+): Promise<AsyncIterable<TextStreamPart<ToolSet>>> {
   const { session, config, today } = options;
   const { modelId, instructions } = session.settings;
-  const text = await instructionsFor({ places: session.places, home: config.home, instructions, remarks: session.remarks, modelId, today });
+  const text = await instructionsFor({
+    places: session.places,
+    home: config.home,
+    instructions,
+    remarks: session.remarks,
+    modelId,
+    today,
+  });
   return streamText({
     model: await modelOf(config, modelId, tellingRetries(options.fetch, config.retriesMax, say)),
     system: systemMessage(text),

@@ -13,7 +13,14 @@ export interface Usage {
   thoughtTokens: number;
 }
 
-export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, cachedReadTokens: 0, cachedWriteTokens: 0, thoughtTokens: 0 };
+export const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  totalTokens: 0,
+  cachedReadTokens: 0,
+  cachedWriteTokens: 0,
+  thoughtTokens: 0,
+};
 
 /** What one call of the model has used; counts that the endpoint does not tell are zero. */
 export function usageOf(told: LanguageModelUsage): Usage {
@@ -38,6 +45,8 @@ export function added(one: Usage, other: Usage): Usage {
 export function costOf(usage: Usage, prices: Prices | undefined): { amount: number; currency: string } | undefined {
   if (prices === undefined) return undefined;
   const fresh = Math.max(0, usage.inputTokens - usage.cachedReadTokens);
-  const amount = (fresh * prices.input + usage.cachedReadTokens * prices.cachedInput + usage.outputTokens * prices.output) / 1_000_000;
+  const amount =
+    (fresh * prices.input + usage.cachedReadTokens * prices.cachedInput + usage.outputTokens * prices.output) /
+    1_000_000;
   return { amount: Number(amount.toFixed(6)), currency: prices.currency };
 }

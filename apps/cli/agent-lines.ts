@@ -48,10 +48,23 @@ export function toAgentLines(type: string, payload: Payload, story: AgentStory):
 
 /** What the conversation takes of the model's context, and what it cost. */
 export function toUsageLine(payload: Payload): string | undefined {
-  const { context_tokens: used, context_tokens_max: most, cost } = payload as { context_tokens?: unknown; context_tokens_max?: unknown; cost?: { amount?: unknown; currency?: unknown } };
+  const {
+    context_tokens: used,
+    context_tokens_max: most,
+    cost,
+  } = payload as {
+    context_tokens?: unknown;
+    context_tokens_max?: unknown;
+    cost?: { amount?: unknown; currency?: unknown };
+  };
   if (typeof used !== 'number') return undefined;
-  const tokens = typeof most === 'number' ? `${grouped(used)} of ${grouped(most)} tokens of context` : `${grouped(used)} tokens of context`;
-  return typeof cost?.amount === 'number' ? `${tokens}, ${cost.amount} ${texts([cost.currency]).join('')}`.trimEnd() : tokens;
+  const tokens =
+    typeof most === 'number'
+      ? `${grouped(used)} of ${grouped(most)} tokens of context`
+      : `${grouped(used)} tokens of context`;
+  return typeof cost?.amount === 'number'
+    ? `${tokens}, ${cost.amount} ${texts([cost.currency]).join('')}`.trimEnd()
+    : tokens;
 }
 
 function begun({ tool_call_id: id, title, tool_kind: kind, input }: Payload, { titles }: AgentStory): string {
@@ -69,14 +82,24 @@ function shows(title: string, input: string): boolean {
 }
 
 function answered({ tool_call_id: id, status, output }: Payload, story: AgentStory): Remark[] {
-  const lines = typeof output === 'string' ? output.replace(/\s+$/, '').split(/\r?\n/).filter((line, at) => at > 0 || line !== '') : [];
+  const lines =
+    typeof output === 'string'
+      ? output
+          .replace(/\s+$/, '')
+          .split(/\r?\n/)
+          .filter((line, at) => at > 0 || line !== '')
+      : [];
   const isFailed = status === 'failed';
   const left = lines.length - ANSWER_LINES_MAX;
   const shown = left > 1 ? [...lines.slice(0, ANSWER_LINES_MAX), `… ${left} more lines${hint(story)}`] : lines;
   const name = typeof id === 'string' ? story.titles.get(id) : undefined;
   return [
     ...(isFailed ? [{ text: `failed: ${name ?? 'a tool'}`, colour: 'red' as const }] : []),
-    ...shown.map((text) => ({ text, colour: isFailed ? ('red' as const) : ('dim' as const), kind: 'excerpt' as const })),
+    ...shown.map((text) => ({
+      text,
+      colour: isFailed ? ('red' as const) : ('dim' as const),
+      kind: 'excerpt' as const,
+    })),
   ];
 }
 
@@ -84,7 +107,11 @@ const BOXES: Readonly<Record<string, string>> = { completed: '[x]', in_progress:
 
 function entriesOf({ entries }: Payload): string[] {
   if (!Array.isArray(entries)) return [];
-  return entries.flatMap((entry: { content?: unknown; status?: unknown } | null) => texts([entry?.content]).map((content) => `${BOXES[String(entry?.status)] ?? '[ ]'} ${content.split('\n')[0] ?? ''}`));
+  return entries.flatMap((entry: { content?: unknown; status?: unknown } | null) =>
+    texts([entry?.content]).map(
+      (content) => `${BOXES[String(entry?.status)] ?? '[ ]'} ${content.split('\n')[0] ?? ''}`,
+    ),
+  );
 }
 
 /** Once for a run. */
@@ -98,11 +125,17 @@ function hint(story: AgentStory): string {
 function permissionLines({ permission_id: id, title, text, by, options }: Payload, { runId }: AgentStory): Remark[] {
   const line = ['permission', ...texts([title, text])].join(': ');
   if (by !== undefined) return [{ text: line, colour: by === 'policy' ? 'dim' : undefined }];
-  const question = texts([id]).map((known) => ` ${known}`).join('');
-  const choices = Array.isArray(options) ? options.flatMap((option: { option_id?: unknown; name?: unknown } | null) => {
-    const [name = ''] = texts([option?.name]);
-    return texts([option?.option_id]).map((chosen) => `${name}: millwright runs answer ${runId}${question} --option ${quoted(chosen)}`);
-  }) : [];
+  const question = texts([id])
+    .map((known) => ` ${known}`)
+    .join('');
+  const choices = Array.isArray(options)
+    ? options.flatMap((option: { option_id?: unknown; name?: unknown } | null) => {
+        const [name = ''] = texts([option?.name]);
+        return texts([option?.option_id]).map(
+          (chosen) => `${name}: millwright runs answer ${runId}${question} --option ${quoted(chosen)}`,
+        );
+      })
+    : [];
   return [{ text: line, colour: 'yellow' }, ...choices.map((choice) => ({ text: choice, kind: 'command' as const }))];
 }
 

@@ -38,16 +38,26 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 function respond(status: number, type: string, body: string, headers: Record<string, string> = {}) {
-  return (_: IncomingMessage, response: ServerResponse): void => void response.writeHead(status, { 'content-type': type, ...headers }).end(body);
+  return (_: IncomingMessage, response: ServerResponse): void =>
+    void response.writeHead(status, { 'content-type': type, ...headers }).end(body);
 }
 
 function problem(status: number, members: object, headers: Record<string, string> = {}) {
-  return respond(status, 'application/problem+json; charset=utf-8', JSON.stringify({ title: 'A title', ...members }), headers);
+  return respond(
+    status,
+    'application/problem+json; charset=utf-8',
+    JSON.stringify({ title: 'A title', ...members }),
+    headers,
+  );
 }
 
 function list(options: CallOptions & { argv?: string[] } = {}) {
   const { argv = [], environment = {}, ...rest } = options;
-  return call(['secrets', 'list', ...argv], { cwd: folder, environment: { MILLWRIGHT_SERVER: url, ...environment }, ...rest });
+  return call(['secrets', 'list', ...argv], {
+    cwd: folder,
+    environment: { MILLWRIGHT_SERVER: url, ...environment },
+    ...rest,
+  });
 }
 
 describe('the key', () => {
@@ -55,7 +65,10 @@ describe('the key', () => {
     [{ environment: { MILLWRIGHT_API_KEY: KEY } }, 'from the environment'],
     [{ environment: { MILLWRIGHT_API_KEY: `${KEY}\n` } }, 'with the line end of a careless script'],
     [{ argv: ['--key-file', 'the-key'] }, 'from a file'],
-    [{ argv: ['--key-file', 'the-key'], environment: { MILLWRIGHT_API_KEY: `mw_${'x'.repeat(43)}` } }, 'the file wins over the environment'],
+    [
+      { argv: ['--key-file', 'the-key'], environment: { MILLWRIGHT_API_KEY: `mw_${'x'.repeat(43)}` } },
+      'the file wins over the environment',
+    ],
     [{ environment: { MILLWRIGHT_DATA_DIR: 'data' } }, 'from the data folder on this machine'],
     [{ environment: { MILLWRIGHT_DATA_DIR: 'data', MILLWRIGHT_API_KEY: '' } }, 'an empty variable is an unset one'],
   ])('is sent as the only credential: %j (%s)', async ({ argv, environment }) => {
@@ -64,14 +77,27 @@ describe('the key', () => {
     const where = environment?.['MILLWRIGHT_DATA_DIR'] === undefined ? {} : { MILLWRIGHT_DATA_DIR: folder };
     const result = await list({ argv, environment: { ...environment, ...where } });
     expect(result).toMatchObject({ code: 0, err: 'there are no secrets\n' });
-    expect(requests).toEqual([{ url: '/api/v1/secrets?limit=500', headers: expect.objectContaining({ authorization: `Bearer ${KEY}`, 'x-millwright-client': `cli/${version()}` }) }]);
+    expect(requests).toEqual([
+      {
+        url: '/api/v1/secrets?limit=500',
+        headers: expect.objectContaining({ authorization: `Bearer ${KEY}`, 'x-millwright-client': `cli/${version()}` }),
+      },
+    ]);
     expect(result.out + result.err).not.toContain(KEY);
   });
 
   it.each<[options: { argv?: string[]; environment?: Record<string, string> }, message: string, why: string]>([
     [{}, 'an API key is needed: set MILLWRIGHT_API_KEY or give --key-file FILE; there is no ', 'none anywhere'],
-    [{ environment: { MILLWRIGHT_SERVER: 'https://mw.example.com', MILLWRIGHT_DATA_DIR: '.' } }, 'an API key is needed: set MILLWRIGHT_API_KEY or give --key-file FILE\n', 'the admin key never leaves this machine'],
-    [{ environment: { MILLWRIGHT_API_KEY: 'hunter2\r\nx: y' } }, 'MILLWRIGHT_API_KEY holds no API key', 'something else, which is not repeated'],
+    [
+      { environment: { MILLWRIGHT_SERVER: 'https://mw.example.com', MILLWRIGHT_DATA_DIR: '.' } },
+      'an API key is needed: set MILLWRIGHT_API_KEY or give --key-file FILE\n',
+      'the admin key never leaves this machine',
+    ],
+    [
+      { environment: { MILLWRIGHT_API_KEY: 'hunter2\r\nx: y' } },
+      'MILLWRIGHT_API_KEY holds no API key',
+      'something else, which is not repeated',
+    ],
     [{ argv: ['--key-file', 'other'] }, 'other holds no API key', 'a file with something else'],
     [{ argv: ['--key-file', 'not-there'] }, 'there is no file ', 'no such file'],
     [{ argv: [`--key=${KEY}`] }, 'there is no option --key', 'a key in the arguments'],
@@ -109,12 +135,20 @@ describe('the address', () => {
   });
 
   it('may have a path, and --server wins over MILLWRIGHT_SERVER', async () => {
-    await list({ argv: ['--server', `${url}/mw/`], environment: { MILLWRIGHT_API_KEY: KEY, MILLWRIGHT_SERVER: 'http://127.0.0.1:9' } });
+    await list({
+      argv: ['--server', `${url}/mw/`],
+      environment: { MILLWRIGHT_API_KEY: KEY, MILLWRIGHT_SERVER: 'http://127.0.0.1:9' },
+    });
     expect(requests.map((request) => request.url)).toEqual(['/mw/api/v1/secrets?limit=500']);
   });
 
-  it.each([['', 'as it is'], ['/api/v1', 'with what the libraries may have at its end']])('is MILLWRIGHT_BASE_URL%s where MILLWRIGHT_SERVER is not set (%s)', async (end) => {
-    await list({ environment: { MILLWRIGHT_API_KEY: KEY, MILLWRIGHT_SERVER: '', MILLWRIGHT_BASE_URL: `${url}${end}` } });
+  it.each([
+    ['', 'as it is'],
+    ['/api/v1', 'with what the libraries may have at its end'],
+  ])('is MILLWRIGHT_BASE_URL%s where MILLWRIGHT_SERVER is not set (%s)', async (end) => {
+    await list({
+      environment: { MILLWRIGHT_API_KEY: KEY, MILLWRIGHT_SERVER: '', MILLWRIGHT_BASE_URL: `${url}${end}` },
+    });
     await list({ environment: { MILLWRIGHT_API_KEY: KEY, MILLWRIGHT_BASE_URL: 'http://127.0.0.1:9' } });
     expect(requests.map((request) => request.url)).toEqual(['/api/v1/secrets?limit=500', '/api/v1/secrets?limit=500']);
   });
@@ -122,26 +156,71 @@ describe('the address', () => {
 
 describe('a bad answer', () => {
   it.each<[answer: ReturnType<typeof respond>, code: number, lines: string[], why: string]>([
-    [problem(401, { detail: 'send an API key' }), 64, ['the server does not know the API key in MILLWRIGHT_API_KEY', '  set MILLWRIGHT_API_KEY to a key of that server, or give --key-file FILE'], 'a wrong key'],
+    [
+      problem(401, { detail: 'send an API key' }),
+      64,
+      [
+        'the server does not know the API key in MILLWRIGHT_API_KEY',
+        '  set MILLWRIGHT_API_KEY to a key of that server, or give --key-file FILE',
+      ],
+      'a wrong key',
+    ],
     [problem(403, { detail: 'this needs the role admin' }), 64, ['this needs the role admin'], 'not enough of a key'],
     [problem(404, { detail: 'not found' }), 64, ['not found'], 'no such thing'],
-    [problem(400, { detail: '2 members are invalid', errors: [{ pointer: '/a', message: 'm1' }, { pointer: '', message: 'm2' }] }), 1, ['2 members are invalid', '  /a: m1', '  m2'], 'each member'],
+    [
+      problem(400, {
+        detail: '2 members are invalid',
+        errors: [
+          { pointer: '/a', message: 'm1' },
+          { pointer: '', message: 'm2' },
+        ],
+      }),
+      1,
+      ['2 members are invalid', '  /a: m1', '  m2'],
+      'each member',
+    ],
     [problem(400, { detail: 'm1', errors: [{ pointer: '/a', message: 'm1' }] }), 1, ['m1'], 'nothing is said twice'],
     [problem(409, { detail: 'taken' }), 1, ['taken'], 'a conflict'],
     [problem(422, {}), 1, ['A title'], 'no detail'],
     [problem(429, { detail: 'slow down' }, { 'retry-after': '7' }), 3, ['slow down', '  try again in 7 s'], 'later'],
-    [problem(503, { detail: 'away', trace_id: 't-1' }, { 'retry-after': '5' }), 3, ['away', '  try again in 5 s', '  trace id t-1'], 'an outage'],
-    [problem(400, { detail: 'a\u001b[2J\u202eb', errors: [{ pointer: '/x\u0007', message: '::error' }] }), 1, ['a\\u{1b}[2J\\u{202e}b', '  /x\\u{7}: ::error'], 'nothing steers the terminal'],
+    [
+      problem(503, { detail: 'away', trace_id: 't-1' }, { 'retry-after': '5' }),
+      3,
+      ['away', '  try again in 5 s', '  trace id t-1'],
+      'an outage',
+    ],
+    [
+      problem(400, { detail: 'a\u001b[2J\u202eb', errors: [{ pointer: '/x\u0007', message: '::error' }] }),
+      1,
+      ['a\\u{1b}[2J\\u{202e}b', '  /x\\u{7}: ::error'],
+      'nothing steers the terminal',
+    ],
   ])('%# becomes words and an exit code (%#)', async (given, code, lines) => {
     answer = given;
     const result = await list({ environment: { MILLWRIGHT_API_KEY: KEY } });
-    expect({ ...result, err: result.err.split('\n') }).toEqual({ code, out: '', err: [`millwright secrets list: ${lines[0] ?? ''}`, ...lines.slice(1), ''] });
+    expect({ ...result, err: result.err.split('\n') }).toEqual({
+      code,
+      out: '',
+      err: [`millwright secrets list: ${lines[0] ?? ''}`, ...lines.slice(1), ''],
+    });
   });
 
   it.each<[answer: ReturnType<typeof respond>, message: string, why: string]>([
-    [respond(404, 'text/html', '<h1>hunter2</h1>'), 'answers 404, but not as a Millwright service does; check --server', 'another server'],
-    [respond(200, 'text/html', '<h1>hunter2</h1>'), 'answers 200, but not as a Millwright service does', 'a login page'],
-    [respond(302, 'text/html', '', { location: 'http://127.0.0.1:9/hunter2' }), 'answers with a redirect', 'the key does not follow'],
+    [
+      respond(404, 'text/html', '<h1>hunter2</h1>'),
+      'answers 404, but not as a Millwright service does; check --server',
+      'another server',
+    ],
+    [
+      respond(200, 'text/html', '<h1>hunter2</h1>'),
+      'answers 200, but not as a Millwright service does',
+      'a login page',
+    ],
+    [
+      respond(302, 'text/html', '', { location: 'http://127.0.0.1:9/hunter2' }),
+      'answers with a redirect',
+      'the key does not follow',
+    ],
     [(request) => void request.socket.destroy(), 'cannot be reached: the connection was cut', 'cut off'],
   ])('%# is a matter of the network', async (given, message) => {
     answer = given;
@@ -154,18 +233,36 @@ describe('a bad answer', () => {
   it('nobody listens: one line and 3', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
     const { code, out, err } = await list({ argv: ['--server', nobody], environment: { MILLWRIGHT_API_KEY: KEY } });
-    expect({ code, out, err }).toEqual({ code: 3, out: '', err: `millwright secrets list: ${nobody} cannot be reached: connection refused; is the service running there?\n` });
+    expect({ code, out, err }).toEqual({
+      code: 3,
+      out: '',
+      err: `millwright secrets list: ${nobody} cannot be reached: connection refused; is the service running there?\n`,
+    });
   });
 
   it('no answer, or a certificate that is none: in words that help', () => {
     const words = (cause: unknown): string => unreachable(new URL('https://mill.example/x'), cause, 30_000).message;
-    expect(words(new APITimeoutError('mill.example', 'timeout', 30_000))).toBe('https://mill.example cannot be reached: no answer within 30 s');
-    const unproven = new TypeError('fetch failed', { cause: Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }) });
-    expect(words(unproven)).toBe('https://mill.example cannot be reached: its certificate or TLS is not accepted (DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS=FILE adds an authority');
-    const failed = (code: string): TypeError => new TypeError('fetch failed', { cause: Object.assign(new Error('words'), { code }) });
-    for (const code of ['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']) expect(words(failed(code))).toBe('https://mill.example cannot be reached: it does not speak TLS; is it http:// there?');
-    expect(words(failed('HPE_INVALID_CONSTANT'))).toBe('https://mill.example cannot be reached: what answers there does not speak HTTP');
-    expect(words(new TypeError('fetch failed', { cause: new Error('bad port') }))).toContain('no HTTP client connects to that port');
+    expect(words(new APITimeoutError('mill.example', 'timeout', 30_000))).toBe(
+      'https://mill.example cannot be reached: no answer within 30 s',
+    );
+    const unproven = new TypeError('fetch failed', {
+      cause: Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
+    });
+    expect(words(unproven)).toBe(
+      'https://mill.example cannot be reached: its certificate or TLS is not accepted (DEPTH_ZERO_SELF_SIGNED_CERT); NODE_EXTRA_CA_CERTS=FILE adds an authority',
+    );
+    const failed = (code: string): TypeError =>
+      new TypeError('fetch failed', { cause: Object.assign(new Error('words'), { code }) });
+    for (const code of ['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'])
+      expect(words(failed(code))).toBe(
+        'https://mill.example cannot be reached: it does not speak TLS; is it http:// there?',
+      );
+    expect(words(failed('HPE_INVALID_CONSTANT'))).toBe(
+      'https://mill.example cannot be reached: what answers there does not speak HTTP',
+    );
+    expect(words(new TypeError('fetch failed', { cause: new Error('bad port') }))).toContain(
+      'no HTTP client connects to that port',
+    );
   });
 
   it('no answer: given up', async () => {

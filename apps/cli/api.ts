@@ -1,9 +1,29 @@
 /** The API of one server as the verbs call it: address, key, time limits, and refusals in words. contract 2, 3 (Errors), 11. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { APIConnectionError, APIPromise, APIResponseValidationError, APIStatusError, isLoopback, Millwright, PagePromise, type CallRequest, type ClientOptions, type PagePlace, type Sending } from '#client';
+import {
+  APIConnectionError,
+  APIPromise,
+  APIResponseValidationError,
+  APIStatusError,
+  isLoopback,
+  Millwright,
+  PagePromise,
+  type CallRequest,
+  type ClientOptions,
+  type PagePlace,
+  type Sending,
+} from '#client';
 import { readAddress } from './address.ts';
-import { Failure, verb, type Asked, type CliIo, type DescribedVerb, type OptionSpecs, type VerbSpec } from './command.ts';
+import {
+  Failure,
+  verb,
+  type Asked,
+  type CliIo,
+  type DescribedVerb,
+  type OptionSpecs,
+  type VerbSpec,
+} from './command.ts';
 import { EXIT, exitOfStatus } from './exit-codes.ts';
 import { redirected, unreachable } from './network.ts';
 import { Output, readFormat } from './output.ts';
@@ -45,8 +65,16 @@ export class Api extends Millwright {
 /** Options of every verb that talks to a server. */
 export const SERVER_OPTIONS = {
   format: { type: 'string', value: 'text|json', help: 'text for people (default), or the JSON of the API' },
-  server: { type: 'string', value: 'URL', help: `address of the service (default: MILLWRIGHT_SERVER, MILLWRIGHT_BASE_URL, else ${DEFAULT_SERVER})` },
-  'key-file': { type: 'string', value: 'FILE', help: 'file with the API key (default: MILLWRIGHT_API_KEY; on this machine also <data dir>/admin-key)' },
+  server: {
+    type: 'string',
+    value: 'URL',
+    help: `address of the service (default: MILLWRIGHT_SERVER, MILLWRIGHT_BASE_URL, else ${DEFAULT_SERVER})`,
+  },
+  'key-file': {
+    type: 'string',
+    value: 'FILE',
+    help: 'file with the API key (default: MILLWRIGHT_API_KEY; on this machine also <data dir>/admin-key)',
+  },
 } as const satisfies OptionSpecs;
 
 /** What a verb of a server works with. */
@@ -64,7 +92,11 @@ export function apiVerb<const Specs extends OptionSpecs>(
     ...spec,
     options: { ...spec.options, ...SERVER_OPTIONS },
     run: (asked, io) => {
-      const { format, server, 'key-file': keyFile } = asked.values as { format?: string; server?: string; 'key-file'?: string };
+      const {
+        format,
+        server,
+        'key-file': keyFile,
+      } = asked.values as { format?: string; server?: string; 'key-file'?: string };
       const output = new Output(io, readFormat(format));
       return spec.run(asked as Asked<Specs>, { api: connect({ server, keyFile }, io), output, io });
     },
@@ -83,16 +115,25 @@ export function connect({ server, keyFile }: { server?: string; keyFile?: string
   const base = serverOf(server, io);
   const key = findKey(keyFile, base, io);
   const options: ClientOptions = {
-    baseURL: base.href, apiKey: key.value, defaultHeaders: { 'X-Millwright-Client': `cli/${version()}` }, timeout: ANSWER_MS_MAX,
+    baseURL: base.href,
+    apiKey: key.value,
+    defaultHeaders: { 'X-Millwright-Client': `cli/${version()}` },
+    timeout: ANSWER_MS_MAX,
     // What is wrong is said at once; verbs that wait have a patience of their own.
-    maxRetries: 0, logLevel: 'off',
+    maxRetries: 0,
+    logLevel: 'off',
   };
   return new Api(options, (cause) => failureOf(cause, base, key));
 }
 
 /** Where the service is: what the option says, else the command's own variable, else that of the client libraries, which may name the API itself. */
 function serverOf(option: string | undefined, io: CliIo): URL {
-  const [subject, text] = [['--server', option], ['MILLWRIGHT_SERVER', set(io, 'MILLWRIGHT_SERVER')], ['MILLWRIGHT_BASE_URL', set(io, 'MILLWRIGHT_BASE_URL')]].find(([, given]) => given !== undefined) ?? [];
+  const [subject, text] =
+    [
+      ['--server', option],
+      ['MILLWRIGHT_SERVER', set(io, 'MILLWRIGHT_SERVER')],
+      ['MILLWRIGHT_BASE_URL', set(io, 'MILLWRIGHT_BASE_URL')],
+    ].find(([, given]) => given !== undefined) ?? [];
   return readAddress(text ?? DEFAULT_SERVER, subject ?? 'the address', io.environment);
 }
 
@@ -115,7 +156,8 @@ function set(io: CliIo, name: string): string | undefined {
 
 function checkedKey(text: string, origin: string): ApiKey {
   const value = text.trim();
-  if (!KEY.test(value)) throw new Failure(`${origin} holds no API key; one looks like mw_ and 43 further characters`, EXIT.usage);
+  if (!KEY.test(value))
+    throw new Failure(`${origin} holds no API key; one looks like mw_ and 43 further characters`, EXIT.usage);
   return { value, origin };
 }
 
@@ -138,7 +180,13 @@ function readIfThere(file: string): string | undefined {
 /** What went wrong, in words; what is no error of the API stays as it is. */
 function failureOf(cause: unknown, base: URL, key: ApiKey): unknown {
   if (cause instanceof APIConnectionError) return unreachable(base, cause.cause ?? cause, ANSWER_MS_MAX);
-  if (cause instanceof APIResponseValidationError) return new Failure(`${base.origin} answers ${cause.status}, but not as a Millwright service does; check --server`, EXIT.internal, [cause.message], { cause });
+  if (cause instanceof APIResponseValidationError)
+    return new Failure(
+      `${base.origin} answers ${cause.status}, but not as a Millwright service does; check --server`,
+      EXIT.internal,
+      [cause.message],
+      { cause },
+    );
   return cause instanceof APIStatusError ? refusal(cause, base, key) : cause;
 }
 
@@ -153,10 +201,19 @@ interface Proposal {
 function refusal(error: APIStatusError, base: URL, key: ApiKey): Failure {
   const { status, headers, problem, detail, title, errors, traceId } = error;
   if (status >= 300 && status < 400) return redirected(base);
-  if (problem === undefined || !(headers.get('content-type') ?? '').startsWith('application/problem+json')) return new Failure(`${base.origin} answers ${status}, but not as a Millwright service does; check --server`, EXIT.internal);
-  if (status === 401) return new Failure(`the server does not know the API key in ${key.origin}`, EXIT.usage, ['set MILLWRIGHT_API_KEY to a key of that server, or give --key-file FILE']);
+  if (problem === undefined || !(headers.get('content-type') ?? '').startsWith('application/problem+json'))
+    return new Failure(
+      `${base.origin} answers ${status}, but not as a Millwright service does; check --server`,
+      EXIT.internal,
+    );
+  if (status === 401)
+    return new Failure(`the server does not know the API key in ${key.origin}`, EXIT.usage, [
+      'set MILLWRIGHT_API_KEY to a key of that server, or give --key-file FILE',
+    ]);
   const words = detail ?? title ?? `the server answers ${status}`;
-  const members = errors.filter(({ message }) => message !== words).map(({ pointer, message }) => (pointer === '' ? message : `${pointer}: ${message}`));
+  const members = errors
+    .filter(({ message }) => message !== words)
+    .map(({ pointer, message }) => (pointer === '' ? message : `${pointer}: ${message}`));
   const seconds = headers.get('retry-after');
   const retry = seconds === null ? [] : [`try again in ${seconds} s`];
   const trace = status >= 500 && traceId !== undefined ? [`trace id ${traceId}`] : [];
@@ -166,5 +223,11 @@ function refusal(error: APIStatusError, base: URL, key: ApiKey): Failure {
 /** The edit that a refusal proposes, to be copied. */
 function proposal({ edited_text: text, file, new_file: newFile }: Proposal): string[] {
   if (typeof text !== 'string' || file === undefined) return [];
-  return [`${newFile ?? file}:`, ...text.replace(/\n$/, '').split('\n').map((line) => `| ${line}`)];
+  return [
+    `${newFile ?? file}:`,
+    ...text
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((line) => `| ${line}`),
+  ];
 }

@@ -33,6 +33,8 @@ export const audit = apiVerb({
 });
 
 function rowOf({ at, principal, action, subject, factory_uid: factoryUid, address, details }: AuditEntry): Cell[] {
-  const facts = Object.entries(details).map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const facts = Object.entries(details).map(
+    ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
   return [toSeconds(at), principal.display_name, action, subject, factoryUid ?? '-', address ?? '-', facts.join(' ')];
 }

@@ -7,16 +7,36 @@ import { EXIT } from './exit-codes.ts';
 /** Definition files of the commit from which the folder's branch and `reference` go apart. Throws Failure where git knows no such commit. */
 export async function filesSince(folder: string, reference: string): Promise<TreeFile[]> {
   const git = (args: readonly string[], input = ''): Promise<Buffer> => runGit(folder, args, input);
-  const commit = (await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${reference}^{commit}`]).catch((cause: unknown) => {
-    throw new Failure(`git knows no commit ${JSON.stringify(reference)} here; a shallow clone has to fetch it first`, EXIT.usage, [], { cause });
-  })).toString().trim();
+  const commit = (
+    await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${reference}^{commit}`]).catch(
+      (cause: unknown) => {
+        throw new Failure(
+          `git knows no commit ${JSON.stringify(reference)} here; a shallow clone has to fetch it first`,
+          EXIT.usage,
+          [],
+          { cause },
+        );
+      },
+    )
+  )
+    .toString()
+    .trim();
   const base = (await git(['merge-base', commit, 'HEAD']).catch(() => Buffer.from(commit))).toString().trim();
   const prefix = (await git(['rev-parse', '--show-prefix'])).toString().trim();
   // The folder may not have been there yet.
-  const listed = await git(['ls-tree', '--full-tree', '-r', '-z', '--long', `${base}:${prefix}`]).catch(() => Buffer.alloc(0));
-  const entries = listed.toString('utf8').split('\0').flatMap(toEntry).filter(({ path }) => isDefinitionPath(path));
+  const listed = await git(['ls-tree', '--full-tree', '-r', '-z', '--long', `${base}:${prefix}`]).catch(() =>
+    Buffer.alloc(0),
+  );
+  const entries = listed
+    .toString('utf8')
+    .split('\0')
+    .flatMap(toEntry)
+    .filter(({ path }) => isDefinitionPath(path));
   const readable = entries.filter(({ kind, sizeBytes }) => kind === 'file' && sizeBytes <= FILE_BYTES_MAX);
-  const contents = contentsOf(await git(['cat-file', '--batch'], readable.map(({ id }) => `${id}\n`).join('')), readable.length);
+  const contents = contentsOf(
+    await git(['cat-file', '--batch'], readable.map(({ id }) => `${id}\n`).join('')),
+    readable.length,
+  );
   const found = new Map(readable.map(({ path }, index) => [path, contents[index] as Buffer]));
   return entries.map(({ path, kind, sizeBytes }) => {
     const content = found.get(path);
@@ -36,16 +56,24 @@ interface Entry {
 function toEntry(line: string): Entry[] {
   const [, mode = '', id = '', size = '', path] = /^(\d+) \w+ ([0-9a-f]+) +(\d+|-)\t(.+)$/s.exec(line) ?? [];
   if (path === undefined) return [];
-  return [{ path, id, kind: mode === '120000' ? 'symlink' : mode === '160000' ? 'submodule' : 'file', sizeBytes: Number(size) || 0 }];
+  return [
+    {
+      path,
+      id,
+      kind: mode === '120000' ? 'symlink' : mode === '160000' ? 'submodule' : 'file',
+      sizeBytes: Number(size) || 0,
+    },
+  ];
 }
 
 /** `<id> blob <size>\n<content>\n`, again and again. */
 function contentsOf(printed: Buffer, count: number): Buffer[] {
   const contents: Buffer[] = [];
-  for (let at = 0; contents.length < count; ) {
+  for (let at = 0; contents.length < count;) {
     const end = printed.indexOf(10, at);
     const size = Number(printed.toString('latin1', at, end).split(' ')[2]);
-    if (end < 0 || !Number.isSafeInteger(size)) throw new Error('git printed something else than the files of a commit');
+    if (end < 0 || !Number.isSafeInteger(size))
+      throw new Error('git printed something else than the files of a commit');
     contents.push(printed.subarray(end + 1, end + 1 + size));
     at = end + 1 + size + 1;
   }
@@ -58,22 +86,33 @@ const OUTPUT_BYTES_MAX = 1_024 ** 3;
 function runGit(folder: string, args: readonly string[], input: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // Reading needs no hook and no monitor, whatever the repository's settings say.
-    const child = spawn('git', ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', ...args], { cwd: folder, stdio: ['pipe', 'pipe', 'ignore'] });
+    const child = spawn('git', ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', ...args], {
+      cwd: folder,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
     const chunks: Buffer[] = [];
     let length = 0;
     child.stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       if ((length += chunk.length) > OUTPUT_BYTES_MAX) child.kill();
     });
-    child.once('error', (cause) => reject(new Failure('git cannot be started; --changed-since needs it', EXIT.usage, [], { cause })));
-    child.once('close', (code) => (code === 0 ? resolve(Buffer.concat(chunks)) : reject(new Error(`git ${args[0]} ended with ${code}`))));
+    child.once('error', (cause) =>
+      reject(new Failure('git cannot be started; --changed-since needs it', EXIT.usage, [], { cause })),
+    );
+    child.once('close', (code) =>
+      code === 0 ? resolve(Buffer.concat(chunks)) : reject(new Error(`git ${args[0]} ended with ${code}`)),
+    );
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });
 }
 
 /** Problems of files that changed, and further ones that were not there before: what a change breaks elsewhere is its problem too. */
-export function broughtProblems(now: readonly Problem[], before: readonly Problem[], changed: ReadonlySet<string>): Problem[] {
+export function broughtProblems(
+  now: readonly Problem[],
+  before: readonly Problem[],
+  changed: ReadonlySet<string>,
+): Problem[] {
   const known = new Map<string, number>();
   for (const problem of before) known.set(keyOf(problem), (known.get(keyOf(problem)) ?? 0) + 1);
   return now.filter((problem) => {

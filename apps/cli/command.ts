@@ -33,8 +33,14 @@ export interface OptionSpec {
 }
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
-type ValueOf<Spec extends OptionSpec> = Spec extends { type: 'boolean' } ? boolean : Spec extends { multiple: true } ? string[] : string;
-type RequiredOf<Specs extends OptionSpecs> = { [Name in keyof Specs]: Specs[Name] extends { required: true } ? Name : never }[keyof Specs];
+type ValueOf<Spec extends OptionSpec> = Spec extends { type: 'boolean' }
+  ? boolean
+  : Spec extends { multiple: true }
+    ? string[]
+    : string;
+type RequiredOf<Specs extends OptionSpecs> = {
+  [Name in keyof Specs]: Specs[Name] extends { required: true } ? Name : never;
+}[keyof Specs];
 export type ValuesOf<Specs extends OptionSpecs> = { readonly [Name in RequiredOf<Specs>]: ValueOf<Specs[Name]> } & {
   readonly [Name in Exclude<keyof Specs, RequiredOf<Specs>>]?: ValueOf<Specs[Name]>;
 };
@@ -122,8 +128,13 @@ function read<Specs extends OptionSpecs>(spec: VerbSpec<Specs>, argv: string[]):
   if (values['help'] === true) return 'help';
   const [least, most] = spec.positionals ?? [0, 0];
   if (positionals.length < least) throw new UsageProblem(`${spec.arguments ?? 'an argument'} is missing`);
-  if (positionals.length > most) throw new UsageProblem(spec.surplus ?? (most === 0 ? 'takes no arguments' : `takes nothing besides ${spec.arguments ?? 'its argument'}`));
-  const missing = Object.entries(spec.options).find(([name, { required }]) => required === true && values[name] === undefined);
+  if (positionals.length > most)
+    throw new UsageProblem(
+      spec.surplus ?? (most === 0 ? 'takes no arguments' : `takes nothing besides ${spec.arguments ?? 'its argument'}`),
+    );
+  const missing = Object.entries(spec.options).find(
+    ([name, { required }]) => required === true && values[name] === undefined,
+  );
   if (missing !== undefined) throw new UsageProblem(`--${missing[0]} ${missing[1].value ?? ''} is missing`);
   const empty = [...positionals, ...Object.values(values).flat()].includes('');
   if (empty) throw new UsageProblem('an argument is empty');
@@ -141,8 +152,11 @@ function parse(options: OptionSpecs, argv: string[]): { values: Record<string, u
 /** node's message names the option and never its value; an option that looks like no option is not repeated either. */
 function parseProblem(cause: unknown): UsageProblem {
   const { code, message } = cause as { code?: string; message?: string };
-  const option = /^(?:Unknown option|Option) '(?:-\w, )?(-{1,2}[a-z][a-z-]{0,20})(?: <value>)?'/.exec(message ?? '')?.[1];
-  const problem = (words: string, unknownOption?: string): UsageProblem => new UsageProblem(words, unknownOption, { cause });
+  const option = /^(?:Unknown option|Option) '(?:-\w, )?(-{1,2}[a-z][a-z-]{0,20})(?: <value>)?'/.exec(
+    message ?? '',
+  )?.[1];
+  const problem = (words: string, unknownOption?: string): UsageProblem =>
+    new UsageProblem(words, unknownOption, { cause });
   if (option === undefined) return problem('an option cannot be read');
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return problem(`there is no option ${option}`, option);
   if (message?.includes('does not take an argument') === true) return problem(`${option} takes no value`);
@@ -153,10 +167,17 @@ function parseProblem(cause: unknown): UsageProblem {
 async function hintFor(cause: unknown, options: OptionSpecs): Promise<string> {
   if (!(cause instanceof UsageProblem) || cause.unknownOption === undefined) return '';
   const { didYouMean } = await import('#definitions');
-  return didYouMean(cause.unknownOption, Object.keys({ ...options, ...HELP }).map((name) => `--${name}`));
+  return didYouMean(
+    cause.unknownOption,
+    Object.keys({ ...options, ...HELP }).map((name) => `--${name}`),
+  );
 }
 
-function explain(cause: unknown, { name, synopsis, hint }: { name: string; synopsis: string; hint: string }, io: CliIo): number {
+function explain(
+  cause: unknown,
+  { name, synopsis, hint }: { name: string; synopsis: string; hint: string },
+  io: CliIo,
+): number {
   const say = (line: string): void => void io.stderr.write(`${line}\n`);
   if (cause instanceof UsageProblem) {
     say(`millwright ${name}: ${printable(cause.message + hint)}`);
@@ -168,7 +189,9 @@ function explain(cause: unknown, { name, synopsis, hint }: { name: string; synop
     for (const line of cause.details) say(`  ${printable(line)}`);
     return cause.code;
   }
-  say(`millwright ${name}: a fault inside the command: ${printable(cause instanceof Error ? cause.message : 'unknown')}`);
+  say(
+    `millwright ${name}: a fault inside the command: ${printable(cause instanceof Error ? cause.message : 'unknown')}`,
+  );
   return EXIT.internal;
 }
 
@@ -186,7 +209,10 @@ const SHARED: ReadonlySet<string> = new Set(['server', 'key-file', 'format', 'he
 function helpOf(spec: VerbSpec<OptionSpecs>, synopsis: string): string {
   const rows = Object.entries({ ...spec.options, ...HELP }).map(([name, option]) => {
     const { short, type, value, help } = option as OptionSpec;
-    return [`${short === undefined ? '' : `-${short}, `}--${name}${type === 'string' ? ` ${value ?? 'TEXT'}` : ''}`, help] as const;
+    return [
+      `${short === undefined ? '' : `-${short}, `}--${name}${type === 'string' ? ` ${value ?? 'TEXT'}` : ''}`,
+      help,
+    ] as const;
   });
   const width = Math.max(...rows.map(([left]) => left.length));
   const options = rows.map(([left, help]) => `  ${left.padEnd(width)}  ${help}\n`).join('');

@@ -11,12 +11,16 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const explain = apiVerb({
   name: 'explain',
   arguments: 'ID',
-  summary: 'Tells what decided a delivery or a run: commit, file, webhook, automation, trigger, filter; and why others did not fire.',
+  summary:
+    'Tells what decided a delivery or a run: commit, file, webhook, automation, trigger, filter; and why others did not fire.',
   details: ['ID is the ID of a run, or that of a delivery in the log, as `millwright deliveries` prints it (ENTRY).'],
   positionals: [1, 1],
   options: {},
   async run({ positionals: [id = ''] }, { api, output }) {
-    if (!UUID.test(id)) throw new UsageProblem('ID must be the ID of a run, as `millwright runs` prints it, or the entry_id of a delivery, as `millwright deliveries` prints it (ENTRY)');
+    if (!UUID.test(id))
+      throw new UsageProblem(
+        'ID must be the ID of a run, as `millwright runs` prints it, or the entry_id of a delivery, as `millwright deliveries` prints it (ENTRY)',
+      );
     const answer = await api.explanations.retrieve(id.toLowerCase());
     output.result(answer, () => tell(answer, output));
     return EXIT.ok;
@@ -25,14 +29,19 @@ export const explain = apiVerb({
 
 function tell(told: Explanation, output: Output): void {
   const { run, delivery, automations, revision } = told;
-  const say = (text: string, depth: number, colour?: Colour): void => folded(text, depth).forEach((line) => output.line(line, colour));
+  const say = (text: string, depth: number, colour?: Colour): void =>
+    folded(text, depth).forEach((line) => output.line(line, colour));
   for (const [depth, text] of run === null ? [] : runWords(run, told)) say(text, depth);
   for (const [depth, text] of delivery === null ? [] : deliveryWords(delivery, told)) say(text, depth);
   if (revision !== null) say(`decided by the definitions of ${revision}`, 1);
   const shown = automations.filter(({ result }) => result !== 'not-selected');
   const width = Math.max(0, ...shown.map(({ slug }) => slug.length));
   for (const automation of shown) {
-    say(`automation ${automation.slug.padEnd(width)}  ${resultWords(automation)}`, 1, automation.result === 'fired' ? 'green' : undefined);
+    say(
+      `automation ${automation.slug.padEnd(width)}  ${resultWords(automation)}`,
+      1,
+      automation.result === 'fired' ? 'green' : undefined,
+    );
     for (const text of decidedWords(automation)) say(text, 2);
   }
   for (const text of othersWords(told)) say(text, 1);
@@ -58,16 +67,21 @@ function folded(text: string, depth: number): string[] {
 }
 
 function runWords(run: ExplainedRun, told: Explanation): Line[] {
-  return [[0, `run ${run.run_id} (${run.title}) is ${run.state}`], [1, `made at ${toSeconds(run.created_at)} ${startWords(run, told)}`]];
+  return [
+    [0, `run ${run.run_id} (${run.title}) is ${run.state}`],
+    [1, `made at ${toSeconds(run.created_at)} ${startWords(run, told)}`],
+  ];
 }
 
 /** Who or what started a run. */
 function startWords(run: ExplainedRun, { delivery, automations, webhook }: Explanation): string {
   const automation = automations.find(({ run_id: id }) => id === run.run_id)?.slug;
   const fired = automation === undefined ? '' : `, which fired automation ${automation}`;
-  if (run.schedule !== null) return `by the tick of ${toSeconds(run.scheduled_at)} of schedule ${run.schedule.schedule_name ?? run.schedule.cron_schedule ?? run.schedule.schedule_id}${fired}`;
+  if (run.schedule !== null)
+    return `by the tick of ${toSeconds(run.scheduled_at)} of schedule ${run.schedule.schedule_name ?? run.schedule.cron_schedule ?? run.schedule.schedule_id}${fired}`;
   if (delivery !== null) return `by delivery ${delivery.entry_id}${fired}`;
-  if (run.delivery_id !== null) return `by a delivery that is in the log no more, ${run.delivery_id} of webhook ${webhook?.slug ?? '(gone)'}${fired}`;
+  if (run.delivery_id !== null)
+    return `by a delivery that is in the log no more, ${run.delivery_id} of webhook ${webhook?.slug ?? '(gone)'}${fired}`;
   return `by ${run.creator.display_name} over ${SOURCES[run.source] ?? run.source}; no definition decided it`;
 }
 
@@ -84,9 +98,20 @@ function deliveryWords(delivery: ExplainedDelivery, { webhook }: Explanation): L
   ];
 }
 
-function outcomeWords({ outcome, refused_because: reason, duplicate_of: original, resent_from: from }: ExplainedDelivery): string[] {
-  if (outcome === 'Accepted') return from === undefined ? [] : [`the bytes of another, delivered again; see: millwright explain ${from}`];
-  if (outcome === 'Duplicate') return [original === null ? 'the delivery that it repeats is in the log no more, or has another identity' : `it repeats another; see: millwright explain ${original}`];
+function outcomeWords({
+  outcome,
+  refused_because: reason,
+  duplicate_of: original,
+  resent_from: from,
+}: ExplainedDelivery): string[] {
+  if (outcome === 'Accepted')
+    return from === undefined ? [] : [`the bytes of another, delivered again; see: millwright explain ${from}`];
+  if (outcome === 'Duplicate')
+    return [
+      original === null
+        ? 'the delivery that it repeats is in the log no more, or has another identity'
+        : `it repeats another; see: millwright explain ${original}`,
+    ];
   return [`${outcome}${reason === undefined ? '' : `: ${reason}`}`, 'no automation was asked'];
 }
 
@@ -124,7 +149,12 @@ function triggerWords({ trigger, standing }: ExplainedAutomation): string[] {
   if (trigger === null) return [];
   const when = standing === 'deleted' ? 'as it was when it was deleted' : 'as it is now';
   const which = trigger.as_decided ? '' : ` ${when}, which may not be what decided`;
-  const text = trigger.provider === 'schedule' ? `schedule ${trigger.cron ?? ''}` : trigger.filter === undefined ? 'every delivery' : `filter ${JSON.stringify(trigger.filter)}`;
+  const text =
+    trigger.provider === 'schedule'
+      ? `schedule ${trigger.cron ?? ''}`
+      : trigger.filter === undefined
+        ? 'every delivery'
+        : `filter ${JSON.stringify(trigger.filter)}`;
   return [`trigger ${trigger.position}${which}: ${text}`];
 }
 
@@ -132,7 +162,10 @@ function triggerWords({ trigger, standing }: ExplainedAutomation): string[] {
 function othersWords({ automations, automations_left_out: leftOut }: Explanation): string[] {
   const others = automations.filter(({ result }) => result === 'not-selected').map(({ slug }) => slug);
   if (others.length === 0) return [];
-  const listed = others.length > LISTED_MAX || leftOut > 0 ? `${others.slice(0, LISTED_MAX).join(', ')} … (${count(others.length + leftOut, 'automation')})` : others.join(', ');
+  const listed =
+    others.length > LISTED_MAX || leftOut > 0
+      ? `${others.slice(0, LISTED_MAX).join(', ')} … (${count(others.length + leftOut, 'automation')})`
+      : others.join(', ');
   return [`not selected: ${listed}, whose triggers do not name the webhook`];
 }
 
@@ -143,9 +176,17 @@ const LISTED_MAX = 20;
 function changesOf({ webhook, automations }: Explanation): string[] {
   const all: (ExplainedDefinition & { kind: string })[] = [
     ...(webhook === null ? [] : [{ ...webhook, kind: 'webhook' }]),
-    ...automations.filter(({ result }) => result !== 'not-selected').map((automation) => ({ ...automation, kind: 'automation' })),
+    ...automations
+      .filter(({ result }) => result !== 'not-selected')
+      .map((automation) => ({ ...automation, kind: 'automation' })),
   ];
-  return all.flatMap(({ kind, slug, standing, revision, changed_at: at }) => (standing === 'unchanged' ? [] : [`since then ${kind} ${slug} was ${standing}${standing === 'changed' ? ', last' : ''} at ${toSeconds(at)} by ${abbreviated(revision)}`]));
+  return all.flatMap(({ kind, slug, standing, revision, changed_at: at }) =>
+    standing === 'unchanged'
+      ? []
+      : [
+          `since then ${kind} ${slug} was ${standing}${standing === 'changed' ? ', last' : ''} at ${toSeconds(at)} by ${abbreviated(revision)}`,
+        ],
+  );
 }
 
 /** A revision as people tell it from others: the commit that decided stands in full above it. */

@@ -15,7 +15,10 @@ function test(filter: string, payload: string | Uint8Array, ...argv: string[]) {
   writeFileSync(join(folder, 'filter.json'), filter);
   writeFileSync(join(folder, 'filter.yaml'), filter);
   writeFileSync(join(folder, 'payload.json'), payload);
-  return call(['filter', 'test', ...(argv.length === 0 ? ['filter.json', 'payload.json'] : argv)], { cwd: folder, stdin: payload });
+  return call(['filter', 'test', ...(argv.length === 0 ? ['filter.json', 'payload.json'] : argv)], {
+    cwd: folder,
+    stdin: payload,
+  });
 }
 
 describe('millwright filter test', () => {
@@ -31,17 +34,29 @@ describe('millwright filter test', () => {
   });
 
   it('reads YAML by its name, and the payload from stdin', async () => {
-    expect(await test('a: [x]', '{"a": "x"}', 'filter.yaml', '-')).toEqual({ code: 0, out: 'Would trigger\n', err: '' });
+    expect(await test('a: [x]', '{"a": "x"}', 'filter.yaml', '-')).toEqual({
+      code: 0,
+      out: 'Would trigger\n',
+      err: '',
+    });
   });
 
   it('prints the JSON of the API', async () => {
-    const json = async (payload: string): Promise<unknown> => JSON.parse((await test('{"a": ["x"]}', payload, 'filter.json', 'payload.json', '--format', 'json')).out);
+    const json = async (payload: string): Promise<unknown> =>
+      JSON.parse((await test('{"a": ["x"]}', payload, 'filter.json', 'payload.json', '--format', 'json')).out);
     expect(await json('{"a": "x"}')).toEqual({ result: 'Would trigger', payload_check: { passed: true } });
-    expect(await json('{}')).toEqual({ result: 'Would not trigger', payload_check: { passed: false, failed_pointer: '/a', operator: 'in' } });
+    expect(await json('{}')).toEqual({
+      result: 'Would not trigger',
+      payload_check: { passed: false, failed_pointer: '/a', operator: 'in' },
+    });
   });
 
   it('warns of filters that never match, on stderr', async () => {
-    expect(await test('{"a": {"in": []}}', '{}')).toMatchObject({ code: 1, out: expect.stringContaining('Would not trigger'), err: expect.stringMatching(/^warning: \/a.*\[filter-never\]\n$/) });
+    expect(await test('{"a": {"in": []}}', '{}')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('Would not trigger'),
+      err: expect.stringMatching(/^warning: \/a.*\[filter-never\]\n$/),
+    });
   });
 
   it.each<[filter: string, payload: string | Uint8Array, argv: string[], code: number, message: string]>([
@@ -57,7 +72,11 @@ describe('millwright filter test', () => {
     ['{}', '{}', ['filter.json', 'not-there'], 64, 'cannot be read (ENOENT)'],
     ['{}', '{}', ['-', '-'], 64, 'stdin cannot be both'],
   ])('%s on %s is refused (%j)', async (filter, payload, argv, code, message) => {
-    expect(await test(filter, payload, ...argv)).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
+    expect(await test(filter, payload, ...argv)).toMatchObject({
+      code,
+      out: '',
+      err: expect.stringContaining(message),
+    });
   });
 });
 
@@ -66,11 +85,23 @@ describe('millwright schema', () => {
     const { code, out, err } = await call(['schema', name]);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    expect(ajv.compile(JSON.parse(out) as object)({ secretName: 1, agentDefaults: 1, triggers: 1, secrets: 1 })).toBe(false);
+    expect(ajv.compile(JSON.parse(out) as object)({ secretName: 1, agentDefaults: 1, triggers: 1, secrets: 1 })).toBe(
+      false,
+    );
   });
 
   it('prints all by name, and refuses others', async () => {
-    expect(Object.keys(JSON.parse((await call(['schema'])).out) as object)).toEqual(['factory', 'webhook', 'automation', 'environment', 'agent']);
-    expect(await call(['schema', 'agents'])).toMatchObject({ code: 64, out: '', err: expect.stringContaining('the documents are factory, webhook, automation, environment, agent') });
+    expect(Object.keys(JSON.parse((await call(['schema'])).out) as object)).toEqual([
+      'factory',
+      'webhook',
+      'automation',
+      'environment',
+      'agent',
+    ]);
+    expect(await call(['schema', 'agents'])).toMatchObject({
+      code: 64,
+      out: '',
+      err: expect.stringContaining('the documents are factory, webhook, automation, environment, agent'),
+    });
   });
 });

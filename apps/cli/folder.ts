@@ -19,13 +19,16 @@ async function readFolder(root: string): Promise<TreeFile[]> {
     const { path: parent, depth } = folder;
     for (const entry of readdirSync(join(root, parent), { withFileTypes: true })) {
       entryCount += 1;
-      if (entryCount > ENTRIES_MAX) throw new Error(`the folder holds more than ${ENTRIES_MAX} files; it is no factory repository`);
+      if (entryCount > ENTRIES_MAX)
+        throw new Error(`the folder holds more than ${ENTRIES_MAX} files; it is no factory repository`);
       const path = parent === '' ? entry.name : `${parent}/${entry.name}`;
-      if (entry.isDirectory() && leadsToDefinitions(path) && depth < DEPTH_MAX) waiting.push({ path, depth: depth + 1 });
+      if (entry.isDirectory() && leadsToDefinitions(path) && depth < DEPTH_MAX)
+        waiting.push({ path, depth: depth + 1 });
       if (!isDefinitionPath(path) || entry.isDirectory()) continue;
       // A name that is not UTF-8 is shown with replacement characters, leads to no file, and is refused as a name.
       if (entry.name.includes('\ufffd')) files.push({ path, content: new Uint8Array() });
-      else files.push(entry.isFile() ? readRegularFile(root, path) : { path, content: new Uint8Array(), kind: 'symlink' });
+      else
+        files.push(entry.isFile() ? readRegularFile(root, path) : { path, content: new Uint8Array(), kind: 'symlink' });
     }
   }
   return files;
@@ -38,7 +41,12 @@ export async function readNamedFolder(folder: string): Promise<TreeFile[]> {
   } catch (cause) {
     const { code = 'unknown', message } = cause as NodeJS.ErrnoException;
     const isWrong = ['ENOENT', 'ENOTDIR', 'EACCES'].includes(code);
-    throw new Failure(isWrong ? `the folder ${folder} cannot be read (${code})` : message, isWrong ? EXIT.usage : EXIT.internal, [], { cause });
+    throw new Failure(
+      isWrong ? `the folder ${folder} cannot be read (${code})` : message,
+      isWrong ? EXIT.usage : EXIT.internal,
+      [],
+      { cause },
+    );
   }
 }
 

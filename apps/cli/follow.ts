@@ -13,14 +13,23 @@ const LOOK_MS_MAX = 2_000;
 const LOSS_MS_MAX = 60_000;
 
 /** Exit code for each state in which a run has ended. */
-const EXITS: Readonly<Record<string, number>> = { SUCCEEDED: EXIT.ok, FAILED: EXIT.problems, CANCELLED: EXIT.problems, ERROR: EXIT.internal };
+const EXITS: Readonly<Record<string, number>> = {
+  SUCCEEDED: EXIT.ok,
+  FAILED: EXIT.problems,
+  CANCELLED: EXIT.problems,
+  ERROR: EXIT.internal,
+};
 
 /** Prints all events of a run up to now. */
 export async function printEvents({ api, output, io }: Calling, runId: string): Promise<number> {
   const printer = new LogPrinter(io.stdout, io.stdout, io, runId);
   const waiting = output.format === 'json' ? [] : await changesOf(api, runId);
   const all: RunEvent[] = [];
-  for (let after = 0, page: RunEvent[] = []; (page = await eventsAfter(api, runId, after)).length > 0; after = page.at(-1)?.seq ?? after) {
+  for (
+    let after = 0, page: RunEvent[] = [];
+    (page = await eventsAfter(api, runId, after)).length > 0;
+    after = page.at(-1)?.seq ?? after
+  ) {
     if (output.format === 'json') all.push(...page);
     else printMerged(printer, page, waiting);
   }
@@ -45,7 +54,11 @@ export async function follow({ api, output, io }: Calling, runId: string): Promi
     const exit = EXITS[run.state];
     if (exit === undefined && run.state !== shown) printer.tell(run.state);
     shown = run.state;
-    for (let page: RunEvent[] = []; (page = await patiently(() => eventsAfter(api, runId, after), runId)).length > 0; after = page.at(-1)?.seq ?? after) {
+    for (
+      let page: RunEvent[] = [];
+      (page = await patiently(() => eventsAfter(api, runId, after), runId)).length > 0;
+      after = page.at(-1)?.seq ?? after
+    ) {
       printer.print(page);
       pauseMs = LOOK_MS_MIN;
     }
@@ -72,7 +85,8 @@ async function changesOf(api: Api, runId: string): Promise<Change[]> {
   return events.flatMap(({ event_type: type, occurred_at: at, payload }, index): Change[] => {
     const [state, end, words] = [STATES[type], ENDS[type], WORDS[type]];
     if (state !== undefined) return [{ at, print: (printer) => printer.tell(state) }];
-    if (end !== undefined && index === events.length - 1) return [{ at: LAST, print: (printer) => (printer.state === end ? undefined : printer.tell(end)) }];
+    if (end !== undefined && index === events.length - 1)
+      return [{ at: LAST, print: (printer) => (printer.state === end ? undefined : printer.tell(end)) }];
     return words === undefined ? [] : [{ at, print: (printer) => printer.note(words(payload ?? {})) }];
   });
 }
@@ -80,8 +94,18 @@ async function changesOf(api: Api, runId: string): Promise<Change[]> {
 /** After every point of time. */
 const LAST = '~';
 
-const STATES: Readonly<Record<string, string>> = { run_created: 'QUEUED', run_claimed: 'CLAIMED', workspace_preparing: 'PENDING', agent_started: 'INPROGRESS' };
-const ENDS: Readonly<Record<string, string>> = { run_done: 'SUCCEEDED', run_failed: 'FAILED', run_errored: 'ERROR', run_cancelled: 'CANCELLED' };
+const STATES: Readonly<Record<string, string>> = {
+  run_created: 'QUEUED',
+  run_claimed: 'CLAIMED',
+  workspace_preparing: 'PENDING',
+  agent_started: 'INPROGRESS',
+};
+const ENDS: Readonly<Record<string, string>> = {
+  run_done: 'SUCCEEDED',
+  run_failed: 'FAILED',
+  run_errored: 'ERROR',
+  run_cancelled: 'CANCELLED',
+};
 const WORDS: Readonly<Record<string, (payload: { outcome?: unknown }) => string>> = {
   run_followup: ({ outcome }) => `follow-up${typeof outcome === 'string' ? ` (${outcome})` : ''}`,
   run_cancel_requested: () => 'somebody asks to cancel it',
@@ -112,7 +136,11 @@ async function patiently<T>(ask: () => Promise<T>, runId: string): Promise<T> {
       return await ask();
     } catch (cause) {
       if (!(cause instanceof Failure) || cause.code !== EXIT.internal) throw cause;
-      if (performance.now() > deadline) throw new Failure(cause.message, cause.code, [...cause.details, `the run goes on; see it with: millwright runs events ${runId} --follow`]);
+      if (performance.now() > deadline)
+        throw new Failure(cause.message, cause.code, [
+          ...cause.details,
+          `the run goes on; see it with: millwright runs events ${runId} --follow`,
+        ]);
       await sleep(LOOK_MS_MAX);
     }
   }

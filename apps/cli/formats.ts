@@ -9,7 +9,13 @@ import type { Problem } from '#definitions';
 export type Format = (report: Report) => string;
 
 /** Every output format by the name that `--format` takes. */
-export const FORMATS = { text: toText, json: toJson, github: toGithub, sarif: toSarif, junit: toJunit } as const satisfies Readonly<Record<string, Format>>;
+export const FORMATS = {
+  text: toText,
+  json: toJson,
+  github: toGithub,
+  sarif: toSarif,
+  junit: toJunit,
+} as const satisfies Readonly<Record<string, Format>>;
 export type FormatName = keyof typeof FORMATS;
 
 /** Whether a text is the name of a format. */
@@ -27,7 +33,20 @@ function toLine({ path, line, column, severity, message, rule }: Problem): strin
 }
 
 function toJson(report: Report): string {
-  const diagnostics = report.problems.map(({ code, rule, severity, message, path, line, column }) => ({ code, rule, severity, message, path, line, column }));
-  const result = { valid: isValid(report), schema_version: SCHEMA_VERSION, diagnostics, state_dependent_checks_not_run: report.notRun };
+  const diagnostics = report.problems.map(({ code, rule, severity, message, path, line, column }) => ({
+    code,
+    rule,
+    severity,
+    message,
+    path,
+    line,
+    column,
+  }));
+  const result = {
+    valid: isValid(report),
+    schema_version: SCHEMA_VERSION,
+    diagnostics,
+    state_dependent_checks_not_run: report.notRun,
+  };
   return printableJson(result);
 }

@@ -7,7 +7,9 @@ export type CiHost = (typeof CI_HOSTS)[number];
 
 /** The file that a build server reads. */
 export function ciFile(host: Exclude<CiHost, 'none'>): StarterFile {
-  return host === 'github' ? { path: '.github/workflows/factory.yml', text: GITHUB } : { path: '.gitlab-ci.yml', text: GITLAB };
+  return host === 'github'
+    ? { path: '.github/workflows/factory.yml', text: GITHUB }
+    : { path: '.gitlab-ci.yml', text: GITLAB };
 }
 
 /** Nothing of the repository is trusted here: no secrets reach pull requests from forks, and no credentials stay in the checkouts. */
@@ -81,7 +83,10 @@ factory-files:
 `;
 
 /** What people replace in it. */
-export const PRE_COMMIT_PLACEHOLDERS = { address: 'REPLACE-WITH-THE-ADDRESS-OF-MILLWRIGHT', rev: 'REPLACE-WITH-A-TAG-OR-COMMIT' } as const;
+export const PRE_COMMIT_PLACEHOLDERS = {
+  address: 'REPLACE-WITH-THE-ADDRESS-OF-MILLWRIGHT',
+  rev: 'REPLACE-WITH-A-TAG-OR-COMMIT',
+} as const;
 
 /** What pre-commit reads. It wants an address: people fill in the one of their clone. */
 export const PRE_COMMIT_FILE: StarterFile = {

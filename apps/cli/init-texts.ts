@@ -39,7 +39,10 @@ function modeLine(path: string, document: SchemaDocumentName): string {
 }
 
 function definitionFiles(): StarterFile[] {
-  const yaml = (path: string, document: SchemaDocumentName, text: string): StarterFile => ({ path, text: `${modeLine(path, document)}${text}` });
+  const yaml = (path: string, document: SchemaDocumentName, text: string): StarterFile => ({
+    path,
+    text: `${modeLine(path, document)}${text}`,
+  });
   const automation = 'automations/triage/automation.md';
   return [
     yaml('factory.yaml', 'factory', FACTORY),
@@ -52,7 +55,10 @@ function definitionFiles(): StarterFile[] {
 
 /** Each schema as `millwright schema NAME` prints it. */
 function schemaFiles(): StarterFile[] {
-  return Object.entries(SCHEMA_DOCUMENTS).map(([name, schema]) => ({ path: `${SCHEMAS}/${name}.schema.json`, text: `${JSON.stringify(schema, null, 2)}\n` }));
+  return Object.entries(SCHEMA_DOCUMENTS).map(([name, schema]) => ({
+    path: `${SCHEMAS}/${name}.schema.json`,
+    text: `${JSON.stringify(schema, null, 2)}\n`,
+  }));
 }
 
 const FACTORY = `name: My factory
@@ -132,8 +138,10 @@ const GIT_IGNORE = `# A service that is started in this folder keeps its keys an
 `;
 
 const CI_WORDS: Readonly<Record<CiHost, string>> = {
-  github: '\nEvery pull request is checked by `.github/workflows/factory.yml`: set the repository variable `MILLWRIGHT_REPOSITORY` (owner/name of the\nrepository that holds Millwright) and, where it is not `main`, `MILLWRIGHT_REF`.\n',
-  gitlab: '\nEvery merge request is checked by `.gitlab-ci.yml`: set the CI variable `MILLWRIGHT_REPOSITORY` (address of the git repository that\nholds Millwright) and, where it is not `main`, `MILLWRIGHT_REF`.\n',
+  github:
+    '\nEvery pull request is checked by `.github/workflows/factory.yml`: set the repository variable `MILLWRIGHT_REPOSITORY` (owner/name of the\nrepository that holds Millwright) and, where it is not `main`, `MILLWRIGHT_REF`.\n',
+  gitlab:
+    '\nEvery merge request is checked by `.gitlab-ci.yml`: set the CI variable `MILLWRIGHT_REPOSITORY` (address of the git repository that\nholds Millwright) and, where it is not `main`, `MILLWRIGHT_REF`.\n',
   none: '',
 };
 

@@ -54,7 +54,12 @@ export async function writeFiles(folder: string, files: readonly StarterFile[], 
   await mkdir(folder, { recursive: true });
   // The folder that was named may be a link itself; what lies below it may not.
   const root = await realpath(folder);
-  const how = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK | (over ? constants.O_TRUNC : constants.O_EXCL);
+  const how =
+    constants.O_WRONLY |
+    constants.O_CREAT |
+    constants.O_NOFOLLOW |
+    constants.O_NONBLOCK |
+    (over ? constants.O_TRUNC : constants.O_EXCL);
   for (const { path, text } of files) {
     await mkdir(join(root, dirname(path)), { recursive: true });
     const file = await open(join(root, path), how, 0o644);

@@ -11,7 +11,8 @@ import { count, Output } from './output.ts';
 export const init = verb({
   name: 'init',
   arguments: '[DIR]',
-  summary: 'Writes a starter factory repository into a folder (default: the current one): definitions, their schemas, editor settings.',
+  summary:
+    'Writes a starter factory repository into a folder (default: the current one): definitions, their schemas, editor settings.',
   details: ['Nothing is overwritten: where a file exists already, it is named and nothing at all is written.'],
   positionals: [0, 1],
   surplus: 'takes one DIR at most',
@@ -26,8 +27,13 @@ export const init = verb({
     const root = resolve(io.cwd, folder);
     await write(root, folder, files, values.force === true);
     for (const { path } of files) output.line(path);
-    output.note(`${count(files.length, 'file')} written; README.md says what to do next, first: millwright validate ${folder}`);
-    if (values['pre-commit'] === true) output.note(`before the hook works: put the address and a tag of Millwright's repository into ${PRE_COMMIT_FILE.path} (${Object.values(PRE_COMMIT_PLACEHOLDERS).join(', ')}), then: pre-commit install`);
+    output.note(
+      `${count(files.length, 'file')} written; README.md says what to do next, first: millwright validate ${folder}`,
+    );
+    if (values['pre-commit'] === true)
+      output.note(
+        `before the hook works: put the address and a tag of Millwright's repository into ${PRE_COMMIT_FILE.path} (${Object.values(PRE_COMMIT_PLACEHOLDERS).join(', ')}), then: pre-commit install`,
+      );
     return EXIT.ok;
   },
 });
@@ -42,16 +48,29 @@ async function write(root: string, folder: string, files: readonly StarterFile[]
   try {
     const found = await obstacles(root, files);
     const inTheWay = force ? found.filter(({ kind }) => kind !== 'exists') : found;
-    if (inTheWay.length > 0) throw new Failure(`nothing was written, because ${folder} is not free`, EXIT.problems, [...inTheWay.map(wordsOf), ...wayOut(inTheWay)]);
+    if (inTheWay.length > 0)
+      throw new Failure(`nothing was written, because ${folder} is not free`, EXIT.problems, [
+        ...inTheWay.map(wordsOf),
+        ...wayOut(inTheWay),
+      ]);
     await writeFiles(root, files, force);
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
-    throw new Failure(`the folder ${folder} cannot be written (${(cause as NodeJS.ErrnoException).code ?? 'unknown'})`, EXIT.usage, [], { cause });
+    throw new Failure(
+      `the folder ${folder} cannot be written (${(cause as NodeJS.ErrnoException).code ?? 'unknown'})`,
+      EXIT.usage,
+      [],
+      { cause },
+    );
   }
 }
 
 const WORDS: Readonly<Record<Obstacle['kind'], string>> = {
-  exists: 'exists already', link: 'is a symbolic link, and none is followed', special: 'is a pipe, a device, or has another name elsewhere, and is not written through', folder: 'is a folder, and a file of that name is to be written', 'no-folder': 'is no folder, and files below it are to be written',
+  exists: 'exists already',
+  link: 'is a symbolic link, and none is followed',
+  special: 'is a pipe, a device, or has another name elsewhere, and is not written through',
+  folder: 'is a folder, and a file of that name is to be written',
+  'no-folder': 'is no folder, and files below it are to be written',
 };
 
 function wordsOf({ path, kind }: Obstacle): string {
@@ -59,5 +78,7 @@ function wordsOf({ path, kind }: Obstacle): string {
 }
 
 function wayOut(inTheWay: readonly Obstacle[]): string[] {
-  return inTheWay.every(({ kind }) => kind === 'exists') ? ['choose another folder, or overwrite these files with --force'] : ['choose another folder, or move these away'];
+  return inTheWay.every(({ kind }) => kind === 'exists')
+    ? ['choose another folder, or overwrite these files with --force']
+    : ['choose another folder, or move these away'];
 }

@@ -31,7 +31,12 @@ export function toText(bytes: Uint8Array, subject: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    throw new Failure(`${subject} is not UTF-8 text, and the API takes text only; encode it first (for example as base64)`, EXIT.problems, [], { cause });
+    throw new Failure(
+      `${subject} is not UTF-8 text, and the API takes text only; encode it first (for example as base64)`,
+      EXIT.problems,
+      [],
+      { cause },
+    );
   }
 }
 
@@ -55,7 +60,12 @@ async function readFileBytes(path: string): Promise<Buffer> {
     }
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
-    throw new Failure(`the file ${path} cannot be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown'})`, EXIT.usage, [], { cause });
+    throw new Failure(
+      `the file ${path} cannot be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown'})`,
+      EXIT.usage,
+      [],
+      { cause },
+    );
   }
 }
 

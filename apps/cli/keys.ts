@@ -20,10 +20,28 @@ const create = apiVerb({
   ],
   options: {
     name: { type: 'string', value: 'NAME', required: true, help: 'what it is for' },
-    role: { type: 'string', value: ROLES.join('|'), required: true, help: 'what it may do; each role may what those before it may' },
-    factory: { type: 'string', value: 'FACTORY', multiple: true, help: 'the only factories it may see (slug or UID); may be repeated' },
-    'expires-in-days': { type: 'string', value: 'DAYS', help: `when it ends, 1 to ${DAYS_MAX} days from now (default: never)` },
-    'service-account': { type: 'string', value: 'NAME', help: 'makes a service account of this name, that the key belongs to' },
+    role: {
+      type: 'string',
+      value: ROLES.join('|'),
+      required: true,
+      help: 'what it may do; each role may what those before it may',
+    },
+    factory: {
+      type: 'string',
+      value: 'FACTORY',
+      multiple: true,
+      help: 'the only factories it may see (slug or UID); may be repeated',
+    },
+    'expires-in-days': {
+      type: 'string',
+      value: 'DAYS',
+      help: `when it ends, 1 to ${DAYS_MAX} days from now (default: never)`,
+    },
+    'service-account': {
+      type: 'string',
+      value: 'NAME',
+      help: 'makes a service account of this name, that the key belongs to',
+    },
   },
   async run({ values }, calling) {
     const { api, output } = calling;
@@ -37,7 +55,9 @@ const create = apiVerb({
     const made = await api.apiKeys.create(body);
     output.result(made, () => {
       output.line(made.key);
-      output.note(`key ${made.id} (${made.name}): ${made.role} ${factoriesText(made)}, for ${made.principal.display_name}, ${endText(made)}`);
+      output.note(
+        `key ${made.id} (${made.name}): ${made.role} ${factoriesText(made)}, for ${made.principal.display_name}, ${endText(made)}`,
+      );
       output.note('it is not shown again; store it now');
     });
     return EXIT.ok;
@@ -50,7 +70,9 @@ const list = apiVerb({
   options: { all: { type: 'boolean', help: 'revoked ones too' } },
   async run({ values: { all: isAll = false } }, { api, output }) {
     const keys = await all(api.apiKeys.list({ limit: PAGE_SIZE_MAX, include_revoked: isAll ? true : undefined }));
-    output.result({ api_keys: keys }, () => output.table(['ID', 'KEY', 'NAME', 'ROLE', 'FACTORIES', 'BELONGS TO', 'LAST USED', 'ENDS'], keys.map(rowOf), 2));
+    output.result({ api_keys: keys }, () =>
+      output.table(['ID', 'KEY', 'NAME', 'ROLE', 'FACTORIES', 'BELONGS TO', 'LAST USED', 'ENDS'], keys.map(rowOf), 2),
+    );
     return EXIT.ok;
   },
 });
@@ -62,7 +84,8 @@ const revoke = apiVerb({
   positionals: [1, 1],
   options: {},
   async run({ positionals: [id = ''] }, { api, output }) {
-    if (id.startsWith('mw_') || !ID.test(id)) throw new UsageProblem('ID must be the ID of a key, as `millwright keys list` prints it, not the key itself');
+    if (id.startsWith('mw_') || !ID.test(id))
+      throw new UsageProblem('ID must be the ID of a key, as `millwright keys list` prints it, not the key itself');
     await api.apiKeys.revoke(id);
     output.result({ id, revoked: true }, () => output.line(`${id}: revoked`));
     return EXIT.ok;
@@ -77,9 +100,13 @@ const current = apiVerb({
     const key = await api.apiKeys.current();
     output.result(key, () =>
       output.fields([
-        ['key', `${key.hint} (${key.name})`], ['id', key.id], ['belongs to', `${key.principal.display_name} (${key.principal.uid})`],
-        ['role', `${key.role} ${factoriesText(key)}`], ['ends', endText(key)],
-      ]));
+        ['key', `${key.hint} (${key.name})`],
+        ['id', key.id],
+        ['belongs to', `${key.principal.display_name} (${key.principal.uid})`],
+        ['role', `${key.role} ${factoriesText(key)}`],
+        ['ends', endText(key)],
+      ]),
+    );
     return EXIT.ok;
   },
 });
@@ -120,7 +147,27 @@ function endText({ expires_at: expiresAt, revoked_at: revokedAt }: ApiKey): stri
 }
 
 function rowOf(key: ApiKey): Cell[] {
-  const { id, hint, name, role, factories, principal, last_used_at: lastUsedAt, revoked_at: revokedAt, expires_at: expiresAt } = key;
-  const end: Cell = revokedAt === null ? toSeconds(expiresAt) : { text: `revoked ${toSeconds(revokedAt)}`, colour: 'red' };
-  return [id, hint, name, role, factories === null ? '*' : factories.join(', '), principal.display_name, toSeconds(lastUsedAt), end];
+  const {
+    id,
+    hint,
+    name,
+    role,
+    factories,
+    principal,
+    last_used_at: lastUsedAt,
+    revoked_at: revokedAt,
+    expires_at: expiresAt,
+  } = key;
+  const end: Cell =
+    revokedAt === null ? toSeconds(expiresAt) : { text: `revoked ${toSeconds(revokedAt)}`, colour: 'red' };
+  return [
+    id,
+    hint,
+    name,
+    role,
+    factories === null ? '*' : factories.join(', '),
+    principal.display_name,
+    toSeconds(lastUsedAt),
+    end,
+  ];
 }

@@ -116,7 +116,10 @@ export class LogPrinter {
     const words = [state, message ?? text].filter((word) => word !== undefined);
     if (state !== undefined && state in ENDS) this.tellUsage();
     const isWarning = text !== undefined && /\bNOT\b/.test(text); // the service says so of what is missing
-    this.remark({ text: words.length === 0 ? 'status' : words.join(': '), colour: state !== undefined ? ENDS[state] : isWarning ? 'yellow' : 'dim' });
+    this.remark({
+      text: words.length === 0 ? 'status' : words.join(': '),
+      colour: state !== undefined ? ENDS[state] : isWarning ? 'yellow' : 'dim',
+    });
   }
 
   private tellUsage(): void {

@@ -12,15 +12,54 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /** Every verb with its second words. */
 const WORDS = [
-  ['start'], ['init'], ['validate'], ['plan'], ['status'], ['sync'], ['syncs'], ['wait'], ['approve'], ['explain'], ['secrets'], ['secrets', 'set'], ['secrets', 'list'], ['secrets', 'grant'], ['secrets', 'delete'],
-  ['keys'], ['keys', 'create'], ['keys', 'list'], ['keys', 'revoke'], ['keys', 'current'], ['audit'],
-  ['webhooks'], ['deliveries'], ['deliveries', 'resend'], ['run'], ['runs'], ['runs', 'get'], ['runs', 'cancel'], ['runs', 'followup'], ['runs', 'events'], ['runs', 'artifacts'], ['runs', 'permissions'], ['runs', 'answer'], ['filter'], ['filter', 'test'], ['send'], ['doctor'], ['schema'],
+  ['start'],
+  ['init'],
+  ['validate'],
+  ['plan'],
+  ['status'],
+  ['sync'],
+  ['syncs'],
+  ['wait'],
+  ['approve'],
+  ['explain'],
+  ['secrets'],
+  ['secrets', 'set'],
+  ['secrets', 'list'],
+  ['secrets', 'grant'],
+  ['secrets', 'delete'],
+  ['keys'],
+  ['keys', 'create'],
+  ['keys', 'list'],
+  ['keys', 'revoke'],
+  ['keys', 'current'],
+  ['audit'],
+  ['webhooks'],
+  ['deliveries'],
+  ['deliveries', 'resend'],
+  ['run'],
+  ['runs'],
+  ['runs', 'get'],
+  ['runs', 'cancel'],
+  ['runs', 'followup'],
+  ['runs', 'events'],
+  ['runs', 'artifacts'],
+  ['runs', 'permissions'],
+  ['runs', 'answer'],
+  ['filter'],
+  ['filter', 'test'],
+  ['send'],
+  ['doctor'],
+  ['schema'],
 ];
 
 describe('help', () => {
   it.each(WORDS.map((words) => [words]))('of %j goes to stdout and ends with 0', async (words) => {
     const byOption = await call([...words, '--help']);
-    expect(byOption).toMatchObject({ code: 0, err: '', out: expect.stringMatching(new RegExp(`^usage:\\s+millwright ${words.join(' ')}`)) });
+    expect(byOption).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringMatching(new RegExp(`^usage:\\s+millwright ${words.join(' ')}`)),
+    });
     expect(await call(['help', ...words])).toEqual(byOption);
   });
 
@@ -34,7 +73,8 @@ describe('help', () => {
   it('fits a terminal', async () => {
     for (const words of WORDS) {
       const { out } = await call([...words, '--help']);
-      for (const line of out.split('\n').filter((text) => !text.includes('usage:') && !text.includes('millwright '))) expect(line.length).toBeLessThanOrEqual(150);
+      for (const line of out.split('\n').filter((text) => !text.includes('usage:') && !text.includes('millwright ')))
+        expect(line.length).toBeLessThanOrEqual(150);
     }
   });
 });
@@ -68,7 +108,8 @@ it('prints its version', async () => {
 const program = join(root, 'apps/cli/millwright.mjs');
 const built = join(root, 'dist/apps/cli/main.js');
 const isBuilt = existsSync(built) && existsSync(join(root, 'dist/apps/cli/send.js'));
-if (!isBuilt) process.stderr.write('SKIPPED: dist is not built, so the installed command is not run; run npx tsc -p . first\n');
+if (!isBuilt)
+  process.stderr.write('SKIPPED: dist is not built, so the installed command is not run; run npx tsc -p . first\n');
 
 /** Prints every module that is resolved while the help of all verbs but `start` is printed. */
 const HOOK = `import { writeSync } from 'node:fs';
@@ -92,8 +133,16 @@ const PROGRAM = `
     const cwd = mkdtempSync(join(tmpdir(), 'main-'));
     const environment = { PATH: process.env['PATH'], MILLWRIGHT_SERVER: test.url, MILLWRIGHT_API_KEY: test.adminKey };
     try {
-      expect(await piped(['secrets', 'set', 'piped'], 'hunter2-hunter2\n', cwd, environment)).toEqual({ code: 0, out: 'piped: version 1 is set; no webhook uses it yet\n', err: '' });
-      const listed = await promisify(execFile)(process.execPath, ['--no-warnings', program, 'secrets', 'list', '--format', 'json'], { cwd, env: environment });
+      expect(await piped(['secrets', 'set', 'piped'], 'hunter2-hunter2\n', cwd, environment)).toEqual({
+        code: 0,
+        out: 'piped: version 1 is set; no webhook uses it yet\n',
+        err: '',
+      });
+      const listed = await promisify(execFile)(
+        process.execPath,
+        ['--no-warnings', program, 'secrets', 'list', '--format', 'json'],
+        { cwd, env: environment },
+      );
       expect(JSON.parse(listed.stdout)).toMatchObject({ secrets: [{ name: 'piped', set: true }] });
       expect(await piped(['status', 'nope'], '', cwd, environment)).toMatchObject({ code: 64, out: '' });
     } finally {
@@ -109,14 +158,26 @@ const PROGRAM = `
   });
 
   it('loads neither Nest, nor TypeORM, nor a database driver for any verb but start', () => {
-    const printed = execFileSync(process.execPath, ['--input-type=module', '--no-warnings', '--eval', PROGRAM], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const printed = execFileSync(process.execPath, ['--input-type=module', '--no-warnings', '--eval', PROGRAM], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     const loaded = printed.split('\n');
     expect(loaded.some((url) => url.endsWith('/cli/send.js'))).toBe(true);
-    expect(loaded.filter((url) => /node_modules\/(?:@nestjs|typeorm|better-sqlite3|pg|reflect-metadata)\/|\/apps\/server\//.test(url))).toEqual([]);
+    expect(
+      loaded.filter((url) =>
+        /node_modules\/(?:@nestjs|typeorm|better-sqlite3|pg|reflect-metadata)\/|\/apps\/server\//.test(url),
+      ),
+    ).toEqual([]);
   });
 });
 
-function piped(argv: string[], stdin: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ code: number | null; out: string; err: string }> {
+function piped(
+  argv: string[],
+  stdin: string,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+): Promise<{ code: number | null; out: string; err: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--no-warnings', program, ...argv], { cwd, env });
     const texts = { out: '', err: '' };

@@ -27,24 +27,51 @@ Runs the service until it is stopped. The environment configures it (MILLWRIGHT_
 `,
   },
   init: { summary: 'write a starter factory repository', load: async () => (await import('./init.ts')).init },
-  validate: { summary: 'check a factory repository on disk, without a server', load: async () => (await import('./validate.ts')).validate },
+  validate: {
+    summary: 'check a factory repository on disk, without a server',
+    load: async () => (await import('./validate.ts')).validate,
+  },
   plan: { summary: 'what a folder would change in a factory', load: async () => (await import('./plan.ts')).plan },
   status: { summary: 'where a factory stands', load: async () => (await import('./syncs.ts')).status },
-  sync: { summary: 'read the factory repository now and wait for the end', load: async () => (await import('./syncs.ts')).sync },
+  sync: {
+    summary: 'read the factory repository now and wait for the end',
+    load: async () => (await import('./syncs.ts')).sync,
+  },
   syncs: { summary: 'passes that brought something new', load: async () => (await import('./syncs.ts')).syncs },
-  wait: { summary: 'wait until a revision serves everywhere, or fails', load: async () => (await import('./wait.ts')).wait },
+  wait: {
+    summary: 'wait until a revision serves everywhere, or fails',
+    load: async () => (await import('./wait.ts')).wait,
+  },
   approve: { summary: 'let deletions go that the guard holds', load: async () => (await import('./syncs.ts')).approve },
-  secrets: { summary: 'set, list, grant, delete managed secrets', load: async () => (await import('./secrets.ts')).secrets },
+  secrets: {
+    summary: 'set, list, grant, delete managed secrets',
+    load: async () => (await import('./secrets.ts')).secrets,
+  },
   keys: { summary: 'make, list, revoke API keys', load: async () => (await import('./keys.ts')).keys },
   audit: { summary: 'who changed what, when, and from where', load: async () => (await import('./audit.ts')).audit },
-  webhooks: { summary: 'list, create, enable, disable, rotate, delete webhooks', load: async () => (await import('./webhooks.ts')).webhooks },
+  webhooks: {
+    summary: 'list, create, enable, disable, rotate, delete webhooks',
+    load: async () => (await import('./webhooks.ts')).webhooks,
+  },
   deliveries: { summary: "a webhook's delivery log", load: async () => (await import('./webhooks.ts')).deliveries },
-  explain: { summary: 'what decided a delivery or a run, and why others did not fire', load: async () => (await import('./explain.ts')).explain },
+  explain: {
+    summary: 'what decided a delivery or a run, and why others did not fire',
+    load: async () => (await import('./explain.ts')).explain,
+  },
   run: { summary: 'start a run', load: async () => (await import('./runs.ts')).run },
-  runs: { summary: 'list runs; get, cancel, followup, events, permissions, answer of one', load: async () => (await import('./runs.ts')).runs },
-  filter: { summary: 'test a payload filter against a payload', load: async () => (await import('./filter.ts')).filter },
+  runs: {
+    summary: 'list runs; get, cancel, followup, events, permissions, answer of one',
+    load: async () => (await import('./runs.ts')).runs,
+  },
+  filter: {
+    summary: 'test a payload filter against a payload',
+    load: async () => (await import('./filter.ts')).filter,
+  },
   send: { summary: 'post a signed delivery to a webhook', load: async () => (await import('./send.ts')).send },
-  doctor: { summary: 'what this machine has and lacks for a service', load: async () => (await import('./doctor.ts')).doctor },
+  doctor: {
+    summary: 'what this machine has and lacks for a service',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
   schema: { summary: 'JSON Schemas of the definition files', load: async () => (await import('./schema.ts')).schema },
 };
 
@@ -70,7 +97,9 @@ async function help([name, ...rest]: string[], io: CliIo): Promise<number> {
 
 function overview(): string {
   const width = Math.max(...Object.keys(VERBS).map((name) => name.length));
-  const verbs = Object.entries(VERBS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}\n`).join('');
+  const verbs = Object.entries(VERBS)
+    .map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}\n`)
+    .join('');
   return `usage: millwright VERB …
 
 ${verbs}
@@ -84,8 +113,15 @@ Exit codes: 0 fine, 1 problems, 2 changes (plan), 3 internal or network, 4 held 
 /** The word is not repeated unless it could be a mistyped verb: it may be anything. */
 async function refuse(name: string, io: CliIo): Promise<number> {
   const { didYouMean } = await import('#definitions');
-  const words = name === '' ? 'say what to do' : /^[a-z-]{1,20}$/.test(name) ? `there is no verb ${name}${didYouMean(name, Object.keys(VERBS))}` : 'there is no such verb';
-  io.stderr.write(`millwright: ${words}\nThe verbs are ${Object.keys(VERBS).join(', ')}; millwright help tells more.\n`);
+  const words =
+    name === ''
+      ? 'say what to do'
+      : /^[a-z-]{1,20}$/.test(name)
+        ? `there is no verb ${name}${didYouMean(name, Object.keys(VERBS))}`
+        : 'there is no such verb';
+  io.stderr.write(
+    `millwright: ${words}\nThe verbs are ${Object.keys(VERBS).join(', ')}; millwright help tells more.\n`,
+  );
   return EXIT.usage;
 }
 
@@ -106,5 +142,11 @@ function processIo(name: string | undefined): CliIo {
     // A reader that has seen enough, such as `head`, ends what it read; a service goes on without it.
     if (name !== 'start') process.exit(EXIT.ok);
   });
-  return { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, cwd: process.cwd(), environment: process.env };
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    cwd: process.cwd(),
+    environment: process.env,
+  };
 }

@@ -9,6 +9,8 @@ if (existsSync(built)) {
   const { main } = await import(built.href);
   process.exitCode = await main(process.argv.slice(2));
 } else {
-  process.stderr.write('millwright: not built yet; run `npm start` or `npm test` once, or `node apps/setup.mjs build`\n');
+  process.stderr.write(
+    'millwright: not built yet; run `npm start` or `npm test` once, or `node apps/setup.mjs build`\n',
+  );
   process.exitCode = 3;
 }

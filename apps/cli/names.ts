@@ -26,12 +26,16 @@ export async function findFactory(api: Api, name: string | undefined): Promise<F
 
 /** The factory's webhook of that slug or UID. */
 export async function findWebhook(api: Api, factory: Factory, name: string): Promise<Webhook> {
-  if (!SLUG.test(name) && !WEBHOOK_UID.test(name)) throw new UsageProblem('WEBHOOK must be the name of a webhook or its UID (wh_…)');
+  if (!SLUG.test(name) && !WEBHOOK_UID.test(name))
+    throw new UsageProblem('WEBHOOK must be the name of a webhook or its UID (wh_…)');
   const { webhooks } = await api.factories.webhooks.list(factory.uid);
   const found = webhooks.find(({ slug, uid }) => slug === name || uid === name);
   if (found !== undefined) return found;
   if (webhooks.length === 0) throw new Failure(`factory ${factory.slug} has no webhooks`, EXIT.usage);
-  throw new Failure(`factory ${factory.slug} has no webhook ${name}; it has ${listed(webhooks.map(({ slug }) => slug))}`, EXIT.usage);
+  throw new Failure(
+    `factory ${factory.slug} has no webhook ${name}; it has ${listed(webhooks.map(({ slug }) => slug))}`,
+    EXIT.usage,
+  );
 }
 
 /** A run's ID as it may stand in an address. */
@@ -49,7 +53,10 @@ export function permissionId(text: string): string {
 async function onlyFactory(api: Api): Promise<Factory> {
   const { items: factories } = await api.factories.list({ limit: LISTED_MAX + 1 });
   const [first] = factories;
-  if (first === undefined) throw new Failure('there is no factory that this key may see', EXIT.usage, ['start the service with --factory DIR|URL, or create one with POST /api/v1/factory']);
+  if (first === undefined)
+    throw new Failure('there is no factory that this key may see', EXIT.usage, [
+      'start the service with --factory DIR|URL, or create one with POST /api/v1/factory',
+    ]);
   if (factories.length === 1) return first;
   throw new UsageProblem(`there are several factories, so name one: ${listed(factories.map(({ slug }) => slug))}`);
 }

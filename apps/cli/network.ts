@@ -12,7 +12,11 @@ export interface Exchange {
 const SECONDS_MS = 1_000;
 
 /** Sends a request and reads the whole answer. Redirects are refused, because keys would follow them. Throws Failure without path or headers. */
-export async function exchange(url: URL, request: { method: string; headers: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> }, timeoutMs: number): Promise<Exchange> {
+export async function exchange(
+  url: URL,
+  request: { method: string; headers: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> },
+  timeoutMs: number,
+): Promise<Exchange> {
   const answer = await attempt(url, request, timeoutMs);
   if (answer.status < 300 || answer.status >= 400) return answer;
   throw redirected(url);
@@ -28,7 +32,11 @@ export function unreachable({ origin }: URL, cause: unknown, timeoutMs: number):
   return new Failure(`${origin} cannot be reached: ${reasonOf(cause, timeoutMs)}`, EXIT.internal, [], { cause });
 }
 
-async function attempt(url: URL, request: { method: string; headers: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> }, timeoutMs: number): Promise<Exchange> {
+async function attempt(
+  url: URL,
+  request: { method: string; headers: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> },
+  timeoutMs: number,
+): Promise<Exchange> {
   try {
     const answer = await fetch(url, { ...request, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     return { status: answer.status, headers: answer.headers, text: await answer.text() };
@@ -39,7 +47,8 @@ async function attempt(url: URL, request: { method: string; headers: Record<stri
 
 /** The client's words, with what helps at a command line. */
 function reasonOf(cause: unknown, timeoutMs: number): string {
-  if (cause instanceof APITimeoutError || (cause as { name?: unknown }).name === 'TimeoutError') return `no answer within ${timeoutMs / SECONDS_MS} s`;
+  if (cause instanceof APITimeoutError || (cause as { name?: unknown }).name === 'TimeoutError')
+    return `no answer within ${timeoutMs / SECONDS_MS} s`;
   const { words, isCertificate } = connectionReason(cause);
   return isCertificate ? `${words}; NODE_EXTRA_CA_CERTS=FILE adds an authority` : words;
 }

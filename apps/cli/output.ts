@@ -44,7 +44,8 @@ export class Output {
 
   /** Text of several lines, kept as lines; tabs stay. */
   text(text: string, indent = ''): void {
-    for (const line of text.replace(/\r?\n$/, '').split(/\r?\n/)) this.io.stdout.write(`${indent}${printableLine(line)}\n`);
+    for (const line of text.replace(/\r?\n$/, '').split(/\r?\n/))
+      this.io.stdout.write(`${indent}${printableLine(line)}\n`);
   }
 
   /** A result whose format escapes what it holds by itself. */
@@ -60,15 +61,24 @@ export class Output {
   /** Rows below a heading, in aligned columns. On a terminal a row that is too wide loses the end of the column `shrinkable`. */
   table(heading: readonly string[], rows: readonly (readonly Cell[])[], shrinkable?: number): void {
     const cells = rows.map((row) => row.map(toCell));
-    const widths = heading.map((title, column) => Math.max(title.length, ...cells.map((row) => columnsOf(row[column]?.text ?? ''))));
+    const widths = heading.map((title, column) =>
+      Math.max(title.length, ...cells.map((row) => columnsOf(row[column]?.text ?? ''))),
+    );
     this.shrink(widths, shrinkable);
-    this.row(heading.map((text) => ({ text, colour: 'bold' })), widths);
+    this.row(
+      heading.map((text) => ({ text, colour: 'bold' })),
+      widths,
+    );
     for (const row of cells) this.row(row, widths);
   }
 
   /** Names and values below each other; further lines of a value stand below its first. Undefined values are left out. */
   fields(fields: readonly (readonly [name: string, value: Cell | undefined])[]): void {
-    const shown = fields.flatMap(([name, value]) => (value === undefined ? [] : linesOf(value).map((line, at) => [toCell({ text: at === 0 ? name : '', colour: 'dim' }), toCell(line)])));
+    const shown = fields.flatMap(([name, value]) =>
+      value === undefined
+        ? []
+        : linesOf(value).map((line, at) => [toCell({ text: at === 0 ? name : '', colour: 'dim' }), toCell(line)]),
+    );
     const width = Math.max(0, ...shown.map(([name]) => name?.text.length ?? 0));
     for (const row of shown) this.row(row, [width, 0]);
   }
@@ -125,16 +135,28 @@ function linesOf(cell: Cell): Cell[] {
 }
 
 function toCell(cell: Cell): { text: string; colour: Colour | undefined } {
-  return typeof cell === 'string' ? { text: printable(cell), colour: undefined } : { text: printable(cell.text), colour: cell.colour };
+  return typeof cell === 'string'
+    ? { text: printable(cell), colour: undefined }
+    : { text: printable(cell.text), colour: cell.colour };
 }
 
 /** The text in a colour, where the stream is a terminal that shall have colours. */
-export function paint(text: string, colour: Colour | undefined, stream: { isTTY?: boolean }, io: Pick<CliIo, 'environment'>): string {
-  const isPlain = colour === undefined || stream.isTTY !== true || (io.environment['NO_COLOR'] ?? '') !== '' || io.environment['TERM'] === 'dumb';
+export function paint(
+  text: string,
+  colour: Colour | undefined,
+  stream: { isTTY?: boolean },
+  io: Pick<CliIo, 'environment'>,
+): string {
+  const isPlain =
+    colour === undefined ||
+    stream.isTTY !== true ||
+    (io.environment['NO_COLOR'] ?? '') !== '' ||
+    io.environment['TERM'] === 'dumb';
   return isPlain || text === '' ? text : `\u001b[${CODES[colour]}m${text}\u001b[0m`;
 }
 
-const WIDE = /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
+const WIDE =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
 
 /** Columns that a text takes: wide characters two, combining marks none. */
 function columnsOf(text: string): number {

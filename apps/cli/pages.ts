@@ -11,7 +11,8 @@ export const PAGE_OPTIONS = {
 /** Query parameters of a page. */
 export function pageQuery({ limit, cursor }: { limit?: string; cursor?: string }): { limit?: number; cursor?: string } {
   if (limit === undefined) return { cursor };
-  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > PAGE_SIZE_MAX) throw new UsageProblem(`--limit must be a whole number from 1 to ${PAGE_SIZE_MAX}`);
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > PAGE_SIZE_MAX)
+    throw new UsageProblem(`--limit must be a whole number from 1 to ${PAGE_SIZE_MAX}`);
   return { limit: Number(limit), cursor };
 }
 

@@ -17,7 +17,11 @@ export function readTimeout(text: string | undefined): number {
 }
 
 /** Looks again and again until there is something to see; undefined when the time is over. */
-export async function lookUntil<T>(look: () => Promise<T | undefined>, timeoutMs: number, signal?: AbortSignal): Promise<T | undefined> {
+export async function lookUntil<T>(
+  look: () => Promise<T | undefined>,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<T | undefined> {
   const deadline = performance.now() + timeoutMs;
   for (let pauseMs = LOOK_MS_MIN; ; pauseMs = Math.min(LOOK_MS_MAX, pauseMs * 1.5)) {
     const seen = await look();

@@ -1,5 +1,14 @@
 /** What a branch would change, told from the files alone: the tree of the commit that it left against the folder, by the reconciler's own functions. contract 9, 11. */
-import { checkReferences, hasErrors, isDefinitionPath, readDefinitions, type Definitions, type KnownFacts, type Problem, type TreeFile } from '#definitions';
+import {
+  checkReferences,
+  hasErrors,
+  isDefinitionPath,
+  readDefinitions,
+  type Definitions,
+  type KnownFacts,
+  type Problem,
+  type TreeFile,
+} from '#definitions';
 import { directoryRevision, judge, type Actual, type AppliedObject, type Change } from '#reconcile';
 import { filesSince } from './changed-since.ts';
 import type { PrintableChange, PrintablePlan, UnplannedCheck } from './plan-report.ts';
@@ -23,20 +32,43 @@ export async function planSince(folder: string, reference: string, files: readon
   const reading = readDefinitions(before);
   const isEmpty = before.length === 0;
   const applied = checkReferences(reading, KNOWN);
-  const actual: Actual = isEmpty ? { objects: [] } : { factory: applied.definitions.factory, objects: objectsOf(applied.definitions) };
+  const actual: Actual = isEmpty
+    ? { objects: [] }
+    : { factory: applied.definitions.factory, objects: objectsOf(applied.definitions) };
   const revision = directoryRevision(files.filter(({ path }) => isDefinitionPath(path)));
   const { checked, planned, ending } = judge(
     { revision, reading: readDefinitions(files) },
-    { factorySlug: 'offline', appliedBefore: !isEmpty, actual, known: KNOWN, approvedDigests: new Set(), approvedElsewhere: true, uidOf: standIn },
+    {
+      factorySlug: 'offline',
+      appliedBefore: !isEmpty,
+      actual,
+      known: KNOWN,
+      approvedDigests: new Set(),
+      approvedElsewhere: true,
+      uidOf: standIn,
+    },
   );
-  const count = (action: Change['action']): number => planned.changes.filter((change) => change.action === action).length;
+  const count = (action: Change['action']): number =>
+    planned.changes.filter((change) => change.action === action).length;
   return {
     brokenBefore: isEmpty ? 0 : applied.heldPaths.length,
     plan: {
-      factory_uid: null, revision, valid: !hasErrors(checked.problems), ending: ending.kind as PrintablePlan['ending'], reason: ending.reason ?? null,
+      factory_uid: null,
+      revision,
+      valid: !hasErrors(checked.problems),
+      ending: ending.kind as PrintablePlan['ending'],
+      reason: ending.reason ?? null,
       message: ending.message ?? null,
-      problems: checked.problems.map(toDiagnostic), changes: planned.changes.map(withoutUid), held: planned.heldDeletions.map(withoutUid), plan: null,
-      summary: { create: count('create'), update: count('update'), delete: count('delete'), held: planned.heldDeletions.length },
+      problems: checked.problems.map(toDiagnostic),
+      changes: planned.changes.map(withoutUid),
+      held: planned.heldDeletions.map(withoutUid),
+      plan: null,
+      summary: {
+        create: count('create'),
+        update: count('update'),
+        delete: count('delete'),
+        held: planned.heldDeletions.length,
+      },
       not_run: [...checked.notRun, ...NEEDS_SERVER],
     },
   };
@@ -45,13 +77,24 @@ export async function planSince(folder: string, reference: string, files: readon
 function objectsOf({ webhooks, automations, environments, skills }: Definitions): AppliedObject[] {
   return [
     ...webhooks.map((definition) => ({ kind: 'webhook' as const, ...placed('webhook', definition), definition })),
-    ...automations.map((definition) => ({ kind: 'automation' as const, ...placed('automation', definition), definition })),
-    ...environments.map((definition) => ({ kind: 'environment' as const, ...placed('environment', definition), definition })),
+    ...automations.map((definition) => ({
+      kind: 'automation' as const,
+      ...placed('automation', definition),
+      definition,
+    })),
+    ...environments.map((definition) => ({
+      kind: 'environment' as const,
+      ...placed('environment', definition),
+      definition,
+    })),
     ...skills.map((definition) => ({ kind: 'skill' as const, ...placed('skill', definition), definition })),
   ];
 }
 
-function placed(kind: string, { name, path }: { name: string; path: string }): { uid: string; slug: string; path: string } {
+function placed(
+  kind: string,
+  { name, path }: { name: string; path: string },
+): { uid: string; slug: string; path: string } {
   return { uid: standIn(kind, name), slug: name, path };
 }
 
@@ -59,6 +102,16 @@ function withoutUid({ action, kind, slug, path, changes, renamedFrom }: Change):
   return { action, kind, slug, uid: null, path, changes, renamed_from: renamedFrom };
 }
 
-function toDiagnostic({ path, line, column, endLine, endColumn, severity, rule, code, message }: Problem): PrintablePlan['problems'][number] {
+function toDiagnostic({
+  path,
+  line,
+  column,
+  endLine,
+  endColumn,
+  severity,
+  rule,
+  code,
+  message,
+}: Problem): PrintablePlan['problems'][number] {
   return { path, line, column, end_line: endLine, end_column: endColumn, severity, rule, code, message };
 }

@@ -2,7 +2,16 @@
 import { appendFile } from 'node:fs/promises';
 import type { Change as ChangeItem, Diagnostic } from '#contracts';
 import { isDefinitionPath, type TreeFile, type UnrunCheck } from '#definitions';
-import { detailLines, headlineOf, printPlan, summaryOf, type ChangeDetails, type DetailedChange, type PrintedPlan, type SecretMark } from '#reconcile';
+import {
+  detailLines,
+  headlineOf,
+  printPlan,
+  summaryOf,
+  type ChangeDetails,
+  type DetailedChange,
+  type PrintedPlan,
+  type SecretMark,
+} from '#reconcile';
 import { FORMATS, type FormatName } from './formats.ts';
 import { toSeconds, type Output } from './output.ts';
 import { toGithubSummary } from './report-github.ts';
@@ -28,7 +37,18 @@ export interface PrintablePlan {
   not_run?: UnplannedCheck[];
 }
 
-type Told = 'action' | 'kind' | 'slug' | 'path' | 'changes' | 'renamed_from' | 'ingress_url' | 'ingress_url_before' | 'secret' | 'traffic' | 'replay';
+type Told =
+  | 'action'
+  | 'kind'
+  | 'slug'
+  | 'path'
+  | 'changes'
+  | 'renamed_from'
+  | 'ingress_url'
+  | 'ingress_url_before'
+  | 'secret'
+  | 'traffic'
+  | 'replay';
 export type PrintableChange = Pick<ChangeItem, Told> & { uid: string | null };
 
 /** Where and how it is printed. */
@@ -53,14 +73,23 @@ export const UNPLANNED_WORDS: Readonly<Record<UnplannedCheck, string>> = {
 };
 
 /** Prints it to stdout; remarks are the caller's. */
-export async function printPlanned(plan: PrintablePlan, { format, output, folder, cwd, summaryFile, files }: PlanPrinting): Promise<void> {
+export async function printPlanned(
+  plan: PrintablePlan,
+  { format, output, folder, cwd, summaryFile, files }: PlanPrinting,
+): Promise<void> {
   if (format === 'json') return output.result(plan, () => undefined);
   const printed = toPrinted(plan);
   if (format === 'text') return printText(plan, printed, output);
-  const report: Report = { problems: plan.problems.map(toProblem), notRun: [], fileCount: files.filter(({ path }) => isDefinitionPath(path)).length, plan: { summary: summaryOf(printed), changes: toReported(printed) } };
+  const report: Report = {
+    problems: plan.problems.map(toProblem),
+    notRun: [],
+    fileCount: files.filter(({ path }) => isDefinitionPath(path)).length,
+    plan: { summary: summaryOf(printed), changes: toReported(printed) },
+  };
   const shown = fromWorkingFolder(report, folder, cwd);
   output.raw(FORMATS[format](shown));
-  if (format === 'github' && summaryFile !== undefined && summaryFile !== '') await appendFile(summaryFile, toGithubSummary(shown));
+  if (format === 'github' && summaryFile !== undefined && summaryFile !== '')
+    await appendFile(summaryFile, toGithubSummary(shown));
 }
 
 function printText({ problems, valid, ending }: PrintablePlan, printed: PrintedPlan, output: Output): void {
@@ -78,17 +107,34 @@ function toDetailed(item: PrintableChange): DetailedChange {
   return { action, kind, slug, uid: uid ?? '', path, changes, renamedFrom, details: toDetails(item) };
 }
 
-function toDetails({ ingress_url: ingressUrl, ingress_url_before: ingressUrlBefore, secret, traffic, replay }: PrintableChange): ChangeDetails {
+function toDetails({
+  ingress_url: ingressUrl,
+  ingress_url_before: ingressUrlBefore,
+  secret,
+  traffic,
+  replay,
+}: PrintableChange): ChangeDetails {
   return {
-    ingressUrl, ingressUrlBefore,
+    ingressUrl,
+    ingressUrlBefore,
     secret: secret && { before: toMark(secret.before), after: toMark(secret.after) },
     traffic: traffic && {
-      deliveries: traffic.deliveries ?? undefined, accepted: traffic.accepted ?? undefined, runs: traffic.runs, failedRuns: traffic.failed_runs,
-      lastDeliveryAt: timeOf(traffic.last_delivery_at), lastRunAt: timeOf(traffic.last_run_at),
+      deliveries: traffic.deliveries ?? undefined,
+      accepted: traffic.accepted ?? undefined,
+      runs: traffic.runs,
+      failedRuns: traffic.failed_runs,
+      lastDeliveryAt: timeOf(traffic.last_delivery_at),
+      lastRunAt: timeOf(traffic.last_run_at),
     },
     replay: replay && {
-      deliveries: replay.deliveries, before: replay.before, after: replay.after, starts: replay.starts, stops: replay.stops,
-      unreadable: replay.unreadable, filtersUnreadable: replay.filters_unreadable, cut: replay.cut,
+      deliveries: replay.deliveries,
+      before: replay.before,
+      after: replay.after,
+      starts: replay.starts,
+      stops: replay.stops,
+      unreadable: replay.unreadable,
+      filtersUnreadable: replay.filters_unreadable,
+      cut: replay.cut,
     },
   };
 }
@@ -98,13 +144,18 @@ function timeOf(at: string | null): string | undefined {
 }
 
 function toMark(mark: NonNullable<ChangeItem['secret']>['after']): SecretMark | undefined {
-  return mark === null ? undefined : { name: mark.name, version: mark.version, fingerprint: mark.fingerprint ?? undefined };
+  return mark === null
+    ? undefined
+    : { name: mark.name, version: mark.version, fingerprint: mark.fingerprint ?? undefined };
 }
 
 function toReported({ changes, heldDeletions }: PrintedPlan): ReportedChange[] {
   const told = (change: DetailedChange, held: boolean): ReportedChange => ({
-    path: change.path, rule: held ? 'plan-held' : `plan-${change.action}`, isWarning: held || change.action === 'delete' || falls(change),
-    headline: headlineOf(change, held), details: detailLines(change),
+    path: change.path,
+    rule: held ? 'plan-held' : `plan-${change.action}`,
+    isWarning: held || change.action === 'delete' || falls(change),
+    headline: headlineOf(change, held),
+    details: detailLines(change),
   });
   return [...changes.map((change) => told(change, false)), ...heldDeletions.map((change) => told(change, true))];
 }

@@ -30,17 +30,35 @@ export const plan = verb({
   surplus: 'takes one DIR at most',
   options: {
     ...SERVER_OPTIONS,
-    format: { type: 'string', value: FORMAT_NAMES, help: 'text for people (default), the JSON of the API, or what build servers show' },
+    format: {
+      type: 'string',
+      value: FORMAT_NAMES,
+      help: 'text for people (default), the JSON of the API, or what build servers show',
+    },
     factory: { type: 'string', value: 'FACTORY', help: 'slug or UID of the factory (default: the only one there is)' },
     strict: { type: 'boolean', help: 'warnings are problems too' },
-    'changed-since': { type: 'string', value: 'REF', help: 'compare with the commit from which this branch and REF go apart, without a server' },
+    'changed-since': {
+      type: 'string',
+      value: 'REF',
+      help: 'compare with the commit from which this branch and REF go apart, without a server',
+    },
   },
   run({ values, positionals: [folder = '.'] }, io) {
-    const { format = 'text', factory, strict = false, 'changed-since': reference, server, 'key-file': keyFile } = values;
+    const {
+      format = 'text',
+      factory,
+      strict = false,
+      'changed-since': reference,
+      server,
+      'key-file': keyFile,
+    } = values;
     if (!isFormatName(format)) throw new UsageProblem(`--format must be one of ${Object.keys(FORMATS).join(', ')}`);
-    if (reference !== undefined && (server ?? keyFile ?? factory) !== undefined) throw new UsageProblem('--changed-since asks no server, so that --server, --key-file and --factory say nothing');
+    if (reference !== undefined && (server ?? keyFile ?? factory) !== undefined)
+      throw new UsageProblem('--changed-since asks no server, so that --server, --key-file and --factory say nothing');
     const asked = { format, folder, isStrict: strict };
-    return reference === undefined ? planOnServer(asked, { server, keyFile, factory }, io) : planOffline(asked, reference, io);
+    return reference === undefined
+      ? planOnServer(asked, { server, keyFile, factory }, io)
+      : planOffline(asked, reference, io);
   },
 });
 
@@ -50,7 +68,11 @@ interface Asked {
   isStrict: boolean;
 }
 
-async function planOnServer(asked: Asked, { server, keyFile, factory: named }: { server?: string; keyFile?: string; factory?: string }, io: CliIo): Promise<number> {
+async function planOnServer(
+  asked: Asked,
+  { server, keyFile, factory: named }: { server?: string; keyFile?: string; factory?: string },
+  io: CliIo,
+): Promise<number> {
   const api = connect({ server, keyFile }, io);
   const files = await readNamedFolder(resolve(io.cwd, asked.folder));
   const printing = printingOf(asked, files, io);
@@ -70,14 +92,24 @@ async function planOffline(asked: Asked, reference: string, io: CliIo): Promise<
   const { plan: made, brokenBefore } = await planSince(folder, reference, files);
   const printing = printingOf(asked, files, io);
   await printPlanned(made, printing);
-  if (brokenBefore > 0) printing.output.note(`${count(brokenBefore, 'file')} of the commit before cannot apply: compared with the others`);
+  if (brokenBefore > 0)
+    printing.output.note(`${count(brokenBefore, 'file')} of the commit before cannot apply: compared with the others`);
   remark('offline', made, printing.output);
-  printing.output.note(`not looked at without a server: ${made.not_run?.map((check) => UNPLANNED_WORDS[check]).join('; ')}`);
+  printing.output.note(
+    `not looked at without a server: ${made.not_run?.map((check) => UNPLANNED_WORDS[check]).join('; ')}`,
+  );
   return exitOf(made, asked.isStrict);
 }
 
 function printingOf({ format, folder }: Asked, files: readonly TreeFile[], io: CliIo): PlanPrinting {
-  return { format, folder, files, output: new Output(io, format === 'json' ? 'json' : 'text'), cwd: io.cwd, summaryFile: io.environment['GITHUB_STEP_SUMMARY'] };
+  return {
+    format,
+    folder,
+    files,
+    output: new Output(io, format === 'json' ? 'json' : 'text'),
+    cwd: io.cwd,
+    summaryFile: io.environment['GITHUB_STEP_SUMMARY'],
+  };
 }
 
 /** Files as the API takes them; undefined when one is no text that could be sent: a link, not UTF-8, over the limit. */
@@ -117,8 +149,17 @@ function exitOf(plan: PrintablePlan, isStrict: boolean): number {
 function remark(slug: string, plan: PrintablePlan, output: Output): void {
   const { problems, valid, ending, reason, message, plan: digest } = plan;
   const isRefused = !valid && ending === 'blocked';
-  if (!valid) output.note(`${slug}: ${count(problems.filter(({ severity }) => severity === 'error').length, 'error')}; ${isRefused ? 'nothing of this would apply' : 'files in error would keep their last good version'}`);
-  if (isHeld(plan)) output.note(`${slug}: ${message ?? `deletions would be held until they are approved${digest === null ? '' : `: ${digest}`}`}`);
+  if (!valid)
+    output.note(
+      `${slug}: ${count(problems.filter(({ severity }) => severity === 'error').length, 'error')}; ${isRefused ? 'nothing of this would apply' : 'files in error would keep their last good version'}`,
+    );
+  if (isHeld(plan))
+    output.note(
+      `${slug}: ${message ?? `deletions would be held until they are approved${digest === null ? '' : `: ${digest}`}`}`,
+    );
   // Changes that would wait, or be refused, have to be told from changes that would apply.
-  else if (!isRefused && (message !== null || ending !== 'applied')) output.note(`${slug}: ${message?.replace(/\.\d{3}Z/g, 'Z') ?? `nothing of this would apply (${reason ?? ending})`}`);
+  else if (!isRefused && (message !== null || ending !== 'applied'))
+    output.note(
+      `${slug}: ${message?.replace(/\.\d{3}Z/g, 'Z') ?? `nothing of this would apply (${reason ?? ending})`}`,
+    );
 }

@@ -7,15 +7,27 @@ export function toGithub({ problems, plan }: Report): string {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const others = problems.filter(({ severity }) => severity !== 'error');
   const changes = plan?.changes ?? [];
-  const [warnings, notices] = [changes.filter(({ isWarning }) => isWarning), changes.filter(({ isWarning }) => !isWarning)];
-  return [...[...errors, ...others].map(toCommand), ...[...warnings, ...notices].map(toChangeCommand)].map((command) => `${command}\n`).join('');
+  const [warnings, notices] = [
+    changes.filter(({ isWarning }) => isWarning),
+    changes.filter(({ isWarning }) => !isWarning),
+  ];
+  return [...[...errors, ...others].map(toCommand), ...[...warnings, ...notices].map(toChangeCommand)]
+    .map((command) => `${command}\n`)
+    .join('');
 }
 
 function toCommand({ path, line, column, endLine, endColumn, severity, rule, message }: Problem): string {
   const properties: [name: string, value: string | number | undefined][] = [
-    ['file', printable(path)], ['line', line], ['endLine', endLine], ['col', column], ['endColumn', endLine === undefined || endLine === line ? endColumn : undefined], ['title', rule],
+    ['file', printable(path)],
+    ['line', line],
+    ['endLine', endLine],
+    ['col', column],
+    ['endColumn', endLine === undefined || endLine === line ? endColumn : undefined],
+    ['title', rule],
   ];
-  const told = properties.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${ofProperty(String(value))}`]));
+  const told = properties.flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${ofProperty(String(value))}`],
+  );
   return `::${severity} ${told.join(',')}::${ofText(printable(message))}`;
 }
 
@@ -41,13 +53,19 @@ const ROWS_MAX = 100;
 export function toGithubSummary(report: Report): string {
   const { problems, fileCount, plan } = report;
   const title = `### Factory files: ${isValid(report) ? 'valid' : 'not valid'}\n\n${fileCount} ${fileCount === 1 ? 'file' : 'files'}, ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}\n`;
-  const rows = problems.map(({ path, line, column, severity, message, rule }) => `| ${severity} | ${ofCell(`${path}:${line}:${column}`)} | ${ofCell(message)} | ${rule} |`);
+  const rows = problems.map(
+    ({ path, line, column, severity, message, rule }) =>
+      `| ${severity} | ${ofCell(`${path}:${line}:${column}`)} | ${ofCell(message)} | ${rule} |`,
+  );
   const found = problems.length === 0 ? '' : `\n| | where | what | rule |\n|---|---|---|---|\n${bounded(rows)}`;
   return `${title}${found}${plan === undefined ? '' : planSummary(plan)}`;
 }
 
 function planSummary({ summary, changes }: NonNullable<Report['plan']>): string {
-  const rows = changes.map(({ headline, details, isWarning }) => `| ${isWarning ? '⚠' : ''} | ${ofCell(headline)} | ${details.map(ofCell).join('<br>')} |`);
+  const rows = changes.map(
+    ({ headline, details, isWarning }) =>
+      `| ${isWarning ? '⚠' : ''} | ${ofCell(headline)} | ${details.map(ofCell).join('<br>')} |`,
+  );
   return `\n### Plan\n\n${ofCell(summary)}\n${changes.length === 0 ? '' : `\n| | change | what is known of it |\n|---|---|---|\n${bounded(rows)}`}`;
 }
 

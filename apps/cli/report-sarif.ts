@@ -19,28 +19,71 @@ export function toSarif({ problems, plan }: Report): string {
   const changes = plan?.changes ?? [];
   const ids = [...new Set([...problems, ...changes].map(({ rule }) => rule))].sort();
   const driver = {
-    name: 'millwright', semanticVersion: version(), rules: ids.map(toRule),
+    name: 'millwright',
+    semanticVersion: version(),
+    rules: ids.map(toRule),
   };
   const results = [
-    ...withOccurrences(problems).map(([problem, occurrence]) => toResult(problem, ids.indexOf(problem.rule), occurrence)),
+    ...withOccurrences(problems).map(([problem, occurrence]) =>
+      toResult(problem, ids.indexOf(problem.rule), occurrence),
+    ),
     ...changes.map((change) => toChangeResult(change, ids.indexOf(change.rule))),
   ];
-  return printableJson({ $schema: SCHEMA, version: '2.1.0', runs: [{ tool: { driver }, columnKind: 'utf16CodeUnits', originalUriBaseIds: { REPOSITORY: { description: { text: 'The root of the factory repository.' } } }, results }] });
+  return printableJson({
+    $schema: SCHEMA,
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver },
+        columnKind: 'utf16CodeUnits',
+        originalUriBaseIds: { REPOSITORY: { description: { text: 'The root of the factory repository.' } } },
+        results,
+      },
+    ],
+  });
 }
 
 function toRule(id: string): object {
-  if (isChangeRule(id)) return { id, name: id, shortDescription: { text: CHANGE_RULES[id] }, help: { text: CHANGE_RULES[id] }, defaultConfiguration: { level: levelOf(id) } };
+  if (isChangeRule(id))
+    return {
+      id,
+      name: id,
+      shortDescription: { text: CHANGE_RULES[id] },
+      help: { text: CHANGE_RULES[id] },
+      defaultConfiguration: { level: levelOf(id) },
+    };
   const { code, severity, summary } = ruleOf(id);
-  return { id, name: code, shortDescription: { text: summary }, help: { text: summary }, defaultConfiguration: { level: severity } };
+  return {
+    id,
+    name: code,
+    shortDescription: { text: summary },
+    help: { text: summary },
+    defaultConfiguration: { level: severity },
+  };
 }
 
-function toResult({ path, line, column, endLine, endColumn, severity, rule, message }: Problem, ruleIndex: number, occurrence: number): object {
-  const region = { startLine: line, startColumn: column, ...(endLine === undefined || endColumn === undefined ? {} : { endLine, endColumn }) };
+function toResult(
+  { path, line, column, endLine, endColumn, severity, rule, message }: Problem,
+  ruleIndex: number,
+  occurrence: number,
+): object {
+  const region = {
+    startLine: line,
+    startColumn: column,
+    ...(endLine === undefined || endColumn === undefined ? {} : { endLine, endColumn }),
+  };
   return {
-    ruleId: rule, ruleIndex, level: severity, message: { text: message },
+    ruleId: rule,
+    ruleIndex,
+    level: severity,
+    message: { text: message },
     locations: [{ physicalLocation: { artifactLocation: { uri: toUri(path), uriBaseId: 'REPOSITORY' }, region } }],
     // Not the line: a problem stays the same one when lines are added above it.
-    partialFingerprints: { 'millwright/v1': createHash('sha256').update(JSON.stringify([path, rule, message, occurrence])).digest('hex') },
+    partialFingerprints: {
+      'millwright/v1': createHash('sha256')
+        .update(JSON.stringify([path, rule, message, occurrence]))
+        .digest('hex'),
+    },
   };
 }
 
@@ -55,9 +98,20 @@ function levelOf(rule: ReportedChange['rule']): 'note' | 'warning' {
 
 function toChangeResult({ path, rule, headline, details }: ReportedChange, ruleIndex: number): object {
   return {
-    ruleId: rule, ruleIndex, level: levelOf(rule), message: { text: [headline, ...details].join('\n') },
-    locations: [{ physicalLocation: { artifactLocation: { uri: toUri(path), uriBaseId: 'REPOSITORY' }, region: { startLine: 1 } } }],
-    partialFingerprints: { 'millwright/v1': createHash('sha256').update(JSON.stringify([path, rule])).digest('hex') },
+    ruleId: rule,
+    ruleIndex,
+    level: levelOf(rule),
+    message: { text: [headline, ...details].join('\n') },
+    locations: [
+      {
+        physicalLocation: { artifactLocation: { uri: toUri(path), uriBaseId: 'REPOSITORY' }, region: { startLine: 1 } },
+      },
+    ],
+    partialFingerprints: {
+      'millwright/v1': createHash('sha256')
+        .update(JSON.stringify([path, rule]))
+        .digest('hex'),
+    },
   };
 }
 
@@ -73,8 +127,10 @@ function withOccurrences(problems: readonly Problem[]): [problem: Problem, occur
 }
 
 function toUri(path: string): string {
-  return path.split('/').map((segment) => encodeURIComponent(segment.replace(LONE_SURROGATES, '\uFFFD'))).join('/');
+  return path
+    .split('/')
+    .map((segment) => encodeURIComponent(segment.replace(LONE_SURROGATES, '\uFFFD')))
+    .join('/');
 }
 
 const LONE_SURROGATES = /\p{Cs}/gu;
-

@@ -45,12 +45,18 @@ export function isValid(report: Report): boolean {
 export function fromWorkingFolder(report: Report, folder: string, cwd: string): Report {
   const prefix = relative(cwd, resolve(cwd, folder)).split(sep).join('/');
   if (prefix === '' || prefix.startsWith('..')) return report;
-  const moved = <Placed extends { path: string }>(placed: readonly Placed[]): Placed[] => placed.map((each) => ({ ...each, path: `${prefix}/${each.path}` }));
-  return { ...report, problems: moved(report.problems), ...(report.plan === undefined ? {} : { plan: { ...report.plan, changes: moved(report.plan.changes) } }) };
+  const moved = <Placed extends { path: string }>(placed: readonly Placed[]): Placed[] =>
+    placed.map((each) => ({ ...each, path: `${prefix}/${each.path}` }));
+  return {
+    ...report,
+    problems: moved(report.problems),
+    ...(report.plan === undefined ? {} : { plan: { ...report.plan, changes: moved(report.plan.changes) } }),
+  };
 }
 
 /** Control characters, line separators and everything that changes the direction of text. */
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
+const UNPRINTABLE =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
 
 /**
  * Text from a repository as it may be printed: what could move a terminal's cursor or reorder a line is written as \u{…}, and a
@@ -58,15 +64,23 @@ const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-
  */
 export function printable(text: string): string {
   const escaped = text.replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
-  return escaped.replace(/^(\s*)(::|##\[)/, (_, space: string, command: string) => `${space}\\u{${(command.codePointAt(0) ?? 0).toString(16)}}${command.slice(1)}`);
+  return escaped.replace(
+    /^(\s*)(::|##\[)/,
+    (_, space: string, command: string) =>
+      `${space}\\u{${(command.codePointAt(0) ?? 0).toString(16)}}${command.slice(1)}`,
+  );
 }
 
 /** A JSON value as indented text, ended by a line feed, that no terminal obeys: inside JSON strings JSON's own escapes do it. */
 export function printableJson(value: unknown): string {
-  const text = JSON.stringify(value, null, 2).replace(UNPRINTABLE, (character) => (character === '\n' ? '\n' : jsonEscape(character)));
+  const text = JSON.stringify(value, null, 2).replace(UNPRINTABLE, (character) =>
+    character === '\n' ? '\n' : jsonEscape(character),
+  );
   return `${text}\n`;
 }
 
 function jsonEscape(character: string): string {
-  return [...Array(character.length).keys()].map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`).join('');
+  return [...Array(character.length).keys()]
+    .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
+    .join('');
 }

@@ -16,7 +16,9 @@ export const artifacts = apiVerb({
   name: 'runs artifacts',
   arguments: 'ID',
   summary: 'Lists what a run has made (the latest 100); with --save its files are copied into a folder.',
-  details: ['Files that a run made are foreign: look before you open or start one. Of two files of the same name the later one is saved as NAME-2.'],
+  details: [
+    'Files that a run made are foreign: look before you open or start one. Of two files of the same name the later one is saved as NAME-2.',
+  ],
   positionals: [1, 1],
   options: {
     save: { type: 'string', value: 'DIR', help: 'folder to copy the files into; it is made when it is missing' },
@@ -43,7 +45,12 @@ export function artifactText({ artifact_type: type, data }: ArtifactItem): strin
 }
 
 function rowOf({ artifact_type: type, data: { filename, size_bytes: size, title, url } }: ArtifactItem): Cell[] {
-  return [filename ?? '-', type, size === undefined ? '-' : String(size), [title, url].filter((word) => word !== undefined).join('  ') || '-'];
+  return [
+    filename ?? '-',
+    type,
+    size === undefined ? '-' : String(size),
+    [title, url].filter((word) => word !== undefined).join('  ') || '-',
+  ];
 }
 
 /** Where files go, and whether others may be lost for them. */
@@ -60,8 +67,15 @@ interface Copy {
 /** Paths of the copies. Nothing is written unless all of them can be. */
 async function saveAll(api: Api, found: readonly ArtifactItem[], { folder, force }: Place): Promise<string[]> {
   const copies = copiesOf(found, folder);
-  const there = force ? [] : (await Promise.all(copies.map(async ({ path }) => ((await isThere(path)) ? [path] : [])))).flat();
-  if (there.length > 0) throw new Failure('nothing was saved, because there are files of these names; name another folder, or give --force', EXIT.problems, there);
+  const there = force
+    ? []
+    : (await Promise.all(copies.map(async ({ path }) => ((await isThere(path)) ? [path] : [])))).flat();
+  if (there.length > 0)
+    throw new Failure(
+      'nothing was saved, because there are files of these names; name another folder, or give --force',
+      EXIT.problems,
+      there,
+    );
   await writing(folder, () => mkdir(folder, { recursive: true }));
   for (const { uid, path } of copies) {
     const bytes = await api.agent.artifacts.download(uid, { timeout: DOWNLOAD_MS_MAX });
@@ -81,7 +95,11 @@ function copiesOf(found: readonly ArtifactItem[], folder: string): Copy[] {
   const taken = new Set<string>();
   return found.flatMap(({ artifact_uid: uid, data: { filename: name } }) => {
     if (name === undefined) return [];
-    if (!FILE_NAME.test(name) || !UID.test(uid)) throw new Failure('the server names an artifact in a way that cannot be a file here; nothing was saved', EXIT.internal);
+    if (!FILE_NAME.test(name) || !UID.test(uid))
+      throw new Failure(
+        'the server names an artifact in a way that cannot be a file here; nothing was saved',
+        EXIT.internal,
+      );
     return [{ uid, path: join(folder, freeName(name, taken)) }];
   });
 }
@@ -98,7 +116,10 @@ function freeName(name: string, taken: Set<string>): string {
 
 /** Also a link that leads nowhere. */
 function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(() => true, (cause: NodeJS.ErrnoException) => cause.code !== 'ENOENT' && cause.code !== 'ENOTDIR');
+  return lstat(path).then(
+    () => true,
+    (cause: NodeJS.ErrnoException) => cause.code !== 'ENOENT' && cause.code !== 'ENOTDIR',
+  );
 }
 
 async function writing(path: string, write: () => Promise<unknown>): Promise<void> {
@@ -106,6 +127,11 @@ async function writing(path: string, write: () => Promise<unknown>): Promise<voi
     await write();
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    throw new Failure(`${path} cannot be written (${code})`, code === 'EEXIST' || code === 'ENOTDIR' || code === 'EACCES' ? EXIT.usage : EXIT.internal, [], { cause });
+    throw new Failure(
+      `${path} cannot be written (${code})`,
+      code === 'EEXIST' || code === 'ENOTDIR' || code === 'EACCES' ? EXIT.usage : EXIT.internal,
+      [],
+      { cause },
+    );
   }
 }

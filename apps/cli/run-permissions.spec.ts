@@ -14,18 +14,28 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const millwright = (...argv: string[]): Promise<Call> => call(['runs', ...argv], { environment: { MILLWRIGHT_SERVER: service.url, MILLWRIGHT_API_KEY: service.adminKey } });
+const millwright = (...argv: string[]): Promise<Call> =>
+  call(['runs', ...argv], { environment: { MILLWRIGHT_SERVER: service.url, MILLWRIGHT_API_KEY: service.adminKey } });
 
 it('shows the commands that answer, and says what a follow-up made of the question', async () => {
-  const runId = await talk.start(script({ ask: ['first'] }, { ask: ['second'] }, { ask: ['third'] }), { interactive: true });
+  const runId = await talk.start(script({ ask: ['first'] }, { ask: ['second'] }, { ask: ['third'] }), {
+    interactive: true,
+  });
   const following = millwright('events', runId, '--follow');
   const [question] = await talk.asked(runId);
   const answered = await millwright('followup', runId, '--message', 'yes');
-  expect(answered).toMatchObject({ code: 0, out: expect.stringMatching(/^live_session: .*\nfirst: allowed with yes-once \(Do it\)\n$/) });
+  expect(answered).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^live_session: .*\nfirst: allowed with yes-once \(Do it\)\n$/),
+  });
   await talk.asked(runId);
-  expect((await millwright('followup', runId, '--message', 'no')).out).toMatch(/\nsecond: refused with no-once \(Leave it\)\n$/);
+  expect((await millwright('followup', runId, '--message', 'no')).out).toMatch(
+    /\nsecond: refused with no-once \(Leave it\)\n$/,
+  );
   await talk.asked(runId);
-  expect((await millwright('followup', runId, '--message', script({ say: 'other' }))).out).toMatch(/\nthird: refused, because the message names no answer; it is what the agent is told next\n$/);
+  expect((await millwright('followup', runId, '--message', script({ say: 'other' }))).out).toMatch(
+    /\nthird: refused, because the message names no answer; it is what the agent is told next\n$/,
+  );
   await talk.until(runId, 'SUCCEEDED');
   const { code, err } = await following;
   expect(code).toBe(0);
@@ -34,8 +44,13 @@ it('shows the commands that answer, and says what a follow-up made of the questi
 
 it('a command to copy is never cut', () => {
   let text = '';
-  const narrow = Object.assign(new Writable({ write: (chunk: Buffer, _encoding, done) => (done(), void (text += chunk.toString())) }), { isTTY: true, columns: 20 });
+  const narrow = Object.assign(
+    new Writable({ write: (chunk: Buffer, _encoding, done) => (done(), void (text += chunk.toString())) }),
+    { isTTY: true, columns: 20 },
+  );
   const payload = { permission_id: 'p', title: 'x', options: [{ option_id: 'once', name: 'Allow' }] };
-  new LogPrinter(narrow, narrow, { environment: { NO_COLOR: '1' } }, 'r').print([{ event_type: 'permission', payload }]);
+  new LogPrinter(narrow, narrow, { environment: { NO_COLOR: '1' } }, 'r').print([
+    { event_type: 'permission', payload },
+  ]);
   expect(text).toBe('-- permission: x\n   | Allow: millwright runs answer r p --option once\n');
 });

@@ -29,9 +29,18 @@ export const answer = apiVerb({
   name: 'runs answer',
   arguments: 'ID [QUESTION]',
   summary: 'Answers a run that asks permission; QUESTION may be left out while it asks one thing.',
-  details: ['A follow-up to a run that asks is an answer too, where it names an option or says allow, yes, reject or no.'],
+  details: [
+    'A follow-up to a run that asks is an answer too, where it names an option or says allow, yes, reject or no.',
+  ],
   positionals: [1, 2],
-  options: { option: { type: 'string', required: true, value: 'OPTION', help: 'one of the options that `runs permissions` shows' } },
+  options: {
+    option: {
+      type: 'string',
+      required: true,
+      value: 'OPTION',
+      help: 'one of the options that `runs permissions` shows',
+    },
+  },
   async run({ values: { option }, positionals: [id, question] }, { api, output }) {
     const found = question === undefined ? await onlyQuestion(api, runId(id)) : permissionId(question);
     const answered = await api.agent.runs.permissions.answer(runId(id), found, { option_id: option });
@@ -50,7 +59,12 @@ export async function openQuestions(api: Calling['api'], id: string): Promise<Pe
 }
 
 /** What a follow-up made of the questions that were open before it. */
-export async function toSettled(api: Calling['api'], id: string, before: readonly PermissionItem[], message: string): Promise<string[]> {
+export async function toSettled(
+  api: Calling['api'],
+  id: string,
+  before: readonly PermissionItem[],
+  message: string,
+): Promise<string[]> {
   const now = await asked(api, id);
   return before.flatMap(({ permission_id: question, title }) => {
     const found = now.find(({ permission_id: other }) => other === question);
@@ -59,9 +73,13 @@ export async function toSettled(api: Calling['api'], id: string, before: readonl
 }
 
 function settlement({ answer: given, options }: PermissionItem, message: string): string {
-  const meant = optionMeant(message, options.map(({ option_id: optionId, name, kind }) => ({ optionId, name, kind })));
+  const meant = optionMeant(
+    message,
+    options.map(({ option_id: optionId, name, kind }) => ({ optionId, name, kind })),
+  );
   const chosen = options.find(({ option_id: option }) => option === given);
-  if (meant === undefined || chosen === undefined) return 'refused, because the message names no answer; it is what the agent is told next';
+  if (meant === undefined || chosen === undefined)
+    return 'refused, because the message names no answer; it is what the agent is told next';
   return `${chosen.kind.startsWith('reject') ? 'refused' : 'allowed'} with ${chosen.option_id} (${chosen.name})`;
 }
 
@@ -69,10 +87,17 @@ async function onlyQuestion(api: Calling['api'], id: string): Promise<string> {
   const [first, ...others] = await openQuestions(api, id);
   if (first === undefined) throw new Failure('the run asks nothing now', EXIT.problems);
   if (others.length === 0) return first.permission_id;
-  throw new Failure('the run asks several things, so name one', EXIT.usage, [first, ...others].map(({ permission_id: name, title }) => `${name}  ${title}`));
+  throw new Failure(
+    'the run asks several things, so name one',
+    EXIT.usage,
+    [first, ...others].map(({ permission_id: name, title }) => `${name}  ${title}`),
+  );
 }
 
-function print(output: Output, { permission_id: id, state, title, input, options, answer: given, asked_at: askedAt }: PermissionItem): void {
+function print(
+  output: Output,
+  { permission_id: id, state, title, input, options, answer: given, asked_at: askedAt }: PermissionItem,
+): void {
   const chosen = options.find(({ option_id: option }) => option === given);
   output.fields([
     ['question', id],
@@ -81,7 +106,9 @@ function print(output: Output, { permission_id: id, state, title, input, options
     ['asked', toSeconds(askedAt)],
     ['state', { text: state, colour: state === 'open' ? 'yellow' : undefined }],
     ['answer', chosen && `${chosen.option_id} (${chosen.name})`],
-    ...(state === 'open' ? options.map(({ option_id: option, name }) => ['option', `${option} (${name})`] as const) : []),
+    ...(state === 'open'
+      ? options.map(({ option_id: option, name }) => ['option', `${option} (${name})`] as const)
+      : []),
   ]);
   output.line('');
 }

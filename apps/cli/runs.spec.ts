@@ -54,26 +54,46 @@ function reaches(id: string, state: string): Promise<boolean> {
 describe('millwright run', () => {
   it('creates a run of the command line, with title, name and factory', async () => {
     const id = await begin('hello', '--title', 'A title', '--name', 'nightly', '--factory', 'shop');
-    expect(await runItem(id)).toMatchObject({ title: 'A title', prompt: 'hello', source: 'CLI', agent_config: { name: 'nightly', model_id: 'fast' } });
+    expect(await runItem(id)).toMatchObject({
+      title: 'A title',
+      prompt: 'hello',
+      source: 'CLI',
+      agent_config: { name: 'nightly', model_id: 'fast' },
+    });
     await reaches(id, 'SUCCEEDED');
   });
 
   it('sends metadata and files along, also with a follow-up', async () => {
     writeFileSync(join(folder, 'notes.txt'), 'zwölf');
-    const id = await begin('wait', '--metadata', 'ticket=T-1=x', '--metadata', 'empty=', '--attach', join(folder, 'notes.txt'));
+    const id = await begin(
+      'wait',
+      '--metadata',
+      'ticket=T-1=x',
+      '--metadata',
+      'empty=',
+      '--attach',
+      join(folder, 'notes.txt'),
+    );
     expect((await runItem(id))['metadata']).toEqual({ ticket: 'T-1=x', empty: '' });
-    await eventually('it waits', async () => ((await millwright(['runs', 'events', id])).out.includes('waiting') ? true : undefined));
+    await eventually('it waits', async () =>
+      (await millwright(['runs', 'events', id])).out.includes('waiting') ? true : undefined,
+    );
     const attached = join(test.dataDir, 'runs', id, 'inputs/attachments');
     expect(readFileSync(join(attached, 'notes.txt'), 'utf8')).toBe('zwölf');
     await millwright(['runs', 'cancel', id]);
     await reaches(id, 'CANCELLED');
-    expect(await millwright(['runs', 'followup', id, '--message', 'hello', '--attach', 'notes.txt'], { cwd: folder })).toMatchObject({ code: 0 });
+    expect(
+      await millwright(['runs', 'followup', id, '--message', 'hello', '--attach', 'notes.txt'], { cwd: folder }),
+    ).toMatchObject({ code: 0 });
     await reaches(id, 'SUCCEEDED');
     expect(readFileSync(join(attached, 'notes-2.txt'), 'utf8')).toBe('zwölf');
   });
 
   it.each([
-    [['--metadata', 'nothing'], 64, 'KEY=VALUE'], [['--metadata', '=x'], 64, 'KEY=VALUE'], [['--attach', '/no/such/file'], 64, 'cannot be read'], [['--attach', '-'], 64, 'needs a file'],
+    [['--metadata', 'nothing'], 64, 'KEY=VALUE'],
+    [['--metadata', '=x'], 64, 'KEY=VALUE'],
+    [['--attach', '/no/such/file'], 64, 'cannot be read'],
+    [['--attach', '-'], 64, 'needs a file'],
     [['--metadata', 'delivery_id=x'], 1, 'metadata.delivery_id is reserved'],
   ])('refuses %j with code %i', async (argv, code, words) => {
     const refused = await millwright(['run', '--prompt', 'hello', ...argv]);
@@ -89,7 +109,9 @@ describe('millwright run', () => {
 
   it('follows: output on stdout, changes on stderr, the end as exit code', async () => {
     expect(await millwright(['run', '--prompt', 'hello\nworld', '--follow'])).toEqual({
-      code: 0, out: 'hello \nworld\n', err: expect.stringMatching(/^run [0-9a-f-]{36}\n(-- .*\n)*-- SUCCEEDED: .*\n$/),
+      code: 0,
+      out: 'hello \nworld\n',
+      err: expect.stringMatching(/^run [0-9a-f-]{36}\n(-- .*\n)*-- SUCCEEDED: .*\n$/),
     });
   });
 
@@ -100,14 +122,39 @@ describe('millwright run', () => {
   });
 
   it('says which agent, model, skill, environment and mode it wants', async () => {
-    const { out } = await millwright(['run', '--prompt', 'hello', '--harness', 'command', '--model', 'some-model', '--mode', 'plan', '--interactive', '--format', 'json']);
+    const { out } = await millwright([
+      'run',
+      '--prompt',
+      'hello',
+      '--harness',
+      'command',
+      '--model',
+      'some-model',
+      '--mode',
+      'plan',
+      '--interactive',
+      '--format',
+      'json',
+    ]);
     const { run_id: id } = JSON.parse(out) as { run_id: string };
-    expect(JSON.parse((await millwright(['runs', 'get', id, '--format', 'json'])).out)).toMatchObject({ agent_config: { model_id: 'some-model', harness: { type: 'command' } } });
+    expect(JSON.parse((await millwright(['runs', 'get', id, '--format', 'json'])).out)).toMatchObject({
+      agent_config: { model_id: 'some-model', harness: { type: 'command' } },
+    });
     await reaches(id, 'SUCCEEDED');
-    expect(await millwright(['run', '--prompt', 'x', '--mode', 'sideways'])).toMatchObject({ code: 1, err: expect.stringContaining('mode') });
-    expect(await millwright(['run', '--skill', 'no such/skill'])).toMatchObject({ code: 1, err: expect.stringContaining('skill') });
-    const placed = JSON.parse((await millwright(['run', '--prompt', 'hello', '--environment', 'shop-tests', '--format', 'json'])).out) as { run_id: string };
-    expect(JSON.parse((await millwright(['runs', 'get', placed.run_id, '--format', 'json'])).out)).toMatchObject({ agent_config: { environment_id: 'shop-tests' } });
+    expect(await millwright(['run', '--prompt', 'x', '--mode', 'sideways'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('mode'),
+    });
+    expect(await millwright(['run', '--skill', 'no such/skill'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('skill'),
+    });
+    const placed = JSON.parse(
+      (await millwright(['run', '--prompt', 'hello', '--environment', 'shop-tests', '--format', 'json'])).out,
+    ) as { run_id: string };
+    expect(JSON.parse((await millwright(['runs', 'get', placed.run_id, '--format', 'json'])).out)).toMatchObject({
+      agent_config: { environment_id: 'shop-tests' },
+    });
   });
 
   it('prints one JSON document when it follows in JSON', async () => {
@@ -127,7 +174,11 @@ describe('millwright run', () => {
     [['--prompt', 'x', '--factory', 'nope'], {}, 64, 'there is no factory nope'],
     [['--prompt', 'x', '--title', 'x'.repeat(201)], {}, 1, 'title must have at most 200 characters'],
   ])('%j is refused', async (argv, options, code, message) => {
-    expect(await millwright(['run', ...argv], options)).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
+    expect(await millwright(['run', ...argv], options)).toMatchObject({
+      code,
+      out: '',
+      err: expect.stringContaining(message),
+    });
   });
 });
 
@@ -139,7 +190,11 @@ describe('millwright runs', () => {
     const ids = async (...argv: string[]): Promise<string[]> => {
       const { code, out } = await millwright(['runs', '--name', 'listed', ...argv]);
       expect(code).toBe(0);
-      return out.split('\n').slice(1, -1).map((line) => line.slice(0, 36)).sort();
+      return out
+        .split('\n')
+        .slice(1, -1)
+        .map((line) => line.slice(0, 36))
+        .sort();
     };
     expect(await ids()).toEqual([failed, fine].sort());
     expect(await ids('--state', 'failed')).toEqual([failed]);
@@ -148,10 +203,23 @@ describe('millwright runs', () => {
     const page = await millwright(['runs', '--name', 'listed', '--limit', '1']);
     expect(page.out).toMatch(/^ID +STATE +SOURCE +UPDATED +TITLE\n\S{36} {2}\w+ +CLI +\S+Z +\w+\n$/);
     const cursor = /--cursor (\S+)\n$/.exec(page.err)?.[1] ?? '';
-    expect(await millwright(['runs', '--name', 'listed', '--limit', '1', '--cursor', cursor])).toMatchObject({ code: 0, err: '' });
-    expect(await millwright(['runs', '--state', 'BLOCKED'])).toEqual({ code: 0, out: '', err: 'there are no such runs\n' });
-    expect(await millwright(['runs', '--state', 'done'])).toMatchObject({ code: 1, err: expect.stringContaining('is not one of QUEUED') });
-    expect(JSON.parse((await millwright(['runs', '--name', 'listed', '--format', 'json'])).out)).toMatchObject({ runs: [{}, {}], page_info: { has_next_page: false } });
+    expect(await millwright(['runs', '--name', 'listed', '--limit', '1', '--cursor', cursor])).toMatchObject({
+      code: 0,
+      err: '',
+    });
+    expect(await millwright(['runs', '--state', 'BLOCKED'])).toEqual({
+      code: 0,
+      out: '',
+      err: 'there are no such runs\n',
+    });
+    expect(await millwright(['runs', '--state', 'done'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is not one of QUEUED'),
+    });
+    expect(JSON.parse((await millwright(['runs', '--name', 'listed', '--format', 'json'])).out)).toMatchObject({
+      runs: [{}, {}],
+      page_info: { has_next_page: false },
+    });
   });
 
   it('shows one', async () => {
@@ -168,25 +236,43 @@ describe('millwright runs', () => {
 
   it('cancels', async () => {
     const id = await begin('wait');
-    await eventually('it waits', async () => ((await millwright(['runs', 'events', id])).out.includes('waiting') ? true : undefined));
+    await eventually('it waits', async () =>
+      (await millwright(['runs', 'events', id])).out.includes('waiting') ? true : undefined,
+    );
     const following = millwright(['runs', 'events', id, '--follow']);
     const cancelled = await millwright(['runs', 'cancel', id]);
-    expect(cancelled).toMatchObject({ code: 0, out: expect.stringMatching(new RegExp(`^${id} {2}(CANCELLED|INPROGRESS, being cancelled)\n$`)) });
-    expect(await following).toMatchObject({ code: 1, out: expect.stringMatching(/^waiting\n/), err: expect.stringContaining('-- CANCELLED') });
+    expect(cancelled).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(new RegExp(`^${id} {2}(CANCELLED|INPROGRESS, being cancelled)\n$`)),
+    });
+    expect(await following).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^waiting\n/),
+      err: expect.stringContaining('-- CANCELLED'),
+    });
     expect(JSON.parse((await millwright(['runs', 'cancel', id, '--format', 'json'])).out)).toBe(id);
     const ended = await begin('hello');
     await reaches(ended, 'SUCCEEDED');
-    expect(await millwright(['runs', 'cancel', ended])).toMatchObject({ code: 1, err: 'millwright runs cancel: the run has ended already\n' });
+    expect(await millwright(['runs', 'cancel', ended])).toMatchObject({
+      code: 1,
+      err: 'millwright runs cancel: the run has ended already\n',
+    });
   });
 
   it('follows up, with text or stdin', async () => {
     const id = await begin('hello');
     await reaches(id, 'SUCCEEDED');
-    expect(await millwright(['runs', 'followup', id, '--message', '-'], { stdin: 'more\n' })).toMatchObject({ code: 0, out: 'handoff_execution: the run is queued again with it\n' });
+    expect(await millwright(['runs', 'followup', id, '--message', '-'], { stdin: 'more\n' })).toMatchObject({
+      code: 0,
+      out: 'handoff_execution: the run is queued again with it\n',
+    });
     const { code, out } = await millwright(['runs', 'events', id, '--follow']);
     expect(code).toBe(0);
     expect(out).toContain('more');
-    expect(await millwright(['runs', 'followup', id])).toMatchObject({ code: 64, err: expect.stringContaining('--message TEXT|- is missing') });
+    expect(await millwright(['runs', 'followup', id])).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('--message TEXT|- is missing'),
+    });
   });
 
   it('prints what a run wrote, and none of it steers the terminal', async () => {
@@ -194,10 +280,15 @@ describe('millwright runs', () => {
     await reaches(id, 'SUCCEEDED');
     const { code, out } = await millwright(['runs', 'events', id]);
     expect(code).toBe(0);
-    expect(out).toMatch(/^-- QUEUED\n-- CLAIMED\n-- PENDING\n-- INPROGRESS\na\\u\{1b\}\[31mred\tb\n\\u\{3a\}:error::x\nno line end\n(-- .*\n)*-- SUCCEEDED: .*\n$/);
+    expect(out).toMatch(
+      /^-- QUEUED\n-- CLAIMED\n-- PENDING\n-- INPROGRESS\na\\u\{1b\}\[31mred\tb\n\\u\{3a\}:error::x\nno line end\n(-- .*\n)*-- SUCCEEDED: .*\n$/,
+    );
     const json = await millwright(['runs', 'events', id, '--format', 'json']);
     expect(json.out).not.toContain('\u001b');
-    expect((JSON.parse(json.out) as { events: unknown[] }).events[0]).toMatchObject({ event_type: 'stdout', run_id: id });
+    expect((JSON.parse(json.out) as { events: unknown[] }).events[0]).toMatchObject({
+      event_type: 'stdout',
+      run_id: id,
+    });
   });
 
   it('shows what a run has made, how long it took, and saves its files without touching any other', async () => {
@@ -212,7 +303,10 @@ describe('millwright runs', () => {
     const into = join(folder, 'saved');
     const first = await millwright(['runs', 'artifacts', id, '--save', 'saved'], { cwd: folder });
     expect(first).toMatchObject({ code: 0, err: expect.stringContaining(`saved ${join(into, 'b.txt')}\n`) });
-    expect([readFileSync(join(into, 'report.md'), 'utf8'), readFileSync(join(into, 'b.txt'), 'utf8')]).toEqual(['hi', 'hello']);
+    expect([readFileSync(join(into, 'report.md'), 'utf8'), readFileSync(join(into, 'b.txt'), 'utf8')]).toEqual([
+      'hi',
+      'hello',
+    ]);
 
     rmSync(join(into, 'report.md'));
     rmSync(join(into, 'b.txt'));
@@ -222,9 +316,18 @@ describe('millwright runs', () => {
     expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining(join(into, 'b.txt')) });
     expect(readdirSync(into)).toEqual(['b.txt']); // all or nothing
     expect((await millwright(['runs', 'artifacts', id, '--save', into, '--force'])).code).toBe(0);
-    expect([readFileSync(join(folder, 'precious'), 'utf8'), readFileSync(join(into, 'b.txt'), 'utf8')]).toEqual(['mine', 'hello']);
-    expect(await millwright(['runs', 'artifacts', id, '--save', join(folder, 'precious')])).toMatchObject({ code: 64, err: expect.stringContaining('cannot be written') });
-    expect(await millwright(['runs', 'artifacts', id, '--force'])).toMatchObject({ code: 64, err: expect.stringContaining('--force needs --save DIR') });
+    expect([readFileSync(join(folder, 'precious'), 'utf8'), readFileSync(join(into, 'b.txt'), 'utf8')]).toEqual([
+      'mine',
+      'hello',
+    ]);
+    expect(await millwright(['runs', 'artifacts', id, '--save', join(folder, 'precious')])).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('cannot be written'),
+    });
+    expect(await millwright(['runs', 'artifacts', id, '--force'])).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('--force needs --save DIR'),
+    });
   });
 
   it('tells the end of a run that never ran', async () => {

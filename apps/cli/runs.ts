@@ -15,7 +15,12 @@ import { answer, openQuestions, permissions, toSettled } from './run-permissions
 
 const FOLLOWING = 'With --follow it ends with 0 for SUCCEEDED, 1 for FAILED and CANCELLED, 3 for ERROR.';
 
-const ATTACH = { type: 'string', value: 'FILE', multiple: true, help: 'a file for the agent, found in the folder attachments of its workspace; may be repeated' } as const;
+const ATTACH = {
+  type: 'string',
+  value: 'FILE',
+  multiple: true,
+  help: 'a file for the agent, found in the folder attachments of its workspace; may be repeated',
+} as const;
 
 /** The verb `run`. */
 export const run = apiVerb({
@@ -23,17 +28,41 @@ export const run = apiVerb({
   summary: 'Starts a run.',
   details: [FOLLOWING],
   options: {
-    prompt: { type: 'string', value: 'TEXT|-', help: 'what the agent has to do; - reads it from stdin; required unless --skill is given' },
+    prompt: {
+      type: 'string',
+      value: 'TEXT|-',
+      help: 'what the agent has to do; - reads it from stdin; required unless --skill is given',
+    },
     title: { type: 'string', value: 'TEXT', help: 'title (default: the first line of the prompt)' },
     factory: { type: 'string', value: 'FACTORY', help: 'factory whose defaults and rights apply (slug or UID)' },
     name: { type: 'string', value: 'NAME', help: 'name of the configuration, for grouping and filtering' },
-    metadata: { type: 'string', value: 'KEY=VALUE', multiple: true, help: 'an entry of the run’s metadata; may be repeated' },
-    harness: { type: 'string', value: 'TYPE', help: 'agent that works on it: builtin, command, opencode, gemini, codex … (default: the server’s)' },
+    metadata: {
+      type: 'string',
+      value: 'KEY=VALUE',
+      multiple: true,
+      help: 'an entry of the run’s metadata; may be repeated',
+    },
+    harness: {
+      type: 'string',
+      value: 'TYPE',
+      help: 'agent that works on it: builtin, command, opencode, gemini, codex … (default: the server’s)',
+    },
     model: { type: 'string', value: 'ID', help: 'model of the agent' },
-    skill: { type: 'string', value: 'SKILL', help: 'skill to work by: owner/repo:name, owner/repo:path/SKILL.md, or the name of one of the factory' },
-    environment: { type: 'string', value: 'ENVIRONMENT', help: 'environment to prepare: name of one of the factory, or a UID' },
+    skill: {
+      type: 'string',
+      value: 'SKILL',
+      help: 'skill to work by: owner/repo:name, owner/repo:path/SKILL.md, or the name of one of the factory',
+    },
+    environment: {
+      type: 'string',
+      value: 'ENVIRONMENT',
+      help: 'environment to prepare: name of one of the factory, or a UID',
+    },
     mode: { type: 'string', value: 'MODE', help: 'normal (default), plan or orchestrate' },
-    interactive: { type: 'boolean', help: 'a person decides what the agent asks permission for, instead of the policy' },
+    interactive: {
+      type: 'boolean',
+      help: 'a person decides what the agent asks permission for, instead of the policy',
+    },
     attach: ATTACH,
     follow: { type: 'boolean', help: 'print what it writes, and wait for its end' },
   },
@@ -43,7 +72,9 @@ export const run = apiVerb({
     if (prompt === undefined && skill === undefined) throw new UsageProblem('--prompt TEXT|- is missing');
     const body: RunAgentRequest = {
       prompt: prompt === undefined ? undefined : await textOf(prompt, '--prompt', calling),
-      title, skill, interactive,
+      title,
+      skill,
+      interactive,
       mode: mode as RunAgentRequest['mode'],
       factory_uid: factory === undefined ? undefined : (await findFactory(api, factory)).uid,
       config: configOf(values),
@@ -58,8 +89,23 @@ export const run = apiVerb({
 });
 
 /** The configuration that the options state; undefined when none does. */
-function configOf({ name, model, environment, harness }: { name?: string; model?: string; environment?: string; harness?: string }): Record<string, unknown> | undefined {
-  const config = { name, model_id: model, environment_id: environment, harness: harness === undefined ? undefined : { type: harness } };
+function configOf({
+  name,
+  model,
+  environment,
+  harness,
+}: {
+  name?: string;
+  model?: string;
+  environment?: string;
+  harness?: string;
+}): Record<string, unknown> | undefined {
+  const config = {
+    name,
+    model_id: model,
+    environment_id: environment,
+    harness: harness === undefined ? undefined : { type: harness },
+  };
   return Object.values(config).every((member) => member === undefined) ? undefined : config;
 }
 
@@ -67,7 +113,12 @@ const list = apiVerb({
   name: 'runs',
   summary: 'Lists runs, latest change first.',
   options: {
-    state: { type: 'string', value: 'STATE', multiple: true, help: 'runs in this state (QUEUED, INPROGRESS, SUCCEEDED, FAILED …); may be repeated' },
+    state: {
+      type: 'string',
+      value: 'STATE',
+      multiple: true,
+      help: 'runs in this state (QUEUED, INPROGRESS, SUCCEEDED, FAILED …); may be repeated',
+    },
     factory: { type: 'string', value: 'FACTORY', help: 'runs of this factory (slug or UID)' },
     name: { type: 'string', value: 'NAME', help: 'runs of configurations of this name' },
     delivery: { type: 'string', value: 'ID', help: 'runs that the delivery of this ID started' },
@@ -76,7 +127,9 @@ const list = apiVerb({
   async run({ values }, { api, output }) {
     const { state, factory, name, delivery } = values;
     const query: RunListParams = {
-      ...pageQuery(values), name, delivery_id: delivery,
+      ...pageQuery(values),
+      name,
+      delivery_id: delivery,
       state: state?.map((text) => text.toUpperCase()) as RunListParams['state'], // the service knows which there are
       factory_uid: factory === undefined ? undefined : (await findFactory(api, factory)).uid,
     };
@@ -133,7 +186,10 @@ const followup = apiVerb({
   arguments: 'ID',
   summary: 'Sends a message to a run: steers a live one, continues an ended one.',
   positionals: [1, 1],
-  options: { message: { type: 'string', required: true, value: 'TEXT|-', help: 'what to tell the agent; - reads it from stdin' }, attach: ATTACH },
+  options: {
+    message: { type: 'string', required: true, value: 'TEXT|-', help: 'what to tell the agent; - reads it from stdin' },
+    attach: ATTACH,
+  },
   async run({ values: { message, attach }, positionals: [id] }, calling) {
     const text = await textOf(message, '--message', calling);
     const body = { message: text, attachments: attach && (await attachmentsOf(attach, calling)) };
@@ -166,7 +222,10 @@ export const runs = group('runs', { get, cancel, followup, events, artifacts, pe
 
 async function textOf(text: string, option: string, { io }: Calling): Promise<string> {
   if (text !== '-') return text;
-  return toText(withoutFinalNewline(await readStdin(io, `give the text behind ${option}, or redirect a file`)), 'the text on stdin');
+  return toText(
+    withoutFinalNewline(await readStdin(io, `give the text behind ${option}, or redirect a file`)),
+    'the text on stdin',
+  );
 }
 
 function toEntry(text: string): [key: string, value: string] {
@@ -186,19 +245,35 @@ function attachmentsOf(files: readonly string[], { io }: Calling): Promise<Attac
   );
 }
 
-const COLOURS: Readonly<Record<string, Colour>> = { SUCCEEDED: 'green', FAILED: 'red', ERROR: 'red', CANCELLED: 'dim', BLOCKED: 'yellow' };
+const COLOURS: Readonly<Record<string, Colour>> = {
+  SUCCEEDED: 'green',
+  FAILED: 'red',
+  ERROR: 'red',
+  CANCELLED: 'dim',
+  BLOCKED: 'yellow',
+};
 
 function rowOf({ run_id: id, state, source, updated_at: updated, title }: RunItem): Cell[] {
   return [id, { text: state, colour: COLOURS[state] }, source, toSeconds(updated), title];
 }
 
 function printRun(output: Output, found: RunItem): void {
-  const { status_message: message, agent_config: config, metadata, creator, artifacts: made = [], request_usage: usage = {} } = found;
+  const {
+    status_message: message,
+    agent_config: config,
+    metadata,
+    creator,
+    artifacts: made = [],
+    request_usage: usage = {},
+  } = found;
   output.fields([
     ['run', found.run_id],
     ['title', found.title],
     ['state', { text: found.state, colour: COLOURS[found.state] }],
-    ['message', message && (message.error_code === undefined ? message.message : `${message.message} (${message.error_code})`)],
+    [
+      'message',
+      message && (message.error_code === undefined ? message.message : `${message.message} (${message.error_code})`),
+    ],
     ['source', found.source],
     ['creator', creator.display_name ?? creator.uid],
     ['created', toSeconds(found.created_at)],
@@ -206,7 +281,10 @@ function printRun(output: Output, found: RunItem): void {
     ['finished', toSeconds(found.finished_at)],
     ['run time', found.run_time && toDuration(found.run_time)],
     ['tokens', usage.total_tokens === undefined ? undefined : grouped(usage.total_tokens)],
-    ['cost', usage.inference_cost === undefined ? undefined : `${usage.inference_cost} ${usage.currency ?? ''}`.trimEnd()],
+    [
+      'cost',
+      usage.inference_cost === undefined ? undefined : `${usage.inference_cost} ${usage.currency ?? ''}`.trimEnd(),
+    ],
     ...made.map((artifact, at) => [at === 0 ? 'artifacts' : '', artifactText(artifact)] as const),
     ['factory', found.factory_uid],
     ['session', found.session_link],
@@ -218,7 +296,9 @@ function printRun(output: Output, found: RunItem): void {
 }
 
 function configText(config: RunItem['agent_config']): string | undefined {
-  const members = Object.entries(config).flatMap(([name, value]) => (typeof value === 'string' && name !== 'base_prompt' ? [`${name} ${value}`] : []));
+  const members = Object.entries(config).flatMap(([name, value]) =>
+    typeof value === 'string' && name !== 'base_prompt' ? [`${name} ${value}`] : [],
+  );
   return members.length === 0 ? undefined : members.join(', ');
 }
 

@@ -16,10 +16,18 @@ export const schema = verb({
   run({ values, positionals: [name] }, io) {
     if (values.list === true && name !== undefined) throw new UsageProblem('--list takes no name');
     if (values.list === true) {
-      new Output(io, 'text').table(['NAME', 'DESCRIPTION'], Object.entries(SCHEMA_DOCUMENTS).map(([document, schema]) => [document, (schema as { description?: string }).description ?? '']), 1);
+      new Output(io, 'text').table(
+        ['NAME', 'DESCRIPTION'],
+        Object.entries(SCHEMA_DOCUMENTS).map(([document, schema]) => [
+          document,
+          (schema as { description?: string }).description ?? '',
+        ]),
+        1,
+      );
       return Promise.resolve(EXIT.ok);
     }
-    if (name !== undefined && !isSchemaDocumentName(name)) throw new UsageProblem(`the documents are ${NAMES.join(', ')}`);
+    if (name !== undefined && !isSchemaDocumentName(name))
+      throw new UsageProblem(`the documents are ${NAMES.join(', ')}`);
     io.stdout.write(`${JSON.stringify(name === undefined ? SCHEMA_DOCUMENTS : SCHEMA_DOCUMENTS[name], null, 2)}\n`);
     return Promise.resolve(EXIT.ok);
   },

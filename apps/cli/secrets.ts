@@ -17,7 +17,9 @@ const USERS_LOOKED_AT = 8;
 /** Characters of a value that the API takes. */
 const VALUE_LENGTH_MAX = 65_536;
 
-const OWNER = { factory: { type: 'string', value: 'FACTORY', help: "the factory's own secret instead of the team's (slug or UID)" } } as const satisfies OptionSpecs;
+const OWNER = {
+  factory: { type: 'string', value: 'FACTORY', help: "the factory's own secret instead of the team's (slug or UID)" },
+} as const satisfies OptionSpecs;
 
 const set = apiVerb({
   name: 'secrets set',
@@ -28,7 +30,8 @@ const set = apiVerb({
     'history would see it. It must be UTF-8 text. One final line end is not part of it, unless --raw is given.',
   ],
   positionals: [1, 1],
-  surplus: 'takes NAME only: the value comes from stdin or --file, never from the command line (this one should be changed if it was real)',
+  surplus:
+    'takes NAME only: the value comes from stdin or --file, never from the command line (this one should be changed if it was real)',
   options: {
     file: { type: 'string', value: 'FILE', help: 'file that holds the value (default: stdin)' },
     raw: { type: 'boolean', help: 'take every byte as it is, a final line end too' },
@@ -39,7 +42,9 @@ const set = apiVerb({
     const bytes = await readInput(file, calling.io, 'redirect a file or a pipe into the command, or give --file FILE');
     const value = checkedValue(toText(raw ? bytes : withoutFinalNewline(bytes), 'the value'), calling);
     const secret = await (await secretsOf(calling, factory)).put(name, { value });
-    calling.output.result(secret, () => calling.output.line(`${secret.name}: version ${secret.version} is set; ${usersOf(secret)}`));
+    calling.output.result(secret, () =>
+      calling.output.line(`${secret.name}: version ${secret.version} is set; ${usersOf(secret)}`),
+    );
     await noteWaiting(calling, secret);
     return EXIT.ok;
   },
@@ -70,7 +75,10 @@ const remove = apiVerb({
     const name = nameOf(positionals);
     const secrets = await secretsOf(calling, factory);
     const { used_by: users } = await secrets.retrieve(name);
-    if (users.length > 0 && !force) throw new Failure(`${name} is ${usersOf({ used_by: users })}`, EXIT.problems, ['what uses it would fail, and webhooks would refuse every delivery; --force deletes it all the same']);
+    if (users.length > 0 && !force)
+      throw new Failure(`${name} is ${usersOf({ used_by: users })}`, EXIT.problems, [
+        'what uses it would fail, and webhooks would refuse every delivery; --force deletes it all the same',
+      ]);
     await secrets.delete(name, { force: force ? true : undefined });
     calling.output.result({ name, deleted: true }, () => calling.output.line(`${name}: deleted`));
     return EXIT.ok;
@@ -85,18 +93,30 @@ const grant = apiVerb({
   positionals: [1, 1],
   options: {
     uses: { type: 'string', value: USES.join(','), help: 'what it may be used for, separated by commas' },
-    factories: { type: 'string', value: '*|FACTORY,…', help: 'who may use it: * for all, or slugs and UIDs separated by commas' },
+    factories: {
+      type: 'string',
+      value: '*|FACTORY,…',
+      help: 'who may use it: * for all, or slugs and UIDs separated by commas',
+    },
     ...OWNER,
   },
   async run({ values: { uses, factories, factory }, positionals }, calling) {
     const name = nameOf(positionals);
     if (uses === undefined && factories === undefined) throw new UsageProblem('say --uses, --factories or both');
-    if (factory !== undefined && factories !== undefined) throw new UsageProblem("a factory's own secret is for that factory only: --factories cannot be given with --factory");
+    if (factory !== undefined && factories !== undefined)
+      throw new UsageProblem(
+        "a factory's own secret is for that factory only: --factories cannot be given with --factory",
+      );
     const secrets = await secretsOf(calling, factory);
-    const grants = { ...(uses === undefined ? {} : { uses: usesOf(uses) }), ...(factories === undefined ? {} : { factories: await factoriesOf(calling, factories) }) };
+    const grants = {
+      ...(uses === undefined ? {} : { uses: usesOf(uses) }),
+      ...(factories === undefined ? {} : { factories: await factoriesOf(calling, factories) }),
+    };
     await secrets.retrieve(name); // a grant to a mistyped name would make a secret of that name
     const secret = await secrets.put(name, { grants });
-    calling.output.result(secret, () => calling.output.line(`${secret.name}: for ${usesText(secret)} in ${factoriesText(secret)}`));
+    calling.output.result(secret, () =>
+      calling.output.line(`${secret.name}: for ${usesText(secret)} in ${factoriesText(secret)}`),
+    );
     return EXIT.ok;
   },
 });
@@ -132,16 +152,29 @@ interface OwnedSecrets {
 /** Those of the factory that is named, else the team's. */
 async function secretsOf({ api }: Calling, factory: string | undefined): Promise<OwnedSecrets> {
   const page = { limit: PAGE_SIZE_MAX };
-  if (factory === undefined) return { list: () => api.secrets.list(page), retrieve: (name) => api.secrets.retrieve(name), put: (name, change) => api.secrets.put(name, change), delete: (name, params) => api.secrets.delete(name, params) };
+  if (factory === undefined)
+    return {
+      list: () => api.secrets.list(page),
+      retrieve: (name) => api.secrets.retrieve(name),
+      put: (name, change) => api.secrets.put(name, change),
+      delete: (name, params) => api.secrets.delete(name, params),
+    };
   const { secrets } = api.factories;
   const { uid } = await findFactory(api, factory);
-  return { list: () => secrets.list(uid, page), retrieve: (name) => secrets.retrieve(uid, name), put: (name, change) => secrets.put(uid, name, change), delete: (name, params) => secrets.delete(uid, name, params) };
+  return {
+    list: () => secrets.list(uid, page),
+    retrieve: (name) => secrets.retrieve(uid, name),
+    put: (name, change) => secrets.put(uid, name, change),
+    delete: (name, params) => secrets.delete(uid, name, params),
+  };
 }
 
 function checkedValue(value: string, { output }: Calling): string {
   if (value === '') throw new Failure('the value is empty', EXIT.problems);
-  if (value.length > VALUE_LENGTH_MAX) throw new Failure(`the value has more than ${VALUE_LENGTH_MAX} characters`, EXIT.problems);
-  if (/^[\s\ufeff]|\s$/.test(value)) output.note('note: the value begins or ends with white space or a byte order mark, which is part of it');
+  if (value.length > VALUE_LENGTH_MAX)
+    throw new Failure(`the value has more than ${VALUE_LENGTH_MAX} characters`, EXIT.problems);
+  if (/^[\s\ufeff]|\s$/.test(value))
+    output.note('note: the value begins or ends with white space or a byte order mark, which is part of it');
   return value;
 }
 
@@ -159,7 +192,8 @@ async function factoriesOf({ api }: Calling, text: string): Promise<'*' | string
 
 function usersOf({ used_by: users }: Pick<Secret, 'used_by'>): string {
   if (users.length === 0) return 'no webhook uses it yet';
-  if (users.every(({ kind }) => kind === 'webhook')) return `used by ${count(users.length, 'webhook')}: ${users.map(({ slug }) => slug).join(', ')}`;
+  if (users.every(({ kind }) => kind === 'webhook'))
+    return `used by ${count(users.length, 'webhook')}: ${users.map(({ slug }) => slug).join(', ')}`;
   return `used by ${users.map(({ kind, slug }) => `${kind} ${slug}`).join(', ')}`;
 }
 
@@ -175,7 +209,12 @@ function factoriesText({ grants }: Secret): string {
 function rowOf(secret: Secret): string[] {
   const { name, set: isSet, version, grants, url_safe: isUrlSafe, updated_at: changed, used_by: users } = secret;
   return [
-    name, isSet ? String(version) : 'unset', usesText(secret), grants.factories === '*' ? '*' : factoriesText(secret), isSet ? (isUrlSafe ? 'yes' : 'no') : '-',
-    toSeconds(changed), users.length === 0 ? '-' : users.map(({ slug }) => slug).join(', '),
+    name,
+    isSet ? String(version) : 'unset',
+    usesText(secret),
+    grants.factories === '*' ? '*' : factoriesText(secret),
+    isSet ? (isUrlSafe ? 'yes' : 'no') : '-',
+    toSeconds(changed),
+    users.length === 0 ? '-' : users.map(({ slug }) => slug).join(', '),
   ];
 }

@@ -23,7 +23,9 @@ export function exitOfStanding(standing: FactoryStatus): number {
   const { ending, reason } = standing.condition;
   if (isTrue(standing, 'Ready')) return EXIT.ok;
   if (ending === 'failed' || isTrue(standing, 'FetchFailed')) return EXIT.internal;
-  return isTrue(standing, 'PruneHeld') || (ending === 'blocked' && reason === 'history-rewritten') ? EXIT.held : EXIT.problems;
+  return isTrue(standing, 'PruneHeld') || (ending === 'blocked' && reason === 'history-rewritten')
+    ? EXIT.held
+    : EXIT.problems;
 }
 
 function isTrue({ conditions }: FactoryStatus, type: string): boolean {
@@ -32,21 +34,37 @@ function isTrue({ conditions }: FactoryStatus, type: string): boolean {
 
 /** Says it where nobody makes passes, so that what was asked for waits: everything else about the factory may look fine. */
 export function noteUnattended(output: Output, { conditions }: Pick<FactoryStatus, 'conditions'>): void {
-  const found = conditions.find(({ type, status, reason }) => type === 'Stalled' && status === 'True' && reason === NO_SYNC_PROCESS);
+  const found = conditions.find(
+    ({ type, status, reason }) => type === 'Stalled' && status === 'True' && reason === NO_SYNC_PROCESS,
+  );
   if (found !== undefined) output.note(found.message);
 }
 
 /** Everything about a factory's standing. */
 export function printStanding(output: Output, factory: Factory, standing: FactoryStatus): void {
-  const { suspended, condition, revision_applied: applied, revision_attempted: attempted, inventory, definitions_managed: managed } = standing;
+  const {
+    suspended,
+    condition,
+    revision_applied: applied,
+    revision_attempted: attempted,
+    inventory,
+    definitions_managed: managed,
+  } = standing;
   const pending = standing.generation_requested > standing.generation_handled;
   const wordsOf = (type: string): Cell | undefined => {
     const found = standing.conditions.find((condition) => condition.type === type && condition.status === 'True');
-    return found === undefined || found.message === condition.message ? undefined : { text: found.message, colour: 'yellow' };
+    return found === undefined || found.message === condition.message
+      ? undefined
+      : { text: found.message, colour: 'yellow' };
   };
   output.fields([
     ['factory', `${factory.slug} (${factory.uid})`],
-    ['condition', managed ? { text: condition.ending === 'none' ? 'no pass yet' : condition.ending, colour: COLOURS[condition.ending] } : BY_API],
+    [
+      'condition',
+      managed
+        ? { text: condition.ending === 'none' ? 'no pass yet' : condition.ending, colour: COLOURS[condition.ending] }
+        : BY_API,
+    ],
     ['message', managed ? (condition.message ?? undefined) : undefined],
     ['suspended', suspended ? { text: 'yes: definitions are not reconciled', colour: 'yellow' } : undefined],
     ['since', toSeconds(condition.since)],
@@ -70,11 +88,25 @@ export function printStanding(output: Output, factory: Factory, standing: Factor
 function printInventory(output: Output, inventory: FactoryStatus['inventory']): void {
   if (inventory.length === 0) return;
   output.line('');
-  output.table(['KIND', 'NAME', 'STATE', 'UID', 'FILE'], inventory.map(({ kind, slug, state, uid, file }) => [kind, slug, { text: state, colour: state === 'held' ? 'yellow' : undefined }, uid, file ?? '-']));
+  output.table(
+    ['KIND', 'NAME', 'STATE', 'UID', 'FILE'],
+    inventory.map(({ kind, slug, state, uid, file }) => [
+      kind,
+      slug,
+      { text: state, colour: state === 'held' ? 'yellow' : undefined },
+      uid,
+      file ?? '-',
+    ]),
+  );
 }
 
 /** What one pass brought; `formerId` is the pass before it, so that an old pass is not shown as news. */
-export function printPass(output: Output, factory: Factory, standing: FactoryStatus, formerId: string | undefined): void {
+export function printPass(
+  output: Output,
+  factory: Factory,
+  standing: FactoryStatus,
+  formerId: string | undefined,
+): void {
   const { condition, suspended, revision_applied: applied, definitions_managed: managed } = standing;
   if (!managed) return output.line(`${factory.slug}: ${BY_API}`);
   const sync = currentSync(standing);
@@ -82,22 +114,41 @@ export function printPass(output: Output, factory: Factory, standing: FactorySta
   const news = standing.last_sync !== null && standing.last_sync.id !== formerId ? standing.last_sync : undefined;
   if (news !== undefined && news.changes.length > 0) output.text(planText(news));
   const changed = news === undefined ? ' (no changes)' : '';
-  const words = condition.ending === 'applied' ? `applied, serving ${applied ?? 'nothing'}${changed}` : `${condition.ending}: ${condition.message ?? 'no pass yet'}`;
+  const words =
+    condition.ending === 'applied'
+      ? `applied, serving ${applied ?? 'nothing'}${changed}`
+      : `${condition.ending}: ${condition.message ?? 'no pass yet'}`;
   output.line(`${factory.slug}: ${words}`, COLOURS[condition.ending]);
-  if (suspended) output.note(`note: ${factory.slug} is suspended, so that its definitions were not reconciled; secrets were`);
+  if (suspended)
+    output.note(`note: ${factory.slug} is suspended, so that its definitions were not reconciled; secrets were`);
 }
 
 /** What happened last, newest first. */
 function printEvents(output: Output, { events }: FactoryStatus): void {
   if (events.length === 0) return;
   output.line('');
-  output.table(['EVENT', 'REASON', 'MESSAGE'], events.slice(0, EVENTS_SHOWN).map(({ at, type, reason, message }) => [toSeconds(at), { text: reason, colour: type === 'Warning' ? 'yellow' : undefined }, message]), 2);
+  output.table(
+    ['EVENT', 'REASON', 'MESSAGE'],
+    events
+      .slice(0, EVENTS_SHOWN)
+      .map(({ at, type, reason, message }) => [
+        toSeconds(at),
+        { text: reason, colour: type === 'Warning' ? 'yellow' : undefined },
+        message,
+      ]),
+    2,
+  );
 }
 
 /** Problems in the form of `validate`, then what waits for an approval and how to give it. */
-function printFindings(output: Output, factory: Factory, { problems, held, plan, revision, rewritten_from: rewrittenFrom }: Sync): void {
+function printFindings(
+  output: Output,
+  factory: Factory,
+  { problems, held, plan, revision, rewritten_from: rewrittenFrom }: Sync,
+): void {
   if (problems.length > 0) output.text(FORMATS.text({ problems: problems.map(toProblem), notRun: [], fileCount: 0 }));
-  if (plan !== null && rewrittenFrom !== null) output.line(`held: history rewritten from ${rewrittenFrom} to ${revision ?? 'another tip'}`, 'yellow');
+  if (plan !== null && rewrittenFrom !== null)
+    output.line(`held: history rewritten from ${rewrittenFrom} to ${revision ?? 'another tip'}`, 'yellow');
   for (const { kind, slug, path } of held) output.line(`held: deletion of ${kind} ${slug} (${path})`, 'yellow');
   if (plan !== null) output.note(`to let them go: millwright approve ${factory.slug} ${plan}`);
 }
@@ -112,7 +163,17 @@ function planText({ changes }: Sync): string {
 }
 
 /** A problem of a file as the printers have it. */
-export function toProblem({ path, line, column, end_line: endLine, end_column: endColumn, severity, rule, code, message }: Diagnostic): Problem {
+export function toProblem({
+  path,
+  line,
+  column,
+  end_line: endLine,
+  end_column: endColumn,
+  severity,
+  rule,
+  code,
+  message,
+}: Diagnostic): Problem {
   return { path, line, column, endLine, endColumn, severity, rule, code, message };
 }
 
@@ -123,5 +184,7 @@ function toChange({ action, kind, slug, uid, path, changes, renamed_from: rename
 
 function inventoryText(inventory: FactoryStatus['inventory']): string {
   const kinds = [...new Set(inventory.map(({ kind }) => kind))];
-  return kinds.map((kind) => count(inventory.filter((object) => object.kind === kind).length, kind)).join(', ') || 'nothing';
+  return (
+    kinds.map((kind) => count(inventory.filter((object) => object.kind === kind).length, kind)).join(', ') || 'nothing'
+  );
 }

@@ -75,14 +75,19 @@ export const approve = apiVerb({
   options: { ahead: { type: 'boolean', help: 'approve what is not held yet' } },
   async run({ values, positionals }, { api, output }) {
     const digest = positionals.at(-1) ?? '';
-    if (!DIGEST.test(digest)) throw new UsageProblem('DIGEST must be sha256: and 64 hexadecimal digits, as `millwright status` prints it');
+    if (!DIGEST.test(digest))
+      throw new UsageProblem('DIGEST must be sha256: and 64 hexadecimal digits, as `millwright status` prints it');
     const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
     const { last_sync: last } = await api.factories.status(factory.uid);
     if (last?.plan !== digest && values.ahead !== true) {
-      throw new Failure('nothing with this digest is held now, so nothing was approved', EXIT.problems, [`see what is held: millwright status ${factory.slug}`]);
+      throw new Failure('nothing with this digest is held now, so nothing was approved', EXIT.problems, [
+        `see what is held: millwright status ${factory.slug}`,
+      ]);
     }
     const answer = await api.factories.approve(factory.uid, { plan: digest });
-    output.result(answer, () => output.line(`${factory.slug}: approved; see it applied with: millwright sync ${factory.slug}`));
+    output.result(answer, () =>
+      output.line(`${factory.slug}: approved; see it applied with: millwright sync ${factory.slug}`),
+    );
     return EXIT.ok;
   },
 });
@@ -100,7 +105,11 @@ export const syncs = apiVerb({
     const { body: answer } = await api.factories.syncs.list(factory.uid, query);
     output.result(answer, () => {
       if (answer.syncs.length === 0) return output.note(`${factory.slug}: no pass yet`);
-      output.table(['ENDED', 'ENDING', 'TRIGGERS', 'CHANGES', 'PROBLEMS', 'REVISION', 'MESSAGE'], answer.syncs.map(rowOf), 6);
+      output.table(
+        ['ENDED', 'ENDING', 'TRIGGERS', 'CHANGES', 'PROBLEMS', 'REVISION', 'MESSAGE'],
+        answer.syncs.map(rowOf),
+        6,
+      );
       noteMore(output, answer.page_info);
     });
     return EXIT.ok;
@@ -108,24 +117,47 @@ export const syncs = apiVerb({
 });
 
 /** Looks until the pass that was asked for is over. */
-async function settled({ api, output }: Calling, factory: Factory, generation: number, timeoutMs: number): Promise<FactoryStatus> {
+async function settled(
+  { api, output }: Calling,
+  factory: Factory,
+  generation: number,
+  timeoutMs: number,
+): Promise<FactoryStatus> {
   output.note(`syncing ${factory.slug} …`);
   const over = await lookUntil(async () => {
     const standing = await api.factories.status(factory.uid);
     return standing.generation_handled >= generation ? standing : undefined;
   }, timeoutMs);
-  if (over === undefined) throw new Failure(`the pass is not over after ${timeoutMs / 1_000} s; it goes on, see: millwright status ${factory.slug}`, EXIT.internal);
+  if (over === undefined)
+    throw new Failure(
+      `the pass is not over after ${timeoutMs / 1_000} s; it goes on, see: millwright status ${factory.slug}`,
+      EXIT.internal,
+    );
   return over;
 }
 
 const COLOURS: Readonly<Record<string, Colour>> = { applied: 'green', blocked: 'yellow', failed: 'red' };
 
-function rowOf({ finished_at: ended, ending, triggers, changes, problems, revision, message, superseded }: Sync): Cell[] {
+function rowOf({
+  finished_at: ended,
+  ending,
+  triggers,
+  changes,
+  problems,
+  revision,
+  message,
+  superseded,
+}: Sync): Cell[] {
   const amount = (action: string): number => changes.filter((change) => change.action === action).length;
   const changed = changes.length === 0 ? '-' : `+${amount('create')} ~${amount('update')} -${amount('delete')}`;
   return [
-    toSeconds(ended), { text: ending, colour: COLOURS[ending] }, triggers.join(','), changed, problems.length === 0 ? '-' : String(problems.length),
-    shortRevision(revision), message ?? (superseded === 0 ? '' : `${count(superseded, 'commit')} before it superseded`),
+    toSeconds(ended),
+    { text: ending, colour: COLOURS[ending] },
+    triggers.join(','),
+    changed,
+    problems.length === 0 ? '-' : String(problems.length),
+    shortRevision(revision),
+    message ?? (superseded === 0 ? '' : `${count(superseded, 'commit')} before it superseded`),
   ];
 }
 

@@ -17,9 +17,13 @@ function put(path: string, text: string): void {
   writeFileSync(join(folder, path), text);
 }
 
-async function run(argv: string[], environment: Record<string, string> = {}): Promise<{ code: number; out: string; err: string }> {
+async function run(
+  argv: string[],
+  environment: Record<string, string> = {},
+): Promise<{ code: number; out: string; err: string }> {
   const texts = { out: '', err: '' };
-  const into = (key: 'out' | 'err') => new Writable({ write: (chunk: Buffer, _encoding, done) => ((texts[key] += chunk.toString()), done()) });
+  const into = (key: 'out' | 'err') =>
+    new Writable({ write: (chunk: Buffer, _encoding, done) => ((texts[key] += chunk.toString()), done()) });
   const code = await validate(argv, { stdout: into('out'), stderr: into('err'), cwd: folder, environment });
   return { code, ...texts };
 }
@@ -34,8 +38,12 @@ describe('--format github', () => {
     const { code, out } = await run(['factory', '--format', 'github']);
     expect(code).toBe(1);
     expect(out.split('\n')).toEqual([
-      expect.stringMatching(/^::error file=factory\/webhooks\/orders\.yaml,line=1,.*col=1,.*title=missing-key::missing key "secretName"$/),
-      expect.stringMatching(/^::error file=factory\/webhooks\/orders\.yaml,line=1,.*title=unknown-key::unknown key "secretname"; did you mean "secretName"\?$/),
+      expect.stringMatching(
+        /^::error file=factory\/webhooks\/orders\.yaml,line=1,.*col=1,.*title=missing-key::missing key "secretName"$/,
+      ),
+      expect.stringMatching(
+        /^::error file=factory\/webhooks\/orders\.yaml,line=1,.*title=unknown-key::unknown key "secretname"; did you mean "secretName"\?$/,
+      ),
       expect.stringMatching(/^::warning file=factory\/factory\.yaml,line=1,.*title=unsupported-here::/),
       '',
     ]);
@@ -59,13 +67,37 @@ it('--format sarif is one run with the rules that were broken, and a fingerprint
   put(HOSTILE, 'secretName: x\n');
   put('webhooks/orders.yaml', 'secretname: x\n');
   const first = JSON.parse((await run(['--format', 'sarif'])).out);
-  expect(first).toMatchObject({ version: '2.1.0', runs: [{ columnKind: 'utf16CodeUnits', tool: { driver: { name: 'millwright', rules: [{ id: 'bad-name' }, { id: 'missing-key' }, { id: 'unknown-key', defaultConfiguration: { level: 'error' } }] } } }] });
+  expect(first).toMatchObject({
+    version: '2.1.0',
+    runs: [
+      {
+        columnKind: 'utf16CodeUnits',
+        tool: {
+          driver: {
+            name: 'millwright',
+            rules: [
+              { id: 'bad-name' },
+              { id: 'missing-key' },
+              { id: 'unknown-key', defaultConfiguration: { level: 'error' } },
+            ],
+          },
+        },
+      },
+    ],
+  });
   const [run0] = first.runs;
-  const uris = run0.results.map((result: { locations: { physicalLocation: { artifactLocation: { uri: string } } }[] }) => result.locations[0]?.physicalLocation.artifactLocation.uri);
+  const uris = run0.results.map(
+    (result: { locations: { physicalLocation: { artifactLocation: { uri: string } } }[] }) =>
+      result.locations[0]?.physicalLocation.artifactLocation.uri,
+  );
   for (const uri of uris) expect(() => new URL(uri, 'file:///')).not.toThrow();
   expect(uris.join(' ')).not.toMatch(/[<>"\u001b\u202e]/);
   for (const result of run0.results) expect(run0.tool.driver.rules[result.ruleIndex].id).toBe(result.ruleId);
-  const prints = (report: typeof first): string[] => report.runs[0].results.map(({ partialFingerprints }: { partialFingerprints: Record<string, string> }) => partialFingerprints['millwright/v1']);
+  const prints = (report: typeof first): string[] =>
+    report.runs[0].results.map(
+      ({ partialFingerprints }: { partialFingerprints: Record<string, string> }) =>
+        partialFingerprints['millwright/v1'],
+    );
   put('webhooks/orders.yaml', '# a line above\nsecretname: x\n');
   expect(prints(JSON.parse((await run(['--format', 'sarif'])).out))).toEqual(prints(first));
   expect(new Set(prints(first)).size).toBe(run0.results.length);
@@ -77,7 +109,14 @@ it('--format junit is well-formed XML with a case a problem, also for names that
   expect((await run(['--format', 'junit'])).out).toMatch(/tests="1" failures="0"[\s\S]*<system-out>warning: /);
   put(HOSTILE, 'secretName: x\n');
   const { out } = await run(['--format', 'junit']);
-  const counted = execFileSync('python3', ['-c', 'import sys, xml.etree.ElementTree as t; r = t.fromstring(sys.stdin.read()); print(r.get("tests"), r.get("failures"), len(r.findall(".//testcase")), len(r.findall(".//failure")))'], { input: out });
+  const counted = execFileSync(
+    'python3',
+    [
+      '-c',
+      'import sys, xml.etree.ElementTree as t; r = t.fromstring(sys.stdin.read()); print(r.get("tests"), r.get("failures"), len(r.findall(".//testcase")), len(r.findall(".//failure")))',
+    ],
+    { input: out },
+  );
   expect(counted.toString().trim()).toBe('2 1 2 1');
 });
 
@@ -87,7 +126,12 @@ it('--strict fails for warnings', async () => {
 });
 
 describe('--changed-since', () => {
-  const git = (...args: string[]): void => void execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'init.defaultBranch=main', ...args], { cwd: folder, stdio: 'pipe' });
+  const git = (...args: string[]): void =>
+    void execFileSync(
+      'git',
+      ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'init.defaultBranch=main', ...args],
+      { cwd: folder, stdio: 'pipe' },
+    );
   const commit = (): void => {
     git('add', '-A');
     git('commit', '-qm', 'a commit');
@@ -97,10 +141,17 @@ describe('--changed-since', () => {
     git('init', '-q');
     put('f/webhooks/old.yaml', 'secretname: x\n');
     put('f/webhooks/orders.yaml', 'secretName: x\n');
-    put('f/automations/act/automation.md', '---\ntriggers:\n  - {provider: webhook, event: received, filter: {webhooks: [orders]}}\n---\nDo it.\n');
+    put(
+      'f/automations/act/automation.md',
+      '---\ntriggers:\n  - {provider: webhook, event: received, filter: {webhooks: [orders]}}\n---\nDo it.\n',
+    );
     commit();
     git('checkout', '-qb', 'change');
-    expect(await run(['f', '--changed-since', 'main'])).toMatchObject({ code: 0, out: '', err: expect.stringContaining('2 problems of before left out') });
+    expect(await run(['f', '--changed-since', 'main'])).toMatchObject({
+      code: 0,
+      out: '',
+      err: expect.stringContaining('2 problems of before left out'),
+    });
     put('f/webhooks/new.yaml', 'colour: red\nsecretName: x\n');
     rmSync(join(folder, 'f/webhooks/orders.yaml'));
     const { code, out } = await run(['f', '--changed-since', 'main']);
@@ -112,12 +163,19 @@ describe('--changed-since', () => {
     expect((await run(['f', '--changed-since', 'main'])).out).toContain('webhooks/old.yaml:2:1');
   });
 
-  it.each([['no-such-branch'], ['--output=x'], ['HEAD:f']])('%s is no commit: 64, with the way out', async (reference) => {
-    put('factory.yaml', '{}\n');
-    git('init', '-q');
-    commit();
-    expect(await run([`--changed-since=${reference}`])).toMatchObject({ code: 64, out: '', err: expect.stringContaining('git knows no commit') });
-  });
+  it.each([['no-such-branch'], ['--output=x'], ['HEAD:f']])(
+    '%s is no commit: 64, with the way out',
+    async (reference) => {
+      put('factory.yaml', '{}\n');
+      git('init', '-q');
+      commit();
+      expect(await run([`--changed-since=${reference}`])).toMatchObject({
+        code: 64,
+        out: '',
+        err: expect.stringContaining('git knows no commit'),
+      });
+    },
+  );
 
   it('a factory that was not there before is all new', async () => {
     git('init', '-q');

@@ -78,7 +78,9 @@ describe('millwright validate', () => {
     put('names.txt', '# secrets\norders-hook\n\nbilling\n');
     const { code, out, err } = await run('--secrets-list', 'names.txt');
     expect(code).toBe(1);
-    expect(out).toBe('webhooks/orders.yaml:1:13: secretName "oders-hook" is not a team secret; did you mean "orders-hook"? [secret-known]\n');
+    expect(out).toBe(
+      'webhooks/orders.yaml:1:13: secretName "oders-hook" is not a team secret; did you mean "orders-hook"? [secret-known]\n',
+    );
     expect(err).toContain('whether secrets are set and usable');
     expect(err).not.toContain('whether named secrets exist');
   });
@@ -90,7 +92,16 @@ describe('millwright validate', () => {
     expect(JSON.parse(out)).toEqual({
       valid: false,
       schema_version: 'v1',
-      diagnostics: [expect.objectContaining({ code: 'FF_UNKNOWN_FIELD', rule: 'unknown-key', severity: 'error', path: 'webhooks/orders.yaml', line: 1, column: 1 })],
+      diagnostics: [
+        expect.objectContaining({
+          code: 'FF_UNKNOWN_FIELD',
+          rule: 'unknown-key',
+          severity: 'error',
+          path: 'webhooks/orders.yaml',
+          line: 1,
+          column: 1,
+        }),
+      ],
       state_dependent_checks_not_run: ['secrets', 'secret-values', 'quota', 'uids', 'environments'],
     });
   });
@@ -105,7 +116,8 @@ describe('millwright validate', () => {
     const { code, out, err } = await run(...argv);
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(err).toMatch(/^millwright validate: /);
-    if (argv.includes('not-there')) expect(err).toMatch(/^millwright validate: the (folder|file) \S+not-there cannot be read \(ENOENT\)\n$/);
+    if (argv.includes('not-there'))
+      expect(err).toMatch(/^millwright validate: the (folder|file) \S+not-there cannot be read \(ENOENT\)\n$/);
   });
 
   it('prints its usage when asked', async () => {
@@ -161,7 +173,8 @@ describe('printable', () => {
 
 const built = join(root, 'dist/apps/cli/validate.js');
 const isBuilt = existsSync(built);
-if (!isBuilt) process.stderr.write('SKIPPED: dist is not built, so what validate loads is not checked; run npx tsc -p . first\n');
+if (!isBuilt)
+  process.stderr.write('SKIPPED: dist is not built, so what validate loads is not checked; run npx tsc -p . first\n');
 
 /** Prints every module that is resolved (ESM through a hook, CommonJS from its cache) while the example is validated. */
 const HOOK = `import { writeSync } from 'node:fs';
@@ -180,11 +193,16 @@ const PROGRAM = `
 
 (isBuilt ? describe : describe.skip)('what validate loads', () => {
   it('neither Nest, nor TypeORM, nor a database driver', () => {
-    const printed = execFileSync(process.execPath, ['--input-type=module', '--no-warnings', '--eval', PROGRAM], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const printed = execFileSync(process.execPath, ['--input-type=module', '--no-warnings', '--eval', PROGRAM], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     const loaded = printed.split('\n');
     // Both ways of loading are seen.
     expect(loaded.some((url) => url.startsWith('file:') && url.includes('/libs/definitions/'))).toBe(true);
     expect(loaded.some((url) => url.startsWith('/') && url.includes('/node_modules/yaml/'))).toBe(true);
-    expect(loaded.filter((url) => /node_modules\/(?:@nestjs|typeorm|better-sqlite3|pg|reflect-metadata)\//.test(url))).toEqual([]);
+    expect(
+      loaded.filter((url) => /node_modules\/(?:@nestjs|typeorm|better-sqlite3|pg|reflect-metadata)\//.test(url)),
+    ).toEqual([]);
   });
 });

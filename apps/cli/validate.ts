@@ -67,7 +67,11 @@ async function checkFolder(folder: string, known: KnownFacts, changedSince: stri
   const fileCount = files.filter(({ path }) => isDefinitionPath(path)).length;
   if (changedSince === undefined) return { problems, notRun, fileCount };
   const before = await filesSince(folder, changedSince);
-  const brought = broughtProblems(problems, checkReferences(readDefinitions(before), known).problems, changedPaths(files, before));
+  const brought = broughtProblems(
+    problems,
+    checkReferences(readDefinitions(before), known).problems,
+    changedPaths(files, before),
+  );
   return { problems: brought, notRun, fileCount, leftOut: problems.length - brought.length };
 }
 
@@ -87,8 +91,14 @@ function readArguments(argv: string[]): Arguments | string | undefined {
       args: argv,
       allowPositionals: true,
       options: {
-        format: { type: 'string', default: 'text' }, strict: { type: 'boolean', default: false }, 'changed-since': { type: 'string' },
-        'secrets-list': { type: 'string' }, server: { type: 'string' }, factory: { type: 'string' }, 'key-file': { type: 'string' }, help: { type: 'boolean', short: 'h' },
+        format: { type: 'string', default: 'text' },
+        strict: { type: 'boolean', default: false },
+        'changed-since': { type: 'string' },
+        'secrets-list': { type: 'string' },
+        server: { type: 'string' },
+        factory: { type: 'string' },
+        'key-file': { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
       },
     });
     if (values.help === true) return undefined;
@@ -96,9 +106,14 @@ function readArguments(argv: string[]): Arguments | string | undefined {
     if (!isFormatName(values.format)) return `--format must be one of ${Object.keys(FORMATS).join(', ')}`;
     const { server, factory, 'key-file': keyFile } = values;
     if (server === undefined && (factory ?? keyFile) !== undefined) return '--factory and --key-file go with --server';
-    if (server !== undefined && values['secrets-list'] !== undefined) return 'secrets are checked against --secrets-list or --server, not both';
+    if (server !== undefined && values['secrets-list'] !== undefined)
+      return 'secrets are checked against --secrets-list or --server, not both';
     return {
-      folder: positionals[0] ?? '.', format: values.format, secretsList: values['secrets-list'], isStrict: values.strict, changedSince: values['changed-since'],
+      folder: positionals[0] ?? '.',
+      format: values.format,
+      secretsList: values['secrets-list'],
+      isStrict: values.strict,
+      changedSince: values['changed-since'],
       server: server === undefined ? undefined : { server, factory, keyFile },
     };
   } catch (cause) {

@@ -22,20 +22,35 @@ export interface End {
 }
 
 /** Prints the end; answers the exit code, and what a build server's page shows. */
-export function printEnd({ status: end, superseded }: End, factory: Factory, format: WaitFormat, output: Output, io: CliIo): { code: number; summary: string } {
+export function printEnd(
+  { status: end, superseded }: End,
+  factory: Factory,
+  format: WaitFormat,
+  output: Output,
+  io: CliIo,
+): { code: number; summary: string } {
   const code = exitOf(end);
   const words = `${factory.slug}: ${superseded === undefined ? sentence(end) : `${superseded} is superseded by ${end.revision}, which is ${sentence(end)}`}`;
   const problems = problemsOf(end, format === 'github' ? factory : undefined);
   const found = { problems, notRun: [], fileCount: 0 };
   output.result(end, () => {
     if (problems.length > 0) io.stdout.write(format === 'github' ? FORMATS.github(found) : FORMATS.text(found));
-    for (const { kind, slug, path } of judgedBy(end)?.held ?? []) output.line(`held: deletion of ${kind} ${slug} (${path})`, 'yellow');
-    if (format === 'github' && code !== EXIT.ok && problems.length === 0) io.stdout.write(`::error title=millwright wait::${ofText(printable(words))}\n`);
+    for (const { kind, slug, path } of judgedBy(end)?.held ?? [])
+      output.line(`held: deletion of ${kind} ${slug} (${path})`, 'yellow');
+    if (format === 'github' && code !== EXIT.ok && problems.length === 0)
+      io.stdout.write(`::error title=millwright wait::${ofText(printable(words))}\n`);
     else output.line(words, code === EXIT.ok ? 'green' : 'yellow');
   });
   const approval = end.sync?.plan ?? null;
-  if (approval !== null && code === EXIT.held) output.note(`to let it go: millwright approve ${factory.slug} ${approval}`);
-  return { code, summary: problems.length > 0 ? toGithubSummary(found) : `### ${code === EXIT.ok ? 'Serving' : 'Not serving'}\n\n    ${printable(words)}\n\n` };
+  if (approval !== null && code === EXIT.held)
+    output.note(`to let it go: millwright approve ${factory.slug} ${approval}`);
+  return {
+    code,
+    summary:
+      problems.length > 0
+        ? toGithubSummary(found)
+        : `### ${code === EXIT.ok ? 'Serving' : 'Not serving'}\n\n    ${printable(words)}\n\n`,
+  };
 }
 
 /** The pass whose findings count: the one that blocked it; of what serves the one that applied it, because a part may be missing. */
@@ -43,13 +58,17 @@ function judgedBy({ state, revision, serving_revision: serving, sync }: Revision
   if (sync === null || state === 'lost') return null; // nobody can approve or mend what is no longer part of the branch
   if (state !== 'serving') return sync;
   // Where a descendant serves, its findings are about itself, and those of the pass before are mended.
-  return sync.ending === 'applied' && [serving, sync.revision].every((one) => one !== null && revisionId(one) === revisionId(revision)) ? sync : null;
+  return sync.ending === 'applied' &&
+    [serving, sync.revision].every((one) => one !== null && revisionId(one) === revisionId(revision))
+    ? sync
+    : null;
 }
 
 /** 0 serves · 1 people must change something · 4 something waits for an approval. Of a revision that applied in part, the other part counts. */
 function exitOf(end: RevisionStatus): number {
   const judged = judgedBy(end);
-  if (end.state === 'serving' && judged?.problems.some(({ severity }) => severity === 'error') === true) return EXIT.problems;
+  if (end.state === 'serving' && judged?.problems.some(({ severity }) => severity === 'error') === true)
+    return EXIT.problems;
   if (judged !== null && judged.plan !== null) return EXIT.held;
   return end.state === 'serving' ? EXIT.ok : EXIT.problems;
 }

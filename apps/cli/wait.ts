@@ -22,14 +22,23 @@ export const wait = verb({
   details: [
     'Asks for a sync first, where the key may. A repository that cannot be read and a closed sync window are waited for.',
     'Ends with 0 when it serves, 1 when problems or people keep it from it, 4 when it waits for an approval, 3 when the time is over.',
-    'Where a newer revision came before it was applied, and that one is blocked, the end is that one\'s.',
+    "Where a newer revision came before it was applied, and that one is blocked, the end is that one's.",
   ],
   positionals: [0, 1],
   options: {
-    revision: { type: 'string', required: true, value: 'SHA', help: 'commit ID (7 digits or more), or a whole revision as `millwright status` prints it' },
+    revision: {
+      type: 'string',
+      required: true,
+      value: 'SHA',
+      help: 'commit ID (7 digits or more), or a whole revision as `millwright status` prints it',
+    },
     timeout: { type: 'string', value: 'SECONDS', help: `how long to wait (default ${WAIT_SECONDS})` },
     ...SERVER_OPTIONS,
-    format: { type: 'string', value: FORMATS.join('|'), help: 'text for people (default), the JSON of the API, or workflow commands and a summary' },
+    format: {
+      type: 'string',
+      value: FORMATS.join('|'),
+      help: 'text for people (default), the JSON of the API, or workflow commands and a summary',
+    },
   },
   async run({ values, positionals: [name] }, io) {
     const format = readFormat(values.format);
@@ -38,9 +47,16 @@ export const wait = verb({
     const timeoutMs = readTimeout(values.timeout);
     const api = connect({ server: values.server, keyFile: values['key-file'] }, io);
     const factory = await findFactory(api, name);
-    if (!factory.definitions_managed) throw new UsageProblem(`${factory.slug} is managed over the API: it follows no files, so no revision ever serves there`);
+    if (!factory.definitions_managed)
+      throw new UsageProblem(
+        `${factory.slug} is managed over the API: it follows no files, so no revision ever serves there`,
+      );
     const asked = await ask(api, factory, output);
-    const end = await interruptibly((signal) => settled({ api, output, factory, revision, asked, timeoutMs }, signal), output, revision);
+    const end = await interruptibly(
+      (signal) => settled({ api, output, factory, revision, asked, timeoutMs }, signal),
+      output,
+      revision,
+    );
     return end === undefined ? EXIT.internal : report(end, { format, output, factory, io });
   },
 });
@@ -53,7 +69,9 @@ function readFormat(text = 'text'): WaitFormat {
 function readRevision(text: string): string {
   const revision = /^[0-9A-Fa-f]{7,64}$/.test(text) ? text.toLowerCase() : text;
   if (REVISION.test(revision)) return revision;
-  throw new UsageProblem('--revision must be a commit ID of 7 digits or more, or a whole revision: branch@sha1:… or sha256:…');
+  throw new UsageProblem(
+    '--revision must be a commit ID of 7 digits or more, or a whole revision: branch@sha1:… or sha256:…',
+  );
 }
 
 /** Asks for a sync, so that the timer is not waited for; answers its generation. A key that may only look is enough. */
@@ -85,14 +103,21 @@ async function settled(waiting: Waiting, signal: AbortSignal): Promise<End> {
   output.note(`waiting for ${revision} in ${factory.slug} …`);
   let told = '';
   const lookAgain = looker(waiting);
-  const end = await lookUntil(async () => {
-    const found = await lookAgain();
-    if (typeof found !== 'string') return found;
-    if (found !== told && !signal.aborted) output.note(found);
-    told = found;
-    return undefined;
-  }, timeoutMs, signal);
-  if (end === undefined) throw new Failure(`${revision} does not serve after ${timeoutMs / 1_000} s: ${told}`, EXIT.internal, [`see: millwright status ${factory.slug}`]);
+  const end = await lookUntil(
+    async () => {
+      const found = await lookAgain();
+      if (typeof found !== 'string') return found;
+      if (found !== told && !signal.aborted) output.note(found);
+      told = found;
+      return undefined;
+    },
+    timeoutMs,
+    signal,
+  );
+  if (end === undefined)
+    throw new Failure(`${revision} does not serve after ${timeoutMs / 1_000} s: ${told}`, EXIT.internal, [
+      `see: millwright status ${factory.slug}`,
+    ]);
   return end;
 }
 
@@ -128,7 +153,9 @@ async function newestTip({ api, factory, asked = 0 }: Waiting): Promise<{ revisi
 /** The end of a revision that newer ones superseded: people must act on the newest first. */
 async function blockedBy(waiting: Waiting, { revision }: { revision: string | null }): Promise<End | undefined> {
   const tip = revision === null ? 'none yet' : await look(waiting, revision);
-  return typeof tip !== 'string' && tip.state === 'blocked' && isOver(tip) ? { status: tip, superseded: waiting.revision } : undefined;
+  return typeof tip !== 'string' && tip.state === 'blocked' && isOver(tip)
+    ? { status: tip, superseded: waiting.revision }
+    : undefined;
 }
 
 /** Where the revision stands; words, when the server cannot be asked now: one that starts again is waited for. */
@@ -147,13 +174,20 @@ function isOver({ state, sync }: RevisionStatus): boolean {
 }
 
 /** Runs until SIGINT; undefined when that came first. */
-async function interruptibly<T>(work: (signal: AbortSignal) => Promise<T>, output: Output, revision: string): Promise<T | undefined> {
+async function interruptibly<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  output: Output,
+  revision: string,
+): Promise<T | undefined> {
   const stop = new AbortController();
   const stopped = new Promise<undefined>((resolve) => stop.signal.addEventListener('abort', () => resolve(undefined)));
   const interrupt = (): void => stop.abort();
   process.once('SIGINT', interrupt);
   try {
-    const end = await Promise.race([work(stop.signal).catch((cause: unknown) => (stop.signal.aborted ? undefined : Promise.reject(cause as Error))), stopped]);
+    const end = await Promise.race([
+      work(stop.signal).catch((cause: unknown) => (stop.signal.aborted ? undefined : Promise.reject(cause as Error))),
+      stopped,
+    ]);
     if (stop.signal.aborted) output.note(`stopped; nobody waits for ${revision} any more, and it goes its way`);
     return end;
   } finally {
@@ -161,7 +195,10 @@ async function interruptibly<T>(work: (signal: AbortSignal) => Promise<T>, outpu
   }
 }
 
-async function report(end: End, { format, output, factory, io }: { format: WaitFormat; output: Output; factory: Factory; io: CliIo }): Promise<number> {
+async function report(
+  end: End,
+  { format, output, factory, io }: { format: WaitFormat; output: Output; factory: Factory; io: CliIo },
+): Promise<number> {
   const { code, summary } = printEnd(end, factory, format, output, io);
   const file = format === 'github' ? io.environment['GITHUB_STEP_SUMMARY'] : undefined;
   if (file !== undefined && file !== '') await appendFile(file, summary);

@@ -7,7 +7,11 @@ import { readInput, toText, withoutFinalNewline } from './input.ts';
 import { findFactory, findWebhook } from './names.ts';
 
 const SECRET = {
-  'secret-file': { type: 'string', value: 'FILE', help: "file with the provider's signing secret (- for stdin); one final line end is not part of it" },
+  'secret-file': {
+    type: 'string',
+    value: 'FILE',
+    help: "file with the provider's signing secret (- for stdin); one final line end is not part of it",
+  },
 } as const satisfies OptionSpecs;
 
 /** Where secrets go and what becomes of them is said the same way everywhere. */
@@ -17,12 +21,23 @@ export const create = apiVerb({
   name: 'webhooks create',
   arguments: '[FACTORY]',
   summary: 'Makes a webhook and prints its URL, and below it a generated secret, this once.',
-  details: ['The URL of a url_token webhook holds its secret. Without a secret, a webhook of a provider is made disabled: rotate it with the', "provider's secret, then enable it."],
+  details: [
+    'The URL of a url_token webhook holds its secret. Without a secret, a webhook of a provider is made disabled: rotate it with the',
+    "provider's secret, then enable it.",
+  ],
   positionals: [0, 1],
   options: {
     name: { type: 'string', value: 'NAME', required: true, help: 'label; the slug is made of it' },
-    'auth-mode': { type: 'string', value: 'token|url_token|signature', help: 'how senders prove themselves (default: token)' },
-    'signature-scheme': { type: 'string', value: 'SCHEME', help: 'github, stripe, standard_webhooks …, with --auth-mode signature' },
+    'auth-mode': {
+      type: 'string',
+      value: 'token|url_token|signature',
+      help: 'how senders prove themselves (default: token)',
+    },
+    'signature-scheme': {
+      type: 'string',
+      value: 'SCHEME',
+      help: 'github, stripe, standard_webhooks …, with --auth-mode signature',
+    },
     'secret-name': { type: 'string', value: 'SECRET', help: 'managed secret to use, or to make' },
     'delivery-id-header': { type: 'string', value: 'HEADER', help: 'header whose value identifies a delivery' },
     description: { type: 'string', value: 'TEXT', help: 'what it is for' },
@@ -33,12 +48,19 @@ export const create = apiVerb({
     const body: WebhookCreate = {
       name: values.name,
       auth_mode: values['auth-mode'] as WebhookCreate['auth_mode'], // the service knows which there are
-      signature_scheme: values['signature-scheme'], secret_name: values['secret-name'],
-      delivery_id_header: values['delivery-id-header'], description: values.description, secret: await secretFrom(values['secret-file'], calling),
+      signature_scheme: values['signature-scheme'],
+      secret_name: values['secret-name'],
+      delivery_id_header: values['delivery-id-header'],
+      description: values.description,
+      secret: await secretFrom(values['secret-file'], calling),
     };
     const made = await calling.api.factories.webhooks.create(factory.uid, body);
-    const state = made.enabled ? 'enabled' : 'disabled until its secret is known: webhooks rotate, then webhooks enable';
-    calling.output.result(made, () => printShown(calling, made, `webhook ${made.slug} of factory ${factory.slug}: ${state}`));
+    const state = made.enabled
+      ? 'enabled'
+      : 'disabled until its secret is known: webhooks rotate, then webhooks enable';
+    calling.output.result(made, () =>
+      printShown(calling, made, `webhook ${made.slug} of factory ${factory.slug}: ${state}`),
+    );
     return EXIT.ok;
   },
 });
@@ -72,7 +94,9 @@ export const remove = apiVerb({
   async run({ positionals }, calling) {
     const { factory, webhook } = await webhookOf(calling, positionals);
     await calling.api.factories.webhooks.delete(factory.uid, webhook.uid);
-    calling.output.result({ uid: webhook.uid, slug: webhook.slug, deleted: true }, () => calling.output.line(`${webhook.slug}: deleted`));
+    calling.output.result({ uid: webhook.uid, slug: webhook.slug, deleted: true }, () =>
+      calling.output.line(`${webhook.slug}: deleted`),
+    );
     return EXIT.ok;
   },
 });
@@ -87,13 +111,18 @@ function toggle(word: string, enabled: boolean, summary: string): DescribedVerb 
     async run({ positionals }, calling) {
       const { factory, webhook } = await webhookOf(calling, positionals);
       const changed = await calling.api.factories.webhooks.update(factory.uid, webhook.uid, { enabled });
-      calling.output.result(changed, () => calling.output.line(`${changed.slug}: ${changed.enabled ? 'enabled' : 'disabled'}`));
+      calling.output.result(changed, () =>
+        calling.output.line(`${changed.slug}: ${changed.enabled ? 'enabled' : 'disabled'}`),
+      );
       return EXIT.ok;
     },
   });
 }
 
-async function webhookOf({ api }: Calling, positionals: readonly string[]): Promise<{ factory: Factory; webhook: Webhook }> {
+async function webhookOf(
+  { api }: Calling,
+  positionals: readonly string[],
+): Promise<{ factory: Factory; webhook: Webhook }> {
   const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
   const webhook = await findWebhook(api, factory, positionals.at(-1) ?? '');
   return { factory, webhook };
@@ -101,7 +130,10 @@ async function webhookOf({ api }: Calling, positionals: readonly string[]): Prom
 
 async function secretFrom(file: string | undefined, { io }: Calling): Promise<string | undefined> {
   if (file === undefined) return undefined;
-  return toText(withoutFinalNewline(await readInput(file, io, 'redirect a file or a pipe into the command')), 'the secret');
+  return toText(
+    withoutFinalNewline(await readInput(file, io, 'redirect a file or a pipe into the command')),
+    'the secret',
+  );
 }
 
 /** URL and generated secret go to stdout, one a line; what they are to stderr. */

@@ -21,7 +21,10 @@ const list = apiVerb({
     const answer = await api.factories.webhooks.list(factory.uid);
     output.result(answer, () => {
       if (answer.webhooks.length === 0) return output.note(`factory ${factory.slug} has no webhooks`);
-      output.table(['NAME', 'ENABLED', 'AUTHENTICATION', 'SECRET', 'LAST DELIVERY', 'URL'], answer.webhooks.map(webhookRow));
+      output.table(
+        ['NAME', 'ENABLED', 'AUTHENTICATION', 'SECRET', 'LAST DELIVERY', 'URL'],
+        answer.webhooks.map(webhookRow),
+      );
     });
     return EXIT.ok;
   },
@@ -50,7 +53,11 @@ const log = apiVerb({
     const names = output.format === 'json' ? NO_NAMES : await automationNames(api, factory.uid, answer.deliveries);
     output.result(answer, () => {
       if (answer.deliveries.length === 0) return output.note(`webhook ${webhook.slug} has no deliveries`);
-      output.table(['ENTRY', 'RECEIVED', 'OUTCOME', 'SIZE', 'FROM', 'DELIVERY ID', 'RESULT'], answer.deliveries.map((entry) => deliveryRow(entry, names)), 5);
+      output.table(
+        ['ENTRY', 'RECEIVED', 'OUTCOME', 'SIZE', 'FROM', 'DELIVERY ID', 'RESULT'],
+        answer.deliveries.map((entry) => deliveryRow(entry, names)),
+        5,
+      );
       noteMore(output, answer.page_info);
     });
     return EXIT.ok;
@@ -61,12 +68,15 @@ const resend = apiVerb({
   name: 'deliveries resend',
   arguments: '[FACTORY] WEBHOOK ENTRY',
   summary: 'Delivers the stored bytes of an accepted delivery again, to the webhook as it is defined now.',
-  details: ['ENTRY is the entry of the log, as `millwright deliveries` prints it. It counts against the rate of the webhook and is never a duplicate.'],
+  details: [
+    'ENTRY is the entry of the log, as `millwright deliveries` prints it. It counts against the rate of the webhook and is never a duplicate.',
+  ],
   positionals: [2, 3],
   options: {},
   async run({ positionals }, { api, output }) {
     const entryId = positionals.at(-1) ?? '';
-    if (!UUID.test(entryId)) throw new UsageProblem('ENTRY must be the entry_id of a delivery, as `millwright deliveries` prints it (ENTRY)');
+    if (!UUID.test(entryId))
+      throw new UsageProblem('ENTRY must be the entry_id of a delivery, as `millwright deliveries` prints it (ENTRY)');
     const factory = await findFactory(api, positionals.length === 3 ? positionals[0] : undefined);
     const webhook = await findWebhook(api, factory, positionals.at(-2) ?? '');
     const made = await api.factories.deliveries.resend(factory.uid, webhook.uid, entryId.toLowerCase());
@@ -84,8 +94,23 @@ export const deliveries: Verb = (argv, io) => {
   return word === '' || word.startsWith('-') || word === 'resend' ? delivering(argv, io) : log(argv, io);
 };
 
-function webhookRow({ slug, enabled, auth_mode: mode, signature_scheme: scheme, secret_name: secret, last_delivery_at: last, ingress_url: url }: Webhook): Cell[] {
-  return [slug, enabled ? 'yes' : { text: 'no', colour: 'yellow' }, scheme === null ? mode : `${mode} ${scheme}`, secret ?? '-', toSeconds(last), url];
+function webhookRow({
+  slug,
+  enabled,
+  auth_mode: mode,
+  signature_scheme: scheme,
+  secret_name: secret,
+  last_delivery_at: last,
+  ingress_url: url,
+}: Webhook): Cell[] {
+  return [
+    slug,
+    enabled ? 'yes' : { text: 'no', colour: 'yellow' },
+    scheme === null ? mode : `${mode} ${scheme}`,
+    secret ?? '-',
+    toSeconds(last),
+    url,
+  ];
 }
 
 type Names = ReadonlyMap<string, string>;
@@ -104,16 +129,33 @@ async function automationNames(api: Api, factoryUid: string, entries: readonly D
 }
 
 function deliveryRow(entry: Delivery, names: Names): Cell[] {
-  const { entry_id: entryId, received_at: at, outcome, size, size_exact: isExact, client_address: from, delivery_id: id, count: entries } = entry;
+  const {
+    entry_id: entryId,
+    received_at: at,
+    outcome,
+    size,
+    size_exact: isExact,
+    client_address: from,
+    delivery_id: id,
+    count: entries,
+  } = entry;
   const label = entries > 1 ? `${outcome} ×${entries}` : outcome;
   return [
-    entryId, toSeconds(at), { text: label, colour: outcome === 'Accepted' ? 'green' : outcome === 'Duplicate' ? 'dim' : 'red' }, `${isExact ? '' : '>='}${size}`, from ?? '-', id,
+    entryId,
+    toSeconds(at),
+    { text: label, colour: outcome === 'Accepted' ? 'green' : outcome === 'Duplicate' ? 'dim' : 'red' },
+    `${isExact ? '' : '>='}${size}`,
+    from ?? '-',
+    id,
     resultOf(entry, names),
   ];
 }
 
 /** What it started, or why it did not. */
-function resultOf({ started = [], skipped = [], refused_because: reason, refusal, outcome }: Delivery, names: Names): string {
+function resultOf(
+  { started = [], skipped = [], refused_because: reason, refusal, outcome }: Delivery,
+  names: Names,
+): string {
   if (reason !== undefined) return refusal?.hint === undefined ? reason : `${reason}, likely by ${refusal.hint}`;
   if (outcome !== 'Accepted') return '-';
   if (started.length > 0) return started.map(({ run_id: id }) => `run ${id}`).join(', ');

@@ -21,9 +21,17 @@ function addressLines({ roles, isPublicUrlGiven, isIngressUrlGiven }: Config): s
   const lacksIngress = !isPublicUrlGiven && !isIngressUrlGiven && !roles.has('ingress');
   const ways = [
     ...(lacksPublic ? ['MILLWRIGHT_PUBLIC_URL to the address under which people reach api and dashboard'] : []),
-    ...(lacksIngress ? [`MILLWRIGHT_INGRESS_URL to the one under which senders reach ingress${lacksPublic ? ', where that is another' : ''}`] : []),
+    ...(lacksIngress
+      ? [
+          `MILLWRIGHT_INGRESS_URL to the one under which senders reach ingress${lacksPublic ? ', where that is another' : ''}`,
+        ]
+      : []),
   ];
-  return ways.length === 0 ? [] : [`WARNING: links that this process makes lead to itself, also those to what it does not do; set ${ways.join(', and ')}, the same in every process`];
+  return ways.length === 0
+    ? []
+    : [
+        `WARNING: links that this process makes lead to itself, also those to what it does not do; set ${ways.join(', and ')}, the same in every process`,
+      ];
 }
 
 /** Root of the API, for who is to call it; a word to be replaced where this process does not know it. */
@@ -38,14 +46,23 @@ export function knownIngressUrl({ roles, ingressUrl, isPublicUrlGiven, isIngress
 
 /** Which runs this worker takes, and who tells it of them. */
 export function workerLines({ roles, engine, redisUrl, workerHost, workerEnvironments }: Config): string[] {
-  const environments = workerEnvironments.length === 0 ? 'of every environment' : `only of the environments ${workerEnvironments.join(', ')}`;
+  const environments =
+    workerEnvironments.length === 0
+      ? 'of every environment'
+      : `only of the environments ${workerEnvironments.join(', ')}`;
   return [
-    ...(engine === 'embedded' ? [] : [`Engine: ${engine}, with its queue in ${redisUrl === undefined ? 'PostgreSQL' : 'Redis'}`]),
-    ...(roles.size === ROLES.length && workerEnvironments.length === 0 ? [] : [`Takes runs ${environments}, and those that ask for the machine ${workerHost} (MILLWRIGHT_WORKER_HOST)`]),
+    ...(engine === 'embedded'
+      ? []
+      : [`Engine: ${engine}, with its queue in ${redisUrl === undefined ? 'PostgreSQL' : 'Redis'}`]),
+    ...(roles.size === ROLES.length && workerEnvironments.length === 0
+      ? []
+      : [`Takes runs ${environments}, and those that ask for the machine ${workerHost} (MILLWRIGHT_WORKER_HOST)`]),
   ];
 }
 
 /** Where an admin key is that this process neither made nor was given. */
 export function otherAdminKeyLine({ databaseUrl, adminKey }: Config): string {
-  return databaseUrl === undefined || adminKey !== undefined ? 'Admin key: the one that was given or shown at the first start' : 'Admin key: in the data folder of the process that made it (file admin-key), or the one that was given to it';
+  return databaseUrl === undefined || adminKey !== undefined
+    ? 'Admin key: the one that was given or shown at the first start'
+    : 'Admin key: in the data folder of the process that made it (file admin-key), or the one that was given to it';
 }

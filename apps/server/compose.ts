@@ -103,17 +103,34 @@ async function build(config: Config, options: Options, lock: DataFolderLock): Pr
   const { log, nowMs } = options;
   const embedded = config.databaseUrl === undefined;
   const [masterKey, uidKey] = readKeyFiles([
-    { path: config.masterKeyFile ?? join(config.dataDir, 'master-key'), create: config.masterKeyFile === undefined && embedded, variable: 'MILLWRIGHT_MASTER_KEY_FILE' },
-    { path: config.uidKeyFile ?? join(config.dataDir, 'uid-key'), create: config.uidKeyFile === undefined && embedded, variable: 'MILLWRIGHT_UID_KEY_FILE' },
+    {
+      path: config.masterKeyFile ?? join(config.dataDir, 'master-key'),
+      create: config.masterKeyFile === undefined && embedded,
+      variable: 'MILLWRIGHT_MASTER_KEY_FILE',
+    },
+    {
+      path: config.uidKeyFile ?? join(config.dataDir, 'uid-key'),
+      create: config.uidKeyFile === undefined && embedded,
+      variable: 'MILLWRIGHT_UID_KEY_FILE',
+    },
   ]);
-  const opened = await openDatabase({ url: config.databaseUrl, directUrl: config.databaseDirectUrl, version: programVersion(), dataDir: config.dataDir, nowMs });
+  const opened = await openDatabase({
+    url: config.databaseUrl,
+    directUrl: config.databaseDirectUrl,
+    version: programVersion(),
+    dataDir: config.dataDir,
+    nowMs,
+  });
   const database = embedded ? opened : tellOfOutages(opened, log, monotonicMs);
   try {
     refuseQueueThroughPooler(config, database);
     const nextId = uuidv7Sequence(pooledRandom());
     const clock = embedded ? undefined : await DatabaseClock.of(database, monotonicMs);
     const around: Surroundings = {
-      config, uidKey, log, nowMs,
+      config,
+      uidKey,
+      log,
+      nowMs,
       stores: storesOf(database),
       vault: new Vault(masterKey),
       builtInAgent: options.builtInAgent ?? BUILT_IN_AGENT,
@@ -137,7 +154,12 @@ function refuseQueueThroughPooler({ engine, redisUrl }: Config, { isPooled }: Da
   throw new ConfigFaults([{ variable: 'MILLWRIGHT_DATABASE_DIRECT_URL', rule: QUEUE_NEEDS_DIRECT_URL }]);
 }
 
-async function assemble(around: Surroundings, database: Database, lock: DataFolderLock, pageFolder: string | undefined): Promise<Service> {
+async function assemble(
+  around: Surroundings,
+  database: Database,
+  lock: DataFolderLock,
+  pageFolder: string | undefined,
+): Promise<Service> {
   const { config, stores, vault, uidKey, notices, log, nowMs, newId } = around;
   const { accounts, keys, factories, definitions, webhooks, runs, answers, replicas } = stores;
   const { roles } = config;
@@ -156,24 +178,66 @@ async function assemble(around: Surroundings, database: Database, lock: DataFold
   const sweeper = roles.has('sync') || roles.has('worker') ? sweeperOf(database, around) : undefined;
   const keyUses = new KeyUses(keys, nowMs);
   const access = accessParts(around, keyUses);
-  const api = roles.has('api') && intake !== undefined ? apiParts(around, ground, reconciling, intake.resends, engine) : undefined;
-  const readiness = new Readiness(() => disk.isLow(), standingOf(around, engine), () => queueing?.relay.isAway() ?? false);
-  const housekeeping = new Housekeeping({ engine, repositories, scheduler, sweeper, keyUses, answers: sweeper && answers, sessions: sweeper && stores.sessions, runs, log });
+  const api =
+    roles.has('api') && intake !== undefined
+      ? apiParts(around, ground, reconciling, intake.resends, engine)
+      : undefined;
+  const readiness = new Readiness(
+    () => disk.isLow(),
+    standingOf(around, engine),
+    () => queueing?.relay.isAway() ?? false,
+  );
+  const housekeeping = new Housekeeping({
+    engine,
+    repositories,
+    scheduler,
+    sweeper,
+    keyUses,
+    answers: sweeper && answers,
+    sessions: sweeper && stores.sessions,
+    runs,
+    log,
+  });
   const addresses = new ClientAddresses(config.trustedProxies);
   const app = await createHttp({
-    config, log, addresses,
+    config,
+    log,
+    addresses,
     guard: access.guard,
-    idempotency: new Idempotency(answers, (fault) => log.fault('the answer to an idempotency key could not be kept', fault)),
-    ingress: roles.has('ingress') && intake !== undefined ? ingressHandler(intake.receiver, addresses) : refuseDeliveries,
+    idempotency: new Idempotency(answers, (fault) =>
+      log.fault('the answer to an idempotency key could not be kept', fault),
+    ),
+    ingress:
+      roles.has('ingress') && intake !== undefined ? ingressHandler(intake.receiver, addresses) : refuseDeliveries,
     controllers: controllersOf(roles),
-    instances: [readiness, housekeeping, ...access.instances, ...pageParts(around, pageFolder), ...(api?.instances ?? [])],
+    instances: [
+      readiness,
+      housekeeping,
+      ...access.instances,
+      ...pageParts(around, pageFolder),
+      ...(api?.instances ?? []),
+    ],
   });
 
   return {
-    config, database, app, installation, factories, keyUses, definitions, webhooks, secrets, runs, serving, loops, engine, scheduler,
+    config,
+    database,
+    app,
+    installation,
+    factories,
+    keyUses,
+    definitions,
+    webhooks,
+    secrets,
+    runs,
+    serving,
+    loops,
+    engine,
+    scheduler,
     async start() {
       await disk.start();
-      if (config.databaseUrl === undefined) await Promise.all([factories.freeAll(), answers.freeAll(), replicas.forgetAll()]); // nobody else can hold one
+      if (config.databaseUrl === undefined)
+        await Promise.all([factories.freeAll(), answers.freeAll(), replicas.forgetAll()]); // nobody else can hold one
       await serving?.refresh();
       await heartbeat.start();
       await engine?.recover();

@@ -104,7 +104,8 @@ export const ENGINES = ['embedded', 'bullmq'] as const;
 export type EngineKind = (typeof ENGINES)[number];
 
 /** What MILLWRIGHT_DATABASE_DIRECT_URL must be where the queue of `bullmq` is in the database; whether it is, only a look at the database tells. */
-export const QUEUE_NEEDS_DIRECT_URL = 'must lead to PostgreSQL itself with MILLWRIGHT_ENGINE=bullmq and no MILLWRIGHT_REDIS_URL: a pooler stands between, and the queue does not work through one';
+export const QUEUE_NEEDS_DIRECT_URL =
+  'must lead to PostgreSQL itself with MILLWRIGHT_ENGINE=bullmq and no MILLWRIGHT_REDIS_URL: a pooler stands between, and the queue does not work through one';
 
 export interface ConfigFault {
   variable: string;
@@ -128,7 +129,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const read: Reader = (name) => (environment[name] === '' ? undefined : environment[name]);
   const fault = (variable: string, rule: string) => void faults.push({ variable, rule });
   const config = collect(read, fault);
-  for (const name of Object.keys(environment).filter((candidate) => candidate.startsWith('MILLWRIGHT_') && !KNOWN_VARIABLES.has(candidate))) {
+  for (const name of Object.keys(environment).filter(
+    (candidate) => candidate.startsWith('MILLWRIGHT_') && !KNOWN_VARIABLES.has(candidate),
+  )) {
     fault(name, 'is not a variable of this service');
   }
   if (faults.length > 0) throw new ConfigFaults(faults);
@@ -137,25 +140,84 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 
 /** Read by the built-in agent, which says itself what is wrong with them. */
 const AGENT_VARIABLES = [
-  'MILLWRIGHT_AGENT_PROVIDER', 'MILLWRIGHT_AGENT_BASE_URL', 'MILLWRIGHT_AGENT_MODEL', 'MILLWRIGHT_AGENT_API_KEY', 'MILLWRIGHT_AGENT_REASONING',
-  'MILLWRIGHT_AGENT_STEPS_MAX', 'MILLWRIGHT_AGENT_DEMO_STEPS', 'MILLWRIGHT_AGENT_CONTEXT_TOKENS', 'MILLWRIGHT_AGENT_OUTPUT_TOKENS_MAX',
-  'MILLWRIGHT_AGENT_RETRIES_MAX', 'MILLWRIGHT_AGENT_SILENCE_SECONDS', 'MILLWRIGHT_AGENT_PRICE_INPUT', 'MILLWRIGHT_AGENT_PRICE_OUTPUT',
-  'MILLWRIGHT_AGENT_PRICE_CACHED_INPUT', 'MILLWRIGHT_AGENT_PRICE_CURRENCY',
+  'MILLWRIGHT_AGENT_PROVIDER',
+  'MILLWRIGHT_AGENT_BASE_URL',
+  'MILLWRIGHT_AGENT_MODEL',
+  'MILLWRIGHT_AGENT_API_KEY',
+  'MILLWRIGHT_AGENT_REASONING',
+  'MILLWRIGHT_AGENT_STEPS_MAX',
+  'MILLWRIGHT_AGENT_DEMO_STEPS',
+  'MILLWRIGHT_AGENT_CONTEXT_TOKENS',
+  'MILLWRIGHT_AGENT_OUTPUT_TOKENS_MAX',
+  'MILLWRIGHT_AGENT_RETRIES_MAX',
+  'MILLWRIGHT_AGENT_SILENCE_SECONDS',
+  'MILLWRIGHT_AGENT_PRICE_INPUT',
+  'MILLWRIGHT_AGENT_PRICE_OUTPUT',
+  'MILLWRIGHT_AGENT_PRICE_CACHED_INPUT',
+  'MILLWRIGHT_AGENT_PRICE_CURRENCY',
 ] as const;
 
 /** Every variable there is. */
 export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
-  'MILLWRIGHT_PORT', 'MILLWRIGHT_HOST', 'MILLWRIGHT_PUBLIC_URL', 'MILLWRIGHT_INGRESS_URL', 'MILLWRIGHT_ALLOW_HTTP', 'MILLWRIGHT_DATA_DIR',
-  'MILLWRIGHT_DATABASE_URL', 'MILLWRIGHT_DATABASE_DIRECT_URL', 'MILLWRIGHT_ROLES', 'MILLWRIGHT_ENGINE', 'MILLWRIGHT_REDIS_URL', 'MILLWRIGHT_WORKER_HOST', 'MILLWRIGHT_WORKER_ENVIRONMENTS', 'MILLWRIGHT_ADMIN_KEY', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE', 'MILLWRIGHT_SYNC_INTERVAL',
-  'MILLWRIGHT_ALLOW_LOCAL_SOURCES', 'MILLWRIGHT_TRUSTED_PROXIES', 'MILLWRIGHT_TLS_CERT_FILE', 'MILLWRIGHT_TLS_KEY_FILE', 'MILLWRIGHT_GIT_CA_FILE',
-  'MILLWRIGHT_RUN_COMMAND', 'MILLWRIGHT_RUN_CONCURRENCY', 'MILLWRIGHT_RUN_TIMEOUT', 'MILLWRIGHT_RUN_RESTARTABLE', 'MILLWRIGHT_RUN_NETWORK', 'MILLWRIGHT_RUN_ALLOW_HOSTS',
-  'MILLWRIGHT_RUNS_PER_FACTORY', 'MILLWRIGHT_RUNS_PER_AUTOMATION', 'MILLWRIGHT_RUN_TOKENS_MAX', 'MILLWRIGHT_RUN_COST_MAX', 'MILLWRIGHT_SETUP_TIMEOUT',
-  'MILLWRIGHT_DRAIN_SECONDS', 'MILLWRIGHT_AGENT_PROFILES_FILE', 'MILLWRIGHT_FORGE_URL', 'MILLWRIGHT_RUN_DISK_MB', 'MILLWRIGHT_RUN_MEMORY_MB', 'MILLWRIGHT_ALLOW_UNSANDBOXED', 'MILLWRIGHT_MODELS', 'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
-  'MILLWRIGHT_QUEUE_MAX', 'MILLWRIGHT_IDENTITY_RETENTION_DAYS', 'MILLWRIGHT_WORKSPACE_RETENTION_DAYS', 'MILLWRIGHT_DISK_RESERVE_MB',
-  'MILLWRIGHT_EVENT_RETENTION_DAYS', 'MILLWRIGHT_ARTIFACT_RETENTION_DAYS', 'MILLWRIGHT_HISTORY_RETENTION_DAYS', 'MILLWRIGHT_AUDIT_RETENTION_DAYS',
-  ...AGENT_VARIABLES, 'MILLWRIGHT_API_RATE', 'MILLWRIGHT_API_AUTH_FAILURES', 'MILLWRIGHT_SESSION_HOURS', 'MILLWRIGHT_LOG_LEVEL',
+  'MILLWRIGHT_PORT',
+  'MILLWRIGHT_HOST',
+  'MILLWRIGHT_PUBLIC_URL',
+  'MILLWRIGHT_INGRESS_URL',
+  'MILLWRIGHT_ALLOW_HTTP',
+  'MILLWRIGHT_DATA_DIR',
+  'MILLWRIGHT_DATABASE_URL',
+  'MILLWRIGHT_DATABASE_DIRECT_URL',
+  'MILLWRIGHT_ROLES',
+  'MILLWRIGHT_ENGINE',
+  'MILLWRIGHT_REDIS_URL',
+  'MILLWRIGHT_WORKER_HOST',
+  'MILLWRIGHT_WORKER_ENVIRONMENTS',
+  'MILLWRIGHT_ADMIN_KEY',
+  'MILLWRIGHT_MASTER_KEY_FILE',
+  'MILLWRIGHT_UID_KEY_FILE',
+  'MILLWRIGHT_SYNC_INTERVAL',
+  'MILLWRIGHT_ALLOW_LOCAL_SOURCES',
+  'MILLWRIGHT_TRUSTED_PROXIES',
+  'MILLWRIGHT_TLS_CERT_FILE',
+  'MILLWRIGHT_TLS_KEY_FILE',
+  'MILLWRIGHT_GIT_CA_FILE',
+  'MILLWRIGHT_RUN_COMMAND',
+  'MILLWRIGHT_RUN_CONCURRENCY',
+  'MILLWRIGHT_RUN_TIMEOUT',
+  'MILLWRIGHT_RUN_RESTARTABLE',
+  'MILLWRIGHT_RUN_NETWORK',
+  'MILLWRIGHT_RUN_ALLOW_HOSTS',
+  'MILLWRIGHT_RUNS_PER_FACTORY',
+  'MILLWRIGHT_RUNS_PER_AUTOMATION',
+  'MILLWRIGHT_RUN_TOKENS_MAX',
+  'MILLWRIGHT_RUN_COST_MAX',
+  'MILLWRIGHT_SETUP_TIMEOUT',
+  'MILLWRIGHT_DRAIN_SECONDS',
+  'MILLWRIGHT_AGENT_PROFILES_FILE',
+  'MILLWRIGHT_FORGE_URL',
+  'MILLWRIGHT_RUN_DISK_MB',
+  'MILLWRIGHT_RUN_MEMORY_MB',
+  'MILLWRIGHT_ALLOW_UNSANDBOXED',
+  'MILLWRIGHT_MODELS',
+  'MILLWRIGHT_GIT_KNOWN_HOSTS_FILE',
+  'MILLWRIGHT_QUEUE_MAX',
+  'MILLWRIGHT_IDENTITY_RETENTION_DAYS',
+  'MILLWRIGHT_WORKSPACE_RETENTION_DAYS',
+  'MILLWRIGHT_DISK_RESERVE_MB',
+  'MILLWRIGHT_EVENT_RETENTION_DAYS',
+  'MILLWRIGHT_ARTIFACT_RETENTION_DAYS',
+  'MILLWRIGHT_HISTORY_RETENTION_DAYS',
+  'MILLWRIGHT_AUDIT_RETENTION_DAYS',
+  ...AGENT_VARIABLES,
+  'MILLWRIGHT_API_RATE',
+  'MILLWRIGHT_API_AUTH_FAILURES',
+  'MILLWRIGHT_SESSION_HOURS',
+  'MILLWRIGHT_LOG_LEVEL',
   // Read by the command line and the client libraries, allowed here so that one environment serves all.
-  'MILLWRIGHT_SERVER', 'MILLWRIGHT_API_KEY', 'MILLWRIGHT_BASE_URL', 'MILLWRIGHT_LOG',
+  'MILLWRIGHT_SERVER',
+  'MILLWRIGHT_API_KEY',
+  'MILLWRIGHT_BASE_URL',
+  'MILLWRIGHT_LOG',
 ]);
 
 function collect(read: Reader, fault: (variable: string, rule: string) => void): Config {
@@ -168,7 +230,10 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
   const origin = `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const publicUrl = baseUrl('MILLWRIGHT_PUBLIC_URL', read, origin, allowHttp, fault);
   if (publicUrl === origin && !allowHttp && tls === undefined && !isLoopback(new URL(origin).hostname)) {
-    fault('MILLWRIGHT_PUBLIC_URL', 'must be set to an https URL when MILLWRIGHT_HOST is not a loopback address (or set MILLWRIGHT_ALLOW_HTTP=true)');
+    fault(
+      'MILLWRIGHT_PUBLIC_URL',
+      'must be set to an https URL when MILLWRIGHT_HOST is not a loopback address (or set MILLWRIGHT_ALLOW_HTTP=true)',
+    );
   }
   return {
     port,
@@ -211,10 +276,17 @@ function collect(read: Reader, fault: (variable: string, rule: string) => void):
     runMemoryBytesMax: megabytes(integer('MILLWRIGHT_RUN_MEMORY_MB', 8_192, 0, 100_000_000)),
     allowUnsandboxed: flag('MILLWRIGHT_ALLOW_UNSANDBOXED'),
     runRestartable: flag('MILLWRIGHT_RUN_RESTARTABLE'),
-    agentEnvironment: Object.fromEntries(AGENT_VARIABLES.flatMap((name) => [[name, read(name)] as const]).filter((pair): pair is [typeof pair[0], string] => pair[1] !== undefined)),
+    agentEnvironment: Object.fromEntries(
+      AGENT_VARIABLES.flatMap((name) => [[name, read(name)] as const]).filter(
+        (pair): pair is [(typeof pair)[0], string] => pair[1] !== undefined,
+      ),
+    ),
     models: modelIds(read, fault),
     waitingRunsMax: integer('MILLWRIGHT_QUEUE_MAX', WAITING_RUNS_PER_FACTORY_MAX, 1, 10_000_000),
-    identityRetentionDays: read('MILLWRIGHT_IDENTITY_RETENTION_DAYS') === undefined ? undefined : integer('MILLWRIGHT_IDENTITY_RETENTION_DAYS', 365, 8, 36_500),
+    identityRetentionDays:
+      read('MILLWRIGHT_IDENTITY_RETENTION_DAYS') === undefined
+        ? undefined
+        : integer('MILLWRIGHT_IDENTITY_RETENTION_DAYS', 365, 8, 36_500),
     workspaceRetentionDays: integer('MILLWRIGHT_WORKSPACE_RETENTION_DAYS', 7, 0, 3_650),
     eventRetentionDays: bound(integer('MILLWRIGHT_EVENT_RETENTION_DAYS', 90, 0, 36_500)),
     artifactRetentionDays: bound(integer('MILLWRIGHT_ARTIFACT_RETENTION_DAYS', 90, 0, 36_500)),
@@ -242,7 +314,8 @@ function bound(value: number): number | undefined {
 function costMax(read: Reader, fault: (variable: string, rule: string) => void): number | undefined {
   const text = read('MILLWRIGHT_RUN_COST_MAX');
   if (text === undefined) return undefined;
-  if (!/^\d{1,9}(\.\d{1,6})?$/.test(text)) fault('MILLWRIGHT_RUN_COST_MAX', 'must be an amount like 5 or 0.25 (0: no bound)');
+  if (!/^\d{1,9}(\.\d{1,6})?$/.test(text))
+    fault('MILLWRIGHT_RUN_COST_MAX', 'must be an amount like 5 or 0.25 (0: no bound)');
   return bound(Number(text));
 }
 
@@ -250,7 +323,8 @@ function forgeUrl(read: Reader, fault: (variable: string, rule: string) => void)
   const text = read('MILLWRIGHT_FORGE_URL');
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') fault('MILLWRIGHT_FORGE_URL', 'must be an https URL without credentials, query or fragment');
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    fault('MILLWRIGHT_FORGE_URL', 'must be an https URL without credentials, query or fragment');
   return text.replace(/\/+$/, '');
 }
 
@@ -262,7 +336,13 @@ function flags(read: Reader, fault: (variable: string, rule: string) => void) {
   };
 }
 
-function baseUrl(name: string, read: Reader, byDefault: string, allowHttp: boolean, fault: (variable: string, rule: string) => void): string {
+function baseUrl(
+  name: string,
+  read: Reader,
+  byDefault: string,
+  allowHttp: boolean,
+  fault: (variable: string, rule: string) => void,
+): string {
   const text = read(name);
   if (text === undefined) return byDefault;
   if (!URL.canParse(text)) {
@@ -271,8 +351,10 @@ function baseUrl(name: string, read: Reader, byDefault: string, allowHttp: boole
   }
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') fault(name, 'must be an http(s) URL');
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') fault(name, 'must hold no credentials, query or fragment');
-  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !allowHttp) fault(name, 'must be https (or set MILLWRIGHT_ALLOW_HTTP=true)');
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    fault(name, 'must hold no credentials, query or fragment');
+  if (url.protocol === 'http:' && !isLoopback(url.hostname) && !allowHttp)
+    fault(name, 'must be https (or set MILLWRIGHT_ALLOW_HTTP=true)');
   return text.replace(/\/+$/, '');
 }
 
@@ -284,7 +366,12 @@ export function isLoopback(hostname: string): boolean {
 function databaseUrl(name: string, read: Reader, fault: (variable: string, rule: string) => void): string | undefined {
   const text = read(name);
   if (text !== undefined && !isUrlOf(text, /^postgres(ql)?:$/)) {
-    fault(name, name === 'MILLWRIGHT_DATABASE_URL' ? 'must be a postgres:// URL (unset: SQLite in the data folder)' : 'must be a postgres:// URL');
+    fault(
+      name,
+      name === 'MILLWRIGHT_DATABASE_URL'
+        ? 'must be a postgres:// URL (unset: SQLite in the data folder)'
+        : 'must be a postgres:// URL',
+    );
   } else if (text !== undefined && !new URL(text).searchParams.getAll('port').every((port) => PORT.test(port))) {
     fault(name, 'must name a port from 1 to 65535 where it names one as a parameter'); // the driver says nothing of another one, and never answers
   }
@@ -321,17 +408,30 @@ function machines(read: Reader, fault: (variable: string, rule: string) => void)
   const engine = ENGINES.find((known) => known === (read('MILLWRIGHT_ENGINE') ?? 'embedded'));
   const isShared = read('MILLWRIGHT_DATABASE_URL') !== undefined;
   if (engine === undefined) fault('MILLWRIGHT_ENGINE', `must be one of ${ENGINES.join(', ')}`);
-  if (redisUrl !== undefined && !isRedisUrl(redisUrl)) fault('MILLWRIGHT_REDIS_URL', 'must be a redis:// or rediss:// URL with a host, a database by its number if any, and %25 for a percent sign in user and password');
-  if (redisUrl !== undefined && engine === 'embedded') fault('MILLWRIGHT_REDIS_URL', 'is only used with MILLWRIGHT_ENGINE=bullmq');
-  if (engine === 'bullmq' && !isShared) fault('MILLWRIGHT_ENGINE', 'bullmq needs MILLWRIGHT_DATABASE_URL: with SQLite there is one process');
-  if (!isShared && read('MILLWRIGHT_DATABASE_DIRECT_URL') !== undefined) fault('MILLWRIGHT_DATABASE_DIRECT_URL', 'must be set together with MILLWRIGHT_DATABASE_URL');
+  if (redisUrl !== undefined && !isRedisUrl(redisUrl))
+    fault(
+      'MILLWRIGHT_REDIS_URL',
+      'must be a redis:// or rediss:// URL with a host, a database by its number if any, and %25 for a percent sign in user and password',
+    );
+  if (redisUrl !== undefined && engine === 'embedded')
+    fault('MILLWRIGHT_REDIS_URL', 'is only used with MILLWRIGHT_ENGINE=bullmq');
+  if (engine === 'bullmq' && !isShared)
+    fault('MILLWRIGHT_ENGINE', 'bullmq needs MILLWRIGHT_DATABASE_URL: with SQLite there is one process');
+  if (!isShared && read('MILLWRIGHT_DATABASE_DIRECT_URL') !== undefined)
+    fault('MILLWRIGHT_DATABASE_DIRECT_URL', 'must be set together with MILLWRIGHT_DATABASE_URL');
   const [rolesText, environmentsText] = [read('MILLWRIGHT_ROLES'), read('MILLWRIGHT_WORKER_ENVIRONMENTS')];
   const [wanted, workerEnvironments] = [words(rolesText), words(environmentsText)];
   const roles = ROLES.filter((role) => wanted.length === 0 || wanted.includes(role));
   const isNoRole = rolesText !== undefined && wanted.length === 0; // names that came out empty are not meant to be all
-  if (isNoRole || wanted.some((word) => !ROLES.some((role) => role === word))) fault('MILLWRIGHT_ROLES', `must be of ${ROLES.join(', ')}, separated by commas`);
-  else if (!isShared && roles.length < ROLES.length) fault('MILLWRIGHT_ROLES', 'needs MILLWRIGHT_DATABASE_URL: with SQLite one process does everything');
-  if (environmentsText !== undefined && workerEnvironments.length === 0) fault('MILLWRIGHT_WORKER_ENVIRONMENTS', 'must hold names or UIDs of environments, separated by commas (unset: all)');
+  if (isNoRole || wanted.some((word) => !ROLES.some((role) => role === word)))
+    fault('MILLWRIGHT_ROLES', `must be of ${ROLES.join(', ')}, separated by commas`);
+  else if (!isShared && roles.length < ROLES.length)
+    fault('MILLWRIGHT_ROLES', 'needs MILLWRIGHT_DATABASE_URL: with SQLite one process does everything');
+  if (environmentsText !== undefined && workerEnvironments.length === 0)
+    fault(
+      'MILLWRIGHT_WORKER_ENVIRONMENTS',
+      'must hold names or UIDs of environments, separated by commas (unset: all)',
+    );
   const workerHost = read('MILLWRIGHT_WORKER_HOST') ?? hostname();
   if (!WORKER_HOST.test(workerHost)) fault('MILLWRIGHT_WORKER_HOST', 'must be 1 to 255 of a-z, A-Z, 0-9, ., _ and -');
   return { roles: new Set(roles), engine: engine ?? 'embedded', redisUrl, workerHost, workerEnvironments };
@@ -341,7 +441,10 @@ function machines(read: Reader, fault: (variable: string, rule: string) => void)
 const WORKER_HOST = /^[A-Za-z0-9._-]{1,255}$/;
 
 function words(text: string | undefined): string[] {
-  return (text ?? '').split(',').map((word) => word.trim()).filter((word) => word !== '');
+  return (text ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
 }
 
 /** contract 1: 32 random bytes or more; a longer one than the guard reads would let nobody in. */
@@ -349,7 +452,8 @@ export const ADMIN_KEY = /^mw_[A-Za-z0-9_-]{43,256}$/;
 
 function adminKey(read: Reader, fault: (variable: string, rule: string) => void): string | undefined {
   const text = read('MILLWRIGHT_ADMIN_KEY');
-  if (text !== undefined && !ADMIN_KEY.test(text)) fault('MILLWRIGHT_ADMIN_KEY', 'must be mw_ and at least 43 base64url characters (256 at most)');
+  if (text !== undefined && !ADMIN_KEY.test(text))
+    fault('MILLWRIGHT_ADMIN_KEY', 'must be mw_ and at least 43 base64url characters (256 at most)');
   return text;
 }
 
@@ -358,7 +462,10 @@ function tlsFiles(read: Reader, fault: (variable: string, rule: string) => void)
   const keyFile = read('MILLWRIGHT_TLS_KEY_FILE');
   if (certFile === undefined && keyFile === undefined) return undefined;
   if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
-  fault(certFile === undefined ? 'MILLWRIGHT_TLS_CERT_FILE' : 'MILLWRIGHT_TLS_KEY_FILE', 'must be set together with its twin');
+  fault(
+    certFile === undefined ? 'MILLWRIGHT_TLS_CERT_FILE' : 'MILLWRIGHT_TLS_KEY_FILE',
+    'must be set together with its twin',
+  );
   return undefined;
 }
 
@@ -389,7 +496,11 @@ function allowedHosts(read: Reader, fault: (variable: string, rule: string) => v
   const entries = (read('MILLWRIGHT_RUN_ALLOW_HOSTS') ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
   const hosts = entries.map(readHostPattern);
   const bad = hosts.flatMap((host, index) => (host === undefined ? [index + 1] : []));
-  if (bad.length > 0) fault('MILLWRIGHT_RUN_ALLOW_HOSTS', `must be host names, *. and a name, or addresses, each with :port if needed, separated by commas; entry ${bad.join(', ')} is none`);
+  if (bad.length > 0)
+    fault(
+      'MILLWRIGHT_RUN_ALLOW_HOSTS',
+      `must be host names, *. and a name, or addresses, each with :port if needed, separated by commas; entry ${bad.join(', ')} is none`,
+    );
   return hosts.filter((host) => host !== undefined);
 }
 
@@ -402,8 +513,12 @@ function megabytes(count: number): number | undefined {
 const MODEL_ID = /^[^\s,\u0000-\u001f\u007f]{1,200}$/;
 
 function modelIds(read: Reader, fault: (variable: string, rule: string) => void): readonly string[] {
-  const ids = (read('MILLWRIGHT_MODELS') ?? '').split(',').map((id) => id.trim()).filter((id) => id !== '');
-  if (!ids.every((id) => MODEL_ID.test(id))) fault('MILLWRIGHT_MODELS', 'must be model IDs of at most 200 characters without spaces, separated by commas');
+  const ids = (read('MILLWRIGHT_MODELS') ?? '')
+    .split(',')
+    .map((id) => id.trim())
+    .filter((id) => id !== '');
+  if (!ids.every((id) => MODEL_ID.test(id)))
+    fault('MILLWRIGHT_MODELS', 'must be model IDs of at most 200 characters without spaces, separated by commas');
   return [...new Set(ids)];
 }
 
@@ -413,7 +528,12 @@ function runCommand(read: Reader, fault: (variable: string, rule: string) => voi
   if (text === undefined) return undefined;
   try {
     const words: unknown = JSON.parse(text);
-    if (Array.isArray(words) && words.length > 0 && words.every((word) => typeof word === 'string' && !word.includes('\0'))) return words as string[];
+    if (
+      Array.isArray(words) &&
+      words.length > 0 &&
+      words.every((word) => typeof word === 'string' && !word.includes('\0'))
+    )
+      return words as string[];
   } catch {
     // reported below like any other bad value
   }

@@ -44,7 +44,9 @@ describe('the data folder', () => {
 
   it('is refused to a second process with the way out, and free when the first one releases it', async () => {
     const lock = await lockDataFolder(folder);
-    expect((await held()).lines).toEqual([`refused: the data folder ${folder} is used by another millwright process; stop that one or set MILLWRIGHT_DATA_DIR`]);
+    expect((await held()).lines).toEqual([
+      `refused: the data folder ${folder} is used by another millwright process; stop that one or set MILLWRIGHT_DATA_DIR`,
+    ]);
     lock.release();
     expect((await held()).lines).toEqual(['locked']);
   });
@@ -68,6 +70,8 @@ describe('the data folder', () => {
     const file = join(parent, 'file');
     writeFileSync(file, '');
     await expect(lockDataFolder(file)).rejects.toThrow(DataFolderProblem);
-    await expect(lockDataFolder(join(file, 'below'))).rejects.toThrow(`the data folder ${join(file, 'below')} cannot be written (ENOTDIR); set MILLWRIGHT_DATA_DIR to a folder of this user`);
+    await expect(lockDataFolder(join(file, 'below'))).rejects.toThrow(
+      `the data folder ${join(file, 'below')} cannot be written (ENOTDIR); set MILLWRIGHT_DATA_DIR to a folder of this user`,
+    );
   });
 });

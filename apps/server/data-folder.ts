@@ -19,7 +19,9 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new DataFolderProblem(`the data folder ${folder} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'}); set MILLWRIGHT_DATA_DIR to a folder of this user`);
+    throw new DataFolderProblem(
+      `the data folder ${folder} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'}); set MILLWRIGHT_DATA_DIR to a folder of this user`,
+    );
   }
   if ((statSync(folder).mode & 0o077) !== 0) closeToOthers(folder);
   return hold(folder);
@@ -61,7 +63,10 @@ function hold(folder: string): DataFolderLock {
     lock?.close();
     const code = (error as { code?: string }).code;
     if (code?.startsWith('SQLITE_') !== true) throw error; // the driver itself is broken: not the folder's fault
-    if (code.startsWith('SQLITE_BUSY')) throw new DataFolderProblem(`the data folder ${folder} is used by another millwright process; stop that one or set MILLWRIGHT_DATA_DIR`);
+    if (code.startsWith('SQLITE_BUSY'))
+      throw new DataFolderProblem(
+        `the data folder ${folder} is used by another millwright process; stop that one or set MILLWRIGHT_DATA_DIR`,
+      );
     throw new DataFolderProblem(`the data folder ${folder} cannot be written (${code})`);
   }
   return { release: () => void lock.close() };

@@ -32,8 +32,14 @@ export class Installation {
   async verifyKeys(vault: Vault): Promise<void> {
     const ours = { masterKey: vault.proof(), uidKey: keyProof(this.uidKey, 'uid') };
     const stored = await this.accounts.installation(ours);
-    if (!sameProof(stored.masterKey, ours.masterKey)) throw new WrongKey('the master key is not the one this database was made with; set MILLWRIGHT_MASTER_KEY_FILE to that one');
-    if (!sameProof(stored.uidKey, ours.uidKey)) throw new WrongKey('the UID key is not the one this database was made with; set MILLWRIGHT_UID_KEY_FILE to that one');
+    if (!sameProof(stored.masterKey, ours.masterKey))
+      throw new WrongKey(
+        'the master key is not the one this database was made with; set MILLWRIGHT_MASTER_KEY_FILE to that one',
+      );
+    if (!sameProof(stored.uidKey, ours.uidKey))
+      throw new WrongKey(
+        'the UID key is not the one this database was made with; set MILLWRIGHT_UID_KEY_FILE to that one',
+      );
   }
 
   /**
@@ -49,7 +55,8 @@ export class Installation {
     const file = join(dataDir, 'admin-key');
     if (await this.keys.hasKeys()) return existsSync(file) ? { file } : {};
     const known = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
-    if (known !== undefined && !ADMIN_KEY.test(known)) throw new KeyFileProblem(`${file} does not hold an admin key; move it away and start again`);
+    if (known !== undefined && !ADMIN_KEY.test(known))
+      throw new KeyFileProblem(`${file} does not hold an admin key; move it away and start again`);
     const key = known ?? keyFromRandom(randomBytes(KEY_BYTES));
     if (known === undefined) writePrivateFile(file, `${key}\n`);
     if (await this.storeFirstKey(key)) return { file, key };

@@ -49,5 +49,9 @@ export class Log {
 }
 
 function framesOf(error: Error): string {
-  return (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at ')).slice(0, 8).join('\n');
+  return (error.stack ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('    at '))
+    .slice(0, 8)
+    .join('\n');
 }

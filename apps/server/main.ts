@@ -13,7 +13,15 @@ export async function serve(argv: readonly string[], builtInAgent?: BuiltInAgent
   process.umask(0o077); // what the data folder holds is for its owner only, also when it is copied
   const stop = asked(); // from now on: runs may be claimed before everything else has begun
   let isComposed = false;
-  const starting = start(argv, { environment: process.env, cwd: process.cwd(), stdout: process.stdout, stderr: process.stderr, calledAs: process.argv[1], builtInAgent, composed: () => void (isComposed = true) });
+  const starting = start(argv, {
+    environment: process.env,
+    cwd: process.cwd(),
+    stdout: process.stdout,
+    stderr: process.stderr,
+    calledAs: process.argv[1],
+    builtInAgent,
+    composed: () => void (isComposed = true),
+  });
   const tooLate = stop.then(() => sleep(COMPOSED_MS_MAX, undefined, { ref: false }));
   const service = await Promise.race([starting, tooLate.then(() => (isComposed ? starting : endAsItStands()))]);
   if (typeof service === 'number') return service;
@@ -25,7 +33,9 @@ export async function serve(argv: readonly string[], builtInAgent?: BuiltInAgent
 
 /** Nothing works yet: what is left half done is what a kill would leave, and the next start does it again. */
 function endAsItStands(): never {
-  process.stderr.write('millwright: was asked to end before it had begun, and what it waited for did not come: ended\n');
+  process.stderr.write(
+    'millwright: was asked to end before it had begun, and what it waited for did not come: ended\n',
+  );
   process.exit(0);
 }
 

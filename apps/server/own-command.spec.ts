@@ -10,8 +10,20 @@ const PROGRAM = join(ROOT, 'apps/cli/millwright.mjs');
 it.each([
   { cwd: '/', calledAs: '/usr/local/bin/millwright', environment: {}, words: ['millwright'], why: 'it is on the path' },
   { cwd: ROOT, calledAs: PROGRAM, environment: {}, words: ['npx', 'millwright'], why: 'npx knows the checkout' },
-  { cwd: ROOT, calledAs: join(ROOT, 'node_modules/.bin/millwright'), environment: { npm_command: 'exec' }, words: ['npx', 'millwright'], why: 'the path of npm is gone with it' },
-  { cwd: '/', calledAs: '/x/node_modules/.bin/millwright', environment: { npm_command: 'exec' }, words: ['node', PROGRAM], why: 'npx would ask a registry there' },
+  {
+    cwd: ROOT,
+    calledAs: join(ROOT, 'node_modules/.bin/millwright'),
+    environment: { npm_command: 'exec' },
+    words: ['npx', 'millwright'],
+    why: 'the path of npm is gone with it',
+  },
+  {
+    cwd: '/',
+    calledAs: '/x/node_modules/.bin/millwright',
+    environment: { npm_command: 'exec' },
+    words: ['node', PROGRAM],
+    why: 'npx would ask a registry there',
+  },
   { cwd: '/', calledAs: PROGRAM, environment: {}, words: ['node', PROGRAM], why: 'it was called by its path' },
   { cwd: '/', calledAs: undefined, environment: {}, words: ['node', PROGRAM], why: 'nobody called it' },
 ])('is $words: $why', ({ words, ...where }) => {

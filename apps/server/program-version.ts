@@ -8,6 +8,7 @@ const PLACES = ['../../package.json', '../../../package.json'];
 /** Version of the package, and the last migration that it knows: two builds of one version may differ in what they expect of the database. */
 export function programVersion(): string {
   const place = PLACES.map((path) => new URL(path, import.meta.url)).find((url) => existsSync(url));
-  const { version } = place === undefined ? { version: 'unknown' } : (JSON.parse(readFileSync(place, 'utf8')) as { version: string });
+  const { version } =
+    place === undefined ? { version: 'unknown' } : (JSON.parse(readFileSync(place, 'utf8')) as { version: string });
   return `${version}/${MIGRATION_NAMES.at(-1) ?? ''}`;
 }

@@ -15,6 +15,9 @@ export async function findTools(names: readonly string[], path: string): Promise
 
 /** Whether the path is a file that may be executed. */
 export async function isProgram(path: string): Promise<boolean> {
-  const allowed = await access(path, constants.X_OK).then(() => true, () => false);
+  const allowed = await access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
   return allowed && (await stat(path)).isFile();
 }

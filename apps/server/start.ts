@@ -52,7 +52,10 @@ export async function start(argv: readonly string[], io: StartIo): Promise<Servi
     const wanted = readArguments(argv, io.cwd);
     const config = configOf(io.environment, wanted);
     refuseWithoutSync(config, wanted);
-    const service = await compose(config, { builtInAgent: io.builtInAgent, isTrusted: (slug) => slug === MAIN_SLUG && wanted.factory !== undefined });
+    const service = await compose(config, {
+      builtInAgent: io.builtInAgent,
+      isTrusted: (slug) => slug === MAIN_SLUG && wanted.factory !== undefined,
+    });
     io.composed?.();
     try {
       await begin(service, wanted, io);
@@ -75,13 +78,20 @@ function configOf(environment: StartIo['environment'], { roles }: Arguments): Co
     return readConfig({ ...environment, MILLWRIGHT_ROLES: roles });
   } catch (error) {
     if (!(error instanceof ConfigFaults)) throw error;
-    throw new ConfigFaults(error.faults.map(({ variable, rule }) => ({ variable: variable === 'MILLWRIGHT_ROLES' ? '--roles' : variable, rule })));
+    throw new ConfigFaults(
+      error.faults.map(({ variable, rule }) => ({
+        variable: variable === 'MILLWRIGHT_ROLES' ? '--roles' : variable,
+        rule,
+      })),
+    );
   }
 }
 
 function refuseWithoutSync({ roles }: Config, { factory, example }: Arguments): void {
   if (roles.has('sync') || (factory === undefined && !example)) return;
-  throw new Usage(`${factory === undefined ? '--example' : '--factory'} needs the role sync, and this process has only ${[...roles].join(', ')}: give it to a process that reconciles, or make the factory over the API`);
+  throw new Usage(
+    `${factory === undefined ? '--example' : '--factory'} needs the role sync, and this process has only ${[...roles].join(', ')}: give it to a process that reconciles, or make the factory over the API`,
+  );
 }
 
 async function begin(service: Service, { factory, example }: Arguments, io: StartIo): Promise<void> {
@@ -113,7 +123,11 @@ async function runLines({ config, engine }: Service): Promise<string[]> {
     ...workerLines(config),
     `Sandbox for runs: ${description}`,
     ...(isConfining(guarantees) ? [] : isolationLines(config)),
-    ...(config.runNetwork.kind === 'host' ? ['  Runs have the NETWORK OF THIS MACHINE (MILLWRIGHT_RUN_NETWORK=host): this service, private networks and cloud metadata included. Deliveries do not get it.'] : []),
+    ...(config.runNetwork.kind === 'host'
+      ? [
+          '  Runs have the NETWORK OF THIS MACHINE (MILLWRIGHT_RUN_NETWORK=host): this service, private networks and cloud metadata included. Deliveries do not get it.',
+        ]
+      : []),
     ...(config.allowUnsandboxed ? ['  Agents start also WITHOUT A SANDBOX (MILLWRIGHT_ALLOW_UNSANDBOXED=true).'] : []),
     ...agentLines(config),
   ];
@@ -129,9 +143,15 @@ function hintLines(config: Config, io: StartIo): string[] {
     ...(isUsualFolder(dataDir, io) ? [] : [`MILLWRIGHT_DATA_DIR=${quoted(resolve(io.cwd, dataDir))}`]),
   ];
   return [
-    ...(config.roles.has('api') ? [`Start a run with:                 ${commandOf(io)} run --prompt "Say hello" --follow${serverOptions(config, io)}`] : []),
+    ...(config.roles.has('api')
+      ? [
+          `Start a run with:                 ${commandOf(io)} run --prompt "Say hello" --follow${serverOptions(config, io)}`,
+        ]
+      : []),
     `See what this machine lacks with: ${[...variables, `${commandOf(io)} doctor`].join(' ')}${serverOptions(config, io)}`,
-    ...(config.databaseUrl === undefined ? [] : ['  in the environment of this process: MILLWRIGHT_DATABASE_URL, key files and all the rest']),
+    ...(config.databaseUrl === undefined
+      ? []
+      : ['  in the environment of this process: MILLWRIGHT_DATABASE_URL, key files and all the rest']),
   ];
 }
 
@@ -155,8 +175,12 @@ function isUsualFolder(dataDir: string, io: StartIo): boolean {
 }
 
 function isolationLines({ allowUnsandboxed }: Config): string[] {
-  const refused = allowUnsandboxed ? '' : ' Agents that take commands do not start like this; the demo model and a command of yours do.';
-  return [`  Runs are NOT fully isolated on this machine: they can see more than their workspace.${refused} Install bubblewrap to change that.`];
+  const refused = allowUnsandboxed
+    ? ''
+    : ' Agents that take commands do not start like this; the demo model and a command of yours do.';
+  return [
+    `  Runs are NOT fully isolated on this machine: they can see more than their workspace.${refused} Install bubblewrap to change that.`,
+  ];
 }
 
 /** What works on runs that name nothing themselves. */
@@ -165,11 +189,16 @@ function agentLines({ runCommand, agentEnvironment }: Config): string[] {
   const choice = modelChoice(agentEnvironment);
   switch (choice.kind) {
     case 'demo':
-      return ['Runs get: the built-in agent with the demo model, because no model is configured', `  To have a real one, ${HOW_TO_CONFIGURE_A_MODEL}.`];
+      return [
+        'Runs get: the built-in agent with the demo model, because no model is configured',
+        `  To have a real one, ${HOW_TO_CONFIGURE_A_MODEL}.`,
+      ];
     case 'wrong':
       return ['Runs get: the built-in agent, which CANNOT WORK like this', `  ${choice.variable} ${choice.rule}.`];
     case 'endpoint':
-      return [`Runs get: the built-in agent with the model ${choice.endpoint.modelId} of ${new URL(choice.endpoint.baseUrl).origin}`];
+      return [
+        `Runs get: the built-in agent with the model ${choice.endpoint.modelId} of ${new URL(choice.endpoint.baseUrl).origin}`,
+      ];
   }
 }
 
@@ -191,7 +220,11 @@ async function factoryLines(service: Service, factoryUid: string, io: StartIo): 
   ];
 }
 
-function standingOf({ condition: { ending, message, errorCount = 0 }, revisionApplied, revisionAttempted }: Factory): string {
+function standingOf({
+  condition: { ending, message, errorCount = 0 },
+  revisionApplied,
+  revisionAttempted,
+}: Factory): string {
   if (ending === 'applied') return `serving ${revisionApplied}`;
   const isFirst = ending === 'blocked' && errorCount > 0 && revisionApplied === undefined; // the pass's own words speak of what was applied before
   return `${ending}: ${isFirst ? `${errorCount} ${errorCount === 1 ? 'problem' : 'problems'} in the files of ${revisionAttempted}; nothing is served yet` : (message ?? 'no pass yet')}`;
@@ -201,23 +234,36 @@ function standingOf({ condition: { ending, message, errorCount = 0 }, revisionAp
 const FINDINGS_MAX = 10;
 
 /** Why the files are not served as they are, and the way out. */
-async function findingLines({ config, factories }: Service, { uid, slug, condition }: Factory, io: StartIo): Promise<string[]> {
+async function findingLines(
+  { config, factories }: Service,
+  { uid, slug, condition }: Factory,
+  io: StartIo,
+): Promise<string[]> {
   if (condition.ending === 'applied') return [];
   const [pass] = await factories.passes(uid, 1);
   const isCurrent = pass !== undefined && pass.ending === condition.ending && pass.reason === condition.reason;
   const [problems, held] = isCurrent ? [pass.problems as Problem[], pass.held as Change[]] : [[], []];
   const options = serverOptions(config, io);
   return [
-    ...shortened(problems.map(({ path, line, column, severity, message }) => `${path}:${line}:${column}: ${severity === 'warning' ? 'warning: ' : ''}${message}`)),
+    ...shortened(
+      problems.map(
+        ({ path, line, column, severity, message }) =>
+          `${path}:${line}:${column}: ${severity === 'warning' ? 'warning: ' : ''}${message}`,
+      ),
+    ),
     ...shortened(held.map(({ kind, slug: name, path }) => `held: deletion of ${kind} ${name} (${path})`)),
-    ...(held.length > 0 && pass?.digest !== undefined ? [`  let them go with: ${commandOf(io)} approve ${slug} ${pass.digest}${options}`] : []),
+    ...(held.length > 0 && pass?.digest !== undefined
+      ? [`  let them go with: ${commandOf(io)} approve ${slug} ${pass.digest}${options}`]
+      : []),
     `  see all of it with: ${commandOf(io)} status ${slug}${options}`,
   ];
 }
 
 function shortened(lines: readonly string[]): string[] {
   const more = lines.length - FINDINGS_MAX;
-  return [...lines.slice(0, FINDINGS_MAX), ...(more > 0 ? [`… ${more} more`] : [])].map((line) => `  ${printable(line)}`);
+  return [...lines.slice(0, FINDINGS_MAX), ...(more > 0 ? [`… ${more} more`] : [])].map(
+    (line) => `  ${printable(line)}`,
+  );
 }
 
 /** Names and messages come from a repository: nothing of them steers the terminal. */
@@ -242,7 +288,10 @@ async function ensureMainFactory(service: Service, argument: string, cwd: string
   const spec = parseFactoryArgument(argument);
   const source = spec.kind === 'directory' ? { kind: 'directory' as const, path: resolve(cwd, spec.path) } : spec;
   const uid = deriveUid(service.installation.uidKey, 'factory', MAIN_SLUG);
-  const made = await service.factories.create({ uid, slug: MAIN_SLUG, name: 'main', description: '', source, serviceAccountUid: serviceAccountOf(uid) }, service.installation.author());
+  const made = await service.factories.create(
+    { uid, slug: MAIN_SLUG, name: 'main', description: '', source, serviceAccountUid: serviceAccountOf(uid) },
+    service.installation.author(),
+  );
   if (!made) await service.factories.edit(uid, { source }, service.installation.author());
   return { uid };
 }
@@ -272,14 +321,20 @@ interface Arguments {
 function readArguments(argv: readonly string[], cwd: string): Arguments {
   const { factory, example, roles } = parsed(argv);
   const isAddress = factory !== undefined && /^[A-Za-z][A-Za-z0-9+.-]*:\/\/|^[^/\s]+@[^/\s]+:/.test(factory);
-  if (factory !== undefined && !isAddress && !existsSync(resolve(cwd, factory))) throw new Usage(`--factory: there is no folder ${resolve(cwd, factory)}`);
+  if (factory !== undefined && !isAddress && !existsSync(resolve(cwd, factory)))
+    throw new Usage(`--factory: there is no folder ${resolve(cwd, factory)}`);
   if (roles?.trim() === '') throw new Usage(`--roles: must be of ${ROLES.join(', ')}, separated by commas`);
   return { factory, example: example ?? false, roles };
 }
 
 function parsed(argv: readonly string[]): { factory?: string; example?: boolean; roles?: string } {
   try {
-    return parseArgs({ args: [...argv], options: { factory: { type: 'string' }, example: { type: 'boolean' }, roles: { type: 'string' } }, strict: true, allowPositionals: false }).values;
+    return parseArgs({
+      args: [...argv],
+      options: { factory: { type: 'string' }, example: { type: 'boolean' }, roles: { type: 'string' } },
+      strict: true,
+      allowPositionals: false,
+    }).values;
   } catch {
     throw new Usage('usage: millwright start [--factory DIR|URL[#branch[:path]]] [--example] [--roles ROLE,…]');
   }
@@ -287,24 +342,43 @@ function parsed(argv: readonly string[]): { factory?: string; example?: boolean;
 
 /** One clear line for each kind of failure that an operator can mend; everything else is a bug and says so. */
 function explain(error: unknown): { lines: string[]; code: number } {
-  if (error instanceof ConfigFaults) return { lines: error.faults.map(({ variable, rule }) => `${variable}: ${rule}`), code: EXIT.usage };
+  if (error instanceof ConfigFaults)
+    return { lines: error.faults.map(({ variable, rule }) => `${variable}: ${rule}`), code: EXIT.usage };
   if (error instanceof KeyFileProblem) return { lines: error.message.split('\n'), code: EXIT.usage };
-  if (error instanceof Usage || error instanceof FactoryArgumentError) return { lines: [error.message], code: EXIT.usage };
-  if (error instanceof DataFolderProblem || error instanceof WrongKey || error instanceof SchemaTooNew || error instanceof OtherVersion || error instanceof TlsProblem) {
+  if (error instanceof Usage || error instanceof FactoryArgumentError)
+    return { lines: [error.message], code: EXIT.usage };
+  if (
+    error instanceof DataFolderProblem ||
+    error instanceof WrongKey ||
+    error instanceof SchemaTooNew ||
+    error instanceof OtherVersion ||
+    error instanceof TlsProblem
+  ) {
     return { lines: [error.message], code: EXIT.usage };
   }
   const { code, syscall, path } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') return { lines: ['the port is taken; stop the other program or set MILLWRIGHT_PORT'], code: EXIT.internal };
-  if (code === 'EACCES' && syscall === 'listen') return { lines: ['the port may not be opened by this user; set MILLWRIGHT_PORT to one above 1023'], code: EXIT.internal };
-  if ((code === 'EACCES' || code === 'EPERM') && path !== undefined) return { lines: [`${path} may not be read or written by this user (${code})`], code: EXIT.usage };
+  if (code === 'EADDRINUSE')
+    return { lines: ['the port is taken; stop the other program or set MILLWRIGHT_PORT'], code: EXIT.internal };
+  if (code === 'EACCES' && syscall === 'listen')
+    return {
+      lines: ['the port may not be opened by this user; set MILLWRIGHT_PORT to one above 1023'],
+      code: EXIT.internal,
+    };
+  if ((code === 'EACCES' || code === 'EPERM') && path !== undefined)
+    return { lines: [`${path} may not be read or written by this user (${code})`], code: EXIT.usage };
   if (error instanceof PostgresUnusable) return { lines: [error.message], code: EXIT.internal };
   if (error instanceof StoreFault) return { lines: [databaseLine(error)], code: EXIT.internal };
-  return { lines: [`a fault inside the service: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}`], code: EXIT.internal };
+  return {
+    lines: [`a fault inside the service: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}`],
+    code: EXIT.internal,
+  };
 }
 
 function databaseLine({ code }: StoreFault): string {
-  if (code === 'SQLITE_FULL') return 'the disk of the data folder is full; free some space (workspaces of runs lie in its folder runs/)';
-  if (!code.startsWith('SQLITE_')) return `the database cannot be used (${code}); check MILLWRIGHT_DATABASE_URL and that the server runs`;
+  if (code === 'SQLITE_FULL')
+    return 'the disk of the data folder is full; free some space (workspaces of runs lie in its folder runs/)';
+  if (!code.startsWith('SQLITE_'))
+    return `the database cannot be used (${code}); check MILLWRIGHT_DATABASE_URL and that the server runs`;
   return `the database file in the data folder cannot be used (${code}); restore it from a backup, or move it away to begin anew`;
 }
 

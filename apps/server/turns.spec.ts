@@ -40,8 +40,18 @@ it('refuses a key of which as many wait as may, and everybody where all places a
   const [turns, { begun, act, end }] = [new Turns(BOUNDS), work()];
   const asked = ['a', 'a', 'a', 'b', 'b'].map((keyId, at) => turns.take(of(keyId), act(`${keyId}${at}`)));
   expect(refusalOf(() => turns.take(of('a'), act('a')))).toBeInstanceOf(Refusal);
-  expect(refusalOf(() => turns.take(of('a'), act('a')))).toMatchObject({ status: 429, code: 'resource_unavailable', retryable: true, retryAfterSeconds: 7 });
-  expect(refusalOf(() => turns.take(of('c'), act('c')))).toMatchObject({ status: 503, code: 'resource_unavailable', retryable: true, retryAfterSeconds: 7 });
+  expect(refusalOf(() => turns.take(of('a'), act('a')))).toMatchObject({
+    status: 429,
+    code: 'resource_unavailable',
+    retryable: true,
+    retryAfterSeconds: 7,
+  });
+  expect(refusalOf(() => turns.take(of('c'), act('c')))).toMatchObject({
+    status: 503,
+    code: 'resource_unavailable',
+    retryable: true,
+    retryAfterSeconds: 7,
+  });
   expect(turns.waiting).toBe(4);
   for (let count = 0; count < 5; count += 1) await end();
   expect((await Promise.all(asked)).sort()).toEqual([...begun].sort());

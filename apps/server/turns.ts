@@ -62,8 +62,15 @@ export class Turns {
 
   private refuseBeyond(keyId: string): void {
     const { waiting, waitingOfKey, retryAfterSeconds, what } = this.bounds;
-    if ((this.lines.get(keyId)?.length ?? 0) >= waitingOfKey) throw new Refusal('resource_unavailable', `this API key asks for too many ${what} at the same time`, { status: 429, retryAfterSeconds });
-    if (this.waiting >= waiting) throw new Refusal('resource_unavailable', `too many ${what} are asked for at the same time`, { retryAfterSeconds });
+    if ((this.lines.get(keyId)?.length ?? 0) >= waitingOfKey)
+      throw new Refusal('resource_unavailable', `this API key asks for too many ${what} at the same time`, {
+        status: 429,
+        retryAfterSeconds,
+      });
+    if (this.waiting >= waiting)
+      throw new Refusal('resource_unavailable', `too many ${what} are asked for at the same time`, {
+        retryAfterSeconds,
+      });
   }
 
   /** Settles when the turn begins. */
@@ -74,7 +81,10 @@ export class Turns {
         resolve();
       };
       const leave = (): void => {
-        this.put(keyId, (this.lines.get(keyId) ?? []).filter((other) => other !== begin));
+        this.put(
+          keyId,
+          (this.lines.get(keyId) ?? []).filter((other) => other !== begin),
+        );
         reject(signal?.reason as Error);
       };
       signal?.addEventListener('abort', leave, { once: true });

@@ -48,13 +48,18 @@ export function readCommitKey(text: string): CommitKey | CommitKeyProblem {
 
 /** `type base64 comment`. Options in front of the type would widen or narrow what the key may sign: they are the policy's to say. */
 function readLine(line: string): CommitKey | CommitKeyProblem {
-  if (/[\u0000-\u001f\u007f]/.test(line)) return { problem: 'a key is one line, without line breaks or control characters: name every key on its own' };
+  if (/[\u0000-\u001f\u007f]/.test(line))
+    return { problem: 'a key is one line, without line breaks or control characters: name every key on its own' };
   const [type = '', blob = ''] = line.split(/ +/);
   const isComplete = SSH_KEYS.get(type);
-  if (isComplete === undefined) return { problem: `the first word is no type of key that signs commits (${[...SSH_KEYS.keys()].join(', ')}); options and certificates are not taken; ${EXPECTED}` };
+  if (isComplete === undefined)
+    return {
+      problem: `the first word is no type of key that signs commits (${[...SSH_KEYS.keys()].join(', ')}); options and certificates are not taken; ${EXPECTED}`,
+    };
   const bytes = decodeBase64(blob);
   const reader = bytes && blobReader(bytes);
-  if (reader === undefined || reader.text() !== type) return { problem: `after ${type} no key of that type follows in base64: copy the whole line of the .pub file` };
+  if (reader === undefined || reader.text() !== type)
+    return { problem: `after ${type} no key of that type follows in base64: copy the whole line of the .pub file` };
   const problem = isComplete(reader);
   if (problem !== undefined) return { problem: `this ${type} key ${problem}` };
   return { kind: 'ssh', type, blob };
@@ -71,8 +76,14 @@ const SSH_KEYS: ReadonlyMap<string, SshKeyCheck> = new Map<string, SshKeyCheck>(
   ['ecdsa-sha2-nistp256', curveCheck('nistp256', 65)],
   ['ecdsa-sha2-nistp384', curveCheck('nistp384', 97)],
   ['ecdsa-sha2-nistp521', curveCheck('nistp521', 133)],
-  ['sk-ssh-ed25519@openssh.com', (blob) => (blob.bytes()?.length === 32 && endsWithApplication(blob) ? undefined : BROKEN)],
-  ['sk-ecdsa-sha2-nistp256@openssh.com', (blob) => (isPoint(blob, 'nistp256', 65) && endsWithApplication(blob) ? undefined : BROKEN)],
+  [
+    'sk-ssh-ed25519@openssh.com',
+    (blob) => (blob.bytes()?.length === 32 && endsWithApplication(blob) ? undefined : BROKEN),
+  ],
+  [
+    'sk-ecdsa-sha2-nistp256@openssh.com',
+    (blob) => (isPoint(blob, 'nistp256', 65) && endsWithApplication(blob) ? undefined : BROKEN),
+  ],
 ]);
 
 function rsaProblem(blob: BlobReader): string | undefined {
@@ -80,7 +91,9 @@ function rsaProblem(blob: BlobReader): string | undefined {
   const modulus = blob.bytes();
   if (exponent === undefined || modulus === undefined || exponent.length === 0 || !blob.atEnd()) return BROKEN;
   const bits = bitsOf(modulus);
-  return bits < RSA_BITS_MIN || bits > RSA_BITS_MAX ? `has ${bits} bits: use one of ${RSA_BITS_MIN} to ${RSA_BITS_MAX} bits, or an ssh-ed25519 key` : undefined;
+  return bits < RSA_BITS_MIN || bits > RSA_BITS_MAX
+    ? `has ${bits} bits: use one of ${RSA_BITS_MIN} to ${RSA_BITS_MAX} bits, or an ssh-ed25519 key`
+    : undefined;
 }
 
 function curveCheck(curve: string, pointBytes: number): SshKeyCheck {
@@ -99,12 +112,17 @@ function endsWithApplication(blob: BlobReader): boolean {
 }
 
 function readArmour(text: string): CommitKey | CommitKeyProblem {
-  if (/^-----BEGIN (?:CERTIFICATE|PUBLIC KEY|RSA PUBLIC KEY|SSH2 PUBLIC KEY)/.test(text)) return { problem: `certificates and PEM keys sign no commits here; ${EXPECTED}` };
-  if ((text.match(/-----BEGIN /g)?.length ?? 0) > 1) return { problem: 'this holds more than one block: name every key on its own' };
+  if (/^-----BEGIN (?:CERTIFICATE|PUBLIC KEY|RSA PUBLIC KEY|SSH2 PUBLIC KEY)/.test(text))
+    return { problem: `certificates and PEM keys sign no commits here; ${EXPECTED}` };
+  if ((text.match(/-----BEGIN /g)?.length ?? 0) > 1)
+    return { problem: 'this holds more than one block: name every key on its own' };
   const packets = armoured(text, 'PUBLIC KEY BLOCK');
   const bytes = packets === undefined ? undefined : decodeBase64(packets);
-  if (packets === undefined || bytes === undefined) return { problem: `this is no complete OpenPGP public key block; ${EXPECTED} (gpg --armor --export)` };
+  if (packets === undefined || bytes === undefined)
+    return { problem: `this is no complete OpenPGP public key block; ${EXPECTED} (gpg --armor --export)` };
   const holds = isPublicKeyring(bytes);
   if (holds === 'private') return { problem: PRIVATE };
-  return holds === 'public' ? { kind: 'openpgp', packets } : { problem: 'this block holds no OpenPGP public key, or breaks off: export it again (gpg --armor --export)' };
+  return holds === 'public'
+    ? { kind: 'openpgp', packets }
+    : { problem: 'this block holds no OpenPGP public key, or breaks off: export it again (gpg --armor --export)' };
 }

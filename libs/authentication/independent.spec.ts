@@ -43,7 +43,8 @@ const libraries: Library[] = [
       'webhook-timestamp': String(Math.floor(nowMs / 1000)),
       'webhook-signature': new StandardWebhook(SECRET).sign(id, new Date(nowMs), body),
     }),
-    accepts: ({ headers, body }) => survives(() => new StandardWebhook(SECRET).verify(body, headers, { jsonParse: false })),
+    accepts: ({ headers, body }) =>
+      survives(() => new StandardWebhook(SECRET).verify(body, headers, { jsonParse: false })),
   },
   {
     name: 'svix',
@@ -60,16 +61,23 @@ const libraries: Library[] = [
     name: 'stripe',
     scheme: 'stripe',
     signs: (payload, _id, nowMs) => ({
-      'stripe-signature': stripe.generateTestHeaderString({ payload, secret: SECRET, timestamp: Math.floor(nowMs / 1000) }),
+      'stripe-signature': stripe.generateTestHeaderString({
+        payload,
+        secret: SECRET,
+        timestamp: Math.floor(nowMs / 1000),
+      }),
     }),
     accepts: ({ headers, body }, nowMs) =>
-      survives(() => stripe.signature?.verifyHeader(body, headers['stripe-signature'] ?? '', SECRET, 300, undefined, nowMs)),
+      survives(() =>
+        stripe.signature?.verifyHeader(body, headers['stripe-signature'] ?? '', SECRET, 300, undefined, nowMs),
+      ),
   },
   {
     name: '@octokit/webhooks-methods',
     scheme: 'github',
     signs: async (body) => ({ 'x-hub-signature-256': await octokitSign(SECRET, body) }),
-    accepts: ({ headers, body }) => octokitVerify(SECRET, body, headers['x-hub-signature-256'] ?? '').catch(() => false),
+    accepts: ({ headers, body }) =>
+      octokitVerify(SECRET, body, headers['x-hub-signature-256'] ?? '').catch(() => false),
   },
 ];
 
@@ -113,7 +121,9 @@ describe.each(libraries)('$name', (library) => {
     await fc.assert(
       fc.asyncProperty(body, id, async (text, delivery) => {
         const nowMs = Date.now();
-        expect(weAccept(library, { headers: await library.signs(text, delivery, nowMs), body: text }, nowMs)).toBe(true);
+        expect(weAccept(library, { headers: await library.signs(text, delivery, nowMs), body: text }, nowMs)).toBe(
+          true,
+        );
       }),
       { numRuns: RUNS },
     );

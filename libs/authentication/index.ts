@@ -13,5 +13,17 @@ export { packetTags, SIGNATURE_PACKET } from './openpgp-packets.ts';
 export { blobReader } from './ssh-blobs.ts';
 export { isPushSecret, mayProvePush, verifyPushNotice } from './push-notices.ts';
 export { sign, type MessageToSign } from './signing.ts';
-export { isUsable, secretFromRandom, secretRequirement, secretUsability, secretUse, unusableReason } from './secret-values.ts';
-export { deliveryHeaderProblem, isForbiddenDeliveryHeader, schemeHeaders, type DeliveryHeaderProblem } from './delivery-headers.ts';
+export {
+  isUsable,
+  secretFromRandom,
+  secretRequirement,
+  secretUsability,
+  secretUse,
+  unusableReason,
+} from './secret-values.ts';
+export {
+  deliveryHeaderProblem,
+  isForbiddenDeliveryHeader,
+  schemeHeaders,
+  type DeliveryHeaderProblem,
+} from './delivery-headers.ts';

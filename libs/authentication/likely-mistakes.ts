@@ -1,7 +1,14 @@
 /** With which common mistake a signature would have matched: a hint for whoever manages the webhook, never for the sender. contract 5 (Credentials). */
 import { familiesOf, SIGNATURE_SCHEMES } from './schemes.ts';
 import { reprintedJson } from './reprinted-json.ts';
-import { isSignedWith, readHeaders, requiredHeaders, UNSET_KEY, type ReadHeaders, type SignedRequest } from './signatures.ts';
+import {
+  isSignedWith,
+  readHeaders,
+  requiredHeaders,
+  UNSET_KEY,
+  type ReadHeaders,
+  type SignedRequest,
+} from './signatures.ts';
 import { prepareSigningKey, secretOfKey, WHSEC_PREFIX } from './signing-keys.ts';
 import type { Headers, LikelyMistake, SignatureScheme } from './types.ts';
 
@@ -31,7 +38,11 @@ interface Attempt {
  * Which work is done depends on the request alone: everything is tried also after a match, a form that the secret does not have is tried with
  * a key that stands in, and a secret without a value is no exception. Else the time of the answer would tell a sender that it came near.
  */
-export function likelyMistake(scheme: SignatureScheme, key: Uint8Array | undefined, request: SignedRequest): LikelyMistake | undefined {
+export function likelyMistake(
+  scheme: SignatureScheme,
+  key: Uint8Array | undefined,
+  request: SignedRequest,
+): LikelyMistake | undefined {
   const read = readHeaders(scheme, request.headers);
   if ('ok' in read) return isOfAnotherScheme(scheme, request.headers) ? 'other-scheme' : undefined;
   if (request.body.length > BODY_BYTES_MAX) return undefined;
@@ -46,16 +57,30 @@ function isMade(request: SignedRequest): (attempt: Attempt) => boolean {
   };
 }
 
-function attemptsOf(scheme: SignatureScheme, key: Uint8Array, read: ReadHeaders, { headers, body }: SignedRequest): Attempt[] {
+function attemptsOf(
+  scheme: SignatureScheme,
+  key: Uint8Array,
+  read: ReadHeaders,
+  { headers, body }: SignedRequest,
+): Attempt[] {
   const secret = secretOfKey(scheme, key);
   const own = { scheme, read, key, body };
   const shorter = withoutFinalNewline(body);
   return [
-    ...[Buffer.concat([body, Buffer.from('\n')]), ...(shorter === undefined ? [] : [shorter])].map((other) => ({ ...own, mistake: 'trailing-newline' as const, body: other })),
+    ...[Buffer.concat([body, Buffer.from('\n')]), ...(shorter === undefined ? [] : [shorter])].map((other) => ({
+      ...own,
+      mistake: 'trailing-newline' as const,
+      body: other,
+    })),
     ...keysWithNewline(scheme, key).map((other) => ({ ...own, mistake: 'trailing-newline' as const, key: other })),
     ...reprintedJson(body).map((other) => ({ ...own, mistake: 're-encoded-json' as const, body: other })),
     ...keysInOtherForms(scheme, secret).map((other) => ({ ...own, mistake: 'key-encoding' as const, key: other })),
-    ...otherSchemes(scheme, headers).map((other) => ({ ...other, mistake: 'other-scheme' as const, key: keyFor(other.scheme, secret), body })),
+    ...otherSchemes(scheme, headers).map((other) => ({
+      ...other,
+      mistake: 'other-scheme' as const,
+      key: keyFor(other.scheme, secret),
+      body,
+    })),
   ];
 }
 

@@ -17,7 +17,10 @@ export function isPublicKeyring(bytes: Uint8Array): 'public' | 'private' | 'othe
     const packet = packetAt(bytes, at);
     if (packet === undefined) return 'other';
     if (PRIVATE.includes(packet.tag)) return 'private';
-    isOther ||= packet.tag === PUBLIC_KEY ? (bytes[packet.from] ?? 0) < VERSION_MIN : at === 0 || !COMPANIONS.includes(packet.tag);
+    isOther ||=
+      packet.tag === PUBLIC_KEY
+        ? (bytes[packet.from] ?? 0) < VERSION_MIN
+        : at === 0 || !COMPANIONS.includes(packet.tag);
     at = packet.end;
   }
   return isOther || bytes.length === 0 ? 'other' : 'public';
@@ -29,7 +32,7 @@ export const SIGNATURE_PACKET = 2;
 /** The tags of packets in their order; undefined where one breaks off. */
 export function packetTags(bytes: Uint8Array): number[] | undefined {
   const tags: number[] = [];
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const packet = packetAt(bytes, at);
     if (packet === undefined) return undefined;
     tags.push(packet.tag);
@@ -65,7 +68,8 @@ function newLength(bytes: Uint8Array, at: number): BodyLength | undefined {
   const [first, second] = bytes.subarray(at, at + 2);
   if (first === undefined) return undefined;
   if (first < 192) return { from: at + 1, bytes: first };
-  if (first < 224) return second === undefined ? undefined : { from: at + 2, bytes: ((first - 192) << 8) + second + 192 };
+  if (first < 224)
+    return second === undefined ? undefined : { from: at + 2, bytes: ((first - 192) << 8) + second + 192 };
   return first === 255 ? wholeNumber(bytes, at + 1, 4) : undefined;
 }
 

@@ -18,10 +18,25 @@ const STANDARD_WEBHOOKS = SIGNATURE_SCHEMES.get('standard_webhooks') as Signatur
 const SIGNED_FORMS: readonly SignatureScheme[] = [
   SIGNATURE_SCHEMES.get('github') as SignatureScheme, // Gitea and Forgejo send this header too
   { ...HEX_OF_BODY, id: 'gitea', signature: { header: 'x-gitea-signature' }, source: 'docs.gitea.com/usage/webhooks' },
-  { ...HEX_OF_BODY, id: 'forgejo', signature: { header: 'x-forgejo-signature' }, source: 'forgejo.org/docs/latest/user/webhooks' },
-  { ...HEX_OF_BODY, id: 'millwright', signature: { header: 'x-millwright-signature-256', prefix: 'sha256=' }, source: 'the README: push notices' },
+  {
+    ...HEX_OF_BODY,
+    id: 'forgejo',
+    signature: { header: 'x-forgejo-signature' },
+    source: 'forgejo.org/docs/latest/user/webhooks',
+  },
+  {
+    ...HEX_OF_BODY,
+    id: 'millwright',
+    signature: { header: 'x-millwright-signature-256', prefix: 'sha256=' },
+    source: 'the README: push notices',
+  },
   // GitLab sends webhook-id and webhook-timestamp with every notice, the signature only where a signing token is set.
-  { ...STANDARD_WEBHOOKS, id: 'gitlab', families: ['webhook'], source: 'docs.gitlab.com/user/project/integrations/webhooks (signing tokens)' },
+  {
+    ...STANDARD_WEBHOOKS,
+    id: 'gitlab',
+    families: ['webhook'],
+    source: 'docs.gitlab.com/user/project/integrations/webhooks (signing tokens)',
+  },
 ];
 
 const PROOF_HEADERS: readonly string[] = [...SIGNED_FORMS.map(signatureHeader), TOKEN_HEADER];
@@ -36,7 +51,10 @@ export function isPushSecret(secret: Uint8Array): boolean {
 
 /** Whether the head of a request could go with a proof. Where it could not, its body need not be read. */
 export function mayProvePush(headers: Headers): boolean {
-  return PROOF_HEADERS.some((name) => onlyValue(headers, name) !== undefined) && !SINGLE_HEADERS.some((name) => isRepeated(headers, name));
+  return (
+    PROOF_HEADERS.some((name) => onlyValue(headers, name) !== undefined) &&
+    !SINGLE_HEADERS.some((name) => isRepeated(headers, name))
+  );
 }
 
 /**

@@ -9,7 +9,9 @@ const REPRINTED_VALUES_MAX = 4_096;
 export function reprintedJson(body: Uint8Array): Uint8Array[] {
   const value = body.length <= REPRINTED_BYTES_MAX ? parsed(body) : undefined;
   if (value === undefined || !isSmall(value)) return [];
-  return [JSON.stringify(value), JSON.stringify(value, undefined, 2), pythonText(value)].map((text) => Buffer.from(text));
+  return [JSON.stringify(value), JSON.stringify(value, undefined, 2), pythonText(value)].map((text) =>
+    Buffer.from(text),
+  );
 }
 
 function parsed(body: Uint8Array): unknown {
@@ -36,9 +38,14 @@ function isSmall(value: unknown): boolean {
 function pythonText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(pythonText).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return asciiText(value);
-  return `{${Object.entries(value).map(([key, member]) => `${asciiText(key)}: ${pythonText(member)}`).join(', ')}}`;
+  return `{${Object.entries(value)
+    .map(([key, member]) => `${asciiText(key)}: ${pythonText(member)}`)
+    .join(', ')}}`;
 }
 
 function asciiText(scalar: unknown): string {
-  return JSON.stringify(scalar).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return JSON.stringify(scalar).replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -70,7 +70,9 @@ const SCHEMES: readonly SignatureScheme[] = [
 ];
 
 /** Every scheme a webhook may name, by identifier. Total: a scheme that is not here does not exist. */
-export const SIGNATURE_SCHEMES: ReadonlyMap<string, SignatureScheme> = new Map(SCHEMES.map((scheme) => [scheme.id, scheme]));
+export const SIGNATURE_SCHEMES: ReadonlyMap<string, SignatureScheme> = new Map(
+  SCHEMES.map((scheme) => [scheme.id, scheme]),
+);
 
 /** The header families of a scheme, in the order they are tried; schemes without families have one, the empty one. */
 export function familiesOf(scheme: SignatureScheme): readonly string[] {

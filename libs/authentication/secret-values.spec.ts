@@ -31,7 +31,12 @@ describe('isUsable', () => {
     { use: 'url_token', value: '.'.repeat(16), usable: false, why: 'only dots: normalised away on the path' },
     { use: 'url_token', value: `${'.'.repeat(16)}a`, usable: true, why: 'dots and something else' },
     { use: 'url_token', value: 'a'.repeat(15), usable: false, why: 'too short' },
-    { use: 'url_token', value: `${'a'.repeat(16)}\n`, usable: false, why: 'a final newline must not slip past an anchor' },
+    {
+      use: 'url_token',
+      value: `${'a'.repeat(16)}\n`,
+      usable: false,
+      why: 'a final newline must not slip past an anchor',
+    },
     { use: 'signature', value: '1234567', usable: false, why: 'seven bytes' },
     { use: 'signature', value: '12345678', usable: true, why: 'eight bytes' },
     { use: 'signature', value: 'ää€', usable: false, why: 'bytes are counted, seven of them' },
@@ -43,7 +48,12 @@ describe('isUsable', () => {
     { use: 'standard_webhooks', value: base64Of(32), usable: false, why: 'no prefix' },
     { use: 'standard_webhooks', value: `WHSEC_${base64Of(32)}`, usable: false, why: 'the prefix is exact' },
     { use: 'standard_webhooks', value: `whsec_${base64Of(32)}\n`, usable: false, why: 'strict base64' },
-    { use: 'standard_webhooks', value: `whsec_${base64Of(32).replace(/=+$/u, '')}`, usable: false, why: 'padding left out' },
+    {
+      use: 'standard_webhooks',
+      value: `whsec_${base64Of(32).replace(/=+$/u, '')}`,
+      usable: false,
+      why: 'padding left out',
+    },
     { use: 'standard_webhooks', value: `whsec_${'-_'.repeat(16)}`, usable: false, why: 'the URL alphabet' },
   ])('$use: $usable, because $why', ({ use, value, usable }) => {
     const bytes = Buffer.from(value);

@@ -1,6 +1,14 @@
 /** The signature engine against signatures that others made, and against everything that can be wrong with a request. */
 import { readFileSync } from 'node:fs';
-import { prepareSigningKey, sign, SIGNATURE_SCHEMES, verifySignature, type Headers, type SignatureScheme, type Verdict } from './index.ts';
+import {
+  prepareSigningKey,
+  sign,
+  SIGNATURE_SCHEMES,
+  verifySignature,
+  type Headers,
+  type SignatureScheme,
+  type Verdict,
+} from './index.ts';
 
 interface Vector {
   id: string;
@@ -10,7 +18,9 @@ interface Vector {
   headers: Record<string, string>;
 }
 
-const { vectors } = JSON.parse(readFileSync(new URL('../../test/vectors/signatures.json', import.meta.url), 'utf8')) as {
+const { vectors } = JSON.parse(
+  readFileSync(new URL('../../test/vectors/signatures.json', import.meta.url), 'utf8'),
+) as {
   vectors: Vector[];
 };
 const SECOND_MS = 1000;
@@ -43,7 +53,12 @@ function timeOf(vector: Vector): number {
 
 function check(
   vector: Vector,
-  change: Partial<{ body: string | Uint8Array; headers: Record<string, string | string[]>; nowMs: number; secret: string }> = {},
+  change: Partial<{
+    body: string | Uint8Array;
+    headers: Record<string, string | string[]>;
+    nowMs: number;
+    secret: string;
+  }> = {},
 ): Verdict {
   const scheme = schemeOf(vector.scheme);
   return verifySignature(scheme, keyOf(scheme, change.secret ?? vector.secret), {
@@ -53,8 +68,10 @@ function check(
   });
 }
 
-const otherSecret = (secret: string): string => secret.slice(0, 10) + (secret[10] === 'A' ? 'B' : 'A') + secret.slice(11);
-const signatureHeaderOf = (vector: Vector): string => Object.keys(vector.headers).find((name) => name.includes('signature')) ?? '';
+const otherSecret = (secret: string): string =>
+  secret.slice(0, 10) + (secret[10] === 'A' ? 'B' : 'A') + secret.slice(11);
+const signatureHeaderOf = (vector: Vector): string =>
+  Object.keys(vector.headers).find((name) => name.includes('signature')) ?? '';
 const signatureOf = (vector: Vector): string => vector.headers[signatureHeaderOf(vector)] ?? '';
 const withSignature = (vector: Vector, value: string | string[]): Record<string, string | string[]> => ({
   ...vector.headers,
@@ -63,7 +80,14 @@ const withSignature = (vector: Vector, value: string | string[]): Record<string,
 
 describe('every shipped scheme', () => {
   it('is exactly the set of contract 6', () => {
-    expect([...SIGNATURE_SCHEMES.keys()].sort()).toEqual(['github', 'pagerduty', 'sentry', 'standard_webhooks', 'stripe', 'vercel']);
+    expect([...SIGNATURE_SCHEMES.keys()].sort()).toEqual([
+      'github',
+      'pagerduty',
+      'sentry',
+      'standard_webhooks',
+      'stripe',
+      'vercel',
+    ]);
   });
 
   it.each([...SIGNATURE_SCHEMES.keys()])('%s has a vector that our engine did not make', (id) => {
@@ -103,14 +127,28 @@ describe.each(vectors)('vector $id', (vector) => {
     { what: 'one byte more', change: { body: `${vector.body} ` }, why: 'the signature covers every byte' },
     { what: 'an empty body', change: { body: '' }, why: 'a proxy that swallowed the body must be noticed' },
     { what: 'another newline', change: { body: `${vector.body}\n` }, why: 'the raw bytes are signed, not the JSON' },
-    { what: 'another secret', change: { secret: otherSecret(vector.secret) }, why: 'knowledge of the secret is the point' },
+    {
+      what: 'another secret',
+      change: { secret: otherSecret(vector.secret) },
+      why: 'knowledge of the secret is the point',
+    },
   ])('tampered, $what: mismatch, because $why', ({ change }) => {
     expect(check(vector, change)).toMatchObject({ ok: false, reason: 'mismatch' });
   });
 
   it.each([
-    { what: 'missing', headers: { ...vector.headers, [header]: [] }, reason: 'header-missing', why: 'verification is never skipped' },
-    { what: 'empty', headers: withSignature(vector, ''), reason: 'header-missing', why: 'an empty header is as good as none' },
+    {
+      what: 'missing',
+      headers: { ...vector.headers, [header]: [] },
+      reason: 'header-missing',
+      why: 'verification is never skipped',
+    },
+    {
+      what: 'empty',
+      headers: withSignature(vector, ''),
+      reason: 'header-missing',
+      why: 'an empty header is as good as none',
+    },
     {
       what: 'sent twice',
       headers: withSignature(vector, [signatureOf(vector), signatureOf(vector)]),
@@ -147,7 +185,12 @@ describe.each(vectors)('vector $id', (vector) => {
       reason: /header-m/u,
       why: 'an empty signature equals nothing',
     },
-    { what: 'noise', headers: withSignature(vector, '=,=,, =='), reason: 'header-malformed', why: 'any text is only ever a refusal' },
+    {
+      what: 'noise',
+      headers: withSignature(vector, '=,=,, =='),
+      reason: 'header-malformed',
+      why: 'any text is only ever a refusal',
+    },
     {
       what: 'latin1 noise',
       headers: withSignature(vector, '\u00ff\u00fe'.repeat(4000)),
@@ -163,12 +206,18 @@ describe.each(vectors)('vector $id', (vector) => {
   it('never authenticates without a secret value, also not under the stand-in key', () => {
     const scheme = schemeOf(vector.scheme);
     const forged = sign(scheme, new Uint8Array(32), { body: Buffer.from('{}'), nowMs: NO_TIME_MS, deliveryId: 'x' });
-    const verdict = verifySignature(scheme, undefined, { headers: toHeaders(forged), body: Buffer.from('{}'), nowMs: NO_TIME_MS });
+    const verdict = verifySignature(scheme, undefined, {
+      headers: toHeaders(forged),
+      body: Buffer.from('{}'),
+      nowMs: NO_TIME_MS,
+    });
     expect(verdict).toEqual({ ok: false, reason: 'secret-unset' });
   });
 
   it('refuses an algorithm named by the request', () => {
-    expect(check(vector, { headers: withSignature(vector, signatureOf(vector).replace(/sha256=|v1|^/u, 'sha1=')) })).toMatchObject({
+    expect(
+      check(vector, { headers: withSignature(vector, signatureOf(vector).replace(/sha256=|v1|^/u, 'sha1=')) }),
+    ).toMatchObject({
       ok: false,
     });
   });
@@ -178,7 +227,10 @@ describe('digits and letters of a signature', () => {
   const hex = vectors.filter((vector) => schemeOf(vector.scheme).encoding === 'hex');
   it.each(hex)('$id: upper-case hexadecimal is another text and refused', (vector) => {
     const upper = signatureOf(vector).replace(/[0-9a-f]{40,}/u, (text) => text.toUpperCase());
-    expect(check(vector, { headers: withSignature(vector, upper) })).toMatchObject({ ok: false, reason: 'header-malformed' });
+    expect(check(vector, { headers: withSignature(vector, upper) })).toMatchObject({
+      ok: false,
+      reason: 'header-malformed',
+    });
   });
 
   const base64 = vectors.find((vector) => vector.scheme === 'standard_webhooks');
@@ -205,21 +257,31 @@ describe('rotation: several signatures in one header', () => {
       const timePart = /^t=\d+/u.exec(signatureOf(vector))?.[0];
       const own = signatureOf(vector).replace(/^t=\d+,/u, '');
       const other = own.replace(/.{4}(?==*$)/u, (text) => (text === 'AAAA' || text === '0000' ? 'BBBB' : '0000'));
-      const join = (...items: string[]): string => [...(timePart === undefined ? [] : [timePart]), ...items].join(separator);
+      const join = (...items: string[]): string =>
+        [...(timePart === undefined ? [] : [timePart]), ...items].join(separator);
       return { id: vector.id, vector, own, other, join, pair: scheme.signature.pairSeparator ?? '' };
     });
 
   it.each(cases)('$id: either position counts', ({ vector, own, other, join }) => {
     expect(check(vector, { headers: withSignature(vector, join(other, own)) })).toMatchObject({ ok: true });
     expect(check(vector, { headers: withSignature(vector, join(own, other)) })).toMatchObject({ ok: true });
-    expect(check(vector, { headers: withSignature(vector, join(other, other)) })).toMatchObject({ ok: false, reason: 'mismatch' });
+    expect(check(vector, { headers: withSignature(vector, join(other, other)) })).toMatchObject({
+      ok: false,
+      reason: 'mismatch',
+    });
   });
 
-  it.each(cases)('$id: signatures of other versions are neither accepted nor an obstacle', ({ vector, own, join, pair }) => {
-    const foreign = `v0${pair}${own.slice(3)}`;
-    expect(check(vector, { headers: withSignature(vector, join(foreign, own)) })).toMatchObject({ ok: true });
-    expect(check(vector, { headers: withSignature(vector, join(foreign)) })).toMatchObject({ ok: false, reason: 'header-malformed' });
-  });
+  it.each(cases)(
+    '$id: signatures of other versions are neither accepted nor an obstacle',
+    ({ vector, own, join, pair }) => {
+      const foreign = `v0${pair}${own.slice(3)}`;
+      expect(check(vector, { headers: withSignature(vector, join(foreign, own)) })).toMatchObject({ ok: true });
+      expect(check(vector, { headers: withSignature(vector, join(foreign)) })).toMatchObject({
+        ok: false,
+        reason: 'header-malformed',
+      });
+    },
+  );
 
   it.each(cases)('$id: sixteen candidates are evaluated, seventeen refused', ({ vector, own, other, join }) => {
     const others = Array.from({ length: 15 }, () => other);
@@ -239,7 +301,11 @@ describe('timestamps', () => {
     expect(check(vector, { nowMs: at + 300_000 })).toMatchObject({ ok: true });
     expect(check(vector, { nowMs: at - 300_000 })).toMatchObject({ ok: true });
     expect(check(vector, { nowMs: at + 301_000 })).toEqual({ ok: false, reason: 'timestamp-stale', skewSeconds: 301 });
-    expect(check(vector, { nowMs: at - 301_000 })).toEqual({ ok: false, reason: 'timestamp-future', skewSeconds: -301 });
+    expect(check(vector, { nowMs: at - 301_000 })).toEqual({
+      ok: false,
+      reason: 'timestamp-future',
+      skewSeconds: -301,
+    });
     expect(check(vector, { nowMs: at + 300_001 })).toMatchObject({ ok: false, reason: 'timestamp-stale' });
   });
 
@@ -271,7 +337,9 @@ describe('timestamps', () => {
   it.each(written)('stripe t=%s is malformed: %s', (text) => {
     const scheme = schemeOf('stripe');
     const headers = toHeaders({ 'stripe-signature': `t=${text},v1=${'0'.repeat(64)}` });
-    expect(verifySignature(scheme, Buffer.from('k'), { headers, body: Buffer.from('{}'), nowMs: NO_TIME_MS })).toMatchObject({
+    expect(
+      verifySignature(scheme, Buffer.from('k'), { headers, body: Buffer.from('{}'), nowMs: NO_TIME_MS }),
+    ).toMatchObject({
       reason: 'timestamp-malformed',
     });
   });
@@ -282,7 +350,11 @@ describe('timestamps', () => {
     [` t=1700000000,v1=${'0'.repeat(64)}`, 'a key with a space is another key'],
   ])('stripe %s is malformed: %s', (value) => {
     const headers = toHeaders({ 'stripe-signature': value });
-    const verdict = verifySignature(schemeOf('stripe'), Buffer.from('k'), { headers, body: Buffer.from('{}'), nowMs: NO_TIME_MS });
+    const verdict = verifySignature(schemeOf('stripe'), Buffer.from('k'), {
+      headers,
+      body: Buffer.from('{}'),
+      nowMs: NO_TIME_MS,
+    });
     expect(verdict).toEqual({ ok: false, reason: 'timestamp-malformed', header: 'stripe-signature' });
   });
 
@@ -293,9 +365,14 @@ describe('timestamps', () => {
       signature: { header: 'x-sig' },
     };
     const signed = sign(scheme, Buffer.from('k'), { body: Buffer.from('{}'), nowMs: NO_TIME_MS });
-    const again = sign({ ...scheme, signed: `${NO_TIME_MS + 1}.{body}` }, Buffer.from('k'), { body: Buffer.from('{}'), nowMs: NO_TIME_MS });
+    const again = sign({ ...scheme, signed: `${NO_TIME_MS + 1}.{body}` }, Buffer.from('k'), {
+      body: Buffer.from('{}'),
+      nowMs: NO_TIME_MS,
+    });
     const headers = toHeaders({ ...signed, 'x-time': String(NO_TIME_MS + 1), 'x-sig': again['x-sig'] ?? '' });
-    expect(verifySignature(scheme, Buffer.from('k'), { headers, body: Buffer.from('{}'), nowMs: NO_TIME_MS })).toMatchObject({ ok: true });
+    expect(
+      verifySignature(scheme, Buffer.from('k'), { headers, body: Buffer.from('{}'), nowMs: NO_TIME_MS }),
+    ).toMatchObject({ ok: true });
   });
 });
 
@@ -315,7 +392,12 @@ describe('standard_webhooks header families', () => {
   it.each([
     { what: 'webhook-*', headers: webhook, expected: { ok: true, deliveryHeader: 'webhook-id' }, why: 'the standard' },
     { what: 'svix-*', headers: svix, expected: { ok: true, deliveryHeader: 'svix-id' }, why: 'the older names' },
-    { what: 'both', headers: { ...svix, ...webhook }, expected: { ok: true, deliveryHeader: 'webhook-id' }, why: 'webhook-* first' },
+    {
+      what: 'both',
+      headers: { ...svix, ...webhook },
+      expected: { ok: true, deliveryHeader: 'webhook-id' },
+      why: 'webhook-* first',
+    },
     {
       what: 'webhook-* wrong, svix-* right',
       headers: { ...svix, ...webhook, 'webhook-signature': svix['svix-signature'] ?? '' },
@@ -398,18 +480,24 @@ describe('the signed message as a second identity', () => {
     const second = String(nowMs / SECOND_MS);
     const headers = sign(scheme, key, { body: Buffer.from(`${second}.5`), nowMs, deliveryId: 'msg' });
     const shifted = { ...headers, 'webhook-id': `msg.${second}` };
-    const first = verifySignature(scheme, key, { headers: toHeaders(headers), body: Buffer.from(`${second}.5`), nowMs });
+    const first = verifySignature(scheme, key, {
+      headers: toHeaders(headers),
+      body: Buffer.from(`${second}.5`),
+      nowMs,
+    });
     const again = verifySignature(scheme, key, { headers: toHeaders(shifted), body: Buffer.from('5'), nowMs });
-    expect(first.ok && again.ok && Buffer.from(first.signedMessageDigest ?? []).equals(again.signedMessageDigest ?? new Uint8Array())).toBe(
-      true,
-    );
+    expect(
+      first.ok &&
+        again.ok &&
+        Buffer.from(first.signedMessageDigest ?? []).equals(again.signedMessageDigest ?? new Uint8Array()),
+    ).toBe(true);
   });
 });
 
 describe('sign', () => {
   it('wants a delivery id where the scheme signs one', () => {
-    expect(() => sign(schemeOf('standard_webhooks'), Buffer.alloc(32), { body: Buffer.from('{}'), nowMs: NO_TIME_MS })).toThrow(
-      /webhook-id/u,
-    );
+    expect(() =>
+      sign(schemeOf('standard_webhooks'), Buffer.alloc(32), { body: Buffer.from('{}'), nowMs: NO_TIME_MS }),
+    ).toThrow(/webhook-id/u);
   });
 });

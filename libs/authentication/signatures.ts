@@ -49,7 +49,8 @@ function verifyWithKey(scheme: SignatureScheme, key: Uint8Array, request: Signed
   const read = readHeaders(scheme, request.headers);
   if ('ok' in read) return read;
   const message = messageOf(scheme, read, request);
-  const skew = read.timestampMs === undefined ? {} : { skewSeconds: Math.round((request.nowMs - read.timestampMs) / 1000) };
+  const skew =
+    read.timestampMs === undefined ? {} : { skewSeconds: Math.round((request.nowMs - read.timestampMs) / 1000) };
   if (!anyMatches(read.candidates, macOf(scheme, key, message))) return { ok: false, reason: 'mismatch', ...skew };
   const timely = timelinessOf(scheme, read, request.nowMs);
   if (timely !== 'timely') return { ok: false, reason: `timestamp-${timely}`, ...skew };
@@ -61,7 +62,12 @@ function verifyWithKey(scheme: SignatureScheme, key: Uint8Array, request: Signed
 }
 
 /** Whether one of the signatures that were read is this key's over the request's body. Takes the same time whichever it is. */
-export function isSignedWith(scheme: SignatureScheme, key: Uint8Array, read: ReadHeaders, request: SignedRequest): boolean {
+export function isSignedWith(
+  scheme: SignatureScheme,
+  key: Uint8Array,
+  read: ReadHeaders,
+  request: SignedRequest,
+): boolean {
   return anyMatches(read.candidates, macOf(scheme, key, messageOf(scheme, read, request)));
 }
 
@@ -73,12 +79,15 @@ export function readHeaders(scheme: SignatureScheme, headers: Headers): ReadHead
   if (typeof family !== 'string') return family;
   const header = inFamily(scheme.signature.header, family);
   const signature = readSignatureHeader(scheme.signature, onlyValue(headers, header) ?? '');
-  if (signature === undefined || signature.candidates.length === 0) return { ok: false, reason: 'header-malformed', header };
-  if (signature.candidates.length > SIGNATURE_CANDIDATES_MAX) return { ok: false, reason: 'too-many-candidates', header };
+  if (signature === undefined || signature.candidates.length === 0)
+    return { ok: false, reason: 'header-malformed', header };
+  if (signature.candidates.length > SIGNATURE_CANDIDATES_MAX)
+    return { ok: false, reason: 'too-many-candidates', header };
   const candidates = signature.candidates.map((text) => decodeMac(scheme, text)).filter((mac) => mac !== undefined);
   if (candidates.length === 0) return { ok: false, reason: 'header-malformed', header };
   const timestamp = timestampText(scheme, family, signature, headers);
-  const timestampMs = scheme.timestamp && timestamp !== undefined ? parseTimestamp(timestamp, scheme.timestamp.format) : undefined;
+  const timestampMs =
+    scheme.timestamp && timestamp !== undefined ? parseTimestamp(timestamp, scheme.timestamp.format) : undefined;
   if (scheme.timestamp !== undefined && timestampMs === undefined) {
     return { ok: false, reason: 'timestamp-malformed', header: timestampHeader(scheme, family) ?? header };
   }
@@ -100,9 +109,15 @@ function completeFamily(scheme: SignatureScheme, headers: Headers): string | Ref
   const family = families.find((candidate) => requiredHeaders(scheme, candidate).every(isThere));
   if (family === undefined) {
     const nearest = families.find((candidate) => requiredHeaders(scheme, candidate).some(isThere)) ?? families[0] ?? '';
-    return { ok: false, reason: 'header-missing', header: requiredHeaders(scheme, nearest).find((name) => !isThere(name)) };
+    return {
+      ok: false,
+      reason: 'header-missing',
+      header: requiredHeaders(scheme, nearest).find((name) => !isThere(name)),
+    };
   }
-  const odd = headersInTemplate(inFamily(scheme.signed, family)).find((name) => !VISIBLE_ASCII.test(onlyValue(headers, name) ?? ''));
+  const odd = headersInTemplate(inFamily(scheme.signed, family)).find(
+    (name) => !VISIBLE_ASCII.test(onlyValue(headers, name) ?? ''),
+  );
   return odd === undefined ? family : { ok: false, reason: 'header-malformed', header: odd };
 }
 
@@ -113,7 +128,12 @@ export function requiredHeaders(scheme: SignatureScheme, family: string): string
   return [inFamily(scheme.signature.header, family), ...(timestamp === undefined ? [] : [timestamp]), ...signed];
 }
 
-function timestampText(scheme: SignatureScheme, family: string, signature: SignatureHeader, headers: Headers): string | undefined {
+function timestampText(
+  scheme: SignatureScheme,
+  family: string,
+  signature: SignatureHeader,
+  headers: Headers,
+): string | undefined {
   const header = timestampHeader(scheme, family);
   if (header !== undefined) return onlyValue(headers, header);
   const values = signature.pairs.get(scheme.timestamp?.from.slice('pair:'.length) ?? '') ?? [];

@@ -35,7 +35,11 @@ export function sign(scheme: SignatureScheme, key: Uint8Array, message: MessageT
   };
 }
 
-function deliveryHeaders(scheme: SignatureScheme, family: string, deliveryId: string | undefined): Record<string, string> {
+function deliveryHeaders(
+  scheme: SignatureScheme,
+  family: string,
+  deliveryId: string | undefined,
+): Record<string, string> {
   if (scheme.deliveryHeader === undefined || deliveryId === undefined) return {};
   return { [inFamily(scheme.deliveryHeader, family)]: deliveryId };
 }

@@ -71,7 +71,10 @@ describe('strict decoding', () => {
     expect(decodeHex(text)).toBeUndefined();
   });
 
-  it.each(['', 'QQ', 'QQ=', 'QR==', 'QQ==\n', ' QQ==', 'Q Q==', 'QQ==QQ==', '-_-_', 'QQ===', '===='])('base64 %j is refused', (text) => {
-    expect(decodeBase64(text)).toBeUndefined();
-  });
+  it.each(['', 'QQ', 'QQ=', 'QR==', 'QQ==\n', ' QQ==', 'Q Q==', 'QQ==QQ==', '-_-_', 'QQ===', '===='])(
+    'base64 %j is refused',
+    (text) => {
+      expect(decodeBase64(text)).toBeUndefined();
+    },
+  );
 });

@@ -26,7 +26,11 @@ function parseRfc3339(text: string): number | undefined {
 }
 
 /** Whether a timestamp is within the tolerance of now, in both directions, bounds included. Milliseconds and seconds. */
-export function timeliness(timestampMs: number, nowMs: number, toleranceSeconds: number): 'timely' | 'stale' | 'future' {
+export function timeliness(
+  timestampMs: number,
+  nowMs: number,
+  toleranceSeconds: number,
+): 'timely' | 'stale' | 'future' {
   const ageMs = nowMs - timestampMs;
   if (ageMs > toleranceSeconds * 1000) return 'stale';
   return -ageMs > toleranceSeconds * 1000 ? 'future' : 'timely';

@@ -7,7 +7,11 @@ const digest = digestSecret(Buffer.from(TOKEN));
 describe('verifyBearer', () => {
   it.each([
     { raw: ['Authorization', `Bearer ${TOKEN}`], expected: { ok: true }, why: 'the documented form' },
-    { raw: ['AUTHORIZATION', `bEARER ${TOKEN}`], expected: { ok: true }, why: 'header and scheme are case-insensitive' },
+    {
+      raw: ['AUTHORIZATION', `bEARER ${TOKEN}`],
+      expected: { ok: true },
+      why: 'header and scheme are case-insensitive',
+    },
     { raw: ['authorization', `Bearer    ${TOKEN}`], expected: { ok: true }, why: 'one space or more' },
     { raw: [], expected: { reason: 'header-missing' }, why: 'no credential' },
     { raw: ['authorization', `Bearer\t${TOKEN}`], expected: { reason: 'header-malformed' }, why: 'a tab is no space' },
@@ -23,9 +27,21 @@ describe('verifyBearer', () => {
     { raw: ['authorization', 'Bearer   '], expected: { reason: 'token-missing' }, why: 'nothing follows' },
     { raw: ['authorization', ''], expected: { reason: 'header-malformed' }, why: 'an empty header' },
     { raw: ['authorization', `Bearer ${TOKEN} `], expected: { reason: 'mismatch' }, why: 'the rest is exact' },
-    { raw: ['authorization', `Bearer ${TOKEN.slice(0, -1)}`], expected: { reason: 'mismatch' }, why: 'a prefix is not the token' },
-    { raw: ['authorization', `Bearer ${TOKEN}${TOKEN}`], expected: { reason: 'mismatch' }, why: 'more is not the token' },
-    { raw: ['authorization', `Bearer ${TOKEN.toUpperCase()}`], expected: { reason: 'mismatch' }, why: 'tokens are case-sensitive' },
+    {
+      raw: ['authorization', `Bearer ${TOKEN.slice(0, -1)}`],
+      expected: { reason: 'mismatch' },
+      why: 'a prefix is not the token',
+    },
+    {
+      raw: ['authorization', `Bearer ${TOKEN}${TOKEN}`],
+      expected: { reason: 'mismatch' },
+      why: 'more is not the token',
+    },
+    {
+      raw: ['authorization', `Bearer ${TOKEN.toUpperCase()}`],
+      expected: { reason: 'mismatch' },
+      why: 'tokens are case-sensitive',
+    },
     {
       raw: ['authorization', `Bearer ${encodeURIComponent(TOKEN)}%41`],
       expected: { reason: 'mismatch' },
@@ -41,15 +57,25 @@ describe('verifyBearer', () => {
       expected: { reason: 'header-repeated' },
       why: 'contract 5: twice is refused, even if both are right',
     },
-    { raw: ['authorization', `Bearer ${TOKEN}`, 'authorization', ''], expected: { reason: 'header-repeated' }, why: 'twice is twice' },
+    {
+      raw: ['authorization', `Bearer ${TOKEN}`, 'authorization', ''],
+      expected: { reason: 'header-repeated' },
+      why: 'twice is twice',
+    },
     { raw: ['x-authorization', `Bearer ${TOKEN}`], expected: { reason: 'header-missing' }, why: 'another header' },
   ])('$why: $expected', ({ raw, expected }) => {
     expect(verifyBearer(headersFromRaw(raw), digest)).toMatchObject(expected);
   });
 
-  it.each([[`Bearer ${'\0'.repeat(32)}`], ['Bearer '], ['Bearer x']])('never authenticates without a secret value', (value) => {
-    expect(verifyBearer(headersFromRaw(['authorization', value]), undefined)).toEqual({ ok: false, reason: 'secret-unset' });
-  });
+  it.each([[`Bearer ${'\0'.repeat(32)}`], ['Bearer '], ['Bearer x']])(
+    'never authenticates without a secret value',
+    (value) => {
+      expect(verifyBearer(headersFromRaw(['authorization', value]), undefined)).toEqual({
+        ok: false,
+        reason: 'secret-unset',
+      });
+    },
+  );
 });
 
 describe('verifyUrlToken', () => {

@@ -15,14 +15,19 @@ build('cjs', 'commonjs', ['--module', 'CommonJS', '--moduleResolution', 'Bundler
 /** `type` decides how Node.js and TypeScript read the files of the folder. */
 function build(folder, type, options) {
   const outDir = join(here, 'dist', folder);
-  const { status, error } = spawnSync(process.execPath, [compiler, '-p', join(here, 'tsconfig.json'), '--noEmit', 'false', '--outDir', outDir, ...options], { stdio: 'inherit' });
+  const { status, error } = spawnSync(
+    process.execPath,
+    [compiler, '-p', join(here, 'tsconfig.json'), '--noEmit', 'false', '--outDir', outDir, ...options],
+    { stdio: 'inherit' },
+  );
   if (error !== undefined || status !== 0) {
     console.error(`the package could not be built (${folder})`);
     process.exit(1);
   }
   mkdirSync(outDir, { recursive: true });
   writeFileSync(join(outDir, 'package.json'), `${JSON.stringify({ type })}\n`);
-  for (const file of readdirSync(outDir, { recursive: true })) if (file.endsWith('.d.ts')) nameWhatIsThere(join(outDir, file));
+  for (const file of readdirSync(outDir, { recursive: true }))
+    if (file.endsWith('.d.ts')) nameWhatIsThere(join(outDir, file));
 }
 
 /** The compiler rewrites `./name.ts` to `./name.js` in code and leaves it in declarations, where older compilers do not find it. */

@@ -49,11 +49,18 @@ const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
   }),
   enum: (error, words) => enumError(error, words, (error.params['allowedValues'] as unknown[]).map(String)),
   const: (error, words) => enumError(error, words, [String(error.params['allowedValue'])]),
-  minLength: (error, words) => wrongValue(error, words, error.params['limit'] === 1 ? 'must not be empty' : `must have at least ${limitOf(error)} characters`),
+  minLength: (error, words) =>
+    wrongValue(
+      error,
+      words,
+      error.params['limit'] === 1 ? 'must not be empty' : `must have at least ${limitOf(error)} characters`,
+    ),
   maxLength: (error, words) => wrongValue(error, words, `must have at most ${limitOf(error)} characters`),
-  minItems: (error, words) => wrongValue(error, words, `must have at least ${limitOf(error)} ${limitOf(error) === '1' ? 'entry' : 'entries'}`),
+  minItems: (error, words) =>
+    wrongValue(error, words, `must have at least ${limitOf(error)} ${limitOf(error) === '1' ? 'entry' : 'entries'}`),
   maxItems: (error, words) => wrongValue(error, words, `must have at most ${limitOf(error)} entries`),
-  minProperties: (error, words) => wrongValue(error, words, `must have at least ${limitOf(error)} ${limitOf(error) === '1' ? 'member' : 'members'}`),
+  minProperties: (error, words) =>
+    wrongValue(error, words, `must have at least ${limitOf(error)} ${limitOf(error) === '1' ? 'member' : 'members'}`),
   maxProperties: (error, words) => wrongValue(error, words, `must have at most ${limitOf(error)} members`),
   minimum: (error, words) => wrongValue(error, words, `must be ${limitOf(error)} or more`),
   maximum: (error, words) => wrongValue(error, words, `must be ${limitOf(error)} or less`),
@@ -73,11 +80,20 @@ const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
 
 /** Turns the findings of one validation into errors, in a stable order and without repetitions. */
 export function describeErrors(errors: readonly ErrorObject[], words = DOCUMENT_WORDING): SchemaError[] {
-  const explained = new Map(errors.filter(isExplainedUnion).map((error) => [error.instancePath, wrongValue(error, words, `must ${meaningOf(error)}`)]));
-  const tooShort = new Set(errors.filter(({ keyword }) => keyword === 'minLength').map(({ instancePath }) => instancePath));
+  const explained = new Map(
+    errors
+      .filter(isExplainedUnion)
+      .map((error) => [error.instancePath, wrongValue(error, words, `must ${meaningOf(error)}`)]),
+  );
+  const tooShort = new Set(
+    errors.filter(({ keyword }) => keyword === 'minLength').map(({ instancePath }) => instancePath),
+  );
   // A text that is too short need not be told how it would have to look.
-  const isSaid = ({ keyword, instancePath, propertyName }: ErrorObject): boolean => FORMS.has(keyword) && propertyName === undefined && tooShort.has(instancePath);
-  const findings = errors.filter((error) => !WRAPPERS.has(error.keyword) && !isSaid(error)).map((error) => (DESCRIPTIONS[error.keyword] ?? fallback)(error, words));
+  const isSaid = ({ keyword, instancePath, propertyName }: ErrorObject): boolean =>
+    FORMS.has(keyword) && propertyName === undefined && tooShort.has(instancePath);
+  const findings = errors
+    .filter((error) => !WRAPPERS.has(error.keyword) && !isSaid(error))
+    .map((error) => (DESCRIPTIONS[error.keyword] ?? fallback)(error, words));
   // The words of a union stand for what each of its branches says of the same member; what is wrong below it is told besides.
   const described = [...explained.values(), ...findings.filter(({ pointer }) => !explained.has(pointer))];
   // A value of the wrong type is no allowed value either: the type says it all.
@@ -100,11 +116,19 @@ function unknownKey(error: ErrorObject, words: Wording, member: string): SchemaE
 
 function missingKey(error: ErrorObject, words: Wording, member: string): SchemaError {
   const where = error.instancePath === '' ? '' : ` in ${words.labelOf(error.instancePath)}`;
-  return { pointer: `${error.instancePath}/${escapeSegment(member)}`, kind: 'missing-key', message: `missing key ${quoted(member)}${where}` };
+  return {
+    pointer: `${error.instancePath}/${escapeSegment(member)}`,
+    kind: 'missing-key',
+    message: `missing key ${quoted(member)}${where}`,
+  };
 }
 
 function wrongValue(error: ErrorObject, words: Wording, expectation: string): SchemaError {
-  return { pointer: error.instancePath, kind: 'wrong-value', message: `${words.labelOf(error.instancePath)} ${expectation}` };
+  return {
+    pointer: error.instancePath,
+    kind: 'wrong-value',
+    message: `${words.labelOf(error.instancePath)} ${expectation}`,
+  };
 }
 
 function repeatedEntry(error: ErrorObject, words: Wording): SchemaError {
@@ -117,7 +141,8 @@ function repeatedEntry(error: ErrorObject, words: Wording): SchemaError {
 
 function enumError(error: ErrorObject, words: Wording, allowed: readonly string[]): SchemaError {
   const found = typeof error.data === 'string' ? error.data : undefined;
-  const subject = found === undefined ? words.labelOf(error.instancePath) : `${words.labelOf(error.instancePath)} ${quoted(found)}`;
+  const subject =
+    found === undefined ? words.labelOf(error.instancePath) : `${words.labelOf(error.instancePath)} ${quoted(found)}`;
   const expectation = allowed.length === 1 ? `must be ${allowed.join()}` : `is not one of ${allowed.join(', ')}`;
   return {
     pointer: error.instancePath,
@@ -162,7 +187,9 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 function typeNames(type: unknown, words: Wording): string {
   const types = Array.isArray(type) ? type : [type];
-  return types.map((name) => (name === 'object' ? words.mapping : (TYPE_NAMES[String(name)] ?? String(name)))).join(' or ');
+  return types
+    .map((name) => (name === 'object' ? words.mapping : (TYPE_NAMES[String(name)] ?? String(name))))
+    .join(' or ');
 }
 
 function typeNameOf(value: unknown, words: Wording): string {

@@ -34,20 +34,54 @@ describe('a fault in JSON', () => {
     { text: '{\r\n  "a": 1\r\n  "b": 2\r\n}', line: 3, column: 3, why: 'a missing comma, lines ended by CR LF' },
   ])('$why', ({ text, line, column }) => expect(findJsonFault(text)).toEqual({ line, column }));
 
-  it.each(['{}', '[]', '0', '-0.5e-7', '"\\ud800"', ' [ { "a" : [ ] , "a" : { } } , null , true , false ] ', '"\u007f\u2028"'])('is not in %s', (text) => expect(findJsonFault(text)).toBeUndefined());
+  it.each([
+    '{}',
+    '[]',
+    '0',
+    '-0.5e-7',
+    '"\\ud800"',
+    ' [ { "a" : [ ] , "a" : { } } , null , true , false ] ',
+    '"\u007f\u2028"',
+  ])('is not in %s', (text) => expect(findJsonFault(text)).toBeUndefined());
 
   it('is there exactly when the engine refuses the text', () => {
-    const pieces = fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '"a"', '1', '-', '0', '.5', 'e3', 'true', 'null', ' ', '\n', '\\', '\\n', '\\u0041', 'x', '\u0001');
+    const pieces = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"',
+      '"a"',
+      '1',
+      '-',
+      '0',
+      '.5',
+      'e3',
+      'true',
+      'null',
+      ' ',
+      '\n',
+      '\\',
+      '\\n',
+      '\\u0041',
+      'x',
+      '\u0001',
+    );
     fc.assert(
-      fc.property(fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join('')), (text) => {
-        let valid = true;
-        try {
-          JSON.parse(text);
-        } catch {
-          valid = false;
-        }
-        expect(findJsonFault(text) === undefined).toBe(valid);
-      }),
+      fc.property(
+        fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join('')),
+        (text) => {
+          let valid = true;
+          try {
+            JSON.parse(text);
+          } catch {
+            valid = false;
+          }
+          expect(findJsonFault(text) === undefined).toBe(valid);
+        },
+      ),
       { numRuns: 20_000 },
     );
   });

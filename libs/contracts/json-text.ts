@@ -46,10 +46,14 @@ function readNext(reading: Reading): number | undefined {
       return readSeparator(reading);
     case 'member':
     case 'member-or-end':
-      return reading.expected === 'member-or-end' && reading.text[reading.at] === '}' ? readEnd(reading) : readName(reading);
+      return reading.expected === 'member-or-end' && reading.text[reading.at] === '}'
+        ? readEnd(reading)
+        : readName(reading);
     case 'value':
     case 'value-or-end':
-      return reading.expected === 'value-or-end' && reading.text[reading.at] === ']' ? readEnd(reading) : readValue(reading);
+      return reading.expected === 'value-or-end' && reading.text[reading.at] === ']'
+        ? readEnd(reading)
+        : readValue(reading);
   }
 }
 

@@ -1,6 +1,12 @@
 /** The interface as one OpenAPI 3.1 document, assembled from its operations and components: nothing is written twice. contract 3, 4. */
 import { API_SCHEMAS } from './interface.ts';
-import { componentOf, OPERATIONS, type Operation, type OperationAnswer, type OperationParameter } from './operations.ts';
+import {
+  componentOf,
+  OPERATIONS,
+  type Operation,
+  type OperationAnswer,
+  type OperationParameter,
+} from './operations.ts';
 import { PROBLEM_ANSWERS, problemStatusesOf, takesIdempotencyKey } from './problem-answers.ts';
 
 export interface OpenApiDocument {
@@ -10,7 +16,12 @@ export interface OpenApiDocument {
   tags: readonly { name: string; description: string }[];
   /** Path template → method → operation object. */
   paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  components: { schemas: Readonly<Record<string, Json>>; responses: Readonly<Record<string, Json>>; headers: Readonly<Record<string, Json>>; securitySchemes: Json };
+  components: {
+    schemas: Readonly<Record<string, Json>>;
+    responses: Readonly<Record<string, Json>>;
+    headers: Readonly<Record<string, Json>>;
+    securitySchemes: Json;
+  };
 }
 
 export interface OpenApiOperation {
@@ -30,7 +41,18 @@ type Json = Readonly<Record<string, unknown>>;
 const INTERFACE_VERSION = '1.0.0';
 
 /** Groups that people look for first; further ones follow in the order of their files. */
-const TAGS_FIRST = ['Runs', 'Agents', 'Factories', 'Webhooks', 'Automations', 'Deliveries', 'Secrets', 'API keys', 'Audit', 'Factory files'];
+const TAGS_FIRST = [
+  'Runs',
+  'Agents',
+  'Factories',
+  'Webhooks',
+  'Automations',
+  'Deliveries',
+  'Secrets',
+  'API keys',
+  'Audit',
+  'Factory files',
+];
 
 const DESCRIPTION = [
   'Creates, steers and inspects agent runs, and manages the factories whose webhooks and automations start them.',
@@ -43,7 +65,12 @@ const DESCRIPTION = [
 export function openApiDocument(publicUrl: string): OpenApiDocument {
   return {
     openapi: '3.1.0',
-    info: { title: 'Millwright', version: INTERFACE_VERSION, description: DESCRIPTION, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: {
+      title: 'Millwright',
+      version: INTERFACE_VERSION,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: `${publicUrl}/api/v1`, description: 'This service.' }],
     tags: tags(),
     paths: paths(),
@@ -60,7 +87,9 @@ function tags(): { name: string; description: string }[] {
   const named = new Map<string, string>();
   for (const { tag, description } of OPERATIONS) if (!named.has(tag)) named.set(tag, description);
   const placeOf = (name: string): number => (TAGS_FIRST.includes(name) ? TAGS_FIRST.indexOf(name) : TAGS_FIRST.length);
-  return [...named].map(([name, description]) => ({ name, description })).sort((left, right) => placeOf(left.name) - placeOf(right.name));
+  return [...named]
+    .map(([name, description]) => ({ name, description }))
+    .sort((left, right) => placeOf(left.name) - placeOf(right.name));
 }
 
 function paths(): Record<string, Record<string, OpenApiOperation>> {
@@ -68,7 +97,8 @@ function paths(): Record<string, Record<string, OpenApiOperation>> {
   for (const { name } of tags()) {
     for (const operation of OPERATIONS.filter(({ tag }) => tag === name).flatMap(({ operations }) => operations)) {
       const methods = (byPath[operation.path] ??= {});
-      if (methods[operation.method] !== undefined) throw new Error(`${operation.id}: ${operation.method} ${operation.path} is declared twice`);
+      if (methods[operation.method] !== undefined)
+        throw new Error(`${operation.id}: ${operation.method} ${operation.path} is declared twice`);
       methods[operation.method] = toOperation(operation, name);
     }
   }
@@ -77,25 +107,49 @@ function paths(): Record<string, Record<string, OpenApiOperation>> {
 
 function toOperation(operation: Operation, tag: string): OpenApiOperation {
   const { id, summary, description, role, deprecated, body, bodyOptional } = operation;
-  const parameters = [...(operation.parameters ?? []).map(toParameter), ...(takesIdempotencyKey(operation) ? [IDEMPOTENCY_KEY] : [])];
+  const parameters = [
+    ...(operation.parameters ?? []).map(toParameter),
+    ...(takesIdempotencyKey(operation) ? [IDEMPOTENCY_KEY] : []),
+  ];
   return {
     operationId: id,
     tags: [tag],
     summary,
-    description: [description, role === undefined ? 'Needs no API key.' : `Needs the role \`${role}\` or one above it.`].filter((text) => text !== undefined).join('\n\n'),
+    description: [description, role === undefined ? 'Needs no API key.' : `Needs the role \`${role}\` or one above it.`]
+      .filter((text) => text !== undefined)
+      .join('\n\n'),
     ...(deprecated === true ? { deprecated } : {}),
     ...(role === undefined ? {} : { 'x-role': role }),
     security: securityOf(operation),
     parameters,
-    ...(body === undefined ? {} : { requestBody: { required: bodyOptional !== true, content: { 'application/json': { schema: referenceTo(body) } } } }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: bodyOptional !== true,
+            content: { 'application/json': { schema: referenceTo(body) } },
+          },
+        }),
     responses: responses(operation),
   };
 }
 
 const SECURITY_SCHEMES: Json = {
   apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'mw_…', description: 'An API key.' },
-  session: { type: 'apiKey', in: 'cookie', name: '__Host-mw_session', description: 'A browser that has signed in (createSession); read where there is no Authorization header. Where the service is reached by plain http the cookie is called `mw_session`.' },
-  csrfToken: { type: 'apiKey', in: 'header', name: 'X-CSRF-Token', description: 'The `csrf_token` of the session: it shows that a page of this service asks, and not another one that the browser has open.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-mw_session',
+    description:
+      'A browser that has signed in (createSession); read where there is no Authorization header. Where the service is reached by plain http the cookie is called `mw_session`.',
+  },
+  csrfToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-CSRF-Token',
+    description:
+      'The `csrf_token` of the session: it shows that a page of this service asks, and not another one that the browser has open.',
+  },
 };
 
 /** A key, or a session; what changes something needs the session's second token too. */
@@ -105,7 +159,14 @@ function securityOf({ role, method }: Operation): Json[] {
 }
 
 function toParameter({ name, in: place, description, required, schema }: OperationParameter): Json {
-  return { name, in: place, description, required: place === 'path' || required === true, ...styleOf(place, resolvedType(schema)), schema: rewritten(schema, '') };
+  return {
+    name,
+    in: place,
+    description,
+    required: place === 'path' || required === true,
+    ...styleOf(place, resolvedType(schema)),
+    schema: rewritten(schema, ''),
+  };
 }
 
 /** contract 3: repeated keys for arrays, `name[key]=value` for maps. */
@@ -124,12 +185,20 @@ function responses(operation: Operation): Record<string, Json> {
 }
 
 function toResponse({ description, schema, contentType, otherContentTypes = [], headers = {} }: OperationAnswer): Json {
-  const types = [...(schema === undefined && contentType === undefined ? [] : [contentType ?? 'application/json']), ...otherContentTypes];
+  const types = [
+    ...(schema === undefined && contentType === undefined ? [] : [contentType ?? 'application/json']),
+    ...otherContentTypes,
+  ];
   const content = Object.fromEntries(types.map((type) => [type, contentOf(type, schema)]));
   return {
     description,
     headers: {
-      ...Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, { description: text, required: true, schema: { type: 'string' } }])),
+      ...Object.fromEntries(
+        Object.entries(headers).map(([name, text]) => [
+          name,
+          { description: text, required: true, schema: { type: 'string' } },
+        ]),
+      ),
       ...headerReferences({ 'X-Request-Id': 'RequestId' }),
     },
     ...(types.length === 0 ? {} : { content }),
@@ -144,12 +213,20 @@ function contentOf(type: string, schema: string | undefined): Json {
 
 function problemResponse(status: number): Json {
   const { description, headers } = problemOf(status);
-  return { description, headers: headerReferences({ ...headers, 'X-Request-Id': 'RequestId' }), content: { 'application/problem+json': { schema: referenceTo('error') } } };
+  return {
+    description,
+    headers: headerReferences({ ...headers, 'X-Request-Id': 'RequestId' }),
+    content: { 'application/problem+json': { schema: referenceTo('error') } },
+  };
 }
 
 /** Statuses that some operation refers to. */
 function usedProblems(): number[] {
-  const used = OPERATIONS.flatMap(({ operations }) => operations.flatMap((operation) => problemStatusesOf(operation).filter((status) => operation.answers[status] === undefined)));
+  const used = OPERATIONS.flatMap(({ operations }) =>
+    operations.flatMap((operation) =>
+      problemStatusesOf(operation).filter((status) => operation.answers[status] === undefined),
+    ),
+  );
   return [...new Set(used)].sort((left, right) => left - right);
 }
 
@@ -160,23 +237,40 @@ function problemOf(status: number): (typeof PROBLEM_ANSWERS)[number] {
 }
 
 const HEADERS: Readonly<Record<string, Json>> = {
-  RequestId: { description: 'Names this request in the log of the service; the `trace_id` of a problem.', required: true, schema: { type: 'string' } },
-  MayRetryAfter: { description: 'Seconds after which asking again makes sense; where it does.', schema: { type: 'integer', minimum: 1 } },
-  RetryAfter: { description: 'Seconds after which asking again makes sense.', required: true, schema: { type: 'integer', minimum: 1 } },
-  ShouldRetry: { description: '`false` where asking again cannot help.', schema: { type: 'string', enum: ['true', 'false'] } },
+  RequestId: {
+    description: 'Names this request in the log of the service; the `trace_id` of a problem.',
+    required: true,
+    schema: { type: 'string' },
+  },
+  MayRetryAfter: {
+    description: 'Seconds after which asking again makes sense; where it does.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  RetryAfter: {
+    description: 'Seconds after which asking again makes sense.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+  },
+  ShouldRetry: {
+    description: '`false` where asking again cannot help.',
+    schema: { type: 'string', enum: ['true', 'false'] },
+  },
   WwwAuthenticate: { description: 'How to authenticate: `Bearer`.', required: true, schema: { type: 'string' } },
 };
 
 const IDEMPOTENCY_KEY: Json = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, with another body 409.',
+  description:
+    'Makes repeating this request safe: within 24 hours the same key with the same body gets the first answer, with another body 409.',
   required: false,
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$', 'x-meaning': '1 to 255 visible ASCII characters' },
 };
 
 function headerReferences(headers: Readonly<Record<string, string>>): Json {
-  return Object.fromEntries(Object.entries(headers).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]));
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
+  );
 }
 
 function referenceTo(component: string): Json {
@@ -196,7 +290,12 @@ function toComponent(file: string): Json {
 function rewritten(value: unknown, title: string): unknown {
   if (Array.isArray(value)) return value.map((item) => rewritten(item, title));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, key === '$ref' && typeof inner === 'string' ? rewrittenReference(inner, title) : rewritten(inner, title)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      key === '$ref' && typeof inner === 'string' ? rewrittenReference(inner, title) : rewritten(inner, title),
+    ]),
+  );
 }
 
 function rewrittenReference(reference: string, title: string): string {
@@ -206,5 +305,7 @@ function rewrittenReference(reference: string, title: string): string {
 
 function resolvedType(schema: Json): unknown {
   const reference = schema['$ref'];
-  return typeof reference === 'string' ? (componentOf(reference.replace(/\.schema\.json$/, '')) as Json)['type'] : schema['type'];
+  return typeof reference === 'string'
+    ? (componentOf(reference.replace(/\.schema\.json$/, '')) as Json)['type']
+    : schema['type'];
 }

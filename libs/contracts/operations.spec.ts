@@ -4,7 +4,8 @@ import { PROBLEM_ANSWERS } from './problem-answers.ts';
 
 describe('an operation', () => {
   it('is found by its id', () => {
-    for (const operation of OPERATIONS.flatMap(({ operations }) => operations)) expect(operationOf(operation.id)).toBe(operation);
+    for (const operation of OPERATIONS.flatMap(({ operations }) => operations))
+      expect(operationOf(operation.id)).toBe(operation);
   });
 
   it.each(['', 'noSuchOperation', 'constructor', '__proto__'])('of the id %j does not exist', (id) => {
@@ -24,18 +25,47 @@ describe('a component', () => {
 
 describe('problems that an operation can be answered with', () => {
   const bare: Operation = { id: 'x', method: 'get', path: '/x', summary: 'X', answers: {} };
-  const parameter = (place: 'path' | 'query' | 'header') => ({ name: 'x', in: place, description: 'x', schema: { type: 'string' } });
+  const parameter = (place: 'path' | 'query' | 'header') => ({
+    name: 'x',
+    in: place,
+    description: 'x',
+    schema: { type: 'string' },
+  });
   it.each<{ more: Partial<Operation>; statuses: number[]; why: string }>([
     { more: {}, statuses: [500, 503], why: 'everything can fail' },
     { more: { role: 'viewer' }, statuses: [401, 403, 429, 500, 503], why: 'a key is asked for' },
-    { more: { parameters: [parameter('path')] }, statuses: [404, 500, 503], why: 'a path names something that may not exist' },
+    {
+      more: { parameters: [parameter('path')] },
+      statuses: [404, 500, 503],
+      why: 'a path names something that may not exist',
+    },
     { more: { parameters: [parameter('query')] }, statuses: [400, 431, 500, 503], why: 'a query can be malformed' },
-    { more: { parameters: [parameter('header')] }, statuses: [500, 503], why: 'a header is the business of the operation' },
-    { more: { method: 'put', body: 'x' }, statuses: [400, 413, 415, 500, 503], why: 'a body can be malformed, too large, of another type' },
+    {
+      more: { parameters: [parameter('header')] },
+      statuses: [500, 503],
+      why: 'a header is the business of the operation',
+    },
+    {
+      more: { method: 'put', body: 'x' },
+      statuses: [400, 413, 415, 500, 503],
+      why: 'a body can be malformed, too large, of another type',
+    },
     { more: { method: 'delete' }, statuses: [500, 503], why: 'a deletion takes no body' },
-    { more: { method: 'post', role: 'admin' }, statuses: [400, 401, 403, 409, 413, 415, 429, 500, 503], why: 'an idempotency key can belong to another request' },
-    { more: { method: 'post' }, statuses: [400, 413, 415, 500, 503], why: 'without a key there is nobody whom an idempotency key belongs to' },
-    { more: { refusals: [422, 404], parameters: [parameter('path')] }, statuses: [404, 422, 500, 503], why: 'further ones are declared, and none is there twice' },
+    {
+      more: { method: 'post', role: 'admin' },
+      statuses: [400, 401, 403, 409, 413, 415, 429, 500, 503],
+      why: 'an idempotency key can belong to another request',
+    },
+    {
+      more: { method: 'post' },
+      statuses: [400, 413, 415, 500, 503],
+      why: 'without a key there is nobody whom an idempotency key belongs to',
+    },
+    {
+      more: { refusals: [422, 404], parameters: [parameter('path')] },
+      statuses: [404, 422, 500, 503],
+      why: 'further ones are declared, and none is there twice',
+    },
   ])('are $statuses, because $why', ({ more, statuses }) => {
     expect(problemStatusesOf({ ...bare, ...more })).toEqual(statuses);
   });

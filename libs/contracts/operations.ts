@@ -55,7 +55,9 @@ export interface OperationGroup {
 /** Every group, in the order of the documentation. */
 export const OPERATIONS: readonly OperationGroup[] = OPERATION_GROUPS as readonly OperationGroup[];
 
-const byId = new Map(OPERATIONS.flatMap(({ operations }) => operations.map((operation) => [operation.id, operation] as const)));
+const byId = new Map(
+  OPERATIONS.flatMap(({ operations }) => operations.map((operation) => [operation.id, operation] as const)),
+);
 
 /** The operation of an id; throws for one that is not declared. */
 export function operationOf(id: string): Operation {

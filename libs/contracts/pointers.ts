@@ -14,5 +14,7 @@ export function unescapeSegment(segment: string): string {
 export function labelOf(pointer: string, root = 'the document'): string {
   if (pointer === '') return root;
   const segments = pointer.slice(1).split('/').map(unescapeSegment);
-  return segments.map((segment, index) => (/^\d+$/.test(segment) ? `[${segment}]` : (index === 0 ? '' : '.') + segment)).join('');
+  return segments
+    .map((segment, index) => (/^\d+$/.test(segment) ? `[${segment}]` : (index === 0 ? '' : '.') + segment))
+    .join('');
 }

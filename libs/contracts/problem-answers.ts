@@ -11,18 +11,31 @@ interface ProblemAnswer {
 
 /** Every status that a problem of the interface can have. */
 export const PROBLEM_ANSWERS: Readonly<Record<number, ProblemAnswer>> = {
-  400: problem('BadRequest', 'The request is malformed: `errors` names each offending member of the body by JSON pointer, each parameter of the query and each header by its name.'),
-  401: problem('Unauthorized', 'The key is missing, unknown, revoked or expired, or the session has ended.', { 'WWW-Authenticate': 'WwwAuthenticate' }),
+  400: problem(
+    'BadRequest',
+    'The request is malformed: `errors` names each offending member of the body by JSON pointer, each parameter of the query and each header by its name.',
+  ),
+  401: problem('Unauthorized', 'The key is missing, unknown, revoked or expired, or the session has ended.', {
+    'WWW-Authenticate': 'WwwAuthenticate',
+  }),
   403: problem('Forbidden', 'The key may see this and may not do it, or a session asks without its CSRF token.'),
   404: problem('NotFound', 'There is no such resource, or the key may not see it.'),
-  409: problem('Conflict', 'The request does not fit the state of the resource, or its idempotency key belongs to another request. `retryable`, and `x-should-retry: false` where it is false, say whether asking again can help.', { 'x-should-retry': 'ShouldRetry', 'Retry-After': 'MayRetryAfter' }),
+  409: problem(
+    'Conflict',
+    'The request does not fit the state of the resource, or its idempotency key belongs to another request. `retryable`, and `x-should-retry: false` where it is false, say whether asking again can help.',
+    { 'x-should-retry': 'ShouldRetry', 'Retry-After': 'MayRetryAfter' },
+  ),
   413: problem('ContentTooLarge', 'The body is too large.'),
   415: problem('UnsupportedMediaType', 'The body is not application/json.'),
   422: problem('UnprocessableContent', 'The request is well-formed and asks for what is not supported here.'),
-  429: problem('TooManyRequests', 'The key has spent its requests; `Retry-After` says when there are new ones.', { 'Retry-After': 'RetryAfter' }),
+  429: problem('TooManyRequests', 'The key has spent its requests; `Retry-After` says when there are new ones.', {
+    'Retry-After': 'RetryAfter',
+  }),
   431: problem('HeadersTooLarge', 'Address and headers together are too large.'),
   500: problem('InternalError', 'Something failed inside the service; its log has the details under `trace_id`.'),
-  503: problem('Unavailable', 'The service cannot do this now; `Retry-After` says when to ask again.', { 'Retry-After': 'RetryAfter' }),
+  503: problem('Unavailable', 'The service cannot do this now; `Retry-After` says when to ask again.', {
+    'Retry-After': 'RetryAfter',
+  }),
 };
 
 /** Statuses of the problems that an operation can be answered with, ascending. */

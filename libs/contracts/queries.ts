@@ -14,7 +14,10 @@ export function readQuery(operationId: string, raw: RawQuery): Checked<Record<st
 }
 
 /** The same for any parameters; those that are not of the query are left out. */
-export function readParameters(parameters: readonly OperationParameter[], raw: RawQuery): Checked<Record<string, unknown>> {
+export function readParameters(
+  parameters: readonly OperationParameter[],
+  raw: RawQuery,
+): Checked<Record<string, unknown>> {
   const errors: SchemaError[] = [];
   const value: Record<string, unknown> = {};
   for (const parameter of parameters) {
@@ -27,9 +30,13 @@ export function readParameters(parameters: readonly OperationParameter[], raw: R
     // Empty is what a form sends for a field that nobody filled in: where it is no mistake, it says nothing.
     if (given === undefined || (checked?.ok === true && isEmpty(given))) {
       if (parameter.schema['default'] !== undefined) value[parameter.name] = parameter.schema['default'];
-      if (parameter.required === true) errors.push({ pointer: parameter.name, kind: 'missing-key', message: `${parameter.name} is required` });
+      if (parameter.required === true)
+        errors.push({ pointer: parameter.name, kind: 'missing-key', message: `${parameter.name} is required` });
     } else if (checked?.ok === true) value[parameter.name] = checked.value;
-    else errors.push(...(checked?.errors ?? []).map((error) => ({ ...error, pointer: `${parameter.name}${error.pointer}` })));
+    else
+      errors.push(
+        ...(checked?.errors ?? []).map((error) => ({ ...error, pointer: `${parameter.name}${error.pointer}` })),
+      );
   }
   return errors.length > 0 ? { ok: false, errors } : { ok: true, value };
 }
@@ -38,13 +45,22 @@ export function readParameters(parameters: readonly OperationParameter[], raw: R
 function repeatedIn({ name, schema }: OperationParameter, raw: RawQuery): SchemaError[] {
   const type = resolved(schema)['type'];
   if (type === 'array') return [];
-  if (type === 'object') return entriesOf(name, raw).flatMap(([key, values]) => repetition(`${name}[${key}]`, `${name}/${escapeSegment(key)}`, values));
+  if (type === 'object')
+    return entriesOf(name, raw).flatMap(([key, values]) =>
+      repetition(`${name}[${key}]`, `${name}/${escapeSegment(key)}`, values),
+    );
   return repetition(name, name, sentOf(name, raw));
 }
 
 function repetition(label: string, pointer: string, { length }: readonly string[]): SchemaError[] {
   if (length < 2) return [];
-  return [{ pointer, kind: 'wrong-value', message: `${label} is given ${length === 2 ? 'twice' : `${length} times`}; it takes one value` }];
+  return [
+    {
+      pointer,
+      kind: 'wrong-value',
+      message: `${label} is given ${length === 2 ? 'twice' : `${length} times`}; it takes one value`,
+    },
+  ];
 }
 
 function sentOf(name: string, raw: RawQuery): readonly string[] {
@@ -67,7 +83,9 @@ function isEmpty(given: unknown): boolean {
 }
 
 function mapOf(name: string, raw: RawQuery): Record<string, string> | undefined {
-  const entries = entriesOf(name, raw).flatMap(([key, [first]]) => (first === undefined ? [] : [[key, first] as const]));
+  const entries = entriesOf(name, raw).flatMap(([key, [first]]) =>
+    first === undefined ? [] : [[key, first] as const],
+  );
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
@@ -86,7 +104,9 @@ function converted(text: string, type: unknown): unknown {
 
 function resolved(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const reference = schema['$ref'];
-  return typeof reference === 'string' ? ((API_SCHEMAS[reference] as Record<string, unknown> | undefined) ?? {}) : schema;
+  return typeof reference === 'string'
+    ? ((API_SCHEMAS[reference] as Record<string, unknown> | undefined) ?? {})
+    : schema;
 }
 
 const checks = new WeakMap<OperationParameter, SchemaCheck<unknown>>();
@@ -94,7 +114,11 @@ const checks = new WeakMap<OperationParameter, SchemaCheck<unknown>>();
 function checkOf(parameter: OperationParameter): SchemaCheck<unknown> {
   let check = checks.get(parameter);
   if (check === undefined) {
-    check = compileSchema<unknown>({ ...parameter.schema, $id: `api/parameter-${(parameterCount += 1)}` }, Object.values(API_SCHEMAS), wordingOf(parameter));
+    check = compileSchema<unknown>(
+      { ...parameter.schema, $id: `api/parameter-${(parameterCount += 1)}` },
+      Object.values(API_SCHEMAS),
+      wordingOf(parameter),
+    );
     checks.set(parameter, check);
   }
   return check;
@@ -105,5 +129,8 @@ let parameterCount = 0;
 /** Values are called what the sender wrote before the `=`. */
 function wordingOf({ name, schema }: OperationParameter): Wording {
   const isMap = resolved(schema)['type'] === 'object';
-  return { labelOf: (pointer) => (isMap && pointer !== '' ? `${name}[${unescapeSegment(pointer.slice(1))}]` : name), mapping: `given as ${name}[key]=value` };
+  return {
+    labelOf: (pointer) => (isMap && pointer !== '' ? `${name}[${unescapeSegment(pointer.slice(1))}]` : name),
+    mapping: `given as ${name}[key]=value`,
+  };
 }

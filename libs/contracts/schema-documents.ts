@@ -32,8 +32,13 @@ function bundled(schema: object): object {
   const text = JSON.stringify(schema);
   if (!text.includes(`"${AGENT.$id}`)) return schema;
   const { $schema: _dialect, $id: _id, $defs: shared = {}, ...agent } = AGENT;
-  const inside = JSON.parse(text.replaceAll(`"${AGENT.$id}#/$defs/`, '"#/$defs/').replaceAll(`"${AGENT.$id}"`, `"#/$defs/${SHARED_NAME}"`)) as { $defs?: object };
-  const taken = { ...shared, ...(JSON.stringify(inside).includes(`"#/$defs/${SHARED_NAME}"`) ? { [SHARED_NAME]: agent } : {}) };
+  const inside = JSON.parse(
+    text.replaceAll(`"${AGENT.$id}#/$defs/`, '"#/$defs/').replaceAll(`"${AGENT.$id}"`, `"#/$defs/${SHARED_NAME}"`),
+  ) as { $defs?: object };
+  const taken = {
+    ...shared,
+    ...(JSON.stringify(inside).includes(`"#/$defs/${SHARED_NAME}"`) ? { [SHARED_NAME]: agent } : {}),
+  };
   const twice = Object.keys(taken).find((name) => Object.hasOwn(inside.$defs ?? {}, name));
   if (twice !== undefined) throw new Error(`two schemas define ${twice}`);
   return { ...inside, $defs: { ...inside.$defs, ...taken } };

@@ -1,6 +1,14 @@
 /** Validators: everything that is wrong is named, by pointer and in words. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { AGENT_PROFILES_SCHEMA, API_SCHEMAS, compileBounded, compileSchema, NAMED_NODES_MAX, SCHEMA_DOCUMENTS, validatorFor } from './index.ts';
+import {
+  AGENT_PROFILES_SCHEMA,
+  API_SCHEMAS,
+  compileBounded,
+  compileSchema,
+  NAMED_NODES_MAX,
+  SCHEMA_DOCUMENTS,
+  validatorFor,
+} from './index.ts';
 
 const schema = {
   type: 'object',
@@ -10,7 +18,12 @@ const schema = {
     tags: { type: 'array', items: { type: 'string' }, uniqueItems: true },
     when: { type: 'string', format: 'date-time' },
     'a/b~c': { type: ['string', 'null'] },
-    inner: { type: 'object', properties: { n: { type: 'integer', minimum: 1, maximum: 500 } }, required: ['n'], additionalProperties: false },
+    inner: {
+      type: 'object',
+      properties: { n: { type: 'integer', minimum: 1, maximum: 500 } },
+      required: ['n'],
+      additionalProperties: false,
+    },
   },
   required: ['title'],
 };
@@ -37,7 +50,12 @@ describe('compileSchema', () => {
     [{ title: 'abcdef' }, '/title', 'title must have at most 5 characters', 'length'],
     [{ title: 'x', state: 'DONE' }, '/state', 'state "DONE" is not one of QUEUED, FAILED', 'enum'],
     [{ title: 'x', tags: ['a', 1] }, '/tags/1', 'tags[1] must be a string, not a whole number', 'inside a list'],
-    [{ title: 'x', tags: ['a', 'b', 'a'] }, '/tags/2', 'tags holds the same entry twice (entries 0 and 2, counted from 0)', 'the second one is named'],
+    [
+      { title: 'x', tags: ['a', 'b', 'a'] },
+      '/tags/2',
+      'tags holds the same entry twice (entries 0 and 2, counted from 0)',
+      'the second one is named',
+    ],
     [{ title: 'x', when: 'soon' }, '/when', 'when must be a valid date-time', 'format'],
     [{ title: 'x', 'a/b~c': 1 }, '/a~1b~0c', 'a/b~c must be a string or null, not a whole number', 'escaped pointers'],
     [{ title: 'x', inner: { n: 1, m: 2 } }, '/inner/m', 'unknown key "m" in inner', 'refused where the schema says so'],
@@ -56,25 +74,43 @@ describe('compileSchema', () => {
     };
     expect(messagesOf(['a'])).toEqual([]);
     expect(messagesOf('a')).toEqual([['/union', 'union must be * or a list']]);
-    expect(messagesOf([1])).toEqual([['/union', 'union must be * or a list'], ['/union/0', 'union[0] must be a string, not a whole number']]);
+    expect(messagesOf([1])).toEqual([
+      ['/union', 'union must be * or a list'],
+      ['/union/0', 'union[0] must be a string, not a whole number'],
+    ]);
   });
 
   it('speaks of the value as it is asked to', () => {
     const words = { labelOf: (pointer: string) => `<${pointer}>`, mapping: 'an object' };
-    expect(compileSchema({ type: 'object' }, [], words)([])).toMatchObject({ errors: [{ message: '<> must be an object, not a list' }] });
-    expect(compileSchema({ type: 'array' }, [], words)({})).toMatchObject({ errors: [{ message: '<> must be a list, not an object' }] });
-    expect(compileSchema({ type: 'object', minProperties: 1 }, [], words)({})).toMatchObject({ errors: [{ message: '<> must have at least 1 member' }] });
+    expect(compileSchema({ type: 'object' }, [], words)([])).toMatchObject({
+      errors: [{ message: '<> must be an object, not a list' }],
+    });
+    expect(compileSchema({ type: 'array' }, [], words)({})).toMatchObject({
+      errors: [{ message: '<> must be a list, not an object' }],
+    });
+    expect(compileSchema({ type: 'object', minProperties: 1 }, [], words)({})).toMatchObject({
+      errors: [{ message: '<> must have at least 1 member' }],
+    });
   });
 
   it('names every error at once', () => {
     const checked = check({ title: 1, state: 2, tags: 3, inner: { x: 1 } });
-    expect(checked.ok ? [] : checked.errors.map(({ pointer }) => pointer).sort()).toEqual(['/inner/n', '/inner/x', '/state', '/tags', '/title']);
+    expect(checked.ok ? [] : checked.errors.map(({ pointer }) => pointer).sort()).toEqual([
+      '/inner/n',
+      '/inner/x',
+      '/state',
+      '/tags',
+      '/title',
+    ]);
   });
 
   it('follows references to further schemas, however often they are handed in', () => {
     const shared = { $id: 'test-shared.schema.json', type: 'string', minLength: 2 };
     for (const name of ['a', 'b']) {
-      const checkNamed = compileSchema({ type: 'object', properties: { [name]: { $ref: 'test-shared.schema.json' } } }, [shared]);
+      const checkNamed = compileSchema(
+        { type: 'object', properties: { [name]: { $ref: 'test-shared.schema.json' } } },
+        [shared],
+      );
       expect(checkNamed({ [name]: 'x' })).toMatchObject({ ok: false, errors: [{ pointer: `/${name}` }] });
     }
   });
@@ -91,16 +127,25 @@ describe('compileSchema', () => {
 });
 
 describe('validatorFor', () => {
-  it.each(['factory', 'webhook', 'automation', 'environment'] as const)('compiles %s and refuses unknown keys', (name) => {
-    expect(validatorFor(name)({ never: 1 })).toMatchObject({ ok: false });
-  });
+  it.each(['factory', 'webhook', 'automation', 'environment'] as const)(
+    'compiles %s and refuses unknown keys',
+    (name) => {
+      expect(validatorFor(name)({ never: 1 })).toMatchObject({ ok: false });
+    },
+  );
 });
 
 describe('compileBounded', () => {
-  const list = compileBounded<{ items: string[] }>({ type: 'object', properties: { items: { type: 'array', maxItems: 10_000, items: { type: 'string' } }, n: { type: 'integer' } } });
+  const list = compileBounded<{ items: string[] }>({
+    type: 'object',
+    properties: { items: { type: 'array', maxItems: 10_000, items: { type: 'string' } }, n: { type: 'integer' } },
+  });
 
   it('names everything that is wrong with a value of a usual size', () => {
-    expect(list({ items: ['a', 1, 2], n: 'x' })).toMatchObject({ ok: false, errors: [{ pointer: '/items/1' }, { pointer: '/items/2' }, { pointer: '/n' }] });
+    expect(list({ items: ['a', 1, 2], n: 'x' })).toMatchObject({
+      ok: false,
+      errors: [{ pointer: '/items/1' }, { pointer: '/items/2' }, { pointer: '/n' }],
+    });
     expect(list({ items: ['a'] })).toMatchObject({ ok: true });
   });
 
@@ -108,7 +153,9 @@ describe('compileBounded', () => {
     const checked = list({ items: Array.from({ length: NAMED_NODES_MAX + 1 }, () => 1) });
     expect(checked.ok ? [] : checked.errors).toHaveLength(1);
     const tooMany = list({ items: Array.from({ length: 2_000_000 }, () => 1) });
-    expect(tooMany.ok ? [] : tooMany.errors.map(({ message }) => message)).toEqual(['items must have at most 10000 entries']);
+    expect(tooMany.ok ? [] : tooMany.errors.map(({ message }) => message)).toEqual([
+      'items must have at most 10000 entries',
+    ]);
     expect(list({ items: Array.from({ length: NAMED_NODES_MAX + 1 }, () => 'a') })).toMatchObject({ ok: true });
   });
 });
@@ -136,7 +183,9 @@ describe('a date-time', () => {
 
 it('every schema is valid JSON Schema 2020-12: compiling takes that for granted', () => {
   const ajv = new Ajv2020({ strict: false });
-  const found = Object.entries({ ...SCHEMA_DOCUMENTS, ...API_SCHEMAS, profiles: AGENT_PROFILES_SCHEMA }).filter(([, schema]) => ajv.validateSchema(schema) !== true);
+  const found = Object.entries({ ...SCHEMA_DOCUMENTS, ...API_SCHEMAS, profiles: AGENT_PROFILES_SCHEMA }).filter(
+    ([, schema]) => ajv.validateSchema(schema) !== true,
+  );
   expect(found.map(([name]) => name)).toEqual([]);
   expect(ajv.validateSchema({ type: 'text' })).toBe(false);
 });

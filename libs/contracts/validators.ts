@@ -21,7 +21,11 @@ export function validatorFor<Name extends DefinitionSchemaName>(name: Name): Sch
  * `references` are further schemas it names by `$id`; `words` are how errors speak of the value. Members that the schema does not know are ignored unless it says
  * `additionalProperties: false`. The schema has to be valid: one that cannot be compiled throws, at the first value. contract 3 (Create).
  */
-export function compileSchema<T>(schema: object, references: readonly object[] = [], words: Wording = DOCUMENT_WORDING): SchemaCheck<T> {
+export function compileSchema<T>(
+  schema: object,
+  references: readonly object[] = [],
+  words: Wording = DOCUMENT_WORDING,
+): SchemaCheck<T> {
   return (value) => {
     const validate = compiledFor(everything(), schema, references);
     if (validate(value)) return { ok: true, value: value as T };
@@ -33,7 +37,11 @@ export function compileSchema<T>(schema: object, references: readonly object[] =
  * The same for values of strangers: of a value with more than `NAMED_NODES_MAX` nodes only the first thing wrong is named, so that
  * the work and the answer are bounded by the schema's bounds and not by what was sent.
  */
-export function compileBounded<T>(schema: object, references: readonly object[] = [], words: Wording = DOCUMENT_WORDING): SchemaCheck<T> {
+export function compileBounded<T>(
+  schema: object,
+  references: readonly object[] = [],
+  words: Wording = DOCUMENT_WORDING,
+): SchemaCheck<T> {
   const all = compileSchema<T>(schema, references, words);
   return (value) => {
     const validate = compiledFor(firstOnly(), schema, references);
@@ -48,7 +56,7 @@ export const NAMED_NODES_MAX = 5_000;
 /** Whether a JSON value has few enough nodes; looks at no more of them. */
 export function isSmall(value: unknown): boolean {
   let left = NAMED_NODES_MAX;
-  for (const waiting: unknown[] = [value]; waiting.length > 0; ) {
+  for (const waiting: unknown[] = [value]; waiting.length > 0;) {
     const current = waiting.pop();
     if (typeof current !== 'object' || current === null) continue;
     for (const key in current) {
@@ -90,7 +98,16 @@ function newEngine(allErrors: boolean): Ajv2020 {
   // verbose: messages need the schema around an error (its known keys) and the type of what was found.
   // Most of the start of `millwright validate` was this: compiling the meta-schema, although a test holds ours against it, and polishing
   // code that runs a few times.
-  const ajv = new Ajv2020({ allErrors, strict: true, strictRequired: false, allowUnionTypes: true, verbose: true, validateSchema: false, meta: false, code: { optimize: false } });
+  const ajv = new Ajv2020({
+    allErrors,
+    strict: true,
+    strictRequired: false,
+    allowUnionTypes: true,
+    verbose: true,
+    validateSchema: false,
+    meta: false,
+    code: { optimize: false },
+  });
   // Says in words what a pattern asks for.
   ajv.addKeyword({ keyword: 'x-meaning', schemaType: 'string' });
   addFormats.default(ajv);

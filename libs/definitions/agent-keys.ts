@@ -10,12 +10,26 @@ type AgentKeys = NonNullable<FactoryFile['agentDefaults']> | AutomationFrontMatt
 /** The agent's keys of a document, absent ones left out. */
 export function toAgentDefaults(keys: AgentKeys): AgentDefaults {
   const { model, harness, environmentId, skill, basePrompt, mcpServers, secrets, idleTimeoutMinutes } = keys;
-  const all = { model, harness, environmentId, skill, basePrompt, mcpServers: mcpServers as Record<string, JsonValue> | undefined, secrets, idleTimeoutMinutes };
+  const all = {
+    model,
+    harness,
+    environmentId,
+    skill,
+    basePrompt,
+    mcpServers: mcpServers as Record<string, JsonValue> | undefined,
+    secrets,
+    idleTimeoutMinutes,
+  };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
 /** Problems of the names in a `secrets` list that stands at `pointer`. contract 2 (injected into a run). */
-export function runSecretProblems(path: string, secrets: readonly { name: string }[] | undefined, pointer: string, positions: FilePositions): Problem[] {
+export function runSecretProblems(
+  path: string,
+  secrets: readonly { name: string }[] | undefined,
+  pointer: string,
+  positions: FilePositions,
+): Problem[] {
   return (secrets ?? []).flatMap(({ name }, index) => {
     if (!isTakenVariable(name)) return [];
     const message = `${name} cannot be the name of a run's secret: shells, loaders, git or the service itself use this variable`;

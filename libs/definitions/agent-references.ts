@@ -14,7 +14,12 @@ export function isSkillReference(text: string): boolean {
 }
 
 /** References of the agent's keys that stand at `pointer` of a file. */
-export function checkAgentReferences(check: Check, path: string, agent: AgentDefaults | undefined, pointer: string): void {
+export function checkAgentReferences(
+  check: Check,
+  path: string,
+  agent: AgentDefaults | undefined,
+  pointer: string,
+): void {
   if (agent === undefined) return;
   checkEnvironment(check, path, agent.environmentId, `${pointer}/environmentId`);
   checkSkill(check, path, agent.skill, `${pointer}/skill`);
@@ -22,13 +27,24 @@ export function checkAgentReferences(check: Check, path: string, agent: AgentDef
 }
 
 /** Secrets that a run is to receive: known to this factory for runs. A name that is not granted looks like one that does not exist. */
-export function checkRunSecrets(check: Check, path: string, secrets: readonly { name: string }[] | undefined, pointer: string): void {
+export function checkRunSecrets(
+  check: Check,
+  path: string,
+  secrets: readonly { name: string }[] | undefined,
+  pointer: string,
+): void {
   const { runSecrets } = check.known;
   if (runSecrets === undefined) return;
   for (const [index, { name }] of (secrets ?? []).entries()) {
     if (runSecrets.has(name) || isTakenVariable(name)) continue; // a name that no secret of a run can have is told of as that
     const hint = didYouMean(name, runSecrets) || '; create it first, or grant it to this factory for runs';
-    report(check, path, `${pointer}/${index}/name`, 'secret-known', `secret ${JSON.stringify(name)} is not a secret that runs may use${hint}`);
+    report(
+      check,
+      path,
+      `${pointer}/${index}/name`,
+      'secret-known',
+      `secret ${JSON.stringify(name)} is not a secret that runs may use${hint}`,
+    );
   }
 }
 
@@ -41,7 +57,13 @@ function checkEnvironment(check: Check, path: string, id: string | undefined, po
   const { environmentUids } = check.known;
   if (environmentUids === undefined || environmentUids.has(id)) return;
   const hint = didYouMean(id, names) || `; declare it in ${file}`;
-  report(check, path, pointer, 'environment-known', `environmentId ${JSON.stringify(id)} is neither declared here nor on the server${hint}`);
+  report(
+    check,
+    path,
+    pointer,
+    'environment-known',
+    `environmentId ${JSON.stringify(id)} is neither declared here nor on the server${hint}`,
+  );
 }
 
 function checkSkill(check: Check, path: string, skill: string | undefined, pointer: string): void {

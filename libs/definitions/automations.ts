@@ -10,7 +10,15 @@ import { filterProblems } from './payload-filters.ts';
 import { hasErrors, problemAt } from './problems.ts';
 import { FILE_START, type SourceText } from './source-text.ts';
 import { didYouMean } from './suggest.ts';
-import type { FilePositions, Problem, Range, ScheduleTrigger, WrittenAutomation, WrittenTrigger, WrittenWebhookTrigger } from './types.ts';
+import type {
+  FilePositions,
+  Problem,
+  Range,
+  ScheduleTrigger,
+  WrittenAutomation,
+  WrittenTrigger,
+  WrittenWebhookTrigger,
+} from './types.ts';
 
 const NO_POSITIONS: FilePositions = { value: () => FILE_START, key: () => FILE_START, plainText: () => undefined };
 /** UIDs of webhooks: 130 bits in lower-case Crockford base32. contract 1 (Identifiers). */
@@ -28,7 +36,10 @@ export function readAutomation(name: string, source: SourceText): FileReading<Wr
 
 /** The automation that a checked document and a prompt, which stands at `place`, say. */
 export function automationOf(
-  name: string, path: string, { document, problems, positions }: DocumentReading<'automation'>, prompt: { text: string; place: Range },
+  name: string,
+  path: string,
+  { document, problems, positions }: DocumentReading<'automation'>,
+  prompt: { text: string; place: Range },
 ): FileReading<WrittenAutomation> {
   if (prompt.text.trim() === '') problems.push(problemAt(path, prompt.place, 'empty-prompt', EMPTY_PROMPT));
   if (document === undefined) return { definition: undefined, problems, positions };
@@ -49,7 +60,13 @@ interface TriggerReader {
   problems: Problem[];
 }
 
-function toAutomation(name: string, path: string, file: AutomationFrontMatter, triggers: WrittenTrigger[], prompt: string): WrittenAutomation {
+function toAutomation(
+  name: string,
+  path: string,
+  file: AutomationFrontMatter,
+  triggers: WrittenTrigger[],
+  prompt: string,
+): WrittenAutomation {
   const { description, concurrency, limits, network } = file;
   return {
     name,
@@ -88,7 +105,11 @@ interface ScheduleTriggerFile {
   schedule: { name?: string; cron: string };
 }
 
-function readWebhookTrigger({ filter }: WebhookTriggerFile, pointer: string, reader: TriggerReader): WrittenWebhookTrigger {
+function readWebhookTrigger(
+  { filter }: WebhookTriggerFile,
+  pointer: string,
+  reader: TriggerReader,
+): WrittenWebhookTrigger {
   const { webhook_ids: webhookIds = [], webhooks: webhookNames = [], payload } = filter;
   // With a key misspelt, the trigger selects nothing because of that.
   if (webhookIds.length + webhookNames.length === 0 && !reader.isMisshapen) {
@@ -98,18 +119,26 @@ function readWebhookTrigger({ filter }: WebhookTriggerFile, pointer: string, rea
   for (const [index, uid] of webhookIds.entries()) {
     if (!WEBHOOK_UID.test(uid)) report(reader, `${pointer}/filter/webhook_ids/${index}`, 'webhook-uid', notAUid(uid));
   }
-  if (payload !== undefined) reader.problems.push(...filterProblems(reader.path, payload, `${pointer}/filter/payload`, reader.positions));
+  if (payload !== undefined)
+    reader.problems.push(...filterProblems(reader.path, payload, `${pointer}/filter/payload`, reader.positions));
   return { provider: 'webhook', webhookIds, webhookNames, ...(payload === undefined ? {} : { payload }) };
 }
 
 function notAUid(text: string): string {
-  const way = text.startsWith('wh_') ? 'copy it from the plan or the webhook\'s page' : 'name files under webhooks instead';
+  const way = text.startsWith('wh_')
+    ? "copy it from the plan or the webhook's page"
+    : 'name files under webhooks instead';
   return `webhook_ids holds ${JSON.stringify(text)}, which is not a webhook UID (wh_ and 26 characters); ${way}`;
 }
 
-function readScheduleTrigger({ schedule }: ScheduleTriggerFile, pointer: string, reader: TriggerReader): ScheduleTrigger {
+function readScheduleTrigger(
+  { schedule }: ScheduleTriggerFile,
+  pointer: string,
+  reader: TriggerReader,
+): ScheduleTrigger {
   const reading = readCron(schedule.cron);
-  if (!reading.ok) report(reader, `${pointer}/schedule/cron`, 'cron', `cron ${JSON.stringify(schedule.cron)} ${reading.message}`);
+  if (!reading.ok)
+    report(reader, `${pointer}/schedule/cron`, 'cron', `cron ${JSON.stringify(schedule.cron)} ${reading.message}`);
   return { provider: 'schedule', ...(schedule.name === undefined ? {} : { name: schedule.name }), cron: schedule.cron };
 }
 

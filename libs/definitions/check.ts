@@ -24,8 +24,16 @@ export function beginCheck(reading: Reading, known: KnownFacts): Check {
     if (slug !== undefined) webhookPaths.set(slug, path);
   }
   const { webhookUidOf } = known;
-  const treeUids = webhookUidOf === undefined ? [] : [...webhookPaths.keys()].map((slug) => [webhookUidOf(slug), slug] as const);
-  return { reading, known, problems: noProblems(), held: new Set(reading.brokenPaths), webhookPaths, treeUids: new Map(treeUids) };
+  const treeUids =
+    webhookUidOf === undefined ? [] : [...webhookPaths.keys()].map((slug) => [webhookUidOf(slug), slug] as const);
+  return {
+    reading,
+    known,
+    problems: noProblems(),
+    held: new Set(reading.brokenPaths),
+    webhookPaths,
+    treeUids: new Map(treeUids),
+  };
 }
 
 /** Reports a broken reference at a value of a file; a rule of severity error holds the file. */

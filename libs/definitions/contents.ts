@@ -24,10 +24,20 @@ export function refuseEntry(file: TreeFile): Problem | undefined {
   if (link !== undefined) return link;
   const sizeBytes = file.sizeBytes ?? file.content.byteLength;
   if (sizeBytes > FILE_BYTES_MAX) {
-    return problemAt(file.path, FILE_START, 'file-too-large', `the file has ${sizeBytes} bytes; at most ${FILE_BYTES_MAX} (256 KiB) are read`);
+    return problemAt(
+      file.path,
+      FILE_START,
+      'file-too-large',
+      `the file has ${sizeBytes} bytes; at most ${FILE_BYTES_MAX} (256 KiB) are read`,
+    );
   }
   if (!isLfsPointer(file.content)) return undefined;
-  return problemAt(file.path, FILE_START, 'lfs-pointer', 'this is a Git LFS pointer; commit the file itself (git lfs untrack, then add it again)');
+  return problemAt(
+    file.path,
+    FILE_START,
+    'lfs-pointer',
+    'this is a Git LFS pointer; commit the file itself (git lfs untrack, then add it again)',
+  );
 }
 
 /** Symbolic links and submodules lead out of what was committed here. */
@@ -45,17 +55,38 @@ export function refuseLink(file: TreeFile): Problem | undefined {
 function refuseText(source: SourceText): Contents {
   const { path, text } = source;
   if (text.startsWith('\uFEFF')) {
-    return { ok: false, problem: problemAt(path, FILE_START, 'byte-order-mark', 'the file starts with a byte order mark; save it as UTF-8 without BOM') };
+    return {
+      ok: false,
+      problem: problemAt(
+        path,
+        FILE_START,
+        'byte-order-mark',
+        'the file starts with a byte order mark; save it as UTF-8 without BOM',
+      ),
+    };
   }
   const nul = text.indexOf('\0');
   if (nul === -1) return { ok: true, source };
-  return { ok: false, problem: problemAt(path, source.range(nul, nul + 1), 'nul-character', 'NUL characters are not allowed; is this a text file?') };
+  return {
+    ok: false,
+    problem: problemAt(
+      path,
+      source.range(nul, nul + 1),
+      'nul-character',
+      'NUL characters are not allowed; is this a text file?',
+    ),
+  };
 }
 
 function notUtf8(file: TreeFile): Problem {
   const source = sourceText(file.path, decode(file.content, false) ?? '');
   const at = source.text.indexOf('\uFFFD');
-  return problemAt(file.path, source.range(at, at + 1), 'not-utf8', 'the file is not UTF-8 from here on; save it as UTF-8');
+  return problemAt(
+    file.path,
+    source.range(at, at + 1),
+    'not-utf8',
+    'the file is not UTF-8 from here on; save it as UTF-8',
+  );
 }
 
 function decode(content: Uint8Array, fatal: boolean): string | undefined {

@@ -6,7 +6,8 @@ import { dueTick, TICK_LATE_MAX_MS } from './schedules.ts';
 
 const MINUTE_MS = 60_000;
 const at = (text: string): number => Date.parse(`${text.replace(' ', 'T')}Z`);
-const written = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : new Date(ms).toISOString().slice(0, 16).replace('T', ' '));
+const written = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 
 function fieldsOf(expression: string): CronFields {
   const read = readCron(expression);
@@ -18,7 +19,12 @@ function fieldsOf(expression: string): CronFields {
 function fires({ minutes, hours, daysOfMonth, months, daysOfWeek, eitherDay }: CronFields, ms: number): boolean {
   const date = new Date(ms);
   const [day, weekday] = [daysOfMonth.includes(date.getUTCDate()), daysOfWeek.includes(date.getUTCDay())];
-  return minutes.includes(date.getUTCMinutes()) && hours.includes(date.getUTCHours()) && months.includes(date.getUTCMonth() + 1) && (eitherDay ? day || weekday : day && weekday);
+  return (
+    minutes.includes(date.getUTCMinutes()) &&
+    hours.includes(date.getUTCHours()) &&
+    months.includes(date.getUTCMonth() + 1) &&
+    (eitherDay ? day || weekday : day && weekday)
+  );
 }
 
 describe('the next tick', () => {
@@ -56,7 +62,9 @@ describe('against a clock walked minute by minute', () => {
   const field = (min: number, max: number): string => {
     const one = () => min + roll(max - min + 1);
     const [low, high] = [one(), one()].sort((a, b) => a - b) as [number, number];
-    return ['*', String(one()), `${low}-${high}`, `*/${1 + roll(max - min)}`, `${one()},${one()}`, '*'][roll(6)] as string;
+    return ['*', String(one()), `${low}-${high}`, `*/${1 + roll(max - min)}`, `${one()},${one()}`, '*'][
+      roll(6)
+    ] as string;
   };
 
   it.each(Array.from({ length: 40 }, (_, index) => ({ index })))('next, number and latest agree (case $index)', () => {
@@ -65,8 +73,11 @@ describe('against a clock walked minute by minute', () => {
     const from = at('2027-12-20 00:00') + roll(100_000) * MINUTE_MS + roll(60_000);
     const until = from + roll(20_000) * MINUTE_MS + roll(60_000);
     const ticks: number[] = [];
-    for (let ms = Math.floor(from / MINUTE_MS) * MINUTE_MS + MINUTE_MS; ms <= until; ms += MINUTE_MS) if (fires(read.fields, ms)) ticks.push(ms);
-    expect(ticksBetween(read.fields, from, until)).toEqual(ticks.length === 0 ? { count: 0 } : { count: ticks.length, latestMs: ticks.at(-1) });
+    for (let ms = Math.floor(from / MINUTE_MS) * MINUTE_MS + MINUTE_MS; ms <= until; ms += MINUTE_MS)
+      if (fires(read.fields, ms)) ticks.push(ms);
+    expect(ticksBetween(read.fields, from, until)).toEqual(
+      ticks.length === 0 ? { count: 0 } : { count: ticks.length, latestMs: ticks.at(-1) },
+    );
     const next = nextTick(read.fields, from) ?? Infinity;
     expect(ticks.length === 0 ? next > until : next).toBe(ticks.length === 0 ? true : ticks[0]);
   });
@@ -79,12 +90,42 @@ describe('what is due', () => {
 
   it.each([
     { why: 'nothing before the tick', fields: hourly, now: '2026-05-04 10:59:59', expected: { kind: 'nothing' } },
-    { why: 'the tick itself', fields: hourly, now: '2026-05-04 11:00:00', expected: { kind: 'start', atMs: at('2026-05-04 11:00'), missed: 0 } },
-    { why: 'a little late', fields: hourly, now: '2026-05-04 11:04:59', expected: { kind: 'start', atMs: at('2026-05-04 11:00'), missed: 0 } },
-    { why: 'too late', fields: hourly, now: '2026-05-04 11:05:00', expected: { kind: 'missed', atMs: at('2026-05-04 11:00'), missed: 1, lastMissedMs: at('2026-05-04 11:00') } },
-    { why: 'only the latest of many', fields: hourly, now: '2026-05-05 10:01:00', expected: { kind: 'start', atMs: at('2026-05-05 10:00'), missed: 23, lastMissedMs: at('2026-05-05 09:00') } },
-    { why: 'a year of minutes', fields: minutely, now: '2027-05-04 10:00:30', expected: { kind: 'start', atMs: at('2027-05-04 10:00'), missed: 525_599, lastMissedMs: at('2027-05-04 09:59') } },
-    { why: 'nothing once the clock was set back', fields: minutely, now: '2026-05-04 09:00:00', expected: { kind: 'nothing' } },
+    {
+      why: 'the tick itself',
+      fields: hourly,
+      now: '2026-05-04 11:00:00',
+      expected: { kind: 'start', atMs: at('2026-05-04 11:00'), missed: 0 },
+    },
+    {
+      why: 'a little late',
+      fields: hourly,
+      now: '2026-05-04 11:04:59',
+      expected: { kind: 'start', atMs: at('2026-05-04 11:00'), missed: 0 },
+    },
+    {
+      why: 'too late',
+      fields: hourly,
+      now: '2026-05-04 11:05:00',
+      expected: { kind: 'missed', atMs: at('2026-05-04 11:00'), missed: 1, lastMissedMs: at('2026-05-04 11:00') },
+    },
+    {
+      why: 'only the latest of many',
+      fields: hourly,
+      now: '2026-05-05 10:01:00',
+      expected: { kind: 'start', atMs: at('2026-05-05 10:00'), missed: 23, lastMissedMs: at('2026-05-05 09:00') },
+    },
+    {
+      why: 'a year of minutes',
+      fields: minutely,
+      now: '2027-05-04 10:00:30',
+      expected: { kind: 'start', atMs: at('2027-05-04 10:00'), missed: 525_599, lastMissedMs: at('2027-05-04 09:59') },
+    },
+    {
+      why: 'nothing once the clock was set back',
+      fields: minutely,
+      now: '2026-05-04 09:00:00',
+      expected: { kind: 'nothing' },
+    },
   ])('$why', ({ fields, now, expected }) => {
     expect(dueTick(fields, handled, at(now))).toEqual(expected);
   });

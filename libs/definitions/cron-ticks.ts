@@ -19,7 +19,11 @@ export function nextTick(fields: CronFields, afterMs: number): number | undefine
 }
 
 /** The ticks of (afterMs, untilMs]: how many, and the latest of them. */
-export function ticksBetween(fields: CronFields, afterMs: number, untilMs: number): { count: number; latestMs?: number } {
+export function ticksBetween(
+  fields: CronFields,
+  afterMs: number,
+  untilMs: number,
+): { count: number; latestMs?: number } {
   let count = 0;
   let latestMs: number | undefined;
   if (untilMs <= afterMs) return { count };

@@ -48,7 +48,10 @@ export function readCron(expression: string): CronReading {
   const text = expression.trim().toLowerCase();
   if (text.startsWith('@')) return readWord(text);
   const parts = text.split(/[ \t]+/);
-  if (parts.length !== FIELDS.length) return refused(`has ${parts.length} ${parts.length === 1 ? 'field' : 'fields'}, not five (minute hour day-of-month month day-of-week)`);
+  if (parts.length !== FIELDS.length)
+    return refused(
+      `has ${parts.length} ${parts.length === 1 ? 'field' : 'fields'}, not five (minute hour day-of-month month day-of-week)`,
+    );
   const values: number[][] = [];
   for (const [index, field] of FIELDS.entries()) {
     const read = readField(parts[index] ?? '', field);
@@ -91,12 +94,14 @@ function readItem(item: string, field: Field): number[] | string {
   if (first === '*' && last !== undefined) return wrong;
   const from = first === '*' ? field.min : valueOf(first, field);
   // `5/15` is refused: crons disagree on what it means.
-  if (step !== undefined && first !== '*' && last === undefined) return `${field.name} ${JSON.stringify(item)} has a step without a range`;
+  if (step !== undefined && first !== '*' && last === undefined)
+    return `${field.name} ${JSON.stringify(item)} has a step without a range`;
   const to = last === undefined ? (first === '*' ? field.max : from) : valueOf(last, field);
   if (from === undefined || to === undefined) return wrong;
   if (from > to) return `${field.name} ${JSON.stringify(item)} runs backwards`;
   const by = step === undefined ? 1 : Number(step);
-  if (by < 1 || by > field.max - field.min + 1) return `${field.name} ${JSON.stringify(item)} has a step outside 1-${field.max - field.min + 1}`;
+  if (by < 1 || by > field.max - field.min + 1)
+    return `${field.name} ${JSON.stringify(item)} has a step outside 1-${field.max - field.min + 1}`;
   return Array.from({ length: Math.floor((to - from) / by) + 1 }, (_, index) => from + index * by);
 }
 

@@ -8,7 +8,17 @@ import type { FileReading } from './file-reading.ts';
 import { withoutBlankEnds } from './front-matter.ts';
 import { hasErrors, problemAt } from './problems.ts';
 import { checkReferences } from './references.ts';
-import type { AutomationDefinition, CheckedDefinitions, FilePositions, KnownFacts, Problem, Range, Reading, WebhookDefinition, WrittenDefinitions } from './types.ts';
+import type {
+  AutomationDefinition,
+  CheckedDefinitions,
+  FilePositions,
+  KnownFacts,
+  Problem,
+  Range,
+  Reading,
+  WebhookDefinition,
+  WrittenDefinitions,
+} from './types.ts';
 import { webhookOf } from './webhooks.ts';
 import type { YamlReading } from './yaml-document.ts';
 
@@ -33,23 +43,40 @@ export interface CheckedValue<Definition> {
 const STAND_IN_SCHEME = 'github';
 
 /** Checks the keys of webhooks/<name>.yaml among the factory's other webhooks, exactly as a file would be. Never throws. */
-export function checkWebhookValue(name: string, keys: FileKeys, others: readonly WebhookDefinition[], known: KnownFacts): CheckedValue<WebhookDefinition> {
+export function checkWebhookValue(
+  name: string,
+  keys: FileKeys,
+  others: readonly WebhookDefinition[],
+  known: KnownFacts,
+): CheckedValue<WebhookDefinition> {
   const checked = checkedWebhook(name, keys, others, known);
   const { problems } = checked;
-  if (!problems.some(({ pointer }) => pointer === '/signatureScheme') || keys['authMode'] !== 'signature') return checked;
+  if (!problems.some(({ pointer }) => pointer === '/signatureScheme') || keys['authMode'] !== 'signature')
+    return checked;
   // A scheme that is none keeps nothing else from being checked.
   const told = new Set(problems.map(({ pointer }) => pointer));
   const rest = checkedWebhook(name, { ...keys, signatureScheme: STAND_IN_SCHEME }, others, known);
-  return { definition: undefined, problems: [...problems, ...rest.problems.filter(({ pointer }) => !told.has(pointer))] };
+  return {
+    definition: undefined,
+    problems: [...problems, ...rest.problems.filter(({ pointer }) => !told.has(pointer))],
+  };
 }
 
-function checkedWebhook(name: string, keys: FileKeys, others: readonly WebhookDefinition[], known: KnownFacts): CheckedValue<WebhookDefinition> {
+function checkedWebhook(
+  name: string,
+  keys: FileKeys,
+  others: readonly WebhookDefinition[],
+  known: KnownFacts,
+): CheckedValue<WebhookDefinition> {
   const path = `webhooks/${name}.yaml`;
   const pointers = new Pointers();
   const read = webhookOf(name, path, checkDocument('webhook', path, yamlOf(path, keys, pointers)));
   const webhooks = read.definition === undefined ? others : [...others, read.definition];
   const checked = checkReferences(readingOf(path, read, { webhooks: [...webhooks] }), known);
-  return { definition: checked.definitions.webhooks.find((webhook) => webhook.path === path), problems: pointers.problemsOf(path, checked) };
+  return {
+    definition: checked.definitions.webhooks.find((webhook) => webhook.path === path),
+    problems: pointers.problemsOf(path, checked),
+  };
 }
 
 /** What an automation may refer to: everything live of its factory. */
@@ -63,7 +90,13 @@ export interface AutomationNeighbours {
  * The same for automations/<name>/automation.md: the keys of its front matter, and the prompt. Whether the secrets of webhooks are in
  * order is not this automation's business.
  */
-export function checkAutomationValue(name: string, keys: FileKeys, prompt: string, neighbours: AutomationNeighbours, known: KnownFacts): CheckedValue<AutomationDefinition> {
+export function checkAutomationValue(
+  name: string,
+  keys: FileKeys,
+  prompt: string,
+  neighbours: AutomationNeighbours,
+  known: KnownFacts,
+): CheckedValue<AutomationDefinition> {
   const path = `automations/${name}/automation.md`;
   const pointers = new Pointers();
   const document = checkDocument('automation', path, yamlOf(path, keys, pointers));
@@ -71,28 +104,53 @@ export function checkAutomationValue(name: string, keys: FileKeys, prompt: strin
   const read = automationOf(name, path, document, { text: withoutBlankEnds(prompt), place: pointers.at('/prompt') });
   const { webhooks, environmentNames = [], skillNames = [] } = neighbours;
   const beside = {
-    webhooks: [...webhooks], automations: read.definition === undefined ? [] : [read.definition],
-    environments: [...environmentNames].map((environment) => ({ name: environment, path: `environments/${environment}.yaml` })),
+    webhooks: [...webhooks],
+    automations: read.definition === undefined ? [] : [read.definition],
+    environments: [...environmentNames].map((environment) => ({
+      name: environment,
+      path: `environments/${environment}.yaml`,
+    })),
     skills: [...skillNames].map((skill) => ({ name: skill, path: `skills/${skill}/SKILL.md`, text: '', files: [] })),
   };
   const checked = checkReferences(readingOf(path, read, beside), { ...known, webhookSecrets: undefined });
-  return { definition: checked.definitions.automations.find((automation) => automation.path === path), problems: pointers.problemsOf(path, checked) };
-}
-
-/** What a tree of just these would have yielded: the one that is looked at is broken when it has an error. */
-function readingOf(path: string, { definition, problems, positions }: FileReading<unknown>, among: Partial<WrittenDefinitions>): Reading {
-  const isBroken = definition === undefined || hasErrors(problems);
   return {
-    definitions: { ...NOTHING, ...among }, unsound: NOTHING, problems, brokenPaths: isBroken ? [path] : [],
-    positions: new Map([[path, positions]]), texts: new Map(), readFiles: new Map(), skillFiles: new Map(),
+    definition: checked.definitions.automations.find((automation) => automation.path === path),
+    problems: pointers.problemsOf(path, checked),
   };
 }
 
-const NOTHING: WrittenDefinitions = { factory: DEFAULT_FACTORY, webhooks: [], automations: [], environments: [], skills: [] };
+/** What a tree of just these would have yielded: the one that is looked at is broken when it has an error. */
+function readingOf(
+  path: string,
+  { definition, problems, positions }: FileReading<unknown>,
+  among: Partial<WrittenDefinitions>,
+): Reading {
+  const isBroken = definition === undefined || hasErrors(problems);
+  return {
+    definitions: { ...NOTHING, ...among },
+    unsound: NOTHING,
+    problems,
+    brokenPaths: isBroken ? [path] : [],
+    positions: new Map([[path, positions]]),
+    texts: new Map(),
+    readFiles: new Map(),
+    skillFiles: new Map(),
+  };
+}
+
+const NOTHING: WrittenDefinitions = {
+  factory: DEFAULT_FACTORY,
+  webhooks: [],
+  automations: [],
+  environments: [],
+  skills: [],
+};
 
 /** What reading YAML would have yielded. */
 function yamlOf(path: string, keys: FileKeys, pointers: Pointers): YamlReading {
-  const value = Object.fromEntries(Object.entries(keys).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
+  const value = Object.fromEntries(
+    Object.entries(keys).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
+  );
   const problems = [...nulCharacters(value, '')].map((pointer) => nulProblem(path, pointers.at(pointer)));
   return { value, problems, positions: pointers.positionsIn(value) };
 }
@@ -124,12 +182,15 @@ class Pointers {
   positionsIn(value: FileKeys): FilePositions {
     const at = (pointer: string): Range => this.at(pointer);
     // Text is always quoted in JSON, and so never ambiguous; whether `enabled` was given at all decides where a problem stands.
-    const plainText = (pointer: string): string | undefined => (pointer === '/enabled' && value['enabled'] !== undefined ? 'given' : undefined);
+    const plainText = (pointer: string): string | undefined =>
+      pointer === '/enabled' && value['enabled'] !== undefined ? 'given' : undefined;
     return { value: at, key: at, plainText };
   }
 
   problemsOf(path: string, { problems }: CheckedDefinitions): ValueProblem[] {
     const pointers = new Map([...this.lines].map(([pointer, line]) => [line, pointer]));
-    return problems.filter((problem) => problem.path === path).map(({ line, severity, rule, message }) => ({ pointer: pointers.get(line) ?? '', severity, rule, message }));
+    return problems
+      .filter((problem) => problem.path === path)
+      .map(({ line, severity, rule, message }) => ({ pointer: pointers.get(line) ?? '', severity, rule, message }));
   }
 }

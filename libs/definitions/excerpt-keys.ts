@@ -9,18 +9,55 @@ interface Keys {
 
 const HARNESS: Keys = { '': 'word', type: 'word', modelId: 'model', reasoningLevel: 'word' };
 const AGENT: Keys = {
-  model: 'model', harness: HARNESS, environmentId: 'uid', skill: 'path', basePrompt: 'prose', mcpServers: 'unknown', secrets: { name: 'secret-name' }, idleTimeoutMinutes: 'number',
-  agent: 'name', runner: 'name', workerHost: 'path',
+  model: 'model',
+  harness: HARNESS,
+  environmentId: 'uid',
+  skill: 'path',
+  basePrompt: 'prose',
+  mcpServers: 'unknown',
+  secrets: { name: 'secret-name' },
+  idleTimeoutMinutes: 'number',
+  agent: 'name',
+  runner: 'name',
+  workerHost: 'path',
 };
 const FILTER: Keys = { '': 'word', webhook_ids: 'uid', webhooks: 'name', payload: 'payload' };
-const TRIGGERS: Keys = { '': 'word', provider: 'word', event: 'word', filter: FILTER, schedule: { '': 'cron', name: 'label', cron: 'cron' } };
+const TRIGGERS: Keys = {
+  '': 'word',
+  provider: 'word',
+  event: 'word',
+  filter: FILTER,
+  schedule: { '': 'cron', name: 'label', cron: 'cron' },
+};
 
 /** Keys of all files: which file one looks at does not matter. */
 export const ROOT: Keys = {
-  ...AGENT, name: 'label', description: 'prose', applyMode: 'word', agentDefaults: { '': 'word', ...AGENT }, schemaVersion: 'word', alias: 'label',
-  authMode: 'word', signatureScheme: 'word', secretName: 'secret-name', deliveryIdHeader: 'name', enabled: 'word',
-  triggers: TRIGGERS, concurrency: { '': 'word', group: 'path', whenBusy: 'word' }, limits: { '': 'word', tokens: 'number', cost: 'number', minutes: 'number' }, network: { '': 'word', allow: 'path' },
-  dockerImage: 'path', repositories: { '': 'path', owner: 'name', name: 'name', url: 'path', branch: 'path', credentialSecret: 'secret-name' }, setupCommands: 'unknown',
+  ...AGENT,
+  name: 'label',
+  description: 'prose',
+  applyMode: 'word',
+  agentDefaults: { '': 'word', ...AGENT },
+  schemaVersion: 'word',
+  alias: 'label',
+  authMode: 'word',
+  signatureScheme: 'word',
+  secretName: 'secret-name',
+  deliveryIdHeader: 'name',
+  enabled: 'word',
+  triggers: TRIGGERS,
+  concurrency: { '': 'word', group: 'path', whenBusy: 'word' },
+  limits: { '': 'word', tokens: 'number', cost: 'number', minutes: 'number' },
+  network: { '': 'word', allow: 'path' },
+  dockerImage: 'path',
+  repositories: {
+    '': 'path',
+    owner: 'name',
+    name: 'name',
+    url: 'path',
+    branch: 'path',
+    credentialSecret: 'secret-name',
+  },
+  setupCommands: 'unknown',
 };
 
 /** Keys that a line may begin with although its colon is missing. */

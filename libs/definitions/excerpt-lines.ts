@@ -139,7 +139,8 @@ class Walk {
         else {
           isKeyed = true;
           masked += keyText(scalar) + colon;
-          if (this.enter(unquoted(scalar), column) === 'secret') return masked + (line.rest().trim() === '' ? '' : ` ${MASK}`);
+          if (this.enter(unquoted(scalar), column) === 'secret')
+            return masked + (line.rest().trim() === '' ? '' : ` ${MASK}`);
         }
       }
     }
@@ -178,7 +179,12 @@ class Walk {
     if (isHarmless(kind, text) || (NAMES.has(kind) && this.isKnown(text))) return scalar;
     if (kind === 'prose' || kind === 'label') return maskedProse(scalar, false);
     const [, property = '', behind = ''] = /^([&!*]{1,2}[A-Za-z-]{0,24})(?:\s+(.*))?$/s.exec(scalar) ?? [];
-    return property !== '' && isHarmless('word', property.replace(/^[&!*]+/, '')) && kind !== 'unknown' && isHarmless(kind, unquoted(behind)) ? scalar : MASK;
+    return property !== '' &&
+      isHarmless('word', property.replace(/^[&!*]+/, '')) &&
+      kind !== 'unknown' &&
+      isHarmless(kind, unquoted(behind))
+      ? scalar
+      : MASK;
   }
 }
 
@@ -200,7 +206,7 @@ function unquoted(scalar: string): string {
   return /^["']/.test(scalar) ? scalar.replace(/^["']/, '').replace(/["']$/, '') : scalar;
 }
 
-const DOUBLE_QUOTED = /"(?:[^"\\]|\\.)*"?/ys;
+const DOUBLE_QUOTED = /"(?:[^"\\]|\\.)*"?/sy;
 const SINGLE_QUOTED = /'(?:[^']|'')*'?/y;
 /** Where a plain text ends: in a block before a colon, behind a key at a comment only; in a flow collection also at its marks. */
 const PLAIN_ENDS = { block: /:(?=\s|$)|\s#/g, value: /\s#/g, flow: /:(?=[\s,[\]{}]|$)|\s#|[,[\]{}]/g };

@@ -4,19 +4,58 @@
 export const MASK = '•••';
 
 /** What a value says, as far as it may be shown. */
-export type ValueKind = 'word' | 'number' | 'name' | 'secret-name' | 'label' | 'model' | 'path' | 'uid' | 'cron' | 'prose' | 'payload' | 'unknown' | 'secret';
+export type ValueKind =
+  | 'word'
+  | 'number'
+  | 'name'
+  | 'secret-name'
+  | 'label'
+  | 'model'
+  | 'path'
+  | 'uid'
+  | 'cron'
+  | 'prose'
+  | 'payload'
+  | 'unknown'
+  | 'secret';
 
 /** Values of enums, booleans and the like: shown wherever they stand. */
 const VOCABULARY: ReadonlySet<string> = new Set([
-  '', '~', 'true', 'false', 'null', 'yes', 'no', 'on', 'off', 'token', 'url_token', 'signature', 'github', 'stripe', 'standard_webhooks', 'sentry', 'pagerduty', 'vercel', 'queue', 'skip', 'replace', 'atomic', 'perfile',
-  'webhook', 'schedule', 'received', 'cron_fired',
+  '',
+  '~',
+  'true',
+  'false',
+  'null',
+  'yes',
+  'no',
+  'on',
+  'off',
+  'token',
+  'url_token',
+  'signature',
+  'github',
+  'stripe',
+  'standard_webhooks',
+  'sentry',
+  'pagerduty',
+  'vercel',
+  'queue',
+  'skip',
+  'replace',
+  'atomic',
+  'perfile',
+  'webhook',
+  'schedule',
+  'received',
+  'cron_fired',
 ]);
 /** Letters as words have them; their number is bounded, since no word is long and keys are. */
 const LETTERS = /^(?:\p{Lu}?\p{Ll}{1,18}|\p{Lu}\p{Ll}{1,12}\p{Lu}\p{Ll}{1,12}|\p{Lu}{1,14})$/u;
 /** Letters that nobody can pronounce. */
 const CONSONANTS = /[bcdfghjklmnpqrstvwxz]{5}/i;
 /** Beginnings of tokens: whatever follows, they are no names. */
-const TOKEN_BEGINS = /^(?:gh[pousr]_|github_pat_|gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|sa)[-_]|xox[a-z]-|xapp-|sk[-_]|[rp]k_(?:live|test)_|whsec_|mw_|npm_[A-Za-z\d]{20}|pypi-Ag|hf_|dop_v1_|shp[a-z]{2}_|SG\.|AKIA|ASIA|AIza|ya29\.|eyJ|lin_api_|ntn_|hvs\.|GOCSPX-|ATATT|AGE-SECRET-)/;
+const TOKEN_BEGINS =
+  /^(?:gh[pousr]_|github_pat_|gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|sa)[-_]|xox[a-z]-|xapp-|sk[-_]|[rp]k_(?:live|test)_|whsec_|mw_|npm_[A-Za-z\d]{20}|pypi-Ag|hf_|dop_v1_|shp[a-z]{2}_|SG\.|AKIA|ASIA|AIza|ya29\.|eyJ|lin_api_|ntn_|hvs\.|GOCSPX-|ATATT|AGE-SECRET-)/;
 /** Such as v2, k8s and 0011. */
 const NUMBERED = /^[a-z]{0,3}\d{1,4}[a-z]{0,2}$/i;
 /** More digits than these are no name. */
@@ -33,7 +72,8 @@ const UID = /^(?:wh|auto|fac|env)_[0-9a-z]{26}$/;
 const CRON_FIELD = /^(?:\d{1,2}|[A-Za-z]{3}|[*?])(?:[-/,](?:\d{1,2}|[A-Za-z]{3}|[*?])){0,30}$/;
 
 /** Words that say that a secret is near, wherever they stand in a key or in a line. Rather too many than too few. */
-const SECRET = /pas+w|pass|pwd|secret|token|key|cred|auth|cookie|private|bearer|mnemonic|seed|phrase|signature|session|login|geheim|kennwort|(?<![a-z])(?:pw|pat|pin|otp|totp|mfa|sig|pem|dsn|jwt|sid|salt)(?![a-z])/i;
+const SECRET =
+  /pas+w|pass|pwd|secret|token|key|cred|auth|cookie|private|bearer|mnemonic|seed|phrase|signature|session|login|geheim|kennwort|(?<![a-z])(?:pw|pat|pin|otp|totp|mfa|sig|pem|dsn|jwt|sid|salt)(?![a-z])/i;
 
 /** Whether something is said to be a secret, or to hold one. */
 export function isSecretLike(text: string): boolean {
@@ -42,7 +82,10 @@ export function isSecretLike(text: string): boolean {
 
 /** Whether a key may be shown: it is made of words. */
 export function isHarmlessKey(key: string): boolean {
-  return key === '<<' || (key.length <= KEY_LENGTH_MAX && key.split(/[-_./ $]/).every((part) => KEY_PART.test(part) || NUMBERED.test(part)));
+  return (
+    key === '<<' ||
+    (key.length <= KEY_LENGTH_MAX && key.split(/[-_./ $]/).every((part) => KEY_PART.test(part) || NUMBERED.test(part)))
+  );
 }
 
 /** Whether a value of this kind may be shown. */
@@ -73,7 +116,12 @@ function isName(text: string): boolean {
 
 /** Stricter: people paste the secret itself here. */
 function isSecretName(text: string): boolean {
-  return isName(text) && text.length <= 40 && text.replace(/\D/g, '').length <= 2 && (text === text.toLowerCase() || text === text.toUpperCase());
+  return (
+    isName(text) &&
+    text.length <= 40 &&
+    text.replace(/\D/g, '').length <= 2 &&
+    (text === text.toLowerCase() || text === text.toUpperCase())
+  );
 }
 
 function isCron(fields: readonly string[]): boolean {
@@ -83,7 +131,10 @@ function isCron(fields: readonly string[]): boolean {
 function areWords(text: string, separators: RegExp, lengthMax: number): boolean {
   if (text.length > lengthMax || TOKEN_BEGINS.test(text) || text.replace(/\D/g, '').length > DIGITS_MAX) return false;
   const parts = text.split(separators);
-  return parts.length <= PARTS_MAX && parts.every((part) => part === '' || NUMBERED.test(part) || (LETTERS.test(part) && !CONSONANTS.test(part)));
+  return (
+    parts.length <= PARTS_MAX &&
+    parts.every((part) => part === '' || NUMBERED.test(part) || (LETTERS.test(part) && !CONSONANTS.test(part)))
+  );
 }
 
 /** Text for people without what is no plain word; all of it is left out where something in it or near it speaks of secrets. */

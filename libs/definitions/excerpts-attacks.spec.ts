@@ -12,7 +12,11 @@ const TEXTS: [name: string, text: string, ...secrets: string[]][] = [
   ['dsn pw with @', 'env:\n  DATABASE_URL: postgres://user:p@55w0rd@db/x\n', '55w0rd'],
   ['connection string pwd;', 'env:\n  CONN: Server=db;User Id=sa;Password=Geheim!1;Database=x\n', 'Geheim!1'],
   ['connection string Pwd', 'env:\n  CONN: "Server=db;Uid=sa;Pwd=Geheim!1"\n', 'Geheim!1'],
-  ['azure AccountKey', 'env:\n  C: DefaultEndpointsProtocol=https;AccountName=a;AccountKey=abcDEF123+/==;EndpointSuffix=core\n', 'abcDEF123+/=='],
+  [
+    'azure AccountKey',
+    'env:\n  C: DefaultEndpointsProtocol=https;AccountName=a;AccountKey=abcDEF123+/==;EndpointSuffix=core\n',
+    'abcDEF123+/==',
+  ],
   ['SAS sig', 'env:\n  U: https://a.blob.core.windows.net/c?sv=2020&sig=aBcD1234eFgH%2BxY%3D\n', 'aBcD1234eFgH'],
   ['url ?auth=', 'u: https://x.example/h?auth=s3cr3tvalue\n', 's3cr3tvalue'],
   ['url ?code=', 'u: https://x.azurewebsites.net/api/f?code=Qx1Yz2Ab3Cd4Ef5==\n', 'Qx1Yz2Ab3Cd4Ef5'],
@@ -54,12 +58,32 @@ const TEXTS: [name: string, text: string, ...secrets: string[]][] = [
   ['markdown code', 'Use `password` `hunter2hunter`\n', 'hunter2hunter'],
   ['md bullet', '* Password: hunter2hunter\n', 'hunter2hunter'],
   ['md bullet + quote', '> password: hunter2hunter\n', 'hunter2hunter'],
-  ['markdown fence ini', '```\n[default]\naws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n```\n', 'wJalrXUtnFEMI'],
+  [
+    'markdown fence ini',
+    '```\n[default]\naws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n```\n',
+    'wJalrXUtnFEMI',
+  ],
   ['aws secret bare', 'x: wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n', 'wJalrXUtnFEMI'],
-  ['slack webhook', 'u: https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX\n', 'XXXXXXXXXXXXXXXXXXXXXXXX'],
-  ['discord webhook', 'u: https://discord.com/api/webhooks/123456789012345678/abcdefABCDEF-123_456\n', 'abcdefABCDEF-123_456'],
-  ['teams webhook', 'u: https://x.webhook.office.com/webhookb2/0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f@0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f/IncomingWebhook/3f2e1d0c9b8a7f6e5d4c3b2a19080706/0a1b\n', '3f2e1d0c9b8a7f6e'],
-  ['telegram bot', 'u: https://api.telegram.org/bot123456789:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc/sendMessage\n', 'AAEhBOweik6ad9r_QXMENQjcrGbqCr4K'],
+  [
+    'slack webhook',
+    'u: https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX\n',
+    'XXXXXXXXXXXXXXXXXXXXXXXX',
+  ],
+  [
+    'discord webhook',
+    'u: https://discord.com/api/webhooks/123456789012345678/abcdefABCDEF-123_456\n',
+    'abcdefABCDEF-123_456',
+  ],
+  [
+    'teams webhook',
+    'u: https://x.webhook.office.com/webhookb2/0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f@0a1b2c3d-0000-4000-8000-0a1b2c3d4e5f/IncomingWebhook/3f2e1d0c9b8a7f6e5d4c3b2a19080706/0a1b\n',
+    '3f2e1d0c9b8a7f6e',
+  ],
+  [
+    'telegram bot',
+    'u: https://api.telegram.org/bot123456789:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc/sendMessage\n',
+    'AAEhBOweik6ad9r_QXMENQjcrGbqCr4K',
+  ],
   ['hex16', 'x: 9f86d081884c7d65\n', '9f86d081884c7d65'],
   ['hex 31', 'x: 9f86d081884c7d659a2feaa0c55ad01\n', '9f86d081884c7d659a2feaa0c55ad01'],
   ['base32 TOTP', 'otp: JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP\n', 'JBSWY3DPEHPK3PXP'],
@@ -78,9 +102,21 @@ const TEXTS: [name: string, text: string, ...secrets: string[]][] = [
   ['grafana', 'x: glsa_abcdEFGH1234\n', 'abcdEFGH1234'],
   ['atlassian', 'x: ATATT3xFfGF0abcd\n', 'ATATT3xFfGF0abcd'],
   ['sentry dsn', 'x: https://examplePublicKey@o0.ingest.sentry.io/0\n', 'examplePublicKey'],
-  ['pem partial (error in middle, begin >200 lines above)', `k: |\n  -----BEGIN RSA PRIVATE KEY-----\n${'  MIIEowIBAAKCAQEAabcdefgh\n'.repeat(210)}  -----END RSA PRIVATE KEY-----\n`, 'MIIEowIBAAKCAQEAabcdefgh'],
-  ['pem in quoted string \\n', 'k: "-----BEGIN PRIVATE KEY-----\\nMIIEvabcd\\n-----END PRIVATE KEY-----"\n', 'MIIEvabcd'],
-  ['pgp line', 'k: |\n  -----BEGIN PGP PRIVATE KEY BLOCK-----\n\n  lQdGBGabcdefgh\n  =abcd\n  -----END PGP PRIVATE KEY BLOCK-----\n', 'lQdGBGabcdefgh'],
+  [
+    'pem partial (error in middle, begin >200 lines above)',
+    `k: |\n  -----BEGIN RSA PRIVATE KEY-----\n${'  MIIEowIBAAKCAQEAabcdefgh\n'.repeat(210)}  -----END RSA PRIVATE KEY-----\n`,
+    'MIIEowIBAAKCAQEAabcdefgh',
+  ],
+  [
+    'pem in quoted string \\n',
+    'k: "-----BEGIN PRIVATE KEY-----\\nMIIEvabcd\\n-----END PRIVATE KEY-----"\n',
+    'MIIEvabcd',
+  ],
+  [
+    'pgp line',
+    'k: |\n  -----BEGIN PGP PRIVATE KEY BLOCK-----\n\n  lQdGBGabcdefgh\n  =abcd\n  -----END PGP PRIVATE KEY BLOCK-----\n',
+    'lQdGBGabcdefgh',
+  ],
   ['putty', 'k: |\n  Private-Lines: 2\n  AAAAgQDabcd\n', 'AAAAgQDabcd'],
   ['npmrc', 'f: |\n  //packages.example.com/:_authToken=abcd1234efgh\n', 'abcd1234efgh'],
   ['npmrc _auth', 'f: |\n  _auth=Ym9iOmh1bnRlcg==\n', 'Ym9iOmh1bnRlcg=='],
@@ -101,7 +137,11 @@ const TEXTS: [name: string, text: string, ...secrets: string[]][] = [
   ['no colon space error', 'password hunter2hunter\n', 'hunter2hunter'],
   ['password; wrong separator', 'password => hunter2hunter\n', 'hunter2hunter'],
   ['typo passwrod', 'passwrod: hunter2hunter\n', 'hunter2hunter'],
-  ['webhook token url', 'u: https://mw.example/webhooks/w/wh_abc/3f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c\n', '3f9a8b7c6d5e4f3a'],
+  [
+    'webhook token url',
+    'u: https://mw.example/webhooks/w/wh_abc/3f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c\n',
+    '3f9a8b7c6d5e4f3a',
+  ],
   ['cookie header', 'h: "Cookie: session=abcdefghijk"\n', 'abcdefghijk'],
   ['Set secret as arg list', 'args: ["--password", "hunter2hunter"]\n', 'hunter2hunter'],
   ['args split lines non adjacent', 'args:\n  - --password\n  # c\n  - hunter2hunter\n', 'hunter2hunter'],
@@ -111,7 +151,11 @@ const TEXTS: [name: string, text: string, ...secrets: string[]][] = [
   ['inner value beyond comma', 'run: tool password=abc,hunter2hunter\n', 'hunter2hunter'],
   ['inner single unclosed quote', "run: tool password='abc def hunter2hunter\n", 'hunter2hunter'],
   ['double-nested yaml string', 'x: "{\\"password\\": \\"hunter2hunter\\"}"\n', 'hunter2hunter'],
-  ['merge long line - secret truncated at 1000', 'x: a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a password: hunter2hunter\n', 'hunter2hunter'],
+  [
+    'merge long line - secret truncated at 1000',
+    'x: a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a password: hunter2hunter\n',
+    'hunter2hunter',
+  ],
   ['block under list item 200+ lines above', `token: |\n${'  hunter2hunter\n'.repeat(300)}`, 'hunter2hunter'],
 ];
 
@@ -124,16 +168,34 @@ const PLACES: [path: string, frame: (text: string) => string][] = [
   [MARKDOWN, (text) => `---\ntriggers: []\n---\n${text}`],
   [MARKDOWN, (text) => text],
   [MARKDOWN, (text) => `---\nmcpServers:\n  docs:\n    command: x\n${indented(text, 4)}---\nx\n`],
-  [MARKDOWN, (text) => `---\ntriggers:\n  - provider: webhook\n    filter:\n      payload:\n${indented(text, 8)}---\nx\n`],
+  [
+    MARKDOWN,
+    (text) => `---\ntriggers:\n  - provider: webhook\n    filter:\n      payload:\n${indented(text, 8)}---\nx\n`,
+  ],
 ];
 
 it.each(TEXTS)('%s', (_name, text, ...secrets) => {
   for (const [path, frame] of PLACES) {
     const file = frame(text);
-    const problems = file.split('\n').map((_, index): Problem => ({ path, line: index + 1, column: 1, severity: 'error', rule: 'unknown-key', code: 'FF_X', message: 'm' }));
-    const shown = problems.flatMap((problem) => withExcerpts([problem], { readFiles: new Map([[path, { text: file, reading: undefined }]]) })[0]?.excerpt?.lines ?? []);
+    const problems = file
+      .split('\n')
+      .map((_, index): Problem => ({
+        path,
+        line: index + 1,
+        column: 1,
+        severity: 'error',
+        rule: 'unknown-key',
+        code: 'FF_X',
+        message: 'm',
+      }));
+    const shown = problems.flatMap(
+      (problem) =>
+        withExcerpts([problem], { readFiles: new Map([[path, { text: file, reading: undefined }]]) })[0]?.excerpt
+          ?.lines ?? [],
+    );
     expect(shown.length).toBeGreaterThan(0);
-    for (const secret of secrets) expect({ path, file, shown: shown.filter((line) => line.includes(secret)) }).toEqual({ path, file, shown: [] });
+    for (const secret of secrets)
+      expect({ path, file, shown: shown.filter((line) => line.includes(secret)) }).toEqual({ path, file, shown: [] });
   }
 });
 

@@ -14,7 +14,8 @@ export const EXCERPT_CHARACTERS_MAX = 32_768;
 const WALKED_CHARACTERS_MAX = 1_048_576;
 
 /** Control characters, line separators, halves of characters and everything that is invisible or changes the direction of text. */
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
+const UNPRINTABLE =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
 
 /** The same problems, the first of them with the lines around their places where the text of their file is known. What cannot be printed is written as \u{…}. */
 export function withExcerpts(problems: readonly Problem[], { readFiles }: Pick<Reading, 'readFiles'>): Problem[] {
@@ -45,7 +46,10 @@ function excerptsOf(files: Reading['readFiles']): (problem: Problem) => Excerpt 
 
 function fileLines(files: Reading['readFiles']): (path: string) => FileLines | undefined {
   const known = new Map<string, FileLines>();
-  const isKnown = (name: string): boolean => [`webhooks/${name}.yaml`, `automations/${name}/automation.md`, `environments/${name}.yaml`].some((path) => files.has(path));
+  const isKnown = (name: string): boolean =>
+    [`webhooks/${name}.yaml`, `automations/${name}/automation.md`, `environments/${name}.yaml`].some((path) =>
+      files.has(path),
+    );
   let walked = 0;
   return (path) => {
     const text = files.get(path)?.text;
@@ -80,6 +84,10 @@ function excerptOf(file: FileLines, line: number): Excerpt {
 }
 
 function shown(line: string): string {
-  const printable = line.replace(/\r$/, '').replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
-  return printable.length <= LINE_LENGTH_MAX ? printable : `${printable.slice(0, LINE_LENGTH_MAX - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  const printable = line
+    .replace(/\r$/, '')
+    .replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+  return printable.length <= LINE_LENGTH_MAX
+    ? printable
+    : `${printable.slice(0, LINE_LENGTH_MAX - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

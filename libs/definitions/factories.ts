@@ -13,7 +13,9 @@ export const DEFAULT_FACTORY: FactoryDefinition = { applyMode: 'atomic' };
 export function readFactory(source: SourceText): FileReading<FactoryDefinition> {
   const { document, problems, positions } = readDocument('factory', source, { start: 0, end: source.text.length });
   if (document === undefined) return { definition: undefined, problems, positions };
-  problems.push(...runSecretProblems(source.path, document.agentDefaults?.secrets, '/agentDefaults/secrets', positions));
+  problems.push(
+    ...runSecretProblems(source.path, document.agentDefaults?.secrets, '/agentDefaults/secrets', positions),
+  );
   const { name, description, agentDefaults } = document;
   const definition: FactoryDefinition = {
     ...(name === undefined ? {} : { name }),
@@ -29,7 +31,12 @@ export function readEnvironment(name: string, source: SourceText): FileReading<E
   const { document, problems, positions } = readDocument('environment', source, { start: 0, end: source.text.length });
   if (document === undefined) return { definition: undefined, problems, positions };
   problems.push(...runSecretProblems(source.path, document.secrets, '/secrets', positions));
-  const definition: EnvironmentDefinition = { name, path: source.path, ...document, repositories: document.repositories as JsonValue | undefined };
+  const definition: EnvironmentDefinition = {
+    name,
+    path: source.path,
+    ...document,
+    repositories: document.repositories as JsonValue | undefined,
+  };
   if (definition.repositories === undefined) delete definition.repositories;
   return { definition, problems, positions };
 }

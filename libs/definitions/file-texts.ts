@@ -14,13 +14,43 @@ const ONCE = { aliasDuplicateObjects: false } as const;
 const WRITING = { lineWidth: 0, version: '1.2' } as const;
 
 /** Keys of webhooks/<name>.yaml that say what the definition does; what is so anyway is left out. */
-export function webhookKeys({ authMode, signatureScheme, secretName, deliveryIdHeader, enabled, description }: WebhookDefinition): FileKeys {
-  return { description, enabled: enabled ? undefined : false, authMode: authMode === 'token' ? undefined : authMode, signatureScheme, secretName, deliveryIdHeader };
+export function webhookKeys({
+  authMode,
+  signatureScheme,
+  secretName,
+  deliveryIdHeader,
+  enabled,
+  description,
+}: WebhookDefinition): FileKeys {
+  return {
+    description,
+    enabled: enabled ? undefined : false,
+    authMode: authMode === 'token' ? undefined : authMode,
+    signatureScheme,
+    secretName,
+    deliveryIdHeader,
+  };
 }
 
 /** Keys of an automation's front matter that say what the definition does; webhooks stand there by their UIDs. */
-export function automationKeys({ description, enabled, triggers, agent, concurrency, limits, network }: AutomationDefinition): FileKeys {
-  return { description, enabled: enabled ? undefined : false, triggers: triggers.map(triggerKeys), ...agentKeys(agent), concurrency: present(concurrency), limits: present(limits), network };
+export function automationKeys({
+  description,
+  enabled,
+  triggers,
+  agent,
+  concurrency,
+  limits,
+  network,
+}: AutomationDefinition): FileKeys {
+  return {
+    description,
+    enabled: enabled ? undefined : false,
+    triggers: triggers.map(triggerKeys),
+    ...agentKeys(agent),
+    concurrency: present(concurrency),
+    limits: present(limits),
+    network,
+  };
 }
 
 /** webhooks/<name>.yaml with these keys. */
@@ -42,7 +72,10 @@ export function editedWebhookFile(text: string, changes: FileKeys): string {
 export function editedAutomationFile(text: string, changes: FileKeys, prompt?: string): string {
   const split = splitFrontMatter(sourceText('', text));
   if (!split.ok) throw new Error('only files that can be read are edited');
-  const { yaml: { start, end }, promptStart } = split;
+  const {
+    yaml: { start, end },
+    promptStart,
+  } = split;
   const body = prompt === undefined ? text.slice(promptStart) : `\n${withoutBlankEnds(prompt)}\n`;
   return `${text.slice(0, start)}${edited(text.slice(start, end), changes)}${text.slice(end, promptStart)}${body}`;
 }
@@ -51,7 +84,11 @@ function triggerKeys(trigger: Trigger): JsonValue {
   switch (trigger.provider) {
     case 'webhook': {
       const { webhookUids, payload } = trigger;
-      return { provider: 'webhook', event: 'received', filter: { webhook_ids: webhookUids, ...(payload === undefined ? {} : { payload }) } };
+      return {
+        provider: 'webhook',
+        event: 'received',
+        filter: { webhook_ids: webhookUids, ...(payload === undefined ? {} : { payload }) },
+      };
     }
     case 'schedule': {
       const { name, cron } = trigger;
@@ -94,7 +131,8 @@ function sameKeys(left: FileKeys, right: FileKeys): boolean {
 /** Replaces a single value in its place, or adds a line at the end. */
 function oneLineChanged(yaml: string, key: string, value: JsonValue | undefined): string | undefined {
   const root: ParsedNode | null = parseDocument(yaml, { uniqueKeys: false }).contents;
-  if (!isMap(root) || root.flow === true || value === undefined || (typeof value === 'object' && value !== null)) return undefined;
+  if (!isMap(root) || root.flow === true || value === undefined || (typeof value === 'object' && value !== null))
+    return undefined;
   const text = stringify(value, { ...WRITING, blockQuote: false }).trimEnd();
   const pair = root.items.find((item) => isScalar(item.key) && item.key.value === key);
   if (pair === undefined) return `${yaml}${yaml.endsWith('\n') ? '' : '\n'}${key}: ${text}\n`;

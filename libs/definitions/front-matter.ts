@@ -16,10 +16,21 @@ export function splitFrontMatter(source: SourceText): Split {
   if (refusal !== undefined) return refused(source, opening, ...refusal);
   for (let line = lineAt(text, opening.next); ; line = lineAt(text, line.next)) {
     if (line.text.trimEnd() === FENCE) return split(source, { start: opening.next, end: line.start }, line.next);
-    if (line.text.startsWith(FENCE)) return refused(source, line, 'front-matter-fence', `a line that starts with ${FENCE} here must be ${FENCE} alone, to close the front matter`);
+    if (line.text.startsWith(FENCE))
+      return refused(
+        source,
+        line,
+        'front-matter-fence',
+        `a line that starts with ${FENCE} here must be ${FENCE} alone, to close the front matter`,
+      );
     if (line.next >= text.length) break;
   }
-  return refused(source, opening, 'front-matter-unclosed', `front matter is opened here and never closed; end it with a ${FENCE} line`);
+  return refused(
+    source,
+    opening,
+    'front-matter-unclosed',
+    `front matter is opened here and never closed; end it with a ${FENCE} line`,
+  );
 }
 
 interface Line {
@@ -31,15 +42,24 @@ interface Line {
 
 function lineAt(text: string, start: number): Line {
   const end = text.indexOf('\n', start);
-  return end === -1 ? { start, text: text.slice(start), next: text.length } : { start, text: text.slice(start, end), next: end + 1 };
+  return end === -1
+    ? { start, text: text.slice(start), next: text.length }
+    : { start, text: text.slice(start, end), next: end + 1 };
 }
 
 function refuseOpening(line: string): [rule: string, message: string] | undefined {
   const text = line.trimEnd();
   if (text === FENCE) return undefined;
-  if (!text.startsWith(FENCE)) return ['front-matter-missing', `expected ${FENCE} on the first line: triggers and settings stand between two ${FENCE} lines above the prompt`];
+  if (!text.startsWith(FENCE))
+    return [
+      'front-matter-missing',
+      `expected ${FENCE} on the first line: triggers and settings stand between two ${FENCE} lines above the prompt`,
+    ];
   if (text.startsWith(`${FENCE}-`)) return ['front-matter-fence', `the first line must be ${FENCE} alone`];
-  return ['front-matter-language', `front matter is YAML only and nothing in it is executed; write ${FENCE} alone on the first line`];
+  return [
+    'front-matter-language',
+    `front matter is YAML only and nothing in it is executed; write ${FENCE} alone on the first line`,
+  ];
 }
 
 function refused(source: SourceText, line: Line, rule: string, message: string): Split {
@@ -54,6 +74,7 @@ function split(source: SourceText, yaml: Slice, promptStart: number): Split {
 /** Removes blank lines at both ends; the indentation of the first line stays. */
 export function withoutBlankEnds(body: string): string {
   let start = 0;
-  for (let line = lineAt(body, 0); line.start < body.length && line.text.trim() === ''; line = lineAt(body, line.next)) start = line.next;
+  for (let line = lineAt(body, 0); line.start < body.length && line.text.trim() === ''; line = lineAt(body, line.next))
+    start = line.next;
   return body.slice(start).trimEnd();
 }

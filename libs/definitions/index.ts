@@ -25,5 +25,12 @@ export { isTakenVariable } from './run-secrets.ts';
 export { UNSHIPPED_SCHEMES, UNSHIPPED_SCHEME_HEADERS } from './unshipped-schemes.ts';
 export { checkAutomationValue, checkWebhookValue } from './definition-values.ts';
 export type { AutomationNeighbours, CheckedValue, FileKeys, ValueProblem } from './definition-values.ts';
-export { automationFileText, automationKeys, editedAutomationFile, editedWebhookFile, webhookFileText, webhookKeys } from './file-texts.ts';
+export {
+  automationFileText,
+  automationKeys,
+  editedAutomationFile,
+  editedWebhookFile,
+  webhookFileText,
+  webhookKeys,
+} from './file-texts.ts';
 export { slugOf, suggestedSecretName } from './slugs.ts';

@@ -18,7 +18,9 @@ export function filterProblems(path: string, filter: JsonValue, pointer: string,
 
 function ambiguousValues(path: string, value: JsonValue, pointer: string, positions: FilePositions): Problem[] {
   if (typeof value === 'object' && value !== null) {
-    return Object.entries(value).flatMap(([key, item]) => ambiguousValues(path, item, `${pointer}/${escapeSegment(key)}`, positions));
+    return Object.entries(value).flatMap(([key, item]) =>
+      ambiguousValues(path, item, `${pointer}/${escapeSegment(key)}`, positions),
+    );
   }
   const meaning = ambiguity(value, positions.plainText(pointer));
   return meaning === undefined ? [] : [problemAt(path, positions.value(pointer), 'yaml-ambiguous', meaning)];
@@ -30,8 +32,11 @@ function ambiguity(value: JsonValue, text: string | undefined): string | undefin
   if (typeof value === 'string' && /^(?:y|n|yes|no|on|off)$/i.test(text)) {
     return `${text} is read as the text ${JSON.stringify(text)}; quote it, or write true or false`;
   }
-  if (typeof value === 'string' && /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9:.]+.*)?$/.test(text)) return `${text} is read as text; quote it`;
-  if (typeof value === 'string' && /^[-+]?[0-9][0-9_]*_[0-9_]*$/.test(text)) return `${text} is read as text; quote it, or write the number without _`;
-  if (typeof value === 'number' && /^[-+]?0[xo0-9]/.test(text)) return `${text} is read as the number ${String(value)}; quote it if it is text`;
+  if (typeof value === 'string' && /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9:.]+.*)?$/.test(text))
+    return `${text} is read as text; quote it`;
+  if (typeof value === 'string' && /^[-+]?[0-9][0-9_]*_[0-9_]*$/.test(text))
+    return `${text} is read as text; quote it, or write the number without _`;
+  if (typeof value === 'number' && /^[-+]?0[xo0-9]/.test(text))
+    return `${text} is read as the number ${String(value)}; quote it if it is text`;
   return undefined;
 }

@@ -28,7 +28,11 @@ interface Folder {
 
 const FOLDERS: Readonly<Record<string, Folder>> = {
   webhooks: { kind: 'webhook', expected: 'webhooks/<name>.yaml', nameIn: fileName },
-  automations: { kind: 'automation', expected: 'automations/<name>/automation.md', nameIn: (segments) => folderName(segments, 'automation.md') },
+  automations: {
+    kind: 'automation',
+    expected: 'automations/<name>/automation.md',
+    nameIn: (segments) => folderName(segments, 'automation.md'),
+  },
   environments: { kind: 'environment', expected: 'environments/<name>.yaml', nameIn: fileName },
   skills: { kind: 'skill', expected: 'skills/<name>/SKILL.md', nameIn: (segments) => folderName(segments, 'SKILL.md') },
 };
@@ -55,7 +59,8 @@ export function placeOf(path: string): Place {
 }
 
 function placeOfTopFile(name: string): Place {
-  if (Object.hasOwn(FOLDERS, name)) return { kind: 'misplaced', expected: `a folder with ${(FOLDERS[name] as Folder).expected}` };
+  if (Object.hasOwn(FOLDERS, name))
+    return { kind: 'misplaced', expected: `a folder with ${(FOLDERS[name] as Folder).expected}` };
   return /^factory\.ya?ml$/i.test(name) ? { kind: 'misplaced', expected: FACTORY_FILE } : { kind: 'ignored' };
 }
 
@@ -64,7 +69,8 @@ function placeInFolder(folder: Folder, segments: readonly string[]): Place {
   if (name !== undefined) return isValidName(name) ? { kind: folder.kind, name } : { kind: 'badly-named', name };
   if (isBystander(segments)) return { kind: 'ignored' };
   const [first = ''] = segments;
-  if (folder.kind === 'skill' && segments.length > 1 && !isMisspelledSkill(segments)) return { kind: 'skill-file', name: first };
+  if (folder.kind === 'skill' && segments.length > 1 && !isMisspelledSkill(segments))
+    return { kind: 'skill-file', name: first };
   return { kind: 'misplaced', expected: folder.expected };
 }
 

@@ -21,11 +21,19 @@ describe('postedTreeProblems', () => {
     [[file('/a')], ['/files/0/path'], 'absolute'],
     [[file('')], ['/files/0/path'], 'empty'],
     [[file('a//b'), file('a/')], ['/files/0/path', '/files/1/path'], 'empty segments'],
-    [[file('..'), file('a/../b'), file('./a'), file('a/.')], ['/files/0/path', '/files/1/path', '/files/2/path', '/files/3/path'], 'steps'],
+    [
+      [file('..'), file('a/../b'), file('./a'), file('a/.')],
+      ['/files/0/path', '/files/1/path', '/files/2/path', '/files/3/path'],
+      'steps',
+    ],
     [[file('a\ud800')], ['/files/0/path'], 'half a surrogate pair in a path'],
     [[file('a', 'x\udc00')], ['/files/0/content'], 'half a surrogate pair in a text would arrive as another character'],
     [[file('a'), file('b'), file('a'), file('a')], ['/files/2/path', '/files/3/path'], 'the same path again'],
-    [[file('/a', '\ud800'), file('/a')], ['/files/0/path', '/files/0/content', '/files/1/path', '/files/1/path'], 'everything at once'],
+    [
+      [file('/a', '\ud800'), file('/a')],
+      ['/files/0/path', '/files/0/content', '/files/1/path', '/files/1/path'],
+      'everything at once',
+    ],
   ])('of %j names %j (%s)', (files, pointers) => {
     expect(postedTreeProblems({ files }).map(({ pointer }) => pointer)).toEqual(pointers);
   });
@@ -37,7 +45,11 @@ describe('postedTreeProblems', () => {
     [{}, [], 'no files'],
     [{ files: 'x' }, [], 'no list'],
     [{ files: [null, 5, 'x', [], {}, { path: 5, content: 5 }] }, [], 'no files in it: the schema names these'],
-    [{ files: [{ path: '/a' }, { path: 7, content: '\ud800' }] }, ['/files/0/path', '/files/1/content'], 'what can be judged is judged'],
+    [
+      { files: [{ path: '/a' }, { path: 7, content: '\ud800' }] },
+      ['/files/0/path', '/files/1/content'],
+      'what can be judged is judged',
+    ],
   ])('is total for %j (%s)', (body, pointers) => {
     expect(postedTreeProblems(body).map(({ pointer }) => pointer)).toEqual(pointers);
   });

@@ -29,9 +29,13 @@ export function postedTreeProblems(body: unknown): PostedTreeProblem[] {
 }
 
 function fileProblems(file: unknown, index: number): PostedTreeProblem[] {
-  const about = (member: string, message: string | undefined): PostedTreeProblem[] => (message === undefined ? [] : [{ pointer: `/files/${index}/${member}`, message }]);
+  const about = (member: string, message: string | undefined): PostedTreeProblem[] =>
+    message === undefined ? [] : [{ pointer: `/files/${index}/${member}`, message }];
   const [path, content] = [textOf(file, 'path'), textOf(file, 'content')];
-  return [...about('path', path && pathProblem(path)), ...about('content', content !== undefined && holdsLoneSurrogate(content) ? LONE_SURROGATE : undefined)];
+  return [
+    ...about('path', path && pathProblem(path)),
+    ...about('content', content !== undefined && holdsLoneSurrogate(content) ? LONE_SURROGATE : undefined),
+  ];
 }
 
 function pathProblem(path: string): string | undefined {
@@ -53,7 +57,9 @@ function repetitions(files: readonly unknown[]): PostedTreeProblem[] {
     const path = textOf(file, 'path');
     const earlier = path === undefined ? undefined : first.get(path);
     if (path !== undefined && earlier === undefined) first.set(path, index);
-    return earlier === undefined ? [] : [{ pointer: `/files/${index}/path`, message: `is the path of entry ${earlier} too (counted from 0)` }];
+    return earlier === undefined
+      ? []
+      : [{ pointer: `/files/${index}/path`, message: `is the path of entry ${earlier} too (counted from 0)` }];
   });
 }
 

@@ -1,6 +1,13 @@
 /** What holds for every tree, whatever is in it: nothing throws, positions are inside the file, the same tree reads the same. */
 import { array, assert, constantFrom, nat, property, tuple, uint8Array } from 'fast-check';
-import { checkReferences, isDefinitionPath, isValidName, readDefinitions, type Problem, type TreeFile } from './index.ts';
+import {
+  checkReferences,
+  isDefinitionPath,
+  isValidName,
+  readDefinitions,
+  type Problem,
+  type TreeFile,
+} from './index.ts';
 
 const AUTOMATION = `---
 description: x
@@ -27,7 +34,11 @@ function expectPositionsInside(files: readonly TreeFile[], problems: readonly Pr
 
 function check(files: readonly TreeFile[]): readonly Problem[] {
   const reading = readDefinitions(files);
-  const { problems } = checkReferences(reading, { webhookSecrets: new Map(), runSecrets: new Set(), environmentUids: new Set() });
+  const { problems } = checkReferences(reading, {
+    webhookSecrets: new Map(),
+    runSecrets: new Set(),
+    environmentUids: new Set(),
+  });
   expectPositionsInside(files, problems);
   return problems;
 }
@@ -35,34 +46,96 @@ function check(files: readonly TreeFile[]): readonly Problem[] {
 /** Text with some places overwritten by pieces that mean something to YAML, JSON or front matter. */
 const mutated = (text: string) =>
   array(
-      tuple(
-        nat(text.length),
-        nat(12),
-        constantFrom('---', '\n', '\r\n', '\t', ': ', '- ', '&a ', '*a', '!!x ', '{', '}', '[', ']', '"', "'", '<<: ', '? ', '|\n', '>-\n', '%YAML 1.1\n', '#', '\0', '\uFEFF', '\\u', '1e999', '...', 'null', '__proto__: ', '😀', '\u0085', '\u2028'),
+    tuple(
+      nat(text.length),
+      nat(12),
+      constantFrom(
+        '---',
+        '\n',
+        '\r\n',
+        '\t',
+        ': ',
+        '- ',
+        '&a ',
+        '*a',
+        '!!x ',
+        '{',
+        '}',
+        '[',
+        ']',
+        '"',
+        "'",
+        '<<: ',
+        '? ',
+        '|\n',
+        '>-\n',
+        '%YAML 1.1\n',
+        '#',
+        '\0',
+        '\uFEFF',
+        '\\u',
+        '1e999',
+        '...',
+        'null',
+        '__proto__: ',
+        '😀',
+        '\u0085',
+        '\u2028',
       ),
-      { minLength: 1, maxLength: 6 },
-    )
-    .map((edits) => edits.reduce((all, [at, length, piece]) => all.slice(0, at) + piece + all.slice(at + length), text));
+    ),
+    { minLength: 1, maxLength: 6 },
+  ).map((edits) => edits.reduce((all, [at, length, piece]) => all.slice(0, at) + piece + all.slice(at + length), text));
 
 describe('any tree', () => {
-  it.each(['webhooks/orders.yaml', 'automations/triage/automation.md', 'environments/base.yaml', 'factory.yaml', 'skills/a/SKILL.md'])(
-    'arbitrary bytes in %s never throw, and positions are inside the file',
-    (path) => {
-      assert(property(uint8Array({ maxLength: 200 }), (content) => void check([{ path, content }])), { numRuns: 300 });
-    },
-  );
+  it.each([
+    'webhooks/orders.yaml',
+    'automations/triage/automation.md',
+    'environments/base.yaml',
+    'factory.yaml',
+    'skills/a/SKILL.md',
+  ])('arbitrary bytes in %s never throw, and positions are inside the file', (path) => {
+    assert(
+      property(uint8Array({ maxLength: 200 }), (content) => void check([{ path, content }])),
+      { numRuns: 300 },
+    );
+  });
 
   it.each([
     ['webhooks/orders.yaml', WEBHOOK],
     ['automations/triage/automation.md', AUTOMATION],
     ['automations/triage/automation.md', AUTOMATION.replaceAll('\n', '\r\n')],
   ])('nearly right text in %s never throws, and positions are inside the file', (path, text) => {
-    assert(property(mutated(text), (edited) => void check([{ path, content: Buffer.from(edited) }])), { numRuns: 1500 });
+    assert(
+      property(mutated(text), (edited) => void check([{ path, content: Buffer.from(edited) }])),
+      { numRuns: 1500 },
+    );
   });
 
   it('arbitrary paths never throw', () => {
-    const segment = constantFrom('webhooks', 'automations', 'skills', 'environments', 'agents', 'a', 'A', '', '..', '.git', 'x.yaml', 'automation.md', 'SKILL.md', 'factory.yaml', '__proto__', 'constructor');
-    assert(property(array(segment, { maxLength: 5 }), (segments) => void check([{ path: segments.join('/'), content: Buffer.from(WEBHOOK) }])));
+    const segment = constantFrom(
+      'webhooks',
+      'automations',
+      'skills',
+      'environments',
+      'agents',
+      'a',
+      'A',
+      '',
+      '..',
+      '.git',
+      'x.yaml',
+      'automation.md',
+      'SKILL.md',
+      'factory.yaml',
+      '__proto__',
+      'constructor',
+    );
+    assert(
+      property(
+        array(segment, { maxLength: 5 }),
+        (segments) => void check([{ path: segments.join('/'), content: Buffer.from(WEBHOOK) }]),
+      ),
+    );
   });
 
   it('reads the same in any order of files', () => {
@@ -80,7 +153,9 @@ describe('any tree', () => {
   it('an error in a file never makes it look deleted', () => {
     assert(
       property(mutated(WEBHOOK), (edited) => {
-        const { definitions, brokenPaths } = readDefinitions([{ path: 'webhooks/orders.yaml', content: Buffer.from(edited) }]);
+        const { definitions, brokenPaths } = readDefinitions([
+          { path: 'webhooks/orders.yaml', content: Buffer.from(edited) },
+        ]);
         expect(definitions.webhooks.map(({ path }) => path).concat(brokenPaths)).toEqual(['webhooks/orders.yaml']);
       }),
       { numRuns: 500 },
@@ -90,7 +165,10 @@ describe('any tree', () => {
 
 describe('trees with more problems than anybody reads', () => {
   const FURTHER = 'further problems are not listed';
-  const webhook = (name: string, text: string): TreeFile => ({ path: `webhooks/${name}.yaml`, content: Buffer.from(text) });
+  const webhook = (name: string, text: string): TreeFile => ({
+    path: `webhooks/${name}.yaml`,
+    content: Buffer.from(text),
+  });
 
   it.each([
     ['{' + 'a,,'.repeat(12_000), 'faults of flow syntax'],
@@ -115,7 +193,10 @@ describe('trees with more problems than anybody reads', () => {
     ['a: [' + '1,'.repeat(98_000) + ']', 'nothing wrong but its length'],
   ])('a file of very many words and marks is not read (%#)', (text, why) => {
     expect(why).not.toBe('');
-    expect(readDefinitions([webhook('a', text)])).toMatchObject({ problems: [{ rule: 'file-too-large', severity: 'error' }], brokenPaths: ['webhooks/a.yaml'] });
+    expect(readDefinitions([webhook('a', text)])).toMatchObject({
+      problems: [{ rule: 'file-too-large', severity: 'error' }],
+      brokenPaths: ['webhooks/a.yaml'],
+    });
   });
 
   it('a tree does so too, and names every broken file all the same', () => {
@@ -138,7 +219,11 @@ describe('hostile files', () => {
     ['nested flow maps', '{a: '.repeat(size / 4), 'the parser recurses'],
     ['nested block lists', '- '.repeat(size / 2), 'the parser recurses'],
     ['explicit keys', '? '.repeat(size / 2), 'the parser recurses'],
-    ['many keys', Array.from({ length: 18_000 }, (_, index) => `k${index}: 1`).join('\n'), 'quadratic duplicate search'],
+    [
+      'many keys',
+      Array.from({ length: 18_000 }, (_, index) => `k${index}: 1`).join('\n'),
+      'quadratic duplicate search',
+    ],
     ['one key many times', 'a: 1\n'.repeat(size / 5), 'more problems than a call has arguments'],
     ['many lines', '\n'.repeat(size), 'quadratic search for comments'],
     ['one long line', 'a'.repeat(size), 'quadratic scan of a plain scalar'],
@@ -153,7 +238,10 @@ describe('hostile files', () => {
     ] as const) {
       const started = performance.now();
       const { problems } = readDefinitions([{ path, content: Buffer.from(content) }]);
-      if (process.env['SHOW_TIMES'] === '1') process.stderr.write(`${_name} ${path} ${Math.round(performance.now() - started)} ms, ${problems.length} problems\n`);
+      if (process.env['SHOW_TIMES'] === '1')
+        process.stderr.write(
+          `${_name} ${path} ${Math.round(performance.now() - started)} ms, ${problems.length} problems\n`,
+        );
       expect(problems.length).toBeGreaterThan(0);
     }
   });

@@ -4,10 +4,30 @@ import { readContents, refuseEntry, refuseLink } from './contents.ts';
 import { DEFAULT_FACTORY, readEnvironment, readFactory } from './factories.ts';
 import type { FileReading } from './file-reading.ts';
 import { placeOf, type Place } from './places.ts';
-import { addProblem, byCodeUnits, FILE_PROBLEMS_MAX, firstProblems, hasErrors, noProblems, problemAt, sortedProblems, TREE_PROBLEMS_MAX, type FoundProblems } from './problems.ts';
+import {
+  addProblem,
+  byCodeUnits,
+  FILE_PROBLEMS_MAX,
+  firstProblems,
+  hasErrors,
+  noProblems,
+  problemAt,
+  sortedProblems,
+  TREE_PROBLEMS_MAX,
+  type FoundProblems,
+} from './problems.ts';
 import { addFile, besideSkill, skillBoundProblem, type SkillFolder } from './skill-folders.ts';
 import { FILE_START, type SourceText } from './source-text.ts';
-import type { FilePositions, Problem, ReadFile, Reading, SkillDefinition, SkillFile, TreeFile, WrittenDefinitions } from './types.ts';
+import type {
+  FilePositions,
+  Problem,
+  ReadFile,
+  Reading,
+  SkillDefinition,
+  SkillFile,
+  TreeFile,
+  WrittenDefinitions,
+} from './types.ts';
 import { readWebhook } from './webhooks.ts';
 
 /** Definition files of one factory: bounds the time of a pass. Other files of skills are not counted. */
@@ -21,7 +41,10 @@ interface ReadLimits {
  * Reads a complete tree, relative to the factory's root. Total for any input: what is wrong becomes a problem, sorted by path, line
  * and column. A file with an error of its own is in `brokenPaths` and its definition is left out. contract 8.
  */
-export function readDefinitions(files: readonly TreeFile[], limits: ReadLimits = { definitionFilesMax: DEFINITION_FILES_MAX }): Reading {
+export function readDefinitions(
+  files: readonly TreeFile[],
+  limits: ReadLimits = { definitionFilesMax: DEFINITION_FILES_MAX },
+): Reading {
   const steps = readingSteps(files, limits);
   for (;;) {
     const step = steps.next();
@@ -30,7 +53,11 @@ export function readDefinitions(files: readonly TreeFile[], limits: ReadLimits =
 }
 
 /** The same file by file: stops before each, so that a caller with other work can do that in between. Files that the `earlier` reading of the factory knows are not read again. */
-export function* readingSteps(files: readonly TreeFile[], limits: ReadLimits = { definitionFilesMax: DEFINITION_FILES_MAX }, earlier?: Reading): Generator<void, Reading, void> {
+export function* readingSteps(
+  files: readonly TreeFile[],
+  limits: ReadLimits = { definitionFilesMax: DEFINITION_FILES_MAX },
+  earlier?: Reading,
+): Generator<void, Reading, void> {
   const tree = newTree(earlier);
   const placed = yield* placedFiles(files);
   if (placed.length === 0) add(tree, notAFactory());
@@ -50,7 +77,11 @@ export function* readingSteps(files: readonly TreeFile[], limits: ReadLimits = {
     positions: tree.positions,
     texts: tree.texts,
     readFiles: tree.readFiles,
-    skillFiles: new Map(skills.flatMap(({ name, path }): [string, readonly SkillFile[]][] => [[path, tree.skills.get(name)?.files ?? []]]).filter(([, files]) => files.length > 0)),
+    skillFiles: new Map(
+      skills
+        .flatMap(({ name, path }): [string, readonly SkillFile[]][] => [[path, tree.skills.get(name)?.files ?? []]])
+        .filter(([, files]) => files.length > 0),
+    ),
   };
 }
 
@@ -108,7 +139,11 @@ function readFile(tree: Tree, file: TreeFile, place: Place): void {
     case 'hosted':
       return warnHosted(tree, file, place.group);
     case 'misplaced':
-      return breakFile(tree, refuseLink(file) ?? problemAt(file.path, FILE_START, 'wrong-place', `nothing is read from here; did you mean ${place.expected}?`));
+      return breakFile(
+        tree,
+        refuseLink(file) ??
+          problemAt(file.path, FILE_START, 'wrong-place', `nothing is read from here; did you mean ${place.expected}?`),
+      );
     case 'badly-named':
       return breakFile(tree, problemAt(file.path, FILE_START, 'bad-name', badName(place.name)));
     case 'skill-file':
@@ -130,19 +165,44 @@ function readDefinition(tree: Tree, file: TreeFile, place: DefinitionPlace): voi
   if (place.kind === 'webhook' || place.kind === 'automation') tree.texts.set(source.path, source.text);
   switch (place.kind) {
     case 'factory':
-      return keep(tree, source, () => readFactory(source), (to, factory) => (to.factory = factory));
+      return keep(
+        tree,
+        source,
+        () => readFactory(source),
+        (to, factory) => (to.factory = factory),
+      );
     case 'webhook':
-      return keep(tree, source, () => readWebhook(place.name, source), (to, webhook) => to.webhooks.push(webhook));
+      return keep(
+        tree,
+        source,
+        () => readWebhook(place.name, source),
+        (to, webhook) => to.webhooks.push(webhook),
+      );
     case 'automation':
-      return keep(tree, source, () => readAutomation(place.name, source), (to, automation) => to.automations.push(automation));
+      return keep(
+        tree,
+        source,
+        () => readAutomation(place.name, source),
+        (to, automation) => to.automations.push(automation),
+      );
     case 'environment':
-      return keep(tree, source, () => readEnvironment(place.name, source), (to, environment) => to.environments.push(environment));
+      return keep(
+        tree,
+        source,
+        () => readEnvironment(place.name, source),
+        (to, environment) => to.environments.push(environment),
+      );
     case 'skill':
       return keepSkill(tree, source, place.name);
   }
 }
 
-function keep<Definition>(tree: Tree, source: SourceText, read: () => FileReading<Definition>, addTo: (to: ReadSoFar, definition: Definition) => void): void {
+function keep<Definition>(
+  tree: Tree,
+  source: SourceText,
+  read: () => FileReading<Definition>,
+  addTo: (to: ReadSoFar, definition: Definition) => void,
+): void {
   const reading = readOnce(tree, source, read);
   tree.positions.set(source.path, reading.positions);
   for (const problem of firstProblems(reading.problems, FILE_PROBLEMS_MAX)) add(tree, problem);
@@ -152,7 +212,11 @@ function keep<Definition>(tree: Tree, source: SourceText, read: () => FileReadin
 }
 
 /** What a file is read into depends on its path, which decides its kind, and its text alone: a commit that changes one file of two thousand costs the reading of one. */
-function readOnce<Definition>(tree: Tree, { path, text }: SourceText, read: () => FileReading<Definition>): FileReading<Definition> {
+function readOnce<Definition>(
+  tree: Tree,
+  { path, text }: SourceText,
+  read: () => FileReading<Definition>,
+): FileReading<Definition> {
   const known = tree.earlier.get(path);
   const reading = known?.text === text ? (known.reading as FileReading<Definition>) : read();
   tree.readFiles.set(path, { text, reading });
@@ -162,7 +226,11 @@ function readOnce<Definition>(tree: Tree, { path, text }: SourceText, read: () =
 function keepSkill(tree: Tree, source: SourceText, name: string): void {
   const folder = skillFolder(tree, name);
   folder.path = source.path;
-  if (source.text.trim() === '') return breakFile(tree, problemAt(source.path, FILE_START, 'empty-prompt', 'the skill is empty; write what the agent shall know'));
+  if (source.text.trim() === '')
+    return breakFile(
+      tree,
+      problemAt(source.path, FILE_START, 'empty-prompt', 'the skill is empty; write what the agent shall know'),
+    );
   folder.text = source.text;
 }
 
@@ -193,7 +261,12 @@ function finishSkills(tree: Tree): SkillDefinition[] {
 
 function skillMissing(tree: Tree, name: string, path: string): Problem {
   tree.broken.add(path);
-  return problemAt(path, FILE_START, 'skill-missing', `skills/${name}/SKILL.md is missing: files of a skill stand beside it`);
+  return problemAt(
+    path,
+    FILE_START,
+    'skill-missing',
+    `skills/${name}/SKILL.md is missing: files of a skill stand beside it`,
+  );
 }
 
 function warnHosted(tree: Tree, file: TreeFile, group: string): void {
@@ -224,6 +297,7 @@ function badName(name: string): string {
 }
 
 function notAFactory(): Problem {
-  const message = 'nothing here is a factory: expected factory.yaml, or files under webhooks/, automations/, environments/ or skills/';
+  const message =
+    'nothing here is a factory: expected factory.yaml, or files under webhooks/, automations/, environments/ or skills/';
   return problemAt('factory.yaml', FILE_START, 'not-a-factory', message);
 }

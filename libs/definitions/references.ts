@@ -3,7 +3,14 @@ import { checkAgentReferences, checkRunSecrets } from './agent-references.ts';
 import { beginCheck, type Check } from './check.ts';
 import { byCodeUnits, firstProblems, sortedProblems, TREE_PROBLEMS_MAX } from './problems.ts';
 import { resolveTriggers } from './trigger-references.ts';
-import type { AutomationDefinition, CheckedDefinitions, Definitions, KnownFacts, Reading, UnrunCheck } from './types.ts';
+import type {
+  AutomationDefinition,
+  CheckedDefinitions,
+  Definitions,
+  KnownFacts,
+  Reading,
+  UnrunCheck,
+} from './types.ts';
 import { checkQuota, checkWebhookSecret } from './webhook-references.ts';
 
 /**
@@ -13,7 +20,8 @@ import { checkQuota, checkWebhookSecret } from './webhook-references.ts';
 export function checkReferences(reading: Reading, known: KnownFacts): CheckedDefinitions {
   const check = beginCheck(reading, known);
   // Referred-to kinds first: what they hold back is known when the files that name them are checked.
-  for (const environment of both(reading, 'environments')) checkRunSecrets(check, environment.path, environment.secrets, '/secrets');
+  for (const environment of both(reading, 'environments'))
+    checkRunSecrets(check, environment.path, environment.secrets, '/secrets');
   for (const webhook of both(reading, 'webhooks')) checkWebhookSecret(check, webhook);
   checkQuota(check);
   for (const factory of [reading.definitions.factory, reading.unsound.factory]) {
@@ -29,11 +37,17 @@ export function checkReferences(reading: Reading, known: KnownFacts): CheckedDef
   };
 }
 
-function both<Kind extends 'environments' | 'webhooks'>(reading: Reading, kind: Kind): Reading['definitions'][Kind][number][] {
+function both<Kind extends 'environments' | 'webhooks'>(
+  reading: Reading,
+  kind: Kind,
+): Reading['definitions'][Kind][number][] {
   return [...reading.definitions[kind], ...reading.unsound[kind]];
 }
 
-function checkAutomation(check: Check, automation: Reading['definitions']['automations'][number]): AutomationDefinition {
+function checkAutomation(
+  check: Check,
+  automation: Reading['definitions']['automations'][number],
+): AutomationDefinition {
   checkAgentReferences(check, automation.path, automation.agent, '');
   return { ...automation, triggers: resolveTriggers(check, automation) };
 }
@@ -53,11 +67,16 @@ function notRun(known: KnownFacts): UnrunCheck[] {
   const secrets = [...(known.webhookSecrets?.values() ?? [])];
   const unrun: [UnrunCheck, boolean][] = [
     ['secrets', known.webhookSecrets === undefined || known.runSecrets === undefined],
-    ['secret-values', known.webhookSecrets === undefined || secrets.some((secret) => secret.set && secret.usableFor === undefined)],
+    [
+      'secret-values',
+      known.webhookSecrets === undefined || secrets.some((secret) => secret.set && secret.usableFor === undefined),
+    ],
     ['quota', known.liveWebhooks === undefined],
-    ['uids', known.liveWebhooks === undefined || known.deletedWebhookUids === undefined || known.webhookUidOf === undefined],
+    [
+      'uids',
+      known.liveWebhooks === undefined || known.deletedWebhookUids === undefined || known.webhookUidOf === undefined,
+    ],
     ['environments', known.environmentUids === undefined],
   ];
   return unrun.filter(([, missing]) => missing).map(([check]) => check);
 }
-

@@ -14,12 +14,18 @@ const warning = (code: Rule['code'], summary: string): Rule => ({ code, severity
 /** The registry of rules, by kebab-case id. Every one has a golden case under test/definitions/err. contract 8. */
 export const RULES = {
   // the tree
-  'not-a-factory': error('FF_NOT_A_FACTORY', 'A factory repository holds factory.yaml, webhooks/, automations/, environments/ or skills/.'),
+  'not-a-factory': error(
+    'FF_NOT_A_FACTORY',
+    'A factory repository holds factory.yaml, webhooks/, automations/, environments/ or skills/.',
+  ),
   'wrong-place': error('FF_WRONG_PLACE', 'A definition file has one exact place and extension.'),
   'bad-name': error('FF_INVALID_NAME', 'Names are 1 to 63 of a-z, 0-9 and -, and neither start nor end with -.'),
   'not-a-file': error('FF_NOT_A_FILE', 'Definition files are regular files, neither symbolic links nor submodules.'),
   'lfs-pointer': error('FF_LFS_POINTER', 'Definition files are committed as they are, not through Git LFS.'),
-  'file-too-large': error('FF_FILE_TOO_LARGE', 'A definition file has at most 256 KiB, and 50,000 words and marks of YAML.'),
+  'file-too-large': error(
+    'FF_FILE_TOO_LARGE',
+    'A definition file has at most 256 KiB, and 50,000 words and marks of YAML.',
+  ),
   'skill-too-large': error('FF_SKILL_TOO_LARGE', 'A skill has at most 100 files and 1 MiB.'),
   'too-many-files': error('FF_TOO_MANY_FILES', 'A factory has at most 2,000 definition files.'),
   'not-utf8': error('FF_INVALID_ENCODING', 'Definition files are UTF-8.'),
@@ -38,17 +44,29 @@ export const RULES = {
   'yaml-key-type': error('FF_INVALID_KEY', 'Keys are strings.'),
   'yaml-nesting': error('FF_NESTING', 'Values are nested at most 64 deep.'),
   'yaml-number': error('FF_INVALID_NUMBER', 'Numbers are finite and exactly representable.'),
-  'yaml-ambiguous': warning('FF_AMBIGUOUS_VALUE', 'Unquoted values in a payload filter read the same in every YAML version.'),
+  'yaml-ambiguous': warning(
+    'FF_AMBIGUOUS_VALUE',
+    'Unquoted values in a payload filter read the same in every YAML version.',
+  ),
   // shape
   'unknown-key': error('FF_UNKNOWN_FIELD', 'Only known keys are used.'),
   'missing-key': error('FF_MISSING_FIELD', 'Required keys are there.'),
   'wrong-type': error('FF_INVALID_TYPE', 'Values have the type of their key.'),
   'wrong-value': error('FF_INVALID_VALUE', 'Values are in the range of their key.'),
-  'unsupported-here': warning('FF_UNSUPPORTED', 'Keys and files of the hosted service that are not served here are ignored.'),
+  'unsupported-here': warning(
+    'FF_UNSUPPORTED',
+    'Keys and files of the hosted service that are not served here are ignored.',
+  ),
   // webhooks
   'signature-scheme': error('FF_SIGNATURE_SCHEME', 'signatureScheme is there exactly when authMode is signature.'),
-  'unshipped-scheme': error('FF_SIGNATURE_SCHEME_NOT_AVAILABLE', 'The scheme is known, but not served here; the message says why.'),
-  'delivery-id-header': error('FF_DELIVERY_ID_HEADER', 'deliveryIdHeader is a header whose value is the request\'s own.'),
+  'unshipped-scheme': error(
+    'FF_SIGNATURE_SCHEME_NOT_AVAILABLE',
+    'The scheme is known, but not served here; the message says why.',
+  ),
+  'delivery-id-header': error(
+    'FF_DELIVERY_ID_HEADER',
+    "deliveryIdHeader is a header whose value is the request's own.",
+  ),
   // automations
   'front-matter-missing': error('FF_FRONT_MATTER_MISSING', 'automation.md starts with front matter between --- lines.'),
   'front-matter-unclosed': error('FF_FRONT_MATTER_UNCLOSED', 'Front matter is closed by a --- line.'),
@@ -61,7 +79,10 @@ export const RULES = {
   'duplicate-trigger': warning('FF_DUPLICATE_TRIGGER', 'The triggers of an automation differ.'),
   cron: error('FF_INVALID_CRON', 'Cron expressions have five fields, or are one of the @ words, and can fire.'),
   'group-pointer': error('FF_INVALID_GROUP', 'A concurrency group that begins with / is a JSON pointer.'),
-  'group-without-payload': warning('FF_GROUP_WITHOUT_PAYLOAD', 'A pointer into the payload groups runs that deliveries start.'),
+  'group-without-payload': warning(
+    'FF_GROUP_WITHOUT_PAYLOAD',
+    'A pointer into the payload groups runs that deliveries start.',
+  ),
   // payload filters (found by #filters)
   'filter-not-object': error('FF_INVALID_FILTER', 'A payload filter is a mapping.'),
   'filter-bare-scalar': error('FF_INVALID_FILTER', 'Allowed values stand in a list.'),
@@ -79,7 +100,7 @@ export const RULES = {
   'filter-always': warning('FF_FILTER_ALWAYS', 'An empty not_in always matches.'),
   // references
   'secret-known': error('FF_SECRET_NOT_FOUND', 'Named secrets exist and are granted to the factory.'),
-  'secret-usable': error('FF_SECRET_NOT_USABLE', 'A secret\'s value suits the authentication mode.'),
+  'secret-usable': error('FF_SECRET_NOT_USABLE', "A secret's value suits the authentication mode."),
   'secret-unset': error('FF_SECRET_UNSET', 'An enabled webhook has a secret that is set.'),
   'run-secret-name': error('FF_RUN_SECRET_NAME', 'Secrets of runs do not shadow variables that programs rely on.'),
   'webhook-quota': error('FF_WEBHOOK_QUOTA', 'A factory has at most 20 webhooks.'),

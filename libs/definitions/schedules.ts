@@ -8,7 +8,10 @@ import type { AutomationDefinition } from './types.ts';
 export const TICK_LATE_MAX_MS = 300_000;
 
 /** `nothing`: no tick is due. `start`: the latest due tick starts a run. `missed`: it is too late for it. The other due ones are missed either way. */
-export type TickDecision = { kind: 'nothing' } | ({ kind: 'start'; atMs: number } & Missed) | ({ kind: 'missed'; atMs: number } & Missed);
+export type TickDecision =
+  | { kind: 'nothing' }
+  | ({ kind: 'start'; atMs: number } & Missed)
+  | ({ kind: 'missed'; atMs: number } & Missed);
 
 export interface Missed {
   missed: number;
@@ -20,9 +23,15 @@ export interface Missed {
 export function dueTick(fields: CronFields, handledUntilMs: number, nowMs: number): TickDecision {
   const { count, latestMs } = ticksBetween(fields, handledUntilMs, nowMs);
   if (latestMs === undefined) return { kind: 'nothing' };
-  if (nowMs - latestMs >= TICK_LATE_MAX_MS) return { kind: 'missed', atMs: latestMs, missed: count, lastMissedMs: latestMs };
+  if (nowMs - latestMs >= TICK_LATE_MAX_MS)
+    return { kind: 'missed', atMs: latestMs, missed: count, lastMissedMs: latestMs };
   if (count === 1) return { kind: 'start', atMs: latestMs, missed: 0 };
-  return { kind: 'start', atMs: latestMs, missed: count - 1, lastMissedMs: ticksBetween(fields, handledUntilMs, latestMs - 1).latestMs };
+  return {
+    kind: 'start',
+    atMs: latestMs,
+    missed: count - 1,
+    lastMissedMs: ticksBetween(fields, handledUntilMs, latestMs - 1).latestMs,
+  };
 }
 
 /** A schedule trigger of an automation. */
@@ -34,7 +43,10 @@ export interface WantedSchedule {
 }
 
 /** The schedules that an automation says, each once, in order. An expression that cannot be read, from a time with other rules, never fires. */
-export function schedulesOf(automationUid: string, { triggers }: Pick<AutomationDefinition, 'triggers'>): WantedSchedule[] {
+export function schedulesOf(
+  automationUid: string,
+  { triggers }: Pick<AutomationDefinition, 'triggers'>,
+): WantedSchedule[] {
   const wanted = new Map<string, WantedSchedule>();
   for (const trigger of triggers) {
     const reading = trigger.provider === 'schedule' ? readCron(trigger.cron) : undefined;
@@ -48,7 +60,10 @@ export function schedulesOf(automationUid: string, { triggers }: Pick<Automation
 
 /** The same for the same automation, name and expression: with another one a schedule begins anew. */
 function scheduleIdOf(automationUid: string, name: string | undefined, cron: string): string {
-  return `sched_${createHash('sha256').update(JSON.stringify([automationUid, name ?? null, cron])).digest('hex').slice(0, ID_CHARACTERS)}`;
+  return `sched_${createHash('sha256')
+    .update(JSON.stringify([automationUid, name ?? null, cron]))
+    .digest('hex')
+    .slice(0, ID_CHARACTERS)}`;
 }
 
 /** 128 bits. */

@@ -2,16 +2,28 @@
 import { readDefinitions, SKILL_BYTES_MAX, SKILL_FILES_MAX } from './index.ts';
 import type { TreeFile } from './types.ts';
 
-const file = (path: string, content: string | Uint8Array = path, executable?: boolean): TreeFile => ({ path, content: Buffer.from(content), executable });
+const file = (path: string, content: string | Uint8Array = path, executable?: boolean): TreeFile => ({
+  path,
+  content: Buffer.from(content),
+  executable,
+});
 const skill = (...more: TreeFile[]) => readDefinitions([file('skills/review/SKILL.md', '# Review'), ...more]);
 const digestOf = (...more: TreeFile[]): string | undefined => skill(...more).definitions.skills[0]?.filesDigest;
 
 describe('the files of a skill', () => {
   it('come with their contents, by their paths in its folder', () => {
-    const { definitions, skillFiles } = skill(file('skills/review/scripts/check.sh', '#!/bin/sh', true), file('skills/review/NOTES.md', Uint8Array.of(0, 255)));
+    const { definitions, skillFiles } = skill(
+      file('skills/review/scripts/check.sh', '#!/bin/sh', true),
+      file('skills/review/NOTES.md', Uint8Array.of(0, 255)),
+    );
     expect(definitions.skills[0]?.files).toEqual(['skills/review/NOTES.md', 'skills/review/scripts/check.sh']);
-    expect(skillFiles.get('skills/review/SKILL.md')?.map(({ path, content, executable }) => [path, [...content].slice(0, 2), executable])).toEqual([
-      ['NOTES.md', [0, 255], false], ['scripts/check.sh', [35, 33], true],
+    expect(
+      skillFiles
+        .get('skills/review/SKILL.md')
+        ?.map(({ path, content, executable }) => [path, [...content].slice(0, 2), executable]),
+    ).toEqual([
+      ['NOTES.md', [0, 255], false],
+      ['scripts/check.sh', [35, 33], true],
     ]);
   });
 
@@ -31,8 +43,12 @@ describe('the files of a skill', () => {
     expect(digestOf()).toBeUndefined();
   });
 
-  const many = (count: number): TreeFile[] => Array.from({ length: count }, (_, index) => file(`skills/review/${index}.md`, 'x'));
-  const heavy = (bytes: number): TreeFile[] => Array.from({ length: 5 }, (_, index) => file(`skills/review/${index}.bin`, new Uint8Array(index < 4 ? 200_000 : bytes - 800_000 - '# Review'.length)));
+  const many = (count: number): TreeFile[] =>
+    Array.from({ length: count }, (_, index) => file(`skills/review/${index}.md`, 'x'));
+  const heavy = (bytes: number): TreeFile[] =>
+    Array.from({ length: 5 }, (_, index) =>
+      file(`skills/review/${index}.bin`, new Uint8Array(index < 4 ? 200_000 : bytes - 800_000 - '# Review'.length)),
+    );
   it.each([
     { more: many(SKILL_FILES_MAX - 1), rules: [], why: 'as many as there may be' },
     { more: many(SKILL_FILES_MAX), rules: ['skill-too-large'], why: 'one too many' },

@@ -20,7 +20,11 @@ export interface SkillFolder {
 }
 
 /** Takes a further file of the skill into its folder. */
-export function addFile({ files, paths }: SkillFolder, name: string, { path, content, executable = false }: TreeFile): void {
+export function addFile(
+  { files, paths }: SkillFolder,
+  name: string,
+  { path, content, executable = false }: TreeFile,
+): void {
   paths.push(path);
   files.push({ path: path.slice(`skills/${name}/`.length), content, executable });
 }
@@ -28,10 +32,21 @@ export function addFile({ files, paths }: SkillFolder, name: string, { path, con
 /** What is wrong with the amount of it. */
 export function skillBoundProblem(path: string, { text = '', files }: SkillFolder): Problem | undefined {
   const count = files.length + 1;
-  if (count > SKILL_FILES_MAX) return problemAt(path, FILE_START, 'skill-too-large', `the skill has ${count} files; at most ${SKILL_FILES_MAX} are given to a run`);
+  if (count > SKILL_FILES_MAX)
+    return problemAt(
+      path,
+      FILE_START,
+      'skill-too-large',
+      `the skill has ${count} files; at most ${SKILL_FILES_MAX} are given to a run`,
+    );
   const bytes = files.reduce((sum, { content }) => sum + content.byteLength, new TextEncoder().encode(text).byteLength);
   if (bytes <= SKILL_BYTES_MAX) return undefined;
-  return problemAt(path, FILE_START, 'skill-too-large', `the files of the skill have ${bytes} bytes together; at most ${SKILL_BYTES_MAX} (1 MiB) are given to a run`);
+  return problemAt(
+    path,
+    FILE_START,
+    'skill-too-large',
+    `the files of the skill have ${bytes} bytes together; at most ${SKILL_BYTES_MAX} (1 MiB) are given to a run`,
+  );
 }
 
 /**

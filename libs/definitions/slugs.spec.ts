@@ -19,13 +19,15 @@ describe('a slug', () => {
   });
 
   it('of any name is a possible file name that nobody has', () => {
-    fc.assert(fc.property(fc.string(), fc.integer({ min: 0, max: 12 }), (name, count) => {
-      const taken = new Set<string>();
-      for (let made = 0; made <= count; made += 1) {
-        const slug = slugOf(name, 'automation', taken);
-        expect([isValidName(slug), taken.has(slug)]).toEqual([true, false]);
-        taken.add(slug);
-      }
-    }));
+    fc.assert(
+      fc.property(fc.string(), fc.integer({ min: 0, max: 12 }), (name, count) => {
+        const taken = new Set<string>();
+        for (let made = 0; made <= count; made += 1) {
+          const slug = slugOf(name, 'automation', taken);
+          expect([isValidName(slug), taken.has(slug)]).toEqual([true, false]);
+          taken.add(slug);
+        }
+      }),
+    );
   });
 });

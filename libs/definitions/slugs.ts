@@ -9,7 +9,11 @@ const MARKS = /\p{M}+/gu;
 
 /** The slug of a new object's first name, unlike any that is taken: `Orders (EU)` → `orders-eu`, then `orders-eu-2`. A name without a usable letter is called after its kind. */
 export function slugOf(name: string, kind: 'webhook' | 'automation', taken: ReadonlySet<string>): string {
-  const plain = name.normalize('NFKD').replace(MARKS, '').toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  const plain = name
+    .normalize('NFKD')
+    .replace(MARKS, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-');
   const slug = cut(plain, SLUG_LENGTH_MAX);
   const first = isValidName(slug) ? slug : kind;
   for (let count = 1; ; count += 1) {

@@ -34,7 +34,8 @@ export function editDistance(left: string, right: string): number {
     for (let column = 1; column <= right.length; column++) {
       const substitution = (previous[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1);
       const best = Math.min((previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, substitution);
-      const isSwap = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      const isSwap =
+        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
       current.push(isSwap ? Math.min(best, (beforePrevious[column - 2] ?? 0) + 1) : best);
     }
     beforePrevious = previous;

@@ -18,8 +18,11 @@ export function resolveTriggers(check: Check, automation: WrittenAutomation): Tr
 }
 
 function resolve(check: Check, path: string, trigger: WrittenWebhookTrigger, pointer: string): WebhookTrigger {
-  const named = trigger.webhookNames.flatMap((name, index) => uidOfName(check, path, name, `${pointer}/webhooks/${index}`));
-  for (const [index, uid] of trigger.webhookIds.entries()) checkUid(check, path, uid, `${pointer}/webhook_ids/${index}`);
+  const named = trigger.webhookNames.flatMap((name, index) =>
+    uidOfName(check, path, name, `${pointer}/webhooks/${index}`),
+  );
+  for (const [index, uid] of trigger.webhookIds.entries())
+    checkUid(check, path, uid, `${pointer}/webhook_ids/${index}`);
   const webhookUids = [...new Set([...named, ...trigger.webhookIds])].sort(byCodeUnits);
   return { provider: 'webhook', webhookUids, ...(trigger.payload === undefined ? {} : { payload: trigger.payload }) };
 }
@@ -45,12 +48,26 @@ function checkUid(check: Check, path: string, uid: string, pointer: string): voi
   }
   if (slug !== undefined || deletedWebhookUids?.has(uid) === true) {
     const what = slug === undefined ? 'a deleted webhook' : `webhook ${JSON.stringify(slug)}, which this tree deletes`;
-    return report(check, path, pointer, 'webhook-deleted', `webhook_ids holds the UID of ${what}; the trigger does not fire for it`);
+    return report(
+      check,
+      path,
+      pointer,
+      'webhook-deleted',
+      `webhook_ids holds the UID of ${what}; the trigger does not fire for it`,
+    );
   }
   // An unknown UID can only be told from a live, remembered or predicted one when all three are known.
   if (liveWebhooks === undefined || deletedWebhookUids === undefined || check.known.webhookUidOf === undefined) return;
-  const hint = didYouMean(uid, [...check.treeUids.keys(), ...liveWebhooks.keys()]) || '; list names under webhooks, or copy UIDs from the plan';
-  report(check, path, pointer, 'webhook-known', `webhook_ids holds ${JSON.stringify(uid)}, which is no webhook of this factory${hint}`);
+  const hint =
+    didYouMean(uid, [...check.treeUids.keys(), ...liveWebhooks.keys()]) ||
+    '; list names under webhooks, or copy UIDs from the plan';
+  report(
+    check,
+    path,
+    pointer,
+    'webhook-known',
+    `webhook_ids holds ${JSON.stringify(uid)}, which is no webhook of this factory${hint}`,
+  );
 }
 
 function reportDuplicates(check: Check, automation: WrittenAutomation, triggers: readonly Trigger[]): void {
@@ -58,7 +75,10 @@ function reportDuplicates(check: Check, automation: WrittenAutomation, triggers:
   for (const [index, trigger] of triggers.entries()) {
     // Names stay apart where their UIDs are not known.
     const written = automation.triggers[index];
-    const names = written?.provider === 'webhook' && check.known.webhookUidOf === undefined ? [...written.webhookNames].sort(byCodeUnits) : [];
+    const names =
+      written?.provider === 'webhook' && check.known.webhookUidOf === undefined
+        ? [...written.webhookNames].sort(byCodeUnits)
+        : [];
     const identity = JSON.stringify([trigger, names]);
     const earlier = first.get(identity);
     if (earlier === undefined) first.set(identity, index);

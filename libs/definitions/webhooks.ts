@@ -13,7 +13,11 @@ export function readWebhook(name: string, source: SourceText): FileReading<Webho
 }
 
 /** The webhook that a checked document says. */
-export function webhookOf(name: string, path: string, { document, problems, positions }: DocumentReading<'webhook'>): FileReading<WebhookDefinition> {
+export function webhookOf(
+  name: string,
+  path: string,
+  { document, problems, positions }: DocumentReading<'webhook'>,
+): FileReading<WebhookDefinition> {
   if (document === undefined) return { definition: undefined, problems, positions };
   const header = document.deliveryIdHeader?.toLowerCase();
   const reason = header === undefined ? undefined : refuseDeliveryIdHeader(header, document.signatureScheme);

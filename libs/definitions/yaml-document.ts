@@ -1,5 +1,21 @@
 /** What a YAML text says as plain JSON values, and which of YAML's features definition files do not use. contract 8 (YAML). */
-import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, Parser, YAMLParseError, type CST, type Document, type Node, type Pair, type ParsedNode, type Scalar, type YAMLError } from 'yaml';
+import {
+  Composer,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  Parser,
+  YAMLParseError,
+  type CST,
+  type Document,
+  type Node,
+  type Pair,
+  type ParsedNode,
+  type Scalar,
+  type YAMLError,
+} from 'yaml';
 import { unescapeSegment } from '#contracts';
 import type { JsonValue } from '#filters';
 import { FILE_PROBLEMS_MAX, furtherProblems, problemAt } from './problems.ts';
@@ -33,10 +49,28 @@ export function readYaml(source: SourceText, slice: Slice): YamlReading {
   const document = parse(source, slice);
   if (document instanceof TooDeep) {
     const at = slice.start + document.offset;
-    return unreadable(problemAt(source.path, source.range(at, at + 1), 'yaml-nesting', `values are nested more than ${NESTING_MAX} deep`));
+    return unreadable(
+      problemAt(
+        source.path,
+        source.range(at, at + 1),
+        'yaml-nesting',
+        `values are nested more than ${NESTING_MAX} deep`,
+      ),
+    );
   }
-  if (document === 'too-many-pieces') return unreadable(problemAt(source.path, FILE_START, 'file-too-large', `the YAML has more than ${YAML_PIECES_MAX} words and marks; split the file or remove what it does not need`));
-  if (document === undefined) return unreadable(problemAt(source.path, FILE_START, 'yaml-nesting', `values are nested more than ${NESTING_MAX} deep`));
+  if (document === 'too-many-pieces')
+    return unreadable(
+      problemAt(
+        source.path,
+        FILE_START,
+        'file-too-large',
+        `the YAML has more than ${YAML_PIECES_MAX} words and marks; split the file or remove what it does not need`,
+      ),
+    );
+  if (document === undefined)
+    return unreadable(
+      problemAt(source.path, FILE_START, 'yaml-nesting', `values are nested more than ${NESTING_MAX} deep`),
+    );
   const reader = { source, offset: slice.start, problems: syntaxProblems(source, slice, document) };
   if (document.errors.length > 0) return { ...unreadable(), problems: reader.problems };
   const value = readRoot(document.contents, reader);
@@ -67,7 +101,12 @@ function parse(source: SourceText, slice: Slice): YamlDocument | 'too-many-piece
 /** What `parseDocument` does, with a bound: an error object for every character of a hostile text takes seconds and hundreds of megabytes. */
 function compose(text: string): YamlDocument {
   // uniqueKeys costs the square of a mapping's size: duplicates are found below, at the later key.
-  const composer = new Composer<ParsedNode, true>({ uniqueKeys: false, prettyErrors: false, logLevel: 'error', version: '1.2' });
+  const composer = new Composer<ParsedNode, true>({
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'error',
+    version: '1.2',
+  });
   boundFaults(composer);
   const documents = [];
   for (const document of composer.compose(boundErrorTokens(tokensOf(text)), true, text.length)) {
@@ -75,7 +114,8 @@ function compose(text: string): YamlDocument {
     if (documents.length === 2) break;
   }
   const [first, second] = documents as [YamlDocument, YamlDocument?];
-  if (second !== undefined) first.errors.push(new YAMLParseError(second.range.slice(0, 2) as [number, number], 'MULTIPLE_DOCS', ''));
+  if (second !== undefined)
+    first.errors.push(new YAMLParseError(second.range.slice(0, 2) as [number, number], 'MULTIPLE_DOCS', ''));
   return first;
 }
 
@@ -136,25 +176,50 @@ function syntaxProblems(source: SourceText, slice: Slice, document: YamlDocument
   const more = document.errors[FILE_PROBLEMS_MAX];
   if (more !== undefined) found.push(furtherProblems(problemOf(source, slice, more)));
   const { yaml, tags } = document.directives;
-  const hasDirective = yaml.explicit === true || Object.keys(tags).length > 1 || document.warnings.some((warning) => warning.code === 'BAD_DIRECTIVE');
-  if (hasDirective) found.push(problemAt(source.path, source.range(slice.start, slice.start), 'yaml-directive', 'YAML directives (%…) are not allowed here; remove the line'));
+  const hasDirective =
+    yaml.explicit === true ||
+    Object.keys(tags).length > 1 ||
+    document.warnings.some((warning) => warning.code === 'BAD_DIRECTIVE');
+  if (hasDirective)
+    found.push(
+      problemAt(
+        source.path,
+        source.range(slice.start, slice.start),
+        'yaml-directive',
+        'YAML directives (%…) are not allowed here; remove the line',
+      ),
+    );
   return found;
 }
 
 function problemOf(source: SourceText, slice: Slice, error: YAMLError): Problem {
   const [start, end] = error.pos;
   const range = source.range(slice.start + start, Math.min(slice.start + end, slice.end));
-  if (error.code === 'MULTIPLE_DOCS') return problemAt(source.path, range, 'yaml-documents', 'a second YAML document starts here; a definition file holds one');
+  if (error.code === 'MULTIPLE_DOCS')
+    return problemAt(
+      source.path,
+      range,
+      'yaml-documents',
+      'a second YAML document starts here; a definition file holds one',
+    );
   return problemAt(source.path, range, 'yaml-syntax', `not well-formed YAML: ${error.message}`);
 }
 
 function unreadable(...problems: Problem[]): YamlReading {
-  return { value: undefined, problems, positions: { value: () => FILE_START, key: () => FILE_START, plainText: () => undefined } };
+  return {
+    value: undefined,
+    problems,
+    positions: { value: () => FILE_START, key: () => FILE_START, plainText: () => undefined },
+  };
 }
 
 function readRoot(root: AnyNode, reader: Reader): { [key: string]: JsonValue } | undefined {
   if (isMap(root)) return readMap(root.items, root, reader, 1);
-  const found = isSeq(root) ? 'a list' : root === null || (isScalar(root) && root.value === null) ? 'nothing' : 'a single value';
+  const found = isSeq(root)
+    ? 'a list'
+    : root === null || (isScalar(root) && root.value === null)
+      ? 'nothing'
+      : 'a single value';
   report(reader, root, 'yaml-root', `expected a mapping of keys to values, found ${found}`);
   return undefined;
 }
@@ -164,7 +229,8 @@ function readNode(node: AnyNode, reader: Reader, depth: number): JsonValue {
   if (isAlias(node)) return refuse(reader, node, 'yaml-anchor', 'aliases (*name) are not allowed; write the value out');
   refuseProperties(node, reader);
   if (isScalar(node)) return readScalar(node, reader);
-  if (depth >= NESTING_MAX) return refuse(reader, node, 'yaml-nesting', `values are nested more than ${NESTING_MAX} deep`);
+  if (depth >= NESTING_MAX)
+    return refuse(reader, node, 'yaml-nesting', `values are nested more than ${NESTING_MAX} deep`);
   if (isMap(node)) return readMap(node.items, node, reader, depth + 1);
   return isSeq(node) ? node.items.map((item) => readNode(item as AnyNode, reader, depth + 1)) : null;
 }
@@ -190,28 +256,45 @@ function keyOf(node: AnyNode, before: object, reader: Reader): string | undefine
   }
   refuseProperties(node, reader);
   const key = node.value;
-  if (key === '<<' && node.type === 'PLAIN') report(reader, node, 'yaml-merge-key', 'merge keys (<<) are not allowed; write the keys out');
-  else if (Object.hasOwn(before, key)) report(reader, node, 'yaml-duplicate-key', `key ${JSON.stringify(key)} stands in this mapping already; remove one of the two`);
+  if (key === '<<' && node.type === 'PLAIN')
+    report(reader, node, 'yaml-merge-key', 'merge keys (<<) are not allowed; write the keys out');
+  else if (Object.hasOwn(before, key))
+    report(
+      reader,
+      node,
+      'yaml-duplicate-key',
+      `key ${JSON.stringify(key)} stands in this mapping already; remove one of the two`,
+    );
   else return key;
   return undefined;
 }
 
 function refuseProperties(node: Node, reader: Reader): void {
   const { anchor, tag } = node as { anchor?: string; tag?: string };
-  if (anchor !== undefined) report(reader, node, 'yaml-anchor', `anchors (&${anchor}) are not allowed; write the value out where it is needed`);
-  if (tag !== undefined) report(reader, node, 'yaml-tag', `tags (${tag.replace('tag:yaml.org,2002:', '!!')}) are not allowed; quote the value if it is text`);
+  if (anchor !== undefined)
+    report(reader, node, 'yaml-anchor', `anchors (&${anchor}) are not allowed; write the value out where it is needed`);
+  if (tag !== undefined)
+    report(
+      reader,
+      node,
+      'yaml-tag',
+      `tags (${tag.replace('tag:yaml.org,2002:', '!!')}) are not allowed; quote the value if it is text`,
+    );
 }
 
 function readScalar(node: Scalar, reader: Reader): JsonValue {
   const { value } = node;
   if (typeof value === 'number') return readNumber(value, node, reader);
-  if (typeof value === 'string' && value.includes('\0')) return refuse(reader, node, 'nul-character', 'NUL characters are not allowed');
+  if (typeof value === 'string' && value.includes('\0'))
+    return refuse(reader, node, 'nul-character', 'NUL characters are not allowed');
   return typeof value === 'string' || typeof value === 'boolean' ? value : null;
 }
 
 function readNumber(value: number, node: Scalar, reader: Reader): number {
   if (isExact(value, node.source ?? String(value))) return value;
-  const way = Number.isFinite(value) ? 'it is read as another number; quote it if it is an identifier' : 'numbers must be finite';
+  const way = Number.isFinite(value)
+    ? 'it is read as another number; quote it if it is an identifier'
+    : 'numbers must be finite';
   report(reader, node, 'yaml-number', `${node.source ?? 'this'} is not a number that can be kept exactly: ${way}`);
   return 0;
 }
@@ -282,7 +365,9 @@ function childrenOf(member: Member): Map<string, Member> {
   const children = new Map<string, Member>();
   const { node } = member;
   if (isMap(node)) for (const pair of node.items) addChild(children, pair);
-  if (isSeq(node)) for (const [index, item] of node.items.entries()) children.set(String(index), { key: undefined, node: item as AnyNode, children: undefined });
+  if (isSeq(node))
+    for (const [index, item] of node.items.entries())
+      children.set(String(index), { key: undefined, node: item as AnyNode, children: undefined });
   member.children = children;
   return children;
 }

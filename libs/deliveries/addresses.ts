@@ -34,12 +34,16 @@ export function parseCidrs(text: string): { ok: true; cidrs: Cidr[] } | { ok: fa
     .filter((item) => item !== '')
     .map(parseCidr);
   const badPositions = read.flatMap((cidr, index) => (cidr === undefined ? [index + 1] : []));
-  return badPositions.length > 0 ? { ok: false, badPositions } : { ok: true, cidrs: read.filter((cidr) => cidr !== undefined) };
+  return badPositions.length > 0
+    ? { ok: false, badPositions }
+    : { ok: true, cidrs: read.filter((cidr) => cidr !== undefined) };
 }
 
 /** Whether the address lies in one of the networks. Families never mix: IPv4-mapped addresses and networks count as IPv4. */
 export function isWithin(address: IpAddress, networks: readonly Cidr[]): boolean {
-  return networks.some(({ network, prefixBits }) => network.length === address.length && sharePrefix(network, address, prefixBits));
+  return networks.some(
+    ({ network, prefixBits }) => network.length === address.length && sharePrefix(network, address, prefixBits),
+  );
 }
 
 function parseCidr(item: string): Cidr | undefined {
@@ -61,7 +65,8 @@ function sharePrefix(a: IpAddress, b: IpAddress, bits: number): boolean {
 
 function parseIpv4(text: string): IpAddress | undefined {
   const octets = text.split('.');
-  if (octets.length !== 4 || !octets.every((octet) => DECIMAL_OCTET.test(octet) && Number(octet) <= 255)) return undefined;
+  if (octets.length !== 4 || !octets.every((octet) => DECIMAL_OCTET.test(octet) && Number(octet) <= 255))
+    return undefined;
   return Uint8Array.from(octets, Number);
 }
 

@@ -48,7 +48,10 @@ export interface IngressAnswer {
   headers: Readonly<Record<string, string>>;
 }
 
-const answer = (error: string, headers: Record<string, string> = {}): IngressAnswer => ({ body: `{"error": "${error}"}`, headers });
+const answer = (error: string, headers: Record<string, string> = {}): IngressAnswer => ({
+  body: `{"error": "${error}"}`,
+  headers,
+});
 
 /** The constant answer of each refusing status. */
 export const INGRESS_ANSWERS: Readonly<Record<Exclude<IngressStatus, 202>, IngressAnswer>> = {

@@ -13,8 +13,20 @@ function networks(text: string): Cidr[] {
 describe('clientAddress', () => {
   it.each([
     { peer: '203.0.113.9', forwarded: undefined, trusted: '', address: '203.0.113.9', why: "the socket's peer" },
-    { peer: '203.0.113.9', forwarded: '198.51.100.1', trusted: '', address: '203.0.113.9', why: 'anybody can send the header' },
-    { peer: '10.0.0.1', forwarded: '198.51.100.1', trusted: '10.0.0.0/8', address: '198.51.100.1', why: 'a trusted proxy speaks' },
+    {
+      peer: '203.0.113.9',
+      forwarded: '198.51.100.1',
+      trusted: '',
+      address: '203.0.113.9',
+      why: 'anybody can send the header',
+    },
+    {
+      peer: '10.0.0.1',
+      forwarded: '198.51.100.1',
+      trusted: '10.0.0.0/8',
+      address: '198.51.100.1',
+      why: 'a trusted proxy speaks',
+    },
     {
       peer: '10.0.0.1',
       forwarded: '1.1.1.1, 198.51.100.1',
@@ -22,8 +34,20 @@ describe('clientAddress', () => {
       address: '198.51.100.1',
       why: "right-most: what is left of it is the client's claim",
     },
-    { peer: '10.0.0.1', forwarded: '198.51.100.1, 10.0.0.2', trusted: '10.0.0.0/8', address: '198.51.100.1', why: 'two proxies' },
-    { peer: '10.0.0.1', forwarded: '10.0.0.3,10.0.0.2', trusted: '10.0.0.0/8', address: '10.0.0.3', why: 'all trusted: the farthest' },
+    {
+      peer: '10.0.0.1',
+      forwarded: '198.51.100.1, 10.0.0.2',
+      trusted: '10.0.0.0/8',
+      address: '198.51.100.1',
+      why: 'two proxies',
+    },
+    {
+      peer: '10.0.0.1',
+      forwarded: '10.0.0.3,10.0.0.2',
+      trusted: '10.0.0.0/8',
+      address: '10.0.0.3',
+      why: 'all trusted: the farthest',
+    },
     {
       peer: '10.0.0.1',
       forwarded: '198.51.100.1, garbage',
@@ -31,10 +55,22 @@ describe('clientAddress', () => {
       address: '10.0.0.1',
       why: 'what is no address ends the walk',
     },
-    { peer: '10.0.0.1', forwarded: 'unknown', trusted: '10.0.0.0/8', address: '10.0.0.1', why: 'a proxy that hides its client' },
+    {
+      peer: '10.0.0.1',
+      forwarded: 'unknown',
+      trusted: '10.0.0.0/8',
+      address: '10.0.0.1',
+      why: 'a proxy that hides its client',
+    },
     { peer: '10.0.0.1', forwarded: '', trusted: '10.0.0.0/8', address: '10.0.0.1', why: 'an empty header' },
     { peer: '10.0.0.1', forwarded: '198.51.100.1,', trusted: '10.0.0.0/8', address: '10.0.0.1', why: 'an empty hop' },
-    { peer: '10.0.0.1', forwarded: '198.51.100.1:4711', trusted: '10.0.0.0/8', address: '198.51.100.1', why: 'with a port' },
+    {
+      peer: '10.0.0.1',
+      forwarded: '198.51.100.1:4711',
+      trusted: '10.0.0.0/8',
+      address: '198.51.100.1',
+      why: 'with a port',
+    },
     {
       peer: '10.0.0.1',
       forwarded: '"[2001:DB8::1]:443"',
@@ -57,10 +93,28 @@ describe('clientAddress', () => {
       address: '198.51.100.1',
       why: 'a network written as mapped IPv6',
     },
-    { peer: '10.0.0.1', forwarded: '198.51.100.1', trusted: '::/0', address: '10.0.0.1', why: 'all of IPv6 is not IPv4' },
-    { peer: '::1', forwarded: '198.51.100.1', trusted: '127.0.0.1, ::1', address: '198.51.100.1', why: 'single addresses' },
+    {
+      peer: '10.0.0.1',
+      forwarded: '198.51.100.1',
+      trusted: '::/0',
+      address: '10.0.0.1',
+      why: 'all of IPv6 is not IPv4',
+    },
+    {
+      peer: '::1',
+      forwarded: '198.51.100.1',
+      trusted: '127.0.0.1, ::1',
+      address: '198.51.100.1',
+      why: 'single addresses',
+    },
     { peer: 'fe80::1%eth0', forwarded: undefined, trusted: '', address: 'fe80::1', why: 'a zone' },
-    { peer: undefined, forwarded: '198.51.100.1', trusted: '0.0.0.0/0 ::/0', address: 'unknown', why: 'a socket that is gone' },
+    {
+      peer: undefined,
+      forwarded: '198.51.100.1',
+      trusted: '0.0.0.0/0 ::/0',
+      address: 'unknown',
+      why: 'a socket that is gone',
+    },
     {
       peer: '10.0.0.1',
       forwarded: `${'x'.repeat(9000)},${'10.0.0.2,'.repeat(500)}10.0.0.3`,
@@ -68,16 +122,26 @@ describe('clientAddress', () => {
       address: '10.0.0.2',
       why: 'a long header',
     },
-    { peer: '10.0.0.1', forwarded: '010.0.0.2', trusted: '10.0.0.0/8', address: '10.0.0.1', why: 'octal or decimal? neither' },
+    {
+      peer: '10.0.0.1',
+      forwarded: '010.0.0.2',
+      trusted: '10.0.0.0/8',
+      address: '10.0.0.1',
+      why: 'octal or decimal? neither',
+    },
   ])('$why', ({ peer, forwarded, trusted, address }) => {
     expect(clientAddress(peer, forwarded, networks(trusted))).toBe(address);
   });
 
   it('never throws', () => {
     fc.assert(
-      fc.property(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789abcdef:.,[]%" ') }), (peer, forwarded) => {
-        expect(typeof clientAddress(peer, forwarded, networks('0.0.0.0/0, ::/0'))).toBe('string');
-      }),
+      fc.property(
+        fc.string(),
+        fc.string({ unit: fc.constantFrom(...'0123456789abcdef:.,[]%" ') }),
+        (peer, forwarded) => {
+          expect(typeof clientAddress(peer, forwarded, networks('0.0.0.0/0, ::/0'))).toBe('string');
+        },
+      ),
     );
   });
 });
@@ -101,11 +165,19 @@ describe('parseCidrs', () => {
     { text: '', expected: { ok: true, cidrs: [] }, why: 'nobody is trusted' },
     { text: '10.0.0.0/8,  192.168.0.1 ::1/128', expected: { ok: true }, why: 'commas and spaces' },
     { text: '10.0.0.0/33', expected: { ok: false, badPositions: [1] }, why: 'too many bits' },
-    { text: '::/129, 10.0.0.0/8, x', expected: { ok: false, badPositions: [1, 3] }, why: 'every bad item is named by its place' },
+    {
+      text: '::/129, 10.0.0.0/8, x',
+      expected: { ok: false, badPositions: [1, 3] },
+      why: 'every bad item is named by its place',
+    },
     { text: '10.0.0.0/08', expected: { ok: false, badPositions: [1] }, why: 'a leading zero' },
     { text: '10.0.0.0/', expected: { ok: false, badPositions: [1] }, why: 'no bits' },
     { text: '10.0.0.0/8/8', expected: { ok: false, badPositions: [1] }, why: 'twice' },
-    { text: '::ffff:10.0.0.0/8', expected: { ok: false, badPositions: [1] }, why: 'a mapped network shorter than its prefix' },
+    {
+      text: '::ffff:10.0.0.0/8',
+      expected: { ok: false, badPositions: [1] },
+      why: 'a mapped network shorter than its prefix',
+    },
     { text: '10.0.0', expected: { ok: false, badPositions: [1] }, why: 'three octets' },
     { text: 'fe80::1%eth0', expected: { ok: false, badPositions: [1] }, why: 'a zone is no network' },
   ])('$text: $why', ({ text, expected }) => {
@@ -125,7 +197,10 @@ describe('parseCidrs', () => {
 
 describe('parseAddress and formatAddress', () => {
   it('read exactly what node reads', () => {
-    const near = fc.string({ unit: fc.constantFrom('0', '1', '9', 'f', 'F', ':', ':', '.', '255', '::', 'ffff'), maxLength: 24 });
+    const near = fc.string({
+      unit: fc.constantFrom('0', '1', '9', 'f', 'F', ':', ':', '.', '255', '::', 'ffff'),
+      maxLength: 24,
+    });
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.ipV4Extended(), near), (text) => {
         expect(parseAddress(text) !== undefined).toBe(isIP(text) !== 0);

@@ -11,7 +11,11 @@ const IPV6_SITE_BYTES = 8;
  * joined by commas) and is read only while the hop to its right is trusted; a hop that is no address ends the walk at the
  * proxy that vouched for it. Linear in the header's length.
  */
-export function clientAddress(peer: string | undefined, xForwardedFor: string | undefined, trustedProxies: readonly Cidr[]): string {
+export function clientAddress(
+  peer: string | undefined,
+  xForwardedFor: string | undefined,
+  trustedProxies: readonly Cidr[],
+): string {
   let address = parseAddress(peer ?? '');
   if (address === undefined) return UNKNOWN_ADDRESS;
   let rest = xForwardedFor;

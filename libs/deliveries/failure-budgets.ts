@@ -21,12 +21,18 @@ const SHARE_FORGOTTEN = 1 / 16;
  * failing keys are forgotten (a sixteenth at once), so that an attacker with many addresses costs bounded memory. Ask only after a failure:
  * a valid delivery is never refused because of somebody's failures.
  */
-export function spendFailure(budgets: FailureBudgets, key: string, nowMs: number, bounds: { maxKeys: number; perMinute?: number }): FailureVerdict {
+export function spendFailure(
+  budgets: FailureBudgets,
+  key: string,
+  nowMs: number,
+  bounds: { maxKeys: number; perMinute?: number },
+): FailureVerdict {
   const window = budgets.get(key) ?? [];
   const taken = takePlace(window, nowMs, bounds.perMinute ?? FAILURES_PER_MINUTE_MAX);
   budgets.delete(key);
   budgets.set(key, taken.ok ? taken.window : window);
-  if (budgets.size > bounds.maxKeys) forgetOldest(budgets, bounds.maxKeys - Math.floor(bounds.maxKeys * SHARE_FORGOTTEN));
+  if (budgets.size > bounds.maxKeys)
+    forgetOldest(budgets, bounds.maxKeys - Math.floor(bounds.maxKeys * SHARE_FORGOTTEN));
   return taken.ok ? { withinBudget: true } : { withinBudget: false, retryAfterSeconds: taken.retryAfterSeconds };
 }
 

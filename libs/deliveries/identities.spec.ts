@@ -32,15 +32,34 @@ describe('identify', () => {
     },
     { headers: { 'x-order-id': ['a', 'a'] }, kind: 'body_hash', value: BODY_HASH, why: 'not even with equal values' },
     { headers: { 'x-order-id': [''] }, kind: 'body_hash', value: BODY_HASH, why: 'an empty header does not count' },
-    { headers: { 'x-order-id': ['x'.repeat(255)] }, kind: 'configured_header', value: 'x'.repeat(255), why: '255 characters count' },
+    {
+      headers: { 'x-order-id': ['x'.repeat(255)] },
+      kind: 'configured_header',
+      value: 'x'.repeat(255),
+      why: '255 characters count',
+    },
     { headers: { 'x-order-id': ['x'.repeat(256)] }, kind: 'body_hash', value: BODY_HASH, why: '256 do not' },
     { headers: { 'x-order-id': ['a b'] }, kind: 'body_hash', value: BODY_HASH, why: 'a space is not visible' },
     { headers: { 'x-order-id': ['a\u00e9'] }, kind: 'body_hash', value: BODY_HASH, why: 'not ASCII' },
     { headers: { 'x-order-id': ['a\u007f'] }, kind: 'body_hash', value: BODY_HASH, why: 'a control character' },
-    { headers: { 'x-order-id': ['!~"\\'] }, kind: 'configured_header', value: '!~"\\', why: 'every visible ASCII character' },
-    { headers: { 'x-webhook-id': ['sub'] }, kind: 'body_hash', value: BODY_HASH, why: 'a subscription id nobody configured is ignored' },
+    {
+      headers: { 'x-order-id': ['!~"\\'] },
+      kind: 'configured_header',
+      value: '!~"\\',
+      why: 'every visible ASCII character',
+    },
+    {
+      headers: { 'x-webhook-id': ['sub'] },
+      kind: 'body_hash',
+      value: BODY_HASH,
+      why: 'a subscription id nobody configured is ignored',
+    },
   ])('$why', ({ headers, kind, value }) => {
-    const identity = identify({ headers: toHeaders(headers as Record<string, string[]>), body: BODY }, webhook, 'x-github-delivery');
+    const identity = identify(
+      { headers: toHeaders(headers as Record<string, string[]>), body: BODY },
+      webhook,
+      'x-github-delivery',
+    );
     expect(identity).toMatchObject({ kind, value });
     expect(identity.hash).toHaveLength(32);
   });
@@ -86,6 +105,8 @@ describe('refusedDeliveryId', () => {
     { headers: { 'x-millwright-delivery-id': ['m1'] }, id: 'm1', why: 'ours' },
     { headers: {}, id: undefined, why: 'the body is not hashed: it may not have been read' },
   ])('$why', ({ headers, id }) => {
-    expect(refusedDeliveryId(toHeaders(headers as Record<string, string[]>), webhook, ['webhook-id', 'svix-id'])).toBe(id);
+    expect(refusedDeliveryId(toHeaders(headers as Record<string, string[]>), webhook, ['webhook-id', 'svix-id'])).toBe(
+      id,
+    );
   });
 });

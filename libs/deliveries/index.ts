@@ -2,15 +2,44 @@
 export * from './types.ts';
 export * from './limits.ts';
 export { CHECKS, type CheckName } from './checks.ts';
-export { acceptedBody, INGRESS_ANSWERS, REFUSALS, type IngressAnswer, type IngressRefusal, type RefusalRule } from './answers.ts';
+export {
+  acceptedBody,
+  INGRESS_ANSWERS,
+  REFUSALS,
+  type IngressAnswer,
+  type IngressRefusal,
+  type RefusalRule,
+} from './answers.ts';
 export { parseJsonBody, type ParsedBody } from './bodies.ts';
-export { identify, refusedDeliveryId, resendIdentity, SERVICE_DELIVERY_HEADER, signedMessageIdentity, type IdentifiedWebhook } from './identities.ts';
-export { INGRESS_PATH_PREFIX, ingressUrlOf, routeFor, splitIngressPath, type IngressPath, type IngressRoute, type TokenSegment } from './paths.ts';
+export {
+  identify,
+  refusedDeliveryId,
+  resendIdentity,
+  SERVICE_DELIVERY_HEADER,
+  signedMessageIdentity,
+  type IdentifiedWebhook,
+} from './identities.ts';
+export {
+  INGRESS_PATH_PREFIX,
+  ingressUrlOf,
+  routeFor,
+  splitIngressPath,
+  type IngressPath,
+  type IngressRoute,
+  type TokenSegment,
+} from './paths.ts';
 export { takeSlot } from './slots.ts';
 export { drawRequest, type Draw } from './buckets.ts';
 export type { Taken } from './windows.ts';
 export { failureKey, spendFailure, type FailureBudgets, type FailureVerdict } from './failure-budgets.ts';
-export { formatAddress, isWithin as isAddressWithin, parseAddress, parseCidrs, type Cidr, type IpAddress } from './addresses.ts';
+export {
+  formatAddress,
+  isWithin as isAddressWithin,
+  parseAddress,
+  parseCidrs,
+  type Cidr,
+  type IpAddress,
+} from './addresses.ts';
 export { addressKeyOf, clientAddress } from './client-addresses.ts';
 export { NOTHING_REFUSED, refusedLogDecision, type RefusedLogAction, type RefusedLogState } from './refused-log.ts';
 export { refusalDetails, type RefusalDetails } from './refusals.ts';

@@ -17,7 +17,12 @@ describe('CHECKS', () => {
   it.each([
     { mode: 'token', before: 'credential', after: 'size', why: 'an unauthenticated sender costs no body' },
     { mode: 'url_token', before: 'credential', after: 'size', why: 'an unauthenticated sender costs no body' },
-    { mode: 'signature', before: 'size', after: 'signature', why: 'the signature needs the whole body, so the body must be bounded first' },
+    {
+      mode: 'signature',
+      before: 'size',
+      after: 'signature',
+      why: 'the signature needs the whole body, so the body must be bounded first',
+    },
     { mode: 'signature', before: 'signature', after: 'rate', why: 'only authenticated deliveries take slots' },
     { mode: 'token', before: 'size', after: 'rate', why: 'contract 5, step 3 before step 4' },
     { mode: 'token', before: 'rate', after: 'json', why: 'an invalid body keeps its slot' },
@@ -54,14 +59,19 @@ describe('REFUSALS and INGRESS_ANSWERS', () => {
   });
 
   it('counts what contract 5 counts: 400 and authenticated 413 keep slots, failures and unauthenticated 413 spend the budget', () => {
-    const those = (has: (refusal: IngressRefusal) => boolean): string[] => (Object.keys(REFUSALS) as IngressRefusal[]).filter(has).sort();
+    const those = (has: (refusal: IngressRefusal) => boolean): string[] =>
+      (Object.keys(REFUSALS) as IngressRefusal[]).filter(has).sort();
     expect(those((refusal) => REFUSALS[refusal].takesSlot === true)).toEqual(['invalid-json', 'too-large']);
-    expect(those((refusal) => REFUSALS[refusal].spendsBudget === true)).toEqual(['too-large-unauthenticated', 'unauthenticated']);
+    expect(those((refusal) => REFUSALS[refusal].spendsBudget === true)).toEqual([
+      'too-large-unauthenticated',
+      'unauthenticated',
+    ]);
     expect(REFUSALS.unauthenticated.overBudget).toBe('failures-over-budget');
   });
 
   it('answers constant JSON with one text for each status', () => {
-    for (const { body } of Object.values(INGRESS_ANSWERS)) expect(Object.keys(JSON.parse(body) as object)).toEqual(['error']);
+    for (const { body } of Object.values(INGRESS_ANSWERS))
+      expect(Object.keys(JSON.parse(body) as object)).toEqual(['error']);
     expect(INGRESS_ANSWERS[400].body).toBe('{"error": "body is not valid JSON"}');
     expect(INGRESS_ANSWERS[405].headers).toEqual({ allow: 'POST' });
     expect(INGRESS_ANSWERS[413].body).toContain(String(BODY_BYTES_MAX));
@@ -90,7 +100,12 @@ describe('decideRuns', () => {
   }
   const every = filterOf({});
   const opened = filterOf({ action: ['opened'] });
-  const on = (id: string, filter: CompiledFilter, enabled = true, webhookUids = ['wh_a']): Parameters<typeof decideRuns>[0][number] => ({
+  const on = (
+    id: string,
+    filter: CompiledFilter,
+    enabled = true,
+    webhookUids = ['wh_a'],
+  ): Parameters<typeof decideRuns>[0][number] => ({
     id,
     enabled,
     webhookUids,
@@ -100,9 +115,21 @@ describe('decideRuns', () => {
 
   it.each([
     { rows: [], expected: { starts: [], skipped: [] }, why: 'nobody subscribes' },
-    { rows: [on('a', every), on('b', every)], expected: { starts: ['a', 'b'], skipped: [] }, why: 'each matching automation, in order' },
-    { rows: [on('a', every, true, ['wh_b'])], expected: { starts: [], skipped: [] }, why: "another webhook's subscriber is not mentioned" },
-    { rows: [on('a', every, true, ['wh_b', 'wh_a'])], expected: { starts: ['a'], skipped: [] }, why: 'one of several webhooks' },
+    {
+      rows: [on('a', every), on('b', every)],
+      expected: { starts: ['a', 'b'], skipped: [] },
+      why: 'each matching automation, in order',
+    },
+    {
+      rows: [on('a', every, true, ['wh_b'])],
+      expected: { starts: [], skipped: [] },
+      why: "another webhook's subscriber is not mentioned",
+    },
+    {
+      rows: [on('a', every, true, ['wh_b', 'wh_a'])],
+      expected: { starts: ['a'], skipped: [] },
+      why: 'one of several webhooks',
+    },
     {
       rows: [on('a', every, false)],
       expected: { starts: [], skipped: [{ id: 'a', reason: 'disabled' }] },
@@ -118,7 +145,11 @@ describe('decideRuns', () => {
       expected: { starts: [], skipped: [{ id: 'a', reason: 'filter-unreadable' }] },
       why: 'never matches, and says so',
     },
-    { rows: [on('a', opened), on('a', every)], expected: { starts: ['a'], skipped: [] }, why: 'one of its triggers matches' },
+    {
+      rows: [on('a', opened), on('a', every)],
+      expected: { starts: ['a'], skipped: [] },
+      why: 'one of its triggers matches',
+    },
     {
       rows: [on('a', every), on('a', every)],
       expected: { starts: ['a'], skipped: [] },

@@ -5,11 +5,19 @@ import { ingressUrlOf, routeFor, splitIngressPath } from './index.ts';
 const UID = 'wh_0123456789abcdefghjkmnpqrs';
 const NOT_FOUND = 'not-found';
 
-it.each(['token', 'signature', 'url_token'] as const)('ingressUrlOf: the address of a %s webhook leads to it', (mode) => {
-  const path = splitIngressPath(new URL(ingressUrlOf('https://in.example', UID, mode)).pathname);
-  expect(path).toEqual({ kind: 'webhook', uid: UID, deeper: false, ...(mode === 'url_token' ? { token: { decoded: '{token}' } } : {}) });
-  expect(path.kind === 'webhook' && routeFor(mode, path).ok).toBe(true);
-});
+it.each(['token', 'signature', 'url_token'] as const)(
+  'ingressUrlOf: the address of a %s webhook leads to it',
+  (mode) => {
+    const path = splitIngressPath(new URL(ingressUrlOf('https://in.example', UID, mode)).pathname);
+    expect(path).toEqual({
+      kind: 'webhook',
+      uid: UID,
+      deeper: false,
+      ...(mode === 'url_token' ? { token: { decoded: '{token}' } } : {}),
+    });
+    expect(path.kind === 'webhook' && routeFor(mode, path).ok).toBe(true);
+  },
+);
 
 describe('splitIngressPath and routeFor', () => {
   it.each([
@@ -29,10 +37,25 @@ describe('splitIngressPath and routeFor', () => {
     { url: `/webhooks/w/${UID}/tok//`, signature: NOT_FOUND, urlToken: NOT_FOUND, why: 'deeper' },
     { url: `/webhooks/w/${UID}/tok/more`, signature: NOT_FOUND, urlToken: NOT_FOUND, why: 'deeper' },
     { url: `/webhooks/w/${UID}/../x`, signature: NOT_FOUND, urlToken: NOT_FOUND, why: 'dot segments are literal' },
-    { url: `/webhooks/w/${UID}/undecodable`, signature: NOT_FOUND, urlToken: 'undecodable', why: 'a token may be any word' },
-    { url: `http://ingress.example/webhooks/w/${UID}/tok`, signature: NOT_FOUND, urlToken: 'tok', why: 'absolute form' },
+    {
+      url: `/webhooks/w/${UID}/undecodable`,
+      signature: NOT_FOUND,
+      urlToken: 'undecodable',
+      why: 'a token may be any word',
+    },
+    {
+      url: `http://ingress.example/webhooks/w/${UID}/tok`,
+      signature: NOT_FOUND,
+      urlToken: 'tok',
+      why: 'absolute form',
+    },
     { url: `HTTPS://[::1]:8443/webhooks/w/${UID}`, signature: undefined, urlToken: '', why: 'absolute form' },
-    { url: `/webhooks/w/wh%5F${UID.slice(3)}`, signature: undefined, urlToken: '', why: 'the UID is percent-decoded too' },
+    {
+      url: `/webhooks/w/wh%5F${UID.slice(3)}`,
+      signature: undefined,
+      urlToken: '',
+      why: 'the UID is percent-decoded too',
+    },
   ])('$url: $why', ({ url, signature, urlToken }) => {
     const path = splitIngressPath(url);
     if (path.kind !== 'webhook') throw new Error('expected a webhook');
@@ -69,12 +92,20 @@ describe('splitIngressPath and routeFor', () => {
   });
 
   it('never throws and reads back what was encoded', () => {
-    fc.assert(fc.property(fc.string(), (text) => expect(['webhook', NOT_FOUND]).toContain(splitIngressPath(`/webhooks/w/${text}`).kind)));
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.string({ unit: 'grapheme', minLength: 1 }), (uid, token) => {
-        const path = splitIngressPath(`/webhooks/w/${encodeURIComponent(uid)}/${encodeURIComponent(token)}`);
-        expect(path).toEqual({ kind: 'webhook', uid, token: { decoded: token }, deeper: false });
-      }),
+      fc.property(fc.string(), (text) =>
+        expect(['webhook', NOT_FOUND]).toContain(splitIngressPath(`/webhooks/w/${text}`).kind),
+      ),
+    );
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme', minLength: 1 }),
+        fc.string({ unit: 'grapheme', minLength: 1 }),
+        (uid, token) => {
+          const path = splitIngressPath(`/webhooks/w/${encodeURIComponent(uid)}/${encodeURIComponent(token)}`);
+          expect(path).toEqual({ kind: 'webhook', uid, token: { decoded: token }, deeper: false });
+        },
+      ),
     );
   });
 });

@@ -17,7 +17,9 @@ export interface TokenSegment {
   decoded?: string;
 }
 
-export type IngressPath = { kind: 'webhook'; uid: string; token?: TokenSegment; deeper: boolean } | { kind: 'not-found' };
+export type IngressPath =
+  | { kind: 'webhook'; uid: string; token?: TokenSegment; deeper: boolean }
+  | { kind: 'not-found' };
 
 /**
  * Splits a raw request target (`request.url`). The query and one trailing slash are ignored, `%2F` makes no segment.

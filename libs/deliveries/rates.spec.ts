@@ -16,15 +16,35 @@ describe('takeSlot', () => {
   it.each([
     { window: [], expected: { ok: true }, why: 'nothing yet' },
     { window: full(NOW - 59_000).slice(1), expected: { ok: true }, why: 'the sixtieth' },
-    { window: full(NOW - 59_000), expected: { ok: false, retryAfterSeconds: 1 }, why: 'the sixty-first; the oldest leaves in one second' },
+    {
+      window: full(NOW - 59_000),
+      expected: { ok: false, retryAfterSeconds: 1 },
+      why: 'the sixty-first; the oldest leaves in one second',
+    },
     { window: full(NOW - 60_000), expected: { ok: true }, why: 'the oldest is exactly 60 s old: (t − 60 s, t]' },
     { window: full(NOW - 59_999), expected: { ok: false, retryAfterSeconds: 1 }, why: 'one millisecond is rounded up' },
     { window: full(NOW - 30_500), expected: { ok: false, retryAfterSeconds: 30 }, why: 'ceil(29.5)' },
     { window: full(NOW - 59), expected: { ok: false, retryAfterSeconds: 60 }, why: 'ceil(59.941)' },
-    { window: Array.from({ length: 60 }, () => NOW), expected: { ok: false, retryAfterSeconds: 60 }, why: 'all in this millisecond' },
-    { window: full(NOW - 30_500).reverse(), expected: { ok: false, retryAfterSeconds: 30 }, why: 'order does not matter' },
-    { window: full(NOW + 1_000), expected: { ok: false, retryAfterSeconds: 61 }, why: 'the clock went back one second' },
-    { window: full(NOW + 60_001), expected: { ok: true }, why: 'the clock went back farther than a window: nobody waits for it' },
+    {
+      window: Array.from({ length: 60 }, () => NOW),
+      expected: { ok: false, retryAfterSeconds: 60 },
+      why: 'all in this millisecond',
+    },
+    {
+      window: full(NOW - 30_500).reverse(),
+      expected: { ok: false, retryAfterSeconds: 30 },
+      why: 'order does not matter',
+    },
+    {
+      window: full(NOW + 1_000),
+      expected: { ok: false, retryAfterSeconds: 61 },
+      why: 'the clock went back one second',
+    },
+    {
+      window: full(NOW + 60_001),
+      expected: { ok: true },
+      why: 'the clock went back farther than a window: nobody waits for it',
+    },
     { window: full(NOW - 10_000_000), expected: { ok: true }, why: 'long ago' },
     {
       window: [...full(NOW - 50_000), ...full(NOW - 20_000)],
@@ -75,7 +95,8 @@ describe('spendFailure', () => {
 
   it('lets 20 a minute pass, then announces a wait that stays true under more failures', () => {
     const budgets: FailureBudgets = new Map();
-    for (let count = 0; count < 20; count += 1) expect(spend(budgets, 'k', NOW + count * 1000)).toEqual({ withinBudget: true });
+    for (let count = 0; count < 20; count += 1)
+      expect(spend(budgets, 'k', NOW + count * 1000)).toEqual({ withinBudget: true });
     expect(spend(budgets, 'k', NOW + 20_000)).toEqual({ withinBudget: false, retryAfterSeconds: 40 });
     expect(spend(budgets, 'k', NOW + 59_999)).toEqual({ withinBudget: false, retryAfterSeconds: 1 });
     expect(spend(budgets, 'k', NOW + 60_000)).toEqual({ withinBudget: true });
@@ -103,7 +124,11 @@ describe('spendFailure', () => {
 });
 
 describe('refusedLogDecision', () => {
-  const refuse = (times: number, from = NOTHING_REFUSED, nowMs = NOW): { actions: string[]; state: typeof NOTHING_REFUSED } => {
+  const refuse = (
+    times: number,
+    from = NOTHING_REFUSED,
+    nowMs = NOW,
+  ): { actions: string[]; state: typeof NOTHING_REFUSED } => {
     let state = from;
     const actions: string[] = [];
     for (let count = 0; count < times; count += 1) {

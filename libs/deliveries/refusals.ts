@@ -13,7 +13,11 @@ export interface RefusalDetails {
 }
 
 /** Details of a delivery that failed `check`; `mistake`: what was found to explain a signature, whatever the verdict says. */
-export function refusalDetails(check: 'credential' | 'signature', { reason, header, skewSeconds }: Extract<Verdict, { ok: false }>, mistake?: LikelyMistake): RefusalDetails {
+export function refusalDetails(
+  check: 'credential' | 'signature',
+  { reason, header, skewSeconds }: Extract<Verdict, { ok: false }>,
+  mistake?: LikelyMistake,
+): RefusalDetails {
   return {
     check: reason.startsWith('timestamp-') ? 'timestamp' : check,
     ...(header === undefined ? {} : { header }),

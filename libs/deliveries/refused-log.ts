@@ -18,7 +18,10 @@ export const NOTHING_REFUSED: RefusedLogState = { window: [] };
 export type RefusedLogAction = 'entry' | 'begin-count' | 'add-to-count';
 
 /** What to do with one more refused delivery of a webhook, and the state to keep for the next. */
-export function refusedLogDecision(state: RefusedLogState, nowMs: number): { action: RefusedLogAction; state: RefusedLogState } {
+export function refusedLogDecision(
+  state: RefusedLogState,
+  nowMs: number,
+): { action: RefusedLogAction; state: RefusedLogState } {
   const taken = takePlace(state.window, nowMs, REFUSED_ENTRIES_PER_MINUTE_MAX);
   if (taken.ok) return { action: 'entry', state: { ...state, window: taken.window } };
   if (isOpen(state, nowMs)) return { action: 'add-to-count', state };

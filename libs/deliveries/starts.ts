@@ -25,7 +25,11 @@ export interface Starts {
 }
 
 /** Decides on one delivery of one webhook. Automations that do not select the webhook are not mentioned. */
-export function decideRuns(subscriptions: readonly WebhookSubscription[], webhookUid: string, payload: JsonValue): Starts {
+export function decideRuns(
+  subscriptions: readonly WebhookSubscription[],
+  webhookUid: string,
+  payload: JsonValue,
+): Starts {
   const starts = new Set<string>();
   const skipped = new Map<string, SkippedAutomation>();
   for (const subscription of subscriptions) {

@@ -26,5 +26,7 @@ export function takePlace(window: readonly number[], nowMs: number, max: number)
 
 /** Nearly always they are already. */
 function ascending(times: number[]): number[] {
-  return times.every((at, index) => index === 0 || (times[index - 1] ?? 0) <= at) ? times : times.toSorted((a, b) => a - b);
+  return times.every((at, index) => index === 0 || (times[index - 1] ?? 0) <= at)
+    ? times
+    : times.toSorted((a, b) => a - b);
 }

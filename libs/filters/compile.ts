@@ -28,11 +28,16 @@ export const UNREADABLE_FILTER: CompiledFilter = settled(UNREADABLE);
  */
 export function compileFilter(filter: unknown): FilterCompilation {
   if (filter === undefined) return { ok: true, filter: MATCH_EVERYTHING, warnings: [] };
-  if (!isObject(filter)) return { ok: false, problems: [{ pointer: '', rule: 'filter-not-object', message: notObjectMessage(filter) }] };
+  if (!isObject(filter))
+    return { ok: false, problems: [{ pointer: '', rule: 'filter-not-object', message: notObjectMessage(filter) }] };
   const findings: Findings = { problems: [], warnings: [], leafCount: 0 };
   const root = readRoot(filter, findings);
   if (findings.problems.length > 0) return { ok: false, problems: findings.problems };
-  return { ok: true, filter: root.fields.length === 0 ? MATCH_EVERYTHING : compiled(root), warnings: findings.warnings };
+  return {
+    ok: true,
+    filter: root.fields.length === 0 ? MATCH_EVERYTHING : compiled(root),
+    warnings: findings.warnings,
+  };
 }
 
 function compiled(root: NestedTest): CompiledFilter {

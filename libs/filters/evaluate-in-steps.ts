@@ -13,21 +13,33 @@ interface Pace {
 }
 
 /** As `firstFailure`, of whose answer it never differs. Yields, at each rest and at the end, how many looks there were since the last one. */
-export function* failureInSteps(test: FieldTest, value: JsonValue, looksMax = STEP_LOOKS_MAX): Generator<number, Failure | undefined> {
+export function* failureInSteps(
+  test: FieldTest,
+  value: JsonValue,
+  looksMax = STEP_LOOKS_MAX,
+): Generator<number, Failure | undefined> {
   const pace: Pace = { looks: 1, looksMax };
   const failure = yield* testFailure(test, value, pace);
   yield pace.looks;
   return failure;
 }
 
-function* testFailure(test: FieldTest, value: JsonValue | undefined, pace: Pace): Generator<number, Failure | undefined> {
+function* testFailure(
+  test: FieldTest,
+  value: JsonValue | undefined,
+  pace: Pace,
+): Generator<number, Failure | undefined> {
   pace.looks += 2; // one that rests is dearer than a look
   if (test.operator === 'nested') return yield* nestedFailure(test, value, pace);
   if (test.operator !== 'exists' && Array.isArray(value)) return yield* setFailure(test, value, pace);
   return firstFailure(test, value);
 }
 
-function* nestedFailure(test: NestedTest, value: JsonValue | undefined, pace: Pace): Generator<number, Failure | undefined> {
+function* nestedFailure(
+  test: NestedTest,
+  value: JsonValue | undefined,
+  pace: Pace,
+): Generator<number, Failure | undefined> {
   if (typeof value !== 'object' || value === null) return test.failure;
   if (!Array.isArray(value)) return yield* failingField(test.fields, value, pace);
   for (const element of value) {
@@ -55,7 +67,11 @@ function plainFailure(fields: readonly Field[], value: JsonObject, pace: Pace): 
   return undefined;
 }
 
-function* failingField(fields: readonly Field[], value: JsonObject, pace: Pace): Generator<number, Failure | undefined> {
+function* failingField(
+  fields: readonly Field[],
+  value: JsonObject,
+  pace: Pace,
+): Generator<number, Failure | undefined> {
   for (const { name, tests } of fields) {
     const member = memberOf(value, name);
     pace.looks += 1 + tests.length;
@@ -71,7 +87,11 @@ function isEntered(member: JsonValue | undefined): boolean {
   return typeof member === 'object' && member !== null;
 }
 
-function* setFailure({ operator, values, failure }: SetTest, value: JsonValue[], pace: Pace): Generator<number, Failure | undefined> {
+function* setFailure(
+  { operator, values, failure }: SetTest,
+  value: JsonValue[],
+  pace: Pace,
+): Generator<number, Failure | undefined> {
   const [whereOne, whereNone] = operator === 'in' ? [undefined, failure] : [failure, undefined];
   for (let from = 0; from < value.length; from += pace.looksMax) {
     const some = value.slice(from, from + pace.looksMax);

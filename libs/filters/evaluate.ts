@@ -7,10 +7,7 @@ const { hasOwn } = Object;
 export type Failure = Readonly<Extract<FilterVerdict, { passed: false }>>;
 
 /** One test of one field's value. Sets compare as the contract's equality does: same type, strings exact, numbers by value. */
-export type FieldTest =
-  | SetTest
-  | { operator: 'exists'; expected: boolean; failure: Failure }
-  | NestedTest;
+export type FieldTest = SetTest | { operator: 'exists'; expected: boolean; failure: Failure } | NestedTest;
 
 /** The value, or an element of it, must be one of these; or none may be. */
 export interface SetTest {
@@ -58,7 +55,9 @@ function nestedFailure(test: NestedTest, value: JsonValue | undefined): Failure 
   if (typeof value !== 'object' || value === null) return test.failure;
   if (!Array.isArray(value)) return firstFailingField(test.fields, value);
   // No single field can be blamed for an array: each element may fail for a reason of its own.
-  return value.some((element) => isJsonObject(element) && firstFailingField(test.fields, element) === undefined) ? undefined : test.failure;
+  return value.some((element) => isJsonObject(element) && firstFailingField(test.fields, element) === undefined)
+    ? undefined
+    : test.failure;
 }
 
 function firstFailingField(fields: readonly Field[], value: JsonObject): Failure | undefined {

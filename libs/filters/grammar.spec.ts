@@ -29,11 +29,23 @@ const REFUSED: [filter: unknown, problems: string[], why: string][] = [
   [{ a: { exists: true, b: { in: [2] } } }, ['/a filter-operators-mixed'], 'exists beside a field'],
   [{ a: { in: [1], not_in: 2 } }, ['/a/not_in filter-operator-value'], 'an operator beside one of the wrong type'],
   [{ a: { in: [1], exists: [true] } }, ['/a/exists filter-operator-value'], 'exists does not take a list beside in'],
-  [{ a: { exists: true, in: { in: [1] } } }, ['/a/in filter-operator-value'], 'a field called in cannot stand beside an operator'],
-  [{ a: { in: [1], exists: 'no', b: [2] } }, ['/a/exists filter-operator-value', '/a filter-operators-mixed'], 'both defects at once'],
+  [
+    { a: { exists: true, in: { in: [1] } } },
+    ['/a/in filter-operator-value'],
+    'a field called in cannot stand beside an operator',
+  ],
+  [
+    { a: { in: [1], exists: 'no', b: [2] } },
+    ['/a/exists filter-operator-value', '/a filter-operators-mixed'],
+    'both defects at once',
+  ],
   [{ a: [[SECRET]] }, ['/a/0 filter-item-not-scalar'], 'an array as an item'],
   [{ a: { not_in: ['x', { b: SECRET }] } }, ['/a/not_in/1 filter-item-not-scalar'], 'an object as an item'],
-  [{ a: [new Date(0), undefined] }, ['/a/0 filter-item-not-scalar', '/a/1 filter-item-not-scalar'], 'items that are no JSON'],
+  [
+    { a: [new Date(0), undefined] },
+    ['/a/0 filter-item-not-scalar', '/a/1 filter-item-not-scalar'],
+    'items that are no JSON',
+  ],
   [{ a: [10n] }, ['/a/0 filter-item-not-scalar'], 'a bigint is no JSON'],
   [{ a: undefined }, ['/a filter-not-json'], 'a member without a value'],
   [{ a: new Date(0) }, ['/a filter-not-json'], 'a date of a lenient YAML reader'],
@@ -42,19 +54,31 @@ const REFUSED: [filter: unknown, problems: string[], why: string][] = [
   [{ a: { in: [Number.NEGATIVE_INFINITY] } }, ['/a/in/0 filter-number-inexact'], 'negatively infinite'],
   [{ a: [Number.NaN] }, ['/a/0 filter-number-inexact'], 'not a number, as YAML can say'],
   [{ a: [9007199254740992] }, ['/a/0 filter-number-inexact'], 'the first integer that has a neighbour in disguise'],
-  [JSON.parse('{"a":{"not_in":[-12345678901234567890]}}'), ['/a/not_in/0 filter-number-inexact'], 'an id too long for a double'],
+  [
+    JSON.parse('{"a":{"not_in":[-12345678901234567890]}}'),
+    ['/a/not_in/0 filter-number-inexact'],
+    'an id too long for a double',
+  ],
   [{ a: { in: [1, 'x'], not_in: ['y', 1] } }, ['/a/not_in/1 filter-in-and-not-in'], 'a value on both sides'],
   [{ a: { in: [0], not_in: [-0] } }, ['/a/not_in/0 filter-in-and-not-in'], 'a value on both sides, by value'],
   [{ a: { in: [null], not_in: [null] } }, ['/a/not_in/0 filter-in-and-not-in'], 'null on both sides'],
   [{ a: { exists: false, in: [1] } }, ['/a/exists filter-exists-false-with-in'], 'absent and equal to something'],
-  [{ a: { in: [1], exists: false } }, ['/a/exists filter-exists-false-with-in'], 'the same, written the other way round'],
+  [
+    { a: { in: [1], exists: false } },
+    ['/a/exists filter-exists-false-with-in'],
+    'the same, written the other way round',
+  ],
   [{ 'a/b': { '~c': 1 } }, ['/a~1b/~0c filter-bare-scalar'], 'the pointer is escaped'],
   [
     { a: 1, b: {}, c: [[]], d: { e: 2 } },
     ['/a filter-bare-scalar', '/b filter-empty-nested', '/c/0 filter-item-not-scalar', '/d/e filter-bare-scalar'],
     'every problem at once, in the order of the filter',
   ],
-  [JSON.parse('{"__proto__": 1}'), ['/__proto__ filter-bare-scalar'], 'a name of the language, as JSON.parse delivers it'],
+  [
+    JSON.parse('{"__proto__": 1}'),
+    ['/__proto__ filter-bare-scalar'],
+    'a name of the language, as JSON.parse delivers it',
+  ],
   [{ constructor: {} }, ['/constructor filter-empty-nested'], 'another name of the language'],
   [nest(DEPTH_MAX + 1), [`${'/n'.repeat(DEPTH_MAX)} filter-too-deep`], 'one level too deep'],
   [nest(5000), [`${'/n'.repeat(DEPTH_MAX)} filter-too-deep`], 'far too deep: not followed'],
@@ -76,7 +100,9 @@ describe('refused filters', () => {
   });
 
   it('bounds the number of problems, so that a hostile filter cannot multiply itself', () => {
-    const hostile = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`f${i}`, Array.from({ length: 100 }, () => [])]));
+    const hostile = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, i) => [`f${i}`, Array.from({ length: 100 }, () => [])]),
+    );
     const compilation = compileFilter(hostile);
     expect(compilation.ok ? [] : compilation.problems).toHaveLength((LEAVES_MAX + 1) * (SET_VALUES_MAX + 1) + 1);
   });
@@ -105,7 +131,9 @@ const MESSAGES: [filter: unknown, part: string, why: string][] = [
 describe('messages', () => {
   it.each(MESSAGES)('%p says %p (%s)', (filter, part) => {
     const compilation = compileFilter(filter);
-    expect(compilation.ok ? [] : compilation.problems.map(({ message }) => message)).toEqual([expect.stringContaining(part)]);
+    expect(compilation.ok ? [] : compilation.problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining(part),
+    ]);
   });
 });
 
@@ -115,14 +143,26 @@ const ALLOWED: [filter: unknown, warnings: string[], why: string][] = [
   [nest(DEPTH_MAX), [], 'exactly as deep as allowed'],
   [nest(DEPTH_MAX, { in: ['x'] }), [], 'the operator object is no level of its own'],
   [wide(LEAVES_MAX), [], 'exactly as many fields as allowed'],
-  [{ a: { in: values(SET_VALUES_MAX), not_in: ['other'] } }, [], 'exactly as many values as allowed; each list counts by itself'],
+  [
+    { a: { in: values(SET_VALUES_MAX), not_in: ['other'] } },
+    [],
+    'exactly as many values as allowed; each list counts by itself',
+  ],
   [{ a: [0.1, -2.5e-300, 1.7976931348623157e308 / 2 ** 1000] }, [], 'finite fractions'],
   [{ a: [] }, ['/a filter-never'], 'an empty bare list'],
   [{ a: { in: [] } }, ['/a/in filter-never'], 'an empty in'],
   [{ a: { not_in: [] } }, ['/a/not_in filter-always'], 'an empty not_in'],
-  [{ a: { exists: false, in: [] } }, ['/a/in filter-never'], 'an empty in beside exists: false is warned of, not refused'],
+  [
+    { a: { exists: false, in: [] } },
+    ['/a/in filter-never'],
+    'an empty in beside exists: false is warned of, not refused',
+  ],
   [{ a: { exists: false, not_in: [1] } }, [], 'absent and not listed agree'],
-  [{ a: { in: [], not_in: [] }, b: { c: [] } }, ['/a/in filter-never', '/a/not_in filter-always', '/b/c filter-never'], 'every warning'],
+  [
+    { a: { in: [], not_in: [] }, b: { c: [] } },
+    ['/a/in filter-never', '/a/not_in filter-always', '/b/c filter-never'],
+    'every warning',
+  ],
 ];
 
 describe('allowed filters', () => {
@@ -157,7 +197,9 @@ describe('ready-made filters', () => {
   const payloads: JsonValue[] = [{}, { a: 1 }, [], [1], 'x', 0, false, null];
 
   it('everything, for automations without a filter', () => {
-    expect(payloads.every((payload) => MATCH_EVERYTHING.matches(payload) && MATCH_EVERYTHING.explain(payload).passed)).toBe(true);
+    expect(
+      payloads.every((payload) => MATCH_EVERYTHING.matches(payload) && MATCH_EVERYTHING.explain(payload).passed),
+    ).toBe(true);
   });
 
   it('nothing, for a stored filter that cannot be read', () => {

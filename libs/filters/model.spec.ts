@@ -73,7 +73,9 @@ describe('in steps', () => {
     fc.assert(
       fc.property(filterAndPayload(), ([filter, payload]) => {
         const verdict = compiledOf(filter).explain(payload);
-        const asked = stepsOf(failureInSteps(readRoot(filter, { problems: [], warnings: [], leafCount: 0 }), payload, looksMax));
+        const asked = stepsOf(
+          failureInSteps(readRoot(filter, { problems: [], warnings: [], leafCount: 0 }), payload, looksMax),
+        );
         if (Object.keys(filter).length > 0) expect(asked.answer ?? { passed: true }).toEqual(verdict);
         expect(stepsOf(compiledOf(filter).explainInSteps(payload)).answer).toEqual(verdict);
         steps += asked.looks.length;
@@ -87,11 +89,31 @@ describe('in steps', () => {
   const wide = { ...Object.fromEntries(Array.from({ length: 63 }, (_, n) => [`k${n}`, condition])), z: ['x'] };
   it.each<[string, JsonObject, JsonValue, number]>([
     ['many fields over many elements', { a: wide }, { a: Array.from({ length: 20_000 }, () => ({})) }, 20_000 * 64 * 3],
-    ['one field over many elements', { a: { z: ['x'] } }, { a: Array.from({ length: 20_000 }, () => ({})) }, 20_000 * 2],
-    ['objects in elements', { a: { z: { y: ['x'] } } }, { a: Array.from({ length: 20_000 }, () => ({ z: {} })) }, 20_000 * 4],
-    ['lists in elements', { a: { z: ['x'] } }, { a: Array.from({ length: 200 }, () => ({ z: Array.from({ length: 100 }, () => 0) })) }, 20_000],
+    [
+      'one field over many elements',
+      { a: { z: ['x'] } },
+      { a: Array.from({ length: 20_000 }, () => ({})) },
+      20_000 * 2,
+    ],
+    [
+      'objects in elements',
+      { a: { z: { y: ['x'] } } },
+      { a: Array.from({ length: 20_000 }, () => ({ z: {} })) },
+      20_000 * 4,
+    ],
+    [
+      'lists in elements',
+      { a: { z: ['x'] } },
+      { a: Array.from({ length: 200 }, () => ({ z: Array.from({ length: 100 }, () => 0) })) },
+      20_000,
+    ],
     ['elements that are no objects', { a: { z: ['x'] } }, { a: Array.from({ length: 20_000 }, (_, n) => n) }, 20_000],
-    ['a long list of values', { a: { in: ['x'], exists: true } }, { a: Array.from({ length: 20_000 }, (_, n) => n) }, 20_000],
+    [
+      'a long list of values',
+      { a: { in: ['x'], exists: true } },
+      { a: Array.from({ length: 20_000 }, (_, n) => n) },
+      20_000,
+    ],
     ['a root that is a list', wide, Array.from({ length: 20_000 }, () => ({})), 20_000 * 64 * 3],
   ])('of %s all are short, and all looks are counted', (_what, filter, payload, least) => {
     const { looks, answer } = stepsOf(compiledOf(filter).explainInSteps(payload));
@@ -106,7 +128,7 @@ describe('in steps', () => {
 });
 
 function stepsOf<Answer>(steps: Generator<number, Answer>): { looks: number[]; answer: Answer } {
-  for (const looks: number[] = []; ; ) {
+  for (const looks: number[] = []; ;) {
     const step = steps.next();
     if (step.done === true) return { looks, answer: step.value };
     looks.push(step.value);
@@ -172,7 +194,9 @@ function isOperatorObject(condition: JsonObject): boolean {
 }
 
 function isOperator(name: string, operand: JsonValue): boolean {
-  return name === 'exists' ? typeof operand === 'boolean' : (name === 'in' || name === 'not_in') && Array.isArray(operand);
+  return name === 'exists'
+    ? typeof operand === 'boolean'
+    : (name === 'in' || name === 'not_in') && Array.isArray(operand);
 }
 
 /** The grammar of contract 7 without its size limits, which the generated filters stay below. */
@@ -203,7 +227,9 @@ function conditionsOf(filter: JsonObject, pointer = ''): string[] {
     const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     if (Array.isArray(condition)) return [`${at} in`];
     if (!isObject(condition)) return [];
-    return isOperatorObject(condition) ? Object.keys(condition).map((operator) => `${at} ${operator}`) : conditionsOf(condition, at);
+    return isOperatorObject(condition)
+      ? Object.keys(condition).map((operator) => `${at} ${operator}`)
+      : conditionsOf(condition, at);
   });
   return [`${pointer} nested`, ...below];
 }
@@ -247,20 +273,29 @@ function leafCondition(): fc.Arbitrary<JsonValue> {
     const allowed = shuffled.slice(0, inLength);
     const refused = shuffled.slice(inLength, inLength + notInLength);
     const both = { not_in: refused, in: allowed };
-    return fc.constantFrom<JsonValue>(allowed, { in: allowed }, { not_in: refused }, { exists }, both, { exists: true, not_in: refused });
+    return fc.constantFrom<JsonValue>(allowed, { in: allowed }, { not_in: refused }, { exists }, both, {
+      exists: true,
+      not_in: refused,
+    });
   });
 }
 
 function anyFilter(): fc.Arbitrary<JsonObject> {
   const { condition } = fc.letrec<{ condition: JsonValue }>((tie) => ({
-    condition: fc.oneof({ maxDepth: 3 }, { weight: 3, arbitrary: leafCondition() }, { weight: 2, arbitrary: nestedOf(tie('condition')) }),
+    condition: fc.oneof(
+      { maxDepth: 3 },
+      { weight: 3, arbitrary: leafCondition() },
+      { weight: 2, arbitrary: nestedOf(tie('condition')) },
+    ),
   }));
   return objectOf(condition, 0, 3);
 }
 
 /** Nested objects of fields; ones that would read as operators or mix with them are not meant here and left out. */
 function nestedOf(condition: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonValue> {
-  return objectOf(condition, 1, 3).filter((fields) => Object.entries(fields).every(([key, operand]) => !isOperator(key, operand)));
+  return objectOf(condition, 1, 3).filter((fields) =>
+    Object.entries(fields).every(([key, operand]) => !isOperator(key, operand)),
+  );
 }
 
 /** Filters that are nearly right, for the grammar itself. */
@@ -290,7 +325,9 @@ function filterAndPayload(): fc.Arbitrary<[JsonObject, JsonValue]> {
 }
 
 function witness(filter: JsonObject): fc.Arbitrary<JsonValue> {
-  const fields = Object.entries(filter).map(([key, condition]) => memberFor(condition).map((member) => [key, member] as const));
+  const fields = Object.entries(filter).map(([key, condition]) =>
+    memberFor(condition).map((member) => [key, member] as const),
+  );
   const made = fc.tuple(objectOf(anyPayload, 0, 2), ...fields).map(([junk, ...pairs]) => {
     const kept = pairs.filter((pair): pair is readonly [string, JsonValue] => pair[1] !== undefined);
     const asked = new Set(Object.keys(filter));
@@ -329,13 +366,17 @@ function damaged(payload: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonValue> {
     const entries = Object.entries(isObject(whole) ? whole : {});
     if (entries.length === 0) return replacement ?? [whole];
     const at = index % entries.length;
-    const kept = entries.map(([key, member], i): [string, JsonValue | undefined] => [key, i === at ? replacement : member]);
+    const kept = entries.map(([key, member], i): [string, JsonValue | undefined] => [
+      key,
+      i === at ? replacement : member,
+    ]);
     return Object.fromEntries(kept.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
   });
 }
 
 function compiledOf(filter: JsonObject): CompiledFilter {
   const compilation = compileFilter(filter);
-  if (!compilation.ok) throw new Error(compilation.problems.map((problem) => `${problem.pointer} ${problem.rule}`).join('; '));
+  if (!compilation.ok)
+    throw new Error(compilation.problems.map((problem) => `${problem.pointer} ${problem.rule}`).join('; '));
   return compilation.filter;
 }

@@ -37,9 +37,16 @@ function readFields(fields: RawObject, pointer: string, depth: number, findings:
 function readField(name: string, value: unknown, pointer: string, depth: number, findings: Findings): FieldTest[] {
   if (isObject(value)) return readObject(value, pointer, depth, findings);
   countLeaf(pointer, findings);
-  if (Array.isArray(value)) return [{ operator: 'in', values: readSet('in', value, pointer, findings), failure: failureOf(pointer, 'in') }];
-  if (isScalar(value)) findings.problems.push({ pointer, rule: 'filter-bare-scalar', message: bareScalarMessage(name, value, depth) });
-  else findings.problems.push({ pointer, rule: 'filter-not-json', message: 'this is no JSON value; write an array of allowed values' });
+  if (Array.isArray(value))
+    return [{ operator: 'in', values: readSet('in', value, pointer, findings), failure: failureOf(pointer, 'in') }];
+  if (isScalar(value))
+    findings.problems.push({ pointer, rule: 'filter-bare-scalar', message: bareScalarMessage(name, value, depth) });
+  else
+    findings.problems.push({
+      pointer,
+      rule: 'filter-not-json',
+      message: 'this is no JSON value; write an array of allowed values',
+    });
   return [];
 }
 
@@ -50,7 +57,13 @@ function readObject(object: RawObject, pointer: string, depth: number, findings:
   if (operators.length === names.length) return readOperators(object, operators, pointer, findings);
   if (operators.length > 0) return refuseMixture(object, operators, pointer, findings);
   if (depth >= DEPTH_MAX) return refuseLeaf(pointer, 'filter-too-deep', TOO_DEEP, findings);
-  return [{ operator: 'nested', fields: readFields(object, pointer, depth + 1, findings), failure: failureOf(pointer, 'nested') }];
+  return [
+    {
+      operator: 'nested',
+      fields: readFields(object, pointer, depth + 1, findings),
+      failure: failureOf(pointer, 'nested'),
+    },
+  ];
 }
 
 function isOperator(name: string, value: unknown): boolean {
@@ -58,7 +71,12 @@ function isOperator(name: string, value: unknown): boolean {
   return name === 'exists' ? typeof value === 'boolean' : Array.isArray(value);
 }
 
-function readOperators(object: RawObject, operators: readonly string[], pointer: string, findings: Findings): FieldTest[] {
+function readOperators(
+  object: RawObject,
+  operators: readonly string[],
+  pointer: string,
+  findings: Findings,
+): FieldTest[] {
   countLeaf(pointer, findings);
   refuseContradictions(object, pointer, findings);
   return operators.map((operator) => readOperator(operator, object[operator], pointer, findings));
@@ -67,7 +85,11 @@ function readOperators(object: RawObject, operators: readonly string[], pointer:
 function readOperator(operator: string, value: unknown, pointer: string, findings: Findings): FieldTest {
   if (typeof value === 'boolean') return { operator: 'exists', expected: value, failure: failureOf(pointer, 'exists') };
   const set = operator === 'in' ? 'in' : 'not_in';
-  return { operator: set, values: readSet(set, value as unknown[], pointerTo(pointer, set), findings), failure: failureOf(pointer, set) };
+  return {
+    operator: set,
+    values: readSet(set, value as unknown[], pointerTo(pointer, set), findings),
+    failure: failureOf(pointer, set),
+  };
 }
 
 /** Refuses conditions of one field that no payload can meet, where the author surely meant something else. */
@@ -90,7 +112,12 @@ function refuseContradictions(object: RawObject, pointer: string, findings: Find
   }
 }
 
-function refuseMixture(object: RawObject, operators: readonly string[], pointer: string, findings: Findings): FieldTest[] {
+function refuseMixture(
+  object: RawObject,
+  operators: readonly string[],
+  pointer: string,
+  findings: Findings,
+): FieldTest[] {
   countLeaf(pointer, findings);
   const others = Object.keys(object).filter((name) => !operators.includes(name));
   for (const name of others.filter((other) => OPERATORS.has(other))) {
@@ -106,13 +133,15 @@ function refuseMixture(object: RawObject, operators: readonly string[], pointer:
   return [];
 }
 
-const EMPTY_NESTED = 'an empty object says nothing about this field; write {"exists": true} to ask for its presence, or remove the key';
+const EMPTY_NESTED =
+  'an empty object says nothing about this field; write {"exists": true} to ask for its presence, or remove the key';
 const TOO_DEEP = `fields nest deeper than ${DEPTH_MAX} levels; filter on a field nearer to the root`;
 
 function bareScalarMessage(name: string, value: unknown, depth: number): string {
   const found = `found a bare ${kindOf(value)}`;
   if (!OPERATORS.has(name)) return `${found}, expected an array of allowed values; wrap it in [ ]`;
-  if (depth === 1) return `${found}: at the root ${name} is a field name (operators stand below a field); for this field, wrap it in [ ]`;
+  if (depth === 1)
+    return `${found}: at the root ${name} is a field name (operators stand below a field); for this field, wrap it in [ ]`;
   return `${found}: the operator ${name} takes ${operandOf(name)}; ${name === 'exists' ? 'for a field called exists, ' : ''}wrap it in [ ]`;
 }
 

@@ -38,7 +38,8 @@ function refuseItem(item: unknown, pointer: string, problems: FilterProblem[]): 
     return;
   }
   if (isExactNumber(item)) return;
-  const message = 'this number has no exact value here (integers to ±9007199254740991, no infinities); filter on another field';
+  const message =
+    'this number has no exact value here (integers to ±9007199254740991, no infinities); filter on another field';
   problems.push({ pointer, rule: 'filter-number-inexact', message });
 }
 
@@ -48,6 +49,7 @@ function itemKind(item: unknown): string {
 }
 
 function emptySetWarning(operator: 'in' | 'not_in', pointer: string): FilterProblem {
-  if (operator === 'in') return { pointer, rule: 'filter-never', message: 'an empty in list never matches; list the allowed values' };
+  if (operator === 'in')
+    return { pointer, rule: 'filter-never', message: 'an empty in list never matches; list the allowed values' };
   return { pointer, rule: 'filter-always', message: 'an empty not_in list always matches; list values, or remove it' };
 }

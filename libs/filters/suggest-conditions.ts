@@ -68,7 +68,9 @@ export function fails({ path, test }: Condition, payload: JsonValue): boolean {
   if (found === 'array') return false;
   if (found === 'absent') return !('exists' in test) || test.exists || !isObjectAt(payload, path.slice(0, -1));
   if ('exists' in test) return !test.exists;
-  return !(Array.isArray(found.value) ? found.value : [found.value]).some((value) => test.in.includes(value as JsonScalar));
+  return !(Array.isArray(found.value) ? found.value : [found.value]).some((value) =>
+    test.in.includes(value as JsonScalar),
+  );
 }
 
 function isObjectAt(payload: JsonValue, path: readonly string[]): boolean {
@@ -78,19 +80,89 @@ function isObjectAt(payload: JsonValue, path: readonly string[]): boolean {
 
 /** Words of which the last one of a field's name makes it tell what its delivery is about. */
 const TELLING: ReadonlySet<string> = new Set([
-  'action', 'branch', 'category', 'channel', 'conclusion', 'env', 'environment', 'event', 'kind', 'level', 'method', 'object', 'operation', 'outcome', 'phase', 'priority', 'reason', 'ref',
-  'resource', 'result', 'severity', 'source', 'stage', 'state', 'status', 'topic', 'trigger', 'type',
+  'action',
+  'branch',
+  'category',
+  'channel',
+  'conclusion',
+  'env',
+  'environment',
+  'event',
+  'kind',
+  'level',
+  'method',
+  'object',
+  'operation',
+  'outcome',
+  'phase',
+  'priority',
+  'reason',
+  'ref',
+  'resource',
+  'result',
+  'severity',
+  'source',
+  'stage',
+  'state',
+  'status',
+  'topic',
+  'trigger',
+  'type',
 ]);
 /** Words that end the names of fields which are about this one delivery, or are for people. */
 const PARTICULAR: ReadonlySet<string> = new Set([
-  'at', 'avatar', 'body', 'comment', 'content', 'count', 'created', 'cursor', 'date', 'description', 'digest', 'email', 'etag', 'guid', 'hash', 'href', 'id', 'ids', 'index', 'ip', 'link',
-  'message', 'node', 'nonce', 'number', 'phone', 'sequence', 'sha', 'size', 'summary', 'text', 'time', 'timestamp', 'title', 'ts', 'uid', 'updated', 'uri', 'url', 'uuid', 'version',
+  'at',
+  'avatar',
+  'body',
+  'comment',
+  'content',
+  'count',
+  'created',
+  'cursor',
+  'date',
+  'description',
+  'digest',
+  'email',
+  'etag',
+  'guid',
+  'hash',
+  'href',
+  'id',
+  'ids',
+  'index',
+  'ip',
+  'link',
+  'message',
+  'node',
+  'nonce',
+  'number',
+  'phone',
+  'sequence',
+  'sha',
+  'size',
+  'summary',
+  'text',
+  'time',
+  'timestamp',
+  'title',
+  'ts',
+  'uid',
+  'updated',
+  'uri',
+  'url',
+  'uuid',
+  'version',
 ]);
 /** Names of what should not be copied anywhere. */
 const CONFIDENTIAL = /secret|token|passw|passphrase|signature|credential|authorization|cookie|private|apikey|api_key/i;
 
 /** The condition that a field has one of these values; undefined where that would tell nothing, or nobody would write it. `taken`: payloads that the values are of. */
-export function inCondition(path: readonly string[], pointer: string, values: readonly JsonScalar[], taken: number): Condition | undefined {
+export function inCondition(
+  path: readonly string[],
+  pointer: string,
+  values: readonly JsonScalar[],
+  taken: number,
+): Condition | undefined {
   const name = path.at(-1) ?? '';
   if (values.length > VALUES_MAX || path.some((each) => CONFIDENTIAL.test(each))) return undefined;
   const isParticular = PARTICULAR.has(lastWordOf(name)) || values.some(isParticularValue);
@@ -98,7 +170,12 @@ export function inCondition(path: readonly string[], pointer: string, values: re
   if (isParticular && (values.length > 1 || taken < 2)) return undefined;
   const isTelling = TELLING.has(lastWordOf(name)) && !isParticular;
   if (!isTelling && values.length > Math.max(2, taken / 2)) return undefined;
-  return { path, pointer, test: { in: [...values].sort(inOrder) }, cost: costOf(path) + (isTelling ? 0 : 4) + 2 * (values.length - 1) + (isParticular ? 24 : 0) };
+  return {
+    path,
+    pointer,
+    test: { in: [...values].sort(inOrder) },
+    cost: costOf(path) + (isTelling ? 0 : 4) + 2 * (values.length - 1) + (isParticular ? 24 : 0),
+  };
 }
 
 /** The condition that a field is there, or is not. Where something inside of it leaves the same others, it is its presence that tells. */
@@ -131,7 +208,10 @@ function isReadable(text: string, lengthMax: number): boolean {
 
 /** Of `event_type`, `eventType`, `event-type`: type. */
 function lastWordOf(name: string): string {
-  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '');
   return (words.at(-1) ?? '').toLowerCase();
 }
 

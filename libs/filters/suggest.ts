@@ -1,6 +1,15 @@
 /** Knows how payloads become a filter that takes them and leaves others: few fields, telling ones. */
 import { LEAVES_MAX } from './read.ts';
-import { existsCondition, fails, fieldsOf, inCondition, isWritable, SUGGESTED_DEPTH_MAX, valueAt, type Condition } from './suggest-conditions.ts';
+import {
+  existsCondition,
+  fails,
+  fieldsOf,
+  inCondition,
+  isWritable,
+  SUGGESTED_DEPTH_MAX,
+  valueAt,
+  type Condition,
+} from './suggest-conditions.ts';
 import { isObject } from './json.ts';
 import type { JsonScalar, JsonValue } from './types.ts';
 
@@ -52,7 +61,8 @@ export class FilterDraft {
   take(payload: JsonValue): void {
     if (this.covers !== undefined) throw new Error('what is taken is shown first');
     this.taken += 1;
-    this.common = this.common === undefined ? commonOf(payload) : this.common.filter((field) => staysCommon(field, payload));
+    this.common =
+      this.common === undefined ? commonOf(payload) : this.common.filter((field) => staysCommon(field, payload));
     const { fields, areAll } = fieldsOf(payload, ABSENT_DEPTH_MAX);
     if (!areAll) this.present = undefined;
     for (const { pointer } of fields) this.present?.add(pointer);
@@ -67,21 +77,27 @@ export class FilterDraft {
     for (const { path, pointer } of fieldsOf(payload, ABSENT_DEPTH_MAX).fields) {
       const cover = this.absent.get(pointer);
       if (cover !== undefined) cover.leaves.push(index);
-      else if (this.absent.size < ABSENT_FIELDS_MAX && this.isAbsent(pointer)) this.absent.set(pointer, { condition: existsCondition(path, pointer, false), leaves: [index] });
+      else if (this.absent.size < ABSENT_FIELDS_MAX && this.isAbsent(pointer))
+        this.absent.set(pointer, { condition: existsCondition(path, pointer, false), leaves: [index] });
     }
   }
 
   /** The filter that takes all that shall be taken, leaves as many of the others as it can, and has as few and as telling fields as that takes. */
   filter(): SuggestedFilter {
     const chosen = neededOf(chosenOf([...this.ofCommon(), ...this.absent.values()])).slice(0, LEAVES_MAX);
-    return { filter: written(chosen.map(({ condition }) => condition)), leaves: [...unionOf(chosen)].sort((a, b) => a - b) };
+    return {
+      filter: written(chosen.map(({ condition }) => condition)),
+      leaves: [...unionOf(chosen)].sort((a, b) => a - b),
+    };
   }
 
   private ofCommon(): Cover[] {
     if (this.covers !== undefined) return this.covers;
     const common = this.common ?? [];
     this.objects = new Set(common.flatMap(({ isObject: isOne, pointer }) => (isOne ? [pointer] : [])));
-    this.covers = common.flatMap((field) => conditionsOf(field, this.taken)).map((condition) => ({ condition, leaves: [] }));
+    this.covers = common
+      .flatMap((field) => conditionsOf(field, this.taken))
+      .map((condition) => ({ condition, leaves: [] }));
     return this.covers;
   }
 
@@ -102,7 +118,12 @@ export function suggestFilter(takes: readonly JsonValue[], leaves: readonly Json
 /** The payload itself stands first. */
 function commonOf(payload: JsonValue): CommonField[] {
   const root = { path: [], pointer: '', value: payload };
-  return [root, ...fieldsOf(payload, SUGGESTED_DEPTH_MAX).fields].map(({ path, pointer, value }) => ({ path, pointer, values: isWritable(value) ? new Set([value]) : undefined, isObject: isObject(value) }));
+  return [root, ...fieldsOf(payload, SUGGESTED_DEPTH_MAX).fields].map(({ path, pointer, value }) => ({
+    path,
+    pointer,
+    values: isWritable(value) ? new Set([value]) : undefined,
+    isObject: isObject(value),
+  }));
 }
 
 /** Whether a payload has the field, too; takes note of its value. */
@@ -147,7 +168,9 @@ function cheapestOf(covers: readonly Cover[]): Cover[] {
     if (!cheapest.has(leaves)) cheapest.set(leaves, cover);
   }
   const worthOf = ({ leaves, condition }: Cover): number => leaves.length / condition.cost;
-  return [...cheapest.values()].sort((left, right) => worthOf(right) - worthOf(left) || byCost(left, right)).slice(0, CANDIDATES_MAX);
+  return [...cheapest.values()]
+    .sort((left, right) => worthOf(right) - worthOf(left) || byCost(left, right))
+    .slice(0, CANDIDATES_MAX);
 }
 
 /** Without those that the others make superfluous; dear ones go first. */
@@ -178,11 +201,13 @@ const OPERATORS: ReadonlySet<string> = new Set(['in', 'not_in', 'exists']);
 function written(conditions: readonly Condition[], depth = 0): SuggestedFilter['filter'] {
   const names = [...new Set(conditions.map(({ path }) => path[depth] as string))];
   // fromEntries makes members of its own, also of names that every object inherits.
-  return Object.fromEntries(names.map((name): [string, JsonValue] => {
-    const below = conditions.filter(({ path }) => path[depth] === name);
-    const ofField = below.find(({ path }) => path.length === depth + 1);
-    return [name, ofField === undefined ? written(below, depth + 1) : writtenTest(ofField)];
-  }));
+  return Object.fromEntries(
+    names.map((name): [string, JsonValue] => {
+      const below = conditions.filter(({ path }) => path[depth] === name);
+      const ofField = below.find(({ path }) => path.length === depth + 1);
+      return [name, ofField === undefined ? written(below, depth + 1) : writtenTest(ofField)];
+    }),
+  );
 }
 
 function writtenTest({ path, test }: Condition): JsonValue {

@@ -18,8 +18,12 @@ describe('filterTestProblems', () => {
   });
 
   it('says what each of the two is to the other', () => {
-    const messagesOf = (body: object): string[] => filterTestProblems({ filter: {}, ...body }).map(({ message }) => message);
+    const messagesOf = (body: object): string[] =>
+      filterTestProblems({ filter: {}, ...body }).map(({ message }) => message);
     expect(messagesOf({})).toEqual(['is required unless there is payload', 'is required unless there is entry_id']);
-    expect(messagesOf({ entry_id: 'x', payload: 1 })).toEqual(['cannot be given together with payload', 'cannot be given together with entry_id']);
+    expect(messagesOf({ entry_id: 'x', payload: 1 })).toEqual([
+      'cannot be given together with payload',
+      'cannot be given together with entry_id',
+    ]);
   });
 });

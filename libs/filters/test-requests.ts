@@ -13,13 +13,21 @@ interface RequestProblem {
 
 /** Everything wrong with a request to test a filter that its schema cannot state; problems of the filter below `/filter`. Total. */
 export function filterTestProblems(body: unknown): RequestProblem[] {
-  return [...filterReplayProblems(body), ...(isObject(body) ? specimenProblems(SPECIMENS.filter((member) => Object.hasOwn(body, member)).length) : [])];
+  return [
+    ...filterReplayProblems(body),
+    ...(isObject(body) ? specimenProblems(SPECIMENS.filter((member) => Object.hasOwn(body, member)).length) : []),
+  ];
 }
 
 /** The same of a request to test a filter against stored deliveries. */
 export function filterReplayProblems(body: unknown): RequestProblem[] {
   const compilation = compileFilter(isObject(body) ? body['filter'] : undefined);
-  return compilation.ok ? [] : compilation.problems.map(({ pointer, message }) => ({ pointer: `/filter${pointer}`, message: `cannot be used: ${message}` }));
+  return compilation.ok
+    ? []
+    : compilation.problems.map(({ pointer, message }) => ({
+        pointer: `/filter${pointer}`,
+        message: `cannot be used: ${message}`,
+      }));
 }
 
 /** The same of a request for a filter: no delivery can be both taken and left. */
@@ -27,11 +35,18 @@ export function filterSuggestionProblems(body: unknown): RequestProblem[] {
   const [taken, left] = isObject(body) ? [body['entry_ids'], body['not_entry_ids']] : [];
   if (!Array.isArray(taken) || !Array.isArray(left)) return [];
   const listed = new Set<unknown>(taken);
-  return left.flatMap((entryId, index) => (listed.has(entryId) ? [{ pointer: `/not_entry_ids/${index}`, message: 'is also listed under entry_ids; list it on one side only' }] : []));
+  return left.flatMap((entryId, index) =>
+    listed.has(entryId)
+      ? [{ pointer: `/not_entry_ids/${index}`, message: 'is also listed under entry_ids; list it on one side only' }]
+      : [],
+  );
 }
 
 function specimenProblems(given: number): RequestProblem[] {
   if (given === 1) return [];
   const words = given === 0 ? 'is required unless there is' : 'cannot be given together with';
-  return SPECIMENS.map((member) => ({ pointer: `/${member}`, message: `${words} ${SPECIMENS.filter((other) => other !== member).join()}` }));
+  return SPECIMENS.map((member) => ({
+    pointer: `/${member}`,
+    message: `${words} ${SPECIMENS.filter((other) => other !== member).join()}`,
+  }));
 }

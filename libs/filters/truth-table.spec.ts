@@ -134,7 +134,12 @@ const NESTED: Row[] = [
   ['{"a":{"b":["x"],"c":["y"]}}', '{"a":[{"b":"x","c":"y"}]}', PASSES, 'one element satisfies all of it'],
   ['{"a":{"b":["x"],"c":["y"]}}', '{"a":[{"b":"x"},{"c":"y"}]}', '/a nested', 'two elements between them do not'],
   ['{"a":{"b":{"c":["x"]}}}', '{"a":[{"b":[{"c":"x"}]}]}', PASSES, 'arrays on two levels'],
-  ['{"a":{"b":{"c":["x"]}}}', '{"a":{"b":[{"c":"y"}]}}', '/a/b nested', 'the inner array is named when the way to it was plain'],
+  [
+    '{"a":{"b":{"c":["x"]}}}',
+    '{"a":{"b":[{"c":"y"}]}}',
+    '/a/b nested',
+    'the inner array is named when the way to it was plain',
+  ],
   ['{"a":{"b":{"c":["x"]}}}', '{"a":{"b":{"c":["y","x"]}}}', PASSES, 'an array of scalars at the end'],
 ];
 
@@ -166,7 +171,12 @@ const NAMES: Row[] = [
   ['{"a":{"in":{"in":["x"]}}}', '{"a":{"in":"x"}}', PASSES, 'a nested field called in, addressed one level deeper'],
   ['{"a":{"in":{"in":["x"]}}}', '{"a":"x"}', '/a nested', 'and not the operator'],
   ['{"a":{"exists":["x"]}}', '{"a":{"exists":"x"}}', PASSES, 'exists with an array is no operator but a field'],
-  ['{"a":{"in":{"b":["x"]},"c":["y"]}}', '{"a":{"in":{"b":"x"},"c":"y"}}', PASSES, 'a field called in beside another field'],
+  [
+    '{"a":{"in":{"b":["x"]},"c":["y"]}}',
+    '{"a":{"in":{"b":"x"},"c":"y"}}',
+    PASSES,
+    'a field called in beside another field',
+  ],
   ['{"a":{"exists":{"exists":false}}}', '{"a":{}}', PASSES, 'a field called exists that is missing as asked'],
   ['{"__proto__":["x"]}', '{"__proto__":"x"}', PASSES, '__proto__ is a name like any other'],
   ['{"__proto__":["x"]}', '{}', '/__proto__ in', 'and nothing is inherited'],
@@ -177,7 +187,12 @@ const NAMES: Row[] = [
   ['{"constructor":{"name":["Object"]}}', '{}', '/constructor nested', 'nothing inherited can be looked into'],
   ['{"constructor":["x"]}', '{"constructor":"x"}', PASSES, 'constructor is a name like any other'],
   ['{"toString":{"exists":true}}', '{}', '/toString exists', 'inherited methods are not fields'],
-  ['{"hasOwnProperty":["x"]}', '{"hasOwnProperty":"x"}', PASSES, 'a payload may shadow what an implementation might call'],
+  [
+    '{"hasOwnProperty":["x"]}',
+    '{"hasOwnProperty":"x"}',
+    PASSES,
+    'a payload may shadow what an implementation might call',
+  ],
   ['{"length":{"exists":true}}', '[]', ' nested', 'an array at the root has no fields of its own'],
   ['{"a":["x"]}', '{"a":"y","a":"x"}', PASSES, 'of duplicate keys the last counts, as JSON.parse has it'],
 ];
@@ -209,7 +224,8 @@ it('covers the table at depth', () => {
 
 function compiled(filterText: string): CompiledFilter {
   const compilation = compileFilter(JSON.parse(filterText));
-  if (!compilation.ok) throw new Error(compilation.problems.map((problem) => `${problem.pointer} ${problem.rule}`).join('; '));
+  if (!compilation.ok)
+    throw new Error(compilation.problems.map((problem) => `${problem.pointer} ${problem.rule}`).join('; '));
   return compilation.filter;
 }
 

@@ -51,8 +51,12 @@ export const NO_SYNC_PROCESS = 'no-sync-process';
 /** Every condition of a factory, always in this order. Nothing is guessed: what the last pass could not look at is Unknown. */
 export function conditionsOf(standing: Standing): FactoryCondition[] {
   const { generationHandled, generationRequested, kept } = standing;
-  const of = (type: ConditionType, finding: Finding, observedGeneration = generationHandled): FactoryCondition =>
-    ({ type, ...finding, sinceMs: kept[type]?.status === finding.status ? kept[type].sinceMs : undefined, observedGeneration });
+  const of = (type: ConditionType, finding: Finding, observedGeneration = generationHandled): FactoryCondition => ({
+    type,
+    ...finding,
+    sinceMs: kept[type]?.status === finding.status ? kept[type].sinceMs : undefined,
+    observedGeneration,
+  });
   return [
     of('Ready', ready(standing)),
     of('Reconciling', reconciling(standing), generationRequested),
@@ -71,7 +75,16 @@ export function keptAfter(kept: KeptConditions, found: readonly FactoryCondition
   const entries = found.map(({ type, status, reason, message }): [ConditionType, KeptCondition] => {
     const before = kept[type];
     const known = status === 'Unknown' ? knownOf(before) : undefined;
-    return [type, { status, reason, message, sinceMs: before?.status === status ? before.sinceMs : atMs, ...(known === undefined ? {} : { known }) }];
+    return [
+      type,
+      {
+        status,
+        reason,
+        message,
+        sinceMs: before?.status === status ? before.sinceMs : atMs,
+        ...(known === undefined ? {} : { known }),
+      },
+    ];
   });
   return Object.fromEntries(entries);
 }
@@ -96,7 +109,8 @@ function ready(standing: Standing): Finding {
 
 function reconciling({ managed, suspended, generationRequested, generationHandled }: Standing): Finding {
   if (!managed) return NOT_MANAGED;
-  if (suspended) return is('False', 'suspended', 'definitions are not reconciled until the factory is resumed; secrets are');
+  if (suspended)
+    return is('False', 'suspended', 'definitions are not reconciled until the factory is resumed; secrets are');
   if (generationRequested > generationHandled) return is('True', 'pass-requested', 'a pass is asked for or under way');
   return is('False', 'idle', 'everything that was asked for is done');
 }
@@ -105,7 +119,8 @@ function reconciling({ managed, suspended, generationRequested, generationHandle
 function stalled({ managed, unattended, ending, reason, message }: Standing): Finding {
   if (!managed) return NOT_MANAGED;
   if (unattended === true) return UNATTENDED; // whatever else people have to do, it is seen by nobody
-  if (ending === 'blocked' && reason === OUTSIDE_WINDOW) return is('False', OUTSIDE_WINDOW, 'nobody has to act: it goes on when the sync window opens');
+  if (ending === 'blocked' && reason === OUTSIDE_WINDOW)
+    return is('False', OUTSIDE_WINDOW, 'nobody has to act: it goes on when the sync window opens');
   if (ending === 'blocked') return is('True', reason ?? 'blocked', message ?? 'people must act');
   return is('False', ending === 'none' ? NO_PASS_YET.reason : ending, 'nobody has to act');
 }
@@ -124,7 +139,12 @@ function verificationFailed(standing: Standing): Finding {
   if (!verifies) return is('False', 'not-required', 'the sync policy asks for no signatures');
   const unseen = unseenTip(standing);
   if (unseen !== undefined) return unseen;
-  if (!verifiedNow) return is('Unknown', 'not-verified-yet', 'no pass has verified the tip against the keys that the sync policy names now');
+  if (!verifiedNow)
+    return is(
+      'Unknown',
+      'not-verified-yet',
+      'no pass has verified the tip against the keys that the sync policy names now',
+    );
   if (reason === UNVERIFIED) return is('True', reason, message ?? 'no key of the sync policy signed the tip');
   return is('False', 'verified', 'a key of the sync policy signed the tip');
 }
@@ -132,11 +152,18 @@ function verificationFailed(standing: Standing): Finding {
 function historyRewritten(standing: Standing): Finding {
   const { managed, rewrite, ending, reason, message } = standing;
   if (!managed) return NOT_MANAGED;
-  if (ending === 'blocked' && reason === 'history-rewritten') return is('True', reason, message ?? 'a rewritten history waits for an approval');
-  if (rewrite !== undefined) return is('True', 'history-rewritten', `the history was rewritten: ${rewrite.to} does not descend from ${rewrite.from}`);
+  if (ending === 'blocked' && reason === 'history-rewritten')
+    return is('True', reason, message ?? 'a rewritten history waits for an approval');
+  if (rewrite !== undefined)
+    return is(
+      'True',
+      'history-rewritten',
+      `the history was rewritten: ${rewrite.to} does not descend from ${rewrite.from}`,
+    );
   const unseen = unseenTip(standing);
   if (unseen !== undefined) return unseen;
-  if (reason === UNVERIFIED) return is('Unknown', reason, 'the tip was refused before anybody looked at how it follows on what was accepted');
+  if (reason === UNVERIFIED)
+    return is('Unknown', reason, 'the tip was refused before anybody looked at how it follows on what was accepted');
   return is('False', 'not-rewritten', 'what is there follows on what was accepted before');
 }
 
@@ -161,16 +188,25 @@ function pruneHeld(standing: Standing): Finding {
   if (unseen !== undefined) return unseen;
   const { ending, reason, heldDigest, message } = standing;
   if (heldDigest === undefined) return is('False', ending, 'no deletions wait for an approval');
-  return is('True', 'prune-held', reason === 'prune-held' ? (message ?? heldDigest) : `deletions wait for an approval: ${heldDigest}`);
+  return is(
+    'True',
+    'prune-held',
+    reason === 'prune-held' ? (message ?? heldDigest) : `deletions wait for an approval: ${heldDigest}`,
+  );
 }
 
 function secretsDegraded({ webhooksWithoutSecret, secretsAwaySinceMs }: Standing): Finding {
-  const missing = webhooksWithoutSecret.length === 0 ? undefined : `these webhooks have no secret with a value and refuse every delivery: ${webhooksWithoutSecret.join(', ')}`;
+  const missing =
+    webhooksWithoutSecret.length === 0
+      ? undefined
+      : `these webhooks have no secret with a value and refuse every delivery: ${webhooksWithoutSecret.join(', ')}`;
   if (secretsAwaySinceMs !== undefined) {
     const kept = `secrets cannot be looked after: the last values are kept, since ${new Date(secretsAwaySinceMs).toISOString()}`;
     return is('True', 'secrets-unavailable', missing === undefined ? kept : `${kept}; ${missing}`);
   }
-  return missing === undefined ? is('False', 'secrets-usable', 'every enabled webhook has its secret') : is('True', 'secret-missing', missing);
+  return missing === undefined
+    ? is('False', 'secrets-usable', 'every enabled webhook has its secret')
+    : is('True', 'secret-missing', missing);
 }
 
 /** What can be said of files that the last pass has not seen. */
@@ -187,5 +223,9 @@ function is(status: FactoryCondition['status'], reason: string, message: string)
 
 const NO_PASS_YET = is('Unknown', 'no-pass-yet', 'no pass has ended yet');
 const NOT_MANAGED = is('False', 'dashboard', 'no files decide this factory');
-const UNATTENDED = is('True', NO_SYNC_PROCESS, 'no process with the role sync is running: changes of files and of secrets wait until one is started');
+const UNATTENDED = is(
+  'True',
+  NO_SYNC_PROCESS,
+  'no process with the role sync is running: changes of files and of secrets wait until one is started',
+);
 const APPLIED = is('True', 'applied', 'what the files say is what serves');

@@ -29,7 +29,13 @@ export const PROBLEMS_RECORDED_MAX = 500;
 
 const NOTHING = { problems: [], changes: [], held: [], rebound: [] } as const;
 
-export function applied(revision: string, changes: readonly Change[], problems: readonly Problem[], held: readonly Change[] = [], digest?: string): Ending {
+export function applied(
+  revision: string,
+  changes: readonly Change[],
+  problems: readonly Problem[],
+  held: readonly Change[] = [],
+  digest?: string,
+): Ending {
   return { ...NOTHING, kind: 'applied', revision, changes, problems, held, digest };
 }
 
@@ -46,7 +52,11 @@ export function errorCountOf(problems: readonly Problem[]): number {
 }
 
 /** Deletions that need an approval. */
-export function blockedByGuard(revision: string, problems: readonly Problem[], verdict: { digest?: string; deletions: readonly Change[]; message: string }): Ending {
+export function blockedByGuard(
+  revision: string,
+  problems: readonly Problem[],
+  verdict: { digest?: string; deletions: readonly Change[]; message: string },
+): Ending {
   const { digest, deletions, message } = verdict;
   return { ...NOTHING, kind: 'blocked', reason: 'prune-held', message, revision, problems, held: deletions, digest };
 }
@@ -64,12 +74,22 @@ export function blockedByRewrite(from: string, to: string, digest: string): Endi
 
 /** Something would change, at a time when nothing may. */
 export function blockedByWindow(ending: Ending, closure: Closure): Ending {
-  return { ...ending, kind: 'blocked', reason: OUTSIDE_WINDOW, message: waitingWords(ending.revision, closure), changes: [], opensAtMs: closure.opensAtMs };
+  return {
+    ...ending,
+    kind: 'blocked',
+    reason: OUTSIDE_WINDOW,
+    message: waitingWords(ending.revision, closure),
+    changes: [],
+    opensAtMs: closure.opensAtMs,
+  };
 }
 
 /** What is said of a revision that waits for a sync window. */
 export function waitingWords(revision: string | undefined, { opensAtMs }: Closure): string {
-  const until = opensAtMs === undefined ? `the sync windows do not open within ${WINDOW_DAYS_SEARCHED} days; change the sync policy` : `it applies when the sync window opens: ${new Date(opensAtMs).toISOString()}`;
+  const until =
+    opensAtMs === undefined
+      ? `the sync windows do not open within ${WINDOW_DAYS_SEARCHED} days; change the sync policy`
+      : `it applies when the sync window opens: ${new Date(opensAtMs).toISOString()}`;
   return `${revision ?? 'the revision'} waits; ${until}`;
 }
 
@@ -85,6 +105,8 @@ export function faulted(message: string, revision?: string): Ending {
 
 /** Equal for passes that tell people nothing new: made of what is recorded. */
 export function fingerprint({ kind, reason, revision, problems, digest }: Ending): string {
-  const positions = problems.slice(0, PROBLEMS_RECORDED_MAX).map(({ path, line, column, rule, message }) => [path, line, column, rule, message]);
+  const positions = problems
+    .slice(0, PROBLEMS_RECORDED_MAX)
+    .map(({ path, line, column, rule, message }) => [path, line, column, rule, message]);
   return JSON.stringify([kind, reason ?? null, revision ?? null, positions, digest ?? null]);
 }

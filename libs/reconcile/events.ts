@@ -47,21 +47,31 @@ export function eventsOf(news: PassNews): FactoryEvent[] {
   return [
     ...secretEvents(ending.rebound),
     ...after.flatMap((condition) => conditionEvents(condition, news)),
-    ...(ending.reason === OUTSIDE_WINDOW && isNewReason ? [told('Normal', OUTSIDE_WINDOW, ending.message ?? OUTSIDE_WINDOW, ending.revision)] : []),
-    ...(ending.reason === 'internal' && isNewReason ? [told('Warning', 'internal', ending.message ?? 'the pass failed', ending.revision)] : []),
+    ...(ending.reason === OUTSIDE_WINDOW && isNewReason
+      ? [told('Normal', OUTSIDE_WINDOW, ending.message ?? OUTSIDE_WINDOW, ending.revision)]
+      : []),
+    ...(ending.reason === 'internal' && isNewReason
+      ? [told('Warning', 'internal', ending.message ?? 'the pass failed', ending.revision)]
+      : []),
     ...appliedEvents(news),
   ];
 }
 
 function secretEvents(rebound: readonly Rebinding[]): FactoryEvent[] {
   if (rebound.length === 0) return [];
-  const moves = rebound.map(({ slug, secretName, version }) => `${slug} has ${version === undefined ? `no value of ${secretName}` : `version ${version} of ${secretName}`}`);
+  const moves = rebound.map(
+    ({ slug, secretName, version }) =>
+      `${slug} has ${version === undefined ? `no value of ${secretName}` : `version ${version} of ${secretName}`}`,
+  );
   const more = moves.length > NAMED_MAX ? `, and ${moves.length - NAMED_MAX} more` : '';
   return [told('Normal', 'secrets-moved', `${moves.slice(0, NAMED_MAX).join(', ')}${more}`)];
 }
 
 /** A fault that begins, that becomes another one, or that ends. What is not known now is as it was. */
-function conditionEvents({ type, status, reason, message }: FactoryCondition, { before, ending }: PassNews): FactoryEvent[] {
+function conditionEvents(
+  { type, status, reason, message }: FactoryCondition,
+  { before, ending }: PassNews,
+): FactoryEvent[] {
   const ended = FAULTS[type];
   if (ended === undefined || status === 'Unknown') return [];
   const was = knownOf(before[type]);
@@ -74,8 +84,18 @@ function conditionEvents({ type, status, reason, message }: FactoryCondition, { 
 
 function appliedEvents({ ending, accepted, superseded }: PassNews): FactoryEvent[] {
   if (ending.kind !== 'applied' || (ending.changes.length === 0 && !accepted)) return [];
-  const between = superseded === 0 ? '' : `; ${superseded} ${superseded === 1 ? 'commit' : 'commits'} before it never applied by ${superseded === 1 ? 'itself' : 'themselves'}`;
-  return [told('Normal', 'applied', `${ending.revision ?? 'the files'} applies: ${countsOf(ending.changes)}${between}`, ending.revision)];
+  const between =
+    superseded === 0
+      ? ''
+      : `; ${superseded} ${superseded === 1 ? 'commit' : 'commits'} before it never applied by ${superseded === 1 ? 'itself' : 'themselves'}`;
+  return [
+    told(
+      'Normal',
+      'applied',
+      `${ending.revision ?? 'the files'} applies: ${countsOf(ending.changes)}${between}`,
+      ending.revision,
+    ),
+  ];
 }
 
 function countsOf(changes: readonly Change[]): string {

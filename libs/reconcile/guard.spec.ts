@@ -26,23 +26,73 @@ describe('guard', () => {
     [{ automation: 1000 }, { automation: 300 }, {}, undefined, 'exactly 30 % of many'],
     [{ automation: 1000 }, { automation: 301 }, {}, '301 of 1000 automations', 'one more'],
     [{ webhook: 10, automation: 10 }, { webhook: 3, automation: 3 }, {}, undefined, 'kinds are counted apart'],
-    [{ webhook: 5, automation: 5 }, { webhook: 4, automation: 4 }, {}, 'webhooks (more than 3 and 30 %); 4 of 5', 'all reasons'],
+    [
+      { webhook: 5, automation: 5 },
+      { webhook: 4, automation: 4 },
+      {},
+      'webhooks (more than 3 and 30 %); 4 of 5',
+      'all reasons',
+    ],
     [{ webhook: 1, automation: 2 }, { webhook: 1 }, {}, 'the last webhook (1 of 1)', 'the last webhook'],
     [{ webhook: 2, automation: 1 }, { automation: 1 }, {}, 'the last automation (1 of 1)', 'the last automation'],
-    [{ webhook: 3, automation: 2 }, { webhook: 3 }, {}, 'the last webhook (3 of 3)', 'all of a kind, though three may go'],
-    [{ webhook: 1, automation: 2 }, { webhook: 1 }, { webhook: 1 }, undefined, 'the only webhook renamed: one of the kind remains'],
-    [{ webhook: 1, automation: 2 }, { webhook: 1 }, { automation: 1 }, 'the last webhook', 'creating another kind does not help'],
-    [{ webhook: 5, automation: 2 }, { webhook: 4 }, { webhook: 4 }, '4 of 5 webhooks', 'four renames count as four deletions'],
-    [{ webhook: 1, automation: 1 }, { webhook: 1, automation: 1 }, {}, 'everything that is applied (2 objects)', 'everything'],
-    [{ webhook: 1, automation: 1 }, { webhook: 1, automation: 1 }, { webhook: 9, automation: 9 }, 'everything', 'another tree instead'],
-    [{ webhook: 1 }, { webhook: 1 }, { webhook: 1 }, 'everything', 'the only object renamed: nothing that serves survives'],
+    [
+      { webhook: 3, automation: 2 },
+      { webhook: 3 },
+      {},
+      'the last webhook (3 of 3)',
+      'all of a kind, though three may go',
+    ],
+    [
+      { webhook: 1, automation: 2 },
+      { webhook: 1 },
+      { webhook: 1 },
+      undefined,
+      'the only webhook renamed: one of the kind remains',
+    ],
+    [
+      { webhook: 1, automation: 2 },
+      { webhook: 1 },
+      { automation: 1 },
+      'the last webhook',
+      'creating another kind does not help',
+    ],
+    [
+      { webhook: 5, automation: 2 },
+      { webhook: 4 },
+      { webhook: 4 },
+      '4 of 5 webhooks',
+      'four renames count as four deletions',
+    ],
+    [
+      { webhook: 1, automation: 1 },
+      { webhook: 1, automation: 1 },
+      {},
+      'everything that is applied (2 objects)',
+      'everything',
+    ],
+    [
+      { webhook: 1, automation: 1 },
+      { webhook: 1, automation: 1 },
+      { webhook: 9, automation: 9 },
+      'everything',
+      'another tree instead',
+    ],
+    [
+      { webhook: 1 },
+      { webhook: 1 },
+      { webhook: 1 },
+      'everything',
+      'the only object renamed: nothing that serves survives',
+    ],
     [{ webhook: 2, skill: 1 }, { webhook: 2 }, { webhook: 2 }, 'everything', 'a skill that stays serves nobody'],
     [{ environment: 2, skill: 1 }, { environment: 2, skill: 1 }, {}, 'everything', 'also where nothing serves yet'],
     [{ environment: 2, skill: 1 }, { environment: 2 }, {}, undefined, 'environments by themselves are not guarded'],
     [{ webhook: 1, environment: 9, skill: 9 }, { environment: 9, skill: 9 }, {}, undefined, 'nor many of them'],
   ])('of %j delete %j and create %j: %p (%s)', (before, deleted, created, expected) => {
     const verdict = guard(planOf(deleted, created), actualOf(before), CONTEXT);
-    expect(verdict.ok ? undefined : verdict.message).toEqual(expected === undefined ? undefined : expect.stringContaining(expected));
+    expect(verdict.ok ? undefined : verdict.message).toEqual(
+      expected === undefined ? undefined : expect.stringContaining(expected),
+    );
   });
 
   it('does not count updates, and does not count held deletions', () => {
@@ -77,7 +127,14 @@ describe('guard', () => {
 
 describe('planDigest', () => {
   const deletions: Change[] = [
-    { action: 'delete', kind: 'automation', slug: 'triage', uid: 'auto_2', path: 'automations/triage/automation.md', changes: [] },
+    {
+      action: 'delete',
+      kind: 'automation',
+      slug: 'triage',
+      uid: 'auto_2',
+      path: 'automations/triage/automation.md',
+      changes: [],
+    },
     { action: 'delete', kind: 'webhook', slug: 'orders', uid: 'wh_1', path: 'webhooks/orders.yaml', changes: [] },
   ];
   const digest = planDigest(deletions, CONTEXT);

@@ -27,7 +27,8 @@ export function guard(plan: Plan, actual: Actual, context: GuardContext): GuardV
   const deletions = plan.changes.filter((change) => change.action === 'delete');
   const digest = planDigest(deletions, context);
   const reasons = reasonsAgainst(plan, actual);
-  if (reasons.length === 0 && digest === context.heldDigest) reasons.push(`what was held when the rest of it applied (${deletions.length} objects)`);
+  if (reasons.length === 0 && digest === context.heldDigest)
+    reasons.push(`what was held when the rest of it applied (${deletions.length} objects)`);
   if (reasons.length === 0 || context.approvedDigests.has(digest)) return { ok: true };
   const how = context.approvedElsewhere === true ? ' where the server holds them' : `: ${digest}`;
   const message = `this revision would delete ${reasons.join('; ')}; bring the files back, or approve the deletions${how}`;
@@ -58,7 +59,9 @@ function reasonsAgainst(plan: Plan, actual: Actual): string[] {
     if (deleted === 0) return [];
     if (before - deleted + countOf(plan, 'create', kind) === 0) return [`the last ${kind} (${deleted} of ${before})`];
     const tooMany = deleted > DELETIONS_FREE && deleted * 100 > before * DELETIONS_PERCENT_FREE;
-    return tooMany ? [`${deleted} of ${before} ${kind}s (more than ${DELETIONS_FREE} and ${DELETIONS_PERCENT_FREE} %)`] : [];
+    return tooMany
+      ? [`${deleted} of ${before} ${kind}s (more than ${DELETIONS_FREE} and ${DELETIONS_PERCENT_FREE} %)`]
+      : [];
   });
 }
 
@@ -74,5 +77,6 @@ function isGuarded(kind: string): boolean {
 }
 
 function countOf(plan: Plan, action: Change['action'], kind?: Change['kind']): number {
-  return plan.changes.filter((change) => change.action === action && (kind === undefined || change.kind === kind)).length;
+  return plan.changes.filter((change) => change.action === action && (kind === undefined || change.kind === kind))
+    .length;
 }

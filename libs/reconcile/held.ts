@@ -11,7 +11,13 @@ export interface Holdable {
 }
 
 /** Whether a pass with these problems and held deletions left an object as it was. */
-export function heldOf({ problems, held }: { problems: readonly Problem[]; held: readonly Change[] }): (object: Holdable) => boolean {
+export function heldOf({
+  problems,
+  held,
+}: {
+  problems: readonly Problem[];
+  held: readonly Change[];
+}): (object: Holdable) => boolean {
   const files = new Set(problems.filter(({ severity }) => severity === 'error').map(({ path }) => path));
   const deletions = new Set(held.map(({ uid }) => uid));
   // A skill is a folder: an error in any of its files concerns all of it.

@@ -54,16 +54,48 @@ function judgeContents({ revision, reading }: JudgedTree, ground: Ground): Judge
   const checked = checkReferences(reading, ground.known);
   const before = ground.applied?.revision === revision ? ground.applied.how : undefined;
   const applyMode = ground.appliedBefore ? (before?.applyMode ?? actual.factory?.applyMode ?? 'atomic') : 'atomic';
-  if (applyMode === 'atomic' && hasErrors(checked.problems)) return { checked, planned: NO_CHANGE, applies: false, how: { applyMode }, ending: blockedByProblems(revision, checked.problems) };
-  const planned = plan(checked.definitions, actual, { heldPaths: checked.heldPaths, brokenPaths: reading.brokenPaths, applyMode, uidOf });
+  if (applyMode === 'atomic' && hasErrors(checked.problems))
+    return {
+      checked,
+      planned: NO_CHANGE,
+      applies: false,
+      how: { applyMode },
+      ending: blockedByProblems(revision, checked.problems),
+    };
+  const planned = plan(checked.definitions, actual, {
+    heldPaths: checked.heldPaths,
+    brokenPaths: reading.brokenPaths,
+    applyMode,
+    uidOf,
+  });
   const context = { factorySlug, revision, approvedDigests, approvedElsewhere, heldDigest: before?.heldDigest };
   const how = { applyMode, heldDigest: digestOfHeld(planned, actual, context) };
   const verdict = guard(planned, actual, context);
-  if (verdict.ok) return { checked, planned, applies: true, how, ending: applied(revision, planned.changes, checked.problems, planned.heldDeletions) };
+  if (verdict.ok)
+    return {
+      checked,
+      planned,
+      applies: true,
+      how,
+      ending: applied(revision, planned.changes, checked.problems, planned.heldDeletions),
+    };
   const rest = withoutDeletions(planned);
   const digest = approvedElsewhere === true ? undefined : verdict.digest;
-  if (applyMode === 'atomic') return { checked, planned: rest, applies: false, how, ending: blockedByGuard(revision, checked.problems, { ...verdict, digest }) };
-  return { checked, planned: rest, applies: true, how, ending: applied(revision, rest.changes, checked.problems, rest.heldDeletions, digest) };
+  if (applyMode === 'atomic')
+    return {
+      checked,
+      planned: rest,
+      applies: false,
+      how,
+      ending: blockedByGuard(revision, checked.problems, { ...verdict, digest }),
+    };
+  return {
+    checked,
+    planned: rest,
+    applies: true,
+    how,
+    ending: applied(revision, rest.changes, checked.problems, rest.heldDeletions, digest),
+  };
 }
 
 /** Of deletions that need an approval, now or when nothing else holds them any more. */

@@ -50,7 +50,13 @@ describe('a host that does not answer', () => {
     [undefined, 0, 100, { failures: 1, failedAtMs: 100, askAgainAtMs: 1_100 }, 'the first failure: a second'],
     [outage, 1_001, 6_000, { failures: 4, failedAtMs: 6_000, askAgainAtMs: 14_000 }, 'each further one doubles'],
     [outage, 1_000, 6_000, outage, 'asked before the host was known to be away: the same failure'],
-    [{ ...outage, failures: 5_000 }, 1_001, 6_000, { failures: 5_001, failedAtMs: 6_000, askAgainAtMs: 306_000 }, 'five minutes at most'],
+    [
+      { ...outage, failures: 5_000 },
+      1_001,
+      6_000,
+      { failures: 5_001, failedAtMs: 6_000, askAgainAtMs: 306_000 },
+      'five minutes at most',
+    ],
   ])('%j, asked at %p, failed at %p: %j (%s)', (before, askedAtMs, nowMs, expected) => {
     expect(outageAfter(before, { askedAtMs, nowMs, random01: 0.5 })).toEqual(expected);
   });

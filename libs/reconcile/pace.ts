@@ -46,7 +46,10 @@ export interface HostQuestion {
 const WITNESSES_MIN = 2;
 
 /** Whether a factory may ask its host now. contract 9 (back-off per host) */
-export function mayAskHost(outage: HostOutage | undefined, { probing, atOnce, failed, witnesses, nowMs }: HostQuestion): HostVerdict {
+export function mayAskHost(
+  outage: HostOutage | undefined,
+  { probing, atOnce, failed, witnesses, nowMs }: HostQuestion,
+): HostVerdict {
   if (outage === undefined || atOnce) return 'ask';
   if (probing) return 'wait';
   const isDoubtful = !failed && witnesses < WITNESSES_MIN;
@@ -54,7 +57,10 @@ export function mayAskHost(outage: HostOutage | undefined, { probing, atOnce, fa
 }
 
 /** The outage after a host did not answer what it was asked at `askedAtMs`. Those that asked side by side are one failure of the host. */
-export function outageAfter(outage: HostOutage | undefined, { askedAtMs, nowMs, random01 }: { askedAtMs: number; nowMs: number; random01: number }): HostOutage {
+export function outageAfter(
+  outage: HostOutage | undefined,
+  { askedAtMs, nowMs, random01 }: { askedAtMs: number; nowMs: number; random01: number },
+): HostOutage {
   if (outage !== undefined && askedAtMs <= outage.failedAtMs) return outage;
   const failures = (outage?.failures ?? 0) + 1;
   return { failures, failedAtMs: nowMs, askAgainAtMs: nowMs + retryDelayMs(failures, random01) };

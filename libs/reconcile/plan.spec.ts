@@ -1,5 +1,11 @@
 /** Plans case by case: order, updates, renames, held and broken files. contract 9. */
-import type { AutomationDefinition, Definitions, EnvironmentDefinition, SkillDefinition, WebhookDefinition } from '#definitions';
+import type {
+  AutomationDefinition,
+  Definitions,
+  EnvironmentDefinition,
+  SkillDefinition,
+  WebhookDefinition,
+} from '#definitions';
 import { isEmpty, plan, withoutDeletions } from './index.ts';
 import type { Actual, AppliedObject, Change, Plan, PlanOptions } from './index.ts';
 
@@ -20,7 +26,12 @@ describe('order', () => {
     desired.skills = [skill('s')];
     const webhooks = [webhook('z', OFF), webhook('y', OFF)];
     const automations = [automation('z', { payload: {} }), automation('y', { payload: {} })];
-    const { objects } = applied([skill('old', ['skills/old/a.md']), environment('old', 'old one'), ...webhooks, ...automations]);
+    const { objects } = applied([
+      skill('old', ['skills/old/a.md']),
+      environment('old', 'old one'),
+      ...webhooks,
+      ...automations,
+    ]);
     expect(told(plan(desired, { objects }, OPTIONS))).toEqual([
       'create factory ',
       'create environment e',
@@ -77,7 +88,14 @@ describe('changes', () => {
 
   it('predicts the UID of a new object', () => {
     const [change] = plan(treeOf({ webhooks: [webhook('a')] }), applied([]), OPTIONS).changes;
-    expect(change).toEqual({ action: 'create', kind: 'webhook', slug: 'a', uid: 'new:webhook:a', path: 'webhooks/a.yaml', changes: [] });
+    expect(change).toEqual({
+      action: 'create',
+      kind: 'webhook',
+      slug: 'a',
+      uid: 'new:webhook:a',
+      path: 'webhooks/a.yaml',
+      changes: [],
+    });
   });
 
   it('ignores the key order of payload filters, but not their array order', () => {
@@ -85,11 +103,16 @@ describe('changes', () => {
     const reordered = automation('a', { payload: { y: ['3'], x: ['1', '2'] } });
     const changed = automation('a', { payload: { x: ['2', '1'], y: ['3'] } });
     expect(told(plan(treeOf({ automations: [reordered] }), applied([before]), OPTIONS))).toEqual([]);
-    expect(plan(treeOf({ automations: [changed] }), applied([before]), OPTIONS).changes[0]?.changes).toEqual(['triggers']);
+    expect(plan(treeOf({ automations: [changed] }), applied([before]), OPTIONS).changes[0]?.changes).toEqual([
+      'triggers',
+    ]);
   });
 
   it('updates the factory itself, first', () => {
-    const desired = { ...treeOf({ webhooks: [webhook('a')] }), factory: { applyMode: 'perFile', name: 'Acme' } as const };
+    const desired = {
+      ...treeOf({ webhooks: [webhook('a')] }),
+      factory: { applyMode: 'perFile', name: 'Acme' } as const,
+    };
     const [change, next] = plan(desired, applied([]), OPTIONS).changes;
     const factory = { kind: 'factory', slug: '', uid: 'new:factory:', path: 'factory.yaml' };
     expect(change).toEqual({ action: 'update', ...factory, changes: ['applyMode', 'name'] });
@@ -111,8 +134,18 @@ describe('changes', () => {
 
 describe('renames', () => {
   it.each<[string, AnyDefinition[], AnyDefinition[], string[]]>([
-    ['an exact rename', [webhook('old')], [webhook('new')], ['create webhook new from webhooks/old.yaml', 'delete webhook old']],
-    ['another definition is no rename', [webhook('old')], [webhook('new', OFF)], ['create webhook new', 'delete webhook old']],
+    [
+      'an exact rename',
+      [webhook('old')],
+      [webhook('new')],
+      ['create webhook new from webhooks/old.yaml', 'delete webhook old'],
+    ],
+    [
+      'another definition is no rename',
+      [webhook('old')],
+      [webhook('new', OFF)],
+      ['create webhook new', 'delete webhook old'],
+    ],
     ['an object that stays was not renamed', [webhook('a')], [webhook('a'), webhook('b')], ['create webhook b']],
     [
       'one old object explains one new one',
@@ -124,7 +157,12 @@ describe('renames', () => {
       'twins are paired in order',
       [webhook('y'), webhook('x')],
       [webhook('b'), webhook('a')],
-      ['create webhook a from webhooks/x.yaml', 'create webhook b from webhooks/y.yaml', 'delete webhook x', 'delete webhook y'],
+      [
+        'create webhook a from webhooks/x.yaml',
+        'create webhook b from webhooks/y.yaml',
+        'delete webhook x',
+        'delete webhook y',
+      ],
     ],
     [
       'an automation',
@@ -149,7 +187,10 @@ describe('renames', () => {
   });
 
   it('are told also while the deletion is held', () => {
-    const made = plan(treeFrom([webhook('new')]), applied([webhook('old')]), { ...OPTIONS, brokenPaths: ['webhooks/x.yaml'] });
+    const made = plan(treeFrom([webhook('new')]), applied([webhook('old')]), {
+      ...OPTIONS,
+      brokenPaths: ['webhooks/x.yaml'],
+    });
     expect(told(made)).toEqual(['create webhook new from webhooks/old.yaml']);
     expect(made.heldDeletions.map(({ slug }) => slug)).toEqual(['old']);
   });
@@ -165,17 +206,29 @@ describe('held and broken files (perFile)', () => {
     const made = plan(desired, actual, { ...OPTIONS, [member]: ['webhooks/bad.yaml'] });
     expect(told(made)).toEqual(['update webhook changed', 'create webhook fresh']);
     expect(made.heldDeletions).toEqual([
-      { action: 'delete', kind: 'webhook', slug: 'gone', uid: 'live:webhook:gone', path: 'webhooks/gone.yaml', changes: [] },
+      {
+        action: 'delete',
+        kind: 'webhook',
+        slug: 'gone',
+        uid: 'live:webhook:gone',
+        path: 'webhooks/gone.yaml',
+        changes: [],
+      },
     ]);
   });
 
   it('does not update an object whose file is held, even if the tree still has a definition', () => {
-    const made = plan(treeFrom([webhook('a', OFF)]), applied([webhook('a')]), { ...OPTIONS, heldPaths: ['webhooks/a.yaml'] });
+    const made = plan(treeFrom([webhook('a', OFF)]), applied([webhook('a')]), {
+      ...OPTIONS,
+      heldPaths: ['webhooks/a.yaml'],
+    });
     expect(made).toEqual({ changes: [], heldDeletions: [] });
   });
 
   it('does not create an object whose file is held', () => {
-    expect(isEmpty(plan(treeFrom([webhook('a')]), applied([]), { ...OPTIONS, heldPaths: ['webhooks/a.yaml'] }))).toBe(true);
+    expect(isEmpty(plan(treeFrom([webhook('a')]), applied([]), { ...OPTIONS, heldPaths: ['webhooks/a.yaml'] }))).toBe(
+      true,
+    );
   });
 
   it('leaves the factory alone while factory.yaml is broken, before and after the first apply', () => {
@@ -234,7 +287,14 @@ function webhook(name: string, rest: Partial<WebhookDefinition> = {}): WebhookDe
 
 function automation(name: string, trigger: { payload?: AutomationTriggerPayload } = {}): AutomationDefinition {
   const path = `automations/${name}/automation.md`;
-  return { name, path, enabled: true, prompt: 'Do it.', agent: {}, triggers: [{ provider: 'webhook', webhookUids: ['wh_1'], ...trigger }] };
+  return {
+    name,
+    path,
+    enabled: true,
+    prompt: 'Do it.',
+    agent: {},
+    triggers: [{ provider: 'webhook', webhookUids: ['wh_1'], ...trigger }],
+  };
 }
 type AutomationTriggerPayload = Extract<AutomationDefinition['triggers'][number], { provider: 'webhook' }>['payload'];
 

@@ -6,7 +6,12 @@ import type { Actual, AppliedObject, Change, Plan, PlanOptions } from './types.t
 const FACTORY_PATH = 'factory.yaml';
 
 /** What is referred to comes before what refers to it; deletions go the other way round. */
-const APPLY_ORDER = ['environment', 'skill', 'webhook', 'automation'] as const satisfies readonly AppliedObject['kind'][];
+const APPLY_ORDER = [
+  'environment',
+  'skill',
+  'webhook',
+  'automation',
+] as const satisfies readonly AppliedObject['kind'][];
 
 /** One object of a tree: an applied object that has no UID yet. */
 interface DesiredObject {
@@ -40,7 +45,10 @@ export function plan(desired: Definitions, actual: Actual, options: PlanOptions)
   const applied = new Map(actual.objects.map((object) => [keyOf(object), object]));
   const deletions = deletionsOf(actual, new Set(objects.map(keyOf)), holds);
   if (holds.any && options.applyMode === 'atomic') return { changes: [], heldDeletions: deletions.map(toDeletion) };
-  const renames = renamesOf(objects.filter((object) => !applied.has(keyOf(object))), deletions);
+  const renames = renamesOf(
+    objects.filter((object) => !applied.has(keyOf(object))),
+    deletions,
+  );
   const changes = [
     ...factoryChanges(desired, actual, holds, options),
     ...objects.flatMap((object) => changesOf(object, applied.get(keyOf(object)), renames, options)),
@@ -82,7 +90,12 @@ function desiredObjects(desired: Definitions): DesiredObject[] {
     automation: desired.automations,
   };
   return APPLY_ORDER.flatMap((kind) => {
-    const objects = byKind[kind].map((definition) => ({ kind, slug: definition.name, path: definition.path, definition }));
+    const objects = byKind[kind].map((definition) => ({
+      kind,
+      slug: definition.name,
+      path: definition.path,
+      definition,
+    }));
     return objects.sort((a, b) => compareTexts(a.slug, b.slug));
   });
 }
@@ -121,7 +134,8 @@ function deletionsOf(actual: Actual, desiredKeys: ReadonlySet<string>, holds: Ho
 /** Key of a created object → path of the deleted one that said exactly the same; each deletion explains one create at most. */
 function renamesOf(created: readonly DesiredObject[], deletions: readonly AppliedObject[]): Map<string, string> {
   const sources = new Map<string, AppliedObject[]>();
-  for (const object of deletions) sources.set(substanceOf(object), [...(sources.get(substanceOf(object)) ?? []), object]);
+  for (const object of deletions)
+    sources.set(substanceOf(object), [...(sources.get(substanceOf(object)) ?? []), object]);
   const renames = new Map<string, string>();
   for (const object of created) {
     const source = sources.get(substanceOf(object))?.shift();

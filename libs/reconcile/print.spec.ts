@@ -2,7 +2,14 @@
 import { printPlan } from './index.ts';
 import type { Change, DetailedChange, Plan } from './index.ts';
 
-const ORDERS: Change = { action: 'create', kind: 'webhook', slug: 'orders', uid: 'wh_1', path: 'webhooks/orders.yaml', changes: [] };
+const ORDERS: Change = {
+  action: 'create',
+  kind: 'webhook',
+  slug: 'orders',
+  uid: 'wh_1',
+  path: 'webhooks/orders.yaml',
+  changes: [],
+};
 const TRIAGE: Change = {
   action: 'update',
   kind: 'automation',
@@ -12,7 +19,14 @@ const TRIAGE: Change = {
   changes: ['prompt', 'triggers'],
 };
 const OLD: Change = { ...ORDERS, action: 'delete', slug: 'old', uid: 'wh_2', path: 'webhooks/old.yaml' };
-const FACTORY: Change = { action: 'update', kind: 'factory', slug: '', uid: 'fac_1', path: 'factory.yaml', changes: ['name'] };
+const FACTORY: Change = {
+  action: 'update',
+  kind: 'factory',
+  slug: '',
+  uid: 'fac_1',
+  path: 'factory.yaml',
+  changes: ['name'],
+};
 
 describe('printPlan', () => {
   it.each<[Plan, string[], string]>([
@@ -38,7 +52,10 @@ describe('printPlan', () => {
       'a rename says what it costs',
     ],
     [
-      { changes: [{ ...TRIAGE, action: 'create', changes: [], renamedFrom: 'automations/sort/automation.md' }], heldDeletions: [] },
+      {
+        changes: [{ ...TRIAGE, action: 'create', changes: [], renamedFrom: 'automations/sort/automation.md' }],
+        heldDeletions: [],
+      },
       [
         '+ automation triage (auto_1) automations/triage/automation.md: renamed from automations/sort/automation.md, its UID is new',
         '1 to create, 0 to update, 0 to delete.',
@@ -62,7 +79,10 @@ describe('printPlan', () => {
     ],
     [
       { changes: [{ ...ORDERS, path: 'webhooks/\u001b[2J\n::error::\u202e\u2028.yaml' }], heldDeletions: [] },
-      ['+ webhook orders (wh_1) webhooks/\\u001b[2J\\u000a::error::\\u202e\\u2028.yaml', '1 to create, 0 to update, 0 to delete.'],
+      [
+        '+ webhook orders (wh_1) webhooks/\\u001b[2J\\u000a::error::\\u202e\\u2028.yaml',
+        '1 to create, 0 to update, 0 to delete.',
+      ],
       'no control or direction character passes',
     ],
   ])('%#: %j', (made, lines) => {
@@ -72,14 +92,34 @@ describe('printPlan', () => {
 
 describe('details of a change', () => {
   const NOTHING = { starts: [], stops: [], unreadable: 0, filtersUnreadable: 0, cut: false };
-  const lines = (change: DetailedChange, held = false): string[] => printPlan({ changes: held ? [] : [change], heldDeletions: held ? [change] : [] }).split('\n').slice(1, -2);
+  const lines = (change: DetailedChange, held = false): string[] =>
+    printPlan({ changes: held ? [] : [change], heldDeletions: held ? [change] : [] })
+      .split('\n')
+      .slice(1, -2);
 
   it('stand below it, aligned, in a fixed order', () => {
     const details = {
-      replay: { ...NOTHING, deliveries: 50, before: 12, after: 3, starts: ['e1'], stops: ['e2', 'e3'], unreadable: 1, filtersUnreadable: 2 },
-      traffic: { deliveries: 60, accepted: 55, runs: 12, failedRuns: 1, lastDeliveryAt: '2026-01-02T03:04:05.000Z', lastRunAt: '2026-01-02T03:04:06.000Z' },
+      replay: {
+        ...NOTHING,
+        deliveries: 50,
+        before: 12,
+        after: 3,
+        starts: ['e1'],
+        stops: ['e2', 'e3'],
+        unreadable: 1,
+        filtersUnreadable: 2,
+      },
+      traffic: {
+        deliveries: 60,
+        accepted: 55,
+        runs: 12,
+        failedRuns: 1,
+        lastDeliveryAt: '2026-01-02T03:04:05.000Z',
+        lastRunAt: '2026-01-02T03:04:06.000Z',
+      },
       secret: { before: { name: 'old', version: 2, fingerprint: '0123456789ab' }, after: { name: 'new', version: 0 } },
-      ingressUrl: 'https://h/webhooks/w/wh_1/{token}', ingressUrlBefore: 'https://h/webhooks/w/wh_1',
+      ingressUrl: 'https://h/webhooks/w/wh_1/{token}',
+      ingressUrlBefore: 'https://h/webhooks/w/wh_1',
     };
     expect(lines({ ...ORDERS, action: 'update', changes: ['authMode', 'secretName'], details })).toEqual([
       '    url      https://h/webhooks/w/wh_1 →',
@@ -95,23 +135,51 @@ describe('details of a change', () => {
   });
 
   it('of what nobody used say so', () => {
-    expect(lines({ ...OLD, details: { traffic: { deliveries: 0, accepted: 0, runs: 0, failedRuns: 0 }, replay: { ...NOTHING, deliveries: 0, before: 0, after: 0 } } }, true)).toEqual([
-      '    traffic  none in the last 7 days', '    replay   no stored deliveries to ask',
+    expect(
+      lines(
+        {
+          ...OLD,
+          details: {
+            traffic: { deliveries: 0, accepted: 0, runs: 0, failedRuns: 0 },
+            replay: { ...NOTHING, deliveries: 0, before: 0, after: 0 },
+          },
+        },
+        true,
+      ),
+    ).toEqual(['    traffic  none in the last 7 days', '    replay   no stored deliveries to ask']);
+    expect(lines({ ...ORDERS, details: { replay: { ...NOTHING, deliveries: 1, before: 0, after: 1 } } })).toEqual([
+      '    replay   would have fired 0 → 1 of the only stored delivery',
     ]);
-    expect(lines({ ...ORDERS, details: { replay: { ...NOTHING, deliveries: 1, before: 0, after: 1 } } })).toEqual(['    replay   would have fired 0 → 1 of the only stored delivery']);
-    expect(lines({ ...ORDERS, details: { traffic: { runs: 1, failedRuns: 0 } } })).toEqual(['    traffic  last 7 days: 1 run']);
-    expect(lines({ ...ORDERS, details: { replay: { ...NOTHING, deliveries: 7, before: 2, after: 0 } } })).toEqual(['    replay   would have fired 2 → 0 of all 7 stored deliveries']);
+    expect(lines({ ...ORDERS, details: { traffic: { runs: 1, failedRuns: 0 } } })).toEqual([
+      '    traffic  last 7 days: 1 run',
+    ]);
+    expect(lines({ ...ORDERS, details: { replay: { ...NOTHING, deliveries: 7, before: 2, after: 0 } } })).toEqual([
+      '    replay   would have fired 2 → 0 of all 7 stored deliveries',
+    ]);
   });
 
   it('of a replay that was cut say over how many deliveries it speaks', () => {
-    const words = (deliveries: number): string[] => lines({ ...ORDERS, details: { replay: { ...NOTHING, deliveries, before: 0, after: Math.min(deliveries, 1), cut: true } } });
-    expect(words(7)).toEqual(['    replay   would have fired 0 → 1 of the last 7 deliveries; asking older ones is too much work for a plan']);
-    expect(words(1)).toEqual(['    replay   would have fired 0 → 1 of the last delivery; asking older ones is too much work for a plan']);
+    const words = (deliveries: number): string[] =>
+      lines({
+        ...ORDERS,
+        details: { replay: { ...NOTHING, deliveries, before: 0, after: Math.min(deliveries, 1), cut: true } },
+      });
+    expect(words(7)).toEqual([
+      '    replay   would have fired 0 → 1 of the last 7 deliveries; asking older ones is too much work for a plan',
+    ]);
+    expect(words(1)).toEqual([
+      '    replay   would have fired 0 → 1 of the last delivery; asking older ones is too much work for a plan',
+    ]);
     expect(words(0)).toEqual(['    replay   too much work for a plan: no stored delivery was asked']);
   });
 
   it('of a UID that only a server can tell say so, and nothing of them passes that steers a terminal', () => {
-    expect(printPlan({ changes: [{ ...ORDERS, uid: '', details: { ingressUrl: 'https://h/\u001b[2J' } }], heldDeletions: [] })).toBe(
+    expect(
+      printPlan({
+        changes: [{ ...ORDERS, uid: '', details: { ingressUrl: 'https://h/\u001b[2J' } }],
+        heldDeletions: [],
+      }),
+    ).toBe(
       '+ webhook orders (assigned when it applies) webhooks/orders.yaml\n    url      https://h/\\u001b[2J\n1 to create, 0 to update, 0 to delete.\n',
     );
   });

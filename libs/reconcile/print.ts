@@ -1,5 +1,11 @@
 /** Knows how a plan reads as text: one line a change and what is known of it below, the same text for the same plan. contract 11. */
-import { TRAFFIC_DAYS, type ChangeDetails, type ChangeTraffic, type DetailedChange, type SecretMark } from './details.ts';
+import {
+  TRAFFIC_DAYS,
+  type ChangeDetails,
+  type ChangeTraffic,
+  type DetailedChange,
+  type SecretMark,
+} from './details.ts';
 import { REPLAY_DELIVERIES_MAX, type Replay } from './replay.ts';
 import type { ChangeAction } from './types.ts';
 
@@ -21,8 +27,14 @@ export interface PrintedPlan {
  * names, UIDs, paths and names of members, never values; control and direction characters are escaped.
  */
 export function printPlan(plan: PrintedPlan): string {
-  const changes = plan.changes.flatMap((change) => [headlineOf(change), ...detailLines(change).map((line) => INDENT + line)]);
-  const held = plan.heldDeletions.flatMap((change) => [headlineOf(change, true), ...detailLines(change).map((line) => INDENT + line)]);
+  const changes = plan.changes.flatMap((change) => [
+    headlineOf(change),
+    ...detailLines(change).map((line) => INDENT + line),
+  ]);
+  const held = plan.heldDeletions.flatMap((change) => [
+    headlineOf(change, true),
+    ...detailLines(change).map((line) => INDENT + line),
+  ]);
   return [...changes, ...held, summaryOf(plan)].map((text) => `${printable(text)}\n`).join('');
 }
 
@@ -63,7 +75,10 @@ export function summaryOf({ changes, heldDeletions }: PrintedPlan): string {
 function replayWords({ deliveries, before, after, cut }: Replay): string {
   if (cut && deliveries === 0) return 'too much work for a plan: no stored delivery was asked';
   if (deliveries === 0) return 'no stored deliveries to ask';
-  const all = cut || deliveries === REPLAY_DELIVERIES_MAX ? `the last ${deliveries} deliveries` : `all ${deliveries} stored deliveries`;
+  const all =
+    cut || deliveries === REPLAY_DELIVERIES_MAX
+      ? `the last ${deliveries} deliveries`
+      : `all ${deliveries} stored deliveries`;
   const asked = deliveries === 1 ? `the ${cut ? 'last' : 'only stored'} delivery` : all;
   return `would have fired ${before} → ${after} of ${asked}${cut ? '; asking older ones is too much work for a plan' : ''}`;
 }
@@ -71,9 +86,15 @@ function replayWords({ deliveries, before, after, cut }: Replay): string {
 /** `last 7 days: 60 deliveries (55 accepted), 12 runs (1 failed); last delivery …, last run …` */
 function trafficWords({ deliveries, accepted, runs, failedRuns, lastDeliveryAt, lastRunAt }: ChangeTraffic): string {
   if ((deliveries ?? 0) + runs === 0) return `none in the last ${TRAFFIC_DAYS} days`;
-  const received = deliveries === undefined ? [] : [`${counted(deliveries, 'delivery', 'deliveries')}${deliveries === 0 ? '' : ` (${accepted ?? 0} accepted)`}`];
+  const received =
+    deliveries === undefined
+      ? []
+      : [`${counted(deliveries, 'delivery', 'deliveries')}${deliveries === 0 ? '' : ` (${accepted ?? 0} accepted)`}`];
   const started = `${counted(runs, 'run', 'runs')}${failedRuns === 0 ? '' : ` (${failedRuns} failed)`}`;
-  const last = [...(lastDeliveryAt === undefined ? [] : [`last delivery ${lastDeliveryAt}`]), ...(lastRunAt === undefined ? [] : [`last run ${lastRunAt}`])];
+  const last = [
+    ...(lastDeliveryAt === undefined ? [] : [`last delivery ${lastDeliveryAt}`]),
+    ...(lastRunAt === undefined ? [] : [`last run ${lastRunAt}`]),
+  ];
   return `last ${TRAFFIC_DAYS} days: ${[...received, started].join(', ')}${last.length === 0 ? '' : `; ${last.join(', ')}`}`;
 }
 
@@ -85,7 +106,9 @@ function remark(change: DetailedChange): string {
 
 function urlLines({ ingressUrl, ingressUrlBefore }: ChangeDetails): string[] {
   if (ingressUrl === undefined) return [];
-  return ingressUrlBefore === undefined ? [labelled('url', ingressUrl)] : [labelled('url', `${ingressUrlBefore} →`), labelled('', ingressUrl)];
+  return ingressUrlBefore === undefined
+    ? [labelled('url', ingressUrl)]
+    : [labelled('url', `${ingressUrlBefore} →`), labelled('', ingressUrl)];
 }
 
 function secretWords({ before, after }: NonNullable<ChangeDetails['secret']>): string {
@@ -93,7 +116,9 @@ function secretWords({ before, after }: NonNullable<ChangeDetails['secret']>): s
 }
 
 function markWords({ name, version, fingerprint }: SecretMark): string {
-  return version === 0 ? `${name} (no value is set)` : `${name} (version ${version}${fingerprint === undefined ? '' : `, fingerprint ${fingerprint}`})`;
+  return version === 0
+    ? `${name} (no value is set)`
+    : `${name} (version ${version}${fingerprint === undefined ? '' : `, fingerprint ${fingerprint}`})`;
 }
 
 function replayLines(replay: Replay): string[] {
@@ -102,8 +127,12 @@ function replayLines(replay: Replay): string[] {
     labelled('replay', replayWords(replay)),
     ...(starts.length === 0 ? [] : [labelled('', `starts for ${starts.join(', ')}`)]),
     ...(stops.length === 0 ? [] : [labelled('', `stops for ${stops.join(', ')}`)]),
-    ...(unreadable === 0 ? [] : [labelled('', `${counted(unreadable, 'stored payload', 'stored payloads')} cannot be read`)]),
-    ...(filtersUnreadable === 0 ? [] : [labelled('', `${counted(filtersUnreadable, 'filter', 'filters')} cannot be used and match nothing`)]),
+    ...(unreadable === 0
+      ? []
+      : [labelled('', `${counted(unreadable, 'stored payload', 'stored payloads')} cannot be read`)]),
+    ...(filtersUnreadable === 0
+      ? []
+      : [labelled('', `${counted(filtersUnreadable, 'filter', 'filters')} cannot be used and match nothing`)]),
   ];
 }
 

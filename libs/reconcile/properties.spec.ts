@@ -36,7 +36,8 @@ describe('plans', () => {
       const after = appliedTo(actual, plan(desired, actual, options), desired);
       const again = plan(desired, after, options);
       expect(isEmpty(again)).toBe(true);
-      if (options.heldPaths.length + options.brokenPaths.length === 0) expect(slugsOf(after)).toEqual(slugsOfTree(desired));
+      if (options.heldPaths.length + options.brokenPaths.length === 0)
+        expect(slugsOf(after)).toEqual(slugsOfTree(desired));
     });
   });
 
@@ -61,7 +62,8 @@ describe('plans', () => {
     check(fc.tuple(actuals(), founds()), ([actual, { desired, options }]) => {
       const made = plan(desired, actual, options);
       const present = new Set(slugsOfTree(desired));
-      for (const change of [...deletionsOf(made), ...made.heldDeletions]) expect(present.has(`${change.kind}/${change.slug}`)).toBe(false);
+      for (const change of [...deletionsOf(made), ...made.heldDeletions])
+        expect(present.has(`${change.kind}/${change.slug}`)).toBe(false);
     });
   });
 
@@ -95,9 +97,14 @@ describe('plans', () => {
 
   it('keep the UID of a live name under another UID key', () => {
     check(fc.tuple(actuals(), founds()), ([actual, { desired, options }]) => {
-      const after = appliedTo(actual, plan(desired, actual, { ...options, uidOf: (kind, slug) => `other:${kind}:${slug}` }), desired);
+      const after = appliedTo(
+        actual,
+        plan(desired, actual, { ...options, uidOf: (kind, slug) => `other:${kind}:${slug}` }),
+        desired,
+      );
       const before = new Map(actual.objects.map(({ kind, slug, uid }) => [`${kind}/${slug}`, uid]));
-      for (const { kind, slug, uid } of after.objects) expect(uid).toBe(before.get(`${kind}/${slug}`) ?? `other:${kind}:${slug}`);
+      for (const { kind, slug, uid } of after.objects)
+        expect(uid).toBe(before.get(`${kind}/${slug}`) ?? `other:${kind}:${slug}`);
     });
   });
 });
@@ -110,7 +117,8 @@ describe('the guard', () => {
       const made = plan(desired, actual, options);
       const verdict = guard(made, actual, { ...scope, approvedDigests: new Set() });
       if (verdict.ok) {
-        for (const kind of ['webhook', 'automation'] as const) expect(kindVanishes(kind, actual, made, desired)).toBe(false);
+        for (const kind of ['webhook', 'automation'] as const)
+          expect(kindVanishes(kind, actual, made, desired)).toBe(false);
         return;
       }
       expect(verdict.digest).toBe(planDigest(deletionsOf(made), scope));
@@ -128,7 +136,10 @@ describe('the guard', () => {
       const after = appliedTo(actual, withoutDeletions(made), desired);
       const again = plan(desired, after, sound);
       const context = { ...scope, heldDigest: verdict.digest };
-      expect(guard(again, after, { ...context, approvedDigests: new Set() })).toMatchObject({ ok: false, digest: verdict.digest });
+      expect(guard(again, after, { ...context, approvedDigests: new Set() })).toMatchObject({
+        ok: false,
+        digest: verdict.digest,
+      });
       expect(guard(again, after, { ...context, approvedDigests: new Set([verdict.digest]) }).ok).toBe(true);
     });
   });
@@ -203,12 +214,16 @@ function withKeysReversed<T extends object>(object: T): T {
 // ---- generators: few names and few values, so that states and trees meet ----
 
 function founds(): fc.Arbitrary<Found> {
-  const paths = NAMES.flatMap((name) => [`webhooks/${name}.yaml`, `automations/${name}/automation.md`, `skills/${name}/SKILL.md`]);
+  const paths = NAMES.flatMap((name) => [
+    `webhooks/${name}.yaml`,
+    `automations/${name}/automation.md`,
+    `skills/${name}/SKILL.md`,
+  ]);
   const few = fc.subarray([...paths, 'factory.yaml', 'webhooks/x.yml'], { maxLength: 4 });
   const some = fc.oneof({ weight: 2, arbitrary: fc.constant<string[]>([]) }, { weight: 1, arbitrary: few });
-  return fc.record({ desired: trees(), heldPaths: some, brokenPaths: some, applyMode: fc.constantFrom('atomic', 'perFile') }).map(
-    ({ desired, ...holds }) => ({ desired, options: { ...holds, uidOf } }),
-  );
+  return fc
+    .record({ desired: trees(), heldPaths: some, brokenPaths: some, applyMode: fc.constantFrom('atomic', 'perFile') })
+    .map(({ desired, ...holds }) => ({ desired, options: { ...holds, uidOf } }));
 }
 
 function actuals(): fc.Arbitrary<Actual> {
@@ -223,7 +238,10 @@ function uidOf(kind: Change['kind'], slug: string): string {
 }
 
 function trees(): fc.Arbitrary<Definitions> {
-  const factory: fc.Arbitrary<FactoryDefinition> = fc.record({ applyMode: fc.constantFrom('atomic', 'perFile'), name: maybe('x') });
+  const factory: fc.Arbitrary<FactoryDefinition> = fc.record({
+    applyMode: fc.constantFrom('atomic', 'perFile'),
+    name: maybe('x'),
+  });
   const serving = { webhooks: named(webhook), automations: named(automation) };
   return fc.record({ factory, ...serving, environments: named(environment), skills: named(skill) });
 }
@@ -234,24 +252,50 @@ function named<T>(one: (name: string) => fc.Arbitrary<T>): fc.Arbitrary<T[]> {
 
 function webhook(name: string): fc.Arbitrary<WebhookDefinition> {
   const secretName = fc.constantFrom('hook', 'other');
-  const fixed = { name: fc.constant(name), path: fc.constant(`webhooks/${name}.yaml`), authMode: fc.constant('token' as const) };
+  const fixed = {
+    name: fc.constant(name),
+    path: fc.constant(`webhooks/${name}.yaml`),
+    authMode: fc.constant('token' as const),
+  };
   return fc.record({ ...fixed, secretName, enabled: fc.boolean(), description: maybe('text') });
 }
 
 function automation(name: string): fc.Arbitrary<AutomationDefinition> {
-  const payload = fc.constantFrom(undefined, { a: ['x'] }, JSON.parse('{"__proto__": ["x"]}') as { [name: string]: string[] });
+  const payload = fc.constantFrom(
+    undefined,
+    { a: ['x'] },
+    JSON.parse('{"__proto__": ["x"]}') as { [name: string]: string[] },
+  );
   const triggers = payload.map((filter) => [{ provider: 'webhook' as const, webhookUids: ['wh_1'], payload: filter }]);
-  const fixed = { name: fc.constant(name), path: fc.constant(`automations/${name}/automation.md`), enabled: fc.constant(true) };
-  return fc.record({ ...fixed, prompt: fc.constantFrom('Do it.', 'Do that.'), agent: fc.record({ model: maybe('m') }), triggers });
+  const fixed = {
+    name: fc.constant(name),
+    path: fc.constant(`automations/${name}/automation.md`),
+    enabled: fc.constant(true),
+  };
+  return fc.record({
+    ...fixed,
+    prompt: fc.constantFrom('Do it.', 'Do that.'),
+    agent: fc.record({ model: maybe('m') }),
+    triggers,
+  });
 }
 
 function environment(name: string): fc.Arbitrary<EnvironmentDefinition> {
-  return fc.record({ name: fc.constant(name), path: fc.constant(`environments/${name}.yaml`), dockerImage: maybe('node:20') });
+  return fc.record({
+    name: fc.constant(name),
+    path: fc.constant(`environments/${name}.yaml`),
+    dockerImage: maybe('node:20'),
+  });
 }
 
 function skill(name: string): fc.Arbitrary<SkillDefinition> {
   const files = fc.subarray([`skills/${name}/a.md`, `skills/${name}/b.md`]);
-  return fc.record({ name: fc.constant(name), path: fc.constant(`skills/${name}/SKILL.md`), text: fc.constantFrom('One.', 'Two.'), files });
+  return fc.record({
+    name: fc.constant(name),
+    path: fc.constant(`skills/${name}/SKILL.md`),
+    text: fc.constantFrom('One.', 'Two.'),
+    files,
+  });
 }
 
 function maybe(text: string): fc.Arbitrary<string | undefined> {

@@ -18,7 +18,10 @@ const PUSH_EVENTS: ReadonlySet<string> = new Set(['push', 'Push Hook', 'Tag Push
 const FULL_REF = /^refs\/(?:heads|tags|notes|pull|merge-requests|for|changes|remotes)\//;
 
 /** What a notice means for a factory that follows `branch` (undefined: whatever HEAD names). Only `push` and `suspended` ask for a pass. */
-export function judgePush({ event, body }: PushHint, { branch, suspended }: { branch?: string; suspended: boolean }): PushReason {
+export function judgePush(
+  { event, body }: PushHint,
+  { branch, suspended }: { branch?: string; suspended: boolean },
+): PushReason {
   if (event !== undefined && !PUSH_EVENTS.has(event)) return 'not-a-push';
   const ref = refOf(body);
   if (branch !== undefined && ref !== undefined && ref !== `refs/heads/${branch}`) return 'other-branch';

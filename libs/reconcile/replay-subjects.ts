@@ -30,7 +30,10 @@ export function replaySubjects(planned: Plan, actual: Actual, desired: Definitio
   const after = sideOf(objectsAfter(planned, actual, desired, heldGo));
   const shelf = filterShelf();
   return [...planned.changes, ...planned.heldDeletions].filter(decidesStarts).map((change) => {
-    const [was, will] = [subscriptionsOf(change, before), change.action === 'delete' ? [] : subscriptionsOf(change, after)];
+    const [was, will] = [
+      subscriptionsOf(change, before),
+      change.action === 'delete' ? [] : subscriptionsOf(change, after),
+    ];
     return { change, before: was, after: will, webhookUids: webhooksOf(change, [...was, ...will]), shelf };
   });
 }
@@ -41,7 +44,12 @@ function decidesStarts({ kind, action, changes }: Change): boolean {
 }
 
 /** All that is live once the plan is applied. */
-function objectsAfter({ changes, heldDeletions }: Plan, { objects }: Actual, desired: Definitions, heldGo: boolean): AppliedObject[] {
+function objectsAfter(
+  { changes, heldDeletions }: Plan,
+  { objects }: Actual,
+  desired: Definitions,
+  heldGo: boolean,
+): AppliedObject[] {
   const gone = [...changes.filter(({ action }) => action === 'delete'), ...(heldGo ? heldDeletions : [])];
   const after = new Map(objects.map((object) => [object.uid, object]));
   for (const { uid } of gone) after.delete(uid);
@@ -51,7 +59,8 @@ function objectsAfter({ changes, heldDeletions }: Plan, { objects }: Actual, des
     if (action === 'delete') continue;
     const [webhook, automation] = [webhooks.get(slug), automations.get(slug)];
     if (kind === 'webhook' && webhook !== undefined) after.set(uid, { kind, uid, slug, path, definition: webhook });
-    if (kind === 'automation' && automation !== undefined) after.set(uid, { kind, uid, slug, path, definition: automation });
+    if (kind === 'automation' && automation !== undefined)
+      after.set(uid, { kind, uid, slug, path, definition: automation });
   }
   return [...after.values()];
 }
@@ -63,13 +72,17 @@ interface Side {
 }
 
 function sideOf(objects: readonly AppliedObject[]): Side {
-  const serving = new Set(objects.flatMap(({ kind, uid, definition }) => (kind === 'webhook' && definition.enabled ? [uid] : [])));
+  const serving = new Set(
+    objects.flatMap(({ kind, uid, definition }) => (kind === 'webhook' && definition.enabled ? [uid] : [])),
+  );
   const ofAutomation = new Map<string, Subscription[]>();
   const ofWebhook = new Map<string, Subscription[]>();
   for (const object of objects) {
     if (object.kind !== 'automation' || !object.definition.enabled) continue;
     const subscriptions = object.definition.triggers.flatMap((trigger) => {
-      return trigger.provider === 'webhook' ? [{ webhookUids: new Set(trigger.webhookUids.filter((uid) => serving.has(uid))), payload: trigger.payload }] : [];
+      return trigger.provider === 'webhook'
+        ? [{ webhookUids: new Set(trigger.webhookUids.filter((uid) => serving.has(uid))), payload: trigger.payload }]
+        : [];
     });
     ofAutomation.set(object.uid, subscriptions);
     for (const subscription of subscriptions) {

@@ -74,7 +74,10 @@ export function replayLog(stored: readonly StoredDelivery[]): ReplayLog {
 }
 
 /** The newest deliveries that a subject is asked about, newest first. Yields the work before it does it. */
-export function* replayWindow({ webhookUids }: ReplaySubject, { newest, ofWebhook }: ReplayLog): Generator<number, StoredDelivery[]> {
+export function* replayWindow(
+  { webhookUids }: ReplaySubject,
+  { newest, ofWebhook }: ReplayLog,
+): Generator<number, StoredDelivery[]> {
   if (webhookUids.size > WEBHOOKS_FEW) {
     yield newest.length;
     return firstOf(newest, webhookUids);
@@ -95,13 +98,21 @@ export function* unreadableFilters({ before, after, shelf }: ReplaySubject): Gen
 }
 
 /** Whether a delivery starts anything of the subject, before and after. Total; yields the work of each step, of which all are short. */
-export function* firesFor({ before, after, shelf }: ReplaySubject, webhookUid: string, specimen: Specimen): Generator<number, Fires> {
-  return { before: yield* startsOne(before, webhookUid, shelf, specimen), after: yield* startsOne(after, webhookUid, shelf, specimen) };
+export function* firesFor(
+  { before, after, shelf }: ReplaySubject,
+  webhookUid: string,
+  specimen: Specimen,
+): Generator<number, Fires> {
+  return {
+    before: yield* startsOne(before, webhookUid, shelf, specimen),
+    after: yield* startsOne(after, webhookUid, shelf, specimen),
+  };
 }
 
 /** What all deliveries of a subject's window say together. */
 export function replayOf({ firings, filtersUnreadable, cut }: ReplayFindings): Replay {
-  const entries = (test: (fires: Fires) => boolean): string[] => firings.flatMap(({ entryId, fires }) => (fires !== undefined && test(fires) ? [entryId] : []));
+  const entries = (test: (fires: Fires) => boolean): string[] =>
+    firings.flatMap(({ entryId, fires }) => (fires !== undefined && test(fires) ? [entryId] : []));
   return {
     deliveries: firings.length,
     before: entries(({ before }) => before).length,
@@ -123,7 +134,12 @@ function firstOf(newest: readonly StoredDelivery[], webhookUids: ReadonlySet<str
   return asked;
 }
 
-function* startsOne(subscriptions: readonly Subscription[], webhookUid: string, shelf: FilterShelf, specimen: Specimen): Generator<number, boolean> {
+function* startsOne(
+  subscriptions: readonly Subscription[],
+  webhookUid: string,
+  shelf: FilterShelf,
+  specimen: Specimen,
+): Generator<number, boolean> {
   for (const { webhookUids, payload } of subscriptions) {
     yield STEP_WORK;
     if (webhookUids.has(webhookUid) && (yield* answerOf(shelf(payload), specimen))) return true;

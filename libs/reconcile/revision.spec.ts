@@ -24,8 +24,16 @@ describe('directoryRevision', () => {
     [[file('a', 'x')], [file('a', 'x'), file('b', '')], 'an empty file more'],
     [[file('a', '')], [{ ...file('a', ''), kind: 'symlink' }], 'a link instead of an empty file'],
     [[{ ...file('a', ''), kind: 'symlink' }], [{ ...file('a', ''), kind: 'submodule' }], 'the kind of an unread entry'],
-    [[{ ...file('a', ''), sizeBytes: 300_000 }], [{ ...file('a', ''), sizeBytes: 300_001 }], 'the size of an unread file'],
-    [[{ path: 'a', content: Uint8Array.of(0xff) }], [{ path: 'a', content: Uint8Array.of(0xfe) }], 'bytes that are no text'],
+    [
+      [{ ...file('a', ''), sizeBytes: 300_000 }],
+      [{ ...file('a', ''), sizeBytes: 300_001 }],
+      'the size of an unread file',
+    ],
+    [
+      [{ path: 'a', content: Uint8Array.of(0xff) }],
+      [{ path: 'a', content: Uint8Array.of(0xfe) }],
+      'bytes that are no text',
+    ],
   ])('differs %#: %j %j', (one, other) => {
     expect(directoryRevision(one)).not.toBe(directoryRevision(other));
   });

@@ -1,18 +1,38 @@
 /** Where a commit stands. contract 11 (wait). */
 import { revisionId, revisionVerdict, type RevisionGround, type SeenRevision } from './index.ts';
 
-const seen = (id: string, ordinal: number, more: Partial<SeenRevision> = {}): SeenRevision => ({ id, ordinal, tip: 0, lost: 0, ...more });
+const seen = (id: string, ordinal: number, more: Partial<SeenRevision> = {}): SeenRevision => ({
+  id,
+  ordinal,
+  tip: 0,
+  lost: 0,
+  ...more,
+});
 const replica = (name: string, serving = true) => ({ name, seenAtMs: 1, serving });
 // a came first, then b and c in one push.
 const A = seen('a', 1, { tip: 1 });
 const C = seen('c', 2, { tip: 2 });
-const GROUND: RevisionGround = { appliedId: 'c', applied: C, attemptedId: 'c', seenId: 'c', ending: 'applied', suspended: false, replicas: [replica('one')] };
+const GROUND: RevisionGround = {
+  appliedId: 'c',
+  applied: C,
+  attemptedId: 'c',
+  seenId: 'c',
+  ending: 'applied',
+  suspended: false,
+  replicas: [replica('one')],
+};
 const verdict = (one: SeenRevision | string, ground: Partial<RevisionGround> = {}) => {
   const [id, kept] = typeof one === 'string' ? [one, undefined] : [one.id, one];
   return revisionVerdict(id, kept, { ...GROUND, ...ground });
 };
 /** b and c are judged, a serves. */
-const BLOCKED = { appliedId: 'a', applied: A, ending: 'blocked', reason: 'definitions-invalid', message: '2 problems' } as const;
+const BLOCKED = {
+  appliedId: 'a',
+  applied: A,
+  ending: 'blocked',
+  reason: 'definitions-invalid',
+  message: '2 problems',
+} as const;
 
 describe('a revision', () => {
   it.each<[string, SeenRevision | string, Partial<RevisionGround>, string]>([
@@ -29,17 +49,42 @@ describe('a revision', () => {
     ['waits because reconciling is suspended', C, { ...BLOCKED, suspended: true }, 'waiting'],
     ['failed inside the service', 'd', { ending: 'failed', reason: 'internal', message: 'm', seenId: 'd' }, 'failed'],
     ['was judged, and the host is away now', C, { ...BLOCKED, ending: 'failed', reason: 'unreachable' }, 'waiting'],
-    ['is refused unseen', 'd', { ending: 'blocked', reason: 'source-unverified', message: 'nobody signed it', seenId: 'd' }, 'blocked'],
-    ['was judged before one that is refused unseen', C, { ...BLOCKED, reason: 'source-unverified', seenId: 'd' }, 'superseded'],
+    [
+      'is refused unseen',
+      'd',
+      { ending: 'blocked', reason: 'source-unverified', message: 'nobody signed it', seenId: 'd' },
+      'blocked',
+    ],
+    [
+      'was judged before one that is refused unseen',
+      C,
+      { ...BLOCKED, reason: 'source-unverified', seenId: 'd' },
+      'superseded',
+    ],
     ['was never seen', 'd', {}, 'unknown'],
     ['was lost', seen('x', 1, { lost: 2 }), {}, 'lost'],
     ['was lost, and still serves', A, { ...BLOCKED, applied: { ...A, lost: 2 } }, 'serving'],
     ['was lost with what still serves', seen('x', 1, { lost: 2 }), BLOCKED, 'serving'],
     ['was lost before what serves', seen('x', 1, { lost: 2 }), { applied: seen('c', 2, { tip: 3 }) }, 'lost'],
     ['came back after what serves', seen('x', 3), {}, 'superseded'],
-    ['was pushed back to, while its descendant serves', seen('b', 2, { tip: 3 }), { attemptedId: 'b', seenId: 'b', ending: 'blocked' }, 'serving'],
-    ['is of a directory that is another by now', seen('sha256:x', 1, { tip: 1, lost: 2 }), { appliedId: 'sha256:y', applied: seen('sha256:y', 2, { tip: 2 }) }, 'superseded'],
-    ['is what a directory serves', 'sha256:y', { appliedId: 'sha256:y', applied: seen('sha256:y', 2, { tip: 2 }) }, 'serving'],
+    [
+      'was pushed back to, while its descendant serves',
+      seen('b', 2, { tip: 3 }),
+      { attemptedId: 'b', seenId: 'b', ending: 'blocked' },
+      'serving',
+    ],
+    [
+      'is of a directory that is another by now',
+      seen('sha256:x', 1, { tip: 1, lost: 2 }),
+      { appliedId: 'sha256:y', applied: seen('sha256:y', 2, { tip: 2 }) },
+      'superseded',
+    ],
+    [
+      'is what a directory serves',
+      'sha256:y',
+      { appliedId: 'sha256:y', applied: seen('sha256:y', 2, { tip: 2 }) },
+      'serving',
+    ],
   ])('%s', (_what, one, ground, state) => {
     expect(verdict(one, ground).state).toBe(state);
   });
@@ -52,6 +97,10 @@ describe('a revision', () => {
   });
 
   it('is kept under its commit', () => {
-    expect([`f/x@sha1:${'a'.repeat(40)}`, `main@sha256:${'b'.repeat(64)}`, `sha256:${'c'.repeat(64)}`, 'abc1234'].map(revisionId)).toEqual(['a'.repeat(40), 'b'.repeat(64), `sha256:${'c'.repeat(64)}`, 'abc1234']);
+    expect(
+      [`f/x@sha1:${'a'.repeat(40)}`, `main@sha256:${'b'.repeat(64)}`, `sha256:${'c'.repeat(64)}`, 'abc1234'].map(
+        revisionId,
+      ),
+    ).toEqual(['a'.repeat(40), 'b'.repeat(64), `sha256:${'c'.repeat(64)}`, 'abc1234']);
   });
 });

@@ -52,8 +52,13 @@ export function revisionVerdict(id: string, seen: SeenRevision | undefined, grou
   if (id === ground.attemptedId && !isRefusedBehind(ground)) return attemptedVerdict(ground);
   // Advertised, and refused before anybody looked at its files.
   if (id === ground.seenId) return refusedVerdict(ground);
-  if (seen === undefined && id !== ground.attemptedId) return verdict('unknown', `no pass has seen this revision${lately(ground)}`);
-  if (seen === undefined || seen.lost === 0) return verdict('superseded', `newer commits came before it was applied, and none of them serves yet${lately(ground)}`);
+  if (seen === undefined && id !== ground.attemptedId)
+    return verdict('unknown', `no pass has seen this revision${lately(ground)}`);
+  if (seen === undefined || seen.lost === 0)
+    return verdict(
+      'superseded',
+      `newer commits came before it was applied, and none of them serves yet${lately(ground)}`,
+    );
   if (isDirectory(id)) return verdict('superseded', 'the files were changed again before it was applied');
   return verdict('lost', 'the history of the branch was rewritten, and it is no longer part of it');
 }
@@ -82,21 +87,25 @@ function isHeld(id: string, seen: SeenRevision | undefined, { appliedId, applied
 
 function servingVerdict({ replicas }: RevisionGround): RevisionVerdict {
   const behind = replicas.filter(({ serving }) => !serving).map(({ name }) => name);
-  if (replicas.length === 0) return verdict('waiting', 'it is applied, and no process that takes deliveries was heard of lately');
+  if (replicas.length === 0)
+    return verdict('waiting', 'it is applied, and no process that takes deliveries was heard of lately');
   if (behind.length > 0) return verdict('waiting', `it is applied, and not yet loaded by ${behind.join(', ')}`);
   return verdict('serving', replicas.length === 1 ? 'it serves' : `it serves on all ${replicas.length} replicas`);
 }
 
 function attemptedVerdict({ ending, reason, message, suspended }: RevisionGround): RevisionVerdict {
   if (suspended) return verdict('waiting', 'reconciling is suspended: it goes on when the factory is resumed');
-  if (ending === 'blocked') return verdict(reason === OUTSIDE_WINDOW ? 'waiting' : 'blocked', message ?? 'people must act');
+  if (ending === 'blocked')
+    return verdict(reason === OUTSIDE_WINDOW ? 'waiting' : 'blocked', message ?? 'people must act');
   if (ending === 'failed') return failedVerdict(reason, message);
   return verdict('waiting', 'it was looked at and is not applied yet');
 }
 
 function refusedVerdict({ ending, reason, message }: RevisionGround): RevisionVerdict {
   if (ending === 'blocked') return verdict('blocked', message ?? 'people must act');
-  return ending === 'failed' ? failedVerdict(reason, message) : verdict('waiting', 'it was advertised and is not judged yet');
+  return ending === 'failed'
+    ? failedVerdict(reason, message)
+    : verdict('waiting', 'it was advertised and is not judged yet');
 }
 
 /** Only a fault of the service is one of the revision: a host that is away says nothing of it. */
@@ -107,7 +116,8 @@ function failedVerdict(reason: string | undefined, message = 'the last pass fail
 /** What keeps newer revisions from being seen or applied, for messages. */
 function lately({ ending, message, suspended }: RevisionGround): string {
   if (suspended) return '; reconciling is suspended';
-  if ((ending === 'blocked' || ending === 'failed') && message !== undefined) return `; the last pass was ${ending}: ${message}`;
+  if ((ending === 'blocked' || ending === 'failed') && message !== undefined)
+    return `; the last pass was ${ending}: ${message}`;
   return '';
 }
 

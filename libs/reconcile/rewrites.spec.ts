@@ -6,7 +6,10 @@ const FORWARD: SyncPolicy = { fastForwardOnly: true };
 const decide = (tip: Tip, accepted: string | undefined, policy: SyncPolicy = {}, approved: string[] = []) =>
   acceptanceOf(tip, { factorySlug: 'main', accepted, policy, approvedDigests: new Set(approved), nowMs: 7 });
 const forward = (revision: string, ...commits: string[]): Tip => ({ revision, history: { commits, lost: [] } });
-const rewritten = (revision: string, from: string): Tip => ({ revision, history: { commits: ['x'], lost: ['y'], rewrittenFrom: from } });
+const rewritten = (revision: string, from: string): Tip => ({
+  revision,
+  history: { commits: ['x'], lost: ['y'], rewrittenFrom: from },
+});
 
 describe('a tip', () => {
   it('that was accepted before brings nothing, whatever is asked of it', () => {
@@ -14,19 +17,42 @@ describe('a tip', () => {
   });
 
   it('that descends brings its commits; those before it are superseded', () => {
-    expect(decide(forward(B, '3', '2', '1'), A, FORWARD)).toEqual({ ok: true, brought: { commits: ['3', '2', '1'], lost: [], anew: false, forgetsOthers: false, superseded: 2 } });
-    expect(decide(forward(A, '2', '1'), undefined, FORWARD)).toMatchObject({ ok: true, brought: { anew: true, superseded: 0 } }); // the first one supersedes nothing
+    expect(decide(forward(B, '3', '2', '1'), A, FORWARD)).toEqual({
+      ok: true,
+      brought: { commits: ['3', '2', '1'], lost: [], anew: false, forgetsOthers: false, superseded: 2 },
+    });
+    expect(decide(forward(A, '2', '1'), undefined, FORWARD)).toMatchObject({
+      ok: true,
+      brought: { anew: true, superseded: 0 },
+    }); // the first one supersedes nothing
   });
 
   it('that does not descend is accepted and told of', () => {
-    expect(decide(rewritten(B, A), A)).toEqual({ ok: true, brought: { commits: ['x'], lost: ['y'], anew: false, forgetsOthers: false, superseded: 0, rewrite: { from: A, to: B, atMs: 7 } } });
+    expect(decide(rewritten(B, A), A)).toEqual({
+      ok: true,
+      brought: {
+        commits: ['x'],
+        lost: ['y'],
+        anew: false,
+        forgetsOthers: false,
+        superseded: 0,
+        rewrite: { from: A, to: B, atMs: 7 },
+      },
+    });
   });
 
   it('that does not descend waits where fast-forwards are asked for, until exactly that is approved', () => {
     const held = decide(rewritten(B, A), A, FORWARD);
     const digest = rewriteDigest({ factorySlug: 'main', from: A, to: B });
-    expect(held).toMatchObject({ ok: false, from: A, ending: { kind: 'blocked', reason: 'history-rewritten', revision: B, digest, changes: [] } });
-    expect(decide(rewritten(B, A), A, FORWARD, [digest])).toMatchObject({ ok: true, brought: { rewrite: { from: A, to: B }, spent: digest } });
+    expect(held).toMatchObject({
+      ok: false,
+      from: A,
+      ending: { kind: 'blocked', reason: 'history-rewritten', revision: B, digest, changes: [] },
+    });
+    expect(decide(rewritten(B, A), A, FORWARD, [digest])).toMatchObject({
+      ok: true,
+      brought: { rewrite: { from: A, to: B }, spent: digest },
+    });
     expect(decide(rewritten(C, A), A, FORWARD, [digest]).ok).toBe(false); // one commit more
     expect(decide(rewritten(B, C), C, FORWARD, [digest]).ok).toBe(false);
     expect(rewriteDigest({ factorySlug: 'other', from: A, to: B })).not.toBe(digest);

@@ -39,15 +39,25 @@ export interface Brought {
 export type Acceptance = { ok: true; brought?: Brought } | { ok: false; from: string; ending: Ending };
 
 /** Decides on a tip by its history alone. What is not known to descend does not, where the policy asks. Pure. */
-export function acceptanceOf({ revision, history }: Tip, { factorySlug, accepted, policy, approvedDigests, nowMs }: AcceptanceGround): Acceptance {
+export function acceptanceOf(
+  { revision, history }: Tip,
+  { factorySlug, accepted, policy, approvedDigests, nowMs }: AcceptanceGround,
+): Acceptance {
   if (revision === accepted) return { ok: true };
   const isSameBranch = accepted !== undefined && branchOf(accepted) === branchOf(revision);
-  const from = history?.rewrittenFrom ?? (policy.fastForwardOnly === true && (history === undefined || !isSameBranch) ? accepted : undefined);
-  const needed = from !== undefined && policy.fastForwardOnly === true ? rewriteDigest({ factorySlug, from, to: revision }) : undefined;
-  if (from !== undefined && needed !== undefined && !approvedDigests.has(needed)) return { ok: false, from, ending: blockedByRewrite(from, revision, needed) };
+  const from =
+    history?.rewrittenFrom ??
+    (policy.fastForwardOnly === true && (history === undefined || !isSameBranch) ? accepted : undefined);
+  const needed =
+    from !== undefined && policy.fastForwardOnly === true
+      ? rewriteDigest({ factorySlug, from, to: revision })
+      : undefined;
+  if (from !== undefined && needed !== undefined && !approvedDigests.has(needed))
+    return { ok: false, from, ending: blockedByRewrite(from, revision, needed) };
   const { commits = [], lost = [] } = history ?? {};
   const brought: Brought = {
-    commits, lost,
+    commits,
+    lost,
     anew: history === undefined || !isSameBranch,
     forgetsOthers: history?.lostPartly === true,
     superseded: isSameBranch && history?.lostPartly !== true ? Math.max(0, commits.length - 1) : 0,

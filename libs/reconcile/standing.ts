@@ -36,7 +36,10 @@ export interface PassCondition {
 }
 
 /** What conditions follow from. */
-export interface Standing extends Pick<PassCondition, 'ending' | 'reason' | 'message' | 'heldDigest' | 'unread' | 'secretsAwaySinceMs'> {
+export interface Standing extends Pick<
+  PassCondition,
+  'ending' | 'reason' | 'message' | 'heldDigest' | 'unread' | 'secretsAwaySinceMs'
+> {
   /** Whether a repository or folder decides its definitions; else people do, on the dashboard. */
   managed: boolean;
   suspended: boolean;
@@ -89,47 +92,98 @@ export interface PassEnd {
 }
 
 /** Where a factory stands. `webhooksWithoutSecret`: slugs of the enabled ones. */
-export function standingOf({ source, suspended, generationRequested, generationHandled, conditions, rewrite, syncPolicy, condition }: StandingFacts, webhooksWithoutSecret: readonly string[]): Standing {
+export function standingOf(
+  {
+    source,
+    suspended,
+    generationRequested,
+    generationHandled,
+    conditions,
+    rewrite,
+    syncPolicy,
+    condition,
+  }: StandingFacts,
+  webhooksWithoutSecret: readonly string[],
+): Standing {
   const { ending, reason, message, heldDigest, errorCount = 0, unread, secretsAwaySinceMs, verifiedUnder } = condition;
   return {
-    managed: source.kind !== 'dashboard', suspended, generationRequested, generationHandled, ending, reason, message, errorCount, heldDigest, unread, secretsAwaySinceMs,
-    verifies: syncPolicy.verifyCommits !== undefined, verifiedNow: verifiedUnder === printOfKeys(syncPolicy), rewrite, webhooksWithoutSecret, kept: conditions,
+    managed: source.kind !== 'dashboard',
+    suspended,
+    generationRequested,
+    generationHandled,
+    ending,
+    reason,
+    message,
+    errorCount,
+    heldDigest,
+    unread,
+    secretsAwaySinceMs,
+    verifies: syncPolicy.verifyCommits !== undefined,
+    verifiedNow: verifiedUnder === printOfKeys(syncPolicy),
+    rewrite,
+    webhooksWithoutSecret,
+    kept: conditions,
   };
 }
 
 /** The condition that a pass leaves behind. */
-export function conditionAfter({ condition, syncPolicy }: Pick<StandingFacts, 'condition' | 'syncPolicy'>, pass: PassEnd): PassCondition {
+export function conditionAfter(
+  { condition, syncPolicy }: Pick<StandingFacts, 'condition' | 'syncPolicy'>,
+  pass: PassEnd,
+): PassCondition {
   const { ending, filesLeftAlone, finishedAtMs, startedAtMs, unread, tipSeen, secretsAway } = pass;
   const secretsAwaySinceMs = secretsAway ? (condition.secretsAwaySinceMs ?? startedAtMs) : undefined;
   if (filesLeftAlone) return { ...condition, secretsAwaySinceMs, checkedMs: finishedAtMs };
   const print = createHash('sha256').update(fingerprint(ending)).digest('base64url');
   return {
-    ending: ending.kind, reason: ending.reason, message: ending.message, errorCount: errorCountOf(ending.problems), heldDigest: ending.digest,
-    unread, verifiedUnder: tipSeen ? printOfKeys(syncPolicy) : undefined, secretsAwaySinceMs,
-    checkedMs: finishedAtMs, fingerprint: print,
+    ending: ending.kind,
+    reason: ending.reason,
+    message: ending.message,
+    errorCount: errorCountOf(ending.problems),
+    heldDigest: ending.digest,
+    unread,
+    verifiedUnder: tipSeen ? printOfKeys(syncPolicy) : undefined,
+    secretsAwaySinceMs,
+    checkedMs: finishedAtMs,
+    fingerprint: print,
     sinceMs: print === condition.fingerprint ? condition.sinceMs : finishedAtMs,
   };
 }
 
 /** What was known of conditions before a pass. One that was asked for was under way until now: that it is over is new, whatever it found. */
-export function keptBefore({ conditions, generationRequested, generationHandled }: Pick<StandingFacts, 'conditions' | 'generationRequested' | 'generationHandled'>): KeptConditions {
+export function keptBefore({
+  conditions,
+  generationRequested,
+  generationHandled,
+}: Pick<StandingFacts, 'conditions' | 'generationRequested' | 'generationHandled'>): KeptConditions {
   return generationRequested > generationHandled ? { ...conditions, Reconciling: undefined } : conditions;
 }
 
 /** A tip that descends from a rewritten one ends the rewriting (null). Undefined: it is as it was. */
-export function rewriteAfter({ rewrite }: Pick<StandingFacts, 'rewrite'>, brought: Brought | undefined): Rewrite | null | undefined {
+export function rewriteAfter(
+  { rewrite }: Pick<StandingFacts, 'rewrite'>,
+  brought: Brought | undefined,
+): Rewrite | null | undefined {
   if (brought?.rewrite !== undefined) return brought.rewrite;
   return brought === undefined || rewrite === undefined ? undefined : null;
 }
 
 /** Passes in a row in which something could not be done that is tried again by itself. */
-export function failuresAfter({ failures, condition }: Pick<StandingFacts, 'failures' | 'condition'>, pass: Pick<PassEnd, 'ending' | 'filesLeftAlone' | 'unread' | 'secretsAway'>): number {
+export function failuresAfter(
+  { failures, condition }: Pick<StandingFacts, 'failures' | 'condition'>,
+  pass: Pick<PassEnd, 'ending' | 'filesLeftAlone' | 'unread' | 'secretsAway'>,
+): number {
   if (isToBeRetried(pass)) return failures + 1;
   return pass.filesLeftAlone && condition.ending === 'failed' ? failures : 0;
 }
 
 /** Whether a pass is to be tried again before the interval is over. */
-export function isToBeRetried({ ending, filesLeftAlone, unread, secretsAway }: Pick<PassEnd, 'ending' | 'filesLeftAlone' | 'unread' | 'secretsAway'>): boolean {
+export function isToBeRetried({
+  ending,
+  filesLeftAlone,
+  unread,
+  secretsAway,
+}: Pick<PassEnd, 'ending' | 'filesLeftAlone' | 'unread' | 'secretsAway'>): boolean {
   return secretsAway || unread !== undefined || (ending.kind === 'failed' && !filesLeftAlone);
 }
 

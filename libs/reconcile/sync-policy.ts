@@ -30,8 +30,16 @@ export interface Rewrite {
 }
 
 /** Why a policy cannot be asked of a kind of source: only commits can be signed and descend; undefined when it can. */
-export function policyProblem({ verifyCommits, fastForwardOnly }: SyncPolicy, kind: 'git' | 'directory' | 'dashboard'): string | undefined {
+export function policyProblem(
+  { verifyCommits, fastForwardOnly }: SyncPolicy,
+  kind: 'git' | 'directory' | 'dashboard',
+): string | undefined {
   if (kind === 'git') return undefined;
-  const asked = [...(verifyCommits === undefined ? [] : ['verify_commits']), ...(fastForwardOnly === true ? ['fast_forward_only'] : [])];
-  return asked.length === 0 ? undefined : `${asked.join(' and ')} ${asked.length === 1 ? 'needs' : 'need'} a git source, and this is a ${kind} source`;
+  const asked = [
+    ...(verifyCommits === undefined ? [] : ['verify_commits']),
+    ...(fastForwardOnly === true ? ['fast_forward_only'] : []),
+  ];
+  return asked.length === 0
+    ? undefined
+    : `${asked.join(' and ')} ${asked.length === 1 ? 'needs' : 'need'} a git source, and this is a ${kind} source`;
 }

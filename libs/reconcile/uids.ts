@@ -27,17 +27,20 @@ export const UID_KEY_BYTES_MIN = 16;
  * key under 16 bytes, on a missing or empty name, and on an object slug for the factory itself (an empty one counts as none).
  */
 export function deriveUid(uidKey: Uint8Array, kind: ObjectKind, factorySlug: string, slug?: string): string {
-  if (uidKey.length < UID_KEY_BYTES_MIN) throw new RangeError(`the UID key must have at least ${UID_KEY_BYTES_MIN} bytes`);
+  if (uidKey.length < UID_KEY_BYTES_MIN)
+    throw new RangeError(`the UID key must have at least ${UID_KEY_BYTES_MIN} bytes`);
   if (factorySlug === '') throw new RangeError('a UID needs a factory slug');
   const names = slug === undefined || slug === '' ? [factorySlug] : [factorySlug, slug];
-  if (names.length !== (kind === 'factory' ? 1 : 2)) throw new RangeError(`a UID of kind ${kind} got the wrong number of names`);
+  if (names.length !== (kind === 'factory' ? 1 : 2))
+    throw new RangeError(`a UID of kind ${kind} got the wrong number of names`);
   const parts = [kind, ...names];
   return PREFIXES[kind] + base32(updateFramed(createHmac('sha256', uidKey), parts).digest());
 }
 
 /** The first 130 bits, most significant first. */
 function base32(digest: Uint8Array): string {
-  let bits = BigInt(`0x${Buffer.from(digest).toString('hex')}`) >> BigInt(digest.length * 8 - CHARACTERS * BITS_PER_CHARACTER);
+  let bits =
+    BigInt(`0x${Buffer.from(digest).toString('hex')}`) >> BigInt(digest.length * 8 - CHARACTERS * BITS_PER_CHARACTER);
   let text = '';
   for (let i = 0; i < CHARACTERS; i += 1) {
     text = ALPHABET.charAt(Number(bits & 31n)) + text;

@@ -36,7 +36,9 @@ export function openingFrom(windows: readonly SyncWindow[], fromMs: number): { o
   const isAllowedOnly = windows.some(({ kind }) => kind === 'allow');
   const today = Math.floor(fromMs / DAY_MS);
   /** Which of each pattern's slices count on the day that is looked at: one for each day that it opened on. */
-  const opened = patterns.map(({ fields, slices }) => slices.slice(1).map((_slice, ago) => firesOn(fields, (today - ago - 1) * DAY_MS)));
+  const opened = patterns.map(({ fields, slices }) =>
+    slices.slice(1).map((_slice, ago) => firesOn(fields, (today - ago - 1) * DAY_MS)),
+  );
   let looks = opened.flat().length;
   let from = Math.floor((fromMs - today * DAY_MS) / MINUTE_MS);
   for (let day = today; day < today + WINDOW_DAYS_SEARCHED; day += 1) {
@@ -60,7 +62,8 @@ function patternOf({ kind, schedule, durationMinutes }: SyncWindow): Pattern[] {
   if (!reading.ok) return [];
   const { fields } = reading;
   const slices: bigint[] = [];
-  for (let rest = coverFromOneDay(fields, durationMinutes); rest !== 0n; rest >>= BigInt(DAY_MINUTES)) slices.push(rest & WHOLE_DAY);
+  for (let rest = coverFromOneDay(fields, durationMinutes); rest !== 0n; rest >>= BigInt(DAY_MINUTES))
+    slices.push(rest & WHOLE_DAY);
   return [{ kind, fields, slices }];
 }
 

@@ -30,7 +30,9 @@ export function toAgentConfig(defaults: AgentDefaults): AmbientAgentConfig {
     environment_id: defaults.environmentId,
     skill_spec: defaults.skill,
     mcp_servers: defaults.mcpServers,
-    harness: harness && withoutAbsent({ type: harness.type, model_id: harness.modelId, reasoning_level: harness.reasoningLevel }),
+    harness:
+      harness &&
+      withoutAbsent({ type: harness.type, model_id: harness.modelId, reasoning_level: harness.reasoningLevel }),
     idle_timeout_minutes: defaults.idleTimeoutMinutes,
     secrets: defaults.secrets,
   });
@@ -51,14 +53,22 @@ export interface ServerAgent {
  * members are left out. It is named explicitly, else after its skill, else `name`: the automation. `model_id` is the one model that it means,
  * wherever that was said. contract 3 (AmbientAgentConfig).
  */
-export function resolveAgentConfig(levels: readonly (AmbientAgentConfig | undefined)[], name: string | undefined, server: ServerAgent): AmbientAgentConfig {
+export function resolveAgentConfig(
+  levels: readonly (AmbientAgentConfig | undefined)[],
+  name: string | undefined,
+  server: ServerAgent,
+): AmbientAgentConfig {
   const resolved: AmbientAgentConfig = { idle_timeout_minutes: IDLE_MINUTES };
   for (const level of [...levels].reverse()) Object.assign(resolved, knownMembers(level ?? {}));
   const skill = resolved.skill_spec === undefined ? undefined : namedSkill(resolved.skill_spec).name;
   const named = modelNamed(levels);
   const type = resolved.harness?.type ?? server.harness;
   const model = named ?? (type === BUILT_IN_HARNESS ? server.builtInModel : undefined);
-  const harness = withoutAbsent({ ...resolved.harness, type, model_id: resolved.harness?.model_id === named ? named : undefined });
+  const harness = withoutAbsent({
+    ...resolved.harness,
+    type,
+    model_id: resolved.harness?.model_id === named ? named : undefined,
+  });
   return withoutAbsent({ ...resolved, name: levels[0]?.name ?? skill ?? name, harness, model_id: model });
 }
 
@@ -76,8 +86,12 @@ function knownMembers(config: AmbientAgentConfig): AmbientAgentConfig {
     base_prompt: config.base_prompt,
     environment_id: config.environment_id,
     skill_spec: config.skill_spec,
-    mcp_servers: servers && Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, knownServerMembers(server)])),
-    harness: harness && withoutAbsent({ type: harness.type, model_id: harness.model_id, reasoning_level: harness.reasoning_level }),
+    mcp_servers:
+      servers &&
+      Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, knownServerMembers(server)])),
+    harness:
+      harness &&
+      withoutAbsent({ type: harness.type, model_id: harness.model_id, reasoning_level: harness.reasoning_level }),
     idle_timeout_minutes: config.idle_timeout_minutes,
     computer_use_enabled: config.computer_use_enabled,
     worker_host: config.worker_host,

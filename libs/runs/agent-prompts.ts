@@ -21,23 +21,39 @@ export interface Telling {
   digest?: string;
 }
 
-const GO_ON = 'You were interrupted in the middle of your work: the machine that you work on was restarted. Look at what is there, go on where you stopped, and do not repeat what is done already. If everything is done, say what came of it.';
+const GO_ON =
+  'You were interrupted in the middle of your work: the machine that you work on was restarted. Look at what is there, go on where you stopped, and do not repeat what is done already. If everything is done, say what came of it.';
 
 /** The text of the first prompt of an execution. */
 export function firstPrompt({ parts, told, isKnown, digest = '' }: Telling): string {
   const isInterrupted = parts.some(({ id }) => told.has(id));
   if (isKnown && isInterrupted) {
     const asked = parts.filter(({ id }) => told.has(id)).map(({ text }) => text);
-    return joined([GO_ON, `What you were asked was:\n\n${quoted(joined(asked))}`, ...parts.filter(({ id }) => !told.has(id)).map(({ text }) => text)]);
+    return joined([
+      GO_ON,
+      `What you were asked was:\n\n${quoted(joined(asked))}`,
+      ...parts.filter(({ id }) => !told.has(id)).map(({ text }) => text),
+    ]);
   }
-  const before = digest === '' ? [] : [`This was said so far in this conversation, which you may not remember:\n\n${digest}`, 'What follows is to be done now.'];
-  const warning = isInterrupted ? ['You had begun with it and were interrupted: look at what is there, and do not repeat what is done already.'] : [];
+  const before =
+    digest === ''
+      ? []
+      : [
+          `This was said so far in this conversation, which you may not remember:\n\n${digest}`,
+          'What follows is to be done now.',
+        ];
+  const warning = isInterrupted
+    ? ['You had begun with it and were interrupted: look at what is there, and do not repeat what is done already.']
+    : [];
   return joined([...before, ...warning, ...parts.map(({ text }) => text)]);
 }
 
 /** As what was said before, and is not said anew: the session may have lost it with the turn. */
 function quoted(text: string): string {
-  return text.split('\n').map((line) => (line === '' ? '>' : `> ${line}`)).join('\n');
+  return text
+    .split('\n')
+    .map((line) => (line === '' ? '>' : `> ${line}`))
+    .join('\n');
 }
 
 /** Texts one after the other, as an agent is told them. */
@@ -51,4 +67,5 @@ export function filesSaid(paths: readonly string[]): string {
 }
 
 /** For an agent that has no way of its own of only planning. */
-export const PLAN_FIRST = 'Make a plan for the following and answer with it, as a report: what would be done, in which order, and what could go wrong. Change nothing, and run nothing that changes anything.';
+export const PLAN_FIRST =
+  'Make a plan for the following and answer with it, as a report: what would be done, in which order, and what could go wrong. Change nothing, and run nothing that changes anything.';

@@ -58,16 +58,24 @@ export function readReport(said: unknown): ReportedArtifact | undefined {
   if (typeof said !== 'object' || said === null) return undefined;
   const { type, path, url, branch, title } = said as Record<string, unknown>;
   const called = typeof title === 'string' && title.trim() !== '' ? { title: oneLine(title) } : {};
-  if (type === 'PULL_REQUEST') return isLink(url) ? { type, url, ...(isBranch(branch) ? { branch } : {}), ...called } : undefined;
+  if (type === 'PULL_REQUEST')
+    return isLink(url) ? { type, url, ...(isBranch(branch) ? { branch } : {}), ...called } : undefined;
   if (type !== 'FILE' && type !== 'PLAN') return undefined;
-  return typeof path === 'string' && path !== '' && path.length <= PATH_LENGTH_MAX && !path.includes('\0') ? { type, path, ...called } : undefined;
+  return typeof path === 'string' && path !== '' && path.length <= PATH_LENGTH_MAX && !path.includes('\0')
+    ? { type, path, ...called }
+    : undefined;
 }
 
 /**
  * The artifact that a file is. `folder` is '' for the workspace's top; folder and name are as the run chose them, undecodable bytes
  * replaced. `reported`: what its agent said of it.
  */
-export function readArtifact(folder: string, name: string, content: Uint8Array, reported?: { type: 'FILE' | 'PLAN'; title?: string }): ReadArtifact {
+export function readArtifact(
+  folder: string,
+  name: string,
+  content: Uint8Array,
+  reported?: { type: 'FILE' | 'PLAN'; title?: string },
+): ReadArtifact {
   const fileName = keptName(name);
   const details = { filePath: keptPath(folder, name), digest: createHash('sha256').update(content).digest('hex') };
   const link = folder === ARTIFACTS_FOLDER && name === PULL_REQUEST_FILE_NAME ? readPullRequest(content) : undefined;
@@ -79,9 +87,24 @@ export function readArtifact(folder: string, name: string, content: Uint8Array, 
 }
 
 /** The artifact that a reported link is. */
-export function linkArtifact({ url, branch, title }: Extract<ReportedArtifact, { type: 'PULL_REQUEST' }>): ReadArtifact {
-  const digest = createHash('sha256').update(JSON.stringify([url, branch, title])).digest('hex');
-  return { type: 'PULL_REQUEST', details: { filePath: url, digest, url, ...(branch === undefined ? {} : { branch }), ...(title === undefined ? {} : { title }) } };
+export function linkArtifact({
+  url,
+  branch,
+  title,
+}: Extract<ReportedArtifact, { type: 'PULL_REQUEST' }>): ReadArtifact {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([url, branch, title]))
+    .digest('hex');
+  return {
+    type: 'PULL_REQUEST',
+    details: {
+      filePath: url,
+      digest,
+      url,
+      ...(branch === undefined ? {} : { branch }),
+      ...(title === undefined ? {} : { title }),
+    },
+  };
 }
 
 /** Folders and name as they are kept: every step of the way safe. */
@@ -100,12 +123,34 @@ export function mimeTypeOf(name: string): string {
   return MIME_TYPES.get(/\.([A-Za-z0-9]+)$/.exec(name)?.[1]?.toLowerCase() ?? '') ?? 'application/octet-stream';
 }
 
-const MIME_TYPES: ReadonlyMap<string, string> = new Map(Object.entries({
-  csv: 'text/csv', css: 'text/css', diff: 'text/x-diff', gif: 'image/gif', gz: 'application/gzip', htm: 'text/html', html: 'text/html', jpeg: 'image/jpeg',
-  jpg: 'image/jpeg', js: 'text/javascript', json: 'application/json', log: 'text/plain', md: 'text/markdown', patch: 'text/x-diff', pdf: 'application/pdf',
-  png: 'image/png', svg: 'image/svg+xml', tar: 'application/x-tar', txt: 'text/plain', webp: 'image/webp', xml: 'application/xml', yaml: 'application/yaml',
-  yml: 'application/yaml', zip: 'application/zip',
-}));
+const MIME_TYPES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    csv: 'text/csv',
+    css: 'text/css',
+    diff: 'text/x-diff',
+    gif: 'image/gif',
+    gz: 'application/gzip',
+    htm: 'text/html',
+    html: 'text/html',
+    jpeg: 'image/jpeg',
+    jpg: 'image/jpeg',
+    js: 'text/javascript',
+    json: 'application/json',
+    log: 'text/plain',
+    md: 'text/markdown',
+    patch: 'text/x-diff',
+    pdf: 'application/pdf',
+    png: 'image/png',
+    svg: 'image/svg+xml',
+    tar: 'application/x-tar',
+    txt: 'text/plain',
+    webp: 'image/webp',
+    xml: 'application/xml',
+    yaml: 'application/yaml',
+    yml: 'application/yaml',
+    zip: 'application/zip',
+  }),
+);
 
 function readPullRequest(content: Uint8Array): { url: string; branch: string } | undefined {
   try {
@@ -119,17 +164,28 @@ function readPullRequest(content: Uint8Array): { url: string; branch: string } |
 
 /** An address of the web that can be shown and followed, and holds no credentials. */
 function isLink(url: unknown): url is string {
-  if (typeof url !== 'string' || url.length > LINK_LENGTH_MAX || !/^https?:\/\/[^\s\u0000-\u001f\u007f\p{Cs}]+$/u.test(url) || !URL.canParse(url)) return false;
+  if (
+    typeof url !== 'string' ||
+    url.length > LINK_LENGTH_MAX ||
+    !/^https?:\/\/[^\s\u0000-\u001f\u007f\p{Cs}]+$/u.test(url) ||
+    !URL.canParse(url)
+  )
+    return false;
   const { username, password } = new URL(url);
   return username === '' && password === '';
 }
 
 function isBranch(branch: unknown): branch is string {
-  return typeof branch === 'string' && branch.length <= TITLE_LENGTH_MAX && /^[^\u0000-\u0020\u007f\p{Cs}]+$/u.test(branch);
+  return (
+    typeof branch === 'string' && branch.length <= TITLE_LENGTH_MAX && /^[^\u0000-\u0020\u007f\p{Cs}]+$/u.test(branch)
+  );
 }
 
 function oneLine(title: string): string {
-  return title.slice(0, TITLE_LENGTH_MAX).replace(/[\u0000-\u001f\u007f-\u009f\p{Cs}]+/gu, ' ').trim();
+  return title
+    .slice(0, TITLE_LENGTH_MAX)
+    .replace(/[\u0000-\u001f\u007f-\u009f\p{Cs}]+/gu, ' ')
+    .trim();
 }
 
 /** Characters of a line in which a title is looked for. */
@@ -138,7 +194,9 @@ const HEADING_LINE_MAX = 1_000;
 function firstHeading(markdown: string): string | undefined {
   // Of each line only as much as a heading can be: a line of megabytes is nobody's, and would exhaust the engine of expressions.
   const starts = markdown.split(/\r?\n|\r/).map((line) => line.slice(0, HEADING_LINE_MAX));
-  const heading = starts.map((line) => /^#{1,6}[ \t]+(\S.{0,199})/.exec(line)?.[1]).find((found) => found !== undefined);
+  const heading = starts
+    .map((line) => /^#{1,6}[ \t]+(\S.{0,199})/.exec(line)?.[1])
+    .find((found) => found !== undefined);
   return heading === undefined ? undefined : oneLine(heading);
 }
 

@@ -38,18 +38,42 @@ export interface AttachmentRequest {
 export type ImageRequest = Omit<AttachmentRequest, 'file_name'>;
 
 /** Everything wrong with a request's files as far as the schema leaves it open: number, names, encoding. Members of a wrong type are passed over. contract 3 (Create). */
-export function attachmentProblems({ attachments, images }: { attachments?: unknown; images?: unknown }): RequestProblem[] {
-  const files = [...namedImages(images), ...listed(attachments).map((file, index): NamedFile => ({ ...file, at: `/attachments/${index}` }))];
+export function attachmentProblems({
+  attachments,
+  images,
+}: {
+  attachments?: unknown;
+  images?: unknown;
+}): RequestProblem[] {
+  const files = [
+    ...namedImages(images),
+    ...listed(attachments).map((file, index): NamedFile => ({ ...file, at: `/attachments/${index}` })),
+  ];
   const seen = new Set<string>();
   const problems = files.flatMap((file) => fileProblems(file, seen));
   if (files.length <= ATTACHMENTS_MAX) return problems;
   const at = listed(attachments).length > 0 ? '/attachments' : '/images';
-  return [{ pointer: at, message: `has ${files.length} files${at === '/images' || listed(images).length === 0 ? '' : ', images included'}, at most ${ATTACHMENTS_MAX} are allowed` }, ...problems];
+  return [
+    {
+      pointer: at,
+      message: `has ${files.length} files${at === '/images' || listed(images).length === 0 ? '' : ', images included'}, at most ${ATTACHMENTS_MAX} are allowed`,
+    },
+    ...problems,
+  ];
 }
 
 /** All files of a valid request; images get names by their order and type: image-1.png, image-2.jpg. contract 3 (Create). */
-export function attachmentsOf({ attachments = [], images = [] }: { attachments?: readonly AttachmentRequest[]; images?: readonly ImageRequest[] }): AttachmentRequest[] {
-  return [...images.map((image, index) => ({ ...image, file_name: imageName(image.mime_type, index) })), ...attachments];
+export function attachmentsOf({
+  attachments = [],
+  images = [],
+}: {
+  attachments?: readonly AttachmentRequest[];
+  images?: readonly ImageRequest[];
+}): AttachmentRequest[] {
+  return [
+    ...images.map((image, index) => ({ ...image, file_name: imageName(image.mime_type, index) })),
+    ...attachments,
+  ];
 }
 
 /** Whether a name may become a file in a run's workspace. contract 3 (Create). */
@@ -62,7 +86,12 @@ export function distinctNames(wanted: readonly string[], taken: readonly string[
   const used = new Set(taken.map((name) => name.toLowerCase()));
   return wanted.map((name) => {
     let candidate = name;
-    for (let number = 2; used.has(candidate.toLowerCase()) || RESERVED_FILE_NAMES.includes(candidate.toLowerCase()); number += 1) candidate = numbered(name, number);
+    for (
+      let number = 2;
+      used.has(candidate.toLowerCase()) || RESERVED_FILE_NAMES.includes(candidate.toLowerCase());
+      number += 1
+    )
+      candidate = numbered(name, number);
     used.add(candidate.toLowerCase());
     return candidate;
   });
@@ -75,46 +104,63 @@ interface NamedFile {
   at: string;
 }
 
-const IMAGE_EXTENSIONS: ReadonlyMap<string, string> = new Map([['image/jpeg', 'jpg'], ['image/png', 'png'], ['image/gif', 'gif'], ['image/webp', 'webp']]);
+const IMAGE_EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ['image/jpeg', 'jpg'],
+  ['image/png', 'png'],
+  ['image/gif', 'gif'],
+  ['image/webp', 'webp'],
+]);
 
 function imageName(mimeType: string, index: number): string {
   return `image-${index + 1}.${IMAGE_EXTENSIONS.get(mimeType) ?? 'bin'}`;
 }
 
 function namedImages(images: unknown): NamedFile[] {
-  return listed(images).map((image, index) => ({ ...image, file_name: imageName(String(image['mime_type']), index), at: `/images/${index}` }));
+  return listed(images).map((image, index) => ({
+    ...image,
+    file_name: imageName(String(image['mime_type']), index),
+    at: `/images/${index}`,
+  }));
 }
 
 function listed(files: unknown): Record<string, unknown>[] {
-  return Array.isArray(files) ? files.map((file: unknown) => (typeof file === 'object' && file !== null ? (file as Record<string, unknown>) : {})) : [];
+  return Array.isArray(files)
+    ? files.map((file: unknown) => (typeof file === 'object' && file !== null ? (file as Record<string, unknown>) : {}))
+    : [];
 }
 
 function fileProblems({ file_name: name, data, at }: NamedFile, seen: Set<string>): RequestProblem[] {
   const problems: RequestProblem[] = [];
   const wrongName = typeof name === 'string' ? nameProblem(name, seen) : undefined;
   if (wrongName !== undefined) problems.push({ pointer: `${at}/file_name`, message: wrongName });
-  if (typeof data === 'string' && !isBase64(data)) problems.push({ pointer: `${at}/data`, message: 'must be base64 with padding' });
+  if (typeof data === 'string' && !isBase64(data))
+    problems.push({ pointer: `${at}/data`, message: 'must be base64 with padding' });
   // Compared without case: two names must stay two files on every file system.
   if (typeof name === 'string') seen.add(name.toLowerCase());
   return problems;
 }
 
 function nameProblem(name: string, seen: ReadonlySet<string>): string | undefined {
-  if (!FILE_NAME.test(name)) return 'must be 1 to 128 characters of A-Z, a-z, 0-9, ".", "_" and "-", not starting with "."';
-  if (RESERVED_FILE_NAMES.includes(name.toLowerCase())) return 'is a reserved name: the service writes this file itself';
+  if (!FILE_NAME.test(name))
+    return 'must be 1 to 128 characters of A-Z, a-z, 0-9, ".", "_" and "-", not starting with "."';
+  if (RESERVED_FILE_NAMES.includes(name.toLowerCase()))
+    return 'is a reserved name: the service writes this file itself';
   if (seen.has(name.toLowerCase())) return 'is used by another file of this request';
   return undefined;
 }
 
 /** Canonical base64: nothing skipped, nothing guessed, one text for each content. Megabytes of it, so that no pattern walks through it step by step. */
 function isBase64(text: string): boolean {
-  return text.length % 4 === 0 && !/[^A-Za-z0-9+/=]/.test(text) && Buffer.from(text, 'base64').toString('base64') === text;
+  return (
+    text.length % 4 === 0 && !/[^A-Za-z0-9+/=]/.test(text) && Buffer.from(text, 'base64').toString('base64') === text
+  );
 }
 
 function numbered(name: string, number: number): string {
   const dot = name.lastIndexOf('.');
   // An extension that leaves no room for a number is none.
-  const [stem, extension] = dot > 0 && name.length - dot <= EXTENSION_LENGTH_MAX ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+  const [stem, extension] =
+    dot > 0 && name.length - dot <= EXTENSION_LENGTH_MAX ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
   const ending = `-${number}${extension}`;
   return `${stem.slice(0, FILE_NAME_LENGTH_MAX - ending.length)}${ending}`;
 }

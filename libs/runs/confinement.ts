@@ -22,9 +22,12 @@ export function isConfining({ processes, files, network }: ConfinementWish['wall
 /** Why a run may not start here, in words for its owner; undefined: it may. */
 export function confinementProblem({ worker, tier, walls, allowUnsandboxed }: ConfinementWish): string | undefined {
   if (allowUnsandboxed || worker === 'ours') return undefined;
-  if (worker === 'agent' && !isConfining(walls)) return `an agent takes commands, and this machine has no complete sandbox for them; ${WAYS_OUT}`;
+  if (worker === 'agent' && !isConfining(walls))
+    return `an agent takes commands, and this machine has no complete sandbox for them; ${WAYS_OUT}`;
   // What a delivery started must not reach further than its policy, whoever wrote the command.
-  return tier === 'strict' && !walls.network ? `a delivery started this run, and this machine cannot keep it from the network; ${WAYS_OUT}` : undefined;
+  return tier === 'strict' && !walls.network
+    ? `a delivery started this run, and this machine cannot keep it from the network; ${WAYS_OUT}`
+    : undefined;
 }
 
 const WAYS_OUT = 'install bubblewrap where the service runs, or let its operator set MILLWRIGHT_ALLOW_UNSANDBOXED=true';

@@ -56,24 +56,51 @@ export function turnsOf(run: SpokenRun): Turn[] {
   const own = run.followups.filter((followup) => !isWithPrompt(followup));
   const taken = run.executions
     .filter(({ startedAtMs }) => startedAtMs !== undefined)
-    .flatMap((execution) => turnsIn(run.runId, execution, execution === first ? opening : [], own.filter(({ executionId }) => executionId === execution.executionId)));
+    .flatMap((execution) =>
+      turnsIn(
+        run.runId,
+        execution,
+        execution === first ? opening : [],
+        own.filter(({ executionId }) => executionId === execution.executionId),
+      ),
+    );
   const waiting = own.filter(({ executionId }) => executionId === undefined);
   const isPromptOpen = first === undefined && !run.promptTaken;
   const open = [...(isPromptOpen ? opening : []), ...waiting.map(toAsked)];
   if (open.length === 0) return taken;
   const behind = (run.executions.at(-1)?.epoch ?? 0) + 1;
-  return [...taken, { runId: run.runId, epoch: behind, fromSeq: 0, id: isPromptOpen ? run.runId : (waiting[0]?.followupId ?? run.runId), asked: open }];
+  return [
+    ...taken,
+    {
+      runId: run.runId,
+      epoch: behind,
+      fromSeq: 0,
+      id: isPromptOpen ? run.runId : (waiting[0]?.followupId ?? run.runId),
+      asked: open,
+    },
+  ];
 }
 
 /** Turns of one execution: what it took when it began, and each time that it took something later. */
-function turnsIn(runId: string, execution: SpokenExecution, opening: Turn['asked'], taken: readonly SpokenFollowup[]): Turn[] {
-  const begins = [0, ...new Set(taken.map(({ takenSeq = 0 }) => takenSeq).filter((seq) => seq > 0))].toSorted((a, b) => a - b);
+function turnsIn(
+  runId: string,
+  execution: SpokenExecution,
+  opening: Turn['asked'],
+  taken: readonly SpokenFollowup[],
+): Turn[] {
+  const begins = [0, ...new Set(taken.map(({ takenSeq = 0 }) => takenSeq).filter((seq) => seq > 0))].toSorted(
+    (a, b) => a - b,
+  );
   return begins.map((fromSeq, position): Turn => {
     const here = taken.filter(({ takenSeq = 0 }) => takenSeq === fromSeq);
     const untilSeq = begins[position + 1];
     const next = taken.find(({ takenSeq }) => takenSeq !== undefined && takenSeq === untilSeq);
     return {
-      runId, epoch: execution.epoch, fromSeq, untilSeq, execution,
+      runId,
+      epoch: execution.epoch,
+      fromSeq,
+      untilSeq,
+      execution,
       id: position === 0 ? execution.executionId : (here[0]?.followupId ?? execution.executionId),
       asked: [...(position === 0 ? opening : []), ...here.map(toAsked)],
       startedAtMs: position === 0 ? execution.startedAtMs : here[0]?.takenAtMs,

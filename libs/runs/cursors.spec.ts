@@ -2,10 +2,13 @@
 import * as fc from 'fast-check';
 import { decodeCursor, encodeCursor, queryDigest } from './index.ts';
 
-const keys = fc.array(fc.oneof(fc.string({ maxLength: 50 }), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null)), {
-  minLength: 1,
-  maxLength: 3,
-});
+const keys = fc.array(
+  fc.oneof(fc.string({ maxLength: 50 }), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null)),
+  {
+    minLength: 1,
+    maxLength: 3,
+  },
+);
 
 describe('a cursor', () => {
   it('comes back as it went out, for the query it was made for', () => {

@@ -52,7 +52,9 @@ function canonical(value: unknown): string {
 }
 
 function sorted(record: Record<string, unknown>): [string, unknown][] {
-  return Object.entries(record).filter(([, member]) => member !== undefined).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return Object.entries(record)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

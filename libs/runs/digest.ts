@@ -34,7 +34,10 @@ function leftOut(count: number): string {
 }
 
 function written({ asked, said }: ToldTurn, bytesMax: number): string {
-  const parts = [...asked.map((text) => ({ who: 'You were told:', text: text.trim() })), { who: 'You answered:', text: said.trim() }].filter(({ text }) => text !== '');
+  const parts = [
+    ...asked.map((text) => ({ who: 'You were told:', text: text.trim() })),
+    { who: 'You answered:', text: said.trim() },
+  ].filter(({ text }) => text !== '');
   // The same for each, so that a long task leaves room for its answer.
   const share = bytesMax / Math.max(1, parts.length) - Buffer.byteLength(`You were told:\n${BETWEEN}`);
   return headAndTail(parts.map(({ who, text }) => `${who}\n${headAndTail(text, share)}`).join(BETWEEN), bytesMax);

@@ -33,7 +33,10 @@ export function readHost(text: string): Host | undefined {
   if (name === '' || name.endsWith('.') || NO_HOST.test(name) || !URL.canParse(url)) return undefined;
   // The parser of URLs reads what a resolver would take for an address: 0x7f.1, 2130706433, full-width digits.
   const { hostname } = new URL(url);
-  return toAddress(hostname) ?? (hostname.length <= NAME_LENGTH_MAX && NAME.test(hostname) ? { kind: 'name', name: hostname } : undefined);
+  return (
+    toAddress(hostname) ??
+    (hostname.length <= NAME_LENGTH_MAX && NAME.test(hostname) ? { kind: 'name', name: hostname } : undefined)
+  );
 }
 
 function toAddress(text: string): Host | undefined {

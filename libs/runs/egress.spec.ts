@@ -1,20 +1,44 @@
 /** Egress as tables: spellings of hosts, patterns, kinds of addresses, policies of tiers, and decisions before and after resolving. */
 import { addressKind } from './egress-addresses.ts';
-import { formatTarget, hostPatternOfUrl, intersection, matches, readHost, readHostPattern, readTarget, type HostPattern } from './egress-hosts.ts';
-import { decideAddresses, decideTarget, hostsAllowedBy, isListed, networkOf, type EgressPolicy, type EgressRules, type NetworkWish, type OperatorNetwork } from './egress.ts';
+import {
+  formatTarget,
+  hostPatternOfUrl,
+  intersection,
+  matches,
+  readHost,
+  readHostPattern,
+  readTarget,
+  type HostPattern,
+} from './egress-hosts.ts';
+import {
+  decideAddresses,
+  decideTarget,
+  hostsAllowedBy,
+  isListed,
+  networkOf,
+  type EgressPolicy,
+  type EgressRules,
+  type NetworkWish,
+  type OperatorNetwork,
+} from './egress.ts';
 
 const pattern = (text: string): HostPattern => {
   const read = readHostPattern(text);
   if (read === undefined) throw new Error(`no host: ${text}`);
   return read;
 };
-const patterns = (list: string): HostPattern[] => list.split(' ').filter((text) => text !== '').map(pattern);
+const patterns = (list: string): HostPattern[] =>
+  list
+    .split(' ')
+    .filter((text) => text !== '')
+    .map(pattern);
 const target = (text: string) => {
   const read = readTarget(text);
   if (read === undefined) throw new Error(`no target: ${text}`);
   return read;
 };
-const text = ({ host, subdomains, ports }: HostPattern) => ports.map((port) => (subdomains ? '*.' : '') + formatTarget(host, port)).join(' ');
+const text = ({ host, subdomains, ports }: HostPattern) =>
+  ports.map((port) => (subdomains ? '*.' : '') + formatTarget(host, port)).join(' ');
 
 describe('a host', () => {
   it.each([
@@ -44,12 +68,36 @@ describe('a host', () => {
     expect(host && formatTarget(host, 1)).toBe(`${read}:1`);
   });
 
-  it.each(['', '.', 'a..b', 'example.com..', 'a b', 'a/b', 'a@b', 'a%2eb', 'a#b', 'a?b', 'a\\b', 'a\0b', 'a\nb', '-a.example', '256.1.1.1', '1.2.3.4.5', '0x1.example.0x', 'fe80::1%eth0', '[fe80::1%25eth0]', '[::1', '::1]', '[example.com]', '1::2::3', 'a,b', `${'a'.repeat(64)}.example`, `${'a.'.repeat(130)}b`])(
-    '%j is none',
-    (spelt) => {
-      expect(readHost(spelt)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    '.',
+    'a..b',
+    'example.com..',
+    'a b',
+    'a/b',
+    'a@b',
+    'a%2eb',
+    'a#b',
+    'a?b',
+    'a\\b',
+    'a\0b',
+    'a\nb',
+    '-a.example',
+    '256.1.1.1',
+    '1.2.3.4.5',
+    '0x1.example.0x',
+    'fe80::1%eth0',
+    '[fe80::1%25eth0]',
+    '[::1',
+    '::1]',
+    '[example.com]',
+    '1::2::3',
+    'a,b',
+    `${'a'.repeat(64)}.example`,
+    `${'a.'.repeat(130)}b`,
+  ])('%j is none', (spelt) => {
+    expect(readHost(spelt)).toBeUndefined();
+  });
 });
 
 describe('a pattern', () => {
@@ -64,7 +112,21 @@ describe('a pattern', () => {
     expect(text(pattern(list))).toBe(read);
   });
 
-  it.each(['*', '*.', '*.10.0.0.1', 'a*.example', '*.*.example', 'example.com:', 'example.com:0', 'example.com:65536', 'example.com:x', 'https://example.com', 'example.com/x', '10.0.0.0/8', ''])('%j is none', (spelt) => {
+  it.each([
+    '*',
+    '*.',
+    '*.10.0.0.1',
+    'a*.example',
+    '*.*.example',
+    'example.com:',
+    'example.com:0',
+    'example.com:65536',
+    'example.com:x',
+    'https://example.com',
+    'example.com/x',
+    '10.0.0.0/8',
+    '',
+  ])('%j is none', (spelt) => {
     expect(readHostPattern(spelt)).toBeUndefined();
   });
 
@@ -115,17 +177,41 @@ describe('a pattern', () => {
 });
 
 describe('a target of a proxy', () => {
-  it.each(['example.com', 'example.com:', ':443', 'example.com:99999', '::1', 'user@example.com:443', 'http://example.com:443'])('%j is none', (spelt) => {
+  it.each([
+    'example.com',
+    'example.com:',
+    ':443',
+    'example.com:99999',
+    '::1',
+    'user@example.com:443',
+    'http://example.com:443',
+  ])('%j is none', (spelt) => {
     expect(readTarget(spelt)).toBeUndefined();
   });
 });
 
 describe('the kind of an address', () => {
   it.each([
-    { kind: 'public', addresses: '1.1.1.1 8.8.8.8 100.63.255.255 100.128.0.1 172.15.0.1 172.32.0.1 192.167.1.1 169.253.1.1 223.255.255.255 2606:4700::1111 2a00::1 64:ff9b::8.8.8.8' },
-    { kind: 'private', addresses: '10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1 100.127.255.255 fc00::1 fd12:3456::1 ::ffff:10.0.0.1 64:ff9b::10.0.0.1' },
-    { kind: 'internal', addresses: '127.0.0.1 127.255.255.254 0.0.0.0 0.1.2.3 169.254.169.254 169.254.170.2 100.100.100.200 168.63.129.16 192.0.0.192 224.0.0.1 239.255.255.255 255.255.255.255 240.0.0.1 198.18.0.1 192.0.2.1 198.51.100.1 203.0.113.1 192.88.99.1' },
-    { kind: 'internal', addresses: ':: ::1 ::ffff:127.0.0.1 ::7f00:1 fe80::1 fe80::1%eth0 fec0::1 ff02::1 fd00:ec2::254 2001::1 2001:db8::1 2002:7f00:1::1 3fff::1 64:ff9b::169.254.169.254 64:ff9b:1::1 100::1 4000::1' },
+    {
+      kind: 'public',
+      addresses:
+        '1.1.1.1 8.8.8.8 100.63.255.255 100.128.0.1 172.15.0.1 172.32.0.1 192.167.1.1 169.253.1.1 223.255.255.255 2606:4700::1111 2a00::1 64:ff9b::8.8.8.8',
+    },
+    {
+      kind: 'private',
+      addresses:
+        '10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1 100.127.255.255 fc00::1 fd12:3456::1 ::ffff:10.0.0.1 64:ff9b::10.0.0.1',
+    },
+    {
+      kind: 'internal',
+      addresses:
+        '127.0.0.1 127.255.255.254 0.0.0.0 0.1.2.3 169.254.169.254 169.254.170.2 100.100.100.200 168.63.129.16 192.0.0.192 224.0.0.1 239.255.255.255 255.255.255.255 240.0.0.1 198.18.0.1 192.0.2.1 198.51.100.1 203.0.113.1 192.88.99.1',
+    },
+    {
+      kind: 'internal',
+      addresses:
+        ':: ::1 ::ffff:127.0.0.1 ::7f00:1 fe80::1 fe80::1%eth0 fec0::1 ff02::1 fd00:ec2::254 2001::1 2001:db8::1 2002:7f00:1::1 3fff::1 64:ff9b::169.254.169.254 64:ff9b:1::1 100::1 4000::1',
+    },
     { kind: 'internal', addresses: 'example.com 0177.0.0.1 1.2.3 1.2.3.4/8 x' },
   ])('is $kind: $addresses', ({ kind, addresses }) => {
     expect(addresses.split(' ').filter((address) => addressKind(address) !== kind)).toEqual([]);
@@ -134,22 +220,67 @@ describe('the kind of an address', () => {
 
 describe('the network of a run', () => {
   const operator = (kind: OperatorNetwork['kind'], list = ''): OperatorNetwork => ({ kind, hosts: patterns(list) });
-  const wish = (more: Partial<NetworkWish>): NetworkWish => ({ operator: operator('open'), tier: 'standard', models: patterns('model.test:443'), repositories: patterns('git.test:443'), ...more });
+  const wish = (more: Partial<NetworkWish>): NetworkWish => ({
+    operator: operator('open'),
+    tier: 'standard',
+    models: patterns('model.test:443'),
+    repositories: patterns('git.test:443'),
+    ...more,
+  });
   const shown = (policy: EgressPolicy) => (policy.kind === 'allow' ? policy.hosts.map(text).join(' ') : policy.kind);
   const base = 'model.test:443 git.test:443';
   it.each([
     { given: wish({}), gets: 'open', why: 'the operator opened it' },
     { given: wish({ tier: 'strict' }), gets: base, why: 'deliveries get the model and the repositories' },
-    { given: wish({ tier: 'strict', automation: patterns('api.test:443') }), gets: `api.test:443 ${base}`, why: 'and what their automation names, as far as the operator allows' },
-    { given: wish({ automation: patterns('api.test:443') }), gets: `api.test:443 ${base}`, why: 'an automation narrows' },
+    {
+      given: wish({ tier: 'strict', automation: patterns('api.test:443') }),
+      gets: `api.test:443 ${base}`,
+      why: 'and what their automation names, as far as the operator allows',
+    },
+    {
+      given: wish({ automation: patterns('api.test:443') }),
+      gets: `api.test:443 ${base}`,
+      why: 'an automation narrows',
+    },
     { given: wish({ automation: [] }), gets: base, why: 'also to nothing' },
-    { given: wish({ operator: operator('allow-list', 'a.test:443 *.b.test:443') }), gets: `a.test:443 *.b.test:443 ${base}`, why: 'the operator’s list' },
-    { given: wish({ operator: operator('allow-list', '*.b.test:443'), automation: patterns('c.test:443 x.b.test:443') }), gets: `x.b.test:443 ${base}`, why: 'never wider than the operator’s list' },
-    { given: wish({ operator: operator('allow-list', 'a.test:443'), tier: 'strict' }), gets: base, why: 'the list is for the standard tier' },
-    { given: wish({ operator: operator('none'), automation: patterns('api.test') }), gets: 'none', why: 'nothing means nothing' },
-    { given: wish({ operator: operator('host'), tier: 'strict' }), gets: base, why: 'the machine’s network is not for deliveries' },
-    { given: wish({ operator: operator('host'), automation: patterns('a.test:443') }), gets: `a.test:443 ${base}`, why: 'an automation narrows this too' },
-    { given: wish({ operator: operator('allow-list'), models: [], repositories: [] }), gets: 'none', why: 'an empty list needs no way out' },
+    {
+      given: wish({ operator: operator('allow-list', 'a.test:443 *.b.test:443') }),
+      gets: `a.test:443 *.b.test:443 ${base}`,
+      why: 'the operator’s list',
+    },
+    {
+      given: wish({
+        operator: operator('allow-list', '*.b.test:443'),
+        automation: patterns('c.test:443 x.b.test:443'),
+      }),
+      gets: `x.b.test:443 ${base}`,
+      why: 'never wider than the operator’s list',
+    },
+    {
+      given: wish({ operator: operator('allow-list', 'a.test:443'), tier: 'strict' }),
+      gets: base,
+      why: 'the list is for the standard tier',
+    },
+    {
+      given: wish({ operator: operator('none'), automation: patterns('api.test') }),
+      gets: 'none',
+      why: 'nothing means nothing',
+    },
+    {
+      given: wish({ operator: operator('host'), tier: 'strict' }),
+      gets: base,
+      why: 'the machine’s network is not for deliveries',
+    },
+    {
+      given: wish({ operator: operator('host'), automation: patterns('a.test:443') }),
+      gets: `a.test:443 ${base}`,
+      why: 'an automation narrows this too',
+    },
+    {
+      given: wish({ operator: operator('allow-list'), models: [], repositories: [] }),
+      gets: 'none',
+      why: 'an empty list needs no way out',
+    },
   ])('is $gets, because $why', ({ given, gets }) => {
     const network = networkOf(given);
     expect(network === 'host' ? network : shown(network.policy)).toBe(gets);
@@ -162,18 +293,27 @@ describe('the network of a run', () => {
   it.each([
     { network: undefined, hosts: undefined, why: 'it says nothing' },
     { network: {}, hosts: [], why: 'nothing beside model and repositories' },
-    { network: { allow: ['a.test:443', '*', '*.b.test:80'] }, hosts: ['a.test:443', '*.b.test:80'], why: 'what cannot be read allows nothing' },
+    {
+      network: { allow: ['a.test:443', '*', '*.b.test:80'] },
+      hosts: ['a.test:443', '*.b.test:80'],
+      why: 'what cannot be read allows nothing',
+    },
   ])('narrowed by $network is $hosts: $why', ({ network, hosts }) => {
     expect(hostsAllowedBy(network)?.map(text)).toEqual(hosts);
   });
 
   it('lifts nothing that only a repository names', () => {
-    const network = networkOf(wish({ tier: 'strict', automation: patterns('10.0.0.1:80'), repositories: patterns('10.0.0.2:80') }));
+    const network = networkOf(
+      wish({ tier: 'strict', automation: patterns('10.0.0.1:80'), repositories: patterns('10.0.0.2:80') }),
+    );
     if (network === 'host') throw new Error('unexpected');
     for (const wanted of ['10.0.0.1:80', '10.0.0.2:80']) {
       const { host, port } = target(wanted);
       expect(decideTarget(network, host, port)).toEqual({ ok: true });
-      expect(decideAddresses(network, host, port, [wanted.split(':')[0] ?? ''], [])).toEqual({ ok: false, reason: 'private-address' });
+      expect(decideAddresses(network, host, port, [wanted.split(':')[0] ?? ''], [])).toEqual({
+        ok: false,
+        reason: 'private-address',
+      });
     }
   });
 });
@@ -188,7 +328,13 @@ describe('a decision', () => {
     const { host, port } = target(wanted);
     const byName = decideTarget(given, host, port);
     if (!byName.ok) return byName.reason;
-    const byAddress = decideAddresses(given, host, port, resolved.split(' ').filter((address) => address !== ''), OWN);
+    const byAddress = decideAddresses(
+      given,
+      host,
+      port,
+      resolved.split(' ').filter((address) => address !== ''),
+      OWN,
+    );
     return byAddress.ok ? byAddress.addresses.join(' ') : byAddress.reason;
   };
 
@@ -202,34 +348,172 @@ describe('a decision', () => {
   });
 
   it.each([
-    { given: rules('open'), wanted: 'example.com:443', resolved: '1.1.1.1 2606:4700::1', is: '1.1.1.1 2606:4700::1', why: 'all of it is public' },
-    { given: rules('open'), wanted: 'example.com:443', resolved: '::ffff:1.1.1.1', is: '1.1.1.1', why: 'dialled as what was judged' },
-    { given: rules('open'), wanted: 'rebound.test:443', resolved: '1.1.1.1 127.0.0.1', is: 'internal-address', why: 'one bad address spoils all' },
-    { given: rules('open'), wanted: 'rebound.test:443', resolved: '10.1.2.3', is: 'private-address', why: 'a public name for a private place' },
+    {
+      given: rules('open'),
+      wanted: 'example.com:443',
+      resolved: '1.1.1.1 2606:4700::1',
+      is: '1.1.1.1 2606:4700::1',
+      why: 'all of it is public',
+    },
+    {
+      given: rules('open'),
+      wanted: 'example.com:443',
+      resolved: '::ffff:1.1.1.1',
+      is: '1.1.1.1',
+      why: 'dialled as what was judged',
+    },
+    {
+      given: rules('open'),
+      wanted: 'rebound.test:443',
+      resolved: '1.1.1.1 127.0.0.1',
+      is: 'internal-address',
+      why: 'one bad address spoils all',
+    },
+    {
+      given: rules('open'),
+      wanted: 'rebound.test:443',
+      resolved: '10.1.2.3',
+      is: 'private-address',
+      why: 'a public name for a private place',
+    },
     { given: rules('open'), wanted: '127.1:8080', resolved: '127.0.0.1', is: 'internal-address', why: 'this machine' },
-    { given: rules('open'), wanted: '169.254.169.254:80', resolved: '169.254.169.254', is: 'internal-address', why: 'metadata' },
-    { given: rules('open'), wanted: 'metadata.google.internal:80', resolved: '1.1.1.1', is: 'internal-address', why: 'by its name alone' },
-    { given: rules('open'), wanted: 'METADATA.google.internal.:80', resolved: '1.1.1.1', is: 'internal-address', why: 'in any spelling' },
+    {
+      given: rules('open'),
+      wanted: '169.254.169.254:80',
+      resolved: '169.254.169.254',
+      is: 'internal-address',
+      why: 'metadata',
+    },
+    {
+      given: rules('open'),
+      wanted: 'metadata.google.internal:80',
+      resolved: '1.1.1.1',
+      is: 'internal-address',
+      why: 'by its name alone',
+    },
+    {
+      given: rules('open'),
+      wanted: 'METADATA.google.internal.:80',
+      resolved: '1.1.1.1',
+      is: 'internal-address',
+      why: 'in any spelling',
+    },
     { given: rules('open'), wanted: 'localhost:80', resolved: '127.0.0.1', is: 'internal-address', why: 'by its name' },
-    { given: rules('open'), wanted: 'this-machine.test:443', resolved: '93.184.216.34', is: 'internal-address', why: 'its public address is this machine too' },
-    { given: rules('open'), wanted: 'this-machine.test:443', resolved: '5.6.7.8', is: 'internal-address', why: 'however it is spelt' },
+    {
+      given: rules('open'),
+      wanted: 'this-machine.test:443',
+      resolved: '93.184.216.34',
+      is: 'internal-address',
+      why: 'its public address is this machine too',
+    },
+    {
+      given: rules('open'),
+      wanted: 'this-machine.test:443',
+      resolved: '5.6.7.8',
+      is: 'internal-address',
+      why: 'however it is spelt',
+    },
     { given: rules('open'), wanted: 'gone.test:443', resolved: '', is: 'unknown-host', why: 'there is no address' },
-    { given: rules('open'), wanted: 'scoped.test:443', resolved: 'fe80::1%eth0', is: 'internal-address', why: 'an interface of this machine' },
-    { given: rules('none', '10.0.0.5:80'), wanted: '10.0.0.5:80', resolved: '10.0.0.5', is: 'not-allowed', why: 'none is none' },
+    {
+      given: rules('open'),
+      wanted: 'scoped.test:443',
+      resolved: 'fe80::1%eth0',
+      is: 'internal-address',
+      why: 'an interface of this machine',
+    },
+    {
+      given: rules('none', '10.0.0.5:80'),
+      wanted: '10.0.0.5:80',
+      resolved: '10.0.0.5',
+      is: 'not-allowed',
+      why: 'none is none',
+    },
     { given: rules('a.test'), wanted: 'b.test:443', resolved: '1.1.1.1', is: 'not-allowed', why: 'not on the list' },
     { given: rules('a.test'), wanted: 'a.test:22', resolved: '1.1.1.1', is: 'not-allowed', why: 'not at this port' },
-    { given: rules('a.test'), wanted: 'a.test:443', resolved: '192.168.0.1', is: 'private-address', why: 'a list is no lift' },
-    { given: rules('open', '10.0.0.5:8000'), wanted: '10.0.0.5:8000', resolved: '10.0.0.5', is: '10.0.0.5', why: 'named exactly' },
-    { given: rules('open', '10.0.0.5:8000'), wanted: '10.0.0.5:22', resolved: '10.0.0.5', is: 'private-address', why: 'named at another port' },
-    { given: rules('open', '10.0.0.5:8000'), wanted: 'alias.test:8000', resolved: '10.0.0.5', is: '10.0.0.5', why: 'the address is what was named' },
-    { given: rules('open', 'git.corp.test'), wanted: 'git.corp.test:443', resolved: '10.0.0.9', is: '10.0.0.9', why: 'a named host may be private' },
-    { given: rules('open', 'git.corp.test'), wanted: 'git.corp.test:443', resolved: '169.254.169.254', is: 'internal-address', why: 'but not metadata' },
-    { given: rules('open', 'git.corp.test'), wanted: 'git.corp.test:443', resolved: '127.0.0.1', is: 'internal-address', why: 'nor this machine' },
-    { given: rules('open', '*.corp.test'), wanted: 'git.corp.test:443', resolved: '10.0.0.9', is: 'private-address', why: 'a pattern is not exact' },
-    { given: rules('open', 'localhost:11434'), wanted: 'localhost:11434', resolved: '::1 127.0.0.1', is: '::1 127.0.0.1', why: 'named' },
-    { given: rules('open', 'localhost:11434'), wanted: 'localhost:8080', resolved: '127.0.0.1', is: 'internal-address', why: 'another port is another server' },
-    { given: rules('open', 'localhost:11434'), wanted: 'evil.test:11434', resolved: '127.0.0.1', is: 'internal-address', why: 'another name is not it' },
-    { given: rules('open', '169.254.169.254:80'), wanted: '169.254.169.254:80', resolved: '169.254.169.254', is: '169.254.169.254', why: 'the operator insists' },
+    {
+      given: rules('a.test'),
+      wanted: 'a.test:443',
+      resolved: '192.168.0.1',
+      is: 'private-address',
+      why: 'a list is no lift',
+    },
+    {
+      given: rules('open', '10.0.0.5:8000'),
+      wanted: '10.0.0.5:8000',
+      resolved: '10.0.0.5',
+      is: '10.0.0.5',
+      why: 'named exactly',
+    },
+    {
+      given: rules('open', '10.0.0.5:8000'),
+      wanted: '10.0.0.5:22',
+      resolved: '10.0.0.5',
+      is: 'private-address',
+      why: 'named at another port',
+    },
+    {
+      given: rules('open', '10.0.0.5:8000'),
+      wanted: 'alias.test:8000',
+      resolved: '10.0.0.5',
+      is: '10.0.0.5',
+      why: 'the address is what was named',
+    },
+    {
+      given: rules('open', 'git.corp.test'),
+      wanted: 'git.corp.test:443',
+      resolved: '10.0.0.9',
+      is: '10.0.0.9',
+      why: 'a named host may be private',
+    },
+    {
+      given: rules('open', 'git.corp.test'),
+      wanted: 'git.corp.test:443',
+      resolved: '169.254.169.254',
+      is: 'internal-address',
+      why: 'but not metadata',
+    },
+    {
+      given: rules('open', 'git.corp.test'),
+      wanted: 'git.corp.test:443',
+      resolved: '127.0.0.1',
+      is: 'internal-address',
+      why: 'nor this machine',
+    },
+    {
+      given: rules('open', '*.corp.test'),
+      wanted: 'git.corp.test:443',
+      resolved: '10.0.0.9',
+      is: 'private-address',
+      why: 'a pattern is not exact',
+    },
+    {
+      given: rules('open', 'localhost:11434'),
+      wanted: 'localhost:11434',
+      resolved: '::1 127.0.0.1',
+      is: '::1 127.0.0.1',
+      why: 'named',
+    },
+    {
+      given: rules('open', 'localhost:11434'),
+      wanted: 'localhost:8080',
+      resolved: '127.0.0.1',
+      is: 'internal-address',
+      why: 'another port is another server',
+    },
+    {
+      given: rules('open', 'localhost:11434'),
+      wanted: 'evil.test:11434',
+      resolved: '127.0.0.1',
+      is: 'internal-address',
+      why: 'another name is not it',
+    },
+    {
+      given: rules('open', '169.254.169.254:80'),
+      wanted: '169.254.169.254:80',
+      resolved: '169.254.169.254',
+      is: '169.254.169.254',
+      why: 'the operator insists',
+    },
   ])('for $wanted → $resolved is $is, because $why', ({ given, wanted, resolved, is }) => {
     expect(decided(given, wanted, resolved)).toBe(is);
   });

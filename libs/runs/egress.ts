@@ -41,7 +41,8 @@ export function networkOf({ operator, tier, automation, models, repositories }: 
   const named = [...operator.hosts, ...models];
   if (operator.kind === 'none') return { policy: { kind: 'none' }, named };
   if (operator.kind === 'host' && tier === 'standard' && automation === undefined) return 'host';
-  const allowed: EgressPolicy = operator.kind === 'allow-list' ? { kind: 'allow', hosts: operator.hosts } : { kind: 'open' };
+  const allowed: EgressPolicy =
+    operator.kind === 'allow-list' ? { kind: 'allow', hosts: operator.hosts } : { kind: 'open' };
   const wished = automation ?? (tier === 'strict' ? [] : undefined);
   return { policy: widened(narrowed(allowed, wished), [...models, ...repositories]), named };
 }
@@ -71,21 +72,37 @@ export type TargetDecision = { ok: true } | { ok: false; reason: EgressRefusal }
 export type AddressDecision = { ok: true; addresses: readonly string[] } | { ok: false; reason: EgressRefusal };
 
 /** Names by which clouds and machines offer what is nobody's business, whatever they resolve to. */
-const INTERNAL_NAMES = new Set(['localhost', 'metadata', 'metadata.google.internal', 'metadata.goog', 'instance-data', 'instance-data.ec2.internal']);
+const INTERNAL_NAMES = new Set([
+  'localhost',
+  'metadata',
+  'metadata.google.internal',
+  'metadata.goog',
+  'instance-data',
+  'instance-data.ec2.internal',
+]);
 
 /** Before anything is resolved: a name that is not allowed is not even asked for, for the question alone could carry data away. */
 export function decideTarget({ policy, named }: EgressRules, host: Host, port: number): TargetDecision {
   const isNamed = named.some((pattern) => namesExactly(pattern, host, port));
-  const isAllowed = policy.kind === 'open' || (policy.kind === 'allow' && policy.hosts.some((pattern) => matches(pattern, host, port)));
+  const isAllowed =
+    policy.kind === 'open' || (policy.kind === 'allow' && policy.hosts.some((pattern) => matches(pattern, host, port)));
   if (!isAllowed) return { ok: false, reason: 'not-allowed' };
-  return host.kind === 'name' && isInternalName(host.name) && !isNamed ? { ok: false, reason: 'internal-address' } : { ok: true };
+  return host.kind === 'name' && isInternalName(host.name) && !isNamed
+    ? { ok: false, reason: 'internal-address' }
+    : { ok: true };
 }
 
 /**
  * After resolving: either every address may be dialled or none, and only these exact ones are. `own`: the addresses of this machine,
  * public ones included. An address is lifted by naming it; a name that the operator named also lifts private networks, and `localhost` loopback.
  */
-export function decideAddresses({ named }: EgressRules, host: Host, port: number, resolved: readonly string[], own: readonly string[]): AddressDecision {
+export function decideAddresses(
+  { named }: EgressRules,
+  host: Host,
+  port: number,
+  resolved: readonly string[],
+  own: readonly string[],
+): AddressDecision {
   if (resolved.length === 0) return { ok: false, reason: 'unknown-host' };
   const isNamed = named.some((pattern) => namesExactly(pattern, host, port));
   const addresses = resolved.map(canonical);

@@ -14,10 +14,19 @@ export interface DeclaredRepository {
   folder: string;
 }
 
-export type DeclaredRepositories = { ok: true; repositories: readonly DeclaredRepository[] } | { ok: false; message: string };
+export type DeclaredRepositories =
+  | { ok: true; repositories: readonly DeclaredRepository[] }
+  | { ok: false; message: string };
 
 /** What the run itself finds in its workspace: no repository takes its place. */
-const TAKEN_FOLDERS: ReadonlySet<string> = new Set([ARTIFACTS_FOLDER, ATTACHMENTS_FOLDER, ...RESERVED_FILE_NAMES, '.git', '.', '..']);
+const TAKEN_FOLDERS: ReadonlySet<string> = new Set([
+  ARTIFACTS_FOLDER,
+  ATTACHMENTS_FOLDER,
+  ...RESERVED_FILE_NAMES,
+  '.git',
+  '.',
+  '..',
+]);
 
 /** Longest name of a file on the systems that runs work on, in bytes; names of repositories are ASCII. */
 const FOLDER_LENGTH_MAX = 255;
@@ -31,10 +40,21 @@ export function declaredRepositories(listed: unknown, forge: string | undefined)
   for (const entry of Array.isArray(listed) ? listed : []) {
     const said = typeof entry === 'string' ? textual(entry) : (entry as Said);
     const name = said.url === undefined ? { owner: said.owner ?? '', name: said.name ?? '' } : nameAt(said.url);
-    if (name === undefined || !isName(name.name) || (name.owner !== undefined && !isName(name.owner))) return refused(said, 'ends in no name that a folder can have');
-    if (said.url === undefined && forge === undefined) return refused(said, 'is named by owner and name, and nothing says where that is: set MILLWRIGHT_FORGE_URL, or write its URL');
+    if (name === undefined || !isName(name.name) || (name.owner !== undefined && !isName(name.owner)))
+      return refused(said, 'ends in no name that a folder can have');
+    if (said.url === undefined && forge === undefined)
+      return refused(
+        said,
+        'is named by owner and name, and nothing says where that is: set MILLWRIGHT_FORGE_URL, or write its URL',
+      );
     const url = said.url ?? `${forge}/${name.owner}/${name.name}`;
-    wanted.push({ url, folder: name.name, owner: name.owner, ...(said.branch === undefined ? {} : { branch: said.branch }), ...(said.credentialSecret === undefined ? {} : { credentialSecret: said.credentialSecret }) });
+    wanted.push({
+      url,
+      folder: name.name,
+      owner: name.owner,
+      ...(said.branch === undefined ? {} : { branch: said.branch }),
+      ...(said.credentialSecret === undefined ? {} : { credentialSecret: said.credentialSecret }),
+    });
   }
   return placed(wanted);
 }
@@ -48,7 +68,7 @@ interface Said {
 }
 
 function textual(text: string): Said {
-  return /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/.test(text) ? repositoryName(text) ?? { url: text } : { url: text };
+  return /^[A-Za-z0-9_.-]+\/[A-Za-z0-9_.-]+$/.test(text) ? (repositoryName(text) ?? { url: text }) : { url: text };
 }
 
 /** The last segment of an address names the repository; what stands before it, if anything, its owner. */
@@ -64,7 +84,10 @@ function isName(name: string): boolean {
 }
 
 function refused({ url, owner, name }: Said, why: string): DeclaredRepositories {
-  return { ok: false, message: `the repository ${JSON.stringify(url ?? `${owner}/${name}`)} of the environment ${why}` };
+  return {
+    ok: false,
+    message: `the repository ${JSON.stringify(url ?? `${owner}/${name}`)} of the environment ${why}`,
+  };
 }
 
 function placed(wanted: readonly (DeclaredRepository & { owner?: string })[]): DeclaredRepositories {
@@ -77,8 +100,16 @@ function placed(wanted: readonly (DeclaredRepository & { owner?: string })[]): D
   const taken = new Set<string>();
   for (const repository of repositories) {
     const folder = repository.folder.toLowerCase();
-    if (TAKEN_FOLDERS.has(folder) || folder.length > FOLDER_LENGTH_MAX) return refused(repository, `cannot have the folder ${JSON.stringify(repository.folder)} of the workspace; rename the repository`);
-    if (taken.has(folder)) return refused(repository, `would have the folder ${JSON.stringify(repository.folder)} of the workspace, which another one has already; list it once`);
+    if (TAKEN_FOLDERS.has(folder) || folder.length > FOLDER_LENGTH_MAX)
+      return refused(
+        repository,
+        `cannot have the folder ${JSON.stringify(repository.folder)} of the workspace; rename the repository`,
+      );
+    if (taken.has(folder))
+      return refused(
+        repository,
+        `would have the folder ${JSON.stringify(repository.folder)} of the workspace, which another one has already; list it once`,
+      );
     taken.add(folder);
   }
   return { ok: true, repositories };

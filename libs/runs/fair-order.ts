@@ -66,7 +66,12 @@ export interface Choice<Run> {
 }
 
 /** Chooses and takes the next run. */
-export function* nextInFairOrder<Step, Sent, Run>(waiting: WaitingRuns<Step, Sent, Run>, live: LiveRuns, bounds: LiveBounds, served: Served): Looking<Step, Sent, Choice<Run>> {
+export function* nextInFairOrder<Step, Sent, Run>(
+  waiting: WaitingRuns<Step, Sent, Run>,
+  live: LiveRuns,
+  bounds: LiveBounds,
+  served: Served,
+): Looking<Step, Sent, Choice<Run>> {
   const tries = { left: VAIN_TRIES_MAX };
   const automations = new Map(served.automations);
   const candidates: Candidates<Step, Sent, { run: Run; lane: Lane }> = {
@@ -74,7 +79,11 @@ export function* nextInFairOrder<Step, Sent, Run>(waiting: WaitingRuns<Step, Sen
     live: (factory) => live.ofFactory(factory),
     max: (factory) => (factory === '' ? Infinity : (bounds.perFactory ?? Infinity)),
     *take(factory) {
-      const { taken, last } = yield* inTurn(lanesOf(factory, waiting, live, bounds, tries), automations.get(factory), tries);
+      const { taken, last } = yield* inTurn(
+        lanesOf(factory, waiting, live, bounds, tries),
+        automations.get(factory),
+        tries,
+      );
       if (last !== undefined) automations.set(factory, last);
       return taken;
     },
@@ -84,7 +93,11 @@ export function* nextInFairOrder<Step, Sent, Run>(waiting: WaitingRuns<Step, Sen
 }
 
 function lanesOf<Step, Sent, Run>(
-  factory: string, waiting: WaitingRuns<Step, Sent, Run>, live: LiveRuns, bounds: LiveBounds, tries: { left: number },
+  factory: string,
+  waiting: WaitingRuns<Step, Sent, Run>,
+  live: LiveRuns,
+  bounds: LiveBounds,
+  tries: { left: number },
 ): Candidates<Step, Sent, { run: Run; lane: Lane }> {
   return {
     behind: (after) => waiting.automations(factory, after),
@@ -108,7 +121,11 @@ interface Candidates<Step, Sent, Taken> {
 }
 
 /** Tries whoever has nothing live in turn, then the others by what they have live. `last`: behind whom the next turn begins. */
-function* inTurn<Step, Sent, Taken>(candidates: Candidates<Step, Sent, Taken>, from: string | undefined, tries: { left: number }): Looking<Step, Sent, { taken?: Taken; last?: string }> {
+function* inTurn<Step, Sent, Taken>(
+  candidates: Candidates<Step, Sent, Taken>,
+  from: string | undefined,
+  tries: { left: number },
+): Looking<Step, Sent, { taken?: Taken; last?: string }> {
   const next = round((after) => candidates.behind(after), from);
   const busy: { name: string; live: number }[] = [];
   let last: string | undefined;
@@ -134,7 +151,10 @@ function* inTurn<Step, Sent, Taken>(candidates: Candidates<Step, Sent, Taken>, f
 }
 
 /** All names once, from the one behind `from` round to `from` itself. */
-function round<Step, Sent>(behind: (after: string | undefined) => Looking<Step, Sent, readonly string[]>, from: string | undefined): () => Looking<Step, Sent, string | undefined> {
+function round<Step, Sent>(
+  behind: (after: string | undefined) => Looking<Step, Sent, readonly string[]>,
+  from: string | undefined,
+): () => Looking<Step, Sent, string | undefined> {
   const seen = new Set<string>();
   let page: readonly string[] = [];
   let after = from;

@@ -18,7 +18,11 @@ export interface Concurrency {
  * runs of the automation that have the same scalar there. Any other text is a name that all automations of the factory share.
  * Texts are hashed: a group's length is bounded, and nothing of a payload stands in it.
  */
-export function groupOf(concurrency: Concurrency | undefined, { factoryUid, automationUid }: { factoryUid: string; automationUid: string }, payload?: JsonValue): string | undefined {
+export function groupOf(
+  concurrency: Concurrency | undefined,
+  { factoryUid, automationUid }: { factoryUid: string; automationUid: string },
+  payload?: JsonValue,
+): string | undefined {
   if (concurrency === undefined) return undefined;
   const { group } = concurrency;
   if (group === undefined) return `automation:${automationUid}`;
@@ -72,12 +76,17 @@ export interface TurnsTaken<T> {
 
 /** Groups in which a new run does not simply wait: what is open in them has to be known. */
 export function contestedGroups(runs: readonly GroupedRun[]): string[] {
-  const contested = runs.filter(({ whenBusy }) => whenBusy === 'skip' || whenBusy === 'replace').flatMap(({ concurrencyGroup: group }) => (group === undefined ? [] : [group]));
+  const contested = runs
+    .filter(({ whenBusy }) => whenBusy === 'skip' || whenBusy === 'replace')
+    .flatMap(({ concurrencyGroup: group }) => (group === undefined ? [] : [group]));
   return [...new Set(contested)].sort();
 }
 
 /** Decides one new run after the other, each seeing those before it. `open`: IDs of the open runs of every contested group. */
-export function takeTurns<T extends GroupedRun>(runs: readonly T[], open: ReadonlyMap<string, readonly string[]>): TurnsTaken<T> {
+export function takeTurns<T extends GroupedRun>(
+  runs: readonly T[],
+  open: ReadonlyMap<string, readonly string[]>,
+): TurnsTaken<T> {
   const now = new Map([...open].map(([group, runIds]) => [group, [...runIds]]));
   const taken: TurnsTaken<T> = { made: [], busy: [], replaced: [] };
   for (const run of runs) {

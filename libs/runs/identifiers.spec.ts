@@ -32,7 +32,11 @@ describe('the first uuidv7', () => {
     fc.assert(
       fc.property(times, bytes, (now, random) => {
         const first = firstUuidv7(now);
-        expect([isUuid(first), uuidv7(now, random) >= first, uuidv7(now, random) < firstUuidv7(now + 1)]).toEqual([true, true, true]);
+        expect([isUuid(first), uuidv7(now, random) >= first, uuidv7(now, random) < firstUuidv7(now + 1)]).toEqual([
+          true,
+          true,
+          true,
+        ]);
       }),
     );
   });
@@ -47,11 +51,15 @@ describe('the first uuidv7', () => {
 describe('a sequence of uuidv7', () => {
   it('only grows, whatever the clock does', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 1_000, max: 1_004 }), { minLength: 2, maxLength: 200 }), bytes, (clock, random) => {
-        const next = uuidv7Sequence(() => random);
-        const ids = clock.map(next);
-        expect(ids).toEqual([...new Set(ids)].sort());
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: 1_000, max: 1_004 }), { minLength: 2, maxLength: 200 }),
+        bytes,
+        (clock, random) => {
+          const next = uuidv7Sequence(() => random);
+          const ids = clock.map(next);
+          expect(ids).toEqual([...new Set(ids)].sort());
+        },
+      ),
     );
   });
 
@@ -63,10 +71,13 @@ describe('a sequence of uuidv7', () => {
 });
 
 describe('isUuid', () => {
-  it.each(['', '../../etc', '017F22E2-79B0-7CC3-98C4-DC0C0C07398F', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f\n', '017f22e279b07cc398c4dc0c0c07398f'])(
-    'refuses %j',
-    (text) => {
-      expect(isUuid(text)).toBe(false);
-    },
-  );
+  it.each([
+    '',
+    '../../etc',
+    '017F22E2-79B0-7CC3-98C4-DC0C0C07398F',
+    '017f22e2-79b0-7cc3-98c4-dc0c0c07398f\n',
+    '017f22e279b07cc398c4dc0c0c07398f',
+  ])('refuses %j', (text) => {
+    expect(isUuid(text)).toBe(false);
+  });
 });

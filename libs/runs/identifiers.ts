@@ -16,7 +16,8 @@ const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 
 /** A UUIDv7 of this time (milliseconds since the epoch) and these ten random bytes. contract 1. */
 export function uuidv7(nowMs: number, random: Uint8Array): string {
-  if (random.length < UUID_RANDOM_BYTES) throw new RangeError(`uuidv7 needs ${UUID_RANDOM_BYTES} random bytes, got ${random.length}`);
+  if (random.length < UUID_RANDOM_BYTES)
+    throw new RangeError(`uuidv7 needs ${UUID_RANDOM_BYTES} random bytes, got ${random.length}`);
   return written(nowMs, wordAt(random, 0) & COUNTER_MAX, random);
 }
 

@@ -23,7 +23,16 @@ export * from './artifacts.ts';
 export * from './timeline.ts';
 export * from './conversations.ts';
 export * from './server-sent-events.ts';
-export { formatTarget, hostPatternOfUrl, readHost, readHostPattern, matches, readTarget, type Host, type HostPattern } from './egress-hosts.ts';
+export {
+  formatTarget,
+  hostPatternOfUrl,
+  readHost,
+  readHostPattern,
+  matches,
+  readTarget,
+  type Host,
+  type HostPattern,
+} from './egress-hosts.ts';
 export * from './egress.ts';
 export * from './launch-profiles.ts';
 export * from './limits.ts';

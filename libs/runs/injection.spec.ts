@@ -3,9 +3,12 @@ import { isTakenVariable } from '#definitions';
 import { isInjectableEnvName, isInjectableValue } from './index.ts';
 
 describe('a secret as environment variable', () => {
-  it.each(['OPENAI_API_KEY', 'GITHUB_TOKEN', 'A', 'NPM_TOKEN', 'DB2_PASSWORD', 'NODE_AUTH_TOKEN'])('%s may be injected', (name) => {
-    expect(isInjectableEnvName(name)).toBe(true);
-  });
+  it.each(['OPENAI_API_KEY', 'GITHUB_TOKEN', 'A', 'NPM_TOKEN', 'DB2_PASSWORD', 'NODE_AUTH_TOKEN'])(
+    '%s may be injected',
+    (name) => {
+      expect(isInjectableEnvName(name)).toBe(true);
+    },
+  );
 
   it.each([
     { name: 'lower_case', why: 'not upper case' },
@@ -31,7 +34,16 @@ describe('a secret as environment variable', () => {
   });
 
   it('is refused in a file exactly when it could not be injected: there is one list', () => {
-    for (const name of ['HTTPS_PROXY', 'SSH_ASKPASS', 'XDG_CONFIG_HOME', 'BASH_FUNC_X', 'MALLOC_CHECK_', 'PYTHONINSPECT', 'TZ', 'NPM_TOKEN']) {
+    for (const name of [
+      'HTTPS_PROXY',
+      'SSH_ASKPASS',
+      'XDG_CONFIG_HOME',
+      'BASH_FUNC_X',
+      'MALLOC_CHECK_',
+      'PYTHONINSPECT',
+      'TZ',
+      'NPM_TOKEN',
+    ]) {
       expect({ name, injectable: isInjectableEnvName(name) }).toEqual({ name, injectable: !isTakenVariable(name) });
     }
     expect(isTakenVariable('HTTPS_PROXY')).toBe(true);

@@ -16,5 +16,9 @@ export function isInjectableEnvName(name: string): boolean {
 
 /** Whether a value can be injected: long enough to be redacted, short enough to be looked for, and expressible in an environment. contract 2. */
 export function isInjectableValue(value: string): boolean {
-  return value.length >= INJECTABLE_VALUE_LENGTH_MIN && Buffer.byteLength(value) <= INJECTABLE_VALUE_BYTES_MAX && !value.includes('\0');
+  return (
+    value.length >= INJECTABLE_VALUE_LENGTH_MIN &&
+    Buffer.byteLength(value) <= INJECTABLE_VALUE_BYTES_MAX &&
+    !value.includes('\0')
+  );
 }

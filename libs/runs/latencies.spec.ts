@@ -7,7 +7,9 @@ function plainly(values: readonly number[], percent: number): number | undefined
   return values.toSorted((a, b) => a - b)[Math.ceil((values.length * percent) / 100) - 1];
 }
 
-const latencies = fc.array(fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 2 ** 48 })), { maxLength: 120 });
+const latencies = fc.array(fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 2 ** 48 })), {
+  maxLength: 120,
+});
 
 describe('latencyFigures', () => {
   it('are those of all lists together, however the values are divided', () => {
@@ -15,7 +17,12 @@ describe('latencyFigures', () => {
       fc.property(fc.array(latencies, { maxLength: 6 }), (lists) => {
         const all = lists.flat();
         const figures = latencyFigures(lists.map((list) => readLatencies(list.join(','))));
-        expect(figures).toEqual({ count: all.length, p50Ms: plainly(all, 50), p90Ms: plainly(all, 90), p99Ms: plainly(all, 99) });
+        expect(figures).toEqual({
+          count: all.length,
+          p50Ms: plainly(all, 50),
+          p90Ms: plainly(all, 90),
+          p99Ms: plainly(all, 99),
+        });
       }),
     );
   });
@@ -32,6 +39,10 @@ describe('latencyFigures', () => {
 
 describe('readLatencies', () => {
   it('reads what was joined, in order', () => {
-    fc.assert(fc.property(latencies, (values) => expect([...readLatencies(values.join(','))]).toEqual(values.toSorted((a, b) => a - b))));
+    fc.assert(
+      fc.property(latencies, (values) =>
+        expect([...readLatencies(values.join(','))]).toEqual(values.toSorted((a, b) => a - b)),
+      ),
+    );
   });
 });

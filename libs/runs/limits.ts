@@ -37,10 +37,12 @@ export function overBudget({ tokens, cost }: RunBounds, used: Used, when: 'worki
   const isOver = (bound: Bound | undefined, amount: number | undefined): bound is Bound =>
     bound !== undefined && amount !== undefined && (when === 'starting' ? amount >= bound.value : amount > bound.value);
   const then = when === 'starting' ? 'so nothing further is started' : 'so it was ended';
-  if (isOver(tokens, used.tokens)) return `the run has used ${counted(used.tokens ?? 0)} tokens and ${allowed('tokens', tokens, counted(tokens.value))}, ${then}: ${WAY_OUT}`;
+  if (isOver(tokens, used.tokens))
+    return `the run has used ${counted(used.tokens ?? 0)} tokens and ${allowed('tokens', tokens, counted(tokens.value))}, ${then}: ${WAY_OUT}`;
   const spent = (used.costMicros ?? 0) / MICROS;
   const unit = used.currency === undefined ? '' : ` ${used.currency}`;
-  if (isOver(cost, used.costMicros === undefined ? undefined : spent)) return `the run has cost ${spent}${unit} and ${allowed('cost', cost, String(cost.value))}, ${then}: ${WAY_OUT}`;
+  if (isOver(cost, used.costMicros === undefined ? undefined : spent))
+    return `the run has cost ${spent}${unit} and ${allowed('cost', cost, String(cost.value))}, ${then}: ${WAY_OUT}`;
   return undefined;
 }
 

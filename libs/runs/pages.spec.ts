@@ -9,7 +9,12 @@ describe('runsOnPage', () => {
     { sizes: [1, 1, 1], limit: 2, count: 2, why: 'two were asked for' },
     { sizes: [half, half, 0, 1], limit: 10, count: 3, why: 'the bound exactly still fits' },
     { sizes: [half, half + 1], limit: 10, count: 1, why: 'one byte more does not' },
-    { sizes: [PAGE_BYTES_MAX * 2, 1], limit: 10, count: 1, why: 'the first always goes, or nobody would ever get past it' },
+    {
+      sizes: [PAGE_BYTES_MAX * 2, 1],
+      limit: 10,
+      count: 1,
+      why: 'the first always goes, or nobody would ever get past it',
+    },
   ])('$count, because $why', ({ sizes, limit, count }) => {
     expect(runsOnPage(sizes, limit)).toBe(count);
   });

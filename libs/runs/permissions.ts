@@ -30,19 +30,37 @@ export const IDLE_MINUTES = 10;
 export type PermissionRuling = { by: 'people' } | { by: 'policy'; option?: PermissionOption; text: string };
 
 /** Who decides: the strict tier refuses, an interactive run asks people, any other run allows what its sandbox allows. contract 10. */
-export function permissionRuling(options: readonly PermissionOption[], { tier, isConfined, interactive, idleMinutes }: PermissionSituation): PermissionRuling {
+export function permissionRuling(
+  options: readonly PermissionOption[],
+  { tier, isConfined, interactive, idleMinutes }: PermissionSituation,
+): PermissionRuling {
   if (tier === 'strict') return refused(options, 'a delivery started this run');
   if (interactive && idleMinutes > 0 && options.length > 0) return { by: 'people' };
-  if (interactive) return refused(options, idleMinutes === 0 ? 'nobody is waited for (idle_timeout_minutes is 0)' : 'the agent offers no answers');
+  if (interactive)
+    return refused(
+      options,
+      idleMinutes === 0 ? 'nobody is waited for (idle_timeout_minutes is 0)' : 'the agent offers no answers',
+    );
   const option = allowing(options);
   return option === undefined
     ? { by: 'policy', text: 'not allowed: the agent offers no answer that allows it' }
-    : { by: 'policy', option, text: `allowed: nobody was said to watch the run, ${isConfined ? 'and it is in its sandbox' : 'which has NO complete sandbox here'}` };
+    : {
+        by: 'policy',
+        option,
+        text: `allowed: nobody was said to watch the run, ${isConfined ? 'and it is in its sandbox' : 'which has NO complete sandbox here'}`,
+      };
 }
 
 function refused(options: readonly PermissionOption[], why: string): PermissionRuling {
   const option = rejecting(options);
-  return { by: 'policy', option, text: option === undefined ? `cancelled, because the agent offers no answer that refuses it: ${why}` : `refused: ${why}` };
+  return {
+    by: 'policy',
+    option,
+    text:
+      option === undefined
+        ? `cancelled, because the agent offers no answer that refuses it: ${why}`
+        : `refused: ${why}`,
+  };
 }
 
 /** The answer that allows the least. */
@@ -65,14 +83,20 @@ const NO: ReadonlySet<string> = new Set(['reject', 'no']);
 /** The answer that a message names: by ID, by name, or by allow, yes, reject, no; undefined: it is something else. */
 export function optionMeant(message: string, options: readonly PermissionOption[]): PermissionOption | undefined {
   const said = plain(message);
-  const named = options.find(({ optionId }) => optionId === message.trim()) ?? options.find(({ optionId }) => plain(optionId) === said) ?? options.find(({ name }) => plain(name) === said);
+  const named =
+    options.find(({ optionId }) => optionId === message.trim()) ??
+    options.find(({ optionId }) => plain(optionId) === said) ??
+    options.find(({ name }) => plain(name) === said);
   if (named !== undefined) return named;
   if (YES.has(said)) return allowing(options);
   return NO.has(said) ? rejecting(options) : undefined;
 }
 
 function plain(text: string): string {
-  return text.trim().toLowerCase().replace(/[.!]+$/, '');
+  return text
+    .trim()
+    .toLowerCase()
+    .replace(/[.!]+$/, '');
 }
 
 /** What is known of a question when somebody answers it. */

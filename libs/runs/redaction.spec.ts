@@ -18,7 +18,10 @@ describe('redaction', () => {
     { form: bytes.toString('hex'), why: 'hex' },
     { form: bytes.toString('hex').toUpperCase(), why: 'upper-case hex' },
     { form: encodeURIComponent(SECRET), why: 'a URL component' },
-    { form: encodeURIComponent(SECRET).replace(/%../g, (found) => found.toLowerCase()), why: 'a URL component, lower-case escapes' },
+    {
+      form: encodeURIComponent(SECRET).replace(/%../g, (found) => found.toLowerCase()),
+      why: 'a URL component, lower-case escapes',
+    },
     { form: new URLSearchParams({ a: SECRET }).toString().slice(2), why: 'a form field' },
     { form: bytes.toString('hex').replace(/../g, '%$&'), why: 'every byte escaped' },
     { form: JSON.stringify(SECRET).slice(1, -1), why: 'inside JSON' },
@@ -33,7 +36,9 @@ describe('redaction', () => {
         const left = redact(encoded, [SECRET]);
         expect(left).toContain(REDACTED);
         // What is left of the text decodes to the neighbours and at most the bits that a shared character carries.
-        expect(left.replace(REDACTED, '').length).toBeLessThanOrEqual(Buffer.from(before + after).toString('base64').length + 4);
+        expect(left.replace(REDACTED, '').length).toBeLessThanOrEqual(
+          Buffer.from(before + after).toString('base64').length + 4,
+        );
       }
     }
   });
@@ -67,19 +72,31 @@ describe('redaction', () => {
 
   // Small alphabets make overlaps, repetitions and prefixes of one another likely.
   const letters = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 8, maxLength: 12 });
-  const texts = fc.array(fc.oneof(letters, fc.constantFrom('a', 'b', 'c')), { maxLength: 12 }).map((parts) => parts.join(''));
+  const texts = fc
+    .array(fc.oneof(letters, fc.constantFrom('a', 'b', 'c')), { maxLength: 12 })
+    .map((parts) => parts.join(''));
 
   it('does not depend on how the text is cut', () => {
     fc.assert(
-      fc.property(texts, fc.array(letters, { minLength: 1, maxLength: 3 }), fc.array(fc.nat(), { maxLength: 20 }), (text, values, cuts) => {
-        expect(inPieces(text, values, cuts)).toBe(redact(text, values));
-      }),
+      fc.property(
+        texts,
+        fc.array(letters, { minLength: 1, maxLength: 3 }),
+        fc.array(fc.nat(), { maxLength: 20 }),
+        (text, values, cuts) => {
+          expect(inPieces(text, values, cuts)).toBe(redact(text, values));
+        },
+      ),
       { numRuns: 2_000 },
     );
   });
 
   it('finds what it would hide, and nothing else', () => {
-    fc.assert(fc.property(texts, fc.array(letters, { minLength: 1, maxLength: 3 }), (text, values) => expect(holdsSecret(`${text}.`, values)).toBe(redact(`${text}.`, values) !== `${text}.`)), { numRuns: 2_000 });
+    fc.assert(
+      fc.property(texts, fc.array(letters, { minLength: 1, maxLength: 3 }), (text, values) =>
+        expect(holdsSecret(`${text}.`, values)).toBe(redact(`${text}.`, values) !== `${text}.`),
+      ),
+      { numRuns: 2_000 },
+    );
   });
 
   it('hides exactly the characters of every occurrence, and keeps the rest', () => {
@@ -93,7 +110,11 @@ describe('redaction', () => {
   });
 
   function naive(text: string, values: readonly string[]): string {
-    const hidden = values.flatMap((value) => Array.from(text, (_, at) => (text.startsWith(value, at) ? [at, at + value.length] : [0, 0])));
-    return Array.from(text).filter((_, at) => !hidden.some(([start = 0, end = 0]) => at >= start && at < end)).join('');
+    const hidden = values.flatMap((value) =>
+      Array.from(text, (_, at) => (text.startsWith(value, at) ? [at, at + value.length] : [0, 0])),
+    );
+    return Array.from(text)
+      .filter((_, at) => !hidden.some(([start = 0, end = 0]) => at >= start && at < end))
+      .join('');
   }
 });

@@ -60,7 +60,8 @@ type Interval = readonly [start: number, end: number];
 function matchesIn(text: string, patterns: readonly string[], covered: number): Interval[] {
   const found: Interval[] = covered > 0 ? [[0, covered]] : [];
   for (const pattern of patterns) {
-    for (let at = text.indexOf(pattern); at !== -1; at = text.indexOf(pattern, at + 1)) found.push([at, at + pattern.length]);
+    for (let at = text.indexOf(pattern); at !== -1; at = text.indexOf(pattern, at + 1))
+      found.push([at, at + pattern.length]);
   }
   return merged(found.sort((a, b) => a[0] - b[0] || a[1] - b[1]));
 }
@@ -102,7 +103,9 @@ function openLength(text: string, patterns: readonly string[]): number {
 }
 
 function patternsOf(values: readonly string[]): string[] {
-  const texts = values.flatMap((value) => [value, value.trim()]).filter((value) => value.length >= INJECTABLE_VALUE_LENGTH_MIN);
+  const texts = values
+    .flatMap((value) => [value, value.trim()])
+    .filter((value) => value.length >= INJECTABLE_VALUE_LENGTH_MIN);
   return [...new Set(texts.flatMap(formsOf))];
 }
 
@@ -116,7 +119,11 @@ function formsOf(value: string): string[] {
     ...escapedForms(value),
     hex,
     hex.toUpperCase(),
-    ...[percent, percent.replaceAll('%20', '+'), percentAll].flatMap((form) => [form, lowerEscapes(form), upperEscapes(form)]),
+    ...[percent, percent.replaceAll('%20', '+'), percentAll].flatMap((form) => [
+      form,
+      lowerEscapes(form),
+      upperEscapes(form),
+    ]),
     encodeURIComponentSafely(value),
     lowerEscapes(encodeURIComponentSafely(value)),
     ...base64Cores(bytes),

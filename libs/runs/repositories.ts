@@ -11,7 +11,11 @@ const NAME = /^[A-Za-z0-9_.-]+$/;
 export function repositoryName(text: string): RepositoryName | undefined {
   // An address without a scheme is user@host:path.
   const path = text.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/]*\//, '').replace(/^[^/@]+@[^/:]+:/, '');
-  const segments = path.split(/[?#]/, 1)[0]?.split('/').filter((segment) => segment !== '') ?? [];
+  const segments =
+    path
+      .split(/[?#]/, 1)[0]
+      ?.split('/')
+      .filter((segment) => segment !== '') ?? [];
   const [owner, name] = [segments.at(-2), segments.at(-1)?.replace(/\.git$/, '')];
   return owner !== undefined && name !== undefined && NAME.test(owner) && NAME.test(name) ? { owner, name } : undefined;
 }

@@ -1,5 +1,13 @@
 /** Bad members of a run request are all found, each by its own pointer. */
-import { agentConfigProblems, dispatchProblems, followupProblems, metadataProblems, runRequestProblems, skillProblems, ticketProblems } from './index.ts';
+import {
+  agentConfigProblems,
+  dispatchProblems,
+  followupProblems,
+  metadataProblems,
+  runRequestProblems,
+  skillProblems,
+  ticketProblems,
+} from './index.ts';
 
 describe('metadata', () => {
   it.each([
@@ -12,15 +20,18 @@ describe('metadata', () => {
     { metadata: { ['k'.repeat(65)]: 'x' }, pointers: [`/metadata/${'k'.repeat(65)}`], why: 'a key over 64' },
     { metadata: { 'a/b~c': 'x' }, pointers: ['/metadata/a~1b~0c'], why: 'pointers are escaped' },
     { metadata: { delivery_id: 'x' }, pointers: ['/metadata/delivery_id'], why: 'the service sets it itself' },
-    { metadata: { 'é': 1 }, pointers: ['/metadata/é', '/metadata/é'], why: 'every problem at once' },
+    { metadata: { é: 1 }, pointers: ['/metadata/é', '/metadata/é'], why: 'every problem at once' },
   ])('names $pointers, because $why', ({ metadata, pointers }) => {
     expect(metadataProblems(metadata).map(({ pointer }) => pointer)).toEqual(pointers);
   });
 
   it('holds at most 20 entries', () => {
-    const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
+    const entries = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
     expect(metadataProblems(entries(20))).toEqual([]);
-    expect(metadataProblems(entries(21))).toEqual([{ pointer: '/metadata', message: 'has 21 entries, at most 20 are allowed' }]);
+    expect(metadataProblems(entries(21))).toEqual([
+      { pointer: '/metadata', message: 'has 21 entries, at most 20 are allowed' },
+    ]);
   });
 
   it.each([
@@ -56,10 +67,22 @@ describe('a skill', () => {
 describe('a configuration', () => {
   it.each([
     { config: {}, pointers: [], why: 'nothing is said' },
-    { config: { mcp_servers: { a: { command: 'x' }, b: { url: 'https://x' } } }, pointers: [], why: 'each has one of the two' },
+    {
+      config: { mcp_servers: { a: { command: 'x' }, b: { url: 'https://x' } } },
+      pointers: [],
+      why: 'each has one of the two',
+    },
     { config: { mcp_servers: { a: {} } }, pointers: ['/config/mcp_servers/a'], why: 'neither' },
-    { config: { mcp_servers: { 'a/b': { command: 'x', url: 'https://x' } } }, pointers: ['/config/mcp_servers/a~1b'], why: 'both; pointers are escaped' },
-    { config: { skill_spec: 'No', mcp_servers: { a: {} } }, pointers: ['/config/skill_spec', '/config/mcp_servers/a'], why: 'every problem at once' },
+    {
+      config: { mcp_servers: { 'a/b': { command: 'x', url: 'https://x' } } },
+      pointers: ['/config/mcp_servers/a~1b'],
+      why: 'both; pointers are escaped',
+    },
+    {
+      config: { skill_spec: 'No', mcp_servers: { a: {} } },
+      pointers: ['/config/skill_spec', '/config/mcp_servers/a'],
+      why: 'every problem at once',
+    },
   ])('names $pointers: $why', ({ config, pointers }) => {
     expect(agentConfigProblems(config).map(({ pointer }) => pointer)).toEqual(pointers);
   });
@@ -69,7 +92,11 @@ describe('a ticket', () => {
   it.each([
     { ticket: {}, pointers: [], why: 'there need be none' },
     { ticket: { ticket_ref: 'T-1', ticket_url: `https://x/${'y'.repeat(246)}` }, pointers: [], why: '256 bytes fit' },
-    { ticket: { ticket_ref: 'é'.repeat(129), ticket_url: `https://x/${'y'.repeat(247)}` }, pointers: ['/ticket_ref', '/ticket_url'], why: 'they become metadata' },
+    {
+      ticket: { ticket_ref: 'é'.repeat(129), ticket_url: `https://x/${'y'.repeat(247)}` },
+      pointers: ['/ticket_ref', '/ticket_url'],
+      why: 'they become metadata',
+    },
   ])('names $pointers: $why', ({ ticket, pointers }) => {
     expect(ticketProblems(ticket).map(({ pointer }) => pointer)).toEqual(pointers);
   });
@@ -78,22 +105,83 @@ describe('a ticket', () => {
 describe('a whole request', () => {
   const file = { file_name: '.x', mime_type: 'text/plain', data: '?' };
   it.each([
-    { rules: runRequestProblems, body: { prompt: 'x', metadata: {}, attachments: [] }, pointers: [], why: 'nothing is wrong' },
-    { rules: runRequestProblems, body: {}, pointers: ['/prompt'], why: 'a run needs something to do' },
-    { rules: runRequestProblems, body: { config: { skill_spec: 'review' }, factory_uid: 'fac_a' }, pointers: [], why: 'a skill is something to do' },
-    { rules: runRequestProblems, body: { skill: 'acme/tools:review' }, pointers: [], why: 'a skill of a repository needs no factory' },
-    { rules: runRequestProblems, body: { skill: 'review', config: { skill_spec: 'review' } }, pointers: ['/skill', '/config/skill_spec'], why: 'a bare name is a skill of a factory' },
     {
-      rules: runRequestProblems, body: { metadata: { 'a b': 'x' }, skill: 'No', config: { skill_spec: 'Nor', mcp_servers: { a: {} } }, attachments: [file], images: [{ mime_type: 'image/png', data: '?' }] },
-      pointers: ['/metadata/a b', '/skill', '/config/skill_spec', '/config/mcp_servers/a', '/images/0/data', '/attachments/0/file_name', '/attachments/0/data'], why: 'everything at once',
+      rules: runRequestProblems,
+      body: { prompt: 'x', metadata: {}, attachments: [] },
+      pointers: [],
+      why: 'nothing is wrong',
     },
-    { rules: runRequestProblems, body: { prompt: 5, metadata: [], skill: 5, config: 'x', attachments: 'x', images: [7, null] }, pointers: [], why: 'wrong types are the schema’s to name' },
-    { rules: runRequestProblems, body: { prompt: 'x', config: { mcp_servers: { a: 5, b: null } }, attachments: [{ file_name: 5, data: 5 }, null] }, pointers: [], why: 'at every depth' },
+    { rules: runRequestProblems, body: {}, pointers: ['/prompt'], why: 'a run needs something to do' },
+    {
+      rules: runRequestProblems,
+      body: { config: { skill_spec: 'review' }, factory_uid: 'fac_a' },
+      pointers: [],
+      why: 'a skill is something to do',
+    },
+    {
+      rules: runRequestProblems,
+      body: { skill: 'acme/tools:review' },
+      pointers: [],
+      why: 'a skill of a repository needs no factory',
+    },
+    {
+      rules: runRequestProblems,
+      body: { skill: 'review', config: { skill_spec: 'review' } },
+      pointers: ['/skill', '/config/skill_spec'],
+      why: 'a bare name is a skill of a factory',
+    },
+    {
+      rules: runRequestProblems,
+      body: {
+        metadata: { 'a b': 'x' },
+        skill: 'No',
+        config: { skill_spec: 'Nor', mcp_servers: { a: {} } },
+        attachments: [file],
+        images: [{ mime_type: 'image/png', data: '?' }],
+      },
+      pointers: [
+        '/metadata/a b',
+        '/skill',
+        '/config/skill_spec',
+        '/config/mcp_servers/a',
+        '/images/0/data',
+        '/attachments/0/file_name',
+        '/attachments/0/data',
+      ],
+      why: 'everything at once',
+    },
+    {
+      rules: runRequestProblems,
+      body: { prompt: 5, metadata: [], skill: 5, config: 'x', attachments: 'x', images: [7, null] },
+      pointers: [],
+      why: 'wrong types are the schema’s to name',
+    },
+    {
+      rules: runRequestProblems,
+      body: { prompt: 'x', config: { mcp_servers: { a: 5, b: null } }, attachments: [{ file_name: 5, data: 5 }, null] },
+      pointers: [],
+      why: 'at every depth',
+    },
     { rules: runRequestProblems, body: [], pointers: [], why: 'not even an object' },
     { rules: runRequestProblems, body: null, pointers: [], why: 'nor anything' },
-    { rules: dispatchProblems, body: { prompt: 'x', metadata: { delivery_id: 'x' }, ticket_ref: 'é'.repeat(129), config: { mcp_servers: { a: {} } } }, pointers: ['/metadata/delivery_id', '/ticket_ref', '/config/mcp_servers/a'], why: 'a dispatch has the same rules' },
+    {
+      rules: dispatchProblems,
+      body: {
+        prompt: 'x',
+        metadata: { delivery_id: 'x' },
+        ticket_ref: 'é'.repeat(129),
+        config: { mcp_servers: { a: {} } },
+      },
+      pointers: ['/metadata/delivery_id', '/ticket_ref', '/config/mcp_servers/a'],
+      why: 'a dispatch has the same rules',
+    },
     { rules: dispatchProblems, body: { ticket_ref: 5 }, pointers: [], why: 'wrong types are the schema’s' },
-    { rules: followupProblems, body: { message: 'x', attachments: [file], images: [file] }, pointers: ['/attachments/0/file_name', '/attachments/0/data'], why: 'a follow-up has attachments and no images' },
+    {
+      rules: followupProblems,
+      body: { message: 'x', attachments: [file], images: [file] },
+      pointers: ['/attachments/0/file_name', '/attachments/0/data'],
+      why: 'a follow-up has attachments and no images',
+    },
     { rules: followupProblems, body: 'x', pointers: [], why: 'wrong types are the schema’s' },
   ])('names $pointers: $why', ({ rules, body, pointers }) => {
     expect(rules(body).map(({ pointer }) => pointer)).toEqual(pointers);

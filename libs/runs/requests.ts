@@ -10,7 +10,12 @@ export const METADATA_ENTRIES_MAX = 20;
 export const METADATA_VALUE_BYTES_MAX = 256;
 
 /** Metadata that the service itself writes from columns. contract 3. */
-export const RESERVED_METADATA_KEYS: readonly string[] = ['automation_id', 'webhook_uid', 'delivery_id', 'definition_revision'];
+export const RESERVED_METADATA_KEYS: readonly string[] = [
+  'automation_id',
+  'webhook_uid',
+  'delivery_id',
+  'definition_revision',
+];
 
 const METADATA_KEY = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -22,8 +27,12 @@ export function runRequestProblems(body: unknown): RequestProblem[] {
   const request = membersOf(body);
   if (request === undefined) return [];
   return [
-    ...promptProblems(request), ...metadataProblems(request['metadata']), ...skillProblems(request['skill'], '/skill'), ...ownSkillProblems(request),
-    ...agentConfigProblems(request['config']), ...attachmentProblems(request),
+    ...promptProblems(request),
+    ...metadataProblems(request['metadata']),
+    ...skillProblems(request['skill'], '/skill'),
+    ...ownSkillProblems(request),
+    ...agentConfigProblems(request['config']),
+    ...attachmentProblems(request),
   ];
 }
 
@@ -32,7 +41,12 @@ export function dispatchProblems(body: unknown): RequestProblem[] {
   const request = membersOf(body);
   if (request === undefined) return [];
   const { metadata, config, attachments } = request;
-  return [...metadataProblems(metadata), ...ticketProblems(request), ...agentConfigProblems(config), ...attachmentProblems({ attachments })];
+  return [
+    ...metadataProblems(metadata),
+    ...ticketProblems(request),
+    ...agentConfigProblems(config),
+    ...attachmentProblems({ attachments }),
+  ];
 }
 
 /** The same for a follow-up. contract 3 (Follow-up). */
@@ -51,49 +65,85 @@ export function metadataProblems(metadata: unknown, at = '/metadata'): RequestPr
   const entries = Object.entries(membersOf(metadata) ?? {});
   const problems = entries.flatMap(([key, value]) => entryProblems(key, value, `${at}/${escaped(key)}`));
   if (entries.length <= METADATA_ENTRIES_MAX) return problems;
-  return [{ pointer: at, message: `has ${entries.length} entries, at most ${METADATA_ENTRIES_MAX} are allowed` }, ...problems];
+  return [
+    { pointer: at, message: `has ${entries.length} entries, at most ${METADATA_ENTRIES_MAX} are allowed` },
+    ...problems,
+  ];
 }
 
 function entryProblems(key: string, value: unknown, pointer: string): RequestProblem[] {
   const messages: string[] = [];
-  if (!METADATA_KEY.test(key)) messages.push('is not a valid name: names are 1 to 64 characters of A-Z, a-z, 0-9, ".", "_" and "-"');
+  if (!METADATA_KEY.test(key))
+    messages.push('is not a valid name: names are 1 to 64 characters of A-Z, a-z, 0-9, ".", "_" and "-"');
   if (RESERVED_METADATA_KEYS.includes(key)) messages.push('is reserved: the service sets it itself');
   if (typeof value !== 'string') messages.push('must be a string');
   else if (value.includes('\0')) messages.push('must not contain NUL');
-  else if (Buffer.byteLength(value) > METADATA_VALUE_BYTES_MAX) messages.push(`must be at most ${METADATA_VALUE_BYTES_MAX} bytes of UTF-8`);
+  else if (Buffer.byteLength(value) > METADATA_VALUE_BYTES_MAX)
+    messages.push(`must be at most ${METADATA_VALUE_BYTES_MAX} bytes of UTF-8`);
   return messages.map((message) => ({ pointer, message }));
 }
 
 /** Everything wrong with a dispatch's ticket, which becomes metadata of the run. contract 4. */
-export function ticketProblems({ ticket_ref: ref, ticket_url: url }: Readonly<Record<string, unknown>>): RequestProblem[] {
-  return Object.entries({ ticket_ref: ref, ticket_url: url }).flatMap(([member, value]) => (typeof value === 'string' ? entryProblems(member, value, `/${member}`) : []));
+export function ticketProblems({
+  ticket_ref: ref,
+  ticket_url: url,
+}: Readonly<Record<string, unknown>>): RequestProblem[] {
+  return Object.entries({ ticket_ref: ref, ticket_url: url }).flatMap(([member, value]) =>
+    typeof value === 'string' ? entryProblems(member, value, `/${member}`) : [],
+  );
 }
 
 /** Everything wrong with the form of a run's skill. contract 3 (AmbientAgentConfig: checked at create). */
 export function skillProblems(skill: unknown, at: string): RequestProblem[] {
   if (typeof skill !== 'string' || isSkillReference(skill)) return [];
-  return [{ pointer: at, message: 'must be owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory' }];
+  return [
+    {
+      pointer: at,
+      message: 'must be owner/repo:skill-name, owner/repo:path/to/SKILL.md, or the name of a skill of the factory',
+    },
+  ];
 }
 
 /** A skill by its bare name is one of the factory's, so that there has to be one. */
-function ownSkillProblems({ skill, config, factory_uid: factoryUid }: Readonly<Record<string, unknown>>): RequestProblem[] {
+function ownSkillProblems({
+  skill,
+  config,
+  factory_uid: factoryUid,
+}: Readonly<Record<string, unknown>>): RequestProblem[] {
   const named = { '/skill': skill, '/config/skill_spec': membersOf(config)?.['skill_spec'] };
   return Object.entries(named).flatMap(([pointer, reference]) =>
     factoryUid === undefined && typeof reference === 'string' && isSkillReference(reference) && !reference.includes(':')
-      ? [{ pointer, message: 'must be owner/repo:skill-name or owner/repo:path/to/SKILL.md: a bare name is a skill of a factory, and none is named' }]
-      : []);
+      ? [
+          {
+            pointer,
+            message:
+              'must be owner/repo:skill-name or owner/repo:path/to/SKILL.md: a bare name is a skill of a factory, and none is named',
+          },
+        ]
+      : [],
+  );
 }
 
 /** Everything wrong with a request's configuration that its schema cannot state. contract 3 (AmbientAgentConfig). */
 export function agentConfigProblems(config: unknown, at = '/config'): RequestProblem[] {
   const { skill_spec: skill, mcp_servers: servers } = membersOf(config) ?? {};
-  return [...skillProblems(skill, `${at}/skill_spec`), ...Object.entries(membersOf(servers) ?? {}).flatMap(([name, server]) => serverProblems(server, `${at}/mcp_servers/${escaped(name)}`))];
+  return [
+    ...skillProblems(skill, `${at}/skill_spec`),
+    ...Object.entries(membersOf(servers) ?? {}).flatMap(([name, server]) =>
+      serverProblems(server, `${at}/mcp_servers/${escaped(name)}`),
+    ),
+  ];
 }
 
 function serverProblems(server: unknown, pointer: string): RequestProblem[] {
   const members = membersOf(server);
   if (members === undefined || (members['command'] === undefined) !== (members['url'] === undefined)) return [];
-  return [{ pointer, message: members['command'] === undefined ? 'must have command or url' : 'must have only one of command and url' }];
+  return [
+    {
+      pointer,
+      message: members['command'] === undefined ? 'must have command or url' : 'must have only one of command and url',
+    },
+  ];
 }
 
 type Members = Readonly<Record<string, unknown>>;

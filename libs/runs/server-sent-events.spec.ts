@@ -8,6 +8,16 @@ it('an event is one block of lines, whatever its text holds', () => {
   expect(serverSentEvent('state', {})).toBe('event: state\ndata: {}\n\n');
 });
 
-it.each([['0', 0], ['12', 12], ['', undefined], [undefined, undefined], ['-1', undefined], ['1.0', undefined], ['1e3', undefined], [' 1', undefined], ['9'.repeat(16), undefined]])('the place %j is %s', (text, place) => {
+it.each([
+  ['0', 0],
+  ['12', 12],
+  ['', undefined],
+  [undefined, undefined],
+  ['-1', undefined],
+  ['1.0', undefined],
+  ['1e3', undefined],
+  [' 1', undefined],
+  ['9'.repeat(16), undefined],
+])('the place %j is %s', (text, place) => {
   expect(eventPlace(text)).toBe(place);
 });

@@ -27,9 +27,16 @@ export function factorySkillPath(name: string): string {
 /** What a SKILL.md tells people and agents: its body, and the description of its front matter where that is a plain line. Total, linear. */
 export function readSkill(text: string): { description: string; body: string } {
   const lines = text.split('\n');
-  const end = lines[0]?.trimEnd() === FENCE ? lines.findIndex((line, index) => index > 0 && line.trimEnd() === FENCE) : -1;
+  const end =
+    lines[0]?.trimEnd() === FENCE ? lines.findIndex((line, index) => index > 0 && line.trimEnd() === FENCE) : -1;
   if (end === -1) return { description: '', body: text.trim() };
-  return { description: describedIn(lines.slice(1, end)), body: lines.slice(end + 1).join('\n').trim() };
+  return {
+    description: describedIn(lines.slice(1, end)),
+    body: lines
+      .slice(end + 1)
+      .join('\n')
+      .trim(),
+  };
 }
 
 const FENCE = '---';
@@ -37,7 +44,11 @@ const DESCRIPTION = 'description:';
 
 /** Shown, never acted on: a value that YAML would fold or escape is left out rather than misread. */
 function describedIn(lines: readonly string[]): string {
-  const value = lines.find((line) => line.startsWith(DESCRIPTION))?.slice(DESCRIPTION.length).trim() ?? '';
+  const value =
+    lines
+      .find((line) => line.startsWith(DESCRIPTION))
+      ?.slice(DESCRIPTION.length)
+      .trim() ?? '';
   const quoted = /^"([^"\\]*)"$|^'([^']*)'$/.exec(value);
   if (quoted !== null) return quoted[1] ?? quoted[2] ?? '';
   return /^[|>&*!"'[{%@`#]/.test(value) ? '' : value;
@@ -52,9 +63,14 @@ export function skillAtRepository(reference: string): { owner: string; name: str
   const [owner = '', name = ''] = reference.slice(0, colon).split('/');
   const within = reference.slice(colon + 1);
   if (within === SKILL_FILE) return { owner, name, place: { kind: 'folder', folder: '' } };
-  if (within.endsWith(`/${SKILL_FILE}`)) return { owner, name, place: { kind: 'folder', folder: within.slice(0, -SKILL_FILE.length - 1) } };
+  if (within.endsWith(`/${SKILL_FILE}`))
+    return { owner, name, place: { kind: 'folder', folder: within.slice(0, -SKILL_FILE.length - 1) } };
   // A path to a folder is as good as its SKILL.md.
-  return { owner, name, place: within.includes('/') ? { kind: 'folder', folder: within } : { kind: 'name', name: within } };
+  return {
+    owner,
+    name,
+    place: within.includes('/') ? { kind: 'folder', folder: within } : { kind: 'name', name: within },
+  };
 }
 
 /** Folders of a repository in which skills are looked for by name, first to last. */
@@ -69,7 +85,11 @@ export function skillFolders(place: SkillPlace): string[] {
 /** Whether a path is one below a folder: no way up, no empty part, nothing that a file system reads otherwise. */
 export function isSkillFilePath(path: string): boolean {
   if (path === '' || path.length > 1_024 || /[\u0000-\u001f\u007f\\]/.test(path)) return false;
-  return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git' && part.length <= 255);
+  return path
+    .split('/')
+    .every(
+      (part) => part !== '' && part !== '.' && part !== '..' && part.toLowerCase() !== '.git' && part.length <= 255,
+    );
 }
 
 /** Whether the name of a skill can be the name of its folder. */

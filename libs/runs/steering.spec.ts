@@ -1,30 +1,96 @@
 /** What a follow-up and a cancel do in each state of a run. */
-import { cancelDecision, followupOutcome, RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX, RUN_STATES, TASK_BYTES_MAX } from './index.ts';
+import {
+  cancelDecision,
+  followupOutcome,
+  RUN_ATTACHMENT_BYTES_MAX,
+  RUN_ATTACHMENTS_MAX,
+  RUN_STATES,
+  TASK_BYTES_MAX,
+} from './index.ts';
 import type { FollowupOutcome, RunState } from './index.ts';
 
 const NO_FILES = { count: 0, bytes: 0 };
 
 describe('a follow-up', () => {
   const rows: { state: RunState; taken: boolean; concurrent: boolean; outcome: FollowupOutcome; why: string }[] = [
-    { state: 'QUEUED', taken: false, concurrent: false, outcome: 'queued_prompt', why: 'it joins the prompt that waits' },
-    { state: 'QUEUED', taken: true, concurrent: false, outcome: 'queue_pending', why: 'a taken-over run has given its prompt out' },
+    {
+      state: 'QUEUED',
+      taken: false,
+      concurrent: false,
+      outcome: 'queued_prompt',
+      why: 'it joins the prompt that waits',
+    },
+    {
+      state: 'QUEUED',
+      taken: true,
+      concurrent: false,
+      outcome: 'queue_pending',
+      why: 'a taken-over run has given its prompt out',
+    },
     { state: 'CLAIMED', taken: false, concurrent: true, outcome: 'queued_prompt', why: 'the prompt is not taken yet' },
-    { state: 'CLAIMED', taken: true, concurrent: true, outcome: 'queue_pending', why: 'nothing can be joined to a taken prompt' },
+    {
+      state: 'CLAIMED',
+      taken: true,
+      concurrent: true,
+      outcome: 'queue_pending',
+      why: 'nothing can be joined to a taken prompt',
+    },
     { state: 'PENDING', taken: false, concurrent: true, outcome: 'queue_pending', why: 'set-up is under way' },
-    { state: 'INPROGRESS', taken: true, concurrent: true, outcome: 'live_session', why: 'this agent takes a second prompt' },
-    { state: 'INPROGRESS', taken: true, concurrent: false, outcome: 'queue_pending', why: 'this agent has to end its turn first' },
-    { state: 'BLOCKED', taken: true, concurrent: false, outcome: 'live_session', why: 'it is the answer to the question' },
-    { state: 'SUCCEEDED', taken: true, concurrent: false, outcome: 'handoff_execution', why: 'a new execution of the same run' },
+    {
+      state: 'INPROGRESS',
+      taken: true,
+      concurrent: true,
+      outcome: 'live_session',
+      why: 'this agent takes a second prompt',
+    },
+    {
+      state: 'INPROGRESS',
+      taken: true,
+      concurrent: false,
+      outcome: 'queue_pending',
+      why: 'this agent has to end its turn first',
+    },
+    {
+      state: 'BLOCKED',
+      taken: true,
+      concurrent: false,
+      outcome: 'live_session',
+      why: 'it is the answer to the question',
+    },
+    {
+      state: 'SUCCEEDED',
+      taken: true,
+      concurrent: false,
+      outcome: 'handoff_execution',
+      why: 'a new execution of the same run',
+    },
     { state: 'FAILED', taken: true, concurrent: false, outcome: 'handoff_execution', why: 'failing is an end' },
     { state: 'ERROR', taken: true, concurrent: false, outcome: 'handoff_execution', why: 'so is a platform error' },
   ];
-  it.each(rows)('in $state (taken $taken, concurrent $concurrent): $outcome, because $why', ({ state, taken, concurrent, outcome }) => {
-    const decision = followupOutcome(state, { promptTaken: taken, agentConcurrent: concurrent, cancelRequested: false, factoryDeleted: false, taskBytes: TASK_BYTES_MAX, attachments: NO_FILES });
-    expect(decision).toEqual({ ok: true, outcome });
-  });
+  it.each(rows)(
+    'in $state (taken $taken, concurrent $concurrent): $outcome, because $why',
+    ({ state, taken, concurrent, outcome }) => {
+      const decision = followupOutcome(state, {
+        promptTaken: taken,
+        agentConcurrent: concurrent,
+        cancelRequested: false,
+        factoryDeleted: false,
+        taskBytes: TASK_BYTES_MAX,
+        attachments: NO_FILES,
+      });
+      expect(decision).toEqual({ ok: true, outcome });
+    },
+  );
 
   it('is refused while a cancel is under way, and welcome once the run is cancelled', () => {
-    const situation = { promptTaken: true, agentConcurrent: true, cancelRequested: true, factoryDeleted: false, taskBytes: 1, attachments: NO_FILES };
+    const situation = {
+      promptTaken: true,
+      agentConcurrent: true,
+      cancelRequested: true,
+      factoryDeleted: false,
+      taskBytes: 1,
+      attachments: NO_FILES,
+    };
     for (const state of ['QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED'] as const) {
       expect(followupOutcome(state, situation)).toEqual({ ok: false, reason: 'cancel-under-way' });
     }
@@ -34,13 +100,37 @@ describe('a follow-up', () => {
 
 describe('a follow-up in every state', () => {
   it.each(RUN_STATES)('%s is refused without its factory, and when too much waits already', (state) => {
-    const situation = { promptTaken: true, agentConcurrent: false, cancelRequested: false, factoryDeleted: false, taskBytes: 1, attachments: NO_FILES };
-    expect(followupOutcome(state, { ...situation, factoryDeleted: true })).toEqual({ ok: false, reason: 'factory-deleted' });
-    expect(followupOutcome(state, { ...situation, taskBytes: TASK_BYTES_MAX + 1 })).toEqual({ ok: false, reason: 'task-too-large' });
-    for (const attachments of [{ count: RUN_ATTACHMENTS_MAX + 1, bytes: 0 }, { count: 1, bytes: RUN_ATTACHMENT_BYTES_MAX + 1 }]) {
-      expect(followupOutcome(state, { ...situation, attachments })).toEqual({ ok: false, reason: 'attachments-too-many' });
+    const situation = {
+      promptTaken: true,
+      agentConcurrent: false,
+      cancelRequested: false,
+      factoryDeleted: false,
+      taskBytes: 1,
+      attachments: NO_FILES,
+    };
+    expect(followupOutcome(state, { ...situation, factoryDeleted: true })).toEqual({
+      ok: false,
+      reason: 'factory-deleted',
+    });
+    expect(followupOutcome(state, { ...situation, taskBytes: TASK_BYTES_MAX + 1 })).toEqual({
+      ok: false,
+      reason: 'task-too-large',
+    });
+    for (const attachments of [
+      { count: RUN_ATTACHMENTS_MAX + 1, bytes: 0 },
+      { count: 1, bytes: RUN_ATTACHMENT_BYTES_MAX + 1 },
+    ]) {
+      expect(followupOutcome(state, { ...situation, attachments })).toEqual({
+        ok: false,
+        reason: 'attachments-too-many',
+      });
     }
-    expect(followupOutcome(state, { ...situation, attachments: { count: RUN_ATTACHMENTS_MAX, bytes: RUN_ATTACHMENT_BYTES_MAX } })).toMatchObject({ ok: true });
+    expect(
+      followupOutcome(state, {
+        ...situation,
+        attachments: { count: RUN_ATTACHMENTS_MAX, bytes: RUN_ATTACHMENT_BYTES_MAX },
+      }),
+    ).toMatchObject({ ok: true });
   });
 });
 

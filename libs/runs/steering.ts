@@ -24,20 +24,26 @@ export interface FollowupSituation {
   attachments: { count: number; bytes: number };
 }
 
-export type FollowupDecision = { ok: true; outcome: FollowupOutcome } | { ok: false; reason: 'cancel-under-way' | 'factory-deleted' | 'task-too-large' | 'attachments-too-many' };
+export type FollowupDecision =
+  | { ok: true; outcome: FollowupOutcome }
+  | { ok: false; reason: 'cancel-under-way' | 'factory-deleted' | 'task-too-large' | 'attachments-too-many' };
 
 /** Where a follow-up to a run in this state goes; refused while a cancel is under way or without its factory (409), and when too much waits or was attached (400). contract 3 (Follow-up). */
 export function followupOutcome(state: RunState, situation: FollowupSituation): FollowupDecision {
   if (situation.factoryDeleted) return { ok: false, reason: 'factory-deleted' };
   if (situation.taskBytes > TASK_BYTES_MAX) return { ok: false, reason: 'task-too-large' };
   const { count, bytes } = situation.attachments;
-  if (count > RUN_ATTACHMENTS_MAX || bytes > RUN_ATTACHMENT_BYTES_MAX) return { ok: false, reason: 'attachments-too-many' };
+  if (count > RUN_ATTACHMENTS_MAX || bytes > RUN_ATTACHMENT_BYTES_MAX)
+    return { ok: false, reason: 'attachments-too-many' };
   if (isEnded(state)) return { ok: true, outcome: 'handoff_execution' };
   if (situation.cancelRequested) return { ok: false, reason: 'cancel-under-way' };
   return { ok: true, outcome: liveOutcome(state, situation) };
 }
 
-function liveOutcome(state: 'QUEUED' | 'CLAIMED' | 'PENDING' | 'INPROGRESS' | 'BLOCKED', situation: FollowupSituation): FollowupOutcome {
+function liveOutcome(
+  state: 'QUEUED' | 'CLAIMED' | 'PENDING' | 'INPROGRESS' | 'BLOCKED',
+  situation: FollowupSituation,
+): FollowupOutcome {
   switch (state) {
     case 'QUEUED':
     case 'CLAIMED':

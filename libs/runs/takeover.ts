@@ -29,7 +29,8 @@ export function afterLeaseExpiry(lost: LostExecution): LeaseExpiryDecision {
 /** The same for an execution that its own service ends because it stops: nobody lost it, so that it is not counted. contract 3. */
 export function afterHandOver(ended: Omit<LostExecution, 'takeovers'>): HandOverDecision {
   if (ended.cancelRequested) return { next: 'cancel' };
-  if (hasStarted(ended.state) && ended.harness === 'command' && !ended.restartable) return { next: 'error', reason: 'not-restartable' };
+  if (hasStarted(ended.state) && ended.harness === 'command' && !ended.restartable)
+    return { next: 'error', reason: 'not-restartable' };
   return { next: 'requeue' };
 }
 

@@ -4,8 +4,18 @@ import { isEnded, type EndedState } from './states.ts';
 import type { RunState } from './types.ts';
 
 export type TimelineEventType =
-  | 'run_created' | 'run_claimed' | 'workspace_preparing' | 'agent_started' | 'run_followup' | 'run_cancel_requested' | 'run_taken_over' | 'run_handed_over'
-  | 'run_done' | 'run_failed' | 'run_errored' | 'run_cancelled';
+  | 'run_created'
+  | 'run_claimed'
+  | 'workspace_preparing'
+  | 'agent_started'
+  | 'run_followup'
+  | 'run_cancel_requested'
+  | 'run_taken_over'
+  | 'run_handed_over'
+  | 'run_done'
+  | 'run_failed'
+  | 'run_errored'
+  | 'run_cancelled';
 
 export interface TimelineEvent {
   /** The same whenever it is told. */
@@ -42,34 +52,77 @@ export interface ExecutionHistory {
   outcome?: string;
 }
 
-const ENDINGS: Readonly<Record<EndedState, TimelineEventType>> = { SUCCEEDED: 'run_done', FAILED: 'run_failed', ERROR: 'run_errored', CANCELLED: 'run_cancelled' };
+const ENDINGS: Readonly<Record<EndedState, TimelineEventType>> = {
+  SUCCEEDED: 'run_done',
+  FAILED: 'run_failed',
+  ERROR: 'run_errored',
+  CANCELLED: 'run_cancelled',
+};
 /** Outcomes of executions that another one follows. */
-const LEAVINGS: Readonly<Record<string, TimelineEventType>> = { LOST: 'run_taken_over', HANDED_OVER: 'run_handed_over' };
+const LEAVINGS: Readonly<Record<string, TimelineEventType>> = {
+  LOST: 'run_taken_over',
+  HANDED_OVER: 'run_handed_over',
+};
 
 /** Everything that happened, oldest first; what happened in the same millisecond in the order in which it must have. contract 3 (timeline). */
 export function timelineOf(history: RunHistory): TimelineEvent[] {
   const { runId, source, createdAtMs, executions, followups, ends } = history;
   const later: Told[] = [
-    ...followups.map(({ followupId, atMs, outcome }): Told => ({ type: 'run_followup', of: followupId, atMs, payload: { followup_id: followupId, outcome } })),
+    ...followups.map(({ followupId, atMs, outcome }): Told => ({
+      type: 'run_followup',
+      of: followupId,
+      atMs,
+      payload: { followup_id: followupId, outcome },
+    })),
     ...executions.flatMap(executionEvents),
     ...ends.flatMap(endWithoutExecution),
   ];
-  const told = [{ type: 'run_created', of: runId, atMs: createdAtMs, payload: { source } } satisfies Told, ...later.toSorted((a, b) => a.atMs - b.atMs), ...lastEnd(history, later)];
-  return told.map(({ type, of, atMs, executionId, payload }: Told) => ({ uuid: derivedUuid('timeline', runId, type, of), type, atMs, executionId, payload }));
+  const told = [
+    { type: 'run_created', of: runId, atMs: createdAtMs, payload: { source } } satisfies Told,
+    ...later.toSorted((a, b) => a.atMs - b.atMs),
+    ...lastEnd(history, later),
+  ];
+  return told.map(({ type, of, atMs, executionId, payload }: Told) => ({
+    uuid: derivedUuid('timeline', runId, type, of),
+    type,
+    atMs,
+    executionId,
+    payload,
+  }));
 }
 
 /** `of` tells events of one type apart. */
 type Told = Omit<TimelineEvent, 'uuid'> & { of: string };
 
-function executionEvents({ executionId, epoch, claimedAtMs, preparedAtMs, startedAtMs, cancelRequestedAtMs, finishedAtMs, outcome }: ExecutionHistory): Told[] {
+function executionEvents({
+  executionId,
+  epoch,
+  claimedAtMs,
+  preparedAtMs,
+  startedAtMs,
+  cancelRequestedAtMs,
+  finishedAtMs,
+  outcome,
+}: ExecutionHistory): Told[] {
   const steps: [TimelineEventType, number | undefined][] = [
     ['run_claimed', claimedAtMs],
     ['workspace_preparing', preparedAtMs],
     ['agent_started', startedAtMs],
     ['run_cancel_requested', cancelRequestedAtMs],
-    ...(outcome === undefined ? [] : [[LEAVINGS[outcome] ?? ENDINGS[outcome as EndedState], finishedAtMs] satisfies [TimelineEventType, number | undefined]]),
+    ...(outcome === undefined
+      ? []
+      : [
+          [LEAVINGS[outcome] ?? ENDINGS[outcome as EndedState], finishedAtMs] satisfies [
+            TimelineEventType,
+            number | undefined,
+          ],
+        ]),
   ];
-  return steps.flatMap(([type, atMs]): Told[] => (atMs === undefined ? [] : [{ type, of: executionId, atMs, executionId, payload: type === 'run_claimed' ? { epoch } : undefined }]));
+  return steps.flatMap(([type, atMs]): Told[] =>
+    atMs === undefined
+      ? []
+      : [{ type, of: executionId, atMs, executionId, payload: type === 'run_claimed' ? { epoch } : undefined }],
+  );
 }
 
 /** Only a cancel ends a run that nobody works on. */
@@ -80,6 +133,11 @@ function endWithoutExecution({ atMs, state }: RunHistory['ends'][number]): Told[
 
 /** An end that nothing else tells of: the run's factory was deleted while it waited. */
 function lastEnd({ state, finishedAtMs }: RunHistory, told: readonly Told[]): Told[] {
-  if (!isEnded(state) || finishedAtMs === undefined || told.some(({ type, atMs }) => type === ENDINGS[state] && atMs === finishedAtMs)) return [];
+  if (
+    !isEnded(state) ||
+    finishedAtMs === undefined ||
+    told.some(({ type, atMs }) => type === ENDINGS[state] && atMs === finishedAtMs)
+  )
+    return [];
   return [{ type: ENDINGS[state], of: String(finishedAtMs), atMs: finishedAtMs }];
 }

@@ -8,7 +8,10 @@ const UNTITLED = 'Untitled run';
 
 /** First visible line of the prompt, cut at 80 code points (a cut one ends with `…`). contract 3 (Create). */
 export function defaultTitle(prompt: string): string {
-  const line = prompt.split(/[\r\n\u2028\u2029]/).map(visible).find((candidate) => candidate !== '');
+  const line = prompt
+    .split(/[\r\n\u2028\u2029]/)
+    .map(visible)
+    .find((candidate) => candidate !== '');
   return line === undefined ? UNTITLED : cut(line);
 }
 
@@ -24,5 +27,8 @@ function visible(line: string): string {
 function cut(line: string): string {
   const points = Array.from(line);
   if (points.length <= DEFAULT_TITLE_LENGTH_MAX) return line;
-  return `${points.slice(0, DEFAULT_TITLE_LENGTH_MAX - 1).join('').trimEnd()}…`;
+  return `${points
+    .slice(0, DEFAULT_TITLE_LENGTH_MAX - 1)
+    .join('')
+    .trimEnd()}…`;
 }

@@ -1,6 +1,16 @@
 /** The vocabulary of agent runs. spec: Agent run, States and transitions; contract 3. */
 
-export const RUN_STATES = ['QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED', 'SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'] as const;
+export const RUN_STATES = [
+  'QUEUED',
+  'CLAIMED',
+  'PENDING',
+  'INPROGRESS',
+  'BLOCKED',
+  'SUCCEEDED',
+  'FAILED',
+  'ERROR',
+  'CANCELLED',
+] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
 export const RUN_SOURCES = ['API', 'CLI', 'WEB_APP', 'CUSTOM_WEBHOOK', 'SCHEDULED_AGENT'] as const;

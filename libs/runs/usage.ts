@@ -57,7 +57,14 @@ export interface Meter {
 const NOTHING: Total = { start: 0, latest: 0, isTold: false };
 
 /** The count of a run of which nothing has been told. */
-export const NEW_METER: Meter = { past: { tokens: 0, micros: 0 }, tokens: NOTHING, micros: NOTHING, turns: 0, context: 0, knows: { tokens: false, cost: false } };
+export const NEW_METER: Meter = {
+  past: { tokens: 0, micros: 0 },
+  tokens: NOTHING,
+  micros: NOTHING,
+  turns: 0,
+  context: 0,
+  knows: { tokens: false, cost: false },
+};
 
 /** More than any session uses; a number beyond it is no count, and is not taken for one. */
 const TOKENS_MAX = 1e12;
@@ -74,7 +81,10 @@ export function sessionOpened(meter: Meter, sessionId: string): Meter {
   const session = createHash('sha256').update(sessionId).digest('hex').slice(0, 16);
   const isSame = session === meter.session;
   const next = ({ latest }: Total): Total => (isSame ? { start: latest, latest, isTold: false } : NOTHING);
-  const past = { tokens: summed(meter.past.tokens, tokensNow(meter)), micros: summed(meter.past.micros, grown(meter.micros)) };
+  const past = {
+    tokens: summed(meter.past.tokens, tokensNow(meter)),
+    micros: summed(meter.past.micros, grown(meter.micros)),
+  };
   return { ...meter, session, past, tokens: next(meter.tokens), micros: next(meter.micros), turns: 0, context: 0 };
 }
 
@@ -86,7 +96,10 @@ export function toldUsage(meter: Meter, { sessionTokens, turnTokens, contextToke
     tokens: session === undefined ? meter.tokens : told(meter.tokens, session),
     turns: turn === undefined ? meter.turns : summed(meter.turns, turn),
     context: context === undefined ? meter.context : Math.max(meter.context, context),
-    knows: { ...meter.knows, tokens: meter.knows.tokens || [session, turn, context].some((known) => known !== undefined) },
+    knows: {
+      ...meter.knows,
+      tokens: meter.knows.tokens || [session, turn, context].some((known) => known !== undefined),
+    },
   };
   return cost === undefined ? counted : withCost(counted, cost);
 }
@@ -110,7 +123,8 @@ function withCost(meter: Meter, { amount, currency }: NonNullable<UsageTelling['
   const unit = isCurrency(currency) ? currency : null;
   const micros = Math.round(amount * MICROS);
   const knows = { ...meter.knows, cost: true };
-  if (!meter.knows.cost || meter.currency === unit) return { ...meter, micros: told(meter.micros, micros), knows, currency: unit };
+  if (!meter.knows.cost || meter.currency === unit)
+    return { ...meter, micros: told(meter.micros, micros), knows, currency: unit };
   // A total in another currency is another total: what was told before stays counted.
   const past = { ...meter.past, micros: summed(meter.past.micros, grown(meter.micros)) };
   return { ...meter, past, micros: { start: 0, latest: micros, isTold: true }, knows, currency: unit, isMixed: true };
@@ -131,7 +145,9 @@ function tokensNow({ tokens, turns, context }: Meter): number {
 }
 
 function count(value: number | undefined): number | undefined {
-  return value === undefined || !Number.isFinite(value) || value < 0 || value > TOKENS_MAX ? undefined : Math.floor(value);
+  return value === undefined || !Number.isFinite(value) || value < 0 || value > TOKENS_MAX
+    ? undefined
+    : Math.floor(value);
 }
 
 /** Stays a number that a database and JSON hold exactly. */

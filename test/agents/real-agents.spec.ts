@@ -13,13 +13,31 @@ if (PROGRAMS === undefined) throw new Error('start these tests with npm run test
 const KEY = 'fake-key-of-a-test-1234';
 const CASES = [
   {
-    id: 'opencode', rung: /the agent (?:goes on with|has loaded) its session/g, model: 'anthropic/claude-haiku-4-5', protocol: 'anthropic-messages', tool: 'write', input: { filePath: 'artifacts/note.txt', content: 'made by an agent' },
-    profile: (url: string): OwnProfile => ({ id: 'opencode', env: { ANTHROPIC_BASE_URL: `${url}/v1` }, secretEnv: { ANTHROPIC_API_KEY: KEY } }),
+    id: 'opencode',
+    rung: /the agent (?:goes on with|has loaded) its session/g,
+    model: 'anthropic/claude-haiku-4-5',
+    protocol: 'anthropic-messages',
+    tool: 'write',
+    input: { filePath: 'artifacts/note.txt', content: 'made by an agent' },
+    profile: (url: string): OwnProfile => ({
+      id: 'opencode',
+      env: { ANTHROPIC_BASE_URL: `${url}/v1` },
+      secretEnv: { ANTHROPIC_API_KEY: KEY },
+    }),
   },
   {
     // It names its sessions by the minute, and does not find one that it made in the same minute.
-    id: 'gemini', rung: /the agent (?:goes on with its session|has loaded its session|could not find its session and was told what was said)/g, model: 'gemini-2.5-pro', protocol: 'gemini-content', tool: 'write_file', input: { file_path: 'artifacts/note.txt', content: 'made by an agent' },
-    profile: (url: string): OwnProfile => ({ id: 'gemini', env: { GOOGLE_GEMINI_BASE_URL: url }, secretEnv: { GEMINI_API_KEY: KEY } }),
+    id: 'gemini',
+    rung: /the agent (?:goes on with its session|has loaded its session|could not find its session and was told what was said)/g,
+    model: 'gemini-2.5-pro',
+    protocol: 'gemini-content',
+    tool: 'write_file',
+    input: { file_path: 'artifacts/note.txt', content: 'made by an agent' },
+    profile: (url: string): OwnProfile => ({
+      id: 'gemini',
+      env: { GOOGLE_GEMINI_BASE_URL: url },
+      secretEnv: { GEMINI_API_KEY: KEY },
+    }),
   },
 ] as const;
 
@@ -32,7 +50,10 @@ describe.each(CASES)('$id', ({ id, rung, model: modelId, protocol, tool, input, 
   beforeAll(async () => {
     // Requests without tools are no turns: titles and the like.
     model = await startFakeModelServer((asked) => (asked.tools.length === 0 ? { text: 'A title' } : reply(asked)));
-    service = await bootService({ profiles: profilesWith([profile(model.url)]), environment: { PATH: [PROGRAMS, process.env['PATH']].join(delimiter) } });
+    service = await bootService({
+      profiles: profilesWith([profile(model.url)]),
+      environment: { PATH: [PROGRAMS, process.env['PATH']].join(delimiter) },
+    });
   });
   afterAll(async () => {
     await service.stop();
@@ -40,34 +61,61 @@ describe.each(CASES)('$id', ({ id, rung, model: modelId, protocol, tool, input, 
   });
 
   const ended = (state: string): Promise<Record<string, unknown>> =>
-    eventually(`${id} is ${state}`, async () => {
-      const item = (await service.api('GET', `/agent/runs/${runId}`)).body;
-      if (item['state'] === state) return item;
-      if (ENDED.includes(String(item['state']))) throw new Error(JSON.stringify([item['status_message'], await logOf(service, runId)]));
-      return undefined;
-    }, 120_000);
+    eventually(
+      `${id} is ${state}`,
+      async () => {
+        const item = (await service.api('GET', `/agent/runs/${runId}`)).body;
+        if (item['state'] === state) return item;
+        if (ENDED.includes(String(item['state'])))
+          throw new Error(JSON.stringify([item['status_message'], await logOf(service, runId)]));
+        return undefined;
+      },
+      120_000,
+    );
   const followedUp = async (message: string): Promise<void> => {
-    expect((await service.api('POST', `/agent/runs/${runId}/followups`, { message })).body['outcome']).toBe('handoff_execution');
-    await eventually('it is no longer ended', async () => (ENDED.includes(String((await service.api('GET', `/agent/runs/${runId}`)).body['state'])) ? undefined : true));
+    expect((await service.api('POST', `/agent/runs/${runId}/followups`, { message })).body['outcome']).toBe(
+      'handoff_execution',
+    );
+    await eventually('it is no longer ended', async () =>
+      ENDED.includes(String((await service.api('GET', `/agent/runs/${runId}`)).body['state'])) ? undefined : true,
+    );
   };
   const turns = (): Asked[] => model.requests.filter(({ tools }) => tools.length > 0);
   const told = (): string => JSON.stringify(turns().at(-1)?.messages ?? []);
-  const said = async (): Promise<string> => (await logOf(service, runId)).map(({ payload }) => payload.text ?? '').join('\n');
+  const said = async (): Promise<string> =>
+    (await logOf(service, runId)).map(({ payload }) => payload.text ?? '').join('\n');
   /** The agent's own processes, without what the sandbox is made of. */
-  const agents = async (): Promise<number[]> => (await processesOf(runId)).filter(({ argv }) => argv.slice(0, 2).some((word) => word.endsWith(`/${id}`))).map(({ pid }) => pid);
+  const agents = async (): Promise<number[]> =>
+    (await processesOf(runId))
+      .filter(({ argv }) => argv.slice(0, 2).some((word) => word.endsWith(`/${id}`)))
+      .map(({ pid }) => pid);
 
   it('works on a prompt with its tools, and what it makes is kept', async () => {
-    reply = ({ messages }) => (messages.some(({ role }) => role === 'tool') ? { text: 'The note is written.' } : { tools: [{ name: tool, input }] });
-    runId = await startedRun(service, 'Write the word kingfisher.', { config: { harness: { type: id }, model_id: modelId } });
+    reply = ({ messages }) =>
+      messages.some(({ role }) => role === 'tool')
+        ? { text: 'The note is written.' }
+        : { tools: [{ name: tool, input }] };
+    runId = await startedRun(service, 'Write the word kingfisher.', {
+      config: { harness: { type: id }, model_id: modelId },
+    });
     const { artifacts } = (await ended('SUCCEEDED')) as { artifacts: { data: { artifact_uid?: string } }[] };
     expect(turns().map((asked) => asked.protocol)).toEqual([protocol, protocol]);
     expect(turns()[0]).toMatchObject({ model: modelId.split('/').at(-1) });
     expect(told()).toContain('kingfisher');
-    const kept = await Promise.all(artifacts.map(async ({ data }) => service.api('GET', `/agent/artifacts/${String(data.artifact_uid)}`)));
+    const kept = await Promise.all(
+      artifacts.map(async ({ data }) => service.api('GET', `/agent/artifacts/${String(data.artifact_uid)}`)),
+    );
     expect(JSON.stringify(kept.map(({ body }) => body))).toContain('note.txt');
     const log = await logOf(service, runId);
-    expect(log.map(({ event_type: kind }) => kind)).toEqual(expect.arrayContaining(['tool_call', 'tool_call_update', 'message']));
-    expect(log.filter(({ event_type: kind }) => kind === 'message').map(({ payload }) => payload.text).join('')).toBe('The note is written.');
+    expect(log.map(({ event_type: kind }) => kind)).toEqual(
+      expect.arrayContaining(['tool_call', 'tool_call_update', 'message']),
+    );
+    expect(
+      log
+        .filter(({ event_type: kind }) => kind === 'message')
+        .map(({ payload }) => payload.text)
+        .join(''),
+    ).toBe('The note is written.');
   }, 120_000);
 
   it('goes on with the conversation', async () => {
@@ -85,12 +133,15 @@ describe.each(CASES)('$id', ({ id, rung, model: modelId, protocol, tool, input, 
     const killed = await agents();
     expect(killed.length).toBeGreaterThan(0);
     for (const pid of killed) process.kill(pid, 'SIGKILL');
-    expect(await ended('FAILED')).toMatchObject({ status_message: { message: expect.stringContaining(`the agent ${id} ended before it had answered`) } });
+    expect(await ended('FAILED')).toMatchObject({
+      status_message: { message: expect.stringContaining(`the agent ${id} ended before it had answered`) },
+    });
     expect(await processesOf(runId)).toEqual([]);
     reply = () => ({ text: 'Here I am again.' });
     await followedUp('Are you there?');
     await ended('SUCCEEDED');
-    for (const words of ['kingfisher', 'It was kingfisher.', 'And now a heron.', 'Are you there?']) expect(told()).toContain(words);
+    for (const words of ['kingfisher', 'It was kingfisher.', 'And now a heron.', 'Are you there?'])
+      expect(told()).toContain(words);
     expect((await said()).match(rung)).toHaveLength(3);
   }, 180_000);
 
@@ -120,6 +171,14 @@ it('needs credentials, and says how they are given', async () => {
     const { body } = await service.api('GET', `/agent/runs/${runId}`);
     return ENDED.includes(String(body['state'])) ? body : undefined;
   });
-  expect(item).toMatchObject({ state: 'FAILED', status_message: { error_code: 'environment_setup_failed', message: expect.stringMatching(/GEMINI_API_KEY.*managed secret.*granted for runs.*MILLWRIGHT_AGENT_PROFILES_FILE/) } });
+  expect(item).toMatchObject({
+    state: 'FAILED',
+    status_message: {
+      error_code: 'environment_setup_failed',
+      message: expect.stringMatching(
+        /GEMINI_API_KEY.*managed secret.*granted for runs.*MILLWRIGHT_AGENT_PROFILES_FILE/,
+      ),
+    },
+  });
   await service.stop();
 }, 120_000);

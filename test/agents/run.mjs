@@ -9,7 +9,9 @@ import { fileURLToPath } from 'node:url';
 const AGENTS = { 'opencode-ai': '1.18.33', '@google/gemini-cli': '0.61.0' };
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const cache = process.env.MILLWRIGHT_AGENTS_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'millwright-agents');
+const cache =
+  process.env.MILLWRIGHT_AGENTS_CACHE ??
+  join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'millwright-agents');
 
 install();
 process.exitCode = tests();
@@ -23,7 +25,11 @@ function install() {
   rmSync(join(cache, 'node_modules'), { recursive: true, force: true });
   mkdirSync(cache, { recursive: true });
   writeFileSync(join(cache, 'package.json'), wanted);
-  const { status, error } = spawnSync('npm', ['install', '--prefix', cache, '--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'], { cwd: cache, stdio: 'inherit' });
+  const { status, error } = spawnSync(
+    'npm',
+    ['install', '--prefix', cache, '--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'],
+    { cwd: cache, stdio: 'inherit' },
+  );
   if (error !== undefined || status !== 0) {
     console.error('millwright: the agents could not be installed; see the lines above');
     process.exit(1);
@@ -37,11 +43,23 @@ function tests() {
   const { status } = spawnSync(
     process.execPath,
     [
-      '--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules/jest/bin/jest.js'),
+      '--experimental-vm-modules',
+      '--disable-warning=ExperimentalWarning',
+      join(root, 'node_modules/jest/bin/jest.js'),
       // One after the other: two agents at once are slower than that on a small machine.
-      '--runInBand', '--testPathIgnorePatterns', '/node_modules/', '--json', `--outputFile=${results}`, ...process.argv.slice(2), 'test/agents',
+      '--runInBand',
+      '--testPathIgnorePatterns',
+      '/node_modules/',
+      '--json',
+      `--outputFile=${results}`,
+      ...process.argv.slice(2),
+      'test/agents',
     ],
-    { cwd: root, stdio: ['inherit', 'ignore', 'inherit'], env: { ...process.env, MILLWRIGHT_TEST_AGENTS: join(cache, 'node_modules/.bin') } },
+    {
+      cwd: root,
+      stdio: ['inherit', 'ignore', 'inherit'],
+      env: { ...process.env, MILLWRIGHT_TEST_AGENTS: join(cache, 'node_modules/.bin') },
+    },
   );
   if (existsSync(results)) closingLine(JSON.parse(readFileSync(results, 'utf8')));
   rmSync(folder, { recursive: true, force: true });

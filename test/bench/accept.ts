@@ -29,7 +29,12 @@ async function run(bench: Bench): Promise<Report> {
     'CPU: processor time of the server for each answer, which other programs change less than rates; "by CPU": what the ratio to bare would be if nothing but that counted; busy: share of one core, of the server / of the load generator',
   ];
   for (const backend of ['SQLite', 'PostgreSQL'] as const) {
-    const seeded = await seededService(bench, { backend, senders: sendersOf(bench), factories: FACTORIES, webhooks: WEBHOOKS });
+    const seeded = await seededService(bench, {
+      backend,
+      senders: sendersOf(bench),
+      factories: FACTORIES,
+      webhooks: WEBHOOKS,
+    });
     if ('reason' in seeded) {
       remarks.push(`${backend} SKIPPED: ${seeded.reason}`);
       continue;
@@ -43,7 +48,21 @@ async function run(bench: Bench): Promise<Report> {
   return { name: 'accept', title: 'accepted deliveries, one process', columns: COLUMNS, rows, aims, remarks };
 }
 
-const COLUMNS = ['database', 'sender', '/s', 'of bare', 'CPU µs', 'by CPU', 'busy', 'p50 ms', 'p99 ms', 'half: /s', 'p50 ms', 'p99 ms', '× bare p99'];
+const COLUMNS = [
+  'database',
+  'sender',
+  '/s',
+  'of bare',
+  'CPU µs',
+  'by CPU',
+  'busy',
+  'p50 ms',
+  'p99 ms',
+  'half: /s',
+  'p50 ms',
+  'p99 ms',
+  '× bare p99',
+];
 
 const sendersOf = ({ quick }: Bench): readonly AcceptedSender[] => (quick ? ['token', 'github'] : ACCEPTED_SENDERS);
 
@@ -54,41 +73,109 @@ async function measured(bench: Bench, seeded: SeededService): Promise<Pick<Repor
   const seconds = bench.quick ? 1 : 2;
   const contestants = [
     { name: 'bare', load: loadOf(generator, bare, bareOrder(bare, seeded), seconds) },
-    ...sendersOf(bench).map((sender) => ({ name: sender, load: loadOf(generator, service, acceptOrder(service, seeded, sender), seconds) })),
+    ...sendersOf(bench).map((sender) => ({
+      name: sender,
+      load: loadOf(generator, service, acceptOrder(service, seeded, sender), seconds),
+    })),
   ];
   for (const { load } of contestants) await load(); // warms it up
-  const full = await inTurn(contestants.map(({ name, load }): Contestant => ({ name, measure: () => load() })), bench.quick ? 2 : 3);
-  const half = await inTurn(contestants.map(({ name, load }): Contestant => ({ name, measure: () => load(middle(full.get(name)).perSecond / 2) })), bench.quick ? 1 : 2);
+  const full = await inTurn(
+    contestants.map(({ name, load }): Contestant => ({ name, measure: () => load() })),
+    bench.quick ? 2 : 3,
+  );
+  const half = await inTurn(
+    contestants.map(({ name, load }): Contestant => ({
+      name,
+      measure: () => load(middle(full.get(name)).perSecond / 2),
+    })),
+    bench.quick ? 1 : 2,
+  );
   return told(seeded.backend, full, half);
 }
 
 /** Drives one server; at a pace, if one is given. */
-function loadOf(generator: LoadGenerator, server: Server, order: () => LoadOrder, seconds: number): (perSecond?: number) => Promise<Measured> {
+function loadOf(
+  generator: LoadGenerator,
+  server: Server,
+  order: () => LoadOrder,
+  seconds: number,
+): (perSecond?: number) => Promise<Measured> {
   return (perSecond) => {
     const { count, ...rest } = order();
-    return generator.drive({ ...rest, secondsMax: seconds, perSecond, count: perSecond === undefined ? count : Math.min(count, Math.ceil(perSecond * seconds)) }, [server.pid]);
+    return generator.drive(
+      {
+        ...rest,
+        secondsMax: seconds,
+        perSecond,
+        count: perSecond === undefined ? count : Math.min(count, Math.ceil(perSecond * seconds)),
+      },
+      [server.pid],
+    );
   };
 }
 
 /** Deliveries of a sender to all of its webhooks, each time beginning where the last load ended. */
-export function acceptOrder(service: Pick<RunningService, 'port'>, { targets }: SeededService, sender: AcceptedSender, eachMax = EACH_ROUND_MAX): () => LoadOrder {
+export function acceptOrder(
+  service: Pick<RunningService, 'port'>,
+  { targets }: SeededService,
+  sender: AcceptedSender,
+  eachMax = EACH_ROUND_MAX,
+): () => LoadOrder {
   const own = targets[sender];
   const count = own.length * eachMax;
-  return () => ({ port: service.port, sender, targets: own, from: 0, connections: CONNECTIONS, count, secondsMax: 0, addresses: 1, distinct: count });
+  return () => ({
+    port: service.port,
+    sender,
+    targets: own,
+    from: 0,
+    connections: CONNECTIONS,
+    count,
+    secondsMax: 0,
+    addresses: 1,
+    distinct: count,
+  });
 }
 
 /** The same requests to a server that accepts everything. */
 function bareOrder(bare: Server, { targets }: SeededService): () => LoadOrder {
-  return () => ({ port: bare.port, sender: 'token', targets: targets.token, from: 0, connections: CONNECTIONS, count: BARE_REQUESTS_MAX, secondsMax: 0, addresses: 1, distinct: BARE_REQUESTS_DISTINCT });
+  return () => ({
+    port: bare.port,
+    sender: 'token',
+    targets: targets.token,
+    from: 0,
+    connections: CONNECTIONS,
+    count: BARE_REQUESTS_MAX,
+    secondsMax: 0,
+    addresses: 1,
+    distinct: BARE_REQUESTS_DISTINCT,
+  });
 }
 
-function told(backend: Backend, full: ReadonlyMap<string, Measured[]>, half: ReadonlyMap<string, Measured[]>): Pick<Report, 'rows' | 'aims' | 'remarks'> {
+function told(
+  backend: Backend,
+  full: ReadonlyMap<string, Measured[]>,
+  half: ReadonlyMap<string, Measured[]>,
+): Pick<Report, 'rows' | 'aims' | 'remarks'> {
   const bare = { full: middle(full.get('bare')), half: middle(half.get('bare'), 'p99Ms') };
   const ratio = (name: string): number => middle(full.get(name)).perSecond / bare.full.perSecond;
   const p99Ratio = (name: string): number => middle(half.get(name), 'p99Ms').p99Ms / bare.half.p99Ms;
   const rows = [...full.keys()].map((name): Cell[] => {
     const [at, paced] = [middle(full.get(name)), middle(half.get(name), 'p99Ms')];
-    return [backend, name, at.perSecond, ratio(name), at.cpuMicros, bare.full.cpuMicros / at.cpuMicros, busyText(at), at.p50Ms, at.p99Ms, paced.perSecond, paced.p50Ms, paced.p99Ms, p99Ratio(name)];
+    return [
+      backend,
+      name,
+      at.perSecond,
+      ratio(name),
+      at.cpuMicros,
+      bare.full.cpuMicros / at.cpuMicros,
+      busyText(at),
+      at.p50Ms,
+      at.p99Ms,
+      paced.perSecond,
+      paced.p50Ms,
+      paced.p99Ms,
+      p99Ratio(name),
+    ];
   });
   const remarks = [...full.entries()].flatMap(([name, rounds]) => {
     const others = unwanted([...rounds, ...(half.get(name) ?? [])], '202');
@@ -97,8 +184,16 @@ function told(backend: Backend, full: ReadonlyMap<string, Measured[]>, half: Rea
   return {
     rows,
     aims: [
-      { what: `${backend}, token: accepted a second, of bare`, wanted: { atLeast: AIMS[backend] }, value: ratio('token') },
-      { what: `${backend}, token: p99 at half load, of bare's at its half`, wanted: { atMost: P99_AIM }, value: p99Ratio('token') },
+      {
+        what: `${backend}, token: accepted a second, of bare`,
+        wanted: { atLeast: AIMS[backend] },
+        value: ratio('token'),
+      },
+      {
+        what: `${backend}, token: p99 at half load, of bare's at its half`,
+        wanted: { atMost: P99_AIM },
+        value: p99Ratio('token'),
+      },
     ],
     remarks,
   };

@@ -19,7 +19,8 @@ const EXIT_SIGNAL = 130;
 
 const options = optionsOf(process.argv.slice(2));
 const bench = await Bench.begin({ quick: options.quick, soakMinutes: options.soakMinutes });
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void bench.end().finally(() => process.exit(EXIT_SIGNAL)));
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void bench.end().finally(() => process.exit(EXIT_SIGNAL)));
 try {
   await story(bench);
 } finally {
@@ -47,7 +48,11 @@ function isWanted({ name }: Stage): boolean {
 
 async function story(on: Bench): Promise<void> {
   const where = { ...machine(), ...(await on.disk()), quick: on.quick, at: new Date().toISOString() };
-  console.log(Object.entries(where).map(([name, value]) => `${name} ${String(value)}`).join(', '));
+  console.log(
+    Object.entries(where)
+      .map(([name, value]) => `${name} ${String(value)}`)
+      .join(', '),
+  );
   const reports: Report[] = [];
   const failures: string[] = [];
   for (const stage of STAGES.filter(isWanted)) {
@@ -65,7 +70,10 @@ async function story(on: Bench): Promise<void> {
     console.log(`(${stage.name} took ${((performance.now() - beganAtMs) / 1_000).toFixed(0)} s)`);
   }
   const aims = reports.flatMap((report) => report.aims.map((aim) => ({ ...aim, met: isMet(aim) })));
-  console.log(`\n${aims.filter(({ met }) => met).length} of ${aims.length} aims met${failures.length === 0 ? '' : `; FAILED: ${failures.join('; ')}`}`);
-  if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify({ machine: where, reports, aims, failures }, null, 2)}\n`);
+  console.log(
+    `\n${aims.filter(({ met }) => met).length} of ${aims.length} aims met${failures.length === 0 ? '' : `; FAILED: ${failures.join('; ')}`}`,
+  );
+  if (options.json !== undefined)
+    await writeFile(options.json, `${JSON.stringify({ machine: where, reports, aims, failures }, null, 2)}\n`);
   if (failures.length > 0) process.exitCode = 1;
 }

@@ -7,7 +7,10 @@ const STAGES = ['accept', 'soak'];
 describe('the command line', () => {
   it.each([
     { argv: [], options: { quick: false, only: undefined, soakMinutes: 0, json: undefined } },
-    { argv: ['--quick', '--only', 'soak,accept', '--soak', '0.5', '--json', 'a.json'], options: { quick: true, only: ['soak', 'accept'], soakMinutes: 0.5, json: 'a.json' } },
+    {
+      argv: ['--quick', '--only', 'soak,accept', '--soak', '0.5', '--json', 'a.json'],
+      options: { quick: true, only: ['soak', 'accept'], soakMinutes: 0.5, json: 'a.json' },
+    },
     { argv: ['--help'], options: undefined },
     { argv: ['-h', '--only', 'nothing'], options: undefined },
   ])('$argv', ({ argv, options }) => expect(readOptions(argv, STAGES)).toEqual(options));

@@ -16,15 +16,30 @@ export interface Options {
 
 /** Undefined: it asks how to ask. Throws TypeError, with one line, where it asks for what there is not. */
 export function readOptions(argv: readonly string[], stages: readonly string[]): Options | undefined {
-  const { help, quick = false, only, soak = '0', json } = parseArgs({
-    args: [...argv], options: { help: { type: 'boolean', short: 'h' }, quick: { type: 'boolean' }, only: { type: 'string' }, soak: { type: 'string' }, json: { type: 'string' } },
+  const {
+    help,
+    quick = false,
+    only,
+    soak = '0',
+    json,
+  } = parseArgs({
+    args: [...argv],
+    options: {
+      help: { type: 'boolean', short: 'h' },
+      quick: { type: 'boolean' },
+      only: { type: 'string' },
+      soak: { type: 'string' },
+      json: { type: 'string' },
+    },
   }).values;
   if (help === true) return undefined;
   const names = only?.split(',');
   const unknown = names?.filter((name) => !stages.includes(name)) ?? [];
-  if (unknown.length > 0) throw new TypeError(`--only: there is no stage ${unknown.join(', ')}; there are ${stages.join(', ')}`);
+  if (unknown.length > 0)
+    throw new TypeError(`--only: there is no stage ${unknown.join(', ')}; there are ${stages.join(', ')}`);
   const soakMinutes = Number(soak);
-  if (!(soakMinutes >= 0 && soakMinutes <= SOAK_MINUTES_MAX)) throw new TypeError(`--soak: must be minutes from 0 to ${SOAK_MINUTES_MAX}`);
+  if (!(soakMinutes >= 0 && soakMinutes <= SOAK_MINUTES_MAX))
+    throw new TypeError(`--soak: must be minutes from 0 to ${SOAK_MINUTES_MAX}`);
   return { quick, only: names, soakMinutes, json };
 }
 

@@ -16,7 +16,11 @@ export interface BareTimes {
 /** One process, one session, one prompt, until it has gone. `seen` gets its process ID. */
 export async function runBare(prompt: string, seen: (pid: number) => void = () => undefined): Promise<BareTimes> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'millwright-bench-bare-')));
-  const [home, workspace, tmp] = ['home', 'workspace', 'tmp'].map((name) => join(root, name)) as [string, string, string];
+  const [home, workspace, tmp] = ['home', 'workspace', 'tmp'].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+  ];
   try {
     for (const folder of [home, workspace, tmp]) await mkdir(folder);
     return await timed(prompt, { home, workspace, tmp }, seen);
@@ -25,10 +29,18 @@ export async function runBare(prompt: string, seen: (pid: number) => void = () =
   }
 }
 
-async function timed(prompt: string, { home, workspace, tmp }: { home: string; workspace: string; tmp: string }, seen: (pid: number) => void): Promise<BareTimes> {
+async function timed(
+  prompt: string,
+  { home, workspace, tmp }: { home: string; workspace: string; tmp: string },
+  seen: (pid: number) => void,
+): Promise<BareTimes> {
   const [program = '', ...argv] = BUILT_IN_AGENT.command;
   const startedAt = performance.now();
-  const child = spawn(program, argv, { cwd: workspace, stdio: ['pipe', 'pipe', 'ignore'], env: { PATH: process.env['PATH'], HOME: home, TMPDIR: tmp } });
+  const child = spawn(program, argv, {
+    cwd: workspace,
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: { PATH: process.env['PATH'], HOME: home, TMPDIR: tmp },
+  });
   const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
   seen(child.pid ?? 0);
   let firstUpdate = 0;
@@ -36,10 +48,21 @@ async function timed(prompt: string, { home, workspace, tmp }: { home: string; w
     .onNotification(methods.client.session.update, () => {
       firstUpdate ||= performance.now() - startedAt;
     })
-    .connect(ndJsonStream(Writable.toWeb(child.stdin) as WritableStream<Uint8Array>, Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>));
-  await connection.agent.request(methods.agent.initialize, { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} });
+    .connect(
+      ndJsonStream(
+        Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
+        Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
+      ),
+    );
+  await connection.agent.request(methods.agent.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    clientCapabilities: {},
+  });
   const { sessionId } = await connection.agent.request(methods.agent.session.new, { cwd: workspace, mcpServers: [] });
-  const { stopReason } = await connection.agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: prompt }] });
+  const { stopReason } = await connection.agent.request(methods.agent.session.prompt, {
+    sessionId,
+    prompt: [{ type: 'text', text: prompt }],
+  });
   if (stopReason !== 'end_turn') throw new Error(`the agent stopped for ${stopReason}`);
   connection.close();
   child.stdin.end();

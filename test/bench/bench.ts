@@ -28,7 +28,15 @@ export interface Server {
 export type Backend = 'SQLite' | 'PostgreSQL';
 
 /** As somebody would set it who keeps what was accepted: a commit is on disk before it is answered. */
-const POSTGRES_SETTINGS = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 'max_connections=300', 'shared_buffers=256MB', 'max_wal_size=4GB', 'unix_socket_directories='];
+const POSTGRES_SETTINGS = [
+  'fsync=on',
+  'synchronous_commit=on',
+  'full_page_writes=on',
+  'max_connections=300',
+  'shared_buffers=256MB',
+  'max_wal_size=4GB',
+  'unix_socket_directories=',
+];
 /** Writes that a disk is tried with. */
 const SYNCED_WRITES = 100;
 
@@ -81,9 +89,18 @@ export class Bench {
   }
 
   /** A program that listens on a port of its own and has begun when `isReady` says so. */
-  async program(command: string, args: (port: number) => readonly string[], isReady: (port: number) => Promise<boolean>, cwd?: string): Promise<Server> {
+  async program(
+    command: string,
+    args: (port: number) => readonly string[],
+    isReady: (port: number) => Promise<boolean>,
+    cwd?: string,
+  ): Promise<Server> {
     const port = await freePort();
-    const child = spawn(command, args(port), { cwd, env: { PATH: process.env['PATH'], HOME: this.box }, stdio: 'ignore' });
+    const child = spawn(command, args(port), {
+      cwd,
+      env: { PATH: process.env['PATH'], HOME: this.box },
+      stdio: 'ignore',
+    });
     const gone = once(child, 'close');
     this.atEnd(async () => {
       child.kill('SIGTERM');
@@ -101,7 +118,11 @@ export class Bench {
 
   /** The counterpart: node:http alone. */
   bare(): Promise<Server> {
-    return this.program(process.execPath, (port) => [fileURLToPath(new URL('bare-server.js', import.meta.url)), String(port)], answers);
+    return this.program(
+      process.execPath,
+      (port) => [fileURLToPath(new URL('bare-server.js', import.meta.url)), String(port)],
+      answers,
+    );
   }
 
   /** An empty database of a PostgreSQL server of our own; undefined for SQLite, a reason where there is no server. */
@@ -130,14 +151,26 @@ export class Bench {
     });
     closeSync(file);
     const { type } = await statfs(this.box);
-    return { synced_write_ms: Number(quantile(took, 0.5).toFixed(3)), file_system: FILE_SYSTEMS[type] ?? `0x${type.toString(16)}` };
+    return {
+      synced_write_ms: Number(quantile(took, 0.5).toFixed(3)),
+      file_system: FILE_SYSTEMS[type] ?? `0x${type.toString(16)}`,
+    };
   }
 }
 
 /** statfs(2). */
-const FILE_SYSTEMS: Readonly<Record<number, string>> = { 0xef53: 'ext', 0x01021994: 'tmpfs (no disk: commits cost nothing)', 0x794c7630: 'overlay', 0x58465342: 'xfs', 0x9123683e: 'btrfs' };
+const FILE_SYSTEMS: Readonly<Record<number, string>> = {
+  0xef53: 'ext',
+  0x01021994: 'tmpfs (no disk: commits cost nothing)',
+  0x794c7630: 'overlay',
+  0x58465342: 'xfs',
+  0x9123683e: 'btrfs',
+};
 
 /** Whether anything answers HTTP there. */
 export async function answers(port: number): Promise<boolean> {
-  return fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).then(() => true, () => false);
+  return fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).then(
+    () => true,
+    () => false,
+  );
 }

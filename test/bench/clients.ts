@@ -41,8 +41,15 @@ const box = await mkdtemp(join(tmpdir(), 'millwright-bench-clients-'));
 const key = `mw_${randomBytes(32).toString('base64url')}`;
 const service = await startAlone(join(box, 'data'), key, { MILLWRIGHT_RUN_CONCURRENCY: '0' });
 try {
-  console.log(`${Object.entries(machine()).map(([name, value]) => `${name} ${String(value)}`).join(', ')}; ${CALLS} calls of each, in turn, on loopback; milliseconds: median, p99`);
-  const { run_id: runId } = await new Millwright({ baseURL: service.url, apiKey: key }).agent.run({ prompt: 'Count the herons.', metadata: { team: 'birds' } });
+  console.log(
+    `${Object.entries(machine())
+      .map(([name, value]) => `${name} ${String(value)}`)
+      .join(', ')}; ${CALLS} calls of each, in turn, on loopback; milliseconds: median, p99`,
+  );
+  const { run_id: runId } = await new Millwright({ baseURL: service.url, apiKey: key }).agent.run({
+    prompt: 'Count the herons.',
+    metadata: { team: 'birds' },
+  });
   const target = { name: 'the service', url: service.url, key, runId };
   await measure(target);
   await beforeSameAnswer(target, measure);
@@ -59,10 +66,17 @@ async function measure(target: Target): Promise<void> {
 }
 
 /** The same with a server that only answers: nothing hides what the client costs. */
-async function beforeSameAnswer({ url, runId, ...target }: Target, work: (target: Target) => Promise<void>): Promise<void> {
-  const answer = await (await fetch(`${url}/api/v1/agent/runs/${runId}`, { headers: { authorization: `Bearer ${target.key}` } })).text();
+async function beforeSameAnswer(
+  { url, runId, ...target }: Target,
+  work: (target: Target) => Promise<void>,
+): Promise<void> {
+  const answer = await (
+    await fetch(`${url}/api/v1/agent/runs/${runId}`, { headers: { authorization: `Bearer ${target.key}` } })
+  ).text();
   const port = await freePort();
-  const child = spawn(process.execPath, [fileURLToPath(new URL('same-answer.js', import.meta.url)), String(port)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [fileURLToPath(new URL('same-answer.js', import.meta.url)), String(port)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   try {
     child.stdin.end(answer);
     await once(child.stdout, 'data');
@@ -76,7 +90,8 @@ async function typescript({ url, key: apiKey, runId }: Target): Promise<Measured
   const client = new Millwright({ baseURL: url, apiKey });
   const headers = { authorization: `Bearer ${apiKey}`, accept: 'application/json' };
   const withClient = (): Promise<unknown> => client.agent.runs.retrieve(runId);
-  const withFetch = async (): Promise<unknown> => (await fetch(`${url}/api/v1/agent/runs/${runId}`, { headers })).json();
+  const withFetch = async (): Promise<unknown> =>
+    (await fetch(`${url}/api/v1/agent/runs/${runId}`, { headers })).json();
   const measured: Measured = { what: 'TypeScript', bare: 'fetch', own: [], beside: [] };
   for (let count = -WARMING_CALLS; count < CALLS; count += 1) {
     // In turn: what the machine does besides falls on both alike.
@@ -95,9 +110,26 @@ function pythons({ url, key: apiKey, runId }: Target): Measured[] {
     console.log(`Python: SKIPPED (${prepared.error?.message ?? prepared.stdout.trim()})`);
     return [];
   }
-  const environment = { PATH: process.env['PATH'], PYTHONPATH: join(python, 'src'), MILLWRIGHT_BASE_URL: url, MILLWRIGHT_API_KEY: apiKey };
-  const args = [join(python, 'bench/calls.py'), '--run', runId, '--calls', String(CALLS), '--warming', String(WARMING_CALLS)];
-  const done = spawnSync(join(python, '.venv/bin/python'), args, { encoding: 'utf8', env: environment, maxBuffer: 1e9 });
+  const environment = {
+    PATH: process.env['PATH'],
+    PYTHONPATH: join(python, 'src'),
+    MILLWRIGHT_BASE_URL: url,
+    MILLWRIGHT_API_KEY: apiKey,
+  };
+  const args = [
+    join(python, 'bench/calls.py'),
+    '--run',
+    runId,
+    '--calls',
+    String(CALLS),
+    '--warming',
+    String(WARMING_CALLS),
+  ];
+  const done = spawnSync(join(python, '.venv/bin/python'), args, {
+    encoding: 'utf8',
+    env: environment,
+    maxBuffer: 1e9,
+  });
   if (done.status !== 0) throw new Error(`the Python client could not be measured: ${done.stderr}`);
   return JSON.parse(done.stdout) as Measured[];
 }

@@ -6,7 +6,8 @@ import { DIALECTS, idAt, SLICE, withoutIndexes, type Dialect } from './run-seeds
 /** From the first one to now: a third of them is older than the log must keep. */
 const SPAN_MS = 10 * 86_400_000;
 /** Numbers the webhooks, while the log is filled. */
-const NUMBERED = 'CREATE TABLE bench_webhook AS SELECT row_number() OVER (ORDER BY uid) - 1 AS number, uid, factory_uid FROM webhook WHERE deleted_at IS NULL';
+const NUMBERED =
+  'CREATE TABLE bench_webhook AS SELECT row_number() OVER (ORDER BY uid) - 1 AS number, uid, factory_uid FROM webhook WHERE deleted_at IS NULL';
 
 /** Fills an empty log with `count` entries of all webhooks in turn, the newest of now. Sizes are of about 1 KiB. */
 export async function seedDeliveries(database: Database, count: number, webhooks: number): Promise<void> {

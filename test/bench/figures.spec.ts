@@ -6,7 +6,12 @@ describe('a quantile', () => {
   it.each([
     { measured: [3, 1, 2], share: 0.5, found: 2, why: 'the median of an odd number, whatever the order' },
     { measured: [4, 1, 3, 2], share: 0.5, found: 3, why: 'the upper one of an even number' },
-    { measured: Array.from({ length: 100 }, (_, at) => at + 1), share: 0.99, found: 100, why: 'the 99th of a hundred has 99 below it' },
+    {
+      measured: Array.from({ length: 100 }, (_, at) => at + 1),
+      share: 0.99,
+      found: 100,
+      why: 'the 99th of a hundred has 99 below it',
+    },
     { measured: [10, 9, 100], share: 1, found: 100, why: 'the largest, by value and not by its text' },
     { measured: [], share: 0.5, found: Number.NaN, why: 'there is none of nothing' },
   ])('$why', ({ measured, share, found }) => {
@@ -15,7 +20,11 @@ describe('a quantile', () => {
 });
 
 describe('a slope an hour', () => {
-  const line = (anHour: number, noise: (at: number) => number) => Array.from({ length: 90 }, (_, at) => ({ atSeconds: at * 10, value: 250 + (anHour * at * 10) / 3_600 + noise(at) }));
+  const line = (anHour: number, noise: (at: number) => number) =>
+    Array.from({ length: 90 }, (_, at) => ({
+      atSeconds: at * 10,
+      value: 250 + (anHour * at * 10) / 3_600 + noise(at),
+    }));
 
   it.each([
     { anHour: 12, why: 'what grows' },
@@ -30,6 +39,13 @@ describe('a slope an hour', () => {
   });
 
   it('is none of one sample', () => {
-    expect([slopeAnHour([]), slopeAnHour([{ atSeconds: 5, value: 9 }]), slopeAnHour([{ atSeconds: 5, value: 1 }, { atSeconds: 5, value: 9 }])]).toEqual([0, 0, 0]);
+    expect([
+      slopeAnHour([]),
+      slopeAnHour([{ atSeconds: 5, value: 9 }]),
+      slopeAnHour([
+        { atSeconds: 5, value: 1 },
+        { atSeconds: 5, value: 9 },
+      ]),
+    ]).toEqual([0, 0, 0]);
   });
 });

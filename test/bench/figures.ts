@@ -17,7 +17,13 @@ export interface Figure {
 }
 
 /** A figure of many measurements; `beside`: those of the counterpart, made in turn with them. */
-export function figureOf(what: string, measured: readonly number[], beside?: { what: string; measured: readonly number[] }, aim?: number, unit = 'ms'): Figure {
+export function figureOf(
+  what: string,
+  measured: readonly number[],
+  beside?: { what: string; measured: readonly number[] },
+  aim?: number,
+  unit = 'ms',
+): Figure {
   const median = quantile(measured, 0.5);
   const figure = { what, unit, median, p99: quantile(measured, 0.99), count: measured.length };
   if (beside === undefined) return figure;
@@ -57,7 +63,13 @@ export function lineOf({ what, unit, median, p99, count, beside, ratio, aim, p99
 
 /** The machine that figures belong to. */
 export function machine(): Record<string, unknown> {
-  return { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, memory_gib: Math.round(totalmem() / 2 ** 30), node: process.version, load_before: Number((loadavg()[0] ?? 0).toFixed(1)) };
+  return {
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memory_gib: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    load_before: Number((loadavg()[0] ?? 0).toFixed(1)),
+  };
 }
 
 /** Milliseconds that some work takes. */

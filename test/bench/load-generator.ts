@@ -43,7 +43,11 @@ const CONNECT_AGAIN_MS = 20;
  */
 export async function generate(load: Load): Promise<LoadResult> {
   const course = new Course(load);
-  await Promise.all(Array.from({ length: Math.min(load.connections, load.count) }, (_, index) => new Connection(load, course, index).run()));
+  await Promise.all(
+    Array.from({ length: Math.min(load.connections, load.count) }, (_, index) =>
+      new Connection(load, course, index).run(),
+    ),
+  );
   return course.result();
 }
 
@@ -60,7 +64,8 @@ class Course {
   }
 
   take(): number | undefined {
-    if (this.next >= this.load.count || performance.now() - this.beganAtMs >= this.load.secondsMax * 1_000) return undefined;
+    if (this.next >= this.load.count || performance.now() - this.beganAtMs >= this.load.secondsMax * 1_000)
+      return undefined;
     return this.next++;
   }
 
@@ -80,7 +85,15 @@ class Course {
   result(): LoadResult {
     const seconds = (performance.now() - this.beganAtMs) / 1_000;
     const [requests, of] = [this.latencies.length, (share: number) => quantile(this.latencies, share)];
-    return { requests, seconds, perSecond: requests / seconds, p50Ms: of(0.5), p99Ms: of(0.99), maxMs: of(1), statuses: this.statuses };
+    return {
+      requests,
+      seconds,
+      perSecond: requests / seconds,
+      p50Ms: of(0.5),
+      p99Ms: of(0.99),
+      maxMs: of(1),
+      statuses: this.statuses,
+    };
   }
 }
 
@@ -157,7 +170,8 @@ class Connection {
     this.countsFromMs = undefined;
     this.received = undefined;
     this.failedConnects += 1;
-    if (this.failedConnects > FAILED_CONNECTS_MAX) this.over.reject(new Error(`nobody takes connections on port ${this.load.port}`));
+    if (this.failedConnects > FAILED_CONNECTS_MAX)
+      this.over.reject(new Error(`nobody takes connections on port ${this.load.port}`));
     else if (this.failedConnects === 1) this.open();
     else setTimeout(() => this.open(), CONNECT_AGAIN_MS);
   }
@@ -182,5 +196,7 @@ function answerIn(bytes: Buffer): Answer | undefined {
   if (end < 0) return undefined;
   const head = bytes.toString('latin1', 0, end + 2);
   const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
-  return bytes.length < end + 4 + length ? undefined : { status: head.slice(9, 12), closes: /\r\nconnection: *close/i.test(head) };
+  return bytes.length < end + 4 + length
+    ? undefined
+    : { status: head.slice(9, 12), closes: /\r\nconnection: *close/i.test(head) };
 }

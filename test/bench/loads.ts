@@ -48,7 +48,11 @@ export class LoadGenerator {
     if ('error' in message) throw new Error(`the load generator: ${message.error}`);
     const cpuSeconds = secondsOf(pids) - before;
     const { result } = message;
-    return { ...result, busy: cpuSeconds / result.seconds, cpuMicros: (cpuSeconds * 1e6) / Math.max(1, result.requests) };
+    return {
+      ...result,
+      busy: cpuSeconds / result.seconds,
+      cpuMicros: (cpuSeconds * 1e6) / Math.max(1, result.requests),
+    };
   }
 
   end(): void {
@@ -81,7 +85,10 @@ export async function inTurn(contestants: readonly Contestant[], rounds: number)
 
 /** The round in the middle by one of its figures. Throws where there was none. */
 export function middle(rounds: readonly Measured[] | undefined, by: 'perSecond' | 'p99Ms' = 'perSecond'): Measured {
-  const wanted = quantile((rounds ?? []).map((round) => round[by]), 0.5);
+  const wanted = quantile(
+    (rounds ?? []).map((round) => round[by]),
+    0.5,
+  );
   const found = rounds?.find((round) => round[by] === wanted);
   if (found === undefined) throw new Error('nothing was measured');
   return found;
@@ -90,7 +97,8 @@ export function middle(rounds: readonly Measured[] | undefined, by: 'perSecond' 
 /** Answers other than the wanted one, as words; undefined: none. */
 export function unwanted(rounds: readonly Measured[], wanted: string): string | undefined {
   const counts = new Map<string, number>();
-  for (const [status, count] of rounds.flatMap(({ statuses }) => Object.entries(statuses))) counts.set(status, (counts.get(status) ?? 0) + count);
+  for (const [status, count] of rounds.flatMap(({ statuses }) => Object.entries(statuses)))
+    counts.set(status, (counts.get(status) ?? 0) + count);
   const others = [...counts].filter(([status]) => status !== wanted);
   return others.length === 0 ? undefined : others.map(([status, count]) => `${count} × ${status}`).join(', ');
 }

@@ -34,26 +34,69 @@ async function run(bench: Bench): Promise<Report> {
   const [, some, most] = all as [Started, Started, Started];
   const drive = driver(bench, some.seeded.targets.token.length * EACH_ROUND_MAX);
   for (const one of [some, most]) await drive(one, 0); // warms them up
-  const contestants = [some, most].map((one): Contestant => ({ name: String(one.webhooks), measure: (round) => drive(one, round + 1) }));
+  const contestants = [some, most].map((one): Contestant => ({
+    name: String(one.webhooks),
+    measure: (round) => drive(one, round + 1),
+  }));
   const full = await inTurn(contestants, 3);
   const pace = middle(full.get(String(some.webhooks))).perSecond / 2;
-  const half = await inTurn([some, most].map((one): Contestant => ({ name: String(one.webhooks), measure: (round) => drive(one, round + 4, pace) })), bench.quick ? 1 : 2);
+  const half = await inTurn(
+    [some, most].map((one): Contestant => ({
+      name: String(one.webhooks),
+      measure: (round) => drive(one, round + 4, pace),
+    })),
+    bench.quick ? 1 : 2,
+  );
   const at = (one: Started): Measured => middle(full.get(String(one.webhooks)));
   const p99 = (one: Started): number => middle(half.get(String(one.webhooks)), 'p99Ms').p99Ms;
-  if (((await most.service.api('GET', '/agent/runs?limit=1')) as { runs: unknown[] }).runs.length === 0) throw new Error('the deliveries started no runs');
+  if (((await most.service.api('GET', '/agent/runs?limit=1')) as { runs: unknown[] }).runs.length === 0)
+    throw new Error('the deliveries started no runs');
   const others = unwanted([...full.values(), ...half.values()].flat(), '202');
   return {
-    name: 'many', title: 'webhooks in one process, SQLite', columns: ['webhooks', 'ready s', 'MiB started', 'MiB loaded', '/s', 'of fewer', 'CPU µs', 'busy', 'half: p50 ms', 'p99 ms'],
+    name: 'many',
+    title: 'webhooks in one process, SQLite',
+    columns: [
+      'webhooks',
+      'ready s',
+      'MiB started',
+      'MiB loaded',
+      '/s',
+      'of fewer',
+      'CPU µs',
+      'busy',
+      'half: p50 ms',
+      'p99 ms',
+    ],
     rows: all.map((one): Cell[] => {
       const begin = [one.webhooks, one.service.readyMs / 1_000, one.startedMib, mib(one.service)];
       if (!full.has(String(one.webhooks))) return [...begin, '', '', '', '', '', ''];
       const paced = middle(half.get(String(one.webhooks)), 'p99Ms');
-      return [...begin, at(one).perSecond, at(one).perSecond / at(some).perSecond, at(one).cpuMicros, busyText(at(one)), paced.p50Ms, paced.p99Ms];
+      return [
+        ...begin,
+        at(one).perSecond,
+        at(one).perSecond / at(some).perSecond,
+        at(one).cpuMicros,
+        busyText(at(one)),
+        paced.p50Ms,
+        paced.p99Ms,
+      ];
     }),
     aims: [
-      { what: `${most.webhooks} webhooks: MiB resident after the start`, wanted: { atMost: MEMORY_AIM_MIB }, value: most.startedMib },
-      { what: `${most.webhooks} webhooks: accepted a second, of ${some.webhooks}`, wanted: { atLeast: NO_SLOWER }, value: at(most).perSecond / at(some).perSecond },
-      { what: `${most.webhooks} webhooks: p99 at the same pace, of ${some.webhooks}`, wanted: { atMost: 1 / NO_SLOWER }, value: p99(most) / p99(some) },
+      {
+        what: `${most.webhooks} webhooks: MiB resident after the start`,
+        wanted: { atMost: MEMORY_AIM_MIB },
+        value: most.startedMib,
+      },
+      {
+        what: `${most.webhooks} webhooks: accepted a second, of ${some.webhooks}`,
+        wanted: { atLeast: NO_SLOWER },
+        value: at(most).perSecond / at(some).perSecond,
+      },
+      {
+        what: `${most.webhooks} webhooks: p99 at the same pace, of ${some.webhooks}`,
+        wanted: { atMost: 1 / NO_SLOWER },
+        value: p99(most) / p99(some),
+      },
     ],
     remarks: [
       `${WEBHOOKS} webhooks in each factory, each with a secret, and an automation with a filter and a prompt of 1.8 KiB, of its own; factories without a source: nothing is reconciled; every delivery starts a run; deliveries of ${most.webhooks} go to all of them in turn; both are paced alike, at half of what ${some.webhooks} take; "MiB started": resident ${SETTLE_MS / 1_000} s after it was ready, of which about the first row is the program itself`,
@@ -75,8 +118,17 @@ async function seeding(bench: Bench, factories: number): Promise<SeededService> 
   const database = await empty.open();
   try {
     const webhooks = await seedWebhooks(database, empty.masterKey, { factories, webhooksEach: WEBHOOKS });
-    const byFactory = Array.from({ length: factories }, (_, n) => webhooks.slice(n * WEBHOOKS, (n + 1) * WEBHOOKS).map(({ uid, token }): Target => ({ path: `/webhooks/w/${uid}`, secret: token, members: matching(n) })));
-    return { ...empty, targets: { ...NO_TARGETS, token: inTurnOf(byFactory) }, factoryUids: [], model: { uid: '', path: '' } };
+    const byFactory = Array.from({ length: factories }, (_, n) =>
+      webhooks
+        .slice(n * WEBHOOKS, (n + 1) * WEBHOOKS)
+        .map(({ uid, token }): Target => ({ path: `/webhooks/w/${uid}`, secret: token, members: matching(n) })),
+    );
+    return {
+      ...empty,
+      targets: { ...NO_TARGETS, token: inTurnOf(byFactory) },
+      factoryUids: [],
+      model: { uid: '', path: '' },
+    };
   } finally {
     await database.close();
   }
@@ -91,7 +143,14 @@ function matching(n: number): string {
 function driver(bench: Bench, count: number): (one: Started, round: number, perSecond?: number) => Promise<Measured> {
   const generator = bench.generator();
   return ({ seeded, service }, round, perSecond) => {
-    const order: LoadOrder = { ...acceptOrder(service, seeded, 'token')(), from: round * count, count, distinct: count, secondsMax: bench.quick ? 1.5 : 3, perSecond };
+    const order: LoadOrder = {
+      ...acceptOrder(service, seeded, 'token')(),
+      from: round * count,
+      count,
+      distinct: count,
+      secondsMax: bench.quick ? 1.5 : 3,
+      perSecond,
+    };
     return generator.drive(order, [service.pid]);
   };
 }

@@ -48,7 +48,15 @@ async function onOne(bench: Bench, backend: Backend): Promise<Report> {
   const title = `${count} stored deliveries and ${count} runs, ${backend}`;
   const wanted = { backend, senders: ['token'], factories: FACTORIES, webhooks: WEBHOOKS } as const;
   const [empty, filled] = [await seededService(bench, wanted), await seededService(bench, wanted)];
-  if ('reason' in empty || 'reason' in filled) return { name: 'million', title, columns: [], rows: [], aims: [], remarks: [`SKIPPED: ${'reason' in empty ? empty.reason : ''}`] };
+  if ('reason' in empty || 'reason' in filled)
+    return {
+      name: 'million',
+      title,
+      columns: [],
+      rows: [],
+      aims: [],
+      remarks: [`SKIPPED: ${'reason' in empty ? empty.reason : ''}`],
+    };
   const calls = bench.quick ? 30 : 100;
   const { seconds, compared } = await inStores(empty, filled, count, calls);
   const [one, other] = [await empty.start(), await filled.start()];
@@ -57,12 +65,24 @@ async function onOne(bench: Bench, backend: Backend): Promise<Report> {
   const all = [...rates, ...compared, ...(await overHttp([empty, one], [filled, other], calls))];
   const slower = all.filter((each) => ratioOf(each) > SLOWER);
   return {
-    name: 'million', title, columns: ['what', 'unit', 'nearly empty', 'p99', 'filled', 'p99', 'slower by'],
-    rows: all.map((each): Cell[] => [each.what, each.unit, quantile(each.empty, 0.5), tailOf(each, each.empty), quantile(each.filled, 0.5), tailOf(each, each.filled), ratioOf(each)]),
+    name: 'million',
+    title,
+    columns: ['what', 'unit', 'nearly empty', 'p99', 'filled', 'p99', 'slower by'],
+    rows: all.map((each): Cell[] => [
+      each.what,
+      each.unit,
+      quantile(each.empty, 0.5),
+      tailOf(each, each.empty),
+      quantile(each.filled, 0.5),
+      tailOf(each, each.filled),
+      ratioOf(each),
+    ]),
     aims: [],
     remarks: [
       `filled in ${seconds.toFixed(0)} s, the log over ten days; in turn on both; the store's own steps were timed in this process before the services were started; the nearly empty log has nothing to remove, so that its sweep only shows what a look costs`,
-      slower.length === 0 ? `nothing is slower by more than ${SLOWER}` : `slower by more than ${SLOWER}: ${slower.map(({ what }) => what).join(', ')}`,
+      slower.length === 0
+        ? `nothing is slower by more than ${SLOWER}`
+        : `slower by more than ${SLOWER}: ${slower.map(({ what }) => what).join(', ')}`,
       ...(others === undefined ? [] : [`NOT ACCEPTED ${others}`]),
     ],
   };
@@ -78,15 +98,21 @@ function tailOf({ single }: Compared, measured: readonly number[]): Cell {
 }
 
 /** Fills one of them, and times what no request does: a claim, and a step of what removes old deliveries. */
-async function inStores(empty: SeededService, filled: SeededService, count: number, calls: number): Promise<{ seconds: number; compared: Compared[] }> {
+async function inStores(
+  empty: SeededService,
+  filled: SeededService,
+  count: number,
+  calls: number,
+): Promise<{ seconds: number; compared: Compared[] }> {
   const [small, large] = [await empty.open(), await filled.open()];
   try {
-    const seconds = (await timed(async () => {
-      await seedDeliveries(large, count, FACTORIES * WEBHOOKS);
-      await seedRuns(large, count);
-      // As many that wait, and as many webhooks whose log is old.
-      await seedRuns(small, calls * 20);
-    })) / 1_000;
+    const seconds =
+      (await timed(async () => {
+        await seedDeliveries(large, count, FACTORIES * WEBHOOKS);
+        await seedRuns(large, count);
+        // As many that wait, and as many webhooks whose log is old.
+        await seedRuns(small, calls * 20);
+      })) / 1_000;
     const claims: Compared = { what: 'claim of a run', unit: 'ms', empty: [], filled: [] };
     const sweeps: Compared = { what: 'look and step of the sweep', unit: 'ms', empty: [], filled: [] };
     const runs = { empty: new RunStore(small), filled: new RunStore(large) };
@@ -120,15 +146,32 @@ function sweeper(database: Database): () => Promise<void> {
 
 type Pair = readonly [SeededService, RunningService];
 
-async function accepted(bench: Bench, generator: LoadGenerator, empty: Pair, filled: Pair): Promise<{ rates: Compared[]; others: string | undefined }> {
-  const of = (name: string, [seeded, service]: Pair): Contestant => (
-    { name, measure: () => generator.drive({ ...acceptOrder(service, seeded, 'token', EACH_ROUND_MAX)(), secondsMax: bench.quick ? 1 : 2.5 }, [service.pid]) });
+async function accepted(
+  bench: Bench,
+  generator: LoadGenerator,
+  empty: Pair,
+  filled: Pair,
+): Promise<{ rates: Compared[]; others: string | undefined }> {
+  const of = (name: string, [seeded, service]: Pair): Contestant => ({
+    name,
+    measure: () =>
+      generator.drive(
+        { ...acceptOrder(service, seeded, 'token', EACH_ROUND_MAX)(), secondsMax: bench.quick ? 1 : 2.5 },
+        [service.pid],
+      ),
+  });
   const contestants = [of('empty', empty), of('filled', filled)];
   for (const { measure } of contestants) await measure(0); // warms them up
   const measured = await inTurn(contestants, 3);
-  const each = (figure: 'perSecond' | 'cpuMicros'): Pick<Compared, 'empty' | 'filled'> => ({ empty: [middle(measured.get('empty'))[figure]], filled: [middle(measured.get('filled'))[figure]] });
+  const each = (figure: 'perSecond' | 'cpuMicros'): Pick<Compared, 'empty' | 'filled'> => ({
+    empty: [middle(measured.get('empty'))[figure]],
+    filled: [middle(measured.get('filled'))[figure]],
+  });
   return {
-    rates: [{ what: 'accepted deliveries', unit: '/s', single: 'rate', ...each('perSecond') }, { what: 'CPU of an accepted delivery', unit: 'µs', single: 'cost', ...each('cpuMicros') }],
+    rates: [
+      { what: 'accepted deliveries', unit: '/s', single: 'rate', ...each('perSecond') },
+      { what: 'CPU of an accepted delivery', unit: 'µs', single: 'cost', ...each('cpuMicros') },
+    ],
     others: unwanted([...measured.values()].flat(), '202'),
   };
 }
@@ -151,7 +194,10 @@ async function requestsOf([seeded, service]: Pair): Promise<{ what: string; call
   const log = `/factory/${seeded.factoryUids[0]}/webhooks/${webhookUid}/deliveries`;
   const { runs } = (await service.api('GET', `/agent/runs?limit=${PAGE}`)) as { runs: { run_id: string }[] };
   const { deliveries } = (await service.api('GET', `${log}?limit=${PAGE}`)) as { deliveries: { entry_id: string }[] };
-  const of = (what: string, path: string): { what: string; call(): Promise<unknown> } => ({ what, call: () => service.api('GET', path) });
+  const of = (what: string, path: string): { what: string; call(): Promise<unknown> } => ({
+    what,
+    call: () => service.api('GET', path),
+  });
   return [
     of('list of runs', `/agent/runs?limit=${PAGE}`),
     of('list of runs that have failed', `/agent/runs?limit=${PAGE}&state=FAILED`),

@@ -33,7 +33,11 @@ interface Loaded {
 }
 
 async function story(on: Browser, { url }: ServiceAlone): Promise<void> {
-  console.log(`${Object.entries(machine()).map(([name, value]) => `${name} ${String(value)}`).join(', ')}; ${on.browserType().name()} ${on.version()}, headless, over loopback`);
+  console.log(
+    `${Object.entries(machine())
+      .map(([name, value]) => `${name} ${String(value)}`)
+      .join(', ')}; ${on.browserType().name()} ${on.version()}, headless, over loopback`,
+  );
   const cookies = await session(on, url);
   const signInPage: Loaded[] = [];
   const first: Loaded[] = [];
@@ -51,10 +55,25 @@ async function story(on: Browser, { url }: ServiceAlone): Promise<void> {
     docs.push(plain);
   }
   const beside = { what: '/docs, nothing cached', measured: docs.map(({ ms }) => ms) };
-  for (const [what, loaded] of [['sign-in can be used, nothing cached', signInPage], ['first page can be used, nothing cached', first], ['first page can be used, files cached', again]] as const) {
-    console.log(lineOf({ ...figureOf(what, loaded.map(({ ms }) => ms), beside), p99Max: 1_000 }));
+  for (const [what, loaded] of [
+    ['sign-in can be used, nothing cached', signInPage],
+    ['first page can be used, nothing cached', first],
+    ['first page can be used, files cached', again],
+  ] as const) {
+    console.log(
+      lineOf({
+        ...figureOf(
+          what,
+          loaded.map(({ ms }) => ms),
+          beside,
+        ),
+        p99Max: 1_000,
+      }),
+    );
   }
-  console.log(`first page, nothing cached: ${((first[0]?.bytes ?? 0) / 1_024).toFixed(0)} KiB as they were sent (aim 350: ${(first[0]?.bytes ?? 0) <= 350 * 1_024 ? 'met' : 'MISSED'})`);
+  console.log(
+    `first page, nothing cached: ${((first[0]?.bytes ?? 0) / 1_024).toFixed(0)} KiB as they were sent (aim 350: ${(first[0]?.bytes ?? 0) <= 350 * 1_024 ? 'met' : 'MISSED'})`,
+  );
 }
 
 async function session(on: Browser, url: string): Promise<Cookie[]> {
@@ -68,7 +87,13 @@ async function session(on: Browser, url: string): Promise<Cookie[]> {
 }
 
 /** Loads an address several times in one window that begins without any cache. */
-async function loads(on: Browser, address: string, cookies: readonly Cookie[], usable: string, times: number): Promise<Loaded[]> {
+async function loads(
+  on: Browser,
+  address: string,
+  cookies: readonly Cookie[],
+  usable: string,
+  times: number,
+): Promise<Loaded[]> {
   const context = await on.newContext();
   await context.addCookies(cookies);
   const page = await context.newPage();
@@ -81,5 +106,7 @@ async function loads(on: Browser, address: string, cookies: readonly Cookie[], u
 async function load(page: Page, address: string, usable: string): Promise<Loaded> {
   await page.goto(address, { waitUntil: 'commit' });
   await page.waitForSelector(usable);
-  return page.evaluate<Loaded>(`({ ms: performance.now(), bytes: [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0) })`);
+  return page.evaluate<Loaded>(
+    `({ ms: performance.now(), bytes: [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0) })`,
+  );
 }

@@ -34,7 +34,8 @@ export function watchMemory(pid: number, { withItself }: { withItself: boolean }
 /** What one process takes now. */
 export function memoryOf(pid: number): Memory {
   const text = read(`/proc/${pid}/smaps_rollup`);
-  const bytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0) * 1_024;
+  const bytes = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0) * 1_024;
   return { processes: text === '' ? 0 : 1, residentBytes: bytes('Rss'), ownBytes: bytes('Pss') };
 }
 
@@ -44,11 +45,20 @@ export function larger(one: Memory, other: Memory): Memory {
 }
 
 function sum(one: Memory, other: Memory): Memory {
-  return { processes: one.processes + other.processes, residentBytes: one.residentBytes + other.residentBytes, ownBytes: one.ownBytes + other.ownBytes };
+  return {
+    processes: one.processes + other.processes,
+    residentBytes: one.residentBytes + other.residentBytes,
+    ownBytes: one.ownBytes + other.ownBytes,
+  };
 }
 
 function below(pid: number): number[] {
-  const children = tasksOf(pid).flatMap((task) => read(`/proc/${pid}/task/${task}/children`).split(' ').filter((text) => text !== '').map(Number));
+  const children = tasksOf(pid).flatMap((task) =>
+    read(`/proc/${pid}/task/${task}/children`)
+      .split(' ')
+      .filter((text) => text !== '')
+      .map(Number),
+  );
   return children.flatMap((child) => [child, ...below(child)]);
 }
 

@@ -13,7 +13,10 @@ export interface ProcessTimes {
 /** What a process and its ended children have taken so far. */
 export function timesOf(pid: number): ProcessTimes {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number); // a name can hold spaces
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number); // a name can hold spaces
   const seconds = (first: number): number => ((fields[first] ?? 0) + (fields[first + 1] ?? 0)) / TICKS_A_SECOND;
   return { ownSeconds: seconds(11), childrenSeconds: seconds(13) };
 }

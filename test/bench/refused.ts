@@ -26,13 +26,28 @@ interface Case {
 export const refused: Stage = { name: 'refused', run: async (bench) => [await run(bench)] };
 
 async function run(bench: Bench): Promise<Report> {
-  const seeded = await seededService(bench, { backend: 'SQLite', senders: ['token'], factories: FACTORIES, webhooks: WEBHOOKS });
+  const seeded = await seededService(bench, {
+    backend: 'SQLite',
+    senders: ['token'],
+    factories: FACTORIES,
+    webhooks: WEBHOOKS,
+  });
   if ('reason' in seeded) throw new Error(seeded.reason);
   const generator = bench.generator();
   const [bare, service] = [await bench.bare(), await seeded.start()];
   const cases = casesOf(seeded);
   const drive = ({ sender, targets, addresses }: Case, server: Server) => {
-    const order: LoadOrder = { port: server.port, sender, targets, from: 0, connections: CONNECTIONS, count: REQUESTS_MAX, secondsMax: bench.quick ? 1 : 1.5, addresses, distinct: sender === 'too_large' ? DISTINCT.large : DISTINCT.small };
+    const order: LoadOrder = {
+      port: server.port,
+      sender,
+      targets,
+      from: 0,
+      connections: CONNECTIONS,
+      count: REQUESTS_MAX,
+      secondsMax: bench.quick ? 1 : 1.5,
+      addresses,
+      distinct: sender === 'too_large' ? DISTINCT.large : DISTINCT.small,
+    };
     return generator.drive(order, [server.pid]);
   };
   const contestants = cases.flatMap((one): Contestant[] => [
@@ -41,12 +56,37 @@ async function run(bench: Bench): Promise<Report> {
   ]);
   for (const { measure } of contestants) await measure(0); // warms them up, and spends the budgets of those who guess
   const measured = await inTurn(contestants, bench.quick ? 2 : 3);
-  const ratio = ({ name }: Case): number => middle(measured.get(name)).perSecond / middle(measured.get(`bare ${name}`)).perSecond;
+  const ratio = ({ name }: Case): number =>
+    middle(measured.get(name)).perSecond / middle(measured.get(`bare ${name}`)).perSecond;
   return {
-    name: 'refused', title: 'refused requests, one process, SQLite', columns: ['refusal', '/s', 'bare /s', 'of bare', 'CPU µs', 'bare CPU µs', 'by CPU', 'busy', 'p99 ms', 'bare p99 ms'],
+    name: 'refused',
+    title: 'refused requests, one process, SQLite',
+    columns: [
+      'refusal',
+      '/s',
+      'bare /s',
+      'of bare',
+      'CPU µs',
+      'bare CPU µs',
+      'by CPU',
+      'busy',
+      'p99 ms',
+      'bare p99 ms',
+    ],
     rows: cases.map((one): Cell[] => {
       const [own, beside] = [middle(measured.get(one.name)), middle(measured.get(`bare ${one.name}`))];
-      return [one.name, own.perSecond, beside.perSecond, ratio(one), own.cpuMicros, beside.cpuMicros, beside.cpuMicros / own.cpuMicros, busyText(own), own.p99Ms, beside.p99Ms];
+      return [
+        one.name,
+        own.perSecond,
+        beside.perSecond,
+        ratio(one),
+        own.cpuMicros,
+        beside.cpuMicros,
+        beside.cpuMicros / own.cpuMicros,
+        busyText(own),
+        own.p99Ms,
+        beside.p99Ms,
+      ];
     }),
     aims: cases.map((one) => ({ what: `${one.name}, of bare`, wanted: { atLeast: AIM }, value: ratio(one) })),
     remarks: [
@@ -65,7 +105,14 @@ function casesOf({ targets: { token } }: SeededService): Case[] {
   const more = { addresses: 1 };
   return [
     { ...more, name: '404 unknown webhook', status: '404', sender: 'token', targets: unknown },
-    { ...more, name: '401 wrong token', status: '401', sender: 'wrong_token', targets: token.slice(2), addresses: ADDRESSES },
+    {
+      ...more,
+      name: '401 wrong token',
+      status: '401',
+      sender: 'wrong_token',
+      targets: token.slice(2),
+      addresses: ADDRESSES,
+    },
     { ...more, name: '429 after wrong tokens', status: '429', sender: 'wrong_token', targets: first },
     { ...more, name: '429 over the rate', status: '429', sender: 'token', targets: second },
     { ...more, name: '413 body of 256 KiB + 1', status: '413', sender: 'too_large', targets: token.slice(2) },

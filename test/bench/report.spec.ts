@@ -5,9 +5,18 @@ import { isMet, linesOf } from './report.ts';
 describe('a report', () => {
   it('is a table with aims and notes: numbers to the right, words to the left', () => {
     const lines = linesOf({
-      name: 'accept', title: 'accepted deliveries', columns: ['sender', '/s', 'of bare'],
-      rows: [['bare', 41_234.4, 1], ['standard_webhooks', 9_876, 0.2395], ['none', Number.NaN, '']],
-      aims: [{ what: 'token, of bare', wanted: { atLeast: 0.5 }, value: 0.4999 }, { what: 'p99, of bare', wanted: { atMost: 5 }, value: 2 }],
+      name: 'accept',
+      title: 'accepted deliveries',
+      columns: ['sender', '/s', 'of bare'],
+      rows: [
+        ['bare', 41_234.4, 1],
+        ['standard_webhooks', 9_876, 0.2395],
+        ['none', Number.NaN, ''],
+      ],
+      aims: [
+        { what: 'token, of bare', wanted: { atLeast: 0.5 }, value: 0.4999 },
+        { what: 'p99, of bare', wanted: { atMost: 5 }, value: 2 },
+      ],
       remarks: ['on loopback'],
     });
     expect(lines).toEqual([
@@ -23,7 +32,9 @@ describe('a report', () => {
   });
 
   it('without rows has no table', () => {
-    expect(linesOf({ name: 'replicas', title: 'several processes', columns: [], rows: [], aims: [], remarks: ['SKIPPED'] })).toEqual(['replicas: several processes', 'note: SKIPPED']);
+    expect(
+      linesOf({ name: 'replicas', title: 'several processes', columns: [], rows: [], aims: [], remarks: ['SKIPPED'] }),
+    ).toEqual(['replicas: several processes', 'note: SKIPPED']);
   });
 });
 

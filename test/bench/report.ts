@@ -30,11 +30,18 @@ export function linesOf({ name, title, columns, rows, aims, remarks }: Report): 
   const texts = rows.map((row) => row.map(cellText));
   const widths = columns.map((column, at) => Math.max(column.length, ...texts.map((row) => row[at]?.length ?? 0)));
   const isNumber = columns.map((_, at) => rows.some((row) => typeof row[at] === 'number'));
-  const line = (cells: readonly string[]): string => cells.map((cell, at) => (isNumber[at] ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0))).join('  ').trimEnd();
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, at) => (isNumber[at] ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd();
   return [
     `${name}: ${title}`,
     ...(rows.length === 0 ? [] : [line(columns), ...texts.map(line)]),
-    ...aims.map((aim) => `aim: ${aim.what} ${'atLeast' in aim.wanted ? `≥ ${cellText(aim.wanted.atLeast)}` : `≤ ${cellText(aim.wanted.atMost)}`}: ${cellText(aim.value)} ${isMet(aim) ? 'met' : 'MISSED'}`),
+    ...aims.map(
+      (aim) =>
+        `aim: ${aim.what} ${'atLeast' in aim.wanted ? `≥ ${cellText(aim.wanted.atLeast)}` : `≤ ${cellText(aim.wanted.atMost)}`}: ${cellText(aim.value)} ${isMet(aim) ? 'met' : 'MISSED'}`,
+    ),
     ...remarks.map((remark) => `note: ${remark}`),
   ];
 }

@@ -49,7 +49,13 @@ export const DIALECTS: Readonly<Record<Database['dialect'], Dialect>> = {
 export async function seedRuns(database: Database, count: number): Promise<void> {
   const dialect = DIALECTS[database.dialect];
   const startMs = Date.now() - count * SPACING_MS;
-  await database.run(() => change(`${dialect.numbers} INSERT INTO principal (uid, kind, display_name, created_at) SELECT 'sa_' || i, 'service_account', 'Factory ' || i, ${startMs} FROM n`, 0, FACTORIES));
+  await database.run(() =>
+    change(
+      `${dialect.numbers} INSERT INTO principal (uid, kind, display_name, created_at) SELECT 'sa_' || i, 'service_account', 'Factory ' || i, ${startMs} FROM n`,
+      0,
+      FACTORIES,
+    ),
+  );
   await withoutIndexes(database, ['run', 'run_metadata'], async () => {
     for (let from = 0; from < count; from += SLICE) {
       const until = Math.min(count, from + SLICE);
@@ -60,8 +66,14 @@ export async function seedRuns(database: Database, count: number): Promise<void>
 }
 
 /** Does some work while the tables have no indexes but their keys; then builds those, and does what the database would do by itself after a while. */
-export async function withoutIndexes(database: Database, tables: readonly string[], work: () => Promise<void>): Promise<void> {
-  const indexes = await database.read(() => rows<{ name: string; definition: string }>(indexesOf(tables)[database.dialect]));
+export async function withoutIndexes(
+  database: Database,
+  tables: readonly string[],
+  work: () => Promise<void>,
+): Promise<void> {
+  const indexes = await database.read(() =>
+    rows<{ name: string; definition: string }>(indexesOf(tables)[database.dialect]),
+  );
   await database.run(() => each(indexes.map(({ name }) => `DROP INDEX ${name}`)));
   await work();
   for (const { definition } of indexes) await database.run(() => change(definition)); // one by one: no statement takes longer than one may
@@ -91,11 +103,26 @@ function runs({ numbers, hex12, filler }: Dialect, startMs: number, firstOpen: n
     run_id: idAt(hex12, created),
     title: `'automation-' || ${chance(4, CONFIG_NAMES)} || ' · Build ' || ${chance(5, 900_000)} || ' of the main branch failed'`,
     state: ifOpen(
-      oneOf('i % 100', [[70, 'QUEUED'], [72, 'CLAIMED'], [75, 'PENDING'], [97, 'INPROGRESS'], [100, 'BLOCKED']]),
-      oneOf(chance(2, 1_000), [[800, 'SUCCEEDED'], [930, 'FAILED'], [998, 'CANCELLED'], [1_000, 'ERROR']]),
+      oneOf('i % 100', [
+        [70, 'QUEUED'],
+        [72, 'CLAIMED'],
+        [75, 'PENDING'],
+        [97, 'INPROGRESS'],
+        [100, 'BLOCKED'],
+      ]),
+      oneOf(chance(2, 1_000), [
+        [800, 'SUCCEEDED'],
+        [930, 'FAILED'],
+        [998, 'CANCELLED'],
+        [1_000, 'ERROR'],
+      ]),
     ),
     prompt: `'Look at build ' || i || ' and find out why it failed. ' || ${filler}`,
-    source: oneOf('i % 10', [[6, 'CUSTOM_WEBHOOK'], [8, 'SCHEDULED_AGENT'], [10, 'API']]),
+    source: oneOf('i % 10', [
+      [6, 'CUSTOM_WEBHOOK'],
+      [8, 'SCHEDULED_AGENT'],
+      [10, 'API'],
+    ]),
     creator_uid: `'sa_' || ${chance(3, FACTORIES)}`,
     config_name: `'config-' || ${chance(4, CONFIG_NAMES)}`,
     agent_config: `'{"name":"config-' || ${chance(4, CONFIG_NAMES)} || '","model_id":"model-' || (i % 5) || '","environment_id":"env-' || (i % 20) || '","harness":{"type":"command"}}'`,

@@ -14,7 +14,13 @@ import { freshDatabase, postgresServer } from '../support/postgres.ts';
 import { bootService, type TestService } from '../support/service.ts';
 import { seedRuns } from './run-seeds.ts';
 
-const { values: options } = parseArgs({ options: { runs: { type: 'string', default: '1000000' }, on: { type: 'string', multiple: true, default: ['sqlite', 'postgres'] }, calls: { type: 'string', default: '200' } } });
+const { values: options } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '1000000' },
+    on: { type: 'string', multiple: true, default: ['sqlite', 'postgres'] },
+    calls: { type: 'string', default: '200' },
+  },
+});
 const RUNS = Number(options.runs);
 const CALLS = Number(options.calls);
 /** Before the timed ones. */
@@ -39,7 +45,9 @@ interface Timing {
 }
 
 const newest: RunOrder = { by: 'updated_at', direction: 'desc' };
-process.stdout.write(`${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; ${RUNS} runs, pages of ${PAGE}, ${CALLS} calls of each, in turn\n`);
+process.stdout.write(
+  `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; ${RUNS} runs, pages of ${PAGE}, ${CALLS} calls of each, in turn\n`,
+);
 if (options.on.includes('sqlite')) await onSqlite();
 if (options.on.includes('postgres')) await onPostgres();
 
@@ -53,7 +61,10 @@ async function onPostgres(): Promise<void> {
   const { url, drop } = await freshDatabase(server.url);
   try {
     await inBox(async (box) => {
-      const keys = { MILLWRIGHT_MASTER_KEY_FILE: await keyFile(box, 'master'), MILLWRIGHT_UID_KEY_FILE: await keyFile(box, 'uid') };
+      const keys = {
+        MILLWRIGHT_MASTER_KEY_FILE: await keyFile(box, 'master'),
+        MILLWRIGHT_UID_KEY_FILE: await keyFile(box, 'uid'),
+      };
       await measure('PostgreSQL', { MILLWRIGHT_DATABASE_URL: url, ...keys }, box);
     });
   } finally {
@@ -79,12 +90,17 @@ async function keyFile(box: string, name: string): Promise<string> {
 
 async function measure(backend: string, environment: Record<string, string>, dataDir: string): Promise<void> {
   // Nobody works on the runs, and no request is one too many.
-  const service = await bootService({ dataDir, environment: { ...environment, MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_API_RATE: '1000000' } });
+  const service = await bootService({
+    dataDir,
+    environment: { ...environment, MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_API_RATE: '1000000' },
+  });
   try {
     const { database } = service.service;
     const startedAt = performance.now();
     await seedRuns(database, RUNS);
-    process.stdout.write(`\n${backend} ${await versionOf(database)}, filled in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s\n`);
+    process.stdout.write(
+      `\n${backend} ${await versionOf(database)}, filled in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s\n`,
+    );
     const deep = await keyOfPage(database);
     report('store', await time(storeCases(database, deep)));
     report('HTTP', await time(await httpCases(service, deep)));
@@ -94,23 +110,37 @@ async function measure(backend: string, environment: Record<string, string>, dat
 }
 
 async function versionOf(database: Database): Promise<string> {
-  if (database.dialect === 'sqlite') return (await database.read(() => row<{ version: string }>('SELECT sqlite_version() AS version')))?.version ?? '';
-  const found = await database.read(() => row<{ version: string; buffers: string }>("SELECT current_setting('server_version') AS version, current_setting('shared_buffers') AS buffers"));
+  if (database.dialect === 'sqlite')
+    return (await database.read(() => row<{ version: string }>('SELECT sqlite_version() AS version')))?.version ?? '';
+  const found = await database.read(() =>
+    row<{ version: string; buffers: string }>(
+      "SELECT current_setting('server_version') AS version, current_setting('shared_buffers') AS buffers",
+    ),
+  );
   return `${found?.version} (shared_buffers ${found?.buffers})`;
 }
 
 /** Where the deep page begins: what walking there page by page would have led to. */
 async function keyOfPage(database: Database): Promise<RunListKey> {
   const found = await database.longRead(() =>
-    row<{ value: number; id: string }>('SELECT updated_at AS value, run_id AS id FROM run ORDER BY updated_at DESC, run_id DESC LIMIT 1 OFFSET ?', (DEEP_PAGE - 1) * PAGE - 1));
+    row<{ value: number; id: string }>(
+      'SELECT updated_at AS value, run_id AS id FROM run ORDER BY updated_at DESC, run_id DESC LIMIT 1 OFFSET ?',
+      (DEEP_PAGE - 1) * PAGE - 1,
+    ),
+  );
   if (found === undefined) throw new Error('there are too few runs');
   return { value: found.value, runId: found.id };
 }
 
 function storeCases(database: Database, deep: RunListKey): Case[] {
   const lists = new RunLists(database);
-  const of = (name: string, limit: number | undefined, filter: RunFilter, order: RunOrder = newest, after?: RunListKey): Case => (
-    { name, limit, call: async () => (await lists.page(filter, order, PAGE, after)).runs.length });
+  const of = (
+    name: string,
+    limit: number | undefined,
+    filter: RunFilter,
+    order: RunOrder = newest,
+    after?: RunListKey,
+  ): Case => ({ name, limit, call: async () => (await lists.page(filter, order, PAGE, after)).runs.length });
   const day = 86_400_000;
   return [
     of('first page', undefined, {}),
@@ -141,12 +171,20 @@ function storeCases(database: Database, deep: RunListKey): Case[] {
 
 async function httpCases({ url, adminKey }: TestService, deep: RunListKey): Promise<Case[]> {
   const list = async (query: string): Promise<{ runs: unknown[]; page_info: { next_cursor?: string } }> => {
-    const answer = await fetch(`${url}/api/v1/agent/runs?limit=${PAGE}${query}`, { headers: { authorization: `Bearer ${adminKey}` } });
+    const answer = await fetch(`${url}/api/v1/agent/runs?limit=${PAGE}${query}`, {
+      headers: { authorization: `Bearer ${adminKey}` },
+    });
     if (answer.status !== 200) throw new Error(`a list was answered ${answer.status}`);
     return (await answer.json()) as Awaited<ReturnType<typeof list>>;
   };
-  const of = (name: string, limit: number | undefined, query: string): Case => ({ name, limit, call: async () => (await list(query)).runs.length });
-  const [, digest] = JSON.parse(Buffer.from(String((await list('')).page_info.next_cursor), 'base64url').toString()) as [number, string];
+  const of = (name: string, limit: number | undefined, query: string): Case => ({
+    name,
+    limit,
+    call: async () => (await list(query)).runs.length,
+  });
+  const [, digest] = JSON.parse(
+    Buffer.from(String((await list('')).page_info.next_cursor), 'base64url').toString(),
+  ) as [number, string];
   return [
     of('first page', undefined, ''),
     of(`page ${DEEP_PAGE}`, 2, `&cursor=${encodeCursor({ query: digest, key: [deep.value, deep.runId] })}`),
@@ -184,6 +222,8 @@ function report(level: string, timings: readonly Timing[]): void {
   for (const { name, limit, rows, p50Ms, p99Ms } of timings) {
     const ratio = p50Ms / base;
     const verdict = limit === undefined ? '' : `${ratio <= limit ? 'within' : 'ABOVE'} ${limit}`;
-    process.stdout.write(`${name.padEnd(28)} ${String(rows).padStart(4)} ${p50Ms.toFixed(2).padStart(9)} ${p99Ms.toFixed(2).padStart(9)} ${ratio.toFixed(2).padStart(7)}   ${verdict}\n`);
+    process.stdout.write(
+      `${name.padEnd(28)} ${String(rows).padStart(4)} ${p50Ms.toFixed(2).padStart(9)} ${p99Ms.toFixed(2).padStart(9)} ${ratio.toFixed(2).padStart(7)}   ${verdict}\n`,
+    );
   }
 }

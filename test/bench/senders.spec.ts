@@ -1,6 +1,14 @@
 /** The benchmark's requests are what its names say: each proves itself to the rules that the ingress has. */
 import { describe, expect, it } from '@jest/globals';
-import { digestSecret, headersFromRaw, prepareSigningKey, SIGNATURE_SCHEMES, verifyBearer, verifySignature, verifyUrlToken } from '#authentication';
+import {
+  digestSecret,
+  headersFromRaw,
+  prepareSigningKey,
+  SIGNATURE_SCHEMES,
+  verifyBearer,
+  verifySignature,
+  verifyUrlToken,
+} from '#authentication';
 import { BODY_BYTES_MAX, splitIngressPath } from '#deliveries';
 import { BODY_BYTES, requestOf, type Sender } from './senders.ts';
 
@@ -17,7 +25,9 @@ function sent(sender: Sender, secret: string): Parsed {
   const bytes = requestOf(sender, { path: '/webhooks/w/wh_1', secret }, 'bench-1', 8_080, NOW_MS);
   const end = bytes.indexOf('\r\n\r\n');
   const [first = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n');
-  const headers = headersFromRaw(lines.flatMap((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]));
+  const headers = headersFromRaw(
+    lines.flatMap((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+  );
   return { path: first.split(' ')[1] ?? '', headers, body: bytes.subarray(end + 4) };
 }
 
@@ -41,13 +51,19 @@ describe('a request', () => {
     expect(verifySignature(scheme, key.key, { headers, body, nowMs: NOW_MS }).ok).toBe(true);
   });
 
-  it.each<{ sender: Sender; ok: boolean }>([{ sender: 'token', ok: true }, { sender: 'too_large', ok: true }, { sender: 'wrong_token', ok: false }])('of $sender bears a token: $ok', ({ sender, ok }) => {
+  it.each<{ sender: Sender; ok: boolean }>([
+    { sender: 'token', ok: true },
+    { sender: 'too_large', ok: true },
+    { sender: 'wrong_token', ok: false },
+  ])('of $sender bears a token: $ok', ({ sender, ok }) => {
     expect(verifyBearer(sent(sender, SECRETS.plain).headers, digestSecret(Buffer.from(SECRETS.plain))).ok).toBe(ok);
   });
 
   it('of url_token has it in its path', () => {
     const path = splitIngressPath(sent('url_token', SECRETS.plain).path);
     expect(path).toMatchObject({ kind: 'webhook', uid: 'wh_1' });
-    expect(path.kind === 'webhook' && verifyUrlToken(path.token?.decoded, digestSecret(Buffer.from(SECRETS.plain))).ok).toBe(true);
+    expect(
+      path.kind === 'webhook' && verifyUrlToken(path.token?.decoded, digestSecret(Buffer.from(SECRETS.plain))).ok,
+    ).toBe(true);
   });
 });

@@ -24,12 +24,23 @@ export const BODY_BYTES = 1_024;
 export type Told = 'failed' | 'passed';
 
 /** One whole request. `id` names the delivery: another one is another delivery. `nowMs`: when it is signed. */
-export function requestOf(sender: Sender, { path, secret, members }: Target, id: string, port: number, nowMs: number, told: Told = 'failed'): Buffer {
+export function requestOf(
+  sender: Sender,
+  { path, secret, members }: Target,
+  id: string,
+  port: number,
+  nowMs: number,
+  told: Told = 'failed',
+): Buffer {
   const body = bodyOf(told, id, members, sender === 'too_large' ? BODY_BYTES_MAX + 1 : BODY_BYTES);
   const proof = proofOf(sender, secret, id, Buffer.from(body), nowMs);
-  const lines = Object.entries(proof).map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  const lines = Object.entries(proof)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
   const target = sender === 'url_token' ? `${path}/${secret}` : path;
-  return Buffer.from(`POST ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${lines}Content-Length: ${body.length}\r\n\r\n${body}`);
+  return Buffer.from(
+    `POST ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${lines}Content-Length: ${body.length}\r\n\r\n${body}`,
+  );
 }
 
 function bodyOf(told: Told, id: string, members: string | undefined, bytes: number): string {
@@ -54,7 +65,13 @@ function proofOf(sender: Sender, secret: string, id: string, body: Uint8Array, n
   }
 }
 
-function signatureOf(scheme: 'github' | 'stripe' | 'standard_webhooks', secret: string, deliveryId: string, body: Uint8Array, nowMs: number): Record<string, string> {
+function signatureOf(
+  scheme: 'github' | 'stripe' | 'standard_webhooks',
+  secret: string,
+  deliveryId: string,
+  body: Uint8Array,
+  nowMs: number,
+): Record<string, string> {
   const known = SIGNATURE_SCHEMES.get(scheme);
   const key = known && prepareSigningKey(known, Buffer.from(secret));
   if (known === undefined || !key?.ok) throw new Error(`${scheme} cannot sign with this secret`);

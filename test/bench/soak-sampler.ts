@@ -28,7 +28,13 @@ if (isMainThread && file !== undefined) {
     const isCollected = count++ % COLLECT_EVERY === 0;
     if (isCollected) collect();
     const { heapUsed, external } = process.memoryUsage();
-    const sample: MemorySample = { atMs: Date.now(), isCollected, heapUsed, external, resources: process.getActiveResourcesInfo().length };
+    const sample: MemorySample = {
+      atMs: Date.now(),
+      isCollected,
+      heapUsed,
+      external,
+      resources: process.getActiveResourcesInfo().length,
+    };
     appendFileSync(file, `${JSON.stringify(sample)}\n`);
   }, EVERY_MS).unref();
 }

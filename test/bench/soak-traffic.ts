@@ -89,18 +89,33 @@ export class Traffic {
 
   private async accept(generator: LoadGenerator, n: number): Promise<void> {
     const count = this.perSecond * WINDOW_SECONDS;
-    const { statuses, p50Ms, p99Ms } = await generator.drive({ ...this.order('token', this.seeded.targets.token, this.perSecond), from: n * count, told: 'passed' }, []);
+    const { statuses, p50Ms, p99Ms } = await generator.drive(
+      { ...this.order('token', this.seeded.targets.token, this.perSecond), from: n * count, told: 'passed' },
+      [],
+    );
     this.counted('accepted', statuses, ['202']);
     const reads = this.reads;
     this.reads = [];
     this.samples.push({
-      atSeconds: (performance.now() - this.beganAtMs) / 1_000, residentBytes: memoryOf(this.service.pid).residentBytes, fileDescriptors: readdirSync(`/proc/${this.service.pid}/fd`).length,
-      databaseBytes: bytesBelow(this.seeded.dataDir), acceptP50Ms: p50Ms, acceptP99Ms: p99Ms, readMs: reads, accepted: this.counts.accepted,
+      atSeconds: (performance.now() - this.beganAtMs) / 1_000,
+      residentBytes: memoryOf(this.service.pid).residentBytes,
+      fileDescriptors: readdirSync(`/proc/${this.service.pid}/fd`).length,
+      databaseBytes: bytesBelow(this.seeded.dataDir),
+      acceptP50Ms: p50Ms,
+      acceptP99Ms: p99Ms,
+      readMs: reads,
+      accepted: this.counts.accepted,
     });
   }
 
   private async start(generator: LoadGenerator, n: number): Promise<void> {
-    const { statuses } = await generator.drive({ ...this.order('token', this.seeded.targets.token, STARTING_A_SECOND), from: n * STARTING_A_SECOND * WINDOW_SECONDS }, []);
+    const { statuses } = await generator.drive(
+      {
+        ...this.order('token', this.seeded.targets.token, STARTING_A_SECOND),
+        from: n * STARTING_A_SECOND * WINDOW_SECONDS,
+      },
+      [],
+    );
     this.counted('accepted', statuses, ['202']);
   }
 
@@ -108,22 +123,46 @@ export class Traffic {
   private async refuse(generator: LoadGenerator, n: number): Promise<void> {
     const { token } = this.seeded.targets;
     const kinds: readonly { sender: Sender; targets: readonly Target[]; wanted: readonly string[] }[] = [
-      { sender: 'token', targets: token.map(({ path, secret }) => ({ path: path.replace(/....$/, '0000'), secret })), wanted: ['404'] },
+      {
+        sender: 'token',
+        targets: token.map(({ path, secret }) => ({ path: path.replace(/....$/, '0000'), secret })),
+        wanted: ['404'],
+      },
       { sender: 'wrong_token', targets: token, wanted: ['401'] },
       { sender: 'too_large', targets: token, wanted: ['413'] },
       { sender: 'wrong_token', targets: token.slice(0, 1), wanted: ['401', '429'] },
     ];
     const { sender, targets, wanted } = kinds[n % kinds.length] as (typeof kinds)[number];
-    const { statuses } = await generator.drive({ ...this.order(sender, targets, REFUSED_A_SECOND), from: n * REFUSED_A_SECOND * WINDOW_SECONDS, ...(sender === 'too_large' ? { distinct: LARGE_DISTINCT } : {}) }, []);
+    const { statuses } = await generator.drive(
+      {
+        ...this.order(sender, targets, REFUSED_A_SECOND),
+        from: n * REFUSED_A_SECOND * WINDOW_SECONDS,
+        ...(sender === 'too_large' ? { distinct: LARGE_DISTINCT } : {}),
+      },
+      [],
+    );
     this.counted('refused', statuses, wanted);
   }
 
   private order(sender: Sender, targets: readonly Target[], perSecond: number): LoadOrder {
     const count = perSecond * WINDOW_SECONDS;
-    return { ...acceptOrder(this.service, this.seeded, 'token')(), sender, targets, perSecond, count, distinct: count, secondsMax: WINDOW_SECONDS, connections: CONNECTIONS };
+    return {
+      ...acceptOrder(this.service, this.seeded, 'token')(),
+      sender,
+      targets,
+      perSecond,
+      count,
+      distinct: count,
+      secondsMax: WINDOW_SECONDS,
+      connections: CONNECTIONS,
+    };
   }
 
-  private counted(as: 'accepted' | 'refused', statuses: Readonly<Record<string, number>>, wanted: readonly string[]): void {
+  private counted(
+    as: 'accepted' | 'refused',
+    statuses: Readonly<Record<string, number>>,
+    wanted: readonly string[],
+  ): void {
     for (const [status, count] of Object.entries(statuses)) {
       if (wanted.includes(status)) this.counts[as] += count;
       else this.wrong(`${as}: answered ${status}`, count);
@@ -131,10 +170,18 @@ export class Traffic {
   }
 
   private async read(n: number): Promise<void> {
-    const { factoryUids, targets: { token } } = this.seeded;
+    const {
+      factoryUids,
+      targets: { token },
+    } = this.seeded;
     const at = n % factoryUids.length;
     const log = `/factory/${factoryUids[at]}/webhooks/${token[at]?.path.split('/').at(-1)}/deliveries?limit=20`;
-    const path = ['/agent/runs?limit=20', log, `/factory/${factoryUids[at]}/webhooks`, '/agent/runs?limit=20&state=SUCCEEDED'][n % 4] as string;
+    const path = [
+      '/agent/runs?limit=20',
+      log,
+      `/factory/${factoryUids[at]}/webhooks`,
+      '/agent/runs?limit=20&state=SUCCEEDED',
+    ][n % 4] as string;
     this.reads.push(await timed(() => this.service.api('GET', path)));
     this.counts.reads += 1;
   }
@@ -163,16 +210,24 @@ export class Traffic {
   /** Changes a file, and waits until it is served. */
   private async pass(n: number): Promise<void> {
     const { uid, path } = this.seeded.model;
-    const secret = (await this.service.api('GET', `/factory/${uid}/webhooks`)) as { webhooks: { secret_name?: string }[] };
-    writeFileSync(join(path, 'webhooks/hook-0.yaml'), `authMode: token\nsecretName: ${secret.webhooks[0]?.secret_name}\ndescription: Change ${n}.\n`);
+    const secret = (await this.service.api('GET', `/factory/${uid}/webhooks`)) as {
+      webhooks: { secret_name?: string }[];
+    };
+    writeFileSync(
+      join(path, 'webhooks/hook-0.yaml'),
+      `authMode: token\nsecretName: ${secret.webhooks[0]?.secret_name}\ndescription: Change ${n}.\n`,
+    );
     await this.service.api('POST', `/factory/${uid}/sync?wait=true`);
-    if (!JSON.stringify(await this.service.api('GET', `/factory/${uid}/webhooks`)).includes(`Change ${n}.`)) throw new Error('a changed file was not applied');
+    if (!JSON.stringify(await this.service.api('GET', `/factory/${uid}/webhooks`)).includes(`Change ${n}.`))
+      throw new Error('a changed file was not applied');
     this.counts.passes += 1;
   }
 }
 
 function bytesBelow(folder: string): number {
-  return readdirSync(folder).filter((name) => name.startsWith('millwright.sqlite')).reduce((sum, name) => sum + statSync(join(folder, name), { throwIfNoEntry: false })!.size, 0);
+  return readdirSync(folder)
+    .filter((name) => name.startsWith('millwright.sqlite'))
+    .reduce((sum, name) => sum + statSync(join(folder, name), { throwIfNoEntry: false })!.size, 0);
 }
 
 function pause(ms: number): Promise<void> {

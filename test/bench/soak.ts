@@ -25,14 +25,31 @@ export const soak: Stage = { name: 'soak', run: async (bench) => [await run(benc
 
 async function run(bench: Bench): Promise<Report> {
   const minutes = bench.soakMinutes || MINUTES;
-  const seeded = await seededService(bench, { backend: 'SQLite', senders: ['token'], factories: FACTORIES, webhooks: WEBHOOKS });
+  const seeded = await seededService(bench, {
+    backend: 'SQLite',
+    senders: ['token'],
+    factories: FACTORIES,
+    webhooks: WEBHOOKS,
+  });
   if ('reason' in seeded) throw new Error(seeded.reason);
   const samplesFile = join(bench.folder('soak'), 'samples');
   const sampler = `--import=${new URL('soak-sampler.js', import.meta.url).href}`;
-  const service = await seeded.start({ NODE_OPTIONS: sampler, BENCH_SAMPLES: samplesFile, MILLWRIGHT_RUN_CONCURRENCY: '2', MILLWRIGHT_RUN_COMMAND: '["/bin/true"]' });
+  const service = await seeded.start({
+    NODE_OPTIONS: sampler,
+    BENCH_SAMPLES: samplesFile,
+    MILLWRIGHT_RUN_CONCURRENCY: '2',
+    MILLWRIGHT_RUN_COMMAND: '["/bin/true"]',
+  });
   const [accepted, starting, refused] = [bench.generator(), bench.generator(), bench.generator()];
-  const maximum = middle(await rounds(3, () => accepted.drive({ ...acceptOrder(service, seeded, 'token', 4)(), secondsMax: 2, told: 'passed' }, [service.pid]))).perSecond;
-  const perSecond = Math.max(1, Math.floor(Math.min(maximum * SHARE, (seeded.targets.token.length * EACH_A_MINUTE_MAX) / 60)));
+  const maximum = middle(
+    await rounds(3, () =>
+      accepted.drive({ ...acceptOrder(service, seeded, 'token', 4)(), secondsMax: 2, told: 'passed' }, [service.pid]),
+    ),
+  ).perSecond;
+  const perSecond = Math.max(
+    1,
+    Math.floor(Math.min(maximum * SHARE, (seeded.targets.token.length * EACH_A_MINUTE_MAX) / 60)),
+  );
   const beganAtMs = Date.now();
   const traffic = new Traffic(service, seeded, perSecond, minutes);
   await traffic.flow({ accepted, starting, refused });
@@ -46,39 +63,94 @@ async function rounds<T>(count: number, work: () => Promise<T>): Promise<T[]> {
 }
 
 function insideOf(file: string, beganAtMs: number): MemorySample[] {
-  return readFileSync(file, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as MemorySample).filter(({ atMs }) => atMs >= beganAtMs).map((sample) => ({ ...sample, atMs: sample.atMs - beganAtMs }));
+  return readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as MemorySample)
+    .filter(({ atMs }) => atMs >= beganAtMs)
+    .map((sample) => ({ ...sample, atMs: sample.atMs - beganAtMs }));
 }
 
-function told(traffic: Traffic, inside: readonly MemorySample[], { minutes, maximum, perSecond }: { minutes: number; maximum: number; perSecond: number }): Report {
+function told(
+  traffic: Traffic,
+  inside: readonly MemorySample[],
+  { minutes, maximum, perSecond }: { minutes: number; maximum: number; perSecond: number },
+): Report {
   const { samples, counts, errors } = traffic;
-  const outside = (value: (sample: (typeof samples)[number]) => number): Sample[] => samples.map((sample) => ({ atSeconds: sample.atSeconds, value: value(sample) }));
-  const within = (value: (sample: MemorySample) => number, only = inside): Sample[] => only.map((sample) => ({ atSeconds: sample.atMs / 1_000, value: value(sample) }));
+  const outside = (value: (sample: (typeof samples)[number]) => number): Sample[] =>
+    samples.map((sample) => ({ atSeconds: sample.atSeconds, value: value(sample) }));
+  const within = (value: (sample: MemorySample) => number, only = inside): Sample[] =>
+    only.map((sample) => ({ atSeconds: sample.atMs / 1_000, value: value(sample) }));
   const collected = inside.filter(({ isCollected }) => isCollected);
   const drifts = {
-    resident: drift('resident MiB', outside(({ residentBytes }) => residentBytes / MIB)),
-    heap: drift('heap that is held, MiB', within(({ heapUsed }) => heapUsed / MIB, collected)),
-    external: drift('outside of the heap, MiB', within(({ external }) => external / MIB, collected)),
-    descriptors: drift('file descriptors', outside(({ fileDescriptors }) => fileDescriptors)),
-    resources: drift('timers, sockets, requests', within(({ resources }) => resources)),
-    p50: drift('accepted, p50 ms', outside(({ acceptP50Ms }) => acceptP50Ms)),
-    p99: drift('accepted, p99 ms', outside(({ acceptP99Ms }) => acceptP99Ms)),
-    reads: drift('reads over the API, p99 ms', outside(({ readMs }) => quantile(readMs, 0.99)).filter(({ value }) => !Number.isNaN(value))),
-    database: drift('database MiB', outside(({ databaseBytes }) => databaseBytes / MIB)),
+    resident: drift(
+      'resident MiB',
+      outside(({ residentBytes }) => residentBytes / MIB),
+    ),
+    heap: drift(
+      'heap that is held, MiB',
+      within(({ heapUsed }) => heapUsed / MIB, collected),
+    ),
+    external: drift(
+      'outside of the heap, MiB',
+      within(({ external }) => external / MIB, collected),
+    ),
+    descriptors: drift(
+      'file descriptors',
+      outside(({ fileDescriptors }) => fileDescriptors),
+    ),
+    resources: drift(
+      'timers, sockets, requests',
+      within(({ resources }) => resources),
+    ),
+    p50: drift(
+      'accepted, p50 ms',
+      outside(({ acceptP50Ms }) => acceptP50Ms),
+    ),
+    p99: drift(
+      'accepted, p99 ms',
+      outside(({ acceptP99Ms }) => acceptP99Ms),
+    ),
+    reads: drift(
+      'reads over the API, p99 ms',
+      outside(({ readMs }) => quantile(readMs, 0.99)).filter(({ value }) => !Number.isNaN(value)),
+    ),
+    database: drift(
+      'database MiB',
+      outside(({ databaseBytes }) => databaseBytes / MIB),
+    ),
   };
   const mistakes = [...errors.values()].reduce((sum, times) => sum + times, 0);
   const growth = growthOf(traffic);
   const aims: Aim[] = [
     { what: 'errors', wanted: { atMost: 0 }, value: mistakes },
-    ...(minutes < MINUTES_TO_JUDGE ? [] : [
-      { what: 'resident MiB more an hour', wanted: { atMost: AIMS.residentMibAnHour }, value: drifts.resident.anHour },
-      { what: 'held heap MiB more an hour', wanted: { atMost: AIMS.heapMibAnHour }, value: drifts.heap.anHour },
-      { what: 'file descriptors more an hour', wanted: { atMost: AIMS.descriptorsAnHour }, value: drifts.descriptors.anHour },
-      { what: 'database bytes of a delivery, second half of first', wanted: { atMost: AIMS.databaseGrowth }, value: growth.second / growth.first },
-    ]),
+    ...(minutes < MINUTES_TO_JUDGE
+      ? []
+      : [
+          {
+            what: 'resident MiB more an hour',
+            wanted: { atMost: AIMS.residentMibAnHour },
+            value: drifts.resident.anHour,
+          },
+          { what: 'held heap MiB more an hour', wanted: { atMost: AIMS.heapMibAnHour }, value: drifts.heap.anHour },
+          {
+            what: 'file descriptors more an hour',
+            wanted: { atMost: AIMS.descriptorsAnHour },
+            value: drifts.descriptors.anHour,
+          },
+          {
+            what: 'database bytes of a delivery, second half of first',
+            wanted: { atMost: AIMS.databaseGrowth },
+            value: growth.second / growth.first,
+          },
+        ]),
   ];
   return {
-    name: 'soak', title: `${minutes} minutes of constant load, one process, SQLite`, columns: ['figure', 'at first', 'half way', 'at last', 'more an hour'],
-    rows: Object.values(drifts).map(({ what, first, half, last, anHour }): Cell[] => [what, first, half, last, anHour]), aims,
+    name: 'soak',
+    title: `${minutes} minutes of constant load, one process, SQLite`,
+    columns: ['figure', 'at first', 'half way', 'at last', 'more an hour'],
+    rows: Object.values(drifts).map(({ what, first, half, last, anHour }): Cell[] => [what, first, half, last, anHour]),
+    aims,
     remarks: [
       `${perSecond} deliveries a second (${((100 * perSecond) / maximum).toFixed(0)} % of ${maximum.toFixed(0)}); in all ${counts.accepted} accepted, ${counts.refused} refused, ${counts.reads} reads, ${counts.runs} runs by /bin/true followed by two each, ${counts.passes} passes that changed something`,
       `a sample every 10 s; "more an hour": least squares over the second half; what the heap holds is looked at once a minute, after a collection; bytes of the database for each delivery: ${growth.first.toFixed(0)} in the first half, ${growth.second.toFixed(0)} in the second`,
@@ -105,6 +177,7 @@ function drift(what: string, samples: readonly Sample[]): Drift {
 /** Bytes of the database for each accepted delivery, in both halves of the time. */
 function growthOf({ samples }: Traffic): { first: number; second: number } {
   const [begin, half, end] = [samples[0], samples[Math.floor(samples.length / 2)], samples.at(-1)];
-  const between = (from = begin, to = end): number => ((to?.databaseBytes ?? 0) - (from?.databaseBytes ?? 0)) / Math.max(1, (to?.accepted ?? 0) - (from?.accepted ?? 0));
+  const between = (from = begin, to = end): number =>
+    ((to?.databaseBytes ?? 0) - (from?.databaseBytes ?? 0)) / Math.max(1, (to?.accepted ?? 0) - (from?.accepted ?? 0));
   return { first: between(begin, half), second: between(half, end) };
 }

@@ -8,7 +8,9 @@ import { runBare, type BareTimes } from './bare-agent.ts';
 import { larger, memoryOf, watchMemory, type Memory } from './process-memory.ts';
 import { startAlone, type ServiceAlone } from './service-alone.ts';
 
-const { values: options } = parseArgs({ options: { runs: { type: 'string', default: '60' }, 'at-once': { type: 'string', default: '4' } } });
+const { values: options } = parseArgs({
+  options: { runs: { type: 'string', default: '60' }, 'at-once': { type: 'string', default: '4' } },
+});
 const RUNS = Math.min(Number(options.runs), 1_000);
 const AT_ONCE = Math.min(Number(options['at-once']), 32);
 /** Before the timed ones: disk caches are warm afterwards, as on a machine that works. */
@@ -54,7 +56,9 @@ try {
 
 async function story(on: ServiceAlone): Promise<void> {
   const { sandbox } = (await get(on, '/readyz')) as { sandbox: { kind: string; means: string } };
-  say(`${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; sandbox: ${sandbox.kind} (${sandbox.means}); demo model, ${RUNS} runs each; load before it began: ${(loadavg()[0] ?? 0).toFixed(1)}`);
+  say(
+    `${cpus()[0]?.model ?? 'unknown'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; sandbox: ${sandbox.kind} (${sandbox.means}); demo model, ${RUNS} runs each; load before it began: ${(loadavg()[0] ?? 0).toFixed(1)}`,
+  );
   for (let count = 0; count < WARMING_RUNS; count += 1) {
     await oneRun(on);
     await runBare(PROMPT);
@@ -68,18 +72,48 @@ async function story(on: ServiceAlone): Promise<void> {
   const crowd = await atOnce(AT_ONCE, RUNS, () => oneRun(on));
   const bareCrowd = await atOnce(AT_ONCE, RUNS, () => runBare(PROMPT));
 
-  say('\nfrom 202 to the agent\'s first event      median ms    p99 ms');
-  line('one after another', alone.map(({ told }) => told));
-  line('  as a watcher of the stream sees it', alone.map(({ seen }) => seen));
-  line('  the agent alone, to its first update', bare.map(({ firstUpdate }) => firstUpdate));
-  line(`${AT_ONCE} at once`, crowd.map(({ told }) => told));
-  line('  as a watcher of the stream sees it', crowd.map(({ seen }) => seen));
-  line('  the agent alone, to its first update', bareCrowd.map(({ firstUpdate }) => firstUpdate));
+  say("\nfrom 202 to the agent's first event      median ms    p99 ms");
+  line(
+    'one after another',
+    alone.map(({ told }) => told),
+  );
+  line(
+    '  as a watcher of the stream sees it',
+    alone.map(({ seen }) => seen),
+  );
+  line(
+    '  the agent alone, to its first update',
+    bare.map(({ firstUpdate }) => firstUpdate),
+  );
+  line(
+    `${AT_ONCE} at once`,
+    crowd.map(({ told }) => told),
+  );
+  line(
+    '  as a watcher of the stream sees it',
+    crowd.map(({ seen }) => seen),
+  );
+  line(
+    '  the agent alone, to its first update',
+    bareCrowd.map(({ firstUpdate }) => firstUpdate),
+  );
   say('\na whole run                              median ms    p99 ms');
-  line('from 202 to its end', alone.map(({ ended }) => ended));
-  line('the agent alone, to the end of its process', bare.map(({ ended }) => ended));
-  line(`from 202 to its end, ${AT_ONCE} at once`, crowd.map(({ ended }) => ended));
-  line(`the agent alone, ${AT_ONCE} at once`, bareCrowd.map(({ ended }) => ended));
+  line(
+    'from 202 to its end',
+    alone.map(({ ended }) => ended),
+  );
+  line(
+    'the agent alone, to the end of its process',
+    bare.map(({ ended }) => ended),
+  );
+  line(
+    `from 202 to its end, ${AT_ONCE} at once`,
+    crowd.map(({ ended }) => ended),
+  );
+  line(
+    `the agent alone, ${AT_ONCE} at once`,
+    bareCrowd.map(({ ended }) => ended),
+  );
   await memory(on);
 }
 
@@ -108,8 +142,13 @@ async function memory(on: ServiceAlone): Promise<void> {
 }
 
 async function oneRun(on: ServiceAlone): Promise<RunTimes> {
-  if (performance.now() > givenUpAtMs) throw new Error(`not done within ${ALL_MS_MAX / 60_000} minutes; ask for fewer --runs`);
-  const answer = await fetch(`${on.url}/api/v1/agent/runs`, { method: 'POST', headers: { ...headers(), 'content-type': 'application/json' }, body: JSON.stringify({ prompt: PROMPT }) });
+  if (performance.now() > givenUpAtMs)
+    throw new Error(`not done within ${ALL_MS_MAX / 60_000} minutes; ask for fewer --runs`);
+  const answer = await fetch(`${on.url}/api/v1/agent/runs`, {
+    method: 'POST',
+    headers: { ...headers(), 'content-type': 'application/json' },
+    body: JSON.stringify({ prompt: PROMPT }),
+  });
   const acceptedAtMs = performance.timeOrigin + performance.now();
   const { run_id: runId } = (await answer.json()) as { run_id: string };
   return followed(on, runId, acceptedAtMs);
@@ -119,7 +158,10 @@ async function followed(on: ServiceAlone, runId: string, acceptedAtMs: number): 
   const since = (ms: number): number => ms - acceptedAtMs;
   let told: number | undefined;
   let seen = 0;
-  const answer = await fetch(`${on.url}/api/v1/agent/runs/${runId}/events`, { headers: { ...headers(), accept: 'text/event-stream' }, signal: AbortSignal.timeout(RUN_MS_MAX) });
+  const answer = await fetch(`${on.url}/api/v1/agent/runs/${runId}/events`, {
+    headers: { ...headers(), accept: 'text/event-stream' },
+    signal: AbortSignal.timeout(RUN_MS_MAX),
+  });
   for await (const event of eventsOf(answer)) {
     const atMs = Date.parse(event.occurred_at ?? '');
     if (told === undefined && OF_AGENT.has(event.event_type ?? '')) {
@@ -128,7 +170,8 @@ async function followed(on: ServiceAlone, runId: string, acceptedAtMs: number): 
     }
     const { state } = event.payload ?? {};
     if (state === undefined || !ENDS.has(state)) continue;
-    if (state !== 'SUCCEEDED' || told === undefined) throw new Error(`a run ended as ${state}: ${event.payload?.message ?? ''}`);
+    if (state !== 'SUCCEEDED' || told === undefined)
+      throw new Error(`a run ended as ${state}: ${event.payload?.message ?? ''}`);
     return { told, seen, ended: since(performance.timeOrigin + performance.now()) };
   }
   throw new Error('a stream ended before its run');
@@ -159,15 +202,18 @@ function headers(): Record<string, string> {
 async function atOnce<T>(workers: number, count: number, work: () => Promise<T>): Promise<T[]> {
   const done: T[] = [];
   let left = count;
-  await Promise.all(Array.from({ length: workers }, async () => {
-    while (left-- > 0) done.push(await work());
-  }));
+  await Promise.all(
+    Array.from({ length: workers }, async () => {
+      while (left-- > 0) done.push(await work());
+    }),
+  );
   return done;
 }
 
 function line(name: string, times: readonly number[]): void {
   const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number): string => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(0).padStart(9);
+  const at = (share: number): string =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(0).padStart(9);
   say(`${name.padEnd(42)}${at(0.5)} ${at(0.99)}`);
 }
 

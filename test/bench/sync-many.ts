@@ -29,9 +29,16 @@ export interface ManyFactories {
 }
 
 /** Every factory has a repository of its own; all their first passes are over before the window begins. */
-export async function manyFactories(host: GitHost, service: Service, box: string, factories: number, windowSeconds: number): Promise<ManyFactories> {
+export async function manyFactories(
+  host: GitHost,
+  service: Service,
+  box: string,
+  factories: number,
+  windowSeconds: number,
+): Promise<ManyFactories> {
   createRepository(host.root, 'many').commit(factoryFiles(2, 3));
-  for (let at = 0; at < factories; at += 1) cpSync(join(host.root, 'many'), join(host.root, `many-${at}`), { recursive: true });
+  for (let at = 0; at < factories; at += 1)
+    cpSync(join(host.root, 'many'), join(host.root, `many-${at}`), { recursive: true });
   const before = mib(service);
   const startedAtMs = performance.now();
   await makeAll(host, service, factories);
@@ -46,21 +53,32 @@ export async function manyFactories(host: GitHost, service: Service, box: string
   const later = timesOf(service.pid);
   const passes = ((await host.looks()) - looks) / seconds;
   return {
-    factories, interval_seconds: INTERVAL_SECONDS, window_seconds: Math.round(seconds), passes_per_second: rounded(passes),
+    factories,
+    interval_seconds: INTERVAL_SECONDS,
+    window_seconds: Math.round(seconds),
+    passes_per_second: rounded(passes),
     service_cpu_share: rounded((later.ownSeconds - times.ownSeconds) / seconds),
     git_children_cpu_share: rounded((later.childrenSeconds - times.childrenSeconds) / seconds),
     ls_remote_cpu_share: rounded((await secondsOfOneLook(host, box)) * passes),
-    memory_mib_before: before, memory_mib_first_passes_done: afterFirst, memory_mib_at_the_end: mib(service), first_passes_seconds: Math.round(firstPasses),
+    memory_mib_before: before,
+    memory_mib_first_passes_done: afterFirst,
+    memory_mib_at_the_end: mib(service),
+    first_passes_seconds: Math.round(firstPasses),
   };
 }
 
 async function makeAll(host: GitHost, service: Service, factories: number): Promise<void> {
   let next = 0;
-  await Promise.all(Array.from({ length: MADE_AT_ONCE }, async () => {
-    for (let at = next++; at < factories; at = next++) {
-      await service.api('POST', '/factory', { slug: `many-${at}`, source: { kind: 'git', url: `${host.url}/many-${at}`, branch: 'main', interval: INTERVAL_SECONDS } });
-    }
-  }));
+  await Promise.all(
+    Array.from({ length: MADE_AT_ONCE }, async () => {
+      for (let at = next++; at < factories; at = next++) {
+        await service.api('POST', '/factory', {
+          slug: `many-${at}`,
+          source: { kind: 'git', url: `${host.url}/many-${at}`, branch: 'main', interval: INTERVAL_SECONDS },
+        });
+      }
+    }),
+  );
 }
 
 async function allApplied(service: Service, factories: number): Promise<void> {
@@ -79,7 +97,10 @@ async function allUids(service: Service): Promise<string[]> {
   const uids: string[] = [];
   let cursor = '';
   do {
-    const page = (await service.api('GET', `/factory?limit=100&search=many-${cursor}`)) as { page_info: { next_cursor?: string }; factories: { uid: string }[] };
+    const page = (await service.api('GET', `/factory?limit=100&search=many-${cursor}`)) as {
+      page_info: { next_cursor?: string };
+      factories: { uid: string }[];
+    };
     uids.push(...page.factories.map(({ uid }) => uid));
     cursor = page.page_info.next_cursor === undefined ? '' : `&cursor=${page.page_info.next_cursor}`;
   } while (cursor !== '');
@@ -90,7 +111,8 @@ async function allUids(service: Service): Promise<string[]> {
 async function secondsOfOneLook(host: GitHost, box: string): Promise<number> {
   const looks = 30;
   const before = timesOf(process.pid).childrenSeconds;
-  for (let look = 0; look < looks; look += 1) await git(['ls-remote', '--exit-code', `${host.url}/many`, 'refs/heads/main'], box, host.caFile);
+  for (let look = 0; look < looks; look += 1)
+    await git(['ls-remote', '--exit-code', `${host.url}/many`, 'refs/heads/main'], box, host.caFile);
   return (timesOf(process.pid).childrenSeconds - before) / looks;
 }
 

@@ -16,7 +16,10 @@ const SERVED_WITHIN_MS = 30_000;
 /** Each round moves one webhook to the other secret: only the new state takes a delivery that is made with it. */
 export async function pushes(host: GitHost, service: Service, box: string, rounds: number): Promise<Figure[]> {
   createRepository(host.root, 'pushed').commit(factoryFiles(WEBHOOKS, AUTOMATIONS));
-  const { uid } = await service.api('POST', '/factory', { slug: 'pushed', source: { kind: 'git', url: `${host.url}/pushed`, branch: 'main', push_secret: 'push' } });
+  const { uid } = await service.api('POST', '/factory', {
+    slug: 'pushed',
+    source: { kind: 'git', url: `${host.url}/pushed`, branch: 'main', push_secret: 'push' },
+  });
   await service.api('POST', `/factory/${String(uid)}/sync?wait=true`);
   const urls = await ingressUrls(service, String(uid));
   const work = await workCopy(host, 'pushed', box);
@@ -33,17 +36,29 @@ export async function pushes(host: GitHost, service: Service, box: string, round
     const servedAtMs = performance.now();
     commits.push(servedAtMs - begunAtMs);
     notices.push(servedAtMs - pushedAtMs);
-    fetches.push(pushedAtMs - begunAtMs + (await timed(() => git(['fetch', '--quiet', 'origin', 'main'], join(box, 'bare'), host.caFile))));
+    fetches.push(
+      pushedAtMs -
+        begunAtMs +
+        (await timed(() => git(['fetch', '--quiet', 'origin', 'main'], join(box, 'bare'), host.caFile))),
+    );
     await pause(Math.max(0, pushedAtMs + ROUND_MS - performance.now()));
   }
   return [
-    { ...figureOf('commit + push + notice → a delivery meets the new state', commits, { what: 'commit + push + git fetch', measured: fetches }), p99Max: SERVED_MS_MAX },
+    {
+      ...figureOf('commit + push + notice → a delivery meets the new state', commits, {
+        what: 'commit + push + git fetch',
+        measured: fetches,
+      }),
+      p99Max: SERVED_MS_MAX,
+    },
     figureOf('  of it: notice → a delivery meets the new state', notices),
   ];
 }
 
 async function ingressUrls(service: Service, uid: string): Promise<Map<string, string>> {
-  const { webhooks } = (await service.api('GET', `/factory/${uid}/webhooks`)) as { webhooks: { slug: string; ingress_url: string }[] };
+  const { webhooks } = (await service.api('GET', `/factory/${uid}/webhooks`)) as {
+    webhooks: { slug: string; ingress_url: string }[];
+  };
   if (webhooks.length !== WEBHOOKS) throw new Error(`${webhooks.length} webhooks are served`);
   return new Map(webhooks.map(({ slug, ingress_url: url }) => [slug, url]));
 }
@@ -51,9 +66,14 @@ async function ingressUrls(service: Service, uid: string): Promise<Map<string, s
 async function untilServed(url: string, token: string): Promise<void> {
   const deadline = performance.now() + SERVED_WITHIN_MS;
   for (;;) {
-    const { status } = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: JSON.stringify({ order: Math.random() }) });
+    const { status } = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify({ order: Math.random() }),
+    });
     if (status === 202) return;
-    if (performance.now() > deadline) throw new Error(`the push was never served; the last delivery was answered ${status}`);
+    if (performance.now() > deadline)
+      throw new Error(`the push was never served; the last delivery was answered ${status}`);
     await pause(LOOK_EVERY_MS);
   }
 }

@@ -62,14 +62,26 @@ export async function startService(host: GitHost, dataDir: string): Promise<Serv
   const child = spawn(process.execPath, [...NODE_ARGUMENTS, CLI, 'start'], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
-      PATH: process.env['PATH'], MILLWRIGHT_PORT: String(port), MILLWRIGHT_DATA_DIR: dataDir, MILLWRIGHT_ADMIN_KEY: key, MILLWRIGHT_API_RATE: '0', MILLWRIGHT_LOG_LEVEL: 'error',
-      MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_GIT_CA_FILE: host.caFile,
+      PATH: process.env['PATH'],
+      MILLWRIGHT_PORT: String(port),
+      MILLWRIGHT_DATA_DIR: dataDir,
+      MILLWRIGHT_ADMIN_KEY: key,
+      MILLWRIGHT_API_RATE: '0',
+      MILLWRIGHT_LOG_LEVEL: 'error',
+      MILLWRIGHT_RUN_CONCURRENCY: '0',
+      MILLWRIGHT_SYNC_INTERVAL: '3600',
+      MILLWRIGHT_GIT_CA_FILE: host.caFile,
     },
   });
   await isReady(url, child);
   const api: Service['api'] = async (method, path, body) => {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-    const answer = await fetch(`${url}/api/v1${path}`, { ...sent, method, headers: { ...sent.headers, authorization: `Bearer ${key}` } });
+    const sent =
+      body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const answer = await fetch(`${url}/api/v1${path}`, {
+      ...sent,
+      method,
+      headers: { ...sent.headers, authorization: `Bearer ${key}` },
+    });
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     return (await answer.json()) as Record<string, unknown>;
   };
@@ -80,7 +92,12 @@ export async function startService(host: GitHost, dataDir: string): Promise<Serv
 
 async function isReady(url: string, child: ChildProcess): Promise<void> {
   const deadline = performance.now() + STARTS_WITHIN_MS;
-  while (!(await fetch(`${url}/readyz`).then(({ ok }) => ok, () => false))) {
+  while (
+    !(await fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  ) {
     if (child.exitCode !== null || performance.now() > deadline) throw new Error('the service did not start');
     await pause(50);
   }
@@ -89,7 +106,11 @@ async function isReady(url: string, child: ChildProcess): Promise<void> {
 async function notify(url: string, uid: string): Promise<void> {
   const body = JSON.stringify({ ref: 'refs/heads/main' });
   const signature = `sha256=${createHmac('sha256', PUSH_SECRET).update(body).digest('hex')}`;
-  const answer = await fetch(`${url}/api/v1/factory/${uid}/push`, { method: 'POST', headers: { 'x-hub-signature-256': signature, 'x-github-event': 'push' }, body });
+  const answer = await fetch(`${url}/api/v1/factory/${uid}/push`, {
+    method: 'POST',
+    headers: { 'x-hub-signature-256': signature, 'x-github-event': 'push' },
+    body,
+  });
   const { requested } = (await answer.json()) as { requested?: boolean };
   if (answer.status !== 202 || requested !== true) throw new Error(`the push notice was answered ${answer.status}`);
 }
@@ -105,20 +126,35 @@ async function end(child: ChildProcess): Promise<void> {
 
 /** Runs git as a person's shell would, without anybody's own configuration. Answers what it printed. */
 export async function git(args: readonly string[], cwd: string, caFile?: string): Promise<string> {
-  const env = { ...environment(), GIT_AUTHOR_NAME: 'Bench', GIT_AUTHOR_EMAIL: 'bench@example.com', GIT_COMMITTER_NAME: 'Bench', GIT_COMMITTER_EMAIL: 'bench@example.com', ...(caFile === undefined ? {} : { GIT_SSL_CAINFO: caFile }) };
+  const env = {
+    ...environment(),
+    GIT_AUTHOR_NAME: 'Bench',
+    GIT_AUTHOR_EMAIL: 'bench@example.com',
+    GIT_COMMITTER_NAME: 'Bench',
+    GIT_COMMITTER_EMAIL: 'bench@example.com',
+    ...(caFile === undefined ? {} : { GIT_SSL_CAINFO: caFile }),
+  };
   return (await promisify(execFile)('git', [...args], { cwd, env, maxBuffer: 64 * 1_048_576 })).stdout;
 }
 
 /** Files of a factory, by path: webhooks, and automations that take their turn among them. */
 export function factoryFiles(webhooks: number, automations: number): Record<string, string> {
   const hooks = Array.from({ length: webhooks }, (_, at) => [`webhooks/hook-${at}.yaml`, webhookFile(0)] as const);
-  const autos = Array.from({ length: automations }, (_, at) => [`automations/auto-${at}/automation.md`, automationFile(at, `hook-${at % webhooks}`)] as const);
+  const autos = Array.from(
+    { length: automations },
+    (_, at) => [`automations/auto-${at}/automation.md`, automationFile(at, `hook-${at % webhooks}`)] as const,
+  );
   return Object.fromEntries([...hooks, ...autos]);
 }
 
-export const webhookFile = (token: number): string => `description: Tells of orders.\nauthMode: token\nsecretName: token-${token}\n`;
+export const webhookFile = (token: number): string =>
+  `description: Tells of orders.\nauthMode: token\nsecretName: token-${token}\n`;
 
-export function automationFile(at: number, webhook: string, prompt = 'Look at the order and say what is wrong with it.'): string {
+export function automationFile(
+  at: number,
+  webhook: string,
+  prompt = 'Look at the order and say what is wrong with it.',
+): string {
   const filter = `    filter:\n      webhooks: [${webhook}]\n      payload:\n        status: { in: [failed, stuck] }\n        order:\n          region: [eu-${at % 7}, us-${at % 5}]\n`;
   return `---\ndescription: Handles orders of kind ${at}.\ntriggers:\n  - provider: webhook\n    event: received\n${filter}---\n${prompt}\n`;
 }

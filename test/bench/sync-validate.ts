@@ -14,7 +14,8 @@ const AUTOMATIONS = 1_980;
 
 /** What the installed command gives node. */
 const AS_INSTALLED = '--disable-warning=ExperimentalWarning';
-const node = async (args: readonly string[]): Promise<string> => (await promisify(execFile)(process.execPath, [AS_INSTALLED, ...args])).stdout;
+const node = async (args: readonly string[]): Promise<string> =>
+  (await promisify(execFile)(process.execPath, [AS_INSTALLED, ...args])).stdout;
 const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /** Each of the processes starts anew in every round: what it compiles and warms up is part of what people wait for. */
@@ -25,13 +26,20 @@ export async function manyFiles(box: string, rounds: number): Promise<Figure[]> 
   for (let round = 0; round < rounds; round += 1) {
     ours.push(await timed(() => node([program('validate-folders.js'), ...folders])));
     bare.push(await timed(async () => expectAll(await node([program('yaml-alone.js'), ...folders]))));
-    apart.push(await timed(async () => {
-      for (const folder of folders) await node([CLI, 'validate', folder]);
-    }));
+    apart.push(
+      await timed(async () => {
+        for (const folder of folders) await node([CLI, 'validate', folder]);
+      }),
+    );
   }
   const files = FOLDERS * (WEBHOOKS + AUTOMATIONS);
   return [
-    figureOf(`validate ${files} files, ${FOLDERS} factories in one process`, ours, { what: 'yaml alone', measured: bare }, 2),
+    figureOf(
+      `validate ${files} files, ${FOLDERS} factories in one process`,
+      ours,
+      { what: 'yaml alone', measured: bare },
+      2,
+    ),
     figureOf(`  the same as ${FOLDERS} calls of the command`, apart, { what: 'yaml alone', measured: bare }),
   ];
 }
@@ -57,5 +65,6 @@ async function write(folder: string): Promise<void> {
 }
 
 function expectAll(counted: string): void {
-  if (Number(counted) !== FOLDERS * (WEBHOOKS + AUTOMATIONS)) throw new Error(`yaml alone has seen ${counted.trim()} files`);
+  if (Number(counted) !== FOLDERS * (WEBHOOKS + AUTOMATIONS))
+    throw new Error(`yaml alone has seen ${counted.trim()} files`);
 }

@@ -12,7 +12,12 @@ import { manyFiles, startUp } from './sync-validate.ts';
 
 const PARTS = ['passes', 'push', 'validate', 'many'];
 const { values: options } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, only: { type: 'string', default: PARTS.join(',') }, factories: { type: 'string' }, window: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string', default: PARTS.join(',') },
+    factories: { type: 'string' },
+    window: { type: 'string' },
+  },
 });
 const isQuick = options.quick;
 const parts = options.only.split(',');
@@ -35,26 +40,36 @@ async function story(on: GitHost): Promise<void> {
   const unknown = parts.filter((part) => !PARTS.includes(part));
   if (unknown.length > 0) throw new Error(`--only takes ${PARTS.join(', ')}`);
   const ground = machine();
-  say(`${Object.entries(ground).map(([name, value]) => `${name} ${String(value)}`).join(', ')}; https over loopback, SQLite; git host and service are processes of their own`);
+  say(
+    `${Object.entries(ground)
+      .map(([name, value]) => `${name} ${String(value)}`)
+      .join(', ')}; https over loopback, SQLite; git host and service are processes of their own`,
+  );
   say(`${''.padEnd(58)}${'median'.padStart(8)} ${'p99'.padStart(8)}`);
   const figures: Figure[] = [];
   const show = (more: readonly Figure[]): void => {
     figures.push(...more);
     for (const figure of more) say(lineOf(figure));
   };
-  if (parts.includes('passes') || parts.includes('push')) await onService('small', async (service, folder) => {
-    if (parts.includes('passes')) show(await idlePasses(on, service, folder, isQuick ? 10 : 40));
-    if (parts.includes('passes')) show(await fullPasses(on, service, folder, isQuick ? 1 : 5, isQuick ? 3 : 10));
-    if (parts.includes('push')) show(await pushes(on, service, folder, isQuick ? 10 : 40));
-  });
+  if (parts.includes('passes') || parts.includes('push'))
+    await onService('small', async (service, folder) => {
+      if (parts.includes('passes')) show(await idlePasses(on, service, folder, isQuick ? 10 : 40));
+      if (parts.includes('passes')) show(await fullPasses(on, service, folder, isQuick ? 1 : 5, isQuick ? 3 : 10));
+      if (parts.includes('push')) show(await pushes(on, service, folder, isQuick ? 10 : 40));
+    });
   if (parts.includes('validate')) show(await manyFiles(box, isQuick ? 2 : 7));
   if (parts.includes('validate')) show(await startUp(isQuick ? 5 : 30));
-  const many = parts.includes('many') ? await onService('many', (service, folder) => manyFactories(on, service, folder, FACTORIES, WINDOW_SECONDS)) : undefined;
+  const many = parts.includes('many')
+    ? await onService('many', (service, folder) => manyFactories(on, service, folder, FACTORIES, WINDOW_SECONDS))
+    : undefined;
   if (many !== undefined) sayMany(many);
   say(JSON.stringify({ machine: ground, figures, many }));
 }
 
-async function onService<Result>(name: string, work: (service: Service, folder: string) => Promise<Result>): Promise<Result> {
+async function onService<Result>(
+  name: string,
+  work: (service: Service, folder: string) => Promise<Result>,
+): Promise<Result> {
   const folder = join(box, name);
   await mkdir(folder);
   const service = await startService(host, join(folder, 'data'));
@@ -66,8 +81,12 @@ async function onService<Result>(name: string, work: (service: Service, folder: 
 
 function sayMany(many: ManyFactories): void {
   const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
-  say(`${many.factories} factories every ${many.interval_seconds} s, over ${many.window_seconds} s: ${many.passes_per_second} passes/s; of one processor the service takes ${percent(many.service_cpu_share)}, its git processes ${percent(many.git_children_cpu_share)} (git ls-remote alone, as often: ${percent(many.ls_remote_cpu_share)})`);
-  say(`memory of the service: ${many.memory_mib_before} MiB before, ${many.memory_mib_first_passes_done} MiB after all first passes (${many.first_passes_seconds} s), ${many.memory_mib_at_the_end} MiB at the end`);
+  say(
+    `${many.factories} factories every ${many.interval_seconds} s, over ${many.window_seconds} s: ${many.passes_per_second} passes/s; of one processor the service takes ${percent(many.service_cpu_share)}, its git processes ${percent(many.git_children_cpu_share)} (git ls-remote alone, as often: ${percent(many.ls_remote_cpu_share)})`,
+  );
+  say(
+    `memory of the service: ${many.memory_mib_before} MiB before, ${many.memory_mib_first_passes_done} MiB after all first passes (${many.first_passes_seconds} s), ${many.memory_mib_at_the_end} MiB at the end`,
+  );
 }
 
 function say(text: string): void {

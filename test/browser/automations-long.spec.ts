@@ -18,7 +18,10 @@ describeInBrowser('automations, at length', () => {
   let managed: FactoryFolder;
 
   beforeAll(async () => {
-    managed = await factoryFolder({ webhooks: { orders: { secretName: 'hook' } }, automations: { triage: { webhooks: ['orders'], payload: { status: ['failed'] }, prompt: 'Look at the order.' } } });
+    managed = await factoryFolder({
+      webhooks: { orders: { secretName: 'hook' } },
+      automations: { triage: { webhooks: ['orders'], payload: { status: ['failed'] }, prompt: 'Look at the order.' } },
+    });
     mill = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_SYNC_INTERVAL: '3600' } });
     browser = await launch();
   });
@@ -39,15 +42,25 @@ describeInBrowser('automations, at length', () => {
     return String(answer.body['uid']);
   }
 
-  const automation = async (factory: string, uid: string): Promise<Record<string, unknown>> => (await mill.api('GET', `/factory/${factory}/automations/${uid}`)).body;
-  const open = (path: string, options: BrowserContextOptions & { key?: string } = {}): Promise<Visit> => signedIn(browser, mill, path, options);
-  const filterOf = (page: Page, number = 1): Locator => page.getByRole('textbox', { name: `Payload filter of trigger ${number}` });
-  const heading = (page: Page, name: string): Promise<void> => page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
+  const automation = async (factory: string, uid: string): Promise<Record<string, unknown>> =>
+    (await mill.api('GET', `/factory/${factory}/automations/${uid}`)).body;
+  const open = (path: string, options: BrowserContextOptions & { key?: string } = {}): Promise<Visit> =>
+    signedIn(browser, mill, path, options);
+  const filterOf = (page: Page, number = 1): Locator =>
+    page.getByRole('textbox', { name: `Payload filter of trigger ${number}` });
+  const heading = (page: Page, name: string): Promise<void> =>
+    page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
 
   it('show at its field what the service refuses, and the whole of what a form can say', async () => {
     const factory = await factoryOf(mill, 'refused');
     const orders = await hookOf(factory, 'Orders');
-    const uid = await made(factory, { name: 'Refused', triggers: [{ provider: 'schedule', cron: '@daily' }, { provider: 'webhook', webhook_uids: [orders.uid] }] });
+    const uid = await made(factory, {
+      name: 'Refused',
+      triggers: [
+        { provider: 'schedule', cron: '@daily' },
+        { provider: 'webhook', webhook_uids: [orders.uid] },
+      ],
+    });
     const visit = await open(`/factories/${factory}/automations/${uid}/edit`);
     const { page } = visit;
     await filterOf(page, 2).fill('{"a": {"b": 1}}');
@@ -57,14 +70,22 @@ describeInBrowser('automations, at length', () => {
     await settings.fill('');
     await page.keyboard.type('{"limits": {"tok');
     await page.getByRole('option', { name: 'tokens' }).click();
-    await eventually('the name was completed', async () => (await settings.innerText()).includes('{"limits": {"tokens": '));
-    await settings.fill('{"limits": {"minutes": 5}, "agent": {"skill_spec": "nothing"}, "concurrency": {"when_buzy": "skip"}}');
-    await eventually('the strange member is marked', async () => (await page.locator('.cm-lintRange-warning').allInnerTexts()).includes('"when_buzy"'));
+    await eventually('the name was completed', async () =>
+      (await settings.innerText()).includes('{"limits": {"tokens": '),
+    );
+    await settings.fill(
+      '{"limits": {"minutes": 5}, "agent": {"skill_spec": "nothing"}, "concurrency": {"when_buzy": "skip"}}',
+    );
+    await eventually('the strange member is marked', async () =>
+      (await page.locator('.cm-lintRange-warning').allInnerTexts()).includes('"when_buzy"'),
+    );
     await press(page, 'Save');
     await page.getByText(/never fires/).waitFor();
     await page.getByText('/a/b').first().waitFor();
     await page.getByText('/agent/skill_spec').waitFor();
-    await eventually('the skill is marked', async () => (await page.locator('.cm-lintRange-error').allInnerTexts()).includes('"skill_spec"'));
+    await eventually('the skill is marked', async () =>
+      (await page.locator('.cm-lintRange-error').allInnerTexts()).includes('"skill_spec"'),
+    );
     await shot(page, 'automations-refused');
     expect(await seriousFaults(page)).toEqual([]);
     await page.getByRole('textbox', { name: 'Prompt' }).fill('x'.repeat(262_145));
@@ -79,14 +100,26 @@ describeInBrowser('automations, at length', () => {
     await filterOf(page, 2).fill('{"a": {"b": [1]}}');
     await page.getByRole('combobox', { name: 'When' }).fill('0 7 * * 1-5');
     await page.getByText('It fires Monday to Friday at 07:00 UTC.').waitFor();
-    await settings.fill('{"limits": {"minutes": 5}, "concurrency": {"when_busy": "skip"}, "network": {"allow": ["*.example.com"]}, "agent": {"model_id": "m-1"}}');
+    await settings.fill(
+      '{"limits": {"minutes": 5}, "concurrency": {"when_busy": "skip"}, "network": {"allow": ["*.example.com"]}, "agent": {"model_id": "m-1"}}',
+    );
     await page.getByLabel('Description').fill('What it is for.');
     await page.getByRole('switch', { name: 'Enabled' }).click();
     await press(page, 'Save');
     await heading(page, 'Refused');
     expect(await automation(factory, uid)).toMatchObject({
-      version: 2, description: 'What it is for.', enabled: false, limits: { minutes: 5 }, concurrency: { when_busy: 'skip' }, network: { allow: ['*.example.com'] }, agent: { model_id: 'm-1' }, prompt: 'Look.',
-      triggers: [{ provider: 'schedule', cron: '0 7 * * 1-5' }, { provider: 'webhook', webhook_uids: [orders.uid], payload: { a: { b: [1] } } }],
+      version: 2,
+      description: 'What it is for.',
+      enabled: false,
+      limits: { minutes: 5 },
+      concurrency: { when_busy: 'skip' },
+      network: { allow: ['*.example.com'] },
+      agent: { model_id: 'm-1' },
+      prompt: 'Look.',
+      triggers: [
+        { provider: 'schedule', cron: '0 7 * * 1-5' },
+        { provider: 'webhook', webhook_uids: [orders.uid], payload: { a: { b: [1] } } },
+      ],
     });
     await page.getByRole('link', { name: 'Edit', exact: true }).click();
     await settings.fill('{}');
@@ -94,14 +127,26 @@ describeInBrowser('automations, at length', () => {
     await press(page, 'Save');
     await heading(page, 'Refused');
     const after = await automation(factory, uid);
-    expect([after['limits'], after['network'], after['agent'], (after['triggers'] as unknown[]).length]).toEqual([undefined, undefined, {}, 1]);
+    expect([after['limits'], after['network'], after['agent'], (after['triggers'] as unknown[]).length]).toEqual([
+      undefined,
+      undefined,
+      {},
+      1,
+    ]);
     await closed(visit);
   });
 
   it('are edited by two at once: the second is told, nothing is overwritten, and what was typed stays', async () => {
     const factory = await factoryOf(mill, 'both');
-    const uid = await made(factory, { name: 'Shared', prompt: 'Before.', triggers: [{ provider: 'schedule', cron: '@daily' }] });
-    const [one, two] = [await open(`/factories/${factory}/automations/${uid}/edit`), await open(`/factories/${factory}/automations/${uid}/edit`)];
+    const uid = await made(factory, {
+      name: 'Shared',
+      prompt: 'Before.',
+      triggers: [{ provider: 'schedule', cron: '@daily' }],
+    });
+    const [one, two] = [
+      await open(`/factories/${factory}/automations/${uid}/edit`),
+      await open(`/factories/${factory}/automations/${uid}/edit`),
+    ];
     const prompt = ({ page }: Visit): Locator => page.getByRole('textbox', { name: 'Prompt' });
     await prompt(two).fill('Second words.');
     await prompt(one).fill('First words.');
@@ -124,12 +169,20 @@ describeInBrowser('automations, at length', () => {
     await press(two.page, 'See what is there now');
     await press(dialog, 'Put mine over it');
     await heading(two.page, 'Shared');
-    expect(await automation(factory, uid)).toMatchObject({ version: 3, prompt: 'Second words.', description: 'By the first.' });
+    expect(await automation(factory, uid)).toMatchObject({
+      version: 3,
+      prompt: 'Second words.',
+      description: 'By the first.',
+    });
 
     await one.page.getByRole('link', { name: 'Edit', exact: true }).click();
     await eventually('the first sees the second', async () => (await prompt(one).innerText()) === 'Second words.');
     await prompt(one).fill('Third words.');
-    await fetch(`${mill.url}/api/v1/factory/${factory}/automations/${uid}`, { method: 'PATCH', headers: { 'authorization': `Bearer ${mill.adminKey}`, 'if-match': '*', 'content-type': 'application/json' }, body: JSON.stringify({ prompt: 'By a program.' }) });
+    await fetch(`${mill.url}/api/v1/factory/${factory}/automations/${uid}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${mill.adminKey}`, 'if-match': '*', 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: 'By a program.' }),
+    });
     await one.page.getByText('Version 4 is there now.').waitFor();
     await press(one.page, 'See what is there now');
     await press(one.page.getByRole('dialog'), 'Take theirs');

@@ -32,7 +32,11 @@ describeInBrowser('automations', () => {
   }
 
   async function send({ ingress_url: url, secret }: Hook, body: object): Promise<string> {
-    const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${secret}`, 'x-millwright-delivery-id': `del-${(unique += 1)}` }, body: JSON.stringify(body) });
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'x-millwright-delivery-id': `del-${(unique += 1)}` },
+      body: JSON.stringify(body),
+    });
     expect(answer.status).toBe(202);
     return ((await answer.json()) as { delivery_id: string }).delivery_id;
   }
@@ -43,10 +47,14 @@ describeInBrowser('automations', () => {
     return String(answer.body['uid']);
   }
 
-  const automation = async (factory: string, uid: string): Promise<Record<string, unknown>> => (await mill.api('GET', `/factory/${factory}/automations/${uid}`)).body;
-  const open = (path: string, options: BrowserContextOptions & { key?: string } = {}): Promise<Visit> => signedIn(browser, mill, path, options);
-  const filterOf = (page: Page, number = 1): Locator => page.getByRole('textbox', { name: `Payload filter of trigger ${number}` });
-  const heading = (page: Page, name: string): Promise<void> => page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
+  const automation = async (factory: string, uid: string): Promise<Record<string, unknown>> =>
+    (await mill.api('GET', `/factory/${factory}/automations/${uid}`)).body;
+  const open = (path: string, options: BrowserContextOptions & { key?: string } = {}): Promise<Visit> =>
+    signedIn(browser, mill, path, options);
+  const filterOf = (page: Page, number = 1): Locator =>
+    page.getByRole('textbox', { name: `Payload filter of trigger ${number}` });
+  const heading = (page: Page, name: string): Promise<void> =>
+    page.getByRole('heading', { name, level: 1, exact: true }).waitFor();
 
   it('are written from the empty list: names for UIDs, completion out of what was delivered, errors while one types', async () => {
     const factory = await factoryOf(mill, 'written');
@@ -62,12 +70,18 @@ describeInBrowser('automations', () => {
     await press(page, 'Create automation');
     await name.and(page.locator('[aria-invalid="true"]:focus')).waitFor();
     await page.getByText('Choose at least one webhook.').waitFor();
-    await eventually('the first fault is in sight', () => page.evaluate<boolean>('document.activeElement.getBoundingClientRect().top > 60'));
+    await eventually('the first fault is in sight', () =>
+      page.evaluate<boolean>('document.activeElement.getBoundingClientRect().top > 60'),
+    );
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'automations-refused');
     await name.fill('Triage');
     await page.locator('input[aria-invalid="true"]').and(name).waitFor({ state: 'detached' });
-    await page.getByRole('combobox', { name: 'Webhooks' }).or(page.getByRole('textbox', { name: 'Webhooks' })).first().click();
+    await page
+      .getByRole('combobox', { name: 'Webhooks' })
+      .or(page.getByRole('textbox', { name: 'Webhooks' }))
+      .first()
+      .click();
     await page.getByRole('option', { name: 'Orders' }).click();
     await page.keyboard.press('Escape');
     await page.getByText('Choose at least one webhook.').waitFor({ state: 'detached' });
@@ -78,15 +92,27 @@ describeInBrowser('automations', () => {
     // What was delivered may come after it was asked for.
     await eventually('the name is offered', async () => {
       await page.keyboard.press('Control+Space');
-      return page.getByRole('option', { name: 'status' }).waitFor({ timeout: 2_000 }).then(() => true, () => false);
+      return page
+        .getByRole('option', { name: 'status' })
+        .waitFor({ timeout: 2_000 })
+        .then(
+          () => true,
+          () => false,
+        );
     });
     await shot(page, 'automations-completion');
     await page.keyboard.press('Enter');
     await eventually('the name was completed', async () => /\{"status": ?/.test(await filter.innerText()));
     await filter.fill('{"status": "failed", "customer": {}}');
     const faults = page.locator('.cm-lintRange-error');
-    await eventually('both errors are marked', async () => (await faults.allInnerTexts()).join(' ') === '"status" "customer"');
-    await page.getByRole('status').filter({ hasText: /^Error in line 1: .*wrap it in \[ \].* And 1 more\.$/ }).waitFor();
+    await eventually(
+      'both errors are marked',
+      async () => (await faults.allInnerTexts()).join(' ') === '"status" "customer"',
+    );
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^Error in line 1: .*wrap it in \[ \].* And 1 more\.$/ })
+      .waitFor();
     await shot(page, 'automations-judged');
     await faults.first().hover();
     await page.getByText('wrap it in [ ]').first().waitFor();
@@ -98,7 +124,9 @@ describeInBrowser('automations', () => {
 
     await filter.focus();
     await page.keyboard.press('Tab');
-    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).not.toBe('Payload filter of trigger 1');
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).not.toBe(
+      'Payload filter of trigger 1',
+    );
     await page.getByRole('textbox', { name: 'Prompt' }).fill('# Triage\n\nLook at the *order*.');
     await press(page, 'Add schedule');
     await page.getByText('It fires every day at 00:00 UTC.').waitFor();
@@ -107,18 +135,33 @@ describeInBrowser('automations', () => {
     await press(page, 'Create automation');
     await heading(page, 'Triage');
     await eventually('the page that opened is shown from its top', () => page.evaluate<boolean>('scrollY === 0'));
-    const [stored] = (await mill.api('GET', `/factory/${factory}/automations`)).body['automations'] as Record<string, unknown>[];
-    expect(stored).toMatchObject({ name: 'Triage', enabled: true, prompt: '# Triage\n\nLook at the *order*.', triggers: [{ provider: 'webhook', webhook_uids: [orders.uid], payload: { status: ['failed'] } }, { provider: 'schedule', cron: '@daily' }] });
+    const [stored] = (await mill.api('GET', `/factory/${factory}/automations`)).body['automations'] as Record<
+      string,
+      unknown
+    >[];
+    expect(stored).toMatchObject({
+      name: 'Triage',
+      enabled: true,
+      prompt: '# Triage\n\nLook at the *order*.',
+      triggers: [
+        { provider: 'webhook', webhook_uids: [orders.uid], payload: { status: ['failed'] } },
+        { provider: 'schedule', cron: '@daily' },
+      ],
+    });
     await closed(visit);
   });
 
   it('try a filter on one delivery, on the last fifty, and make one of deliveries', async () => {
     const factory = await factoryOf(mill, 'tried');
     const [orders, other] = [await hookOf(factory, 'Orders'), await hookOf(factory, 'Other')];
-    const uid = await made(factory, { name: 'Tried', triggers: [{ provider: 'webhook', webhook_uids: [orders.uid], payload: { status: ['failed'] } }] });
+    const uid = await made(factory, {
+      name: 'Tried',
+      triggers: [{ provider: 'webhook', webhook_uids: [orders.uid], payload: { status: ['failed'] } }],
+    });
     await send(other, { status: 'failed' });
     await send(orders, { status: 'failed', order: { country: 'CH' } });
-    for (let count = 0; count < 3; count += 1) await send(orders, { status: 'paid', order: { country: count === 0 ? 'CH' : 'DE' } });
+    for (let count = 0; count < 3; count += 1)
+      await send(orders, { status: 'paid', order: { country: count === 0 ? 'CH' : 'DE' } });
     const visit = await open(`/factories/${factory}/automations/${uid}/edit`);
     const { page } = visit;
     await press(page, 'Test filter…');
@@ -133,7 +176,9 @@ describeInBrowser('automations', () => {
     await page.getByText('Webhook check: passed').waitFor();
     await page.getByText('Payload check: failed at /status (asks for one of its values)').waitFor();
     await page.getByText('The delivery has there: "paid"').waitFor();
-    await eventually('the key is marked', async () => (await page.locator('.cm-lintRange-warning').allInnerTexts()).includes('"status"'));
+    await eventually('the key is marked', async () =>
+      (await page.locator('.cm-lintRange-warning').allInnerTexts()).includes('"status"'),
+    );
     await shot(page, 'automations-test');
     await choice.selectOption({ label: labels[3] });
     await press(page, 'Test filter');
@@ -150,7 +195,9 @@ describeInBrowser('automations', () => {
     await page.getByText('Of 4 deliveries: 1 would trigger, 3 would not trigger.').waitFor();
     const rows = page.getByRole('region', { name: 'Outcome of each delivery' }).getByRole('row');
     await hasCount(rows, 5);
-    expect(await rows.nth(1).getByRole('link').getAttribute('href')).toMatch(new RegExp(`/factories/${factory}/webhooks/${orders.uid}/deliveries/`));
+    expect(await rows.nth(1).getByRole('link').getAttribute('href')).toMatch(
+      new RegExp(`/factories/${factory}/webhooks/${orders.uid}/deliveries/`),
+    );
     await shot(page, 'automations-last-50');
     expect(await seriousFaults(page)).toEqual([]);
 
@@ -158,7 +205,10 @@ describeInBrowser('automations', () => {
     const candidates = page.getByRole('list', { name: 'The last deliveries' }).getByRole('checkbox');
     await candidates.nth(0).check();
     await candidates.nth(1).check();
-    await page.getByRole('button', { name: /^Payload of/ }).first().click();
+    await page
+      .getByRole('button', { name: /^Payload of/ })
+      .first()
+      .click();
     await page.getByText('country').first().waitFor();
     await press(page, 'Create a filter from 2 of 4 deliveries');
     const suggested = page.getByLabel('Suggested filter');
@@ -178,18 +228,36 @@ describeInBrowser('automations', () => {
     const factory = await factoryOf(mill, 'seen');
     const orders = await hookOf(factory, 'Orders <b>bold</b>');
     const hostile = '<img src=x onerror=alert(1)> \u202egnp.exe';
-    const uid = await made(factory, { name: hostile, description: `About ${hostile}`, prompt: `<script>alert(1)</script>\n[click](javascript:alert(1)) ${hostile}`, triggers: [{ provider: 'webhook', webhook_uids: [orders.uid], payload: { '<b>': [hostile] } }, { provider: 'schedule', name: 'nightly', cron: '0 3 * * *' }], limits: { minutes: 5 } });
+    const uid = await made(factory, {
+      name: hostile,
+      description: `About ${hostile}`,
+      prompt: `<script>alert(1)</script>\n[click](javascript:alert(1)) ${hostile}`,
+      triggers: [
+        { provider: 'webhook', webhook_uids: [orders.uid], payload: { '<b>': [hostile] } },
+        { provider: 'schedule', name: 'nightly', cron: '0 3 * * *' },
+      ],
+      limits: { minutes: 5 },
+    });
     const busy = await made(factory, { name: 'Busy', triggers: [{ provider: 'webhook', webhook_uids: [orders.uid] }] });
     await send(orders, { n: 1 });
     const key = await makeKey(mill, 'viewer', { factories: [factory] });
-    const visit = await open(`/factories/${factory}/automations`, { key, colorScheme: 'dark', reducedMotion: 'reduce' });
+    const visit = await open(`/factories/${factory}/automations`, {
+      key,
+      colorScheme: 'dark',
+      reducedMotion: 'reduce',
+    });
     const { page } = visit;
     const row = page.getByRole('row', { name: /Busy/ });
     await row.getByText('1 run').waitFor();
-    expect(await row.getByRole('link', { name: '1 run' }).getAttribute('href')).toBe(`/factories/${factory}/runs?automation_id=${busy}`);
+    expect(await row.getByRole('link', { name: '1 run' }).getAttribute('href')).toBe(
+      `/factories/${factory}/runs?automation_id=${busy}`,
+    );
     await row.getByText(/ago|now/).waitFor();
     await page.getByText('every day at 03:00 UTC').waitFor();
-    expect([await page.getByRole('link', { name: 'Create automation' }).count(), await page.locator('main img, main b').count()]).toEqual([0, 0]);
+    expect([
+      await page.getByRole('link', { name: 'Create automation' }).count(),
+      await page.locator('main img, main b').count(),
+    ]).toEqual([0, 0]);
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'automations-list-dark');
     await page.setViewportSize({ width: 375, height: 800 });
@@ -199,7 +267,9 @@ describeInBrowser('automations', () => {
     await page.getByRole('heading', { name: 'Prompt' }).waitFor();
     await page.getByText('<script>alert(1)</script>').waitFor();
     await page.getByText('U+202E').first().waitFor();
-    expect(await page.getByRole('main').locator('h1, nav, dl').allInnerTexts()).not.toEqual(expect.arrayContaining([expect.stringContaining(HIDDEN)]));
+    expect(await page.getByRole('main').locator('h1, nav, dl').allInnerTexts()).not.toEqual(
+      expect.arrayContaining([expect.stringContaining(HIDDEN)]),
+    );
     await fits(page);
     await shot(page, 'automations-detail-375');
     await page.setViewportSize({ width: 1280, height: 900 });
@@ -207,7 +277,12 @@ describeInBrowser('automations', () => {
     await schedule.getByText('nightly').waitFor();
     await hasCount(schedule.locator('time'), 1);
     expect(await schedule.getByText('not while it is disabled').count()).toBe(0);
-    expect(await page.getByRole('button', { name: /^(Enable|Disable|Delete)$/ }).or(page.getByRole('link', { name: 'Edit' })).count()).toBe(0);
+    expect(
+      await page
+        .getByRole('button', { name: /^(Enable|Disable|Delete)$/ })
+        .or(page.getByRole('link', { name: 'Edit' }))
+        .count(),
+    ).toBe(0);
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'automations-detail-dark');
     await press(page, 'Test filter…');
@@ -251,7 +326,12 @@ describeInBrowser('automations', () => {
     await heading(page, 'Gone');
     await mill.api('DELETE', `/factory/${factory}/automations/${gone}`);
     await page.getByText('This automation was deleted').waitFor();
-    expect(await page.getByRole('button', { name: /^(Enable|Disable|Delete)$/ }).or(page.getByText('Enabled', { exact: true })).count()).toBe(0);
+    expect(
+      await page
+        .getByRole('button', { name: /^(Enable|Disable|Delete)$/ })
+        .or(page.getByText('Enabled', { exact: true }))
+        .count(),
+    ).toBe(0);
     await shot(page, 'automations-gone');
     await page.goto(`${mill.url}/factories/00000000-0000-0000-0000-000000000000/sync`);
     await page.getByRole('link', { name: 'All factories' }).waitFor();

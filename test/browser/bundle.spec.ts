@@ -47,7 +47,9 @@ describe('the built page', () => {
 
   it('loads nothing from elsewhere', () => {
     for (const file of ['index.html', ...filesOf(FIRST_PAGE)]) {
-      const addresses = [...read(file).matchAll(/(?:src=|href=|url\(|import\()\s*["']?(https?:\/\/[^"')\s]+)/g)].map(([, address]) => address);
+      const addresses = [...read(file).matchAll(/(?:src=|href=|url\(|import\()\s*["']?(https?:\/\/[^"')\s]+)/g)].map(
+        ([, address]) => address,
+      );
       expect({ file, addresses }).toEqual({ file, addresses: [] });
     }
   });

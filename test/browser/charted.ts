@@ -14,10 +14,23 @@ export interface Charted {
 /** A factory with a webhook and an automation that it starts. */
 export async function chartedFactory(mill: TestService, slug: string): Promise<Charted> {
   const uid = await factoryOf(mill, slug);
-  const { body } = await mill.api('POST', `/factory/${uid}/webhooks`, { name: '<b>Orders</b>', delivery_id_header: 'X-Id' });
+  const { body } = await mill.api('POST', `/factory/${uid}/webhooks`, {
+    name: '<b>Orders</b>',
+    delivery_id_header: 'X-Id',
+  });
   const webhook = String(body['uid']);
-  const automation = await mill.api('POST', `/factory/${uid}/automations`, { name: 'Act', triggers: [{ provider: 'webhook', webhook_uids: [webhook] }], prompt: 'Act.' });
-  return { uid, webhook, automation: String(automation.body['uid']), url: String(body['ingress_url']), secret: String(body['secret']) };
+  const automation = await mill.api('POST', `/factory/${uid}/automations`, {
+    name: 'Act',
+    triggers: [{ provider: 'webhook', webhook_uids: [webhook] }],
+    prompt: 'Act.',
+  });
+  return {
+    uid,
+    webhook,
+    automation: String(automation.body['uid']),
+    url: String(body['ingress_url']),
+    secret: String(body['secret']),
+  };
 }
 
 /** Delivers once; what is answered does not matter. */

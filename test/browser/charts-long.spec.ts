@@ -33,8 +33,16 @@ describeInBrowser('charts, at length', () => {
     await send(factory, 'a');
     await ended(factory.uid, 1);
     const key = await makeKey(mill, 'viewer', { factories: [factory.uid] });
-    const { page, faults, close } = await signedIn(browser, mill, `/factories/${factory.uid}/charts?range=1h`, { key, colorScheme: 'dark', viewport: { width: 375, height: 740 } });
-    await page.getByRole('img', { name: 'Runs by state in the last hour: 1 in all. SUCCEEDED 1.' }).locator('.recharts-bar-rectangle path').first().waitFor();
+    const { page, faults, close } = await signedIn(browser, mill, `/factories/${factory.uid}/charts?range=1h`, {
+      key,
+      colorScheme: 'dark',
+      viewport: { width: 375, height: 740 },
+    });
+    await page
+      .getByRole('img', { name: 'Runs by state in the last hour: 1 in all. SUCCEEDED 1.' })
+      .locator('.recharts-bar-rectangle path')
+      .first()
+      .waitFor();
     await page.getByRole('combobox', { name: 'Webhook' }).click();
     await page.getByRole('option', { name: '<b>Orders</b>' }).click();
     await page.getByRole('img', { name: 'Deliveries by outcome in the last hour: 1 in all. Accepted 1.' }).waitFor();
@@ -63,7 +71,11 @@ describeInBrowser('charts, at length', () => {
     await page.clock.install();
     await page.getByRole('tab', { name: 'Charts' }).click();
     const deliveries = chart(page, 'Deliveries by outcome');
-    await deliveries.getByRole('img', { name: /: 1 in all\. Accepted 1\.$/ }).locator('.recharts-bar-rectangle path').first().waitFor();
+    await deliveries
+      .getByRole('img', { name: /: 1 in all\. Accepted 1\.$/ })
+      .locator('.recharts-bar-rectangle path')
+      .first()
+      .waitFor();
     const before = await deliveries.boundingBox();
     await page.route('**/statistics/deliveries*', async (route) => {
       const answer = await route.fetch();

@@ -14,7 +14,10 @@ describeInBrowser('deliveries of any size and number', () => {
 
   it('opens 256 KB of small values, and 100,000 levels', async () => {
     const large = await pages.hook('large');
-    const values = JSON.stringify(Array.from({ length: 60_000 }, (_, n) => n % 10 + (n === 59_999 ? 990 : 0))).padEnd(BODY_BYTES_MAX, ' ');
+    const values = JSON.stringify(Array.from({ length: 60_000 }, (_, n) => (n % 10) + (n === 59_999 ? 990 : 0))).padEnd(
+      BODY_BYTES_MAX,
+      ' ',
+    );
     const visited = await pages.open(await pages.entryOf(large, values));
     const { page } = visited;
     const tree = page.getByRole('tree', { name: 'payload' });
@@ -39,5 +42,9 @@ describeInBrowser('deliveries of any size and number', () => {
     await closed(visited);
   });
 
-  it('scrolls through 2,000 entries, and moves nothing that is read when others come', async () => readLog(pages, await pages.hook('busy'), 2_000), 300_000);
+  it(
+    'scrolls through 2,000 entries, and moves nothing that is read when others come',
+    async () => readLog(pages, await pages.hook('busy'), 2_000),
+    300_000,
+  );
 });

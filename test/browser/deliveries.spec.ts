@@ -24,17 +24,35 @@ describeInBrowser('deliveries', () => {
     const shop = await pages.hook('shop');
     await pages.automation(shop, 'Triage');
     await pages.automation(shop, 'Only closed ones', { action: ['closed'] });
-    const [sender, watcher] = [await pages.open(shop.path, { as: 'operator' }), await pages.open(`${shop.path}?outcome=Accepted&outcome=Duplicate`, { as: 'viewer', colorScheme: 'dark' })];
+    const [sender, watcher] = [
+      await pages.open(shop.path, { as: 'operator' }),
+      await pages.open(`${shop.path}?outcome=Accepted&outcome=Duplicate`, { as: 'viewer', colorScheme: 'dark' }),
+    ];
     const { page } = sender;
     await page.getByText('Nothing was delivered yet').waitFor();
     await page.getByLabel('Command that sends a first delivery').getByText(shop.url).waitFor();
     expect(await seriousFaults(page)).toEqual([]);
 
-    expect(await pages.send(shop, '{"action": "opened"}', { 'authorization': `Bearer ${TOKEN}`, 'x-millwright-delivery-id': 'first-one' })).toBe(202);
-    expect(await pages.send(shop, '{"action": "opened"}', { 'authorization': `Bearer ${TOKEN}`, 'x-millwright-delivery-id': 'first-one' })).toBe(202);
+    expect(
+      await pages.send(shop, '{"action": "opened"}', {
+        authorization: `Bearer ${TOKEN}`,
+        'x-millwright-delivery-id': 'first-one',
+      }),
+    ).toBe(202);
+    expect(
+      await pages.send(shop, '{"action": "opened"}', {
+        authorization: `Bearer ${TOKEN}`,
+        'x-millwright-delivery-id': 'first-one',
+      }),
+    ).toBe(202);
     expect(await pages.send(shop, '{')).toBe(400);
     await page.getByText('3 entries: all that are kept').waitFor();
-    await eventually('each has its outcome', async () => (await rowsOf(page).locator('td:first-child').allInnerTexts()).join() === 'Rejected (invalid JSON),Duplicate,Accepted');
+    await eventually(
+      'each has its outcome',
+      async () =>
+        (await rowsOf(page).locator('td:first-child').allInnerTexts()).join() ===
+        'Rejected (invalid JSON),Duplicate,Accepted',
+    );
     // The other window asked for two outcomes by its address.
     await watcher.page.getByText('2 entries: all that are kept').waitFor();
     expect(await seriousFaults(watcher.page)).toEqual([]);
@@ -62,11 +80,18 @@ describeInBrowser('deliveries', () => {
     const dialog = page.getByRole('dialog', { name: 'Deliver this again?' });
     await dialog.getByText('judged by today’s definitions').waitFor();
     // Said only until the page asks for news again.
-    const heard = watcher.page.getByRole('status').filter({ hasText: 'A new delivery: Accepted' }).waitFor({ state: 'attached' });
+    const heard = watcher.page
+      .getByRole('status')
+      .filter({ hasText: 'A new delivery: Accepted' })
+      .waitFor({ state: 'attached' });
     await dialog.getByRole('button', { name: 'Resend' }).dblclick();
     await page.getByText('It started 1 run.').waitFor();
     const resent = await pages.newest(shop);
-    expect(resent).toMatchObject({ outcome: 'Accepted', delivery_id: expect.stringMatching(/^resend:.*:1$/), started: [{}] });
+    expect(resent).toMatchObject({
+      outcome: 'Accepted',
+      delivery_id: expect.stringMatching(/^resend:.*:1$/),
+      started: [{}],
+    });
     // Live, in the other window.
     await watcher.page.getByText('3 entries: all that are kept').waitFor();
     await rowsOf(watcher.page).first().getByText('Resent', { exact: true }).first().waitFor();
@@ -130,7 +155,10 @@ describeInBrowser('deliveries', () => {
     await escape(page, dialog);
     await page.getByText('Raw', { exact: true }).click();
     await page.getByRole('region', { name: 'payload' }).getByText(`"escaped": "caf\\u00e9 \\u202e"`).waitFor();
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download the exact bytes' }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download the exact bytes' }).click(),
+    ]);
     expect(await readFile(await download.path(), 'utf8')).toBe(bytes);
     await closed(visited);
 
@@ -143,28 +171,80 @@ describeInBrowser('deliveries', () => {
 
   it('says why each delivery was refused, and to managers what would have fitted', async () => {
     const token = await pages.hook('token');
-    const standard = await pages.hook('standard', { auth_mode: 'signature', signature_scheme: 'standard_webhooks', secret: STANDARD });
+    const standard = await pages.hook('standard', {
+      auth_mode: 'signature',
+      signature_scheme: 'standard_webhooks',
+      secret: STANDARD,
+    });
     const github = await pages.hook('github', { auth_mode: 'signature', signature_scheme: 'github', secret: SIGNING });
     const signed = (body: string, secret: string, offSeconds = 0): Record<string, string> => {
       const at = new Date(Date.now() - offSeconds * 1_000);
-      return { 'webhook-id': 'msg_1', 'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)), 'webhook-signature': new StandardWebhook(secret).sign('msg_1', at, body) };
+      return {
+        'webhook-id': 'msg_1',
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+        'webhook-signature': new StandardWebhook(secret).sign('msg_1', at, body),
+      };
     };
     const { 'webhook-id': _, ...withoutId } = signed('{}', STANDARD);
-    const hub = (secret: string | Buffer, body: string): Record<string, string> => ({ 'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` });
+    const hub = (secret: string | Buffer, body: string): Record<string, string> => ({
+      'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    });
     const hex = await pages.hook('hex', { auth_mode: 'signature', signature_scheme: 'github', secret: HEX });
-    const HINTS = ['With one newline more or less at the end', 'The signature fits the same JSON printed in another way', 'The signature fits when the secret is read in another form', 'The request is signed by the scheme of another provider'];
+    const HINTS = [
+      'With one newline more or less at the end',
+      'The signature fits the same JSON printed in another way',
+      'The signature fits when the secret is read in another form',
+      'The request is signed by the scheme of another provider',
+    ];
     const refusals: [place: string, says: (string | RegExp)[]][] = [
       [await pages.entryOf(token, '{}', {}), ['Rejected (auth)', 'The header authorization is missing.']],
-      [await pages.entryOf(token, '{}', { authorization: 'Bearer another-token-of-length' }), ['Rejected (auth)', 'The secret that came with the request is not the webhook’s.']],
+      [
+        await pages.entryOf(token, '{}', { authorization: 'Bearer another-token-of-length' }),
+        ['Rejected (auth)', 'The secret that came with the request is not the webhook’s.'],
+      ],
       [await pages.entryOf(token, '{"a":'), ['Rejected (invalid JSON)', 'The body is not one JSON text in UTF-8.']],
-      [await pages.entryOf(token, 'x'.repeat(BODY_BYTES_MAX + 1)), ['Rejected (too large)', 'The body is larger than 256 KB', 'at least 256.0 KiB']],
+      [
+        await pages.entryOf(token, 'x'.repeat(BODY_BYTES_MAX + 1)),
+        ['Rejected (too large)', 'The body is larger than 256 KB', 'at least 256.0 KiB'],
+      ],
       [await pages.entryOf(standard, '{}', withoutId), ['Rejected (auth)', 'The header webhook-id is missing.']],
-      [await pages.entryOf(standard, '{}', signed('{}', STANDARD, 432)), ['Rejected (auth)', /^The sender’s clock was 7 min \d+ s behind\./, 'Check: timestamp, reason: timestamp-stale']],
-      [await pages.entryOf(standard, '{}', signed('{}', `whsec_${Buffer.alloc(32, 43).toString('base64')}`)), ['Rejected (auth)', 'The signature does not fit the body and the webhook’s secret.']],
-      [await pages.entryOf(github, '{}\n', hub(SIGNING, '{}')), ['Rejected (auth)', 'The signature does not fit', 'With one newline more or less at the end', 'Sign exactly the bytes that are sent']],
-      [await pages.entryOf(github, '{"a": 1}', hub(SIGNING, '{"a":1}')), ['The signature fits the same JSON printed in another way', 'Print the JSON once']],
-      [await pages.entryOf(hex, '{}', hub(Buffer.from(HEX, 'hex'), '{}')), ['The signature fits when the secret is read in another form', 'Give both sides the secret in the form']],
-      [await pages.entryOf(github, '{}', signed('{}', STANDARD)), ['The header x-hub-signature-256 is missing.', 'The request is signed by the scheme of another provider', 'Choose that provider’s scheme']],
+      [
+        await pages.entryOf(standard, '{}', signed('{}', STANDARD, 432)),
+        [
+          'Rejected (auth)',
+          /^The sender’s clock was 7 min \d+ s behind\./,
+          'Check: timestamp, reason: timestamp-stale',
+        ],
+      ],
+      [
+        await pages.entryOf(standard, '{}', signed('{}', `whsec_${Buffer.alloc(32, 43).toString('base64')}`)),
+        ['Rejected (auth)', 'The signature does not fit the body and the webhook’s secret.'],
+      ],
+      [
+        await pages.entryOf(github, '{}\n', hub(SIGNING, '{}')),
+        [
+          'Rejected (auth)',
+          'The signature does not fit',
+          'With one newline more or less at the end',
+          'Sign exactly the bytes that are sent',
+        ],
+      ],
+      [
+        await pages.entryOf(github, '{"a": 1}', hub(SIGNING, '{"a":1}')),
+        ['The signature fits the same JSON printed in another way', 'Print the JSON once'],
+      ],
+      [
+        await pages.entryOf(hex, '{}', hub(Buffer.from(HEX, 'hex'), '{}')),
+        ['The signature fits when the secret is read in another form', 'Give both sides the secret in the form'],
+      ],
+      [
+        await pages.entryOf(github, '{}', signed('{}', STANDARD)),
+        [
+          'The header x-hub-signature-256 is missing.',
+          'The request is signed by the scheme of another provider',
+          'Choose that provider’s scheme',
+        ],
+      ],
     ];
     const manager = await pages.open('/');
     for (const [path, says] of refusals) {
@@ -184,7 +264,11 @@ describeInBrowser('deliveries', () => {
     expect(await operator.page.getByText('A likely mistake').count()).toBe(0);
     await closed(operator);
 
-    const viewer = await pages.open(newline, { as: 'viewer', colorScheme: 'dark', viewport: { width: 375, height: 800 } });
+    const viewer = await pages.open(newline, {
+      as: 'viewer',
+      colorScheme: 'dark',
+      viewport: { width: 375, height: 800 },
+    });
     await viewer.page.getByText('The signature does not fit').waitFor();
     await viewer.page.getByText('Check: signature', { exact: true }).waitFor();
     expect(await viewer.page.getByText('A likely mistake').count()).toBe(0);
@@ -216,11 +300,18 @@ describeInBrowser('deliveries', () => {
   it('says so when stored bytes are damaged', async () => {
     const damaged = await pages.hook('damaged');
     const path = await pages.entryOf(damaged, '{"kind": "gone"}');
-    await pages.mill.service.database.run(() => change("UPDATE delivery SET payload = ?, payload_encoding = 'gzip' WHERE entry_id = ?", Buffer.from('no gzip'), path.split('/').at(-1) ?? ''));
+    await pages.mill.service.database.run(() =>
+      change(
+        "UPDATE delivery SET payload = ?, payload_encoding = 'gzip' WHERE entry_id = ?",
+        Buffer.from('no gzip'),
+        path.split('/').at(-1) ?? '',
+      ),
+    );
     const visited = await pages.open(path);
     await visited.page.getByText('The payload cannot be read any more').waitFor();
     await closed(visited);
   });
 
-  it('reads a log of several pages to its end, and moves nothing that is read when others come', async () => readLog(pages, await pages.hook('busy'), 250));
+  it('reads a log of several pages to its end, and moves nothing that is read when others come', async () =>
+    readLog(pages, await pages.hook('busy'), 250));
 });

@@ -25,7 +25,11 @@ type Body = string | Uint8Array<ArrayBuffer>;
 export class DeliveryPages {
   private readonly windows: Windows;
 
-  private constructor(readonly mill: TestService, private readonly browser: Browser, private readonly keys: ReadonlyMap<string, string>) {
+  private constructor(
+    readonly mill: TestService,
+    private readonly browser: Browser,
+    private readonly keys: ReadonlyMap<string, string>,
+  ) {
     this.windows = new Windows(browser, mill);
   }
 
@@ -43,7 +47,9 @@ export class DeliveryPages {
 
   /** Makes a webhook in a factory of its own. */
   async hook(slug: string, body: Record<string, unknown> = { secret: TOKEN }): Promise<Hook> {
-    const factory = String((await this.mill.api('POST', '/factory', { slug, source: { kind: 'dashboard' } })).body['uid']);
+    const factory = String(
+      (await this.mill.api('POST', '/factory', { slug, source: { kind: 'dashboard' } })).body['uid'],
+    );
     const made = await this.mill.api('POST', `/factory/${factory}/webhooks`, { name: 'Orders', ...body });
     if (made.status !== 200) throw new Error(`the webhook was refused: ${JSON.stringify(made.body)}`);
     const uid = String(made.body['uid']);
@@ -52,11 +58,19 @@ export class DeliveryPages {
 
   async automation({ factory, uid }: Hook, name: string, payload?: object): Promise<void> {
     const trigger = { provider: 'webhook', webhook_uids: [uid], ...(payload === undefined ? {} : { payload }) };
-    const made = await this.mill.api('POST', `/factory/${factory}/automations`, { name, prompt: 'Look at it.', triggers: [trigger] });
+    const made = await this.mill.api('POST', `/factory/${factory}/automations`, {
+      name,
+      prompt: 'Look at it.',
+      triggers: [trigger],
+    });
     if (made.status !== 200) throw new Error(`the automation was refused: ${JSON.stringify(made.body)}`);
   }
 
-  async send({ url }: Hook, body: Body, headers: Record<string, string> = { authorization: `Bearer ${TOKEN}` }): Promise<number> {
+  async send(
+    { url }: Hook,
+    body: Body,
+    headers: Record<string, string> = { authorization: `Bearer ${TOKEN}` },
+  ): Promise<number> {
     return (await fetch(url, { method: 'POST', headers, body })).status;
   }
 
@@ -71,19 +85,51 @@ export class DeliveryPages {
     return `${to.path}/deliveries/${(await this.newest(to)).entry_id}`;
   }
 
-  open(path: string, { as = 'manager', ...options }: Omit<WindowOptions, 'key'> & { as?: string } = {}): Promise<Visit> {
+  open(
+    path: string,
+    { as = 'manager', ...options }: Omit<WindowOptions, 'key'> & { as?: string } = {},
+  ): Promise<Visit> {
     return this.windows.open(path, { ...options, key: this.keys.get(as) });
   }
 
   /** Writes `count` entries of the past, the newest `old-<count - 1>`; the one before it has a name that hides something. */
   async seed({ uid, factory }: Hook, count: number): Promise<void> {
-    const columns = ['entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision', 'entries'] as const;
+    const columns = [
+      'entry_id',
+      'webhook_uid',
+      'factory_uid',
+      'delivery_id',
+      'outcome',
+      'size',
+      'size_exact',
+      'received_at',
+      'client_address',
+      'revision',
+      'entries',
+    ] as const;
     const row = (n: number): (string | number)[] => {
       const isNewest = n === count - 1;
-      return [`01900000-0000-7000-8000-${String(n).padStart(12, '0')}`, uid, factory, n === count - 2 ? 'safe\u202Egnp.exe' : `old-${n}`, isNewest ? 'rejectedAuth' : 'duplicate', n, 1, Date.now() - (count - n) * 1_000, '127.0.0.1', 'dashboard@1', isNewest ? 1_234 : 1];
+      return [
+        `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`,
+        uid,
+        factory,
+        n === count - 2 ? 'safe\u202Egnp.exe' : `old-${n}`,
+        isNewest ? 'rejectedAuth' : 'duplicate',
+        n,
+        1,
+        Date.now() - (count - n) * 1_000,
+        '127.0.0.1',
+        'dashboard@1',
+        isNewest ? 1_234 : 1,
+      ];
     };
     await this.mill.service.database.run(function* () {
-      for (let from = 0; from < count; from += 100) yield* insert('delivery', columns, Array.from({ length: Math.min(100, count - from) }, (_, n) => row(from + n)));
+      for (let from = 0; from < count; from += 100)
+        yield* insert(
+          'delivery',
+          columns,
+          Array.from({ length: Math.min(100, count - from) }, (_, n) => row(from + n)),
+        );
     });
   }
 }
@@ -93,10 +139,14 @@ const listOf = (page: Page): Locator => page.getByRole('region', { name: 'List o
 export const rowsOf = (page: Page): Locator => listOf(page).locator('tbody tr[aria-rowindex]');
 
 async function readToEnd(list: Locator, last: Locator): Promise<void> {
-  await eventually('the oldest entry is there', async () => {
-    await list.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
-    return (await last.count()) > 0 ? true : undefined;
-  }, 120_000);
+  await eventually(
+    'the oldest entry is there',
+    async () => {
+      await list.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
+      return (await last.count()) > 0 ? true : undefined;
+    },
+    120_000,
+  );
 }
 
 /** A log of `count` entries on a phone: read to its end, with something new coming while somebody reads it, left and come back to. */
@@ -122,7 +172,10 @@ export async function readLog(pages: DeliveryPages, busy: Hook, count: number): 
   expect(await pages.send(busy, '{"kind": "new"}')).toBe(202);
   const above = page.getByRole('button', { name: '1 new above: show' });
   await above.waitFor();
-  await eventually('what is read is where it was', async () => Math.abs(((await inView.boundingBox())?.y ?? Number.NaN) - (before?.y ?? Number.NaN)) < 0.5);
+  await eventually(
+    'what is read is where it was',
+    async () => Math.abs(((await inView.boundingBox())?.y ?? Number.NaN) - (before?.y ?? Number.NaN)) < 0.5,
+  );
   await above.click();
   await rowsOf(page).first().getByText('Accepted').filter({ visible: true }).waitFor();
   await above.waitFor({ state: 'hidden' });

@@ -24,10 +24,25 @@ describeInBrowser('the page /docs in a browser', () => {
 
   /** What the page is once its scripts have run, and what the browser said meanwhile. */
   async function open(path: string): Promise<{ page: string; said: string[] }> {
-    const { stdout, stderr } = await promisify(execFile)(PROGRAM ?? '', [
-      '--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-sync', '--disable-background-networking', '--disable-component-update',
-      `--user-data-dir=${profile}`, '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', '--enable-logging=stderr', '--virtual-time-budget=10000', '--dump-dom', service.url + path,
-    ], { maxBuffer: 64 * 1_048_576 });
+    const { stdout, stderr } = await promisify(execFile)(
+      PROGRAM ?? '',
+      [
+        '--headless=new',
+        '--no-sandbox',
+        '--disable-gpu',
+        '--no-first-run',
+        '--disable-sync',
+        '--disable-background-networking',
+        '--disable-component-update',
+        `--user-data-dir=${profile}`,
+        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+        '--enable-logging=stderr',
+        '--virtual-time-budget=10000',
+        '--dump-dom',
+        service.url + path,
+      ],
+      { maxBuffer: 64 * 1_048_576 },
+    );
     return { page: stdout, said: stderr.split('\n').filter((line) => line.includes('CONSOLE')) };
   }
 
@@ -36,7 +51,9 @@ describeInBrowser('the page /docs in a browser', () => {
     expect(said).toEqual([]);
     const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
     expect(OPERATIONS.flatMap(({ operations }) => operations).filter(({ id }) => !ids.includes(id))).toEqual([]);
-    expect(Object.values(API_SCHEMAS).filter((schema) => !ids.includes(`schema-${(schema as { title: string }).title}`))).toEqual([]);
+    expect(
+      Object.values(API_SCHEMAS).filter((schema) => !ids.includes(`schema-${(schema as { title: string }).title}`)),
+    ).toEqual([]);
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
     expect(page).toContain(`curl -sS "${service.url}/api/v1/agent/runs" \\`);
   });

@@ -38,7 +38,14 @@ describeInBrowser('runs of any number and length', () => {
     await page.getByLabel('Follow-up', { exact: true }).fill('typed before');
     await first.stop({ keepData: true });
     await page.getByText('The server does not answer').waitFor();
-    const again = await bootService({ dataDir: first.dataDir, environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_PORT: new URL(first.url).port, MILLWRIGHT_ADMIN_KEY: first.adminKey } });
+    const again = await bootService({
+      dataDir: first.dataDir,
+      environment: {
+        MILLWRIGHT_RUN_CONCURRENCY: '0',
+        MILLWRIGHT_PORT: new URL(first.url).port,
+        MILLWRIGHT_ADMIN_KEY: first.adminKey,
+      },
+    });
     others.push(again);
     await page.getByText('The server does not answer').waitFor({ state: 'detached' });
     expect(await page.getByLabel('Follow-up', { exact: true }).inputValue()).toBe('typed before');
@@ -56,7 +63,8 @@ describeInBrowser('runs of any number and length', () => {
     expect((await service.api('POST', `/agent/runs/${runId}/cancel`)).status).toBe(200);
     await service.service.database.source.query(
       `WITH RECURSIVE n (i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 10999)
-       INSERT INTO run_event (run_id, seq, execution_id, at, kind, body) SELECT run_id, last + i - 999, execution_id, 1, CASE WHEN i % 2 THEN 'message' ELSE 'thought' END, '{"text":"entry ' || i || '"}' FROM n, (SELECT run_id, max(seq) AS last, max(execution_id) AS execution_id FROM run_event WHERE run_id = ?)`, [runId],
+       INSERT INTO run_event (run_id, seq, execution_id, at, kind, body) SELECT run_id, last + i - 999, execution_id, 1, CASE WHEN i % 2 THEN 'message' ELSE 'thought' END, '{"text":"entry ' || i || '"}' FROM n, (SELECT run_id, max(seq) AS last, max(execution_id) AS execution_id FROM run_event WHERE run_id = ?)`,
+      [runId],
     );
     const { page, faults, close } = await signedIn(browser, service, `/runs/${runId}`);
     const log = page.getByRole('log');
@@ -77,7 +85,10 @@ describeInBrowser('runs of any number and length', () => {
     const working = await bootService({ environment: { MILLWRIGHT_AGENT_DEMO_STEPS: 'true' } });
     others.push(working);
     const builtIn = talks(working.api, working.dataDir, 'builtin');
-    const runId = await builtIn.start('Do this.\n\n```demo\n[{"say":"I look around."},{"tool":"bash","input":{"command":"echo found-it"}},{"say":"**All** is well."}]\n```\n', { title: 'Looks around' });
+    const runId = await builtIn.start(
+      'Do this.\n\n```demo\n[{"say":"I look around."},{"tool":"bash","input":{"command":"echo found-it"}},{"say":"**All** is well."}]\n```\n',
+      { title: 'Looks around' },
+    );
     const { page, faults, close } = await signedIn(browser, working, `/runs/${runId}`);
     const log = page.getByRole('log');
     await log.getByText('I look around.').waitFor({ timeout: 60_000 });
@@ -85,11 +96,25 @@ describeInBrowser('runs of any number and length', () => {
     await log.locator('strong', { hasText: 'All' }).waitFor();
     await log.getByRole('button', { expanded: false }).filter({ hasText: 'found-it' }).click();
     await log.getByRole('group', { name: 'Output' }).getByText('found-it').waitFor();
-    const { request_usage: used } = (await builtIn.run(runId)) as { request_usage: { total_tokens: number; inference_cost?: number; currency?: string } };
+    const { request_usage: used } = (await builtIn.run(runId)) as {
+      request_usage: { total_tokens: number; inference_cost?: number; currency?: string };
+    };
     expect(used.total_tokens).toBeGreaterThan(0);
-    await factOf(page, 'Usage').getByText(new RegExp(`^${used.total_tokens.toLocaleString('en-GB')} tokens${used.inference_cost === undefined ? '$' : ''}`)).waitFor();
-    const usage = (await builtIn.events(runId)).findLast(({ event_type: type }) => type === 'usage')?.payload as { context_tokens: number } | undefined;
-    await page.getByText(new RegExp(`^${(usage?.context_tokens ?? Number.NaN).toLocaleString('en-GB')} .*tokens in the context$`)).waitFor();
+    await factOf(page, 'Usage')
+      .getByText(
+        new RegExp(
+          `^${used.total_tokens.toLocaleString('en-GB')} tokens${used.inference_cost === undefined ? '$' : ''}`,
+        ),
+      )
+      .waitFor();
+    const usage = (await builtIn.events(runId)).findLast(({ event_type: type }) => type === 'usage')?.payload as
+      | { context_tokens: number }
+      | undefined;
+    await page
+      .getByText(
+        new RegExp(`^${(usage?.context_tokens ?? Number.NaN).toLocaleString('en-GB')} .*tokens in the context$`),
+      )
+      .waitFor();
     await shot(page, 'runs-tools-light');
     expect(await seriousFaults(page)).toEqual([]);
     expect(faults).toEqual([]);

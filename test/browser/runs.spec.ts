@@ -25,11 +25,16 @@ let talk: Talks;
 let shop: string;
 
 beforeAll(async () => {
-  service = await bootService({ profiles: scriptedProfiles(), environment: { ...SHELL, MILLWRIGHT_RUN_CONCURRENCY: '4', MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+  service = await bootService({
+    profiles: scriptedProfiles(),
+    environment: { ...SHELL, MILLWRIGHT_RUN_CONCURRENCY: '4', MILLWRIGHT_SYNC_INTERVAL: '3600' },
+  });
   await service.secret('bearer', TOKEN);
   folder = await factoryFolder({
     webhooks: { orders: { secretName: 'bearer' } },
-    automations: { triage: { webhooks: ['orders'], payload: { kind: { in: ['paid'] } }, prompt: 'exit 0 # Look at the order.' } },
+    automations: {
+      triage: { webhooks: ['orders'], payload: { kind: { in: ['paid'] } }, prompt: 'exit 0 # Look at the order.' },
+    },
   });
   shop = await service.factory('shop', folder.source);
   talk = talks(service.api, service.dataDir);
@@ -44,7 +49,12 @@ afterAll(async () => {
 });
 
 const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
-const ended = (runId: string) => eventually('the run has ended', async () => (ENDED.includes(String((await talk.run(runId))['state'])) ? true : undefined), 60_000);
+const ended = (runId: string) =>
+  eventually(
+    'the run has ended',
+    async () => (ENDED.includes(String((await talk.run(runId))['state'])) ? true : undefined),
+    60_000,
+  );
 
 /** What a run of a webhook is told, whatever the delivery holds. */
 const envelope = (text: string, { uid, id, at }: { uid: string; id: string; at: string }): string => `${text}
@@ -79,11 +89,17 @@ describeInBrowser('runs on the page', () => {
     await page.getByRole('link', { name: /the apple/ }).click();
     await page.getByRole('heading', { level: 1, name: /the apple/ }).waitFor();
     await page.goBack();
-    await eventually('the words are there again', async () => (await page.getByRole('searchbox', { name: 'Search' }).inputValue()) === 'APPLE');
+    await eventually(
+      'the words are there again',
+      async () => (await page.getByRole('searchbox', { name: 'Search' }).inputValue()) === 'APPLE',
+    );
     await page.goBack();
     await page.getByRole('link', { name: 'pear run' }).waitFor();
 
-    const states = page.getByRole('combobox', { name: 'State' }).or(page.getByLabel('State', { exact: true })).first();
+    const states = page
+      .getByRole('combobox', { name: 'State' })
+      .or(page.getByLabel('State', { exact: true }))
+      .first();
     await states.click();
     await page.getByRole('option', { name: 'FAILED' }).click();
     await page.waitForURL(/state=FAILED/);
@@ -105,11 +121,18 @@ describeInBrowser('runs on the page', () => {
   });
 
   it('are found by what is filtered seldom, on the list of a factory, to which one comes from its charts and back', async () => {
-    const runId = await startedRun(service, 'exit 0 # the quince', { factory_uid: shop, metadata: { team: 'seldom' }, config: { name: 'thorough' } });
+    const runId = await startedRun(service, 'exit 0 # the quince', {
+      factory_uid: shop,
+      metadata: { team: 'seldom' },
+      config: { name: 'thorough' },
+    });
     await startedRun(service, 'exit 0 # the medlar', { factory_uid: shop, metadata: { team: 'seldom' } });
     await ended(runId);
     const { page, faults, close } = await windows.open(`/factories/${shop}/charts`);
-    const [quince, medlar] = [page.getByRole('link', { name: /the quince/ }), page.getByRole('link', { name: /the medlar/ })];
+    const [quince, medlar] = [
+      page.getByRole('link', { name: /the quince/ }),
+      page.getByRole('link', { name: /the medlar/ }),
+    ];
     const more = page.getByRole('button', { name: 'More filters' });
     const offered = async (label: string, name: string): Promise<Locator> => {
       await page.getByRole('combobox', { name: label }).click();
@@ -195,7 +218,9 @@ describeInBrowser('runs on the page', () => {
     expect(await page.getByLabel('Follow-up', { exact: true }).inputValue()).toBe('typed before');
 
     // It is live again, not only caught up.
-    await page.getByLabel('Follow-up', { exact: true }).fill('echo "a second turn"; while [ ! -e on ]; do sleep 0.05; done; echo "its end"');
+    await page
+      .getByLabel('Follow-up', { exact: true })
+      .fill('echo "a second turn"; while [ ! -e on ]; do sleep 0.05; done; echo "its end"');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('log').getByText('a second turn').waitFor();
     await talk.put(runId, 'on');
@@ -208,7 +233,11 @@ describeInBrowser('runs on the page', () => {
     const { page, faults, close } = await windows.open('/runs', { colorScheme: 'dark' });
     await page.getByRole('button', { name: 'Start a run' }).click();
     const form = page.getByRole('dialog', { name: 'Start a run' });
-    await form.getByLabel('Prompt').fill('echo begun; while [ ! -e go ]; do sleep 0.05; done; cd "$MILLWRIGHT_ARTIFACTS"; echo "the content" > made.txt; printf "# A plan\\n\\n- one **bold** step\\n" > plan.md; echo over');
+    await form
+      .getByLabel('Prompt')
+      .fill(
+        'echo begun; while [ ! -e go ]; do sleep 0.05; done; cd "$MILLWRIGHT_ARTIFACTS"; echo "the content" > made.txt; printf "# A plan\\n\\n- one **bold** step\\n" > plan.md; echo over',
+      );
     await form.getByLabel('Title').fill('Made on the page');
     expect(await seriousFaults(page)).toEqual([]);
     await form.getByRole('button', { name: 'Start' }).dblclick();
@@ -222,14 +251,22 @@ describeInBrowser('runs on the page', () => {
     await page.getByRole('log').getByText('over', { exact: false }).waitFor();
     await stateOf(page, 'SUCCEEDED').waitFor();
 
-    await page.getByLabel('Follow-up', { exact: true }).fill('i=0; while [ $i -lt 40 ]; do echo "line $i"; echo "error $i" >&2; i=$((i+1)); sleep 0.02; done; echo and on');
+    await page
+      .getByLabel('Follow-up', { exact: true })
+      .fill(
+        'i=0; while [ $i -lt 40 ]; do echo "line $i"; echo "error $i" >&2; i=$((i+1)); sleep 0.02; done; echo and on',
+      );
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('The run goes on with it.').waitFor();
     await stateOf(page, 'SUCCEEDED').waitFor();
     const log = page.getByRole('log');
     await log.getByText('and on').waitFor();
     // The end was followed; who scrolls away gets back to it.
-    await eventually('the end of the log is in sight', () => log.evaluate((element) => element.scrollTop > 100 && element.scrollHeight - element.scrollTop - element.clientHeight < 40));
+    await eventually('the end of the log is in sight', () =>
+      log.evaluate(
+        (element) => element.scrollTop > 100 && element.scrollHeight - element.scrollTop - element.clientHeight < 40,
+      ),
+    );
     await log.evaluate((element) => element.scrollTo({ top: 0 }));
     await page.getByRole('button', { name: 'Jump to newest' }).click();
     await log.getByText('and on').waitFor();
@@ -238,8 +275,14 @@ describeInBrowser('runs on the page', () => {
     expect(await seriousFaults(page)).toEqual([]);
 
     await tab(page, 'Artifacts');
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download made.txt' }).click()]);
-    expect([download.suggestedFilename(), await readFile(await download.path(), 'utf8')]).toEqual(['made.txt', 'the content\n']);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download made.txt' }).click(),
+    ]);
+    expect([download.suggestedFilename(), await readFile(await download.path(), 'utf8')]).toEqual([
+      'made.txt',
+      'the content\n',
+    ]);
     await tab(page, 'Timeline');
     await page.getByText('Agent started').first().waitFor();
     await tab(page, 'Prompt and payload');
@@ -249,12 +292,16 @@ describeInBrowser('runs on the page', () => {
   });
 
   it('are answered what they ask permission for, and cancelled, by whoever may', async () => {
-    const runId = await talk.start(script({ say: 'I would.' }, { ask: ['rm -r build'] }, { say: ' Done.' }, { await_file: 'never' }), { interactive: true, title: 'Asks first' });
+    const runId = await talk.start(
+      script({ say: 'I would.' }, { ask: ['rm -r build'] }, { say: ' Done.' }, { await_file: 'never' }),
+      { interactive: true, title: 'Asks first' },
+    );
     await talk.asked(runId);
     const viewer = await windows.open(`/runs/${runId}`, { key: await makeKey(service, 'viewer') });
     await viewer.page.getByRole('alert').filter({ hasText: 'The agent asks for permission' }).waitFor();
     await viewer.page.getByText('An operator can answer.').waitFor();
-    for (const name of ['Do it', 'Cancel run', 'Send']) expect(await viewer.page.getByRole('button', { name }).count()).toBe(0);
+    for (const name of ['Do it', 'Cancel run', 'Send'])
+      expect(await viewer.page.getByRole('button', { name }).count()).toBe(0);
     await viewer.page.goto(`${service.url}/runs`);
     await viewer.page.getByRole('link', { name: 'Asks first' }).waitFor();
     expect(await viewer.page.getByRole('button', { name: 'Start a run' }).count()).toBe(0);
@@ -284,8 +331,15 @@ describeInBrowser('runs on the page', () => {
   });
 
   it('lead back to the delivery, the commit and the filter; the link of the session opens them, after the sign-in', async () => {
-    expect((await deliver(service.ingressUrl('shop', 'orders'), TOKEN, { kind: 'paid', number: 4711 })).status).toBe(202);
-    const runId = await eventually('a run was started', async () => ((await service.api('GET', '/agent/runs?source=CUSTOM_WEBHOOK')).body['runs'] as { run_id: string }[])[0]?.run_id);
+    expect((await deliver(service.ingressUrl('shop', 'orders'), TOKEN, { kind: 'paid', number: 4711 })).status).toBe(
+      202,
+    );
+    const runId = await eventually(
+      'a run was started',
+      async () =>
+        ((await service.api('GET', '/agent/runs?source=CUSTOM_WEBHOOK')).body['runs'] as { run_id: string }[])[0]
+          ?.run_id,
+    );
     await ended(runId);
     const item = await talk.run(runId);
     const { page, faults, close } = await windows.open('/');
@@ -299,9 +353,19 @@ describeInBrowser('runs on the page', () => {
     const prompt = await page.getByRole('group', { name: 'Prompt', exact: true }).innerText();
     expect(prompt).toBe(item['prompt']);
     const uid = service.webhookUid('shop', 'orders');
-    const { deliveries } = (await service.api('GET', `/factory/${shop}/webhooks/${uid}/deliveries`)).body as { deliveries: { delivery_id: string; received_at: string }[] };
-    expect(prompt).toBe(envelope('exit 0 # Look at the order.', { uid, id: deliveries[0]?.delivery_id ?? '', at: deliveries[0]?.received_at ?? '' }));
-    expect(await factOf(page, 'Created').locator('time').getAttribute('title')).toBe(`${String(item['created_at']).slice(0, 19).replace('T', ' ')} UTC`);
+    const { deliveries } = (await service.api('GET', `/factory/${shop}/webhooks/${uid}/deliveries`)).body as {
+      deliveries: { delivery_id: string; received_at: string }[];
+    };
+    expect(prompt).toBe(
+      envelope('exit 0 # Look at the order.', {
+        uid,
+        id: deliveries[0]?.delivery_id ?? '',
+        at: deliveries[0]?.received_at ?? '',
+      }),
+    );
+    expect(await factOf(page, 'Created').locator('time').getAttribute('title')).toBe(
+      `${String(item['created_at']).slice(0, 19).replace('T', ' ')} UTC`,
+    );
     await page.getByRole('region', { name: 'Payload', exact: true }).getByText('4711').first().waitFor();
     await shot(page, 'runs-input-light');
     await tab(page, 'Why it ran');
@@ -324,11 +388,33 @@ describeInBrowser('runs on the page', () => {
 
   it('show what others wrote as text, whatever it is', async () => {
     const evil = '<img src="https://evil.example/a.png" onerror="window.pwned=1"><script>window.pwned=1</script>';
-    const update = (members: object): { write: string } => ({ write: JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: '<session>', update: members } }) });
-    const call = { sessionUpdate: 'tool_call', toolCallId: 'evil-call', title: `run ${evil}`, kind: 'execute', status: 'completed', rawInput: { command: evil }, content: [{ type: 'content', content: { type: 'text', text: `${evil} \u202Eoutput` } }] };
-    const plan = { sessionUpdate: 'plan', entries: [{ content: `${evil} step`, priority: 'high', status: 'completed' }, { content: 'next step', priority: 'low', status: 'pending' }] };
+    const update = (members: object): { write: string } => ({
+      write: JSON.stringify({
+        jsonrpc: '2.0',
+        method: 'session/update',
+        params: { sessionId: '<session>', update: members },
+      }),
+    });
+    const call = {
+      sessionUpdate: 'tool_call',
+      toolCallId: 'evil-call',
+      title: `run ${evil}`,
+      kind: 'execute',
+      status: 'completed',
+      rawInput: { command: evil },
+      content: [{ type: 'content', content: { type: 'text', text: `${evil} \u202Eoutput` } }],
+    };
+    const plan = {
+      sessionUpdate: 'plan',
+      entries: [
+        { content: `${evil} step`, priority: 'high', status: 'completed' },
+        { content: 'next step', priority: 'low', status: 'pending' },
+      ],
+    };
     const reply = `# Head\n\n${evil}\n\n![remote](https://evil.example/b.png)\n\n[js](javascript:window.pwned=1) [data](data:text/html,x) [there](https://evil.example/path) <https://auto.example/> https://bare.example/ \u202Egnp.exe\n`;
-    const runId = await talk.start(script(update(plan), { say: reply }, update(call), { ask: [evil] }), { title: `${evil} \u202Etxt` });
+    const runId = await talk.start(script(update(plan), { say: reply }, update(call), { ask: [evil] }), {
+      title: `${evil} \u202Etxt`,
+    });
     await talk.until(runId, 'SUCCEEDED');
     const { page, faults, close } = await windows.open(`/runs/${runId}`, PHONE);
     const log = page.getByRole('log');
@@ -336,7 +422,13 @@ describeInBrowser('runs on the page', () => {
     const inert = async (): Promise<void> => {
       expect(await page.evaluate('window.pwned')).toBeUndefined();
       expect(await page.locator('main img, main script, main iframe').count()).toBe(0);
-      const links = await page.locator('main a[href^="http"]:not([href^="http://127.0.0.1"]), main a[href^="javascript"], main a[href^="data"]').evaluateAll((found) => found.map((link) => [link.getAttribute('href'), link.getAttribute('rel'), link.getAttribute('target')]));
+      const links = await page
+        .locator(
+          'main a[href^="http"]:not([href^="http://127.0.0.1"]), main a[href^="javascript"], main a[href^="data"]',
+        )
+        .evaluateAll((found) =>
+          found.map((link) => [link.getAttribute('href'), link.getAttribute('rel'), link.getAttribute('target')]),
+        );
       expect(links).toEqual([['https://evil.example/path', 'noreferrer noopener nofollow', '_blank']]);
     };
     await inert();

@@ -24,12 +24,21 @@ describeInBrowser('secrets and API keys, at length', () => {
 
   const open = (path: string, options = {}): Promise<Visit> => signedIn(browser, mill, path, options);
   async function webhookOf(factory: string, secretName: string): Promise<string> {
-    const { body } = await mill.api('POST', `/factory/${factory}/webhooks`, { name: 'Orders', secret_name: secretName });
+    const { body } = await mill.api('POST', `/factory/${factory}/webhooks`, {
+      name: 'Orders',
+      secret_name: secretName,
+    });
     return String(body['ingress_url']);
   }
 
   async function send(url: string, secret: string): Promise<number> {
-    return (await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${secret}` }, body: `{"n": ${(unique += 1)}}` })).status;
+    return (
+      await fetch(url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}` },
+        body: `{"n": ${(unique += 1)}}`,
+      })
+    ).status;
   }
 
   async function act(page: Page, thing: string, item: string): Promise<void> {
@@ -71,8 +80,13 @@ describeInBrowser('secrets and API keys, at length', () => {
     await page.getByRole('combobox', { name: 'Secret name' }).fill('sha');
     await page.getByRole('option', { name: 'shared' }).waitFor();
     await closed(visit);
-    const manager = await open(`/factories/${factory}/secrets`, { key: await makeKey(mill, 'manager', { factories: [factory] }) });
-    await manager.page.getByRole('listitem').filter({ hasText: /^shared Set Webhook Orders$/ }).waitFor();
+    const manager = await open(`/factories/${factory}/secrets`, {
+      key: await makeKey(mill, 'manager', { factories: [factory] }),
+    });
+    await manager.page
+      .getByRole('listitem')
+      .filter({ hasText: /^shared Set Webhook Orders$/ })
+      .waitFor();
     await closed(manager);
 
     const phone = await open('/secrets', { colorScheme: 'dark', viewport: { width: 375, height: 740 } });
@@ -123,7 +137,9 @@ describeInBrowser('secrets and API keys, at length', () => {
       }
       await closed(visit);
     }
-    const visit = await open(`/factories/${factory}/webhooks`, { key: await makeKey(mill, 'manager', { factories: [factory] }) });
+    const visit = await open(`/factories/${factory}/webhooks`, {
+      key: await makeKey(mill, 'manager', { factories: [factory] }),
+    });
     await visit.page.getByRole('tab', { name: 'Secrets' }).click();
     await visit.page.getByRole('row', { name: /^own-one Not set/ }).waitFor();
     await visit.page.goto(`${mill.url}/secrets`);

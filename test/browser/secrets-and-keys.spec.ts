@@ -24,12 +24,21 @@ describeInBrowser('secrets, API keys and the audit trail', () => {
 
   const open = (path: string, options = {}): Promise<Visit> => signedIn(browser, mill, path, options);
   async function webhookOf(factory: string, secretName: string): Promise<string> {
-    const { body } = await mill.api('POST', `/factory/${factory}/webhooks`, { name: 'Orders', secret_name: secretName });
+    const { body } = await mill.api('POST', `/factory/${factory}/webhooks`, {
+      name: 'Orders',
+      secret_name: secretName,
+    });
     return String(body['ingress_url']);
   }
 
   async function send(url: string, secret: string): Promise<number> {
-    return (await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${secret}` }, body: `{"n": ${(unique += 1)}}` })).status;
+    return (
+      await fetch(url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secret}` },
+        body: `{"n": ${(unique += 1)}}`,
+      })
+    ).status;
   }
 
   async function act(page: Page, thing: string, item: string): Promise<void> {
@@ -39,7 +48,9 @@ describeInBrowser('secrets, API keys and the audit trail', () => {
 
   /** Whether anything of the page still has the text: what it shows, stores or is called. */
   async function remembers(page: Page, text: string): Promise<boolean> {
-    const everything = await page.evaluate('document.documentElement.outerHTML + [...document.querySelectorAll("input, textarea")].map(({ value }) => value).join("\\n") + JSON.stringify({ ...localStorage, ...sessionStorage }) + JSON.stringify(history.state) + location.href');
+    const everything = await page.evaluate(
+      'document.documentElement.outerHTML + [...document.querySelectorAll("input, textarea")].map(({ value }) => value).join("\\n") + JSON.stringify({ ...localStorage, ...sessionStorage }) + JSON.stringify(history.state) + location.href',
+    );
     return String(everything).includes(text);
   }
 
@@ -80,7 +91,9 @@ describeInBrowser('secrets, API keys and the audit trail', () => {
     await page.reload();
     await act(page, 'hook', 'Rotate');
     await dialog.getByText('The old value is dead at once').waitFor();
-    expect(await dialog.getByRole('link', { name: 'orders' }).getAttribute('href')).toBe(new URL(`/factories/${factory}/webhooks/${mill.webhookUid('own', 'orders')}`, mill.url).pathname);
+    expect(await dialog.getByRole('link', { name: 'orders' }).getAttribute('href')).toBe(
+      new URL(`/factories/${factory}/webhooks/${mill.webhookUid('own', 'orders')}`, mill.url).pathname,
+    );
     await press(dialog, 'Rotate secret');
     await dialog.getByText('Type the value.').waitFor();
     await dialog.getByLabel(labelled('Value')).fill('unfit');
@@ -104,7 +117,10 @@ describeInBrowser('secrets, API keys and the audit trail', () => {
     await dialog.getByRole('checkbox', { name: 'Git' }).check();
     await press(dialog, 'Save grants');
     await page.getByRole('row', { name: /^hook Set, version 2 fit for URLs Webhooks, Git/ }).waitFor();
-    expect((await mill.api('GET', `/factory/${factory}/secrets/hook`)).body['grants']).toEqual({ factories: [factory], uses: ['webhook', 'git'] });
+    expect((await mill.api('GET', `/factory/${factory}/secrets/hook`)).body['grants']).toEqual({
+      factories: [factory],
+      uses: ['webhook', 'git'],
+    });
 
     await act(page, 'LATER', 'Delete');
     await escape(page, dialog);
@@ -139,7 +155,10 @@ describeInBrowser('secrets, API keys and the audit trail', () => {
     await dialog.getByRole('combobox', { name: 'Factories' }).click();
     await page.getByRole('option', { name: 'Limited' }).click();
     await press(dialog, 'Create API key');
-    await dialog.getByRole('textbox', { name: 'Name', exact: true }).and(page.locator('[aria-invalid="true"]')).waitFor();
+    await dialog
+      .getByRole('textbox', { name: 'Name', exact: true })
+      .and(page.locator('[aria-invalid="true"]'))
+      .waitFor();
     await dialog.getByLabel(labelled('Name')).fill(HOSTILE);
     await press(dialog, 'Create API key');
     await dialog.getByText('a key that is limited to factories is manager at most').first().waitFor();
@@ -153,10 +172,23 @@ describeInBrowser('secrets, API keys and the audit trail', () => {
     await dialog.getByRole('button', { name: 'Create API key' }).dblclick();
     await dialog.getByText('Shown this once').waitFor();
     expect(made).toHaveLength(1);
-    const text = (await dialog.getByRole('button', { name: 'Copy the key' }).locator('xpath=preceding-sibling::*').first().innerText()).trim();
-    expect(await dialog.getByLabel('With curl').innerText()).toBe(`curl -sS '${mill.url}/api/v1/api-keys/current' \\\n  -H 'Authorization: Bearer ${text}'`);
+    const text = (
+      await dialog
+        .getByRole('button', { name: 'Copy the key' })
+        .locator('xpath=preceding-sibling::*')
+        .first()
+        .innerText()
+    ).trim();
+    expect(await dialog.getByLabel('With curl').innerText()).toBe(
+      `curl -sS '${mill.url}/api/v1/api-keys/current' \\\n  -H 'Authorization: Bearer ${text}'`,
+    );
     expect(await dialog.getByLabel('With the command line').innerText()).toContain(`MILLWRIGHT_API_KEY='${text}'`);
-    expect((await mill.api('GET', '/api-keys/current', undefined, text)).body).toMatchObject({ name: HOSTILE, role: 'manager', factories: [factory], principal: { type: 'service_account', display_name: 'The builder' } });
+    expect((await mill.api('GET', '/api-keys/current', undefined, text)).body).toMatchObject({
+      name: HOSTILE,
+      role: 'manager',
+      factories: [factory],
+      principal: { type: 'service_account', display_name: 'The builder' },
+    });
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'keys-made');
     await press(dialog, 'Done');
@@ -171,7 +203,11 @@ describeInBrowser('secrets, API keys and the audit trail', () => {
     await dialog.getByText('must be a time in the future').first().waitFor();
     await dialog.getByLabel('It runs out').uncheck();
     await press(dialog, 'Save');
-    await page.getByRole('row', { name: /^Builds/ }).getByRole('cell', { name: 'never', exact: true }).first().waitFor();
+    await page
+      .getByRole('row', { name: /^Builds/ })
+      .getByRole('cell', { name: 'never', exact: true })
+      .first()
+      .waitFor();
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'keys-light');
     await act(page, 'Builds', 'Revoke');
@@ -187,13 +223,36 @@ describeInBrowser('secrets, API keys and the audit trail', () => {
   it('the audit trail is read to its end, narrowed by a press or by what is typed, and shows details as text', async () => {
     const factory = await factoryOf(mill, 'watched', 'Watched');
     await mill.service.database.run(function* () {
-      const columns = ['id', 'at', 'principal_uid', 'key_id', 'action', 'subject', 'factory_uid', 'details', 'address'] as const;
-      const rows = Array.from({ length: 450 }, (_, at) => [`00000000-0000-7000-8000-${String(at).padStart(12, '0')}`, 1_700_000_000_000 + at * 60_000, 'system', null, 'factory.sync', at === 448 ? `safe${HIDDEN}gnp.exe` : `old-${at}`, factory, JSON.stringify({ note: `${HOSTILE}\u202E`, list: ['a', 'b'], n: at }), '192.0.2.1']);
+      const columns = [
+        'id',
+        'at',
+        'principal_uid',
+        'key_id',
+        'action',
+        'subject',
+        'factory_uid',
+        'details',
+        'address',
+      ] as const;
+      const rows = Array.from({ length: 450 }, (_, at) => [
+        `00000000-0000-7000-8000-${String(at).padStart(12, '0')}`,
+        1_700_000_000_000 + at * 60_000,
+        'system',
+        null,
+        'factory.sync',
+        at === 448 ? `safe${HIDDEN}gnp.exe` : `old-${at}`,
+        factory,
+        JSON.stringify({ note: `${HOSTILE}\u202E`, list: ['a', 'b'], n: at }),
+        '192.0.2.1',
+      ]);
       yield* insert('audit_entry', columns, rows);
     });
     const visit = await open('/audit');
     const { page } = visit;
-    await page.getByRole('row', { name: /factory\.create/ }).first().waitFor();
+    await page
+      .getByRole('row', { name: /factory\.create/ })
+      .first()
+      .waitFor();
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'audit-light');
     await page.getByRole('link', { name: 'factory.create' }).first().click();
@@ -219,8 +278,15 @@ describeInBrowser('secrets, API keys and the audit trail', () => {
     expect(await page.getByRole('row').count()).toBeLessThan(80);
     await closed(visit);
 
-    const phone = await open(`/audit?factory_uid=${factory}&since=not-a-time`, { colorScheme: 'dark', viewport: { width: 375, height: 740 } });
-    await phone.page.getByText('since', { exact: false }).getByText(/date|time/).first().waitFor();
+    const phone = await open(`/audit?factory_uid=${factory}&since=not-a-time`, {
+      colorScheme: 'dark',
+      viewport: { width: 375, height: 740 },
+    });
+    await phone.page
+      .getByText('since', { exact: false })
+      .getByText(/date|time/)
+      .first()
+      .waitFor();
     await phone.page.goto(`${mill.url}/audit?subject=nothing-like-it`);
     await phone.page.getByText('No change matches').waitFor();
     await phone.page.goto(`${mill.url}/audit?factory_uid=${factory}`);

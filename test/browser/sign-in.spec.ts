@@ -20,7 +20,8 @@ describeInBrowser('signing in', () => {
   });
 
   /** Whether the ring around what has the keyboard can be seen. */
-  const isFocusSeen = (page: Page): Promise<boolean> => page.evaluate<boolean>(`(() => {
+  const isFocusSeen = (page: Page): Promise<boolean> =>
+    page.evaluate<boolean>(`(() => {
     const { outlineStyle, outlineWidth, boxShadow, borderColor } = getComputedStyle(document.activeElement);
     const ring = outlineStyle !== 'none' && parseFloat(outlineWidth) > 0;
     return document.activeElement.matches(':focus-visible') && (ring || boxShadow !== 'none' || document.activeElement.matches('input') && borderColor !== 'rgba(0, 0, 0, 0)');
@@ -30,7 +31,11 @@ describeInBrowser('signing in', () => {
   async function tabTo(page: Page, name: RegExp): Promise<void> {
     for (let stops = 0; stops < 40; stops += 1) {
       await page.keyboard.press('Tab');
-      if (name.test(await focused(page)) || name.test(await page.evaluate<string>('document.activeElement.labels?.[0]?.innerText ?? ""'))) return expect(await isFocusSeen(page)).toBe(true);
+      if (
+        name.test(await focused(page)) ||
+        name.test(await page.evaluate<string>('document.activeElement.labels?.[0]?.innerText ?? ""'))
+      )
+        return expect(await isFocusSeen(page)).toBe(true);
     }
     throw new Error(`the keyboard does not come to ${name.source}`);
   }
@@ -42,7 +47,10 @@ describeInBrowser('signing in', () => {
     await page.getByLabel(/^API key/).fill('mw_not-a-key');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('This key is unknown, has run out, or was revoked.').waitFor();
-    await page.getByLabel(/^API key/).and(page.locator('[aria-invalid="true"]:focus')).waitFor();
+    await page
+      .getByLabel(/^API key/)
+      .and(page.locator('[aria-invalid="true"]:focus'))
+      .waitFor();
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'sign-in-refused');
     await signIn(page, mill.adminKey);
@@ -83,7 +91,10 @@ describeInBrowser('signing in', () => {
     const factory = await factoryOf(mill, 'keyboard');
     const visited = await visit(browser, mill, `/factories/${factory}/webhooks`);
     const { page } = visited;
-    await page.getByLabel(/^API key/).and(page.locator(':focus')).waitFor();
+    await page
+      .getByLabel(/^API key/)
+      .and(page.locator(':focus'))
+      .waitFor();
     await page.keyboard.type(mill.adminKey);
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Create the first webhook' }).waitFor();
@@ -98,12 +109,18 @@ describeInBrowser('signing in', () => {
     await tabTo(page, /^Done: open the webhook$/);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'By keys', level: 1 }).waitFor();
-    await eventually('the page that opened has the keyboard', () => page.evaluate<boolean>('document.activeElement.tagName === "MAIN"'));
+    await eventually('the page that opened has the keyboard', () =>
+      page.evaluate<boolean>('document.activeElement.tagName === "MAIN"'),
+    );
     const uid = await shown(page, 'the UID');
     const created = String((await mill.api('GET', `/factory/${factory}/webhooks/${uid}`)).body['created_at']);
     const time = page.locator(`time[datetime="${created}"]`).first();
     expect(await time.getAttribute('title')).toBe(`${created.slice(0, 19).replace('T', ' ')} UTC`);
-    expect(await time.innerText()).toMatch(new RegExp(`${new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'medium' }).format(new Date(created))}$`));
+    expect(await time.innerText()).toMatch(
+      new RegExp(
+        `${new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'medium' }).format(new Date(created))}$`,
+      ),
+    );
     await closed(visited);
   });
 });

@@ -8,7 +8,11 @@ import { eventually as within, type TestService } from '../support/service.ts';
 type Place = Page | Locator;
 
 /** Waits until a condition of a page holds, as patiently as for everything else on it. */
-export function eventually<T>(what: string, look: () => Promise<T | undefined> | T | undefined, timeoutMs = PATIENCE_MS): Promise<T> {
+export function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined> | T | undefined,
+  timeoutMs = PATIENCE_MS,
+): Promise<T> {
   return within(what, look, timeoutMs);
 }
 
@@ -72,11 +76,13 @@ export async function factoryOf(mill: TestService, slug: string, name = slug): P
 /** Waits until nothing is wider than the window: what a phone has no room for takes a moment to go. */
 export async function fits(page: Page): Promise<void> {
   // Frames are asked for, so that what moves does move on.
-  await eventually('nothing stands out of the window', () => page.evaluate<boolean>(`new Promise((tell) => {
+  await eventually('nothing stands out of the window', () =>
+    page.evaluate<boolean>(`new Promise((tell) => {
     const look = () => tell(document.documentElement.scrollWidth <= document.documentElement.clientWidth);
     requestAnimationFrame(look);
     setTimeout(look, 500);
-  })`));
+  })`),
+  );
 }
 
 /** Turns what follows of a line around, as a file name of malice would. */

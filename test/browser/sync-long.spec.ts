@@ -5,13 +5,25 @@ import type { Browser, Page } from 'playwright-core';
 import { change } from '../../apps/server/store/statements.ts';
 import { makeKey } from '../support/api-keys.ts';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
-import { automationFile, automationPath, deliver, statusOf, syncAndLook, syncsOf, webhookFile, webhookPath } from '../support/factory-files.ts';
+import {
+  automationFile,
+  automationPath,
+  deliver,
+  statusOf,
+  syncAndLook,
+  syncsOf,
+  webhookFile,
+  webhookPath,
+} from '../support/factory-files.ts';
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
 import { bootService, type TestService } from '../support/service.ts';
 import { fits, hasCount, HIDDEN, says } from './steps.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
-const ONE = { [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile(['orders']) };
+const ONE = {
+  [webhookPath('orders')]: webhookFile('hook-token'),
+  [automationPath('triage')]: automationFile(['orders']),
+};
 const PHONE = { viewport: { width: 375, height: 780 } };
 
 describeInBrowser('the reconciling of factories on the page, at length', () => {
@@ -22,7 +34,13 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
 
   beforeAll(async () => {
     [git, browser] = await Promise.all([startGitServer(), launch()]);
-    service = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_RUN_CONCURRENCY: '0' } });
+    service = await bootService({
+      environment: {
+        MILLWRIGHT_GIT_CA_FILE: git.caFile,
+        MILLWRIGHT_SYNC_INTERVAL: '3600',
+        MILLWRIGHT_RUN_CONCURRENCY: '0',
+      },
+    });
     await service.secret('hook-token', TOKEN);
   });
 
@@ -44,7 +62,10 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
   }
 
   /** A factory that follows a repository of its own. */
-  async function following(slug: string, files: Record<string, string>): Promise<{ uid: string; repository: TestRepository }> {
+  async function following(
+    slug: string,
+    files: Record<string, string>,
+  ): Promise<{ uid: string; repository: TestRepository }> {
     const repository = git.createRepository(slug);
     repository.commit(files);
     return { uid: await service.factory(slug, { kind: 'git', url: git.urlOf(slug), branch: 'main' }), repository };
@@ -53,14 +74,20 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
   /** Older passes of a factory, like the one that there is: a service that runs for long has many. */
   async function rememberPasses(uid: string, count: number): Promise<void> {
     await service.service.database.run(function* () {
-      const columns = 'factory_uid, started_at, finished_at, ending, reason, message, triggers, timings, problems, changes, held, superseded';
+      const columns =
+        'factory_uid, started_at, finished_at, ending, reason, message, triggers, timings, problems, changes, held, superseded';
       for (let number = 0; number < count; number += 1) {
-        yield* change(`INSERT INTO sync_pass (id, ${columns}) SELECT ?, ${columns} FROM sync_pass WHERE factory_uid = ? LIMIT 1`, `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`, uid);
+        yield* change(
+          `INSERT INTO sync_pass (id, ${columns}) SELECT ?, ${columns} FROM sync_pass WHERE factory_uid = ? LIMIT 1`,
+          `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`,
+          uid,
+        );
       }
     });
   }
 
-  const state = (page: Page, word: string): Promise<void> => page.getByRole('main').getByText(word, { exact: true }).first().waitFor();
+  const state = (page: Page, word: string): Promise<void> =>
+    page.getByRole('main').getByText(word, { exact: true }).first().waitFor();
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
   it('show what is wrong with a commit, its lines included, while the last good state serves, and that it was mended', async () => {
@@ -95,11 +122,17 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
     await syncAndLook(service, uid); // not by this page
     await state(page, 'Ready');
     await page.getByText('webhooks/orders.yaml:2:11').waitFor({ state: 'detached' });
-    await page.getByText(`main@${mended.slice(0, 12)}`).first().waitFor();
+    await page
+      .getByText(`main@${mended.slice(0, 12)}`)
+      .first()
+      .waitFor();
 
     await page.goto(`${service.url}/factories/${uid}/sync/revisions/${good.slice(0, 9)}`);
     await state(page, 'Serving');
-    await page.getByRole('link', { name: `main@${mended.slice(0, 12)}` }).first().waitFor();
+    await page
+      .getByRole('link', { name: `main@${mended.slice(0, 12)}` })
+      .first()
+      .waitFor();
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'sync-revision-dark');
     expect([...faults, ...phone.faults]).toEqual([]);
@@ -144,7 +177,8 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
   it('stop and go on, tell what happened, and keep the history of passes', async () => {
     const { uid, repository } = await following('story', ONE);
     await rememberPasses(uid, 22);
-    for (let count = 0; count < 5; count += 1) for (const verb of ['suspend', 'resume']) await service.api('POST', `/factory/${uid}/${verb}`);
+    for (let count = 0; count < 5; count += 1)
+      for (const verb of ['suspend', 'resume']) await service.api('POST', `/factory/${uid}/${verb}`);
     const { page, faults } = await at(`/factories/${uid}/sync`);
     await button(page, 'Suspend').click();
     await button(page, 'Resume').waitFor();
@@ -157,7 +191,11 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
     await button(page, 'Show more events').click();
     await page.getByLabel('Find by name or file').fill('triage');
     await page.getByText('1 of 2').waitFor();
-    await page.getByRole('link', { name: 'triage' }).and(page.locator(`[href*="/factories/${uid}/automations/auto_"]`)).first().waitFor();
+    await page
+      .getByRole('link', { name: 'triage' })
+      .and(page.locator(`[href*="/factories/${uid}/automations/auto_"]`))
+      .first()
+      .waitFor();
     await button(page, 'Show set-up').click();
     await page.getByText(`${service.url}/api/v1/factory/${uid}/push`).waitFor();
 
@@ -168,7 +206,10 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
     await shot(page, 'sync-history-light');
     await button(page, 'Show more passes').click();
     await hasCount(rows, 23);
-    repository.commit({ [automationPath('triage')]: automationFile(['orders'], 'Other words.'), [webhookPath('last')]: webhookFile('hook-token') });
+    repository.commit({
+      [automationPath('triage')]: automationFile(['orders'], 'Other words.'),
+      [webhookPath('last')]: webhookFile('hook-token'),
+    });
     await service.sync(uid);
     await hasCount(rows, 24); // without a reload
     await rows.first().getByRole('link').first().click();
@@ -184,9 +225,16 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
 
   it('plan a folder of this machine, with whom it concerns', async () => {
     const { uid } = await following('busy', { ...ONE, [webhookPath('quiet')]: webhookFile('hook-token') });
-    for (const action of ['opened', 'closed', 'closed']) await deliver(service.ingressUrl('busy', 'orders'), TOKEN, { action, at: Math.random() });
+    for (const action of ['opened', 'closed', 'closed'])
+      await deliver(service.ingressUrl('busy', 'orders'), TOKEN, { action, at: Math.random() });
     const folder = join(service.dataDir, 'a-tree');
-    const tree = { ...ONE, [automationPath('triage')]: automationFile(['orders'], 'Do it.', { payload: '{action: [opened]}' }), [webhookPath('fresh')]: webhookFile('hook-token'), 'README.md': 'words', 'src/code.ts': 'code' };
+    const tree = {
+      ...ONE,
+      [automationPath('triage')]: automationFile(['orders'], 'Do it.', { payload: '{action: [opened]}' }),
+      [webhookPath('fresh')]: webhookFile('hook-token'),
+      'README.md': 'words',
+      'src/code.ts': 'code',
+    };
     for (const [path, text] of Object.entries(tree)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text);
@@ -205,7 +253,9 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
     await button(page, 'Which ones').click();
     const stopped = changes.getByRole('link', { name: /^[0-9a-f]{8}-/ });
     await hasCount(stopped, 2);
-    expect(await stopped.first().getAttribute('href')).toContain(`/webhooks/${service.webhookUid('busy', 'orders')}/deliveries/`);
+    expect(await stopped.first().getAttribute('href')).toContain(
+      `/webhooks/${service.webhookUid('busy', 'orders')}/deliveries/`,
+    );
     await changes.getByText(/hook-token version 1, fingerprint [0-9a-f]{12}/).waitFor();
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'sync-plan-light');
@@ -235,14 +285,28 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
   it('show a role what it may do, and a limited key what it may see', async () => {
     const { uid, repository } = await following('mine', ONE);
     await following('not-mine', ONE);
-    repository.commit({ [webhookPath('orders')]: null, [automationPath('triage')]: null, 'factory.yaml': 'name: Mine\n' });
+    repository.commit({
+      [webhookPath('orders')]: null,
+      [automationPath('triage')]: null,
+      'factory.yaml': 'name: Mine\n',
+    });
     await syncAndLook(service, uid);
     const viewer = await at('/factories', { key: await makeKey(service, 'viewer', { factories: [uid] }) });
     await viewer.page.getByText('1 factory', { exact: true }).waitFor();
     await viewer.page.getByRole('link', { name: /how .* stands$/ }).click();
     await viewer.page.getByText('A manager of the factory can approve this.').waitFor();
-    for (const name of ['Create factory', 'Sync now', 'Suspend', 'Edit policy', 'More for this factory', 'Approve these deletions']) expect(await button(viewer.page, name).count()).toBe(0);
-    const manager = await at(`/factories/${uid}/sync`, { key: await makeKey(service, 'manager', { factories: [uid] }) });
+    for (const name of [
+      'Create factory',
+      'Sync now',
+      'Suspend',
+      'Edit policy',
+      'More for this factory',
+      'Approve these deletions',
+    ])
+      expect(await button(viewer.page, name).count()).toBe(0);
+    const manager = await at(`/factories/${uid}/sync`, {
+      key: await makeKey(service, 'manager', { factories: [uid] }),
+    });
     await button(manager.page, 'Approve these deletions').waitFor();
     await button(manager.page, 'Sync now').waitFor();
     expect(await button(manager.page, 'More for this factory').count()).toBe(0);

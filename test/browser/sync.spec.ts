@@ -1,13 +1,23 @@
 /** Factories on the web page, and deletions that wait, over real git repositories. spec: What the service does 5–6; contract 4, 9. */
 import type { Browser, Page } from 'playwright-core';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
-import { automationFile, automationPath, deliver, syncAndLook, webhookFile, webhookPath } from '../support/factory-files.ts';
+import {
+  automationFile,
+  automationPath,
+  deliver,
+  syncAndLook,
+  webhookFile,
+  webhookPath,
+} from '../support/factory-files.ts';
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
 import { bootService, type TestService } from '../support/service.ts';
 import { escape, fits, hasKeyboard } from './steps.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
-const ONE = { [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile(['orders']) };
+const ONE = {
+  [webhookPath('orders')]: webhookFile('hook-token'),
+  [automationPath('triage')]: automationFile(['orders']),
+};
 const PHONE = { viewport: { width: 375, height: 780 } };
 
 describeInBrowser('factories and their reconciling on the page', () => {
@@ -18,7 +28,13 @@ describeInBrowser('factories and their reconciling on the page', () => {
 
   beforeAll(async () => {
     [git, browser] = await Promise.all([startGitServer(), launch()]);
-    service = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_RUN_CONCURRENCY: '0' } });
+    service = await bootService({
+      environment: {
+        MILLWRIGHT_GIT_CA_FILE: git.caFile,
+        MILLWRIGHT_SYNC_INTERVAL: '3600',
+        MILLWRIGHT_RUN_CONCURRENCY: '0',
+      },
+    });
     await service.secret('hook-token', TOKEN);
   });
 
@@ -40,7 +56,10 @@ describeInBrowser('factories and their reconciling on the page', () => {
   }
 
   /** A factory that follows a repository of its own. */
-  async function following(slug: string, files: Record<string, string>): Promise<{ uid: string; repository: TestRepository }> {
+  async function following(
+    slug: string,
+    files: Record<string, string>,
+  ): Promise<{ uid: string; repository: TestRepository }> {
     const repository = git.createRepository(slug);
     repository.commit(files);
     return { uid: await service.factory(slug, { kind: 'git', url: git.urlOf(slug), branch: 'main' }), repository };
@@ -49,10 +68,20 @@ describeInBrowser('factories and their reconciling on the page', () => {
   const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
   it('let held deletions go when exactly they are approved', async () => {
-    const files = { ...ONE, [webhookPath('sales')]: webhookFile('hook-token'), [automationPath('report')]: automationFile(['sales']) };
+    const files = {
+      ...ONE,
+      [webhookPath('sales')]: webhookFile('hook-token'),
+      [automationPath('report')]: automationFile(['sales']),
+    };
     const { uid, repository } = await following('held', files);
     await deliver(service.ingressUrl('held', 'sales'), TOKEN);
-    repository.commit({ [webhookPath('orders')]: null, [webhookPath('sales')]: null, [automationPath('triage')]: null, [automationPath('report')]: null, 'factory.yaml': 'name: Held\n' });
+    repository.commit({
+      [webhookPath('orders')]: null,
+      [webhookPath('sales')]: null,
+      [automationPath('triage')]: null,
+      [automationPath('report')]: null,
+      'factory.yaml': 'name: Held\n',
+    });
     const first = (await syncAndLook(service, uid)).last_sync?.plan ?? 'none';
     const { page, faults } = await at(`/factories/${uid}/sync`);
     await page.getByRole('heading', { name: '4 deletions held' }).waitFor();
@@ -78,7 +107,9 @@ describeInBrowser('factories and their reconciling on the page', () => {
     await page.getByRole('heading', { name: '3 deletions held' }).waitFor({ state: 'detached' });
     expect((await deliver(service.ingressUrl('held', 'orders'), TOKEN)).status).toBe(404);
     expect((await deliver(service.ingressUrl('held', 'sales'), TOKEN)).status).toBe(202);
-    const entries = (await service.api('GET', '/audit?action=factory.approve')).body['entries'] as { details: unknown }[];
+    const entries = (await service.api('GET', '/audit?action=factory.approve')).body['entries'] as {
+      details: unknown;
+    }[];
     expect(entries.map(({ details }) => details)).toEqual([{ plan: second }]);
     expect(faults).toEqual([]);
   });
@@ -128,7 +159,11 @@ describeInBrowser('factories and their reconciling on the page', () => {
     repository.commit(ONE);
     await row.getByRole('link', { name: /how .* stands$/ }).click();
     await page.getByText('What is saved on these pages serves at once').waitFor();
-    expect([await button(page, 'Sync now').count(), await page.getByRole('link', { name: 'Plan' }).count(), await page.getByText('no files decide').count()]).toEqual([0, 0, 0]);
+    expect([
+      await button(page, 'Sync now').count(),
+      await page.getByRole('link', { name: 'Plan' }).count(),
+      await page.getByText('no files decide').count(),
+    ]).toEqual([0, 0, 0]);
     await page.getByTitle('Slug').filter({ hasText: 'desk' }).waitFor();
     await shot(page, 'sync-here-light');
     await button(page, 'More for this factory').click();
@@ -140,7 +175,10 @@ describeInBrowser('factories and their reconciling on the page', () => {
     await page.getByLabel('A git repository').check();
     await page.getByLabel('Repository URL').fill(git.urlOf('desk'));
     await button(page, 'Save').click();
-    await page.getByRole('link', { name: `main@${repository.tip().slice(0, 12)}` }).first().waitFor();
+    await page
+      .getByRole('link', { name: `main@${repository.tip().slice(0, 12)}` })
+      .first()
+      .waitFor();
     await button(page, 'More for this factory').click();
     await page.getByRole('menuitem', { name: 'Delete factory' }).click();
     const removal = page.getByRole('dialog', { name: /^Delete/ });

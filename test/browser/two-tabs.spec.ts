@@ -12,8 +12,14 @@ describeInBrowser('two tabs of one browser', () => {
   beforeAll(async () => {
     service = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0' } });
     browser = await launch();
-    const { body: factory } = await service.api('POST', '/factory', { slug: 'shared', name: 'Shared', source: { kind: 'dashboard' } });
-    const { body: webhook } = await service.api('POST', `/factory/${String(factory['uid'])}/webhooks`, { name: 'Builds' });
+    const { body: factory } = await service.api('POST', '/factory', {
+      slug: 'shared',
+      name: 'Shared',
+      source: { kind: 'dashboard' },
+    });
+    const { body: webhook } = await service.api('POST', `/factory/${String(factory['uid'])}/webhooks`, {
+      name: 'Builds',
+    });
     webhookPage = `/factories/${String(factory['uid'])}/webhooks/${String(webhook['uid'])}`;
   });
 
@@ -44,7 +50,10 @@ describeInBrowser('two tabs of one browser', () => {
     await first.getByRole('button', { name: 'Disable' }).click();
     await first.getByRole('button', { name: 'Enable', exact: true }).click();
     await first.getByRole('button', { name: 'Disable' }).waitFor();
-    expect((await service.api('GET', webhookPage.replace('/factories/', '/factory/'))).body).toMatchObject({ enabled: true, version: 3 });
+    expect((await service.api('GET', webhookPage.replace('/factories/', '/factory/'))).body).toMatchObject({
+      enabled: true,
+      version: 3,
+    });
     expect(faults).toEqual([]);
     await close();
   });

@@ -14,7 +14,11 @@ import { closed, escape, eventually, factoryOf, fits, hasCount, labelled, press,
 const NAME = labelled('Name');
 
 let unique = 0;
-async function send(url: string, headers: Record<string, string> = {}, body = `{"n": ${(unique += 1)}}`): Promise<number> {
+async function send(
+  url: string,
+  headers: Record<string, string> = {},
+  body = `{"n": ${(unique += 1)}}`,
+): Promise<number> {
   return (await fetch(url, { method: 'POST', headers, body })).status;
 }
 const bearer = (secret: string): Record<string, string> => ({ authorization: `Bearer ${secret}` });
@@ -42,7 +46,8 @@ describeInBrowser('webhooks, at length', () => {
     return answer.body as never;
   }
 
-  const webhook = async (factory: string, uid: string): Promise<Record<string, unknown>> => (await mill.api('GET', `/factory/${factory}/webhooks/${uid}`)).body;
+  const webhook = async (factory: string, uid: string): Promise<Record<string, unknown>> =>
+    (await mill.api('GET', `/factory/${factory}/webhooks/${uid}`)).body;
   const open = (path: string, options = {}): Promise<Visit> => signedIn(browser, mill, path, options);
 
   it('of a provider: the URL first and the secret later, or both at once, or a generated one; the provider’s own library signs', async () => {
@@ -65,31 +70,51 @@ describeInBrowser('webhooks, at length', () => {
     await page.getByRole('heading', { name: 'Finish webhook set-up', level: 1 }).waitFor();
     const stripe = await shown(page, 'the ingress URL');
     expect(await send(stripe)).toBe(404);
-    await page.getByRole('listitem').filter({ hasText: `Endpoint URL: ${stripe}` }).waitFor();
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: `Endpoint URL: ${stripe}` })
+      .waitFor();
     await page.getByRole('link', { name: 'Finish later' }).click();
     await page.getByText('Secret not set').waitFor();
     await press(page, 'Enable'); // nobody could authenticate
-    await page.getByRole('dialog').getByText(/no value yet/).first().waitFor();
+    await page
+      .getByRole('dialog')
+      .getByText(/no value yet/)
+      .first()
+      .waitFor();
     await press(page.getByRole('dialog'), 'Close');
     await shot(page, 'webhooks-finish');
     await page.getByLabel(/^Provider secret/).fill('short');
     await press(page, 'Finish webhook set-up');
-    await eventually('the fault at the field', async () => (await page.getByLabel(/^Provider secret/).getAttribute('aria-invalid')) === 'true');
+    await eventually(
+      'the fault at the field',
+      async () => (await page.getByLabel(/^Provider secret/).getAttribute('aria-invalid')) === 'true',
+    );
     expect(await seriousFaults(page)).toEqual([]);
     await page.getByLabel(/^Provider secret/).fill('whsec_of-the-provider');
     await press(page, 'Finish webhook set-up');
     await page.getByRole('button', { name: 'Disable', exact: true }).waitFor();
-    const event = (secret: string, id: string): Promise<number> => send(stripe, { 'stripe-signature': Stripe.webhooks.generateTestHeaderString({ payload: `{"id":"${id}"}`, secret }) }, `{"id":"${id}"}`);
+    const event = (secret: string, id: string): Promise<number> =>
+      send(
+        stripe,
+        { 'stripe-signature': Stripe.webhooks.generateTestHeaderString({ payload: `{"id":"${id}"}`, secret }) },
+        `{"id":"${id}"}`,
+      );
     expect(await event('whsec_of-the-provider', 'evt_1')).toBe(202);
     await press(page, 'Rotate secret');
     const dialog = page.getByRole('dialog');
     await press(dialog, 'Rotate secret');
-    await dialog.getByText(/is required/).first().waitFor();
+    await dialog
+      .getByText(/is required/)
+      .first()
+      .waitFor();
     await dialog.getByLabel(/^New provider secret/).fill('whsec_of-today-then');
     await press(dialog, 'Rotate secret');
     await dialog.getByText('The old secret is dead').waitFor();
     expect(await dialog.innerText()).not.toContain('whsec_');
-    expect([await event('whsec_of-the-provider', 'evt_2'), await event('whsec_of-today-then', 'evt_3')]).toEqual([401, 202]);
+    expect([await event('whsec_of-the-provider', 'evt_2'), await event('whsec_of-today-then', 'evt_3')]).toEqual([
+      401, 202,
+    ]);
 
     await begin('Hub', 'GitHub');
     await press(page, 'Generate one');
@@ -112,7 +137,11 @@ describeInBrowser('webhooks, at length', () => {
     await press(page, 'Create webhook');
     const [standard, generated] = [await shown(page, 'the ingress URL'), await shown(page, 'the secret')];
     const now = new Date();
-    const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': String(Math.floor(now.getTime() / 1000)), 'webhook-signature': new StandardWebhook(generated).sign('msg_1', now, '{"a":1}') };
+    const headers = {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'webhook-signature': new StandardWebhook(generated).sign('msg_1', now, '{"a":1}'),
+    };
     expect(await send(standard, headers, '{"a":1}')).toBe(202);
 
     await begin('Chat', 'Sentry');
@@ -155,7 +184,11 @@ describeInBrowser('webhooks, at length', () => {
     await page.getByLabel(NAME).fill('One too many');
     for (let n = 1; n <= 20; n += 1) await made(factory, { name: `hook ${n}`, enabled: n % 2 === 0 });
     await press(page, 'Create webhook');
-    await page.getByRole('alert').getByText(/at most 20 webhooks/).first().waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/at most 20 webhooks/)
+      .first()
+      .waitFor();
     await page.getByRole('link', { name: 'Cancel' }).click();
     await page.getByText('20 of 20').waitFor();
     expect(await page.getByRole('button', { name: 'Create webhook' }).isDisabled()).toBe(true);
@@ -164,9 +197,16 @@ describeInBrowser('webhooks, at length', () => {
 
   it('in two browsers: the second is told what the first one changed, and overwrites nothing', async () => {
     const factory = await factoryOf(mill, 'two');
-    const { uid, ingress_url: url, secret = '' } = await made(factory, { name: 'Shared', description: 'before', secret_name: 'both' });
+    const {
+      uid,
+      ingress_url: url,
+      secret = '',
+    } = await made(factory, { name: 'Shared', description: 'before', secret_name: 'both' });
     await made(factory, { name: 'Sibling', secret_name: 'both', auth_mode: 'url_token' });
-    const [first, second] = [await open(`/factories/${factory}/webhooks/${uid}`), await open(`/factories/${factory}/webhooks/${uid}`)];
+    const [first, second] = [
+      await open(`/factories/${factory}/webhooks/${uid}`),
+      await open(`/factories/${factory}/webhooks/${uid}`),
+    ];
     for (const { page } of [first, second]) await press(page, 'Edit');
     const [here, there] = [first.page.getByRole('dialog'), second.page.getByRole('dialog')];
     await here.getByLabel(NAME).fill('Renamed here');
@@ -181,10 +221,20 @@ describeInBrowser('webhooks, at length', () => {
     expect(await seriousFaults(second.page)).toEqual([]);
     await shot(second.page, 'webhooks-conflict');
     await press(there, 'Go on from what is there now');
-    await eventually('both changes are there', async () => (await there.getByLabel(NAME).inputValue()) === 'Renamed here' && (await there.getByLabel('Description').inputValue()) === 'typed there');
+    await eventually(
+      'both changes are there',
+      async () =>
+        (await there.getByLabel(NAME).inputValue()) === 'Renamed here' &&
+        (await there.getByLabel('Description').inputValue()) === 'typed there',
+    );
     await press(there, 'Save');
     await there.waitFor({ state: 'detached' });
-    expect(await webhook(factory, uid)).toMatchObject({ name: 'Renamed here', description: 'typed there', delivery_id_header: 'x-id', version: 3 });
+    expect(await webhook(factory, uid)).toMatchObject({
+      name: 'Renamed here',
+      description: 'typed there',
+      delivery_id_header: 'x-id',
+      version: 3,
+    });
 
     for (const { page } of [first, second]) await page.getByText('typed there').first().waitFor();
     for (const { page } of [first, second]) await press(page, 'Rotate secret');
@@ -223,7 +273,9 @@ describeInBrowser('webhooks, at length', () => {
     expect(await shown(page, 'the path of the file')).toBe('webhooks/orders.yaml');
     const dialog = page.getByRole('dialog');
     await press(page, 'Disable');
-    expect(await dialog.getByLabel('Edited text of webhooks/orders.yaml').innerText()).toBe('# Orders of the shop.\nauthMode: token\nsecretName: hook\nenabled: false\n');
+    expect(await dialog.getByLabel('Edited text of webhooks/orders.yaml').innerText()).toBe(
+      '# Orders of the shop.\nauthMode: token\nsecretName: hook\nenabled: false\n',
+    );
     await dialog.getByRole('button', { name: 'Copy the edited text' }).waitFor();
     expect(await seriousFaults(page)).toEqual([]);
     await shot(page, 'webhooks-managed');
@@ -267,10 +319,18 @@ describeInBrowser('webhooks, at length', () => {
 
   it('are there for viewers to look at, without anything to change; in light and dark, on the desk and the phone', async () => {
     const factory = await factoryOf(mill, 'looks');
-    const { uid, ingress_url: url, secret = '' } = await made(factory, { name: 'Looked at', description: 'What the shop sends.', delivery_id_header: 'X-Id' });
+    const {
+      uid,
+      ingress_url: url,
+      secret = '',
+    } = await made(factory, { name: 'Looked at', description: 'What the shop sends.', delivery_id_header: 'X-Id' });
     await made(factory, { name: 'Waiting', auth_mode: 'signature', signature_scheme: 'github' });
     await made(factory, { name: `A name of ${'considerable '.repeat(8)}length`, auth_mode: 'url_token' });
-    await mill.api('POST', `/factory/${factory}/automations`, { name: 'Act', triggers: [{ provider: 'webhook', webhook_uids: [uid] }], prompt: 'Act.' });
+    await mill.api('POST', `/factory/${factory}/automations`, {
+      name: 'Act',
+      triggers: [{ provider: 'webhook', webhook_uids: [uid] }],
+      prompt: 'Act.',
+    });
     for (let n = 0; n < 5; n += 1) await send(url, { ...bearer(secret), 'x-id': `d-${n % 4}` });
     await send(url);
     const viewer = await makeKey(mill, 'viewer', { factories: [factory] });
@@ -280,15 +340,29 @@ describeInBrowser('webhooks, at length', () => {
       { name: 'phone', options: { colorScheme: 'light' as const, viewport: { width: 375, height: 740 } } },
     ];
     for (const { name, options } of looks) {
-      const visit = await open(`/factories/${factory}/webhooks`, { ...options, ...(name === 'light' ? { key: viewer } : {}) });
+      const visit = await open(`/factories/${factory}/webhooks`, {
+        ...options,
+        ...(name === 'light' ? { key: viewer } : {}),
+      });
       const { page } = visit;
-      await (name === 'phone' ? page.getByText('Provider signature · GitHub').locator('visible=true') : page.getByRole('link', { name: 'Act', exact: true })).waitFor();
+      await (
+        name === 'phone'
+          ? page.getByText('Provider signature · GitHub').locator('visible=true')
+          : page.getByRole('link', { name: 'Act', exact: true })
+      ).waitFor();
       expect(await seriousFaults(page)).toEqual([]);
       await shot(page, `webhooks-list-${name}`);
       await hasCount(page.getByRole('link', { name: 'Create webhook' }), name === 'light' ? 0 : 1);
       await page.getByRole('link', { name: 'Looked at' }).click();
-      await page.getByText('the UID').or(page.getByRole('button', { name: 'Copy the UID' })).first().waitFor();
-      await hasCount(page.getByRole('button', { name: /^(Disable|Edit|Rotate secret|Delete|How to send to it)$/ }), name === 'light' ? 0 : 5);
+      await page
+        .getByText('the UID')
+        .or(page.getByRole('button', { name: 'Copy the UID' }))
+        .first()
+        .waitFor();
+      await hasCount(
+        page.getByRole('button', { name: /^(Disable|Edit|Rotate secret|Delete|How to send to it)$/ }),
+        name === 'light' ? 0 : 5,
+      );
       expect(await seriousFaults(page)).toEqual([]);
       await fits(page);
       await shot(page, `webhooks-detail-${name}`);

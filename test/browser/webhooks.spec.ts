@@ -3,12 +3,28 @@ import type { Browser } from 'playwright-core';
 import { makeKey } from '../support/api-keys.ts';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn, type Visit } from '../support/browser.ts';
 import { bootService, type TestService } from '../support/service.ts';
-import { closed, eventually, factoryOf, fits, hasKeyboard, HIDDEN, inShell, labelled, press, says, shown } from './steps.ts';
+import {
+  closed,
+  eventually,
+  factoryOf,
+  fits,
+  hasKeyboard,
+  HIDDEN,
+  inShell,
+  labelled,
+  press,
+  says,
+  shown,
+} from './steps.ts';
 
 const NAME = labelled('Name');
 
 let unique = 0;
-async function send(url: string, headers: Record<string, string> = {}, body = `{"n": ${(unique += 1)}}`): Promise<number> {
+async function send(
+  url: string,
+  headers: Record<string, string> = {},
+  body = `{"n": ${(unique += 1)}}`,
+): Promise<number> {
   return (await fetch(url, { method: 'POST', headers, body })).status;
 }
 const bearer = (secret: string): Record<string, string> => ({ authorization: `Bearer ${secret}` });
@@ -35,14 +51,22 @@ describeInBrowser('webhooks', () => {
     const { page } = visit;
     await page.getByRole('link', { name: 'Create the first webhook' }).click();
     await page.getByLabel(NAME).fill('Orders (EU)');
-    await page.getByRole('combobox', { name: 'Secret name' }).and(page.getByPlaceholder('orders-eu-webhook', { exact: true })).waitFor();
+    await page
+      .getByRole('combobox', { name: 'Secret name' })
+      .and(page.getByPlaceholder('orders-eu-webhook', { exact: true }))
+      .waitFor();
     expect(await seriousFaults(page)).toEqual([]);
     await press(page, 'Create webhook');
     await page.getByRole('heading', { name: 'Orders (EU) is ready' }).waitFor();
-    await page.getByRole('alert').getByText(/It cannot be shown again/).waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/It cannot be shown again/)
+      .waitFor();
     const [url, secret] = [await shown(page, 'the ingress URL'), await shown(page, 'the secret')];
     const command = await page.getByLabel('Command that sends a delivery').innerText();
-    expect(command).toBe(`curl -sS -X POST '${url}' \\\n  -H 'Authorization: Bearer ${secret}' \\\n  -H 'Content-Type: application/json' \\\n  -d '{"hello": "world", "at": "'"$(date +%s)"'"}'`);
+    expect(command).toBe(
+      `curl -sS -X POST '${url}' \\\n  -H 'Authorization: Bearer ${secret}' \\\n  -H 'Content-Type: application/json' \\\n  -d '{"hello": "world", "at": "'"$(date +%s)"'"}'`,
+    );
     expect(await inShell(command)).toMatch(/^\{"delivery_id": "[^"]+"\}$/);
     await page.getByText(/is a duplicate: it is answered with 202 as well, and starts nothing/).waitFor();
     expect(await seriousFaults(page)).toEqual([]);
@@ -60,7 +84,11 @@ describeInBrowser('webhooks', () => {
     expect(page.url()).toBe(`${mill.url}/factories/${factory}/webhooks/${uid}`);
     await page.goBack();
     await page.getByRole('heading', { name: 'Create webhook' }).waitFor(); // what was shown is gone with its page
-    expect(await page.evaluate('document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }) + JSON.stringify(history.state)')).not.toContain(secret);
+    expect(
+      await page.evaluate(
+        'document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }) + JSON.stringify(history.state)',
+      ),
+    ).not.toContain(secret);
 
     await page.goto(`${mill.url}/factories/${factory}/webhooks`);
     const row = page.getByRole('row', { name: /Orders \(EU\)/ });
@@ -77,14 +105,20 @@ describeInBrowser('webhooks', () => {
     await page.mouse.click(5, 5);
     const rotated = await shown(dialog, 'the secret');
     expect(await dialog.getByRole('button', { name: 'Close' }).count()).toBe(0);
-    expect([rotations, (await mill.api('GET', `/factory/${factory}/secrets/orders-eu-webhook`)).body['version']]).toEqual([['POST'], 2]);
+    expect([
+      rotations,
+      (await mill.api('GET', `/factory/${factory}/secrets/orders-eu-webhook`)).body['version'],
+    ]).toEqual([['POST'], 2]);
     expect([await send(url, bearer(secret)), await send(url, bearer(rotated))]).toEqual([401, 202]);
     await press(dialog, 'Done');
     await dialog.waitFor({ state: 'detached' });
     await hasKeyboard(page, 'Rotate secret');
     expect(await page.content()).not.toContain(rotated);
 
-    await page.getByRole('img', { name: /^Start latency in the last 24 hours/ }).or(page.getByText('No run has started in the last 24 hours.')).waitFor();
+    await page
+      .getByRole('img', { name: /^Start latency in the last 24 hours/ })
+      .or(page.getByText('No run has started in the last 24 hours.'))
+      .waitFor();
     expect(await shown(page, 'the name')).toBe('Orders (EU)');
     await press(page, 'Disable');
     await page.getByRole('button', { name: 'Enable', exact: true }).waitFor();
@@ -109,7 +143,14 @@ describeInBrowser('webhooks', () => {
     // Then nothing is lost. The button says so for a moment only.
     await eventually('the URL is copied', async () => {
       await press(page, 'Copy the URL');
-      return page.getByRole('button', { name: 'Copy the URL' }).and(page.locator('[title="Copied"]')).waitFor({ timeout: 1_500 }).then(() => true, () => false);
+      return page
+        .getByRole('button', { name: 'Copy the URL' })
+        .and(page.locator('[title="Copied"]'))
+        .waitFor({ timeout: 1_500 })
+        .then(
+          () => true,
+          () => false,
+        );
     });
     await page.getByRole('tab', { name: 'Webhooks' }).click();
     await page.getByRole('link', { name: 'in the URL', exact: true }).click();
@@ -123,7 +164,11 @@ describeInBrowser('webhooks', () => {
     await page.getByRole('heading', { name: 'Create automation' }).waitFor();
     expect(new URL(page.url()).search).toBe(`?webhook=${uid}`);
     await page.goBack();
-    await mill.api('POST', `/factory/${factory}/automations`, { name: 'Sort orders', triggers: [{ provider: 'webhook', webhook_uids: [uid] }], prompt: 'Sort.' });
+    await mill.api('POST', `/factory/${factory}/automations`, {
+      name: 'Sort orders',
+      triggers: [{ provider: 'webhook', webhook_uids: [uid] }],
+      prompt: 'Sort.',
+    });
     await page.getByRole('link', { name: 'Sort orders' }).waitFor();
     await press(page, 'Delete');
     const dialog = page.getByRole('dialog');
@@ -147,7 +192,12 @@ describeInBrowser('webhooks', () => {
     ['vercel', 'a-secret-of-some-length'],
   ])('signed by %s can be tried by the command that the page shows', async (scheme, secret) => {
     const factory = await factoryOf(mill, `signed-${scheme.replaceAll('_', '-')}`);
-    const { body } = await mill.api('POST', `/factory/${factory}/webhooks`, { name: 'Signed', auth_mode: 'signature', signature_scheme: scheme, secret });
+    const { body } = await mill.api('POST', `/factory/${factory}/webhooks`, {
+      name: 'Signed',
+      auth_mode: 'signature',
+      signature_scheme: scheme,
+      secret,
+    });
     const visit = await open(`/factories/${factory}/webhooks/${String(body['uid'])}`);
     const { page } = visit;
     await press(page, 'How to send to it');
@@ -164,8 +214,15 @@ describeInBrowser('webhooks', () => {
     const factory = await factoryOf(mill, 'looks');
     const name = `exe.${HIDDEN}gpj ${'considerable '.repeat(8)}`.trim();
     const { body } = await mill.api('POST', `/factory/${factory}/webhooks`, { name, description: `About ${HIDDEN}it` });
-    await mill.api('POST', `/factory/${factory}/automations`, { name: `Act ${HIDDEN}on`, triggers: [{ provider: 'webhook', webhook_uids: [body['uid']] }], prompt: 'Act.' });
-    const visit = await open(`/factories/${factory}/webhooks`, { key: await makeKey(mill, 'viewer', { factories: [factory] }), viewport: { width: 375, height: 740 } });
+    await mill.api('POST', `/factory/${factory}/automations`, {
+      name: `Act ${HIDDEN}on`,
+      triggers: [{ provider: 'webhook', webhook_uids: [body['uid']] }],
+      prompt: 'Act.',
+    });
+    const visit = await open(`/factories/${factory}/webhooks`, {
+      key: await makeKey(mill, 'viewer', { factories: [factory] }),
+      viewport: { width: 375, height: 740 },
+    });
     const { page } = visit;
     const link = page.getByRole('link', { name: /^exe\.U\+202Egpj/ });
     await link.waitFor();
@@ -179,7 +236,9 @@ describeInBrowser('webhooks', () => {
     await link.click();
     await page.getByRole('heading', { name: /^exe\.U\+202Egpj/, level: 1 }).waitFor();
     await page.getByText('About U+202Eit').waitFor();
-    expect(await page.getByRole('button', { name: /^(Disable|Edit|Rotate secret|Delete|How to send to it)$/ }).count()).toBe(0);
+    expect(
+      await page.getByRole('button', { name: /^(Disable|Edit|Rotate secret|Delete|How to send to it)$/ }).count(),
+    ).toBe(0);
     expect(await page.getByRole('main').innerText()).not.toContain(HIDDEN);
     await closed(visit);
   });

@@ -6,10 +6,19 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Exactly these: the checkers' rules change from version to version. */
-const TOOLS = { '@arethetypeswrong/cli': '0.18.5', publint: '0.3.25', deno: '2.9.6', bun: '1.4.5', 'typescript-5.0': 'npm:typescript@5.0.4', 'typescript-5.4': 'npm:typescript@5.4.5' };
+const TOOLS = {
+  '@arethetypeswrong/cli': '0.18.5',
+  publint: '0.3.25',
+  deno: '2.9.6',
+  bun: '1.4.5',
+  'typescript-5.0': 'npm:typescript@5.0.4',
+  'typescript-5.4': 'npm:typescript@5.4.5',
+};
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const cache = process.env.MILLWRIGHT_CLIENT_TOOLS_CACHE ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'millwright-client-tools');
+const cache =
+  process.env.MILLWRIGHT_CLIENT_TOOLS_CACHE ??
+  join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'millwright-client-tools');
 
 install();
 process.exitCode = tests();
@@ -23,7 +32,11 @@ function install() {
   rmSync(join(cache, 'node_modules'), { recursive: true, force: true });
   mkdirSync(cache, { recursive: true });
   writeFileSync(join(cache, 'package.json'), wanted);
-  const { status, error } = spawnSync('npm', ['install', '--prefix', cache, '--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'], { cwd: cache, stdio: 'inherit' });
+  const { status, error } = spawnSync(
+    'npm',
+    ['install', '--prefix', cache, '--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'],
+    { cwd: cache, stdio: 'inherit' },
+  );
   if (error !== undefined || status !== 0) {
     console.error('millwright: the tools could not be installed; see the lines above');
     process.exit(1);
@@ -37,10 +50,22 @@ function tests() {
   const { status } = spawnSync(
     process.execPath,
     [
-      '--experimental-vm-modules', '--disable-warning=ExperimentalWarning', join(root, 'node_modules/jest/bin/jest.js'),
-      '--runInBand', '--testPathIgnorePatterns', '/node_modules/', '--json', `--outputFile=${results}`, ...process.argv.slice(2), 'test/clients/typescript-runtimes',
+      '--experimental-vm-modules',
+      '--disable-warning=ExperimentalWarning',
+      join(root, 'node_modules/jest/bin/jest.js'),
+      '--runInBand',
+      '--testPathIgnorePatterns',
+      '/node_modules/',
+      '--json',
+      `--outputFile=${results}`,
+      ...process.argv.slice(2),
+      'test/clients/typescript-runtimes',
     ],
-    { cwd: root, stdio: ['inherit', 'ignore', 'inherit'], env: { ...process.env, MILLWRIGHT_TEST_CLIENT_TOOLS: join(cache, 'node_modules/.bin') } },
+    {
+      cwd: root,
+      stdio: ['inherit', 'ignore', 'inherit'],
+      env: { ...process.env, MILLWRIGHT_TEST_CLIENT_TOOLS: join(cache, 'node_modules/.bin') },
+    },
   );
   if (existsSync(results)) closingLine(JSON.parse(readFileSync(results, 'utf8')));
   rmSync(folder, { recursive: true, force: true });

@@ -1,8 +1,21 @@
 /** The TypeScript client against the real service, through a proxy that cuts, delays and falsifies what they say to each other: nothing is done twice, nothing is lost, and what went wrong is told. */
 import { randomUUID } from 'node:crypto';
 import {
-  APIConnectionError, APIResponseValidationError, APIStatusError, APITimeoutError, AuthenticationError, ConflictError, InternalServerError, Millwright, NotFoundError, RateLimitError, UserAbortError, WebhookSender,
-  type ClientOptions, type Clock, type RunEvent,
+  APIConnectionError,
+  APIResponseValidationError,
+  APIStatusError,
+  APITimeoutError,
+  AuthenticationError,
+  ConflictError,
+  InternalServerError,
+  Millwright,
+  NotFoundError,
+  RateLimitError,
+  UserAbortError,
+  WebhookSender,
+  type ClientOptions,
+  type Clock,
+  type RunEvent,
 } from '#client';
 import { startFaultProxy, type FaultProxy, type ProxyFault } from '../support/fault-proxy-process.ts';
 import { logOf, SHELL } from '../support/runs.ts';
@@ -32,16 +45,31 @@ const later = (callback: () => void, ms: number): (() => void) => {
   return () => clearTimeout(timer);
 };
 
-const clientOf = (options: ClientOptions = {}): Millwright => new Millwright({ baseURL: proxy.url, apiKey: service.adminKey, logLevel: 'off', ...options }, hasty);
+const clientOf = (options: ClientOptions = {}): Millwright =>
+  new Millwright({ baseURL: proxy.url, apiKey: service.adminKey, logLevel: 'off', ...options }, hasty);
 /** With the limits of real time. */
-const patientOf = (options: ClientOptions): Millwright => new Millwright({ baseURL: proxy.url, apiKey: service.adminKey, logLevel: 'off', ...options });
+const patientOf = (options: ClientOptions): Millwright =>
+  new Millwright({ baseURL: proxy.url, apiKey: service.adminKey, logLevel: 'off', ...options });
 
 const PROBLEM = { 'content-type': 'application/problem+json' };
-const busy = (headers: Record<string, string>): ProxyFault => ({ kind: 'answer', status: 429, headers: { ...PROBLEM, ...headers }, body: '{"error":"resource_unavailable","detail":"busy"}' });
-const page = (status: number): ProxyFault => ({ kind: 'answer', status, headers: { 'content-type': 'text/html' }, body: '<html><h1>Bad gateway</h1></html>' });
+const busy = (headers: Record<string, string>): ProxyFault => ({
+  kind: 'answer',
+  status: 429,
+  headers: { ...PROBLEM, ...headers },
+  body: '{"error":"resource_unavailable","detail":"busy"}',
+});
+const page = (status: number): ProxyFault => ({
+  kind: 'answer',
+  status,
+  headers: { 'content-type': 'text/html' },
+  body: '<html><h1>Bad gateway</h1></html>',
+});
 
 async function refusal(work: PromiseLike<unknown>): Promise<unknown> {
-  return Promise.resolve(work).then(() => undefined, (error: unknown) => error);
+  return Promise.resolve(work).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 }
 
 async function attempts(): Promise<number> {
@@ -74,10 +102,20 @@ describe('a service that is busy', () => {
     { header: 'seconds', headers: () => ({ 'retry-after': '3' }), least: 3, most: 3 },
     { header: 'a fraction', headers: () => ({ 'retry-after': '0.25' }), least: 0.25, most: 0.25 },
     { header: 'a date', headers: () => ({ 'retry-after': inFiveSeconds() }), least: 0, most: 5 },
-    { header: 'a date that has passed', headers: () => ({ 'retry-after': 'Sun, 22 Nov 2015 10:00:00 GMT' }), least: 0.5, most: 0.5 },
+    {
+      header: 'a date that has passed',
+      headers: () => ({ 'retry-after': 'Sun, 22 Nov 2015 10:00:00 GMT' }),
+      least: 0.5,
+      most: 0.5,
+    },
     { header: 'a negative number', headers: () => ({ 'retry-after': '-3' }), least: 0.5, most: 0.5 },
     { header: 'a word', headers: () => ({ 'retry-after': 'soon' }), least: 0.5, most: 0.5 },
-    { header: 'milliseconds', headers: () => ({ 'retry-after-ms': '125', 'retry-after': '9' }), least: 0.125, most: 0.125 },
+    {
+      header: 'milliseconds',
+      headers: () => ({ 'retry-after-ms': '125', 'retry-after': '9' }),
+      least: 0.125,
+      most: 0.125,
+    },
     { header: 'nothing', headers: () => ({}), least: 0.5, most: 0.5 },
   ])('is asked again when it wants, where it says $header', async ({ headers, least, most }) => {
     await proxy.fail(busy(headers()));
@@ -187,16 +225,21 @@ describe('a service that does not come to an end', () => {
 });
 
 describe('what is done once', () => {
-  it.each(['lose', 'cut_headers', 'cut_body'] as const)('is done once also when its answer is lost (%s)', async (kind) => {
-    const mark = randomUUID();
-    await proxy.fail({ kind, method: 'POST' }, { kind, method: 'POST' });
-    const { run_id: runId } = await clientOf().agent.runs.create({ prompt: 'true', metadata: { mark } });
-    const { runs } = (await clientOf().agent.runs.list({ metadata: { mark } })).body;
-    expect(runs.map((run) => run.run_id)).toEqual([runId]);
-    const keys = (await proxy.seen()).requests.filter(({ method }) => method === 'POST').map(({ headers }) => headers['idempotency-key']);
-    expect(keys).toHaveLength(3);
-    expect(new Set(keys).size).toBe(1);
-  });
+  it.each(['lose', 'cut_headers', 'cut_body'] as const)(
+    'is done once also when its answer is lost (%s)',
+    async (kind) => {
+      const mark = randomUUID();
+      await proxy.fail({ kind, method: 'POST' }, { kind, method: 'POST' });
+      const { run_id: runId } = await clientOf().agent.runs.create({ prompt: 'true', metadata: { mark } });
+      const { runs } = (await clientOf().agent.runs.list({ metadata: { mark } })).body;
+      expect(runs.map((run) => run.run_id)).toEqual([runId]);
+      const keys = (await proxy.seen()).requests
+        .filter(({ method }) => method === 'POST')
+        .map(({ headers }) => headers['idempotency-key']);
+      expect(keys).toHaveLength(3);
+      expect(new Set(keys).size).toBe(1);
+    },
+  );
 
   it('and whose answer can be shown once only, is named and not done again', async () => {
     await proxy.fail({ kind: 'lose', method: 'POST' });
@@ -212,7 +255,10 @@ describe('what is done once', () => {
   it('two calls are two', async () => {
     const mark = randomUUID();
     const client = clientOf();
-    await Promise.all([client.agent.run({ prompt: 'true', metadata: { mark } }), client.agent.run({ prompt: 'true', metadata: { mark } })]);
+    await Promise.all([
+      client.agent.run({ prompt: 'true', metadata: { mark } }),
+      client.agent.run({ prompt: 'true', metadata: { mark } }),
+    ]);
     expect((await client.agent.runs.list({ metadata: { mark } })).items).toHaveLength(2);
   });
 });
@@ -222,9 +268,18 @@ describe('refusals of the service', () => {
     expect(await refusal(clientOf({ apiKey: 'mw_nobody' }).apiKeys.current())).toBeInstanceOf(AuthenticationError);
     const missing = await refusal(clientOf().agent.runs.retrieve('00000000-0000-7000-8000-000000000000'));
     expect(missing).toBeInstanceOf(NotFoundError);
-    expect(missing).toMatchObject({ code: 'resource_not_found', retryable: false, requestId: expect.any(String) as string, traceId: expect.any(String) as string });
-    const unfit = await refusal(clientOf().agent.run({ prompt: 'true', title: 'x'.repeat(300), mode: 'sideways' as never }));
-    expect((unfit as APIStatusError).errors.map(({ pointer }) => pointer)).toEqual(expect.arrayContaining(['/title', '/mode']));
+    expect(missing).toMatchObject({
+      code: 'resource_not_found',
+      retryable: false,
+      requestId: expect.any(String) as string,
+      traceId: expect.any(String) as string,
+    });
+    const unfit = await refusal(
+      clientOf().agent.run({ prompt: 'true', title: 'x'.repeat(300), mode: 'sideways' as never }),
+    );
+    expect((unfit as APIStatusError).errors.map(({ pointer }) => pointer)).toEqual(
+      expect.arrayContaining(['/title', '/mode']),
+    );
   });
 });
 
@@ -233,12 +288,19 @@ describe('a list', () => {
     const mark = randomUUID();
     const client = clientOf();
     const made: string[] = [];
-    for (let count = 0; count < 7; count += 1) made.push((await client.agent.run({ prompt: 'true', metadata: { mark } })).run_id);
+    for (let count = 0; count < 7; count += 1)
+      made.push((await client.agent.run({ prompt: 'true', metadata: { mark } })).run_id);
     for (const runId of made) await client.agent.runs.wait(runId);
     await proxy.forget();
     await proxy.fail(page(500), { kind: 'cut_body' }, busy({ 'retry-after': '1' }), { kind: 'refuse' });
     const listed: string[] = [];
-    for await (const run of clientOf({ maxRetries: 4 }).agent.runs.list({ metadata: { mark }, limit: 2, sort_by: 'created_at', sort_order: 'asc' })) listed.push(run.run_id);
+    for await (const run of clientOf({ maxRetries: 4 }).agent.runs.list({
+      metadata: { mark },
+      limit: 2,
+      sort_by: 'created_at',
+      sort_order: 'asc',
+    }))
+      listed.push(run.run_id);
     expect(listed).toEqual(made);
     expect(await attempts()).toBe(8);
   });
@@ -251,7 +313,12 @@ describe('the events of a run', () => {
     const client = clientOf();
     const { run_id: runId } = await client.agent.run({ prompt: LINES });
     await proxy.fail(
-      { kind: 'cut_stream', path: '/api/v1/agent/runs/', after_events: 1 }, page(502), { kind: 'end_stream', after_events: 2 }, { kind: 'refuse' }, { kind: 'cut_stream', after_events: 1 }, busy({ 'retry-after': '2' }),
+      { kind: 'cut_stream', path: '/api/v1/agent/runs/', after_events: 1 },
+      page(502),
+      { kind: 'end_stream', after_events: 2 },
+      { kind: 'refuse' },
+      { kind: 'cut_stream', after_events: 1 },
+      busy({ 'retry-after': '2' }),
     );
     const stream = client.agent.runs.events(runId);
     const told: RunEvent[] = [];
@@ -259,7 +326,9 @@ describe('the events of a run', () => {
     expect(told).toEqual(await logOf(service, runId));
     expect(stream.runState).toBe('FAILED');
     expect(stream.lastSeq).toBe(told.at(-1)?.seq);
-    const asked = (await proxy.seen()).requests.filter(({ path }) => path.includes('/events')).map(({ headers }) => headers['last-event-id']);
+    const asked = (await proxy.seen()).requests
+      .filter(({ path }) => path.includes('/events'))
+      .map(({ headers }) => headers['last-event-id']);
     expect(asked).toHaveLength(7);
     expect(asked.slice(0, 4)).toEqual([undefined, String(told[0]?.seq), String(told[0]?.seq), String(told[2]?.seq)]);
   });
@@ -284,9 +353,11 @@ describe('the events of a run', () => {
   });
 
   it('of nothing are refused at once', async () => {
-    const error = await refusal((async () => {
-      for await (const _ of clientOf().agent.runs.events('00000000-0000-7000-8000-000000000000'));
-    })());
+    const error = await refusal(
+      (async () => {
+        for await (const _ of clientOf().agent.runs.events('00000000-0000-7000-8000-000000000000'));
+      })(),
+    );
     expect(error).toBeInstanceOf(NotFoundError);
     expect(await attempts()).toBe(1);
   });
@@ -308,25 +379,49 @@ describe('deliveries', () => {
     { authentication: 'standard_webhooks', made: { auth_mode: 'signature', signature_scheme: 'standard_webhooks' } },
   ] as const;
 
-  it.each(modes)('of $authentication arrive once, exactly as they were given, also when answers are lost', async ({ authentication, made }) => {
-    const client = clientOf();
-    const { uid: factoryUid } = await client.factories.create({ slug: `f-${randomUUID()}`, source: { kind: 'dashboard' } });
-    const { uid: webhookUid, ingress_url: ingressUrl, secret = '' } = await client.factories.webhooks.create(factoryUid, { name: 'Sender', ...made });
-    const url = proxy.url + new URL(ingressUrl).pathname.replaceAll('%7B', '{').replaceAll('%7D', '}');
-    const sender = new WebhookSender({ url, secret, authentication, maxRetries: 3 }, hasty);
-    await proxy.fail({ kind: 'lose', path: '/webhooks/' }, busy({ 'retry-after': '1' }), { kind: 'cut_body', path: '/webhooks/' });
-    const { delivery_id: deliveryId } = await sender.send('{"exact" :  1.0}\n');
-    const { items } = await client.factories.deliveries.list(factoryUid, webhookUid);
-    expect(items.map(({ outcome }) => outcome)).toEqual(['Duplicate', 'Duplicate', 'Accepted']);
-    expect(new Set(items.map((item) => item.delivery_id))).toEqual(new Set([deliveryId]));
-    await proxy.fail({ kind: 'cut_body', path: '/api/v1/factory/' });
-    const payload = await client.factories.deliveries.payload(factoryUid, webhookUid, items[2]?.entry_id ?? '');
-    expect(Buffer.from(payload).toString()).toBe('{"exact" :  1.0}\n');
+  it.each(modes)(
+    'of $authentication arrive once, exactly as they were given, also when answers are lost',
+    async ({ authentication, made }) => {
+      const client = clientOf();
+      const { uid: factoryUid } = await client.factories.create({
+        slug: `f-${randomUUID()}`,
+        source: { kind: 'dashboard' },
+      });
+      const {
+        uid: webhookUid,
+        ingress_url: ingressUrl,
+        secret = '',
+      } = await client.factories.webhooks.create(factoryUid, { name: 'Sender', ...made });
+      const url = proxy.url + new URL(ingressUrl).pathname.replaceAll('%7B', '{').replaceAll('%7D', '}');
+      const sender = new WebhookSender({ url, secret, authentication, maxRetries: 3 }, hasty);
+      await proxy.fail({ kind: 'lose', path: '/webhooks/' }, busy({ 'retry-after': '1' }), {
+        kind: 'cut_body',
+        path: '/webhooks/',
+      });
+      const { delivery_id: deliveryId } = await sender.send('{"exact" :  1.0}\n');
+      const { items } = await client.factories.deliveries.list(factoryUid, webhookUid);
+      expect(items.map(({ outcome }) => outcome)).toEqual(['Duplicate', 'Duplicate', 'Accepted']);
+      expect(new Set(items.map((item) => item.delivery_id))).toEqual(new Set([deliveryId]));
+      await proxy.fail({ kind: 'cut_body', path: '/api/v1/factory/' });
+      const payload = await client.factories.deliveries.payload(factoryUid, webhookUid, items[2]?.entry_id ?? '');
+      expect(Buffer.from(payload).toString()).toBe('{"exact" :  1.0}\n');
 
-    const other = new WebhookSender({ url, authentication, secret: authentication === 'standard_webhooks' ? `whsec_${Buffer.alloc(32, 7).toString('base64')}` : 'another-secret-0123456789' }, hasty);
-    const error = await refusal(other.send({ a: 1 }));
-    expect(error).toBeInstanceOf(AuthenticationError);
-    expect(`${String(error)} ${JSON.stringify(error)}`).not.toContain('another-secret');
-    for (const { path } of (await proxy.seen()).requests.filter(({ path }) => path.startsWith('/webhooks/'))) expect(path.includes(secret)).toBe(authentication === 'url_token' && !path.includes('another'));
-  });
+      const other = new WebhookSender(
+        {
+          url,
+          authentication,
+          secret:
+            authentication === 'standard_webhooks'
+              ? `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+              : 'another-secret-0123456789',
+        },
+        hasty,
+      );
+      const error = await refusal(other.send({ a: 1 }));
+      expect(error).toBeInstanceOf(AuthenticationError);
+      expect(`${String(error)} ${JSON.stringify(error)}`).not.toContain('another-secret');
+      for (const { path } of (await proxy.seen()).requests.filter(({ path }) => path.startsWith('/webhooks/')))
+        expect(path.includes(secret)).toBe(authentication === 'url_token' && !path.includes('another'));
+    },
+  );
 });

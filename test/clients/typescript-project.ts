@@ -57,7 +57,9 @@ export interface Project {
 
 /** The README's examples in TypeScript, in order. */
 export function readmeExamples(): string[] {
-  return [...readFileSync(join(PACKAGE, 'README.md'), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
+  return [...readFileSync(join(PACKAGE, 'README.md'), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
+    ([, text]) => text!,
+  );
 }
 
 /** The README's program in CommonJS, exactly as it stands there. */
@@ -75,14 +77,22 @@ export async function exampleFiles(): Promise<Map<string, string>> {
 export async function installedClient(): Promise<Project> {
   const home = await mkdtemp(join(tmpdir(), 'millwright-client-'));
   const folder = join(home, 'project');
-  const run = (program: string, args: readonly string[], environment?: Record<string, string>): Promise<Ended> => ended(program, args, folder, environment);
+  const run = (program: string, args: readonly string[], environment?: Record<string, string>): Promise<Ended> =>
+    ended(program, args, folder, environment);
   const write = async (path: string, text: string): Promise<void> => {
     await mkdir(join(folder, path, '..'), { recursive: true });
     await writeFile(join(folder, path), text);
   };
   await write('package.json', JSON.stringify({ name: 'project', version: '1.0.0', private: true, type: 'module' }));
   const tarball = await pack(home);
-  const { code, output } = await run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', tarball]);
+  const { code, output } = await run('npm', [
+    'install',
+    '--offline',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    tarball,
+  ]);
   if (code !== 0) throw new Error(`the tarball could not be installed:\n${output}`);
   return { folder, tarball, run, write, remove: () => rm(home, { recursive: true, force: true }) };
 }
@@ -92,7 +102,11 @@ async function pack(home: string): Promise<string> {
   await mkdir(source);
   for (const name of SOURCES) await cp(join(PACKAGE, name), join(source, name), { recursive: true });
   await symlink(join(ROOT, 'node_modules'), join(home, 'node_modules'));
-  const { code, output } = await ended('npm', ['pack', '--offline', '--loglevel=error', '--pack-destination', home], source);
+  const { code, output } = await ended(
+    'npm',
+    ['pack', '--offline', '--loglevel=error', '--pack-destination', home],
+    source,
+  );
   if (code !== 0) throw new Error(`the client could not be packed:\n${output}`);
   const tarball = (await readdir(home)).find((name) => name.endsWith('.tgz'));
   if (tarball === undefined) throw new Error('packing made no tarball');
@@ -100,20 +114,37 @@ async function pack(home: string): Promise<string> {
   return join(home, tarball);
 }
 
-function ended(program: string, args: readonly string[], cwd: string, environment: Record<string, string> = {}): Promise<Ended> {
+function ended(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  environment: Record<string, string> = {},
+): Promise<Ended> {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(program, args, { cwd, env: { PATH, HOME, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text));
-  return new Promise((resolve, reject) => child.once('error', reject).once('close', (code) => resolve({ code, output })));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return new Promise((resolve, reject) =>
+    child.once('error', reject).once('close', (code) => resolve({ code, output })),
+  );
 }
 
 /** A tsconfig.json that lets nothing pass, in declarations neither. */
 export function strictly(include: readonly string[]): string {
   return JSON.stringify({
     compilerOptions: {
-      target: 'ES2022', lib: ['ES2022'], module: 'NodeNext', strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, skipLibCheck: false,
-      types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')], rootDir: '.', outDir: 'out',
+      target: 'ES2022',
+      lib: ['ES2022'],
+      module: 'NodeNext',
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      types: ['node'],
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+      rootDir: '.',
+      outDir: 'out',
     },
     include,
   });

@@ -6,7 +6,14 @@ import { join, normalize } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { describeInBrowser, launch, visit } from '../support/browser.ts';
 import { bootService, type TestService } from '../support/service.ts';
-import { CONSUMER, installedClient, readmeCommonJs, readmeExamples, strictly, type Project } from './typescript-project.ts';
+import {
+  CONSUMER,
+  installedClient,
+  readmeCommonJs,
+  readmeExamples,
+  strictly,
+  type Project,
+} from './typescript-project.ts';
 
 const PROGRAMS = process.env['MILLWRIGHT_TEST_CLIENT_TOOLS'];
 if (PROGRAMS === undefined) throw new Error('node test/clients/run.mjs runs these tests: it brings the programs');
@@ -30,36 +37,71 @@ afterAll(async () => {
 });
 
 describe('the package', () => {
-  it('has types that fit every way to resolve it', async () => {
-    expect(await project.run(join(PROGRAMS, 'attw'), [project.tarball, '--no-emoji', '--no-color', '--profile', 'strict'])).toMatchObject({ code: 0 });
-  }, SLOW_MS_MAX);
+  it(
+    'has types that fit every way to resolve it',
+    async () => {
+      expect(
+        await project.run(join(PROGRAMS, 'attw'), [project.tarball, '--no-emoji', '--no-color', '--profile', 'strict']),
+      ).toMatchObject({ code: 0 });
+    },
+    SLOW_MS_MAX,
+  );
 
-  it('has entry points that fit every runtime and bundler', async () => {
-    const { code, output } = await project.run(join(PROGRAMS, 'publint'), [project.tarball, '--strict']);
-    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('All good!') });
-  }, SLOW_MS_MAX);
+  it(
+    'has entry points that fit every runtime and bundler',
+    async () => {
+      const { code, output } = await project.run(join(PROGRAMS, 'publint'), [project.tarball, '--strict']);
+      expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('All good!') });
+    },
+    SLOW_MS_MAX,
+  );
 
-  it.each(['typescript-5.0', 'typescript-5.4'])('has types that %s takes', async (compiler) => {
-    await project.write('old/consumer.ts', CONSUMER);
-    await project.write('old/consumer-commonjs.cts', CONSUMER);
-    await project.write('old/tsconfig.json', strictly(['*.ts', '*.cts']));
-    expect(await project.run(process.execPath, [join(PROGRAMS, '..', compiler, 'bin/tsc'), '-p', 'old', '--noEmit'])).toEqual({ code: 0, output: '' });
-  }, SLOW_MS_MAX);
+  it.each(['typescript-5.0', 'typescript-5.4'])(
+    'has types that %s takes',
+    async (compiler) => {
+      await project.write('old/consumer.ts', CONSUMER);
+      await project.write('old/consumer-commonjs.cts', CONSUMER);
+      await project.write('old/tsconfig.json', strictly(['*.ts', '*.cts']));
+      expect(
+        await project.run(process.execPath, [join(PROGRAMS, '..', compiler, 'bin/tsc'), '-p', 'old', '--noEmit']),
+      ).toEqual({ code: 0, output: '' });
+    },
+    SLOW_MS_MAX,
+  );
 });
 
 describe.each([
-  ['Deno', 'deno', ['run', '--quiet', '--no-remote', '--node-modules-dir=manual', '--allow-env', '--allow-net=127.0.0.1']],
+  [
+    'Deno',
+    'deno',
+    ['run', '--quiet', '--no-remote', '--node-modules-dir=manual', '--allow-env', '--allow-net=127.0.0.1'],
+  ],
   ['Bun', 'bun', ['run']],
 ])('%s', (_, program, args) => {
-  it.each(README.map((__, index) => index + 1))('runs example %d of the README', async (number) => {
-    const { code, output } = await project.run(join(PROGRAMS, program), [...args, `readme-${number}.ts`], environment);
-    expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(number === 1 ? /^Say hello\. SUCCEEDED\n$/ : /./) });
-  }, SLOW_MS_MAX);
+  it.each(README.map((__, index) => index + 1))(
+    'runs example %d of the README',
+    async (number) => {
+      const { code, output } = await project.run(
+        join(PROGRAMS, program),
+        [...args, `readme-${number}.ts`],
+        environment,
+      );
+      expect({ code, output }).toEqual({
+        code: 0,
+        output: expect.stringMatching(number === 1 ? /^Say hello\. SUCCEEDED\n$/ : /./),
+      });
+    },
+    SLOW_MS_MAX,
+  );
 
-  it('runs the CommonJS program of the README', async () => {
-    const { code, output } = await project.run(join(PROGRAMS, program), [...args, 'first.cjs'], environment);
-    expect({ code, output }).toEqual({ code: 0, output: 'Say hello. SUCCEEDED\n' });
-  }, SLOW_MS_MAX);
+  it(
+    'runs the CommonJS program of the README',
+    async () => {
+      const { code, output } = await project.run(join(PROGRAMS, program), [...args, 'first.cjs'], environment);
+      expect({ code, output }).toEqual({ code: 0, output: 'Say hello. SUCCEEDED\n' });
+    },
+    SLOW_MS_MAX,
+  );
 });
 
 describeInBrowser('a browser', () => {
@@ -137,15 +179,22 @@ async function serve(modules: string, api: string): Promise<Site> {
   const server = createServer((incoming, answer) => {
     const path = (incoming.url ?? '/').split('?')[0]!;
     if (path.startsWith('/api/')) {
-      const outgoing = request(new URL(incoming.url!, api), { method: incoming.method, headers: { ...incoming.headers, host: new URL(api).host } }, (answered) => {
-        answer.writeHead(answered.statusCode ?? 502, answered.headers);
-        answered.pipe(answer);
-      });
+      const outgoing = request(
+        new URL(incoming.url!, api),
+        { method: incoming.method, headers: { ...incoming.headers, host: new URL(api).host } },
+        (answered) => {
+          answer.writeHead(answered.statusCode ?? 502, answered.headers);
+          answered.pipe(answer);
+        },
+      );
       outgoing.on('error', () => answer.destroy());
       answer.on('close', () => outgoing.destroy());
       return void incoming.pipe(outgoing);
     }
-    if (!path.startsWith('/client/')) return void answer.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Client</title><link rel="icon" href="data:,">');
+    if (!path.startsWith('/client/'))
+      return void answer
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end('<!doctype html><title>Client</title><link rel="icon" href="data:,">');
     readFile(join(modules, normalize(path.slice('/client'.length)))).then(
       (text) => answer.writeHead(200, { 'content-type': 'text/javascript' }).end(text),
       () => answer.writeHead(404).end(),

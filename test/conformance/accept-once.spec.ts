@@ -6,7 +6,21 @@ import type { Acceptance, Arrival } from '../../apps/server/store/arrivals.ts';
 import type { DeliveryFilter } from '../../apps/server/store/deliveries.ts';
 import { decodePayload } from '../../apps/server/store/payload-bytes.ts';
 import { count, look, onEachBackend, storesOf, type Stores } from './backends.ts';
-import { ageSlots, apply, arrival, arrivalAt, newId, runOf, sealing, seedServed, servingVersion, slotsOf, unique, webhookOf, type Served } from './seeds.ts';
+import {
+  ageSlots,
+  apply,
+  arrival,
+  arrivalAt,
+  newId,
+  runOf,
+  sealing,
+  seedServed,
+  servingVersion,
+  slotsOf,
+  unique,
+  webhookOf,
+  type Served,
+} from './seeds.ts';
 
 await onEachBackend('acceptOnce', (world) => {
   let served: Served;
@@ -42,8 +56,18 @@ await onEachBackend('acceptOnce', (world) => {
   });
 
   it.each([
-    { first: ['a', 'signed'], second: ['b', 'signed'], kind: 'duplicate', why: 'a captured request replayed under another unsigned id' },
-    { first: ['a', 'signed'], second: ['a', 'signed-2'], kind: 'duplicate', why: 'the visible identity counts by itself' },
+    {
+      first: ['a', 'signed'],
+      second: ['b', 'signed'],
+      kind: 'duplicate',
+      why: 'a captured request replayed under another unsigned id',
+    },
+    {
+      first: ['a', 'signed'],
+      second: ['a', 'signed-2'],
+      kind: 'duplicate',
+      why: 'the visible identity counts by itself',
+    },
     { first: ['a', 'signed'], second: ['b', 'signed-2'], kind: 'accepted', why: 'nothing in common' },
   ])('looks at every identity: $why', async ({ first, second, kind }) => {
     await accept(await arrivalAt(stores, served, { identities: first }));
@@ -58,32 +82,46 @@ await onEachBackend('acceptOnce', (world) => {
 
   it('keeps identities of two webhooks apart', async () => {
     const other = await seedServed(stores);
-    const arrivals = [await arrivalAt(stores, served, { identity: 'same' }), await arrivalAt(stores, other, { identity: 'same' })];
+    const arrivals = [
+      await arrivalAt(stores, served, { identity: 'same' }),
+      await arrivalAt(stores, other, { identity: 'same' }),
+    ];
     expect(kinds(await acceptAll(arrivals))).toEqual(['accepted', 'accepted']);
   });
 
   it('accepts one of several identical deliveries of one batch, the first', async () => {
-    const arrivals = await Promise.all(Array.from({ length: 5 }, () => arrivalAt(stores, served, { identity: 'same' })));
+    const arrivals = await Promise.all(
+      Array.from({ length: 5 }, () => arrivalAt(stores, served, { identity: 'same' })),
+    );
     expect(kinds(await acceptAll(arrivals))).toEqual(['accepted', 'duplicate', 'duplicate', 'duplicate', 'duplicate']);
     expect(await count(stores, 'run WHERE webhook_uid = ?', served.webhookUid)).toBe(1);
   });
 
-  it.each(['rejectedInvalidJson', 'rejectedTooLarge'] as const)('lets %s keep its slot, log itself and be no identity', async (refuse) => {
-    const refused = await arrivalAt(stores, served, { refuse, identity: 'same' });
-    expect(await accept(refused)).toEqual({ kind: 'refused' });
-    expect(await slotsOf(stores, served.webhookUid)).toHaveLength(1);
-    expect(await logged()).toEqual([{ entry_id: refused.entryId, outcome: refuse }]);
-    expect((await accept(await arrivalAt(stores, served, { identity: 'same' }))).kind).toBe('accepted');
-  });
+  it.each(['rejectedInvalidJson', 'rejectedTooLarge'] as const)(
+    'lets %s keep its slot, log itself and be no identity',
+    async (refuse) => {
+      const refused = await arrivalAt(stores, served, { refuse, identity: 'same' });
+      expect(await accept(refused)).toEqual({ kind: 'refused' });
+      expect(await slotsOf(stores, served.webhookUid)).toHaveLength(1);
+      expect(await logged()).toEqual([{ entry_id: refused.entryId, outcome: refuse }]);
+      expect((await accept(await arrivalAt(stores, served, { identity: 'same' }))).kind).toBe('accepted');
+    },
+  );
 
   it('lets exactly 60 of a batch in, in order of arrival, and stores nothing of the others', async () => {
     const version = await servingVersion(stores, served.factoryUid);
     const arrivals = Array.from({ length: DELIVERIES_PER_MINUTE_MAX + 10 }, () => arrival(served, { version }));
     const acceptances = await acceptAll(arrivals);
-    expect(kinds(acceptances)).toEqual([...Array<string>(DELIVERIES_PER_MINUTE_MAX).fill('accepted'), ...Array<string>(10).fill('throttled')]);
-    for (const throttled of acceptances.slice(DELIVERIES_PER_MINUTE_MAX)) expect(throttled).toMatchObject({ kind: 'throttled', retryAfterSeconds: 60 });
+    expect(kinds(acceptances)).toEqual([
+      ...Array<string>(DELIVERIES_PER_MINUTE_MAX).fill('accepted'),
+      ...Array<string>(10).fill('throttled'),
+    ]);
+    for (const throttled of acceptances.slice(DELIVERIES_PER_MINUTE_MAX))
+      expect(throttled).toMatchObject({ kind: 'throttled', retryAfterSeconds: 60 });
     const entries = await logged();
-    expect(entries.map(({ entry_id: id }) => id)).toEqual(arrivals.slice(0, DELIVERIES_PER_MINUTE_MAX).map(({ entryId }) => entryId));
+    expect(entries.map(({ entry_id: id }) => id)).toEqual(
+      arrivals.slice(0, DELIVERIES_PER_MINUTE_MAX).map(({ entryId }) => entryId),
+    );
     expect(await count(stores, 'run WHERE webhook_uid = ?', served.webhookUid)).toBe(DELIVERIES_PER_MINUTE_MAX);
     expect(await count(stores, 'identity WHERE webhook_uid = ?', served.webhookUid)).toBe(DELIVERIES_PER_MINUTE_MAX);
   });
@@ -99,7 +137,11 @@ await onEachBackend('acceptOnce', (world) => {
       arrival(served, { version, refuse: 'rejectedInvalidJson' }),
     ];
     const acceptances = kinds(await acceptAll(arrivals));
-    expect(acceptances.slice(0, 60)).toEqual(['accepted', ...Array<string>(19).fill('duplicate'), ...Array<string>(40).fill('refused')]);
+    expect(acceptances.slice(0, 60)).toEqual([
+      'accepted',
+      ...Array<string>(19).fill('duplicate'),
+      ...Array<string>(40).fill('refused'),
+    ]);
     expect(acceptances.slice(60)).toEqual(['throttled', 'throttled', 'throttled']);
   });
 
@@ -128,13 +170,20 @@ await onEachBackend('acceptOnce', (world) => {
     await stores.runs.create(runOf({}, { runId: taken }));
     const bad = () => arrival(served, { version, runs: [runOf(served, { runId: taken })] });
     await Promise.allSettled(Array.from({ length: 30 }, bad).map(accept));
-    expect(kinds(await acceptAll(Array.from({ length: 61 }, () => arrival(served, { version }))))).toEqual([...Array<string>(60).fill('accepted'), 'throttled']);
+    expect(kinds(await acceptAll(Array.from({ length: 61 }, () => arrival(served, { version }))))).toEqual([
+      ...Array<string>(60).fill('accepted'),
+      'throttled',
+    ]);
   });
 
   it('holds the 60 across replicas', async () => {
     const other = await world.another();
     const version = await servingVersion(stores, served.factoryUid);
-    const acceptances = await Promise.all(Array.from({ length: 90 }, (_, turn) => (turn % 2 === 0 ? stores : other).deliveries.acceptOnce(arrival(served, { version }))));
+    const acceptances = await Promise.all(
+      Array.from({ length: 90 }, (_, turn) =>
+        (turn % 2 === 0 ? stores : other).deliveries.acceptOnce(arrival(served, { version })),
+      ),
+    );
     expect(acceptances.filter(({ kind }) => kind === 'accepted')).toHaveLength(60);
     expect(acceptances.filter(({ kind }) => kind === 'throttled')).toHaveLength(30);
     expect(await logged()).toHaveLength(60);
@@ -157,19 +206,29 @@ await onEachBackend('acceptOnce', (world) => {
 
   async function moved(act: string): Promise<void> {
     const { factoryUid, fence, secretName, webhookUid } = served;
-    if (act === 'disable') await apply(stores, factoryUid, fence, [webhookOf(webhookUid, 'orders', secretName, { enabled: false })]);
+    if (act === 'disable')
+      await apply(stores, factoryUid, fence, [webhookOf(webhookUid, 'orders', secretName, { enabled: false })]);
     if (act === 'rotate') {
       await stores.secrets.put({ id: newId(), owner: 'team', name: secretName, value: sealing('rotated') }, undefined);
       expect(await stores.definitions.rebindSecrets(factoryUid, fence)).toHaveLength(1);
     }
-    if (act === 'remove secret') await stores.secrets.remove({ owner: 'team', name: secretName, force: true }, undefined);
+    if (act === 'remove secret')
+      await stores.secrets.remove({ owner: 'team', name: secretName, force: true }, undefined);
     if (act === 'delete webhook') await apply(stores, factoryUid, fence, [], [{ kind: 'webhook', uid: webhookUid }]);
     if (act === 'delete factory') await stores.factories.remove(factoryUid);
   }
 
   it('settles the fresh ones of a batch whose others are stale', async () => {
     const version = await servingVersion(stores, served.factoryUid);
-    expect(kinds(await acceptAll([arrival(served, { version: version - 1 }), arrival(served, { version }), arrival(served, { version: version + 1 })]))).toEqual(['stale', 'accepted', 'stale']);
+    expect(
+      kinds(
+        await acceptAll([
+          arrival(served, { version: version - 1 }),
+          arrival(served, { version }),
+          arrival(served, { version: version + 1 }),
+        ]),
+      ),
+    ).toEqual(['stale', 'accepted', 'stale']);
   });
 
   it('fails only the delivery whose row is bad', async () => {
@@ -180,7 +239,11 @@ await onEachBackend('acceptOnce', (world) => {
     const arrivals = [arrival(served, { version }), bad, arrival(served, { version }), arrival(served, { version })];
     const outcomes = await Promise.allSettled(arrivals.map(accept));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
-    expect(outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.kind] : []))).toEqual(['accepted', 'accepted', 'accepted']);
+    expect(outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.kind] : []))).toEqual([
+      'accepted',
+      'accepted',
+      'accepted',
+    ]);
     expect(await count(stores, 'delivery WHERE entry_id = ?', bad.entryId)).toBe(0);
     expect(await slotsOf(stores, served.webhookUid)).toHaveLength(3);
   });
@@ -208,7 +271,9 @@ await onEachBackend('acceptOnce', (world) => {
     const version = await servingVersion(stores, served.factoryUid);
     for (let round = 0; round < 12; round += 1) {
       const identity = unique('race');
-      const acceptances = await Promise.all([stores, other].map(({ deliveries }) => deliveries.acceptOnce(arrival(served, { version, identity }))));
+      const acceptances = await Promise.all(
+        [stores, other].map(({ deliveries }) => deliveries.acceptOnce(arrival(served, { version, identity }))),
+      );
       expect(kinds(acceptances).toSorted()).toEqual(['accepted', 'duplicate']);
     }
     expect(await count(stores, 'run WHERE webhook_uid = ?', served.webhookUid)).toBe(12);
@@ -218,9 +283,16 @@ await onEachBackend('acceptOnce', (world) => {
     const other = await world.another();
     const many = [served, await seedServed(stores), await seedServed(stores), await seedServed(stores)];
     const versions = await Promise.all(many.map(({ factoryUid }) => servingVersion(stores, factoryUid)));
-    const wanted = many.flatMap((one, position) => Array.from({ length: 12 }, (_, n) => ({ one, version: versions[position] as number, identity: `d${n}` })));
-    const sent = [...wanted.map((wish) => ({ to: stores, wish })), ...wanted.toReversed().map((wish) => ({ to: other, wish }))];
-    const acceptances = await Promise.all(sent.map(({ to, wish: { one, ...wish } }) => to.deliveries.acceptOnce(arrival(one, wish))));
+    const wanted = many.flatMap((one, position) =>
+      Array.from({ length: 12 }, (_, n) => ({ one, version: versions[position] as number, identity: `d${n}` })),
+    );
+    const sent = [
+      ...wanted.map((wish) => ({ to: stores, wish })),
+      ...wanted.toReversed().map((wish) => ({ to: other, wish })),
+    ];
+    const acceptances = await Promise.all(
+      sent.map(({ to, wish: { one, ...wish } }) => to.deliveries.acceptOnce(arrival(one, wish))),
+    );
     expect(acceptances.filter(({ kind }) => kind === 'accepted')).toHaveLength(wanted.length);
     expect(acceptances.filter(({ kind }) => kind === 'duplicate')).toHaveLength(wanted.length);
   });
@@ -229,15 +301,25 @@ await onEachBackend('acceptOnce', (world) => {
     { body: Buffer.from('{"text":"\\u0000 and \0 raw"}'), why: 'NUL, escaped and raw' },
     { body: Buffer.from('["\\ud800","\\udfff"]'), why: 'lone surrogate escapes' },
     { body: Buffer.from(`{"n":1e400,"m":${'9'.repeat(400)}}`), why: 'numbers beyond every type' },
-    { body: Buffer.from(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), why: 'nesting beyond every stack, compressed' },
-    { body: Buffer.from(Array.from({ length: 262_144 }, (_, at) => (at * 7_919 + (at >> 8) * 104_729) % 251)), why: '256 KiB of every byte' },
+    {
+      body: Buffer.from(`${'['.repeat(100_000)}${']'.repeat(100_000)}`),
+      why: 'nesting beyond every stack, compressed',
+    },
+    {
+      body: Buffer.from(Array.from({ length: 262_144 }, (_, at) => (at * 7_919 + (at >> 8) * 104_729) % 251)),
+      why: '256 KiB of every byte',
+    },
     { body: Buffer.alloc(0), why: 'nothing at all' },
   ])('gives back the exact bytes: $why', async ({ body }) => {
     const one = await arrivalAt(stores, served, { body });
     await accept(one);
     const stored = await stores.deliveries.payload(one.entryId);
     expect(stored && Buffer.compare(decodePayload(stored), body)).toBe(0);
-    expect(await stores.deliveries.find(one.entryId)).toMatchObject({ size: body.length, size_exact: 1, payload_encoding: stored?.encoding });
+    expect(await stores.deliveries.find(one.entryId)).toMatchObject({
+      size: body.length,
+      size_exact: 1,
+      payload_encoding: stored?.encoding,
+    });
   });
 
   it('remembers identities when the webhook is deleted and added again', async () => {
@@ -256,8 +338,12 @@ await onEachBackend('acceptOnce', (world) => {
     await acceptAll(arrivals);
     const first = await stores.deliveries.list(served.webhookUid, 4);
     const second = await stores.deliveries.list(served.webhookUid, 4, first.at(-1)?.entry_id);
-    expect([...first, ...second].map(({ entry_id: id }) => id)).toEqual(arrivals.map(({ entryId }) => entryId).toReversed());
-    expect(await stores.webhooks.lastDeliveries([served.webhookUid])).toEqual(new Map([[served.webhookUid, arrivals.at(-1)?.receivedAtMs]]));
+    expect([...first, ...second].map(({ entry_id: id }) => id)).toEqual(
+      arrivals.map(({ entryId }) => entryId).toReversed(),
+    );
+    expect(await stores.webhooks.lastDeliveries([served.webhookUid])).toEqual(
+      new Map([[served.webhookUid, arrivals.at(-1)?.receivedAtMs]]),
+    );
   });
 
   it('lists the log by outcome and time of receipt', async () => {
@@ -266,12 +352,28 @@ await onEachBackend('acceptOnce', (world) => {
     const refused = async (minute: number, outcome: 'rejectedAuth' | 'rejectedTooLarge'): Promise<string> => {
       const entryId = uuidv7(startMs + minute * 60_000 + 20_000, randomBytes(UUID_RANDOM_BYTES)); // made after its receipt
       await stores.deliveries.logRefused({
-        entryId, webhookUid, factoryUid, deliveryId: entryId, outcome, sizeBytes: 1, sizeExact: true, receivedAtMs: startMs + minute * 60_000, clientAddress: '192.0.2.1', revision: 'r', reason: 'wrong',
+        entryId,
+        webhookUid,
+        factoryUid,
+        deliveryId: entryId,
+        outcome,
+        sizeBytes: 1,
+        sizeExact: true,
+        receivedAtMs: startMs + minute * 60_000,
+        clientAddress: '192.0.2.1',
+        revision: 'r',
+        reason: 'wrong',
       });
       return entryId;
     };
-    const ids = [await refused(0, 'rejectedAuth'), await refused(1, 'rejectedTooLarge'), await refused(2, 'rejectedAuth'), await refused(30, 'rejectedAuth')];
-    const listed = async (filter: DeliveryFilter, limit = 100, before?: string): Promise<number[]> => (await stores.deliveries.list(webhookUid, limit, before, filter)).map(({ entry_id: id }) => ids.indexOf(id));
+    const ids = [
+      await refused(0, 'rejectedAuth'),
+      await refused(1, 'rejectedTooLarge'),
+      await refused(2, 'rejectedAuth'),
+      await refused(30, 'rejectedAuth'),
+    ];
+    const listed = async (filter: DeliveryFilter, limit = 100, before?: string): Promise<number[]> =>
+      (await stores.deliveries.list(webhookUid, limit, before, filter)).map(({ entry_id: id }) => ids.indexOf(id));
     const at = (minute: number): number => startMs + minute * 60_000;
     expect(await listed({})).toEqual([3, 2, 1, 0]);
     expect(await listed({ outcomes: ['rejectedAuth'] })).toEqual([3, 2, 0]);
@@ -288,11 +390,26 @@ await onEachBackend('acceptOnce', (world) => {
   it('logs and counts refusals without a slot', async () => {
     const entryId = newId();
     await stores.deliveries.logRefused({
-      entryId, webhookUid: served.webhookUid, factoryUid: served.factoryUid, deliveryId: 'd', outcome: 'rejectedAuth', sizeBytes: 3, sizeExact: false,
-      receivedAtMs: Date.now(), clientAddress: '192.0.2.1', revision: 'r', reason: 'wrong',
+      entryId,
+      webhookUid: served.webhookUid,
+      factoryUid: served.factoryUid,
+      deliveryId: 'd',
+      outcome: 'rejectedAuth',
+      sizeBytes: 3,
+      sizeExact: false,
+      receivedAtMs: Date.now(),
+      clientAddress: '192.0.2.1',
+      revision: 'r',
+      reason: 'wrong',
     });
     await Promise.all([1, 2, 3].map(() => stores.deliveries.countRefused(entryId)));
-    expect(await stores.deliveries.find(entryId)).toMatchObject({ outcome: 'rejectedAuth', entries: 4, size: 3, size_exact: 0, payload_encoding: null });
+    expect(await stores.deliveries.find(entryId)).toMatchObject({
+      outcome: 'rejectedAuth',
+      entries: 4,
+      size: 3,
+      size_exact: 0,
+      payload_encoding: null,
+    });
     expect(await slotsOf(stores, served.webhookUid)).toEqual([]);
   });
 });

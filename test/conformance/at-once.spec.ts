@@ -20,24 +20,34 @@ await onPostgres('at once', (world) => {
 
   /** Waits until so many connections of this database wait for a lock. */
   const waiting = (wanted: number): Promise<unknown> =>
-    eventually(`${wanted} waiting`, async () => (await count(world.stores, "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")) === wanted || undefined);
+    eventually(
+      `${wanted} waiting`,
+      async () =>
+        (await count(
+          world.stores,
+          "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        )) === wanted || undefined,
+    );
 
   it.each([
     { change: 'a disable', statement: 'UPDATE webhook SET enabled = 0 WHERE uid = $2' },
     { change: 'a rotation', statement: 'UPDATE webhook SET secret_version = 2 WHERE uid = $2' },
     { change: 'a deletion', statement: 'UPDATE webhook SET deleted_at = 1 WHERE uid = $2' },
-  ])('lets $change that holds the factory decide first: the delivery waits for its commit and is stale', async ({ statement }) => {
-    const { factoryUid, webhookUid } = served;
-    const one = await arrivalAt(world.stores, served);
-    await rival.query('BEGIN');
-    await rival.query(statement.replace('$2', '$1'), [webhookUid]);
-    await rival.query('UPDATE factory SET serving_version = serving_version + 1 WHERE uid = $1', [factoryUid]);
-    const answer = world.stores.deliveries.acceptOnce(one);
-    await waiting(1);
-    await rival.query('COMMIT');
-    expect(await answer).toEqual({ kind: 'stale' });
-    expect(await count(world.stores, 'delivery WHERE entry_id = ?', one.entryId)).toBe(0);
-  });
+  ])(
+    'lets $change that holds the factory decide first: the delivery waits for its commit and is stale',
+    async ({ statement }) => {
+      const { factoryUid, webhookUid } = served;
+      const one = await arrivalAt(world.stores, served);
+      await rival.query('BEGIN');
+      await rival.query(statement.replace('$2', '$1'), [webhookUid]);
+      await rival.query('UPDATE factory SET serving_version = serving_version + 1 WHERE uid = $1', [factoryUid]);
+      const answer = world.stores.deliveries.acceptOnce(one);
+      await waiting(1);
+      await rival.query('COMMIT');
+      expect(await answer).toEqual({ kind: 'stale' });
+      expect(await count(world.stores, 'delivery WHERE entry_id = ?', one.entryId)).toBe(0);
+    },
+  );
 
   it('decides again what a process that stood still has named minutes ago: nobody would find its slot', async () => {
     const frozen = await arrivalAt(world.stores, served, { entryId: idAt(Date.now() - 6 * 60_000) });
@@ -64,9 +74,14 @@ await onPostgres('at once', (world) => {
     await rival.query('BEGIN');
     await rival.query('SELECT 1 FROM webhook WHERE uid = $1 FOR UPDATE', [webhookUid]); // stops the acceptance behind its look at the version
     const order: string[] = [];
-    const answer = world.stores.deliveries.acceptOnce(one).then((acceptance: Acceptance) => (order.push('accepted'), acceptance));
+    const answer = world.stores.deliveries
+      .acceptOnce(one)
+      .then((acceptance: Acceptance) => (order.push('accepted'), acceptance));
     await waiting(1);
-    const disabling = apply(other, factoryUid, fence, [webhookOf(webhookUid, 'orders', secretName, { enabled: false }), automationOf(automationUid, 'triage', [webhookUid])]).then(() => order.push('disabled'));
+    const disabling = apply(other, factoryUid, fence, [
+      webhookOf(webhookUid, 'orders', secretName, { enabled: false }),
+      automationOf(automationUid, 'triage', [webhookUid]),
+    ]).then(() => order.push('disabled'));
     await waiting(2);
     await rival.query('ROLLBACK');
     expect(await answer).toEqual({ kind: 'accepted' });
@@ -78,7 +93,10 @@ await onPostgres('at once', (world) => {
   it('lets an identical delivery wait for the first one and be its duplicate', async () => {
     const other = await world.another();
     const identity = unique('same');
-    const [first, second] = [await arrivalAt(world.stores, served, { identity }), await arrivalAt(world.stores, served, { identity })];
+    const [first, second] = [
+      await arrivalAt(world.stores, served, { identity }),
+      await arrivalAt(world.stores, served, { identity }),
+    ];
     await rival.query('BEGIN');
     await rival.query('SELECT 1 FROM webhook WHERE uid = $1 FOR UPDATE', [served.webhookUid]);
     const answers = Promise.all([world.stores.deliveries.acceptOnce(first), other.deliveries.acceptOnce(second)]);
@@ -91,7 +109,10 @@ await onPostgres('at once', (world) => {
     const identity = unique('same');
     const one = await arrivalAt(world.stores, served, { identity });
     await rival.query('BEGIN');
-    await rival.query('INSERT INTO identity (webhook_uid, hash, accepted_at) VALUES ($1, $2, 0)', [served.webhookUid, Buffer.from(identity)]);
+    await rival.query('INSERT INTO identity (webhook_uid, hash, accepted_at) VALUES ($1, $2, 0)', [
+      served.webhookUid,
+      Buffer.from(identity),
+    ]);
     const answer = world.stores.deliveries.acceptOnce(one);
     await waiting(1);
     await rival.query('COMMIT');
@@ -102,7 +123,10 @@ await onPostgres('at once', (world) => {
     const identity = unique('same');
     const one = await arrivalAt(world.stores, served, { identity });
     await rival.query('BEGIN');
-    await rival.query('INSERT INTO identity (webhook_uid, hash, accepted_at) VALUES ($1, $2, 0)', [served.webhookUid, Buffer.from(identity)]);
+    await rival.query('INSERT INTO identity (webhook_uid, hash, accepted_at) VALUES ($1, $2, 0)', [
+      served.webhookUid,
+      Buffer.from(identity),
+    ]);
     const answer = world.stores.deliveries.acceptOnce(one);
     await waiting(1);
     await rival.query('ROLLBACK');
@@ -135,7 +159,9 @@ await onPostgres('at once', (world) => {
       if (attempts < 3) yield* rows("DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$");
     });
     expect(attempts).toBe(3);
-    const found = await world.stores.database.read(() => row('SELECT description FROM factory WHERE uid = ?', served.factoryUid));
+    const found = await world.stores.database.read(() =>
+      row('SELECT description FROM factory WHERE uid = ?', served.factoryUid),
+    );
     expect(found).toEqual({ description: 'x' });
   });
 
@@ -155,7 +181,9 @@ await onPostgres('at once', (world) => {
     const other = await world.another();
     const work = other.database.run(() => rows('SELECT pg_sleep(60)'));
     const killed = eventually('the connection is there', async () => {
-      const { rows: found } = await rival.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(60)%' AND pid <> pg_backend_pid()");
+      const { rows: found } = await rival.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(60)%' AND pid <> pg_backend_pid()",
+      );
       return found.length > 0 || undefined;
     });
     await expect(work).rejects.toMatchObject({ kind: 'unavailable' });

@@ -45,19 +45,46 @@ await onEachBackend('automation counts', (world) => {
   });
 
   it('are counted up to a bound, which the sum of the states keeps', async () => {
-    const counts = [[{ uid: 'a', state: 'QUEUED', n: 6_000 }, { uid: 'a', state: 'CLAIMED', n: 1 }], [{ state: 'FAILED', n: 3_000 }, { state: 'SUCCEEDED', n: 7_000 }]];
+    const counts = [
+      [
+        { uid: 'a', state: 'QUEUED', n: 6_000 },
+        { uid: 'a', state: 'CLAIMED', n: 1 },
+      ],
+      [
+        { state: 'FAILED', n: 3_000 },
+        { state: 'SUCCEEDED', n: 7_000 },
+      ],
+    ];
     const answers = [...counts];
-    const counted = await walked(recentRunsOf('f', ['a'], 0, 'sqlite'), () => Promise.resolve({ rows: answers.shift() ?? [], changes: 0 }));
-    expect(counted.get('a')).toEqual({ total: RECENT_RUNS_MAX, states: { QUEUED: 6_000, CLAIMED: 1, FAILED: 3_000, SUCCEEDED: 999 } });
+    const counted = await walked(recentRunsOf('f', ['a'], 0, 'sqlite'), () =>
+      Promise.resolve({ rows: answers.shift() ?? [], changes: 0 }),
+    );
+    expect(counted.get('a')).toEqual({
+      total: RECENT_RUNS_MAX,
+      states: { QUEUED: 6_000, CLAIMED: 1, FAILED: 3_000, SUCCEEDED: 999 },
+    });
   });
 
   it('reads nothing but the index of ended runs for what can be many, and no more of it than is counted', async () => {
     if (world.dialect === 'postgres') return; // PostgreSQL chooses by the numbers of rows, which a test has few of
     const asked: Statement[] = [];
-    await walked(recentRunsOf(served.factoryUid, [busy], 0, 'sqlite'), (statement) => Promise.resolve((asked.push(statement), { rows: [], changes: 0 })));
+    await walked(recentRunsOf(served.factoryUid, [busy], 0, 'sqlite'), (statement) =>
+      Promise.resolve((asked.push(statement), { rows: [], changes: 0 })),
+    );
     const reads: string[] = [];
-    for (const statement of asked) if (statement.kind === 'query') reads.push(...(await look<{ detail: string }>(world.stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)).map(({ detail }) => detail));
-    expect(reads.filter((line) => /^(SEARCH|SCAN) run/.test(line))).toEqual(['SCAN run USING INDEX run_open', expect.stringMatching(/^SEARCH run USING (COVERING )?INDEX run_settled_automation_uid \(automation_uid=\? AND settled_at>\?\)$/)]);
+    for (const statement of asked)
+      if (statement.kind === 'query')
+        reads.push(
+          ...(
+            await look<{ detail: string }>(world.stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)
+          ).map(({ detail }) => detail),
+        );
+    expect(reads.filter((line) => /^(SEARCH|SCAN) run/.test(line))).toEqual([
+      'SCAN run USING INDEX run_open',
+      expect.stringMatching(
+        /^SEARCH run USING (COVERING )?INDEX run_settled_automation_uid \(automation_uid=\? AND settled_at>\?\)$/,
+      ),
+    ]);
     // Sorted for the groups and their order only: which runs are the newest ones is the order of the index.
     expect(reads.join('\n')).not.toMatch(/LAST TERM|LAST 2 TERMS/);
   });

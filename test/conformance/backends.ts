@@ -111,7 +111,8 @@ function prepared(dialect: World['dialect'], serverUrl?: string): World {
   }
 
   function present(): Stores {
-    if (stores === undefined) throw new Error('the database is opened before the first test, not while tests are declared');
+    if (stores === undefined)
+      throw new Error('the database is opened before the first test, not while tests are declared');
     return stores;
   }
 
@@ -147,7 +148,8 @@ export function storesOf(database: Database): Stores {
     factories: new FactoryStore(database),
     inventory: new InventoryStore(database),
     keys: new KeyStore(database),
-    histories: new RunHistoryStore(database), permissions: new PermissionStore(database),
+    histories: new RunHistoryStore(database),
+    permissions: new PermissionStore(database),
     replicas: new ReplicaStore(database),
     revisions: new RevisionStore(database),
     runLists: new RunLists(database),

@@ -3,7 +3,17 @@ import { bySystem } from '../../apps/server/store/audit.ts';
 import { UnfitValue } from '../../apps/server/store/secret-changes.ts';
 import type { Grants } from '../../apps/server/store/secrets.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
-import { apply, automationOf, newId, sealing, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
+import {
+  apply,
+  automationOf,
+  newId,
+  sealing,
+  seedFactory,
+  seedServed,
+  servingVersion,
+  unique,
+  webhookOf,
+} from './seeds.ts';
 
 await onEachBackend('definitions', (world) => {
   let stores: Stores;
@@ -17,15 +27,35 @@ await onEachBackend('definitions', (world) => {
       webhookOf(unique('wh_'), 'b', 's', { description: 'ünï', deliveryIdHeader: 'x-id' }),
       webhookOf(unique('wh_'), 'a', 's', { authMode: 'signature', signatureScheme: 'github', enabled: false }),
       automationOf(unique('auto_'), 'triage', ['wh_x']),
-      { kind: 'environment' as const, uid: unique('env_'), slug: 'py', path: 'environments/py.yaml', definition: { name: 'py', path: 'environments/py.yaml', setupCommands: ['make'] } },
-      { kind: 'skill' as const, uid: unique('skill_'), slug: 'fix', path: 'skills/fix/SKILL.md', definition: { name: 'fix', path: 'skills/fix/SKILL.md', text: '# Fix\n', files: [] } },
+      {
+        kind: 'environment' as const,
+        uid: unique('env_'),
+        slug: 'py',
+        path: 'environments/py.yaml',
+        definition: { name: 'py', path: 'environments/py.yaml', setupCommands: ['make'] },
+      },
+      {
+        kind: 'skill' as const,
+        uid: unique('skill_'),
+        slug: 'fix',
+        path: 'skills/fix/SKILL.md',
+        definition: { name: 'fix', path: 'skills/fix/SKILL.md', text: '# Fix\n', files: [] },
+      },
     ];
     await apply(stores, uid, fence, objects, [], 'main@sha1:1');
     const actual = await stores.definitions.actual(uid);
     expect(actual.factory).toEqual({ applyMode: 'atomic' });
     expect(actual.objects).toEqual([objects[1], objects[0], objects[2], objects[4], objects[3]]); // webhooks, automations, the rest
     expect((await stores.factories.find(uid))?.revisionApplied).toBe('main@sha1:1');
-    expect((await stores.webhooks.list(uid)).map(({ slug, auth_mode: mode, enabled, version, revision }) => ({ slug, mode, enabled, version, revision }))).toEqual([
+    expect(
+      (await stores.webhooks.list(uid)).map(({ slug, auth_mode: mode, enabled, version, revision }) => ({
+        slug,
+        mode,
+        enabled,
+        version,
+        revision,
+      })),
+    ).toEqual([
       { slug: 'a', mode: 'signature', enabled: 0, version: 1, revision: 'main@sha1:1' },
       { slug: 'b', mode: 'token', enabled: 1, version: 1, revision: 'main@sha1:1' },
     ]);
@@ -50,7 +80,10 @@ await onEachBackend('definitions', (world) => {
     const { factoryUid, fence, webhookUid, secretName } = await seedServed(stores);
     const foreign = await seedServed(stores);
     const before = [await stores.definitions.actual(factoryUid), await servingVersion(stores, factoryUid)];
-    const upserts = [webhookOf(webhookUid, 'orders', secretName, { enabled: false }), webhookOf(foreign.webhookUid, 'stolen', secretName)];
+    const upserts = [
+      webhookOf(webhookUid, 'orders', secretName, { enabled: false }),
+      webhookOf(foreign.webhookUid, 'stolen', secretName),
+    ];
     await expect(apply(stores, factoryUid, fence, upserts)).rejects.toThrow(/conflict/);
     expect([await stores.definitions.actual(factoryUid), await servingVersion(stores, factoryUid)]).toEqual(before);
   });
@@ -58,19 +91,30 @@ await onEachBackend('definitions', (world) => {
   it('gives every change a serving version that no other has had', async () => {
     const other = await world.another();
     const all = await Promise.all([seedServed(stores), seedServed(other), seedServed(stores)]);
-    await Promise.all(all.map(({ factoryUid, fence }, n) => apply(n % 2 === 0 ? stores : other, factoryUid, fence, [])));
+    await Promise.all(
+      all.map(({ factoryUid, fence }, n) => apply(n % 2 === 0 ? stores : other, factoryUid, fence, [])),
+    );
     const versions = await Promise.all(all.map(({ factoryUid }) => servingVersion(stores, factoryUid)));
     expect(new Set(versions).size).toBe(3);
     expect(await stores.serving.version()).toBe(Math.max(...versions));
   });
 
   describe('secrets', () => {
-    const put = (owner: string, name: string, value?: string, grants?: Grants) => stores.secrets.put({ id: newId(), owner, name, value: value === undefined ? undefined : sealing(value), grants }, undefined);
+    const put = (owner: string, name: string, value?: string, grants?: Grants) =>
+      stores.secrets.put(
+        { id: newId(), owner, name, value: value === undefined ? undefined : sealing(value), grants },
+        undefined,
+      );
 
     it('may be declared without a value, and count their versions', async () => {
       const name = unique('s');
       const { secret, created } = await put('team', name);
-      expect([created, secret.version, secret.usableFor, await stores.secrets.newest(secret.id)]).toEqual([true, 0, undefined, undefined]);
+      expect([created, secret.version, secret.usableFor, await stores.secrets.newest(secret.id)]).toEqual([
+        true,
+        0,
+        undefined,
+        undefined,
+      ]);
       expect((await put('team', name, 'one')).secret.version).toBe(1);
       const second = await put('team', name, 'two');
       expect([second.created, second.secret.version, second.secret.usableFor?.token]).toEqual([false, 2, true]);
@@ -90,7 +134,14 @@ await onEachBackend('definitions', (world) => {
     it('set by many at once end with as many versions', async () => {
       const other = await world.another();
       const name = unique('s');
-      const puts = await Promise.all(Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? stores : other).secrets.put({ id: newId(), owner: 'team', name, value: sealing(`v${n}`) }, undefined)));
+      const puts = await Promise.all(
+        Array.from({ length: 8 }, (_, n) =>
+          (n % 2 === 0 ? stores : other).secrets.put(
+            { id: newId(), owner: 'team', name, value: sealing(`v${n}`) },
+            undefined,
+          ),
+        ),
+      );
       expect(puts.map(({ secret }) => secret.version).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
       expect(puts.filter(({ created }) => created)).toHaveLength(1);
     });
@@ -98,11 +149,19 @@ await onEachBackend('definitions', (world) => {
     it.each([
       { grants: { factories: '*', uses: ['webhook'] }, use: 'webhook', visible: true, why: 'granted to all' },
       { grants: { factories: '*', uses: ['webhook'] }, use: 'run', visible: false, why: 'not for this use' },
-      { grants: { factories: ['fac_other'], uses: ['webhook'] }, use: 'webhook', visible: false, why: 'not to this factory' },
+      {
+        grants: { factories: ['fac_other'], uses: ['webhook'] },
+        use: 'webhook',
+        visible: false,
+        why: 'not to this factory',
+      },
       { grants: { factories: [], uses: ['webhook'] }, use: 'webhook', visible: false, why: 'to nobody' },
     ] as const)('of the team are visible where granted: $why', async ({ grants, use, visible }) => {
       const name = unique('s');
-      await put('team', name, 'v', { factories: grants.factories === '*' ? '*' : [...grants.factories], uses: [...grants.uses] });
+      await put('team', name, 'v', {
+        factories: grants.factories === '*' ? '*' : [...grants.factories],
+        uses: [...grants.uses],
+      });
       expect((await stores.secrets.visibleTo('fac_mine', use)).has(name)).toBe(visible);
     });
 
@@ -125,7 +184,9 @@ await onEachBackend('definitions', (world) => {
       const moved = await stores.definitions.rebindSecrets(factoryUid, fence);
       expect(moved).toEqual([{ webhookUid, slug: 'orders', path: 'webhooks/orders.yaml', secretName, version: 2 }]);
       expect(await servingVersion(stores, factoryUid)).toBeGreaterThan(before);
-      expect(await look(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secretId)).toEqual([{ version: 2 }]);
+      expect(await look(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secretId)).toEqual([
+        { version: 2 },
+      ]);
       expect(await stores.definitions.rebindSecrets(factoryUid, fence)).toEqual([]);
     });
 
@@ -142,44 +203,67 @@ await onEachBackend('definitions', (world) => {
     it.each([
       { grants: { factories: [], uses: ['webhook'] }, why: 'the factory' },
       { grants: { factories: '*', uses: ['run'] }, why: 'the use' },
-    ] as { grants: Grants; why: string }[])('no longer granted are taken away in the same commit: $why', async ({ grants }) => {
-      const { factoryUid, fence, webhookUid, secretName } = await seedServed(stores);
-      const before = await servingVersion(stores, factoryUid);
-      await put('team', secretName, undefined, grants);
-      expect((await stores.webhooks.find(webhookUid))?.secret_id).toBeNull();
-      expect(await servingVersion(stores, factoryUid)).toBeGreaterThan(before);
-      expect(await stores.definitions.rebindSecrets(factoryUid, fence)).toEqual([]);
-    });
+    ] as { grants: Grants; why: string }[])(
+      'no longer granted are taken away in the same commit: $why',
+      async ({ grants }) => {
+        const { factoryUid, fence, webhookUid, secretName } = await seedServed(stores);
+        const before = await servingVersion(stores, factoryUid);
+        await put('team', secretName, undefined, grants);
+        expect((await stores.webhooks.find(webhookUid))?.secret_id).toBeNull();
+        expect(await servingVersion(stores, factoryUid)).toBeGreaterThan(before);
+        expect(await stores.definitions.rebindSecrets(factoryUid, fence)).toEqual([]);
+      },
+    );
 
     it('regranted without a loss leave the serving state alone', async () => {
       const { factoryUid, webhookUid, secretId, secretName } = await seedServed(stores);
       const before = await servingVersion(stores, factoryUid);
       await put('team', secretName, undefined, { factories: [factoryUid], uses: ['webhook', 'run'] });
-      expect([await servingVersion(stores, factoryUid), (await stores.webhooks.find(webhookUid))?.secret_id]).toEqual([before, secretId]);
+      expect([await servingVersion(stores, factoryUid), (await stores.webhooks.find(webhookUid))?.secret_id]).toEqual([
+        before,
+        secretId,
+      ]);
     });
 
     it('take no value that a webhook in use could not authenticate with', async () => {
       const { webhookUid, secretName } = await seedServed(stores);
-      const value = { ...sealing('short'), usableFor: { token: false, url_token: true, signature: true, standard_webhooks: true } };
-      const refused: unknown = await stores.secrets.put({ id: newId(), owner: 'team', name: secretName, value, grants: { uses: ['run'] } }, undefined).catch((error: unknown) => error);
+      const value = {
+        ...sealing('short'),
+        usableFor: { token: false, url_token: true, signature: true, standard_webhooks: true },
+      };
+      const refused: unknown = await stores.secrets
+        .put({ id: newId(), owner: 'team', name: secretName, value, grants: { uses: ['run'] } }, undefined)
+        .catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(UnfitValue);
       expect((refused as UnfitValue).users.map((user) => user.webhookUid)).toEqual([webhookUid]);
-      expect(await stores.secrets.find('team', secretName)).toMatchObject({ version: 1, grants: { uses: ['webhook'] } });
+      expect(await stores.secrets.find('team', secretName)).toMatchObject({
+        version: 1,
+        grants: { uses: ['webhook'] },
+      });
     });
 
     it('keep no value that nothing serves', async () => {
       const name = unique('s');
       const { secret } = await put('team', name, 'one');
       await put('team', name, 'two');
-      expect(await look(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secret.id)).toEqual([{ version: 2 }]);
+      expect(await look(stores, 'SELECT version FROM secret_value WHERE secret_id = ?', secret.id)).toEqual([
+        { version: 2 },
+      ]);
     });
 
     it('deleted while in use revoke at once: no value is left, nothing is served with it', async () => {
       const { factoryUid, webhookUid, secretId, secretName } = await seedServed(stores);
-      expect(await stores.secrets.usersOf(secretId)).toEqual([{ webhookUid, factoryUid, webhookSlug: 'orders', authMode: 'token', signatureScheme: null }]);
+      expect(await stores.secrets.usersOf(secretId)).toEqual([
+        { webhookUid, factoryUid, webhookSlug: 'orders', authMode: 'token', signatureScheme: null },
+      ]);
       const before = await servingVersion(stores, factoryUid);
-      expect(await stores.secrets.remove({ owner: 'team', name: secretName, force: false }, undefined)).toEqual({ kind: 'used', usedBy: [{ kind: 'webhook', factoryUid, slug: 'orders', webhookUid }] });
-      expect(await stores.secrets.remove({ owner: 'team', name: secretName, force: true }, undefined)).toEqual({ kind: 'removed' });
+      expect(await stores.secrets.remove({ owner: 'team', name: secretName, force: false }, undefined)).toEqual({
+        kind: 'used',
+        usedBy: [{ kind: 'webhook', factoryUid, slug: 'orders', webhookUid }],
+      });
+      expect(await stores.secrets.remove({ owner: 'team', name: secretName, force: true }, undefined)).toEqual({
+        kind: 'removed',
+      });
       expect(await servingVersion(stores, factoryUid)).toBeGreaterThan(before);
       expect(await count(stores, 'secret_value WHERE secret_id = ?', secretId)).toBe(0);
       expect(await stores.secrets.find('team', secretName)).toBeUndefined();
@@ -196,60 +280,117 @@ await onEachBackend('definitions', (world) => {
       const changed = await stores.serving.changedSince(between);
       expect(changed.map(({ uid }) => uid)).toEqual([second.factoryUid]);
       expect(changed[0]).toMatchObject({
-        version: await servingVersion(stores, second.factoryUid), deleted: false, revision: 'main@sha1:0000', serviceAccountUid: `sa_${second.factoryUid}`,
-        webhooks: [{ uid: second.webhookUid, slug: 'orders', authMode: 'token', enabled: true, secret: { secretId: second.secretId, version: 1 } }],
+        version: await servingVersion(stores, second.factoryUid),
+        deleted: false,
+        revision: 'main@sha1:0000',
+        serviceAccountUid: `sa_${second.factoryUid}`,
+        webhooks: [
+          {
+            uid: second.webhookUid,
+            slug: 'orders',
+            authMode: 'token',
+            enabled: true,
+            secret: { secretId: second.secretId, version: 1 },
+          },
+        ],
         automations: [{ uid: second.automationUid, definition: { name: 'triage' } }],
       });
       expect(Buffer.from(changed[0]?.webhooks[0]?.secret?.sealed ?? []).toString()).toBe('value 1');
       expect(await stores.serving.changedSince(await stores.serving.version())).toEqual([]);
-      expect((await stores.serving.changedSince(0)).map(({ uid }) => uid)).toEqual(expect.arrayContaining([first.factoryUid, second.factoryUid]));
+      expect((await stores.serving.changedSince(0)).map(({ uid }) => uid)).toEqual(
+        expect.arrayContaining([first.factoryUid, second.factoryUid]),
+      );
     });
 
     it('shows deleted factories empty, deleted webhooks not at all, disabled ones as such', async () => {
       const [gone, less] = [await seedServed(stores), await seedServed(stores)];
       const before = await stores.serving.version();
       await stores.factories.remove(gone.factoryUid);
-      await apply(stores, less.factoryUid, less.fence, [webhookOf(unique('wh_'), 'off', less.secretName, { enabled: false })], [{ kind: 'webhook', uid: less.webhookUid }, { kind: 'automation', uid: less.automationUid }]);
+      await apply(
+        stores,
+        less.factoryUid,
+        less.fence,
+        [webhookOf(unique('wh_'), 'off', less.secretName, { enabled: false })],
+        [
+          { kind: 'webhook', uid: less.webhookUid },
+          { kind: 'automation', uid: less.automationUid },
+        ],
+      );
       const changed = new Map((await stores.serving.changedSince(before)).map((factory) => [factory.uid, factory]));
       expect(changed.get(gone.factoryUid)).toMatchObject({ deleted: true, webhooks: [], automations: [] });
-      expect(changed.get(less.factoryUid)).toMatchObject({ deleted: false, webhooks: [{ slug: 'off', enabled: false }], automations: [] });
+      expect(changed.get(less.factoryUid)).toMatchObject({
+        deleted: false,
+        webhooks: [{ slug: 'off', enabled: false }],
+        automations: [],
+      });
     });
 
     it('never shows a version without what belongs to it, whatever is written meanwhile', async () => {
       const other = await world.another();
       const { factoryUid, fence, webhookUid, secretName } = await seedServed(stores);
       const writing = (async () => {
-        for (let n = 0; n < 20; n += 1) await apply(other, factoryUid, fence, [webhookOf(webhookUid, 'orders', secretName, { enabled: n % 2 === 0, description: `${n}` })], [], `r${n}`);
+        for (let n = 0; n < 20; n += 1)
+          await apply(
+            other,
+            factoryUid,
+            fence,
+            [webhookOf(webhookUid, 'orders', secretName, { enabled: n % 2 === 0, description: `${n}` })],
+            [],
+            `r${n}`,
+          );
       })();
       for (let n = 0; n < 20; n += 1) {
         const [seen] = (await stores.serving.changedSince(0)).filter(({ uid }) => uid === factoryUid);
-        if (seen?.revision.startsWith('r')) expect(seen.webhooks[0]?.enabled).toBe(Number(seen.revision.slice(1)) % 2 === 0);
+        if (seen?.revision.startsWith('r'))
+          expect(seen.webhooks[0]?.enabled).toBe(Number(seen.revision.slice(1)) % 2 === 0);
       }
       await writing;
     });
   });
 
   describe('access', () => {
-    const key = async (columns: { role?: string; factories?: string; expires_at?: number; revoked_at?: number }): Promise<Buffer> => {
+    const key = async (columns: {
+      role?: string;
+      factories?: string;
+      expires_at?: number;
+      revoked_at?: number;
+    }): Promise<Buffer> => {
       const hash = Buffer.from(unique('h'));
-      await stores.keys.createFirst({ id: newId(), principalUid: 'user_admin', hash: Buffer.from(unique('h')), hint: 'mw_first…' }, bySystem(newId()));
+      await stores.keys.createFirst(
+        { id: newId(), principalUid: 'user_admin', hash: Buffer.from(unique('h')), hint: 'mw_first…' },
+        bySystem(newId()),
+      );
       const values = { role: 'viewer', factories: null, expires_at: null, revoked_at: null, ...columns };
       await stores.database.run(function* () {
-        yield { kind: 'insert', table: 'api_key', columns: ['id', 'principal_uid', 'name', 'key_hash', 'created_at', ...Object.keys(values)], rows: [[newId(), 'user_admin', 'k', hash, 1, ...Object.values(values)]], ignoreConflicts: false };
+        yield {
+          kind: 'insert',
+          table: 'api_key',
+          columns: ['id', 'principal_uid', 'name', 'key_hash', 'created_at', ...Object.keys(values)],
+          rows: [[newId(), 'user_admin', 'k', hash, 1, ...Object.values(values)]],
+          ignoreConflicts: false,
+        };
       });
       return hash;
     };
 
     it.each([
       { columns: {}, access: { role: 'viewer', factories: undefined }, why: 'not limited' },
-      { columns: { factories: '["fac_a"]', role: 'manager' }, access: { role: 'manager', factories: ['fac_a'] }, why: 'limited' },
+      {
+        columns: { factories: '["fac_a"]', role: 'manager' },
+        access: { role: 'manager', factories: ['fac_a'] },
+        why: 'limited',
+      },
       { columns: { expires_at: Date.now() + 3_600_000 }, access: { role: 'viewer' }, why: 'not yet expired' },
       { columns: { expires_at: Date.now() - 1 }, access: undefined, why: 'expired' },
       { columns: { revoked_at: 1 }, access: undefined, why: 'revoked' },
     ])('of a key that is $why', async ({ columns, access }) => {
       const found = await stores.keys.find(await key(columns));
       if (access === undefined) expect(found).toBeUndefined();
-      else expect(found).toMatchObject({ ...access, principal: { uid: 'user_admin', kind: 'user', displayName: 'admin' } });
+      else
+        expect(found).toMatchObject({
+          ...access,
+          principal: { uid: 'user_admin', kind: 'user', displayName: 'admin' },
+        });
     });
 
     it('is none for unknown keys', async () => {

@@ -2,7 +2,20 @@
 import { bySystem } from '../../apps/server/store/audit.ts';
 import { FenceLost, type Lease, type PassRecord } from '../../apps/server/store/factories.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
-import { apply, arrivalAt, automationOf, claimedRun, newId, runOf, sealing, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
+import {
+  apply,
+  arrivalAt,
+  automationOf,
+  claimedRun,
+  newId,
+  runOf,
+  sealing,
+  seedFactory,
+  seedServed,
+  servingVersion,
+  unique,
+  webhookOf,
+} from './seeds.ts';
 
 await onEachBackend('factories', (world) => {
   let stores: Stores;
@@ -10,9 +23,20 @@ await onEachBackend('factories', (world) => {
     stores = world.stores;
   });
 
-  const expire = (uid: string): Promise<number> => meddle(stores, 'UPDATE factory SET lease_until = 1 WHERE uid = ?', uid);
+  const expire = (uid: string): Promise<number> =>
+    meddle(stores, 'UPDATE factory SET lease_until = 1 WHERE uid = ?', uid);
   const record = (more: Partial<PassRecord> = {}): PassRecord => ({
-    id: newId(), triggers: ['api'], startedAtMs: 1, finishedAtMs: 2, ending: 'applied', problems: [{ rule: 'x' }], changes: [], held: [], superseded: 0, timings: { fetch: 1.5 }, ...more,
+    id: newId(),
+    triggers: ['api'],
+    startedAtMs: 1,
+    finishedAtMs: 2,
+    ending: 'applied',
+    problems: [{ rule: 'x' }],
+    changes: [],
+    held: [],
+    superseded: 0,
+    timings: { fetch: 1.5 },
+    ...more,
   });
   const condition = { ending: 'applied' as const, sinceMs: 1, checkedMs: 2 };
 
@@ -20,7 +44,14 @@ await onEachBackend('factories', (world) => {
     const other = await world.another();
     for (let round = 0; round < 5; round += 1) {
       const slug = unique('f-');
-      const wish = () => ({ uid: unique('fac_'), slug, name: slug, description: '', source: { kind: 'directory' as const, path: '/x' }, serviceAccountUid: unique('sa_') });
+      const wish = () => ({
+        uid: unique('fac_'),
+        slug,
+        name: slug,
+        description: '',
+        source: { kind: 'directory' as const, path: '/x' },
+        serviceAccountUid: unique('sa_'),
+      });
       const made = await Promise.all([stores, other, stores].map(({ factories }) => factories.create(wish())));
       expect(made.filter(Boolean)).toHaveLength(1);
       expect((await stores.factories.findBySlug(slug))?.slug).toBe(slug);
@@ -30,7 +61,15 @@ await onEachBackend('factories', (world) => {
   it('keeps what it was made with, and answers it by uid and slug', async () => {
     const { uid, slug } = await seedFactory(stores);
     const factory = await stores.factories.find(uid);
-    expect(factory).toMatchObject({ uid, slug, source: { kind: 'directory', path: '/srv/x' }, suspended: false, generationRequested: 1, generationHandled: 0, condition: { ending: 'none' } });
+    expect(factory).toMatchObject({
+      uid,
+      slug,
+      source: { kind: 'directory', path: '/srv/x' },
+      suspended: false,
+      generationRequested: 1,
+      generationHandled: 0,
+      condition: { ending: 'none' },
+    });
     expect(await stores.factories.findBySlug(slug)).toEqual(factory);
     expect(await stores.factories.find('fac_unknown')).toBeUndefined();
     expect((await stores.access.principal(`sa_${uid}`))?.kind).toBe('service_account');
@@ -41,8 +80,21 @@ await onEachBackend('factories', (world) => {
     await stores.factories.remove(uid);
     expect(await stores.factories.find(uid)).toBeUndefined();
     expect(await stores.factories.findBySlug(slug)).toBeUndefined();
-    expect(await stores.factories.create({ uid, slug, name: 'again', description: '', source: { kind: 'directory', path: '/y' }, serviceAccountUid: `sa_${uid}` })).toBe(true);
-    expect(await stores.factories.find(uid)).toMatchObject({ name: 'again', source: { path: '/y' }, revisionApplied: undefined });
+    expect(
+      await stores.factories.create({
+        uid,
+        slug,
+        name: 'again',
+        description: '',
+        source: { kind: 'directory', path: '/y' },
+        serviceAccountUid: `sa_${uid}`,
+      }),
+    ).toBe(true);
+    expect(await stores.factories.find(uid)).toMatchObject({
+      name: 'again',
+      source: { path: '/y' },
+      revisionApplied: undefined,
+    });
   });
 
   describe('lease', () => {
@@ -69,7 +121,9 @@ await onEachBackend('factories', (world) => {
       const other = await world.another();
       const { uid } = await seedFactory(stores);
       await expire(uid);
-      const leases = await Promise.all(Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? stores : other).factories.lease(uid, `owner ${n}`, 60_000)));
+      const leases = await Promise.all(
+        Array.from({ length: 8 }, (_, n) => (n % 2 === 0 ? stores : other).factories.lease(uid, `owner ${n}`, 60_000)),
+      );
       expect(leases.filter((lease) => lease !== undefined)).toHaveLength(1);
     });
 
@@ -85,23 +139,64 @@ await onEachBackend('factories', (world) => {
       await expire(factoryUid);
       await stores.factories.lease(factoryUid, 'another', 60_000);
       await stores.secrets.remove({ owner: 'team', name: secretName, force: true }, undefined);
-      const before = [await stores.factories.find(factoryUid), await stores.definitions.actual(factoryUid), await servingVersion(stores, factoryUid)];
-      await expect(stores.factories.recordPass(factoryUid, fence, { generationHandled: 9, condition, failures: 3, record: record() })).rejects.toThrow(FenceLost);
-      await expect(apply(stores, factoryUid, fence, [webhookOf(webhookUid, 'orders', secretName, { enabled: false })])).rejects.toThrow(FenceLost);
+      const before = [
+        await stores.factories.find(factoryUid),
+        await stores.definitions.actual(factoryUid),
+        await servingVersion(stores, factoryUid),
+      ];
+      await expect(
+        stores.factories.recordPass(factoryUid, fence, {
+          generationHandled: 9,
+          condition,
+          failures: 3,
+          record: record(),
+        }),
+      ).rejects.toThrow(FenceLost);
+      await expect(
+        apply(stores, factoryUid, fence, [webhookOf(webhookUid, 'orders', secretName, { enabled: false })]),
+      ).rejects.toThrow(FenceLost);
       await expect(stores.definitions.rebindSecrets(factoryUid, fence)).rejects.toThrow(FenceLost);
-      expect([await stores.factories.find(factoryUid), await stores.definitions.actual(factoryUid), await servingVersion(stores, factoryUid)]).toEqual(before);
+      expect([
+        await stores.factories.find(factoryUid),
+        await stores.definitions.actual(factoryUid),
+        await servingVersion(stores, factoryUid),
+      ]).toEqual(before);
       expect(await stores.factories.passes(factoryUid, 10)).toEqual([]);
     });
   });
 
   it('records passes, newest first, and where the factory stands', async () => {
     const { uid, fence } = await seedFactory(stores);
-    const records = [record(), record({ ending: 'blocked', reason: 'mass-deletion', message: 'm', revision: 'r', digest: 'd', held: [{ uid: 'w' }] }), record({ ending: 'failed' })];
+    const records = [
+      record(),
+      record({
+        ending: 'blocked',
+        reason: 'mass-deletion',
+        message: 'm',
+        revision: 'r',
+        digest: 'd',
+        held: [{ uid: 'w' }],
+      }),
+      record({ ending: 'failed' }),
+    ];
     for (const one of records) {
-      await stores.factories.recordPass(uid, fence, { generationHandled: 3, condition: { ...condition, fingerprint: one.id }, failures: 2, revisionSeen: 'seen', revisionAttempted: 'tried', record: one });
+      await stores.factories.recordPass(uid, fence, {
+        generationHandled: 3,
+        condition: { ...condition, fingerprint: one.id },
+        failures: 2,
+        revisionSeen: 'seen',
+        revisionAttempted: 'tried',
+        record: one,
+      });
     }
     await stores.factories.recordPass(uid, fence, { generationHandled: 4, condition, failures: 0 });
-    expect(await stores.factories.find(uid)).toMatchObject({ generationHandled: 4, failures: 0, condition, revisionSeen: 'seen', revisionAttempted: 'tried' });
+    expect(await stores.factories.find(uid)).toMatchObject({
+      generationHandled: 4,
+      failures: 0,
+      condition,
+      revisionSeen: 'seen',
+      revisionAttempted: 'tried',
+    });
     const listed = await stores.factories.passes(uid, 2);
     expect([...listed, ...(await stores.factories.passes(uid, 2, listed.at(-1)?.id))]).toEqual(records.toReversed());
     expect(await stores.factories.pass(uid, (records[1] as PassRecord).id)).toEqual(records[1]);
@@ -112,7 +207,8 @@ await onEachBackend('factories', (world) => {
     const { uid, fence } = await seedFactory(stores);
     const large = { problems: Array.from({ length: 4_000 }, () => ({ rule: 'x' })) };
     const records = Array.from({ length: 60 }, (_, n) => record(n < 6 ? large : {}));
-    for (const one of records) await stores.factories.recordPass(uid, fence, { generationHandled: 1, condition, failures: 0, record: one });
+    for (const one of records)
+      await stores.factories.recordPass(uid, fence, { generationHandled: 1, condition, failures: 0, record: one });
     const pages = async (limit: number): Promise<number[]> => {
       const sizes: number[] = [];
       const seen: string[] = [];
@@ -134,7 +230,9 @@ await onEachBackend('factories', (world) => {
   it('counts every question, and none is lost when many ask at once', async () => {
     const other = await world.another();
     const { uid } = await seedFactory(stores);
-    const asked = await Promise.all(Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? stores : other).factories.ask(uid)));
+    const asked = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? stores : other).factories.ask(uid)),
+    );
     expect(asked.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 2));
     expect(await stores.factories.ask('fac_unknown')).toBe(0);
   });
@@ -142,7 +240,10 @@ await onEachBackend('factories', (world) => {
   it.each([
     { act: 'suspend', by: (uid: string) => world.stores.factories.setSuspended(uid, true) },
     { act: 'approve', by: (uid: string) => world.stores.factories.approve(uid, 'digest', 'user_admin') },
-    { act: 'another source', by: (uid: string) => world.stores.factories.edit(uid, { source: { kind: 'directory', path: '/elsewhere' } }) },
+    {
+      act: 'another source',
+      by: (uid: string) => world.stores.factories.edit(uid, { source: { kind: 'directory', path: '/elsewhere' } }),
+    },
   ])('asks for a pass on $act', async ({ by }) => {
     const { uid } = await seedFactory(stores);
     await by(uid);
@@ -160,7 +261,11 @@ await onEachBackend('factories', (world) => {
     await stores.factories.edit(uid, { name: 'Label', source: { kind: 'directory', path: '/srv/x' } });
     expect(await stores.factories.find(uid)).toMatchObject({ name: 'Label', generationRequested: 1 });
     await stores.factories.edit(uid, { source: { kind: 'directory', path: '/elsewhere' } });
-    expect(await stores.factories.find(uid)).toMatchObject({ name: 'Label', source: { path: '/elsewhere' }, generationRequested: 2 });
+    expect(await stores.factories.find(uid)).toMatchObject({
+      name: 'Label',
+      source: { path: '/elsewhere' },
+      generationRequested: 2,
+    });
     expect([...(await stores.definitions.factories([uid, 'fac_unknown'])).keys()]).toEqual([uid]);
     expect(await stores.definitions.factories([])).toEqual(new Map());
   });
@@ -176,13 +281,23 @@ await onEachBackend('factories', (world) => {
   it('deletes its own secrets and approvals along: the slug made again inherits nothing', async () => {
     const { uid, slug, fence } = await seedFactory(stores);
     const [own, team, bound] = [unique('s'), unique('s'), unique('wh_')];
-    const { secret } = await stores.secrets.put({ id: newId(), owner: uid, name: own, value: sealing('own') }, undefined);
+    const { secret } = await stores.secrets.put(
+      { id: newId(), owner: uid, name: own, value: sealing('own') },
+      undefined,
+    );
     await stores.secrets.put({ id: newId(), owner: 'team', name: team, value: sealing('team') }, undefined);
     await apply(stores, uid, fence, [webhookOf(bound, 'orders', own)]);
     await stores.factories.approve(uid, 'digest', 'user_admin');
     expect((await stores.secrets.usersOf(secret.id)).map(({ webhookUid }) => webhookUid)).toEqual([bound]);
     await stores.factories.remove(uid);
-    await stores.factories.create({ uid, slug, name: slug, description: '', source: { kind: 'directory', path: '/y' }, serviceAccountUid: `sa_${uid}` });
+    await stores.factories.create({
+      uid,
+      slug,
+      name: slug,
+      description: '',
+      source: { kind: 'directory', path: '/y' },
+      serviceAccountUid: `sa_${uid}`,
+    });
     expect(await stores.secrets.list(uid, 10)).toEqual([]);
     expect(await count(stores, 'secret_value WHERE secret_id = ?', secret.id)).toBe(0);
     expect(await count(stores, 'webhook WHERE secret_id = ?', secret.id)).toBe(0);
@@ -213,7 +328,8 @@ await onEachBackend('factories', (world) => {
     for (const slug of slugs) await seedFactory(stores, slug);
     const gone = await seedFactory(stores, `${tag}gone`);
     await stores.factories.remove(gone.uid);
-    const found = async (search: string): Promise<string[]> => (await stores.factories.list(100, '', search)).map(({ slug }) => slug).toSorted();
+    const found = async (search: string): Promise<string[]> =>
+      (await stores.factories.list(100, '', search)).map(({ slug }) => slug).toSorted();
     expect(await found(tag.toUpperCase())).toEqual(slugs.toSorted());
     expect(await found(`${tag}_`)).toEqual([`${tag}_a`]);
     expect(await found(`${tag}%`)).toEqual([`${tag}%c`]);
@@ -224,9 +340,16 @@ await onEachBackend('factories', (world) => {
 
   it('lists those among the given ones only, whatever the search and page', async () => {
     const tag = unique('tag');
-    const made = [await seedFactory(stores, `${tag}-a`), await seedFactory(stores, `${tag}-b`), await seedFactory(stores, `${tag}-c`)].map(({ uid }) => uid).toSorted();
+    const made = [
+      await seedFactory(stores, `${tag}-a`),
+      await seedFactory(stores, `${tag}-b`),
+      await seedFactory(stores, `${tag}-c`),
+    ]
+      .map(({ uid }) => uid)
+      .toSorted();
     const among = [made[0] as string, made[2] as string, 'fac_unknown'];
-    const uids = async (...asked: Parameters<typeof stores.factories.list>): Promise<string[]> => (await stores.factories.list(...asked)).map(({ uid }) => uid);
+    const uids = async (...asked: Parameters<typeof stores.factories.list>): Promise<string[]> =>
+      (await stores.factories.list(...asked)).map(({ uid }) => uid);
     expect(await uids(100, undefined, tag, among)).toEqual([made[0], made[2]]);
     expect(await uids(1, undefined, undefined, among)).toEqual([made[0]]);
     expect(await uids(1, made[0], undefined, among)).toEqual([made[2]]);
@@ -236,21 +359,48 @@ await onEachBackend('factories', (world) => {
 
   describe('the audit entry of a change', () => {
     const by = () => ({ id: newId(), principalUid: 'user_admin', keyId: 'key_1', address: '192.0.2.1' });
-    const entriesOf = (uid: string) => look(stores, 'SELECT action, details, key_id, address FROM audit_entry WHERE factory_uid = ? ORDER BY id', uid);
+    const entriesOf = (uid: string) =>
+      look(stores, 'SELECT action, details, key_id, address FROM audit_entry WHERE factory_uid = ? ORDER BY id', uid);
 
     it('is written with it, and only when something changes', async () => {
       const [uid, slug] = [unique('fac_'), unique('f-')];
-      const wish = { uid, slug, name: slug, description: '', source: { kind: 'dashboard' as const }, serviceAccountUid: `sa_${uid}` };
-      expect([await stores.factories.create(wish, by()), await stores.factories.create(wish, by())]).toEqual([true, false]);
-      expect([await stores.factories.edit(uid, { name: slug }, by()), await stores.factories.edit(uid, { name: 'Label', source: { kind: 'dashboard' } }, by())]).toEqual(['done', 'done']);
-      expect([await stores.factories.setSuspended(uid, true, by()), await stores.factories.setSuspended(uid, false, by())]).toEqual([true, true]);
-      expect([await stores.factories.ask(uid, by()), await stores.factories.approve(uid, 'digest', 'user_admin', by())]).toEqual([4, true]);
-      expect([await stores.factories.remove(uid, by()), await stores.factories.remove(uid, by())]).toEqual([true, false]);
+      const wish = {
+        uid,
+        slug,
+        name: slug,
+        description: '',
+        source: { kind: 'dashboard' as const },
+        serviceAccountUid: `sa_${uid}`,
+      };
+      expect([await stores.factories.create(wish, by()), await stores.factories.create(wish, by())]).toEqual([
+        true,
+        false,
+      ]);
+      expect([
+        await stores.factories.edit(uid, { name: slug }, by()),
+        await stores.factories.edit(uid, { name: 'Label', source: { kind: 'dashboard' } }, by()),
+      ]).toEqual(['done', 'done']);
+      expect([
+        await stores.factories.setSuspended(uid, true, by()),
+        await stores.factories.setSuspended(uid, false, by()),
+      ]).toEqual([true, true]);
+      expect([
+        await stores.factories.ask(uid, by()),
+        await stores.factories.approve(uid, 'digest', 'user_admin', by()),
+      ]).toEqual([4, true]);
+      expect([await stores.factories.remove(uid, by()), await stores.factories.remove(uid, by())]).toEqual([
+        true,
+        false,
+      ]);
       const from = { key_id: 'key_1', address: '192.0.2.1' };
       expect(await entriesOf(uid)).toEqual([
-        { action: 'factory.create', details: JSON.stringify({ slug, source: 'dashboard' }), ...from }, { action: 'factory.change', details: '{"changed":["name"]}', ...from },
-        { action: 'factory.suspend', details: '{}', ...from }, { action: 'factory.resume', details: '{}', ...from }, { action: 'factory.sync', details: '{"generation":4}', ...from },
-        { action: 'factory.approve', details: '{"plan":"digest"}', ...from }, { action: 'factory.delete', details: JSON.stringify({ slug }), ...from },
+        { action: 'factory.create', details: JSON.stringify({ slug, source: 'dashboard' }), ...from },
+        { action: 'factory.change', details: '{"changed":["name"]}', ...from },
+        { action: 'factory.suspend', details: '{}', ...from },
+        { action: 'factory.resume', details: '{}', ...from },
+        { action: 'factory.sync', details: '{"generation":4}', ...from },
+        { action: 'factory.approve', details: '{"plan":"digest"}', ...from },
+        { action: 'factory.delete', details: JSON.stringify({ slug }), ...from },
       ]);
     });
 
@@ -260,7 +410,11 @@ await onEachBackend('factories', (world) => {
       const before = await look(stores, 'SELECT * FROM factory WHERE uid = ?', uid);
       for (const each of [uid, 'fac_unknown']) {
         expect(await stores.factories.edit(each, { name: 'x', source: { kind: 'dashboard' } }, by())).toBe('gone');
-        expect([await stores.factories.setSuspended(each, true, by()), await stores.factories.approve(each, 'digest', 'user_admin', by()), await stores.factories.remove(each, by())]).toEqual([false, false, false]);
+        expect([
+          await stores.factories.setSuspended(each, true, by()),
+          await stores.factories.approve(each, 'digest', 'user_admin', by()),
+          await stores.factories.remove(each, by()),
+        ]).toEqual([false, false, false]);
         expect(await stores.factories.ask(each, by())).toBe(0);
         expect(await entriesOf(each)).toEqual([]);
       }
@@ -271,10 +425,21 @@ await onEachBackend('factories', (world) => {
 
   it('leaves a name to the file that decides it, and changes nothing else with it', async () => {
     const { uid, fence } = await seedFactory(stores);
-    await stores.definitions.apply({ factoryUid: uid, fence, revision: 'r', factory: { applyMode: 'atomic', name: 'Of the file' }, upserts: [], deletions: [] });
-    expect(await stores.factories.edit(uid, { name: 'Mine', source: { kind: 'directory', path: '/elsewhere' } })).toBe('named-by-file');
+    await stores.definitions.apply({
+      factoryUid: uid,
+      fence,
+      revision: 'r',
+      factory: { applyMode: 'atomic', name: 'Of the file' },
+      upserts: [],
+      deletions: [],
+    });
+    expect(await stores.factories.edit(uid, { name: 'Mine', source: { kind: 'directory', path: '/elsewhere' } })).toBe(
+      'named-by-file',
+    );
     expect(await stores.factories.find(uid)).toMatchObject({ name: 'Of the file', source: { path: '/srv/x' } });
-    expect(await stores.factories.edit(uid, { name: 'Of the file', source: { kind: 'directory', path: '/elsewhere' } })).toBe('done');
+    expect(
+      await stores.factories.edit(uid, { name: 'Of the file', source: { kind: 'directory', path: '/elsewhere' } }),
+    ).toBe('done');
     expect(await stores.factories.find(uid)).toMatchObject({ source: { path: '/elsewhere' } });
     expect(await stores.factories.edit(uid, { name: 'Mine', source: { kind: 'dashboard' } })).toBe('done'); // no file decides any more
     expect(await stores.factories.find(uid)).toMatchObject({ name: 'Mine', source: { kind: 'dashboard' } });
@@ -282,11 +447,36 @@ await onEachBackend('factories', (world) => {
 
   it('made again, has nothing of its former life', async () => {
     const { uid, slug, fence } = await seedFactory(stores);
-    await stores.definitions.apply({ factoryUid: uid, fence, revision: 'r', factory: { applyMode: 'perFile', agentDefaults: { model: 'm' } }, upserts: [], deletions: [] });
-    await stores.factories.recordPass(uid, fence, { generationHandled: 1, condition, failures: 0, revisionSeen: 'r', revisionAttempted: 'r' });
+    await stores.definitions.apply({
+      factoryUid: uid,
+      fence,
+      revision: 'r',
+      factory: { applyMode: 'perFile', agentDefaults: { model: 'm' } },
+      upserts: [],
+      deletions: [],
+    });
+    await stores.factories.recordPass(uid, fence, {
+      generationHandled: 1,
+      condition,
+      failures: 0,
+      revisionSeen: 'r',
+      revisionAttempted: 'r',
+    });
     await stores.factories.remove(uid);
-    await stores.factories.create({ uid, slug, name: slug, description: '', source: { kind: 'dashboard' }, serviceAccountUid: `sa_${uid}` });
-    expect(await stores.factories.find(uid)).toMatchObject({ condition: { ending: 'none' }, revisionApplied: undefined, revisionAttempted: undefined, revisionSeen: undefined });
+    await stores.factories.create({
+      uid,
+      slug,
+      name: slug,
+      description: '',
+      source: { kind: 'dashboard' },
+      serviceAccountUid: `sa_${uid}`,
+    });
+    expect(await stores.factories.find(uid)).toMatchObject({
+      condition: { ending: 'none' },
+      revisionApplied: undefined,
+      revisionAttempted: undefined,
+      revisionSeen: undefined,
+    });
     expect((await stores.definitions.factories([uid])).get(uid)).toEqual({ applyMode: 'atomic' });
   });
 
@@ -295,10 +485,26 @@ await onEachBackend('factories', (world) => {
     const name = unique('s');
     await stores.secrets.put({ id: newId(), owner: 'team', name, value: sealing('value') }, undefined);
     const uids = [unique('wh_'), unique('wh_'), unique('auto_'), unique('env_'), unique('wh_')] as const;
-    await apply(stores, uid, fence, [
-      webhookOf(uids[0], 'orders', name, { enabled: false }), webhookOf(uids[1], 'lost', 'no-such-secret'), automationOf(uids[2], 'triage', []), webhookOf(uids[4], 'gone', name),
-      { kind: 'environment', uid: uids[3], slug: 'box', path: 'environments/box.yaml', definition: { name: 'box', path: 'environments/box.yaml' } },
-    ], [], 'r1');
+    await apply(
+      stores,
+      uid,
+      fence,
+      [
+        webhookOf(uids[0], 'orders', name, { enabled: false }),
+        webhookOf(uids[1], 'lost', 'no-such-secret'),
+        automationOf(uids[2], 'triage', []),
+        webhookOf(uids[4], 'gone', name),
+        {
+          kind: 'environment',
+          uid: uids[3],
+          slug: 'box',
+          path: 'environments/box.yaml',
+          definition: { name: 'box', path: 'environments/box.yaml' },
+        },
+      ],
+      [],
+      'r1',
+    );
     await apply(stores, uid, fence, [], [{ kind: 'webhook', uid: uids[4] }], 'r2');
     const entry = { revision: 'r1', enabled: true, hasSecret: true };
     expect(await stores.inventory.list(uid)).toEqual([
@@ -314,7 +520,9 @@ await onEachBackend('factories', (world) => {
     if (await count(stores, 'api_key')) throw new Error('this suite makes no other keys');
     const other = await world.another();
     const key = () => ({ id: newId(), principalUid: 'user_admin', hash: Buffer.from(unique('h')), hint: 'mw_first…' });
-    const made = await Promise.all([stores, other, stores, other].map(({ keys }) => keys.createFirst(key(), bySystem(newId()))));
+    const made = await Promise.all(
+      [stores, other, stores, other].map(({ keys }) => keys.createFirst(key(), bySystem(newId()))),
+    );
     expect(made.filter(Boolean)).toHaveLength(1);
     expect(await count(stores, 'api_key')).toBe(1);
     expect(await look(stores, 'SELECT role FROM api_key')).toEqual([{ role: 'admin' }]);

@@ -14,32 +14,73 @@ const MARKER = 'value-that-nobody-may-see';
 
 function expectDiscreet(error: unknown): void {
   expect(error).toBeInstanceOf(StoreFault);
-  const everything = [inspect(error, { depth: 20, showHidden: true }), JSON.stringify(error), String((error as Error).stack), String((error as Error).cause)];
+  const everything = [
+    inspect(error, { depth: 20, showHidden: true }),
+    JSON.stringify(error),
+    String((error as Error).stack),
+    String((error as Error).cause),
+  ];
   for (const text of everything) expect(text).not.toContain(MARKER);
   for (const text of everything) expect(text).not.toMatch(/INSERT|UPDATE|SELECT/);
 }
 
 async function faultOf(work: Promise<unknown>): Promise<unknown> {
-  return work.then(() => undefined, (error: unknown) => error);
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 }
 
 await onEachBackend('faults', (world) => {
   it.each([
-    { why: 'a key that is taken', act: async () => {
-      const run = runOf({}, { runId: `${MARKER} ${newId()}`, prompt: MARKER });
-      await world.stores.runs.create(run);
-      return world.stores.runs.create(run);
-    }, kind: 'conflict' },
-    { why: 'a missing value', act: () => world.stores.database.run(() => insert('run', ['run_id', 'title'], [[MARKER, MARKER]])) },
-    { why: 'a reference to nothing', act: () => world.stores.database.run(() => insert('execution', ['execution_id', 'run_id', 'epoch', 'owner', 'claimed_at'], [[MARKER, MARKER, 1, MARKER, 1]])) },
-    { why: 'a statement that cannot be read', act: () => world.stores.database.run(() => change(`UPDATE nowhere SET x = '${MARKER}'`)) },
-    { why: 'a read that cannot be read', act: () => world.stores.database.read(() => rows(`SELECT "${MARKER}", x FROM nowhere`)) },
-    { why: 'a payload', act: async () => {
-      const served = await seedServed(world.stores);
-      const taken = newId();
-      await world.stores.runs.create(runOf({}, { runId: taken }));
-      return world.stores.deliveries.acceptOnce(await arrivalAt(world.stores, served, { body: Buffer.from(MARKER), identity: MARKER, runs: [runOf(served, { runId: taken, prompt: MARKER })] }));
-    }, kind: 'conflict' },
+    {
+      why: 'a key that is taken',
+      act: async () => {
+        const run = runOf({}, { runId: `${MARKER} ${newId()}`, prompt: MARKER });
+        await world.stores.runs.create(run);
+        return world.stores.runs.create(run);
+      },
+      kind: 'conflict',
+    },
+    {
+      why: 'a missing value',
+      act: () => world.stores.database.run(() => insert('run', ['run_id', 'title'], [[MARKER, MARKER]])),
+    },
+    {
+      why: 'a reference to nothing',
+      act: () =>
+        world.stores.database.run(() =>
+          insert(
+            'execution',
+            ['execution_id', 'run_id', 'epoch', 'owner', 'claimed_at'],
+            [[MARKER, MARKER, 1, MARKER, 1]],
+          ),
+        ),
+    },
+    {
+      why: 'a statement that cannot be read',
+      act: () => world.stores.database.run(() => change(`UPDATE nowhere SET x = '${MARKER}'`)),
+    },
+    {
+      why: 'a read that cannot be read',
+      act: () => world.stores.database.read(() => rows(`SELECT "${MARKER}", x FROM nowhere`)),
+    },
+    {
+      why: 'a payload',
+      act: async () => {
+        const served = await seedServed(world.stores);
+        const taken = newId();
+        await world.stores.runs.create(runOf({}, { runId: taken }));
+        return world.stores.deliveries.acceptOnce(
+          await arrivalAt(world.stores, served, {
+            body: Buffer.from(MARKER),
+            identity: MARKER,
+            runs: [runOf(served, { runId: taken, prompt: MARKER })],
+          }),
+        );
+      },
+      kind: 'conflict',
+    },
   ])('say nothing of $why', async ({ act, kind }) => {
     const fault = await faultOf(act());
     expectDiscreet(fault);
@@ -57,25 +98,48 @@ await onEachBackend('faults', (world) => {
   });
 
   it('of a sealing that throws store no half of a secret', async () => {
-    const value = { ...sealing('v'), seal: () => { throw new Error('no key'); } };
-    await expect(world.stores.secrets.put({ id: newId(), owner: 'team', name: 'half', value }, undefined)).rejects.toThrow('no key');
+    const value = {
+      ...sealing('v'),
+      seal: () => {
+        throw new Error('no key');
+      },
+    };
+    await expect(
+      world.stores.secrets.put({ id: newId(), owner: 'team', name: 'half', value }, undefined),
+    ).rejects.toThrow('no key');
     expect(await world.stores.secrets.find('team', 'half')).toBeUndefined();
   });
 });
 
 await onPostgres('faults of values', (world) => {
   it.each([
-    { why: 'a text where a number belongs', act: () => world.stores.database.run(() => change('UPDATE run SET epoch = ?', MARKER)) },
-    { why: 'a text that PostgreSQL cannot hold', act: () => world.stores.runs.create(runOf({}, { prompt: `${MARKER}\0` })) },
+    {
+      why: 'a text where a number belongs',
+      act: () => world.stores.database.run(() => change('UPDATE run SET epoch = ?', MARKER)),
+    },
+    {
+      why: 'a text that PostgreSQL cannot hold',
+      act: () => world.stores.runs.create(runOf({}, { prompt: `${MARKER}\0` })),
+    },
     { why: 'an id that PostgreSQL cannot hold, through an entity', act: () => world.stores.runs.find(`${MARKER}\0`) },
-    { why: 'a list', act: () => world.stores.runLists.page({ exact: { config_name: `${MARKER}\0` } }, { by: 'updated_at', direction: 'desc' }, 10) },
+    {
+      why: 'a list',
+      act: () =>
+        world.stores.runLists.page(
+          { exact: { config_name: `${MARKER}\0` } },
+          { by: 'updated_at', direction: 'desc' },
+          10,
+        ),
+    },
     { why: 'a log, through an entity', act: () => world.stores.deliveries.list(`${MARKER}\0`, 10) },
     { why: 'a factory, through an entity', act: () => world.stores.factories.findBySlug(`${MARKER}\0`) },
     { why: 'a webhook, through an entity', act: () => world.stores.webhooks.find(`${MARKER}\0`) },
   ])('say nothing of $why', async ({ act }) => expectDiscreet(await faultOf(act())));
 
   it('name a server that cannot be reached, without its URL', async () => {
-    const fault = await faultOf(openDatabase({ url: `postgres://user:${MARKER}@127.0.0.1:1/${MARKER}`, dataDir: '', nowMs: Date.now }));
+    const fault = await faultOf(
+      openDatabase({ url: `postgres://user:${MARKER}@127.0.0.1:1/${MARKER}`, dataDir: '', nowMs: Date.now }),
+    );
     expectDiscreet(fault);
     expect(fault).toMatchObject({ kind: 'unavailable', code: 'ECONNREFUSED' });
   });
@@ -117,7 +181,9 @@ describe('a process killed in mid-burst on SQLite', () => {
     const entries = new Set(kept.map(({ entry_id: id }) => id));
     expect(answered.filter(([, , entryId]) => !entries.has(entryId))).toEqual([]);
     const [, identity] = answered.at(-1) as [string, string, string];
-    expect(await stores.deliveries.acceptOnce(await arrivalAt(stores, served, { identity }))).toEqual({ kind: 'duplicate' });
+    expect(await stores.deliveries.acceptOnce(await arrivalAt(stores, served, { identity }))).toEqual({
+      kind: 'duplicate',
+    });
     expect(await look(stores, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     await stores.database.close();
   }

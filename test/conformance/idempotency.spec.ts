@@ -3,7 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '../../apps/server/store/database.ts';
-import { ClaimLost, IDEMPOTENCY_MS, IdempotencyStore, settling, type Claim, type Claimed, type KeyedRequest, type StoredAnswer } from '../../apps/server/store/idempotency.ts';
+import {
+  ClaimLost,
+  IDEMPOTENCY_MS,
+  IdempotencyStore,
+  settling,
+  type Claim,
+  type Claimed,
+  type KeyedRequest,
+  type StoredAnswer,
+} from '../../apps/server/store/idempotency.ts';
 import { RUN_COLUMNS, toRunValues } from '../../apps/server/store/new-run.ts';
 import { insert } from '../../apps/server/store/statements.ts';
 import { startProgram } from '../support/child-program.ts';
@@ -15,7 +24,13 @@ const ANSWER: StoredAnswer = { status: 200, headers: { 'content-type': 'applicat
 const hash = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.padEnd(32, '.')));
 
 function keyed(more: Partial<KeyedRequest> = {}): KeyedRequest {
-  return { principalUid: 'user_a', scope: 'POST /api/v1/agent/runs', key: unique('k'), requestHash: hash('one'), ...more };
+  return {
+    principalUid: 'user_a',
+    scope: 'POST /api/v1/agent/runs',
+    key: unique('k'),
+    requestHash: hash('one'),
+    ...more,
+  };
 }
 
 function claimOf(claimed: Claimed): Claim {
@@ -24,8 +39,10 @@ function claimOf(claimed: Claimed): Claim {
 }
 
 /** Ends the lease of a claim. */
-const abandon = (stores: Stores, { key }: KeyedRequest): Promise<number> => meddle(stores, 'UPDATE idempotency SET lease_until = 1 WHERE idempotency_key = ?', key);
-const age = (stores: Stores, { key }: KeyedRequest, byMs: number): Promise<number> => meddle(stores, 'UPDATE idempotency SET at = at - ? WHERE idempotency_key = ?', byMs, key);
+const abandon = (stores: Stores, { key }: KeyedRequest): Promise<number> =>
+  meddle(stores, 'UPDATE idempotency SET lease_until = 1 WHERE idempotency_key = ?', key);
+const age = (stores: Stores, { key }: KeyedRequest, byMs: number): Promise<number> =>
+  meddle(stores, 'UPDATE idempotency SET at = at - ? WHERE idempotency_key = ?', byMs, key);
 
 await onEachBackend('idempotency keys', (world) => {
   let store: IdempotencyStore;
@@ -81,7 +98,11 @@ await onEachBackend('idempotency keys', (world) => {
     it('keeps any answer as it was', async () => {
       const answers: StoredAnswer[] = [
         { status: 204, headers: {}, body: '' },
-        { status: 409, headers: { 'x-should-retry': 'false', etag: '"a\\"b"' }, body: 'nul \0, half a pair \ud83d, a line\n, "quotes", 漢字' },
+        {
+          status: 409,
+          headers: { 'x-should-retry': 'false', etag: '"a\\"b"' },
+          body: 'nul \0, half a pair \ud83d, a line\n, "quotes", 漢字',
+        },
         { status: 200, secretOf: 'API key key_1' },
       ];
       for (const answer of answers) {
@@ -152,7 +173,9 @@ await onEachBackend('idempotency keys', (world) => {
   it('twenty requests at once on two replicas: one runs', async () => {
     const other = new IdempotencyStore((await world.another()).database);
     const request = keyed();
-    const claims = await Promise.all(Array.from({ length: 20 }, (_, number) => (number % 2 === 0 ? store : other).claim(request, LEASE_MS)));
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, (_, number) => (number % 2 === 0 ? store : other).claim(request, LEASE_MS)),
+    );
     expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
     expect(claims.filter(({ kind }) => kind === 'under-way')).toHaveLength(19);
   });
@@ -162,7 +185,9 @@ await onEachBackend('idempotency keys', (world) => {
     const request = keyed();
     claimOf(await store.claim(request, LEASE_MS));
     await abandon(world.stores, request);
-    const claims = await Promise.all(Array.from({ length: 20 }, (_, number) => (number % 2 === 0 ? store : other).claim(request, LEASE_MS)));
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, (_, number) => (number % 2 === 0 ? store : other).claim(request, LEASE_MS)),
+    );
     expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
   });
 
@@ -195,11 +220,19 @@ await onEachBackend('idempotency keys', (world) => {
     const kept = keyed();
     await store.settle(claimOf(await store.claim(kept, LEASE_MS)), ANSWER);
     const columns = ['principal_uid', 'scope', 'idempotency_key', 'request_hash', 'at', 'lease_until'] as const;
-    await world.stores.database.run(() => insert('idempotency', columns, Array.from({ length: 700 }, (_, number) => ['user_a', 'POST /x', `old-${number}`, hash('one'), number + 1, 0])));
+    await world.stores.database.run(() =>
+      insert(
+        'idempotency',
+        columns,
+        Array.from({ length: 700 }, (_, number) => ['user_a', 'POST /x', `old-${number}`, hash('one'), number + 1, 0]),
+      ),
+    );
     expect(await store.prune()).toBe(500);
     expect(await store.prune()).toBe(200);
     expect(await store.prune()).toBe(0);
-    expect(await look(world.stores, 'SELECT idempotency_key FROM idempotency')).toEqual([{ idempotency_key: kept.key }]);
+    expect(await look(world.stores, 'SELECT idempotency_key FROM idempotency')).toEqual([
+      { idempotency_key: kept.key },
+    ]);
   });
 });
 
@@ -215,14 +248,18 @@ describe('a process killed among creates on SQLite', () => {
     const store = new IdempotencyStore(stores.database);
     await store.freeAll();
     const keys = await look<{ idempotency_key: string; status: number | null; run_id: string | null }>(
-      stores, 'SELECT i.idempotency_key, i.status, r.run_id FROM idempotency i LEFT JOIN run r ON r.run_id = i.idempotency_key',
+      stores,
+      'SELECT i.idempotency_key, i.status, r.run_id FROM idempotency i LEFT JOIN run r ON r.run_id = i.idempotency_key',
     );
     expect(keys.filter(({ status, run_id: runId }) => (status === null) !== (runId === null))).toEqual([]);
     expect(await count(stores, 'run')).toBe(keys.filter(({ status }) => status !== null).length);
     const answered = new Set(keys.flatMap(({ idempotency_key: key, status }) => (status === null ? [] : [key])));
     expect(program.lines.filter((key) => !answered.has(key))).toEqual([]);
     for (const { idempotency_key: key, status } of keys) {
-      const { kind } = await store.claim({ principalUid: 'user_a', scope: 'POST /runs', key, requestHash: hash('one') }, LEASE_MS);
+      const { kind } = await store.claim(
+        { principalUid: 'user_a', scope: 'POST /runs', key, requestHash: hash('one') },
+        LEASE_MS,
+      );
       expect([key, kind]).toEqual([key, status === null ? 'claimed' : 'answered']);
     }
     await stores.database.close();

@@ -12,7 +12,15 @@ function by(): ChangedBy {
 
 function keyOf(more: Partial<NewKey> = {}): NewKey {
   const principal = { uid: unique('user_'), kind: 'user', displayName: 'Ada', email: 'ada@example.com' } as const;
-  return { id: newId(), name: 'a key', role: 'admin', hash: Buffer.from(unique('h')), hint: 'mw_abcd…', principal, ...more };
+  return {
+    id: newId(),
+    name: 'a key',
+    role: 'admin',
+    hash: Buffer.from(unique('h')),
+    hint: 'mw_abcd…',
+    principal,
+    ...more,
+  };
 }
 
 await onEachBackend('API keys', (world) => {
@@ -33,11 +41,25 @@ await onEachBackend('API keys', (world) => {
     const wanted = keyOf({ role: 'manager', factories: ['fac_a', 'fac_b'], expiresAtMs });
     const key = await stores.keys.create(wanted, by());
     expect(key).toEqual({
-      id: wanted.id, name: 'a key', role: 'manager', principal: wanted.principal, factories: ['fac_a', 'fac_b'], hint: 'mw_abcd…', createdAtMs: expect.any(Number), createdBy: 'user_tester',
-      expiresAtMs, revokedAtMs: undefined, lastUsedAtMs: undefined,
+      id: wanted.id,
+      name: 'a key',
+      role: 'manager',
+      principal: wanted.principal,
+      factories: ['fac_a', 'fac_b'],
+      hint: 'mw_abcd…',
+      createdAtMs: expect.any(Number),
+      createdBy: 'user_tester',
+      expiresAtMs,
+      revokedAtMs: undefined,
+      lastUsedAtMs: undefined,
     });
     expect(await stores.keys.get(wanted.id)).toEqual(key);
-    expect(await stores.keys.find(wanted.hash)).toEqual({ keyId: wanted.id, principal: wanted.principal, role: 'manager', factories: ['fac_a', 'fac_b'] });
+    expect(await stores.keys.find(wanted.hash)).toEqual({
+      keyId: wanted.id,
+      principal: wanted.principal,
+      role: 'manager',
+      factories: ['fac_a', 'fac_b'],
+    });
     const second = await stores.keys.create(keyOf({ principal: key.principal.uid }), by());
     expect(second).toMatchObject({ principal: wanted.principal, factories: undefined, expiresAtMs: undefined });
   });
@@ -47,7 +69,9 @@ await onEachBackend('API keys', (world) => {
     await stores.keys.create(wanted, by());
     const again = keyOf({ hash: wanted.hash });
     await expect(stores.keys.create(again, by())).rejects.toThrow(/conflict/);
-    expect(await stores.audit.list({ subject: wanted.id }, 10)).toMatchObject([{ action: 'api_key.create', details: { role: 'admin', principal: (wanted.principal as { uid: string }).uid } }]);
+    expect(await stores.audit.list({ subject: wanted.id }, 10)).toMatchObject([
+      { action: 'api_key.create', details: { role: 'admin', principal: (wanted.principal as { uid: string }).uid } },
+    ]);
     expect(await stores.audit.list({ subject: again.id }, 10)).toEqual([]);
     expect(await count(stores, 'principal WHERE uid = ?', (again.principal as { uid: string }).uid)).toBe(0);
   });
@@ -55,7 +79,8 @@ await onEachBackend('API keys', (world) => {
   it('are listed newest first, revoked ones on request', async () => {
     const keys = [await made(), await made(), await made()];
     await stores.keys.revoke(String(keys[1]?.id), by());
-    const ids = async (includeRevoked: boolean, after?: string): Promise<string[]> => (await stores.keys.list({ limit: 2, includeRevoked, after })).map(({ id }) => id);
+    const ids = async (includeRevoked: boolean, after?: string): Promise<string[]> =>
+      (await stores.keys.list({ limit: 2, includeRevoked, after })).map(({ id }) => id);
     expect(await ids(true)).toEqual([keys[2]?.id, keys[1]?.id]);
     expect(await ids(false)).toEqual([keys[2]?.id, keys[0]?.id]);
     expect((await ids(true, keys[1]?.id))[0]).toBe(keys[0]?.id);
@@ -67,7 +92,11 @@ await onEachBackend('API keys', (world) => {
     const wanted = keyOf({ role: 'viewer' });
     await stores.keys.create(wanted, by());
     expect(await other.keys.find(wanted.hash)).toBeDefined();
-    expect([await stores.keys.revoke(wanted.id, by()), await stores.keys.revoke(wanted.id, by()), await stores.keys.revoke('nobody', by())]).toEqual(['revoked', 'revoked', 'unknown']);
+    expect([
+      await stores.keys.revoke(wanted.id, by()),
+      await stores.keys.revoke(wanted.id, by()),
+      await stores.keys.revoke('nobody', by()),
+    ]).toEqual(['revoked', 'revoked', 'unknown']);
     expect(await other.keys.find(wanted.hash)).toBeUndefined();
     expect(await stores.audit.list({ subject: wanted.id, action: 'api_key.revoke' }, 10)).toHaveLength(1);
   });
@@ -81,7 +110,10 @@ await onEachBackend('API keys', (world) => {
     const [last] = await onlyThese({}, ...beside);
     expect(await stores.keys.revoke(String(last?.id), by())).toBe('last');
     expect(await stores.keys.edit(String(last?.id), { expiresAtMs: Date.now() + HOUR_MS }, by())).toBe('last');
-    expect(await stores.keys.edit(String(last?.id), { name: 'renamed' }, by())).toMatchObject({ name: 'renamed', expiresAtMs: undefined });
+    expect(await stores.keys.edit(String(last?.id), { name: 'renamed' }, by())).toMatchObject({
+      name: 'renamed',
+      expiresAtMs: undefined,
+    });
     expect(await stores.audit.list({ subject: String(last?.id), action: 'api_key.revoke' }, 10)).toEqual([]);
     await made();
     expect(await stores.keys.revoke(String(last?.id), by())).toBe('revoked');
@@ -91,7 +123,10 @@ await onEachBackend('API keys', (world) => {
     const other = await world.another();
     for (let round = 0; round < 10; round += 1) {
       const [first, second] = await onlyThese({}, {});
-      const outcomes = await Promise.all([stores.keys.revoke(String(first?.id), by()), other.keys.revoke(String(second?.id), by())]);
+      const outcomes = await Promise.all([
+        stores.keys.revoke(String(first?.id), by()),
+        other.keys.revoke(String(second?.id), by()),
+      ]);
       expect(outcomes.toSorted()).toEqual(['last', 'revoked']);
       expect(await count(stores, "api_key WHERE role = 'admin' AND revoked_at IS NULL")).toBe(1);
     }
@@ -102,7 +137,8 @@ await onEachBackend('API keys', (world) => {
     const expired = await made({ expiresAtMs: 1 });
     const revoked = await made();
     await stores.keys.revoke(revoked.id, by());
-    for (const { id } of [expired, revoked]) expect(await stores.keys.edit(id, { expiresAtMs: null }, by())).toBe('ended');
+    for (const { id } of [expired, revoked])
+      expect(await stores.keys.edit(id, { expiresAtMs: null }, by())).toBe('ended');
     expect(await stores.keys.edit('nobody', { name: 'x' }, by())).toBe('unknown');
   });
 
@@ -112,16 +148,38 @@ await onEachBackend('API keys', (world) => {
     const { id } = await made({ role: 'viewer' });
     expect(await stores.keys.edit(id, { expiresAtMs }, by())).toMatchObject({ name: 'a key', expiresAtMs });
     expect(await stores.keys.edit(id, { name: 'other' }, by())).toMatchObject({ name: 'other', expiresAtMs });
-    expect(await stores.keys.edit(id, { expiresAtMs: null }, by())).toMatchObject({ name: 'other', expiresAtMs: undefined });
-    const details = (await stores.audit.list({ subject: id, action: 'api_key.change' }, 10)).map((entry) => entry.details);
-    expect(details).toEqual([{ expires_at: 'never' }, { name: 'other' }, { expires_at: new Date(expiresAtMs).toISOString() }]);
+    expect(await stores.keys.edit(id, { expiresAtMs: null }, by())).toMatchObject({
+      name: 'other',
+      expiresAtMs: undefined,
+    });
+    const details = (await stores.audit.list({ subject: id, action: 'api_key.change' }, 10)).map(
+      (entry) => entry.details,
+    );
+    expect(details).toEqual([
+      { expires_at: 'never' },
+      { name: 'other' },
+      { expires_at: new Date(expiresAtMs).toISOString() },
+    ]);
   });
 
   it('know when they were last used; an older note changes nothing', async () => {
     const [first, second] = [await made(), await made()];
-    await stores.keys.noteUses(new Map([[second.id, 2_000], [first.id, 5_000]]));
-    await stores.keys.noteUses(new Map([[first.id, 4_000], [second.id, 6_000], ['nobody', 1]]));
-    expect([(await stores.keys.get(first.id))?.lastUsedAtMs, (await stores.keys.get(second.id))?.lastUsedAtMs]).toEqual([5_000, 6_000]);
+    await stores.keys.noteUses(
+      new Map([
+        [second.id, 2_000],
+        [first.id, 5_000],
+      ]),
+    );
+    await stores.keys.noteUses(
+      new Map([
+        [first.id, 4_000],
+        [second.id, 6_000],
+        ['nobody', 1],
+      ]),
+    );
+    expect([(await stores.keys.get(first.id))?.lastUsedAtMs, (await stores.keys.get(second.id))?.lastUsedAtMs]).toEqual(
+      [5_000, 6_000],
+    );
   });
 });
 
@@ -132,15 +190,33 @@ await onEachBackend('the audit trail', (world) => {
     const second = await stores.keys.create(keyOf(), { ...by(), principalUid: first.principal.uid });
     await stores.keys.edit(second.id, { name: 'x' }, { id: newId(), principalUid: 'system' });
     const all = await stores.audit.list({}, 100);
-    expect(all.map(({ action, subject }) => [action, subject])).toEqual([['api_key.change', second.id], ['api_key.create', second.id], ['api_key.create', first.id]]);
+    expect(all.map(({ action, subject }) => [action, subject])).toEqual([
+      ['api_key.change', second.id],
+      ['api_key.create', second.id],
+      ['api_key.create', first.id],
+    ]);
     expect(all[2]).toEqual({
-      id: expect.any(String), atMs: expect.any(Number), principal: { uid: 'user_tester', displayName: 'user_tester' }, keyId: 'key_tester', action: 'api_key.create', subject: first.id,
-      factoryUid: undefined, address: '192.0.2.7', details: { name: 'a key', role: 'admin', principal: first.principal.uid },
+      id: expect.any(String),
+      atMs: expect.any(Number),
+      principal: { uid: 'user_tester', displayName: 'user_tester' },
+      keyId: 'key_tester',
+      action: 'api_key.create',
+      subject: first.id,
+      factoryUid: undefined,
+      address: '192.0.2.7',
+      details: { name: 'a key', role: 'admin', principal: first.principal.uid },
     });
     expect(all[1]?.principal).toEqual({ uid: first.principal.uid, displayName: 'Ada' });
-    expect(all[0]).toMatchObject({ principal: { uid: 'system', displayName: 'system' }, keyId: undefined, address: undefined });
+    expect(all[0]).toMatchObject({
+      principal: { uid: 'system', displayName: 'system' },
+      keyId: undefined,
+      address: undefined,
+    });
 
-    const ids = async (filter: Parameters<Stores['audit']['list']>[0], after?: readonly [number, string]): Promise<string[]> => (await stores.audit.list(filter, 100, after)).map(({ id }) => id);
+    const ids = async (
+      filter: Parameters<Stores['audit']['list']>[0],
+      after?: readonly [number, string],
+    ): Promise<string[]> => (await stores.audit.list(filter, 100, after)).map(({ id }) => id);
     const [newest, middle, oldest] = all.map(({ id }) => id);
     expect(await ids({ principalUid: first.principal.uid })).toEqual([middle]);
     expect(await ids({ action: 'api_key.create' })).toEqual([middle, oldest]);

@@ -36,7 +36,14 @@ suite(`notices over PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}
 
   async function party(at = url, topics: readonly Topic[] = ['serving', 'run', 'runs']): Promise<Party> {
     const [heard, states]: [string[], string[]] = [[], []];
-    const notices = new Notices((fault) => void states.push(String(fault)), new PostgresLine({ url: at, lost: ({ message }) => void states.push(message), regained: () => void states.push('regained') }));
+    const notices = new Notices(
+      (fault) => void states.push(String(fault)),
+      new PostgresLine({
+        url: at,
+        lost: ({ message }) => void states.push(message),
+        regained: () => void states.push('regained'),
+      }),
+    );
     for (const topic of topics) notices.on(topic, (key) => void heard.push(`${topic} ${key ?? '*'}`));
     notices.start();
     const made = { notices, heard, states };
@@ -46,20 +53,32 @@ suite(`notices over PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}
   }
 
   /** With every connection anything may have changed. */
-  const listens = ({ heard }: Party): Promise<true> => eventually('it listens', () => (heard.includes('serving *') ? true : undefined));
-  const heardOf = ({ heard }: Party, what: string): Promise<true> => eventually(`${what} is heard`, () => (heard.includes(what) ? true : undefined));
-  const kill = (): Promise<unknown> => operator.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'millwright notices' AND datname = current_database()");
+  const listens = ({ heard }: Party): Promise<true> =>
+    eventually('it listens', () => (heard.includes('serving *') ? true : undefined));
+  const heardOf = ({ heard }: Party, what: string): Promise<true> =>
+    eventually(`${what} is heard`, () => (heard.includes(what) ? true : undefined));
+  const kill = (): Promise<unknown> =>
+    operator.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'millwright notices' AND datname = current_database()",
+    );
 
   it('arrive at every other process, once, and not at who told them', async () => {
     const [one, two, three] = [await party(), await party(), await party()];
     for (const { heard } of [one, two, three]) heard.length = 0;
     one.notices.tell('run', 'r1');
     two.notices.tell('run', 'r2');
-    await Promise.all([heardOf(two, 'run r1'), heardOf(three, 'run r1'), heardOf(one, 'run r2'), heardOf(three, 'run r2')]);
+    await Promise.all([
+      heardOf(two, 'run r1'),
+      heardOf(three, 'run r1'),
+      heardOf(one, 'run r2'),
+      heardOf(three, 'run r2'),
+    ]);
     // What is told last has everything before it in front of it.
     one.notices.tell('run', 'end');
     two.notices.tell('run', 'end');
-    await eventually('the end is heard of both', () => (three.heard.filter((what) => what === 'run end').length === 2 ? true : undefined));
+    await eventually('the end is heard of both', () =>
+      three.heard.filter((what) => what === 'run end').length === 2 ? true : undefined,
+    );
     expect(three.heard.filter((what) => what === 'run r1')).toHaveLength(1);
     expect(one.heard.filter((what) => what === 'run r1')).toHaveLength(1); // told itself, directly
   });

@@ -16,8 +16,13 @@ interface Entry extends SeededEntry {
 function leftOf(entries: readonly Entry[], nowMs: number): string[] {
   const isAccepted = ({ outcome }: Entry): boolean => outcome === 'accepted' || outcome === 'duplicate';
   const newestFirst = entries.toSorted((a, b) => (a.entryId < b.entryId ? 1 : -1));
-  const latest = new Set([true, false].flatMap((accepted) => newestFirst.filter((entry) => isAccepted(entry) === accepted).slice(0, 50)));
-  return entries.filter((entry) => latest.has(entry) || entry.isNeeded || entry.receivedAtMs >= nowMs - 7 * DAY_MS).map(({ entryId }) => entryId).sort();
+  const latest = new Set(
+    [true, false].flatMap((accepted) => newestFirst.filter((entry) => isAccepted(entry) === accepted).slice(0, 50)),
+  );
+  return entries
+    .filter((entry) => latest.has(entry) || entry.isNeeded || entry.receivedAtMs >= nowMs - 7 * DAY_MS)
+    .map(({ entryId }) => entryId)
+    .sort();
 }
 
 /** Numbers below `limit`, the same for the same seed. */
@@ -35,7 +40,16 @@ await onEachBackend('what is left of a random log', (world) => {
     stores = world.stores;
   });
 
-  const left = async ({ webhookUid }: Served): Promise<string[]> => (await look<{ entry_id: string }>(stores, 'SELECT entry_id FROM delivery WHERE webhook_uid = ? ORDER BY entry_id', webhookUid)).map(({ entry_id: id }) => id).sort();
+  const left = async ({ webhookUid }: Served): Promise<string[]> =>
+    (
+      await look<{ entry_id: string }>(
+        stores,
+        'SELECT entry_id FROM delivery WHERE webhook_uid = ? ORDER BY entry_id',
+        webhookUid,
+      )
+    )
+      .map(({ entry_id: id }) => id)
+      .sort();
 
   async function needed({ entryId }: Entry, served: Served): Promise<void> {
     await stores.runs.create(runOf(served, { entryId, automationUid: served.automationUid }));
@@ -50,9 +64,16 @@ await onEachBackend('what is left of a random log', (world) => {
       const favourite = random(OUTCOMES.length);
       const entries = Array.from({ length: random(260) }, (): Entry => {
         // Around the edge of 7 days, too, but not so near that the time of the test counts.
-        const ageMs = random(3) === 0 ? random(30 * DAY_MS) : 7 * DAY_MS + (random(2) === 0 ? -1 : 1) * (300_000 + random(DAY_MS));
+        const ageMs =
+          random(3) === 0 ? random(30 * DAY_MS) : 7 * DAY_MS + (random(2) === 0 ? -1 : 1) * (300_000 + random(DAY_MS));
         const outcome = OUTCOMES[random(2) === 0 ? favourite : random(OUTCOMES.length)] as string;
-        return { entryId: idAt(nowMs - ageMs), outcome, receivedAtMs: nowMs - ageMs, sizeBytes: 1 + random(3_000), isNeeded: outcome === 'accepted' && random(12) === 0 };
+        return {
+          entryId: idAt(nowMs - ageMs),
+          outcome,
+          receivedAtMs: nowMs - ageMs,
+          sizeBytes: 1 + random(3_000),
+          isNeeded: outcome === 'accepted' && random(12) === 0,
+        };
       });
       await seedEntries(stores, served, entries);
       for (const entry of entries.filter(({ isNeeded }) => isNeeded)) await needed(entry, served);
@@ -61,7 +82,11 @@ await onEachBackend('what is left of a random log', (world) => {
     // Killed anywhere on the way, then done to the end by another.
     let steps = random(4);
     await meddle(stores, 'UPDATE sweep SET done_at = 0');
-    const interrupted = sweeperOf(stores, [deliverySweep()], { owner: 'first', stepMs: 0, pause: async () => void ((steps -= 1) < 0 && interrupted.stop()) });
+    const interrupted = sweeperOf(stores, [deliverySweep()], {
+      owner: 'first',
+      stepMs: 0,
+      pause: async () => void ((steps -= 1) < 0 && interrupted.stop()),
+    });
     await interrupted.ask();
     await meddle(stores, 'UPDATE sweep SET lease_until = 0, owner = NULL');
     await sweepAll(stores, deliverySweep());
@@ -69,6 +94,12 @@ await onEachBackend('what is left of a random log', (world) => {
     // Runs end, and what only they needed goes.
     await meddle(stores, "UPDATE run SET state = 'SUCCEEDED' WHERE state = 'QUEUED'");
     await sweepAll(stores, deliverySweep());
-    for (const { served, entries } of logs) expect(await left(served)).toEqual(leftOf(entries.map((entry) => ({ ...entry, isNeeded: false })), nowMs));
+    for (const { served, entries } of logs)
+      expect(await left(served)).toEqual(
+        leftOf(
+          entries.map((entry) => ({ ...entry, isNeeded: false })),
+          nowMs,
+        ),
+      );
   });
 });

@@ -18,23 +18,43 @@ await onEachBackend('retention of runs', (world) => {
 
   const events = () => eventSweep(90, world.dialect);
   const artifacts = () => artifactSweep(90, world.dialect);
-  const seqs = async (runId: string): Promise<number[]> => (await look<{ seq: number }>(stores, 'SELECT seq FROM run_event WHERE run_id = ? ORDER BY seq', runId)).map(({ seq }) => seq);
+  const seqs = async (runId: string): Promise<number[]> =>
+    (await look<{ seq: number }>(stores, 'SELECT seq FROM run_event WHERE run_id = ? ORDER BY seq', runId)).map(
+      ({ seq }) => seq,
+    );
 
   /** A run that ended, with this many entries in its log, a question, an artifact and an attachment. */
   async function endedRun(ageDays: number, entries: number): Promise<string> {
     const run = runOf({});
-    await stores.runs.create(run, { attachments: [{ fileName: 'a.txt', mimeType: 'text/plain', content: Buffer.from('a') }] });
+    await stores.runs.create(run, {
+      attachments: [{ fileName: 'a.txt', mimeType: 'text/plain', content: Buffer.from('a') }],
+    });
     const claim = await claimRun(stores, run.runId);
     await begin(stores, claim);
-    await stores.runs.append(claim, Array.from({ length: entries - 3 }, (_, n) => ({ kind: 'message', atMs: n, body: '{"text":"word"}' })));
+    await stores.runs.append(
+      claim,
+      Array.from({ length: entries - 3 }, (_, n) => ({ kind: 'message', atMs: n, body: '{"text":"word"}' })),
+    );
     await stores.permissions.ask(claim, newId(), { title: 'may I', options: [] });
-    await stores.artifacts.keep(claim, { artifactUid: unique('art'), type: 'FILE', details: { filePath: 'x', digest: unique('d'), fileName: 'x' }, content: Buffer.from('bytes') } as never);
+    await stores.artifacts.keep(claim, {
+      artifactUid: unique('art'),
+      type: 'FILE',
+      details: { filePath: 'x', digest: unique('d'), fileName: 'x' },
+      content: Buffer.from('bytes'),
+    } as never);
     await stores.runs.finish(claim, { state: 'SUCCEEDED', message: 'all done' });
     await age(run.runId, ageDays);
     return run.runId;
   }
 
-  const age = (runId: string, days: number) => meddle(stores, 'UPDATE run SET updated_at = ?, finished_at = ? WHERE run_id = ?', NOW_MS - days * DAY_MS, NOW_MS - days * DAY_MS, runId);
+  const age = (runId: string, days: number) =>
+    meddle(
+      stores,
+      'UPDATE run SET updated_at = ?, finished_at = ? WHERE run_id = ?',
+      NOW_MS - days * DAY_MS,
+      NOW_MS - days * DAY_MS,
+      runId,
+    );
 
   it('removes events and questions of runs that ended long ago, and keeps the last word, so that no number is given twice', async () => {
     const [old, young] = [await endedRun(91, 250), await endedRun(89, 20)];
@@ -91,7 +111,14 @@ await onEachBackend('retention of runs', (world) => {
   it('gets through a log of any length, and through one that keeps the ends before its executions', async () => {
     const runId = await endedRun(92, 10);
     const last = (await seqs(runId)).at(-1) as number;
-    const more = Array.from({ length: 6_000 }, (_, n) => [runId, last + n + 1, n % 1_000 === 0 ? null : 'exec', 1, 'status', '{}']);
+    const more = Array.from({ length: 6_000 }, (_, n) => [
+      runId,
+      last + n + 1,
+      n % 1_000 === 0 ? null : 'exec',
+      1,
+      'status',
+      '{}',
+    ]);
     await stores.database.run(() => insert('run_event', ['run_id', 'seq', 'execution_id', 'at', 'kind', 'body'], more));
     await sweepAll(stores, events());
     expect(await seqs(runId)).toEqual([1, 1_001, 2_001, 3_001, 4_001, 5_001, 6_000].map((n) => last + n));
@@ -117,7 +144,9 @@ await onEachBackend('retention of runs', (world) => {
     await again(`${NOW_MS - 91 * DAY_MS} ~`);
     expect((await seqs(runId)).length).toBeGreaterThan(3);
     await again(`${NOW_MS + 400 * DAY_MS} x`);
-    expect(Number((await standingOf(stores, events()))?.place.split(' ')[0])).toBeLessThanOrEqual(Date.now() - 90 * DAY_MS);
+    expect(Number((await standingOf(stores, events()))?.place.split(' ')[0])).toBeLessThanOrEqual(
+      Date.now() - 90 * DAY_MS,
+    );
     await again(`${NOW_MS - 92 * DAY_MS} x`);
     expect(await seqs(runId)).toHaveLength(1);
   });
@@ -130,16 +159,56 @@ await onEachBackend('retention of histories', (world) => {
   });
 
   /** Recorded passes, a minute apart; oldest first. */
-  async function passes(factoryUid: string, howMany: number, ageDays: number, more: { ending?: string; revisionId?: string } = {}): Promise<string[]> {
+  async function passes(
+    factoryUid: string,
+    howMany: number,
+    ageDays: number,
+    more: { ending?: string; revisionId?: string } = {},
+  ): Promise<string[]> {
     const values = Array.from({ length: howMany }, (_, n) => {
       const at = NOW_MS - ageDays * DAY_MS + n * 60_000;
-      return [idAt(at), factoryUid, '[]', at, at, more.ending ?? 'blocked', '[]', '[]', '[]', '{}', 0, more.revisionId ?? null];
+      return [
+        idAt(at),
+        factoryUid,
+        '[]',
+        at,
+        at,
+        more.ending ?? 'blocked',
+        '[]',
+        '[]',
+        '[]',
+        '{}',
+        0,
+        more.revisionId ?? null,
+      ];
     });
-    await stores.database.run(() => insert('sync_pass', ['id', 'factory_uid', 'triggers', 'started_at', 'finished_at', 'ending', 'problems', 'changes', 'held', 'timings', 'superseded', 'revision_id'], values));
+    await stores.database.run(() =>
+      insert(
+        'sync_pass',
+        [
+          'id',
+          'factory_uid',
+          'triggers',
+          'started_at',
+          'finished_at',
+          'ending',
+          'problems',
+          'changes',
+          'held',
+          'timings',
+          'superseded',
+          'revision_id',
+        ],
+        values,
+      ),
+    );
     return values.map(([id]) => id as string);
   }
 
-  const kept = async (factoryUid: string): Promise<string[]> => (await look<{ id: string }>(stores, 'SELECT id FROM sync_pass WHERE factory_uid = ? ORDER BY id', factoryUid)).map(({ id }) => id);
+  const kept = async (factoryUid: string): Promise<string[]> =>
+    (await look<{ id: string }>(stores, 'SELECT id FROM sync_pass WHERE factory_uid = ? ORDER BY id', factoryUid)).map(
+      ({ id }) => id,
+    );
 
   it.each([
     { ageDays: 200, left: RETAINED_ENTRIES_MIN, why: 'the latest are kept, however old' },
@@ -158,7 +227,24 @@ await onEachBackend('retention of histories', (world) => {
     const [, served] = await passes(uid, 2, 240, { revisionId: 'bbbb' });
     const rest = await passes(uid, 60, 200);
     await meddle(stores, "UPDATE factory SET revision_seen = 'main@sha1:aaaa' WHERE uid = ?", uid);
-    await stores.database.run(() => insert('automation', ['uid', 'factory_uid', 'slug', 'enabled', 'path', 'definition', 'revision', 'version', 'created_at', 'updated_at'], [[unique('auto_'), uid, 'a', 1, 'p', '{}', 'main@sha1:bbbb', 1, 1, 1]]));
+    await stores.database.run(() =>
+      insert(
+        'automation',
+        [
+          'uid',
+          'factory_uid',
+          'slug',
+          'enabled',
+          'path',
+          'definition',
+          'revision',
+          'version',
+          'created_at',
+          'updated_at',
+        ],
+        [[unique('auto_'), uid, 'a', 1, 'p', '{}', 'main@sha1:bbbb', 1, 1, 1]],
+      ),
+    );
     await sweepAll(stores, historySweep(90));
     expect(await kept(uid)).toEqual([applied, seen, served, ...rest.slice(-RETAINED_ENTRIES_MIN)]);
   });
@@ -166,8 +252,17 @@ await onEachBackend('retention of histories', (world) => {
   it('gets through a history of many passes, and through events', async () => {
     const { uid } = await seedFactory(stores);
     const ids = await passes(uid, 1_200, 200);
-    const told = Array.from({ length: 80 }, (_, n) => [idAt(NOW_MS - 200 * DAY_MS + n), uid, NOW_MS - 200 * DAY_MS, 'Normal', 'r', 'm']);
-    await stores.database.run(() => insert('factory_event', ['id', 'factory_uid', 'at', 'type', 'reason', 'message'], told));
+    const told = Array.from({ length: 80 }, (_, n) => [
+      idAt(NOW_MS - 200 * DAY_MS + n),
+      uid,
+      NOW_MS - 200 * DAY_MS,
+      'Normal',
+      'r',
+      'm',
+    ]);
+    await stores.database.run(() =>
+      insert('factory_event', ['id', 'factory_uid', 'at', 'type', 'reason', 'message'], told),
+    );
     await sweepAll(stores, historySweep(90));
     expect(await kept(uid)).toEqual(ids.slice(-RETAINED_ENTRIES_MIN));
     expect(await stores.events.list(uid, 100)).toHaveLength(RETAINED_ENTRIES_MIN);
@@ -175,9 +270,23 @@ await onEachBackend('retention of histories', (world) => {
 
   it('removes the audit trail behind its time, and nothing before', async () => {
     const { factoryUid } = await seedServed(stores);
-    const entries = [500, 401, 399, 1].map((days) => [idAt(NOW_MS - days * DAY_MS), NOW_MS - days * DAY_MS, 'somebody', `of.${days}`, 's', factoryUid, '{}']);
+    const entries = [500, 401, 399, 1].map((days) => [
+      idAt(NOW_MS - days * DAY_MS),
+      NOW_MS - days * DAY_MS,
+      'somebody',
+      `of.${days}`,
+      's',
+      factoryUid,
+      '{}',
+    ]);
     const flood = Array.from({ length: 1_100 }, (_, n) => [idAt(n), n, 'somebody', 'of.flood', 's', factoryUid, '{}']);
-    await stores.database.run(() => insert('audit_entry', ['id', 'at', 'principal_uid', 'action', 'subject', 'factory_uid', 'details'], [...entries, ...flood]));
+    await stores.database.run(() =>
+      insert(
+        'audit_entry',
+        ['id', 'at', 'principal_uid', 'action', 'subject', 'factory_uid', 'details'],
+        [...entries, ...flood],
+      ),
+    );
     await sweepAll(stores, auditSweep(400));
     const listed = await stores.audit.list({ factoryUid, principalUid: 'somebody' }, 100);
     expect(listed.map(({ action }) => action)).toEqual(['of.1', 'of.399']);
@@ -185,10 +294,16 @@ await onEachBackend('retention of histories', (world) => {
 
   it('does what is due, and each in its own time', async () => {
     await sweepAll(stores, historySweep(90), auditSweep(400));
-    const rows = await look<{ name: string; done_at: number }>(stores, "SELECT name, done_at FROM sweep WHERE name IN ('audit', 'factory history') ORDER BY name");
+    const rows = await look<{ name: string; done_at: number }>(
+      stores,
+      "SELECT name, done_at FROM sweep WHERE name IN ('audit', 'factory history') ORDER BY name",
+    );
     await meddle(stores, "UPDATE sweep SET done_at = done_at - 3600001 WHERE name IN ('audit', 'factory history')");
     await sweeperOf(stores, [historySweep(90), auditSweep(400)]).ask();
-    const after = await look<{ name: string; done_at: number }>(stores, "SELECT name, done_at FROM sweep WHERE name IN ('audit', 'factory history') ORDER BY name");
+    const after = await look<{ name: string; done_at: number }>(
+      stores,
+      "SELECT name, done_at FROM sweep WHERE name IN ('audit', 'factory history') ORDER BY name",
+    );
     expect(after[0]?.done_at).toBeGreaterThanOrEqual(rows[0]?.done_at ?? Infinity);
     expect(after[1]?.done_at).toBe((rows[1]?.done_at ?? 0) - 3_600_001);
   });

@@ -29,7 +29,14 @@ await onEachBackend('retention', (world) => {
 
   const pruneAll = (): Promise<void> => sweepAll(stores, deliverySweep());
 
-  const left = async (): Promise<string[]> => (await look<{ entry_id: string }>(stores, 'SELECT entry_id FROM delivery WHERE webhook_uid = ? ORDER BY entry_id', served.webhookUid)).map(({ entry_id: id }) => id);
+  const left = async (): Promise<string[]> =>
+    (
+      await look<{ entry_id: string }>(
+        stores,
+        'SELECT entry_id FROM delivery WHERE webhook_uid = ? ORDER BY entry_id',
+        served.webhookUid,
+      )
+    ).map(({ entry_id: id }) => id);
 
   it('keeps the latest 50, however old', async () => {
     const ids = await entries('accepted', 80, 30);
@@ -56,7 +63,9 @@ await onEachBackend('retention', (world) => {
     for (const outcome of ['rejectedAuth', 'rejectedInvalidJson', 'rejectedTooLarge']) await entries(outcome, 100, 20);
     await pruneAll();
     expect(await left()).toEqual(expect.arrayContaining([...accepted.slice(5), ...duplicates]));
-    expect(await count(stores, "delivery WHERE webhook_uid = ? AND outcome LIKE 'rejected%'", served.webhookUid)).toBe(RETAINED_ENTRIES_MIN);
+    expect(await count(stores, "delivery WHERE webhook_uid = ? AND outcome LIKE 'rejected%'", served.webhookUid)).toBe(
+      RETAINED_ENTRIES_MIN,
+    );
     expect(await left()).toHaveLength(2 * RETAINED_ENTRIES_MIN);
   });
 
@@ -82,19 +91,34 @@ await onEachBackend('retention', (world) => {
     await entries('accepted', 60, 30);
     await meddle(stores, 'UPDATE webhook SET deleted_at = 1 WHERE uid = ?', first.webhookUid);
     await pruneAll();
-    for (const { webhookUid } of [first, served]) expect(await count(stores, 'delivery WHERE webhook_uid = ?', webhookUid)).toBe(RETAINED_ENTRIES_MIN);
+    for (const { webhookUid } of [first, served])
+      expect(await count(stores, 'delivery WHERE webhook_uid = ?', webhookUid)).toBe(RETAINED_ENTRIES_MIN);
   });
 
   it('keeps an entry until its time of receipt is old, whatever its ID says of it', async () => {
     const ids = await entries('accepted', 60, 30);
-    await meddle(stores, 'UPDATE delivery SET received_at = ? WHERE entry_id = ?', NOW_MS - 6 * DAY_MS, ids[0] as string);
+    await meddle(
+      stores,
+      'UPDATE delivery SET received_at = ? WHERE entry_id = ?',
+      NOW_MS - 6 * DAY_MS,
+      ids[0] as string,
+    );
     await pruneAll();
     expect(await left()).toEqual([ids[0], ...ids.slice(-RETAINED_ENTRIES_MIN)]);
   });
 
   it('removes a flood in steps, and one that is full of large payloads in smaller ones', async () => {
-    const old = Array.from({ length: 2_300 }, (_, n) => ({ entryId: idAt(NOW_MS - 20 * DAY_MS + n), outcome: 'rejectedAuth', receivedAtMs: NOW_MS - 20 * DAY_MS + n }));
-    const large = Array.from({ length: 60 }, (_, n) => ({ entryId: idAt(NOW_MS - 10 * DAY_MS + n), outcome: 'accepted', receivedAtMs: NOW_MS - 10 * DAY_MS + n, sizeBytes: 262_144 }));
+    const old = Array.from({ length: 2_300 }, (_, n) => ({
+      entryId: idAt(NOW_MS - 20 * DAY_MS + n),
+      outcome: 'rejectedAuth',
+      receivedAtMs: NOW_MS - 20 * DAY_MS + n,
+    }));
+    const large = Array.from({ length: 60 }, (_, n) => ({
+      entryId: idAt(NOW_MS - 10 * DAY_MS + n),
+      outcome: 'accepted',
+      receivedAtMs: NOW_MS - 10 * DAY_MS + n,
+      sizeBytes: 262_144,
+    }));
     await seedEntries(stores, served, [...old, ...large]);
     let steps = 0;
     await meddle(stores, 'UPDATE sweep SET done_at = 0');
@@ -112,7 +136,12 @@ await onEachBackend('retention', (world) => {
     const sweep = deliverySweep();
     let place = (await killed.take(sweep)) as string;
     let found = await killed.look(sweep, place);
-    for (; !found.isOver && !found.targets.some(({ target }) => ids.includes(target)); found = await killed.look(sweep, place)) place = found.place;
+    for (
+      ;
+      !found.isOver && !found.targets.some(({ target }) => ids.includes(target));
+      found = await killed.look(sweep, place)
+    )
+      place = found.place;
     const some = found.targets.slice(0, 100).map(({ target }) => target);
     expect(await killed.remove(sweep, place, some)).toBe(100);
     // It is gone without a word: its lease is what others wait for.
@@ -133,7 +162,13 @@ await onEachBackend('retention', (world) => {
     await meddle(stores, 'UPDATE sweep SET done_at = 0');
     const replicas = [stores, await world.another()];
     const removed = new Map<string, number>();
-    const sweeps = replicas.map((replica, n) => sweeperOf(replica, [counting(deliverySweep(), (entryId) => removed.set(entryId, (removed.get(entryId) ?? 0) + 1))], { owner: `replica ${n}`, stepMs: 0 }));
+    const sweeps = replicas.map((replica, n) =>
+      sweeperOf(
+        replica,
+        [counting(deliverySweep(), (entryId) => removed.set(entryId, (removed.get(entryId) ?? 0) + 1))],
+        { owner: `replica ${n}`, stepMs: 0 },
+      ),
+    );
     await Promise.all(sweeps.map((sweeper) => sweeper.ask()));
     expect(await left()).toHaveLength(RETAINED_ENTRIES_MIN);
     expect([...removed.values()].filter((times) => times > 1)).toEqual([]);
@@ -174,7 +209,13 @@ await onEachBackend('retention', (world) => {
   it('keeps identities for ever by default, and as long as it is told otherwise', async () => {
     await stores.database.run(function* () {
       const rows = [1, 20, 40].map((days) => [served.webhookUid, Buffer.from(`${days}`), NOW_MS - days * DAY_MS]);
-      yield { kind: 'insert', table: 'identity', columns: ['webhook_uid', 'hash', 'accepted_at'], rows, ignoreConflicts: false };
+      yield {
+        kind: 'insert',
+        table: 'identity',
+        columns: ['webhook_uid', 'hash', 'accepted_at'],
+        rows,
+        ignoreConflicts: false,
+      };
     });
     await pruneAll();
     expect(await count(stores, 'identity WHERE webhook_uid = ?', served.webhookUid)).toBe(3);

@@ -24,10 +24,18 @@ await onEachBackend('groups', (world) => {
   /** Delivers, one automation of its own for each wish. */
   function send(served: Served, version: number, wishes: readonly Partial<NewRun>[], by = stores): Sent {
     const entryId = newId();
-    const runs = wishes.map((more) => runOf(served, { entryId, automationUid: unique('auto_'), concurrencyGroup: group, ...more }));
+    const runs = wishes.map((more) =>
+      runOf(served, { entryId, automationUid: unique('auto_'), concurrencyGroup: group, ...more }),
+    );
     const made = arrival(served, { version, entryId, runs });
-    const decision = JSON.stringify({ started: runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId })), skipped: [{ automation_id: 'auto_off', reason: 'disabled' }] });
-    const acceptance = by.deliveries.acceptOnce({ ...made, verdict: { ...made.verdict, decision } as typeof made.verdict });
+    const decision = JSON.stringify({
+      started: runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId })),
+      skipped: [{ automation_id: 'auto_off', reason: 'disabled' }],
+    });
+    const acceptance = by.deliveries.acceptOnce({
+      ...made,
+      verdict: { ...made.verdict, decision } as typeof made.verdict,
+    });
     return { runIds: runs.map(({ runId }) => runId), entryId, acceptance };
   }
   const accepted = async (sent: Sent): Promise<Accepted> => {
@@ -35,7 +43,10 @@ await onEachBackend('groups', (world) => {
     expect(acceptance.kind).toBe('accepted');
     return acceptance as Accepted;
   };
-  const decisionOf = async ({ entryId }: Sent): Promise<{ started: { run_id: string }[]; skipped: { reason: string }[] }> => JSON.parse((await stores.deliveries.find(entryId))?.decision ?? '{}') as never;
+  const decisionOf = async ({
+    entryId,
+  }: Sent): Promise<{ started: { run_id: string }[]; skipped: { reason: string }[] }> =>
+    JSON.parse((await stores.deliveries.find(entryId))?.decision ?? '{}') as never;
   const found = async (runId: string | undefined): Promise<RunRow | undefined> => stores.runs.find(runId ?? '');
   const world1 = async () => {
     const served = await seedServed(stores);
@@ -68,7 +79,13 @@ await onEachBackend('groups', (world) => {
 
   it('skip gives way only to its own group, and what only waits is not looked at', async () => {
     const { served, version } = await world1();
-    const sent = send(served, version, [{}, { whenBusy: 'queue' }, { whenBusy: 'skip', concurrencyGroup: unique('g') }, { whenBusy: 'skip', concurrencyGroup: undefined }, { whenBusy: 'skip' }]);
+    const sent = send(served, version, [
+      {},
+      { whenBusy: 'queue' },
+      { whenBusy: 'skip', concurrencyGroup: unique('g') },
+      { whenBusy: 'skip', concurrencyGroup: undefined },
+      { whenBusy: 'skip' },
+    ]);
     expect((await accepted(sent)).busy).toEqual([sent.runIds[4]]);
     expect((await decisionOf(sent)).started.map(({ run_id: runId }) => runId)).toEqual(sent.runIds.slice(0, 4));
     expect(await count(stores, 'run WHERE entry_id = ?', sent.entryId)).toBe(4);
@@ -84,14 +101,34 @@ await onEachBackend('groups', (world) => {
     await accepted(second);
     const third = send(served, version, [{ whenBusy: 'replace' }]);
     expect((await accepted(third)).replaced?.toSorted()).toEqual([...first.runIds, ...second.runIds].toSorted());
-    expect(await found(second.runIds[0])).toMatchObject({ state: 'CANCELLED', status_message: REPLACED, finished_at: expect.any(Number) });
-    expect(await found(first.runIds[0])).toMatchObject({ state: 'INPROGRESS', cancel_requested_at: expect.any(Number) });
-    expect(await stores.runs.events(second.runIds[0] ?? '', 0, 10)).toMatchObject([{ seq: 1, kind: 'status', executionId: undefined, body: JSON.stringify({ state: 'CANCELLED', message: REPLACED }) }]);
-    expect((await stores.runs.events(first.runIds[0] ?? '', 0, 10)).at(-1)).toMatchObject({ kind: 'status', executionId: claim.executionId, body: expect.stringContaining(REPLACED) });
+    expect(await found(second.runIds[0])).toMatchObject({
+      state: 'CANCELLED',
+      status_message: REPLACED,
+      finished_at: expect.any(Number),
+    });
+    expect(await found(first.runIds[0])).toMatchObject({
+      state: 'INPROGRESS',
+      cancel_requested_at: expect.any(Number),
+    });
+    expect(await stores.runs.events(second.runIds[0] ?? '', 0, 10)).toMatchObject([
+      {
+        seq: 1,
+        kind: 'status',
+        executionId: undefined,
+        body: JSON.stringify({ state: 'CANCELLED', message: REPLACED }),
+      },
+    ]);
+    expect((await stores.runs.events(first.runIds[0] ?? '', 0, 10)).at(-1)).toMatchObject({
+      kind: 'status',
+      executionId: claim.executionId,
+      body: expect.stringContaining(REPLACED),
+    });
     expect(await stores.runs.renew(claim, 60_000)).toEqual({ cancelRequested: true });
     // It waits until the live one is gone.
     expect(await found(third.runIds[0])).toMatchObject({ state: 'QUEUED' });
-    expect((await stores.runs.claim('e', 60_000, 5, [newId()])).filter(({ runId }) => runId === third.runIds[0])).toEqual([]);
+    expect(
+      (await stores.runs.claim('e', 60_000, 5, [newId()])).filter(({ runId }) => runId === third.runIds[0]),
+    ).toEqual([]);
     await stores.runs.finish(claim, { state: 'SUCCEEDED', message: 'done' });
     expect(await found(first.runIds[0])).toMatchObject({ state: 'CANCELLED', status_message: REPLACED });
     await claimRun(stores, third.runIds[0] ?? '');
@@ -100,12 +137,20 @@ await onEachBackend('groups', (world) => {
   it('replace leaves the last of many at once over two processes', async () => {
     const other = await world.another();
     const one = await world1();
-    const sent = Array.from({ length: 20 }, (_, turn) => send(one.served, one.version, [{ whenBusy: 'replace' }], turn % 2 === 0 ? stores : other));
+    const sent = Array.from({ length: 20 }, (_, turn) =>
+      send(one.served, one.version, [{ whenBusy: 'replace' }], turn % 2 === 0 ? stores : other),
+    );
     const acceptances = await Promise.all(sent.map(accepted));
     expect(await count(stores, "run WHERE concurrency_group = ? AND state = 'CANCELLED'", group)).toBe(19);
     expect(await count(stores, "run WHERE concurrency_group = ? AND state = 'QUEUED'", group)).toBe(1);
     expect(new Set(acceptances.flatMap(({ replaced = [] }) => replaced)).size).toBe(19);
-    expect(await count(stores, "run_event WHERE kind = 'status' AND run_id IN (SELECT run_id FROM run WHERE concurrency_group = ?)", group)).toBe(19);
+    expect(
+      await count(
+        stores,
+        "run_event WHERE kind = 'status' AND run_id IN (SELECT run_id FROM run WHERE concurrency_group = ?)",
+        group,
+      ),
+    ).toBe(19);
   });
 
   it('replace leaves a run alone that is being cancelled already, and its own words', async () => {
@@ -121,10 +166,21 @@ await onEachBackend('groups', (world) => {
 
   it('a duplicate replaces and skips nothing', async () => {
     const { served, version } = await world1();
-    const runs = () => [runOf(served, { entryId: newId(), automationUid: served.automationUid, concurrencyGroup: group, whenBusy: 'replace' as const })];
+    const runs = () => [
+      runOf(served, {
+        entryId: newId(),
+        automationUid: served.automationUid,
+        concurrencyGroup: group,
+        whenBusy: 'replace' as const,
+      }),
+    ];
     const identity = unique('id');
-    expect(await stores.deliveries.acceptOnce(arrival(served, { version, identity, runs: runs() }))).toEqual({ kind: 'accepted' });
-    expect(await stores.deliveries.acceptOnce(arrival(served, { version, identity, runs: runs() }))).toEqual({ kind: 'duplicate' });
+    expect(await stores.deliveries.acceptOnce(arrival(served, { version, identity, runs: runs() }))).toEqual({
+      kind: 'accepted',
+    });
+    expect(await stores.deliveries.acceptOnce(arrival(served, { version, identity, runs: runs() }))).toEqual({
+      kind: 'duplicate',
+    });
     expect(await count(stores, "run WHERE concurrency_group = ? AND state = 'QUEUED'", group)).toBe(1);
   });
 });

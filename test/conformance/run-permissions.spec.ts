@@ -5,7 +5,16 @@ import type { Question } from '../../apps/server/store/permissions.ts';
 import { look, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimRun, newId, runOf } from './seeds.ts';
 
-const QUESTION: Question = { title: 'deploy', toolKind: 'execute', input: '{"command":"deploy"}', paths: ['a'], options: [{ optionId: 'y', name: 'Yes, do', kind: 'allow_once' }, { optionId: 'n', name: 'Leave it', kind: 'reject_once' }] };
+const QUESTION: Question = {
+  title: 'deploy',
+  toolKind: 'execute',
+  input: '{"command":"deploy"}',
+  paths: ['a'],
+  options: [
+    { optionId: 'y', name: 'Yes, do', kind: 'allow_once' },
+    { optionId: 'n', name: 'Leave it', kind: 'reject_once' },
+  ],
+};
 
 await onEachBackend('questions of agents', (world) => {
   let stores: Stores;
@@ -26,24 +35,40 @@ await onEachBackend('questions of agents', (world) => {
     return permissionId;
   };
   const answer = async (claim: Claim, permissionId: string, optionId: string): Promise<string> => {
-    const found = await stores.permissions.answer({ runId: claim.runId, permissionId, optionId, principalUid: 'user_admin' });
+    const found = await stores.permissions.answer({
+      runId: claim.runId,
+      permissionId,
+      optionId,
+      principalUid: 'user_admin',
+    });
     if (found === undefined) return 'none';
     return found.decision.ok ? (found.decision.isNew ? 'new' : 'same') : found.decision.reason;
   };
   const followup = async (claim: Claim, message: string): Promise<string | undefined> => {
     const wanted = { followupId: newId(), runId: claim.runId, principalUid: 'user_admin', message };
-    const decided = await stores.runs.followup(wanted, (run, facts) => followupOutcome(run.state as RunState, { ...facts, promptTaken: true, agentConcurrent: false, cancelRequested: false }));
+    const decided = await stores.runs.followup(wanted, (run, facts) =>
+      followupOutcome(run.state as RunState, {
+        ...facts,
+        promptTaken: true,
+        agentConcurrent: false,
+        cancelRequested: false,
+      }),
+    );
     return decided?.ok ? decided.outcome : decided?.reason;
   };
   const standing = async ({ runId }: Claim): Promise<unknown[]> => {
     const run = await stores.runs.find(runId);
     return [run?.state, run?.status_message];
   };
-  const told = async ({ runId }: Claim): Promise<unknown[]> => (await stores.runs.events(runId, 0, 100)).filter(({ kind }) => kind === 'permission').map(({ body }) => {
-    const { text, answer: given, by } = JSON.parse(body) as Record<string, unknown>;
-    return [text, given, by];
-  });
-  const say = (claim: Claim, text: string) => stores.runs.append(claim, [{ kind: 'message', atMs: 1, body: JSON.stringify({ text }) }]);
+  const told = async ({ runId }: Claim): Promise<unknown[]> =>
+    (await stores.runs.events(runId, 0, 100))
+      .filter(({ kind }) => kind === 'permission')
+      .map(({ body }) => {
+        const { text, answer: given, by } = JSON.parse(body) as Record<string, unknown>;
+        return [text, given, by];
+      });
+  const say = (claim: Claim, text: string) =>
+    stores.runs.append(claim, [{ kind: 'message', atMs: 1, body: JSON.stringify({ text }) }]);
 
   it('block the run while one is open, each change in its log', async () => {
     const claim = await working();
@@ -53,21 +78,44 @@ await onEachBackend('questions of agents', (world) => {
     expect(await answer(claim, second, 'maybe')).toBe('unknown-option');
     expect(await answer(claim, second, 'n')).toBe('new');
     expect(await standing(claim)).toEqual(['BLOCKED', 'the agent asks for permission: deploy']);
-    expect([await answer(claim, second, 'n'), await answer(claim, second, 'y'), await answer(claim, newId(), 'y')]).toEqual(['same', 'answered-otherwise', 'none']);
-    expect((await stores.permissions.settled([first, second])).map(({ permissionId }) => permissionId)).toEqual([second]);
+    expect([
+      await answer(claim, second, 'n'),
+      await answer(claim, second, 'y'),
+      await answer(claim, newId(), 'y'),
+    ]).toEqual(['same', 'answered-otherwise', 'none']);
+    expect((await stores.permissions.settled([first, second])).map(({ permissionId }) => permissionId)).toEqual([
+      second,
+    ]);
     expect(await answer(claim, first, 'y')).toBe('new');
     expect(await standing(claim)).toEqual(['INPROGRESS', null]);
     expect(await told(claim)).toEqual([
-      ['the agent asks', undefined, undefined], ['the agent asks', undefined, undefined], ['answered: Leave it', 'n', 'user_admin'], ['answered: Yes, do', 'y', 'user_admin'],
+      ['the agent asks', undefined, undefined],
+      ['the agent asks', undefined, undefined],
+      ['answered: Leave it', 'n', 'user_admin'],
+      ['answered: Yes, do', 'y', 'user_admin'],
     ]);
-    expect((await stores.permissions.ofRun(claim.runId)).map(({ question, optionId }) => [question, optionId])).toEqual([[QUESTION, 'y'], [{ ...QUESTION, title: 'publish' }, 'n']]);
-    expect((await look<{ seq: number }>(stores, 'SELECT seq FROM run_event WHERE run_id = ? ORDER BY seq', claim.runId)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    expect((await stores.permissions.ofRun(claim.runId)).map(({ question, optionId }) => [question, optionId])).toEqual(
+      [
+        [QUESTION, 'y'],
+        [{ ...QUESTION, title: 'publish' }, 'n'],
+      ],
+    );
+    expect(
+      (await look<{ seq: number }>(stores, 'SELECT seq FROM run_event WHERE run_id = ? ORDER BY seq', claim.runId)).map(
+        ({ seq }) => seq,
+      ),
+    ).toEqual([1, 2, 3, 4]);
   });
 
   it('are answered once, whoever is faster', async () => {
     const claim = await working();
     const permissionId = await asked(claim);
-    const outcomes = await Promise.all([answer(claim, permissionId, 'y'), answer(claim, permissionId, 'n'), stores.permissions.close(claim, permissionId, { text: 'late' }), answer(claim, permissionId, 'y')]);
+    const outcomes = await Promise.all([
+      answer(claim, permissionId, 'y'),
+      answer(claim, permissionId, 'n'),
+      stores.permissions.close(claim, permissionId, { text: 'late' }),
+      answer(claim, permissionId, 'y'),
+    ]);
     const [settled] = await stores.permissions.settled([permissionId]);
     expect(outcomes.filter((outcome) => outcome === 'new').length).toBeLessThanOrEqual(1);
     expect(await told(claim)).toHaveLength(2);
@@ -79,7 +127,9 @@ await onEachBackend('questions of agents', (world) => {
     const claim = await working();
     const permissionId = await asked(claim);
     expect(await stores.permissions.ask({ ...claim, epoch: claim.epoch + 1 }, newId(), QUESTION)).toBe(false);
-    expect(await stores.permissions.close({ ...claim, epoch: claim.epoch + 1 }, permissionId, { text: 'x' })).toBeUndefined();
+    expect(
+      await stores.permissions.close({ ...claim, epoch: claim.epoch + 1 }, permissionId, { text: 'x' }),
+    ).toBeUndefined();
     expect(await stores.runs.cancel(claim.runId)).toBe('requested');
     expect(await stores.permissions.ask(claim, newId(), QUESTION)).toBe(false);
     expect(await answer(claim, permissionId, 'y')).toBe('cancel-under-way');
@@ -88,13 +138,20 @@ await onEachBackend('questions of agents', (world) => {
     expect(await standing(claim)).toEqual(['CANCELLED', 'cancelled on request']);
   });
 
-  it.each([['taken over', (claim: Claim) => stores.runs.takeOver(claim.runId, claim.epoch, 'requeue')], ['handed over', (claim: Claim) => stores.runs.handBack(claim, () => 'requeue')]])('are closed when their execution is %s', async (_how, leave) => {
+  it.each([
+    ['taken over', (claim: Claim) => stores.runs.takeOver(claim.runId, claim.epoch, 'requeue')],
+    ['handed over', (claim: Claim) => stores.runs.handBack(claim, () => 'requeue')],
+  ])('are closed when their execution is %s', async (_how, leave) => {
     const claim = await working();
     const permissionId = await asked(claim);
     expect(await leave(claim)).toBe(true);
     expect(await standing(claim)).toEqual(['QUEUED', null]);
     expect(await answer(claim, permissionId, 'y')).toBe('closed');
-    expect((await told(claim)).at(-1)).toEqual([expect.stringContaining('execution that asked is over'), undefined, 'service']);
+    expect((await told(claim)).at(-1)).toEqual([
+      expect.stringContaining('execution that asked is over'),
+      undefined,
+      'service',
+    ]);
   });
 
   it('are answered by a message that names an option, and refused by any other, which waits to be told', async () => {
@@ -109,12 +166,25 @@ await onEachBackend('questions of agents', (world) => {
     expect(await followup(claim, 'rather do that')).toBe('live_session');
     expect((await stores.permissions.settled([one, two])).map(({ optionId }) => optionId)).toEqual(['n', 'n']);
     expect(await standing(claim)).toEqual(['INPROGRESS', null]);
-    expect(await stores.runs.takeFollowups(claim)).toMatchObject({ prompt: 'rather do that', mode: 'normal', attachments: [] });
+    expect(await stores.runs.takeFollowups(claim)).toMatchObject({
+      prompt: 'rather do that',
+      mode: 'normal',
+      attachments: [],
+    });
     await say(claim, 'after');
     const spoken = await stores.histories.spoken(claim.runId);
     const turns = spoken === undefined ? [] : turnsOf(spoken);
-    const said = await Promise.all(turns.map(async ({ runId, execution, ...turn }) => execution && (await stores.histories.said(runId, { ...execution, ...turn }))?.text));
-    expect(turns.map(({ asked: all }, at) => [...all.map(({ text }) => text), said[at]])).toEqual([['do it', 'before'], ['YES', 'between'], ['rather do that', 'after']]);
+    const said = await Promise.all(
+      turns.map(
+        async ({ runId, execution, ...turn }) =>
+          execution && (await stores.histories.said(runId, { ...execution, ...turn }))?.text,
+      ),
+    );
+    expect(turns.map(({ asked: all }, at) => [...all.map(({ text }) => text), said[at]])).toEqual([
+      ['do it', 'before'],
+      ['YES', 'between'],
+      ['rather do that', 'after'],
+    ]);
     // Lost: what was told is told again, what was an answer is not.
     await stores.runs.takeOver(claim.runId, claim.epoch, 'requeue');
     const next = await claimRun(stores, claim.runId);

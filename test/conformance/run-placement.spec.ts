@@ -11,7 +11,10 @@ await onEachBackend('placement', (world) => {
   let stores: Stores;
   beforeEach(async () => {
     stores = storesOf(world.stores.database);
-    await meddle(stores, "UPDATE run SET state = 'CANCELLED', lease_owner = NULL, lease_until = NULL WHERE state NOT IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')");
+    await meddle(
+      stores,
+      "UPDATE run SET state = 'CANCELLED', lease_owner = NULL, lease_until = NULL WHERE state NOT IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')",
+    );
     await meddle(stores, 'DELETE FROM replica');
   });
 
@@ -21,11 +24,26 @@ await onEachBackend('placement', (world) => {
     return made.map(({ runId }) => runId);
   };
   const claimed = async (count: number, placement?: Placement): Promise<string[]> =>
-    (await stores.runs.claim('engine', 60_000, count, Array.from({ length: count }, () => newId()), {}, placement)).map(({ runId }) => runId);
+    (
+      await stores.runs.claim(
+        'engine',
+        60_000,
+        count,
+        Array.from({ length: count }, () => newId()),
+        {},
+        placement,
+      )
+    ).map(({ runId }) => runId);
 
   it('keeps the order of age and of turns between what asks for a machine and what does not', async () => {
     const [a, b] = [unique('fac_a'), unique('fac_b')];
-    const runIds = await wait({ factoryUid: a, workerHost: 'here' }, { factoryUid: a }, { factoryUid: b, workerHost: 'here' }, { factoryUid: a, workerHost: 'there' }, { factoryUid: a, workerHost: 'here' }) as [string, string, string, string, string];
+    const runIds = (await wait(
+      { factoryUid: a, workerHost: 'here' },
+      { factoryUid: a },
+      { factoryUid: b, workerHost: 'here' },
+      { factoryUid: a, workerHost: 'there' },
+      { factoryUid: a, workerHost: 'here' },
+    )) as [string, string, string, string, string];
     expect(await claimed(10, { environments: [] })).toEqual([runIds[1]]);
     expect(await claimed(10, { host: 'here', environments: [] })).toEqual([runIds[2], runIds[0], runIds[4]]);
     expect(await claimed(10, { host: 'there', environments: [] })).toEqual([runIds[3]]);
@@ -33,33 +51,71 @@ await onEachBackend('placement', (world) => {
 
   it('merges the names of many factories and automations that wait in both parts, each once and none left out', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `fac_${String(index).padStart(3, '0')}${unique('')}`);
-    const runIds = await wait(...names.map((factoryUid, index) => ({ factoryUid, automationUid: unique('auto_'), ...(index % 3 === 0 ? { workerHost: 'here' } : {}) })), ...names.filter((_, index) => index % 5 === 0).map((factoryUid) => ({ factoryUid, workerHost: 'here' })));
+    const runIds = await wait(
+      ...names.map((factoryUid, index) => ({
+        factoryUid,
+        automationUid: unique('auto_'),
+        ...(index % 3 === 0 ? { workerHost: 'here' } : {}),
+      })),
+      ...names.filter((_, index) => index % 5 === 0).map((factoryUid) => ({ factoryUid, workerHost: 'here' })),
+    );
     expect((await claimed(100, { host: 'here', environments: [] })).toSorted()).toEqual(runIds.toSorted());
   });
 
   it('costs nothing for what waits for other machines', async () => {
-    const series = world.dialect === 'sqlite' ? 'WITH RECURSIVE series (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM series WHERE i < 20000)' : 'WITH series AS (SELECT generate_series(1, 20000) AS i)';
-    await meddle(stores, `INSERT INTO run (run_id, title, state, prompt, source, creator_uid, agent_config, metadata, factory_uid, automation_uid, worker_host, epoch, takeovers, created_at, updated_at)
-      ${series} SELECT 'there-' || (100000 + i), 't', 'QUEUED', 'p', 'API', 'u', '{}', '{}', 'fac_busy', 'auto_busy', 'there', 0, 0, 1, 1 FROM series`);
-    const [mine, free] = await wait({ factoryUid: 'fac_busy', automationUid: 'auto_busy', workerHost: 'here' }, { factoryUid: 'fac_busy', automationUid: 'auto_busy' }) as [string, string];
+    const series =
+      world.dialect === 'sqlite'
+        ? 'WITH RECURSIVE series (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM series WHERE i < 20000)'
+        : 'WITH series AS (SELECT generate_series(1, 20000) AS i)';
+    await meddle(
+      stores,
+      `INSERT INTO run (run_id, title, state, prompt, source, creator_uid, agent_config, metadata, factory_uid, automation_uid, worker_host, epoch, takeovers, created_at, updated_at)
+      ${series} SELECT 'there-' || (100000 + i), 't', 'QUEUED', 'p', 'API', 'u', '{}', '{}', 'fac_busy', 'auto_busy', 'there', 0, 0, 1, 1 FROM series`,
+    );
+    const [mine, free] = (await wait(
+      { factoryUid: 'fac_busy', automationUid: 'auto_busy', workerHost: 'here' },
+      { factoryUid: 'fac_busy', automationUid: 'auto_busy' },
+    )) as [string, string];
     let rowsSeen = 0;
     const texts: { text: string; params: readonly unknown[] }[] = [];
     function* recorded<T>(work: Work<T>): Work<T> {
       let step = work.next();
       while (!step.done) {
-        if (step.value.kind === 'query' && step.value.text.startsWith('SELECT') && step.value.text.includes("'QUEUED'")) texts.push(step.value);
+        if (step.value.kind === 'query' && step.value.text.startsWith('SELECT') && step.value.text.includes("'QUEUED'"))
+          texts.push(step.value);
         const outcome = yield step.value;
         rowsSeen += outcome.rows.length;
         step = work.next(outcome);
       }
       return step.value;
     }
-    const { claimed: found } = await stores.database.run(() => recorded(claiming({ owner: 'e', leaseMs: 60_000, executionIds: [newId(), newId(), newId()], bounds: {}, placement: { host: 'here', environments: [] } }, NOBODY_SERVED)));
+    const { claimed: found } = await stores.database.run(() =>
+      recorded(
+        claiming(
+          {
+            owner: 'e',
+            leaseMs: 60_000,
+            executionIds: [newId(), newId(), newId()],
+            bounds: {},
+            placement: { host: 'here', environments: [] },
+          },
+          NOBODY_SERVED,
+        ),
+      ),
+    );
     expect(found.map(({ runId }) => runId)).toEqual([mine, free]);
     expect(rowsSeen).toBeLessThan(50);
     if (world.dialect === 'sqlite') {
       for (const { text, params } of texts) {
-        const plan = (await look<{ detail: string }>(stores, `EXPLAIN QUERY PLAN ${text.replace(/ FOR UPDATE.*$/, '')}`, ...(params as string[]))).map(({ detail }) => detail).join('\n');
+        const plan = (
+          await look<{ detail: string }>(
+            stores,
+            `EXPLAIN QUERY PLAN ${text.replace(/ FOR UPDATE.*$/, '')}`,
+            ...(params as string[]),
+          )
+        )
+          .map(({ detail }) => detail)
+          .join('\n');
         expect(plan).not.toMatch(/SCAN run/);
       }
     }
@@ -67,13 +123,18 @@ await onEachBackend('placement', (world) => {
   }, 120_000);
 
   it('says of runs that wait long for a machine on which nobody works, and takes it back when somebody does', async () => {
-    const [absent, present, young] = await wait({ workerHost: 'absent' }, { workerHost: 'present' }, { workerHost: 'absent' }) as [string, string, string];
+    const [absent, present, young] = (await wait(
+      { workerHost: 'absent' },
+      { workerHost: 'present' },
+      { workerHost: 'absent' },
+    )) as [string, string, string];
     await meddle(stores, 'UPDATE run SET updated_at = 1 WHERE run_id IN (?, ?)', absent, present);
     await meddle(stores, 'UPDATE run SET updated_at = updated_at + 1000000 WHERE run_id = ?', young);
     const me = { version: 'v', roles: ['api', 'worker'] };
     await stores.replicas.join({ ...me, owner: 'p', host: 'present' });
     await stores.replicas.join({ ...me, owner: 'q', host: 'absent', roles: ['api'] });
-    const said = async (runId: string): Promise<string | null> => (await stores.runs.find(runId))?.status_message ?? null;
+    const said = async (runId: string): Promise<string | null> =>
+      (await stores.runs.find(runId))?.status_message ?? null;
     await stores.runs.noteUnplaced();
     expect(await said(absent)).toContain('waits for the machine absent');
     expect([await said(present), await said(young)]).toEqual([null, null]);
@@ -88,10 +149,11 @@ await onEachBackend('placement', (world) => {
   });
 
   it('says of runs that wait long that no worker lives at all, and takes it back when one does', async () => {
-    const [anywhere, bound, young] = await wait({}, { workerHost: 'absent' }, {}) as [string, string, string];
+    const [anywhere, bound, young] = (await wait({}, { workerHost: 'absent' }, {})) as [string, string, string];
     await meddle(stores, 'UPDATE run SET updated_at = 1 WHERE run_id IN (?, ?)', anywhere, bound);
     await meddle(stores, 'UPDATE run SET updated_at = updated_at + 1000000 WHERE run_id = ?', young);
-    const said = async (runId: string): Promise<string | null> => (await stores.runs.find(runId))?.status_message ?? null;
+    const said = async (runId: string): Promise<string | null> =>
+      (await stores.runs.find(runId))?.status_message ?? null;
     await stores.replicas.join({ owner: 'a', version: 'v', roles: ['api', 'sync'], host: 'elsewhere' });
     for (const worker of ['first', 'second']) {
       await stores.runs.noteUnplaced();
@@ -107,7 +169,7 @@ await onEachBackend('placement', (world) => {
   });
 
   it('takes back what another process has told', async () => {
-    const [runId] = await wait({}) as [string];
+    const [runId] = (await wait({})) as [string];
     await meddle(stores, 'UPDATE run SET updated_at = 1 WHERE run_id = ?', runId);
     await stores.runs.noteUnplaced();
     await stores.replicas.join({ owner: 'w', version: 'v', roles: ['worker'], host: 'elsewhere' });

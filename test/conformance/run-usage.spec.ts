@@ -17,7 +17,10 @@ await onEachBackend('what a run has used', (world) => {
   it('is written with its events or alone, read by the next execution, and no word of a lost one', async () => {
     const claim = await claimedRun(stores, {}, true);
     expect(await stores.runs.usage(claim.runId)).toBeUndefined();
-    const meter = toldUsage(sessionOpened(NEW_METER, 's'), { sessionTokens: 3_000_000_000, cost: { amount: 4_000.5, currency: 'EUR' } });
+    const meter = toldUsage(sessionOpened(NEW_METER, 's'), {
+      sessionTokens: 3_000_000_000,
+      cost: { amount: 4_000.5, currency: 'EUR' },
+    });
     expect(await stores.runs.append(claim, [event], meter)).toBeGreaterThan(0);
     expect(await columnsOf(claim.runId)).toEqual([3_000_000_000, 4_000_500_000, 'EUR']);
     await stores.runs.takeOver(claim.runId, claim.epoch, 'requeue');

@@ -20,30 +20,98 @@ await onEachBackend('runs', (world) => {
     await stores.runs.create(run);
     return run.runId;
   };
-  const lose = (claim: Claim): Promise<number> => meddle(stores, 'UPDATE run SET lease_until = 1 WHERE run_id = ?', claim.runId);
+  const lose = (claim: Claim): Promise<number> =>
+    meddle(stores, 'UPDATE run SET lease_until = 1 WHERE run_id = ?', claim.runId);
   const followup = (runId: string, message: string): Promise<string | undefined> =>
     stores.runs
       .followup({ followupId: newId(), runId, principalUid: 'user_admin', message }, (run, around) => {
         const state = run.state as RunState;
-        return followupOutcome(state, { ...around, promptTaken: run.prompt_taken_at !== null, agentConcurrent: false, cancelRequested: run.cancel_requested_at !== null && !isEnded(state) });
+        return followupOutcome(state, {
+          ...around,
+          promptTaken: run.prompt_taken_at !== null,
+          agentConcurrent: false,
+          cancelRequested: run.cancel_requested_at !== null && !isEnded(state),
+        });
       })
       .then((decided) => (decided === undefined || decided.ok ? decided?.outcome : decided.reason));
 
   it('keeps every member of a new run', async () => {
-    const run = runOf({}, {
-      title: 'ünïcode "quoted"', prompt: 'line 1\nline 2', source: 'CUSTOM_WEBHOOK', configName: 'c', metadata: '{"a":"b"}', factoryUid: 'f', automationUid: 'a', webhookUid: 'w',
-      entryId: newId(), deliveryId: 'd', definitionRevision: 'r', workerHost: 'gpu-1', createdAtMs: 1_700_000_000_123,
-    });
+    const run = runOf(
+      {},
+      {
+        title: 'ünïcode "quoted"',
+        prompt: 'line 1\nline 2',
+        source: 'CUSTOM_WEBHOOK',
+        configName: 'c',
+        metadata: '{"a":"b"}',
+        factoryUid: 'f',
+        automationUid: 'a',
+        webhookUid: 'w',
+        entryId: newId(),
+        deliveryId: 'd',
+        definitionRevision: 'r',
+        workerHost: 'gpu-1',
+        createdAtMs: 1_700_000_000_123,
+      },
+    );
     await stores.runs.create(run);
     expect(await found(run.runId)).toEqual({
-      run_id: run.runId, title: run.title, state: 'QUEUED', prompt: run.prompt, submitted_prompt: null, source: 'CUSTOM_WEBHOOK', creator_uid: 'user_admin', config_name: 'c',
-      agent_config: run.agentConfig, metadata: run.metadata, factory_uid: 'f', automation_uid: 'a', webhook_uid: 'w', entry_id: run.entryId, delivery_id: 'd',
-      definition_revision: 'r', status_message: null, error_code: null, retryable: null, session_id: null, execution_id: null, epoch: 0, takeovers: 0, lease_owner: null,
-      lease_until: null, prompt_taken_at: null, cancel_requested_at: null, cancel_reason: null, created_at: 1_700_000_000_123, updated_at: 1_700_000_000_123, started_at: null, finished_at: null,
-      executor_uid: null, model_id: null, environment_id: null, skill_spec: null, conversation_id: null, parent_run_id: null, schedule_id: null, trigger_url: null,
-      mode: 'normal', interactive: 0, limits: null, network: null, concurrency_group: null, when_busy: null, schedule_name: null, schedule_cron: null, scheduled_at: null,
-      tokens: null, cost_micros: null, cost_currency: null, usage_meter: null, skill_commit: null,
-      worker_host: 'gpu-1', told_epoch: null,
+      run_id: run.runId,
+      title: run.title,
+      state: 'QUEUED',
+      prompt: run.prompt,
+      submitted_prompt: null,
+      source: 'CUSTOM_WEBHOOK',
+      creator_uid: 'user_admin',
+      config_name: 'c',
+      agent_config: run.agentConfig,
+      metadata: run.metadata,
+      factory_uid: 'f',
+      automation_uid: 'a',
+      webhook_uid: 'w',
+      entry_id: run.entryId,
+      delivery_id: 'd',
+      definition_revision: 'r',
+      status_message: null,
+      error_code: null,
+      retryable: null,
+      session_id: null,
+      execution_id: null,
+      epoch: 0,
+      takeovers: 0,
+      lease_owner: null,
+      lease_until: null,
+      prompt_taken_at: null,
+      cancel_requested_at: null,
+      cancel_reason: null,
+      created_at: 1_700_000_000_123,
+      updated_at: 1_700_000_000_123,
+      started_at: null,
+      finished_at: null,
+      executor_uid: null,
+      model_id: null,
+      environment_id: null,
+      skill_spec: null,
+      conversation_id: null,
+      parent_run_id: null,
+      schedule_id: null,
+      trigger_url: null,
+      mode: 'normal',
+      interactive: 0,
+      limits: null,
+      network: null,
+      concurrency_group: null,
+      when_busy: null,
+      schedule_name: null,
+      schedule_cron: null,
+      scheduled_at: null,
+      tokens: null,
+      cost_micros: null,
+      cost_currency: null,
+      usage_meter: null,
+      skill_commit: null,
+      worker_host: 'gpu-1',
+      told_epoch: null,
     });
     await stores.runs.cancel(run.runId);
   });
@@ -54,23 +122,60 @@ await onEachBackend('runs', (world) => {
     expect(claim).toMatchObject({ runId, epoch: 1 });
     expect(await stateOf(runId)).toBe('CLAIMED');
     expect(await stores.runs.prepare(claim)).toBe(true);
-    expect(await stores.runs.begin(claim)).toEqual({ prompt: 'do it', parts: [{ id: 'prompt', text: 'do it' }], mode: 'normal', attachments: [] });
+    expect(await stores.runs.begin(claim)).toEqual({
+      prompt: 'do it',
+      parts: [{ id: 'prompt', text: 'do it' }],
+      mode: 'normal',
+      attachments: [],
+    });
     expect(await stateOf(runId)).toBe('INPROGRESS');
     expect(await stores.runs.renew(claim, 60_000)).toEqual({ cancelRequested: false });
-    expect(await stores.runs.append(claim, [{ kind: 'output', atMs: 1, body: '{}' }, { kind: 'output', atMs: 2, body: '{}' }])).toBe(2);
+    expect(
+      await stores.runs.append(claim, [
+        { kind: 'output', atMs: 1, body: '{}' },
+        { kind: 'output', atMs: 2, body: '{}' },
+      ]),
+    ).toBe(2);
     expect(await stores.runs.finish(claim, SUCCEEDED)).toBe(true);
     const run = await found(runId);
-    expect(run).toMatchObject({ state: 'SUCCEEDED', status_message: 'done', lease_owner: null, lease_until: null, retryable: 0, session_id: runId });
+    expect(run).toMatchObject({
+      state: 'SUCCEEDED',
+      status_message: 'done',
+      lease_owner: null,
+      lease_until: null,
+      retryable: 0,
+      session_id: runId,
+    });
     expect(run.finished_at).toBeGreaterThanOrEqual(run.started_at as number);
-    expect((await stores.runs.events(runId, 1, 10)).map(({ seq, kind, body }) => [seq, kind, body])).toEqual([[2, 'output', '{}'], [3, 'status', '{"state":"SUCCEEDED","message":"done"}']]);
-    expect(await look(stores, 'SELECT outcome, epoch FROM execution WHERE run_id = ?', runId)).toEqual([{ outcome: 'SUCCEEDED', epoch: 1 }]);
+    expect((await stores.runs.events(runId, 1, 10)).map(({ seq, kind, body }) => [seq, kind, body])).toEqual([
+      [2, 'output', '{}'],
+      [3, 'status', '{"state":"SUCCEEDED","message":"done"}'],
+    ]);
+    expect(await look(stores, 'SELECT outcome, epoch FROM execution WHERE run_id = ?', runId)).toEqual([
+      { outcome: 'SUCCEEDED', epoch: 1 },
+    ]);
   });
 
   it.each([
-    { step: 'prepare twice', act: async (claim: Claim) => (await stores.runs.prepare(claim), stores.runs.prepare(claim)), answer: false },
+    {
+      step: 'prepare twice',
+      act: async (claim: Claim) => (await stores.runs.prepare(claim), stores.runs.prepare(claim)),
+      answer: false,
+    },
     { step: 'begin before prepare', act: (claim: Claim) => stores.runs.begin(claim), answer: undefined },
-    { step: 'finish twice', act: async (claim: Claim) => (await stores.runs.finish(claim, SUCCEEDED), stores.runs.finish(claim, { state: 'FAILED', message: 'late' })), answer: false },
-    { step: 'renew after the end', act: async (claim: Claim) => (await stores.runs.finish(claim, SUCCEEDED), stores.runs.renew(claim, 1)), answer: undefined },
+    {
+      step: 'finish twice',
+      act: async (claim: Claim) => (
+        await stores.runs.finish(claim, SUCCEEDED),
+        stores.runs.finish(claim, { state: 'FAILED', message: 'late' })
+      ),
+      answer: false,
+    },
+    {
+      step: 'renew after the end',
+      act: async (claim: Claim) => (await stores.runs.finish(claim, SUCCEEDED), stores.runs.renew(claim, 1)),
+      answer: undefined,
+    },
   ])('refuses to $step', async ({ act, answer }) => {
     expect(await act(await claimedRun(stores))).toBe(answer);
   });
@@ -79,12 +184,27 @@ await onEachBackend('runs', (world) => {
     const other = await world.another();
     await meddle(stores, "UPDATE run SET state = 'CANCELLED' WHERE state = 'QUEUED'");
     const runs = await Promise.all(Array.from({ length: 40 }, () => created()));
-    const engines = Array.from({ length: 10 }, (_, turn) => (turn % 2 === 0 ? stores : other).runs.claim(`engine ${turn % 2}`, 60_000, 5, Array.from({ length: 5 }, () => newId())));
+    const engines = Array.from({ length: 10 }, (_, turn) =>
+      (turn % 2 === 0 ? stores : other).runs.claim(
+        `engine ${turn % 2}`,
+        60_000,
+        5,
+        Array.from({ length: 5 }, () => newId()),
+      ),
+    );
     const claimed = (await Promise.all(engines)).flat();
-    const rest = await stores.runs.claim('engine 0', 60_000, 100, Array.from({ length: 100 }, () => newId()));
+    const rest = await stores.runs.claim(
+      'engine 0',
+      60_000,
+      100,
+      Array.from({ length: 100 }, () => newId()),
+    );
     expect([...claimed, ...rest].map(({ runId }) => runId).toSorted()).toEqual(runs.toSorted());
     expect(new Set([...claimed, ...rest].map(({ executionId }) => executionId)).size).toBe(40);
-    expect((await look(stores, `SELECT run_id FROM execution WHERE run_id IN (${runs.map(() => '?').join(', ')})`, ...runs)).length).toBe(40);
+    expect(
+      (await look(stores, `SELECT run_id FROM execution WHERE run_id IN (${runs.map(() => '?').join(', ')})`, ...runs))
+        .length,
+    ).toBe(40);
   });
 
   it('writes nothing for a stale epoch', async () => {
@@ -103,7 +223,9 @@ await onEachBackend('runs', (world) => {
     expect(await stores.runs.noteProcess(stale, '{}', 'bare')).toBe(false);
     expect(await stores.runs.handBack(stale, () => 'requeue')).toBe(false);
     expect(await found(stale.runId)).toEqual(before);
-    expect(await look(stores, 'SELECT process FROM execution WHERE execution_id = ?', stale.executionId)).toEqual([{ process: null }]);
+    expect(await look(stores, 'SELECT process FROM execution WHERE execution_id = ?', stale.executionId)).toEqual([
+      { process: null },
+    ]);
     expect(await stores.runs.events(stale.runId, 0, 10)).toEqual(log);
     expect(await begin(stores, fresh)).toBe('do it');
   });
@@ -111,8 +233,18 @@ await onEachBackend('runs', (world) => {
   describe('cancel', () => {
     it.each([
       { state: 'waiting', prepare: () => created(), answer: 'cancelled', after: 'CANCELLED' },
-      { state: 'claimed', prepare: async () => (await claimedRun(stores)).runId, answer: 'requested', after: 'CLAIMED' },
-      { state: 'at work', prepare: async () => (await claimedRun(stores, {}, true)).runId, answer: 'requested', after: 'INPROGRESS' },
+      {
+        state: 'claimed',
+        prepare: async () => (await claimedRun(stores)).runId,
+        answer: 'requested',
+        after: 'CLAIMED',
+      },
+      {
+        state: 'at work',
+        prepare: async () => (await claimedRun(stores, {}, true)).runId,
+        answer: 'requested',
+        after: 'INPROGRESS',
+      },
       { state: 'unknown', prepare: async () => newId(), answer: 'unknown', after: undefined },
     ])('of a run that is $state answers $answer', async ({ prepare, answer, after }) => {
       const runId = await prepare();
@@ -126,8 +258,14 @@ await onEachBackend('runs', (world) => {
         const claim = await claimedRun(stores, {}, true);
         expect(await stores.runs.cancel(claim.runId)).toBe('requested');
         expect(await stores.runs.renew(claim, 60_000)).toEqual({ cancelRequested: true });
-        expect(await stores.runs.finish(claim, { state, message: 'ended', errorCode: 'internal_error', retryable: true })).toBe(true);
-        expect(await found(claim.runId)).toMatchObject({ state: 'CANCELLED', status_message: 'cancelled on request', error_code: null });
+        expect(
+          await stores.runs.finish(claim, { state, message: 'ended', errorCode: 'internal_error', retryable: true }),
+        ).toBe(true);
+        expect(await found(claim.runId)).toMatchObject({
+          state: 'CANCELLED',
+          status_message: 'cancelled on request',
+          error_code: null,
+        });
       }
     });
 
@@ -163,7 +301,10 @@ await onEachBackend('runs', (world) => {
       for (let round = 0; round < 15; round += 1) {
         await meddle(stores, "UPDATE run SET state = 'CANCELLED' WHERE state = 'QUEUED'");
         const runId = await created();
-        const calls = [() => stores.runs.claim('engine', 60_000, 1, [newId()]), () => other.runs.cancel(runId)] as const;
+        const calls = [
+          () => stores.runs.claim('engine', 60_000, 1, [newId()]),
+          () => other.runs.cancel(runId),
+        ] as const;
         const [claims, answer] = await Promise.all([calls[0](), calls[1]()]);
         expect(claims).toHaveLength(answer === 'cancelled' ? 0 : 1);
         if (claims[0] !== undefined) expect(await begin(stores, claims[0])).toBeUndefined();
@@ -202,7 +343,13 @@ await onEachBackend('runs', (world) => {
       expect(await followup(claim.runId, 'second')).toBe('queue_pending');
       await stores.runs.finish(claim, { state: 'FAILED', message: 'no', errorCode: 'internal_error', retryable: true });
       const queued = await found(claim.runId);
-      expect(queued).toMatchObject({ state: 'QUEUED', status_message: null, error_code: null, retryable: null, takeovers: 0 });
+      expect(queued).toMatchObject({
+        state: 'QUEUED',
+        status_message: null,
+        error_code: null,
+        retryable: null,
+        takeovers: 0,
+      });
       expect(queued.finished_at).not.toBeNull();
       const next = await claimRun(stores, claim.runId);
       expect(await begin(stores, next)).toBe('second');
@@ -210,17 +357,20 @@ await onEachBackend('runs', (world) => {
       expect(await stateOf(claim.runId)).toBe('SUCCEEDED');
     });
 
-    it.each(['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'] as const)('to a %s run start a new execution of it', async (state) => {
-      const claim = await claimedRun(stores, {}, true);
-      if (state === 'CANCELLED') await stores.runs.cancel(claim.runId);
-      await stores.runs.finish(claim, { state, message: 'ended' });
-      expect(await followup(claim.runId, 'go on')).toBe('handoff_execution');
-      expect(await found(claim.runId)).toMatchObject({ state: 'QUEUED', cancel_requested_at: null });
-      const next = await claimRun(stores, claim.runId);
-      expect(next.epoch).toBeGreaterThan(claim.epoch);
-      expect(await begin(stores, next)).toBe('go on');
-      expect(await stores.runs.finish(claim, SUCCEEDED)).toBe(false);
-    });
+    it.each(['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'] as const)(
+      'to a %s run start a new execution of it',
+      async (state) => {
+        const claim = await claimedRun(stores, {}, true);
+        if (state === 'CANCELLED') await stores.runs.cancel(claim.runId);
+        await stores.runs.finish(claim, { state, message: 'ended' });
+        expect(await followup(claim.runId, 'go on')).toBe('handoff_execution');
+        expect(await found(claim.runId)).toMatchObject({ state: 'QUEUED', cancel_requested_at: null });
+        const next = await claimRun(stores, claim.runId);
+        expect(next.epoch).toBeGreaterThan(claim.epoch);
+        expect(await begin(stores, next)).toBe('go on');
+        expect(await stores.runs.finish(claim, SUCCEEDED)).toBe(false);
+      },
+    );
 
     it('are refused, and not stored, while a cancel is under way', async () => {
       const claim = await claimedRun(stores, {}, true);
@@ -236,7 +386,8 @@ await onEachBackend('runs', (world) => {
       const claim = await claimRun(stores, runId);
       await begin(stores, claim);
       // What was taken does not wait any more; what came since does.
-      for (const outcome of ['queue_pending', 'queue_pending', 'task-too-large']) expect(await followup(runId, 'ä'.repeat(2_000_000))).toBe(outcome);
+      for (const outcome of ['queue_pending', 'queue_pending', 'task-too-large'])
+        expect(await followup(runId, 'ä'.repeat(2_000_000))).toBe(outcome);
       expect(await look(stores, 'SELECT 1 AS one FROM followup WHERE run_id = ?', runId)).toHaveLength(3);
     });
 
@@ -260,7 +411,11 @@ await onEachBackend('runs', (world) => {
       const other = await world.another();
       for (let round = 0; round < 10; round += 1) {
         const claim = await claimedRun(other, {}, true);
-        await Promise.all(round % 2 === 0 ? [followup(claim.runId, 'more'), other.runs.finish(claim, SUCCEEDED)] : [other.runs.finish(claim, SUCCEEDED), followup(claim.runId, 'more')]);
+        await Promise.all(
+          round % 2 === 0
+            ? [followup(claim.runId, 'more'), other.runs.finish(claim, SUCCEEDED)]
+            : [other.runs.finish(claim, SUCCEEDED), followup(claim.runId, 'more')],
+        );
         const next = await claimRun(stores, claim.runId);
         expect(await begin(stores, next)).toBe('more');
         await stores.runs.finish(next, SUCCEEDED);
@@ -272,28 +427,53 @@ await onEachBackend('runs', (world) => {
     it('finds runs whose lease ran out, and where alone those of another process', async () => {
       const mine = await claimedRun(stores);
       await stores.runs.noteProcess(mine, '{"pid":1}', 'none');
-      const ids = async (owner: string, alone: boolean): Promise<string[]> => (await stores.runs.abandoned(owner, alone)).map(({ run }) => run.run_id);
+      const ids = async (owner: string, alone: boolean): Promise<string[]> =>
+        (await stores.runs.abandoned(owner, alone)).map(({ run }) => run.run_id);
       expect(await ids('engine', true)).not.toContain(mine.runId);
       expect(await ids('another', true)).toContain(mine.runId);
       expect(await ids('another', false)).not.toContain(mine.runId);
       await lose(mine);
       const lost = (await stores.runs.abandoned('another', false)).find(({ run }) => run.run_id === mine.runId);
-      expect(lost).toMatchObject({ process: '{"pid":1}', executionId: mine.executionId, run: { state: 'CLAIMED', epoch: 1, takeovers: 0 } });
+      expect(lost).toMatchObject({
+        process: '{"pid":1}',
+        executionId: mine.executionId,
+        run: { state: 'CLAIMED', epoch: 1, takeovers: 0 },
+      });
     });
 
     it('raises epoch and count, and two replicas decide once', async () => {
       const other = await world.another();
       const claim = await claimedRun(stores, {}, true);
-      const answers = await Promise.all([stores, other, stores].map(({ runs }) => runs.takeOver(claim.runId, claim.epoch, 'requeue')));
+      const answers = await Promise.all(
+        [stores, other, stores].map(({ runs }) => runs.takeOver(claim.runId, claim.epoch, 'requeue')),
+      );
       expect(answers.filter(Boolean)).toHaveLength(1);
-      expect(await found(claim.runId)).toMatchObject({ state: 'QUEUED', epoch: claim.epoch + 1, takeovers: 1, lease_owner: null, lease_until: null });
-      expect(await look(stores, 'SELECT outcome FROM execution WHERE execution_id = ?', claim.executionId)).toEqual([{ outcome: 'LOST' }]);
+      expect(await found(claim.runId)).toMatchObject({
+        state: 'QUEUED',
+        epoch: claim.epoch + 1,
+        takeovers: 1,
+        lease_owner: null,
+        lease_until: null,
+      });
+      expect(await look(stores, 'SELECT outcome FROM execution WHERE execution_id = ?', claim.executionId)).toEqual([
+        { outcome: 'LOST' },
+      ]);
     });
 
     it('ends a run that may not be started again', async () => {
       const claim = await claimedRun(stores, {}, true);
-      await stores.runs.takeOver(claim.runId, claim.epoch, { state: 'ERROR', message: 'lost', errorCode: 'internal_error', retryable: true });
-      expect(await found(claim.runId)).toMatchObject({ state: 'ERROR', status_message: 'lost', error_code: 'internal_error', retryable: 1 });
+      await stores.runs.takeOver(claim.runId, claim.epoch, {
+        state: 'ERROR',
+        message: 'lost',
+        errorCode: 'internal_error',
+        retryable: true,
+      });
+      expect(await found(claim.runId)).toMatchObject({
+        state: 'ERROR',
+        status_message: 'lost',
+        error_code: 'internal_error',
+        retryable: 1,
+      });
       expect((await found(claim.runId)).finished_at).not.toBeNull();
     });
 
@@ -308,7 +488,11 @@ await onEachBackend('runs', (world) => {
 
     it('of a continued run does the follow-up again, not the first prompt', async () => {
       const claim = await claimedRun(stores, { prompt: 'first' }, true);
-      await meddle(stores, 'UPDATE run SET prompt_taken_at = prompt_taken_at - 5000, started_at = started_at - 5000 WHERE run_id = ?', claim.runId);
+      await meddle(
+        stores,
+        'UPDATE run SET prompt_taken_at = prompt_taken_at - 5000, started_at = started_at - 5000 WHERE run_id = ?',
+        claim.runId,
+      );
       await stores.runs.finish(claim, SUCCEEDED);
       await followup(claim.runId, 'second');
       const continued = await claimRun(stores, claim.runId);
@@ -326,8 +510,17 @@ await onEachBackend('runs', (world) => {
 
   it('numbers a run’s log without gaps when many append at once', async () => {
     const claim = await claimedRun(stores, {}, true);
-    await Promise.all(Array.from({ length: 20 }, (_, n) => stores.runs.append(claim, [{ kind: 'output', atMs: n, body: `{"n":${n}}` }, { kind: 'output', atMs: n, body: '{}' }])));
-    expect((await stores.runs.events(claim.runId, 0, 100)).map(({ seq }) => seq)).toEqual(Array.from({ length: 40 }, (_, at) => at + 1));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        stores.runs.append(claim, [
+          { kind: 'output', atMs: n, body: `{"n":${n}}` },
+          { kind: 'output', atMs: n, body: '{}' },
+        ]),
+      ),
+    );
+    expect((await stores.runs.events(claim.runId, 0, 100)).map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 40 }, (_, at) => at + 1),
+    );
     expect((await stores.runs.events(claim.runId, 10, 5)).map(({ seq }) => seq)).toEqual([11, 12, 13, 14, 15]);
   });
 

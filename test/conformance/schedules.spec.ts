@@ -13,16 +13,40 @@ await onEachBackend('schedules', (world) => {
   beforeEach(async () => {
     stores = world.stores;
     ({ uid: factoryUid, fence } = await seedFactory(stores));
-    const automation = automationOf(unique('auto_'), 'nightly', [], { triggers: [{ provider: 'schedule', name: 'n', cron: '@daily' }] });
+    const automation = automationOf(unique('auto_'), 'nightly', [], {
+      triggers: [{ provider: 'schedule', name: 'n', cron: '@daily' }],
+    });
     await apply(stores, factoryUid, fence, [automation]);
-    schedule = { scheduleId: unique('sched_'), automationUid: automation.uid, factoryUid, name: 'n', cron: '@daily', handledUntilMs: TICK_MS - 60_000, missed: 0 };
+    schedule = {
+      scheduleId: unique('sched_'),
+      automationUid: automation.uid,
+      factoryUid,
+      name: 'n',
+      cron: '@daily',
+      handledUntilMs: TICK_MS - 60_000,
+      missed: 0,
+    };
     await stores.schedules.settle([schedule], []);
   });
 
   const stored = async (): Promise<Schedule | undefined> => (await stores.schedules.of([schedule.automationUid]))[0];
   const run = (more: Parameters<typeof runOf>[1] = {}) =>
-    runOf({ factoryUid }, { source: 'SCHEDULED_AGENT', automationUid: schedule.automationUid, schedule: { id: schedule.scheduleId, name: 'n', cron: '@daily', atMs: TICK_MS }, ...more });
-  const tick = async (more: Partial<Tick> = {}): Promise<Tick> => ({ schedule, atMs: TICK_MS, missed: 0, start: { run: run(), servingVersion: await servingVersion(stores, factoryUid) }, ...more });
+    runOf(
+      { factoryUid },
+      {
+        source: 'SCHEDULED_AGENT',
+        automationUid: schedule.automationUid,
+        schedule: { id: schedule.scheduleId, name: 'n', cron: '@daily', atMs: TICK_MS },
+        ...more,
+      },
+    );
+  const tick = async (more: Partial<Tick> = {}): Promise<Tick> => ({
+    schedule,
+    atMs: TICK_MS,
+    missed: 0,
+    start: { run: run(), servingVersion: await servingVersion(stores, factoryUid) },
+    ...more,
+  });
   const handle = (one: Tick, by = stores): Promise<TickOutcome> => by.schedules.handle(one, TICK_MS);
   const runs = (): Promise<number> => count(stores, 'run WHERE schedule_id = ?', schedule.scheduleId);
 
@@ -30,14 +54,29 @@ await onEachBackend('schedules', (world) => {
     const other = await world.another();
     const ticks = await Promise.all(Array.from({ length: 12 }, () => tick({ missed: 3, lastMissedMs: TICK_MS - 5 })));
     const outcomes = await Promise.all(ticks.map((one, at) => handle(one, at % 2 === 0 ? stores : other)));
-    expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual([...Array.from({ length: 11 }, () => 'lost'), 'started']);
+    expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual([
+      ...Array.from({ length: 11 }, () => 'lost'),
+      'started',
+    ]);
     expect(await runs()).toBe(1);
-    expect(await stored()).toMatchObject({ handledUntilMs: TICK_MS, lastFiredMs: TICK_MS, missed: 3, lastMissedMs: TICK_MS - 5 });
+    expect(await stored()).toMatchObject({
+      handledUntilMs: TICK_MS,
+      lastFiredMs: TICK_MS,
+      missed: 3,
+      lastMissedMs: TICK_MS - 5,
+    });
   });
 
   it('a tick that comes too late is counted and starts nothing', async () => {
-    expect(await handle(await tick({ start: undefined, missed: 2, lastMissedMs: TICK_MS }))).toEqual({ kind: 'missed' });
-    expect(await stored()).toMatchObject({ handledUntilMs: TICK_MS, lastFiredMs: undefined, missed: 2, lastMissedMs: TICK_MS });
+    expect(await handle(await tick({ start: undefined, missed: 2, lastMissedMs: TICK_MS }))).toEqual({
+      kind: 'missed',
+    });
+    expect(await stored()).toMatchObject({
+      handledUntilMs: TICK_MS,
+      lastFiredMs: undefined,
+      missed: 2,
+      lastMissedMs: TICK_MS,
+    });
     expect(await runs()).toBe(0);
   });
 
@@ -59,8 +98,14 @@ await onEachBackend('schedules', (world) => {
 
   it.each<{ why: string; happens: () => Promise<unknown> }>([
     { why: 'the factory was deleted', happens: () => stores.factories.remove(factoryUid) },
-    { why: 'the automation was edited', happens: () => apply(stores, factoryUid, fence, [automationOf(schedule.automationUid, 'nightly', [])]) },
-    { why: 'the automation was deleted', happens: () => apply(stores, factoryUid, fence, [], [{ kind: 'automation', uid: schedule.automationUid }]) },
+    {
+      why: 'the automation was edited',
+      happens: () => apply(stores, factoryUid, fence, [automationOf(schedule.automationUid, 'nightly', [])]),
+    },
+    {
+      why: 'the automation was deleted',
+      happens: () => apply(stores, factoryUid, fence, [], [{ kind: 'automation', uid: schedule.automationUid }]),
+    },
     { why: 'the schedule was forgotten', happens: () => stores.schedules.settle([], [schedule.scheduleId]) },
   ])('nothing is started once $why', async ({ happens }) => {
     const decided = await tick();
@@ -74,11 +119,21 @@ await onEachBackend('schedules', (world) => {
     const open = runOf({ factoryUid }, { concurrencyGroup: group });
     await stores.runs.create(open);
     const servedAt = await servingVersion(stores, factoryUid);
-    expect(await handle(await tick({ start: { run: run({ concurrencyGroup: group, whenBusy: 'skip' }), servingVersion: servedAt } }))).toEqual({ kind: 'busy' });
+    expect(
+      await handle(
+        await tick({ start: { run: run({ concurrencyGroup: group, whenBusy: 'skip' }), servingVersion: servedAt } }),
+      ),
+    ).toEqual({ kind: 'busy' });
     expect(await stored()).toMatchObject({ handledUntilMs: TICK_MS, lastFiredMs: undefined, missed: 0 });
     schedule = (await stored()) as Schedule;
-    const next = run({ concurrencyGroup: group, whenBusy: 'replace', schedule: { id: schedule.scheduleId, cron: '@daily', atMs: TICK_MS + 1 } });
-    expect(await handle({ schedule, atMs: TICK_MS + 1, missed: 0, start: { run: next, servingVersion: servedAt } })).toEqual({ kind: 'started', replaced: [open.runId] });
+    const next = run({
+      concurrencyGroup: group,
+      whenBusy: 'replace',
+      schedule: { id: schedule.scheduleId, cron: '@daily', atMs: TICK_MS + 1 },
+    });
+    expect(
+      await handle({ schedule, atMs: TICK_MS + 1, missed: 0, start: { run: next, servingVersion: servedAt } }),
+    ).toEqual({ kind: 'started', replaced: [open.runId] });
     expect((await stores.runs.find(open.runId))?.state).toBe('CANCELLED');
     await stores.runs.cancel(next.runId);
   });
@@ -98,7 +153,9 @@ await onEachBackend('schedules', (world) => {
 
   it('of an automation without schedule triggers there are none', async () => {
     const { uid } = automationOf(unique('auto_'), 'plain', ['wh_1'], { prompt: 'write "provider":"schedule" into it' });
-    await apply(stores, factoryUid, fence, [automationOf(uid, 'plain', ['wh_1'], { prompt: 'write "provider":"schedule" into it' })]);
+    await apply(stores, factoryUid, fence, [
+      automationOf(uid, 'plain', ['wh_1'], { prompt: 'write "provider":"schedule" into it' }),
+    ]);
     expect((await stores.schedules.scheduled()).map((one) => one.uid)).not.toContain(uid);
     expect(await stores.schedules.definitions([uid, newId()])).toMatchObject([{ uid, version: 1 }]);
   });

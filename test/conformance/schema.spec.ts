@@ -17,7 +17,14 @@ interface Column {
   nullable: boolean;
 }
 
-const TYPES: Readonly<Record<string, Column['type']>> = { TEXT: 'text', text: 'text', INTEGER: 'integer', bigint: 'integer', BLOB: 'bytes', bytea: 'bytes' };
+const TYPES: Readonly<Record<string, Column['type']>> = {
+  TEXT: 'text',
+  text: 'text',
+  INTEGER: 'integer',
+  bigint: 'integer',
+  BLOB: 'bytes',
+  bytea: 'bytes',
+};
 
 /** Every column of our own tables, sorted. */
 async function columnsOf(stores: Stores): Promise<Column[]> {
@@ -26,10 +33,18 @@ async function columnsOf(stores: Stores): Promise<Column[]> {
       ? `SELECT m.name AS table_name, c.name AS column_name, c.type AS data_type, CASE WHEN c."notnull" = 1 OR c.pk > 0 THEN 0 ELSE 1 END AS nullable
          FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c WHERE m.type = 'table'`
       : "SELECT table_name, column_name, data_type, CASE is_nullable WHEN 'YES' THEN 1 ELSE 0 END AS nullable FROM information_schema.columns WHERE table_schema = 'public'";
-  const found = await look<{ table_name: string; column_name: string; data_type: string; nullable: number }>(stores, text);
+  const found = await look<{ table_name: string; column_name: string; data_type: string; nullable: number }>(
+    stores,
+    text,
+  );
   return found
     .filter(({ table_name: table }) => table !== 'migrations' && !table.startsWith('sqlite_'))
-    .map((one) => ({ table: one.table_name, column: one.column_name, type: TYPES[one.data_type] as Column['type'], nullable: one.nullable === 1 }))
+    .map((one) => ({
+      table: one.table_name,
+      column: one.column_name,
+      type: TYPES[one.data_type] as Column['type'],
+      nullable: one.nullable === 1,
+    }))
     .toSorted((a, b) => (`${a.table}.${a.column}` < `${b.table}.${b.column}` ? -1 : 1));
 }
 
@@ -40,10 +55,17 @@ await onEachBackend('schema', (world) => {
     for (const entity of SCHEMA) {
       const { tableName, columns: declared, primaryColumns } = world.stores.database.source.getMetadata(entity);
       for (const one of declared) {
-        expect(columns.get(`${tableName}.${one.databaseName}`)).toEqual({ table: tableName, column: one.databaseName, type: one.type === 'bigint' ? 'integer' : 'text', nullable: one.isNullable });
+        expect(columns.get(`${tableName}.${one.databaseName}`)).toEqual({
+          table: tableName,
+          column: one.databaseName,
+          type: one.type === 'bigint' ? 'integer' : 'text',
+          nullable: one.isNullable,
+        });
       }
       expect(primaryColumns).toHaveLength(1);
-      expect(await primaryKeyOf(world.stores, tableName)).toEqual(primaryColumns.map(({ databaseName }) => databaseName));
+      expect(await primaryKeyOf(world.stores, tableName)).toEqual(
+        primaryColumns.map(({ databaseName }) => databaseName),
+      );
     }
   });
 
@@ -65,7 +87,10 @@ await onEachBackend('schema', (world) => {
   });
 
   it('of a newer program is refused before anything is touched, and can be opened once it is gone', async () => {
-    await meddle(world.stores, "INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'FromTheFuture9999999999999')");
+    await meddle(
+      world.stores,
+      "INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'FromTheFuture9999999999999')",
+    );
     await expect(openDatabase(world.options)).rejects.toThrow(SchemaTooNew);
     await expect(openDatabase(world.options)).rejects.toThrow(/FromTheFuture9999999999999.*newer/);
     await meddle(world.stores, "DELETE FROM migrations WHERE name LIKE 'FromTheFuture%'");
@@ -98,14 +123,28 @@ describe('one door to the database', () => {
   const server = fileURLToPath(new URL('../../apps/server', import.meta.url));
 
   it.each([
-    { pattern: /\.transaction\(|startTransaction\(|@Transaction/, allowed: ['store/migrations.ts'], why: 'a transaction that awaits lets statements of other requests into itself' },
-    { pattern: /['"`]BEGIN/, allowed: ['store/sqlite.ts', 'store/postgres.ts', 'store/postgres-connections.ts', 'data-folder.ts'], why: 'every write goes through the runner' },
+    {
+      pattern: /\.transaction\(|startTransaction\(|@Transaction/,
+      allowed: ['store/migrations.ts'],
+      why: 'a transaction that awaits lets statements of other requests into itself',
+    },
+    {
+      pattern: /['"`]BEGIN/,
+      allowed: ['store/sqlite.ts', 'store/postgres.ts', 'store/postgres-connections.ts', 'data-folder.ts'],
+      why: 'every write goes through the runner',
+    },
     { pattern: /from 'typeorm'/, allowed: 'store/', why: 'only the store knows TypeORM' },
     { pattern: /synchronize: true|\.synchronize\(/, allowed: [], why: 'migrations are what makes the schema' },
   ])('is the only one: $why', async ({ pattern, allowed }) => {
-    const files = (await readdir(server, { recursive: true })).filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'));
-    const texts = await Promise.all(files.map(async (name) => ({ name, text: await readFile(join(server, name), 'utf8') })));
+    const files = (await readdir(server, { recursive: true })).filter(
+      (name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'),
+    );
+    const texts = await Promise.all(
+      files.map(async (name) => ({ name, text: await readFile(join(server, name), 'utf8') })),
+    );
     const using = texts.filter(({ text }) => pattern.test(text)).map(({ name }) => name);
-    expect(using.filter((name) => (typeof allowed === 'string' ? !name.startsWith(allowed) : !(allowed).includes(name)))).toEqual([]);
+    expect(
+      using.filter((name) => (typeof allowed === 'string' ? !name.startsWith(allowed) : !allowed.includes(name))),
+    ).toEqual([]);
   });
 });

@@ -4,7 +4,8 @@ import { meddle, onEachBackend } from './backends.ts';
 import { apply, automationOf, newId, sealing, seedFactory, unique, webhookOf } from './seeds.ts';
 
 await onEachBackend('references to secrets', (world) => {
-  const put = (owner: string, name: string, grants: Grants): Promise<unknown> => world.stores.secrets.put({ id: newId(), owner, name, value: sealing('v'), grants }, undefined);
+  const put = (owner: string, name: string, grants: Grants): Promise<unknown> =>
+    world.stores.secrets.put({ id: newId(), owner, name, value: sealing('v'), grants }, undefined);
   const usedBy = async (owner: string, name: string): Promise<string[]> => {
     const secret = await world.stores.secrets.find(owner, name);
     if (secret === undefined) throw new Error('there is no such secret');
@@ -24,17 +25,48 @@ await onEachBackend('references to secrets', (world) => {
       webhookOf(unique('wh_'), 'orders', hook),
       automationOf(unique('auto_'), 'triage', [], { agent: { secrets: [{ name: run }, { name: run }] } }),
       automationOf(unique('auto_'), 'talks', [], { prompt: `"secrets":[{"name":"${run}"}]` }),
-      { kind: 'environment', uid: unique('env_'), slug: 'py', path: 'environments/py.yaml', definition: { name: 'py', path: 'environments/py.yaml', secrets: [{ name: run }] } },
-      { kind: 'environment', uid: unique('env_'), slug: 'reads', path: 'environments/reads.yaml', definition: { name: 'reads', path: 'environments/reads.yaml', repositories: ['acme/app', { owner: 'acme', name: 'site' }, { owner: 'acme', name: 'tools', credentialSecret: git }] } },
+      {
+        kind: 'environment',
+        uid: unique('env_'),
+        slug: 'py',
+        path: 'environments/py.yaml',
+        definition: { name: 'py', path: 'environments/py.yaml', secrets: [{ name: run }] },
+      },
+      {
+        kind: 'environment',
+        uid: unique('env_'),
+        slug: 'reads',
+        path: 'environments/reads.yaml',
+        definition: {
+          name: 'reads',
+          path: 'environments/reads.yaml',
+          repositories: [
+            'acme/app',
+            { owner: 'acme', name: 'site' },
+            { owner: 'acme', name: 'tools', credentialSecret: git },
+          ],
+        },
+      },
     ]);
-    await meddle(stores, 'UPDATE factory SET source = ?, definition = ? WHERE uid = ?',
-      JSON.stringify({ kind: 'git', url: 'https://git.example.com/r', credentialSecret: git, pushSecret: forge }), JSON.stringify({ applyMode: 'atomic', agentDefaults: { secrets: [{ name: run }] } }), uid);
+    await meddle(
+      stores,
+      'UPDATE factory SET source = ?, definition = ? WHERE uid = ?',
+      JSON.stringify({ kind: 'git', url: 'https://git.example.com/r', credentialSecret: git, pushSecret: forge }),
+      JSON.stringify({ applyMode: 'atomic', agentDefaults: { secrets: [{ name: run }] } }),
+      uid,
+    );
 
     expect(await usedBy('team', hook)).toEqual([`webhook orders of ${uid}`]);
-    expect(await usedBy('team', run)).toEqual([`factory ${slug} of ${uid}`, `automation triage of ${uid}`, `environment py of ${uid}`]);
+    expect(await usedBy('team', run)).toEqual([
+      `factory ${slug} of ${uid}`,
+      `automation triage of ${uid}`,
+      `environment py of ${uid}`,
+    ]);
     expect(await usedBy('team', git)).toEqual([`factory ${slug} of ${uid}`, `environment reads of ${uid}`]);
     expect(await usedBy('team', forge)).toEqual([`factory ${slug} of ${uid}`]);
-    expect(await stores.secrets.remove({ owner: 'team', name: git, force: false }, undefined)).toMatchObject({ kind: 'used' });
+    expect(await stores.secrets.remove({ owner: 'team', name: git, force: false }, undefined)).toMatchObject({
+      kind: 'used',
+    });
     await stores.factories.remove(uid);
     for (const name of [hook, run, git, forge]) expect(await usedBy('team', name)).toEqual([]);
   });
@@ -44,16 +76,26 @@ await onEachBackend('references to secrets', (world) => {
     { team: { factories: '*', uses: ['run'] }, own: ['run'], meant: 'own', why: "a factory's own comes first" },
     { team: { factories: '*', uses: ['run'] }, own: ['webhook'], meant: 'team', why: 'its own is for something else' },
     { team: { factories: '*', uses: ['webhook'] }, own: undefined, meant: 'nobody', why: 'it is not for runs' },
-    { team: { factories: ['fac_else'], uses: ['run'] }, own: undefined, meant: 'nobody', why: 'it is for another factory' },
-  ] as { team: Grants; own: Grants['uses'] | undefined; meant: string; why: string }[])('by name are to the one that the name means there: $why', async ({ team, own, meant }) => {
-    const { stores } = world;
-    const { uid, fence } = await seedFactory(stores);
-    const name = unique('TOKEN_');
-    await put('team', name, team);
-    if (own !== undefined) await put(uid, name, { factories: [uid], uses: own });
-    await apply(stores, uid, fence, [automationOf(unique('auto_'), 'triage', [], { agent: { secrets: [{ name }] } })]);
-    const expected = [`automation triage of ${uid}`];
-    expect(await usedBy('team', name)).toEqual(meant === 'team' ? expected : []);
-    if (own !== undefined) expect(await usedBy(uid, name)).toEqual(meant === 'own' ? expected : []);
-  });
+    {
+      team: { factories: ['fac_else'], uses: ['run'] },
+      own: undefined,
+      meant: 'nobody',
+      why: 'it is for another factory',
+    },
+  ] as { team: Grants; own: Grants['uses'] | undefined; meant: string; why: string }[])(
+    'by name are to the one that the name means there: $why',
+    async ({ team, own, meant }) => {
+      const { stores } = world;
+      const { uid, fence } = await seedFactory(stores);
+      const name = unique('TOKEN_');
+      await put('team', name, team);
+      if (own !== undefined) await put(uid, name, { factories: [uid], uses: own });
+      await apply(stores, uid, fence, [
+        automationOf(unique('auto_'), 'triage', [], { agent: { secrets: [{ name }] } }),
+      ]);
+      const expected = [`automation triage of ${uid}`];
+      expect(await usedBy('team', name)).toEqual(meant === 'team' ? expected : []);
+      if (own !== undefined) expect(await usedBy(uid, name)).toEqual(meant === 'own' ? expected : []);
+    },
+  );
 });

@@ -32,9 +32,19 @@ export interface Served {
   fence: number;
 }
 
-export async function seedFactory(stores: Stores, slug = unique('f-')): Promise<{ uid: string; slug: string; fence: number }> {
+export async function seedFactory(
+  stores: Stores,
+  slug = unique('f-'),
+): Promise<{ uid: string; slug: string; fence: number }> {
   const uid = unique('fac_');
-  const made = await stores.factories.create({ uid, slug, name: slug, description: '', source: { kind: 'directory', path: '/srv/x' }, serviceAccountUid: `sa_${uid}` });
+  const made = await stores.factories.create({
+    uid,
+    slug,
+    name: slug,
+    description: '',
+    source: { kind: 'directory', path: '/srv/x' },
+    serviceAccountUid: `sa_${uid}`,
+  });
   if (!made) throw new Error(`the slug ${slug} is taken`);
   const lease = (await stores.factories.lease(uid, 'seeds', 60_000)) as Lease;
   return { uid, slug, fence: lease.fence };
@@ -43,22 +53,47 @@ export async function seedFactory(stores: Stores, slug = unique('f-')): Promise<
 export async function seedServed(stores: Stores): Promise<Served> {
   const { uid: factoryUid, fence } = await seedFactory(stores);
   const secretName = unique('s');
-  const { secret } = await stores.secrets.put({ id: newId(), owner: 'team', name: secretName, value: sealing('value') }, undefined);
+  const { secret } = await stores.secrets.put(
+    { id: newId(), owner: 'team', name: secretName, value: sealing('value') },
+    undefined,
+  );
   const webhook = webhookOf(unique('wh_'), 'orders', secretName);
   const automation = automationOf(unique('auto_'), 'triage', [webhook.uid]);
   await apply(stores, factoryUid, fence, [webhook, automation]);
   return { factoryUid, fence, secretName, secretId: secret.id, webhookUid: webhook.uid, automationUid: automation.uid };
 }
 
-export function webhookOf(uid: string, slug: string, secretName: string, more: Partial<WebhookDefinition> = {}): Extract<AppliedObject, { kind: 'webhook' }> {
+export function webhookOf(
+  uid: string,
+  slug: string,
+  secretName: string,
+  more: Partial<WebhookDefinition> = {},
+): Extract<AppliedObject, { kind: 'webhook' }> {
   const path = `webhooks/${slug}.yaml`;
-  return { kind: 'webhook', uid, slug, path, definition: { name: slug, path, authMode: 'token', secretName, enabled: true, ...more } };
+  return {
+    kind: 'webhook',
+    uid,
+    slug,
+    path,
+    definition: { name: slug, path, authMode: 'token', secretName, enabled: true, ...more },
+  };
 }
 
-export function automationOf(uid: string, slug: string, webhookUids: string[], more: Partial<AutomationDefinition> = {}): Extract<AppliedObject, { kind: 'automation' }> {
+export function automationOf(
+  uid: string,
+  slug: string,
+  webhookUids: string[],
+  more: Partial<AutomationDefinition> = {},
+): Extract<AppliedObject, { kind: 'automation' }> {
   const path = `automations/${slug}/automation.md`;
   const triggers = [{ provider: 'webhook' as const, webhookUids }];
-  return { kind: 'automation', uid, slug, path, definition: { name: slug, path, enabled: true, prompt: 'look', agent: {}, triggers, ...more } };
+  return {
+    kind: 'automation',
+    uid,
+    slug,
+    path,
+    definition: { name: slug, path, enabled: true, prompt: 'look', agent: {}, triggers, ...more },
+  };
 }
 
 export function apply(
@@ -69,19 +104,33 @@ export function apply(
   deletions: { kind: AppliedObject['kind']; uid: string }[] = [],
   revision = 'main@sha1:0000',
 ): Promise<void> {
-  return stores.definitions.apply({ factoryUid, fence, revision, factory: { applyMode: 'atomic' }, upserts, deletions });
+  return stores.definitions.apply({
+    factoryUid,
+    fence,
+    revision,
+    factory: { applyMode: 'atomic' },
+    upserts,
+    deletions,
+  });
 }
 
 /** A value whose sealed bytes are readable: sealing is another folder's business. */
 export function sealing(text: string): NewValue {
   return {
-    seal: (secretId, version) => ({ wrappedKey: Buffer.from(`key of ${secretId}`), sealed: Buffer.from(`${text} ${version}`) }),
+    seal: (secretId, version) => ({
+      wrappedKey: Buffer.from(`key of ${secretId}`),
+      sealed: Buffer.from(`${text} ${version}`),
+    }),
     usableFor: { token: true, url_token: true, signature: true, standard_webhooks: false },
   };
 }
 
 export async function servingVersion(stores: Stores, factoryUid: string): Promise<number> {
-  const [found] = await look<{ v: number }>(stores, 'SELECT serving_version AS v FROM factory WHERE uid = ?', factoryUid);
+  const [found] = await look<{ v: number }>(
+    stores,
+    'SELECT serving_version AS v FROM factory WHERE uid = ?',
+    factoryUid,
+  );
   return Number(found?.v);
 }
 
@@ -118,20 +167,37 @@ export function arrival(served: Served, wish: ArrivalWish & { version: number })
     deliveryId: identities[0] ?? entryId,
     verdict:
       wish.refuse === undefined
-        ? { kind: 'deliver', identities: identities.map((text) => Buffer.from(text)), ...encodePayload(body), runs: runsFor(served, entryId, wish.runs ?? 1), decision: '{"started":[]}' }
+        ? {
+            kind: 'deliver',
+            identities: identities.map((text) => Buffer.from(text)),
+            ...encodePayload(body),
+            runs: runsFor(served, entryId, wish.runs ?? 1),
+            decision: '{"started":[]}',
+          }
         : { kind: 'refuse', outcome: wish.refuse, reason: 'because' },
   };
 }
 
 function runsFor(served: Served, entryId: string, wanted: number | NewRun[]): NewRun[] {
   if (typeof wanted !== 'number') return wanted;
-  return Array.from({ length: wanted }, (_, position) => runOf(served, { entryId, automationUid: position === 0 ? served.automationUid : unique('auto_') }));
+  return Array.from({ length: wanted }, (_, position) =>
+    runOf(served, { entryId, automationUid: position === 0 ? served.automationUid : unique('auto_') }),
+  );
 }
 
 export function runOf(served: Partial<Served>, more: Partial<NewRun> = {}): NewRun {
   return {
-    runId: newId(), title: 'a run', prompt: 'do it', source: 'API', creatorUid: 'user_admin', agentConfig: '{"harness":{"type":"command"}}', metadata: '{}',
-    factoryUid: served.factoryUid, webhookUid: served.webhookUid, createdAtMs: Date.now(), ...more,
+    runId: newId(),
+    title: 'a run',
+    prompt: 'do it',
+    source: 'API',
+    creatorUid: 'user_admin',
+    agentConfig: '{"harness":{"type":"command"}}',
+    metadata: '{}',
+    factoryUid: served.factoryUid,
+    webhookUid: served.webhookUid,
+    createdAtMs: Date.now(),
+    ...more,
   };
 }
 
@@ -143,7 +209,11 @@ export async function ageSlots(stores: Stores, webhookUid: string, byMs: number)
 
 /** Times of the slots that a webhook's log holds, oldest first. */
 export async function slotsOf(stores: Stores, webhookUid: string): Promise<number[]> {
-  const found = await look<{ slot_at: number }>(stores, 'SELECT slot_at FROM delivery WHERE webhook_uid = ? AND slot_at IS NOT NULL ORDER BY slot_at', webhookUid);
+  const found = await look<{ slot_at: number }>(
+    stores,
+    'SELECT slot_at FROM delivery WHERE webhook_uid = ? AND slot_at IS NOT NULL ORDER BY slot_at',
+    webhookUid,
+  );
   return found.map(({ slot_at: at }) => at);
 }
 

@@ -20,7 +20,18 @@ await onEachBackend('sessions', (world) => {
   });
 
   const keyMade = (more: { expiresAtMs?: number; factories?: string[] } = {}): Promise<ApiKey> =>
-    stores.keys.create({ id: newId(), name: 'a key', role: 'manager', hash: randomBytes(32), hint: 'mw_abcd…', principal: { uid: unique('user_'), kind: 'user', displayName: 'Ada' }, ...more }, by());
+    stores.keys.create(
+      {
+        id: newId(),
+        name: 'a key',
+        role: 'manager',
+        hash: randomBytes(32),
+        hint: 'mw_abcd…',
+        principal: { uid: unique('user_'), kind: 'user', displayName: 'Ada' },
+        ...more,
+      },
+      by(),
+    );
   const opened = async (keyId: string, lifetimeMs = HOUR_MS, of = stores): Promise<Uint8Array> => {
     const hash = randomBytes(32);
     await of.sessions.open({ hash, keyId, lifetimeMs }, by());
@@ -32,7 +43,10 @@ await onEachBackend('sessions', (world) => {
     const hash = randomBytes(32);
     const expiresAtMs = await stores.sessions.open({ hash, keyId: key.id, lifetimeMs: HOUR_MS }, by());
     const other = await world.another();
-    expect(await other.sessions.find(hash)).toEqual({ access: { keyId: key.id, principal: key.principal, role: 'manager', factories: ['fac_a'] }, expiresAtMs });
+    expect(await other.sessions.find(hash)).toEqual({
+      access: { keyId: key.id, principal: key.principal, role: 'manager', factories: ['fac_a'] },
+      expiresAtMs,
+    });
     expect(Math.abs(expiresAtMs - Date.now() - HOUR_MS)).toBeLessThan(60_000);
     expect(await stores.sessions.find(randomBytes(32))).toBeUndefined();
     const soon = Date.now() + 60_000;
@@ -41,7 +55,13 @@ await onEachBackend('sessions', (world) => {
   });
 
   it('end with their key and with themselves, on every replica', async () => {
-    const [revoked, expired, closed, old, other] = [await keyMade(), await keyMade({ expiresAtMs: Date.now() + HOUR_MS }), await keyMade(), await keyMade(), await world.another()];
+    const [revoked, expired, closed, old, other] = [
+      await keyMade(),
+      await keyMade({ expiresAtMs: Date.now() + HOUR_MS }),
+      await keyMade(),
+      await keyMade(),
+      await world.another(),
+    ];
     const hashes = [await opened(revoked.id), await opened(expired.id), await opened(closed.id), await opened(old.id)];
     for (const hash of hashes) expect(await other.sessions.find(hash)).toBeDefined();
     await stores.keys.revoke(revoked.id, by());
@@ -56,7 +76,11 @@ await onEachBackend('sessions', (world) => {
     const hash = await opened(key.id);
     const other = await world.another();
     await Promise.all([stores.sessions.close(hash, by()), other.sessions.close(hash, by())]);
-    expect((await stores.audit.list({ subject: key.id }, 10)).map(({ action }) => action).toSorted()).toEqual(['api_key.create', 'session.create', 'session.delete']);
+    expect((await stores.audit.list({ subject: key.id }, 10)).map(({ action }) => action).toSorted()).toEqual([
+      'api_key.create',
+      'session.create',
+      'session.delete',
+    ]);
   });
 
   it('are twenty of a key at most, also when many sign in at once; another key’s stay', async () => {
@@ -64,7 +88,11 @@ await onEachBackend('sessions', (world) => {
     const stays = await opened(neighbour.id);
     const first = await opened(key.id);
     await meddle(stores, 'UPDATE browser_session SET created_at = 1 WHERE key_id = ?', key.id);
-    await Promise.all(Array.from({ length: SESSIONS_OF_KEY_MAX + 4 }, (_, index) => opened(key.id, HOUR_MS, index % 2 === 0 ? stores : other)));
+    await Promise.all(
+      Array.from({ length: SESSIONS_OF_KEY_MAX + 4 }, (_, index) =>
+        opened(key.id, HOUR_MS, index % 2 === 0 ? stores : other),
+      ),
+    );
     expect(await count(stores, 'browser_session WHERE key_id = ?', key.id)).toBe(SESSIONS_OF_KEY_MAX);
     expect(await stores.sessions.find(first)).toBeUndefined();
     expect(await stores.sessions.find(stays)).toBeDefined();
@@ -82,7 +110,9 @@ await onEachBackend('sessions', (world) => {
   });
 
   it('of no key there are none', async () => {
-    await expect(stores.sessions.open({ hash: randomBytes(32), keyId: 'nobody', lifetimeMs: HOUR_MS }, by())).rejects.toThrow(StoreFault);
+    await expect(
+      stores.sessions.open({ hash: randomBytes(32), keyId: 'nobody', lifetimeMs: HOUR_MS }, by()),
+    ).rejects.toThrow(StoreFault);
     expect(await count(stores, 'browser_session WHERE key_id = ?', 'nobody')).toBe(0);
   });
 });

@@ -39,15 +39,57 @@ interface Run {
 }
 
 function store(entries: readonly Entry[], { database }: Stores): Promise<number> {
-  const columns = ['entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision', 'entries'];
-  const values = entries.map(({ served, outcome, receivedAtMs, idAtMs, entries: count }) => [idAt(idAtMs), served.webhookUid, served.factoryUid, 'd', outcome, 1, 1, receivedAtMs, '192.0.2.1', 'r', count]);
+  const columns = [
+    'entry_id',
+    'webhook_uid',
+    'factory_uid',
+    'delivery_id',
+    'outcome',
+    'size',
+    'size_exact',
+    'received_at',
+    'client_address',
+    'revision',
+    'entries',
+  ];
+  const values = entries.map(({ served, outcome, receivedAtMs, idAtMs, entries: count }) => [
+    idAt(idAtMs),
+    served.webhookUid,
+    served.factoryUid,
+    'd',
+    outcome,
+    1,
+    1,
+    receivedAtMs,
+    '192.0.2.1',
+    'r',
+    count,
+  ]);
   return database.run(() => insert('delivery', columns, values));
 }
 
 async function make(run: Run, stores: Stores): Promise<void> {
   const runId = idAt(run.createdAtMs);
-  await stores.runs.create(runOf({}, { runId, factoryUid: run.served.factoryUid, automationUid: run.automationUid, webhookUid: run.webhookUid, createdAtMs: run.createdAtMs }));
-  await meddle(stores, 'UPDATE run SET state = ?, updated_at = ?, started_at = ? WHERE run_id = ?', run.state, run.updatedAtMs, run.startedAtMs ?? null, runId);
+  await stores.runs.create(
+    runOf(
+      {},
+      {
+        runId,
+        factoryUid: run.served.factoryUid,
+        automationUid: run.automationUid,
+        webhookUid: run.webhookUid,
+        createdAtMs: run.createdAtMs,
+      },
+    ),
+  );
+  await meddle(
+    stores,
+    'UPDATE run SET state = ?, updated_at = ?, started_at = ? WHERE run_id = ?',
+    run.state,
+    run.updatedAtMs,
+    run.startedAtMs ?? null,
+    runId,
+  );
 }
 
 /** Counts by bucket and word; what there is none of is absent. */
@@ -64,7 +106,8 @@ function inSpan(ms: number): boolean {
 const bucketAt = (ms: number): number => Math.floor((ms - SPAN.fromMs) / SPAN.lengthMs);
 
 /** Nearest rank, as textbooks have it. */
-const plainly = (values: readonly number[], percent: number): number | undefined => values.toSorted((a, b) => a - b)[Math.ceil((values.length * percent) / 100) - 1];
+const plainly = (values: readonly number[], percent: number): number | undefined =>
+  values.toSorted((a, b) => a - b)[Math.ceil((values.length * percent) / 100) - 1];
 
 await onEachBackend('statistics', (world) => {
   let ours: Served;
@@ -76,32 +119,62 @@ await onEachBackend('statistics', (world) => {
 
   async function deliveriesOf(scope: DeliveryScope, rowsMax?: number) {
     const { counts, truncated } = await statistics(rowsMax).deliveries(scope, SPAN);
-    return { tally: tallied(counts.map(({ bucket, outcome, deliveries }) => ({ bucket, word: outcome, count: deliveries }))), truncated };
+    return {
+      tally: tallied(counts.map(({ bucket, outcome, deliveries }) => ({ bucket, word: outcome, count: deliveries }))),
+      truncated,
+    };
   }
 
   async function runsOf(scope: RunScope, rowsMax?: number) {
     const { counts, truncated } = await statistics(rowsMax).runs(scope, SPAN);
-    return { tally: tallied(counts.map(({ bucket, state, runs: count }) => ({ bucket, word: state, count }))), latency: latencyFigures(counts.map(({ latencies }) => latencies)), truncated };
+    return {
+      tally: tallied(counts.map(({ bucket, state, runs: count }) => ({ bucket, word: state, count }))),
+      latency: latencyFigures(counts.map(({ latencies }) => latencies)),
+      truncated,
+    };
   }
 
   beforeAll(async () => {
-    [ours, theirs, empty] = [await seedServed(world.stores), await seedServed(world.stores), await seedServed(world.stores)];
+    [ours, theirs, empty] = [
+      await seedServed(world.stores),
+      await seedServed(world.stores),
+      await seedServed(world.stores),
+    ];
     // Every run of these tests makes the same history.
     const some = fc.sample(
       fc.record({
-        ours: fc.boolean(), outcome: fc.constantFrom(...OUTCOME_KINDS), state: fc.constantFrom(...RUN_STATES), linked: fc.constantFrom('both', 'automation', 'webhook', 'neither'),
+        ours: fc.boolean(),
+        outcome: fc.constantFrom(...OUTCOME_KINDS),
+        state: fc.constantFrom(...RUN_STATES),
+        linked: fc.constantFrom('both', 'automation', 'webhook', 'neither'),
         // Some of them at the very edge of a bucket.
-        atMs: fc.oneof(fc.integer({ min: T0 - 60 * MINUTE_MS, max: END + 60 * MINUTE_MS }), fc.record({ bucket: fc.integer({ min: -1, max: SPAN.count + 1 }), off: fc.integer({ min: -1, max: 1 }) }).map(({ bucket, off }) => T0 + bucket * SPAN.lengthMs + off)),
-        idOffMs: fc.integer({ min: -290_000, max: 290_000 }), entries: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 5_000 })),
-        startMs: fc.option(fc.oneof(fc.integer({ min: -50, max: 5_000 }), fc.integer({ min: 0, max: DAY_MS }))), lastedMs: fc.integer({ min: 0, max: 5 * DAY_MS }),
+        atMs: fc.oneof(
+          fc.integer({ min: T0 - 60 * MINUTE_MS, max: END + 60 * MINUTE_MS }),
+          fc
+            .record({ bucket: fc.integer({ min: -1, max: SPAN.count + 1 }), off: fc.integer({ min: -1, max: 1 }) })
+            .map(({ bucket, off }) => T0 + bucket * SPAN.lengthMs + off),
+        ),
+        idOffMs: fc.integer({ min: -290_000, max: 290_000 }),
+        entries: fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 5_000 })),
+        startMs: fc.option(fc.oneof(fc.integer({ min: -50, max: 5_000 }), fc.integer({ min: 0, max: DAY_MS }))),
+        lastedMs: fc.integer({ min: 0, max: 5 * DAY_MS }),
       }),
       { numRuns: 400, seed: 20_260_329 },
     );
     for (const one of some) {
       const served = one.ours ? ours : theirs;
-      entries.push({ served, outcome: one.outcome, receivedAtMs: one.atMs, idAtMs: one.atMs + one.idOffMs, entries: one.entries });
+      entries.push({
+        served,
+        outcome: one.outcome,
+        receivedAtMs: one.atMs,
+        idAtMs: one.atMs + one.idOffMs,
+        entries: one.entries,
+      });
       runs.push({
-        served, state: one.state, createdAtMs: one.atMs, updatedAtMs: one.atMs + one.lastedMs,
+        served,
+        state: one.state,
+        createdAtMs: one.atMs,
+        updatedAtMs: one.atMs + one.lastedMs,
         automationUid: ['both', 'automation'].includes(one.linked) ? served.automationUid : undefined,
         webhookUid: ['both', 'webhook'].includes(one.linked) ? served.webhookUid : undefined,
         startedAtMs: one.startMs === null ? undefined : one.atMs + one.startMs,
@@ -112,57 +185,106 @@ await onEachBackend('statistics', (world) => {
   });
 
   const modelOfEntries = (isOf: (entry: Entry) => boolean): Record<string, number> =>
-    tallied(entries.filter((entry) => inSpan(entry.receivedAtMs) && isOf(entry)).map(({ receivedAtMs, outcome, entries: count }) => ({ bucket: bucketAt(receivedAtMs), word: outcome, count })));
+    tallied(
+      entries
+        .filter((entry) => inSpan(entry.receivedAtMs) && isOf(entry))
+        .map(({ receivedAtMs, outcome, entries: count }) => ({ bucket: bucketAt(receivedAtMs), word: outcome, count })),
+    );
 
   it('count deliveries by receipt and outcome, counted entries with their count', async () => {
     const all = await deliveriesOf({ factoryUids: undefined });
     expect(all).toEqual({ tally: modelOfEntries(() => true), truncated: false });
     expect(Object.keys(all.tally).length).toBeGreaterThan(60);
-    for (const scope of [{ factoryUids: [ours.factoryUid] }, { factoryUids: undefined, webhookUid: ours.webhookUid }, { factoryUids: [theirs.factoryUid, ours.factoryUid], webhookUid: ours.webhookUid }]) {
+    for (const scope of [
+      { factoryUids: [ours.factoryUid] },
+      { factoryUids: undefined, webhookUid: ours.webhookUid },
+      { factoryUids: [theirs.factoryUid, ours.factoryUid], webhookUid: ours.webhookUid },
+    ]) {
       expect((await deliveriesOf(scope)).tally).toEqual(modelOfEntries(({ served }) => served === ours));
     }
-    expect((await deliveriesOf({ factoryUids: [ours.factoryUid, theirs.factoryUid, empty.factoryUid] })).tally).toEqual(all.tally);
+    expect((await deliveriesOf({ factoryUids: [ours.factoryUid, theirs.factoryUid, empty.factoryUid] })).tally).toEqual(
+      all.tally,
+    );
   });
 
   it.each<[string, () => RunScope, (run: Run) => boolean]>([
     ['all', () => ({ factoryUids: undefined }), () => true],
     ['a factory', () => ({ factoryUids: [ours.factoryUid] }), ({ served }) => served === ours],
     ['factories', () => ({ factoryUids: [ours.factoryUid, theirs.factoryUid] }), () => true],
-    ['an automation', () => ({ factoryUids: undefined, automationUid: ours.automationUid }), ({ automationUid }) => automationUid === ours.automationUid],
-    ['a webhook', () => ({ factoryUids: [ours.factoryUid], webhookUid: ours.webhookUid }), ({ webhookUid }) => webhookUid === ours.webhookUid],
-    ['an automation and a webhook', () => ({ factoryUids: undefined, automationUid: ours.automationUid, webhookUid: ours.webhookUid }), ({ automationUid, webhookUid }) => automationUid === ours.automationUid && webhookUid === ours.webhookUid],
+    [
+      'an automation',
+      () => ({ factoryUids: undefined, automationUid: ours.automationUid }),
+      ({ automationUid }) => automationUid === ours.automationUid,
+    ],
+    [
+      'a webhook',
+      () => ({ factoryUids: [ours.factoryUid], webhookUid: ours.webhookUid }),
+      ({ webhookUid }) => webhookUid === ours.webhookUid,
+    ],
+    [
+      'an automation and a webhook',
+      () => ({ factoryUids: undefined, automationUid: ours.automationUid, webhookUid: ours.webhookUid }),
+      ({ automationUid, webhookUid }) => automationUid === ours.automationUid && webhookUid === ours.webhookUid,
+    ],
   ])('count runs of %s by creation and present state, and how soon they started', async (_name, scope, isOf) => {
     const asked = runs.filter((run) => inSpan(run.createdAtMs) && isOf(run));
-    const latencies = asked.flatMap(({ createdAtMs, startedAtMs }) => (startedAtMs === undefined ? [] : [Math.max(0, startedAtMs - createdAtMs)]));
+    const latencies = asked.flatMap(({ createdAtMs, startedAtMs }) =>
+      startedAtMs === undefined ? [] : [Math.max(0, startedAtMs - createdAtMs)],
+    );
     const { tally, latency, truncated } = await runsOf(scope());
-    expect(tally).toEqual(tallied(asked.map(({ createdAtMs, state }) => ({ bucket: bucketAt(createdAtMs), word: state, count: 1 }))));
-    expect(latency).toEqual({ count: latencies.length, p50Ms: plainly(latencies, 50), p90Ms: plainly(latencies, 90), p99Ms: plainly(latencies, 99) });
+    expect(tally).toEqual(
+      tallied(asked.map(({ createdAtMs, state }) => ({ bucket: bucketAt(createdAtMs), word: state, count: 1 }))),
+    );
+    expect(latency).toEqual({
+      count: latencies.length,
+      p50Ms: plainly(latencies, 50),
+      p90Ms: plainly(latencies, 90),
+      p99Ms: plainly(latencies, 99),
+    });
     expect(truncated).toBe(false);
     expect(asked.length).toBeGreaterThan(30);
   });
 
   it('are nothing where nothing is, or nothing may be seen', async () => {
     const nothing = { tally: {}, truncated: false };
-    for (const scope of [{ factoryUids: [] }, { factoryUids: [empty.factoryUid] }, { factoryUids: [theirs.factoryUid], webhookUid: ours.webhookUid }, { factoryUids: undefined, webhookUid: 'wh_of_nobody' }]) {
+    for (const scope of [
+      { factoryUids: [] },
+      { factoryUids: [empty.factoryUid] },
+      { factoryUids: [theirs.factoryUid], webhookUid: ours.webhookUid },
+      { factoryUids: undefined, webhookUid: 'wh_of_nobody' },
+    ]) {
       expect(await deliveriesOf(scope)).toEqual(nothing);
       expect(await runsOf(scope)).toEqual({ ...nothing, latency: { count: 0 } });
     }
-    for (const scope of [{ factoryUids: [theirs.factoryUid], automationUid: ours.automationUid }, { factoryUids: undefined, automationUid: ours.automationUid, webhookUid: theirs.webhookUid }, { factoryUids: undefined, automationUid: 'auto_of_nobody' }]) {
+    for (const scope of [
+      { factoryUids: [theirs.factoryUid], automationUid: ours.automationUid },
+      { factoryUids: undefined, automationUid: ours.automationUid, webhookUid: theirs.webhookUid },
+      { factoryUids: undefined, automationUid: 'auto_of_nobody' },
+    ]) {
       expect(await runsOf(scope)).toEqual({ ...nothing, latency: { count: 0 } });
     }
   });
 
   it('look along every cut of a span: a bucket is what its span holds, whatever the length', async () => {
-    const spans = fc.record({ since: fc.integer({ min: T0 - 120 * MINUTE_MS, max: END }), spanMs: fc.integer({ min: 1, max: 10 * 60 * MINUTE_MS }), wanted: fc.integer({ min: 1, max: 200 }) });
+    const spans = fc.record({
+      since: fc.integer({ min: T0 - 120 * MINUTE_MS, max: END }),
+      spanMs: fc.integer({ min: 1, max: 10 * 60 * MINUTE_MS }),
+      wanted: fc.integer({ min: 1, max: 200 }),
+    });
     await fc.assert(
       fc.asyncProperty(spans, async ({ since, spanMs, wanted }) => {
         const buckets = timeBuckets(since, since + spanMs, wanted);
-        const within = (ms: number): boolean => ms >= buckets.fromMs && ms < buckets.fromMs + buckets.count * buckets.lengthMs;
+        const within = (ms: number): boolean =>
+          ms >= buckets.fromMs && ms < buckets.fromMs + buckets.count * buckets.lengthMs;
         const { counts } = await statistics().deliveries({ factoryUids: [ours.factoryUid] }, buckets);
         const created = await statistics().runs({ factoryUids: undefined, webhookUid: ours.webhookUid }, buckets);
         const asked = entries.filter(({ served, receivedAtMs }) => served === ours && within(receivedAtMs));
-        expect(counts.reduce((sum, { deliveries }) => sum + deliveries, 0)).toBe(asked.reduce((sum, { entries: count }) => sum + count, 0));
-        expect(created.counts.reduce((sum, { runs: count }) => sum + count, 0)).toBe(runs.filter(({ webhookUid, createdAtMs }) => webhookUid === ours.webhookUid && within(createdAtMs)).length);
+        expect(counts.reduce((sum, { deliveries }) => sum + deliveries, 0)).toBe(
+          asked.reduce((sum, { entries: count }) => sum + count, 0),
+        );
+        expect(created.counts.reduce((sum, { runs: count }) => sum + count, 0)).toBe(
+          runs.filter(({ webhookUid, createdAtMs }) => webhookUid === ours.webhookUid && within(createdAtMs)).length,
+        );
         expect([...counts, ...created.counts].every(({ bucket }) => bucket >= 0 && bucket < buckets.count)).toBe(true);
       }),
       { numRuns: 12 },
@@ -173,9 +295,14 @@ await onEachBackend('statistics', (world) => {
     const whole = await deliveriesOf({ factoryUids: undefined });
     const cut = await deliveriesOf({ factoryUids: undefined }, 100);
     expect(cut.truncated).toBe(true);
-    const bucketsOf = (tally: Record<string, number>): number[] => Object.keys(tally).map((key) => Number(key.split(' ')[0]));
-    const incomplete = Object.entries(whole.tally).filter(([key, count]) => cut.tally[key] !== count).map(([key]) => Number(key.split(' ')[0]));
-    const complete = Object.entries(cut.tally).filter(([key, count]) => whole.tally[key] === count).map(([key]) => Number(key.split(' ')[0]));
+    const bucketsOf = (tally: Record<string, number>): number[] =>
+      Object.keys(tally).map((key) => Number(key.split(' ')[0]));
+    const incomplete = Object.entries(whole.tally)
+      .filter(([key, count]) => cut.tally[key] !== count)
+      .map(([key]) => Number(key.split(' ')[0]));
+    const complete = Object.entries(cut.tally)
+      .filter(([key, count]) => whole.tally[key] === count)
+      .map(([key]) => Number(key.split(' ')[0]));
     expect(Math.max(...bucketsOf(cut.tally))).toBe(Math.max(...bucketsOf(whole.tally)));
     // An ID is right to five minutes: a bucket at the cut may lack some on either side.
     expect(Math.max(...incomplete)).toBeLessThanOrEqual(Math.min(...complete) + 2);
@@ -191,28 +318,71 @@ await onEachBackend('statistics', (world) => {
     if (world.dialect === 'postgres') return; // PostgreSQL chooses by the numbers of rows, which a test has few of
     const plansOf = async (ask: (statistics: StatisticsStore) => Promise<unknown>): Promise<string> => {
       const asked: Statement[] = [];
-      const listening = { dialect: 'sqlite', longRead: (body: () => Work<unknown>) => walked(body(), (statement) => Promise.resolve((asked.push(statement), { rows: [{ factory_uid: ours.factoryUid }], changes: 0 }))) };
+      const listening = {
+        dialect: 'sqlite',
+        longRead: (body: () => Work<unknown>) =>
+          walked(body(), (statement) =>
+            Promise.resolve((asked.push(statement), { rows: [{ factory_uid: ours.factoryUid }], changes: 0 })),
+          ),
+      };
       await ask(new StatisticsStore(listening as unknown as Database)).catch(() => undefined);
       const plans: string[] = [];
-      for (const statement of asked) if (statement.kind === 'query') plans.push(...(await look<{ detail: string }>(world.stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)).map(({ detail }) => detail));
+      for (const statement of asked)
+        if (statement.kind === 'query')
+          plans.push(
+            ...(
+              await look<{ detail: string }>(world.stores, `EXPLAIN QUERY PLAN ${statement.text}`, ...statement.params)
+            ).map(({ detail }) => detail),
+          );
       return plans.filter((line) => /^(SEARCH|SCAN) (d|run)\b/.test(line)).join('\n');
     };
-    expect(await plansOf((one) => one.deliveries({ factoryUids: [ours.factoryUid] }, SPAN))).toMatch(/^(SEARCH d USING COVERING INDEX delivery_webhook \(webhook_uid=\? AND entry_id>\? AND entry_id<\?\)\n?)+$/);
-    expect(await plansOf((one) => one.runs({ factoryUids: [ours.factoryUid] }, SPAN))).toMatch(/^(SEARCH run USING INDEX run_open \(updated_at>\?\)\nSEARCH run USING INDEX run_settled_factory_uid_created \(factory_uid=\? AND created_at>\? AND created_at<\?\)\n?)+$/);
-    expect(await plansOf((one) => one.runs({ factoryUids: undefined }, SPAN))).toMatch(/run_open[^]*run_settled_created \(created_at>\? AND created_at<\?\)/);
-    for (const [scope, index] of [[{ automationUid: ours.automationUid }, 'automation_uid'], [{ webhookUid: ours.webhookUid }, 'webhook_uid']] as const) {
-      expect(await plansOf((one) => one.runs({ factoryUids: undefined, ...scope }, SPAN))).toContain(`run_settled_${index} (${index}=? AND settled_at>? AND settled_at<?)`);
+    expect(await plansOf((one) => one.deliveries({ factoryUids: [ours.factoryUid] }, SPAN))).toMatch(
+      /^(SEARCH d USING COVERING INDEX delivery_webhook \(webhook_uid=\? AND entry_id>\? AND entry_id<\?\)\n?)+$/,
+    );
+    expect(await plansOf((one) => one.runs({ factoryUids: [ours.factoryUid] }, SPAN))).toMatch(
+      /^(SEARCH run USING INDEX run_open \(updated_at>\?\)\nSEARCH run USING INDEX run_settled_factory_uid_created \(factory_uid=\? AND created_at>\? AND created_at<\?\)\n?)+$/,
+    );
+    expect(await plansOf((one) => one.runs({ factoryUids: undefined }, SPAN))).toMatch(
+      /run_open[^]*run_settled_created \(created_at>\? AND created_at<\?\)/,
+    );
+    for (const [scope, index] of [
+      [{ automationUid: ours.automationUid }, 'automation_uid'],
+      [{ webhookUid: ours.webhookUid }, 'webhook_uid'],
+    ] as const) {
+      expect(await plansOf((one) => one.runs({ factoryUids: undefined, ...scope }, SPAN))).toContain(
+        `run_settled_${index} (${index}=? AND settled_at>? AND settled_at<?)`,
+      );
     }
   });
 
   it('count a run once, whether it is open or has ended', async () => {
     const nowBuckets: TimeBuckets = { fromMs: T0 + 10 * DAY_MS, lengthMs: MINUTE_MS, count: 1 };
-    await make({ served: empty, automationUid: empty.automationUid, state: 'INPROGRESS', createdAtMs: nowBuckets.fromMs, updatedAtMs: nowBuckets.fromMs + 5, startedAtMs: nowBuckets.fromMs + 5 }, world.stores);
+    await make(
+      {
+        served: empty,
+        automationUid: empty.automationUid,
+        state: 'INPROGRESS',
+        createdAtMs: nowBuckets.fromMs,
+        updatedAtMs: nowBuckets.fromMs + 5,
+        startedAtMs: nowBuckets.fromMs + 5,
+      },
+      world.stores,
+    );
     for (const state of ['INPROGRESS', 'SUCCEEDED', 'QUEUED', 'ERROR'] as const) {
-      await meddle(world.stores, 'UPDATE run SET state = ?, updated_at = updated_at + 86400000 WHERE factory_uid = ?', state, empty.factoryUid);
-      for (const scope of [{ factoryUids: [empty.factoryUid] }, { factoryUids: undefined, automationUid: empty.automationUid }]) {
+      await meddle(
+        world.stores,
+        'UPDATE run SET state = ?, updated_at = updated_at + 86400000 WHERE factory_uid = ?',
+        state,
+        empty.factoryUid,
+      );
+      for (const scope of [
+        { factoryUids: [empty.factoryUid] },
+        { factoryUids: undefined, automationUid: empty.automationUid },
+      ]) {
         const { counts } = await statistics().runs(scope, nowBuckets);
-        expect(counts.map((one) => ({ ...one, latencies: [...one.latencies] }))).toEqual([{ bucket: 0, state, runs: 1, latencies: [5] }]);
+        expect(counts.map((one) => ({ ...one, latencies: [...one.latencies] }))).toEqual([
+          { bucket: 0, state, runs: 1, latencies: [5] },
+        ]);
       }
     }
   });

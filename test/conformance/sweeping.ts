@@ -23,9 +23,14 @@ export interface Sweeping {
   stepMs?: number;
 }
 
-export function sweeperOf(stores: Stores, sweeps: readonly Sweep[], { owner = 'sweeper', pause = async () => undefined, stepMs = 8 }: Sweeping = {}): Sweeper {
+export function sweeperOf(
+  stores: Stores,
+  sweeps: readonly Sweep[],
+  { owner = 'sweeper', pause = async () => undefined, stepMs = 8 }: Sweeping = {},
+): Sweeper {
   return new Sweeper(new SweepStore(stores.database, owner), sweeps, {
-    stepMs, pause,
+    stepMs,
+    pause,
     monotonicMs: () => performance.now(),
     report: (fault) => {
       throw fault;
@@ -40,8 +45,17 @@ export async function sweepAll(stores: Stores, ...sweeps: readonly Sweep[]): Pro
 }
 
 /** The sweep as it stands between rounds and steps. */
-export async function standingOf(stores: Stores, { name }: Pick<Sweep, 'name'>): Promise<{ place: string; owner: string | null; done_at: number } | undefined> {
-  return (await look<{ place: string; owner: string | null; done_at: number }>(stores, 'SELECT place, owner, done_at FROM sweep WHERE name = ?', name))[0];
+export async function standingOf(
+  stores: Stores,
+  { name }: Pick<Sweep, 'name'>,
+): Promise<{ place: string; owner: string | null; done_at: number } | undefined> {
+  return (
+    await look<{ place: string; owner: string | null; done_at: number }>(
+      stores,
+      'SELECT place, owner, done_at FROM sweep WHERE name = ?',
+      name,
+    )
+  )[0];
 }
 
 /** One log entry of a webhook. */
@@ -53,13 +67,45 @@ export interface SeededEntry {
 }
 
 /** Writes entries past the store: old ones, as they were written when they were young. */
-export async function seedEntries(stores: Stores, { webhookUid, factoryUid }: { webhookUid: string; factoryUid: string }, entries: readonly SeededEntry[]): Promise<void> {
-  const values = entries.map(({ entryId, outcome, receivedAtMs, sizeBytes = 1 }) =>
-    [entryId, webhookUid, factoryUid, 'd', outcome, sizeBytes, 1, receivedAtMs, '192.0.2.1', 'r', 1, outcome === 'accepted' ? Buffer.alloc(sizeBytes) : null]);
+export async function seedEntries(
+  stores: Stores,
+  { webhookUid, factoryUid }: { webhookUid: string; factoryUid: string },
+  entries: readonly SeededEntry[],
+): Promise<void> {
+  const values = entries.map(({ entryId, outcome, receivedAtMs, sizeBytes = 1 }) => [
+    entryId,
+    webhookUid,
+    factoryUid,
+    'd',
+    outcome,
+    sizeBytes,
+    1,
+    receivedAtMs,
+    '192.0.2.1',
+    'r',
+    1,
+    outcome === 'accepted' ? Buffer.alloc(sizeBytes) : null,
+  ]);
   await stores.database.run(function* () {
     yield {
-      kind: 'insert', table: 'delivery', rows: values, ignoreConflicts: false,
-      columns: ['entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision', 'entries', 'payload'],
+      kind: 'insert',
+      table: 'delivery',
+      rows: values,
+      ignoreConflicts: false,
+      columns: [
+        'entry_id',
+        'webhook_uid',
+        'factory_uid',
+        'delivery_id',
+        'outcome',
+        'size',
+        'size_exact',
+        'received_at',
+        'client_address',
+        'revision',
+        'entries',
+        'payload',
+      ],
     };
   });
 }

@@ -22,10 +22,19 @@ const written = async (content: unknown): Promise<string> => {
 };
 
 it('start ends with 64, every fault on a line of its own and no value in any', async () => {
-  const file = await written({ profiles: [{ id: 'house', env: { PATH: KEY } }, { id: 'codex', envFiles: { OPENAI_API_KEY: join(folder, 'nowhere') } }] });
+  const file = await written({
+    profiles: [
+      { id: 'house', env: { PATH: KEY } },
+      { id: 'codex', envFiles: { OPENAI_API_KEY: join(folder, 'nowhere') } },
+    ],
+  });
   let told = '';
   const stderr = new Writable({ write: (chunk: Buffer, _encoding, done) => ((told += chunk.toString()), done()) });
-  const environment = { PATH: process.env['PATH'], MILLWRIGHT_DATA_DIR: join(folder, 'data'), MILLWRIGHT_AGENT_PROFILES_FILE: file };
+  const environment = {
+    PATH: process.env['PATH'],
+    MILLWRIGHT_DATA_DIR: join(folder, 'data'),
+    MILLWRIGHT_AGENT_PROFILES_FILE: file,
+  };
   expect(await start([], { environment, cwd: folder, stdout: stderr, stderr })).toBe(64);
   expect(told.trim().split('\n').sort()).toEqual([
     'millwright: MILLWRIGHT_AGENT_PROFILES_FILE: profiles[0] (house): PATH: this variable is set by the service for each run',
@@ -37,7 +46,9 @@ it('start ends with 64, every fault on a line of its own and no value in any', a
 });
 
 it('an agent of the file can be named, and one that nobody knows is told of with those that there are', async () => {
-  const file = await written({ profiles: [{ id: 'house', command: ['no-such-agent'], modelVia: 'option', install: 'make house' }] });
+  const file = await written({
+    profiles: [{ id: 'house', command: ['no-such-agent'], modelVia: 'option', install: 'make house' }],
+  });
   const service = await bootService({ environment: { MILLWRIGHT_AGENT_PROFILES_FILE: file } });
   const messageOf = async (type: string): Promise<string> => {
     const runId = await startedRun(service, 'x', { config: { harness: { type } } });
@@ -49,7 +60,9 @@ it('an agent of the file can be named, and one that nobody knows is told of with
     return (item['status_message'] as { message: string }).message;
   };
   try {
-    expect(await messageOf('house')).toBe('the agent house is not installed: the machine of this service has no program "no-such-agent"; install it there with: make house');
+    expect(await messageOf('house')).toBe(
+      'the agent house is not installed: the machine of this service has no program "no-such-agent"; install it there with: make house',
+    );
     expect(await messageOf('mouse')).toBe(
       'there is no harness "mouse" here; choose one of builtin, command, opencode, gemini, codex, claude, qwen, house, or leave it out; the operator of this service can add it (MILLWRIGHT_AGENT_PROFILES_FILE)',
     );

@@ -29,8 +29,16 @@ afterEach(async () => {
 
 /** The run that a create was answered with; undefined when the connection broke before. */
 async function create(number: number): Promise<string | undefined> {
-  const headers = { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json', 'idempotency-key': `create-${number}` };
-  const answer = await fetch(`${service.url}/api/v1/agent/runs`, { method: 'POST', headers, body: JSON.stringify({ prompt: `number ${number}` }) })
+  const headers = {
+    authorization: `Bearer ${ADMIN_KEY}`,
+    'content-type': 'application/json',
+    'idempotency-key': `create-${number}`,
+  };
+  const answer = await fetch(`${service.url}/api/v1/agent/runs`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ prompt: `number ${number}` }),
+  })
     .then(async (response) => ({ status: response.status, text: await response.text() }))
     .catch(() => undefined); // the connection broke
   if (answer === undefined) return undefined;
@@ -69,5 +77,6 @@ it('kill -9 among 400 creates: repeated, each makes one run, and what was answer
   const runs = database.prepare('SELECT run_id, prompt FROM run').all() as { run_id: string; prompt: string }[];
   database.close();
   expect(runs).toHaveLength(CREATES);
-  for (const { run_id: runId, prompt } of runs) expect([prompt, after.get(Number(prompt.split(' ')[1]))]).toEqual([prompt, runId]);
+  for (const { run_id: runId, prompt } of runs)
+    expect([prompt, after.get(Number(prompt.split(' ')[1]))]).toEqual([prompt, runId]);
 }, 120_000);

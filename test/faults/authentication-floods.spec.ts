@@ -41,13 +41,18 @@ beforeAll(async () => {
   folder = await factoryFolder({
     webhooks: {
       ...Object.fromEntries(GOOD_HOOKS.map((name) => [name, { secretName: 'bearer' }])),
-      plain: { secretName: 'bearer' }, linked: { authMode: 'url_token', secretName: 'in-url' }, signed: { authMode: 'signature', signatureScheme: 'github', secretName: 'bearer' },
+      plain: { secretName: 'bearer' },
+      linked: { authMode: 'url_token', secretName: 'in-url' },
+      signed: { authMode: 'signature', signatureScheme: 'github', secretName: 'bearer' },
     },
     automations: { all: { webhooks: GOOD_HOOKS } },
   });
   service = await startServiceProcess(dataDir, {
-    MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_LOG_LEVEL: 'warn', MILLWRIGHT_TRUSTED_PROXIES: '127.0.0.1/32',
-    NODE_OPTIONS: `--import=${new URL('../support/heap-on-signal.mjs', import.meta.url).href}`, FAULT_HEAP_FILE: heapFile,
+    MILLWRIGHT_RUN_CONCURRENCY: '0',
+    MILLWRIGHT_LOG_LEVEL: 'warn',
+    MILLWRIGHT_TRUSTED_PROXIES: '127.0.0.1/32',
+    NODE_OPTIONS: `--import=${new URL('../support/heap-on-signal.mjs', import.meta.url).href}`,
+    FAULT_HEAP_FILE: heapFile,
   });
   await service.api('PUT', '/secrets/bearer', { value: TOKEN });
   await service.api('PUT', '/secrets/in-url', { value: URL_TOKEN });
@@ -70,17 +75,41 @@ const KINDS = ['plain', 'linked', 'signed', 'api'] as const;
 /** One request that proves nothing. Each says something else, from one of the addresses. */
 function bad(number: number): { kind: (typeof KINDS)[number]; bytes: Uint8Array } {
   const kind = KINDS[number % KINDS.length] as (typeof KINDS)[number];
-  const forwarded: [string, string] = ['X-Forwarded-For', `198.18.${Math.floor((number % ADDRESSES) / 250)}.${(number % ADDRESSES) % 250}`];
+  const forwarded: [string, string] = [
+    'X-Forwarded-For',
+    `198.18.${Math.floor((number % ADDRESSES) / 250)}.${(number % ADDRESSES) % 250}`,
+  ];
   const path = `/webhooks/w/${webhooks.get(kind) ?? ''}`;
   switch (kind) {
     case 'plain':
-      return { kind, bytes: requestBytes(service.url, { target: path, headers: [forwarded, ['Authorization', `Bearer wrong-${number}`]] }) };
+      return {
+        kind,
+        bytes: requestBytes(service.url, {
+          target: path,
+          headers: [forwarded, ['Authorization', `Bearer wrong-${number}`]],
+        }),
+      };
     case 'linked':
       return { kind, bytes: requestBytes(service.url, { target: `${path}/wrong-${number}`, headers: [forwarded] }) };
     case 'signed':
-      return { kind, bytes: requestBytes(service.url, { target: path, headers: [forwarded, ['X-Hub-Signature-256', `sha256=${String(number).padStart(64, '0')}`]], body: '{}' }) };
+      return {
+        kind,
+        bytes: requestBytes(service.url, {
+          target: path,
+          headers: [forwarded, ['X-Hub-Signature-256', `sha256=${String(number).padStart(64, '0')}`]],
+          body: '{}',
+        }),
+      };
     case 'api':
-      return { kind, bytes: requestBytes(service.url, { method: 'GET', target: '/api/v1/agent/runs', headers: [forwarded, ['Authorization', `Bearer mw_${String(number).padStart(43, 'x')}`]], declared: null }) };
+      return {
+        kind,
+        bytes: requestBytes(service.url, {
+          method: 'GET',
+          target: '/api/v1/agent/runs',
+          headers: [forwarded, ['Authorization', `Bearer mw_${String(number).padStart(43, 'x')}`]],
+          declared: null,
+        }),
+      };
   }
 }
 
@@ -88,7 +117,7 @@ type Next = () => ReturnType<typeof bad> | undefined;
 
 /** Sends what `next` gives over one connection after the other until there is no more. */
 async function hammer(next: Next): Promise<void> {
-  for (let isMore = true; isMore; ) isMore = await hammerOnce(next);
+  for (let isMore = true; isMore;) isMore = await hammerOnce(next);
 }
 
 /** Each request when the one before is answered, until the connection ends; answers whether there is more to send. */
@@ -106,16 +135,19 @@ function hammerOnce(next: Next): Promise<boolean> {
       [kind, answer] = [request.kind, ''];
       socket.write(request.bytes);
     };
-    socket.setEncoding('latin1').once('connect', ask).on('data', (text: string) => {
-      answer += text;
-      const end = answer.indexOf('\r\n\r\n');
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(answer)?.[1] ?? 0);
-      if (end < 0 || answer.length < end + 4 + length) return;
-      const counted = `${kind} ${answer.slice(9, 12)}`;
-      statuses.set(counted, (statuses.get(counted) ?? 0) + 1);
-      if (/\r\nconnection: close/i.test(answer)) socket.end();
-      else ask();
-    });
+    socket
+      .setEncoding('latin1')
+      .once('connect', ask)
+      .on('data', (text: string) => {
+        answer += text;
+        const end = answer.indexOf('\r\n\r\n');
+        const length = Number(/\r\ncontent-length: (\d+)/i.exec(answer)?.[1] ?? 0);
+        if (end < 0 || answer.length < end + 4 + length) return;
+        const counted = `${kind} ${answer.slice(9, 12)}`;
+        statuses.set(counted, (statuses.get(counted) ?? 0) + 1);
+        if (/\r\nconnection: close/i.test(answer)) socket.end();
+        else ask();
+      });
     socket.once('error', reject).once('close', () => resolve(isMore));
   });
 }
@@ -138,16 +170,26 @@ async function flood(count: number): Promise<void> {
 async function valid(): Promise<void> {
   const webhook = webhooks.get(GOOD_HOOKS[(unique += 1) % GOOD_HOOKS.length] as string) ?? '';
   const from: [string, string] = ['X-Forwarded-For', '198.18.0.4'];
-  const delivered = await exchange(service.url, { target: `/webhooks/w/${webhook}`, headers: [['Authorization', `Bearer ${TOKEN}`], from], body: `{"n": ${unique}}` });
+  const delivered = await exchange(service.url, {
+    target: `/webhooks/w/${webhook}`,
+    headers: [['Authorization', `Bearer ${TOKEN}`], from],
+    body: `{"n": ${unique}}`,
+  });
   // The fastest machine may come to the webhook's own limit.
   expect([202, 429]).toContain(delivered.status);
-  expect((await exchange(service.url, { method: 'GET', target: '/api/v1/agent', headers: [...ADMIN, from] })).status).toBe(200);
+  expect(
+    (await exchange(service.url, { method: 'GET', target: '/api/v1/agent', headers: [...ADMIN, from] })).status,
+  ).toBe(200);
 }
 
 async function heap(): Promise<number> {
   await rm(heapFile, { force: true });
   process.kill(service.pid, 'SIGUSR2');
-  return eventually('the heap is told', async () => Number(await readFile(heapFile, 'utf8').catch(() => '')) || undefined, 60_000);
+  return eventually(
+    'the heap is told',
+    async () => Number(await readFile(heapFile, 'utf8').catch(() => '')) || undefined,
+    60_000,
+  );
 }
 
 it(`${2 * FAILURES} failures: memory is flat`, async () => {
@@ -155,7 +197,9 @@ it(`${2 * FAILURES} failures: memory is flat`, async () => {
   const before = await heap();
   await flood(FAILURES);
   const grown = (await heap()) - before;
-  process.stderr.write(`${2 * FAILURES} bad authentications: ${JSON.stringify(Object.fromEntries(statuses))}, the heap changed by ${Math.round(grown / 1024)} KiB\n`);
+  process.stderr.write(
+    `${2 * FAILURES} bad authentications: ${JSON.stringify(Object.fromEntries(statuses))}, the heap changed by ${Math.round(grown / 1024)} KiB\n`,
+  );
   expect(grown).toBeLessThan(HEAP_NOISE_BYTES);
   const all = [...statuses.values()].reduce((sum, count) => sum + count, 0);
   expect(all).toBe(2 * FAILURES);
@@ -165,9 +209,15 @@ it(`${2 * FAILURES} failures: memory is flat`, async () => {
 it('each address and webhook was told 401 no more than twenty times a minute, and every 401 is in the log, most of them counted', () => {
   const minutes = Math.ceil((Date.now() - beganAtMs) / 60_000) + 1;
   const database = new Sqlite(join(dataDir, 'millwright.sqlite'), { readonly: true });
-  const logged = database.prepare("SELECT webhook_uid, count(*) AS lines, sum(entries) AS failures FROM delivery WHERE outcome = 'rejectedAuth' GROUP BY webhook_uid").all() as { webhook_uid: string; lines: number; failures: number }[];
+  const logged = database
+    .prepare(
+      "SELECT webhook_uid, count(*) AS lines, sum(entries) AS failures FROM delivery WHERE outcome = 'rejectedAuth' GROUP BY webhook_uid",
+    )
+    .all() as { webhook_uid: string; lines: number; failures: number }[];
   const runs = database.prepare('SELECT count(*) AS runs FROM run').get() as { runs: number };
-  const accepted = database.prepare("SELECT count(*) AS entries FROM delivery WHERE outcome = 'accepted'").get() as { entries: number };
+  const accepted = database.prepare("SELECT count(*) AS entries FROM delivery WHERE outcome = 'accepted'").get() as {
+    entries: number;
+  };
   database.close();
   for (const kind of ['plain', 'linked', 'signed']) {
     const found = logged.find(({ webhook_uid: uid }) => uid === webhooks.get(kind));
@@ -183,8 +233,11 @@ it('one address that goes on is told to wait, and a valid delivery of its own is
   const from: [string, string] = ['X-Forwarded-For', '203.0.113.9'];
   const target = `/webhooks/w/${webhooks.get('plain') ?? ''}`;
   const answers: number[] = [];
-  for (let count = 0; count < 25; count += 1) answers.push((await exchange(service.url, { target, headers: [from, ['Authorization', 'Bearer wrong']] })).status);
+  for (let count = 0; count < 25; count += 1)
+    answers.push((await exchange(service.url, { target, headers: [from, ['Authorization', 'Bearer wrong']] })).status);
   expect(answers.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 401));
   expect(answers.at(-1)).toBe(429);
-  expect((await exchange(service.url, { target, headers: [from, ['Authorization', `Bearer ${TOKEN}`]], body: '{}' })).status).toBe(202);
+  expect(
+    (await exchange(service.url, { target, headers: [from, ['Authorization', `Bearer ${TOKEN}`]], body: '{}' })).status,
+  ).toBe(202);
 });

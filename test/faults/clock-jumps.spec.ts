@@ -27,11 +27,17 @@ let made = 0;
 const attempts: Attempt[] = [];
 
 beforeAll(async () => {
-  mill = await bootService({ nowMs: () => Date.now() + shiftMs, environment: { MILLWRIGHT_RUN_COMMAND: '["/bin/true"]' } });
+  mill = await bootService({
+    nowMs: () => Date.now() + shiftMs,
+    environment: { MILLWRIGHT_RUN_COMMAND: '["/bin/true"]' },
+  });
   await mill.secret('bearer', TOKEN);
   await mill.secret('signing', `whsec_${SIGNING_KEY.toString('base64')}`);
   folder = await factoryFolder({
-    webhooks: { ...Object.fromEntries(HOOKS.map((name) => [name, { secretName: 'bearer' }])), signed: { authMode: 'signature', signatureScheme: 'standard_webhooks', secretName: 'signing' } },
+    webhooks: {
+      ...Object.fromEntries(HOOKS.map((name) => [name, { secretName: 'bearer' }])),
+      signed: { authMode: 'signature', signatureScheme: 'standard_webhooks', secretName: 'signing' },
+    },
     automations: { some: { webhooks: HOOKS, payload: { starts: [true] } } },
   });
   await folder.writeFile('automations/hourly/automation.md', HOURLY);
@@ -49,12 +55,21 @@ const startsOf = (deliveryId: string): readonly string[] => (Number(deliveryId.s
 function parcels(count: number, slug: string): Parcel[] {
   return Array.from({ length: count }, () => {
     const deliveryId = `d-${(made += 1)}`;
-    return { webhookUid: uidOf(slug), deliveryId, body: JSON.stringify({ made, starts: startsOf(deliveryId).length > 0 }), token: TOKEN };
+    return {
+      webhookUid: uidOf(slug),
+      deliveryId,
+      body: JSON.stringify({ made, starts: startsOf(deliveryId).length > 0 }),
+      token: TOKEN,
+    };
   });
 }
 
 async function deliver(sent: readonly Parcel[]): Promise<Attempt[]> {
-  const answered = await sendAll(sent, { random: seededRandom(made), senders: 12, bases: () => [mill.url] }, performance.now() + 60_000);
+  const answered = await sendAll(
+    sent,
+    { random: seededRandom(made), senders: 12, bases: () => [mill.url] },
+    performance.now() + 60_000,
+  );
   attempts.push(...answered);
   return answered;
 }
@@ -63,13 +78,25 @@ async function deliver(sent: readonly Parcel[]): Promise<Attempt[]> {
 async function signedAt(atMs: number): Promise<number> {
   const [id, seconds, body] = [`msg-${(made += 1)}`, Math.floor(atMs / 1_000), '{}'];
   const signature = createHmac('sha256', SIGNING_KEY).update(`${id}.${seconds}.${body}`).digest('base64');
-  const headers: HeaderLines = [['webhook-id', id], ['webhook-timestamp', String(seconds)], ['webhook-signature', `v1,${signature}`]];
+  const headers: HeaderLines = [
+    ['webhook-id', id],
+    ['webhook-timestamp', String(seconds)],
+    ['webhook-signature', `v1,${signature}`],
+  ];
   return (await exchange(mill.url, { target: `/webhooks/w/${uidOf('signed')}`, headers, body })).status;
 }
 
 async function createKeyed(key: string): Promise<unknown> {
-  const headers = { authorization: `Bearer ${mill.adminKey}`, 'content-type': 'application/json', 'idempotency-key': key };
-  const answer = await fetch(`${mill.url}/api/v1/agent/runs`, { method: 'POST', headers, body: JSON.stringify({ prompt: key }) });
+  const headers = {
+    authorization: `Bearer ${mill.adminKey}`,
+    'content-type': 'application/json',
+    'idempotency-key': key,
+  };
+  const answer = await fetch(`${mill.url}/api/v1/agent/runs`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ prompt: key }),
+  });
   return ((await answer.json()) as { run_id: string }).run_id;
 }
 
@@ -82,11 +109,26 @@ it('goes on in every jump: deliveries are taken, limits hold, signatures follow 
     expect((await deliver(parcels(3, 'plain'))).every(({ status }) => status === 202)).toBe(true);
     const crowd = await deliver(parcels(80, 'busy'));
     const stored = await storedIn({ dataDir: mill.dataDir });
-    const fresh = stored.entries.filter(({ entry_id: id, webhook_uid: uid }) => uid === uidOf('busy') && !known.includes(id));
+    const fresh = stored.entries.filter(
+      ({ entry_id: id, webhook_uid: uid }) => uid === uidOf('busy') && !known.includes(id),
+    );
     known.push(...stored.entries.map(({ entry_id: id }) => id));
-    expect([place, fresh.length > SLOTS_A_MINUTE_MAX, crowd.some(({ status }) => status === 429)]).toEqual([place, false, true]);
-    expect([place, await signedAt(Date.now() + shiftMs), await signedAt(Date.now() + shiftMs - HOUR_MS), await signedAt(Date.now() + shiftMs + HOUR_MS)]).toEqual([place, 202, 401, 401]);
-    expect([place, (await mill.api('GET', '/agent/runs?limit=1')).status, (await fetch(`${mill.url}/readyz`)).status]).toEqual([place, 200, 200]);
+    expect([place, fresh.length > SLOTS_A_MINUTE_MAX, crowd.some(({ status }) => status === 429)]).toEqual([
+      place,
+      false,
+      true,
+    ]);
+    expect([
+      place,
+      await signedAt(Date.now() + shiftMs),
+      await signedAt(Date.now() + shiftMs - HOUR_MS),
+      await signedAt(Date.now() + shiftMs + HOUR_MS),
+    ]).toEqual([place, 202, 401, 401]);
+    expect([
+      place,
+      (await mill.api('GET', '/agent/runs?limit=1')).status,
+      (await fetch(`${mill.url}/readyz`)).status,
+    ]).toEqual([place, 200, 200]);
   }
 }, 240_000);
 
@@ -103,18 +145,30 @@ it('a session lasts by the clock, and an idempotency key a day', async () => {
 });
 
 it('afterwards everything was kept once: deliveries, runs, ticks of the schedule, pages', async () => {
-  const open = async (): Promise<number> => (await storedIn({ dataDir: mill.dataDir })).runs.runs.filter(({ state }) => !ENDED.includes(state)).length;
+  const open = async (): Promise<number> =>
+    (await storedIn({ dataDir: mill.dataDir })).runs.runs.filter(({ state }) => !ENDED.includes(state)).length;
   await eventually('every run has ended', async () => ((await open()) === 0 ? true : undefined), 120_000);
   const stored = await storedIn({ dataDir: mill.dataDir });
   const sent = { attempts, startsOf };
   const ours: Stored = { ...stored, entries: stored.entries.filter(({ webhook_uid: uid }) => uid !== uidOf('signed')) };
   // Slots of different jumps overlap by the clock: they were looked at jump by jump.
-  expect(brokenLedger(sent, { ...ours, entries: ours.entries.map((entry) => ({ ...entry, slot_at: null })) }, { isOver: true })).toEqual([]);
+  expect(
+    brokenLedger(
+      sent,
+      { ...ours, entries: ours.entries.map((entry) => ({ ...entry, slot_at: null })) },
+      { isOver: true },
+    ),
+  ).toEqual([]);
   expect(stored.runs.runs.filter(({ takeovers }) => takeovers > 0)).toEqual([]);
-  const api = async (method: string, path: string): Promise<Record<string, unknown>> => (await mill.api(method, path)).body;
+  const api = async (method: string, path: string): Promise<Record<string, unknown>> =>
+    (await mill.api(method, path)).body;
   for (const slug of HOOKS) expect(await brokenPages({ api }, factory, uidOf(slug), stored)).toEqual([]);
   const ticks = await mill.service.database.read(function* () {
-    return (yield { kind: 'query', text: 'SELECT schedule_id, scheduled_at, count(*) AS runs FROM run WHERE schedule_id IS NOT NULL GROUP BY schedule_id, scheduled_at', params: [] }).rows;
+    return (yield {
+      kind: 'query',
+      text: 'SELECT schedule_id, scheduled_at, count(*) AS runs FROM run WHERE schedule_id IS NOT NULL GROUP BY schedule_id, scheduled_at',
+      params: [],
+    }).rows;
   });
   expect(ticks.filter(({ runs }) => Number(runs) !== 1)).toEqual([]);
 }, 180_000);

@@ -46,7 +46,10 @@ where(`a disk of ${DISK_MIB} MiB${where === describe ? '' : ' (SKIPPED: this use
     disk = mkdtempSync(join(tmpdir(), 'millwright-disk-'));
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=700`, 'tmpfs', disk]);
     writeFileSync(join(disk, 'ballast'), Buffer.alloc(BALLAST_BYTES));
-    folder = await factoryFolder({ webhooks: Object.fromEntries(WEBHOOKS.map((slug) => [slug, { secretName: 'bearer' }])), automations: { act: { webhooks: ['one'] } } });
+    folder = await factoryFolder({
+      webhooks: Object.fromEntries(WEBHOOKS.map((slug) => [slug, { secretName: 'bearer' }])),
+      automations: { act: { webhooks: ['one'] } },
+    });
   });
 
   afterEach(async () => {
@@ -60,7 +63,14 @@ where(`a disk of ${DISK_MIB} MiB${where === describe ? '' : ' (SKIPPED: this use
   async function boot(reserveMib: number): Promise<TestService> {
     const dataDir = join(disk, 'data');
     mkdirSync(dataDir, { mode: 0o700 });
-    mill = await bootService({ dataDir, environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_ADMIN_KEY: ADMIN_KEY, MILLWRIGHT_DISK_RESERVE_MB: String(reserveMib) } });
+    mill = await bootService({
+      dataDir,
+      environment: {
+        MILLWRIGHT_RUN_CONCURRENCY: '0',
+        MILLWRIGHT_ADMIN_KEY: ADMIN_KEY,
+        MILLWRIGHT_DISK_RESERVE_MB: String(reserveMib),
+      },
+    });
     await mill.secret('bearer', TOKEN);
     factory = await mill.factory('shop', folder.source);
     return mill;
@@ -74,7 +84,14 @@ where(`a disk of ${DISK_MIB} MiB${where === describe ? '' : ' (SKIPPED: this use
 
   function send(service: TestService, n: number, { bytes = 190_000, token = TOKEN } = {}): Promise<RawAnswer> {
     const body = `{"n": ${n}, "noise": "${randomBytes(bytes * 0.75).toString('base64')}"}`;
-    return exchange(service.url, { target: `/webhooks/w/${service.webhookUid('shop', slugOf(n))}`, headers: [['Authorization', `Bearer ${token}`], ['X-Millwright-Delivery-Id', `d-${n}`]], body });
+    return exchange(service.url, {
+      target: `/webhooks/w/${service.webhookUid('shop', slugOf(n))}`,
+      headers: [
+        ['Authorization', `Bearer ${token}`],
+        ['X-Millwright-Delivery-Id', `d-${n}`],
+      ],
+      body,
+    });
   }
 
   /** Delivers until something else than a 202 is answered. */
@@ -90,9 +107,16 @@ where(`a disk of ${DISK_MIB} MiB${where === describe ? '' : ' (SKIPPED: this use
   async function logged(service: TestService): Promise<string[]> {
     const names: string[] = [];
     for (const slug of WEBHOOKS) {
-      const { status, body } = await service.api('GET', `/factory/${factory}/webhooks/${service.webhookUid('shop', slug)}/deliveries?limit=500`);
+      const { status, body } = await service.api(
+        'GET',
+        `/factory/${factory}/webhooks/${service.webhookUid('shop', slug)}/deliveries?limit=500`,
+      );
       expect(status).toBe(200);
-      names.push(...(body['deliveries'] as { delivery_id: string; outcome: string }[]).filter(({ outcome }) => outcome === 'Accepted').map(({ delivery_id: name }) => name));
+      names.push(
+        ...(body['deliveries'] as { delivery_id: string; outcome: string }[])
+          .filter(({ outcome }) => outcome === 'Accepted')
+          .map(({ delivery_id: name }) => name),
+      );
     }
     return names.sort();
   }

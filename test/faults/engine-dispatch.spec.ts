@@ -9,7 +9,8 @@ import { hasRedis, redisServer, type RedisServer } from '../support/redis.ts';
 import { eventually } from '../support/service.ts';
 
 const LIVE = "state IN ('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
-const ALL_OVER = "UPDATE run SET state = 'CANCELLED', lease_owner = NULL, lease_until = NULL WHERE state NOT IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
+const ALL_OVER =
+  "UPDATE run SET state = 'CANCELLED', lease_owner = NULL, lease_until = NULL WHERE state NOT IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
 
 interface Engine {
   name: string;
@@ -30,19 +31,28 @@ const started = (): RedisServer => {
 };
 const EMBEDDED: Engine = { name: 'embedded', place: () => 'tables' };
 const IN_POSTGRES: Engine = { name: 'bullmq in PostgreSQL', place: ({ url = '' }) => ({ databaseUrl: url }) };
-const IN_REDIS: Engine = { name: 'bullmq in Redis', place: ({ url = '' }) => ({ databaseUrl: url, redisUrl: started().url }), redis: started };
+const IN_REDIS: Engine = {
+  name: 'bullmq in Redis',
+  place: ({ url = '' }) => ({ databaseUrl: url, redisUrl: started().url }),
+  redis: started,
+};
 
-for (const engine of withRedis ? [EMBEDDED, IN_POSTGRES, IN_REDIS] : [EMBEDDED, IN_POSTGRES]) await onPostgres(`the engine ${engine.name}`, (world) => suite(world, engine));
-(withRedis ? describe : describe.skip)(`Redis${withRedis ? '' : ' (SKIPPED, and with it the engine that has its queue there: no redis-server on the PATH)'}`, () => {
-  it('answers', async () => {
-    expect(await started().ask('PING')).toBe('+PONG\r\n');
-  });
-});
+for (const engine of withRedis ? [EMBEDDED, IN_POSTGRES, IN_REDIS] : [EMBEDDED, IN_POSTGRES])
+  await onPostgres(`the engine ${engine.name}`, (world) => suite(world, engine));
+(withRedis ? describe : describe.skip)(
+  `Redis${withRedis ? '' : ' (SKIPPED, and with it the engine that has its queue there: no redis-server on the PATH)'}`,
+  () => {
+    it('answers', async () => {
+      expect(await started().ask('PING')).toBe('+PONG\r\n');
+    });
+  },
+);
 
 function suite(world: World, engine: Engine): void {
   let field: Field;
   let stores: Stores;
-  const begin = (more: Partial<FieldWish> = {}): Field => (field = engineField({ queue: engine.place(world), ...more }));
+  const begin = (more: Partial<FieldWish> = {}): Field =>
+    (field = engineField({ queue: engine.place(world), ...more }));
 
   beforeEach(async () => {
     stores = storesOf(world.stores.database);
@@ -60,13 +70,17 @@ function suite(world: World, engine: Engine): void {
     for (const run of runs) await stores.runs.create(run);
     return runs.map(({ runId }) => runId);
   };
-  const times = (number: number, wish: Partial<NewRun> = {}): Partial<NewRun>[] => Array.from({ length: number }, () => wish);
+  const times = (number: number, wish: Partial<NewRun> = {}): Partial<NewRun>[] =>
+    Array.from({ length: number }, () => wish);
   const state = async (runId: string): Promise<string | undefined> => (await stores.runs.find(runId))?.state;
   const over = (runIds: readonly string[]): Promise<true> =>
-    eventually('all are over', async () => ((await Promise.all(runIds.map(state))).every((one) => one === 'SUCCEEDED') ? true : undefined));
+    eventually('all are over', async () =>
+      (await Promise.all(runIds.map(state))).every((one) => one === 'SUCCEEDED') ? true : undefined,
+    );
   const executions = (runId: string): Promise<{ owner: string; outcome: string | null; epoch: number }[]> =>
     look(stores, 'SELECT owner, outcome, epoch FROM execution WHERE run_id = ? ORDER BY epoch', runId);
-  const holds = (worker: Worker, runId: string): Promise<true> => eventually(`${worker.name} works on it`, () => (worker.held().includes(runId) ? true : undefined));
+  const holds = (worker: Worker, runId: string): Promise<true> =>
+    eventually(`${worker.name} works on it`, () => (worker.held().includes(runId) ? true : undefined));
 
   it('works on everything that waits, once, whoever takes it', async () => {
     const maker = field.maker(stores);
@@ -112,9 +126,10 @@ function suite(world: World, engine: Engine): void {
     const workers = ['a', 'b'].map((name) => field.worker(name, stores, { places: 3, holds: true }));
     const maker = field.maker(stores);
     const group = { concurrencyGroup: unique('g') };
-    const [first, second, free] = await made(group, group, {}) as [string, string, string];
+    const [first, second, free] = (await made(group, group, {})) as [string, string, string];
     maker.wake();
-    const holder = async (runId: string): Promise<Worker> => eventually('somebody works on it', () => workers.find((worker) => worker.held().includes(runId)));
+    const holder = async (runId: string): Promise<Worker> =>
+      eventually('somebody works on it', () => workers.find((worker) => worker.held().includes(runId)));
     const [one] = await Promise.all([holder(first), holder(free)]);
     expect(await state(second)).toBe('QUEUED');
     one.release(first);
@@ -126,7 +141,7 @@ function suite(world: World, engine: Engine): void {
     const [a, b] = ['a', 'b'].map((name) => field.worker(name, stores, { places: 2 })) as [Worker, Worker];
     const maker = field.maker(stores);
     const placed = await made(...times(5, { workerHost: 'b' }));
-    const [nowhere] = await made({ workerHost: 'nobody' }) as [string];
+    const [nowhere] = (await made({ workerHost: 'nobody' })) as [string];
     const anywhere = await made(...times(5));
     maker.wake();
     await over([...placed, ...anywhere]);
@@ -141,10 +156,20 @@ function suite(world: World, engine: Engine): void {
   it('works on runs of an environment where that is served, by name or UID', async () => {
     const { uid: factoryUid } = await seedFactory(stores);
     const [uid, slug] = [unique('env_'), unique('gpu')];
-    await meddle(stores, "INSERT INTO resource (uid, factory_uid, kind, slug, path, definition, revision, version, created_at, updated_at) VALUES (?, ?, 'environment', ?, 'p', '{}', 'r', 1, 1, 1)", uid, factoryUid, slug);
+    await meddle(
+      stores,
+      "INSERT INTO resource (uid, factory_uid, kind, slug, path, definition, revision, version, created_at, updated_at) VALUES (?, ?, 'environment', ?, 'p', '{}', 'r', 1, 1, 1)",
+      uid,
+      factoryUid,
+      slug,
+    );
     const byName = field.worker('by-name', stores, { placement: { environments: [slug] } });
     const maker = field.maker(stores);
-    const served = await made({ factoryUid, environmentId: slug }, { factoryUid, environmentId: uid }, { factoryUid, environmentId: slug });
+    const served = await made(
+      { factoryUid, environmentId: slug },
+      { factoryUid, environmentId: uid },
+      { factoryUid, environmentId: slug },
+    );
     const others = await made({ factoryUid, environmentId: 'other' }, { factoryUid }, {});
     maker.wake();
     await over(served);
@@ -153,7 +178,7 @@ function suite(world: World, engine: Engine): void {
     const byUid = field.worker('by-uid', stores, { placement: { environments: [uid] } });
     const more = await made({ factoryUid, environmentId: slug }, { factoryUid, environmentId: uid });
     // The same name in another factory is another environment.
-    const [foreign] = await made({ factoryUid: unique('fac_'), environmentId: slug }) as [string];
+    const [foreign] = (await made({ factoryUid: unique('fac_'), environmentId: slug })) as [string];
     maker.wake();
     await over(more);
     expect(await Promise.all([...others, foreign].map(state))).toEqual(['QUEUED', 'QUEUED', 'QUEUED', 'QUEUED']);
@@ -165,14 +190,17 @@ function suite(world: World, engine: Engine): void {
   it('begins nothing that was cancelled while it waited, and begins it when a message comes for it', async () => {
     const blocker = field.worker('a', stores, { places: 1, holds: true });
     const maker = field.maker(stores);
-    const [busy, waiting] = await made({}, {}) as [string, string];
+    const [busy, waiting] = (await made({}, {})) as [string, string];
     maker.wake();
     await holds(blocker, busy);
     expect(await stores.runs.cancel(waiting)).toBe('cancelled');
     blocker.release(busy);
     await over([busy]);
     expect(await executions(waiting)).toEqual([]);
-    await stores.runs.followup({ followupId: newId(), runId: waiting, principalUid: 'user_admin', message: 'do it after all' }, () => ({ ok: true, outcome: 'handoff_execution' }));
+    await stores.runs.followup(
+      { followupId: newId(), runId: waiting, principalUid: 'user_admin', message: 'do it after all' },
+      () => ({ ok: true, outcome: 'handoff_execution' }),
+    );
     maker.wake();
     await holds(blocker, waiting);
     expect(await executions(waiting)).toMatchObject([{ owner: 'a', outcome: null }]);
@@ -181,22 +209,25 @@ function suite(world: World, engine: Engine): void {
   it('hands over what a process that stops had taken, and takes nothing more there', async () => {
     const maker = field.maker(stores);
     const first = field.worker('a', stores, { places: 1, holds: true });
-    const [runId] = await made({}) as [string];
+    const [runId] = (await made({})) as [string];
     maker.wake();
     await holds(first, runId);
-    const [behind] = await made({}) as [string];
+    const [behind] = (await made({})) as [string];
     maker.wake();
     await first.stop();
     expect(first.given.map((run) => run.runId)).toEqual([runId]);
     field.worker('b', stores);
     await over([runId, behind]);
-    expect(await executions(runId)).toMatchObject([{ owner: 'a', outcome: 'HANDED_OVER' }, { owner: 'b', outcome: 'SUCCEEDED' }]);
+    expect(await executions(runId)).toMatchObject([
+      { owner: 'a', outcome: 'HANDED_OVER' },
+      { owner: 'b', outcome: 'SUCCEEDED' },
+    ]);
   });
 
   it('gives a run whose process is gone to another one after its lease, and the first one writes nothing more', async () => {
     const maker = field.maker(stores);
     const lost = field.worker('a', stores, { places: 1, holds: true, leaseMs: 1 });
-    const [runId] = await made({}) as [string];
+    const [runId] = (await made({})) as [string];
     maker.wake();
     await holds(lost, runId);
     const stale = lost.given[0];
@@ -210,11 +241,16 @@ function suite(world: World, engine: Engine): void {
     expect(await stores.runs.takeOver(runId, stale.epoch, 'requeue')).toBe(true);
     other.dispatch.wake();
     await holds(other, runId);
-    expect(await stores.runs.append(stale, [{ kind: 'stdout', atMs: Date.now(), body: '{"text":"stale"}' }])).toBeUndefined();
+    expect(
+      await stores.runs.append(stale, [{ kind: 'stdout', atMs: Date.now(), body: '{"text":"stale"}' }]),
+    ).toBeUndefined();
     expect(await stores.runs.finish(stale, { state: 'FAILED', message: 'stale' })).toBe(false);
     other.release(runId);
     await over([runId]);
-    expect(await executions(runId)).toMatchObject([{ owner: 'a', outcome: 'LOST' }, { owner: 'b', outcome: 'SUCCEEDED' }]);
+    expect(await executions(runId)).toMatchObject([
+      { owner: 'a', outcome: 'LOST' },
+      { owner: 'b', outcome: 'SUCCEEDED' },
+    ]);
   });
 
   it('finds what waited before there was any process to work', async () => {
@@ -231,16 +267,30 @@ function suite(world: World, engine: Engine): void {
   const tokens = (worker: Worker): number => worker.queue?.taken.length ?? 0;
   /** Everything that the queue holds, as text. */
   const held = async (): Promise<string> => {
-    if (engine.redis === undefined) return (await look<{ text: string }>(stores, 'SELECT job::text AS text FROM millwright_queue.job')).map(({ text }) => text).join('\n');
-    const keys = (await engine.redis().ask('KEYS', '*')).split('\r\n').filter((line) => line.startsWith('{millwright}'));
-    return (await Promise.all(keys.map(async (key) => `${key}\n${await engine.redis?.().ask((await engine.redis().ask('TYPE', key)).startsWith('+hash') ? 'HGETALL' : 'TTL', key)}`))).join('\n');
+    if (engine.redis === undefined)
+      return (await look<{ text: string }>(stores, 'SELECT job::text AS text FROM millwright_queue.job'))
+        .map(({ text }) => text)
+        .join('\n');
+    const keys = (await engine.redis().ask('KEYS', '*'))
+      .split('\r\n')
+      .filter((line) => line.startsWith('{millwright}'));
+    return (
+      await Promise.all(
+        keys.map(
+          async (key) =>
+            `${key}\n${await engine.redis?.().ask((await engine.redis().ask('TYPE', key)).startsWith('+hash') ? 'HGETALL' : 'TTL', key)}`,
+        ),
+      )
+    ).join('\n');
   };
 
   it('tells a queue of waiting runs no more than their IDs, and leaves nothing of them there', async () => {
     const maker = field.maker(stores);
-    const [runId] = await made({ title: 'a very private title', prompt: 'a very private prompt' }) as [string];
+    const [runId] = (await made({ title: 'a very private title', prompt: 'a very private prompt' })) as [string];
     maker.wake();
-    const told = await eventually('the queue holds it', async () => ((await held()).includes(runId) ? await held() : undefined));
+    const told = await eventually('the queue holds it', async () =>
+      (await held()).includes(runId) ? await held() : undefined,
+    );
     expect(told).not.toContain('private');
     const worker = field.worker('a', stores);
     await over([runId]);
@@ -265,7 +315,9 @@ function suite(world: World, engine: Engine): void {
       Outbox.prototype.noteTold = noteTold;
     }
     expect(await count(stores, "run WHERE told_epoch IS NOT NULL AND state = 'QUEUED'")).toBe(0);
-    await eventually('it is told again, and noted', async () => ((await count(stores, "run WHERE told_epoch = epoch AND state = 'QUEUED'")) === 4 ? true : undefined));
+    await eventually('it is told again, and noted', async () =>
+      (await count(stores, "run WHERE told_epoch = epoch AND state = 'QUEUED'")) === 4 ? true : undefined,
+    );
     expect(await one.queue?.waiting()).toBe(4);
     field.worker('a', stores);
     await over(runIds);
@@ -276,13 +328,17 @@ function suite(world: World, engine: Engine): void {
     const runIds = await made(...times(3)); // nobody wakes anybody
     const maker = field.maker(stores);
     await eventually('the queue was told', async () => ((await maker.queue?.waiting()) === 3 ? true : undefined));
-    await eventually('and that was noted', async () => ((await count(stores, "run WHERE told_epoch = epoch AND state = 'QUEUED'")) === 3 ? true : undefined));
+    await eventually('and that was noted', async () =>
+      (await count(stores, "run WHERE told_epoch = epoch AND state = 'QUEUED'")) === 3 ? true : undefined,
+    );
     await maker.stop();
     if (engine.redis === undefined) await meddle(stores, 'DELETE FROM millwright_queue.job');
     else await engine.redis().ask('FLUSHALL');
     await meddle(stores, "UPDATE run SET updated_at = updated_at - 60000 WHERE state = 'QUEUED'");
     const another = field.maker(stores);
-    await eventually('the queue was told again', async () => ((await another.queue?.waiting()) === 3 ? true : undefined));
+    await eventually('the queue was told again', async () =>
+      (await another.queue?.waiting()) === 3 ? true : undefined,
+    );
     field.worker('a', stores);
     await over(runIds);
   });
@@ -292,7 +348,7 @@ function suite(world: World, engine: Engine): void {
     const maker = field.maker(stores);
     let runs = 0;
     await eventually('tokens come', async () => {
-      const [runId] = await made({}) as [string];
+      const [runId] = (await made({})) as [string];
       maker.wake();
       await over([runId]);
       runs += 1;
@@ -304,7 +360,7 @@ function suite(world: World, engine: Engine): void {
   it('brings a token that one process has no use for to another one', async () => {
     const idle = field.worker('a', stores, { places: 1 });
     const maker = field.maker(stores);
-    const [runId] = await made({ workerHost: 'b' }) as [string];
+    const [runId] = (await made({ workerHost: 'b' })) as [string];
     maker.wake();
     await eventually('the idle one has had the token, and it rests', () => (tokens(idle) >= 2 ? true : undefined));
     field.worker('b', stores, { places: 1 });
@@ -326,14 +382,18 @@ function suite(world: World, engine: Engine): void {
       const during = await made(...times(3));
       maker.wake();
       await over(during);
-      await eventually('both say so', () => (maker.relay?.isAway() === true && worker.relay?.isAway() === true ? true : undefined));
+      await eventually('both say so', () =>
+        maker.relay?.isAway() === true && worker.relay?.isAway() === true ? true : undefined,
+      );
     } finally {
       await server.start();
     }
-    await eventually('both say that it is back', () => (maker.relay?.isAway() === false && worker.relay?.isAway() === false ? true : undefined));
+    await eventually('both say that it is back', () =>
+      maker.relay?.isAway() === false && worker.relay?.isAway() === false ? true : undefined,
+    );
     const had = tokens(worker);
     await eventually('tokens come again', async () => {
-      const [runId] = await made({}) as [string];
+      const [runId] = (await made({})) as [string];
       maker.wake();
       await over([runId]);
       return tokens(worker) > had ? true : undefined;
@@ -345,7 +405,7 @@ function suite(world: World, engine: Engine): void {
     const server = engine.redis?.() as RedisServer;
     const worker = field.worker('a', stores, { places: 2, holds: true });
     const maker = field.maker(stores);
-    const [runId] = await made({}) as [string];
+    const [runId] = (await made({})) as [string];
     maker.wake();
     await holds(worker, runId);
     await server.kill();

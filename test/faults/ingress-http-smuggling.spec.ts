@@ -19,7 +19,10 @@ let unique = 0;
 beforeAll(async () => {
   mill = await bootService({ nowMs: () => Date.now() + skewMs, environment: { MILLWRIGHT_RUN_CONCURRENCY: '0' } });
   await mill.secret('bearer', TOKEN);
-  folder = await factoryFolder({ webhooks: { plain: { secretName: 'bearer' } }, automations: { all: { webhooks: ['plain'] } } });
+  folder = await factoryFolder({
+    webhooks: { plain: { secretName: 'bearer' } },
+    automations: { all: { webhooks: ['plain'] } },
+  });
   factory = await mill.factory('smuggling', folder.source);
   target = `/webhooks/w/${mill.webhookUid('smuggling', 'plain')}`;
   host = new URL(mill.url).host;
@@ -37,9 +40,27 @@ beforeEach(() => {
 const lines = (...some: string[]): string => some.join('\r\n');
 const bearer = `Authorization: Bearer ${TOKEN}`;
 /** Request line and headers of a delivery, with the blank line. */
-const head = (...headers: string[]): string => lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, bearer, `X-Millwright-Delivery-Id: outer-${(unique += 1)}`, ...headers, '', '');
+const head = (...headers: string[]): string =>
+  lines(
+    `POST ${target} HTTP/1.1`,
+    `Host: ${host}`,
+    bearer,
+    `X-Millwright-Delivery-Id: outer-${(unique += 1)}`,
+    ...headers,
+    '',
+    '',
+  );
 /** A whole delivery that must never be taken for one. */
-const inner = (): string => lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, bearer, `X-Millwright-Delivery-Id: ${INNER}-${(unique += 1)}`, 'Content-Length: 2', '', '{}');
+const inner = (): string =>
+  lines(
+    `POST ${target} HTTP/1.1`,
+    `Host: ${host}`,
+    bearer,
+    `X-Millwright-Delivery-Id: ${INNER}-${(unique += 1)}`,
+    'Content-Length: 2',
+    '',
+    '{}',
+  );
 const sized = (before: (length: number) => string, body = inner()): string => before(body.length) + body;
 
 interface Outcome {
@@ -54,14 +75,21 @@ async function send(bytes: string): Promise<Outcome> {
   const connection = await connectRaw(mill.url);
   connection.socket.end(Buffer.from(bytes, 'latin1'));
   await connection.closed;
-  const statuses = [...connection.pending().matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)).filter((status) => status >= 200);
+  const statuses = [...connection.pending().matchAll(/HTTP\/1\.1 (\d{3}) /g)]
+    .map(([, status]) => Number(status))
+    .filter((status) => status >= 200);
   connection.destroy();
   return { statuses, taken: (await logged()).slice(0, -before.length || undefined) };
 }
 
 async function logged(): Promise<string[]> {
-  const { body } = await mill.api('GET', `/factory/${factory}/webhooks/${mill.webhookUid('smuggling', 'plain')}/deliveries?limit=500`);
-  return (body['deliveries'] as { delivery_id: string; outcome: string }[]).filter(({ outcome }) => outcome === 'Accepted' || outcome === 'Duplicate').map(({ delivery_id: id }) => id);
+  const { body } = await mill.api(
+    'GET',
+    `/factory/${factory}/webhooks/${mill.webhookUid('smuggling', 'plain')}/deliveries?limit=500`,
+  );
+  return (body['deliveries'] as { delivery_id: string; outcome: string }[])
+    .filter(({ outcome }) => outcome === 'Accepted' || outcome === 'Duplicate')
+    .map(({ delivery_id: id }) => id);
 }
 
 function expectNothingInside({ statuses, taken }: Outcome, requests: number): void {
@@ -72,24 +100,139 @@ function expectNothingInside({ statuses, taken }: Outcome, requests: number): vo
 
 describe('a body that looks like a request is a body', () => {
   it.each<{ why: string; bytes: () => string; statuses: number[] }>([
-    { why: 'of a delivery that is no JSON', bytes: () => sized((length) => head(`Content-Length: ${length}`)), statuses: [400] },
-    { why: 'of a method that is refused', bytes: () => sized((length) => lines(`PUT ${target} HTTP/1.1`, `Host: ${host}`, bearer, `Content-Length: ${length}`, '', '')), statuses: [405] },
-    { why: 'of a GET', bytes: () => sized((length) => lines(`GET ${target} HTTP/1.1`, `Host: ${host}`, `Content-Length: ${length}`, '', '')), statuses: [405] },
-    { why: 'of a webhook that is unknown', bytes: () => sized((length) => lines('POST /webhooks/w/nobody HTTP/1.1', `Host: ${host}`, `Content-Length: ${length}`, '', '')), statuses: [404] },
-    { why: 'without the token', bytes: () => sized((length) => lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, `Content-Length: ${length}`, '', '')), statuses: [401] },
-    { why: 'to another host', bytes: () => sized((length) => lines(`POST ${target} HTTP/1.1`, 'Host: evil.example', bearer, `Content-Length: ${length}`, '', '')), statuses: [421] },
-    { why: 'that is too large', bytes: () => sized((length) => head(`Content-Length: ${length}`), inner() + ' '.repeat(262_144)), statuses: [413] },
-    { why: 'to the API, without a key', bytes: () => sized((length) => lines('POST /api/v1/agent/runs HTTP/1.1', `Host: ${host}`, `Content-Length: ${length}`, '', '')), statuses: [401] },
-    { why: 'to the API, where nothing is', bytes: () => sized((length) => lines('POST /api/v1/nothing HTTP/1.1', `Host: ${host}`, `Content-Length: ${length}`, '', '')), statuses: [401] },
-    { why: 'to a page', bytes: () => sized((length) => lines('POST /nothing HTTP/1.1', `Host: ${host}`, `Content-Length: ${length}`, '', '')), statuses: [404] },
-    { why: 'to a probe', bytes: () => sized((length) => lines('GET /healthz HTTP/1.1', `Host: ${host}`, `Content-Length: ${length}`, '', '')), statuses: [200] },
-    { why: 'in chunks', bytes: () => head('Transfer-Encoding: chunked') + chunk(inner()) + LAST_CHUNK, statuses: [400] },
-    { why: 'in chunks of a webhook that is unknown', bytes: () => lines('POST /webhooks/w/nobody HTTP/1.1', `Host: ${host}`, 'Transfer-Encoding: chunked', '', '') + chunk(inner()) + LAST_CHUNK, statuses: [404] },
-    { why: 'that waits to be asked for, and is not wanted', bytes: () => sized((length) => lines('POST /webhooks/w/nobody HTTP/1.1', `Host: ${host}`, 'Expect: 100-continue', `Content-Length: ${length}`, '', '')), statuses: [404] },
-    { why: 'that waits to be asked for, without the token', bytes: () => sized((length) => lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, 'Expect: 100-continue', `Content-Length: ${length}`, '', '')), statuses: [401] },
-    { why: 'behind an expectation that nobody knows', bytes: () => sized((length) => head('Expect: the-unexpected', `Content-Length: ${length}`)), statuses: [400] },
-    { why: 'of HTTP/1.0', bytes: () => sized((length) => lines(`POST ${target} HTTP/1.0`, `Host: ${host}`, bearer, `Content-Length: ${length}`, '', '')), statuses: [400] },
-    { why: 'of an upgrade that is not made', bytes: () => sized((length) => head('Connection: Upgrade', 'Upgrade: websocket', `Content-Length: ${length}`)), statuses: [400] },
+    {
+      why: 'of a delivery that is no JSON',
+      bytes: () => sized((length) => head(`Content-Length: ${length}`)),
+      statuses: [400],
+    },
+    {
+      why: 'of a method that is refused',
+      bytes: () =>
+        sized((length) =>
+          lines(`PUT ${target} HTTP/1.1`, `Host: ${host}`, bearer, `Content-Length: ${length}`, '', ''),
+        ),
+      statuses: [405],
+    },
+    {
+      why: 'of a GET',
+      bytes: () =>
+        sized((length) => lines(`GET ${target} HTTP/1.1`, `Host: ${host}`, `Content-Length: ${length}`, '', '')),
+      statuses: [405],
+    },
+    {
+      why: 'of a webhook that is unknown',
+      bytes: () =>
+        sized((length) =>
+          lines('POST /webhooks/w/nobody HTTP/1.1', `Host: ${host}`, `Content-Length: ${length}`, '', ''),
+        ),
+      statuses: [404],
+    },
+    {
+      why: 'without the token',
+      bytes: () =>
+        sized((length) => lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, `Content-Length: ${length}`, '', '')),
+      statuses: [401],
+    },
+    {
+      why: 'to another host',
+      bytes: () =>
+        sized((length) =>
+          lines(`POST ${target} HTTP/1.1`, 'Host: evil.example', bearer, `Content-Length: ${length}`, '', ''),
+        ),
+      statuses: [421],
+    },
+    {
+      why: 'that is too large',
+      bytes: () => sized((length) => head(`Content-Length: ${length}`), inner() + ' '.repeat(262_144)),
+      statuses: [413],
+    },
+    {
+      why: 'to the API, without a key',
+      bytes: () =>
+        sized((length) =>
+          lines('POST /api/v1/agent/runs HTTP/1.1', `Host: ${host}`, `Content-Length: ${length}`, '', ''),
+        ),
+      statuses: [401],
+    },
+    {
+      why: 'to the API, where nothing is',
+      bytes: () =>
+        sized((length) => lines('POST /api/v1/nothing HTTP/1.1', `Host: ${host}`, `Content-Length: ${length}`, '', '')),
+      statuses: [401],
+    },
+    {
+      why: 'to a page',
+      bytes: () =>
+        sized((length) => lines('POST /nothing HTTP/1.1', `Host: ${host}`, `Content-Length: ${length}`, '', '')),
+      statuses: [404],
+    },
+    {
+      why: 'to a probe',
+      bytes: () =>
+        sized((length) => lines('GET /healthz HTTP/1.1', `Host: ${host}`, `Content-Length: ${length}`, '', '')),
+      statuses: [200],
+    },
+    {
+      why: 'in chunks',
+      bytes: () => head('Transfer-Encoding: chunked') + chunk(inner()) + LAST_CHUNK,
+      statuses: [400],
+    },
+    {
+      why: 'in chunks of a webhook that is unknown',
+      bytes: () =>
+        lines('POST /webhooks/w/nobody HTTP/1.1', `Host: ${host}`, 'Transfer-Encoding: chunked', '', '') +
+        chunk(inner()) +
+        LAST_CHUNK,
+      statuses: [404],
+    },
+    {
+      why: 'that waits to be asked for, and is not wanted',
+      bytes: () =>
+        sized((length) =>
+          lines(
+            'POST /webhooks/w/nobody HTTP/1.1',
+            `Host: ${host}`,
+            'Expect: 100-continue',
+            `Content-Length: ${length}`,
+            '',
+            '',
+          ),
+        ),
+      statuses: [404],
+    },
+    {
+      why: 'that waits to be asked for, without the token',
+      bytes: () =>
+        sized((length) =>
+          lines(
+            `POST ${target} HTTP/1.1`,
+            `Host: ${host}`,
+            'Expect: 100-continue',
+            `Content-Length: ${length}`,
+            '',
+            '',
+          ),
+        ),
+      statuses: [401],
+    },
+    {
+      why: 'behind an expectation that nobody knows',
+      bytes: () => sized((length) => head('Expect: the-unexpected', `Content-Length: ${length}`)),
+      statuses: [400],
+    },
+    {
+      why: 'of HTTP/1.0',
+      bytes: () =>
+        sized((length) =>
+          lines(`POST ${target} HTTP/1.0`, `Host: ${host}`, bearer, `Content-Length: ${length}`, '', ''),
+        ),
+      statuses: [400],
+    },
+    {
+      why: 'of an upgrade that is not made',
+      bytes: () => sized((length) => head('Connection: Upgrade', 'Upgrade: websocket', `Content-Length: ${length}`)),
+      statuses: [400],
+    },
   ])('$why', async ({ bytes, statuses }) => {
     const outcome = await send(bytes());
     expectNothingInside(outcome, 1);
@@ -98,7 +241,10 @@ describe('a body that looks like a request is a body', () => {
 });
 
 describe('what does not say clearly where it ends takes nothing in, and ends its connection', () => {
-  const twoWays = (...headers: string[]) => (): string => sized((length) => head(...headers.map((header) => header.replace('{n}', String(length)))), LAST_CHUNK + inner());
+  const twoWays =
+    (...headers: string[]) =>
+    (): string =>
+      sized((length) => head(...headers.map((header) => header.replace('{n}', String(length)))), LAST_CHUNK + inner());
 
   it.each<{ why: string; bytes: () => string }>([
     { why: 'a length and chunks', bytes: twoWays('Content-Length: {n}', 'Transfer-Encoding: chunked') },
@@ -128,20 +274,58 @@ describe('what does not say clearly where it ends takes nothing in, and ends its
     { why: 'a length as an exponent', bytes: twoWays('Content-Length: 1e1') },
     { why: 'a length in other digits', bytes: twoWays('Content-Length: \xb2') },
     { why: 'bare LF everywhere', bytes: () => `${head('Content-Length: 2').replaceAll('\r\n', '\n')}{}${inner()}` },
-    { why: 'a bare LF behind a chunk size', bytes: () => `${head('Transfer-Encoding: chunked')}2\n{}\r\n${LAST_CHUNK}${inner()}` },
-    { why: 'a bare LF behind a chunk', bytes: () => `${head('Transfer-Encoding: chunked')}2\r\n{}\n${LAST_CHUNK}${inner()}` },
-    { why: 'no end behind a chunk', bytes: () => `${head('Transfer-Encoding: chunked')}2\r\n{}${LAST_CHUNK}${inner()}` },
-    { why: 'a space before a chunk size', bytes: () => `${head('Transfer-Encoding: chunked')} 2\r\n{}\r\n${LAST_CHUNK}${inner()}` },
-    { why: 'a prefix before a chunk size', bytes: () => `${head('Transfer-Encoding: chunked')}0x2\r\n{}\r\n${LAST_CHUNK}${inner()}` },
-    { why: 'an underscore in a chunk size', bytes: () => `${head('Transfer-Encoding: chunked')}0_2\r\n{}\r\n${LAST_CHUNK}${inner()}` },
-    { why: 'a bare LF in a chunk extension', bytes: () => `${head('Transfer-Encoding: chunked')}2;a\n{}\r\n${LAST_CHUNK}${inner()}` },
-    { why: 'a bare CR in a chunk extension', bytes: () => `${head('Transfer-Encoding: chunked')}2;a\rb\r\n{}\r\n${LAST_CHUNK}${inner()}` },
-    { why: 'a NUL in a chunk extension', bytes: () => `${head('Transfer-Encoding: chunked')}2;a\0\r\n{}\r\n${LAST_CHUNK}${inner()}` },
-    { why: 'a trailer that is none', bytes: () => `${head('Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\nnonsense\r\n\r\n${inner()}` },
+    {
+      why: 'a bare LF behind a chunk size',
+      bytes: () => `${head('Transfer-Encoding: chunked')}2\n{}\r\n${LAST_CHUNK}${inner()}`,
+    },
+    {
+      why: 'a bare LF behind a chunk',
+      bytes: () => `${head('Transfer-Encoding: chunked')}2\r\n{}\n${LAST_CHUNK}${inner()}`,
+    },
+    {
+      why: 'no end behind a chunk',
+      bytes: () => `${head('Transfer-Encoding: chunked')}2\r\n{}${LAST_CHUNK}${inner()}`,
+    },
+    {
+      why: 'a space before a chunk size',
+      bytes: () => `${head('Transfer-Encoding: chunked')} 2\r\n{}\r\n${LAST_CHUNK}${inner()}`,
+    },
+    {
+      why: 'a prefix before a chunk size',
+      bytes: () => `${head('Transfer-Encoding: chunked')}0x2\r\n{}\r\n${LAST_CHUNK}${inner()}`,
+    },
+    {
+      why: 'an underscore in a chunk size',
+      bytes: () => `${head('Transfer-Encoding: chunked')}0_2\r\n{}\r\n${LAST_CHUNK}${inner()}`,
+    },
+    {
+      why: 'a bare LF in a chunk extension',
+      bytes: () => `${head('Transfer-Encoding: chunked')}2;a\n{}\r\n${LAST_CHUNK}${inner()}`,
+    },
+    {
+      why: 'a bare CR in a chunk extension',
+      bytes: () => `${head('Transfer-Encoding: chunked')}2;a\rb\r\n{}\r\n${LAST_CHUNK}${inner()}`,
+    },
+    {
+      why: 'a NUL in a chunk extension',
+      bytes: () => `${head('Transfer-Encoding: chunked')}2;a\0\r\n{}\r\n${LAST_CHUNK}${inner()}`,
+    },
+    {
+      why: 'a trailer that is none',
+      bytes: () => `${head('Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\nnonsense\r\n\r\n${inner()}`,
+    },
     { why: 'no blank line', bytes: () => `${head('Content-Length: 0').slice(0, -2)}${inner()}` },
-    { why: 'chunks of HTTP/1.0', bytes: () => `${lines(`POST ${target} HTTP/1.0`, `Host: ${host}`, bearer, 'Transfer-Encoding: chunked', 'Content-Length: 2', '', '')}${LAST_CHUNK}${inner()}` },
+    {
+      why: 'chunks of HTTP/1.0',
+      bytes: () =>
+        `${lines(`POST ${target} HTTP/1.0`, `Host: ${host}`, bearer, 'Transfer-Encoding: chunked', 'Content-Length: 2', '', '')}${LAST_CHUNK}${inner()}`,
+    },
     { why: 'CONNECT', bytes: () => `${lines(`CONNECT ${host} HTTP/1.1`, `Host: ${host}`, '', '')}${inner()}` },
-    { why: 'CONNECT with a body', bytes: () => sized((length) => lines(`CONNECT ${host} HTTP/1.1`, `Host: ${host}`, `Content-Length: ${length}`, '', '')) },
+    {
+      why: 'CONNECT with a body',
+      bytes: () =>
+        sized((length) => lines(`CONNECT ${host} HTTP/1.1`, `Host: ${host}`, `Content-Length: ${length}`, '', '')),
+    },
   ])('$why', async ({ bytes }) => {
     const outcome = await send(bytes());
     expectNothingInside(outcome, 1);
@@ -158,13 +342,38 @@ describe('requests one behind the other', () => {
   });
 
   it.each([
-    { why: 'a refused method', first: () => `${lines(`PUT ${target} HTTP/1.1`, `Host: ${host}`, 'Content-Length: 2', '', '')}{}`, status: 405 },
-    { why: 'an unknown webhook', first: () => `${lines('POST /webhooks/w/nobody HTTP/1.1', `Host: ${host}`, 'Content-Length: 2', '', '')}{}`, status: 404 },
-    { why: 'a wrong token', first: () => `${lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, 'Authorization: Bearer wrong', 'Content-Length: 2', '', '')}{}`, status: 401 },
+    {
+      why: 'a refused method',
+      first: () => `${lines(`PUT ${target} HTTP/1.1`, `Host: ${host}`, 'Content-Length: 2', '', '')}{}`,
+      status: 405,
+    },
+    {
+      why: 'an unknown webhook',
+      first: () => `${lines('POST /webhooks/w/nobody HTTP/1.1', `Host: ${host}`, 'Content-Length: 2', '', '')}{}`,
+      status: 404,
+    },
+    {
+      why: 'a wrong token',
+      first: () =>
+        `${lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, 'Authorization: Bearer wrong', 'Content-Length: 2', '', '')}{}`,
+      status: 401,
+    },
     { why: 'no JSON', first: () => `${head('Content-Length: 1')}x`, status: 400 },
-    { why: 'another host', first: () => `${lines(`POST ${target} HTTP/1.1`, 'Host: evil.example', 'Content-Length: 2', '', '')}{}`, status: 421 },
-    { why: 'the API without a key', first: () => lines('GET /api/v1/agent HTTP/1.1', `Host: ${host}`, '', ''), status: 401 },
-    { why: 'a chunk extension and a trailer', first: () => `${head('Transfer-Encoding: chunked')}2;name=value\r\n{}\r\n0\r\nX-Trailer: yes\r\n\r\n`, status: 202 },
+    {
+      why: 'another host',
+      first: () => `${lines(`POST ${target} HTTP/1.1`, 'Host: evil.example', 'Content-Length: 2', '', '')}{}`,
+      status: 421,
+    },
+    {
+      why: 'the API without a key',
+      first: () => lines('GET /api/v1/agent HTTP/1.1', `Host: ${host}`, '', ''),
+      status: 401,
+    },
+    {
+      why: 'a chunk extension and a trailer',
+      first: () => `${head('Transfer-Encoding: chunked')}2;name=value\r\n{}\r\n0\r\nX-Trailer: yes\r\n\r\n`,
+      status: 202,
+    },
   ])('behind $why: each at most one answer, the first its own', async ({ first, status }) => {
     const { statuses, taken } = await send(`${first()}${head('Content-Length: 2')}{}`);
     expect(statuses[0]).toBe(status);
@@ -182,7 +391,9 @@ describe('what a trailer, an odd header or an odd path says does not count', () 
 
   it('a delivery ID in a trailer, or spelt with underscores, names nothing', async () => {
     const body = `{"n": ${(unique += 1)}}`;
-    await send(`${lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, bearer, `X_Millwright_Delivery_Id: ${INNER}-underscores`, 'Transfer-Encoding: chunked', '', '')}${chunk(body)}0\r\nX-Millwright-Delivery-Id: ${INNER}-trailer\r\n\r\n`);
+    await send(
+      `${lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, bearer, `X_Millwright_Delivery_Id: ${INNER}-underscores`, 'Transfer-Encoding: chunked', '', '')}${chunk(body)}0\r\nX-Millwright-Delivery-Id: ${INNER}-trailer\r\n\r\n`,
+    );
     expect((await logged())[0]).toMatch(/^sha256:/);
   });
 
@@ -190,17 +401,35 @@ describe('what a trailer, an odd header or an odd path says does not count', () 
     { why: 'the token twice', headers: () => [bearer, bearer], status: 401 },
     { why: 'two tokens in one line', headers: () => [`${bearer}, Bearer ${TOKEN}`], status: 401 },
     { why: 'a tab before the token', headers: () => [`Authorization: Bearer\t${TOKEN}`], status: 401 },
-    { why: 'the token as Basic', headers: () => [`Authorization: Basic ${Buffer.from(`x:${TOKEN}`).toString('base64')}`], status: 401 },
+    {
+      why: 'the token as Basic',
+      headers: () => [`Authorization: Basic ${Buffer.from(`x:${TOKEN}`).toString('base64')}`],
+      status: 401,
+    },
     { why: 'the token in a proxy header', headers: () => [`Proxy-${bearer}`], status: 401 },
     { why: 'a method to be read instead', headers: () => [bearer, 'X-HTTP-Method-Override: DELETE'], status: 202 },
-    { why: 'a path to be read instead', headers: () => [bearer, 'X-Original-URL: /api/v1/agent', 'X-Rewrite-URL: /'], status: 202 },
-    { why: 'a host to be read instead', headers: () => [bearer, 'X-Forwarded-Host: evil.example', 'Forwarded: host=evil.example'], status: 202 },
+    {
+      why: 'a path to be read instead',
+      headers: () => [bearer, 'X-Original-URL: /api/v1/agent', 'X-Rewrite-URL: /'],
+      status: 202,
+    },
+    {
+      why: 'a host to be read instead',
+      headers: () => [bearer, 'X-Forwarded-Host: evil.example', 'Forwarded: host=evil.example'],
+      status: 202,
+    },
     { why: 'hop-by-hop: the token', headers: () => [bearer, 'Connection: Authorization'], status: 202 },
     { why: 'compressed, says a header', headers: () => [bearer, 'Content-Encoding: gzip'], status: 202 },
-    { why: 'a range of the body', headers: () => [bearer, 'Content-Range: bytes 0-1/1000', 'Range: bytes=0-1'], status: 202 },
+    {
+      why: 'a range of the body',
+      headers: () => [bearer, 'Content-Range: bytes 0-1/1000', 'Range: bytes=0-1'],
+      status: 202,
+    },
   ])('$why: $status', async ({ headers, status }) => {
     const body = `{"n": ${(unique += 1)}}`;
-    const { statuses } = await send(lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, ...headers(), `Content-Length: ${body.length}`, '', body));
+    const { statuses } = await send(
+      lines(`POST ${target} HTTP/1.1`, `Host: ${host}`, ...headers(), `Content-Length: ${body.length}`, '', body),
+    );
     expect(statuses).toEqual([status]);
   });
 
@@ -230,12 +459,16 @@ describe('what a trailer, an odd header or an odd path says does not count', () 
     { why: 'absolute, another scheme', path: () => `ftp://${host}${target}`, status: 202 },
   ])('$why in the path: $status', async ({ path, status }) => {
     const body = `{"n": ${(unique += 1)}}`;
-    const { statuses } = await send(lines(`POST ${path()} HTTP/1.1`, `Host: ${host}`, bearer, `Content-Length: ${body.length}`, '', body));
+    const { statuses } = await send(
+      lines(`POST ${path()} HTTP/1.1`, `Host: ${host}`, bearer, `Content-Length: ${body.length}`, '', body),
+    );
     expect(statuses).toEqual([status]);
   });
 
   it('HTTP/1.0 without a connection header is answered once and closed', async () => {
-    const { statuses } = await send(`${lines(`POST ${target} HTTP/1.0`, `Host: ${host}`, bearer, 'Content-Length: 2', '', '{}')}${head('Content-Length: 2')}{}`);
+    const { statuses } = await send(
+      `${lines(`POST ${target} HTTP/1.0`, `Host: ${host}`, bearer, 'Content-Length: 2', '', '{}')}${head('Content-Length: 2')}{}`,
+    );
     expect(statuses).toEqual([202]);
   });
 });
@@ -243,8 +476,19 @@ describe('what a trailer, an odd header or an odd path says does not count', () 
 it('who reads a stream and says that nothing more comes has left: it is let go', async () => {
   const { runs } = (await mill.api('GET', '/agent/runs?limit=1')).body as { runs: { run_id: string }[] };
   const connection = await connectRaw(mill.url);
-  connection.send(lines(`GET /api/v1/agent/runs/${runs[0]?.run_id ?? ''}/events HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${mill.adminKey}`, 'Accept: text/event-stream', '', ''));
-  await eventually('the stream has begun', () => (connection.pending().includes('text/event-stream') ? true : undefined));
+  connection.send(
+    lines(
+      `GET /api/v1/agent/runs/${runs[0]?.run_id ?? ''}/events HTTP/1.1`,
+      `Host: ${host}`,
+      `Authorization: Bearer ${mill.adminKey}`,
+      'Accept: text/event-stream',
+      '',
+      '',
+    ),
+  );
+  await eventually('the stream has begun', () =>
+    connection.pending().includes('text/event-stream') ? true : undefined,
+  );
   connection.socket.end();
   await connection.closed;
   connection.destroy();

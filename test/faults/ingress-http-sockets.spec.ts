@@ -33,12 +33,19 @@ const sockets = new Set<Socket>();
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'millwright-sockets-'));
-  folder = await factoryFolder({ webhooks: Object.fromEntries(WEBHOOKS.map((name) => [name, { secretName: 'bearer' }])), automations: { all: { webhooks: WEBHOOKS } } });
+  folder = await factoryFolder({
+    webhooks: Object.fromEntries(WEBHOOKS.map((name) => [name, { secretName: 'bearer' }])),
+    automations: { all: { webhooks: WEBHOOKS } },
+  });
   service = await startServiceProcess(dataDir, { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_LOG_LEVEL: 'error' });
   await service.api('PUT', '/secrets/bearer', { value: TOKEN });
-  const { uid } = (await service.api('POST', '/factory', { slug: 'sockets', source: folder.source })) as { uid: string };
+  const { uid } = (await service.api('POST', '/factory', { slug: 'sockets', source: folder.source })) as {
+    uid: string;
+  };
   await service.api('POST', `/factory/${uid}/sync?wait=true`);
-  webhooks = ((await service.api('GET', `/factory/${uid}/webhooks`))['webhooks'] as { uid: string }[]).map((webhook) => webhook.uid);
+  webhooks = ((await service.api('GET', `/factory/${uid}/webhooks`))['webhooks'] as { uid: string }[]).map(
+    (webhook) => webhook.uid,
+  );
 }, 120_000);
 
 afterAll(async () => {
@@ -66,7 +73,8 @@ function open(): Promise<Socket> {
 
 async function openMany(count: number): Promise<Socket[]> {
   const opened: Socket[] = [];
-  while (opened.length < count) opened.push(...(await Promise.all(Array.from({ length: Math.min(200, count - opened.length) }, open))));
+  while (opened.length < count)
+    opened.push(...(await Promise.all(Array.from({ length: Math.min(200, count - opened.length) }, open))));
   return opened;
 }
 
@@ -91,57 +99,72 @@ async function letGo(of: readonly Socket[]): Promise<void> {
   for (const socket of of) socket.resume();
   const until = performance.now() + LET_GO_MS_MAX;
   while (of.some((socket) => !socket.closed && !socket.readableEnded)) {
-    if (performance.now() > until) throw new Error(`${of.filter((socket) => !socket.closed && !socket.readableEnded).length} of ${of.length} connections are held still`);
+    if (performance.now() > until)
+      throw new Error(
+        `${of.filter((socket) => !socket.closed && !socket.readableEnded).length} of ${of.length} connections are held still`,
+      );
     await sleep(100);
   }
 }
 
-it(`${IDLE} connections that say nothing: deliveries go on, each costs little, and all are let go`, async () => {
-  await deliverAll(30);
-  const before = await memoryOf(service);
-  const idle = await openMany(IDLE);
-  await deliverAll(100);
-  const each = ((await memoryOf(service)) - before) / IDLE;
-  process.stderr.write(`one idle connection costs ${Math.round(each / 102.4) / 10} KiB\n`);
-  expect(each).toBeLessThan(CONNECTION_BYTES_MAX);
-  await letGo(idle);
-  await deliverAll(30);
-  expect(service.errors()).toBe('');
-}, LET_GO_MS_MAX + 120_000);
+it(
+  `${IDLE} connections that say nothing: deliveries go on, each costs little, and all are let go`,
+  async () => {
+    await deliverAll(30);
+    const before = await memoryOf(service);
+    const idle = await openMany(IDLE);
+    await deliverAll(100);
+    const each = ((await memoryOf(service)) - before) / IDLE;
+    process.stderr.write(`one idle connection costs ${Math.round(each / 102.4) / 10} KiB\n`);
+    expect(each).toBeLessThan(CONNECTION_BYTES_MAX);
+    await letGo(idle);
+    await deliverAll(30);
+    expect(service.errors()).toBe('');
+  },
+  LET_GO_MS_MAX + 120_000,
+);
 
-it(`${SLOW_EACH} each that dawdle in the head, in the body, in chunks, or stop half-way: deliveries go on, all are let go, and nothing of theirs is stored`, async () => {
-  const slow = `/webhooks/w/${webhooks[0] ?? ''}`;
-  const taken = async (): Promise<number> => ((await service.api('GET', '/agent/runs?limit=500'))['runs'] as unknown[]).length;
-  const before = await taken();
-  const sent = unique;
-  const begun: Record<string, string> = {
-    head: requestHead(service.url, { target: slow, headers: BEARER }).slice(0, -30),
-    body: `${requestHead(service.url, { target: slow, headers: BEARER, declared: 5_000 })}{"slow":"`,
-    chunks: `${requestHead(service.url, { target: slow, headers: [...BEARER, ['Transfer-Encoding', 'chunked']] })}ffff\r\n{"slow":"`,
-    // Says that it will send no more, in the middle.
-    half: `${requestHead(service.url, { target: slow, headers: BEARER, declared: 5_000 })}{"slow":"`,
-  };
-  const groups = await Promise.all(Object.entries(begun).map(async ([kind, bytes]) => {
-    const opened = await openMany(SLOW_EACH);
-    for (const socket of opened) {
-      if (kind === 'half') socket.end(bytes);
-      else socket.write(bytes);
+it(
+  `${SLOW_EACH} each that dawdle in the head, in the body, in chunks, or stop half-way: deliveries go on, all are let go, and nothing of theirs is stored`,
+  async () => {
+    const slow = `/webhooks/w/${webhooks[0] ?? ''}`;
+    const taken = async (): Promise<number> =>
+      ((await service.api('GET', '/agent/runs?limit=500'))['runs'] as unknown[]).length;
+    const before = await taken();
+    const sent = unique;
+    const begun: Record<string, string> = {
+      head: requestHead(service.url, { target: slow, headers: BEARER }).slice(0, -30),
+      body: `${requestHead(service.url, { target: slow, headers: BEARER, declared: 5_000 })}{"slow":"`,
+      chunks: `${requestHead(service.url, { target: slow, headers: [...BEARER, ['Transfer-Encoding', 'chunked']] })}ffff\r\n{"slow":"`,
+      // Says that it will send no more, in the middle.
+      half: `${requestHead(service.url, { target: slow, headers: BEARER, declared: 5_000 })}{"slow":"`,
+    };
+    const groups = await Promise.all(
+      Object.entries(begun).map(async ([kind, bytes]) => {
+        const opened = await openMany(SLOW_EACH);
+        for (const socket of opened) {
+          if (kind === 'half') socket.end(bytes);
+          else socket.write(bytes);
+        }
+        return { kind, opened };
+      }),
+    );
+    const dripping = setInterval(() => {
+      for (const { kind, opened } of groups)
+        if (kind !== 'half') for (const socket of opened) if (socket.writable) socket.write('x');
+    }, DRIP_MS);
+    try {
+      await deliverAll(60);
+      await letGo(groups.flatMap(({ opened }) => opened));
+    } finally {
+      clearInterval(dripping);
     }
-    return { kind, opened };
-  }));
-  const dripping = setInterval(() => {
-    for (const { kind, opened } of groups) if (kind !== 'half') for (const socket of opened) if (socket.writable) socket.write('x');
-  }, DRIP_MS);
-  try {
-    await deliverAll(60);
-    await letGo(groups.flatMap(({ opened }) => opened));
-  } finally {
-    clearInterval(dripping);
-  }
-  await deliverAll(20);
-  expect((await taken()) - before).toBe(unique - sent);
-  expect(service.errors()).toBe('');
-}, LET_GO_MS_MAX + 60_000);
+    await deliverAll(20);
+    expect((await taken()) - before).toBe(unique - sent);
+    expect(service.errors()).toBe('');
+  },
+  LET_GO_MS_MAX + 60_000,
+);
 
 it(`${SLOW_EACH} that do not read their answers: memory is bounded by what the sockets hold, and deliveries go on`, async () => {
   const before = await memoryOf(service);

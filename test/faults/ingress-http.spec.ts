@@ -1,7 +1,16 @@
 /** Senders that break HTTP, smuggle, dawdle or lie about the host: constant answers, and nobody else notices. contract 1 (Host), 5. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
-import { chunk, connectRaw, exchange, LAST_CHUNK, requestHead, type HeaderLines, type RawAnswer, type RawConnection } from '../support/raw-http.ts';
+import {
+  chunk,
+  connectRaw,
+  exchange,
+  LAST_CHUNK,
+  requestHead,
+  type HeaderLines,
+  type RawAnswer,
+  type RawConnection,
+} from '../support/raw-http.ts';
 import { bootService, type TestService } from '../support/service.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
@@ -37,15 +46,24 @@ const bearer: HeaderLines = [['Authorization', `Bearer ${TOKEN}`]];
 const good = (): Promise<RawAnswer> => exchange(mill.url, { target, headers: bearer, body: `{"n": ${(unique += 1)}}` });
 
 async function entries(): Promise<number> {
-  return ((await mill.api('GET', `/factory/${factory}/webhooks/${mill.webhookUid('http', 'plain')}/deliveries?limit=500`)).body['deliveries'] as unknown[]).length;
+  return (
+    (await mill.api('GET', `/factory/${factory}/webhooks/${mill.webhookUid('http', 'plain')}/deliveries?limit=500`))
+      .body['deliveries'] as unknown[]
+  ).length;
 }
 
 /** Lines joined by CRLF; the last line is what follows the headers. */
 const raw = (...lines: string[]): string => lines.join('\r\n');
-const head = (...headers: string[]): string => raw(`POST ${target} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${TOKEN}`, ...headers, '', '');
+const head = (...headers: string[]): string =>
+  raw(`POST ${target} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${TOKEN}`, ...headers, '', '');
 
 function expectConstant(answer: RawAnswer, status: number, body: string): void {
-  expect([answer.status, answer.body, answer.headers.get('content-type'), answer.headers.get('connection')]).toEqual([status, body, 'application/json', 'close']);
+  expect([answer.status, answer.body, answer.headers.get('content-type'), answer.headers.get('connection')]).toEqual([
+    status,
+    body,
+    'application/json',
+    'close',
+  ]);
 }
 
 describe('what is not HTTP is 400, constant, and stores nothing', () => {
@@ -63,10 +81,19 @@ describe('what is not HTTP is 400, constant, and stores nothing', () => {
     { why: 'NUL in a header', bytes: () => head('X: a\0b', 'Content-Length: 2') + '{}' },
     { why: 'a bare CR in a header', bytes: () => head('X: a\rb', 'Content-Length: 2') + '{}' },
     { why: 'a header without a colon', bytes: () => head('nonsense', 'Content-Length: 2') + '{}' },
-    { why: 'no Host', bytes: () => raw(`POST ${target} HTTP/1.1`, `Authorization: Bearer ${TOKEN}`, 'Content-Length: 2', '', '{}') },
+    {
+      why: 'no Host',
+      bytes: () => raw(`POST ${target} HTTP/1.1`, `Authorization: Bearer ${TOKEN}`, 'Content-Length: 2', '', '{}'),
+    },
     { why: 'two Hosts', bytes: () => head(`Host: ${host}`, 'Content-Length: 2') + '{}' },
-    { why: 'smuggling: Content-Length and chunked', bytes: () => head('Content-Length: 2', 'Transfer-Encoding: chunked') + chunk('{}') + LAST_CHUNK },
-    { why: 'smuggling: chunked and Content-Length', bytes: () => head('Transfer-Encoding: chunked', 'Content-Length: 2') + chunk('{}') + LAST_CHUNK },
+    {
+      why: 'smuggling: Content-Length and chunked',
+      bytes: () => head('Content-Length: 2', 'Transfer-Encoding: chunked') + chunk('{}') + LAST_CHUNK,
+    },
+    {
+      why: 'smuggling: chunked and Content-Length',
+      bytes: () => head('Transfer-Encoding: chunked', 'Content-Length: 2') + chunk('{}') + LAST_CHUNK,
+    },
     { why: 'smuggling: two lengths', bytes: () => head('Content-Length: 2', 'Content-Length: 3') + '{} ' },
     { why: 'smuggling: two equal lengths', bytes: () => head('Content-Length: 2', 'Content-Length: 2') + '{}' },
     { why: 'smuggling: a list of lengths', bytes: () => head('Content-Length: 2, 2') + '{}' },
@@ -75,17 +102,38 @@ describe('what is not HTTP is 400, constant, and stores nothing', () => {
     { why: 'smuggling: a hexadecimal length', bytes: () => head('Content-Length: 0x2') + '{}' },
     { why: 'smuggling: a length with garbage', bytes: () => head('Content-Length: 2abc') + '{}' },
     { why: 'smuggling: an empty length', bytes: () => head('Content-Length: ') + '{}' },
-    { why: 'smuggling: a length beyond every number', bytes: () => head('Content-Length: 99999999999999999999999999') + '{}' },
-    { why: 'smuggling: an unknown transfer coding', bytes: () => head('Transfer-Encoding: xchunked') + chunk('{}') + LAST_CHUNK },
-    { why: 'smuggling: chunked is not last', bytes: () => head('Transfer-Encoding: chunked, identity') + chunk('{}') + LAST_CHUNK },
+    {
+      why: 'smuggling: a length beyond every number',
+      bytes: () => head('Content-Length: 99999999999999999999999999') + '{}',
+    },
+    {
+      why: 'smuggling: an unknown transfer coding',
+      bytes: () => head('Transfer-Encoding: xchunked') + chunk('{}') + LAST_CHUNK,
+    },
+    {
+      why: 'smuggling: chunked is not last',
+      bytes: () => head('Transfer-Encoding: chunked, identity') + chunk('{}') + LAST_CHUNK,
+    },
     { why: 'smuggling: identity', bytes: () => head('Transfer-Encoding: identity', 'Content-Length: 2') + '{}' },
-    { why: 'smuggling: chunked behind a space', bytes: () => head('Transfer-Encoding : chunked') + chunk('{}') + LAST_CHUNK },
-    { why: 'smuggling: a folded coding', bytes: () => head('Transfer-Encoding:', ' chunked') + chunk('{}') + LAST_CHUNK },
+    {
+      why: 'smuggling: chunked behind a space',
+      bytes: () => head('Transfer-Encoding : chunked') + chunk('{}') + LAST_CHUNK,
+    },
+    {
+      why: 'smuggling: a folded coding',
+      bytes: () => head('Transfer-Encoding:', ' chunked') + chunk('{}') + LAST_CHUNK,
+    },
     { why: 'a folded header', bytes: () => head('X-Folded: a', ' b', 'Content-Length: 2') + '{}' },
     { why: 'a folded header with a tab', bytes: () => head('X-Folded: a', '\tb', 'Content-Length: 2') + '{}' },
-    { why: 'a chunk size that is no number', bytes: () => `${head('Transfer-Encoding: chunked')}zz\r\n{}\r\n0\r\n\r\n` },
+    {
+      why: 'a chunk size that is no number',
+      bytes: () => `${head('Transfer-Encoding: chunked')}zz\r\n{}\r\n0\r\n\r\n`,
+    },
     { why: 'a chunk size with a sign', bytes: () => `${head('Transfer-Encoding: chunked')}+2\r\n{}\r\n0\r\n\r\n` },
-    { why: 'a chunk size beyond every number', bytes: () => `${head('Transfer-Encoding: chunked')}ffffffffffffffffff\r\n{}\r\n0\r\n\r\n` },
+    {
+      why: 'a chunk size beyond every number',
+      bytes: () => `${head('Transfer-Encoding: chunked')}ffffffffffffffffff\r\n{}\r\n0\r\n\r\n`,
+    },
     { why: 'a chunk longer than it says', bytes: () => `${head('Transfer-Encoding: chunked')}2\r\n{}{}\r\n0\r\n\r\n` },
   ])('$why', async ({ bytes }) => {
     const before = await entries();
@@ -144,11 +192,17 @@ describe('Host', () => {
     { why: 'with user information', host: () => `x@${host}` },
     { why: 'empty', host: () => '' },
   ])('$why: 421, for webhooks and API alike, each in its own form', async ({ host: named }) => {
-    const at = (where: string): Promise<RawAnswer> => exchange(mill.url, { target: where, headers: bearer, body: '{}', host: named() });
-    for (const where of [target, '/webhooks/w/nobody']) expectConstant(await at(where), 421, '{"error": "this server does not answer for that host"}');
+    const at = (where: string): Promise<RawAnswer> =>
+      exchange(mill.url, { target: where, headers: bearer, body: '{}', host: named() });
+    for (const where of [target, '/webhooks/w/nobody'])
+      expectConstant(await at(where), 421, '{"error": "this server does not answer for that host"}');
     for (const where of ['/api/v1/factory', '/']) {
       const answer = await at(where);
-      expect([answer.status, answer.headers.get('content-type'), answer.headers.get('connection')]).toEqual([421, 'application/problem+json; charset=utf-8', 'close']);
+      expect([answer.status, answer.headers.get('content-type'), answer.headers.get('connection')]).toEqual([
+        421,
+        'application/problem+json; charset=utf-8',
+        'close',
+      ]);
     }
   });
 
@@ -158,12 +212,18 @@ describe('Host', () => {
   });
 
   it.each(['localhost', 'LOCALHOST'])('%s is this machine as well', async (name) => {
-    const answer = await exchange(mill.url, { target, headers: bearer, body: `{"n": ${(unique += 1)}}`, host: `${name}:${new URL(mill.url).port}` });
+    const answer = await exchange(mill.url, {
+      target,
+      headers: bearer,
+      body: `{"n": ${(unique += 1)}}`,
+      host: `${name}:${new URL(mill.url).port}`,
+    });
     expect(answer.status).toBe(202);
   });
 
   it('probes of the process may name any host, or none', async () => {
-    for (const named of ['10.0.0.1:8080', null]) expect((await exchange(mill.url, { method: 'GET', target: '/healthz', host: named })).status).toBe(200);
+    for (const named of ['10.0.0.1:8080', null])
+      expect((await exchange(mill.url, { method: 'GET', target: '/healthz', host: named })).status).toBe(200);
   });
 });
 
@@ -215,7 +275,8 @@ describe('a service that stops answers what has come', () => {
     await other.factory('http', folder.source);
     connection = await connectRaw(other.url);
     const own = `/webhooks/w/${other.webhookUid('http', 'plain')}`;
-    next = (name) => requestHead(other.url, { target: own, headers: [...bearer, ['X-Millwright-Delivery-Id', name]], declared: 2 });
+    next = (name) =>
+      requestHead(other.url, { target: own, headers: [...bearer, ['X-Millwright-Delivery-Id', name]], declared: 2 });
   });
 
   it('and is not held up by a sender that never pauses', async () => {
@@ -247,10 +308,21 @@ describe('a service that stops answers what has come', () => {
 });
 
 it('a request with an Upgrade is answered like any other', async () => {
-  const answer = await exchange(mill.url, { target, headers: [...bearer, ['Connection', 'Upgrade, HTTP2-Settings'], ['Upgrade', 'h2c'], ['HTTP2-Settings', 'AAMAAABkAAQAAP__']], body: `{"n": ${(unique += 1)}}` });
+  const answer = await exchange(mill.url, {
+    target,
+    headers: [
+      ...bearer,
+      ['Connection', 'Upgrade, HTTP2-Settings'],
+      ['Upgrade', 'h2c'],
+      ['HTTP2-Settings', 'AAMAAABkAAQAAP__'],
+    ],
+    body: `{"n": ${(unique += 1)}}`,
+  });
   expect(answer.status).toBe(202);
 });
 
 it('requestHead of the support writes what it is told', () => {
-  expect(requestHead('http://h:1', { method: 'PUT', target: '/x', headers: [['A', 'b']], declared: 3 })).toBe('PUT /x HTTP/1.1\r\nHost: h:1\r\nA: b\r\nContent-Length: 3\r\n\r\n');
+  expect(requestHead('http://h:1', { method: 'PUT', target: '/x', headers: [['A', 'b']], declared: 3 })).toBe(
+    'PUT /x HTTP/1.1\r\nHost: h:1\r\nA: b\r\nContent-Length: 3\r\n\r\n',
+  );
 });

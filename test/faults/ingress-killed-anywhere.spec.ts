@@ -29,7 +29,10 @@ const QUIET_MS_MAX = 150_000;
 
 const TREE = {
   webhooks: Object.fromEntries(WEBHOOKS.map((name) => [name, { secretName: 'bearer' }])),
-  automations: { few: { webhooks: WEBHOOKS, payload: { starts: [1, 2] } }, fewer: { webhooks: WEBHOOKS, payload: { starts: [2] } } },
+  automations: {
+    few: { webhooks: WEBHOOKS, payload: { starts: [1, 2] } },
+    fewer: { webhooks: WEBHOOKS, payload: { starts: [2] } },
+  },
 };
 
 let field: Field | undefined;
@@ -62,7 +65,9 @@ class Storm {
     const onAttempt = (): void => {
       if ((left -= 1) < 0) striking ??= strike();
     };
-    const parcels = Array.from({ length: BURST }, (_, index) => this.parcel(WEBHOOKS[index % WEBHOOKS.length] as string));
+    const parcels = Array.from({ length: BURST }, (_, index) =>
+      this.parcel(WEBHOOKS[index % WEBHOOKS.length] as string),
+    );
     this.attempts.push(...(await this.send(parcels, onAttempt)));
     await striking;
   }
@@ -78,12 +83,19 @@ class Storm {
     const stored = await storedIn(this.field.place);
     const sent: Sent = { attempts: this.attempts, startsOf: (deliveryId) => this.starts.get(deliveryId) };
     const pages: string[] = [];
-    for (const slug of WEBHOOKS) pages.push(...(await brokenPages(this.field.replica(0), this.field.factoryUid, this.field.webhook(slug), stored)));
+    for (const slug of WEBHOOKS)
+      pages.push(
+        ...(await brokenPages(this.field.replica(0), this.field.factoryUid, this.field.webhook(slug), stored)),
+      );
     return [...brokenLedger(sent, stored, { isOver: true }), ...pages];
   }
 
   private send(parcels: readonly Parcel[], onAttempt?: () => void): Promise<Attempt[]> {
-    return sendAll(parcels, { random: this.random, senders: SENDERS, bases: () => this.field.bases(), onAttempt }, this.untilMs);
+    return sendAll(
+      parcels,
+      { random: this.random, senders: SENDERS, bases: () => this.field.bases(), onAttempt },
+      this.untilMs,
+    );
   }
 
   statuses(): Record<string, number> {
@@ -100,7 +112,12 @@ class Storm {
     const isForeign = this.made % FOREIGN_EVERY === 0;
     const isBroken = !isForeign && this.made % BROKEN_EVERY === 0;
     this.starts.set(deliveryId, isForeign || isBroken ? undefined : ['few', 'fewer'].slice(0, starts));
-    return { webhookUid: this.field.webhook(slug), deliveryId, body: isBroken ? '{"broken":' : JSON.stringify({ deliveryId, starts }), token: isForeign ? `not-${FIELD_TOKEN}` : FIELD_TOKEN };
+    return {
+      webhookUid: this.field.webhook(slug),
+      deliveryId,
+      body: isBroken ? '{"broken":' : JSON.stringify({ deliveryId, starts }),
+      token: isForeign ? `not-${FIELD_TOKEN}` : FIELD_TOKEN,
+    };
   }
 }
 
@@ -111,49 +128,67 @@ async function expectWhole(where: Field, storm: Storm, name: string): Promise<vo
   process.stderr.write(`${name}: ${JSON.stringify(storm.statuses())}\n`);
   expect(broken).toEqual([]);
   // What nobody has foreseen is told as such.
-  expect(where.errors().split('\n').filter((line) => /database: (broken|conflict)|TypeError|ReferenceError|unhandled/i.test(line))).toEqual([]);
+  expect(
+    where
+      .errors()
+      .split('\n')
+      .filter((line) => /database: (broken|conflict)|TypeError|ReferenceError|unhandled/i.test(line)),
+  ).toEqual([]);
   const statuses = storm.statuses();
-  expect([statuses['202'], statuses['401'], statuses['400'], statuses['429']].every((count) => count !== undefined)).toBe(true);
+  expect(
+    [statuses['202'], statuses['401'], statuses['400'], statuses['429']].every((count) => count !== undefined),
+  ).toBe(true);
   expect(statuses['undefined']).toBeGreaterThan(0); // otherwise nobody was killed under load
 }
 
 describe.each(Array.from({ length: STORMS }, (_, round) => SEED + round))('FAULT_SEED=%i', (seed) => {
-  it('one process on SQLite, killed again and again', async () => {
-    field = await Field.open({ replicas: 1, tree: TREE });
-    const storm = new Storm(field, seed);
-    for (let kills = 0; kills < 4; kills += 1) {
-      await storm.burst(async () => {
-        await field?.kill(0);
-        await field?.start(0);
-      });
-    }
-    await expectWhole(field, storm, `SQLite, seed ${seed}`);
-  }, STORM_MS_MAX + QUIET_MS_MAX);
+  it(
+    'one process on SQLite, killed again and again',
+    async () => {
+      field = await Field.open({ replicas: 1, tree: TREE });
+      const storm = new Storm(field, seed);
+      for (let kills = 0; kills < 4; kills += 1) {
+        await storm.burst(async () => {
+          await field?.kill(0);
+          await field?.start(0);
+        });
+      }
+      await expectWhole(field, storm, `SQLite, seed ${seed}`);
+    },
+    STORM_MS_MAX + QUIET_MS_MAX,
+  );
 });
 
 const server = await postgresServer();
 const onPostgres = server.ok ? describe : describe.skip;
 
-onPostgres.each(Array.from({ length: STORMS }, (_, round) => SEED + round))('three replicas on PostgreSQL, FAULT_SEED=%i', (seed) => {
-  it('are killed one after the other while one is stopped past its lease', async () => {
-    const database = await freshDatabase(server.ok ? server.url : '');
-    dropDatabase = database.drop;
-    const replicas = await Field.open({ replicas: 3, tree: TREE, databaseUrl: database.url });
-    field = replicas;
-    const storm = new Storm(replicas, seed);
-    const frozen = Math.floor(storm.random() * 3);
-    await storm.burst(() => Promise.resolve(replicas.freeze(frozen)));
-    const frozenAtMs = performance.now();
-    for (let kills = 0; kills < 3; kills += 1) {
-      const living = replicas.living();
-      const victim = living[Math.floor(storm.random() * living.length)] as number;
-      await storm.burst(async () => {
-        await replicas.kill(victim);
-        await replicas.start(victim);
-      });
-    }
-    await sleep(Math.max(0, FROZEN_MS - (performance.now() - frozenAtMs)));
-    await storm.burst(() => Promise.resolve(replicas.thaw(frozen)));
-    await expectWhole(replicas, storm, `PostgreSQL, seed ${seed}`);
-  }, STORM_MS_MAX + QUIET_MS_MAX);
-});
+onPostgres.each(Array.from({ length: STORMS }, (_, round) => SEED + round))(
+  'three replicas on PostgreSQL, FAULT_SEED=%i',
+  (seed) => {
+    it(
+      'are killed one after the other while one is stopped past its lease',
+      async () => {
+        const database = await freshDatabase(server.ok ? server.url : '');
+        dropDatabase = database.drop;
+        const replicas = await Field.open({ replicas: 3, tree: TREE, databaseUrl: database.url });
+        field = replicas;
+        const storm = new Storm(replicas, seed);
+        const frozen = Math.floor(storm.random() * 3);
+        await storm.burst(() => Promise.resolve(replicas.freeze(frozen)));
+        const frozenAtMs = performance.now();
+        for (let kills = 0; kills < 3; kills += 1) {
+          const living = replicas.living();
+          const victim = living[Math.floor(storm.random() * living.length)] as number;
+          await storm.burst(async () => {
+            await replicas.kill(victim);
+            await replicas.start(victim);
+          });
+        }
+        await sleep(Math.max(0, FROZEN_MS - (performance.now() - frozenAtMs)));
+        await storm.burst(() => Promise.resolve(replicas.thaw(frozen)));
+        await expectWhole(replicas, storm, `PostgreSQL, seed ${seed}`);
+      },
+      STORM_MS_MAX + QUIET_MS_MAX,
+    );
+  },
+);

@@ -35,7 +35,9 @@ beforeEach(async () => {
   for (const slug of FACTORIES) {
     const { uid } = (await service.api('POST', '/factory', { slug, source: folder.source })) as { uid: string };
     await service.api('POST', `/factory/${uid}/sync?wait=true`);
-    const { webhooks: made } = (await service.api('GET', `/factory/${uid}/webhooks`)) as { webhooks: { uid: string }[] };
+    const { webhooks: made } = (await service.api('GET', `/factory/${uid}/webhooks`)) as {
+      webhooks: { uid: string }[];
+    };
     webhooks.push(...made.map((webhook) => webhook.uid));
   }
   if (webhooks.length !== FACTORIES.length * WEBHOOKS_EACH) throw new Error(`${webhooks.length} webhooks were made`);
@@ -55,7 +57,15 @@ function deliver(agent: Agent, number: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const url = `${service.url}/webhooks/w/${webhooks[number % webhooks.length] ?? ''}`;
     const body = JSON.stringify({ number, odd: number % 2 === 1 });
-    const outgoing = httpRequest(url, { agent, method: 'POST', headers: { authorization: `Bearer ${TOKEN}`, 'x-millwright-delivery-id': `d-${number}`, 'content-length': body.length } });
+    const outgoing = httpRequest(url, {
+      agent,
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        'x-millwright-delivery-id': `d-${number}`,
+        'content-length': body.length,
+      },
+    });
     outgoing.once('response', (answer) => {
       answer.resume();
       answer.once('end', () => resolve(answer.statusCode)).once('error', () => resolve(undefined));
@@ -66,11 +76,15 @@ function deliver(agent: Agent, number: number): Promise<number | undefined> {
 }
 
 /** Sends numbers through many senders at once; calls `onAnswer` with each answer as it comes. */
-async function burst(numbers: readonly number[], onAnswer: (number: number, status: number | undefined) => void): Promise<void> {
+async function burst(
+  numbers: readonly number[],
+  onAnswer: (number: number, status: number | undefined) => void,
+): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: SENDERS });
   const left = [...numbers];
   const sender = async (): Promise<void> => {
-    for (let number = left.shift(); number !== undefined; number = left.shift()) onAnswer(number, await deliver(agent, number));
+    for (let number = left.shift(); number !== undefined; number = left.shift())
+      onAnswer(number, await deliver(agent, number));
   };
   await Promise.all(Array.from({ length: SENDERS }, sender));
   agent.destroy();
@@ -86,12 +100,19 @@ interface Stored {
 function stored(): Stored {
   const database = new Sqlite(join(dataDir, 'millwright.sqlite'), { readonly: true });
   const entries: Stored['entries'] = new Map();
-  for (const row of database.prepare('SELECT entry_id, delivery_id, outcome FROM delivery ORDER BY entry_id').all() as { entry_id: string; delivery_id: string; outcome: string }[]) {
+  for (const row of database.prepare('SELECT entry_id, delivery_id, outcome FROM delivery ORDER BY entry_id').all() as {
+    entry_id: string;
+    delivery_id: string;
+    outcome: string;
+  }[]) {
     const number = Number(row.delivery_id.slice(2));
     entries.set(number, [...(entries.get(number) ?? []), { entryId: row.entry_id, outcome: row.outcome }]);
   }
   const runs: Stored['runs'] = new Map();
-  for (const row of database.prepare('SELECT entry_id, automation_uid FROM run').all() as { entry_id: string; automation_uid: string }[]) {
+  for (const row of database.prepare('SELECT entry_id, automation_uid FROM run').all() as {
+    entry_id: string;
+    automation_uid: string;
+  }[]) {
     runs.set(row.entry_id, [...(runs.get(row.entry_id) ?? []), row.automation_uid]);
   }
   database.close();
@@ -103,7 +124,11 @@ function expectWhole({ entries, runs }: Stored, answered: ReadonlySet<number>): 
   for (const number of answered) expect([number, entries.get(number)?.[0]?.outcome]).toEqual([number, 'accepted']);
   let started = 0;
   for (const [number, [first, ...more]] of entries) {
-    expect([number, first?.outcome, more.filter(({ outcome }) => outcome !== 'duplicate')]).toEqual([number, 'accepted', []]);
+    expect([number, first?.outcome, more.filter(({ outcome }) => outcome !== 'duplicate')]).toEqual([
+      number,
+      'accepted',
+      [],
+    ]);
     const automations = runs.get(first?.entryId ?? '') ?? [];
     expect([number, automations.length, new Set(automations).size]).toEqual([number, runsOf(number), runsOf(number)]);
     started += automations.length;
@@ -111,14 +136,19 @@ function expectWhole({ entries, runs }: Stored, answered: ReadonlySet<number>): 
   expect([...runs.values()].flat()).toHaveLength(started);
 }
 
-async function burstUntil(signal: 'SIGKILL' | 'SIGTERM'): Promise<{ answered: Set<number>; others: (number | undefined)[] }> {
+async function burstUntil(
+  signal: 'SIGKILL' | 'SIGTERM',
+): Promise<{ answered: Set<number>; others: (number | undefined)[] }> {
   const answered = new Set<number>();
   const others: (number | undefined)[] = [];
-  await burst(Array.from({ length: DELIVERIES }, (_, number) => number), (number, status) => {
-    if (status === 202) answered.add(number);
-    else others.push(status);
-    if (answered.size === ANSWERED_BEFORE) service.signal(signal);
-  });
+  await burst(
+    Array.from({ length: DELIVERIES }, (_, number) => number),
+    (number, status) => {
+      if (status === 202) answered.add(number);
+      else others.push(status);
+      if (answered.size === ANSWERED_BEFORE) service.signal(signal);
+    },
+  );
   return { answered, others };
 }
 
@@ -138,7 +168,11 @@ it('kill -9 in a burst of 2,000: every 202 is kept once with its runs, nothing e
   expect(new Set(again)).toEqual(new Set([202]));
   const after = stored();
   expectWhole(after, answered);
-  for (const number of answered) expect([number, after.entries.get(number)?.map(({ outcome }) => outcome)]).toEqual([number, ['accepted', 'duplicate']]);
+  for (const number of answered)
+    expect([number, after.entries.get(number)?.map(({ outcome }) => outcome)]).toEqual([
+      number,
+      ['accepted', 'duplicate'],
+    ]);
   expect([...after.runs.values()].flat().length).toBe([...before.runs.values()].flat().length);
 }, 180_000);
 

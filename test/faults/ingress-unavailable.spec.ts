@@ -15,7 +15,10 @@ let unique = 0;
 beforeEach(async () => {
   mill = await boot();
   await mill.secret('bearer', TOKEN);
-  folder = await factoryFolder({ webhooks: { plain: { secretName: 'bearer' }, off: { secretName: 'bearer', enabled: false } }, automations: { act: { webhooks: ['plain'] } } });
+  folder = await factoryFolder({
+    webhooks: { plain: { secretName: 'bearer' }, off: { secretName: 'bearer', enabled: false } },
+    automations: { act: { webhooks: ['plain'] } },
+  });
   factory = await mill.factory('shop', folder.source);
 });
 
@@ -25,7 +28,10 @@ afterEach(async () => {
 });
 
 function boot(dataDir?: string, environment: Record<string, string> = {}): Promise<TestService> {
-  return bootService({ dataDir, environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_ADMIN_KEY: ADMIN_KEY, ...environment } });
+  return bootService({
+    dataDir,
+    environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_ADMIN_KEY: ADMIN_KEY, ...environment },
+  });
 }
 
 async function restart(environment: Record<string, string> = {}): Promise<void> {
@@ -36,15 +42,23 @@ async function restart(environment: Record<string, string> = {}): Promise<void> 
 
 const fresh = (): string => `{"n": ${(unique += 1)}}`;
 const send = (body: string, token = TOKEN, slug = 'plain'): Promise<RawAnswer> =>
-  exchange(mill.url, { target: `/webhooks/w/${mill.webhookUid('shop', slug)}`, headers: [['Authorization', `Bearer ${token}`]], body });
+  exchange(mill.url, {
+    target: `/webhooks/w/${mill.webhookUid('shop', slug)}`,
+    headers: [['Authorization', `Bearer ${token}`]],
+    body,
+  });
 
 async function entries(): Promise<{ outcome: string }[]> {
-  return (await mill.api('GET', `/factory/${factory}/webhooks/${mill.webhookUid('shop', 'plain')}/deliveries?limit=500`)).body['deliveries'] as { outcome: string }[];
+  return (
+    await mill.api('GET', `/factory/${factory}/webhooks/${mill.webhookUid('shop', 'plain')}/deliveries?limit=500`)
+  ).body['deliveries'] as { outcome: string }[];
 }
 
 /** Closes the database under the running service. */
 function closeDatabase(): void {
-  (mill.service.database.source.driver as unknown as { databaseConnection: { close(): void } }).databaseConnection.close();
+  (
+    mill.service.database.source.driver as unknown as { databaseConnection: { close(): void } }
+  ).databaseConnection.close();
 }
 
 function expectUnavailable(answer: RawAnswer): void {
@@ -85,7 +99,11 @@ describe('the database is gone', () => {
 
   it('a transaction that fails half-way leaves nothing: no entry, no identity, no slot', async () => {
     await mill.service.database.run(function* () {
-      yield { kind: 'query', text: "CREATE TRIGGER no_runs BEFORE INSERT ON run BEGIN SELECT RAISE(ABORT, 'out of order'); END", params: [] };
+      yield {
+        kind: 'query',
+        text: "CREATE TRIGGER no_runs BEFORE INSERT ON run BEGIN SELECT RAISE(ABORT, 'out of order'); END",
+        params: [],
+      };
     });
     const body = fresh();
     for (let count = 0; count < 3; count += 1) expectUnavailable(await send(body));
@@ -99,17 +117,27 @@ describe('the database is gone', () => {
 
   it('one delivery that cannot be stored does not take its neighbours of the same commit with it', async () => {
     await mill.service.database.run(function* () {
-      yield { kind: 'query', text: "CREATE TRIGGER no_bad BEFORE INSERT ON delivery WHEN NEW.delivery_id = 'bad' BEGIN SELECT RAISE(ABORT, 'out of order'); END", params: [] };
+      yield {
+        kind: 'query',
+        text: "CREATE TRIGGER no_bad BEFORE INSERT ON delivery WHEN NEW.delivery_id = 'bad' BEGIN SELECT RAISE(ABORT, 'out of order'); END",
+        params: [],
+      };
     });
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
         exchange(mill.url, {
           target: `/webhooks/w/${mill.webhookUid('shop', 'plain')}`,
-          headers: [['Authorization', `Bearer ${TOKEN}`], ['X-Millwright-Delivery-Id', index % 10 === 3 ? 'bad' : `good-${index}`]],
+          headers: [
+            ['Authorization', `Bearer ${TOKEN}`],
+            ['X-Millwright-Delivery-Id', index % 10 === 3 ? 'bad' : `good-${index}`],
+          ],
           body: '{}',
-        })),
+        }),
+      ),
     );
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 30 }, (_, index) => (index % 10 === 3 ? 503 : 202)));
+    expect(answers.map(({ status }) => status)).toEqual(
+      Array.from({ length: 30 }, (_, index) => (index % 10 === 3 ? 503 : 202)),
+    );
     expect(await entries()).toHaveLength(27);
   });
 });

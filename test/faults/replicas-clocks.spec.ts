@@ -37,10 +37,17 @@ onPostgres('two replicas, one ten minutes ahead and one ten minutes behind', () 
     const database = await freshDatabase(server.ok ? server.url : '');
     dropDatabase = database.drop;
     field = await Field.open({
-      replicas: 2, databaseUrl: database.url,
-      tree: { webhooks: Object.fromEntries(HOOKS.map((name) => [name, { secretName: 'bearer' }])), automations: { some: { webhooks: HOOKS, payload: { starts: [true] } } } },
+      replicas: 2,
+      databaseUrl: database.url,
+      tree: {
+        webhooks: Object.fromEntries(HOOKS.map((name) => [name, { secretName: 'bearer' }])),
+        automations: { some: { webhooks: HOOKS, payload: { starts: [true] } } },
+      },
       files: { 'automations/minutely/automation.md': SCHEDULED },
-      own: (index) => ({ NODE_OPTIONS: `--import=${new URL('../support/shifted-clock.mjs', import.meta.url).href}`, FAULT_CLOCK_FILE: join(clocks, String(index)) }),
+      own: (index) => ({
+        NODE_OPTIONS: `--import=${new URL('../support/shifted-clock.mjs', import.meta.url).href}`,
+        FAULT_CLOCK_FILE: join(clocks, String(index)),
+      }),
     });
   }, 180_000);
 
@@ -58,30 +65,77 @@ onPostgres('two replicas, one ten minutes ahead and one ten minutes behind', () 
     await rm(clocks, { recursive: true, force: true });
   });
 
-  const call = async (index: number, method: string, path: string, headers: Record<string, string>, body?: unknown): Promise<{ status: number; body: unknown; headers: Headers }> => {
-    const answer = await fetch(`${field.replica(index).url}/api/v1${path}`, { method, headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers }, body: body === undefined ? undefined : JSON.stringify(body) });
+  const call = async (
+    index: number,
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: unknown,
+  ): Promise<{ status: number; body: unknown; headers: Headers }> => {
+    const answer = await fetch(`${field.replica(index).url}/api/v1${path}`, {
+      method,
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
     const text = await answer.text();
     return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers };
   };
 
   it('really disagree', async () => {
-    const made = await Promise.all(SHIFTS_MS.map(async (_, index) => {
-      const { body } = await call(index, 'POST', '/agent/runs', { authorization: `Bearer ${ADMIN_KEY}` }, { prompt: 'what time is it', title: `replica ${index}` });
-      return (body as { run_id: string }).run_id;
-    }));
-    const times = await Promise.all(made.map(async (runId) => Date.parse(((await call(0, 'GET', `/agent/runs/${runId}`, { authorization: `Bearer ${ADMIN_KEY}` })).body as { created_at: string }).created_at)));
+    const made = await Promise.all(
+      SHIFTS_MS.map(async (_, index) => {
+        const { body } = await call(
+          index,
+          'POST',
+          '/agent/runs',
+          { authorization: `Bearer ${ADMIN_KEY}` },
+          { prompt: 'what time is it', title: `replica ${index}` },
+        );
+        return (body as { run_id: string }).run_id;
+      }),
+    );
+    const times = await Promise.all(
+      made.map(async (runId) =>
+        Date.parse(
+          (
+            (await call(0, 'GET', `/agent/runs/${runId}`, { authorization: `Bearer ${ADMIN_KEY}` })).body as {
+              created_at: string;
+            }
+          ).created_at,
+        ),
+      ),
+    );
     expect((times[0] ?? 0) - (times[1] ?? 0)).toBeGreaterThan(15 * MINUTE_MS);
   });
 
   it('take no more than sixty a minute together, each delivery once, and name them in one order', async () => {
-    const parcels = Array.from({ length: PARCELS }, (_, index) => ({ webhookUid: field.webhook(HOOKS[index % 2] as string), deliveryId: `d-${index}`, body: JSON.stringify({ index, starts: index % 13 === 0 }), token: FIELD_TOKEN }));
-    attempts = await sendAll(parcels, { random: seededRandom(7), senders: 12, bases: () => field.bases() }, performance.now() + 120_000);
+    const parcels = Array.from({ length: PARCELS }, (_, index) => ({
+      webhookUid: field.webhook(HOOKS[index % 2] as string),
+      deliveryId: `d-${index}`,
+      body: JSON.stringify({ index, starts: index % 13 === 0 }),
+      token: FIELD_TOKEN,
+    }));
+    attempts = await sendAll(
+      parcels,
+      { random: seededRandom(7), senders: 12, bases: () => field.bases() },
+      performance.now() + 120_000,
+    );
     await field.quiet(120_000);
     const stored = await storedIn(field.place);
-    expect(brokenLedger({ attempts, startsOf: (deliveryId) => (Number(deliveryId.slice(2)) % 13 === 0 ? ['some'] : []) }, stored, { isOver: true })).toEqual([]);
-    for (const index of [0, 1]) for (const slug of HOOKS) expect(await brokenPages(field.replica(index), field.factoryUid, field.webhook(slug), stored)).toEqual([]);
+    expect(
+      brokenLedger(
+        { attempts, startsOf: (deliveryId) => (Number(deliveryId.slice(2)) % 13 === 0 ? ['some'] : []) },
+        stored,
+        { isOver: true },
+      ),
+    ).toEqual([]);
+    for (const index of [0, 1])
+      for (const slug of HOOKS)
+        expect(await brokenPages(field.replica(index), field.factoryUid, field.webhook(slug), stored)).toEqual([]);
     // Named by the database's time, whoever took them.
-    const apart = stored.entries.map(({ entry_id: entryId, slot_at: at }) => Math.abs(timeOfUuidv7(entryId) - (at ?? 0)));
+    const apart = stored.entries.map(({ entry_id: entryId, slot_at: at }) =>
+      Math.abs(timeOfUuidv7(entryId) - (at ?? 0)),
+    );
     expect(Math.max(...apart)).toBeLessThan(MINUTE_MS);
     // Nobody took a run from the other.
     expect(stored.runs.executions.filter(({ outcome }) => outcome === 'LOST')).toEqual([]);
@@ -89,14 +143,23 @@ onPostgres('two replicas, one ten minutes ahead and one ten minutes behind', () 
   }, 260_000);
 
   it('fire a schedule once a tick', async () => {
-    const fired = (): Promise<Record<string, unknown>[]> => field.ask('SELECT schedule_id, scheduled_at FROM run WHERE schedule_id IS NOT NULL ORDER BY scheduled_at');
-    await eventually('the schedule is known', async () => ((await field.ask('SELECT 1 AS known FROM schedule')).length === 1 ? true : undefined), 60_000);
+    const fired = (): Promise<Record<string, unknown>[]> =>
+      field.ask('SELECT schedule_id, scheduled_at FROM run WHERE schedule_id IS NOT NULL ORDER BY scheduled_at');
+    await eventually(
+      'the schedule is known',
+      async () => ((await field.ask('SELECT 1 AS known FROM schedule')).length === 1 ? true : undefined),
+      60_000,
+    );
     let forwardMs = 0;
     for (const times of [1, 2, 3]) {
       // Both come to a full minute, twenty of them apart.
       forwardMs += 2 * MINUTE_MS - BEFORE_TICK_MS - ((Date.now() + forwardMs) % MINUTE_MS);
       await setForward(forwardMs);
-      await eventually(`it fired ${times} times`, async () => ((await fired()).length >= times ? true : undefined), 60_000);
+      await eventually(
+        `it fired ${times} times`,
+        async () => ((await fired()).length >= times ? true : undefined),
+        60_000,
+      );
     }
     const ticks = (await fired()).map(({ scheduled_at: at }) => Number(at));
     expect(new Set(ticks).size).toBe(ticks.length);

@@ -1,19 +1,33 @@
 /** Losing the right to reconcile: whoever lost it writes nothing, whatever it was doing. contract 9 (lease, fencing); reference: I9. */
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { automationFile, automationPath, deliver, statusOf, syncAndLook, syncsOf, webhookFile, webhookPath } from '../support/factory-files.ts';
+import {
+  automationFile,
+  automationPath,
+  deliver,
+  statusOf,
+  syncAndLook,
+  syncsOf,
+  webhookFile,
+  webhookPath,
+} from '../support/factory-files.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
 import { FenceLost } from '../../apps/server/store/factories.ts';
 import { change } from '../../apps/server/store/statements.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
-const FILES = { [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile(['orders']) };
+const FILES = {
+  [webhookPath('orders')]: webhookFile('hook-token'),
+  [automationPath('triage')]: automationFile(['orders']),
+};
 let git: GitServer;
 let service: TestService;
 let count = 0;
 
 beforeAll(async () => {
   git = await startGitServer();
-  service = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+  service = await bootService({
+    environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' },
+  });
   await service.secret('hook-token', TOKEN);
 });
 
@@ -80,7 +94,9 @@ describe('a factory that another replica holds', () => {
     expect(git.requests).toEqual([]);
     expect((await statusOf(service, uid)).revision_applied).toBe(before.revision_applied);
     await service.service.factories.release(uid, fence);
-    await eventually('the generation that was asked for is handled', async () => ((await statusOf(service, uid)).revision_applied === `main@sha1:${commit}` ? true : undefined));
+    await eventually('the generation that was asked for is handled', async () =>
+      (await statusOf(service, uid)).revision_applied === `main@sha1:${commit}` ? true : undefined,
+    );
   });
 
   it('keeps serving and accepts no write under a lower fence', async () => {
@@ -89,17 +105,32 @@ describe('a factory that another replica holds', () => {
     const stale = (await factories.lease(uid, 'first', 1))?.fence ?? 0;
     await new Promise((resolve) => setTimeout(resolve, 10));
     await takenByAnother(uid);
-    const write = { factoryUid: uid, fence: stale, revision: 'stale', factory: { path: '', applyMode: 'atomic' as const }, upserts: [], deletions: [{ kind: 'webhook' as const, uid: service.webhookUid(slug, 'orders') }] };
+    const write = {
+      factoryUid: uid,
+      fence: stale,
+      revision: 'stale',
+      factory: { path: '', applyMode: 'atomic' as const },
+      upserts: [],
+      deletions: [{ kind: 'webhook' as const, uid: service.webhookUid(slug, 'orders') }],
+    };
     await expect(definitions.apply(write as never)).rejects.toThrow(FenceLost);
     await expect(definitions.rebindSecrets(uid, stale)).rejects.toThrow(FenceLost);
-    await expect(factories.recordPass(uid, stale, { generationHandled: 99, condition: { ending: 'applied', sinceMs: 0, checkedMs: 0 }, failures: 0 })).rejects.toThrow(FenceLost);
+    await expect(
+      factories.recordPass(uid, stale, {
+        generationHandled: 99,
+        condition: { ending: 'applied', sinceMs: 0, checkedMs: 0 },
+        failures: 0,
+      }),
+    ).rejects.toThrow(FenceLost);
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
   });
 });
 
 describe('a service that is stopped in the middle of a pass', () => {
   it('stops soon, and the next one converges', async () => {
-    const own = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+    const own = await bootService({
+      environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' },
+    });
     await own.secret('hook-token', TOKEN);
     const repository = git.createRepository('stopped');
     repository.commit(FILES);
@@ -111,8 +142,13 @@ describe('a service that is stopped in the middle of a pass', () => {
     await eventually('the pass hangs', () => (git.count('fetch') > 0 ? true : undefined));
     await own.stop({ keepData: true });
     git.fault = undefined;
-    const next = await bootService({ dataDir: own.dataDir, environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_ADMIN_KEY: own.adminKey } });
-    await eventually('the new service is up to date', async () => ((await statusOf(next, uid)).revision_applied === `main@sha1:${commit}` ? true : undefined));
+    const next = await bootService({
+      dataDir: own.dataDir,
+      environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_ADMIN_KEY: own.adminKey },
+    });
+    await eventually('the new service is up to date', async () =>
+      (await statusOf(next, uid)).revision_applied === `main@sha1:${commit}` ? true : undefined,
+    );
     expect((await deliver(next.ingressUrl('stopped', 'second'), TOKEN)).status).toBe(202);
     await next.stop();
   });

@@ -12,8 +12,16 @@ let service: ServiceProcess;
 let talk: Talks;
 
 async function start(): Promise<void> {
-  service = await startServiceProcess(dataDir, { MILLWRIGHT_LOG_LEVEL: 'error', MILLWRIGHT_DRAIN_SECONDS: '0', MILLWRIGHT_AGENT_PROFILES_FILE: join(dataDir, 'profiles.json') });
-  const api = async (method: string, path: string, body?: unknown): Promise<ApiAnswer> => ({ status: 200, headers: new Headers(), body: await service.api(method, path, body) });
+  service = await startServiceProcess(dataDir, {
+    MILLWRIGHT_LOG_LEVEL: 'error',
+    MILLWRIGHT_DRAIN_SECONDS: '0',
+    MILLWRIGHT_AGENT_PROFILES_FILE: join(dataDir, 'profiles.json'),
+  });
+  const api = async (method: string, path: string, body?: unknown): Promise<ApiAnswer> => ({
+    status: 200,
+    headers: new Headers(),
+    body: await service.api(method, path, body),
+  });
   talk = talks(api, dataDir);
 }
 
@@ -24,7 +32,10 @@ async function killed(): Promise<void> {
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'millwright-talks-'));
-  await writeFile(join(dataDir, 'profiles.json'), JSON.stringify({ profiles: [{ ...scriptedProfile(), modelVia: 'option' }] }));
+  await writeFile(
+    join(dataDir, 'profiles.json'),
+    JSON.stringify({ profiles: [{ ...scriptedProfile(), modelVia: 'option' }] }),
+  );
   await start();
 }, 120_000);
 
@@ -51,10 +62,17 @@ it('kill -9 in mid-turn: the session goes on where it stopped, with what came si
   await talk.until(runId, 'SUCCEEDED');
   const [first, second, ...more] = await talk.turns(runId);
   expect([first?.asked.length, first?.said, more]).toEqual([1, 'begun', []]);
-  expect(second).toMatchObject({ asked: ['and this too'], said: expect.stringMatching(/^heard: You were interrupted[^]*do not repeat[^]*What you were asked was:\n\n> Do this\.\n[^]*\n\nand this too$/) });
+  expect(second).toMatchObject({
+    asked: ['and this too'],
+    said: expect.stringMatching(
+      /^heard: You were interrupted[^]*do not repeat[^]*What you were asked was:\n\n> Do this\.\n[^]*\n\nand this too$/,
+    ),
+  });
   await expectWholeLog(runId, 2);
   // The agent was told its task once; the second time it is quoted.
-  const { sessionId } = JSON.parse(await readFile(join(dataDir, 'runs', runId, 'session'), 'utf8')) as { sessionId: string };
+  const { sessionId } = JSON.parse(await readFile(join(dataDir, 'runs', runId, 'session'), 'utf8')) as {
+    sessionId: string;
+  };
   const heard = await readFile(join(dataDir, 'runs', runId, 'home', 'scripted-sessions', sessionId), 'utf8');
   expect(heard.match(/^Do this\./gm)).toHaveLength(1);
 }, 120_000);
@@ -65,12 +83,19 @@ it('kill -9 while it waits for an answer: the question is closed, and the run go
   const [lost] = await talk.asked(runId);
   await killed();
   await start();
-  await eventually('the question is closed', async () => ((await talk.permissions(runId))[0]?.state === 'closed' ? true : undefined), 60_000);
+  await eventually(
+    'the question is closed',
+    async () => ((await talk.permissions(runId))[0]?.state === 'closed' ? true : undefined),
+    60_000,
+  );
   await expect(talk.answer(runId, String(lost?.permission_id), 'yes-once')).rejects.toThrow('409');
   // This agent had said nothing before it asked: it is not known to have heard its task, and is told it again.
   const [question] = await talk.asked(runId);
   expect(question?.permission_id).not.toBe(lost?.permission_id);
-  expect(await talk.run(runId)).toMatchObject({ state: 'BLOCKED', status_message: { message: expect.stringContaining('deploy') } });
+  expect(await talk.run(runId)).toMatchObject({
+    state: 'BLOCKED',
+    status_message: { message: expect.stringContaining('deploy') },
+  });
   await talk.answer(runId, String(question?.permission_id), 'yes-once');
   await talk.until(runId, 'SUCCEEDED');
   expect(await talk.said(runId)).toContain('deploy: yes-once;');
@@ -85,7 +110,10 @@ it('SIGTERM while it waits for an answer: the agent hears of no refusal and no c
   await start();
   const [question] = await talk.asked(runId);
   expect(question?.permission_id).not.toBe(lost?.permission_id);
-  expect((await talk.permissions(runId)).find(({ permission_id: id }) => id === lost?.permission_id)).toMatchObject({ state: 'closed', answer: null });
+  expect((await talk.permissions(runId)).find(({ permission_id: id }) => id === lost?.permission_id)).toMatchObject({
+    state: 'closed',
+    answer: null,
+  });
   await talk.answer(runId, String(question?.permission_id), 'yes-once');
   await talk.until(runId, 'SUCCEEDED');
   expect(await talk.said(runId)).toBe('deploy: yes-once;');
@@ -96,16 +124,22 @@ it('SIGTERM while it waits for an answer: the agent hears of no refusal and no c
 }, 120_000);
 
 it('kill -9 after an answer was stored: it counts, and is not told to the agent as a task', async () => {
-  const runId = await talk.start(script({ say: 'begun;' }, { ask: ['one'] }, { say: 'behind one;' }, { await_file: 'never' }), { interactive: true });
+  const runId = await talk.start(
+    script({ say: 'begun;' }, { ask: ['one'] }, { say: 'behind one;' }, { await_file: 'never' }),
+    { interactive: true },
+  );
   await talk.asked(runId);
   expect(await talk.followup(runId, 'yes')).toBe('live_session');
   await talk.heard(runId, 'behind one;');
   await killed();
   await start();
   await talk.until(runId, 'SUCCEEDED');
-  expect((await talk.permissions(runId)).map(({ state, answer }) => [state, answer])).toEqual([['answered', 'yes-once']]);
+  expect((await talk.permissions(runId)).map(({ state, answer }) => [state, answer])).toEqual([
+    ['answered', 'yes-once'],
+  ]);
   expect((await talk.turns(runId)).map(({ asked, said }) => [asked.at(-1), said]).slice(1)).toEqual([
-    ['yes', 'one: yes-once;behind one;'], [undefined, expect.stringMatching(/^heard: You were interrupted/)],
+    ['yes', 'one: yes-once;behind one;'],
+    [undefined, expect.stringMatching(/^heard: You were interrupted/)],
   ]);
   await expectWholeLog(runId, 2);
 }, 120_000);

@@ -15,7 +15,9 @@ let service: TestService;
 let folder: FactoryFolder;
 let factoryUid: string;
 beforeAll(async () => {
-  service = await bootService({ environment: { MILLWRIGHT_AGENT_DEMO_STEPS: 'true', MILLWRIGHT_AGENT_REASONING: 'low' } });
+  service = await bootService({
+    environment: { MILLWRIGHT_AGENT_DEMO_STEPS: 'true', MILLWRIGHT_AGENT_REASONING: 'low' },
+  });
   await service.api('PUT', '/secrets/MCP_TOKEN', { value: SECRET, grants: { factories: '*', uses: ['run'] } });
   folder = await factoryFolder({});
   factoryUid = await service.factory('shop', folder.source);
@@ -25,7 +27,8 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const steps = (...list: unknown[]): string => `Do it.\n\n\`\`\`demo\n${JSON.stringify([...list, { say: 'done' }])}\n\`\`\`\n`;
+const steps = (...list: unknown[]): string =>
+  `Do it.\n\n\`\`\`demo\n${JSON.stringify([...list, { say: 'done' }])}\n\`\`\`\n`;
 interface Ended {
   runId: string;
   run: Record<string, unknown>;
@@ -34,14 +37,26 @@ interface Ended {
   said: (string | undefined)[];
 }
 async function ended(config: Record<string, unknown>, prompt = 'Say hello.'): Promise<Ended> {
-  const runId = await startedRun(service, prompt, { factory_uid: factoryUid, config: { ...config, harness: { type: 'builtin', ...(config['harness'] as object | undefined) } } });
+  const runId = await startedRun(service, prompt, {
+    factory_uid: factoryUid,
+    config: { ...config, harness: { type: 'builtin', ...(config['harness'] as object | undefined) } },
+  });
   const run = await runIn(service, runId, ...ENDED);
   const entries = await logOf(service, runId);
-  return { runId, run, message: (run['status_message'] as { message: string }).message, log: JSON.stringify(entries), said: entries.map(({ payload }) => payload.text) };
+  return {
+    runId,
+    run,
+    message: (run['status_message'] as { message: string }).message,
+    log: JSON.stringify(entries),
+    said: entries.map(({ payload }) => payload.text),
+  };
 }
 const failed = async (...args: Parameters<typeof ended>): Promise<string> => {
   const { run, message } = await ended(...args);
-  expect([run['state'], run['status_message']]).toEqual(['FAILED', expect.objectContaining({ error_code: 'environment_setup_failed' })]);
+  expect([run['state'], run['status_message']]).toEqual([
+    'FAILED',
+    expect.objectContaining({ error_code: 'environment_setup_failed' }),
+  ]);
   return message;
 };
 
@@ -49,21 +64,27 @@ describe('the agent that comes with the service', () => {
   it('does not let the demo model pass for another one', async () => {
     for (const config of [{ model_id: 'large-1' }, { harness: { model_id: 'large-1' } }]) {
       const message = await failed(config);
-      for (const said of ['"large-1"', 'no model is configured', 'leave model_id out', 'MILLWRIGHT_AGENT_BASE_URL']) expect(message).toContain(said);
+      for (const said of ['"large-1"', 'no model is configured', 'leave model_id out', 'MILLWRIGHT_AGENT_BASE_URL'])
+        expect(message).toContain(said);
     }
     expect((await ended({ model_id: 'demo' })).run['state']).toBe('SUCCEEDED');
   }, 120_000);
 
   it('reasons as the run asks, over what the operator set, or says what there is', async () => {
     const shows = steps({ tool: 'bash', input: { command: 'tr "\\0" "\\n" < /proc/$PPID/environ | grep REASONING' } });
-    expect((await ended({ harness: { reasoning_level: 'high' } }, shows)).log).toContain('MILLWRIGHT_AGENT_REASONING=high');
+    expect((await ended({ harness: { reasoning_level: 'high' } }, shows)).log).toContain(
+      'MILLWRIGHT_AGENT_REASONING=high',
+    );
     expect((await ended({}, shows)).log).toContain('MILLWRIGHT_AGENT_REASONING=low');
     expect(await failed({ harness: { reasoning_level: 'max' } })).toMatch(/"max".*low, medium, high/);
   }, 120_000);
 });
 
 it('what nothing here can heed is said', async () => {
-  const { said, run } = await ended({ harness: { type: 'command', reasoning_level: 'max' }, computer_use_enabled: true });
+  const { said, run } = await ended({
+    harness: { type: 'command', reasoning_level: 'max' },
+    computer_use_enabled: true,
+  });
   expect(run['state']).toBe('SUCCEEDED');
   expect(said).toContain('reasoning_level is not heeded: the harness command has no such setting');
   expect(said).toContain('computer_use_enabled is not heeded: there is no desktop here');
@@ -71,19 +92,36 @@ it('what nothing here can heed is said', async () => {
 
 it('an MCP server gets the secrets that it names and is found by its bare name; neither they nor literal values are in log, run or artifacts', async () => {
   const servers = {
-    tiny: { command: 'node', args: ['--import', join(SUPPORT, 'typescript-loader.mjs'), join(SUPPORT, 'mcp-program.ts')], env: { GIVEN: 'token ${MCP_TOKEN}', LITERAL_KEY: LITERAL, SHORT: 'seven_7' } },
+    tiny: {
+      command: 'node',
+      args: ['--import', join(SUPPORT, 'typescript-loader.mjs'), join(SUPPORT, 'mcp-program.ts')],
+      env: { GIVEN: 'token ${MCP_TOKEN}', LITERAL_KEY: LITERAL, SHORT: 'seven_7' },
+    },
   };
   const variable = (name: string): object => ({ tool: 'mcp__tiny__variable', input: { name } });
-  const leak = { tool: 'bash', input: { command: `mkdir -p artifacts; echo ${LITERAL.slice(0, 9)}${LITERAL.slice(9)} > artifacts/leak.txt; echo fine > artifacts/fine.txt` } };
-  const { runId, run, log } = await ended({ mcp_servers: servers, secrets: [{ name: 'MCP_TOKEN' }] }, steps(variable('GIVEN'), variable('LITERAL_KEY'), variable('SHORT'), leak));
+  const leak = {
+    tool: 'bash',
+    input: {
+      command: `mkdir -p artifacts; echo ${LITERAL.slice(0, 9)}${LITERAL.slice(9)} > artifacts/leak.txt; echo fine > artifacts/fine.txt`,
+    },
+  };
+  const { runId, run, log } = await ended(
+    { mcp_servers: servers, secrets: [{ name: 'MCP_TOKEN' }] },
+    steps(variable('GIVEN'), variable('LITERAL_KEY'), variable('SHORT'), leak),
+  );
   expect(run['state']).toBe('SUCCEEDED');
   expect(log).toContain('token [redacted]');
   expect(log).toContain('seven_7');
   expect(log).not.toContain('(not set)');
-  for (const value of [SECRET, LITERAL]) expect([log.includes(value), JSON.stringify(run['artifacts']).includes(value)]).toEqual([false, false]);
+  for (const value of [SECRET, LITERAL])
+    expect([log.includes(value), JSON.stringify(run['artifacts']).includes(value)]).toEqual([false, false]);
   expect((run['agent_config'] as { mcp_servers: unknown }).mcp_servers).toEqual(servers); // as it was written
-  expect((run['artifacts'] as { data: { filename?: string } }[]).map(({ data }) => data.filename)).toEqual(['fine.txt']);
-  expect(await readFile(join(service.dataDir, 'runs', runId, 'workspace/artifacts/leak.txt'), 'utf8')).toContain(LITERAL);
+  expect((run['artifacts'] as { data: { filename?: string } }[]).map(({ data }) => data.filename)).toEqual([
+    'fine.txt',
+  ]);
+  expect(await readFile(join(service.dataDir, 'runs', runId, 'workspace/artifacts/leak.txt'), 'utf8')).toContain(
+    LITERAL,
+  );
 
   const message = await failed({ mcp_servers: { tiny: { command: 'node', env: { GIVEN: '${NOT_MINE}' } } } });
   for (const said of ['env.GIVEN', '"tiny"', 'NOT_MINE']) expect(message).toContain(said);

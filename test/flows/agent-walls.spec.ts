@@ -11,7 +11,8 @@ const TOKEN = 'a-token-of-sixteen-or-more';
 const SECRET_OF_THE_OTHER = 'nobody-but-the-first-run-wrote-this';
 
 const usable = (await sandboxHere('bubblewrap')) ?? (await sandboxHere('pid-namespace'));
-if (usable?.guarantees.files !== true) console.warn('SKIPPED: the walls around an agent: no sandbox of this machine has them');
+if (usable?.guarantees.files !== true)
+  console.warn('SKIPPED: the walls around an agent: no sandbox of this machine has them');
 
 /** Tries things by the agent's own tools; each line of what it prints says what came of one. */
 const tried = (commands: readonly string[]): string =>
@@ -27,7 +28,9 @@ const reach = (host: string, port: number): string => {
   let mill: TestService;
   let folder: FactoryFolder;
   beforeAll(async () => {
-    mill = await bootService({ environment: { MILLWRIGHT_AGENT_DEMO_STEPS: 'true', MILLWRIGHT_RUN_NETWORK: 'open', MILLWRIGHT_RUN_COMMAND: '' } });
+    mill = await bootService({
+      environment: { MILLWRIGHT_AGENT_DEMO_STEPS: 'true', MILLWRIGHT_RUN_NETWORK: 'open', MILLWRIGHT_RUN_COMMAND: '' },
+    });
     await mill.secret('bearer', TOKEN);
   });
   afterAll(async () => {
@@ -39,7 +42,9 @@ const reach = (host: string, port: number): string => {
     await runIn(mill, runId, 'SUCCEEDED', 'FAILED', 'ERROR');
     const { body } = await mill.api('GET', `/agent/runs/${runId}/events?limit=1000`);
     const events = body['events'] as { event_type: string; payload: { status?: string; output?: string } }[];
-    return events.filter(({ event_type: type, payload }) => type === 'tool_call_update' && payload.output !== undefined).map(({ payload }) => payload.output ?? '');
+    return events
+      .filter(({ event_type: type, payload }) => type === 'tool_call_update' && payload.output !== undefined)
+      .map(({ payload }) => payload.output ?? '');
   };
   const made = async (commands: readonly string[]): Promise<{ runId: string; outputs: string[] }> => {
     const { body } = await mill.api('POST', '/agent/runs', { prompt: tried(commands) });
@@ -48,9 +53,13 @@ const reach = (host: string, port: number): string => {
   };
 
   it('reads and writes its own folders only: not the data folder, not another run’s, not the machine’s', async () => {
-    const first = await made([`echo ${SECRET_OF_THE_OTHER} > mine; echo ${SECRET_OF_THE_OTHER} > "$HOME/mine"; chmod -R a+rwX . "$HOME"; echo written`]);
+    const first = await made([
+      `echo ${SECRET_OF_THE_OTHER} > mine; echo ${SECRET_OF_THE_OTHER} > "$HOME/mine"; chmod -R a+rwX . "$HOME"; echo written`,
+    ]);
     expect(first.outputs.join('\n')).toContain('written');
-    expect(await readFile(join(mill.dataDir, 'runs', first.runId, 'workspace', 'mine'), 'utf8')).toContain(SECRET_OF_THE_OTHER);
+    expect(await readFile(join(mill.dataDir, 'runs', first.runId, 'workspace', 'mine'), 'utf8')).toContain(
+      SECRET_OF_THE_OTHER,
+    );
     const { outputs: second, runId } = await made([
       `cat ${mill.dataDir}/master-key ${mill.dataDir}/admin-key ${mill.dataDir}/*.sqlite* && echo READ`,
       `ls -la ${mill.dataDir} ${mill.dataDir}/runs && echo LISTED`,
@@ -70,7 +79,17 @@ const reach = (host: string, port: number): string => {
 
   it('reaches neither the service, nor private, link-local or metadata addresses, even where every public one is open', async () => {
     const port = mill.service.config.port;
-    const targets: [host: string, port: number][] = [['127.0.0.1', port], ['localhost', port], ['::1', port], ['0.0.0.0', port], ['169.254.169.254', 80], ['10.0.0.1', 80], ['192.168.0.1', 80], ['fd00::1', 80], ['metadata.google.internal', 80]];
+    const targets: [host: string, port: number][] = [
+      ['127.0.0.1', port],
+      ['localhost', port],
+      ['::1', port],
+      ['0.0.0.0', port],
+      ['169.254.169.254', 80],
+      ['10.0.0.1', 80],
+      ['192.168.0.1', 80],
+      ['fd00::1', 80],
+      ['metadata.google.internal', 80],
+    ];
     const { outputs: told } = await made(targets.map(([host, at]) => reach(host, at)));
     expect(told).toHaveLength(targets.length);
     for (const [index, output] of told.entries()) {
@@ -82,15 +101,40 @@ const reach = (host: string, port: number): string => {
   it('makes the service write nowhere: links in the place of its folders are not followed, before it starts and while it works', async () => {
     const outside = await mkdtemp(join(tmpdir(), 'millwright-victim-'));
     await writeFile(join(outside, 'victim.txt'), 'of the service');
-    const file = (text: string): object => ({ file_name: 'victim.txt', mime_type: 'text/plain', data: Buffer.from(text).toString('base64') });
+    const file = (text: string): object => ({
+      file_name: 'victim.txt',
+      mime_type: 'text/plain',
+      data: Buffer.from(text).toString('base64'),
+    });
     folder = await factoryFolder({});
-    await folder.writeFile('environments/evil.yaml', `setupCommands: ["mv attachments away || rm -rf attachments; ln -sfn ${outside} attachments; true"]\n`);
+    await folder.writeFile(
+      'environments/evil.yaml',
+      `setupCommands: ["mv attachments away || rm -rf attachments; ln -sfn ${outside} attachments; true"]\n`,
+    );
     const uid = await mill.factory('evil', folder.source);
-    const prompt = tried([`mv attachments gone; ln -sfn ${outside} attachments; ls -l; cat attachments/victim.txt; sleep 3`]);
-    const { body } = await mill.api('POST', '/agent/runs', { prompt, factory_uid: uid, config: { environment_id: 'evil' }, attachments: [file('first')] });
+    const prompt = tried([
+      `mv attachments gone; ln -sfn ${outside} attachments; ls -l; cat attachments/victim.txt; sleep 3`,
+    ]);
+    const { body } = await mill.api('POST', '/agent/runs', {
+      prompt,
+      factory_uid: uid,
+      config: { environment_id: 'evil' },
+      attachments: [file('first')],
+    });
     const runId = String(body['run_id']);
-    await eventually('it works', async () => ((await mill.api('GET', `/agent/runs/${runId}`)).body['state'] === 'INPROGRESS' ? true : undefined), 60_000);
-    expect((await mill.api('POST', `/agent/runs/${runId}/followups`, { message: tried(['cat attachments/*']), attachments: [file('second')] })).status).toBe(200);
+    await eventually(
+      'it works',
+      async () => ((await mill.api('GET', `/agent/runs/${runId}`)).body['state'] === 'INPROGRESS' ? true : undefined),
+      60_000,
+    );
+    expect(
+      (
+        await mill.api('POST', `/agent/runs/${runId}/followups`, {
+          message: tried(['cat attachments/*']),
+          attachments: [file('second')],
+        })
+      ).status,
+    ).toBe(200);
     const told = (await outputs(runId)).join('\n');
     expect(told).toMatch(/first[\s\S]*second/);
     expect(await readFile(join(outside, 'victim.txt'), 'utf8')).toBe('of the service');
@@ -101,11 +145,15 @@ const reach = (host: string, port: number): string => {
 
   it('that a delivery started reaches nothing at all, and its payload is read-only', async () => {
     const commands = [
-      reach('127.0.0.1', mill.service.config.port), reach('192.0.2.1', 80),
+      reach('127.0.0.1', mill.service.config.port),
+      reach('192.0.2.1', 80),
       'for way in "sh -c \'echo x >> event-payload.json\'" "rm -f event-payload.json" "mv event-payload.json elsewhere" "ln -sf /dev/null event-payload.json" "cp /dev/null event-payload.json"; do eval "$way" && echo WROTE; done; cat event-payload.json; echo',
       'env | cut -d= -f1 | sort',
     ];
-    folder = await factoryFolder({ webhooks: { orders: { secretName: 'bearer' } }, automations: { act: { webhooks: ['orders'], prompt: tried(commands) } } });
+    folder = await factoryFolder({
+      webhooks: { orders: { secretName: 'bearer' } },
+      automations: { act: { webhooks: ['orders'], prompt: tried(commands) } },
+    });
     await mill.factory('shop', folder.source);
     const body = { order: '{"weird": "bytes"}', at: 1 };
     expect((await deliver(mill.ingressUrl('shop', 'orders'), TOKEN, body)).status).toBe(202);

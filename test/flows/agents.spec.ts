@@ -13,7 +13,14 @@ let shop: string;
 
 beforeAll(async () => {
   git = await startGitServer();
-  service = await bootService({ environment: { ...SHELL, MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_MODELS: 'large,small' } });
+  service = await bootService({
+    environment: {
+      ...SHELL,
+      MILLWRIGHT_GIT_CA_FILE: git.caFile,
+      MILLWRIGHT_SYNC_INTERVAL: '3600',
+      MILLWRIGHT_MODELS: 'large,small',
+    },
+  });
   await service.secret('hook-token', 'a-token-of-sixteen-or-more');
   const following = async (slug: string, files: Record<string, string>): Promise<string> => {
     git.createRepository(`acme/${slug}`).commit(files);
@@ -23,7 +30,8 @@ beforeAll(async () => {
     'factory.yaml': 'agentDefaults:\n  model: of-factory\n',
     'skills/review/SKILL.md': '---\nname: review\ndescription: Reads a change.\n---\n# Review\n\nRead it.\n',
     'skills/deploy/SKILL.md': 'Deploy it.\n',
-    'environments/node.yaml': 'dockerImage: node:22\nrepositories: [acme/app, "https://forge.example/acme/lib.git", {owner: acme, name: docs}]\nsetupCommands: [npm ci]\ndescription: For the web.\n',
+    'environments/node.yaml':
+      'dockerImage: node:22\nrepositories: [acme/app, "https://forge.example/acme/lib.git", {owner: acme, name: docs}]\nsetupCommands: [npm ci]\ndescription: For the web.\n',
   });
   shop = await following('shop', {
     'webhooks/orders.yaml': webhookFile('hook-token'),
@@ -39,10 +47,19 @@ afterAll(async () => {
 
 interface Agent {
   name: string;
-  variants: { id: string; description: string; base_prompt: string; environments: { uid: string; name: string }[]; source: Record<string, string>; factory_uid: string; last_run_timestamp: string | null }[];
+  variants: {
+    id: string;
+    description: string;
+    base_prompt: string;
+    environments: { uid: string; name: string }[];
+    source: Record<string, string>;
+    factory_uid: string;
+    last_run_timestamp: string | null;
+  }[];
 }
 
-const agents = async (query = '', key?: string): Promise<Agent[]> => (await service.api('GET', `/agent${query}`, undefined, key)).body['agents'] as Agent[];
+const agents = async (query = '', key?: string): Promise<Agent[]> =>
+  (await service.api('GET', `/agent${query}`, undefined, key)).body['agents'] as Agent[];
 const namesOf = (found: readonly Agent[]): string[] => found.map(({ name }) => name);
 
 describe('skills', () => {
@@ -53,12 +70,20 @@ describe('skills', () => {
     expect(review.map(({ factory_uid: uid }) => uid)).toEqual([shop, tools]);
     const [environment] = (await service.api('GET', '/agent/environments')).body['environments'] as { uid: string }[];
     expect(review[1]).toEqual({
-      id: 'acme/tools:skills/review/SKILL.md', description: 'Reads a change.', base_prompt: '# Review\n\nRead it.', environments: [{ uid: environment?.uid, name: 'node' }],
-      source: { owner: 'acme', name: 'tools', skill_path: 'skills/review/SKILL.md' }, factory_uid: tools, last_run_timestamp: null,
+      id: 'acme/tools:skills/review/SKILL.md',
+      description: 'Reads a change.',
+      base_prompt: '# Review\n\nRead it.',
+      environments: [{ uid: environment?.uid, name: 'node' }],
+      source: { owner: 'acme', name: 'tools', skill_path: 'skills/review/SKILL.md' },
+      factory_uid: tools,
+      last_run_timestamp: null,
     });
     expect(review[0]?.environments).toEqual([]);
     const runId = await startedRun(service, 'exit 0', { skill: review[1]?.id, factory_uid: tools });
-    expect((await service.api('GET', `/agent/runs/${runId}`)).body).toMatchObject({ agent_skill: { name: 'review', full_path: 'skills/review/SKILL.md' }, agent_config: { name: 'review' } });
+    expect((await service.api('GET', `/agent/runs/${runId}`)).body).toMatchObject({
+      agent_skill: { name: 'review', full_path: 'skills/review/SKILL.md' },
+      agent_config: { name: 'review' },
+    });
   });
 
   it('know when they were used last, under either name, in their own factory', async () => {
@@ -75,7 +100,12 @@ describe('skills', () => {
     expect(await agents('?repo=acme/nothing')).toEqual([]);
   });
 
-  it.each([['?repo=nothing', 'repo'], ['?repo=a/b/c', 'repo'], ['?sort_by=age', 'sort_by'], ['?refresh=perhaps', 'refresh']])('refuse %s', async (query, name) => {
+  it.each([
+    ['?repo=nothing', 'repo'],
+    ['?repo=a/b/c', 'repo'],
+    ['?sort_by=age', 'sort_by'],
+    ['?refresh=perhaps', 'refresh'],
+  ])('refuse %s', async (query, name) => {
     const answer = await service.api('GET', `/agent${query}`);
     expect(answer.status).toBe(400);
     expect(pointersOf(answer)).toEqual([name]);
@@ -85,32 +115,63 @@ describe('skills', () => {
 describe('environments', () => {
   it('are listed with what their files say', async () => {
     const { body } = await service.api('GET', '/agent/environments');
-    expect(body['environments']).toEqual([{
-      uid: expect.any(String), factory_uid: tools, last_updated: expect.any(String), setup_failed: false, last_task_run_timestamp: null,
-      config: {
-        name: 'node', description: 'For the web.', docker_image: 'node:22', setup_commands: ['npm ci'],
-        github_repos: [{ owner: 'acme', repo: 'app' }, { owner: 'acme', repo: 'lib' }, { owner: 'acme', repo: 'docs' }],
+    expect(body['environments']).toEqual([
+      {
+        uid: expect.any(String),
+        factory_uid: tools,
+        last_updated: expect.any(String),
+        setup_failed: false,
+        last_task_run_timestamp: null,
+        config: {
+          name: 'node',
+          description: 'For the web.',
+          docker_image: 'node:22',
+          setup_commands: ['npm ci'],
+          github_repos: [
+            { owner: 'acme', repo: 'app' },
+            { owner: 'acme', repo: 'lib' },
+            { owner: 'acme', repo: 'docs' },
+          ],
+        },
       },
-    }]);
+    ]);
   });
 
   it('know whether the last run in them failed while it was set up', async () => {
-    const runId = await startedRun(service, 'x', { factory_uid: tools, config: { environment_id: 'node', harness: { type: 'elsewhere' } } });
+    const runId = await startedRun(service, 'x', {
+      factory_uid: tools,
+      config: { environment_id: 'node', harness: { type: 'elsewhere' } },
+    });
     await runIn(service, runId, 'FAILED');
-    const [environment] = (await service.api('GET', '/agent/environments')).body['environments'] as Record<string, unknown>[];
+    const [environment] = (await service.api('GET', '/agent/environments')).body['environments'] as Record<
+      string,
+      unknown
+    >[];
     expect(environment).toMatchObject({ setup_failed: true, last_task_run_timestamp: expect.any(String) });
     // Its repositories are nowhere: this one is made to have gone well.
-    const well = await startedRun(service, 'x', { factory_uid: tools, config: { environment_id: String(environment?.['uid']) } });
+    const well = await startedRun(service, 'x', {
+      factory_uid: tools,
+      config: { environment_id: String(environment?.['uid']) },
+    });
     await runIn(service, well, 'FAILED');
-    await service.service.database.run(() => change("UPDATE run SET state = 'SUCCEEDED', error_code = NULL WHERE run_id = ?", well));
-    expect(((await service.api('GET', '/agent/environments')).body['environments'] as Record<string, unknown>[])[0]).toMatchObject({ setup_failed: false });
+    await service.service.database.run(() =>
+      change("UPDATE run SET state = 'SUCCEEDED', error_code = NULL WHERE run_id = ?", well),
+    );
+    expect(
+      ((await service.api('GET', '/agent/environments')).body['environments'] as Record<string, unknown>[])[0],
+    ).toMatchObject({ setup_failed: false });
   });
 });
 
 describe('models', () => {
   it('are those that the operator lists and those that definitions name', async () => {
     expect((await service.api('GET', '/agent/models')).body).toEqual({
-      models: [{ id: 'large', source: 'server' }, { id: 'of-automation', source: 'definition' }, { id: 'of-factory', source: 'definition' }, { id: 'small', source: 'server' }],
+      models: [
+        { id: 'large', source: 'server' },
+        { id: 'of-automation', source: 'definition' },
+        { id: 'of-factory', source: 'definition' },
+        { id: 'small', source: 'server' },
+      ],
     });
   });
 });
@@ -122,7 +183,13 @@ describe('a key that is limited to one factory', () => {
     expect(namesOf(await agents('', key))).toEqual(['review']);
     expect((await agents('', key))[0]?.variants.map(({ factory_uid: uid }) => uid)).toEqual([shop]);
     expect((await ask('/agent/environments')).body).toEqual({ environments: [] });
-    expect((await ask('/agent/models')).body).toEqual({ models: [{ id: 'large', source: 'server' }, { id: 'of-automation', source: 'definition' }, { id: 'small', source: 'server' }] });
+    expect((await ask('/agent/models')).body).toEqual({
+      models: [
+        { id: 'large', source: 'server' },
+        { id: 'of-automation', source: 'definition' },
+        { id: 'small', source: 'server' },
+      ],
+    });
     const none = await makeKey(service, 'viewer', { factories: [] });
     expect(await agents('', none)).toEqual([]);
   });

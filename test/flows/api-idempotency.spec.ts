@@ -30,19 +30,35 @@ interface Answered {
   headers: Headers;
 }
 
-async function ask(idempotencyKey: string | undefined, { path = '/agent/runs', body = { prompt: 'x' }, text = JSON.stringify(body), as = mill.adminKey }: Asked = {}): Promise<Answered> {
-  const headers: Record<string, string> = { authorization: `Bearer ${as}`, 'content-type': 'application/json', ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }) };
+async function ask(
+  idempotencyKey: string | undefined,
+  { path = '/agent/runs', body = { prompt: 'x' }, text = JSON.stringify(body), as = mill.adminKey }: Asked = {},
+): Promise<Answered> {
+  const headers: Record<string, string> = {
+    authorization: `Bearer ${as}`,
+    'content-type': 'application/json',
+    ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+  };
   const answer = await fetch(`${mill.url}/api/v1${path}`, { method: 'POST', headers, body: text });
   const answered = await answer.text();
-  return { status: answer.status, text: answered, body: JSON.parse(answered === '' ? '{}' : answered) as Answered['body'], replayed: answer.headers.get('idempotent-replayed') === 'true', headers: answer.headers };
+  return {
+    status: answer.status,
+    text: answered,
+    body: JSON.parse(answered === '' ? '{}' : answered) as Answered['body'],
+    replayed: answer.headers.get('idempotent-replayed') === 'true',
+    headers: answer.headers,
+  };
 }
 
 async function runs(): Promise<number> {
-  const [{ n } = { n: 0 }] = (await mill.service.database.source.query('SELECT count(*) AS n FROM run')) as { n: number }[];
+  const [{ n } = { n: 0 }] = (await mill.service.database.source.query('SELECT count(*) AS n FROM run')) as {
+    n: number;
+  }[];
   return n;
 }
 
-const stored = (): Promise<Record<string, unknown>[]> => mill.service.database.source.query('SELECT * FROM idempotency') as Promise<Record<string, unknown>[]>;
+const stored = (): Promise<Record<string, unknown>[]> =>
+  mill.service.database.source.query('SELECT * FROM idempotency') as Promise<Record<string, unknown>[]>;
 
 describe('a repetition', () => {
   it('of a create gets the first answer to the byte, and makes no second run', async () => {
@@ -50,13 +66,21 @@ describe('a repetition', () => {
     const first = await ask(key);
     const second = await ask(key);
     expect([first.status, first.replayed]).toEqual([200, false]);
-    expect([second.status, second.text, second.replayed, second.headers.get('content-type')]).toEqual([200, first.text, true, first.headers.get('content-type')]);
+    expect([second.status, second.text, second.replayed, second.headers.get('content-type')]).toEqual([
+      200,
+      first.text,
+      true,
+      first.headers.get('content-type'),
+    ]);
     expect(await runs()).toBe(before + 1);
   });
 
   it('of a follow-up and of a cancel, a bare string, gets the first answer', async () => {
     const { run_id: runId } = (await ask(undefined)).body as { run_id: string };
-    for (const [path, body] of [[`/agent/runs/${runId}/followups`, { message: 'more' }], [`/agent/runs/${runId}/cancel`, undefined]] as const) {
+    for (const [path, body] of [
+      [`/agent/runs/${runId}/followups`, { message: 'more' }],
+      [`/agent/runs/${runId}/cancel`, undefined],
+    ] as const) {
       const key = fresh();
       const send = (): Promise<Answered> => ask(key, { path, text: body === undefined ? '' : JSON.stringify(body) });
       const [first, second] = [await send(), await send()];
@@ -71,15 +95,35 @@ describe('a repetition', () => {
     const key = fresh();
     const body = JSON.stringify({ message: 'spelt' });
     const asked = (path: string): Promise<RawAnswer> =>
-      exchange(mill.url, { method: 'POST', target: `/api/v1${path}`, headers: [['authorization', `Bearer ${mill.adminKey}`], ['content-type', 'application/json'], ['idempotency-key', key]], body });
+      exchange(mill.url, {
+        method: 'POST',
+        target: `/api/v1${path}`,
+        headers: [
+          ['authorization', `Bearer ${mill.adminKey}`],
+          ['content-type', 'application/json'],
+          ['idempotency-key', key],
+        ],
+        body,
+      });
     const first = await asked(`/agent/runs/${runId}/followups`);
     expect(first.status).toBe(200);
-    const spellings = [`/agent/runs/${runId}/%66ollowups`, `/%61gent/runs/${runId}/followup%73`, `/agent/runs/%${runId.charCodeAt(0).toString(16)}${runId.slice(1)}/followups`];
+    const spellings = [
+      `/agent/runs/${runId}/%66ollowups`,
+      `/%61gent/runs/${runId}/followup%73`,
+      `/agent/runs/%${runId.charCodeAt(0).toString(16)}${runId.slice(1)}/followups`,
+    ];
     for (const path of spellings) {
       const again = await asked(path);
-      expect([path, again.status, again.body, again.headers.get('idempotent-replayed')]).toEqual([path, 200, first.body, 'true']);
+      expect([path, again.status, again.body, again.headers.get('idempotent-replayed')]).toEqual([
+        path,
+        200,
+        first.body,
+        'true',
+      ]);
     }
-    expect(String((await mill.api('GET', `/agent/runs/${runId}`)).body['submitted_prompt']).match(/spelt/g)).toHaveLength(1);
+    expect(
+      String((await mill.api('GET', `/agent/runs/${runId}`)).body['submitted_prompt']).match(/spelt/g),
+    ).toHaveLength(1);
     // A slash that is part of an ID is no slash of the path.
     expect((await asked(`/agent/runs/x%2F${runId}/followups`)).status).toBe(404);
   });
@@ -87,7 +131,13 @@ describe('a repetition', () => {
   it('of what was refused for good gets the refusal again', async () => {
     const key = fresh();
     const [first, second] = [await ask(key, { body: { prompt: 5 } }), await ask(key, { body: { prompt: 5 } })];
-    expect([first.status, second.status, second.text, second.replayed, second.headers.get('content-type')]).toEqual([400, 400, first.text, true, 'application/problem+json; charset=utf-8']);
+    expect([first.status, second.status, second.text, second.replayed, second.headers.get('content-type')]).toEqual([
+      400,
+      400,
+      first.text,
+      true,
+      'application/problem+json; charset=utf-8',
+    ]);
   });
 
   it('of a lasting conflict says again that repeating is in vain', async () => {
@@ -96,14 +146,22 @@ describe('a repetition', () => {
     expect((await ask(undefined, { path: '/factory', body })).status).toBeLessThan(300);
     const [first, second] = [await ask(key, { path: '/factory', body }), await ask(key, { path: '/factory', body })];
     expect([first.status, first.headers.get('x-should-retry')]).toEqual([409, 'false']);
-    expect([second.status, second.headers.get('x-should-retry'), second.text, second.replayed]).toEqual([409, 'false', first.text, true]);
+    expect([second.status, second.headers.get('x-should-retry'), second.text, second.replayed]).toEqual([
+      409,
+      'false',
+      first.text,
+      true,
+    ]);
   });
 
   it('by another API key of the same principal with the same rights is a repetition; with other rights it is not answered', async () => {
     const key = fresh();
     const principal = `user_${key}`;
     const [one, twin, lesser, limited] = [
-      await makeKey(mill, 'manager', { principal }), await makeKey(mill, 'manager', { principal }), await makeKey(mill, 'operator', { principal }), await makeKey(mill, 'manager', { principal, factories: ['fac_x'] }),
+      await makeKey(mill, 'manager', { principal }),
+      await makeKey(mill, 'manager', { principal }),
+      await makeKey(mill, 'operator', { principal }),
+      await makeKey(mill, 'manager', { principal, factories: ['fac_x'] }),
     ];
     const first = await ask(key, { as: one });
     expect(await ask(key, { as: twin })).toMatchObject({ status: 200, text: first.text, replayed: true });
@@ -126,7 +184,12 @@ describe('something else under the same key', () => {
     const first = await ask(key);
     const before = await runs();
     const second = await ask(key, other);
-    expect([second.status, second.body['error'], second.body['retryable'], second.headers.get('x-should-retry')]).toEqual([409, 'conflict', false, 'false']);
+    expect([
+      second.status,
+      second.body['error'],
+      second.body['retryable'],
+      second.headers.get('x-should-retry'),
+    ]).toEqual([409, 'conflict', false, 'false']);
     expect(await runs()).toBe(before);
     expect((await ask(key)).text).toBe(first.text);
   });
@@ -150,7 +213,12 @@ describe('an answer that held a secret', () => {
     const first = await ask(key, asked);
     expect(first.status).toBe(200);
     const second = await ask(key, asked);
-    expect([second.status, second.body['error'], second.headers.get('x-should-retry'), second.replayed]).toEqual([409, 'conflict', 'false', false]);
+    expect([second.status, second.body['error'], second.headers.get('x-should-retry'), second.replayed]).toEqual([
+      409,
+      'conflict',
+      'false',
+      false,
+    ]);
     expect(second.body['resource']).toContain(String(first.body['id']));
     const kept = JSON.stringify(await stored());
     for (const text of [second.text, kept]) expect(text).not.toContain(String(first.body['key']));
@@ -172,7 +240,11 @@ describe('a create whose answer was lost', () => {
     store.create = create;
     expect(first.status).toBe(500);
     const second = await ask(key);
-    expect([second.status, second.replayed, Object.keys(second.body)]).toEqual([200, true, expect.arrayContaining(['run_id', 'task_id', 'state'])]);
+    expect([second.status, second.replayed, Object.keys(second.body)]).toEqual([
+      200,
+      true,
+      expect.arrayContaining(['run_id', 'task_id', 'state']),
+    ]);
     expect((await mill.api('GET', `/agent/runs/${String(second.body['run_id'])}`)).status).toBe(200);
     expect(await runs()).toBe(before + 1);
   });
@@ -211,12 +283,23 @@ describe('what is not kept', () => {
     const broken = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0' } });
     try {
       const send = (): Promise<RawAnswer> =>
-        exchange(broken.url, { target: '/api/v1/agent/runs', headers: [['Authorization', `Bearer ${broken.adminKey}`], ['Content-Type', 'application/json'], ['Idempotency-Key', 'one']], body: '{"prompt": "x"}' });
+        exchange(broken.url, {
+          target: '/api/v1/agent/runs',
+          headers: [
+            ['Authorization', `Bearer ${broken.adminKey}`],
+            ['Content-Type', 'application/json'],
+            ['Idempotency-Key', 'one'],
+          ],
+          body: '{"prompt": "x"}',
+        });
       await broken.service.database.source.query('ALTER TABLE run RENAME TO hidden');
       expect((await send()).status).toBe(500);
       await broken.service.database.source.query('ALTER TABLE hidden RENAME TO run');
       const answers = [await send(), await send()];
-      expect(answers.map(({ status, headers }) => [status, headers.get('idempotent-replayed')])).toEqual([[200, undefined], [200, 'true']]);
+      expect(answers.map(({ status, headers }) => [status, headers.get('idempotent-replayed')])).toEqual([
+        [200, undefined],
+        [200, 'true'],
+      ]);
     } finally {
       await broken.stop();
     }
@@ -240,22 +323,55 @@ describe('the header', () => {
     { why: 'a space', value: 'a b', accepted: false },
     { why: 'beyond ASCII', value: 'caf\u00e9', accepted: false },
   ])('$why: $accepted', async ({ value, accepted }) => {
-    const answer = await exchange(mill.url, { target: '/api/v1/agent/runs', headers: [['Authorization', `Bearer ${mill.adminKey}`], ['Content-Type', 'application/json'], ['Idempotency-Key', value]], body: '{"prompt": "x"}' });
+    const answer = await exchange(mill.url, {
+      target: '/api/v1/agent/runs',
+      headers: [
+        ['Authorization', `Bearer ${mill.adminKey}`],
+        ['Content-Type', 'application/json'],
+        ['Idempotency-Key', value],
+      ],
+      body: '{"prompt": "x"}',
+    });
     expect(answer.status).toBe(accepted ? 200 : 400);
-    if (!accepted) expect((JSON.parse(answer.body) as { errors: { pointer: string }[] }).errors.map(({ pointer }) => pointer)).toEqual(['Idempotency-Key']);
+    if (!accepted)
+      expect(
+        (JSON.parse(answer.body) as { errors: { pointer: string }[] }).errors.map(({ pointer }) => pointer),
+      ).toEqual(['Idempotency-Key']);
   });
 
   it('twice is refused: which one?', async () => {
-    const answer = await exchange(mill.url, { target: '/api/v1/agent/runs', headers: [['Authorization', `Bearer ${mill.adminKey}`], ['Content-Type', 'application/json'], ['Idempotency-Key', 'a'], ['Idempotency-Key', 'b']], body: '{"prompt": "x"}' });
+    const answer = await exchange(mill.url, {
+      target: '/api/v1/agent/runs',
+      headers: [
+        ['Authorization', `Bearer ${mill.adminKey}`],
+        ['Content-Type', 'application/json'],
+        ['Idempotency-Key', 'a'],
+        ['Idempotency-Key', 'b'],
+      ],
+      body: '{"prompt": "x"}',
+    });
     expect(answer.status).toBe(400);
   });
 
   it('means nothing to a method that can be repeated anyway', async () => {
-    const get = (): Promise<Response> => fetch(`${mill.url}/api/v1/agent/runs`, { headers: { authorization: `Bearer ${mill.adminKey}`, 'idempotency-key': 'not a key' } });
+    const get = (): Promise<Response> =>
+      fetch(`${mill.url}/api/v1/agent/runs`, {
+        headers: { authorization: `Bearer ${mill.adminKey}`, 'idempotency-key': 'not a key' },
+      });
     expect((await get()).status).toBe(200);
     const put = (value: string): Promise<Response> =>
-      fetch(`${mill.url}/api/v1/secrets/idempotent`, { method: 'PUT', headers: { authorization: `Bearer ${mill.adminKey}`, 'content-type': 'application/json', 'idempotency-key': 'same' }, body: JSON.stringify({ value }) });
-    expect([(await put('first-value-of-length')).status, (await put('other-value-of-length')).status]).toEqual([200, 200]);
+      fetch(`${mill.url}/api/v1/secrets/idempotent`, {
+        method: 'PUT',
+        headers: {
+          authorization: `Bearer ${mill.adminKey}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'same',
+        },
+        body: JSON.stringify({ value }),
+      });
+    expect([(await put('first-value-of-length')).status, (await put('other-value-of-length')).status]).toEqual([
+      200, 200,
+    ]);
   });
 });
 
@@ -263,7 +379,17 @@ it('a client that goes away does not undo its request: the repetition gets the a
   const [key, before] = [fresh(), await runs()];
   const connection = await connectRaw(mill.url);
   const body = '{"prompt": "x"}';
-  connection.send(requestHead(mill.url, { target: '/api/v1/agent/runs', headers: [['Authorization', `Bearer ${mill.adminKey}`], ['Content-Type', 'application/json'], ['Idempotency-Key', key]], declared: body.length }) + body);
+  connection.send(
+    requestHead(mill.url, {
+      target: '/api/v1/agent/runs',
+      headers: [
+        ['Authorization', `Bearer ${mill.adminKey}`],
+        ['Content-Type', 'application/json'],
+        ['Idempotency-Key', key],
+      ],
+      declared: body.length,
+    }) + body,
+  );
   await new Promise((resolve) => setTimeout(resolve, 1));
   connection.socket.resetAndDestroy();
   const answer = await ask(key, { text: body });

@@ -12,7 +12,12 @@ let skewMs = 0;
 beforeAll(async () => {
   mill = await bootService({
     nowMs: () => Date.now() + skewMs,
-    environment: { MILLWRIGHT_API_RATE: String(PER_MINUTE), MILLWRIGHT_API_AUTH_FAILURES: String(FAILURES), MILLWRIGHT_TRUSTED_PROXIES: '127.0.0.1', MILLWRIGHT_RUN_CONCURRENCY: '0' },
+    environment: {
+      MILLWRIGHT_API_RATE: String(PER_MINUTE),
+      MILLWRIGHT_API_AUTH_FAILURES: String(FAILURES),
+      MILLWRIGHT_TRUSTED_PROXIES: '127.0.0.1',
+      MILLWRIGHT_RUN_CONCURRENCY: '0',
+    },
   });
 });
 
@@ -25,7 +30,9 @@ beforeEach(() => {
 
 /** A request from an address, as a trusted proxy tells it. */
 function ask(key: string | undefined, from = '192.0.2.1', path = '/agent/runs'): Promise<Response> {
-  return fetch(`${mill.url}/api/v1${path}`, { headers: { 'x-forwarded-for': from, ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) } });
+  return fetch(`${mill.url}/api/v1${path}`, {
+    headers: { 'x-forwarded-for': from, ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+  });
 }
 
 async function statuses(count: number, ask: () => Promise<Response>): Promise<number[]> {
@@ -34,7 +41,10 @@ async function statuses(count: number, ask: () => Promise<Response>): Promise<nu
   return found;
 }
 
-const rateOf = ({ headers }: Response): (number | null)[] => ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => (headers.get(name) === null ? null : Number(headers.get(name))));
+const rateOf = ({ headers }: Response): (number | null)[] =>
+  ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) =>
+    headers.get(name) === null ? null : Number(headers.get(name)),
+  );
 
 describe('a key', () => {
   it('learns with each answer what is left, and over it when to come back', async () => {
@@ -42,7 +52,10 @@ describe('a key', () => {
     expect(rateOf(await ask(key))).toEqual([PER_MINUTE, PER_MINUTE - 1, 6]);
     expect(await statuses(PER_MINUTE - 1, () => ask(key))).toEqual(Array.from({ length: PER_MINUTE - 1 }, () => 200));
     const refused = await ask(key);
-    expect([refused.status, refused.headers.get('content-type')]).toEqual([429, 'application/problem+json; charset=utf-8']);
+    expect([refused.status, refused.headers.get('content-type')]).toEqual([
+      429,
+      'application/problem+json; charset=utf-8',
+    ]);
     expect(rateOf(refused).slice(0, 2)).toEqual([PER_MINUTE, 0]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(refused.headers.get('x-should-retry')).toBeNull();
@@ -62,14 +75,21 @@ describe('a key', () => {
 
   it('spends for itself alone, whatever its principal’s other keys do, from wherever it is used', async () => {
     const [one, other] = [await makeKey(mill, 'viewer'), await makeKey(mill, 'viewer')];
-    expect((await statuses(PER_MINUTE, () => ask(one))).concat((await ask(one, '192.0.2.99')).status)).toEqual([...Array.from({ length: PER_MINUTE }, () => 200), 429]);
+    expect((await statuses(PER_MINUTE, () => ask(one))).concat((await ask(one, '192.0.2.99')).status)).toEqual([
+      ...Array.from({ length: PER_MINUTE }, () => 200),
+      429,
+    ]);
     expect((await ask(other)).status).toBe(200);
   });
 
   it('does not spend for probes, pages and deliveries', async () => {
     for (let count = 0; count < PER_MINUTE * 3; count += 1) {
-      expect((await fetch(`${mill.url}/readyz`, { headers: { authorization: `Bearer ${mill.adminKey}` } })).status).toBe(200);
-      expect((await fetch(`${mill.url}/errors/conflict`, { headers: { authorization: `Bearer ${mill.adminKey}` } })).status).toBe(200);
+      expect(
+        (await fetch(`${mill.url}/readyz`, { headers: { authorization: `Bearer ${mill.adminKey}` } })).status,
+      ).toBe(200);
+      expect(
+        (await fetch(`${mill.url}/errors/conflict`, { headers: { authorization: `Bearer ${mill.adminKey}` } })).status,
+      ).toBe(200);
     }
     expect(rateOf(await ask(mill.adminKey))[1]).toBe(PER_MINUTE - 1);
   });
@@ -80,7 +100,11 @@ describe('an address without a valid key', () => {
     expect(await statuses(FAILURES, () => ask(WRONG))).toEqual(Array.from({ length: FAILURES }, () => 401));
     for (const key of [WRONG, undefined]) {
       const refused = await ask(key);
-      expect([refused.status, refused.headers.get('x-should-retry'), refused.headers.get('www-authenticate')]).toEqual([429, 'false', null]);
+      expect([refused.status, refused.headers.get('x-should-retry'), refused.headers.get('www-authenticate')]).toEqual([
+        429,
+        'false',
+        null,
+      ]);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(59);
       expect(await refused.json()).toMatchObject({ error: 'resource_unavailable', retryable: false });
     }
@@ -110,11 +134,15 @@ describe('an address without a valid key', () => {
 });
 
 it('rates can be turned off', async () => {
-  const free = await bootService({ environment: { MILLWRIGHT_API_RATE: '0', MILLWRIGHT_API_AUTH_FAILURES: '0', MILLWRIGHT_RUN_CONCURRENCY: '0' } });
+  const free = await bootService({
+    environment: { MILLWRIGHT_API_RATE: '0', MILLWRIGHT_API_AUTH_FAILURES: '0', MILLWRIGHT_RUN_CONCURRENCY: '0' },
+  });
   try {
     const answer = await free.api('GET', '/agent/runs');
     expect([answer.status, answer.headers.get('ratelimit-limit')]).toEqual([200, null]);
-    const failed = await Promise.all(Array.from({ length: 100 }, () => free.api('GET', '/agent/runs', undefined, WRONG)));
+    const failed = await Promise.all(
+      Array.from({ length: 100 }, () => free.api('GET', '/agent/runs', undefined, WRONG)),
+    );
     expect(new Set(failed.map(({ status }) => status))).toEqual(new Set([401]));
   } finally {
     await free.stop();

@@ -31,18 +31,36 @@ let shop: string;
 const ids = new Map<string, string>();
 
 beforeAll(async () => {
-  service = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_TRUSTED_PROXIES: '127.0.0.1/32' } });
+  service = await bootService({
+    environment: {
+      MILLWRIGHT_RUN_CONCURRENCY: '0',
+      MILLWRIGHT_SYNC_INTERVAL: '3600',
+      MILLWRIGHT_TRUSTED_PROXIES: '127.0.0.1/32',
+    },
+  });
 });
 
 afterAll(() => service.stop());
 
 /** Calls the API as the first admin; `<name>` in a path stands for the ID that is known by that name. */
 async function api(method: string, path: string, body?: unknown): Promise<ApiAnswer> {
-  const headers = { authorization: `Bearer ${service.adminKey}`, 'if-match': '*', ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-  const answer = await fetch(`${service.url}/api/v1${named(path)}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  const headers = {
+    authorization: `Bearer ${service.adminKey}`,
+    'if-match': '*',
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+  const answer = await fetch(`${service.url}/api/v1${named(path)}`, {
+    method,
+    headers,
+    body: body === undefined ? undefined : JSON.stringify(body),
+  });
   const text = await answer.text();
   const parsed: unknown = text === '' ? {} : JSON.parse(text);
-  return { status: answer.status, headers: answer.headers, body: (typeof parsed === 'object' ? parsed : {}) as ApiAnswer['body'] };
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    body: (typeof parsed === 'object' ? parsed : {}) as ApiAnswer['body'],
+  };
 }
 
 const named = (text: string): string => text.replace(/<(\w+)>/g, (_, name: string) => ids.get(name) ?? '');
@@ -61,71 +79,158 @@ const UNTRACED: Readonly<Record<string, string>> = {
 
 /** Every other operation that is no GET, in an order in which each has something to change: what it leaves, for what, and a call that does it. */
 const STORY: [operation: string, action: string, subject: string, act: () => Promise<ApiAnswer>][] = [
-  ['createFactory', 'factory.create', '<shop>', async () => {
-    const made = await api('POST', '/factory', { slug: 'shop', source: { kind: 'dashboard' } });
-    ids.set('shop', (shop = String(made.body['uid'])));
-    return made;
-  }],
+  [
+    'createFactory',
+    'factory.create',
+    '<shop>',
+    async () => {
+      const made = await api('POST', '/factory', { slug: 'shop', source: { kind: 'dashboard' } });
+      ids.set('shop', (shop = String(made.body['uid'])));
+      return made;
+    },
+  ],
   ['updateFactory', 'factory.change', '<shop>', () => api('PATCH', '/factory/<shop>', { name: 'Shop' })],
   ['suspendFactory', 'factory.suspend', '<shop>', () => api('POST', '/factory/<shop>/suspend')],
   ['resumeFactory', 'factory.resume', '<shop>', () => api('POST', '/factory/<shop>/resume')],
-  ['putTeamSecret', 'secret.create', 'team-secret', () => api('PUT', '/secrets/team-secret', { value: VALUE, grants: { uses: ['webhook', 'run'] } })],
+  [
+    'putTeamSecret',
+    'secret.create',
+    'team-secret',
+    () => api('PUT', '/secrets/team-secret', { value: VALUE, grants: { uses: ['webhook', 'run'] } }),
+  ],
   ['putTeamSecret', 'secret.change', 'team-secret', () => api('PUT', '/secrets/team-secret', { value: `${VALUE}-2` })],
-  ['putFactorySecret', 'secret.create', 'own-secret', () => api('PUT', '/factory/<shop>/secrets/own-secret', { value: VALUE })],
-  ['putFactorySecret', 'secret.change', 'own-secret', () => api('PUT', '/factory/<shop>/secrets/own-secret', { grants: { uses: ['run'] } })],
+  [
+    'putFactorySecret',
+    'secret.create',
+    'own-secret',
+    () => api('PUT', '/factory/<shop>/secrets/own-secret', { value: VALUE }),
+  ],
+  [
+    'putFactorySecret',
+    'secret.change',
+    'own-secret',
+    () => api('PUT', '/factory/<shop>/secrets/own-secret', { grants: { uses: ['run'] } }),
+  ],
   ['deleteFactorySecret', 'secret.delete', 'own-secret', () => api('DELETE', '/factory/<shop>/secrets/own-secret')],
-  ['createWebhook', 'webhook.create', '<webhook>', async () => {
-    const made = await api('POST', '/factory/<shop>/webhooks', { name: 'orders', secret_name: 'team-secret' });
-    ids.set('webhook', String((made.body['webhook'] as { uid?: string } | undefined)?.uid ?? made.body['uid']));
-    return made;
-  }],
-  ['updateWebhook', 'webhook.change', '<webhook>', () => api('PATCH', '/factory/<shop>/webhooks/<webhook>', { description: 'orders of the shop' })],
-  ['rotateWebhookSecret', 'webhook.rotate', '<webhook>', () => api('POST', '/factory/<shop>/webhooks/<webhook>/rotate', {})],
-  ['createAutomation', 'automation.create', '<automation>', async () => {
-    const made = await api('POST', '/factory/<shop>/automations', {
-      name: 'triage', prompt: `look at it, ${MARKER}`, triggers: [{ provider: 'webhook', webhook_uids: [ids.get('webhook')] }],
-    });
-    ids.set('automation', String(made.body['uid']));
-    return made;
-  }],
-  ['resendDelivery', 'delivery.resend', '<entry>', async () => {
-    await delivered();
-    return api('POST', '/factory/<shop>/webhooks/<webhook>/deliveries/<entry>/resend');
-  }],
-  ['updateAutomation', 'automation.change', '<automation>', () => api('PATCH', '/factory/<shop>/automations/<automation>', { prompt: `look again, ${MARKER}` })],
-  ['deleteAutomation', 'automation.delete', '<automation>', () => api('DELETE', '/factory/<shop>/automations/<automation>')],
+  [
+    'createWebhook',
+    'webhook.create',
+    '<webhook>',
+    async () => {
+      const made = await api('POST', '/factory/<shop>/webhooks', { name: 'orders', secret_name: 'team-secret' });
+      ids.set('webhook', String((made.body['webhook'] as { uid?: string } | undefined)?.uid ?? made.body['uid']));
+      return made;
+    },
+  ],
+  [
+    'updateWebhook',
+    'webhook.change',
+    '<webhook>',
+    () => api('PATCH', '/factory/<shop>/webhooks/<webhook>', { description: 'orders of the shop' }),
+  ],
+  [
+    'rotateWebhookSecret',
+    'webhook.rotate',
+    '<webhook>',
+    () => api('POST', '/factory/<shop>/webhooks/<webhook>/rotate', {}),
+  ],
+  [
+    'createAutomation',
+    'automation.create',
+    '<automation>',
+    async () => {
+      const made = await api('POST', '/factory/<shop>/automations', {
+        name: 'triage',
+        prompt: `look at it, ${MARKER}`,
+        triggers: [{ provider: 'webhook', webhook_uids: [ids.get('webhook')] }],
+      });
+      ids.set('automation', String(made.body['uid']));
+      return made;
+    },
+  ],
+  [
+    'resendDelivery',
+    'delivery.resend',
+    '<entry>',
+    async () => {
+      await delivered();
+      return api('POST', '/factory/<shop>/webhooks/<webhook>/deliveries/<entry>/resend');
+    },
+  ],
+  [
+    'updateAutomation',
+    'automation.change',
+    '<automation>',
+    () => api('PATCH', '/factory/<shop>/automations/<automation>', { prompt: `look again, ${MARKER}` }),
+  ],
+  [
+    'deleteAutomation',
+    'automation.delete',
+    '<automation>',
+    () => api('DELETE', '/factory/<shop>/automations/<automation>'),
+  ],
   ['deleteWebhook', 'webhook.delete', '<webhook>', () => api('DELETE', '/factory/<shop>/webhooks/<webhook>')],
   ['deleteTeamSecret', 'secret.delete', 'team-secret', () => api('DELETE', '/secrets/team-secret?force=true')],
   ['createRun', 'run.create', '<run>', () => run('/agent/runs')],
   ['runAgent', 'run.create', '<run>', () => run('/agent/run')],
   ['dispatchRun', 'run.create', '<run>', () => run('/factory/<shop>/runs')],
-  ['createRunFollowup', 'run.followup', '<run>', () => api('POST', '/agent/runs/<run>/followups', { message: `and then, ${MARKER}` })],
-  ['answerRunPermission', 'run.permission', '<run>', async () => {
-    await asking(ids.get('run') ?? '');
-    return api('POST', '/agent/runs/<run>/permissions/<permission>', { option_id: `yes, ${MARKER}` });
-  }],
+  [
+    'createRunFollowup',
+    'run.followup',
+    '<run>',
+    () => api('POST', '/agent/runs/<run>/followups', { message: `and then, ${MARKER}` }),
+  ],
+  [
+    'answerRunPermission',
+    'run.permission',
+    '<run>',
+    async () => {
+      await asking(ids.get('run') ?? '');
+      return api('POST', '/agent/runs/<run>/permissions/<permission>', { option_id: `yes, ${MARKER}` });
+    },
+  ],
   ['cancelRun', 'run.cancel', '<run>', () => api('POST', '/agent/runs/<run>/cancel')],
-  ['createApiKey', 'api_key.create', '<key>', async () => {
-    const made = await api('POST', '/api-keys', { name: 'a key', role: 'manager', factories: [shop] });
-    ids.set('key', String(made.body['id']));
-    ids.set('text', String(made.body['key']));
-    return made;
-  }],
+  [
+    'createApiKey',
+    'api_key.create',
+    '<key>',
+    async () => {
+      const made = await api('POST', '/api-keys', { name: 'a key', role: 'manager', factories: [shop] });
+      ids.set('key', String(made.body['id']));
+      ids.set('text', String(made.body['key']));
+      return made;
+    },
+  ],
   ['updateApiKey', 'api_key.change', '<key>', () => api('PATCH', '/api-keys/<key>', { name: 'renamed' })],
   ['revokeApiKey', 'api_key.revoke', '<key>', () => api('DELETE', '/api-keys/<key>')],
-  ['createSession', 'session.create', '<admin>', async () => {
-    const made = await askToSignIn(service, { api_key: service.adminKey });
-    ids.set('admin', String((made.body['key'] as { id?: string } | undefined)?.id));
-    return made;
-  }],
+  [
+    'createSession',
+    'session.create',
+    '<admin>',
+    async () => {
+      const made = await askToSignIn(service, { api_key: service.adminKey });
+      ids.set('admin', String((made.body['key'] as { id?: string } | undefined)?.id));
+      return made;
+    },
+  ],
   ['deleteSession', 'session.delete', '<admin>', async () => (await signIn(service)).api('DELETE', '/session')],
-  ['createFactory', 'factory.create', '<files>', async () => {
-    const made = await api('POST', '/factory', { slug: 'files', source: { kind: 'directory', path: '/nowhere' } });
-    ids.set('files', String(made.body['uid']));
-    return made;
-  }],
+  [
+    'createFactory',
+    'factory.create',
+    '<files>',
+    async () => {
+      const made = await api('POST', '/factory', { slug: 'files', source: { kind: 'directory', path: '/nowhere' } });
+      ids.set('files', String(made.body['uid']));
+      return made;
+    },
+  ],
   ['syncFactory', 'factory.sync', '<files>', () => api('POST', '/factory/<files>/sync')],
-  ['approvePlan', 'factory.approve', '<files>', () => api('POST', '/factory/<files>/approve', { plan: `sha256:${'0'.repeat(64)}` })],
+  [
+    'approvePlan',
+    'factory.approve',
+    '<files>',
+    () => api('POST', '/factory/<files>/approve', { plan: `sha256:${'0'.repeat(64)}` }),
+  ],
   ['deleteFactory', 'factory.delete', '<files>', () => api('DELETE', '/factory/<files>')],
 ];
 
@@ -133,12 +238,18 @@ const STORY: [operation: string, action: string, subject: string, act: () => Pro
 async function delivered(): Promise<void> {
   const { body } = await api('POST', '/factory/<shop>/webhooks/<webhook>/rotate', {});
   await deliver(service.ingressUrl('shop', 'orders'), String(body['secret']), { text: MARKER });
-  const log = (await api('GET', '/factory/<shop>/webhooks/<webhook>/deliveries')).body as { deliveries?: { entry_id: string }[] };
+  const log = (await api('GET', '/factory/<shop>/webhooks/<webhook>/deliveries')).body as {
+    deliveries?: { entry_id: string }[];
+  };
   ids.set('entry', String(log.deliveries?.[0]?.entry_id));
 }
 
 async function run(path: string): Promise<ApiAnswer> {
-  const made = await api('POST', path, { prompt: `do it, ${MARKER}`, title: `a title, ${MARKER}`, metadata: { ticket: MARKER } });
+  const made = await api('POST', path, {
+    prompt: `do it, ${MARKER}`,
+    title: `a title, ${MARKER}`,
+    metadata: { ticket: MARKER },
+  });
   ids.set('run', String(made.body['run_id']));
   return made;
 }
@@ -148,13 +259,18 @@ async function asking(runId: string): Promise<void> {
   const { database } = service.service;
   await database.run(() => change("UPDATE run SET state = 'INPROGRESS' WHERE run_id = ?", runId));
   const permissionId = randomUUID();
-  await new PermissionStore(database).ask({ runId, executionId: randomUUID(), epoch: 0 }, permissionId, { title: MARKER, options: [{ optionId: `yes, ${MARKER}`, name: MARKER, kind: 'allow_once' }] });
+  await new PermissionStore(database).ask({ runId, executionId: randomUUID(), epoch: 0 }, permissionId, {
+    title: MARKER,
+    options: [{ optionId: `yes, ${MARKER}`, name: MARKER, kind: 'allow_once' }],
+  });
   ids.set('permission', permissionId);
 }
 
 describe('every operation that changes something', () => {
   it('is in the story below, or is known to change nothing', () => {
-    const changing = OPERATIONS.flatMap(({ operations }) => operations).filter(({ method }) => method !== 'get').map(({ id }) => id);
+    const changing = OPERATIONS.flatMap(({ operations }) => operations)
+      .filter(({ method }) => method !== 'get')
+      .map(({ id }) => id);
     const told = new Set([...STORY.map(([operation]) => operation), ...Object.keys(UNTRACED)]);
     expect(changing.filter((id) => !told.has(id))).toEqual([]);
   });
@@ -162,12 +278,22 @@ describe('every operation that changes something', () => {
   it.each(STORY)('%s leaves %s for %s', async (_operation, action, subject, act) => {
     const before = new Set((await trail()).map(({ id }) => id));
     const answer = await act();
-    expect({ isDone: [200, 202, 204].includes(answer.status), detail: answer.body['detail'] }).toEqual({ isDone: true, detail: undefined });
+    expect({ isDone: [200, 202, 204].includes(answer.status), detail: answer.body['detail'] }).toEqual({
+      isDone: true,
+      detail: undefined,
+    });
     const left = (await trail()).filter(({ id }) => !before.has(id));
     const found = left.filter((entry) => entry.action === action && entry.subject === named(subject));
     expect({ left: left.map((entry) => entry.action), found }).toEqual({
       left: expect.arrayContaining([action]),
-      found: [expect.objectContaining({ principal: { uid: 'user_admin', display_name: 'admin' }, key_id: expect.any(String), address: '127.0.0.1', at: expect.any(String) })],
+      found: [
+        expect.objectContaining({
+          principal: { uid: 'user_admin', display_name: 'admin' },
+          key_id: expect.any(String),
+          address: '127.0.0.1',
+          at: expect.any(String),
+        }),
+      ],
     });
   });
 
@@ -176,15 +302,24 @@ describe('every operation that changes something', () => {
     const shown = JSON.stringify(made.body).match(/"secret":\s*"([^"]+)"/)?.[1] ?? '';
     expect(shown).not.toBe('');
     await deliver(service.ingressUrl('shop', 'events'), shown, { text: MARKER });
-    const everything = JSON.stringify([await trail(), await service.service.database.source.query('SELECT * FROM audit_entry')]);
-    for (const secret of [MARKER, shown, String(ids.get('text')), service.adminKey]) expect(everything).not.toContain(secret);
+    const everything = JSON.stringify([
+      await trail(),
+      await service.service.database.source.query('SELECT * FROM audit_entry'),
+    ]);
+    for (const secret of [MARKER, shown, String(ids.get('text')), service.adminKey])
+      expect(everything).not.toContain(secret);
   });
 });
 
 describe('a change that does not happen', () => {
   const refused: [why: string, method: string, path: string, body: unknown][] = [
     ['a value that is none', 'PUT', '/secrets/never', { value: '' }],
-    ['grants to nobody there is', 'PUT', '/secrets/never', { value: VALUE, grants: { factories: ['fac_00000000000000000000000000'] } }],
+    [
+      'grants to nobody there is',
+      'PUT',
+      '/secrets/never',
+      { value: VALUE, grants: { factories: ['fac_00000000000000000000000000'] } },
+    ],
     ['no such secret', 'DELETE', '/secrets/never', undefined],
     ['no such role', 'POST', '/api-keys', { name: 'x', role: 'root' }],
     ['no such key', 'DELETE', `/api-keys/${NOWHERE}`, undefined],
@@ -206,13 +341,23 @@ describe('a change that does not happen', () => {
 
 describe('the trail', () => {
   it('begins with the first key, which the service made itself', async () => {
-    expect((await trail()).at(-1)).toMatchObject({ action: 'api_key.create', principal: { uid: 'system', display_name: 'system' }, key_id: null, address: null, subject: ids.get('own') });
+    expect((await trail()).at(-1)).toMatchObject({
+      action: 'api_key.create',
+      principal: { uid: 'system', display_name: 'system' },
+      key_id: null,
+      address: null,
+      subject: ids.get('own'),
+    });
   });
 
   it('names the client as trusted proxies tell of it, as the ingress does', async () => {
     const key = await makeKey(service, 'admin');
     const put = (name: string, forwarded: string): Promise<Response> =>
-      fetch(`${service.url}/api/v1/secrets/${name}`, { method: 'PUT', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-forwarded-for': forwarded }, body: '{}' });
+      fetch(`${service.url}/api/v1/secrets/${name}`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-forwarded-for': forwarded },
+        body: '{}',
+      });
     await put('behind-one', '203.0.113.9');
     await put('behind-liar', '198.51.100.1, 203.0.113.9');
     const [one] = await trail('&subject=behind-one');
@@ -249,13 +394,22 @@ describe('the trail', () => {
       if (seen.length === 7) await service.secret('made-meanwhile', VALUE);
     } while (next !== '');
     expect(seen).toEqual(all);
-    const { next_cursor: cursor = '' } = (await service.api('GET', '/audit?limit=1')).body['page_info'] as { next_cursor?: string };
-    for (const query of [`cursor=${cursor}&action=secret.delete`, 'cursor=nonsense', 'since=yesterday', 'until=2020-01-01', 'limit=0']) {
+    const { next_cursor: cursor = '' } = (await service.api('GET', '/audit?limit=1')).body['page_info'] as {
+      next_cursor?: string;
+    };
+    for (const query of [
+      `cursor=${cursor}&action=secret.delete`,
+      'cursor=nonsense',
+      'since=yesterday',
+      'until=2020-01-01',
+      'limit=0',
+    ]) {
       expect({ query, status: (await service.api('GET', `/audit?${query}`)).status }).toEqual({ query, status: 400 });
     }
   });
 
   it('is for admins only', async () => {
-    for (const key of [await makeKey(service, 'manager'), await makeKey(service, 'admin', { factories: [shop] })]) expect((await service.api('GET', '/audit', undefined, key)).status).toBe(403);
+    for (const key of [await makeKey(service, 'manager'), await makeKey(service, 'admin', { factories: [shop] })])
+      expect((await service.api('GET', '/audit', undefined, key)).status).toBe(403);
   });
 });

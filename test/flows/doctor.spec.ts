@@ -1,7 +1,18 @@
 /** `millwright doctor`: says what a machine lacks and how to mend it, prints no secret, and changes nothing. contract 11. */
 import Database from 'better-sqlite3';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -49,27 +60,56 @@ afterEach(() => {
 
 const data = (): string => join(box, 'data');
 
-async function visit(environment: Record<string, string> = {}, argv: string[] = [], isText = false, agent = SOURCE_AGENT): Promise<Visit> {
+async function visit(
+  environment: Record<string, string> = {},
+  argv: string[] = [],
+  isText = false,
+  agent = SOURCE_AGENT,
+): Promise<Visit> {
   let text = '';
-  const sink = (): Writable => new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      text += chunk.toString();
-      done();
-    },
-  });
-  const all = { PATH: process.env['PATH'], MILLWRIGHT_PORT: String(await freePort()), MILLWRIGHT_DATA_DIR: data(), MILLWRIGHT_DISK_RESERVE_MB: '1', ...environment };
+  const sink = (): Writable =>
+    new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        text += chunk.toString();
+        done();
+      },
+    });
+  const all = {
+    PATH: process.env['PATH'],
+    MILLWRIGHT_PORT: String(await freePort()),
+    MILLWRIGHT_DATA_DIR: data(),
+    MILLWRIGHT_DISK_RESERVE_MB: '1',
+    ...environment,
+  };
   const io = { stdin: Readable.from([]), stdout: sink(), stderr: sink(), cwd: box, environment: all };
   const code = await doctorOf(agent)([...argv, ...(isText ? [] : ['--format', 'json'])], io);
   const findings = isText || !text.startsWith('{') ? [] : (JSON.parse(text) as { findings: Told[] }).findings;
-  return { code, text, findings, of: (check) => findings.filter((found) => found.check === check).map(({ level, message, way_out: way }) => `${level}: ${message}${way === undefined ? '' : ` → ${way}`}`).join('\n') };
+  return {
+    code,
+    text,
+    findings,
+    of: (check) =>
+      findings
+        .filter((found) => found.check === check)
+        .map(({ level, message, way_out: way }) => `${level}: ${message}${way === undefined ? '' : ` → ${way}`}`)
+        .join('\n'),
+  };
 }
 
 /** Every file with its contents, every folder with its mode. */
 function pictureOf(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort().map((name) => {
-    const found = statSync(join(folder, name));
-    return `${name} ${found.mode.toString(8)} ${found.isFile() ? createHash('sha256').update(readFileSync(join(folder, name))).digest('hex') : ''}`;
-  });
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map((name) => {
+      const found = statSync(join(folder, name));
+      return `${name} ${found.mode.toString(8)} ${
+        found.isFile()
+          ? createHash('sha256')
+              .update(readFileSync(join(folder, name)))
+              .digest('hex')
+          : ''
+      }`;
+    });
 }
 
 describe('a machine before its first start', () => {
@@ -78,10 +118,24 @@ describe('a machine before its first start', () => {
     const { code, findings, of } = await visit();
     expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
     expect(code).toBe(0);
-    for (const check of ['configuration', 'node', 'git', 'files', 'data folder', 'disk', 'service', 'database', 'clock', 'agents']) expect([check, of(check)]).toEqual([check, expect.stringMatching(/^ok: /)]);
+    for (const check of [
+      'configuration',
+      'node',
+      'git',
+      'files',
+      'data folder',
+      'disk',
+      'service',
+      'database',
+      'clock',
+      'agents',
+    ])
+      expect([check, of(check)]).toEqual([check, expect.stringMatching(/^ok: /)]);
     expect(of('data folder')).toContain('will be made at the first start');
     expect(of('agents')).toMatch(/ok: builtin: the built-in agent starts, as runs start it \(/);
-    expect(of('model')).toMatch(/^warning: no model is configured: the demo model answers.* → set MILLWRIGHT_AGENT_BASE_URL/);
+    expect(of('model')).toMatch(
+      /^warning: no model is configured: the demo model answers.* → set MILLWRIGHT_AGENT_BASE_URL/,
+    );
     expect(pictureOf(box)).toEqual(before);
     expect(existsSync(data())).toBe(false);
   }, 120_000);
@@ -98,14 +152,23 @@ describe('a machine before its first start', () => {
     const { code, of } = await visit({ PATH: '/nowhere' });
     expect(code).toBe(1);
     expect(of('git')).toMatch(/^problem: git is not found.* → install git/);
-    expect(of('sandbox')).toMatch(/^warning: bare .*agents that take commands do not start here, the demo model .* → install bubblewrap and util-linux and iproute2 \(Debian: apt-get install bubblewrap util-linux iproute2\)/);
+    expect(of('sandbox')).toMatch(
+      /^warning: bare .*agents that take commands do not start here, the demo model .* → install bubblewrap and util-linux and iproute2 \(Debian: apt-get install bubblewrap util-linux iproute2\)/,
+    );
     const model = { PATH: '/nowhere', MILLWRIGHT_AGENT_BASE_URL: 'http://127.0.0.1:9/v1', MILLWRIGHT_AGENT_MODEL: 'm' };
-    expect((await visit(model)).of('sandbox')).toMatch(/^problem: bare .*agents that take commands do not start here → /);
+    expect((await visit(model)).of('sandbox')).toMatch(
+      /^problem: bare .*agents that take commands do not start here → /,
+    );
     const allowed = await visit({ ...model, MILLWRIGHT_ALLOW_UNSANDBOXED: 'true' });
     expect(allowed.of('sandbox')).toMatch(/^warning: bare .*agents start all the same/);
   }, 120_000);
 
-  it.each<[argv: string[], words: string]>([[['now'], 'takes no arguments'], [['--format', 'xml'], '--format must be text or json'], [['--server', 'nonsense'], '--server must be an address'], [['--colour'], 'there is no option --colour']])('called with %j: 64', async (argv, words) => {
+  it.each<[argv: string[], words: string]>([
+    [['now'], 'takes no arguments'],
+    [['--format', 'xml'], '--format must be text or json'],
+    [['--server', 'nonsense'], '--server must be an address'],
+    [['--colour'], 'there is no option --colour'],
+  ])('called with %j: 64', async (argv, words) => {
     expect(await call(['doctor', ...argv])).toMatchObject({ code: 64, out: '', err: expect.stringContaining(words) });
   });
 });
@@ -115,17 +178,31 @@ describe('what is wrong', () => {
     const port = await freePort();
     writeFileSync(join(box, 'master'), 'hidden-1', { mode: 0o600 });
     const environment = {
-      MILLWRIGHT_SYNC_INTERVAL: 'hidden-2', MILLWRIGHT_PUBLIC_URL: 'http://hidden-3.example', MILLWRIGHT_ADMIN_KEY: 'hidden-4', MILLWRIGHT_PROT: 'hidden-5',
-      MILLWRIGHT_DATABASE_URL: `postgres://hidden-6:hidden-7@127.0.0.1:${port}/hidden-8?application_name=hidden-9`, MILLWRIGHT_MASTER_KEY_FILE: join(box, 'master'), MILLWRIGHT_UID_KEY_FILE: join(box, 'none'),
-      MILLWRIGHT_AGENT_BASE_URL: `http://127.0.0.1:${port}/v1`, MILLWRIGHT_AGENT_MODEL: 'm', MILLWRIGHT_AGENT_API_KEY: 'hidden-10', MILLWRIGHT_AGENT_STEPS_MAX: 'hidden-11', MILLWRIGHT_DISK_RESERVE_MB: '1000000',
+      MILLWRIGHT_SYNC_INTERVAL: 'hidden-2',
+      MILLWRIGHT_PUBLIC_URL: 'http://hidden-3.example',
+      MILLWRIGHT_ADMIN_KEY: 'hidden-4',
+      MILLWRIGHT_PROT: 'hidden-5',
+      MILLWRIGHT_DATABASE_URL: `postgres://hidden-6:hidden-7@127.0.0.1:${port}/hidden-8?application_name=hidden-9`,
+      MILLWRIGHT_MASTER_KEY_FILE: join(box, 'master'),
+      MILLWRIGHT_UID_KEY_FILE: join(box, 'none'),
+      MILLWRIGHT_AGENT_BASE_URL: `http://127.0.0.1:${port}/v1`,
+      MILLWRIGHT_AGENT_MODEL: 'm',
+      MILLWRIGHT_AGENT_API_KEY: 'hidden-10',
+      MILLWRIGHT_AGENT_STEPS_MAX: 'hidden-11',
+      MILLWRIGHT_DISK_RESERVE_MB: '1000000',
     };
     const before = pictureOf(box);
     const { code, text, of } = await visit(environment);
     expect(code).toBe(1);
     expect(text).not.toContain('hidden');
-    for (const name of ['SYNC_INTERVAL', 'PUBLIC_URL', 'ADMIN_KEY', 'PROT']) expect(of('configuration')).toContain(`problem: MILLWRIGHT_${name} `);
-    expect(of('files')).toMatch(/MILLWRIGHT_MASTER_KEY_FILE: \S+ does not hold a key.*\n.*MILLWRIGHT_UID_KEY_FILE: no file at.*\nwarning: not looked at as a whole, because the configuration cannot be read/);
-    expect(of('database')).toMatch(new RegExp(`^problem: PostgreSQL at 127\\.0\\.0\\.1:${port} refuses the connection → start the server`));
+    for (const name of ['SYNC_INTERVAL', 'PUBLIC_URL', 'ADMIN_KEY', 'PROT'])
+      expect(of('configuration')).toContain(`problem: MILLWRIGHT_${name} `);
+    expect(of('files')).toMatch(
+      /MILLWRIGHT_MASTER_KEY_FILE: \S+ does not hold a key.*\n.*MILLWRIGHT_UID_KEY_FILE: no file at.*\nwarning: not looked at as a whole, because the configuration cannot be read/,
+    );
+    expect(of('database')).toMatch(
+      new RegExp(`^problem: PostgreSQL at 127\\.0\\.0\\.1:${port} refuses the connection → start the server`),
+    );
     expect(of('disk')).toMatch(/^problem: .* are free, less than the reserve/);
     expect(of('agents')).toContain('problem: MILLWRIGHT_AGENT_STEPS_MAX must be a whole number');
     expect(of('model')).toMatch(/^problem: http:\/\/127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)/);
@@ -136,7 +213,9 @@ describe('what is wrong', () => {
   }, 120_000);
 
   it('a wrong address of the database: SQLite is not looked at in its place', async () => {
-    expect((await visit({ MILLWRIGHT_DATABASE_URL: 'mysql://hidden' })).of('database')).toMatch(/^problem: not looked at, because MILLWRIGHT_DATABASE_URL is wrong/);
+    expect((await visit({ MILLWRIGHT_DATABASE_URL: 'mysql://hidden' })).of('database')).toMatch(
+      /^problem: not looked at, because MILLWRIGHT_DATABASE_URL is wrong/,
+    );
   }, 120_000);
 
   it('a file in the place of the folder, a folder that cannot be made, a port that is taken, a file of profiles that is none', async () => {
@@ -144,12 +223,17 @@ describe('what is wrong', () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     writeFileSync(join(box, 'profiles.yaml'), 'profiles: 7');
-    const { of } = await visit({ MILLWRIGHT_PORT: String((other.address() as AddressInfo).port), MILLWRIGHT_AGENT_PROFILES_FILE: join(box, 'profiles.yaml') });
+    const { of } = await visit({
+      MILLWRIGHT_PORT: String((other.address() as AddressInfo).port),
+      MILLWRIGHT_AGENT_PROFILES_FILE: join(box, 'profiles.yaml'),
+    });
     other.close();
     expect(of('data folder')).toMatch(/^problem: .* is no folder → set MILLWRIGHT_DATA_DIR/);
     expect(of('service')).toMatch(/^problem: .*another program has port/);
     expect(of('agents')).toContain('problem: MILLWRIGHT_AGENT_PROFILES_FILE: ');
-    expect((await visit({ MILLWRIGHT_DATA_DIR: join(data(), 'below') })).of('data folder')).toMatch(/^problem: .* cannot be made, because .* is no folder/);
+    expect((await visit({ MILLWRIGHT_DATA_DIR: join(data(), 'below') })).of('data folder')).toMatch(
+      /^problem: .* cannot be made, because .* is no folder/,
+    );
   }, 120_000);
 });
 
@@ -158,9 +242,16 @@ it('an agent that starts, but not where runs see it, is a problem', async () => 
   const file = join(data(), 'agent.mjs');
   writeFileSync(file, 'process.stdin.resume();\n');
   const before = pictureOf(box);
-  const { of } = await visit({ MILLWRIGHT_RUN_COMMAND: '["/bin/true"]' }, [], false, { command: [process.execPath, file], readOnly: [file] });
+  const { of } = await visit({ MILLWRIGHT_RUN_COMMAND: '["/bin/true"]' }, [], false, {
+    command: [process.execPath, file],
+    readOnly: [file],
+  });
   // Where nothing can be hidden from a run, it starts.
-  expect(of('agents')).toMatch(of('sandbox').startsWith('ok') ? /problem: the built-in agent does not start inside the sandbox \(.*exit code 1\).* → install the service in a folder of its own/ : /ok: builtin/);
+  expect(of('agents')).toMatch(
+    of('sandbox').startsWith('ok')
+      ? /problem: the built-in agent does not start inside the sandbox \(.*exit code 1\).* → install the service in a folder of its own/
+      : /ok: builtin/,
+  );
   expect(of('agents')).toContain('ok: command is the command of MILLWRIGHT_RUN_COMMAND');
   expect(pictureOf(box)).toEqual(before);
   const broken = await visit({}, [], false, { command: [process.execPath, join(box, 'nothing.mjs')], readOnly: [] });
@@ -173,7 +264,9 @@ it('agents of this machine are found on PATH', async () => {
   writeFileSync(join(bin, 'opencode'), '#!/bin/sh\n', { mode: 0o755 });
   const { of } = await visit({ PATH: `${bin}:${process.env['PATH'] ?? ''}` });
   expect(of('agents')).toContain(`ok: opencode is installed: ${join(bin, 'opencode')}`);
-  expect(of('agents')).toMatch(/ok: qwen is not installed; runs that name it need: npm install -g @qwen-code\/qwen-code/);
+  expect(of('agents')).toMatch(
+    /ok: qwen is not installed; runs that name it need: npm install -g @qwen-code\/qwen-code/,
+  );
 }, 120_000);
 
 describe('a data folder in use', () => {
@@ -184,13 +277,24 @@ describe('a data folder in use', () => {
     try {
       const running = await visit(keyed, ['--server', mill.url]);
       expect([running.code, running.of('service'), running.of('server'), running.of('database')]).toEqual([
-        0, expect.stringMatching(/^ok: a service runs on this data folder/), 'ok: the service is ready and knows the API key', expect.stringMatching(/^ok: SQLite .* up to date$/),
+        0,
+        expect.stringMatching(/^ok: a service runs on this data folder/),
+        'ok: the service is ready and knows the API key',
+        expect.stringMatching(/^ok: SQLite .* up to date$/),
       ]);
       const stranger = await visit({ ...keyed, MILLWRIGHT_API_KEY: `mw_${'x'.repeat(43)}` }, ['--server', mill.url]);
-      expect([stranger.code, stranger.of('server')]).toEqual([1, expect.stringMatching(/^problem: the service is ready, but does not know the API key in MILLWRIGHT_API_KEY/)]);
-      const ready = (await (await fetch(`${mill.url}/readyz`, { headers: { authorization: `Bearer ${mill.adminKey}` } })).json()) as { status: string; agents: unknown[] };
+      expect([stranger.code, stranger.of('server')]).toEqual([
+        1,
+        expect.stringMatching(/^problem: the service is ready, but does not know the API key in MILLWRIGHT_API_KEY/),
+      ]);
+      const ready = (await (
+        await fetch(`${mill.url}/readyz`, { headers: { authorization: `Bearer ${mill.adminKey}` } })
+      ).json()) as { status: string; agents: unknown[] };
       expect(ready.status).toBe('ready'); // nobody took its lock
-      expect(ready.agents.slice(0, 2)).toEqual([{ id: 'builtin', installed: true }, { id: 'command', installed: true }]);
+      expect(ready.agents.slice(0, 2)).toEqual([
+        { id: 'builtin', installed: true },
+        { id: 'command', installed: true },
+      ]);
     } finally {
       await mill.stop({ keepData: true });
     }
@@ -204,12 +308,16 @@ describe('a data folder in use', () => {
     expect(pictureOf(box)).toEqual(before);
 
     const file = join(data(), 'millwright.sqlite');
-    change(file, "DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)");
+    change(file, 'DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)');
     expect((await visit()).of('database')).toMatch(/^ok: SQLite .*; the next start runs 1 migration$/);
     change(file, "INSERT INTO migrations (timestamp, name) VALUES (1, 'FromTheFuture')");
-    expect((await visit()).of('database')).toMatch(/^problem: .* a newer version of Millwright has migrated it \(1 unknown migration\) → start that version/);
+    expect((await visit()).of('database')).toMatch(
+      /^problem: .* a newer version of Millwright has migrated it \(1 unknown migration\) → start that version/,
+    );
     writeFileSync(file, Buffer.alloc(8_192, 7));
-    expect((await visit()).of('database')).toMatch(/^problem: .* cannot be used \(SQLITE_NOTADB\) → restore it from a backup/);
+    expect((await visit()).of('database')).toMatch(
+      /^problem: .* cannot be used \(SQLITE_NOTADB\) → restore it from a backup/,
+    );
   }, 120_000);
 });
 
@@ -231,20 +339,33 @@ const server = await postgresServer();
     const client = new Client(url);
     await client.connect();
     try {
-      const asked = async (address: string): Promise<string> => (await visit({ ...keys, MILLWRIGHT_DATABASE_URL: address })).of('database');
-      expect(await asked(url)).toMatch(/^ok: PostgreSQL \S+ at 127\.0\.0\.1:\d+; the next start runs \d+ migrations\nok: the clocks .* differ by 0\.\d s$/);
-      expect((await client.query("SELECT * FROM information_schema.tables WHERE table_schema = 'public'")).rows).toEqual([]);
-      await client.query("CREATE TABLE migrations (id serial, timestamp bigint, name text); INSERT INTO migrations (timestamp, name) VALUES (1, 'FromTheFuture')");
+      const asked = async (address: string): Promise<string> =>
+        (await visit({ ...keys, MILLWRIGHT_DATABASE_URL: address })).of('database');
+      expect(await asked(url)).toMatch(
+        /^ok: PostgreSQL \S+ at 127\.0\.0\.1:\d+; the next start runs \d+ migrations\nok: the clocks .* differ by 0\.\d s$/,
+      );
+      expect(
+        (await client.query("SELECT * FROM information_schema.tables WHERE table_schema = 'public'")).rows,
+      ).toEqual([]);
+      await client.query(
+        "CREATE TABLE migrations (id serial, timestamp bigint, name text); INSERT INTO migrations (timestamp, name) VALUES (1, 'FromTheFuture')",
+      );
       expect(await asked(url)).toMatch(/^problem: .* a newer version of Millwright has migrated it/);
       const wrong = (change: (address: URL) => void): string => {
         const address = new URL(url);
         change(address);
         return address.href;
       };
-      expect(await asked(wrong((address) => (address.pathname = '/nowhere')))).toMatch(/^problem: .* has no database of that name → make it/);
-      expect(await asked(wrong((address) => (address.username = 'hidden')))).toMatch(/^problem: .* does not let this user in → /);
+      expect(await asked(wrong((address) => (address.pathname = '/nowhere')))).toMatch(
+        /^problem: .* has no database of that name → make it/,
+      );
+      expect(await asked(wrong((address) => (address.username = 'hidden')))).toMatch(
+        /^problem: .* does not let this user in → /,
+      );
       await client.query('DROP TABLE migrations; REVOKE CREATE ON SCHEMA public FROM PUBLIC; CREATE ROLE reader LOGIN');
-      expect(await asked(wrong((address) => (address.username = 'reader')))).toMatch(/^problem: .* migrations, and this user may not → grant CREATE/);
+      expect(await asked(wrong((address) => (address.username = 'reader')))).toMatch(
+        /^problem: .* migrations, and this user may not → grant CREATE/,
+      );
       await client.query('DROP ROLE reader');
     } finally {
       await client.end();

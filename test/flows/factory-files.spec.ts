@@ -19,8 +19,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const validate = (files: unknown, more: object = {}): Promise<ApiAnswer> => service.api('POST', '/factory-files/validate', { files, ...more }, viewer);
-const rules = ({ body }: ApiAnswer): string[] => (body['diagnostics'] as { path: string; line: number; column: number; rule: string }[]).map(({ path, line, column, rule }) => `${path}:${line}:${column} ${rule}`);
+const validate = (files: unknown, more: object = {}): Promise<ApiAnswer> =>
+  service.api('POST', '/factory-files/validate', { files, ...more }, viewer);
+const rules = ({ body }: ApiAnswer): string[] =>
+  (body['diagnostics'] as { path: string; line: number; column: number; rule: string }[]).map(
+    ({ path, line, column, rule }) => `${path}:${line}:${column} ${rule}`,
+  );
 
 describe('POST /factory-files/validate', () => {
   it('says of the example what the command line says', async () => {
@@ -34,28 +38,62 @@ describe('POST /factory-files/validate', () => {
   it('names every problem with its place, rule and code', async () => {
     const answer = await validate([
       { path: webhookPath('orders'), content: 'secretname: x\n' },
-      { path: automationPath('triage'), content: '---\ntriggers:\n  - {provider: webhook, event: received, filter: {webhooks: [nope]}}\n---\nx\n' },
+      {
+        path: automationPath('triage'),
+        content: '---\ntriggers:\n  - {provider: webhook, event: received, filter: {webhooks: [nope]}}\n---\nx\n',
+      },
       { path: 'factory.yaml', content: 'schemaVersion: v1\n' },
     ]);
-    expect(answer.body).toMatchObject({ valid: false, state_dependent_checks_not_run: ['secrets', 'secret-values', 'quota', 'uids', 'environments'] });
-    expect(rules(answer)).toEqual(['automations/triage/automation.md:3:62 webhook-known', 'factory.yaml:1:1 unsupported-here', 'webhooks/orders.yaml:1:1 missing-key', 'webhooks/orders.yaml:1:1 unknown-key']);
+    expect(answer.body).toMatchObject({
+      valid: false,
+      state_dependent_checks_not_run: ['secrets', 'secret-values', 'quota', 'uids', 'environments'],
+    });
+    expect(rules(answer)).toEqual([
+      'automations/triage/automation.md:3:62 webhook-known',
+      'factory.yaml:1:1 unsupported-here',
+      'webhooks/orders.yaml:1:1 missing-key',
+      'webhooks/orders.yaml:1:1 unknown-key',
+    ]);
     const [first, warning] = answer.body['diagnostics'] as Record<string, unknown>[];
-    const excerpt = { first_line: 1, lines: ['---', 'triggers:', '  - {provider: webhook, event: received, filter: {webhooks: [nope]}}', '---', 'x'] };
-    expect(first).toEqual({ path: automationPath('triage'), line: 3, column: 62, end_line: 3, end_column: 66, severity: 'error', rule: 'webhook-known', code: expect.stringMatching(/^FF_/), message: expect.any(String), excerpt });
+    const excerpt = {
+      first_line: 1,
+      lines: ['---', 'triggers:', '  - {provider: webhook, event: received, filter: {webhooks: [nope]}}', '---', 'x'],
+    };
+    expect(first).toEqual({
+      path: automationPath('triage'),
+      line: 3,
+      column: 62,
+      end_line: 3,
+      end_column: 66,
+      severity: 'error',
+      rule: 'webhook-known',
+      code: expect.stringMatching(/^FF_/),
+      message: expect.any(String),
+      excerpt,
+    });
     expect(warning).toMatchObject({ severity: 'warning' });
   });
 
   it('shows the lines around each, without what could be a secret and what steers a terminal', async () => {
     const value = 'hunter2-hunter2';
     const answer = await validate([
-      { path: automationPath('triage'), content: `---\nmcpServers:\n  docs: {url: "https://docs.example.com", headers: {Authorization: "Bearer ${value}"}}\n  more:\n    command: x\n    env:\n      API_TOKEN: ${value}\n    nonsense: "\u202e"\ntriggers: []\n---\nx\n` },
+      {
+        path: automationPath('triage'),
+        content: `---\nmcpServers:\n  docs: {url: "https://docs.example.com", headers: {Authorization: "Bearer ${value}"}}\n  more:\n    command: x\n    env:\n      API_TOKEN: ${value}\n    nonsense: "\u202e"\ntriggers: []\n---\nx\n`,
+      },
       { path: 'environments/box.yaml', content: 'a' },
       { path: 'skills/x/SKILL.md', content: ' ' },
     ]);
-    const diagnostics = answer.body['diagnostics'] as { path: string; line: number; excerpt?: { first_line: number; lines: string[] } }[];
+    const diagnostics = answer.body['diagnostics'] as {
+      path: string;
+      line: number;
+      excerpt?: { first_line: number; lines: string[] };
+    }[];
     expect(diagnostics.length).toBeGreaterThan(2);
     for (const kept of [value, '\u202e']) expect(JSON.stringify(diagnostics)).not.toContain(kept);
-    const lines = diagnostics.filter(({ path }) => path === automationPath('triage')).flatMap(({ excerpt }) => excerpt?.lines ?? []);
+    const lines = diagnostics
+      .filter(({ path }) => path === automationPath('triage'))
+      .flatMap(({ excerpt }) => excerpt?.lines ?? []);
     expect(lines).toEqual(expect.arrayContaining(['      API_TOKEN: •••', '    nonsense: •••']));
     expect(diagnostics.find(({ path }) => path.startsWith('skills/'))).not.toHaveProperty('excerpt'); // its text is not read as a definition
   });
@@ -64,13 +102,23 @@ describe('POST /factory-files/validate', () => {
     const files = [{ path: webhookPath('orders'), content: 'secretName: a-team-secret\n' }];
     expect((await validate(files)).body).toMatchObject({ valid: true });
     const listed = await validate(files, { secrets: ['a-team-sekret'] });
-    expect(listed.body).toMatchObject({ valid: false, diagnostics: [{ rule: 'secret-known', message: expect.stringContaining('did you mean "a-team-sekret"?') }], state_dependent_checks_not_run: expect.not.arrayContaining(['secrets']) });
-    expect((await validate(files, { secrets: [] })).body).toMatchObject({ valid: false, diagnostics: [{ message: expect.not.stringContaining('a-team-secret", which') }] });
+    expect(listed.body).toMatchObject({
+      valid: false,
+      diagnostics: [{ rule: 'secret-known', message: expect.stringContaining('did you mean "a-team-sekret"?') }],
+      state_dependent_checks_not_run: expect.not.arrayContaining(['secrets']),
+    });
+    expect((await validate(files, { secrets: [] })).body).toMatchObject({
+      valid: false,
+      diagnostics: [{ message: expect.not.stringContaining('a-team-secret", which') }],
+    });
     expect((await validate(files, { secrets: ['a-team-secret'] })).body).toMatchObject({ valid: true });
   });
 
   it('takes as many files as a factory may have, and bounds what it says of them', async () => {
-    const files = Array.from({ length: 2_000 }, (_, n) => ({ path: webhookPath(`w${n}`), content: `secretName: x\ndescription: ${'y'.repeat(300)}\n` }));
+    const files = Array.from({ length: 2_000 }, (_, n) => ({
+      path: webhookPath(`w${n}`),
+      content: `secretName: x\ndescription: ${'y'.repeat(300)}\n`,
+    }));
     const { status, body } = await validate(files);
     expect({ status, valid: body['valid'] }).toEqual({ status: 200, valid: false }); // more than 20 webhooks
     expect((body['diagnostics'] as unknown[]).length).toBeLessThanOrEqual(1_001);
@@ -78,8 +126,23 @@ describe('POST /factory-files/validate', () => {
 
   it.each<[string, unknown, string[]]>([
     ['no files', undefined, ['/files']],
-    ['hostile paths', [{ path: '../x', content: '' }, { path: '/x', content: '' }, { path: 'x\0', content: '' }], ['/files/0/path', '/files/1/path', '/files/2/path']],
-    ['a path twice', [{ path: 'x', content: '' }, { path: 'x', content: '' }], ['/files/1/path']],
+    [
+      'hostile paths',
+      [
+        { path: '../x', content: '' },
+        { path: '/x', content: '' },
+        { path: 'x\0', content: '' },
+      ],
+      ['/files/0/path', '/files/1/path', '/files/2/path'],
+    ],
+    [
+      'a path twice',
+      [
+        { path: 'x', content: '' },
+        { path: 'x', content: '' },
+      ],
+      ['/files/1/path'],
+    ],
     ['too many files', Array.from({ length: 2_001 }, (_, n) => ({ path: `x${n}`, content: '' })), ['/files']],
   ])('refuses %s', async (_what, files, pointers) => {
     const answer = await validate(files);
@@ -89,12 +152,19 @@ describe('POST /factory-files/validate', () => {
 
   it('refuses names of secrets that are none', async () => {
     const answer = await validate([], { secrets: ['ok', 5, 'a\0', ''] });
-    expect((answer.body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer)).toEqual(['/secrets/1', '/secrets/2', '/secrets/3']);
+    expect((answer.body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer)).toEqual([
+      '/secrets/1',
+      '/secrets/2',
+      '/secrets/3',
+    ]);
   });
 });
 
 describe('GET /factory-files/schemas', () => {
-  const fetched = (path: string, headers: Record<string, string> = {}): Promise<Response> => fetch(`${service.url}/api/v1/factory-files/schemas${path}`, { headers: { authorization: `Bearer ${viewer}`, ...headers } });
+  const fetched = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${service.url}/api/v1/factory-files/schemas${path}`, {
+      headers: { authorization: `Bearer ${viewer}`, ...headers },
+    });
 
   it('lists every document with its address and tag', async () => {
     const { body } = await service.api('GET', '/factory-files/schemas', undefined, viewer);
@@ -111,15 +181,25 @@ describe('GET /factory-files/schemas', () => {
     }
   });
 
-  it.each(['factory', 'webhook', 'automation', 'environment', 'agent'])('%s is complete in itself, and what the command line prints', async (name) => {
-    const text = await (await fetched(`/${name}`)).text();
-    expect(text).toBe((await call(['schema', name])).out);
-    const check = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(text) as object);
-    expect(check({ secretName: 1, agentDefaults: 1, triggers: 1, secrets: 1 })).toBe(false);
-  });
+  it.each(['factory', 'webhook', 'automation', 'environment', 'agent'])(
+    '%s is complete in itself, and what the command line prints',
+    async (name) => {
+      const text = await (await fetched(`/${name}`)).text();
+      expect(text).toBe((await call(['schema', name])).out);
+      const check = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(text) as object);
+      expect(check({ secretName: 1, agentDefaults: 1, triggers: 1, secrets: 1 })).toBe(false);
+    },
+  );
 
-  it.each([['*/*', 'application/schema+json'], ['application/schema+json', 'application/schema+json'], ['application/json', 'application/json'], ['application/json, */*;q=0.1', 'application/json']])('for Accept: %s is %s', async (accept, type) => {
-    expect((await fetched('/agent', { accept })).headers.get('content-type')).toMatch(new RegExp(`^${type.replace('+', '\\+')}(;|$)`));
+  it.each([
+    ['*/*', 'application/schema+json'],
+    ['application/schema+json', 'application/schema+json'],
+    ['application/json', 'application/json'],
+    ['application/json, */*;q=0.1', 'application/json'],
+  ])('for Accept: %s is %s', async (accept, type) => {
+    expect((await fetched('/agent', { accept })).headers.get('content-type')).toMatch(
+      new RegExp(`^${type.replace('+', '\\+')}(;|$)`),
+    );
   });
 
   it('is not sent again to who has it', async () => {
@@ -129,14 +209,18 @@ describe('GET /factory-files/schemas', () => {
       const answer = await fetched('/webhook', { 'if-none-match': known });
       expect([answer.status, await answer.text(), answer.headers.get('etag')]).toEqual([304, '', etag]);
     }
-    for (const other of ['"x"', etag.slice(1, -1), '']) expect((await fetched('/webhook', { 'if-none-match': other })).status).toBe(200);
+    for (const other of ['"x"', etag.slice(1, -1), ''])
+      expect((await fetched('/webhook', { 'if-none-match': other })).status).toBe(200);
   });
 
-  it.each(['toString', '__proto__', 'webhook.schema.json', 'WEBHOOK', '..%2Fagent', 'x'])('%s is no document', async (name) => {
-    const answer = await fetched(`/${name}`);
-    expect(answer.status).toBe(404);
-    expect(answer.headers.get('content-type')).toContain('application/problem+json');
-  });
+  it.each(['toString', '__proto__', 'webhook.schema.json', 'WEBHOOK', '..%2Fagent', 'x'])(
+    '%s is no document',
+    async (name) => {
+      const answer = await fetched(`/${name}`);
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get('content-type')).toContain('application/problem+json');
+    },
+  );
 
   it('needs a key', async () => {
     expect((await fetch(`${service.url}/api/v1/factory-files/schemas`)).status).toBe(401);

@@ -24,14 +24,19 @@ beforeAll(async () => {
   service = await bootService({ environment: { MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_RUN_CONCURRENCY: '0' } });
   await service.secret('hook-token', TOKEN);
   const made = async (slug: string): Promise<string> => {
-    const folder = await factoryFolder({ webhooks: { orders: { secretName: 'hook-token' }, sales: { secretName: 'hook-token' } } });
+    const folder = await factoryFolder({
+      webhooks: { orders: { secretName: 'hook-token' }, sales: { secretName: 'hook-token' } },
+    });
     folders.push(folder);
     return service.factory(slug, folder.source);
   };
   [uid, theirs] = [await made('shop'), await made('theirs')];
   viewer = await makeKey(service, 'viewer', { factories: [uid] });
   const newestOf = async (factory: string, slug: string): Promise<string> => {
-    const { body } = await service.api('GET', `/factory/${factory}/webhooks/${service.webhookUid(slug, 'orders')}/deliveries?limit=1`);
+    const { body } = await service.api(
+      'GET',
+      `/factory/${factory}/webhooks/${service.webhookUid(slug, 'orders')}/deliveries?limit=1`,
+    );
     return (body['deliveries'] as { entry_id: string }[])[0]?.entry_id ?? '';
   };
   const url = service.ingressUrl('shop', 'orders');
@@ -53,7 +58,8 @@ afterAll(async () => {
   await Promise.all(folders.map((folder) => folder.remove()));
 });
 
-const test = (body: unknown, factory = uid): Promise<ApiAnswer> => service.api('POST', `/factory/${factory}/filters/test`, body, viewer);
+const test = (body: unknown, factory = uid): Promise<ApiAnswer> =>
+  service.api('POST', `/factory/${factory}/filters/test`, body, viewer);
 
 async function result(body: unknown): Promise<FilterTestResult> {
   const answer = await test(body);
@@ -81,35 +87,73 @@ describe('a payload of the request', () => {
     [JSON.parse('{"__proto__": ["x"]}'), JSON.parse('{"__proto__": "x"}'), undefined, undefined],
     [JSON.parse('{"__proto__": {"a": ["x"]}}'), { a: 'x' }, '/__proto__', 'nested'],
   ])('filter %j on %j fails at %j (%s)', async (filter, payload, pointer, operator) => {
-    const failed = { result: 'Would not trigger', webhook_check: { passed: true }, payload_check: { passed: false, failed_pointer: pointer, operator } };
+    const failed = {
+      result: 'Would not trigger',
+      webhook_check: { passed: true },
+      payload_check: { passed: false, failed_pointer: pointer, operator },
+    };
     expect(await result({ filter, payload })).toEqual(pointer === undefined ? WOULD : failed);
   });
 });
 
 describe('a stored delivery', () => {
   it('is tested with its exact payload', async () => {
-    expect(await result({ filter: { action: ['opened'], user: { tags: { id: [2] } } }, entry_id: entries.get('accepted') })).toEqual(WOULD);
-    expect(await result({ filter: { user: { name: ['somebody'] } }, entry_id: entries.get('accepted') })).toMatchObject({ result: 'Would not trigger', payload_check: { failed_pointer: '/user/name', operator: 'in' } });
-    expect(await result({ filter: { last: { kind: ['end'] }, list: { n: [1_999] } }, entry_id: entries.get('huge') })).toEqual(WOULD);
+    expect(
+      await result({ filter: { action: ['opened'], user: { tags: { id: [2] } } }, entry_id: entries.get('accepted') }),
+    ).toEqual(WOULD);
+    expect(await result({ filter: { user: { name: ['somebody'] } }, entry_id: entries.get('accepted') })).toMatchObject(
+      { result: 'Would not trigger', payload_check: { failed_pointer: '/user/name', operator: 'in' } },
+    );
+    expect(
+      await result({ filter: { last: { kind: ['end'] }, list: { n: [1_999] } }, entry_id: entries.get('huge') }),
+    ).toEqual(WOULD);
   });
 
   it.each(['duplicate', 'refused'])('that is %s has no payload: 422, in words', async (name) => {
     const answer = await test({ filter: {}, entry_id: entries.get(name) });
-    expect(answer).toMatchObject({ status: 422, body: { error: 'operation_not_supported', detail: expect.stringContaining('its payload was not kept'), errors: [{ pointer: '/entry_id' }] } });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: {
+        error: 'operation_not_supported',
+        detail: expect.stringContaining('its payload was not kept'),
+        errors: [{ pointer: '/entry_id' }],
+      },
+    });
   });
 
   it('whose payload was damaged at rest cannot be tested: 422, in words', async () => {
     await deliver(service.ingressUrl('shop', 'sales'), TOKEN, { action: 'opened' });
-    const { body } = await service.api('GET', `/factory/${uid}/webhooks/${service.webhookUid('shop', 'sales')}/deliveries?limit=1`);
+    const { body } = await service.api(
+      'GET',
+      `/factory/${uid}/webhooks/${service.webhookUid('shop', 'sales')}/deliveries?limit=1`,
+    );
     const [{ entry_id: entryId } = { entry_id: '' }] = body['deliveries'] as { entry_id: string }[];
-    await service.service.database.run(() => change("UPDATE delivery SET payload = ?, payload_encoding = 'deflate-raw' WHERE entry_id = ?", Buffer.from('no deflate stream'), entryId));
+    await service.service.database.run(() =>
+      change(
+        "UPDATE delivery SET payload = ?, payload_encoding = 'deflate-raw' WHERE entry_id = ?",
+        Buffer.from('no deflate stream'),
+        entryId,
+      ),
+    );
     const answer = await test({ filter: {}, entry_id: entryId });
-    expect(answer).toMatchObject({ status: 422, body: { error: 'operation_not_supported', detail: expect.stringContaining('cannot be read any more'), errors: [{ pointer: '/entry_id' }] } });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: {
+        error: 'operation_not_supported',
+        detail: expect.stringContaining('cannot be read any more'),
+        errors: [{ pointer: '/entry_id' }],
+      },
+    });
   });
 
   it('of another factory is 404, like one that does not exist', async () => {
-    const answers = await Promise.all([entries.get('theirs'), '00000000-0000-7000-8000-000000000000', 'x'].map((entry_id) => test({ filter: {}, entry_id })));
-    for (const { status, body } of answers) expect({ status, detail: body['detail'] }).toEqual({ status: 404, detail: 'the delivery was not found' });
+    const answers = await Promise.all(
+      [entries.get('theirs'), '00000000-0000-7000-8000-000000000000', 'x'].map((entry_id) =>
+        test({ filter: {}, entry_id }),
+      ),
+    );
+    for (const { status, body } of answers)
+      expect({ status, detail: body['detail'] }).toEqual({ status: 404, detail: 'the delivery was not found' });
   });
 });
 
@@ -118,21 +162,35 @@ describe('the webhook check', () => {
   const sales = (): string => service.webhookUid('shop', 'sales');
 
   it('passes where the webhook of the delivery is selected', async () => {
-    expect(await result({ filter: {}, entry_id: entries.get('accepted'), webhook_uids: [sales(), orders()] })).toEqual(WOULD);
+    expect(await result({ filter: {}, entry_id: entries.get('accepted'), webhook_uids: [sales(), orders()] })).toEqual(
+      WOULD,
+    );
     const other = await result({ filter: {}, entry_id: entries.get('accepted'), webhook_uids: [sales()] });
-    expect(other).toEqual({ result: 'Would not trigger', webhook_check: { passed: false, reason: expect.any(String) }, payload_check: { passed: true } });
-    expect(await result({ filter: {}, entry_id: entries.get('accepted'), webhook_uids: [] })).toMatchObject({ webhook_check: { passed: false } });
+    expect(other).toEqual({
+      result: 'Would not trigger',
+      webhook_check: { passed: false, reason: expect.any(String) },
+      payload_check: { passed: true },
+    });
+    expect(await result({ filter: {}, entry_id: entries.get('accepted'), webhook_uids: [] })).toMatchObject({
+      webhook_check: { passed: false },
+    });
   });
 
   it('passes for a payload where any webhook of this factory is selected, and tells nothing of other factories', async () => {
     expect(await result({ filter: {}, payload: 1, webhook_uids: [sales()] })).toEqual(WOULD);
-    const [foreign, unknown] = await Promise.all([service.webhookUid('theirs', 'orders'), 'wh_00000000000000000000000000'].map((each) => result({ filter: {}, payload: 1, webhook_uids: [each] })));
+    const [foreign, unknown] = await Promise.all(
+      [service.webhookUid('theirs', 'orders'), 'wh_00000000000000000000000000'].map((each) =>
+        result({ filter: {}, payload: 1, webhook_uids: [each] }),
+      ),
+    );
     expect(foreign).toMatchObject({ result: 'Would not trigger', webhook_check: { passed: false } });
     expect(foreign).toEqual(unknown);
   });
 
   it('and the payload check are told apart when both fail', async () => {
-    expect(await result({ filter: { a: ['x'] }, entry_id: entries.get('accepted'), webhook_uids: [sales()] })).toMatchObject({ webhook_check: { passed: false }, payload_check: { passed: false, failed_pointer: '/a' } });
+    expect(
+      await result({ filter: { a: ['x'] }, entry_id: entries.get('accepted'), webhook_uids: [sales()] }),
+    ).toMatchObject({ webhook_check: { passed: false }, payload_check: { passed: false, failed_pointer: '/a' } });
   });
 });
 
@@ -142,10 +200,22 @@ describe('a malformed request', () => {
     ['neither payload nor entry', { filter: {} }, ['/entry_id', '/payload']],
     ['both', { filter: {}, payload: null, entry_id: 'x' }, ['/entry_id', '/payload']],
     ['a filter that is none', { filter: 'x', payload: 1 }, ['/filter']],
-    ['every problem of a filter', { filter: { a: 1, b: { c: {} }, d: { in: ['x'], e: ['y'] } }, payload: 1 }, ['/filter/a', '/filter/b/c', '/filter/d']],
-    ['problems of filter, entry and webhooks at once', { filter: { a: 1 }, entry_id: 5, webhook_uids: ['x', 7] }, ['/entry_id', '/filter/a', '/webhook_uids/1']],
+    [
+      'every problem of a filter',
+      { filter: { a: 1, b: { c: {} }, d: { in: ['x'], e: ['y'] } }, payload: 1 },
+      ['/filter/a', '/filter/b/c', '/filter/d'],
+    ],
+    [
+      'problems of filter, entry and webhooks at once',
+      { filter: { a: 1 }, entry_id: 5, webhook_uids: ['x', 7] },
+      ['/entry_id', '/filter/a', '/webhook_uids/1'],
+    ],
     ['NUL', { filter: {}, entry_id: 'a\0', webhook_uids: ['\0'] }, ['/entry_id', '/webhook_uids/0']],
-    ['an endless list', { filter: {}, payload: 1, webhook_uids: Array.from({ length: 101 }, () => 'x') }, ['/webhook_uids']],
+    [
+      'an endless list',
+      { filter: {}, payload: 1, webhook_uids: Array.from({ length: 101 }, () => 'x') },
+      ['/webhook_uids'],
+    ],
     ['no object', [], ['']],
   ])('(%s) is 400 with every pointer', async (_what, body, pointers) => {
     const answer = await test(body);
@@ -155,7 +225,11 @@ describe('a malformed request', () => {
   });
 
   it('is judged only for a factory that the key may see', async () => {
-    for (const factory of [theirs, 'fac_00000000000000000000000000']) expect(await test({ filter: {}, payload: 1 }, factory)).toMatchObject({ status: 404, body: { detail: 'the factory was not found' } });
+    for (const factory of [theirs, 'fac_00000000000000000000000000'])
+      expect(await test({ filter: {}, payload: 1 }, factory)).toMatchObject({
+        status: 404,
+        body: { detail: 'the factory was not found' },
+      });
   });
 });
 
@@ -164,15 +238,32 @@ describe('millwright filter test --entry', () => {
     const folder = mkdtempSync(join(tmpdir(), 'filter-entry-'));
     const run = (filter: string, ...argv: string[]) => {
       writeFileSync(join(folder, 'filter.yaml'), filter);
-      return call(['filter', 'test', 'filter.yaml', '--factory', 'shop', ...argv], { cwd: folder, environment: { MILLWRIGHT_SERVER: service.url, MILLWRIGHT_API_KEY: viewer } });
+      return call(['filter', 'test', 'filter.yaml', '--factory', 'shop', ...argv], {
+        cwd: folder,
+        environment: { MILLWRIGHT_SERVER: service.url, MILLWRIGHT_API_KEY: viewer },
+      });
     };
     const entry = entries.get('accepted') ?? '';
     expect(await run('action: [opened]', '--entry', entry)).toEqual({ code: 0, out: 'Would trigger\n', err: '' });
-    expect(await run('action: [closed]', '--entry', entry)).toEqual({ code: 1, out: 'Would not trigger\n  failed at /action (in)\n', err: '' });
+    expect(await run('action: [closed]', '--entry', entry)).toEqual({
+      code: 1,
+      out: 'Would not trigger\n  failed at /action (in)\n',
+      err: '',
+    });
     expect(await run('', '--entry', entry)).toMatchObject({ code: 0 });
-    expect(await run('action: opened\nuser: x', '--entry', entry)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/\/filter\/action: .*\n  \/filter\/user: /) });
-    expect(await run('{}', '--entry', entries.get('refused') ?? '')).toMatchObject({ code: 1, err: expect.stringContaining('its payload was not kept') });
-    expect(await run('{}', '--entry', 'nope')).toMatchObject({ code: 64, err: expect.stringContaining('the delivery was not found') });
+    expect(await run('action: opened\nuser: x', '--entry', entry)).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/\/filter\/action: .*\n  \/filter\/user: /),
+    });
+    expect(await run('{}', '--entry', entries.get('refused') ?? '')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('its payload was not kept'),
+    });
+    expect(await run('{}', '--entry', 'nope')).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('the delivery was not found'),
+    });
     rmSync(folder, { recursive: true });
   });
 });

@@ -3,7 +3,16 @@ import { createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { factoryFolder, type FactoryFolder, type WebhookFile } from '../support/factory-folder.ts';
-import { chunk, connectRaw, exchange, LAST_CHUNK, requestHead, type HeaderLines, type RawAnswer, type RawRequest } from '../support/raw-http.ts';
+import {
+  chunk,
+  connectRaw,
+  exchange,
+  LAST_CHUNK,
+  requestHead,
+  type HeaderLines,
+  type RawAnswer,
+  type RawRequest,
+} from '../support/raw-http.ts';
 import { bootService, type TestService } from '../support/service.ts';
 
 const TOKEN = 'bearer-token-of-the-tests';
@@ -34,7 +43,8 @@ beforeAll(async () => {
   factory = await mill.factory('answers', folder.source);
   await folder.write({ webhooks: KEPT });
   const status = await mill.sync(factory);
-  if ((status['condition'] as { ending: string }).ending !== 'applied') throw new Error(JSON.stringify(status['last_sync']));
+  if ((status['condition'] as { ending: string }).ending !== 'applied')
+    throw new Error(JSON.stringify(status['last_sync']));
 }, 120_000);
 
 afterAll(async () => {
@@ -52,14 +62,21 @@ const bearer = (token = TOKEN): HeaderLines => [['Authorization', `Bearer ${toke
 const signature = (body: string | Uint8Array, secret = SIGNING): HeaderLines => [
   ['X-Hub-Signature-256', `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`],
 ];
-const send = (target: string, headers: HeaderLines = [], body: string | Uint8Array = '{}', more: Partial<RawRequest> = {}): Promise<RawAnswer> =>
-  exchange(mill.url, { target, headers, body, ...more });
+const send = (
+  target: string,
+  headers: HeaderLines = [],
+  body: string | Uint8Array = '{}',
+  more: Partial<RawRequest> = {},
+): Promise<RawAnswer> => exchange(mill.url, { target, headers, body, ...more });
 /** A body that no other test sends. */
 let unique = 0;
 const fresh = (): string => `{"n": ${(unique += 1)}}`;
 
 async function log(slug: string): Promise<Record<string, unknown>[]> {
-  const answer = await mill.api('GET', `/factory/${factory}/webhooks/${mill.webhookUid('answers', slug)}/deliveries?limit=500`);
+  const answer = await mill.api(
+    'GET',
+    `/factory/${factory}/webhooks/${mill.webhookUid('answers', slug)}/deliveries?limit=500`,
+  );
   return answer.body['deliveries'] as Record<string, unknown>[];
 }
 
@@ -78,18 +95,35 @@ function expectRefusal(answer: RawAnswer, status: number): void {
 }
 
 describe('1: only POST is accepted', () => {
-  const methods = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'MKCOL', 'QUERY', 'CONNECT', 'FOO', 'post'];
+  const methods = [
+    'GET',
+    'HEAD',
+    'PUT',
+    'PATCH',
+    'DELETE',
+    'OPTIONS',
+    'TRACE',
+    'PROPFIND',
+    'MKCOL',
+    'QUERY',
+    'CONNECT',
+    'FOO',
+    'post',
+  ];
   const targets: { why: string; target: () => string }[] = [
     { why: 'a live webhook', target: () => path('plain') },
     { why: 'one that never was', target: () => '/webhooks/w/wh_00000000000000000000000000' },
     { why: 'no webhook path at all below the prefix', target: () => '/webhooks/else/where' },
   ];
-  it.each(methods.flatMap((method) => targets.map((row) => ({ method, ...row }))))('$method is 405 for $why', async ({ method, target }) => {
-    const answer = await send(target(), bearer(), '', { method });
-    expect(answer.status).toBe(405);
-    expect(answer.headers.get('allow')).toBe('POST');
-    if (method !== 'HEAD') expectRefusal(answer, 405);
-  });
+  it.each(methods.flatMap((method) => targets.map((row) => ({ method, ...row }))))(
+    '$method is 405 for $why',
+    async ({ method, target }) => {
+      const answer = await send(target(), bearer(), '', { method });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get('allow')).toBe('POST');
+      if (method !== 'HEAD') expectRefusal(answer, 405);
+    },
+  );
 
   it('leaves a body of another method unread and closes', async () => {
     const connection = await connectRaw(mill.url);
@@ -128,14 +162,21 @@ describe('2: unknown, disabled and deleted are one and the same 404', () => {
     { why: 'NUL', target: () => `${path('plain')}%00` },
   ])('$why', async ({ target }) => {
     const before = mill.logged.length;
-    const answers = [await send(target(), bearer()), await send(target(), [], 'not json'), await send(target(), signature('{}'))];
+    const answers = [
+      await send(target(), bearer()),
+      await send(target(), [], 'not json'),
+      await send(target(), signature('{}')),
+    ];
     for (const answer of answers) expectRefusal(answer, 404);
     expect(new Set(answers.map(({ headers }) => [...headers.keys()].join()))).toHaveProperty('size', 1);
     expect(mill.logged.length).toBe(before);
   });
 
   it('are not logged', async () => {
-    const deleted = await mill.api('GET', `/factory/${factory}/webhooks/${mill.webhookUid('answers', 'off')}/deliveries`);
+    const deleted = await mill.api(
+      'GET',
+      `/factory/${factory}/webhooks/${mill.webhookUid('answers', 'off')}/deliveries`,
+    );
     expect(deleted.body['deliveries']).toEqual([]);
   });
 
@@ -155,13 +196,20 @@ describe('paths that lead to a webhook', () => {
     { why: 'one trailing slash', target: () => `${path('plain')}/`, headers: bearer() },
     { why: 'the query is ignored', target: () => `${path('plain')}?a=b&uid=/x//y?z`, headers: bearer() },
     { why: 'slash and query', target: () => `${path('plain')}/?`, headers: bearer() },
-    { why: 'the UID is percent-decoded once', target: () => path('plain').replace('wh_', '%77h%5F'), headers: bearer() },
+    {
+      why: 'the UID is percent-decoded once',
+      target: () => path('plain').replace('wh_', '%77h%5F'),
+      headers: bearer(),
+    },
     { why: 'absolute form', target: () => `${mill.url}${path('plain')}`, headers: bearer() },
     { why: 'absolute form with a query', target: () => `${mill.url}${path('plain')}/?x`, headers: bearer() },
     { why: 'token in the URL', target: () => `${path('linked')}/${URL_TOKEN}` },
     { why: 'token and trailing slash', target: () => `${path('linked')}/${URL_TOKEN}/` },
     { why: 'token and query', target: () => `${path('linked')}/${URL_TOKEN}?token=other` },
-    { why: 'token percent-encoded', target: () => `${path('linked')}/${URL_TOKEN.replace('.', '%2e').replace('~', '%7E')}` },
+    {
+      why: 'token percent-encoded',
+      target: () => `${path('linked')}/${URL_TOKEN.replace('.', '%2e').replace('~', '%7E')}`,
+    },
     { why: 'token in absolute form', target: () => `${mill.url}${path('linked')}/${URL_TOKEN}` },
   ])('$why', async ({ target, headers }) => {
     expect((await send(target(), headers, fresh())).status).toBe(202);
@@ -234,10 +282,18 @@ describe('3: failed authentication is 401', () => {
     { why: 'another secret', headers: (body) => signature(body, 'another-secret') },
     { why: 'another body', headers: (body) => signature(`${body} `) },
     { why: 'no prefix', headers: (body) => [['X-Hub-Signature-256', (signature(body)[0]?.[1] ?? '').slice(7)]] },
-    { why: 'upper-case hex', headers: (body) => [['X-Hub-Signature-256', (signature(body)[0]?.[1] ?? '').toUpperCase().replace('SHA256', 'sha256')]] },
+    {
+      why: 'upper-case hex',
+      headers: (body) => [
+        ['X-Hub-Signature-256', (signature(body)[0]?.[1] ?? '').toUpperCase().replace('SHA256', 'sha256')],
+      ],
+    },
     { why: 'odd length', headers: (body) => [['X-Hub-Signature-256', (signature(body)[0]?.[1] ?? '').slice(0, -1)]] },
     { why: 'twice', headers: (body) => [...signature(body), ...signature(body)] },
-    { why: 'the old header', headers: (body) => [['X-Hub-Signature', `sha1=${createHmac('sha1', SIGNING).update(body).digest('hex')}`]] },
+    {
+      why: 'the old header',
+      headers: (body) => [['X-Hub-Signature', `sha1=${createHmac('sha1', SIGNING).update(body).digest('hex')}`]],
+    },
   ])('signature: $why', async ({ headers }) => {
     const body = fresh();
     expectRefusal(await send(path('signed'), headers(body), body), 401);
@@ -274,7 +330,12 @@ describe('3: more than 262,144 bytes is 413', () => {
     { why: 'url_token: the credential comes first', target: () => `${path('linked')}/wrong`, headers: [], status: 401 },
     { why: 'url_token: then the size', target: () => `${path('linked')}/${URL_TOKEN}`, headers: [], status: 413 },
     { why: 'signature: the size comes first, unsigned', target: () => path('signed'), headers: [], status: 413 },
-    { why: 'signature: the size comes first, signed', target: () => path('signed'), headers: signature(big), status: 413 },
+    {
+      why: 'signature: the size comes first, signed',
+      target: () => path('signed'),
+      headers: signature(big),
+      status: 413,
+    },
   ])('$why', async ({ target, headers, status }) => {
     const declared = await send(target(), headers, big);
     expectRefusal(declared, status);
@@ -290,7 +351,9 @@ describe('3: more than 262,144 bytes is 413', () => {
 
   it('is counted where nothing is declared', async () => {
     const connection = await connectRaw(mill.url);
-    connection.send(requestHead(mill.url, { target: path('plain'), headers: [...bearer(), ['Transfer-Encoding', 'chunked']] }));
+    connection.send(
+      requestHead(mill.url, { target: path('plain'), headers: [...bearer(), ['Transfer-Encoding', 'chunked']] }),
+    );
     for (let sent = 0; sent <= BODY_BYTES_MAX; sent += 65_536) connection.send(chunk('x'.repeat(65_536)));
     const answer = await connection.answer();
     expectRefusal(answer, 413);
@@ -301,7 +364,9 @@ describe('3: more than 262,144 bytes is 413', () => {
   it('a chunked body of exactly the limit is accepted', async () => {
     const connection = await connectRaw(mill.url);
     const body = exact();
-    connection.send(requestHead(mill.url, { target: path('plain'), headers: [...bearer(), ['Transfer-Encoding', 'chunked']] }));
+    connection.send(
+      requestHead(mill.url, { target: path('plain'), headers: [...bearer(), ['Transfer-Encoding', 'chunked']] }),
+    );
     for (let at = 0; at < body.length; at += 50_000) connection.send(chunk(body.slice(at, at + 50_000)));
     connection.send(LAST_CHUNK);
     expect((await connection.answer()).status).toBe(202);
@@ -310,7 +375,9 @@ describe('3: more than 262,144 bytes is 413', () => {
 
   it('a truncated prefix of a longer body is never accepted, even where the prefix is JSON', async () => {
     const connection = await connectRaw(mill.url);
-    connection.send(requestHead(mill.url, { target: path('plain'), headers: [...bearer(), ['Transfer-Encoding', 'chunked']] }));
+    connection.send(
+      requestHead(mill.url, { target: path('plain'), headers: [...bearer(), ['Transfer-Encoding', 'chunked']] }),
+    );
     connection.send(chunk(exact()));
     connection.send(chunk(' '));
     expectRefusal(await connection.answer(), 413);
@@ -321,7 +388,9 @@ describe('3: more than 262,144 bytes is 413', () => {
 describe('a sender that goes on although it was refused', () => {
   it('reads its answer while it still sends, and is cut off after a bounded amount', async () => {
     const connection = await connectRaw(mill.url);
-    connection.send(requestHead(mill.url, { target: path('plain'), headers: [...bearer('wrong'), ['Transfer-Encoding', 'chunked']] }));
+    connection.send(
+      requestHead(mill.url, { target: path('plain'), headers: [...bearer('wrong'), ['Transfer-Encoding', 'chunked']] }),
+    );
     connection.send(chunk('x'.repeat(30_000)));
     expectRefusal(await connection.answer(), 401);
     connection.send(chunk('x'.repeat(10_000))); // within the bound: read and thrown away, no reset
@@ -357,13 +426,26 @@ describe('a sender that goes on although it was refused', () => {
 
 describe('Expect: 100-continue', () => {
   const expecting: HeaderLines = [['Expect', '100-continue']];
-  it.each<{ why: string; target: () => string; headers: HeaderLines; declared: number; status: number; method?: string }>([
+  it.each<{
+    why: string;
+    target: () => string;
+    headers: HeaderLines;
+    declared: number;
+    status: number;
+    method?: string;
+  }>([
     { why: '405', target: () => path('plain'), headers: bearer(), declared: 10, status: 405, method: 'PUT' },
     { why: '404', target: () => '/webhooks/w/nobody', headers: bearer(), declared: 10, status: 404 },
     { why: '401', target: () => path('plain'), headers: bearer('wrong'), declared: 10, status: 401 },
     { why: '401 in the URL', target: () => `${path('linked')}/wrong`, headers: [], declared: 10, status: 401 },
     { why: '413 declared', target: () => path('plain'), headers: bearer(), declared: BODY_BYTES_MAX + 1, status: 413 },
-    { why: '413 declared, signature mode', target: () => path('signed'), headers: [], declared: BODY_BYTES_MAX + 1, status: 413 },
+    {
+      why: '413 declared, signature mode',
+      target: () => path('signed'),
+      headers: [],
+      declared: BODY_BYTES_MAX + 1,
+      status: 413,
+    },
   ])('is not answered 100 before $why', async ({ target, headers, declared, status, method }) => {
     const connection = await connectRaw(mill.url);
     connection.send(requestHead(mill.url, { method, target: target(), headers: [...headers, ...expecting], declared }));
@@ -377,7 +459,9 @@ describe('Expect: 100-continue', () => {
   it('is answered 100 once when the body is wanted', async () => {
     const connection = await connectRaw(mill.url);
     const body = fresh();
-    connection.send(requestHead(mill.url, { target: path('plain'), headers: [...bearer(), ...expecting], declared: body.length }));
+    connection.send(
+      requestHead(mill.url, { target: path('plain'), headers: [...bearer(), ...expecting], declared: body.length }),
+    );
     while (!connection.pending().includes('100')) await new Promise((resolve) => setTimeout(resolve, 5));
     connection.send(body);
     const answer = await connection.answer();
@@ -387,7 +471,11 @@ describe('Expect: 100-continue', () => {
 
   it('is not answered 100 to a sender of HTTP/1.0, which does not know it', async () => {
     const body = fresh();
-    const head = requestHead(mill.url, { target: path('plain'), headers: [...bearer(), ...expecting], declared: body.length });
+    const head = requestHead(mill.url, {
+      target: path('plain'),
+      headers: [...bearer(), ...expecting],
+      declared: body.length,
+    });
     const answer = await exchange(mill.url, head.replace('HTTP/1.1', 'HTTP/1.0') + body);
     expect([answer.status, answer.interim]).toEqual([202, []]);
   });
@@ -421,7 +509,9 @@ describe('a sender that disconnects in the middle of its body', () => {
 
   it('a chunked body whose last chunk never comes is not accepted, although what came is JSON', async () => {
     const connection = await connectRaw(mill.url);
-    connection.send(requestHead(mill.url, { target: path('plain'), headers: [...bearer(), ['Transfer-Encoding', 'chunked']] }));
+    connection.send(
+      requestHead(mill.url, { target: path('plain'), headers: [...bearer(), ['Transfer-Encoding', 'chunked']] }),
+    );
     const sent = fresh();
     connection.send(chunk(sent));
     connection.socket.end();
@@ -441,7 +531,11 @@ describe('5: what is not one JSON text in UTF-8 is 400', () => {
     { why: 'white space', body: ' \n\t ' },
     { why: 'text', body: 'hello' },
     { why: 'a form', body: 'payload=%7B%7D', headers: [['Content-Type', 'application/x-www-form-urlencoded']] },
-    { why: 'a multipart form', body: '--x\r\nContent-Disposition: form-data; name="payload"\r\n\r\n{}\r\n--x--\r\n', headers: [['Content-Type', 'multipart/form-data; boundary=x']] },
+    {
+      why: 'a multipart form',
+      body: '--x\r\nContent-Disposition: form-data; name="payload"\r\n\r\n{}\r\n--x--\r\n',
+      headers: [['Content-Type', 'multipart/form-data; boundary=x']],
+    },
     { why: 'XML', body: '<a/>' },
     { why: 'gzip, declared: nothing is inflated', body: gzipSync('{}'), headers: [['Content-Encoding', 'gzip']] },
     { why: 'a byte order mark', body: '\ufeff{}' },
@@ -498,9 +592,12 @@ describe('what is one JSON text is valid, whatever it holds', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
     const [entry] = await log('plain');
     expect(entry).toMatchObject({ outcome: 'Accepted', size: Buffer.byteLength(body), size_exact: true });
-    const stored = await fetch(`${mill.url}/api/v1/factory/${factory}/webhooks/${mill.webhookUid('answers', 'plain')}/deliveries/${String(entry?.['entry_id'])}/payload`, {
-      headers: { authorization: `Bearer ${mill.adminKey}` },
-    });
+    const stored = await fetch(
+      `${mill.url}/api/v1/factory/${factory}/webhooks/${mill.webhookUid('answers', 'plain')}/deliveries/${String(entry?.['entry_id'])}/payload`,
+      {
+        headers: { authorization: `Bearer ${mill.adminKey}` },
+      },
+    );
     expect(Buffer.from(await stored.arrayBuffer()).equals(Buffer.from(body))).toBe(true);
   });
 });
@@ -516,13 +613,25 @@ describe('Content-Type and Content-Encoding are never consulted', () => {
     { why: 'another charset', headers: [['Content-Type', 'application/json; charset=utf-16']] },
     { why: 'an unknown charset', headers: [['Content-Type', 'application/json; charset=nonsense']] },
     { why: '10 KB long', headers: [['Content-Type', `application/json; x=${'y'.repeat(10_000)}`]] },
-    { why: 'twice', headers: [['Content-Type', 'text/xml'], ['Content-Type', 'application/json']] },
+    {
+      why: 'twice',
+      headers: [
+        ['Content-Type', 'text/xml'],
+        ['Content-Type', 'application/json'],
+      ],
+    },
     { why: 'beyond ASCII', headers: [['Content-Type', '\u00e4\u00f6']] },
     { why: '__proto__', headers: [['Content-Type', '__proto__']] },
     { why: 'gzip that is none', headers: [['Content-Encoding', 'gzip']] },
     { why: 'an unknown encoding', headers: [['Content-Encoding', 'br, nonsense']] },
     { why: 'Accept that wants something else', headers: [['Accept', 'text/html;q=1, */*;q=0']] },
-    { why: 'an upgrade', headers: [['Connection', 'Upgrade'], ['Upgrade', 'websocket']] },
+    {
+      why: 'an upgrade',
+      headers: [
+        ['Connection', 'Upgrade'],
+        ['Upgrade', 'websocket'],
+      ],
+    },
     { why: 'a method override', headers: [['X-HTTP-Method-Override', 'DELETE']] },
   ])('$why', async ({ headers }) => {
     expect((await send(path('plain'), [...bearer(), ...headers], fresh())).status).toBe(202);
@@ -541,7 +650,9 @@ describe('6: an accepted delivery', () => {
     const connection = await connectRaw(mill.url);
     for (let count = 0; count < 5; count += 1) {
       const body = fresh();
-      connection.send(requestHead(mill.url, { target: path('plain'), headers: bearer(), declared: body.length }) + body);
+      connection.send(
+        requestHead(mill.url, { target: path('plain'), headers: bearer(), declared: body.length }) + body,
+      );
       expect((await connection.answer()).status).toBe(202);
     }
     connection.destroy();
@@ -550,7 +661,18 @@ describe('6: an accepted delivery', () => {
   it('is answered in order where several are sent at once on one connection', async () => {
     const connection = await connectRaw(mill.url);
     const ids = ['a', 'b', 'c'].map((name) => `pipelined-${name}-${unique}`);
-    connection.send(ids.map((id) => requestHead(mill.url, { target: path('plain'), headers: [...bearer(), ['X-Millwright-Delivery-Id', id]], declared: 2 }) + '{}').join(''));
+    connection.send(
+      ids
+        .map(
+          (id) =>
+            requestHead(mill.url, {
+              target: path('plain'),
+              headers: [...bearer(), ['X-Millwright-Delivery-Id', id]],
+              declared: 2,
+            }) + '{}',
+        )
+        .join(''),
+    );
     for (const id of ids) expect(JSON.parse((await connection.answer()).body)).toEqual({ delivery_id: id });
     connection.destroy();
   });
@@ -558,8 +680,14 @@ describe('6: an accepted delivery', () => {
 
 it('every refusal is the same for every webhook', async () => {
   const seen = async (slug: string): Promise<string[]> => {
-    const answers = [await send(path(slug), bearer('wrong')), await send(path(slug), bearer(), 'x'), await send(path(slug), bearer(), ' '.repeat(BODY_BYTES_MAX + 1))];
-    return answers.map(({ status, headers, body }) => JSON.stringify([status, [...headers].filter(([name]) => name !== 'date'), body]));
+    const answers = [
+      await send(path(slug), bearer('wrong')),
+      await send(path(slug), bearer(), 'x'),
+      await send(path(slug), bearer(), ' '.repeat(BODY_BYTES_MAX + 1)),
+    ];
+    return answers.map(({ status, headers, body }) =>
+      JSON.stringify([status, [...headers].filter(([name]) => name !== 'date'), body]),
+    );
   };
   expect(await seen('plain')).toEqual(await seen('other'));
 });

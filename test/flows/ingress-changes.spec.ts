@@ -35,7 +35,8 @@ afterEach(async () => {
 const path = (slug: string): string => `/webhooks/w/${mill.webhookUid('changes', slug)}`;
 const bearer = (token = TOKEN): HeaderLines => [['Authorization', `Bearer ${token}`]];
 let unique = 0;
-const send = (slug = 'plain', token = TOKEN): Promise<RawAnswer> => exchange(mill.url, { target: path(slug), headers: bearer(token), body: `{"n": ${(unique += 1)}}` });
+const send = (slug = 'plain', token = TOKEN): Promise<RawAnswer> =>
+  exchange(mill.url, { target: path(slug), headers: bearer(token), body: `{"n": ${(unique += 1)}}` });
 
 async function commit(tree: FactoryTree): Promise<void> {
   await folder.write(tree);
@@ -56,7 +57,10 @@ describe('at once', () => {
     expect((await send('second', 'wrong')).status).toBe(404);
     await commit(TREE);
     expect((await send('second')).status).toBe(202);
-    const log = await mill.api('GET', `/factory/${factory}/webhooks/${mill.webhookUid('changes', 'second')}/deliveries`);
+    const log = await mill.api(
+      'GET',
+      `/factory/${factory}/webhooks/${mill.webhookUid('changes', 'second')}/deliveries`,
+    );
     expect((log.body['deliveries'] as unknown[]).length).toBe(2);
   });
 
@@ -81,7 +85,8 @@ describe('at once', () => {
   it('a rotated secret: the old value is 401 and the new one 202, for every webhook that shares it', async () => {
     await mill.secret('bearer', NEXT);
     await mill.sync(factory);
-    for (const slug of ['plain', 'second', 'third']) expect([(await send(slug)).status, (await send(slug, NEXT)).status]).toEqual([401, 202]);
+    for (const slug of ['plain', 'second', 'third'])
+      expect([(await send(slug)).status, (await send(slug, NEXT)).status]).toEqual([401, 202]);
     expect((await exchange(mill.url, { target: `${path('linked')}/${TOKEN}`, body: '{"r": 1}' })).status).toBe(401);
     expect((await exchange(mill.url, { target: `${path('linked')}/${NEXT}`, body: '{"r": 1}' })).status).toBe(202);
   });
@@ -134,10 +139,25 @@ describe('a request that is under way', () => {
   }
 
   it.each<{ why: string; change: () => Promise<unknown>; status: number }>([
-    { why: 'a rotation', change: async () => { await mill.secret('bearer', NEXT); await mill.sync(factory); }, status: 401 },
-    { why: 'a disable', change: () => commit(withWebhook('second', { secretName: 'bearer', enabled: false })), status: 404 },
+    {
+      why: 'a rotation',
+      change: async () => {
+        await mill.secret('bearer', NEXT);
+        await mill.sync(factory);
+      },
+      status: 401,
+    },
+    {
+      why: 'a disable',
+      change: () => commit(withWebhook('second', { secretName: 'bearer', enabled: false })),
+      status: 404,
+    },
     { why: 'a deletion', change: () => commit(withWebhook('second', undefined)), status: 404 },
-    { why: 'an edit of something else: it is accepted', change: () => commit({ ...TREE, automations: { act: { webhooks: ['plain'], prompt: 'Other.' } } }), status: 202 },
+    {
+      why: 'an edit of something else: it is accepted',
+      change: () => commit({ ...TREE, automations: { act: { webhooks: ['plain'], prompt: 'Other.' } } }),
+      status: 202,
+    },
   ])('is decided again after $why', async ({ change, status }) => {
     const request = await begun('second');
     await change();

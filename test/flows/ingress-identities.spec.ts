@@ -14,7 +14,12 @@ const TREE: FactoryTree = {
     other: { secretName: 'bearer' },
     named: { secretName: 'bearer', deliveryIdHeader: 'X-Order-Event' },
     github: { authMode: 'signature', signatureScheme: 'github', secretName: 'signing' },
-    'github-named': { authMode: 'signature', signatureScheme: 'github', secretName: 'signing', deliveryIdHeader: 'X-Order-Event' },
+    'github-named': {
+      authMode: 'signature',
+      signatureScheme: 'github',
+      secretName: 'signing',
+      deliveryIdHeader: 'X-Order-Event',
+    },
     pagerduty: { authMode: 'signature', signatureScheme: 'pagerduty', secretName: 'signing' },
   },
   automations: { act: { webhooks: ['plain', 'other', 'named', 'github', 'github-named', 'pagerduty'] } },
@@ -49,22 +54,29 @@ const CREDENTIAL: Record<string, (body: string) => HeaderLines> = {
   'github-named': (body) => [['X-Hub-Signature-256', `sha256=${hmac(body)}`]],
   pagerduty: (body) => [['X-PagerDuty-Signature', `v1=${hmac(body)}`]],
 };
-const credential = (slug: string, body: string): HeaderLines => CREDENTIAL[slug]?.(body) ?? [['Authorization', `Bearer ${TOKEN}`]];
-const send = (slug: string, headers: HeaderLines, body: string): Promise<RawAnswer> => exchange(mill.url, { target: path(slug), headers: [...credential(slug, body), ...headers], body });
+const credential = (slug: string, body: string): HeaderLines =>
+  CREDENTIAL[slug]?.(body) ?? [['Authorization', `Bearer ${TOKEN}`]];
+const send = (slug: string, headers: HeaderLines, body: string): Promise<RawAnswer> =>
+  exchange(mill.url, { target: path(slug), headers: [...credential(slug, body), ...headers], body });
 const idOf = (answer: RawAnswer): string => (JSON.parse(answer.body) as { delivery_id: string }).delivery_id;
 let unique = 0;
 const fresh = (): string => `{"n": ${(unique += 1)}}`;
 const bodyHash = (body: string): string => `sha256:${createHash('sha256').update(body).digest('hex')}`;
 
 async function log(slug: string): Promise<Record<string, unknown>[]> {
-  const answer = await mill.api('GET', `/factory/${factory}/webhooks/${mill.webhookUid('identities', slug)}/deliveries?limit=500`);
+  const answer = await mill.api(
+    'GET',
+    `/factory/${factory}/webhooks/${mill.webhookUid('identities', slug)}/deliveries?limit=500`,
+  );
   return answer.body['deliveries'] as Record<string, unknown>[];
 }
 
 async function runsOf(slug: string): Promise<number> {
   const uid = mill.webhookUid('identities', slug);
   const { body } = await mill.api('GET', '/agent/runs?limit=500');
-  return (body['runs'] as { metadata: { webhook_uid?: string } }[]).filter(({ metadata }) => metadata.webhook_uid === uid).length;
+  return (body['runs'] as { metadata: { webhook_uid?: string } }[]).filter(
+    ({ metadata }) => metadata.webhook_uid === uid,
+  ).length;
 }
 
 /** Sends twice and says whether the second was taken for the first: by its log entry and by the runs started. */
@@ -87,23 +99,93 @@ describe('the identity is taken', () => {
   it.each<{ why: string; slug: string; headers: HeaderLines; id: (body: string) => string }>([
     { why: 'from the body where nothing else is', slug: 'plain', headers: [], id: bodyHash },
     { why: 'from our header', slug: 'plain', headers: [service('id-1')], id: () => 'id-1' },
-    { why: 'from our header, whatever its case', slug: 'plain', headers: [['x-millwright-DELIVERY-ID', 'id-2']], id: () => 'id-2' },
-    { why: 'from the configured header before ours', slug: 'named', headers: [service('id-3'), order('order-3')], id: () => 'order-3' },
-    { why: 'from ours when the configured one is missing', slug: 'named', headers: [service('id-4')], id: () => 'id-4' },
-    { why: 'from ours when the configured one is empty', slug: 'named', headers: [order(''), service('id-5')], id: () => 'id-5' },
-    { why: 'from ours when the configured one came twice', slug: 'named', headers: [order('a'), order('b'), service('id-6')], id: () => 'id-6' },
-    { why: 'from ours when the configured one holds a space', slug: 'named', headers: [order('a b'), service('id-7')], id: () => 'id-7' },
-    { why: 'from ours when the configured one is beyond ASCII', slug: 'named', headers: [order('\u00e4'), service('id-8')], id: () => 'id-8' },
-    { why: 'from ours when the configured one is too long', slug: 'named', headers: [order(`${long}y`), service('id-9')], id: () => 'id-9' },
+    {
+      why: 'from our header, whatever its case',
+      slug: 'plain',
+      headers: [['x-millwright-DELIVERY-ID', 'id-2']],
+      id: () => 'id-2',
+    },
+    {
+      why: 'from the configured header before ours',
+      slug: 'named',
+      headers: [service('id-3'), order('order-3')],
+      id: () => 'order-3',
+    },
+    {
+      why: 'from ours when the configured one is missing',
+      slug: 'named',
+      headers: [service('id-4')],
+      id: () => 'id-4',
+    },
+    {
+      why: 'from ours when the configured one is empty',
+      slug: 'named',
+      headers: [order(''), service('id-5')],
+      id: () => 'id-5',
+    },
+    {
+      why: 'from ours when the configured one came twice',
+      slug: 'named',
+      headers: [order('a'), order('b'), service('id-6')],
+      id: () => 'id-6',
+    },
+    {
+      why: 'from ours when the configured one holds a space',
+      slug: 'named',
+      headers: [order('a b'), service('id-7')],
+      id: () => 'id-7',
+    },
+    {
+      why: 'from ours when the configured one is beyond ASCII',
+      slug: 'named',
+      headers: [order('\u00e4'), service('id-8')],
+      id: () => 'id-8',
+    },
+    {
+      why: 'from ours when the configured one is too long',
+      slug: 'named',
+      headers: [order(`${long}y`), service('id-9')],
+      id: () => 'id-9',
+    },
     { why: 'from a header of 255 characters', slug: 'named', headers: [order(long)], id: () => long },
-    { why: 'exactly: quotes and backslashes', slug: 'plain', headers: [service('a"b\\c<script>')], id: () => 'a"b\\c<script>' },
-    { why: 'from the body when our header is unfit too', slug: 'named', headers: [order(''), service('a b')], id: bodyHash },
-    { why: 'from the scheme’s header before ours', slug: 'github', headers: [service('id-10'), github('gh-10')], id: () => 'gh-10' },
-    { why: 'from the configured header before the scheme’s', slug: 'github-named', headers: [service('id-11'), github('gh-11'), order('order-11')], id: () => 'order-11' },
+    {
+      why: 'exactly: quotes and backslashes',
+      slug: 'plain',
+      headers: [service('a"b\\c<script>')],
+      id: () => 'a"b\\c<script>',
+    },
+    {
+      why: 'from the body when our header is unfit too',
+      slug: 'named',
+      headers: [order(''), service('a b')],
+      id: bodyHash,
+    },
+    {
+      why: 'from the scheme’s header before ours',
+      slug: 'github',
+      headers: [service('id-10'), github('gh-10')],
+      id: () => 'gh-10',
+    },
+    {
+      why: 'from the configured header before the scheme’s',
+      slug: 'github-named',
+      headers: [service('id-11'), github('gh-11'), order('order-11')],
+      id: () => 'order-11',
+    },
     { why: 'from ours when the scheme’s is missing', slug: 'github', headers: [service('id-12')], id: () => 'id-12' },
     { why: 'from the body in signature mode', slug: 'github', headers: [], id: bodyHash },
-    { why: 'a scheme’s header means nothing to a token webhook', slug: 'plain', headers: [github('gh-13')], id: bodyHash },
-    { why: 'PagerDuty’s X-Webhook-Id names the subscription', slug: 'pagerduty', headers: [['X-Webhook-Id', 'subscription']], id: bodyHash },
+    {
+      why: 'a scheme’s header means nothing to a token webhook',
+      slug: 'plain',
+      headers: [github('gh-13')],
+      id: bodyHash,
+    },
+    {
+      why: 'PagerDuty’s X-Webhook-Id names the subscription',
+      slug: 'pagerduty',
+      headers: [['X-Webhook-Id', 'subscription']],
+      id: bodyHash,
+    },
   ])('$why', async ({ slug, headers, id }) => {
     const body = fresh();
     const answer = await send(slug, headers, body);
@@ -115,17 +197,77 @@ describe('the identity is taken', () => {
 describe('a delivery whose identity was accepted is a Duplicate', () => {
   const id = (value: string): HeaderLines => [['X-Millwright-Delivery-Id', value]];
   it.each<{ why: string; slug: string; first: [HeaderLines, string]; second: [HeaderLines, string]; same: boolean }>([
-    { why: 'the same body, no ids', slug: 'plain', first: [[], '{"same": 1}'], second: [[], '{"same": 1}'], same: true },
-    { why: 'the same value, other bytes', slug: 'plain', first: [[], '{"same": 2}'], second: [[], '{"same":2}'], same: false },
-    { why: 'the same id, another body', slug: 'plain', first: [id('s-1'), '{"b": 1}'], second: [id('s-1'), '{"b": 2}'], same: true },
-    { why: 'another id, the same body', slug: 'plain', first: [id('s-2'), '{"b": 3}'], second: [id('s-3'), '{"b": 3}'], same: false },
+    {
+      why: 'the same body, no ids',
+      slug: 'plain',
+      first: [[], '{"same": 1}'],
+      second: [[], '{"same": 1}'],
+      same: true,
+    },
+    {
+      why: 'the same value, other bytes',
+      slug: 'plain',
+      first: [[], '{"same": 2}'],
+      second: [[], '{"same":2}'],
+      same: false,
+    },
+    {
+      why: 'the same id, another body',
+      slug: 'plain',
+      first: [id('s-1'), '{"b": 1}'],
+      second: [id('s-1'), '{"b": 2}'],
+      same: true,
+    },
+    {
+      why: 'another id, the same body',
+      slug: 'plain',
+      first: [id('s-2'), '{"b": 3}'],
+      second: [id('s-3'), '{"b": 3}'],
+      same: false,
+    },
     { why: 'ids are exact', slug: 'plain', first: [id('s-4'), '{}'], second: [id('S-4'), '{}'], same: false },
-    { why: 'an id that looks like a body hash is none', slug: 'plain', first: [id(bodyHash('{"b": 5}')), '{"b": 6}'], second: [[], '{"b": 5}'], same: false },
-    { why: 'kinds are apart: configured header and ours', slug: 'named', first: [[['X-Order-Event', 'k-1']], '{}'], second: [id('k-1'), '{}'], same: false },
-    { why: 'PagerDuty: two events of one subscription', slug: 'pagerduty', first: [[['X-Webhook-Id', 'P1']], '{"event": 1}'], second: [[['X-Webhook-Id', 'P1']], '{"event": 2}'], same: false },
-    { why: 'PagerDuty: one event twice', slug: 'pagerduty', first: [[['X-Webhook-Id', 'P1']], '{"event": 3}'], second: [[['X-Webhook-Id', 'P1']], '{"event": 3}'], same: true },
-    { why: 'GitHub: a redelivery', slug: 'github', first: [[['X-GitHub-Delivery', 'g-1']], '{"g": 1}'], second: [[['X-GitHub-Delivery', 'g-1']], '{"g": 1}'], same: true },
-    { why: 'GitHub: two events with equal bodies', slug: 'github', first: [[['X-GitHub-Delivery', 'g-2']], '{"g": 2}'], second: [[['X-GitHub-Delivery', 'g-3']], '{"g": 2}'], same: false },
+    {
+      why: 'an id that looks like a body hash is none',
+      slug: 'plain',
+      first: [id(bodyHash('{"b": 5}')), '{"b": 6}'],
+      second: [[], '{"b": 5}'],
+      same: false,
+    },
+    {
+      why: 'kinds are apart: configured header and ours',
+      slug: 'named',
+      first: [[['X-Order-Event', 'k-1']], '{}'],
+      second: [id('k-1'), '{}'],
+      same: false,
+    },
+    {
+      why: 'PagerDuty: two events of one subscription',
+      slug: 'pagerduty',
+      first: [[['X-Webhook-Id', 'P1']], '{"event": 1}'],
+      second: [[['X-Webhook-Id', 'P1']], '{"event": 2}'],
+      same: false,
+    },
+    {
+      why: 'PagerDuty: one event twice',
+      slug: 'pagerduty',
+      first: [[['X-Webhook-Id', 'P1']], '{"event": 3}'],
+      second: [[['X-Webhook-Id', 'P1']], '{"event": 3}'],
+      same: true,
+    },
+    {
+      why: 'GitHub: a redelivery',
+      slug: 'github',
+      first: [[['X-GitHub-Delivery', 'g-1']], '{"g": 1}'],
+      second: [[['X-GitHub-Delivery', 'g-1']], '{"g": 1}'],
+      same: true,
+    },
+    {
+      why: 'GitHub: two events with equal bodies',
+      slug: 'github',
+      first: [[['X-GitHub-Delivery', 'g-2']], '{"g": 2}'],
+      second: [[['X-GitHub-Delivery', 'g-3']], '{"g": 2}'],
+      same: false,
+    },
   ])('$why: $same', async ({ slug, first, second, same }) => {
     expect(await isSame(slug, first, second)).toBe(same);
   });
@@ -150,7 +292,10 @@ describe('a delivery whose identity was accepted is a Duplicate', () => {
     expect((await send('plain', headers, ' '.repeat(262_145))).status).toBe(413);
     expect((await send('plain', headers, '{}')).status).toBe(202);
     expect((await log('plain')).slice(0, 4).map(({ outcome, delivery_id: name }) => [outcome, name])).toEqual([
-      ['Accepted', 'refused-before'], ['Rejected (too large)', 'refused-before'], ['Rejected (invalid JSON)', 'refused-before'], ['Rejected (auth)', 'refused-before'],
+      ['Accepted', 'refused-before'],
+      ['Rejected (too large)', 'refused-before'],
+      ['Rejected (invalid JSON)', 'refused-before'],
+      ['Rejected (auth)', 'refused-before'],
     ]);
   });
 
@@ -192,8 +337,16 @@ describe('the delivery log', () => {
     const [tooLarge, invalid, duplicate, accepted, unauthorized] = await log('plain');
     const common = { client_address: '127.0.0.1', count: 1, revision: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) };
     expect(unauthorized).toMatchObject({ ...common, outcome: 'Rejected (auth)', size: body.length, size_exact: false });
-    expect(accepted).toMatchObject({ ...common, outcome: 'Accepted', size: body.length, size_exact: true, skipped: [] });
-    expect(accepted?.['started']).toEqual([{ automation_id: expect.stringMatching(/^auto_/), run_id: expect.any(String) }]);
+    expect(accepted).toMatchObject({
+      ...common,
+      outcome: 'Accepted',
+      size: body.length,
+      size_exact: true,
+      skipped: [],
+    });
+    expect(accepted?.['started']).toEqual([
+      { automation_id: expect.stringMatching(/^auto_/), run_id: expect.any(String) },
+    ]);
     expect(duplicate).toMatchObject({ ...common, outcome: 'Duplicate', size: body.length, size_exact: true });
     expect(invalid).toMatchObject({ ...common, outcome: 'Rejected (invalid JSON)', size: 8, size_exact: true });
     expect(tooLarge).toMatchObject({ ...common, outcome: 'Rejected (too large)', size: 262_200, size_exact: false });
@@ -207,7 +360,12 @@ describe('the delivery log', () => {
 
   it('counts what came of a body that declares nothing', async () => {
     const connection = await connectRaw(mill.url);
-    connection.send(requestHead(mill.url, { target: path('plain'), headers: [...credential('plain', ''), ['Transfer-Encoding', 'chunked']] }));
+    connection.send(
+      requestHead(mill.url, {
+        target: path('plain'),
+        headers: [...credential('plain', ''), ['Transfer-Encoding', 'chunked']],
+      }),
+    );
     connection.send(`40001\r\n${' '.repeat(0x40001)}\r\n`);
     expect((await connection.answer()).status).toBe(413);
     connection.destroy();
@@ -222,9 +380,12 @@ describe('the delivery log', () => {
     await send('plain', [], body);
     await send('plain', [], `${body}x`);
     const payload = async (entry: Record<string, unknown> | undefined): Promise<Response> =>
-      fetch(`${mill.url}/api/v1/factory/${factory}/webhooks/${mill.webhookUid('identities', 'plain')}/deliveries/${String(entry?.['entry_id'])}/payload`, {
-        headers: { authorization: `Bearer ${mill.adminKey}` },
-      });
+      fetch(
+        `${mill.url}/api/v1/factory/${factory}/webhooks/${mill.webhookUid('identities', 'plain')}/deliveries/${String(entry?.['entry_id'])}/payload`,
+        {
+          headers: { authorization: `Bearer ${mill.adminKey}` },
+        },
+      );
     const [invalid, duplicate, accepted] = await log('plain');
     const stored = await payload(accepted);
     expect(Buffer.from(await stored.arrayBuffer()).equals(Buffer.from(body))).toBe(true);
@@ -238,7 +399,7 @@ describe('the delivery log', () => {
     for (const name of names) await send('github', [['X-GitHub-Delivery', name]], fresh());
     const found: string[] = [];
     const base = `/factory/${factory}/webhooks/${mill.webhookUid('identities', 'github')}/deliveries?limit=3`;
-    for (let cursor = ''; found.length < 7; ) {
+    for (let cursor = ''; found.length < 7;) {
       const { body } = await mill.api('GET', `${base}${cursor}`);
       found.push(...(body['deliveries'] as { delivery_id: string }[]).map(({ delivery_id: name }) => name));
       cursor = `&cursor=${(body['page_info'] as { next_cursor: string }).next_cursor}`;

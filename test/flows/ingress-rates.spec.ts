@@ -44,20 +44,31 @@ afterEach(async () => {
 });
 
 function boot(dataDir?: string, environment: Record<string, string> = {}): Promise<TestService> {
-  return bootService({ nowMs: () => nowMs, dataDir, environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_ADMIN_KEY: ADMIN_KEY, ...environment } });
+  return bootService({
+    nowMs: () => nowMs,
+    dataDir,
+    environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_ADMIN_KEY: ADMIN_KEY, ...environment },
+  });
 }
 
 const path = (slug: string): string => `/webhooks/w/${mill.webhookUid('rates', slug)}`;
 const bearer = (token = TOKEN): HeaderLines => [['Authorization', `Bearer ${token}`]];
-const signature = (body: string): HeaderLines => [['X-Hub-Signature-256', `sha256=${createHmac('sha256', SIGNING).update(body).digest('hex')}`]];
-const send = (slug: string, headers: HeaderLines, body: string): Promise<RawAnswer> => exchange(mill.url, { target: path(slug), headers, body });
+const signature = (body: string): HeaderLines => [
+  ['X-Hub-Signature-256', `sha256=${createHmac('sha256', SIGNING).update(body).digest('hex')}`],
+];
+const send = (slug: string, headers: HeaderLines, body: string): Promise<RawAnswer> =>
+  exchange(mill.url, { target: path(slug), headers, body });
 let unique = 0;
 const fresh = (): string => `{"n": ${(unique += 1)}}`;
 const good = (slug = 'plain'): Promise<RawAnswer> => send(slug, bearer(), fresh());
-const failing = (headers: HeaderLines = [], slug = 'plain'): Promise<RawAnswer> => send(slug, [...bearer('wrong-token-of-the-tests'), ...headers], '{}');
+const failing = (headers: HeaderLines = [], slug = 'plain'): Promise<RawAnswer> =>
+  send(slug, [...bearer('wrong-token-of-the-tests'), ...headers], '{}');
 
 async function log(slug = 'plain'): Promise<Record<string, unknown>[]> {
-  const answer = await mill.api('GET', `/factory/${factory}/webhooks/${mill.webhookUid('rates', slug)}/deliveries?limit=500`);
+  const answer = await mill.api(
+    'GET',
+    `/factory/${factory}/webhooks/${mill.webhookUid('rates', slug)}/deliveries?limit=500`,
+  );
   return answer.body['deliveries'] as Record<string, unknown>[];
 }
 
@@ -111,9 +122,19 @@ describe('60 deliveries a minute and webhook', () => {
   });
 
   it.each<{ why: string; slug: string; act: () => Promise<RawAnswer>; status: number }>([
-    { why: 'a Duplicate keeps its slot', slug: 'plain', act: () => send('plain', bearer(), '{"same": 1}'), status: 202 },
+    {
+      why: 'a Duplicate keeps its slot',
+      slug: 'plain',
+      act: () => send('plain', bearer(), '{"same": 1}'),
+      status: 202,
+    },
     { why: 'a 400 keeps its slot', slug: 'plain', act: () => send('plain', bearer(), 'no json'), status: 400 },
-    { why: 'a 413 of a token webhook keeps its slot', slug: 'plain', act: () => send('plain', bearer(), TOO_LARGE), status: 413 },
+    {
+      why: 'a 413 of a token webhook keeps its slot',
+      slug: 'plain',
+      act: () => send('plain', bearer(), TOO_LARGE),
+      status: 413,
+    },
   ])('$why', async ({ act, status }) => {
     expect(statuses(await times(PER_MINUTE, act))).toEqual([status]);
     expectThrottled(await good(), 60);
@@ -152,10 +173,14 @@ describe('60 deliveries a minute and webhook', () => {
     await times(5, () => send('signed', [], '{}'));
     await times(5, () => send('signed', [], TOO_LARGE));
     expect(statuses(await times(PER_MINUTE, () => good()))).toEqual([202]);
-    expect(statuses(await times(PER_MINUTE, () => {
-      const body = fresh();
-      return send('signed', signature(body), body);
-    }))).toEqual([202]);
+    expect(
+      statuses(
+        await times(PER_MINUTE, () => {
+          const body = fresh();
+          return send('signed', signature(body), body);
+        }),
+      ),
+    ).toEqual([202]);
   });
 
   it('slots survive a restart', async () => {
@@ -184,7 +209,9 @@ describe('20 failures a minute, webhook and client address', () => {
     nowMs += 5_000;
     expectThrottled(await failing(), 55);
     expectThrottled(await failing(), 55);
-    expect((await log()).map(({ outcome }) => outcome)).toEqual(Array.from({ length: FAILURES }, () => 'Rejected (auth)'));
+    expect((await log()).map(({ outcome }) => outcome)).toEqual(
+      Array.from({ length: FAILURES }, () => 'Rejected (auth)'),
+    );
     nowMs += 55_000;
     expect((await failing()).status).toBe(401);
   });
@@ -227,7 +254,8 @@ describe('20 failures a minute, webhook and client address', () => {
 
   it('X-Forwarded-For changes nothing where no proxy is trusted', async () => {
     const answers = [];
-    for (let host = 1; host <= FAILURES + 1; host += 1) answers.push(await failing([['X-Forwarded-For', `203.0.113.${host}`]]));
+    for (let host = 1; host <= FAILURES + 1; host += 1)
+      answers.push(await failing([['X-Forwarded-For', `203.0.113.${host}`]]));
     expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: FAILURES }, () => 401), 429]);
     expect(new Set((await log()).map(({ client_address: address }) => address))).toEqual(new Set(['127.0.0.1']));
   });
@@ -259,12 +287,30 @@ describe('the client address behind a trusted proxy', () => {
   it.each<{ why: string; headers: HeaderLines; address: string }>([
     { why: 'no header: the peer', headers: [], address: '127.0.0.1' },
     { why: 'one hop', headers: [['X-Forwarded-For', '203.0.113.7']], address: '203.0.113.7' },
-    { why: 'the right-most that is not trusted', headers: [['X-Forwarded-For', '1.2.3.4, 203.0.113.7, 10.1.2.3']], address: '203.0.113.7' },
-    { why: 'several headers are one list', headers: [['X-Forwarded-For', '1.2.3.4'], ['X-Forwarded-For', '203.0.113.8']], address: '203.0.113.8' },
+    {
+      why: 'the right-most that is not trusted',
+      headers: [['X-Forwarded-For', '1.2.3.4, 203.0.113.7, 10.1.2.3']],
+      address: '203.0.113.7',
+    },
+    {
+      why: 'several headers are one list',
+      headers: [
+        ['X-Forwarded-For', '1.2.3.4'],
+        ['X-Forwarded-For', '203.0.113.8'],
+      ],
+      address: '203.0.113.8',
+    },
     { why: 'with a port', headers: [['X-Forwarded-For', '203.0.113.7:1234']], address: '203.0.113.7' },
     { why: 'IPv6', headers: [['X-Forwarded-For', '2001:DB8:0:0::1']], address: '2001:db8::1' },
     { why: 'garbage: the proxy that vouched for it', headers: [['X-Forwarded-For', 'unknown']], address: '127.0.0.1' },
-    { why: 'other headers are not read', headers: [['Forwarded', 'for=203.0.113.7'], ['X-Real-IP', '203.0.113.7']], address: '127.0.0.1' },
+    {
+      why: 'other headers are not read',
+      headers: [
+        ['Forwarded', 'for=203.0.113.7'],
+        ['X-Real-IP', '203.0.113.7'],
+      ],
+      address: '127.0.0.1',
+    },
   ])('$why', async ({ headers, address }) => {
     expect((await failing(headers)).status).toBe(401);
     expect((await send('plain', [...bearer(), ...headers], fresh())).status).toBe(202);
@@ -279,7 +325,8 @@ describe('the client address behind a trusted proxy', () => {
   });
 
   it('one IPv6 site shares one budget', async () => {
-    for (let host = 1; host <= FAILURES; host += 1) await failing([['X-Forwarded-For', `2001:db8:1:2::${host.toString(16)}`]]);
+    for (let host = 1; host <= FAILURES; host += 1)
+      await failing([['X-Forwarded-For', `2001:db8:1:2::${host.toString(16)}`]]);
     expect((await failing([['X-Forwarded-For', '2001:db8:1:2:ffff::1']])).status).toBe(429);
     expect((await failing([['X-Forwarded-For', '2001:db8:1:3::1']])).status).toBe(401);
   });

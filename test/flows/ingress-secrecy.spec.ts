@@ -11,8 +11,19 @@ import { bootService, type TestService } from '../support/service.ts';
 // One marker for every place that a secret or a payload can stand in.
 const mark = (place: string): string => `mark${place}${randomBytes(12).toString('hex')}`;
 const MARKS = {
-  bearer: mark('bearer'), urlToken: mark('urltoken'), signing: mark('signing'), authorization: mark('authorization'), path: mark('path'), segment: mark('segment'),
-  query: mark('query'), body: mark('body'), badBody: mark('badbody'), header: mark('header'), signature: mark('signature'), host: mark('host'), method: mark('method'),
+  bearer: mark('bearer'),
+  urlToken: mark('urltoken'),
+  signing: mark('signing'),
+  authorization: mark('authorization'),
+  path: mark('path'),
+  segment: mark('segment'),
+  query: mark('query'),
+  body: mark('body'),
+  badBody: mark('badbody'),
+  header: mark('header'),
+  signature: mark('signature'),
+  host: mark('host'),
+  method: mark('method'),
 };
 
 let mill: TestService;
@@ -40,7 +51,10 @@ beforeAll(async () => {
       linked: { authMode: 'url_token', secretName: 'in-url' },
       signed: { authMode: 'signature', signatureScheme: 'github', secretName: 'signing' },
     },
-    automations: { all: { webhooks: ['plain', 'linked', 'signed'] }, some: { webhooks: ['plain'], payload: { secret: ['something else'] } } },
+    automations: {
+      all: { webhooks: ['plain', 'linked', 'signed'] },
+      some: { webhooks: ['plain'], payload: { secret: ['something else'] } },
+    },
   });
   factory = await mill.factory('secrecy', folder.source);
 }, 120_000);
@@ -53,7 +67,9 @@ afterAll(async () => {
 
 const path = (slug: string): string => `/webhooks/w/${mill.webhookUid('secrecy', slug)}`;
 const bearer = (token: string): HeaderLines => [['Authorization', `Bearer ${token}`]];
-const signed = (body: string): HeaderLines => [['X-Hub-Signature-256', `sha256=${createHmac('sha256', MARKS.signing).update(body).digest('hex')}`]];
+const signed = (body: string): HeaderLines => [
+  ['X-Hub-Signature-256', `sha256=${createHmac('sha256', MARKS.signing).update(body).digest('hex')}`],
+];
 
 async function send(target: string, headers: HeaderLines, body: string, more: Partial<RawRequest> = {}): Promise<void> {
   answers.push(await exchange(mill.url, { target, headers, body, ...more }));
@@ -63,7 +79,12 @@ async function everyPath(): Promise<void> {
   const good = JSON.stringify({ secret: MARKS.body });
   const bad = `not JSON ${MARKS.badBody}`;
   const big = MARKS.badBody.padEnd(262_145, 'x');
-  const extra: HeaderLines = [['X-Marked', MARKS.header], ['Content-Type', MARKS.header], ['User-Agent', MARKS.header], ['Cookie', MARKS.header]];
+  const extra: HeaderLines = [
+    ['X-Marked', MARKS.header],
+    ['Content-Type', MARKS.header],
+    ['User-Agent', MARKS.header],
+    ['Cookie', MARKS.header],
+  ];
   for (const body of [good, good, bad, big]) {
     await send(`${path('plain')}?q=${MARKS.query}`, [...bearer(MARKS.bearer), ...extra], body);
     await send(path('plain'), [...bearer(MARKS.authorization), ...extra], body);
@@ -77,7 +98,14 @@ async function everyPath(): Promise<void> {
     await send(`${path('plain')}/${MARKS.segment}/${MARKS.path}`, bearer(MARKS.authorization), body);
   }
   // Near misses of the ingress' path, as people mistype them: the token stands in them all the same.
-  for (const target of [`/webhook/w/x/${MARKS.segment}`, `//webhooks/w/x/${MARKS.segment}`, `/Webhooks/w/x/${MARKS.segment}`, `/%77ebhooks/w/x/${MARKS.segment}`, `/webhooks?${MARKS.query}`, `/${MARKS.path}`]) {
+  for (const target of [
+    `/webhook/w/x/${MARKS.segment}`,
+    `//webhooks/w/x/${MARKS.segment}`,
+    `/Webhooks/w/x/${MARKS.segment}`,
+    `/%77ebhooks/w/x/${MARKS.segment}`,
+    `/webhooks?${MARKS.query}`,
+    `/${MARKS.path}`,
+  ]) {
     await send(target, bearer(MARKS.authorization), good);
     await send(target, bearer(mill.adminKey), good);
     await send(target, [], '', { method: 'GET' });
@@ -105,7 +133,10 @@ it('echoes nothing', async () => {
   const statuses = new Set(answers.map(({ status }) => status));
   for (const status of [202, 400, 401, 404, 405, 413, 421, 429, 431, 503]) expect(statuses).toContain(status);
 
-  const sent = answers.map(({ headers, body }) => `${[...headers].join('\n')}\n${body}`).join('\n').toLowerCase();
+  const sent = answers
+    .map(({ headers, body }) => `${[...headers].join('\n')}\n${body}`)
+    .join('\n')
+    .toLowerCase();
   const logged = [...mill.logged, ...printed].join('\n').toLowerCase();
   for (const [place, marker] of Object.entries(MARKS)) {
     expect([place, 'answers', sent.includes(marker)]).toEqual([place, 'answers', false]);
@@ -121,7 +152,8 @@ it('keeps nothing outside the payload column', async () => {
       for (const [column, value] of Object.entries(row)) {
         if (name === 'delivery' && column === 'payload') continue;
         const text = value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value);
-        for (const [place, marker] of Object.entries(MARKS)) expect([name, column, place, text.includes(marker)]).toEqual([name, column, place, false]);
+        for (const [place, marker] of Object.entries(MARKS))
+          expect([name, column, place, text.includes(marker)]).toEqual([name, column, place, false]);
       }
     }
   }
@@ -129,10 +161,23 @@ it('keeps nothing outside the payload column', async () => {
 });
 
 it('keeps no secret anywhere in the data folder, and no refused body', async () => {
-  const files = (await readdir(mill.dataDir, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  const files = (await readdir(mill.dataDir, { recursive: true, withFileTypes: true })).filter((entry) =>
+    entry.isFile(),
+  );
   for (const file of files) {
     const bytes = await readFile(join(file.parentPath, file.name));
-    for (const place of ['bearer', 'urlToken', 'signing', 'authorization', 'path', 'segment', 'query', 'badBody', 'header', 'signature'] as const) {
+    for (const place of [
+      'bearer',
+      'urlToken',
+      'signing',
+      'authorization',
+      'path',
+      'segment',
+      'query',
+      'badBody',
+      'header',
+      'signature',
+    ] as const) {
       expect([file.name, place, bytes.includes(MARKS[place])]).toEqual([file.name, place, false]);
     }
   }
@@ -140,7 +185,10 @@ it('keeps no secret anywhere in the data folder, and no refused body', async () 
 
 it('tells viewers not even why a delivery was refused, and nobody the value', async () => {
   for (const slug of ['plain', 'linked', 'signed']) {
-    const { body } = await mill.api('GET', `/factory/${factory}/webhooks/${mill.webhookUid('secrecy', slug)}/deliveries?limit=500`);
+    const { body } = await mill.api(
+      'GET',
+      `/factory/${factory}/webhooks/${mill.webhookUid('secrecy', slug)}/deliveries?limit=500`,
+    );
     const text = JSON.stringify(body);
     for (const marker of Object.values(MARKS)) expect(text).not.toContain(marker);
   }

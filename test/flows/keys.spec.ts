@@ -10,29 +10,53 @@ let ours: string;
 let theirs: string;
 
 beforeAll(async () => {
-  service = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_TRUSTED_PROXIES: '127.0.0.1/32' }, nowMs: () => nowMs });
+  service = await bootService({
+    environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_TRUSTED_PROXIES: '127.0.0.1/32' },
+    nowMs: () => nowMs,
+  });
   ours = await service.factory('ours', { kind: 'directory', path: '/nowhere/a' });
   theirs = await service.factory('theirs', { kind: 'directory', path: '/nowhere/b' });
 });
 
 afterAll(() => service.stop());
 
-const create = (body: Record<string, unknown>, key?: string): Promise<ApiAnswer> => service.api('POST', '/api-keys', { name: 'a key', role: 'viewer', ...body }, key);
+const create = (body: Record<string, unknown>, key?: string): Promise<ApiAnswer> =>
+  service.api('POST', '/api-keys', { name: 'a key', role: 'viewer', ...body }, key);
 const textOf = ({ body }: ApiAnswer): string => String(body['key']);
 const idOf = ({ body }: ApiAnswer): string => String(body['id']);
 const current = (key: string): Promise<ApiAnswer> => service.api('GET', '/api-keys/current', undefined, key);
-const pointersOf = ({ body }: ApiAnswer): string[] => ((body['errors'] ?? []) as { pointer: string }[]).map(({ pointer }) => pointer).toSorted();
+const pointersOf = ({ body }: ApiAnswer): string[] =>
+  ((body['errors'] ?? []) as { pointer: string }[]).map(({ pointer }) => pointer).toSorted();
 
 describe('a new key', () => {
   it('is shown once, with everything that is known of it', async () => {
-    const answer = await create({ name: 'for CI', role: 'operator', principal: { type: 'service_account', display_name: 'CI', email: 'ci@example.com' }, factories: [ours], expires_in_days: 30 });
+    const answer = await create({
+      name: 'for CI',
+      role: 'operator',
+      principal: { type: 'service_account', display_name: 'CI', email: 'ci@example.com' },
+      factories: [ours],
+      expires_in_days: 30,
+    });
     expect(answer.status).toBe(200);
     const { key, ...shown } = answer.body;
     expect(key).toMatch(KEY);
     expect(shown).toEqual({
-      id: expect.any(String), name: 'for CI', role: 'operator', factories: [ours], hint: `${String(key).slice(0, 7)}…`, created_at: new Date(nowMs).toISOString(), created_by: 'user_admin',
-      principal: { uid: expect.stringMatching(/^svc_[0-9a-f]{26}$/), type: 'service_account', display_name: 'CI', email: 'ci@example.com' },
-      expires_at: new Date(nowMs + 30 * 86_400_000).toISOString(), revoked_at: null, last_used_at: null,
+      id: expect.any(String),
+      name: 'for CI',
+      role: 'operator',
+      factories: [ours],
+      hint: `${String(key).slice(0, 7)}…`,
+      created_at: new Date(nowMs).toISOString(),
+      created_by: 'user_admin',
+      principal: {
+        uid: expect.stringMatching(/^svc_[0-9a-f]{26}$/),
+        type: 'service_account',
+        display_name: 'CI',
+        email: 'ci@example.com',
+      },
+      expires_at: new Date(nowMs + 30 * 86_400_000).toISOString(),
+      revoked_at: null,
+      last_used_at: null,
     });
     expect((await service.api('GET', `/api-keys/${idOf(answer)}`)).body).toEqual(shown);
     expect((await service.api('GET', '/api-keys')).body['api_keys']).toEqual(expect.arrayContaining([shown]));
@@ -41,13 +65,29 @@ describe('a new key', () => {
 
   it('is not shown again to whoever repeats the request by its idempotency key', async () => {
     const ask = async (): Promise<{ status: number; retry: string | null; body: Record<string, unknown> }> => {
-      const headers = { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json', 'idempotency-key': 'one-key-please' };
-      const answer = await fetch(`${service.url}/api/v1/api-keys`, { method: 'POST', headers, body: JSON.stringify({ name: 'once', role: 'viewer' }) });
-      return { status: answer.status, retry: answer.headers.get('x-should-retry'), body: (await answer.json()) as Record<string, unknown> };
+      const headers = {
+        authorization: `Bearer ${service.adminKey}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'one-key-please',
+      };
+      const answer = await fetch(`${service.url}/api/v1/api-keys`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ name: 'once', role: 'viewer' }),
+      });
+      return {
+        status: answer.status,
+        retry: answer.headers.get('x-should-retry'),
+        body: (await answer.json()) as Record<string, unknown>,
+      };
     };
     const [first, second] = [await ask(), await ask()];
     expect(first).toMatchObject({ status: 200, body: { key: expect.stringMatching(KEY) } });
-    expect(second).toMatchObject({ status: 409, retry: 'false', body: { resource: `/api/v1/api-keys/${String(first.body['id'])}` } });
+    expect(second).toMatchObject({
+      status: 409,
+      retry: 'false',
+      body: { resource: `/api/v1/api-keys/${String(first.body['id'])}` },
+    });
     const all = (await service.api('GET', '/api-keys?limit=500')).body['api_keys'] as { name: string }[];
     expect(all.filter(({ name }) => name === 'once')).toHaveLength(1);
     const kept = JSON.stringify(await service.service.database.source.query('SELECT answer FROM idempotency'));
@@ -58,7 +98,12 @@ describe('a new key', () => {
   it('is stored as a digest only', async () => {
     const text = textOf(await create({}));
     const rows = (await service.service.database.source.query('SELECT * FROM api_key')) as Record<string, unknown>[];
-    const everything = JSON.stringify([rows, await service.service.database.source.query('SELECT * FROM audit_entry'), (await service.api('GET', '/api-keys?limit=500')).body, service.logged]);
+    const everything = JSON.stringify([
+      rows,
+      await service.service.database.source.query('SELECT * FROM audit_entry'),
+      (await service.api('GET', '/api-keys?limit=500')).body,
+      service.logged,
+    ]);
     expect(everything).not.toContain(text);
     expect(everything).not.toContain(text.slice(3, 20));
   });
@@ -68,7 +113,12 @@ describe('a new key', () => {
     expect(own.body['principal']).toMatchObject({ uid: 'user_admin' });
     const fresh = await create({ principal: { type: 'user', display_name: 'Ada' } });
     const { uid } = fresh.body['principal'] as { uid: string };
-    expect(fresh.body['principal']).toEqual({ uid: expect.stringMatching(/^user_[0-9a-f]{26}$/), type: 'user', display_name: 'Ada', email: null });
+    expect(fresh.body['principal']).toEqual({
+      uid: expect.stringMatching(/^user_[0-9a-f]{26}$/),
+      type: 'user',
+      display_name: 'Ada',
+      email: null,
+    });
     expect((await create({ principal_uid: uid })).body['principal']).toEqual(fresh.body['principal']);
   });
 
@@ -95,7 +145,11 @@ describe('a new key', () => {
     [{ factories: ['OURS', 'OURS'] }, ['/factories/1'], 'twice the same'],
     [{ factories: 'OURS' }, ['/factories'], 'no list'],
     [{ principal_uid: 'user_nobody' }, ['/principal_uid'], 'no such principal'],
-    [{ principal_uid: 'user_admin', principal: { type: 'user', display_name: 'Ada' } }, ['/principal_uid'], 'which one?'],
+    [
+      { principal_uid: 'user_admin', principal: { type: 'user', display_name: 'Ada' } },
+      ['/principal_uid'],
+      'which one?',
+    ],
     [{ principal: { type: 'robot' } }, ['/principal/display_name', '/principal/type'], 'no such kind, and no name'],
     [{ principal: { type: 'user', display_name: 'Ada', email: 'nowhere' } }, ['/principal/email'], 'no address'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, ['/expires_at'], 'it would have ended'],
@@ -104,17 +158,27 @@ describe('a new key', () => {
     [{ expires_in_days: 0 }, ['/expires_in_days'], 'it would have ended'],
     [{ expires_in_days: 1.5 }, ['/expires_in_days'], 'whole days'],
     [{ expires_in_days: 1, expires_at: '2999-01-01T00:00:00Z' }, ['/expires_in_days'], 'which one?'],
-    [{ role: 'admin', factories: [NOWHERE], principal_uid: 'user_nobody', expires_at: '2020-01-01T00:00:00Z' }, ['/expires_at', '/factories/0', '/principal_uid', '/role'], 'everything at once'],
+    [
+      { role: 'admin', factories: [NOWHERE], principal_uid: 'user_nobody', expires_at: '2020-01-01T00:00:00Z' },
+      ['/expires_at', '/factories/0', '/principal_uid', '/role'],
+      'everything at once',
+    ],
   ])('of %j is refused, every bad member named, and nothing is made (%#)', async (body, pointers, why) => {
     expect(why).not.toBe('');
     const before = await countOf();
-    const answer = await create(JSON.parse(JSON.stringify(body, (_, value: unknown) => (value === undefined ? null : value)).replaceAll('OURS', ours)) as Record<string, unknown>);
+    const answer = await create(
+      JSON.parse(
+        JSON.stringify(body, (_, value: unknown) => (value === undefined ? null : value)).replaceAll('OURS', ours),
+      ) as Record<string, unknown>,
+    );
     expect({ status: answer.status, pointers: pointersOf(answer) }).toEqual({ status: 400, pointers });
     expect(await countOf()).toEqual(before);
   });
 
   async function countOf(): Promise<unknown> {
-    return service.service.database.source.query('SELECT (SELECT count(*) FROM api_key) AS keys, (SELECT count(*) FROM principal) AS principals, (SELECT count(*) FROM audit_entry) AS entries');
+    return service.service.database.source.query(
+      'SELECT (SELECT count(*) FROM api_key) AS keys, (SELECT count(*) FROM principal) AS principals, (SELECT count(*) FROM audit_entry) AS entries',
+    );
   }
 });
 
@@ -140,7 +204,10 @@ describe('a key ends', () => {
   });
 
   it('and tells nobody why: unknown, revoked and expired look the same', async () => {
-    const [expired, revoked] = [await makeKey(service, 'viewer', { expiresAtMs: 1 }), await makeKey(service, 'viewer', { revokedAtMs: 1 })];
+    const [expired, revoked] = [
+      await makeKey(service, 'viewer', { expiresAtMs: 1 }),
+      await makeKey(service, 'viewer', { revokedAtMs: 1 }),
+    ];
     const answers = await Promise.all([expired, revoked, `mw_${'x'.repeat(43)}`].map(current));
     const [first, ...others] = answers.map(({ status, body: { detail, error } }) => ({ status, detail, error }));
     expect(first).toMatchObject({ status: 401, error: 'authentication_required' });
@@ -152,8 +219,18 @@ describe('a key ends', () => {
     try {
       const own = String((await world.api('GET', '/api-keys/current')).body['id']);
       const keep = async (): Promise<void> => {
-        for (const answer of [await world.api('DELETE', `/api-keys/${own}`), await world.api('PATCH', `/api-keys/${own}`, { expires_at: '2999-01-01T00:00:00Z' })]) {
-          expect(answer).toMatchObject({ status: 409, body: { error: 'conflict', retryable: false, detail: expect.stringMatching(/last key that lets an admin in.*POST \/api\/v1\/api-keys/) } });
+        for (const answer of [
+          await world.api('DELETE', `/api-keys/${own}`),
+          await world.api('PATCH', `/api-keys/${own}`, { expires_at: '2999-01-01T00:00:00Z' }),
+        ]) {
+          expect(answer).toMatchObject({
+            status: 409,
+            body: {
+              error: 'conflict',
+              retryable: false,
+              detail: expect.stringMatching(/last key that lets an admin in.*POST \/api\/v1\/api-keys/),
+            },
+          });
           expect(answer.headers.get('x-should-retry')).toBe('false');
         }
         expect((await world.api('GET', '/api-keys/current')).status).toBe(200);
@@ -178,11 +255,22 @@ describe('a key in use', () => {
   it('is renamed, and its end moved', async () => {
     const made = await create({ expires_in_days: 1 });
     const path = `/api-keys/${idOf(made)}`;
-    expect((await service.api('PATCH', path, { name: 'renamed' })).body).toMatchObject({ name: 'renamed', expires_at: made.body['expires_at'] });
-    expect((await service.api('PATCH', path, { expires_at: '2999-01-01T00:00:00Z' })).body).toMatchObject({ name: 'renamed', expires_at: '2999-01-01T00:00:00.000Z' });
-    expect((await service.api('PATCH', path, { expires_at: null })).body).toMatchObject({ name: 'renamed', expires_at: null });
+    expect((await service.api('PATCH', path, { name: 'renamed' })).body).toMatchObject({
+      name: 'renamed',
+      expires_at: made.body['expires_at'],
+    });
+    expect((await service.api('PATCH', path, { expires_at: '2999-01-01T00:00:00Z' })).body).toMatchObject({
+      name: 'renamed',
+      expires_at: '2999-01-01T00:00:00.000Z',
+    });
+    expect((await service.api('PATCH', path, { expires_at: null })).body).toMatchObject({
+      name: 'renamed',
+      expires_at: null,
+    });
     expect(pointersOf(await service.api('PATCH', path, { name: '', expires_at: 5 }))).toEqual(['/expires_at', '/name']);
-    expect(pointersOf(await service.api('PATCH', path, { expires_at: '2020-01-01T00:00:00Z' }))).toEqual(['/expires_at']);
+    expect(pointersOf(await service.api('PATCH', path, { expires_at: '2020-01-01T00:00:00Z' }))).toEqual([
+      '/expires_at',
+    ]);
     expect((await service.api('PATCH', path, {})).status).toBe(400);
     expect((await service.api('PATCH', '/api-keys/nobody', { name: 'x' })).status).toBe(404);
     await service.api('DELETE', path);
@@ -195,7 +283,9 @@ describe('a key in use', () => {
     await current(textOf(made));
     expect((await service.api('GET', `/api-keys/${idOf(made)}`)).body['last_used_at']).toBeNull();
     await service.service.keyUses.write();
-    expect((await service.api('GET', `/api-keys/${idOf(made)}`)).body['last_used_at']).toBe(new Date(nowMs).toISOString());
+    expect((await service.api('GET', `/api-keys/${idOf(made)}`)).body['last_used_at']).toBe(
+      new Date(nowMs).toISOString(),
+    );
     nowMs += 5_000;
     expect((await current(textOf(made))).body['last_used_at']).toBe(new Date(nowMs - 5_000).toISOString());
   });
@@ -203,26 +293,48 @@ describe('a key in use', () => {
 
 describe('the list of keys', () => {
   it('is paged by key: newest first, nothing twice, nothing missed while keys are made', async () => {
-    const made = [await create({ name: 'one' }), await create({ name: 'two' }), await create({ name: 'three' })].map(idOf);
+    const made = [await create({ name: 'one' }), await create({ name: 'two' }), await create({ name: 'three' })].map(
+      idOf,
+    );
     const ids = (answer: ApiAnswer): string[] => (answer.body['api_keys'] as { id: string }[]).map(({ id }) => id);
     const first = await service.api('GET', '/api-keys?limit=2');
     expect(ids(first)).toEqual([made[2], made[1]]);
-    const { next_cursor: cursor, has_next_page: more } = first.body['page_info'] as { next_cursor: string; has_next_page: boolean };
+    const { next_cursor: cursor, has_next_page: more } = first.body['page_info'] as {
+      next_cursor: string;
+      has_next_page: boolean;
+    };
     expect(more).toBe(true);
     await create({ name: 'meanwhile' });
     expect(ids(await service.api('GET', `/api-keys?limit=2&cursor=${cursor}`))[0]).toBe(made[0]);
     const all = await service.api('GET', '/api-keys?limit=500');
     expect(all.body['page_info']).toEqual({ has_next_page: false });
     expect(new Set(ids(all)).size).toBe(ids(all).length);
-    for (const query of [`cursor=${cursor}&include_revoked=true`, 'cursor=nonsense', 'limit=0', 'limit=501', 'limit=x', 'include_revoked=maybe']) {
-      expect({ query, status: (await service.api('GET', `/api-keys?${query}`)).status }).toEqual({ query, status: 400 });
+    for (const query of [
+      `cursor=${cursor}&include_revoked=true`,
+      'cursor=nonsense',
+      'limit=0',
+      'limit=501',
+      'limit=x',
+      'include_revoked=maybe',
+    ]) {
+      expect({ query, status: (await service.api('GET', `/api-keys?${query}`)).status }).toEqual({
+        query,
+        status: 400,
+      });
     }
   });
 
   it('holds revoked ones on request', async () => {
     const id = idOf(await create({}));
     await service.api('DELETE', `/api-keys/${id}`);
-    const holds = async (query: string): Promise<boolean> => ((await service.api('GET', `/api-keys?limit=500${query}`)).body['api_keys'] as { id: string }[]).some((key) => key.id === id);
-    expect([await holds(''), await holds('&include_revoked=false'), await holds('&include_revoked=true')]).toEqual([false, false, true]);
+    const holds = async (query: string): Promise<boolean> =>
+      ((await service.api('GET', `/api-keys?limit=500${query}`)).body['api_keys'] as { id: string }[]).some(
+        (key) => key.id === id,
+      );
+    expect([await holds(''), await holds('&include_revoked=false'), await holds('&include_revoked=true')]).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 });

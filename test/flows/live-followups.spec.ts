@@ -13,16 +13,29 @@ let loading: Talks;
 let builtIn: Talks;
 beforeAll(async () => {
   service = await bootService({
-    profiles: scriptedProfiles(scriptedProfile(), scriptedProfile('live', { concurrentPrompt: true }), scriptedProfile('forgetful', {}, 'none'), scriptedProfile('loading', {}, 'load')),
+    profiles: scriptedProfiles(
+      scriptedProfile(),
+      scriptedProfile('live', { concurrentPrompt: true }),
+      scriptedProfile('forgetful', {}, 'none'),
+      scriptedProfile('loading', {}, 'load'),
+    ),
     environment: { MILLWRIGHT_AGENT_DEMO_STEPS: 'true', MILLWRIGHT_RUN_CONCURRENCY: '8' },
   });
   const as = (harness: string): Talks => talks(service.api, service.dataDir, harness);
-  [talk, live, forgetful, loading, builtIn] = [as('scripted'), as('live'), as('forgetful'), as('loading'), as('builtin')];
+  [talk, live, forgetful, loading, builtIn] = [
+    as('scripted'),
+    as('live'),
+    as('forgetful'),
+    as('loading'),
+    as('builtin'),
+  ];
 });
 afterAll(() => service.stop());
 
-const statusTexts = async (runId: string): Promise<(string | undefined)[]> => (await talk.events(runId)).filter(({ event_type: kind }) => kind === 'status').map(({ payload }) => payload.text);
-const executionsOf = async (runId: string): Promise<number> => new Set((await talk.events(runId)).map(({ execution_id: id }) => id)).size;
+const statusTexts = async (runId: string): Promise<(string | undefined)[]> =>
+  (await talk.events(runId)).filter(({ event_type: kind }) => kind === 'status').map(({ payload }) => payload.text);
+const executionsOf = async (runId: string): Promise<number> =>
+  new Set((await talk.events(runId)).map(({ execution_id: id }) => id)).size;
 
 describe('follow-ups to an agent that works', () => {
   it('are the next things that it is told, in its session, each turn with its own answer', async () => {
@@ -30,17 +43,26 @@ describe('follow-ups to an agent that works', () => {
     await talk.heard(runId, 'first');
     const file = { file_name: 'notes.txt', mime_type: 'text/plain', data: Buffer.from('the notes').toString('base64') };
     expect(await talk.followup(runId, 'second', { attachments: [file] })).toBe('queue_pending');
-    expect(await talk.followup(runId, script({ say: 'half' }, { await_file: 'on' }, { echo: true }))).toBe('queue_pending');
+    expect(await talk.followup(runId, script({ say: 'half' }, { await_file: 'on' }, { echo: true }))).toBe(
+      'queue_pending',
+    );
     await talk.put(runId, 'go');
     await talk.heard(runId, 'half');
-    expect(await readFile(join(service.dataDir, 'runs', runId, 'inputs', 'attachments', 'notes.txt'), 'utf8')).toBe('the notes');
+    expect(await readFile(join(service.dataDir, 'runs', runId, 'inputs', 'attachments', 'notes.txt'), 'utf8')).toBe(
+      'the notes',
+    );
     expect(await talk.followup(runId, 'third')).toBe('queue_pending');
     await talk.put(runId, 'on');
     const item = await talk.until(runId, 'SUCCEEDED');
     expect(item).toMatchObject({ prompt: expect.stringContaining('first') });
     const turns = await talk.turns(runId);
     expect(turns.map(({ asked, said }) => [asked.length, said])).toEqual([
-      [1, 'first answer'], [2, expect.stringMatching(/^halfheard: second\n\nDo this[^]*Files that came with this: attachments\/notes\.txt$/)], [1, 'heard: third'],
+      [1, 'first answer'],
+      [
+        2,
+        expect.stringMatching(/^halfheard: second\n\nDo this[^]*Files that came with this: attachments\/notes\.txt$/),
+      ],
+      [1, 'heard: third'],
     ]);
     expect(turns[2]?.asked).toEqual(['third']);
     expect(new Set(turns.map(({ id }) => id)).size).toBe(3);
@@ -48,7 +70,7 @@ describe('follow-ups to an agent that works', () => {
 
     // The conversation in pages of one turn is the same.
     const paged: string[] = [];
-    for (let cursor = ''; ; ) {
+    for (let cursor = ''; ;) {
       const { body } = await service.api('GET', `/agent/runs/${runId}/conversation?limit=1${cursor}`);
       paged.push(...(body['steps'] as { id: string }[]).map(({ id }) => id));
       const page = body['page_info'] as { has_next_page: boolean; next_cursor?: string };
@@ -61,7 +83,9 @@ describe('follow-ups to an agent that works', () => {
   it('reach an agent at once that takes prompts while it works; its turn ends when all are answered', async () => {
     const runId = await live.start(script({ say: 'one;' }, { await_file: 'go' }, { say: 'one ends;' }));
     await live.heard(runId, 'one;');
-    expect(await live.followup(runId, script({ say: 'two;' }, { await_file: 'later' }, { say: 'two ends;' }))).toBe('live_session');
+    expect(await live.followup(runId, script({ say: 'two;' }, { await_file: 'later' }, { say: 'two ends;' }))).toBe(
+      'live_session',
+    );
     await live.heard(runId, 'two;');
     await live.put(runId, 'go');
     await live.heard(runId, 'one ends;');
@@ -89,7 +113,10 @@ describe('follow-ups to an agent that works', () => {
       runs.takeFollowups = take;
     }
     expect(await executionsOf(runId)).toBe(2);
-    expect((await talk.turns(runId)).map(({ asked, said }) => [asked.at(-1), said]).at(1)).toEqual(['too late', 'heard: too late']);
+    expect((await talk.turns(runId)).map(({ asked, said }) => [asked.at(-1), said]).at(1)).toEqual([
+      'too late',
+      'heard: too late',
+    ]);
     expect(await statusTexts(runId)).toContain('the agent goes on with its session');
   }, 120_000);
 
@@ -120,7 +147,9 @@ describe('what an agent knows of what was said before', () => {
     await forgetful.followup(runId, 'which number was it?');
     await forgetful.heard(runId, 'which number was it?');
     await forgetful.until(runId, 'SUCCEEDED');
-    expect((await forgetful.turns(runId))[1]?.said).toMatch(/^heard: This was said so far[^]*You were told:\nremember the number 4711\n\nYou answered:\nheard: remember the number 4711[^]*which number was it\?$/);
+    expect((await forgetful.turns(runId))[1]?.said).toMatch(
+      /^heard: This was said so far[^]*You were told:\nremember the number 4711\n\nYou answered:\nheard: remember the number 4711[^]*which number was it\?$/,
+    );
     expect(await statusTexts(runId)).toContain('the agent could not find its session and was told what was said');
   }, 120_000);
 
@@ -135,10 +164,20 @@ describe('what an agent knows of what was said before', () => {
   it('survives a session file that is damaged, and one that names no session', async () => {
     const runId = await talk.start('the first task');
     await talk.until(runId, 'SUCCEEDED');
-    for (const [text, followup] of [['{"sessionId":', 'second'], ['{"sessionId":"../../elsewhere","told":["prompt"]}', 'third']] as const) {
+    for (const [text, followup] of [
+      ['{"sessionId":', 'second'],
+      ['{"sessionId":"../../elsewhere","told":["prompt"]}', 'third'],
+    ] as const) {
       await writeFile(join(service.dataDir, 'runs', runId, 'session'), text);
       await talk.followup(runId, followup);
-      await eventually('it is told', async () => ((await talk.turns(runId)).some(({ said }) => said.includes('the first task') && said.endsWith(followup)) ? true : undefined), 60_000);
+      await eventually(
+        'it is told',
+        async () =>
+          (await talk.turns(runId)).some(({ said }) => said.includes('the first task') && said.endsWith(followup))
+            ? true
+            : undefined,
+        60_000,
+      );
       await talk.until(runId, 'SUCCEEDED');
     }
   }, 120_000);
@@ -149,7 +188,9 @@ describe('what an agent knows of what was said before', () => {
     const second = await talk.start('which colour?', { conversation_id: first });
     await talk.until(second, 'SUCCEEDED');
     expect(await talk.said(second)).toMatch(/This was said so far[^]*the colour is green[^]*which colour\?$/);
-    const factory = (await service.api('POST', '/factory', { slug: 'apart', source: { kind: 'dashboard' } })).body['uid'];
+    const factory = (await service.api('POST', '/factory', { slug: 'apart', source: { kind: 'dashboard' } })).body[
+      'uid'
+    ];
     const third = await talk.start('and here?', { conversation_id: first, factory_uid: factory });
     await talk.until(third, 'SUCCEEDED');
     expect(await talk.said(third)).toBe('heard: and here?'); // what was said outside of its factory is not for those who see only that
@@ -159,43 +200,69 @@ describe('what an agent knows of what was said before', () => {
 describe('an agent that keeps to no protocol', () => {
   it('is refused what it may not ask of us, and is not heard where it should be silent', async () => {
     const options = [{ optionId: 'y', name: 'Yes', kind: 'allow_once' as const }];
-    const runId = await talk.start(script(
-      { write: 'this is no message {' }, { write: '[1,2]' }, { write: '{"jsonrpc":"2.0","id":"never-asked-0815","result":{}}' }, { write: '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"<session>"}}' },
-      { write: '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"other","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"of another session"}}}}' },
-      { request: ['fs/read_text_file', 'fs/write_text_file', 'terminal/create', 'no/such'] },
-      { ask: ['of another session'], session: 'other', options },
-      { say: ' done' }, { late: 'after the end' },
-    ));
+    const runId = await talk.start(
+      script(
+        { write: 'this is no message {' },
+        { write: '[1,2]' },
+        { write: '{"jsonrpc":"2.0","id":"never-asked-0815","result":{}}' },
+        { write: '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"<session>"}}' },
+        {
+          write:
+            '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"other","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"of another session"}}}}',
+        },
+        { request: ['fs/read_text_file', 'fs/write_text_file', 'terminal/create', 'no/such'] },
+        { ask: ['of another session'], session: 'other', options },
+        { say: ' done' },
+        { late: 'after the end' },
+      ),
+    );
     await talk.heard(runId, 'done');
     await talk.until(runId, 'SUCCEEDED');
-    expect((await talk.turns(runId))[0]?.said).toBe('fs/read_text_file -32601;fs/write_text_file -32601;terminal/create -32601;no/such -32601;of another session: cancelled; done');
+    expect((await talk.turns(runId))[0]?.said).toBe(
+      'fs/read_text_file -32601;fs/write_text_file -32601;terminal/create -32601;no/such -32601;of another session: cancelled; done',
+    );
     expect(await talk.permissions(runId)).toEqual([]);
     expect(service.logged.join('\n')).not.toContain('never-asked');
   }, 120_000);
 
   it('that answers after a cancel is cancelled all the same, and one that leaves without an answer has failed', async () => {
-    const [late, gone] = [await talk.start(script({ say: 'working' }, { sleep_ms: 1_500 }, { say: 'after the cancel' })), await talk.start(script({ say: 'working' }, { exit: 0 }))];
+    const [late, gone] = [
+      await talk.start(script({ say: 'working' }, { sleep_ms: 1_500 }, { say: 'after the cancel' })),
+      await talk.start(script({ say: 'working' }, { exit: 0 })),
+    ];
     await talk.heard(late, 'working');
     expect((await service.api('POST', `/agent/runs/${late}/cancel`)).status).toBe(200);
     await talk.until(late, 'CANCELLED');
-    expect(await talk.until(gone, 'FAILED')).toMatchObject({ status_message: { message: expect.stringContaining('ended before it had answered') } });
+    expect(await talk.until(gone, 'FAILED')).toMatchObject({
+      status_message: { message: expect.stringContaining('ended before it had answered') },
+    });
   }, 120_000);
 
   it('that ends its turn as cancelled without being asked has failed', async () => {
     const runId = await talk.start(script({ say: 'no more' }, { stop: 'cancelled' }));
-    expect(await talk.until(runId, 'FAILED')).toMatchObject({ status_message: { message: expect.stringContaining('nobody had asked for it') } });
+    expect(await talk.until(runId, 'FAILED')).toMatchObject({
+      status_message: { message: expect.stringContaining('nobody had asked for it') },
+    });
   }, 120_000);
 });
 
 it('a follow-up while the built-in agent works is answered in the same execution', async () => {
   const demo = (steps: readonly unknown[]): string => `\`\`\`demo\n${JSON.stringify(steps)}\n\`\`\`\n`;
-  const runId = await builtIn.start(demo([{ say: 'first' }, { tool: 'bash', input: { command: 'while [ ! -e go ]; do sleep 0.05; done' } }, { say: ' ends' }]));
+  const runId = await builtIn.start(
+    demo([
+      { say: 'first' },
+      { tool: 'bash', input: { command: 'while [ ! -e go ]; do sleep 0.05; done' } },
+      { say: ' ends' },
+    ]),
+  );
   await builtIn.heard(runId, 'first');
   expect(await builtIn.followup(runId, demo([{ say: 'second' }]))).toBe('queue_pending');
   await builtIn.put(runId, 'go');
   await builtIn.until(runId, 'SUCCEEDED');
   expect((await builtIn.turns(runId)).map(({ said }) => said)).toEqual(['first ends', 'second']);
   expect(await executionsOf(runId)).toBe(1);
-  expect((await readdir(join(service.dataDir, 'runs', runId))).filter((name) => name.startsWith('session'))).toEqual(['session']);
+  expect((await readdir(join(service.dataDir, 'runs', runId))).filter((name) => name.startsWith('session'))).toEqual([
+    'session',
+  ]);
   await rm(join(service.dataDir, 'runs', runId, 'session'));
 }, 120_000);

@@ -15,11 +15,23 @@ beforeAll(async () => {
   git = await startGitServer();
   git.createRepository('acme/big').commit({ 'big.bin': randomBytes(12 * 1_048_576).toString('base64') });
   git.createRepository('acme/app').commit({ 'file.txt': 'x' });
-  for (const name of ['a', 'b']) git.createRepository(`${name}/factory`).commit({ 'environments/big.yaml': 'repositories: [acme/big]\n', 'environments/app.yaml': 'repositories: [acme/app]\n' });
+  for (const name of ['a', 'b'])
+    git
+      .createRepository(`${name}/factory`)
+      .commit({
+        'environments/big.yaml': 'repositories: [acme/big]\n',
+        'environments/app.yaml': 'repositories: [acme/app]\n',
+      });
   service = await bootService({
-    environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_RUN_COMMAND: JSON.stringify(['/bin/sh', '-c', 'sh prompt.md']), MILLWRIGHT_RUN_DISK_MB: '40' },
+    environment: {
+      MILLWRIGHT_GIT_CA_FILE: git.caFile,
+      MILLWRIGHT_RUN_COMMAND: JSON.stringify(['/bin/sh', '-c', 'sh prompt.md']),
+      MILLWRIGHT_RUN_DISK_MB: '40',
+    },
   });
-  factories = await Promise.all(['a', 'b'].map((name) => service.factory(name, { kind: 'git', url: git.urlOf(`${name}/factory`), branch: 'main' })));
+  factories = await Promise.all(
+    ['a', 'b'].map((name) => service.factory(name, { kind: 'git', url: git.urlOf(`${name}/factory`), branch: 'main' })),
+  );
 }, 120_000);
 afterAll(async () => {
   await service.stop();
@@ -29,12 +41,20 @@ afterEach(() => jest.restoreAllMocks());
 
 const copies = (): string[] => readdirSync(join(service.dataDir, 'repositories'));
 const create = (factory: number, environment: string | undefined, prompt: string): Promise<ApiAnswer> =>
-  service.api('POST', '/agent/runs', { prompt, factory_uid: factories[factory], config: environment === undefined ? {} : { environment_id: environment } });
+  service.api('POST', '/agent/runs', {
+    prompt,
+    factory_uid: factories[factory],
+    config: environment === undefined ? {} : { environment_id: environment },
+  });
 async function inState(runId: unknown, ...states: string[]): Promise<ApiAnswer['body']> {
-  return eventually(`${String(runId)} in ${states.join()}`, async () => {
-    const { body } = await service.api('GET', `/agent/runs/${String(runId)}`);
-    return states.includes(String(body['state'])) ? body : undefined;
-  }, 120_000);
+  return eventually(
+    `${String(runId)} in ${states.join()}`,
+    async () => {
+      const { body } = await service.api('GET', `/agent/runs/${String(runId)}`);
+      return states.includes(String(body['state'])) ? body : undefined;
+    },
+    120_000,
+  );
 }
 
 it('a disk that runs low takes copies that nobody uses, and no run of another factory', async () => {
@@ -42,12 +62,18 @@ it('a disk that runs low takes copies that nobody uses, and no run of another fa
   await inState(made.body['run_id'], 'SUCCEEDED');
   expect(copies()).toHaveLength(1);
   const go = join(service.dataDir, 'runs');
-  const other = await create(1, undefined, 'head -c 20000000 /dev/zero > large; touch written; while [ -e written ]; do sleep 0.2; done');
+  const other = await create(
+    1,
+    undefined,
+    'head -c 20000000 /dev/zero > large; touch written; while [ -e written ]; do sleep 0.2; done',
+  );
   const written = join(go, String(other.body['run_id']), 'workspace', 'written');
   await eventually('what it writes', () => existsSync(written));
   let looks = 0;
   jest.spyOn(DiskWatch.prototype, 'isLow').mockImplementation(() => copies().length > 0);
-  jest.spyOn(DiskWatch.prototype, 'isLowNow').mockImplementation(() => Promise.resolve((looks += 1) > 0 && copies().length > 0));
+  jest
+    .spyOn(DiskWatch.prototype, 'isLowNow')
+    .mockImplementation(() => Promise.resolve((looks += 1) > 0 && copies().length > 0));
   expect((await create(1, undefined, 'true')).status).toBe(503);
   await eventually('room', () => copies().length === 0);
   const next = await create(1, undefined, 'true');
@@ -61,11 +87,21 @@ it('a disk that runs low takes copies that nobody uses, and no run of another fa
 it('a repository over the bound fails the set-up of its run, and nothing else', async () => {
   await service.stop({ keepData: true });
   const { dataDir } = service;
-  service = await bootService({ dataDir, environment: { MILLWRIGHT_ADMIN_KEY: service.adminKey, MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_RUN_COMMAND: JSON.stringify(['/bin/sh', '-c', 'sh prompt.md']), MILLWRIGHT_RUN_DISK_MB: '5' } });
+  service = await bootService({
+    dataDir,
+    environment: {
+      MILLWRIGHT_ADMIN_KEY: service.adminKey,
+      MILLWRIGHT_GIT_CA_FILE: git.caFile,
+      MILLWRIGHT_RUN_COMMAND: JSON.stringify(['/bin/sh', '-c', 'sh prompt.md']),
+      MILLWRIGHT_RUN_DISK_MB: '5',
+    },
+  });
   const big = await create(0, 'big', 'true');
   const ended = await inState(big.body['run_id'], 'FAILED');
   expect(ended['status_message']).toMatchObject({ error_code: 'environment_setup_failed' });
-  expect((ended['status_message'] as { message: string }).message).toMatch(/acme\/big is too large: \d+ MB of it had come; a repository may take at most 5 MB \(MILLWRIGHT_RUN_DISK_MB\)/);
+  expect((ended['status_message'] as { message: string }).message).toMatch(
+    /acme\/big is too large: \d+ MB of it had come; a repository may take at most 5 MB \(MILLWRIGHT_RUN_DISK_MB\)/,
+  );
   expect(copies()).toEqual([]);
   const next = await create(1, 'app', 'test -e app/file.txt');
   await inState(next.body['run_id'], 'SUCCEEDED');

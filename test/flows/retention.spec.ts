@@ -15,8 +15,13 @@ let runId: string;
 let artifactUid: string;
 
 beforeAll(async () => {
-  service = await bootService({ environment: { ...SHELL, MILLWRIGHT_RUN_CONCURRENCY: '2', MILLWRIGHT_SYNC_INTERVAL: '3600' } });
-  runId = await startedRun(service, 'mkdir -p "$MILLWRIGHT_ARTIFACTS"; echo made > "$MILLWRIGHT_ARTIFACTS/file.txt"; for i in 1 2 3 4 5; do echo "line $i"; sleep 0.05; done');
+  service = await bootService({
+    environment: { ...SHELL, MILLWRIGHT_RUN_CONCURRENCY: '2', MILLWRIGHT_SYNC_INTERVAL: '3600' },
+  });
+  runId = await startedRun(
+    service,
+    'mkdir -p "$MILLWRIGHT_ARTIFACTS"; echo made > "$MILLWRIGHT_ARTIFACTS/file.txt"; for i in 1 2 3 4 5; do echo "line $i"; sleep 0.05; done',
+  );
   const ended = await runIn(service, runId, ...ENDED);
   artifactUid = (ended['artifacts'] as { artifact_uid: string }[])[0]?.artifact_uid ?? '';
 });
@@ -30,7 +35,9 @@ it('a run that ended long ago has its end and what was asked, and its files are 
   const timeline = await service.api('GET', `/agent/runs/${runId}/timeline`);
   await database.run(() => change('UPDATE run SET updated_at = updated_at - ? WHERE run_id = ?', 91 * DAY_MS, runId));
   await new Sweeper(new SweepStore(database, 'test'), [eventSweep(90, 'sqlite'), artifactSweep(90, 'sqlite')], {
-    stepMs: 8, monotonicMs: () => performance.now(), pause: async () => undefined,
+    stepMs: 8,
+    monotonicMs: () => performance.now(),
+    pause: async () => undefined,
     report: (fault) => {
       throw fault;
     },
@@ -40,16 +47,23 @@ it('a run that ended long ago has its end and what was asked, and its files are 
   expect(log.length).toBeGreaterThan(1);
   const stream = await openStream(service, runId);
   await stream.ended;
-  expect(stream.events.map(({ event, id }) => [event, id])).toEqual([['status', String(log.at(-1)?.seq)], ['state', undefined]]);
+  expect(stream.events.map(({ event, id }) => [event, id])).toEqual([
+    ['status', String(log.at(-1)?.seq)],
+    ['state', undefined],
+  ]);
 
   expect((await service.api('GET', `/agent/runs/${runId}/timeline`)).body).toEqual(timeline.body);
   const { body } = await service.api('GET', `/agent/runs/${runId}/conversation`);
-  expect((body['steps'] as { messages: { role: string }[] }[]).flatMap(({ messages }) => messages.map(({ role }) => role))).toEqual(['user']);
+  expect(
+    (body['steps'] as { messages: { role: string }[] }[]).flatMap(({ messages }) => messages.map(({ role }) => role)),
+  ).toEqual(['user']);
 
   const { status, body: run } = await service.api('GET', `/agent/runs/${runId}`);
   expect([status, run['state'], run['artifacts'] ?? []]).toEqual([200, 'SUCCEEDED', []]);
   for (const path of ['', '/download']) {
-    const { status: answered } = await fetch(`${service.url}/api/v1/agent/artifacts/${artifactUid}${path}`, { headers: { authorization: `Bearer ${service.adminKey}` } });
+    const { status: answered } = await fetch(`${service.url}/api/v1/agent/artifacts/${artifactUid}${path}`, {
+      headers: { authorization: `Bearer ${service.adminKey}` },
+    });
     expect(answered).toBe(404);
   }
 });

@@ -8,7 +8,11 @@ const ROLES: readonly Role[] = ['viewer', 'operator', 'manager', 'admin'];
 const HOLDERS = ROLES.flatMap((role) => [role, `limited ${role}`]);
 const ALL = OPERATIONS.flatMap(({ operations }) => operations);
 /** Identifiers that nothing has. */
-const NOWHERE = { fac: 'fac_00000000000000000000000000', uuid: '00000000-0000-7000-8000-000000000000', name: 'nothing-is-called-so' };
+const NOWHERE = {
+  fac: 'fac_00000000000000000000000000',
+  uuid: '00000000-0000-7000-8000-000000000000',
+  name: 'nothing-is-called-so',
+};
 
 let service: TestService;
 let ours: string;
@@ -17,7 +21,14 @@ let theirs: string;
 const keys = new Map<string, string>();
 
 beforeAll(async () => {
-  service = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_API_RATE: '0', MILLWRIGHT_API_AUTH_FAILURES: '0' } });
+  service = await bootService({
+    environment: {
+      MILLWRIGHT_RUN_CONCURRENCY: '0',
+      MILLWRIGHT_SYNC_INTERVAL: '3600',
+      MILLWRIGHT_API_RATE: '0',
+      MILLWRIGHT_API_AUTH_FAILURES: '0',
+    },
+  });
   ours = await service.factory('ours', { kind: 'directory', path: '/nowhere/a' });
   theirs = await service.factory('theirs', { kind: 'directory', path: '/nowhere/b' });
   for (const role of ROLES) {
@@ -39,14 +50,22 @@ interface Answer {
 /** Asks for something that does not exist, with an empty body: what a role allows to be asked is then 400 or 404, and changes nothing. */
 async function ask({ method, path, body }: Operation, who: string, factoryUid = NOWHERE.fac): Promise<Answer> {
   const key = keys.get(who);
-  const answer = await fetch(`${service.url}/api/v1${path.replace(/\{(\w+)\}/g, (_, name: string) => valueOf(name, path, factoryUid))}`, {
-    method: method.toUpperCase(),
-    headers: { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    body: body === undefined ? undefined : '{}',
-  });
+  const answer = await fetch(
+    `${service.url}/api/v1${path.replace(/\{(\w+)\}/g, (_, name: string) => valueOf(name, path, factoryUid))}`,
+    {
+      method: method.toUpperCase(),
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? undefined : '{}',
+    },
+  );
   const text = await answer.text();
   const isProblem = answer.headers.get('content-type')?.startsWith('application/problem+json') === true;
-  return isProblem ? { status: answer.status, ...pick(JSON.parse(text) as Record<string, unknown>) } : { status: answer.status };
+  return isProblem
+    ? { status: answer.status, ...pick(JSON.parse(text) as Record<string, unknown>) }
+    : { status: answer.status };
 }
 
 function valueOf(parameter: string, path: string, factoryUid: string): string {
@@ -66,7 +85,8 @@ function worth(who: string): number {
 /** An operation without arguments that would change something for everybody is not tried with a key that may do it. */
 const SPARED: ReadonlySet<string> = new Set(['putTeamSecret']);
 
-const named = (operations: readonly Operation[]): [string, Operation][] => operations.map((operation) => [`${operation.id}: ${operation.method.toUpperCase()} ${operation.path}`, operation]);
+const named = (operations: readonly Operation[]): [string, Operation][] =>
+  operations.map((operation) => [`${operation.id}: ${operation.method.toUpperCase()} ${operation.path}`, operation]);
 const guarded = ALL.filter(({ role }) => role !== undefined);
 
 describe('an operation', () => {
@@ -80,8 +100,16 @@ describe('an operation', () => {
     const asked = HOLDERS.filter((who) => worth(who) < needed || !SPARED.has(operation.id));
     const answers = await Promise.all(asked.map(async (who) => ({ who, ...(await ask(operation, who)) })));
     for (const answer of answers) {
-      if (worth(answer.who) < needed) expect(answer).toMatchObject({ status: 403, error: 'not_authorized', detail: expect.stringContaining(`needs the role ${operation.role ?? ''}`) });
-      else expect(answer).not.toMatchObject({ error: expect.stringMatching(/^(not_authorized|authentication_required|internal_error)$/) });
+      if (worth(answer.who) < needed)
+        expect(answer).toMatchObject({
+          status: 403,
+          error: 'not_authorized',
+          detail: expect.stringContaining(`needs the role ${operation.role ?? ''}`),
+        });
+      else
+        expect(answer).not.toMatchObject({
+          error: expect.stringMatching(/^(not_authorized|authentication_required|internal_error)$/),
+        });
     }
   });
 
@@ -94,7 +122,10 @@ describe('a key that is limited to a factory', () => {
   const ofFactories = ALL.filter(({ path, role }) => path.startsWith('/factory/{') && role !== 'admin');
 
   it.each(named(ofFactories))('%s: another factory looks like none', async (_name, operation) => {
-    const [other, none] = await Promise.all([ask(operation, 'limited manager', theirs), ask(operation, 'limited manager')]);
+    const [other, none] = await Promise.all([
+      ask(operation, 'limited manager', theirs),
+      ask(operation, 'limited manager'),
+    ]);
     expect(other).toEqual(none);
     expect([400, 404]).toContain(other.status);
   });

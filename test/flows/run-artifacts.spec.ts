@@ -11,7 +11,9 @@ let folder: FactoryFolder;
 let ours: string;
 
 beforeAll(async () => {
-  service = await bootService({ environment: { ...SHELL, MILLWRIGHT_RUN_CONCURRENCY: '4', MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+  service = await bootService({
+    environment: { ...SHELL, MILLWRIGHT_RUN_CONCURRENCY: '4', MILLWRIGHT_SYNC_INTERVAL: '3600' },
+  });
   folder = await factoryFolder({});
   ours = await service.factory('ours', folder.source);
 });
@@ -30,26 +32,48 @@ interface Artifact {
 }
 
 /** Runs a script in the artifacts folder to its end; answers what was kept, by name. */
-async function keptBy(script: string, more: Record<string, unknown> = {}): Promise<{ runId: string; artifacts: Artifact[]; names: unknown[]; said: string }> {
+async function keptBy(
+  script: string,
+  more: Record<string, unknown> = {},
+): Promise<{ runId: string; artifacts: Artifact[]; names: unknown[]; said: string }> {
   const runId = await startedRun(service, `cd "$MILLWRIGHT_ARTIFACTS"; ${script}`, more);
   const run = await runIn(service, runId, ...ENDED);
   const artifacts = (run['artifacts'] ?? []) as Artifact[];
-  const said = (await logOf(service, runId)).filter(({ event_type: type }) => type === 'status').map(({ payload }) => payload.text ?? '').join('\n');
+  const said = (await logOf(service, runId))
+    .filter(({ event_type: type }) => type === 'status')
+    .map(({ payload }) => payload.text ?? '')
+    .join('\n');
   return { runId, artifacts, names: artifacts.map(({ data }) => data['filename']), said };
 }
 
-const download = (uid: string, key = service.adminKey): Promise<Response> => fetch(`${service.url}/api/v1/agent/artifacts/${uid}/download`, { headers: { authorization: `Bearer ${key}` } });
+const download = (uid: string, key = service.adminKey): Promise<Response> =>
+  fetch(`${service.url}/api/v1/agent/artifacts/${uid}/download`, { headers: { authorization: `Bearer ${key}` } });
 
 describe('files in the artifacts folder', () => {
   it('are kept, shown with their run, and given out byte for byte', async () => {
-    const { runId, artifacts } = await keptBy('printf "\\000\\001\\377" >raw.bin; echo "<script>" >page.html; cd ..; echo "# Done" >report.md; echo x >other.txt; exit 3');
+    const { runId, artifacts } = await keptBy(
+      'printf "\\000\\001\\377" >raw.bin; echo "<script>" >page.html; cd ..; echo "# Done" >report.md; echo x >other.txt; exit 3',
+    );
     expect(artifacts.map(({ data, ...artifact }) => ({ ...artifact, ...data }))).toEqual(
-      [['report.md', 'report.md', 'text/markdown', 7], ['page.html', 'artifacts/page.html', 'text/html', 9], ['raw.bin', 'artifacts/raw.bin', 'application/octet-stream', 3]].map(([filename, filepath, type, size], at) => ({
-        artifact_uid: artifacts[at]?.artifact_uid, artifact_type: 'FILE', run_id: runId, created_at: expect.any(String), filename, filepath, mime_type: type, content_type: type, size_bytes: size,
+      [
+        ['report.md', 'report.md', 'text/markdown', 7],
+        ['page.html', 'artifacts/page.html', 'text/html', 9],
+        ['raw.bin', 'artifacts/raw.bin', 'application/octet-stream', 3],
+      ].map(([filename, filepath, type, size], at) => ({
+        artifact_uid: artifacts[at]?.artifact_uid,
+        artifact_type: 'FILE',
+        run_id: runId,
+        created_at: expect.any(String),
+        filename,
+        filepath,
+        mime_type: type,
+        content_type: type,
+        size_bytes: size,
         download_url: `${service.url}/api/v1/agent/artifacts/${artifacts[at]?.artifact_uid}/download`,
       })),
     );
-    for (const artifact of artifacts) expect((await service.api('GET', `/agent/artifacts/${artifact.artifact_uid}`)).body).toEqual(artifact);
+    for (const artifact of artifacts)
+      expect((await service.api('GET', `/agent/artifacts/${artifact.artifact_uid}`)).body).toEqual(artifact);
     const raw = await download(String(artifacts[2]?.artifact_uid));
     expect(new Uint8Array(await raw.arrayBuffer())).toEqual(Uint8Array.from([0, 1, 255]));
   });
@@ -58,8 +82,18 @@ describe('files in the artifacts folder', () => {
     const { artifacts } = await keptBy('echo "<script>alert(1)</script>" >page.html');
     const answer = await download(String(artifacts[0]?.artifact_uid));
     expect(await answer.text()).toContain('<script>');
-    expect(Object.fromEntries(['content-type', 'content-disposition', 'x-content-type-options', 'content-security-policy'].map((name) => [name, answer.headers.get(name)]))).toEqual({
-      'content-type': 'application/octet-stream', 'content-disposition': 'attachment; filename="page.html"', 'x-content-type-options': 'nosniff', 'content-security-policy': "sandbox; default-src 'none'",
+    expect(
+      Object.fromEntries(
+        ['content-type', 'content-disposition', 'x-content-type-options', 'content-security-policy'].map((name) => [
+          name,
+          answer.headers.get(name),
+        ]),
+      ),
+    ).toEqual({
+      'content-type': 'application/octet-stream',
+      'content-disposition': 'attachment; filename="page.html"',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "sandbox; default-src 'none'",
     });
   });
 
@@ -74,7 +108,9 @@ describe('files in the artifacts folder', () => {
 
   it('are kept once: an execution that leaves them as they were adds nothing, a new version is added', async () => {
     const { runId } = await keptBy('echo same >same; echo one >changed');
-    await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'echo two >artifacts/changed; echo new >artifacts/new; echo again' });
+    await service.api('POST', `/agent/runs/${runId}/followups`, {
+      message: 'echo two >artifacts/changed; echo new >artifacts/new; echo again',
+    });
     await wroteWord(service, runId, 'again');
     const run = await runIn(service, runId, 'SUCCEEDED');
     const artifacts = run['artifacts'] as Artifact[];
@@ -84,10 +120,18 @@ describe('files in the artifacts folder', () => {
   });
 
   it('may be a plan or tell of a pull request', async () => {
-    const { artifacts } = await keptBy(`printf '# Move it\\n' >plan.md; printf '{"url": "https://forge.example/acme/app/pull/7", "branch": "move"}' >pull-request.json`);
+    const { artifacts } = await keptBy(
+      `printf '# Move it\\n' >plan.md; printf '{"url": "https://forge.example/acme/app/pull/7", "branch": "move"}' >pull-request.json`,
+    );
     const [plan, pullRequest] = artifacts;
-    expect(plan).toMatchObject({ artifact_type: 'PLAN', data: { document_uid: plan?.artifact_uid, title: 'Move it', filename: 'plan.md' } });
-    expect(pullRequest).toMatchObject({ artifact_type: 'PULL_REQUEST', data: { url: 'https://forge.example/acme/app/pull/7', branch: 'move', status: 'unknown' } });
+    expect(plan).toMatchObject({
+      artifact_type: 'PLAN',
+      data: { document_uid: plan?.artifact_uid, title: 'Move it', filename: 'plan.md' },
+    });
+    expect(pullRequest).toMatchObject({
+      artifact_type: 'PULL_REQUEST',
+      data: { url: 'https://forge.example/acme/app/pull/7', branch: 'move', status: 'unknown' },
+    });
     expect(await (await download(String(plan?.artifact_uid))).text()).toBe('# Move it\n');
     expect((await download(String(pullRequest?.artifact_uid))).status).toBe(404);
   });
@@ -99,7 +143,15 @@ describe('what is no file of the run', () => {
       'ln -s /etc/passwd link; ln -s ../prompt.md inside; mkfifo pipe; mkdir -p folder && echo x >folder/inner; echo x >twice; ln twice thrice; echo good >good; cd ..; ln -s /etc/passwd report.md',
     );
     expect(names).toEqual(['good']);
-    for (const [name, why] of [['artifacts/link', 'symbolic link'], ['artifacts/inside', 'symbolic link'], ['artifacts/pipe', 'no regular file'], ['artifacts/folder', 'no regular file'], ['artifacts/twice', 'hard link'], ['artifacts/thrice', 'hard link'], ['report.md', 'symbolic link']]) {
+    for (const [name, why] of [
+      ['artifacts/link', 'symbolic link'],
+      ['artifacts/inside', 'symbolic link'],
+      ['artifacts/pipe', 'no regular file'],
+      ['artifacts/folder', 'no regular file'],
+      ['artifacts/twice', 'hard link'],
+      ['artifacts/thrice', 'hard link'],
+      ['report.md', 'symbolic link'],
+    ]) {
       expect(said).toMatch(new RegExp(`${String(name)} is not kept: it is (a |an )?${String(why)}`));
     }
   });
@@ -119,12 +171,18 @@ describe('what is no file of the run', () => {
   });
 
   it.each([
-    ['a "b".txt', 'a__b_.txt', 'quotes'], ['-rf', '-rf', 'an option'], ['..x', 'x', 'leading dots'], ['a$(id)b', 'a__id_b', 'a command'], ['ümlaut', '_mlaut', 'letters that headers cannot hold'],
+    ['a "b".txt', 'a__b_.txt', 'quotes'],
+    ['-rf', '-rf', 'an option'],
+    ['..x', 'x', 'leading dots'],
+    ['a$(id)b', 'a__id_b', 'a command'],
+    ['ümlaut', '_mlaut', 'letters that headers cannot hold'],
   ])('has a name that harms nobody: %j is kept as %s', async (name, kept, why) => {
     expect(why).not.toBe('');
     const { artifacts } = await keptBy(`printf x >'./${name}'`);
     expect(artifacts.map(({ data }) => data['filename'])).toEqual([kept]);
-    expect((await download(String(artifacts[0]?.artifact_uid))).headers.get('content-disposition')).toBe(`attachment; filename="${kept}"`);
+    expect((await download(String(artifacts[0]?.artifact_uid))).headers.get('content-disposition')).toBe(
+      `attachment; filename="${kept}"`,
+    );
   });
 
   it('has a name that is no text, or holds a line break', async () => {
@@ -157,7 +215,11 @@ describe('an artifact', () => {
     const ask = async (uid: string, more = ''): Promise<ApiAnswer> => {
       if (more === '') return service.api('GET', `/agent/artifacts/${uid}`, undefined, limited);
       const answer = await download(uid, limited);
-      return { status: answer.status, headers: answer.headers, body: answer.status === 200 ? {} : ((await answer.json()) as ApiAnswer['body']) };
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        body: answer.status === 200 ? {} : ((await answer.json()) as ApiAnswer['body']),
+      };
     };
     expect((await ask(String(own.artifacts[0]?.artifact_uid))).status).toBe(200);
     expect((await ask(String(own.artifacts[0]?.artifact_uid), '/download')).status).toBe(200);

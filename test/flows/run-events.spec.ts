@@ -11,7 +11,9 @@ let folder: FactoryFolder;
 let ours: string;
 
 beforeAll(async () => {
-  service = await bootService({ environment: { ...SHELL, MILLWRIGHT_RUN_CONCURRENCY: '4', MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+  service = await bootService({
+    environment: { ...SHELL, MILLWRIGHT_RUN_CONCURRENCY: '4', MILLWRIGHT_SYNC_INTERVAL: '3600' },
+  });
   folder = await factoryFolder({});
   ours = await service.factory('ours', folder.source);
 });
@@ -21,14 +23,23 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const textsOf = ({ events }: OpenStream, kind = 'stdout'): string => events.filter(({ event }) => event === kind).map(({ data }) => (data['payload'] as { text: string }).text).join('');
-const statesOf = ({ events }: OpenStream): unknown[] => events.filter(({ event }) => event === 'state').map(({ data }) => data['state']);
-const tells = (stream: OpenStream, text: string): Promise<true> => eventually(`the stream tells ${text}`, () => (textsOf(stream).includes(text) ? (true as const) : undefined));
+const textsOf = ({ events }: OpenStream, kind = 'stdout'): string =>
+  events
+    .filter(({ event }) => event === kind)
+    .map(({ data }) => (data['payload'] as { text: string }).text)
+    .join('');
+const statesOf = ({ events }: OpenStream): unknown[] =>
+  events.filter(({ event }) => event === 'state').map(({ data }) => data['state']);
+const tells = (stream: OpenStream, text: string): Promise<true> =>
+  eventually(`the stream tells ${text}`, () => (textsOf(stream).includes(text) ? (true as const) : undefined));
 const cancel = (runId: string): Promise<unknown> => service.api('POST', `/agent/runs/${runId}/cancel`);
 
 describe('the stream of a run', () => {
   it('tells what happens as it happens, and ends with the end', async () => {
-    const runId = await startedRun(service, 'echo one; while [ ! -e "$HOME/go" ]; do sleep 0.05; done; echo two; echo oops >&2; exit 3');
+    const runId = await startedRun(
+      service,
+      'echo one; while [ ! -e "$HOME/go" ]; do sleep 0.05; done; echo two; echo oops >&2; exit 3',
+    );
     const stream = await openStream(service, runId);
     expect(stream.headers.get('content-type')).toMatch(/^text\/event-stream/);
     expect(stream.headers.get('cache-control')).toBe('no-store');
@@ -38,17 +49,26 @@ describe('the stream of a run', () => {
     await cancel(runId);
     await stream.ended;
     expect(statesOf(stream).at(-1)).toBe('CANCELLED');
-    expect(stream.events.at(-1)).toMatchObject({ event: 'state', id: undefined, data: { run_id: runId, state: 'CANCELLED', status_message: { message: 'cancelled on request' } } });
+    expect(stream.events.at(-1)).toMatchObject({
+      event: 'state',
+      id: undefined,
+      data: { run_id: runId, state: 'CANCELLED', status_message: { message: 'cancelled on request' } },
+    });
   });
 
   it('has every entry once, in order, with its number as id, as the log has it', async () => {
-    const runId = await startedRun(service, 'i=0; while [ $i -lt 40 ]; do echo "line $i"; i=$((i+1)); sleep 0.02; done; echo err >&2; exit 1');
+    const runId = await startedRun(
+      service,
+      'i=0; while [ $i -lt 40 ]; do echo "line $i"; i=$((i+1)); sleep 0.02; done; echo err >&2; exit 1',
+    );
     const stream = await openStream(service, runId);
     await stream.ended;
     const log = await logOf(service, runId);
     const told = stream.events.filter(({ event }) => event !== 'state');
     expect(told.map(({ data }) => data)).toEqual(log);
-    expect(told.map(({ id, event }) => [id, event])).toEqual(log.map(({ seq, event_type: type }) => [String(seq), type]));
+    expect(told.map(({ id, event }) => [id, event])).toEqual(
+      log.map(({ seq, event_type: type }) => [String(seq), type]),
+    );
     expect(statesOf(stream).at(-1)).toBe('FAILED');
     expect(new Set(statesOf(stream)).size).toBe(statesOf(stream).length); // each change once
   });
@@ -70,7 +90,9 @@ describe('the stream of a run', () => {
     await waiting.api('POST', `/agent/runs/${runId}/cancel`);
     await stream.ended;
     expect(statesOf(stream)).toEqual(['QUEUED', 'CANCELLED']);
-    expect(stream.events.filter(({ event }) => event === 'status').map(({ data }) => data['payload'])).toEqual([{ state: 'CANCELLED', message: 'cancelled before it started' }]);
+    expect(stream.events.filter(({ event }) => event === 'status').map(({ data }) => data['payload'])).toEqual([
+      { state: 'CANCELLED', message: 'cancelled before it started' },
+    ]);
     await waiting.stop();
   });
 
@@ -90,7 +112,8 @@ describe('the stream of a run', () => {
     await tells(stream, 'begun');
     const { database } = service.service;
     await database.source.query(
-      "INSERT INTO run_event (run_id, seq, execution_id, at, kind, body) SELECT run_id, max(seq) + 1, max(execution_id), 1, 'stdout', '{\"text\":\"from elsewhere\"}' FROM run_event WHERE run_id = ? GROUP BY run_id", [runId],
+      'INSERT INTO run_event (run_id, seq, execution_id, at, kind, body) SELECT run_id, max(seq) + 1, max(execution_id), 1, \'stdout\', \'{"text":"from elsewhere"}\' FROM run_event WHERE run_id = ? GROUP BY run_id',
+      [runId],
     );
     await tells(stream, 'from elsewhere');
     await cancel(runId);
@@ -103,9 +126,11 @@ describe('a client that comes again', () => {
     const runId = await startedRun(service, 'for n in 1 2 3 4 5 6; do echo "line $n"; sleep 0.15; done');
     const whole = await openStream(service, runId);
     const seen: string[] = [];
-    for (let last: string | undefined; ; ) {
+    for (let last: string | undefined; ;) {
       const part = await openStream(service, runId, { lastEventId: last });
-      const enough = eventually('something is told', () => (part.events.some(({ id }) => id !== undefined) ? true : undefined)).catch(() => undefined);
+      const enough = eventually('something is told', () =>
+        part.events.some(({ id }) => id !== undefined) ? true : undefined,
+      ).catch(() => undefined);
       await Promise.race([enough, part.ended]);
       part.close();
       const told = part.events.filter(({ id }) => id !== undefined);
@@ -132,12 +157,15 @@ describe('a client that comes again', () => {
     expect(await rest({ lastEventId: '' })).toBe(count);
   });
 
-  it.each([['x'], ['-1'], ['1.5'], ['1e3'], ['99999999999999999999']])('with the place %j is 400', async (lastEventId) => {
-    const runId = await startedRun(service, 'exit 0');
-    const stream = await openStream(service, runId, { lastEventId });
-    expect(stream.status).toBe(400);
-    await stream.ended;
-  });
+  it.each([['x'], ['-1'], ['1.5'], ['1e3'], ['99999999999999999999']])(
+    'with the place %j is 400',
+    async (lastEventId) => {
+      const runId = await startedRun(service, 'exit 0');
+      const stream = await openStream(service, runId, { lastEventId });
+      expect(stream.status).toBe(400);
+      await stream.ended;
+    },
+  );
 });
 
 describe('the Accept header', () => {
@@ -166,7 +194,8 @@ describe('the Accept header', () => {
 });
 
 describe('streams of a key', () => {
-  const opened = async (runId: string, key: string, count: number): Promise<OpenStream[]> => Promise.all(Array.from({ length: count }, () => openStream(service, runId, { key })));
+  const opened = async (runId: string, key: string, count: number): Promise<OpenStream[]> =>
+    Promise.all(Array.from({ length: count }, () => openStream(service, runId, { key })));
 
   it('are twenty at most, and one that is closed makes room', async () => {
     const key = await makeKey(service, 'viewer');
@@ -178,7 +207,9 @@ describe('streams of a key', () => {
     const refused = await openStream(service, runId, { key });
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    expect((await openStream(service, runId, { key: await makeKey(service, 'viewer'), query: '?after=0' })).status).toBe(200); // another key's are its own
+    expect(
+      (await openStream(service, runId, { key: await makeKey(service, 'viewer'), query: '?after=0' })).status,
+    ).toBe(200); // another key's are its own
     streams[0]?.close();
     await eventually('there is room again', async () => {
       const next = await openStream(service, runId, { key });
@@ -211,7 +242,9 @@ describe('streams of a key', () => {
     const stream = await openStream(service, foreign, { key });
     expect(stream.status).toBe(404);
     const path = (runId: string): string => `/agent/runs/${runId}/events`;
-    expect(saidBy(await service.api('GET', path(foreign), undefined, key))).toEqual(saidBy(await service.api('GET', path('00000000-0000-7000-8000-000000000000'), undefined, key)));
+    expect(saidBy(await service.api('GET', path(foreign), undefined, key))).toEqual(
+      saidBy(await service.api('GET', path('00000000-0000-7000-8000-000000000000'), undefined, key)),
+    );
   });
 });
 

@@ -16,34 +16,99 @@ beforeAll(async () => {
   // Nobody works on runs here: they stay as a test makes them.
   service = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0' } });
   await make('plain', { prompt: 'Say hello.' }, {}, 0);
-  await make('configured', {
-    prompt: 'Count the swans.', title: 'Swans', config: { name: 'nightly', model_id: 'model-a', environment_id: 'env-a' }, skill: 'acme/birds:count', metadata: { team: 'red', ticket: 'T-1' },
-  }, {}, 1);
-  await make('child', { prompt: 'Help with it.', metadata: { team: 'red' } }, { parent_run_id: 'configured', factory_uid: FACTORIES[0] }, 2);
-  await make('grandchild', { prompt: '100% of it_all \\o/' }, { parent_run_id: 'child', factory_uid: FACTORIES[1], state: 'SUCCEEDED' }, 3);
-  await make('delivered', { prompt: 'An event came.' }, {
-    source: 'CUSTOM_WEBHOOK', factory_uid: FACTORIES[0], automation_uid: 'auto_1', webhook_uid: 'wh_1', delivery_id: 'delivery 1', definition_revision: 'main@sha1:aa', creator_uid: 'sa_1', state: 'FAILED',
-  }, 4);
-  await make('scheduled', { prompt: 'Every night.' }, { source: 'SCHEDULED_AGENT', schedule_id: 'sched-1', executor_uid: 'sa_2', state: 'CANCELLED' }, 5);
-  await service.service.database.run(() => insert('artifact', ['artifact_uid', 'run_id', 'execution_id', 'artifact_type', 'at', 'details'], [[randomUUID(), runs['scheduled'] as string, randomUUID(), 'PLAN', T0, '{}']]));
+  await make(
+    'configured',
+    {
+      prompt: 'Count the swans.',
+      title: 'Swans',
+      config: { name: 'nightly', model_id: 'model-a', environment_id: 'env-a' },
+      skill: 'acme/birds:count',
+      metadata: { team: 'red', ticket: 'T-1' },
+    },
+    {},
+    1,
+  );
+  await make(
+    'child',
+    { prompt: 'Help with it.', metadata: { team: 'red' } },
+    { parent_run_id: 'configured', factory_uid: FACTORIES[0] },
+    2,
+  );
+  await make(
+    'grandchild',
+    { prompt: '100% of it_all \\o/' },
+    { parent_run_id: 'child', factory_uid: FACTORIES[1], state: 'SUCCEEDED' },
+    3,
+  );
+  await make(
+    'delivered',
+    { prompt: 'An event came.' },
+    {
+      source: 'CUSTOM_WEBHOOK',
+      factory_uid: FACTORIES[0],
+      automation_uid: 'auto_1',
+      webhook_uid: 'wh_1',
+      delivery_id: 'delivery 1',
+      definition_revision: 'main@sha1:aa',
+      creator_uid: 'sa_1',
+      state: 'FAILED',
+    },
+    4,
+  );
+  await make(
+    'scheduled',
+    { prompt: 'Every night.' },
+    { source: 'SCHEDULED_AGENT', schedule_id: 'sched-1', executor_uid: 'sa_2', state: 'CANCELLED' },
+    5,
+  );
+  await service.service.database.run(() =>
+    insert(
+      'artifact',
+      ['artifact_uid', 'run_id', 'execution_id', 'artifact_type', 'at', 'details'],
+      [[randomUUID(), runs['scheduled'] as string, randomUUID(), 'PLAN', T0, '{}']],
+    ),
+  );
 });
 
 afterAll(() => service.stop());
 
 /** Creates a run and lets it stand where other parts of the service would have brought it; a minute after the one before. */
-async function make(name: string, body: Record<string, unknown>, columns: Record<string, string>, minute: number): Promise<void> {
+async function make(
+  name: string,
+  body: Record<string, unknown>,
+  columns: Record<string, string>,
+  minute: number,
+): Promise<void> {
   const runId = String((await service.api('POST', '/agent/runs', body)).body['run_id']);
   runs[name] = runId;
-  const values = { ...columns, ...(columns['parent_run_id'] === undefined ? {} : { parent_run_id: runs[columns['parent_run_id']] as string }) };
+  const values = {
+    ...columns,
+    ...(columns['parent_run_id'] === undefined ? {} : { parent_run_id: runs[columns['parent_run_id']] as string }),
+  };
   const at = T0 + minute * 60_000;
   await service.service.database.run(() =>
-    change(`UPDATE run SET created_at = ?, updated_at = ?${Object.keys(values).map((column) => `, ${column} = ?`).join('')} WHERE run_id = ?`, at, at + 1_000, ...Object.values(values), runId));
+    change(
+      `UPDATE run SET created_at = ?, updated_at = ?${Object.keys(values)
+        .map((column) => `, ${column} = ?`)
+        .join('')} WHERE run_id = ?`,
+      at,
+      at + 1_000,
+      ...Object.values(values),
+      runId,
+    ),
+  );
 }
 
-const list = (query: string, key?: string): Promise<ApiAnswer> => service.api('GET', `/agent/runs${query === '' ? '' : `?${query}`}`, undefined, key);
-const named = (answer: ApiAnswer): string[] => (answer.body['runs'] as { run_id: string }[]).map(({ run_id: id }) => Object.keys(runs).find((name) => runs[name] === id) ?? id);
-const pageInfo = (answer: ApiAnswer): { has_next_page: boolean; next_cursor?: string } => answer.body['page_info'] as { has_next_page: boolean; next_cursor?: string };
-const pointersOf = (answer: ApiAnswer): string[] => (answer.body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer);
+const list = (query: string, key?: string): Promise<ApiAnswer> =>
+  service.api('GET', `/agent/runs${query === '' ? '' : `?${query}`}`, undefined, key);
+const named = (answer: ApiAnswer): string[] =>
+  (answer.body['runs'] as { run_id: string }[]).map(
+    ({ run_id: id }) => Object.keys(runs).find((name) => runs[name] === id) ?? id,
+  );
+const pageInfo = (answer: ApiAnswer): { has_next_page: boolean; next_cursor?: string } =>
+  answer.body['page_info'] as { has_next_page: boolean; next_cursor?: string };
+const pointersOf = (answer: ApiAnswer): string[] =>
+  (answer.body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer);
 
 const ALL = ['scheduled', 'delivered', 'grandchild', 'child', 'configured', 'plain'];
 
@@ -86,7 +151,11 @@ describe('a list of runs', () => {
     ['metadata%5Bteam%5D=red&metadata%5Bticket%5D=T-1', ['configured'], 'as clients write it, two of them'],
     ['metadata[team]=blue', [], 'the value is exact'],
     ['metadata[webhook_uid]=wh_1', ['delivered'], 'what the service itself renders into it'],
-    ['metadata[automation_id]=auto_1&metadata[delivery_id]=delivery%201&metadata[definition_revision]=main@sha1:aa', ['delivered'], 'all of it'],
+    [
+      'metadata[automation_id]=auto_1&metadata[delivery_id]=delivery%201&metadata[definition_revision]=main@sha1:aa',
+      ['delivered'],
+      'all of it',
+    ],
     ['metadata[automation_id]=auto_1&automation_id=auto_2', [], 'contradicting'],
     ['metadata[__proto__]=x', [], 'a key like any other'],
     ['q=swans', ['configured'], 'title and prompt'],
@@ -123,7 +192,14 @@ describe('a list of runs', () => {
   });
 
   it('is the same run by run, whatever it is sorted by', async () => {
-    for (const order of ['', '&sort_by=created_at', '&sort_by=title', '&sort_order=asc', '&sort_by=created_at&sort_order=asc', '&sort_by=title&sort_order=asc']) {
+    for (const order of [
+      '',
+      '&sort_by=created_at',
+      '&sort_by=title',
+      '&sort_order=asc',
+      '&sort_by=created_at&sort_order=asc',
+      '&sort_by=title&sort_order=asc',
+    ]) {
       const whole = named(await list(`limit=500${order}`));
       const paged: string[] = [];
       let cursor: string | undefined = '';
@@ -141,11 +217,14 @@ describe('a list of runs', () => {
   it('shows a new run first, and on no page that comes after', async () => {
     const first = await list('limit=3&name=moving');
     expect(named(first)).toEqual([]);
-    for (let n = 0; n < 4; n += 1) await service.api('POST', '/agent/runs', { prompt: `p${n}`, config: { name: 'moving' } });
+    for (let n = 0; n < 4; n += 1)
+      await service.api('POST', '/agent/runs', { prompt: `p${n}`, config: { name: 'moving' } });
     const page = await list('limit=3&name=moving');
     await service.api('POST', '/agent/runs', { prompt: 'meanwhile', config: { name: 'moving' } });
     const rest = await list(`limit=3&name=moving&cursor=${pageInfo(page).next_cursor}`);
-    const prompts = [page, rest].flatMap(({ body }) => (body['runs'] as { prompt: string }[]).map(({ prompt }) => prompt));
+    const prompts = [page, rest].flatMap(({ body }) =>
+      (body['runs'] as { prompt: string }[]).map(({ prompt }) => prompt),
+    );
     expect(prompts).toEqual(['p3', 'p2', 'p1', 'p0']);
     await service.service.database.run(function* () {
       yield* change("DELETE FROM audit_entry WHERE subject IN (SELECT run_id FROM run WHERE config_name = 'moving')");
@@ -155,10 +234,17 @@ describe('a list of runs', () => {
 
   it('ends a page of large prompts early, and still shows every run', async () => {
     const made: string[] = [];
-    for (let n = 0; n < 6; n += 1) made.push(String((await service.api('POST', '/agent/runs', { prompt: 'x'.repeat(1_000_000), config: { name: 'large' } })).body['run_id']));
+    for (let n = 0; n < 6; n += 1)
+      made.push(
+        String(
+          (await service.api('POST', '/agent/runs', { prompt: 'x'.repeat(1_000_000), config: { name: 'large' } })).body[
+            'run_id'
+          ],
+        ),
+      );
     const sizes: number[] = [];
     const seen: string[] = [];
-    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    for (let cursor: string | undefined = ''; cursor !== undefined;) {
       const page: ApiAnswer = await list(`name=large&limit=500${cursor && `&cursor=${cursor}`}`);
       sizes.push(named(page).length);
       seen.push(...named(page));
@@ -171,33 +257,57 @@ describe('a list of runs', () => {
 });
 
 describe('a cursor', () => {
-  const cursorOf = async (query: string, key?: string): Promise<string> => String(pageInfo(await list(`${query}&limit=1`, key)).next_cursor);
+  const cursorOf = async (query: string, key?: string): Promise<string> =>
+    String(pageInfo(await list(`${query}&limit=1`, key)).next_cursor);
 
   it.each([
-    ['state=QUEUED', 'limit=1', 'without its filter'], ['sort_by=updated_at', 'limit=1&state=QUEUED', 'with another filter'], ['state=QUEUED', 'state=FAILED', 'of another state'],
-    ['sort_by=title', 'sort_by=created_at', 'of another order'], ['sort_order=asc', 'sort_order=desc', 'of the other direction'], ['metadata[team]=red', 'metadata[team]=blue', 'of other metadata'],
+    ['state=QUEUED', 'limit=1', 'without its filter'],
+    ['sort_by=updated_at', 'limit=1&state=QUEUED', 'with another filter'],
+    ['state=QUEUED', 'state=FAILED', 'of another state'],
+    ['sort_by=title', 'sort_by=created_at', 'of another order'],
+    ['sort_order=asc', 'sort_order=desc', 'of the other direction'],
+    ['metadata[team]=red', 'metadata[team]=blue', 'of other metadata'],
   ])('of %s is refused for %s: %s', async (query, other) => {
     const answer = await list(`${other}&cursor=${await cursorOf(query)}`);
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
     expect(pointersOf(answer)).toEqual(['cursor']);
   });
 
-  it.each([['state=QUEUED&state=FAILED', 'state=FAILED&state=QUEUED&limit=5', 'values in another sequence, pages of another size'], ['sort_by=updated_at', 'limit=2', 'what is so by default']])('of %s goes on for %s: %s', async (query, same) => {
+  it.each([
+    [
+      'state=QUEUED&state=FAILED',
+      'state=FAILED&state=QUEUED&limit=5',
+      'values in another sequence, pages of another size',
+    ],
+    ['sort_by=updated_at', 'limit=2', 'what is so by default'],
+  ])('of %s goes on for %s: %s', async (query, same) => {
     expect((await list(`${same}&cursor=${await cursorOf(query)}`)).status).toBe(200);
   });
 
   it('of a key is no other key’s, unless they see the same', async () => {
-    const keys = [await makeKey(service, 'viewer', { factories: FACTORIES }), await makeKey(service, 'viewer', { factories: FACTORIES.toReversed() }), await makeKey(service, 'viewer', { factories: [FACTORIES[0]] })];
+    const keys = [
+      await makeKey(service, 'viewer', { factories: FACTORIES }),
+      await makeKey(service, 'viewer', { factories: FACTORIES.toReversed() }),
+      await makeKey(service, 'viewer', { factories: [FACTORIES[0]] }),
+    ];
     const cursor = await cursorOf('sort_order=desc', keys[0]);
     expect((await list(`sort_order=desc&cursor=${cursor}`, keys[1])).status).toBe(200);
-    for (const key of [keys[2], service.adminKey]) expect((await list(`sort_order=desc&cursor=${cursor}`, key)).status).toBe(400);
+    for (const key of [keys[2], service.adminKey])
+      expect((await list(`sort_order=desc&cursor=${cursor}`, key)).status).toBe(400);
   });
 
   it.each([
-    { key: [1.5, 'x'], why: 'no whole number' }, { key: [1e300, 'x'], why: 'no time' }, { key: ['1', 'x'], why: 'a title where a time belongs' }, { key: [1, 'a\0b'], why: 'an ID that nothing can have' },
-    { key: [1], why: 'no ID' }, { key: [1, 'x', 'y'], why: 'too much' }, { key: [null, 'x'], why: 'nothing' },
+    { key: [1.5, 'x'], why: 'no whole number' },
+    { key: [1e300, 'x'], why: 'no time' },
+    { key: ['1', 'x'], why: 'a title where a time belongs' },
+    { key: [1, 'a\0b'], why: 'an ID that nothing can have' },
+    { key: [1], why: 'no ID' },
+    { key: [1, 'x', 'y'], why: 'too much' },
+    { key: [null, 'x'], why: 'nothing' },
   ])('that was tampered with is refused: $why', async ({ key }) => {
-    const [version, digest] = JSON.parse(Buffer.from(await cursorOf('state=QUEUED'), 'base64url').toString()) as unknown[];
+    const [version, digest] = JSON.parse(
+      Buffer.from(await cursorOf('state=QUEUED'), 'base64url').toString(),
+    ) as unknown[];
     const forged = Buffer.from(JSON.stringify([version, digest, key])).toString('base64url');
     expect(pointersOf(await list(`state=QUEUED&cursor=${forged}`))).toEqual(['cursor']);
   });
@@ -205,27 +315,57 @@ describe('a cursor', () => {
 
 describe('a malformed query', () => {
   const wrong: [query: string, pointers: string[], why: string][] = [
-    ['limit=0', ['limit'], 'below the least'], ['limit=501', ['limit'], 'above the most'], ['limit=x', ['limit'], 'not a number'], ['limit=-1', ['limit'], 'negative'], ['limit=1.5', ['limit'], 'not whole'],
+    ['limit=0', ['limit'], 'below the least'],
+    ['limit=501', ['limit'], 'above the most'],
+    ['limit=x', ['limit'], 'not a number'],
+    ['limit=-1', ['limit'], 'negative'],
+    ['limit=1.5', ['limit'], 'not whole'],
     ['limit=&state=', ['limit', 'state/0'], 'empty is no number and no state'],
-    ['cursor=e30', ['cursor'], 'a cursor of nothing'], ['cursor=no/cursor', ['cursor'], 'none at all'],
-    ['state=RUNNING', ['state/0'], 'no run state'], ['state=QUEUED&state=queued', ['state/1'], 'states are written in capitals'], ['source=EMAIL', ['source/0'], 'no source that anybody published'],
-    ['sort_by=size', ['sort_by'], 'no such order'], ['sort_order=down', ['sort_order'], 'no such direction'],
-    ['created_after=yesterday', ['created_after'], 'no time'], ['created_before=2026-03-01', ['created_before'], 'no time of day'], ['updated_after=2026-03-01T00:00:00', ['updated_after'], 'no zone'],
-    ['execution_location=MOON', ['execution_location'], 'nowhere'], ['artifact_type=plan', ['artifact_type'], 'types are written in capitals'],
-    ['metadata[a]=1&metadata[b]=2&metadata[c]=3&metadata[d]=4&metadata[e]=5&metadata[f]=6', ['metadata'], 'five at most'],
+    ['cursor=e30', ['cursor'], 'a cursor of nothing'],
+    ['cursor=no/cursor', ['cursor'], 'none at all'],
+    ['state=RUNNING', ['state/0'], 'no run state'],
+    ['state=QUEUED&state=queued', ['state/1'], 'states are written in capitals'],
+    ['source=EMAIL', ['source/0'], 'no source that anybody published'],
+    ['sort_by=size', ['sort_by'], 'no such order'],
+    ['sort_order=down', ['sort_order'], 'no such direction'],
+    ['created_after=yesterday', ['created_after'], 'no time'],
+    ['created_before=2026-03-01', ['created_before'], 'no time of day'],
+    ['updated_after=2026-03-01T00:00:00', ['updated_after'], 'no zone'],
+    ['execution_location=MOON', ['execution_location'], 'nowhere'],
+    ['artifact_type=plan', ['artifact_type'], 'types are written in capitals'],
+    [
+      'metadata[a]=1&metadata[b]=2&metadata[c]=3&metadata[d]=4&metadata[e]=5&metadata[f]=6',
+      ['metadata'],
+      'five at most',
+    ],
     ['metadata[a%20b]=1', ['metadata/a b'], 'no key'],
     [`q=${'a+'.repeat(11)}`, ['q'], 'ten words at most'],
     [`name=${'x'.repeat(201)}`, ['name'], 'longer than any name'],
-    ['limit=0&state=RUNNING&source=EMAIL&sort_by=size&created_after=x&metadata[%20]=1&artifact_type=x', ['limit', 'state/0', 'source/0', 'sort_by', 'created_after', 'metadata/ ', 'artifact_type'], 'every one is named'],
+    [
+      'limit=0&state=RUNNING&source=EMAIL&sort_by=size&created_after=x&metadata[%20]=1&artifact_type=x',
+      ['limit', 'state/0', 'source/0', 'sort_by', 'created_after', 'metadata/ ', 'artifact_type'],
+      'every one is named',
+    ],
   ];
   it.each(wrong)('%s', async (query, pointers, why) => {
     const answer = await list(query);
-    expect({ why, status: answer.status, error: answer.body['error'], pointers: pointersOf(answer).sort() }).toEqual({ why, status: 400, error: 'invalid_request', pointers: pointers.toSorted() });
+    expect({ why, status: answer.status, error: answer.body['error'], pointers: pointersOf(answer).sort() }).toEqual({
+      why,
+      status: 400,
+      error: 'invalid_request',
+      pointers: pointers.toSorted(),
+    });
   });
 
   it('names an order that other services have and this one does not', async () => {
     const answer = await list('sort_by=agent');
-    expect(answer).toMatchObject({ status: 422, body: { error: 'operation_not_supported', detail: expect.stringContaining('sort_by agent is not supported here') } });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: {
+        error: 'operation_not_supported',
+        detail: expect.stringContaining('sort_by agent is not supported here'),
+      },
+    });
     expect(pointersOf(answer)).toEqual(['sort_by']);
   });
 });
@@ -252,19 +392,32 @@ describe('a key that is limited to a factory', () => {
   ];
   it.each(seen)('%s', async (query, names, why) => {
     const answer = await list(query(), key);
-    expect({ why, found: named(answer), info: pageInfo(answer) }).toEqual({ why, found: names, info: { has_next_page: false } });
+    expect({ why, found: named(answer), info: pageInfo(answer) }).toEqual({
+      why,
+      found: names,
+      info: { has_next_page: false },
+    });
   });
 
   it('sees nothing when its factories are none', async () => {
-    expect(await list('', await makeKey(service, 'viewer', { factories: [] }))).toMatchObject({ status: 200, body: { runs: [], page_info: { has_next_page: false } } });
+    expect(await list('', await makeKey(service, 'viewer', { factories: [] }))).toMatchObject({
+      status: 200,
+      body: { runs: [], page_info: { has_next_page: false } },
+    });
   });
 
   it('does not reach past what it may not see, on the way down', async () => {
     const both = await makeKey(service, 'viewer', { factories: FACTORIES });
     expect(named(await list(`ancestor_run_id=${runs['child']}`, both))).toEqual(['grandchild']);
-    await service.service.database.run(() => change('UPDATE run SET factory_uid = ? WHERE run_id = ?', FACTORIES[0], runs['grandchild'] as string));
-    await service.service.database.run(() => change('UPDATE run SET factory_uid = ? WHERE run_id = ?', FACTORIES[1], runs['child'] as string));
-    await service.service.database.run(() => change('UPDATE run SET factory_uid = ? WHERE run_id = ?', FACTORIES[0], runs['configured'] as string));
+    await service.service.database.run(() =>
+      change('UPDATE run SET factory_uid = ? WHERE run_id = ?', FACTORIES[0], runs['grandchild'] as string),
+    );
+    await service.service.database.run(() =>
+      change('UPDATE run SET factory_uid = ? WHERE run_id = ?', FACTORIES[1], runs['child'] as string),
+    );
+    await service.service.database.run(() =>
+      change('UPDATE run SET factory_uid = ? WHERE run_id = ?', FACTORIES[0], runs['configured'] as string),
+    );
     expect(named(await list(`ancestor_run_id=${runs['configured']}`, key))).toEqual([]);
     expect(named(await list(`ancestor_run_id=${runs['configured']}`, both))).toEqual(['grandchild', 'child']);
   });

@@ -12,7 +12,9 @@ let ours: string;
 let limited: string;
 
 beforeAll(async () => {
-  service = await bootService({ environment: { ...SHELL, MILLWRIGHT_RUN_CONCURRENCY: '4', MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+  service = await bootService({
+    environment: { ...SHELL, MILLWRIGHT_RUN_CONCURRENCY: '4', MILLWRIGHT_SYNC_INTERVAL: '3600' },
+  });
   folder = await factoryFolder({});
   ours = await service.factory('ours', folder.source);
   limited = await makeKey(service, 'viewer', { factories: [ours] });
@@ -32,7 +34,8 @@ interface TimelineEvent {
   payload?: Record<string, unknown>;
 }
 
-const timelineOf = async (runId: string, of = service): Promise<TimelineEvent[]> => (await of.api('GET', `/agent/runs/${runId}/timeline`)).body['events'] as TimelineEvent[];
+const timelineOf = async (runId: string, of = service): Promise<TimelineEvent[]> =>
+  (await of.api('GET', `/agent/runs/${runId}/timeline`)).body['events'] as TimelineEvent[];
 const typesOf = (events: readonly TimelineEvent[]): string[] => events.map(({ event_type: type }) => type);
 const followUp = (runId: string, message: string) => service.api('POST', `/agent/runs/${runId}/followups`, { message });
 
@@ -41,12 +44,24 @@ describe('the timeline of a run', () => {
     const runId = await startedRun(service, 'exit 1');
     await runIn(service, runId, 'FAILED');
     const first = await timelineOf(runId);
-    expect(typesOf(first)).toEqual(['run_created', 'run_claimed', 'workspace_preparing', 'agent_started', 'run_failed']);
+    expect(typesOf(first)).toEqual([
+      'run_created',
+      'run_claimed',
+      'workspace_preparing',
+      'agent_started',
+      'run_failed',
+    ]);
     const { body: followed } = await followUp(runId, 'exit 0');
     await runIn(service, runId, 'SUCCEEDED');
     const second = await timelineOf(runId);
     expect(second.slice(0, 5)).toEqual(first);
-    expect(typesOf(second.slice(5))).toEqual(['run_followup', 'run_claimed', 'workspace_preparing', 'agent_started', 'run_done']);
+    expect(typesOf(second.slice(5))).toEqual([
+      'run_followup',
+      'run_claimed',
+      'workspace_preparing',
+      'agent_started',
+      'run_done',
+    ]);
     expect(second[0]).toMatchObject({ run_id: runId, payload: { source: 'API' } });
     expect(second[5]?.payload).toEqual({ followup_id: followed['followup_id'], outcome: 'handoff_execution' });
     expect([second[1]?.payload, second[6]?.payload]).toEqual([{ epoch: 1 }, { epoch: 2 }]);
@@ -60,7 +75,14 @@ describe('the timeline of a run', () => {
     await wroteWord(service, live, 'begun');
     await service.api('POST', `/agent/runs/${live}/cancel`);
     await runIn(service, live, ...ENDED);
-    expect(typesOf(await timelineOf(live))).toEqual(['run_created', 'run_claimed', 'workspace_preparing', 'agent_started', 'run_cancel_requested', 'run_cancelled']);
+    expect(typesOf(await timelineOf(live))).toEqual([
+      'run_created',
+      'run_claimed',
+      'workspace_preparing',
+      'agent_started',
+      'run_cancel_requested',
+      'run_cancelled',
+    ]);
 
     const waiting = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0' } });
     const runId = await startedRun(waiting, 'x');
@@ -69,7 +91,13 @@ describe('the timeline of a run', () => {
       await waiting.api('POST', `/agent/runs/${runId}/followups`, { message: 'after all' });
     }
     expect(typesOf(await timelineOf(runId, waiting))).toEqual([
-      'run_created', 'run_cancel_requested', 'run_cancelled', 'run_followup', 'run_cancel_requested', 'run_cancelled', 'run_followup',
+      'run_created',
+      'run_cancel_requested',
+      'run_cancelled',
+      'run_followup',
+      'run_cancel_requested',
+      'run_cancelled',
+      'run_followup',
     ]);
     await waiting.stop();
   });
@@ -77,13 +105,27 @@ describe('the timeline of a run', () => {
   it('tells of an execution that a stopping service handed over', async () => {
     const environment = { ...SHELL, MILLWRIGHT_RUN_RESTARTABLE: 'true' };
     const first = await bootService({ environment });
-    const runId = await startedRun(first, 'echo "epoch $MILLWRIGHT_EXECUTION_EPOCH"; test "$MILLWRIGHT_EXECUTION_EPOCH" != 1 || sleep 60');
+    const runId = await startedRun(
+      first,
+      'echo "epoch $MILLWRIGHT_EXECUTION_EPOCH"; test "$MILLWRIGHT_EXECUTION_EPOCH" != 1 || sleep 60',
+    );
     await wroteWord(first, runId, 'epoch 1');
     await first.stop({ keepData: true });
-    const second = await bootService({ dataDir: first.dataDir, environment: { ...environment, MILLWRIGHT_ADMIN_KEY: first.adminKey } });
+    const second = await bootService({
+      dataDir: first.dataDir,
+      environment: { ...environment, MILLWRIGHT_ADMIN_KEY: first.adminKey },
+    });
     await runIn(second, runId, ...ENDED);
     expect(typesOf(await timelineOf(runId, second))).toEqual([
-      'run_created', 'run_claimed', 'workspace_preparing', 'agent_started', 'run_handed_over', 'run_claimed', 'workspace_preparing', 'agent_started', 'run_done',
+      'run_created',
+      'run_claimed',
+      'workspace_preparing',
+      'agent_started',
+      'run_handed_over',
+      'run_claimed',
+      'workspace_preparing',
+      'agent_started',
+      'run_done',
     ]);
     await second.stop();
   });
@@ -107,13 +149,24 @@ interface Step {
   completed_at?: string;
 }
 
-async function conversation(path: string, query = '', key?: string): Promise<{ id: unknown; steps: Step[]; next?: string }> {
+async function conversation(
+  path: string,
+  query = '',
+  key?: string,
+): Promise<{ id: unknown; steps: Step[]; next?: string }> {
   const { body, status } = await service.api('GET', `${path}${query}`, undefined, key);
   expect(status).toBe(200);
-  return { id: body['conversation_id'], steps: body['steps'] as Step[], next: (body['page_info'] as { next_cursor?: string }).next_cursor };
+  return {
+    id: body['conversation_id'],
+    steps: body['steps'] as Step[],
+    next: (body['page_info'] as { next_cursor?: string }).next_cursor,
+  };
 }
 
-const spokenIn = (steps: readonly Step[]): string[][] => steps.map(({ messages }) => messages.map(({ role, content }) => `${role}: ${content.map(({ text }) => text).join('')}`));
+const spokenIn = (steps: readonly Step[]): string[][] =>
+  steps.map(({ messages }) =>
+    messages.map(({ role, content }) => `${role}: ${content.map(({ text }) => text).join('')}`),
+  );
 
 describe('a conversation', () => {
   it('tells what was asked and what was answered, turn by turn, over all of its runs', async () => {
@@ -127,9 +180,18 @@ describe('a conversation', () => {
     const whole = await conversation(`/agent/conversations/${root}`);
     expect(whole.id).toBe(root);
     expect(whole.next).toBeUndefined();
-    expect(spokenIn(whole.steps)).toEqual([['user: echo one', 'assistant: one\n'], ['user: echo two; echo "not this" >&2', 'assistant: two\n'], ['user: echo three', 'assistant: three\n']]);
+    expect(spokenIn(whole.steps)).toEqual([
+      ['user: echo one', 'assistant: one\n'],
+      ['user: echo two; echo "not this" >&2', 'assistant: two\n'],
+      ['user: echo three', 'assistant: three\n'],
+    ]);
     expect(whole.steps.map(({ run_id: runId }) => runId)).toEqual([root, root, next]);
-    expect(whole.steps.every(({ started_at: at, completed_at: until, steps }) => at !== undefined && until !== undefined && steps.length === 0)).toBe(true);
+    expect(
+      whole.steps.every(
+        ({ started_at: at, completed_at: until, steps }) =>
+          at !== undefined && until !== undefined && steps.length === 0,
+      ),
+    ).toBe(true);
     for (const runId of [root, next]) expect(await conversation(`/agent/runs/${runId}/conversation`)).toEqual(whole);
   });
 
@@ -158,14 +220,18 @@ describe('a conversation', () => {
       await wroteWord(service, root, String(n));
       await runIn(service, root, 'SUCCEEDED');
     }
-    for (const n of [3, 4]) await runIn(service, await startedRun(service, `echo ${n}`, { conversation_id: root }), ...ENDED);
+    for (const n of [3, 4])
+      await runIn(service, await startedRun(service, `echo ${n}`, { conversation_id: root }), ...ENDED);
     const path = `/agent/conversations/${root}`;
     const all = (await conversation(path)).steps;
     expect(all).toHaveLength(5);
     for (const limit of [1, 2, 5]) {
       const seen: Step[] = [];
-      for (let next: string | undefined = ''; next !== undefined; ) {
-        const page: Awaited<ReturnType<typeof conversation>> = await conversation(path, `?limit=${limit}${next && `&cursor=${next}`}`);
+      for (let next: string | undefined = ''; next !== undefined;) {
+        const page: Awaited<ReturnType<typeof conversation>> = await conversation(
+          path,
+          `?limit=${limit}${next && `&cursor=${next}`}`,
+        );
         expect(page.steps.length).toBeLessThanOrEqual(limit);
         seen.push(...page.steps);
         next = page.next;

@@ -14,7 +14,14 @@ let git: GitServer;
 
 beforeAll(async () => {
   git = await startGitServer();
-  service = await bootService({ environment: { ...SHELL, MILLWRIGHT_RUN_CONCURRENCY: '3', MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+  service = await bootService({
+    environment: {
+      ...SHELL,
+      MILLWRIGHT_RUN_CONCURRENCY: '3',
+      MILLWRIGHT_GIT_CA_FILE: git.caFile,
+      MILLWRIGHT_SYNC_INTERVAL: '3600',
+    },
+  });
 });
 
 afterAll(async () => {
@@ -37,31 +44,52 @@ interface Event {
   payload: { text?: string; state?: string };
 }
 
-const eventsOf = async (runId: string, query = 'limit=1000', on = service): Promise<Event[]> => (await on.api('GET', `/agent/runs/${runId}/events?${query}`)).body['events'] as Event[];
-const outputOf = (events: readonly Event[], kind = 'stdout'): string => events.filter(({ event_type: type }) => type === kind).map(({ payload }) => payload.text).join('');
+const eventsOf = async (runId: string, query = 'limit=1000', on = service): Promise<Event[]> =>
+  (await on.api('GET', `/agent/runs/${runId}/events?${query}`)).body['events'] as Event[];
+const outputOf = (events: readonly Event[], kind = 'stdout'): string =>
+  events
+    .filter(({ event_type: type }) => type === kind)
+    .map(({ payload }) => payload.text)
+    .join('');
 
 /** Waits for the marker that the command prints when it is where the test wants it. */
 const printed = (runId: string, marker: string, on = service): Promise<true> =>
-  eventually(`the run prints ${marker}`, async () => (outputOf(await eventsOf(runId, 'limit=1000', on)).includes(marker) ? (true as const) : undefined));
+  eventually(`the run prints ${marker}`, async () =>
+    outputOf(await eventsOf(runId, 'limit=1000', on)).includes(marker) ? (true as const) : undefined,
+  );
 
 /** Processes of this machine whose command line has the words. */
 function processesWith(words: string): string[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').includes(words);
-    } catch {
-      return false;
-    }
-  });
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').includes(words);
+      } catch {
+        return false;
+      }
+    });
 }
 
 describe('the end of the command', () => {
-  it.each([[0, 'SUCCEEDED'], [1, 'FAILED'], [42, 'FAILED'], [127, 'FAILED']])('exit code %s is %s', async (code, state) => {
+  it.each([
+    [0, 'SUCCEEDED'],
+    [1, 'FAILED'],
+    [42, 'FAILED'],
+    [127, 'FAILED'],
+  ])('exit code %s is %s', async (code, state) => {
     const run = await runIn(service, await started(`exit ${code}`), ...ENDED);
-    expect(run).toMatchObject({ state, status_message: { message: `the command ended with exit code ${code}` }, is_sandbox_running: false, is_run_type_cancellable: true });
+    expect(run).toMatchObject({
+      state,
+      status_message: { message: `the command ended with exit code ${code}` },
+      is_sandbox_running: false,
+      is_run_type_cancellable: true,
+    });
     expect(run['run_time']).toMatch(/^PT[\d.]+S$/);
     expect(run['session_link']).toBe(`${service.url}/runs/${String(run['run_id'])}`);
-    expect(new Date(String(run['finished_at'])).getTime()).toBeGreaterThanOrEqual(new Date(String(run['started_at'])).getTime());
+    expect(new Date(String(run['finished_at'])).getTime()).toBeGreaterThanOrEqual(
+      new Date(String(run['started_at'])).getTime(),
+    );
   });
 
   it('by a signal of its own is FAILED', async () => {
@@ -71,7 +99,12 @@ describe('the end of the command', () => {
   it('that does not come within the time limit is made: FAILED, and nothing is left', async () => {
     const impatient = await bootService({ environment: { ...SHELL, MILLWRIGHT_RUN_TIMEOUT: '1' } });
     const run = await runIn(impatient, await started('sleep 987001', {}, impatient), ...ENDED);
-    expect(run).toMatchObject({ state: 'FAILED', status_message: { message: 'it did not end within 1 s, which is all the time that runs have here (MILLWRIGHT_RUN_TIMEOUT)' } });
+    expect(run).toMatchObject({
+      state: 'FAILED',
+      status_message: {
+        message: 'it did not end within 1 s, which is all the time that runs have here (MILLWRIGHT_RUN_TIMEOUT)',
+      },
+    });
     expect(processesWith('sleep 987001')).toEqual([]);
     await impatient.stop();
   });
@@ -79,14 +112,20 @@ describe('the end of the command', () => {
   it('of a command that does not exist is FAILED, with a message for the operator', async () => {
     const mistaken = await bootService({ environment: { MILLWRIGHT_RUN_COMMAND: '["/no/such/program"]' } });
     const run = await runIn(mistaken, await started('x', {}, mistaken), ...ENDED);
-    expect(run).toMatchObject({ state: 'FAILED', status_message: { error_code: 'environment_setup_failed', retryable: false } });
+    expect(run).toMatchObject({
+      state: 'FAILED',
+      status_message: { error_code: 'environment_setup_failed', retryable: false },
+    });
     expect(JSON.stringify(run['status_message'])).toContain('/no/such/program');
     await mistaken.stop();
   });
 
   it('of a harness that is not here is FAILED and names the harness', async () => {
     const run = await runIn(service, await started('x', { config: { harness: { type: 'oz' } } }), ...ENDED);
-    expect(run).toMatchObject({ state: 'FAILED', status_message: { error_code: 'environment_setup_failed', message: expect.stringContaining('"oz"') } });
+    expect(run).toMatchObject({
+      state: 'FAILED',
+      status_message: { error_code: 'environment_setup_failed', message: expect.stringContaining('"oz"') },
+    });
   });
 });
 
@@ -94,17 +133,34 @@ describe('a follow-up to a run that cannot be set up', () => {
   it('fails as the run did, once, and is told with the next message when the cause is mended', async () => {
     const factory = await factoryFolder({});
     const uid = await service.factory('mended', factory.source);
-    const runId = await started('echo the prompt', { factory_uid: uid, config: { secrets: [{ name: 'MENDED_LATER' }] } });
+    const runId = await started('echo the prompt', {
+      factory_uid: uid,
+      config: { secrets: [{ name: 'MENDED_LATER' }] },
+    });
     await runIn(service, runId, 'FAILED');
-    expect((await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'echo first message' })).body['outcome']).toBe('handoff_execution');
+    expect(
+      (await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'echo first message' })).body['outcome'],
+    ).toBe('handoff_execution');
     const again = await eventually('the second failure', async () => {
       const { body } = await service.api('GET', `/agent/runs/${runId}/timeline`);
-      return (body['events'] as { event_type: string }[]).filter(({ event_type: type }) => type === 'run_failed').length >= 2 ? body : undefined;
+      return (body['events'] as { event_type: string }[]).filter(({ event_type: type }) => type === 'run_failed')
+        .length >= 2
+        ? body
+        : undefined;
     });
     expect(again).toBeDefined();
     expect((await runIn(service, runId, 'FAILED'))['state']).toBe('FAILED');
-    expect((await service.api('PUT', `/factory/${uid}/secrets/MENDED_LATER`, { value: 'long-enough-value', grants: { uses: ['run'] } })).status).toBe(200);
-    expect((await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'echo second message' })).status).toBe(200);
+    expect(
+      (
+        await service.api('PUT', `/factory/${uid}/secrets/MENDED_LATER`, {
+          value: 'long-enough-value',
+          grants: { uses: ['run'] },
+        })
+      ).status,
+    ).toBe(200);
+    expect(
+      (await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'echo second message' })).status,
+    ).toBe(200);
     await runIn(service, runId, 'SUCCEEDED');
     expect(outputOf(await eventsOf(runId))).toBe('the prompt\nfirst message\nsecond message\n');
     await factory.remove();
@@ -113,11 +169,14 @@ describe('a follow-up to a run that cannot be set up', () => {
 
 describe('what a run sees and says', () => {
   it('gets the prompt on stdin and its own folder, and nothing of the service', async () => {
-    const runId = await started('pwd; env | cut -d= -f1 | sort; echo "id $MILLWRIGHT_RUN_ID"; echo words >&2; ls -a; exit 0');
+    const runId = await started(
+      'pwd; env | cut -d= -f1 | sort; echo "id $MILLWRIGHT_RUN_ID"; echo words >&2; ls -a; exit 0',
+    );
     await runIn(service, runId, 'SUCCEEDED');
     const events = await eventsOf(runId);
     expect(outputOf(events)).toContain(`id ${runId}`);
-    for (const name of ['MILLWRIGHT_ADMIN_KEY', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_DATA_DIR']) expect(outputOf(events)).not.toContain(name);
+    for (const name of ['MILLWRIGHT_ADMIN_KEY', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_DATA_DIR'])
+      expect(outputOf(events)).not.toContain(name);
     expect(outputOf(events, 'stderr')).toContain('words');
   });
 
@@ -137,10 +196,17 @@ describe('what a run sees and says', () => {
   it('gets the exact bytes of the delivery that started it', async () => {
     await service.secret('hook-token', 'a-token-of-sixteen-or-more');
     const repository = git.createRepository('payload');
-    repository.commit({ [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('check')]: automationFile(['orders'], 'cat event-payload.json; exit 0') });
+    repository.commit({
+      [webhookPath('orders')]: webhookFile('hook-token'),
+      [automationPath('check')]: automationFile(['orders'], 'cat event-payload.json; exit 0'),
+    });
     const uid = await service.factory('payload', { kind: 'git', url: git.urlOf('payload'), branch: 'main' });
     const bytes = '{ "a" : 1.0,\n  "a": "\\u0000\\ud800", "__proto__": null }  ';
-    const answer = await fetch(service.ingressUrl('payload', 'orders'), { method: 'POST', headers: { authorization: 'Bearer a-token-of-sixteen-or-more' }, body: bytes });
+    const answer = await fetch(service.ingressUrl('payload', 'orders'), {
+      method: 'POST',
+      headers: { authorization: 'Bearer a-token-of-sixteen-or-more' },
+      body: bytes,
+    });
     expect(answer.status).toBe(202);
     const [run] = (await service.api('GET', `/agent/runs?factory_uid=${uid}`)).body['runs'] as { run_id: string }[];
     await runIn(service, String(run?.run_id), 'SUCCEEDED');
@@ -168,7 +234,12 @@ describe('a follow-up', () => {
     const answer = await service.api('POST', `/agent/runs/${runId}/followups`, { message: 'echo "better"; exit 0' });
     expect(answer.body['outcome']).toBe('handoff_execution');
     const second = await runIn(service, runId, 'SUCCEEDED');
-    expect(second).toMatchObject({ run_id: runId, prompt: 'exit 1', created_at: first['created_at'], started_at: first['started_at'] });
+    expect(second).toMatchObject({
+      run_id: runId,
+      prompt: 'exit 1',
+      created_at: first['created_at'],
+      started_at: first['started_at'],
+    });
     expect(String(second['finished_at']) > String(first['finished_at'])).toBe(true);
     expect(outputOf(await eventsOf(runId))).toContain('better');
   });
@@ -176,7 +247,9 @@ describe('a follow-up', () => {
 
 describe('cancelling a run under way', () => {
   it('kills the whole tree, a daemonised grandchild too, and only then is it CANCELLED', async () => {
-    const runId = await started('(setsid sh -c "trap \\"\\" TERM HUP; sleep 987002; sleep 987002" </dev/null >/dev/null 2>&1 &) ; trap "" TERM; sleep 987003 & echo "begun"; wait; wait; sleep 987003');
+    const runId = await started(
+      '(setsid sh -c "trap \\"\\" TERM HUP; sleep 987002; sleep 987002" </dev/null >/dev/null 2>&1 &) ; trap "" TERM; sleep 987003 & echo "begun"; wait; wait; sleep 987003',
+    );
     await printed(runId, 'begun');
     await eventually('the grandchild lives', () => (processesWith('sleep 987002').length > 0 ? true : undefined));
     const answer = await service.api('POST', `/agent/runs/${runId}/cancel`);
@@ -199,15 +272,20 @@ describe('cancelling a run under way', () => {
   it('that has ended is 400', async () => {
     const runId = await started('exit 0');
     await runIn(service, runId, 'SUCCEEDED');
-    expect(await service.api('POST', `/agent/runs/${runId}/cancel`)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    expect(await service.api('POST', `/agent/runs/${runId}/cancel`)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request' },
+    });
   });
 
   it('races with the end of many: after a 200 the only end is CANCELLED, after a 400 it is the other', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, () => started('sleep 0.05; exit 0')));
-    const answers = await Promise.all(ids.map(async (runId, n) => {
-      await new Promise((resolve) => setTimeout(resolve, n * 60));
-      return (await service.api('POST', `/agent/runs/${runId}/cancel`)).status;
-    }));
+    const answers = await Promise.all(
+      ids.map(async (runId, n) => {
+        await new Promise((resolve) => setTimeout(resolve, n * 60));
+        return (await service.api('POST', `/agent/runs/${runId}/cancel`)).status;
+      }),
+    );
     const ends = await Promise.all(ids.map(async (runId) => (await runIn(service, runId, ...ENDED))['state']));
     expect(ends).toEqual(answers.map((status) => (status === 200 ? 'CANCELLED' : 'SUCCEEDED')));
   });
@@ -237,22 +315,29 @@ describe('a database that is away while a command runs', () => {
 
 describe('a run that the service cannot supervise', () => {
   const away = (): Promise<never> => Promise.reject(new StoreFault('unavailable', 'ECONNRESET'));
-  const sleeping = (seconds: string): string => spawnSync('pgrep', ['-f', `^sleep ${seconds}$`], { encoding: 'utf8' }).stdout;
+  const sleeping = (seconds: string): string =>
+    spawnSync('pgrep', ['-f', `^sleep ${seconds}$`], { encoding: 'utf8' }).stdout;
 
-  it.each(['prepare', 'begin', 'noteProcess'] as const)('because the database is away for a moment (%s) goes on when it is back', async (name) => {
-    const { runs } = service.service;
-    const original = runs[name];
-    let failures = 0;
-    Object.assign(runs, { [name]: (...args: unknown[]) => ((failures += 1) <= 2 ? away() : (original as (...all: unknown[]) => unknown).apply(runs, args)) });
-    try {
-      const runId = await started('echo "said it"; sleep 0.5');
-      expect(await runIn(service, runId, ...ENDED)).toMatchObject({ state: 'SUCCEEDED' });
-      expect(outputOf(await eventsOf(runId))).toBe('said it\n');
-    } finally {
-      Object.assign(runs, { [name]: original });
-    }
-    expect(failures).toBeGreaterThanOrEqual(name === 'noteProcess' ? 1 : 3);
-  });
+  it.each(['prepare', 'begin', 'noteProcess'] as const)(
+    'because the database is away for a moment (%s) goes on when it is back',
+    async (name) => {
+      const { runs } = service.service;
+      const original = runs[name];
+      let failures = 0;
+      Object.assign(runs, {
+        [name]: (...args: unknown[]) =>
+          (failures += 1) <= 2 ? away() : (original as (...all: unknown[]) => unknown).apply(runs, args),
+      });
+      try {
+        const runId = await started('echo "said it"; sleep 0.5');
+        expect(await runIn(service, runId, ...ENDED)).toMatchObject({ state: 'SUCCEEDED' });
+        expect(outputOf(await eventsOf(runId))).toBe('said it\n');
+      } finally {
+        Object.assign(runs, { [name]: original });
+      }
+      expect(failures).toBeGreaterThanOrEqual(name === 'noteProcess' ? 1 : 3);
+    },
+  );
 
   it('whose begin was carried out though its answer was lost begins again, and is not cancelled', async () => {
     const { runs } = service.service;
@@ -276,7 +361,8 @@ describe('a run that the service cannot supervise', () => {
     runs.noteProcess = away;
     const runId = await started(`exec sleep ${seconds}`);
     await eventually('it works', () => (sleeping(seconds) === '' ? undefined : true));
-    runs.renew = (claim, leaseMs) => (claim.runId === runId ? Promise.resolve(undefined) : renew.call(runs, claim, leaseMs));
+    runs.renew = (claim, leaseMs) =>
+      claim.runId === runId ? Promise.resolve(undefined) : renew.call(runs, claim, leaseMs);
     await eventually('it is killed', () => (sleeping(seconds) === '' ? true : undefined));
     Object.assign(runs, { noteProcess, renew });
     expect((await service.api('GET', `/agent/runs/${runId}`)).body['state']).toBe('INPROGRESS');
@@ -296,7 +382,8 @@ describe('a run that the service cannot supervise', () => {
   it('to its end because the database does not take it holds up no stop of the service', async () => {
     const leaseMs = 1_500;
     const stopping = await bootService({
-      environment: { ...SHELL, MILLWRIGHT_DRAIN_SECONDS: '1' }, composed: ({ engine }) => void ((engine as unknown as { parts: { leaseMs: number } }).parts.leaseMs = leaseMs),
+      environment: { ...SHELL, MILLWRIGHT_DRAIN_SECONDS: '1' },
+      composed: ({ engine }) => void ((engine as unknown as { parts: { leaseMs: number } }).parts.leaseMs = leaseMs),
     });
     let failures = 0;
     stopping.service.runs.finish = () => {
@@ -316,11 +403,18 @@ describe('a run that the service cannot supervise', () => {
     const isDiskLow = parts.isDiskLow;
     const large = await started('head -c 40000000 /dev/zero > large; echo filled; sleep 30');
     const small = await started('echo small; sleep 3');
-    await eventually('both have begun', async () => (outputOf(await eventsOf(large)).includes('filled') && outputOf(await eventsOf(small)).includes('small') ? true : undefined));
+    await eventually('both have begun', async () =>
+      outputOf(await eventsOf(large)).includes('filled') && outputOf(await eventsOf(small)).includes('small')
+        ? true
+        : undefined,
+    );
     parts.isDiskLow = () => true;
     const ended = await runIn(service, large, ...ENDED);
     parts.isDiskLow = isDiskLow;
-    expect(ended).toMatchObject({ state: 'FAILED', status_message: { message: 'the disk was nearly full, and this run had taken the most of it' } });
+    expect(ended).toMatchObject({
+      state: 'FAILED',
+      status_message: { message: 'the disk was nearly full, and this run had taken the most of it' },
+    });
     await runIn(service, small, 'SUCCEEDED');
   });
 });
@@ -337,7 +431,8 @@ describe('a secret in a run', () => {
   it('is a variable of the agent and never in its log', async () => {
     const uid = await factoryWith('secrets');
     await service.api('PUT', '/secrets/DEPLOY_TOKEN', { value: VALUE, grants: { uses: ['run'], factories: [uid] } });
-    const script = 'test "$DEPLOY_TOKEN" = "run-secret-""value-4711" && echo "right"; echo "it is $DEPLOY_TOKEN"; printf %s "$DEPLOY_TOKEN" | cut -c1-10; printf run-secret-; sleep 0.3; echo value-4711';
+    const script =
+      'test "$DEPLOY_TOKEN" = "run-secret-""value-4711" && echo "right"; echo "it is $DEPLOY_TOKEN"; printf %s "$DEPLOY_TOKEN" | cut -c1-10; printf run-secret-; sleep 0.3; echo value-4711';
     const runId = await started(script, { factory_uid: uid, config: { secrets: [{ name: 'DEPLOY_TOKEN' }] } });
     await runIn(service, runId, 'SUCCEEDED');
     const text = outputOf(await eventsOf(runId));
@@ -350,7 +445,11 @@ describe('a secret in a run', () => {
   it('that is too short to be kept out of the log starts nothing, and says so', async () => {
     const uid = await factoryWith('short');
     await service.api('PUT', '/secrets/SHORT_PIN', { value: '1234567', grants: { uses: ['run'] } });
-    const run = await runIn(service, await started('echo "it is $SHORT_PIN"', { factory_uid: uid, config: { secrets: [{ name: 'SHORT_PIN' }] } }), ...ENDED);
+    const run = await runIn(
+      service,
+      await started('echo "it is $SHORT_PIN"', { factory_uid: uid, config: { secrets: [{ name: 'SHORT_PIN' }] } }),
+      ...ENDED,
+    );
     expect(run).toMatchObject({ state: 'FAILED', status_message: { error_code: 'environment_setup_failed' } });
     expect(JSON.stringify([run, await eventsOf(String(run['run_id'])), service.logged])).not.toContain('1234567');
   });
@@ -366,8 +465,18 @@ describe('a secret in a run', () => {
     const uid = await factoryWith(`refused-${name.toLowerCase().replaceAll('_', '-')}`);
     if (grants !== undefined) await service.api('PUT', `/secrets/${name}`, { value: VALUE, grants });
     if (name === 'UNSET_ONE') await service.api('PUT', `/secrets/${name}`, { grants: { uses: ['run'] } });
-    const run = await runIn(service, await started('echo ran', { factory_uid: uid, config: { secrets: [{ name }] } }), ...ENDED);
-    expect(run).toMatchObject({ state: 'FAILED', status_message: { error_code: 'environment_setup_failed', message: `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable` } });
+    const run = await runIn(
+      service,
+      await started('echo ran', { factory_uid: uid, config: { secrets: [{ name }] } }),
+      ...ENDED,
+    );
+    expect(run).toMatchObject({
+      state: 'FAILED',
+      status_message: {
+        error_code: 'environment_setup_failed',
+        message: `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable`,
+      },
+    });
     expect(outputOf(await eventsOf(String(run['run_id'])))).not.toContain('ran');
   });
 });
@@ -381,8 +490,18 @@ describe('a restart of the service', () => {
     expect((await first.api('GET', `/agent/runs/${waiting}`)).body['state']).toBe('QUEUED');
     await first.stop({ keepData: true });
     expect(processesWith('sleep 987004')).toEqual([]);
-    const second = await bootService({ dataDir: first.dataDir, environment: { ...SHELL, MILLWRIGHT_ADMIN_KEY: first.adminKey } });
-    expect(await runIn(second, begun, ...ENDED)).toMatchObject({ state: 'ERROR', status_message: { error_code: 'internal_error', retryable: true, message: expect.stringContaining('MILLWRIGHT_RUN_RESTARTABLE') } });
+    const second = await bootService({
+      dataDir: first.dataDir,
+      environment: { ...SHELL, MILLWRIGHT_ADMIN_KEY: first.adminKey },
+    });
+    expect(await runIn(second, begun, ...ENDED)).toMatchObject({
+      state: 'ERROR',
+      status_message: {
+        error_code: 'internal_error',
+        retryable: true,
+        message: expect.stringContaining('MILLWRIGHT_RUN_RESTARTABLE'),
+      },
+    });
     expect((await runIn(second, waiting, ...ENDED))['state']).toBe('SUCCEEDED');
     await second.stop();
   });
@@ -390,10 +509,17 @@ describe('a restart of the service', () => {
   it('starts again what the operator calls restartable', async () => {
     const environment = { ...SHELL, MILLWRIGHT_RUN_RESTARTABLE: 'true' };
     const first = await bootService({ environment });
-    const runId = await started('echo "epoch $MILLWRIGHT_EXECUTION_EPOCH"; test "$MILLWRIGHT_EXECUTION_EPOCH" != 1 || sleep 987005', {}, first);
+    const runId = await started(
+      'echo "epoch $MILLWRIGHT_EXECUTION_EPOCH"; test "$MILLWRIGHT_EXECUTION_EPOCH" != 1 || sleep 987005',
+      {},
+      first,
+    );
     await printed(runId, 'epoch 1', first);
     await first.stop({ keepData: true });
-    const second = await bootService({ dataDir: first.dataDir, environment: { ...environment, MILLWRIGHT_ADMIN_KEY: first.adminKey } });
+    const second = await bootService({
+      dataDir: first.dataDir,
+      environment: { ...environment, MILLWRIGHT_ADMIN_KEY: first.adminKey },
+    });
     expect((await runIn(second, runId, ...ENDED))['state']).toBe('SUCCEEDED');
     expect(outputOf(await eventsOf(runId, 'limit=1000', second))).toMatch(/epoch 1\n[\s\S]*epoch [23]\n/);
     await second.stop();
@@ -405,7 +531,10 @@ describe('a restart of the service', () => {
     await printed(runId, 'begun', first);
     await first.api('POST', `/agent/runs/${runId}/cancel`);
     await first.stop({ keepData: true });
-    const second = await bootService({ dataDir: first.dataDir, environment: { ...SHELL, MILLWRIGHT_ADMIN_KEY: first.adminKey } });
+    const second = await bootService({
+      dataDir: first.dataDir,
+      environment: { ...SHELL, MILLWRIGHT_ADMIN_KEY: first.adminKey },
+    });
     expect((await runIn(second, runId, ...ENDED))['state']).toBe('CANCELLED');
     await second.stop();
   });
@@ -415,14 +544,27 @@ describe('a burst of deliveries', () => {
   it('starts each run once, at most as many at a time as allowed', async () => {
     await service.secret('hook-token', 'a-token-of-sixteen-or-more');
     const repository = git.createRepository('burst');
-    repository.commit({ [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('work')]: automationFile(['orders'], 'exit 0') });
+    repository.commit({
+      [webhookPath('orders')]: webhookFile('hook-token'),
+      [automationPath('work')]: automationFile(['orders'], 'exit 0'),
+    });
     const uid = await service.factory('burst', { kind: 'git', url: git.urlOf('burst'), branch: 'main' });
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => deliver(service.ingressUrl('burst', 'orders'), 'a-token-of-sixteen-or-more', { n })));
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        deliver(service.ingressUrl('burst', 'orders'), 'a-token-of-sixteen-or-more', { n }),
+      ),
+    );
     expect(answers.every(({ status }) => status === 202)).toBe(true);
-    await eventually('all are done', async () => {
-      const { body } = await service.api('GET', `/agent/runs?factory_uid=${uid}&limit=100`);
-      const states = (body['runs'] as { state: string }[]).map(({ state }) => state);
-      return states.length === 30 && states.every((state) => state === 'SUCCEEDED' || state === 'FAILED') ? true : undefined;
-    }, 120_000);
+    await eventually(
+      'all are done',
+      async () => {
+        const { body } = await service.api('GET', `/agent/runs?factory_uid=${uid}&limit=100`);
+        const states = (body['runs'] as { state: string }[]).map(({ state }) => state);
+        return states.length === 30 && states.every((state) => state === 'SUCCEEDED' || state === 'FAILED')
+          ? true
+          : undefined;
+      },
+      120_000,
+    );
   }, 120_000);
 });

@@ -18,15 +18,24 @@ const direct = (port) => new Promise((resolve) => connect(port, '127.0.0.1').on(
 const proxied = (port) => new Promise((resolve) => proxy === undefined ? resolve('no proxy') : request({ host: proxy.hostname, port: proxy.port, method: 'CONNECT', path: '127.0.0.1:' + port }).on('connect', (answer, socket) => (resolve(String(answer.statusCode)), socket.destroy())).on('error', ({ code }) => resolve(code)).end());
 (async () => { for (const port of PORTS) console.log(port, await direct(port), await proxied(port)); process.exit(); })();`;
 
-const usable = (await Promise.all((['bubblewrap', 'pid-namespace'] as const).map(sandboxHere))).some((sandbox) => sandbox?.guarantees.network === true && sandbox.guarantees.loopback && sandbox.guarantees.files);
+const usable = (await Promise.all((['bubblewrap', 'pid-namespace'] as const).map(sandboxHere))).some(
+  (sandbox) => sandbox?.guarantees.network === true && sandbox.guarantees.loopback && sandbox.guarantees.files,
+);
 if (!usable) console.warn('SKIPPED: the network of runs: no sandbox of this machine can take it away');
 
 /** What a run printed and what its log tells about it, when it has ended. */
-async function said(on: TestService, runId: string): Promise<{ stdout: string; status: string; run: Record<string, unknown> }> {
+async function said(
+  on: TestService,
+  runId: string,
+): Promise<{ stdout: string; status: string; run: Record<string, unknown> }> {
   const run = await runIn(on, runId, ...ENDED);
   const { body } = await on.api('GET', `/agent/runs/${runId}/events?limit=1000`);
   const events = body['events'] as { event_type: string; payload: { text?: string } }[];
-  const of = (kind: string) => events.filter(({ event_type: type }) => type === kind).map(({ payload }) => payload.text ?? '').join('');
+  const of = (kind: string) =>
+    events
+      .filter(({ event_type: type }) => type === kind)
+      .map(({ payload }) => payload.text ?? '')
+      .join('');
   return { stdout: of('stdout'), status: of('status'), run };
 }
 
@@ -50,7 +59,13 @@ const FACTORY = { webhooks: { orders: { secretName: 'bearer' } }, automations: {
     namedPort = (named.address() as AddressInfo).port;
     servicePort = await freePort();
     const command = [process.execPath, '-e', `const PORTS = [${namedPort}, ${servicePort}]; ${TRY}`];
-    mill = await bootService({ environment: { MILLWRIGHT_PORT: String(servicePort), MILLWRIGHT_RUN_COMMAND: JSON.stringify(command), MILLWRIGHT_RUN_ALLOW_HOSTS: `127.0.0.1:${namedPort}` } });
+    mill = await bootService({
+      environment: {
+        MILLWRIGHT_PORT: String(servicePort),
+        MILLWRIGHT_RUN_COMMAND: JSON.stringify(command),
+        MILLWRIGHT_RUN_ALLOW_HOSTS: `127.0.0.1:${namedPort}`,
+      },
+    });
     await mill.secret('bearer', TOKEN);
     folder = await factoryFolder(FACTORY);
     await mill.factory('shop', folder.source);
@@ -77,25 +92,40 @@ const FACTORY = { webhooks: { orders: { secretName: 'bearer' } }, automations: {
 
 describe('where nothing isolates runs', () => {
   it.each([
-    { allowed: 'false', state: 'FAILED', message: 'this machine cannot keep it from the network', why: 'a stranger could steer it' },
+    {
+      allowed: 'false',
+      state: 'FAILED',
+      message: 'this machine cannot keep it from the network',
+      why: 'a stranger could steer it',
+    },
     { allowed: 'true', state: 'SUCCEEDED', message: 'exit code 0', why: 'the operator allowed it by name' },
-  ])('a command for a delivery is $state with MILLWRIGHT_ALLOW_UNSANDBOXED=$allowed: $why', async ({ allowed, state, message }) => {
-    // No program that builds a sandbox is found there.
-    const environment = { PATH: '/nowhere', MILLWRIGHT_RUN_COMMAND: '["/bin/echo", "worked"]', MILLWRIGHT_ALLOW_UNSANDBOXED: allowed };
-    const mill = await bootService({ environment });
-    const folder = await factoryFolder(FACTORY);
-    try {
-      await mill.secret('bearer', TOKEN);
-      await mill.factory('shop', folder.source);
-      await deliver(mill.ingressUrl('shop', 'orders'), TOKEN);
-      const { run, status } = await said(mill, await startedByDelivery(mill));
-      expect(run).toMatchObject({ state, status_message: { message: expect.stringContaining(message) } });
-      if (state === 'SUCCEEDED') expect(status).toContain('NOT ISOLATED');
-      const { body } = await mill.api('POST', '/agent/runs', { prompt: 'x' });
-      expect(await said(mill, String(body['run_id']))).toMatchObject({ stdout: 'worked\n', status: expect.stringContaining('NOT ISOLATED') });
-    } finally {
-      await mill.stop();
-      await folder.remove();
-    }
-  });
+  ])(
+    'a command for a delivery is $state with MILLWRIGHT_ALLOW_UNSANDBOXED=$allowed: $why',
+    async ({ allowed, state, message }) => {
+      // No program that builds a sandbox is found there.
+      const environment = {
+        PATH: '/nowhere',
+        MILLWRIGHT_RUN_COMMAND: '["/bin/echo", "worked"]',
+        MILLWRIGHT_ALLOW_UNSANDBOXED: allowed,
+      };
+      const mill = await bootService({ environment });
+      const folder = await factoryFolder(FACTORY);
+      try {
+        await mill.secret('bearer', TOKEN);
+        await mill.factory('shop', folder.source);
+        await deliver(mill.ingressUrl('shop', 'orders'), TOKEN);
+        const { run, status } = await said(mill, await startedByDelivery(mill));
+        expect(run).toMatchObject({ state, status_message: { message: expect.stringContaining(message) } });
+        if (state === 'SUCCEEDED') expect(status).toContain('NOT ISOLATED');
+        const { body } = await mill.api('POST', '/agent/runs', { prompt: 'x' });
+        expect(await said(mill, String(body['run_id']))).toMatchObject({
+          stdout: 'worked\n',
+          status: expect.stringContaining('NOT ISOLATED'),
+        });
+      } finally {
+        await mill.stop();
+        await folder.remove();
+      }
+    },
+  );
 });

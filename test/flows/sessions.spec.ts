@@ -11,7 +11,11 @@ import { askToSignIn, cookieOf, signIn, type SignedIn } from '../support/session
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const HOUR_MS = 3_600_000;
-const NOWHERE = { fac: 'fac_00000000000000000000000000', uuid: '00000000-0000-7000-8000-000000000000', name: 'nothing-is-called-so' };
+const NOWHERE = {
+  fac: 'fac_00000000000000000000000000',
+  uuid: '00000000-0000-7000-8000-000000000000',
+  name: 'nothing-is-called-so',
+};
 let service: TestService;
 let folder: FactoryFolder;
 let ours: string;
@@ -23,7 +27,12 @@ let stoppedAtMs: number | undefined;
 
 beforeAll(async () => {
   service = await bootService({
-    environment: { ...SHELL, MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_API_RATE: '0', MILLWRIGHT_API_AUTH_FAILURES: '0' },
+    environment: {
+      ...SHELL,
+      MILLWRIGHT_SYNC_INTERVAL: '3600',
+      MILLWRIGHT_API_RATE: '0',
+      MILLWRIGHT_API_AUTH_FAILURES: '0',
+    },
     nowMs: () => stoppedAtMs ?? Date.now() + aheadMs,
   });
   await service.secret('hook-token', TOKEN);
@@ -42,7 +51,12 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const withCookie = (cookie: string, path = '/session', headers: Record<string, string> = {}, method = 'GET'): Promise<Response> => fetch(`${service.url}/api/v1${path}`, { method, headers: { cookie, ...headers } });
+const withCookie = (
+  cookie: string,
+  path = '/session',
+  headers: Record<string, string> = {},
+  method = 'GET',
+): Promise<Response> => fetch(`${service.url}/api/v1${path}`, { method, headers: { cookie, ...headers } });
 
 async function problemOf(answer: Response): Promise<{ status: number; error: unknown; detail: string }> {
   const { error, detail } = (await answer.json()) as { error: unknown; detail: string };
@@ -54,9 +68,15 @@ describe('signing in', () => {
     const answer = await askToSignIn(service, { api_key: service.adminKey });
     expect(answer.status).toBe(200);
     const current = (await service.api('GET', '/api-keys/current')).body;
-    expect(answer.body).toEqual({ key: { ...current, last_used_at: null }, csrf_token: expect.stringMatching(/^[\w-]{43}$/), expires_at: expect.any(String) });
+    expect(answer.body).toEqual({
+      key: { ...current, last_used_at: null },
+      csrf_token: expect.stringMatching(/^[\w-]{43}$/),
+      expires_at: expect.any(String),
+    });
     expect(Date.parse(String(answer.body['expires_at'])) - Date.now()).toBeGreaterThan(11.9 * HOUR_MS);
-    expect(answer.headers.get('set-cookie')).toMatch(/^mw_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/);
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^mw_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/,
+    );
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const { csrf, cookie } = await signIn(service);
     expect(cookie).not.toContain(csrf);
@@ -64,19 +84,40 @@ describe('signing in', () => {
 
   it('over https gives a cookie that is this host’s alone, and reads no other', async () => {
     const port = String(await freePort());
-    const secure = await bootService({ environment: { MILLWRIGHT_PORT: port, MILLWRIGHT_PUBLIC_URL: 'https://mill.example/below', MILLWRIGHT_RUN_CONCURRENCY: '0' } });
+    const secure = await bootService({
+      environment: {
+        MILLWRIGHT_PORT: port,
+        MILLWRIGHT_PUBLIC_URL: 'https://mill.example/below',
+        MILLWRIGHT_RUN_CONCURRENCY: '0',
+      },
+    });
     try {
       const url = `http://127.0.0.1:${port}`;
-      const ask = (method: string, headers: [string, string][], body = '', host = 'mill.example') => exchange(url, { method, target: '/api/v1/session', host, headers, body });
+      const ask = (method: string, headers: [string, string][], body = '', host = 'mill.example') =>
+        exchange(url, { method, target: '/api/v1/session', host, headers, body });
       const json: [string, string] = ['Content-Type', 'application/json'];
       const key = JSON.stringify({ api_key: secure.adminKey });
-      const given = await ask('POST', [json, ['Origin', 'https://mill.example'], ['Sec-Fetch-Site', 'same-origin']], key);
-      expect(given.headers.get('set-cookie')).toMatch(/^__Host-mw_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure; Max-Age=43200$/);
+      const given = await ask(
+        'POST',
+        [json, ['Origin', 'https://mill.example'], ['Sec-Fetch-Site', 'same-origin']],
+        key,
+      );
+      expect(given.headers.get('set-cookie')).toMatch(
+        /^__Host-mw_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure; Max-Age=43200$/,
+      );
       const cookie = (given.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
       expect((await ask('GET', [['Cookie', cookie]])).status).toBe(200);
       expect((await ask('GET', [['Cookie', cookie.replace('__Host-', '')]])).status).toBe(401);
-      for (const [origin, host, status] of [['http://mill.example', undefined, 403], ['https://mill.example:444', undefined, 403], ['https://mill.example', 'mill.example:443', 200], ['https://MILL.example', undefined, 200]] as const) {
-        expect({ origin, status: (await ask('POST', [json, ['Origin', origin]], key, host)).status }).toEqual({ origin, status });
+      for (const [origin, host, status] of [
+        ['http://mill.example', undefined, 403],
+        ['https://mill.example:444', undefined, 403],
+        ['https://mill.example', 'mill.example:443', 200],
+        ['https://MILL.example', undefined, 200],
+      ] as const) {
+        expect({ origin, status: (await ask('POST', [json, ['Origin', origin]], key, host)).status }).toEqual({
+          origin,
+          status,
+        });
       }
     } finally {
       await secure.stop();
@@ -92,36 +133,82 @@ describe('signing in', () => {
     ['a key that has run out', () => makeKey(service, 'admin', { expiresAtMs: 1 })],
   ])('with %s is 401, and sets nothing', async (_what, key) => {
     const answer = await askToSignIn(service, { api_key: await key() });
-    expect({ status: answer.status, error: answer.body['error'], cookie: answer.headers.get('set-cookie') }).toEqual({ status: 401, error: 'authentication_required', cookie: null });
+    expect({ status: answer.status, error: answer.body['error'], cookie: answer.headers.get('set-cookie') }).toEqual({
+      status: 401,
+      error: 'authentication_required',
+      cookie: null,
+    });
     expect(answer.body['detail']).not.toContain('session');
   });
 
-  it.each<[unknown, string[]]>([[{}, ['/api_key']], [{ api_key: '' }, ['/api_key']], [{ api_key: 5 }, ['/api_key']], [{ api_key: ['mw_'] }, ['/api_key']], [{ api_key: 'x'.repeat(301) }, ['/api_key']], [{ api_key: 'a\u0000' }, ['/api_key']], [[], ['']], ['mw_x', ['']], [null, ['']]])('with %j is 400 and names what is wrong', async (body, pointers) => {
+  it.each<[unknown, string[]]>([
+    [{}, ['/api_key']],
+    [{ api_key: '' }, ['/api_key']],
+    [{ api_key: 5 }, ['/api_key']],
+    [{ api_key: ['mw_'] }, ['/api_key']],
+    [{ api_key: 'x'.repeat(301) }, ['/api_key']],
+    [{ api_key: 'a\u0000' }, ['/api_key']],
+    [[], ['']],
+    ['mw_x', ['']],
+    [null, ['']],
+  ])('with %j is 400 and names what is wrong', async (body, pointers) => {
     const answer = await askToSignIn(service, body);
-    expect({ status: answer.status, pointers: (answer.body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer.replace(/^\/$/, '')) }).toEqual({ status: 400, pointers });
+    expect({
+      status: answer.status,
+      pointers: (answer.body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer.replace(/^\/$/, '')),
+    }).toEqual({ status: 400, pointers });
   });
 
   it('takes JSON only, which no form of another site sends, and no large body', async () => {
     for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
-      const answer = await fetch(`${service.url}/api/v1/session`, { method: 'POST', headers: { 'content-type': type }, body: JSON.stringify({ api_key: service.adminKey }) });
-      expect({ type, status: answer.status, cookie: answer.headers.get('set-cookie') }).toEqual({ type, status: 415, cookie: null });
+      const answer = await fetch(`${service.url}/api/v1/session`, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body: JSON.stringify({ api_key: service.adminKey }),
+      });
+      expect({ type, status: answer.status, cookie: answer.headers.get('set-cookie') }).toEqual({
+        type,
+        status: 415,
+        cookie: null,
+      });
     }
     expect((await askToSignIn(service, { api_key: service.adminKey, more: 'x'.repeat(20_000) })).status).toBe(413);
   });
 
   it.each<[Record<string, string>, number]>([
-    [{}, 200], [{ 'sec-fetch-site': 'same-origin' }, 200], [{ 'sec-fetch-site': 'none' }, 200],
-    [{ 'sec-fetch-site': 'cross-site' }, 403], [{ 'sec-fetch-site': 'same-site' }, 403], [{ 'sec-fetch-site': 'nonsense' }, 403],
-    [{ origin: 'https://evil.example' }, 403], [{ origin: 'null' }, 403], [{ origin: '' }, 403], [{ origin: 'file://' }, 403], [{ origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' }, 403],
+    [{}, 200],
+    [{ 'sec-fetch-site': 'same-origin' }, 200],
+    [{ 'sec-fetch-site': 'none' }, 200],
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{ 'sec-fetch-site': 'same-site' }, 403],
+    [{ 'sec-fetch-site': 'nonsense' }, 403],
+    [{ origin: 'https://evil.example' }, 403],
+    [{ origin: 'null' }, 403],
+    [{ origin: '' }, 403],
+    [{ origin: 'file://' }, 403],
+    [{ origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' }, 403],
   ])('from %j is %i', async (headers, status) => {
     const answer = await askToSignIn(service, { api_key: service.adminKey }, headers);
-    expect({ status: answer.status, isSet: answer.headers.get('set-cookie') !== null }).toEqual({ status, isSet: status === 200 });
+    expect({ status: answer.status, isSet: answer.headers.get('set-cookie') !== null }).toEqual({
+      status,
+      isSet: status === 200,
+    });
   });
 
   it('from the page under the name that it was opened by is fine; from another port of this machine it is not', async () => {
     const { port } = new URL(service.url);
     const target = { method: 'POST', target: '/api/v1/session', body: JSON.stringify({ api_key: service.adminKey }) };
-    const from = async (origin: string, host?: string): Promise<number> => (await exchange(service.url, { ...target, host, headers: [['Content-Type', 'application/json'], ['Origin', origin]] })).status;
+    const from = async (origin: string, host?: string): Promise<number> =>
+      (
+        await exchange(service.url, {
+          ...target,
+          host,
+          headers: [
+            ['Content-Type', 'application/json'],
+            ['Origin', origin],
+          ],
+        })
+      ).status;
     expect(await from(service.url)).toBe(200);
     expect(await from(`http://localhost:${port}`, `localhost:${port}`)).toBe(200);
     expect(await from(`http://localhost:${port}`)).toBe(403);
@@ -132,11 +219,22 @@ describe('signing in', () => {
   it('twenty times a minute is what a key may do, however many requests it may make: more is 429, and no entry of the audit trail', async () => {
     const made = (await service.api('POST', '/api-keys', { name: 'signs in', role: 'viewer' })).body;
     const enter = (key: unknown = made['key']): Promise<ApiAnswer> => askToSignIn(service, { api_key: key });
-    const entries = async (): Promise<number> => ((await service.api('GET', `/audit?subject=${String(made['id'])}&action=session.create&limit=100`)).body['entries'] as unknown[]).length;
+    const entries = async (): Promise<number> =>
+      (
+        (await service.api('GET', `/audit?subject=${String(made['id'])}&action=session.create&limit=100`)).body[
+          'entries'
+        ] as unknown[]
+      ).length;
     stoppedAtMs = Date.now();
-    for (let count = 0; count < 20; count += 1) expect({ count, status: (await enter()).status }).toEqual({ count, status: 200 });
+    for (let count = 0; count < 20; count += 1)
+      expect({ count, status: (await enter()).status }).toEqual({ count, status: 200 });
     const over = await enter();
-    expect({ status: over.status, error: over.body['error'], after: over.headers.get('retry-after'), cookie: over.headers.get('set-cookie') }).toEqual({ status: 429, error: 'resource_unavailable', after: '3', cookie: null });
+    expect({
+      status: over.status,
+      error: over.body['error'],
+      after: over.headers.get('retry-after'),
+      cookie: over.headers.get('set-cookie'),
+    }).toEqual({ status: 429, error: 'resource_unavailable', after: '3', cookie: null });
     expect(await entries()).toBe(20);
     expect((await enter(await makeKey(service, 'viewer'))).status).toBe(200);
     stoppedAtMs += 3_000;
@@ -164,7 +262,10 @@ describe('a request with a session', () => {
   it('is answered like one with its key: role, factories, rates', async () => {
     const viewer = await signIn(service, await makeKey(service, 'viewer'));
     expect((await viewer.api('GET', '/agent/runs')).status).toBe(200);
-    expect(await viewer.api('POST', '/agent/runs', { prompt: 'x' })).toMatchObject({ status: 403, body: { detail: expect.stringContaining('needs the role operator') } });
+    expect(await viewer.api('POST', '/agent/runs', { prompt: 'x' })).toMatchObject({
+      status: 403,
+      body: { detail: expect.stringContaining('needs the role operator') },
+    });
     const limited = await signIn(service, await makeKey(service, 'manager', { factories: [ours] }));
     expect((await limited.api('GET', '/factory')).body['factories']).toMatchObject([{ uid: ours }]);
     expect((await limited.api('GET', `/factory/${theirs}`)).status).toBe(404);
@@ -177,14 +278,22 @@ describe('a request with a session', () => {
     expect(again.status).toBe(200);
     expect(again.body).toMatchObject({ csrf_token: page.csrf, key: { role: 'admin' }, expires_at: expect.any(String) });
     expect(again.headers.get('set-cookie')).toBeNull();
-    for (const method of ['GET', 'DELETE']) expect(await service.api(method, '/session')).toMatchObject({ status: 404, body: { detail: 'the session was not found' } });
+    for (const method of ['GET', 'DELETE'])
+      expect(await service.api(method, '/session')).toMatchObject({
+        status: 404,
+        body: { detail: 'the session was not found' },
+      });
   });
 
   it.each<[string, Record<string, string> | (() => Promise<Record<string, string>>), string]>([
     ['no token', { 'x-csrf-token': '' }, 'does not belong'],
     ['the token of another session', async () => ({ 'x-csrf-token': (await signIn(service)).csrf }), 'does not belong'],
     ['a token that is longer', () => Promise.resolve({ 'x-csrf-token': `${page.csrf}A` }), 'does not belong'],
-    ['the cookie’s token', () => Promise.resolve({ 'x-csrf-token': page.cookie.split('=')[1] ?? '' }), 'does not belong'],
+    [
+      'the cookie’s token',
+      () => Promise.resolve({ 'x-csrf-token': page.cookie.split('=')[1] ?? '' }),
+      'does not belong',
+    ],
     ['an endless token', { 'x-csrf-token': 'A'.repeat(5_000) }, 'does not belong'],
     ['another origin', { origin: 'https://evil.example' }, 'another site'],
     ['no origin of its own', { origin: 'null' }, 'another site'],
@@ -193,35 +302,67 @@ describe('a request with a session', () => {
   ])('changes nothing with %s', async (_what, headers, detail) => {
     const more = typeof headers === 'function' ? await headers() : headers;
     const answer = await page.api('PUT', '/secrets/forged', { value: 'long-enough-value' }, more);
-    expect({ status: answer.status, error: answer.body['error'], detail: answer.body['detail'] }).toEqual({ status: 403, error: 'not_authorized', detail: expect.stringContaining(detail) });
+    expect({ status: answer.status, error: answer.body['error'], detail: answer.body['detail'] }).toEqual({
+      status: 403,
+      error: 'not_authorized',
+      detail: expect.stringContaining(detail),
+    });
     expect((await service.api('GET', '/secrets/forged')).status).toBe(404);
   });
 
   it('changes nothing without the header at all, and is told which one', async () => {
     const answer = await withCookie(page.cookie, '/agent/runs', {}, 'POST');
-    expect(await problemOf(answer)).toEqual({ status: 403, error: 'not_authorized', detail: expect.stringContaining('X-CSRF-Token is missing') });
+    expect(await problemOf(answer)).toEqual({
+      status: 403,
+      error: 'not_authorized',
+      detail: expect.stringContaining('X-CSRF-Token is missing'),
+    });
   });
 
   it('that is forged is refused before its body is read', async () => {
-    const answer = await exchange(service.url, { target: '/api/v1/agent/runs', headers: [['Cookie', page.cookie], ['Content-Type', 'application/json'], ['Expect', '100-continue']], declared: 1_000 });
-    expect({ status: answer.status, interim: answer.interim, connection: answer.headers.get('connection') }).toEqual({ status: 403, interim: [], connection: 'close' });
+    const answer = await exchange(service.url, {
+      target: '/api/v1/agent/runs',
+      headers: [
+        ['Cookie', page.cookie],
+        ['Content-Type', 'application/json'],
+        ['Expect', '100-continue'],
+      ],
+      declared: 1_000,
+    });
+    expect({ status: answer.status, interim: answer.interim, connection: answer.headers.get('connection') }).toEqual({
+      status: 403,
+      interim: [],
+      connection: 'close',
+    });
   });
 
   it('of our page changes what its key may change', async () => {
     const answer = await page.api('PUT', '/secrets/mine', { value: 'long-enough-value' }, { origin: service.url });
     expect(answer.status).toBe(200);
     const [entry] = (await service.api('GET', '/audit?subject=mine')).body['entries'] as Record<string, unknown>[];
-    expect(entry).toMatchObject({ action: 'secret.create', principal: { uid: 'user_admin' }, key_id: expect.any(String) });
+    expect(entry).toMatchObject({
+      action: 'secret.create',
+      principal: { uid: 'user_admin' },
+      key_id: expect.any(String),
+    });
   });
 
   it('and an Authorization header is one with that header, good or bad', async () => {
     const viewer = await makeKey(service, 'viewer');
-    expect((await withCookie(page.cookie, '/agent/runs', { authorization: `Bearer ${service.adminKey}` }, 'POST')).status).toBe(400); // no body, and no token needed
+    expect(
+      (await withCookie(page.cookie, '/agent/runs', { authorization: `Bearer ${service.adminKey}` }, 'POST')).status,
+    ).toBe(400); // no body, and no token needed
     expect((await withCookie(page.cookie, '/secrets', { authorization: `Bearer ${viewer}` })).status).toBe(403);
-    expect((await withCookie('mw_session=nonsense', '/agent/runs', { authorization: `Bearer ${viewer}` })).status).toBe(200);
+    expect((await withCookie('mw_session=nonsense', '/agent/runs', { authorization: `Bearer ${viewer}` })).status).toBe(
+      200,
+    );
     for (const bad of ['', 'Bearer', `Bearer mw_${'A'.repeat(43)}`, 'Basic bXc6bXc=', page.cookie]) {
       const answer = await withCookie(page.cookie, '/agent/runs', { authorization: bad, 'x-csrf-token': page.csrf });
-      expect({ bad, ...(await problemOf(answer)) }).toMatchObject({ bad, status: 401, detail: expect.stringContaining('send an API key') });
+      expect({ bad, ...(await problemOf(answer)) }).toMatchObject({
+        bad,
+        status: 401,
+        detail: expect.stringContaining('send an API key'),
+      });
     }
   });
 
@@ -231,7 +372,14 @@ describe('a request with a session', () => {
     ['among ten thousand characters', (cookie) => `big=${'x'.repeat(10_000)}; ${cookie}`, 200],
     ['twice', (cookie) => `${cookie}; ${cookie}`, 401],
     ['and another of its name', (cookie) => `mw_session=x; ${cookie}`, 401],
-    ['five hundred times', (cookie) => Array.from({ length: 500 }, () => 'mw_session=').concat(cookie).join('; '), 401],
+    [
+      'five hundred times',
+      (cookie) =>
+        Array.from({ length: 500 }, () => 'mw_session=')
+          .concat(cookie)
+          .join('; '),
+      401,
+    ],
     ['in quotes', (cookie) => cookie.replace('=', '="').concat('"'), 401],
     ['cut off', (cookie) => cookie.slice(0, -1), 401],
     ['with more behind it', (cookie) => `${cookie}A`, 401],
@@ -242,7 +390,11 @@ describe('a request with a session', () => {
     ['under the name of https', (cookie) => `__Host-${cookie}`, 401],
     ['empty', () => 'mw_session=', 401],
   ])('whose cookie comes %s', async (_how, header, status) => {
-    const { status: found, body } = await exchange(service.url, { method: 'GET', target: '/api/v1/session', headers: [['Cookie', header(page.cookie)]] });
+    const { status: found, body } = await exchange(service.url, {
+      method: 'GET',
+      target: '/api/v1/session',
+      headers: [['Cookie', header(page.cookie)]],
+    });
     expect(found).toBe(status);
     expect(body.includes(page.csrf)).toBe(status === 200);
   });
@@ -251,19 +403,32 @@ describe('a request with a session', () => {
     const ended = await withCookie(`mw_session=${randomBytes(32).toString('base64url')}`);
     expect(ended.headers.get('www-authenticate')).toBe('Bearer');
     expect(ended.headers.get('set-cookie')).toBeNull(); // the browser may have got a new one meanwhile
-    expect(await problemOf(ended)).toEqual({ status: 401, error: 'authentication_required', detail: 'the session has ended: sign in again' });
-    expect(await problemOf(await withCookie('theme=dark'))).toEqual({ status: 401, error: 'authentication_required', detail: expect.stringContaining('send an API key') });
+    expect(await problemOf(ended)).toEqual({
+      status: 401,
+      error: 'authentication_required',
+      detail: 'the session has ended: sign in again',
+    });
+    expect(await problemOf(await withCookie('theme=dark'))).toEqual({
+      status: 401,
+      error: 'authentication_required',
+      detail: expect.stringContaining('send an API key'),
+    });
   });
 
   it('starts runs as the web page, whatever it says of itself', async () => {
-    const sourceOf = async (made: ApiAnswer): Promise<unknown> => (await service.api('GET', `/agent/runs/${String(made.body['run_id'])}`)).body['source'];
-    for (const more of [undefined, { 'x-millwright-client': 'cli/1' }]) expect(await sourceOf(await page.api('POST', '/agent/runs', { prompt: 'true' }, more))).toBe('WEB_APP');
+    const sourceOf = async (made: ApiAnswer): Promise<unknown> =>
+      (await service.api('GET', `/agent/runs/${String(made.body['run_id'])}`)).body['source'];
+    for (const more of [undefined, { 'x-millwright-client': 'cli/1' }])
+      expect(await sourceOf(await page.api('POST', '/agent/runs', { prompt: 'true' }, more))).toBe('WEB_APP');
     expect(await sourceOf(await page.api('POST', `/factory/${ours}/runs`, { prompt: 'true' }))).toBe('WEB_APP');
     expect(await sourceOf(await service.api('POST', '/agent/runs', { prompt: 'true' }))).toBe('API');
   });
 
   it('gets what it did again by its idempotency key', async () => {
-    const [first, second] = [await page.api('POST', '/agent/runs', { prompt: 'true' }, { 'idempotency-key': 'once' }), await page.api('POST', '/agent/runs', { prompt: 'true' }, { 'idempotency-key': 'once' })];
+    const [first, second] = [
+      await page.api('POST', '/agent/runs', { prompt: 'true' }, { 'idempotency-key': 'once' }),
+      await page.api('POST', '/agent/runs', { prompt: 'true' }, { 'idempotency-key': 'once' }),
+    ];
     expect(second.body).toEqual(first.body);
     expect(second.headers.get('idempotent-replayed')).toBe('true');
   });
@@ -272,7 +437,13 @@ describe('a request with a session', () => {
 describe('every operation', () => {
   const guarded = OPERATIONS.flatMap(({ operations }) => operations).filter(({ role }) => role !== undefined);
   const call = (cookie: string, { method, path }: Operation, headers: Record<string, string>): Promise<Response> => {
-    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => (path.startsWith(`/factory/{${name}}`) ? NOWHERE.fac : name === 'name' || name === 'document' ? NOWHERE.name : NOWHERE.uuid));
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+      path.startsWith(`/factory/{${name}}`)
+        ? NOWHERE.fac
+        : name === 'name' || name === 'document'
+          ? NOWHERE.name
+          : NOWHERE.uuid,
+    );
     return withCookie(cookie, filled, headers, method.toUpperCase());
   };
 
@@ -281,14 +452,26 @@ describe('every operation', () => {
     ({ cookie } = await signIn(service, await makeKey(service, 'admin')));
   });
 
-  it.each(guarded.filter(({ method }) => method !== 'get').map((operation) => [operation.id, operation] as const))('%s: a session proves that our page asks', async (_id, operation) => {
-    expect(await problemOf(await call(cookie, operation, {}))).toMatchObject({ status: 403, detail: expect.stringContaining('X-CSRF-Token') });
-  });
+  it.each(guarded.filter(({ method }) => method !== 'get').map((operation) => [operation.id, operation] as const))(
+    '%s: a session proves that our page asks',
+    async (_id, operation) => {
+      expect(await problemOf(await call(cookie, operation, {}))).toMatchObject({
+        status: 403,
+        detail: expect.stringContaining('X-CSRF-Token'),
+      });
+    },
+  );
 
-  it.each(guarded.filter(({ role }) => role !== 'viewer').map((operation) => [operation.id, operation] as const))('%s: a session has no more than the role of its key', async (_id, operation) => {
-    const viewer = await signIn(service, await makeKey(service, 'viewer'));
-    expect(await problemOf(await call(viewer.cookie, operation, { 'x-csrf-token': viewer.csrf }))).toMatchObject({ status: 403, detail: expect.stringContaining('needs the role') });
-  });
+  it.each(guarded.filter(({ role }) => role !== 'viewer').map((operation) => [operation.id, operation] as const))(
+    '%s: a session has no more than the role of its key',
+    async (_id, operation) => {
+      const viewer = await signIn(service, await makeKey(service, 'viewer'));
+      expect(await problemOf(await call(viewer.cookie, operation, { 'x-csrf-token': viewer.csrf }))).toMatchObject({
+        status: 403,
+        detail: expect.stringContaining('needs the role'),
+      });
+    },
+  );
 });
 
 describe('a session ends', () => {
@@ -299,9 +482,15 @@ describe('a session ends', () => {
     const [one, other] = [await signIn(service, key), await signIn(service, key)];
     expect((await one.api('DELETE', '/session', undefined, { 'x-csrf-token': '' })).status).toBe(403);
     const out = await one.api('DELETE', '/session');
-    expect({ status: out.status, cookie: out.headers.get('set-cookie') }).toEqual({ status: 204, cookie: 'mw_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0' });
+    expect({ status: out.status, cookie: out.headers.get('set-cookie') }).toEqual({
+      status: 204,
+      cookie: 'mw_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0',
+    });
     expect([await isOpen(one), await isOpen(other)]).toEqual([false, true]);
-    expect(await one.api('POST', '/agent/runs', { prompt: 'x' })).toMatchObject({ status: 401, body: { detail: 'the session has ended: sign in again' } });
+    expect(await one.api('POST', '/agent/runs', { prompt: 'x' })).toMatchObject({
+      status: 401,
+      body: { detail: 'the session has ended: sign in again' },
+    });
     expect((await one.api('DELETE', '/session')).status).toBe(401);
     expect((await service.api('GET', '/api-keys/current', undefined, key)).status).toBe(200); // the key goes on
   });
@@ -330,7 +519,10 @@ describe('a session ends', () => {
       expect({ hours, isOpen: await isOpen(page) }).toEqual({ hours, isOpen: true });
     }
     aheadMs = 12.1 * HOUR_MS;
-    expect(await problemOf(await withCookie(page.cookie))).toMatchObject({ status: 401, detail: 'the session has ended: sign in again' });
+    expect(await problemOf(await withCookie(page.cookie))).toMatchObject({
+      status: 401,
+      detail: 'the session has ended: sign in again',
+    });
   });
 
   it('when twenty others of its key have begun since', async () => {
@@ -356,13 +548,25 @@ describe('a session ends', () => {
 
 describe('failures', () => {
   it('spend the budget of their client, at signing in and with cookies that are worth nothing; a valid key gets in all the same', async () => {
-    const strict = await bootService({ environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_API_AUTH_FAILURES: '4', MILLWRIGHT_API_RATE: '20' } });
+    const strict = await bootService({
+      environment: { MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_API_AUTH_FAILURES: '4', MILLWRIGHT_API_RATE: '20' },
+    });
     try {
       const bad = (): Promise<ApiAnswer> => askToSignIn(strict, { api_key: `mw_${'A'.repeat(43)}` });
-      const badCookie = (): Promise<Response> => fetch(`${strict.url}/api/v1/session`, { headers: { cookie: 'mw_session=x' } });
-      expect([(await bad()).status, (await badCookie()).status, (await bad()).status, (await badCookie()).status]).toEqual([401, 401, 401, 401]);
+      const badCookie = (): Promise<Response> =>
+        fetch(`${strict.url}/api/v1/session`, { headers: { cookie: 'mw_session=x' } });
+      expect([
+        (await bad()).status,
+        (await badCookie()).status,
+        (await bad()).status,
+        (await badCookie()).status,
+      ]).toEqual([401, 401, 401, 401]);
       const over = await bad();
-      expect({ status: over.status, after: over.headers.get('retry-after'), retry: over.headers.get('x-should-retry') }).toEqual({ status: 429, after: expect.stringMatching(/^\d+$/), retry: 'false' });
+      expect({
+        status: over.status,
+        after: over.headers.get('retry-after'),
+        retry: over.headers.get('x-should-retry'),
+      }).toEqual({ status: 429, after: expect.stringMatching(/^\d+$/), retry: 'false' });
       expect((await badCookie()).status).toBe(429);
       const page = await signIn(strict);
       const { headers } = await page.api('GET', '/session');
@@ -381,14 +585,38 @@ describe('stored bytes', () => {
   it('are downloads for a browser that is signed in, and no pages', async () => {
     const { cookie } = await signIn(service);
     await deliver(service.ingressUrl('ours', 'orders'), TOKEN, { text: '<script>alert(1)</script>' });
-    const [delivery] = (await service.api('GET', `/factory/${ours}/webhooks/${service.webhookUid('ours', 'orders')}/deliveries`)).body['deliveries'] as { payload_url: string }[];
+    const [delivery] = (
+      await service.api('GET', `/factory/${ours}/webhooks/${service.webhookUid('ours', 'orders')}/deliveries`)
+    ).body['deliveries'] as { payload_url: string }[];
     const runId = await startedRun(service, 'cd "$MILLWRIGHT_ARTIFACTS"; echo "<script>alert(1)</script>" >page.html');
     const [artifact] = (await runIn(service, runId, ...ENDED))['artifacts'] as { data: { download_url: string } }[];
     for (const url of [delivery?.payload_url, artifact?.data.download_url]) {
       // As a browser that follows a link asks.
-      const answer = await fetch(String(url), { headers: { cookie, accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'same-origin' } });
-      expect(Object.fromEntries(['content-type', 'content-disposition', 'content-security-policy', 'x-content-type-options', 'cache-control'].map((name) => [name, answer.headers.get(name)]))).toEqual({
-        'content-type': 'application/octet-stream', 'content-disposition': expect.stringMatching(/^attachment; /), 'content-security-policy': "sandbox; default-src 'none'", 'x-content-type-options': 'nosniff', 'cache-control': 'no-store',
+      const answer = await fetch(String(url), {
+        headers: {
+          cookie,
+          accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+          'sec-fetch-mode': 'navigate',
+          'sec-fetch-dest': 'document',
+          'sec-fetch-site': 'same-origin',
+        },
+      });
+      expect(
+        Object.fromEntries(
+          [
+            'content-type',
+            'content-disposition',
+            'content-security-policy',
+            'x-content-type-options',
+            'cache-control',
+          ].map((name) => [name, answer.headers.get(name)]),
+        ),
+      ).toEqual({
+        'content-type': 'application/octet-stream',
+        'content-disposition': expect.stringMatching(/^attachment; /),
+        'content-security-policy': "sandbox; default-src 'none'",
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
       });
       expect(await answer.text()).toContain('<script>');
     }
@@ -405,14 +633,30 @@ describe('nothing of a session', () => {
     const { id: keyId } = (await page.api('GET', '/session')).body['key'] as { id: string };
     await page.api('DELETE', '/session');
     const trail = (await service.api('GET', `/audit?subject=${keyId}`)).body['entries'] as Record<string, unknown>[];
-    expect(trail.map(({ action, details }) => ({ action, details }))).toEqual([{ action: 'session.delete', details: {} }, { action: 'session.create', details: {} }]);
+    expect(trail.map(({ action, details }) => ({ action, details }))).toEqual([
+      { action: 'session.delete', details: {} },
+      { action: 'session.create', details: {} },
+    ]);
     expect(trail[1]).toMatchObject({ key_id: keyId, principal: { display_name: 'the admin' }, address: '127.0.0.1' });
 
     const { source } = service.service.database;
-    const stored = JSON.stringify([await source.query('SELECT * FROM audit_entry'), await source.query('SELECT * FROM browser_session'), await source.query('SELECT * FROM idempotency')], (_, value: unknown) => (Buffer.isBuffer(value) ? value.toString('latin1') : value));
+    const stored = JSON.stringify(
+      [
+        await source.query('SELECT * FROM audit_entry'),
+        await source.query('SELECT * FROM browser_session'),
+        await source.query('SELECT * FROM idempotency'),
+      ],
+      (_, value: unknown) => (Buffer.isBuffer(value) ? value.toString('latin1') : value),
+    );
     const secrets = [key, page.csrf, page.cookie.split('=')[1] ?? ''];
-    for (const secret of secrets) expect({ isLogged: service.logged.join('').includes(secret), isStored: stored.includes(secret) }).toEqual({ isLogged: false, isStored: false });
+    for (const secret of secrets)
+      expect({ isLogged: service.logged.join('').includes(secret), isStored: stored.includes(secret) }).toEqual({
+        isLogged: false,
+        isStored: false,
+      });
     const lines = service.logged.filter((line) => line.includes(keyId));
-    expect(lines.some((line) => line.includes('"route":"/api/v1/session"') && line.includes('"method":"POST"'))).toBe(true);
+    expect(lines.some((line) => line.includes('"route":"/api/v1/session"') && line.includes('"method":"POST"'))).toBe(
+      true,
+    );
   });
 });

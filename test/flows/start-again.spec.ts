@@ -27,14 +27,24 @@ describe('a data folder from an earlier life', () => {
     const key = await readFile(join(folder, 'admin-key'), 'utf8');
     const secret = await readFile(join(folder, 'secrets/ci-events-token'), 'utf8');
     await service?.stop();
-    for (const name of ['millwright.sqlite', 'millwright.sqlite-wal', 'millwright.sqlite-shm']) await rm(join(folder, name), { force: true });
+    for (const name of ['millwright.sqlite', 'millwright.sqlite-wal', 'millwright.sqlite-shm'])
+      await rm(join(folder, name), { force: true });
     await begin();
     expect(await readFile(join(folder, 'admin-key'), 'utf8')).toBe(key);
     expect(await readFile(join(folder, 'secrets/ci-events-token'), 'utf8')).toBe(secret);
-    const answer = await fetch(`${service?.config.publicUrl}/api/v1/factory`, { headers: { authorization: `Bearer ${key.trim()}` } });
+    const answer = await fetch(`${service?.config.publicUrl}/api/v1/factory`, {
+      headers: { authorization: `Bearer ${key.trim()}` },
+    });
     expect(answer.status).toBe(200);
-    const [webhook] = (await service?.webhooks.list(((await answer.json()) as { factories: { uid: string }[] }).factories[0]?.uid ?? '')) ?? [];
-    const delivered = await fetch(`${service?.config.ingressUrl}/webhooks/w/${webhook?.uid}`, { method: 'POST', headers: { authorization: `Bearer ${secret}` }, body: '{"status":"ok"}' });
+    const [webhook] =
+      (await service?.webhooks.list(
+        ((await answer.json()) as { factories: { uid: string }[] }).factories[0]?.uid ?? '',
+      )) ?? [];
+    const delivered = await fetch(`${service?.config.ingressUrl}/webhooks/w/${webhook?.uid}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}` },
+      body: '{"status":"ok"}',
+    });
     expect(delivered.status).toBe(202);
   });
 
@@ -51,8 +61,19 @@ describe('a data folder from an earlier life', () => {
 
   async function begin(): Promise<void> {
     const silent = { write: () => true } as unknown as NodeJS.WritableStream;
-    const environment = { PATH: process.env['PATH'], MILLWRIGHT_DATA_DIR: folder, MILLWRIGHT_PORT: String(await freePort()), MILLWRIGHT_DISK_RESERVE_MB: '1', MILLWRIGHT_LOG_LEVEL: 'error' };
-    const started = await start(['--factory', ROOT_FACTORY, '--example'], { environment, cwd: process.cwd(), stdout: silent, stderr: silent });
+    const environment = {
+      PATH: process.env['PATH'],
+      MILLWRIGHT_DATA_DIR: folder,
+      MILLWRIGHT_PORT: String(await freePort()),
+      MILLWRIGHT_DISK_RESERVE_MB: '1',
+      MILLWRIGHT_LOG_LEVEL: 'error',
+    };
+    const started = await start(['--factory', ROOT_FACTORY, '--example'], {
+      environment,
+      cwd: process.cwd(),
+      stdout: silent,
+      stderr: silent,
+    });
     if (typeof started === 'number') throw new Error(`start ended with ${started}`);
     service = started;
     expect(existsSync(join(folder, 'admin-key'))).toBe(true);

@@ -20,7 +20,10 @@ beforeAll(async () => {
   service = await bootService({ environment: { MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_RUN_CONCURRENCY: '0' } });
   await service.secret('hook-token', TOKEN);
   const made = async (slug: string): Promise<string> => {
-    const folder = await factoryFolder({ webhooks: { orders: { secretName: 'hook-token' } }, automations: { triage: { webhooks: ['orders'] }, picky: { webhooks: ['orders'], payload: { kind: ['x'] } } } });
+    const folder = await factoryFolder({
+      webhooks: { orders: { secretName: 'hook-token' } },
+      automations: { triage: { webhooks: ['orders'] }, picky: { webhooks: ['orders'], payload: { kind: ['x'] } } },
+    });
     folders.push(folder);
     return service.factory(slug, folder.source);
   };
@@ -30,15 +33,25 @@ beforeAll(async () => {
   keys.set('limited to both', await makeKey(service, 'viewer', { factories: [theirs, ours, ours] }));
   keys.set('limited to nothing', await makeKey(service, 'viewer', { factories: [] }));
   keys.set('viewer', await makeKey(service, 'viewer'));
-  const send = (body: string, token = TOKEN, slug = 'ours'): Promise<Response> => fetch(service.ingressUrl(slug, 'orders'), { method: 'POST', headers: { authorization: `Bearer ${token}` }, body });
+  const send = (body: string, token = TOKEN, slug = 'ours'): Promise<Response> =>
+    fetch(service.ingressUrl(slug, 'orders'), { method: 'POST', headers: { authorization: `Bearer ${token}` }, body });
   await send('{"n": 1}');
   await send('{"n": 1}');
   await send('{');
   await send('{"kind": "x"}');
   await send('{}', TOKEN, 'theirs');
   for (let failure = 0; failure < 3; failure += 1) await send('{}', 'a-wrong-token-of-length');
-  await service.service.database.run(() => change("UPDATE delivery SET entries = 40 WHERE outcome = 'rejectedAuth' AND entry_id = (SELECT max(entry_id) FROM delivery WHERE outcome = 'rejectedAuth')"));
-  await service.service.database.run(() => change("UPDATE run SET state = 'SUCCEEDED', started_at = created_at + 250 WHERE run_id = (SELECT min(run_id) FROM run WHERE factory_uid = ?)", ours));
+  await service.service.database.run(() =>
+    change(
+      "UPDATE delivery SET entries = 40 WHERE outcome = 'rejectedAuth' AND entry_id = (SELECT max(entry_id) FROM delivery WHERE outcome = 'rejectedAuth')",
+    ),
+  );
+  await service.service.database.run(() =>
+    change(
+      "UPDATE run SET state = 'SUCCEEDED', started_at = created_at + 250 WHERE run_id = (SELECT min(run_id) FROM run WHERE factory_uid = ?)",
+      ours,
+    ),
+  );
 });
 
 afterAll(async () => {
@@ -47,7 +60,9 @@ afterAll(async () => {
 });
 
 async function ask(path: string, query: Record<string, string | number> = {}, who = 'viewer'): Promise<ApiAnswer> {
-  const search = new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]));
+  const search = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
   return service.api('GET', `/statistics/${path}?${search.toString()}`, undefined, keys.get(who));
 }
 
@@ -67,10 +82,19 @@ const OURS = { Accepted: 2, Duplicate: 1, 'Rejected (auth)': 42, 'Rejected (inva
 
 describe('deliveries', () => {
   it('are counted by the words of the log, in one day of half hours that ends now', async () => {
-    const { since, until, bucket_seconds: seconds, buckets, totals, truncated } = await deliveries({ factory_uid: ours });
+    const {
+      since,
+      until,
+      bucket_seconds: seconds,
+      buckets,
+      totals,
+      truncated,
+    } = await deliveries({ factory_uid: ours });
     expect({ seconds, totals, truncated }).toEqual({ seconds: 1_800, totals: OURS, truncated: false });
     expect([48, 49]).toContain(buckets.length);
-    expect(buckets.map(({ from }) => from)).toEqual(buckets.map((_, at) => new Date(Date.parse(since) + at * 30 * MINUTE_MS).toISOString()));
+    expect(buckets.map(({ from }) => from)).toEqual(
+      buckets.map((_, at) => new Date(Date.parse(since) + at * 30 * MINUTE_MS).toISOString()),
+    );
     expect(Date.parse(until)).toBe(Date.parse(since) + buckets.length * 30 * MINUTE_MS);
     expect(Date.parse(until) - Date.now()).toBeLessThanOrEqual(30 * MINUTE_MS);
     // The hour may have turned while they were sent.
@@ -101,9 +125,13 @@ describe('runs', () => {
   it('can be those of an automation, of a webhook, or of both', async () => {
     const listed = await service.api('GET', `/factory/${ours}/automations`);
     const automations = listed.body['automations'] as { automation_id?: string; uid?: string; name: string }[];
-    const [picky, triage] = ['picky', 'triage'].map((name) => { const found = automations.find((one) => one.name === name); return found?.automation_id ?? found?.uid ?? ''; }) as [string, string];
+    const [picky, triage] = ['picky', 'triage'].map((name) => {
+      const found = automations.find((one) => one.name === name);
+      return found?.automation_id ?? found?.uid ?? '';
+    }) as [string, string];
     const webhook = service.webhookUid('ours', 'orders');
-    const countOf = async (query: Record<string, string>, who?: string): Promise<number> => Object.values((await runs(query, who)).totals).reduce((sum, count) => sum + count, 0);
+    const countOf = async (query: Record<string, string>, who?: string): Promise<number> =>
+      Object.values((await runs(query, who)).totals).reduce((sum, count) => sum + count, 0);
     expect(await countOf({ automation_id: picky })).toBe(1);
     expect(await countOf({ automation_id: triage, webhook_uid: webhook })).toBe(2);
     expect(await countOf({ webhook_uid: webhook, factory_uid: ours })).toBe(3);
@@ -128,7 +156,11 @@ describe('a key', () => {
   it.each(['deliveries', 'runs'])('learns nothing of factories that it may not see from %s', async (path) => {
     const hidden = await ask(path, { factory_uid: theirs }, 'limited');
     const unknown = await ask(path, { factory_uid: 'fac_00000000000000000000000000' }, 'limited');
-    expect([hidden.status, hidden.body['error'], hidden.body['detail']]).toEqual([404, 'resource_not_found', unknown.body['detail']]);
+    expect([hidden.status, hidden.body['error'], hidden.body['detail']]).toEqual([
+      404,
+      'resource_not_found',
+      unknown.body['detail'],
+    ]);
     expect(unknown.status).toBe(404);
     expect((await ask(path, { factory_uid: 'fac_none' })).status).toBe(404);
   });
@@ -139,14 +171,52 @@ describe('buckets', () => {
     const at = Date.parse(NIGHT);
     const edges = [-1, 0, 30 * MINUTE_MS - 1, 30 * MINUTE_MS];
     await service.service.database.run(() =>
-      insert('delivery', ['entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision', 'entries'],
-        edges.map((off, n) => [`${(at + off).toString(16).padStart(12, '0').replace(/^(.{8})/, '$1-')}-7000-8000-00000000000${n}`, service.webhookUid('ours', 'orders'), ours, 'd', 'accepted', 1, 1, at + off, '192.0.2.1', 'r', 1])));
-    const { buckets, since, until } = await deliveries({ since: '2026-03-29T02:00:00+02:00', until: '2026-03-30T00:00:00Z' });
+      insert(
+        'delivery',
+        [
+          'entry_id',
+          'webhook_uid',
+          'factory_uid',
+          'delivery_id',
+          'outcome',
+          'size',
+          'size_exact',
+          'received_at',
+          'client_address',
+          'revision',
+          'entries',
+        ],
+        edges.map((off, n) => [
+          `${(at + off)
+            .toString(16)
+            .padStart(12, '0')
+            .replace(/^(.{8})/, '$1-')}-7000-8000-00000000000${n}`,
+          service.webhookUid('ours', 'orders'),
+          ours,
+          'd',
+          'accepted',
+          1,
+          1,
+          at + off,
+          '192.0.2.1',
+          'r',
+          1,
+        ]),
+      ),
+    );
+    const { buckets, since, until } = await deliveries({
+      since: '2026-03-29T02:00:00+02:00',
+      until: '2026-03-30T00:00:00Z',
+    });
     expect([since, until, buckets.length]).toEqual(['2026-03-29T00:00:00.000Z', '2026-03-30T00:00:00.000Z', 48]);
     expect(buckets.filter(({ outcomes }) => outcomes['Accepted'] !== undefined)).toEqual([
-      { from: '2026-03-29T00:30:00.000Z', outcomes: { Accepted: 1 } }, { from: NIGHT, outcomes: { Accepted: 2 } }, { from: '2026-03-29T01:30:00.000Z', outcomes: { Accepted: 1 } },
+      { from: '2026-03-29T00:30:00.000Z', outcomes: { Accepted: 1 } },
+      { from: NIGHT, outcomes: { Accepted: 2 } },
+      { from: '2026-03-29T01:30:00.000Z', outcomes: { Accepted: 1 } },
     ]);
-    expect((await deliveries({ since: NIGHT, until: '2026-03-29T01:30:00Z', buckets: 1 })).totals).toEqual({ Accepted: 2 });
+    expect((await deliveries({ since: NIGHT, until: '2026-03-29T01:30:00Z', buckets: 1 })).totals).toEqual({
+      Accepted: 2,
+    });
   });
 
   it.each([
@@ -182,7 +252,10 @@ describe('what is refused', () => {
   ])('%j, at %j', async (query, pointers) => {
     for (const path of ['deliveries', 'runs']) {
       const { status, body } = await ask(path, query);
-      expect({ status, pointers: (body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer) }).toEqual({ status: 400, pointers });
+      expect({ status, pointers: (body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer) }).toEqual({
+        status: 400,
+        pointers,
+      });
     }
   });
 
@@ -201,7 +274,9 @@ describe('what is refused', () => {
 describe('the same question', () => {
   it('is one answer for all who ask at about the same time', async () => {
     const query = { since: '2026-03-29T00:00:00Z', until: '2026-03-30T00:00:00Z', buckets: 7 };
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, at) => ask('deliveries', query, at % 2 === 0 ? 'viewer' : 'limited')));
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, at) => ask('deliveries', query, at % 2 === 0 ? 'viewer' : 'limited')),
+    );
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     expect(answers.every(({ status }) => status === 200)).toBe(true);
   });

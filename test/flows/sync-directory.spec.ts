@@ -2,7 +2,15 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { automationFile, automationPath, deliver, statusOf, syncAndLook, webhookFile, webhookPath } from '../support/factory-files.ts';
+import {
+  automationFile,
+  automationPath,
+  deliver,
+  statusOf,
+  syncAndLook,
+  webhookFile,
+  webhookPath,
+} from '../support/factory-files.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
@@ -21,7 +29,12 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-async function following(): Promise<{ slug: string; uid: string; folder: string; write: (path: string, text: string) => Promise<void> }> {
+async function following(): Promise<{
+  slug: string;
+  uid: string;
+  folder: string;
+  write: (path: string, text: string) => Promise<void>;
+}> {
   const slug = `d${(count += 1)}`;
   const folder = join(root, slug);
   const write = async (path: string, text: string): Promise<void> => {
@@ -48,16 +61,23 @@ describe('a directory', () => {
     const { slug, uid, folder, write } = await following();
     const asked = (await statusOf(service, uid)).generation_requested;
     await write(webhookPath('second'), webhookFile('hook-token'));
-    await eventually('the new file serves', async () => ((await deliver(service.ingressUrl(slug, 'second'), TOKEN)).status === 202 ? true : undefined));
+    await eventually('the new file serves', async () =>
+      (await deliver(service.ingressUrl(slug, 'second'), TOKEN)).status === 202 ? true : undefined,
+    );
     await rm(join(folder, webhookPath('second')));
-    await eventually('the removed file is gone', async () => ((await deliver(service.ingressUrl(slug, 'second'), TOKEN)).status === 404 ? true : undefined));
+    await eventually('the removed file is gone', async () =>
+      (await deliver(service.ingressUrl(slug, 'second'), TOKEN)).status === 404 ? true : undefined,
+    );
     expect((await statusOf(service, uid)).generation_requested).toBeGreaterThan(asked);
   });
 
   it('that is edited into a broken state keeps serving what was', async () => {
     const { slug, uid, write } = await following();
     await write(webhookPath('orders'), 'secretName: [');
-    expect((await syncAndLook(service, uid)).condition).toMatchObject({ ending: 'blocked', reason: 'definitions-invalid' });
+    expect((await syncAndLook(service, uid)).condition).toMatchObject({
+      ending: 'blocked',
+      reason: 'definitions-invalid',
+    });
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
   });
 
@@ -71,7 +91,9 @@ describe('a directory', () => {
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
     await rename(`${folder}.away`, folder);
     await write(webhookPath('back'), webhookFile('hook-token'));
-    await eventually('the factory follows again', async () => ((await statusOf(service, uid)).inventory.some(({ slug: name }) => name === 'back') ? true : undefined));
+    await eventually('the factory follows again', async () =>
+      (await statusOf(service, uid)).inventory.some(({ slug: name }) => name === 'back') ? true : undefined,
+    );
   });
 
   it('whose webhooks folder is emptied is held', async () => {

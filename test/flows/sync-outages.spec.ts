@@ -3,19 +3,41 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRepository, hideRepository, startGitServer, type Fault, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { automationFile, automationPath, deliver, statusOf, syncAndLook, syncsOf, webhookFile, webhookPath, type FactoryStatus } from '../support/factory-files.ts';
+import {
+  createRepository,
+  hideRepository,
+  startGitServer,
+  type Fault,
+  type GitServer,
+  type TestRepository,
+} from '../support/git-server.ts';
+import {
+  automationFile,
+  automationPath,
+  deliver,
+  statusOf,
+  syncAndLook,
+  syncsOf,
+  webhookFile,
+  webhookPath,
+  type FactoryStatus,
+} from '../support/factory-files.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
-const FILES = { [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile(['orders']) };
+const FILES = {
+  [webhookPath('orders')]: webhookFile('hook-token'),
+  [automationPath('triage')]: automationFile(['orders']),
+};
 let git: GitServer;
 let service: TestService;
 let count = 0;
 
 beforeAll(async () => {
   git = await startGitServer();
-  service = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+  service = await bootService({
+    environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' },
+  });
   await service.secret('hook-token', TOKEN);
 });
 
@@ -64,7 +86,9 @@ function loseObject(repository: TestRepository, object: string): () => void {
 /** It recovers by itself: nobody asks for the pass that finds the repository again. */
 async function expectRecovery({ slug, uid, repository }: Following): Promise<void> {
   repository.commit({ [webhookPath('later')]: webhookFile('hook-token') });
-  await eventually('the factory follows again', async () => ((await statusOf(service, uid)).inventory.some(({ slug: name }) => name === 'later') ? true : undefined));
+  await eventually('the factory follows again', async () =>
+    (await statusOf(service, uid)).inventory.some(({ slug: name }) => name === 'later') ? true : undefined,
+  );
   expect((await deliver(service.ingressUrl(slug, 'later'), TOKEN)).status).toBe(202);
 }
 
@@ -78,7 +102,12 @@ describe('a git host that', () => {
     ['answers 403', { kind: 'status', status: 403 }, 'denied', 'access that was taken away'],
     ['answers 404', { kind: 'status', status: 404 }, 'repository-missing', 'hosts hide private repositories so'],
     ['redirects', { kind: 'redirect', to: 'https://127.0.0.1:1' }, 'refused', 'credentials would follow a redirect'],
-    ['answers a web page', { kind: 'html' }, 'empty', 'a sign-in page in front of the host: no refs, which must not mean no files'],
+    [
+      'answers a web page',
+      { kind: 'html' },
+      'empty',
+      'a sign-in page in front of the host: no refs, which must not mean no files',
+    ],
   ];
   it.each(faults)('%s changes nothing', async (_what, fault, reason, why) => {
     expect(why).not.toBe('');
@@ -95,33 +124,63 @@ describe('a git host that', () => {
   ];
   it.each(newer)('%s never shows half a tree', async (_what, fault) => {
     const factory = await following();
-    factory.repository.commit({ [webhookPath('orders')]: null, [automationPath('triage')]: null, [webhookPath('next')]: webhookFile('hook-token') });
+    factory.repository.commit({
+      [webhookPath('orders')]: null,
+      [automationPath('triage')]: null,
+      [webhookPath('next')]: webhookFile('hook-token'),
+    });
     git.fault = fault;
     const status = await syncAndLook(service, factory.uid);
     expect(status.condition.ending).not.toBe('applied');
     // Whether the deletions were seen and held or not: the same serves as before.
-    expect(status.inventory.map(({ kind, slug, revision }) => [kind, slug, revision])).toEqual(factory.before.inventory.map(({ kind, slug, revision }) => [kind, slug, revision]));
+    expect(status.inventory.map(({ kind, slug, revision }) => [kind, slug, revision])).toEqual(
+      factory.before.inventory.map(({ kind, slug, revision }) => [kind, slug, revision]),
+    );
     git.fault = undefined;
   });
 
   it('is slow is waited for as long as it sends; one that sends less than anybody can wait for is a failure', async () => {
     const [slow, stalled] = [await following(), await following()];
-    for (const { repository } of [slow, stalled]) repository.commit({ [webhookPath('next')]: webhookFile('hook-token') }, { message: randomBytes(56_000).toString('base64') });
+    for (const { repository } of [slow, stalled])
+      repository.commit(
+        { [webhookPath('next')]: webhookFile('hook-token') },
+        { message: randomBytes(56_000).toString('base64') },
+      );
     git.forget();
     git.fault = { kind: 'trickle', bytesPerSecond: 500, only: 'fetch' };
     await service.api('POST', `/factory/${stalled.uid}/sync`);
-    await eventually('the pack is on its way', () => git.requests.some(({ kind, path }) => kind === 'fetch' && path.startsWith(`/${stalled.slug}/`)) || undefined);
+    await eventually(
+      'the pack is on its way',
+      () =>
+        git.requests.some(({ kind, path }) => kind === 'fetch' && path.startsWith(`/${stalled.slug}/`)) || undefined,
+    );
     git.fault = { kind: 'trickle', bytesPerSecond: 1_700, only: 'fetch' }; // longer than the half minute after which a stalled transfer is given up
     await service.api('POST', `/factory/${slow.uid}/sync`);
     const ended = async ({ uid, before }: Following): Promise<FactoryStatus> =>
-      eventually('the pass is over', async () => ((status) => (status.generation_handled > before.generation_handled ? status : undefined))(await statusOf(service, uid)), 100_000);
+      eventually(
+        'the pass is over',
+        async () =>
+          ((status) => (status.generation_handled > before.generation_handled ? status : undefined))(
+            await statusOf(service, uid),
+          ),
+        100_000,
+      );
     const status = await ended(stalled);
     git.fault = undefined; // what is on its way stays slow
-    expect(status).toMatchObject({ condition: { ending: 'failed', reason: 'timeout' }, revision_applied: stalled.before.revision_applied });
+    expect(status).toMatchObject({
+      condition: { ending: 'failed', reason: 'timeout' },
+      revision_applied: stalled.before.revision_applied,
+    });
     expect(status.inventory).toEqual(stalled.before.inventory);
     expect((await deliver(service.ingressUrl(stalled.slug, 'orders'), TOKEN)).status).toBe(202);
-    expect(await ended(slow)).toMatchObject({ condition: { ending: 'applied' }, inventory: expect.arrayContaining([expect.objectContaining({ slug: 'next' })]) });
-    await eventually('it is read again, by itself', async () => (await statusOf(service, stalled.uid)).inventory.some(({ slug }) => slug === 'next') || undefined);
+    expect(await ended(slow)).toMatchObject({
+      condition: { ending: 'applied' },
+      inventory: expect.arrayContaining([expect.objectContaining({ slug: 'next' })]),
+    });
+    await eventually(
+      'it is read again, by itself',
+      async () => (await statusOf(service, stalled.uid)).inventory.some(({ slug }) => slug === 'next') || undefined,
+    );
   }, 150_000);
 
   it.each([
@@ -134,7 +193,10 @@ describe('a git host that', () => {
     const bringBack = loseObject(factory.repository, objectOf(factory.repository));
     const { condition, inventory, revision_applied } = await syncAndLook(service, factory.uid);
     expect(condition.ending).toBe('failed');
-    expect([revision_applied, inventory.length]).toEqual([factory.before.revision_applied, factory.before.inventory.length]);
+    expect([revision_applied, inventory.length]).toEqual([
+      factory.before.revision_applied,
+      factory.before.inventory.length,
+    ]);
     expect((await deliver(service.ingressUrl(factory.slug, 'orders'), TOKEN)).status).toBe(202);
     bringBack();
     await expectRecovery(factory);
@@ -145,7 +207,9 @@ describe('a git host that', () => {
     const other = await following();
     git.fault = { kind: 'hang' };
     await service.api('POST', `/factory/${hanging.uid}/sync`);
-    await eventually('the pass waits for the host', () => (git.requests.at(-1)?.path.startsWith(`/${hanging.slug}/`) ? true : undefined));
+    await eventually('the pass waits for the host', () =>
+      git.requests.at(-1)?.path.startsWith(`/${hanging.slug}/`) ? true : undefined,
+    );
     git.fault = undefined;
     other.repository.commit({ [webhookPath('later')]: webhookFile('hook-token') });
     expect((await syncAndLook(service, other.uid)).inventory.map(({ slug }) => slug)).toContain('later');
@@ -187,13 +251,19 @@ describe('a repository', () => {
   it('without the configured path changes nothing', async () => {
     const inFolder = Object.fromEntries(Object.entries(FILES).map(([path, text]) => [`factory/${path}`, text]));
     const factory = await following({ path: 'factory' }, inFolder);
-    factory.repository.commit({ ...Object.fromEntries(Object.keys(inFolder).map((path) => [path, null])), 'README.md': 'moved' });
+    factory.repository.commit({
+      ...Object.fromEntries(Object.keys(inFolder).map((path) => [path, null])),
+      'README.md': 'moved',
+    });
     await expectServing(factory, 'path-missing');
   });
 
   it('with an empty tree is held, and so is one whose definitions are all gone', async () => {
     const factory = await following();
-    factory.repository.commit({ ...Object.fromEntries(Object.keys(FILES).map((path) => [path, null])), 'README.md': 'nothing here' });
+    factory.repository.commit({
+      ...Object.fromEntries(Object.keys(FILES).map((path) => [path, null])),
+      'README.md': 'nothing here',
+    });
     const held = await syncAndLook(service, factory.uid);
     expect(held.condition.ending).toBe('blocked');
     expect(held.inventory).toEqual(factory.before.inventory);
@@ -216,8 +286,13 @@ describe('a repository', () => {
     git.token = 'git-token-of-the-host';
     const repository = git.createRepository('private');
     repository.commit(FILES);
-    expect((await service.api('PUT', '/secrets/git-token', { value: git.token, grants: { uses: ['webhook'] } })).status).toBe(200);
-    const created = await service.api('POST', '/factory', { slug: 'private', source: { kind: 'git', url: git.urlOf('private'), branch: 'main', credential_secret: 'git-token' } });
+    expect(
+      (await service.api('PUT', '/secrets/git-token', { value: git.token, grants: { uses: ['webhook'] } })).status,
+    ).toBe(200);
+    const created = await service.api('POST', '/factory', {
+      slug: 'private',
+      source: { kind: 'git', url: git.urlOf('private'), branch: 'main', credential_secret: 'git-token' },
+    });
     const uid = String(created.body['uid']);
     expect((await syncAndLook(service, uid)).condition).toMatchObject({ ending: 'failed', reason: 'denied' });
     await service.api('PUT', '/secrets/git-token', { grants: { uses: ['git'] } });
@@ -232,7 +307,10 @@ describe('a local repository', () => {
     const root = mkdtempSync(join(tmpdir(), 'millwright-local-'));
     const repository = createRepository(root, 'local');
     repository.commit(FILES);
-    const created = await service.api('POST', '/factory', { slug: 'local', source: { kind: 'git', url: `file://${repository.folder}`, branch: 'main' } });
+    const created = await service.api('POST', '/factory', {
+      slug: 'local',
+      source: { kind: 'git', url: `file://${repository.folder}`, branch: 'main' },
+    });
     expect(created.status).toBe(200);
     expect((await syncAndLook(service, String(created.body['uid']))).condition.ending).toBe('applied');
     rmSync(root, { recursive: true });

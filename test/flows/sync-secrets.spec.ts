@@ -1,6 +1,15 @@
 /** Secrets and the reconciler: missing, set later, rotated, revoked; a rotation waits for no commit and no git host. contract 2, 9 (step 0). */
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { automationFile, automationPath, deliver, statusOf, syncAndLook, syncsOf, webhookFile, webhookPath } from '../support/factory-files.ts';
+import {
+  automationFile,
+  automationPath,
+  deliver,
+  statusOf,
+  syncAndLook,
+  syncsOf,
+  webhookFile,
+  webhookPath,
+} from '../support/factory-files.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
 
 const OLD = 'old-token-of-sixteen-or-more';
@@ -11,7 +20,13 @@ let count = 0;
 
 beforeAll(async () => {
   git = await startGitServer();
-  service = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_TRUSTED_PROXIES: '127.0.0.1/32' } });
+  service = await bootService({
+    environment: {
+      MILLWRIGHT_GIT_CA_FILE: git.caFile,
+      MILLWRIGHT_SYNC_INTERVAL: '3600',
+      MILLWRIGHT_TRUSTED_PROXIES: '127.0.0.1/32',
+    },
+  });
 });
 
 afterEach(() => {
@@ -23,19 +38,31 @@ afterAll(async () => {
   await git.close();
 });
 
-async function following(setSecret = true): Promise<{ slug: string; uid: string; repository: TestRepository; secret: string; url: string }> {
+async function following(
+  setSecret = true,
+): Promise<{ slug: string; uid: string; repository: TestRepository; secret: string; url: string }> {
   const slug = `f${(count += 1)}`;
   const secret = `token-${slug}`;
   if (setSecret) await service.secret(secret, OLD);
   const repository = git.createRepository(slug);
-  repository.commit({ [webhookPath('orders')]: webhookFile(secret), [automationPath('triage')]: automationFile(['orders']) });
+  repository.commit({
+    [webhookPath('orders')]: webhookFile(secret),
+    [automationPath('triage')]: automationFile(['orders']),
+  });
   const uid = await service.factory(slug, { kind: 'git', url: git.urlOf(slug), branch: 'main' });
   return { slug, uid, repository, secret, url: service.ingressUrl(slug, 'orders') };
 }
 
 /** From an address of its own each time, so that the budget for failures never speaks. */
 const answered = (url: string, token: string): Promise<number> =>
-  deliver(url, token, { at: Math.random() }, { 'x-forwarded-for': `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}:${Math.floor(Math.random() * 65_536).toString(16)}::1` }).then(({ status }) => status);
+  deliver(
+    url,
+    token,
+    { at: Math.random() },
+    {
+      'x-forwarded-for': `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}:${Math.floor(Math.random() * 65_536).toString(16)}::1`,
+    },
+  ).then(({ status }) => status);
 
 async function expectRotated(url: string): Promise<void> {
   await eventually('the new value is served', async () => ((await answered(url, NEW)) === 202 ? true : undefined));
@@ -48,19 +75,28 @@ describe('a secret that is missing', () => {
     const missing = await statusOf(service, uid);
     expect(missing.condition).toMatchObject({ ending: 'blocked', reason: 'definitions-invalid' });
     expect(missing.last_sync?.problems).toEqual(
-      expect.arrayContaining([expect.objectContaining({ path: webhookPath('orders'), line: 1, column: 13, rule: 'secret-known' })]),
+      expect.arrayContaining([
+        expect.objectContaining({ path: webhookPath('orders'), line: 1, column: 13, rule: 'secret-known' }),
+      ]),
     );
     expect(await answered(url, OLD)).toBe(404);
     await service.secret(secret, OLD);
-    await eventually('the webhook serves without a commit', async () => ((await answered(url, OLD)) === 202 ? true : undefined));
-    const last = await eventually('the pass is recorded', async () => (await syncsOf(service, uid)).find(({ ending }) => ending === 'applied'));
+    await eventually('the webhook serves without a commit', async () =>
+      (await answered(url, OLD)) === 202 ? true : undefined,
+    );
+    const last = await eventually('the pass is recorded', async () =>
+      (await syncsOf(service, uid)).find(({ ending }) => ending === 'applied'),
+    );
     expect(last.triggers).toEqual(['secret']);
   });
 
   it('looks the same when it exists and is not granted', async () => {
     await service.api('PUT', '/secrets/granted-elsewhere', { value: OLD, grants: { factories: [] } });
     const repository = git.createRepository('notgranted');
-    repository.commit({ [webhookPath('orders')]: webhookFile('granted-elsewhere'), [webhookPath('other')]: webhookFile('does-not-exist') });
+    repository.commit({
+      [webhookPath('orders')]: webhookFile('granted-elsewhere'),
+      [webhookPath('other')]: webhookFile('does-not-exist'),
+    });
     const uid = await service.factory('notgranted', { kind: 'git', url: git.urlOf('notgranted'), branch: 'main' });
     const [first, second] = (await statusOf(service, uid)).last_sync?.problems ?? [];
     expect(first?.message.replace('granted-elsewhere', 'X')).toBe(second?.message.replace('does-not-exist', 'X'));
@@ -93,8 +129,18 @@ describe('a rotated secret', () => {
     expect(await answered(url, OLD)).toBe(202);
     await service.secret(secret, NEW);
     await expectRotated(url);
-    const last = await eventually('the pass is recorded', async () => (await syncsOf(service, uid)).find(({ triggers }) => triggers.includes('secret')));
-    expect(last.changes).toEqual([expect.objectContaining({ action: 'update', kind: 'webhook', slug: 'orders', changes: ['secretVersion'], secret_version: 2 })]);
+    const last = await eventually('the pass is recorded', async () =>
+      (await syncsOf(service, uid)).find(({ triggers }) => triggers.includes('secret')),
+    );
+    expect(last.changes).toEqual([
+      expect.objectContaining({
+        action: 'update',
+        kind: 'webhook',
+        slug: 'orders',
+        changes: ['secretVersion'],
+        secret_version: 2,
+      }),
+    ]);
     expect(JSON.stringify(last)).not.toContain(NEW);
   });
 
@@ -111,7 +157,9 @@ describe('a rotated secret', () => {
     const { slug, uid, secret, url } = await following();
     git.fault = { kind: 'hang' };
     await service.api('POST', `/factory/${uid}/sync`);
-    await eventually('the pass waits for the host', () => (git.requests.at(-1)?.path.startsWith(`/${slug}/`) ? true : undefined));
+    await eventually('the pass waits for the host', () =>
+      git.requests.at(-1)?.path.startsWith(`/${slug}/`) ? true : undefined,
+    );
     await service.secret(secret, NEW);
     await expectRotated(url);
     expect((await service.api('DELETE', `/secrets/${secret}?force=true`)).status).toBe(204);
@@ -141,7 +189,8 @@ describe('a rotated secret', () => {
     repository.commit({ [webhookPath('a')]: webhookFile(first.secret), [webhookPath('b')]: webhookFile(first.secret) });
     await service.factory('sharing', { kind: 'git', url: git.urlOf('sharing'), branch: 'main' });
     await service.secret(first.secret, NEW);
-    for (const url of [first.url, service.ingressUrl('sharing', 'a'), service.ingressUrl('sharing', 'b')]) await expectRotated(url);
+    for (const url of [first.url, service.ingressUrl('sharing', 'a'), service.ingressUrl('sharing', 'b')])
+      await expectRotated(url);
   });
 
   it('under load never lets the old value in after the new one was', async () => {
@@ -175,7 +224,9 @@ describe('a revoked secret', () => {
     expect((await statusOf(service, uid)).inventory.map(({ slug }) => slug)).toContain('orders');
     expect(await answered(url, OLD)).toBe(401);
     await service.secret(secret, NEW);
-    await eventually('a new value under the old name serves', async () => ((await answered(url, NEW)) === 202 ? true : undefined));
+    await eventually('a new value under the old name serves', async () =>
+      (await answered(url, NEW)) === 202 ? true : undefined,
+    );
     expect(await answered(url, OLD)).toBe(401);
   });
 

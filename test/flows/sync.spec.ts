@@ -1,6 +1,18 @@
 /** A commit becomes the serving state: what applies, what is refused, what stays as it was. contract 8, 9; reference: the table of situations. */
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { automationFile, automationPath, conditionOf, deliver, runIn, statusOf, syncAndLook, syncsOf, webhookFile, webhookPath, type EventItem } from '../support/factory-files.ts';
+import {
+  automationFile,
+  automationPath,
+  conditionOf,
+  deliver,
+  runIn,
+  statusOf,
+  syncAndLook,
+  syncsOf,
+  webhookFile,
+  webhookPath,
+  type EventItem,
+} from '../support/factory-files.ts';
 import { bootService, type TestService } from '../support/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
@@ -10,7 +22,9 @@ let count = 0;
 
 beforeAll(async () => {
   git = await startGitServer();
-  service = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+  service = await bootService({
+    environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' },
+  });
   await service.secret('hook-token', TOKEN);
 });
 
@@ -20,7 +34,9 @@ afterAll(async () => {
 });
 
 /** A factory of its own, following the repository's main branch over TLS. */
-async function following(files: Record<string, string>): Promise<{ slug: string; uid: string; repository: TestRepository }> {
+async function following(
+  files: Record<string, string>,
+): Promise<{ slug: string; uid: string; repository: TestRepository }> {
   const slug = `f${(count += 1)}`;
   const repository = git.createRepository(slug);
   repository.commit(files);
@@ -28,26 +44,45 @@ async function following(files: Record<string, string>): Promise<{ slug: string;
   return { slug, uid, repository };
 }
 
-const ONE = { [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile(['orders']) };
+const ONE = {
+  [webhookPath('orders')]: webhookFile('hook-token'),
+  [automationPath('triage')]: automationFile(['orders']),
+};
 
 describe('a commit', () => {
   it('brings a webhook and the automation that names it, and both work', async () => {
     const { slug, uid } = await following(ONE);
     const status = await statusOf(service, uid);
     expect(status.condition).toMatchObject({ ending: 'applied', reason: null });
-    expect(status.inventory.map(({ kind, slug: name }) => `${kind} ${name}`).sort()).toEqual(['automation triage', 'webhook orders']);
+    expect(status.inventory.map(({ kind, slug: name }) => `${kind} ${name}`).sort()).toEqual([
+      'automation triage',
+      'webhook orders',
+    ]);
     const accepted = await deliver(service.ingressUrl(slug, 'orders'), TOKEN, { n: 1 });
     expect(accepted.status).toBe(202);
     const runs = (await service.api('GET', `/agent/runs?factory_uid=${uid}`)).body['runs'] as Record<string, unknown>[];
     expect(runs).toHaveLength(1);
-    expect(runs[0]).toMatchObject({ source: 'CUSTOM_WEBHOOK', factory_uid: uid, metadata: { delivery_id: accepted.body['delivery_id'], webhook_uid: service.webhookUid(slug, 'orders'), definition_revision: status.revision_applied } });
-    expect((await runIn(service, String(runs[0]?.['run_id']), 'SUCCEEDED', 'FAILED', 'ERROR'))['state']).toBe('SUCCEEDED');
+    expect(runs[0]).toMatchObject({
+      source: 'CUSTOM_WEBHOOK',
+      factory_uid: uid,
+      metadata: {
+        delivery_id: accepted.body['delivery_id'],
+        webhook_uid: service.webhookUid(slug, 'orders'),
+        definition_revision: status.revision_applied,
+      },
+    });
+    expect((await runIn(service, String(runs[0]?.['run_id']), 'SUCCEEDED', 'FAILED', 'ERROR'))['state']).toBe(
+      'SUCCEEDED',
+    );
   });
 
   it('may name the webhook by the UID that it will get', async () => {
     const uid = service.webhookUid('byuid', 'orders');
     const repository = git.createRepository('byuid');
-    repository.commit({ [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile([uid], 'Go.', { uids: true }) });
+    repository.commit({
+      [webhookPath('orders')]: webhookFile('hook-token'),
+      [automationPath('triage')]: automationFile([uid], 'Go.', { uids: true }),
+    });
     const factoryUid = await service.factory('byuid', { kind: 'git', url: git.urlOf('byuid'), branch: 'main' });
     await deliver(service.ingressUrl('byuid', 'orders'), TOKEN);
     expect((await service.api('GET', `/agent/runs?factory_uid=${factoryUid}`)).body['runs']).toHaveLength(1);
@@ -83,8 +118,16 @@ describe('a commit', () => {
 
   it('takes a folder of the repository as the factory when one is named', async () => {
     const repository = git.createRepository('sub');
-    repository.commit({ [`deploy/factory/${webhookPath('orders')}`]: webhookFile('hook-token'), [webhookPath('elsewhere')]: webhookFile('hook-token') });
-    const uid = await service.factory('sub', { kind: 'git', url: git.urlOf('sub'), branch: 'main', path: 'deploy/factory' });
+    repository.commit({
+      [`deploy/factory/${webhookPath('orders')}`]: webhookFile('hook-token'),
+      [webhookPath('elsewhere')]: webhookFile('hook-token'),
+    });
+    const uid = await service.factory('sub', {
+      kind: 'git',
+      url: git.urlOf('sub'),
+      branch: 'main',
+      path: 'deploy/factory',
+    });
     expect((await statusOf(service, uid)).inventory.map(({ file }) => file)).toEqual([webhookPath('orders')]);
   });
 });
@@ -101,15 +144,26 @@ describe('an invalid commit (atomic)', () => {
     const status = await syncAndLook(service, uid);
     expect(status.condition).toMatchObject({ ending: 'blocked', reason: 'definitions-invalid' });
     expect(status).toMatchObject({ revision_seen: `main@sha1:${bad}`, revision_applied: good.revision_applied });
-    const problems = (status.last_sync?.problems ?? []).filter(({ severity }) => severity === 'error').map(({ path, line, column, rule }) => `${path}:${line}:${column} ${rule}`);
-    expect(problems.sort()).toEqual([
-      'automations/triage/automation.md:6:18 webhook-known',
-      'webhooks/new.yaml:1:13 secret-known',
-      'webhooks/orders.yaml:1:11 wrong-value',
-    ].sort());
-    expect((await syncsOf(service, uid))[0]).toMatchObject({ ending: 'blocked', revision: `main@sha1:${bad}`, changes: [] });
+    const problems = (status.last_sync?.problems ?? [])
+      .filter(({ severity }) => severity === 'error')
+      .map(({ path, line, column, rule }) => `${path}:${line}:${column} ${rule}`);
+    expect(problems.sort()).toEqual(
+      [
+        'automations/triage/automation.md:6:18 webhook-known',
+        'webhooks/new.yaml:1:13 secret-known',
+        'webhooks/orders.yaml:1:11 wrong-value',
+      ].sort(),
+    );
+    expect((await syncsOf(service, uid))[0]).toMatchObject({
+      ending: 'blocked',
+      revision: `main@sha1:${bad}`,
+      changes: [],
+    });
     const last = (await service.api('GET', `/factory/${uid}/syncs/${status.last_sync?.id ?? ''}`)).body;
-    expect((last['problems'] as object[]).at(-1)).toMatchObject({ path: webhookPath('orders'), excerpt: { first_line: 1, lines: ['authMode: tokn', 'secretName: hook-token'] } });
+    expect((last['problems'] as object[]).at(-1)).toMatchObject({
+      path: webhookPath('orders'),
+      excerpt: { first_line: 1, lines: ['authMode: tokn', 'secretName: hook-token'] },
+    });
     expect(last['problems']).toEqual(status.last_sync?.problems);
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
     expect((await deliver(service.ingressUrl(slug, 'new'), TOKEN)).status).toBe(404);
@@ -130,7 +184,11 @@ describe('an invalid commit (atomic)', () => {
 
   it('as the first one leaves an empty factory, and the next good one applies', async () => {
     const { uid, repository } = await following({ [webhookPath('orders')]: 'secretName: 5\n' });
-    expect(await statusOf(service, uid)).toMatchObject({ condition: { ending: 'blocked' }, revision_applied: null, inventory: [] });
+    expect(await statusOf(service, uid)).toMatchObject({
+      condition: { ending: 'blocked' },
+      revision_applied: null,
+      inventory: [],
+    });
     repository.commit(ONE);
     expect((await syncAndLook(service, uid)).condition.ending).toBe('applied');
   });
@@ -161,18 +219,29 @@ describe('perFile mode', () => {
     const status = await syncAndLook(service, uid);
     expect(status.inventory.map(({ slug: name }) => name).sort()).toEqual(['orders', 'second', 'third', 'triage']);
     expect(status.last_sync?.problems.some(({ path }) => path === webhookPath('orders'))).toBe(true);
-    const answers = await Promise.all(['orders', 'second', 'third', 'never'].map((name) => deliver(service.ingressUrl(slug, name), TOKEN)));
+    const answers = await Promise.all(
+      ['orders', 'second', 'third', 'never'].map((name) => deliver(service.ingressUrl(slug, name), TOKEN)),
+    );
     expect(answers.map(({ status: answered }) => answered)).toEqual([202, 202, 202, 404]);
     repository.commit({ [webhookPath('orders')]: webhookFile('hook-token'), [webhookPath('never')]: null });
-    expect((await syncAndLook(service, uid)).inventory.map(({ slug: name }) => name).sort()).toEqual(['orders', 'third', 'triage']);
+    expect((await syncAndLook(service, uid)).inventory.map(({ slug: name }) => name).sort()).toEqual([
+      'orders',
+      'third',
+      'triage',
+    ]);
   });
 
   it('holds the file whose reference is broken, not the one it refers to', async () => {
     const { uid, repository } = await following(files);
-    repository.commit({ [automationPath('triage')]: automationFile(['nowhere'], 'Other words.'), [webhookPath('third')]: webhookFile('hook-token') });
+    repository.commit({
+      [automationPath('triage')]: automationFile(['nowhere'], 'Other words.'),
+      [webhookPath('third')]: webhookFile('hook-token'),
+    });
     const status = await syncAndLook(service, uid);
     expect(status.inventory.map(({ slug }) => slug)).toContain('third');
-    const automations = (await service.api('GET', `/factory/${uid}/automations`)).body['automations'] as { prompt: string }[];
+    const automations = (await service.api('GET', `/factory/${uid}/automations`)).body['automations'] as {
+      prompt: string;
+    }[];
     expect(automations[0]?.prompt).toContain('Do what the event asks for.');
   });
 });
@@ -191,23 +260,31 @@ describe('a deleted file', () => {
     repository.commit({ [webhookPath('second')]: files[webhookPath('second')] as string });
     await syncAndLook(service, uid);
     expect((await deliver(url, TOKEN, { n: 2 }, { 'x-millwright-delivery-id': 'once' })).status).toBe(202);
-    const entries = (await service.api('GET', `/factory/${uid}/webhooks/${service.webhookUid(slug, 'second')}/deliveries`)).body['deliveries'] as { outcome: string }[];
+    const entries = (
+      await service.api('GET', `/factory/${uid}/webhooks/${service.webhookUid(slug, 'second')}/deliveries`)
+    ).body['deliveries'] as { outcome: string }[];
     expect(entries.map(({ outcome }) => outcome)).toEqual(['Duplicate', 'Accepted']);
   });
 
   it('that an automation names is a problem while it is named', async () => {
     const { uid, repository } = await following(files);
     repository.commit({ [webhookPath('orders')]: null });
-    expect((await syncAndLook(service, uid)).condition).toMatchObject({ ending: 'blocked', reason: 'definitions-invalid' });
+    expect((await syncAndLook(service, uid)).condition).toMatchObject({
+      ending: 'blocked',
+      reason: 'definitions-invalid',
+    });
   });
 
   it('that was renamed is a delete and a create, and the history says so', async () => {
     const { slug, uid, repository } = await following(files);
     repository.commit({ [webhookPath('second')]: null, [webhookPath('renamed')]: webhookFile('hook-token') });
     const status = await syncAndLook(service, uid);
-    expect(status.last_sync?.changes.map(({ action, slug: name, renamed_from: from }) => [action, name, from])).toEqual([
-      ['create', 'renamed', webhookPath('second')], ['delete', 'second', undefined],
-    ]);
+    expect(status.last_sync?.changes.map(({ action, slug: name, renamed_from: from }) => [action, name, from])).toEqual(
+      [
+        ['create', 'renamed', webhookPath('second')],
+        ['delete', 'second', undefined],
+      ],
+    );
     expect((await deliver(service.ingressUrl(slug, 'second'), TOKEN)).status).toBe(404);
     expect((await deliver(service.ingressUrl(slug, 'renamed'), TOKEN)).status).toBe(202);
   });
@@ -228,7 +305,9 @@ describe('the guard', () => {
     expect((await deliver(service.ingressUrl(slug, 'a'), TOKEN)).status).toBe(202);
     const digest = held.last_sync?.plan as string;
 
-    expect((await service.api('POST', `/factory/${uid}/approve`, { plan: `sha256:${'0'.repeat(64)}` })).status).toBe(200);
+    expect((await service.api('POST', `/factory/${uid}/approve`, { plan: `sha256:${'0'.repeat(64)}` })).status).toBe(
+      200,
+    );
     expect((await syncAndLook(service, uid)).condition.reason).toBe('prune-held');
 
     expect((await service.api('POST', `/factory/${uid}/approve`, { plan: digest })).status).toBe(200);
@@ -260,15 +339,28 @@ describe('the guard', () => {
 
   it('holds the loss of the last webhook, and of everything', async () => {
     const { slug, uid, repository } = await following(ONE);
-    repository.commit({ [webhookPath('orders')]: null, [automationPath('triage')]: null, 'README.md': 'nothing here', 'factory.yaml': 'name: Empty\n' });
+    repository.commit({
+      [webhookPath('orders')]: null,
+      [automationPath('triage')]: null,
+      'README.md': 'nothing here',
+      'factory.yaml': 'name: Empty\n',
+    });
     expect((await syncAndLook(service, uid)).condition.reason).toBe('prune-held');
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
   });
 
   it('is foretold by a plan, whose digest would approve nothing: a commit has another', async () => {
     const { uid } = await following(ONE);
-    const { body } = await service.api('POST', `/factory/${uid}/plan`, { files: [{ path: 'factory.yaml', content: 'name: Empty\n' }] });
-    expect(body).toMatchObject({ valid: true, ending: 'blocked', reason: 'prune-held', plan: null, summary: { held: 2 } });
+    const { body } = await service.api('POST', `/factory/${uid}/plan`, {
+      files: [{ path: 'factory.yaml', content: 'name: Empty\n' }],
+    });
+    expect(body).toMatchObject({
+      valid: true,
+      ending: 'blocked',
+      reason: 'prune-held',
+      plan: null,
+      summary: { held: 2 },
+    });
     expect(body['message']).toMatch(/or approve the deletions where the server holds them$/);
   });
 });
@@ -303,7 +395,9 @@ describe('triggers', () => {
     const { uid, repository } = await following(ONE);
     const tip = repository.commit({ [webhookPath('second')]: webhookFile('hook-token') });
     git.forget();
-    const all = await Promise.all(Array.from({ length: 20 }, () => service.api('POST', `/factory/${uid}/sync?wait=true`)));
+    const all = await Promise.all(
+      Array.from({ length: 20 }, () => service.api('POST', `/factory/${uid}/sync?wait=true`)),
+    );
     expect(all.every(({ body }) => body['revision_applied'] === `main@sha1:${tip}`)).toBe(true);
     expect(git.count('ls-refs')).toBeLessThan(20);
   });
@@ -328,59 +422,122 @@ describe('a force push', () => {
   it('is accepted and told with both revisions, until a commit follows on it', async () => {
     const { uid, repository } = await following(ONE);
     const before = repository.tip();
-    const rewritten = repository.commit({ ...ONE, [webhookPath('second')]: webhookFile('hook-token') }, { rewrite: true });
+    const rewritten = repository.commit(
+      { ...ONE, [webhookPath('second')]: webhookFile('hook-token') },
+      { rewrite: true },
+    );
     const status = await syncAndLook(service, uid);
-    expect(status).toMatchObject({ condition: { ending: 'applied' }, revision_applied: `main@sha1:${rewritten}`, last_sync: { rewritten_from: `main@sha1:${before}` } });
-    expect([conditionOf(status, 'Ready'), conditionOf(status, 'HistoryRewritten')]).toEqual(['True(applied)', 'True(history-rewritten)']);
+    expect(status).toMatchObject({
+      condition: { ending: 'applied' },
+      revision_applied: `main@sha1:${rewritten}`,
+      last_sync: { rewritten_from: `main@sha1:${before}` },
+    });
+    expect([conditionOf(status, 'Ready'), conditionOf(status, 'HistoryRewritten')]).toEqual([
+      'True(applied)',
+      'True(history-rewritten)',
+    ]);
     const message = status.conditions.find(({ type }) => type === 'HistoryRewritten')?.message;
     expect([message?.includes(before), message?.includes(rewritten)]).toEqual([true, true]);
-    expect((await service.api('GET', `/factory/${uid}/revisions/${before}`)).body).toMatchObject({ revision: before, state: 'lost' });
-    expect((await service.api('GET', `/factory/${uid}/revisions/${encodeURIComponent(`other@sha1:${rewritten}`)}`)).body).toMatchObject({ state: 'unknown' }); // of another branch it is another revision
+    expect((await service.api('GET', `/factory/${uid}/revisions/${before}`)).body).toMatchObject({
+      revision: before,
+      state: 'lost',
+    });
+    expect(
+      (await service.api('GET', `/factory/${uid}/revisions/${encodeURIComponent(`other@sha1:${rewritten}`)}`)).body,
+    ).toMatchObject({ state: 'unknown' }); // of another branch it is another revision
     repository.commit({ 'README.md': 'words' });
     expect(conditionOf(await syncAndLook(service, uid), 'HistoryRewritten')).toBe('False(not-rewritten)');
   });
 
   it('waits where fast-forwards are asked for, with a digest that is approved like deletions', async () => {
     const { uid, repository } = await following(ONE);
-    expect((await service.api('PATCH', `/factory/${uid}`, { sync_policy: { fast_forward_only: true } })).status).toBe(200);
+    expect((await service.api('PATCH', `/factory/${uid}`, { sync_policy: { fast_forward_only: true } })).status).toBe(
+      200,
+    );
     const before = repository.tip();
-    const rewritten = repository.commit({ ...ONE, [webhookPath('second')]: webhookFile('hook-token') }, { rewrite: true });
+    const rewritten = repository.commit(
+      { ...ONE, [webhookPath('second')]: webhookFile('hook-token') },
+      { rewrite: true },
+    );
     await syncAndLook(service, uid);
     const held = await syncAndLook(service, uid); // and stays refused
-    expect(held).toMatchObject({ condition: { ending: 'blocked', reason: 'history-rewritten' }, revision_seen: `main@sha1:${rewritten}`, revision_attempted: `main@sha1:${before}`, revision_applied: `main@sha1:${before}`, last_sync: { rewritten_from: `main@sha1:${before}`, held: [] } });
+    expect(held).toMatchObject({
+      condition: { ending: 'blocked', reason: 'history-rewritten' },
+      revision_seen: `main@sha1:${rewritten}`,
+      revision_attempted: `main@sha1:${before}`,
+      revision_applied: `main@sha1:${before}`,
+      last_sync: { rewritten_from: `main@sha1:${before}`, held: [] },
+    });
     expect(conditionOf(held, 'PruneHeld')).toBe('Unknown(history-rewritten)');
     expect(held.last_sync?.plan).toMatch(/^sha256:/);
     const blocked = (await service.api('GET', `/factory/${uid}/revisions/${rewritten.slice(0, 9)}`)).body;
-    expect(blocked).toMatchObject({ revision: rewritten, state: 'blocked', serving_revision: `main@sha1:${before}`, sync: { id: held.last_sync?.id } });
+    expect(blocked).toMatchObject({
+      revision: rewritten,
+      state: 'blocked',
+      serving_revision: `main@sha1:${before}`,
+      sync: { id: held.last_sync?.id },
+    });
     expect((await service.api('POST', `/factory/${uid}/approve`, { plan: held.last_sync?.plan })).status).toBe(200);
     const status = await syncAndLook(service, uid);
     expect(status).toMatchObject({ condition: { ending: 'applied' }, revision_applied: `main@sha1:${rewritten}` });
-    expect(status.events.map(({ reason }) => reason)).toEqual(['applied', 'history-rewritten', 'approved', 'history-rewritten', 'policy-changed', 'applied']);
+    expect(status.events.map(({ reason }) => reason)).toEqual([
+      'applied',
+      'history-rewritten',
+      'approved',
+      'history-rewritten',
+      'policy-changed',
+      'applied',
+    ]);
   });
 });
 
 describe('a revision', () => {
   it('is followed from the push to the serving, with what came between', async () => {
     const { uid, repository } = await following(ONE);
-    const state = async (revision: string): Promise<Record<string, unknown>> => (await service.api('GET', `/factory/${uid}/revisions/${encodeURIComponent(revision)}`)).body;
+    const state = async (revision: string): Promise<Record<string, unknown>> =>
+      (await service.api('GET', `/factory/${uid}/revisions/${encodeURIComponent(revision)}`)).body;
     const first = repository.tip();
-    expect(await state(first)).toMatchObject({ revision: first, state: 'serving', serving_revision: `main@sha1:${first}`, replicas: [{ serving: true }], sync: { ending: 'applied' } });
+    expect(await state(first)).toMatchObject({
+      revision: first,
+      state: 'serving',
+      serving_revision: `main@sha1:${first}`,
+      replicas: [{ serving: true }],
+      sync: { ending: 'applied' },
+    });
     const between = repository.commit({ [webhookPath('second')]: 'secretName: 5\n' });
     const bad = repository.commit({ [webhookPath('third')]: 'secretName: 5\n' });
     expect(await state(bad)).toEqual(expect.objectContaining({ revision: bad, state: 'unknown', sync: null }));
     const status = await syncAndLook(service, uid);
-    expect(status).toMatchObject({ last_sync: { superseded: 1 }, recent_syncs: [{ revision: `main@sha1:${bad}`, problems: 2, changes: 0, superseded: 1 }, { revision: `main@sha1:${first}`, changes: 2 }] });
-    expect(await state(`main@sha1:${bad}`)).toMatchObject({ state: 'blocked', sync: { problems: [{ path: webhookPath('second') }, { path: webhookPath('third') }] } });
+    expect(status).toMatchObject({
+      last_sync: { superseded: 1 },
+      recent_syncs: [
+        { revision: `main@sha1:${bad}`, problems: 2, changes: 0, superseded: 1 },
+        { revision: `main@sha1:${first}`, changes: 2 },
+      ],
+    });
+    expect(await state(`main@sha1:${bad}`)).toMatchObject({
+      state: 'blocked',
+      sync: { problems: [{ path: webhookPath('second') }, { path: webhookPath('third') }] },
+    });
     expect(await state(between)).toMatchObject({ state: 'superseded', sync: { revision: `main@sha1:${bad}` } });
     expect(await state(first)).toMatchObject({ state: 'serving' });
-    const mended = repository.commit({ [webhookPath('second')]: webhookFile('hook-token'), [webhookPath('third')]: null });
+    const mended = repository.commit({
+      [webhookPath('second')]: webhookFile('hook-token'),
+      [webhookPath('third')]: null,
+    });
     await syncAndLook(service, uid);
-    for (const revision of [first, between, bad, mended, mended.slice(0, 7).toUpperCase()]) expect(await state(revision)).toMatchObject({ state: 'serving', serving_revision: `main@sha1:${mended}` });
+    for (const revision of [first, between, bad, mended, mended.slice(0, 7).toUpperCase()])
+      expect(await state(revision)).toMatchObject({ state: 'serving', serving_revision: `main@sha1:${mended}` });
   });
 
   it.each(['abc', 'main', 'g'.repeat(40), '%25', 'x'.repeat(600)])('called %s is none', async (text) => {
-    const [{ uid } = { uid: '' }] = (await service.api('GET', '/factory?limit=1')).body['factories'] as { uid: string }[];
-    expect(await service.api('GET', `/factory/${uid}/revisions/${text}`)).toMatchObject({ status: 400, body: { errors: [{ pointer: 'revision' }] } });
+    const [{ uid } = { uid: '' }] = (await service.api('GET', '/factory?limit=1')).body['factories'] as {
+      uid: string;
+    }[];
+    expect(await service.api('GET', `/factory/${uid}/revisions/${text}`)).toMatchObject({
+      status: 400,
+      body: { errors: [{ pointer: 'revision' }] },
+    });
   });
 });
 
@@ -394,11 +551,19 @@ describe('events', () => {
     const seen: EventItem[] = [];
     let cursor: string | undefined;
     do {
-      const { body } = await service.api('GET', `/factory/${uid}/events?limit=2${cursor === undefined ? '' : `&cursor=${cursor}`}`);
+      const { body } = await service.api(
+        'GET',
+        `/factory/${uid}/events?limit=2${cursor === undefined ? '' : `&cursor=${cursor}`}`,
+      );
       seen.push(...(body['events'] as EventItem[]));
       cursor = (body['page_info'] as { next_cursor?: string }).next_cursor;
     } while (cursor !== undefined);
-    expect(seen.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['Normal resumed', 'Normal suspended', 'Warning definitions-invalid', 'Normal applied']);
+    expect(seen.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+      'Normal resumed',
+      'Normal suspended',
+      'Warning definitions-invalid',
+      'Normal applied',
+    ]);
     const [pass] = await syncsOf(service, uid);
     expect(seen[2]).toMatchObject({ revision: pass?.revision, sync: pass?.id });
     expect((await statusOf(service, uid)).events).toEqual(seen);
@@ -410,7 +575,8 @@ describe('events', () => {
 describe('the inventory', () => {
   it('names the blob of every file as git does, also when only a comment changes', async () => {
     const { uid, repository } = await following(ONE);
-    const blobs = async () => Object.fromEntries((await syncAndLook(service, uid)).inventory.map(({ file, blob }) => [file, blob]));
+    const blobs = async () =>
+      Object.fromEntries((await syncAndLook(service, uid)).inventory.map(({ file, blob }) => [file, blob]));
     const inGit = (path: string): string => repository.git('rev-parse', `main:${path}`).trim();
     expect(await blobs()).toEqual(Object.fromEntries(Object.keys(ONE).map((path) => [path, inGit(path)])));
     repository.commit({ [webhookPath('orders')]: `${webhookFile('hook-token')}# a comment\n` });

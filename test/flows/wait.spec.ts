@@ -22,7 +22,10 @@ beforeAll(async () => {
   service = await bootService({ environment: { MILLWRIGHT_SYNC_INTERVAL: '86400', MILLWRIGHT_RUN_CONCURRENCY: '0' } });
   await service.secret('hook', 'a-token-of-sixteen-or-more');
   factory = await service.factory('shop', { kind: 'git', url: repository.folder, branch: 'main' });
-  [manager, viewer] = [await makeKey(service, 'manager', { factories: [factory] }), await makeKey(service, 'viewer', { factories: [factory] })];
+  [manager, viewer] = [
+    await makeKey(service, 'manager', { factories: [factory] }),
+    await makeKey(service, 'viewer', { factories: [factory] }),
+  ];
 });
 afterAll(async () => {
   await service.stop();
@@ -30,12 +33,18 @@ afterAll(async () => {
 });
 
 const wait = (revision: string, key = manager, timeout = '20'): Promise<Call> =>
-  call(['wait', 'shop', '--revision', revision, '--timeout', timeout], { environment: { MILLWRIGHT_SERVER: service.url, MILLWRIGHT_API_KEY: key } });
+  call(['wait', 'shop', '--revision', revision, '--timeout', timeout], {
+    environment: { MILLWRIGHT_SERVER: service.url, MILLWRIGHT_API_KEY: key },
+  });
 
 it('returns when the commit serves, also for the one before it and for who may only look', async () => {
   const [first, second] = [repository.tip(), repository.commit({ [webhookPath('three')]: webhookFile('hook') })];
   expect(await wait(second)).toMatchObject({ code: 0, out: `shop: ${second} serves on 1 replica\n` });
-  expect(await wait(first.slice(0, 9), viewer)).toMatchObject({ code: 0, out: `shop: ${first} serves on 1 replica, as part of main@sha1:${second}\n`, err: expect.stringMatching(/^no sync was asked for: /) });
+  expect(await wait(first.slice(0, 9), viewer)).toMatchObject({
+    code: 0,
+    out: `shop: ${first} serves on 1 replica, as part of main@sha1:${second}\n`,
+    err: expect.stringMatching(/^no sync was asked for: /),
+  });
 });
 
 it('fails with the problems of the commit, and returns when the next one has mended them', async () => {
@@ -62,14 +71,24 @@ it('fails with the problems of a later commit, where those keep it from being ap
 });
 
 it('fails with 4 and the command that lets deletions go, which is one that works', async () => {
-  const held = repository.commit({ [webhookPath('one')]: null, [webhookPath('two')]: null, [webhookPath('three')]: null, 'factory.yaml': 'name: Shop\n' });
+  const held = repository.commit({
+    [webhookPath('one')]: null,
+    [webhookPath('two')]: null,
+    [webhookPath('three')]: null,
+    'factory.yaml': 'name: Shop\n',
+  });
   const { code, err } = await wait(held);
   expect(code).toBe(4);
   const command = /to let it go: millwright (approve shop sha256:[0-9a-f]{64})\n/.exec(err)?.[1]?.split(' ') ?? [];
-  expect(await call(command, { environment: { MILLWRIGHT_SERVER: service.url, MILLWRIGHT_API_KEY: manager } })).toMatchObject({ code: 0 });
+  expect(
+    await call(command, { environment: { MILLWRIGHT_SERVER: service.url, MILLWRIGHT_API_KEY: manager } }),
+  ).toMatchObject({ code: 0 });
   expect(await wait(held)).toMatchObject({ code: 0 });
 });
 
 it('waits for a commit that is not there yet until the time is over', async () => {
-  expect(await wait('0123456789abcdef', manager, '1')).toMatchObject({ code: 3, err: expect.stringContaining('unknown: no pass has seen this revision') });
+  expect(await wait('0123456789abcdef', manager, '1')).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('unknown: no pass has seen this revision'),
+  });
 });

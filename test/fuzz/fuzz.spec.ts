@@ -19,15 +19,28 @@ describeFuzzing(fuzzer.ok ? 'the API document' : `the API document (${fuzzer.rea
   afterAll(() => fuzzed?.stop());
 
   it('is valid OpenAPI 3.1', () => {
-    const { stdout, stderr, status } = spawnSync(python, ['-m', 'openapi_spec_validator', DOCUMENT], { encoding: 'utf8' });
+    const { stdout, stderr, status } = spawnSync(python, ['-m', 'openapi_spec_validator', DOCUMENT], {
+      encoding: 'utf8',
+    });
     expect({ status, text: stdout + stderr }).toEqual({ status: 0, text: expect.stringContaining('OK') });
   });
 
-  it(`is what the service does, whatever it is asked (seed ${SEED})`, async () => {
-    fuzzed = await bootFuzzedService();
-    const { service, document } = fuzzed;
-    const { held, report } = await fuzz(program, { document, url: `${service.url}/api/v1`, apiKey: service.adminKey, examplesMax: EXAMPLES_MAX, seed: SEED, isStateful: EXAMPLES_MAX > 2 });
-    expect(held ? '' : report).toBe('');
-    expect((await service.api('GET', '/agent/runs?limit=1')).status).toBe(200);
-  }, TIMEOUT_MS);
+  it(
+    `is what the service does, whatever it is asked (seed ${SEED})`,
+    async () => {
+      fuzzed = await bootFuzzedService();
+      const { service, document } = fuzzed;
+      const { held, report } = await fuzz(program, {
+        document,
+        url: `${service.url}/api/v1`,
+        apiKey: service.adminKey,
+        examplesMax: EXAMPLES_MAX,
+        seed: SEED,
+        isStateful: EXAMPLES_MAX > 2,
+      });
+      expect(held ? '' : report).toBe('');
+      expect((await service.api('GET', '/agent/runs?limit=1')).status).toBe(200);
+    },
+    TIMEOUT_MS,
+  );
 });

@@ -12,7 +12,14 @@ const CACHE = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.ur
 const INSTALLED_WITHIN_MS = 300_000;
 
 /** What every answer is held to. */
-const CHECKS = ['not_a_server_error', 'status_code_conformance', 'content_type_conformance', 'response_headers_conformance', 'response_schema_conformance', 'negative_data_rejection'];
+const CHECKS = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_headers_conformance',
+  'response_schema_conformance',
+  'negative_data_rejection',
+];
 
 /** What a request that breaks its schema may be answered with: a refusal, whichever comes first. */
 const REFUSALS = [400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 422, 428, 431];
@@ -25,12 +32,18 @@ export function findFuzzer(): Fuzzer {
   const found = { ok: true, python: join(folder, 'bin/python'), program: join(folder, 'bin/schemathesis') } as const;
   const whole = join(folder, '.whole'); // a half-made environment must not be taken for a whole one
   if (existsSync(whole)) return found;
-  if (spawnSync('python3', ['-c', 'import venv, ensurepip']).status !== 0) return { ok: false, reason: 'there is no python3 with venv on this machine' };
+  if (spawnSync('python3', ['-c', 'import venv, ensurepip']).status !== 0)
+    return { ok: false, reason: 'there is no python3 with venv on this machine' };
   process.stderr.write(`installing ${PACKAGES.join(' and ')} (once) …\n`);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(CACHE, { recursive: true });
-  if (spawnSync('python3', ['-m', 'venv', folder]).status !== 0) return { ok: false, reason: 'the virtual environment could not be made' };
-  const { status } = spawnSync(found.python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...PACKAGES], { timeout: INSTALLED_WITHIN_MS, stdio: ['ignore', 'ignore', 'inherit'] });
+  if (spawnSync('python3', ['-m', 'venv', folder]).status !== 0)
+    return { ok: false, reason: 'the virtual environment could not be made' };
+  const { status } = spawnSync(
+    found.python,
+    ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...PACKAGES],
+    { timeout: INSTALLED_WITHIN_MS, stdio: ['ignore', 'ignore', 'inherit'] },
+  );
   if (status !== 0) return { ok: false, reason: `${PACKAGES.join(' and ')} could not be installed` };
   writeFileSync(whole, '');
   return found;
@@ -50,15 +63,40 @@ export interface FuzzRun {
 }
 
 /** Runs the fuzzer against a service; answers whether everything held, and its report. */
-export async function fuzz(program: string, { document, url, apiKey, examplesMax, seed, isStateful }: FuzzRun): Promise<{ held: boolean; report: string }> {
+export async function fuzz(
+  program: string,
+  { document, url, apiKey, examplesMax, seed, isStateful }: FuzzRun,
+): Promise<{ held: boolean; report: string }> {
   const box = await mkdtemp(join(tmpdir(), 'millwright-fuzz-'));
   try {
     await writeFile(join(box, 'openapi.json'), JSON.stringify(document));
-    await writeFile(join(box, 'schemathesis.toml'), `[checks.negative_data_rejection]\nexpected-statuses = [${REFUSALS.join(', ')}]\n`);
+    await writeFile(
+      join(box, 'schemathesis.toml'),
+      `[checks.negative_data_rejection]\nexpected-statuses = [${REFUSALS.join(', ')}]\n`,
+    );
     return await run(program, box, [
-      'run', join(box, 'openapi.json'), '--url', url, '--header', `Authorization: Bearer ${apiKey}`, '--checks', CHECKS.join(','),
-      '--phases', `examples,coverage,fuzzing${isStateful ? ',stateful' : ''}`, '--max-examples', String(examplesMax), '--seed', String(seed), '--generation-database', 'none', '--request-timeout', '10',
-      '--continue-on-failure', '--no-color', '--warnings', 'off',
+      'run',
+      join(box, 'openapi.json'),
+      '--url',
+      url,
+      '--header',
+      `Authorization: Bearer ${apiKey}`,
+      '--checks',
+      CHECKS.join(','),
+      '--phases',
+      `examples,coverage,fuzzing${isStateful ? ',stateful' : ''}`,
+      '--max-examples',
+      String(examplesMax),
+      '--seed',
+      String(seed),
+      '--generation-database',
+      'none',
+      '--request-timeout',
+      '10',
+      '--continue-on-failure',
+      '--no-color',
+      '--warnings',
+      'off',
     ]);
   } finally {
     await rm(box, { recursive: true, force: true });
@@ -67,9 +105,14 @@ export async function fuzz(program: string, { document, url, apiKey, examplesMax
 
 function run(program: string, cwd: string, args: readonly string[]): Promise<{ held: boolean; report: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], HOME: cwd, NO_PROXY: '127.0.0.1', PYTHONUTF8: '1' } });
+    const child = spawn(program, args, {
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'], HOME: cwd, NO_PROXY: '127.0.0.1', PYTHONUTF8: '1' },
+    });
     let report = '';
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (report += text));
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (report += text));
     child.once('error', reject);
     child.once('close', (code) => resolve({ held: code === 0, report }));
   });

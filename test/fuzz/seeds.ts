@@ -21,12 +21,20 @@ const TOKEN = 'a-token-of-sixteen-or-more';
 export async function bootFuzzedService(): Promise<FuzzedService> {
   const service = await bootService({
     environment: {
-      MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_API_RATE: '0', MILLWRIGHT_API_AUTH_FAILURES: '0', MILLWRIGHT_LOG_LEVEL: 'error',
+      MILLWRIGHT_RUN_CONCURRENCY: '0',
+      MILLWRIGHT_SYNC_INTERVAL: '3600',
+      MILLWRIGHT_API_RATE: '0',
+      MILLWRIGHT_API_AUTH_FAILURES: '0',
+      MILLWRIGHT_LOG_LEVEL: 'error',
       // Sources that are made up reach nothing: git is not found, folders of this machine are not served.
-      PATH: '/nonexistent', MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'false',
+      PATH: '/nonexistent',
+      MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'false',
     },
   });
-  const folder = await factoryFolder({ webhooks: { orders: { secretName: 'hook-token' } }, automations: { triage: { webhooks: ['orders'] } } });
+  const folder = await factoryFolder({
+    webhooks: { orders: { secretName: 'hook-token' } },
+    automations: { triage: { webhooks: ['orders'] } },
+  });
   const values = await seed(service, folder.source);
   return {
     service,
@@ -54,38 +62,77 @@ async function seed(service: TestService, source: { kind: 'directory'; path: str
   const board = String((await made('POST', '/factory', { slug: 'board', source: { kind: 'dashboard' } }))['uid']);
   const doomed = String((await made('POST', '/factory', { slug: 'doomed', source: { kind: 'dashboard' } }))['uid']);
   const boardWebhook = String((await made('POST', `/factory/${board}/webhooks`, { name: 'Orders' }))['uid']);
-  const automation = String((await made('POST', `/factory/${board}/automations`, { name: 'Triage', prompt: 'Look.', triggers: [{ provider: 'webhook', webhook_uids: [boardWebhook] }] }))['uid']);
+  const automation = String(
+    (
+      await made('POST', `/factory/${board}/automations`, {
+        name: 'Triage',
+        prompt: 'Look.',
+        triggers: [{ provider: 'webhook', webhook_uids: [boardWebhook] }],
+      })
+    )['uid'],
+  );
   await made('PUT', `/factory/${managed}/secrets/own-secret`, { value: 'a-value-of-sixteen-or-more' });
   const waiting = String((await made('POST', '/agent/runs', { prompt: 'Wait.' }))['run_id']);
-  const [ended = '', watched = ''] = await Promise.all(['End.', 'End, and stay so.'].map(async (prompt) => String((await made('POST', '/agent/runs', { prompt }))['run_id'])));
+  const [ended = '', watched = ''] = await Promise.all(
+    ['End.', 'End, and stay so.'].map(async (prompt) =>
+      String((await made('POST', '/agent/runs', { prompt }))['run_id']),
+    ),
+  );
   for (const runId of [ended, watched]) await made('POST', `/agent/runs/${runId}/cancel`);
   const artifact = randomUUID();
-  const details = JSON.stringify({ filePath: 'report.md', fileName: 'report.md', mimeType: 'text/markdown', sizeBytes: 5, digest: 'x' });
-  await service.service.database.run(() => insert('artifact', ['artifact_uid', 'run_id', 'execution_id', 'artifact_type', 'at', 'details', 'bytes'], [[artifact, waiting, randomUUID(), 'FILE', Date.now(), details, Buffer.from('# Hey')]]));
+  const details = JSON.stringify({
+    filePath: 'report.md',
+    fileName: 'report.md',
+    mimeType: 'text/markdown',
+    sizeBytes: 5,
+    digest: 'x',
+  });
+  await service.service.database.run(() =>
+    insert(
+      'artifact',
+      ['artifact_uid', 'run_id', 'execution_id', 'artifact_type', 'at', 'details', 'bytes'],
+      [[artifact, waiting, randomUUID(), 'FILE', Date.now(), details, Buffer.from('# Hey')]],
+    ),
+  );
   const key = String((await made('POST', '/api-keys', { name: 'spare', role: 'viewer' }))['id']);
   const list = async (path: string, member: string): Promise<Json[]> => (await made('GET', path))[member] as Json[];
   const [entry] = await list(`/factory/${managed}/webhooks/${webhook}/deliveries`, 'deliveries');
   const [sync] = await list(`/factory/${managed}/syncs`, 'syncs');
   const [managedAutomation] = await list(`/factory/${managed}/automations`, 'automations');
   return {
-    factory_uid: [managed, board], 'deleteFactory factory_uid': [doomed], 'updateFactory factory_uid': [doomed],
-    webhook_uid: [webhook, boardWebhook], automation_id: [automation, String(managedAutomation?.['uid'])], entry_id: [String(entry?.['entry_id'])], sync_id: [String(sync?.['id'])],
-    run_id: [waiting, ended], conversation_id: [ended], artifact_uid: [artifact],
+    factory_uid: [managed, board],
+    'deleteFactory factory_uid': [doomed],
+    'updateFactory factory_uid': [doomed],
+    webhook_uid: [webhook, boardWebhook],
+    automation_id: [automation, String(managedAutomation?.['uid'])],
+    entry_id: [String(entry?.['entry_id'])],
+    sync_id: [String(sync?.['id'])],
+    run_id: [waiting, ended],
+    conversation_id: [ended],
+    artifact_uid: [artifact],
     // The stream of a run that has ended ends; no other operation is told of this one, lest it go on.
     'listRunEvents run_id': [watched],
-    name: ['hook-token', 'own-secret'], api_key_id: [key], document: ['webhook', 'automation'],
+    name: ['hook-token', 'own-secret'],
+    api_key_id: [key],
+    document: ['webhook', 'automation'],
   };
 }
 
 /** The document with known values among those that a path parameter may have. */
 function seeded(document: Json, values: Values): Json {
   const copy = structuredClone(document);
-  for (const operation of Object.values(copy['paths'] as Record<string, Record<string, Json>>).flatMap((methods) => Object.values(methods))) {
+  for (const operation of Object.values(copy['paths'] as Record<string, Record<string, Json>>).flatMap((methods) =>
+    Object.values(methods),
+  )) {
     for (const parameter of operation['parameters'] as Json[]) {
-      const known = values[`${String(operation['operationId'])} ${String(parameter['name'])}`] ?? values[String(parameter['name'])];
+      const known =
+        values[`${String(operation['operationId'])} ${String(parameter['name'])}`] ?? values[String(parameter['name'])];
       if (parameter['in'] !== 'path' || known === undefined) continue;
       // A secret of any name can be made: another name than a known one is no mistake.
-      parameter['schema'] = parameter['name'] === 'name' ? { anyOf: [{ type: 'string', enum: known }, parameter['schema']] } : { type: 'string', enum: known };
+      parameter['schema'] =
+        parameter['name'] === 'name'
+          ? { anyOf: [{ type: 'string', enum: known }, parameter['schema']] }
+          : { type: 'string', enum: known };
     }
   }
   return copy;

@@ -6,7 +6,16 @@ import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { client, methods, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
-import type { ClientContext, ContentBlock, InitializeResponse, McpServer, NewSessionResponse, PromptResponse, RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
+import type {
+  ClientContext,
+  ContentBlock,
+  InitializeResponse,
+  McpServer,
+  NewSessionResponse,
+  PromptResponse,
+  RequestPermissionRequest,
+  SessionUpdate,
+} from '@agentclientprotocol/sdk';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -21,7 +30,11 @@ export interface AgentFolders {
 /** Fresh folders; their paths hold no links. */
 export async function agentFolders(): Promise<AgentFolders> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'agent-')));
-  const [home, workspace, tmp] = ['home', 'workspace', 'tmp'].map((name) => join(root, name)) as [string, string, string];
+  const [home, workspace, tmp] = ['home', 'workspace', 'tmp'].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+  ];
   for (const folder of [home, workspace, tmp]) await mkdir(folder);
   return { home, workspace, tmp, remove: () => rm(root, { recursive: true, force: true }) };
 }
@@ -51,7 +64,12 @@ export interface AgentProcess {
   decide: (request: RequestPermissionRequest) => string | undefined | Promise<string | undefined>;
   /** Forgets updates and permission requests so far. */
   forget(): void;
-  open(options?: { cwd?: string; mcpServers?: McpServer[]; meta?: Record<string, unknown>; mode?: 'ask' | 'auto' }): Promise<NewSessionResponse>;
+  open(options?: {
+    cwd?: string;
+    mcpServers?: McpServer[];
+    meta?: Record<string, unknown>;
+    mode?: 'ask' | 'auto';
+  }): Promise<NewSessionResponse>;
   prompt(sessionId: string, prompt: string | ContentBlock[]): Promise<PromptResponse>;
   /** What the agent has said, all of it. */
   said(): string;
@@ -72,7 +90,11 @@ export interface AgentProcess {
 }
 
 /** Starts it and introduces us, unless told otherwise. */
-export async function startAgent(folders: AgentFolders, environment: Readonly<Record<string, string>> = {}, { introduce = true } = {}): Promise<AgentProcess> {
+export async function startAgent(
+  folders: AgentFolders,
+  environment: Readonly<Record<string, string>> = {},
+  { introduce = true } = {},
+): Promise<AgentProcess> {
   // Without the condition "source" that other programs of the tests run under: the agent uses no lib, and a package of the MCP client means something else by it.
   const child = spawn(process.execPath, ['--import', './test/support/typescript-loader.mjs', 'apps/agent/main.ts'], {
     cwd: ROOT,
@@ -82,7 +104,9 @@ export async function startAgent(folders: AgentFolders, environment: Readonly<Re
   let [errors, output, isOver] = ['', '', false];
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
   child.stdin.on('error', () => undefined);
-  const ended = new Promise<number | string>((resolve) => child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown')));
+  const ended = new Promise<number | string>((resolve) =>
+    child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown')),
+  );
   void ended.then(() => (isOver = true));
   const copy = new PassThrough();
   child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString('utf8'))).pipe(copy);
@@ -111,12 +135,26 @@ export async function startAgent(folders: AgentFolders, environment: Readonly<Re
       asked.splice(0);
     },
     open: async ({ cwd = folders.workspace, mcpServers = [], meta, mode } = {}) => {
-      const session = await agent.request(methods.agent.session.new, { cwd, mcpServers, ...(meta === undefined ? {} : { _meta: meta }) });
-      if (mode !== undefined) await agent.request(methods.agent.session.setMode, { sessionId: session.sessionId, modeId: mode });
+      const session = await agent.request(methods.agent.session.new, {
+        cwd,
+        mcpServers,
+        ...(meta === undefined ? {} : { _meta: meta }),
+      });
+      if (mode !== undefined)
+        await agent.request(methods.agent.session.setMode, { sessionId: session.sessionId, modeId: mode });
       return session;
     },
-    prompt: (sessionId, prompt) => agent.request(methods.agent.session.prompt, { sessionId, prompt: typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt }),
-    said: () => updates.map((update) => (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : '')).join(''),
+    prompt: (sessionId, prompt) =>
+      agent.request(methods.agent.session.prompt, {
+        sessionId,
+        prompt: typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt,
+      }),
+    said: () =>
+      updates
+        .map((update) =>
+          update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : '',
+        )
+        .join(''),
     calls: () => seenCalls(updates),
     until: async (what) => {
       while (!what()) {
@@ -135,7 +173,11 @@ export async function startAgent(folders: AgentFolders, environment: Readonly<Re
       if (end !== 0) throw new Error(`the agent ended with ${end}: ${errors}`);
     },
   };
-  if (introduce) state.hello = await agent.request(methods.agent.initialize, { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} });
+  if (introduce)
+    state.hello = await agent.request(methods.agent.initialize, {
+      protocolVersion: PROTOCOL_VERSION,
+      clientCapabilities: {},
+    });
   return state;
 }
 

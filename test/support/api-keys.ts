@@ -19,10 +19,34 @@ export async function makeKey({ service }: TestService, role: Role, options: Key
   const name = randomBytes(6).toString('hex');
   const uid = options.principal ?? `user_${name}`;
   await service.database.run(function* () {
-    yield* insert('principal', ['uid', 'kind', 'display_name', 'created_at'], [[uid, 'user', `the ${role}`, 0]], { ignoreConflicts: true });
-    const columns = ['id', 'principal_uid', 'name', 'key_hash', 'role', 'factories', 'created_at', 'expires_at', 'revoked_at'] as const;
+    yield* insert('principal', ['uid', 'kind', 'display_name', 'created_at'], [[uid, 'user', `the ${role}`, 0]], {
+      ignoreConflicts: true,
+    });
+    const columns = [
+      'id',
+      'principal_uid',
+      'name',
+      'key_hash',
+      'role',
+      'factories',
+      'created_at',
+      'expires_at',
+      'revoked_at',
+    ] as const;
     const { factories, expiresAtMs, revokedAtMs } = options;
-    yield* insert('api_key', columns, [[`00000000-0000-7000-8000-${name}`, uid, role, createHash('sha256').update(key).digest(), role, factories === undefined ? null : JSON.stringify(factories), 0, expiresAtMs ?? null, revokedAtMs ?? null]]);
+    yield* insert('api_key', columns, [
+      [
+        `00000000-0000-7000-8000-${name}`,
+        uid,
+        role,
+        createHash('sha256').update(key).digest(),
+        role,
+        factories === undefined ? null : JSON.stringify(factories),
+        0,
+        expiresAtMs ?? null,
+        revokedAtMs ?? null,
+      ],
+    ]);
   });
   return key;
 }

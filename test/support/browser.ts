@@ -8,7 +8,9 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 import type { TestService } from './service.ts';
 
 /** A chromium of this machine; undefined where there is none. */
-export const PROGRAM = ['chromium', 'chromium-browser', 'google-chrome'].find((name) => spawnSync(name, ['--version']).status === 0);
+export const PROGRAM = ['chromium', 'chromium-browser', 'google-chrome'].find(
+  (name) => spawnSync(name, ['--version']).status === 0,
+);
 const SCREENSHOTS = join(dirname(fileURLToPath(import.meta.url)), '../browser/screenshots');
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
@@ -26,13 +28,22 @@ const SLOW_ANSWER_MS = 250;
 export function describeInBrowser(name: string, body: () => void): void {
   import.meta.jest.setTimeout(TEST_MS);
   if (PROGRAM !== undefined) return describe(name, body);
-  if (process.env['REQUIRE_CHROMIUM'] === '1') return describe(name, () => it('needs a chromium', () => { throw new Error('there is no chromium on this machine'); }));
+  if (process.env['REQUIRE_CHROMIUM'] === '1')
+    return describe(name, () =>
+      it('needs a chromium', () => {
+        throw new Error('there is no chromium on this machine');
+      }),
+    );
   process.stderr.write(`SKIPPED, because there is no chromium on this machine: ${name}\n`);
   describe.skip(`${name} (there is no chromium on this machine)`, body);
 }
 
 export function launch(): Promise<Browser> {
-  return chromium.launch({ timeout: 2 * PATIENCE_MS, executablePath: spawnSync('which', [PROGRAM ?? ''], { encoding: 'utf8' }).stdout.trim(), args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'] });
+  return chromium.launch({
+    timeout: 2 * PATIENCE_MS,
+    executablePath: spawnSync('which', [PROGRAM ?? ''], { encoding: 'utf8' }).stdout.trim(),
+    args: ['--no-sandbox', '--disable-gpu', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+  });
 }
 
 export interface Visit {
@@ -43,17 +54,29 @@ export interface Visit {
 }
 
 /** A browser window of its own (cookies included), not signed in, at a path of the service. */
-export async function visit(browser: Browser, service: Pick<TestService, 'url'>, path = '/', options: BrowserContextOptions = {}): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options });
+export async function visit(
+  browser: Browser,
+  service: Pick<TestService, 'url'>,
+  path = '/',
+  options: BrowserContextOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+    ...options,
+  });
   const page = await newPage(context);
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
   // The browser itself notes answers of 400 and above, which many tests ask for.
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type()) && !message.text().startsWith('Failed to load resource')) faults.push(`${message.type()}: ${message.text()}`);
+    if (['error', 'warning'].includes(message.type()) && !message.text().startsWith('Failed to load resource'))
+      faults.push(`${message.type()}: ${message.text()}`);
   });
   page.on('request', (request) => {
-    if (!request.url().startsWith(service.url) && !/^(data|blob):/.test(request.url())) faults.push(`request elsewhere: ${request.url()}`);
+    if (!request.url().startsWith(service.url) && !/^(data|blob):/.test(request.url()))
+      faults.push(`request elsewhere: ${request.url()}`);
   });
   await page.goto(service.url + path);
   return { page, faults, close: () => context.close() };
@@ -67,13 +90,23 @@ export async function newPage(context: BrowserContext): Promise<Page> {
     const devtools = await context.newCDPSession(page);
     await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
     await devtools.send('Network.enable');
-    await devtools.send('Network.emulateNetworkConditions', { offline: false, latency: SLOW_ANSWER_MS, downloadThroughput: -1, uploadThroughput: -1 });
+    await devtools.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: SLOW_ANSWER_MS,
+      downloadThroughput: -1,
+      uploadThroughput: -1,
+    });
   }
   return page;
 }
 
 /** The same, signed in through the form. */
-export async function signedIn(browser: Browser, service: TestService, path = '/', { key = service.adminKey, ...options }: BrowserContextOptions & { key?: string } = {}): Promise<Visit> {
+export async function signedIn(
+  browser: Browser,
+  service: TestService,
+  path = '/',
+  { key = service.adminKey, ...options }: BrowserContextOptions & { key?: string } = {},
+): Promise<Visit> {
   const visited = await visit(browser, service, path, options);
   await signIn(visited.page, key);
   return visited;
@@ -95,10 +128,16 @@ export async function seriousFaults(page: Page): Promise<string[]> {
 }
 
 async function faultsNow(page: Page): Promise<string[]> {
-  const found = await page.evaluate<{ id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] }[]>('axe.run().then(({ violations }) => violations)');
+  const found = await page.evaluate<
+    { id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] }[]
+  >('axe.run().then(({ violations }) => violations)');
   return found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id} at ${target.join(' ')}: ${failureSummary.replaceAll(/\s+/g, ' ')}`));
+    .flatMap(({ id, nodes }) =>
+      nodes.map(
+        ({ target, failureSummary }) => `${id} at ${target.join(' ')}: ${failureSummary.replaceAll(/\s+/g, ' ')}`,
+      ),
+    );
 }
 
 /** Writes a picture of the page into an ignored folder, for people to look at. */

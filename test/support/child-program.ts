@@ -19,18 +19,24 @@ export interface ChildProgram {
 
 /** Starts `program` (path below the repository) with arguments. End it, or await `ended`. */
 export function startProgram(program: string, args: readonly string[]): ChildProgram {
-  const child = spawn(process.execPath, ['--conditions=source', '--import', './test/support/typescript-loader.mjs', program, ...args], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'] },
-  });
+  const child = spawn(
+    process.execPath,
+    ['--conditions=source', '--import', './test/support/typescript-loader.mjs', program, ...args],
+    {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'] },
+    },
+  );
   const lines: string[] = [];
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text;
   });
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
-  const ended = new Promise<number | string>((resolve) => child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown')));
+  const ended = new Promise<number | string>((resolve) =>
+    child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown')),
+  );
   let over = false;
   void ended.then(() => (over = true));
   return {

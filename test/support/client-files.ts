@@ -22,9 +22,20 @@ interface ApiDocument {
   components: { schemas: Record<string, Schema> };
 }
 /** As libs/client-typescript/src/shapes.ts declares it. */
-type Shape = string | { list: Shape } | { members: Record<string, Shape>; entries?: Shape } | { either: Shape[] } | { all: Shape[] };
+type Shape =
+  | string
+  | { list: Shape }
+  | { members: Record<string, Shape>; entries?: Shape }
+  | { either: Shape[] }
+  | { all: Shape[] };
 
-const KINDS: Readonly<Record<string, string>> = { string: 'string', integer: 'integer', number: 'number', boolean: 'boolean', null: 'null' };
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'string',
+  integer: 'integer',
+  number: 'number',
+  boolean: 'boolean',
+  null: 'null',
+};
 
 /** `shapes.generated.ts`: every component that an answer of success can hold, a line each. */
 export function clientShapes(text: string): string {
@@ -37,13 +48,20 @@ export function clientShapes(text: string): string {
 /** `models.ts`: every component of the document under its own name. */
 export function clientModels(text: string): string {
   const { components } = JSON.parse(text) as ApiDocument;
-  const exported = Object.keys(components.schemas).sort().map((name) => `/** ${onOneLine(components.schemas[name]!.description ?? name)} */\n${modelOf(name, components.schemas[name]!)}`);
+  const exported = Object.keys(components.schemas)
+    .sort()
+    .map(
+      (name) =>
+        `/** ${onOneLine(components.schemas[name]!.description ?? name)} */\n${modelOf(name, components.schemas[name]!)}`,
+    );
   return `/** Generated from the API document by test/support/client-files.ts; do not edit. Every model of the interface under its own name. */\nimport type { components } from './generated.ts';\n\n/** As the document has it. */\ntype Component<Name extends keyof components['schemas']> = components['schemas'][Name];\n\n${exported.join('\n\n')}\n`;
 }
 
 /** Compilers call an interface by its name in what they say; an alias is spelled out. */
 function modelOf(name: string, { type, anyOf, allOf }: Schema): string {
-  return type === 'object' && anyOf === undefined && allOf === undefined ? `export interface ${name} extends Component<'${name}'> {}` : `export type ${name} = Component<'${name}'>;`;
+  return type === 'object' && anyOf === undefined && allOf === undefined
+    ? `export interface ${name} extends Component<'${name}'> {}`
+    : `export type ${name} = Component<'${name}'>;`;
 }
 
 function answeredComponents({ paths, components }: ApiDocument): string[] {
@@ -57,7 +75,8 @@ function answeredComponents({ paths, components }: ApiDocument): string[] {
     }
   };
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
-    for (const [status, answer] of Object.entries(operation.responses ?? {})) if (status.startsWith('2')) visit(answer.content);
+    for (const [status, answer] of Object.entries(operation.responses ?? {}))
+      if (status.startsWith('2')) visit(answer.content);
   }
   return [...found].sort();
 }
@@ -88,7 +107,9 @@ function shapeOfType(type: string, schema: Schema): Shape {
 }
 
 function objectShape({ properties = {}, required = [], additionalProperties }: Schema): Shape {
-  const members = Object.fromEntries(Object.entries(properties).map(([name, member]) => [required.includes(name) ? name : `${name}?`, shapeOf(member)]));
+  const members = Object.fromEntries(
+    Object.entries(properties).map(([name, member]) => [required.includes(name) ? name : `${name}?`, shapeOf(member)]),
+  );
   return typeof additionalProperties === 'object' ? { members, entries: shapeOf(additionalProperties) } : { members };
 }
 
@@ -96,7 +117,9 @@ function objectShape({ properties = {}, required = [], additionalProperties }: S
 function inCode(shape: unknown): string {
   if (typeof shape === 'string') return `'${shape}'`;
   if (Array.isArray(shape)) return `[${shape.map(inCode).join(', ')}]`;
-  const members = Object.entries(shape as Record<string, unknown>).map(([name, value]) => `${/^\w+$/.test(name) ? name : `'${name}'`}: ${inCode(value)}`);
+  const members = Object.entries(shape as Record<string, unknown>).map(
+    ([name, value]) => `${/^\w+$/.test(name) ? name : `'${name}'`}: ${inCode(value)}`,
+  );
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }
 

@@ -13,8 +13,11 @@ export function watchAnswers(publicUrl: string): void {
   globalThis.fetch = async (input, init) => {
     const answer = await unwatched(input, init);
     const url = input instanceof Request ? input.url : String(input);
-    const base = [...bases].find((candidate) => url === candidate || url.startsWith(`${candidate}/`) || url.startsWith(`${candidate}?`));
-    if (base !== undefined) await judge(init?.method ?? (input instanceof Request ? input.method : 'GET'), url.slice(base.length), answer);
+    const base = [...bases].find(
+      (candidate) => url === candidate || url.startsWith(`${candidate}/`) || url.startsWith(`${candidate}?`),
+    );
+    if (base !== undefined)
+      await judge(init?.method ?? (input instanceof Request ? input.method : 'GET'), url.slice(base.length), answer);
     return answer;
   };
 }
@@ -23,7 +26,14 @@ async function judge(method: string, target: string, answer: Response): Promise<
   const [path = '', query = ''] = target.split('#')[0]?.split('?', 2) ?? [];
   const isJson = /^application\/([a-z.+-]+\+)?json\b/i.test(answer.headers.get('content-type') ?? '');
   const json = isJson && method.toUpperCase() !== 'HEAD' ? await answer.clone().text() : undefined;
-  const departures = departuresOf({ method: method.toUpperCase(), path, query, status: answer.status, headers: answer.headers, json });
+  const departures = departuresOf({
+    method: method.toUpperCase(),
+    path,
+    query,
+    status: answer.status,
+    headers: answer.headers,
+    json,
+  });
   if (departures.length === 0) return;
   const text = `${method} ${path} was answered ${answer.status}, which departs from the API document: ${departures.join('; ')}`;
   process.stderr.write(`${text}\n`);

@@ -21,7 +21,10 @@ process.exitCode = await serve(process.argv.slice(3), SOURCE_AGENT);
 
 function standStillAt(point: string, method: (typeof POINTS)[keyof typeof POINTS]): void {
   if (process.env['CRASH_POINTS'] !== 'true') return;
-  const methods = RunStore.prototype as unknown as Record<string, (this: RunStore, claim: { runId: string }, ...rest: unknown[]) => Promise<unknown>>;
+  const methods = RunStore.prototype as unknown as Record<
+    string,
+    (this: RunStore, claim: { runId: string }, ...rest: unknown[]) => Promise<unknown>
+  >;
   const original = methods[method];
   if (original === undefined) throw new Error(`the store has no ${method} any more`);
   methods[method] = async function (claim, ...rest) {

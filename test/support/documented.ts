@@ -41,17 +41,25 @@ const operations = operationsOf();
 /** Everything in which an answer departs from the document; empty: it conforms. Repeats no value of the answer. */
 export function departuresOf(answer: SeenAnswer): string[] {
   const operation = operationFor(answer);
-  if (operation === undefined) return answer.status < 400 ? ['no operation has this method and path'] : problemDepartures(answer);
+  if (operation === undefined)
+    return answer.status < 400 ? ['no operation has this method and path'] : problemDepartures(answer);
   const documented = operation.responses[answer.status];
-  if (documented !== undefined) return answerDepartures(answer, resolve(documented) as DocumentedAnswer).map((text) => `${operation.operationId}: ${text}`);
+  if (documented !== undefined)
+    return answerDepartures(answer, resolve(documented) as DocumentedAnswer).map(
+      (text) => `${operation.operationId}: ${text}`,
+    );
   if (GENERAL_STATUSES.has(answer.status) || isUnreadable(answer)) return problemDepartures(answer);
-  return [`${operation.operationId}: the status is not documented (${Object.keys(operation.responses).join(', ')} are)`];
+  return [
+    `${operation.operationId}: the status is not documented (${Object.keys(operation.responses).join(', ')} are)`,
+  ];
 }
 
 /** The operation that a request is for; HEAD is answered like GET. */
 function operationFor({ method, path }: SeenAnswer): DocumentedOperation | undefined {
   const asked = method === 'HEAD' ? 'get' : method.toLowerCase();
-  return operations.filter((operation) => operation.method === asked && operation.pattern.test(path)).sort((left, right) => right.literals - left.literals)[0];
+  return operations
+    .filter((operation) => operation.method === asked && operation.pattern.test(path))
+    .sort((left, right) => right.literals - left.literals)[0];
 }
 
 /** An address that cannot be decoded, or that holds U+0000: refused before anybody looks what it is for. */
@@ -60,12 +68,16 @@ function isUnreadable({ path, query, status }: SeenAnswer): boolean {
 }
 
 function problemDepartures(answer: SeenAnswer): string[] {
-  if (!typeOf(answer).startsWith('application/problem+json')) return answer.status === 404 ? ['it is no problem+json'] : []; // refused before the API
+  if (!typeOf(answer).startsWith('application/problem+json'))
+    return answer.status === 404 ? ['it is no problem+json'] : []; // refused before the API
   return bodyDepartures(answer, { $ref: '#/components/schemas/Error' });
 }
 
 function answerDepartures(answer: SeenAnswer, { headers = {}, content = {} }: DocumentedAnswer): string[] {
-  const missing = Object.entries(headers).filter(([name, header]) => (resolve(header as Json) as { required?: boolean }).required === true && answer.headers.get(name) === null);
+  const missing = Object.entries(headers).filter(
+    ([name, header]) =>
+      (resolve(header as Json) as { required?: boolean }).required === true && answer.headers.get(name) === null,
+  );
   return [...missing.map(([name]) => `the header ${name} is missing`), ...contentDepartures(answer, content)];
 }
 
@@ -73,8 +85,11 @@ function contentDepartures(answer: SeenAnswer, content: NonNullable<DocumentedAn
   const type = typeOf(answer);
   if (answer.method === 'HEAD') return [];
   if (Object.keys(content).length === 0) return type === '' ? [] : [`it has a body of ${type}, and none is documented`];
-  const documented = Object.entries(content).find(([range]) => new RegExp(`^${range.replace(/[.+]/g, '\\$&').replaceAll('*', '[^/]+')}$`).test(type));
-  if (documented === undefined) return [`its type ${type === '' ? '(none)' : type} is not documented (${Object.keys(content).join(', ')})`];
+  const documented = Object.entries(content).find(([range]) =>
+    new RegExp(`^${range.replace(/[.+]/g, '\\$&').replaceAll('*', '[^/]+')}$`).test(type),
+  );
+  if (documented === undefined)
+    return [`its type ${type === '' ? '(none)' : type} is not documented (${Object.keys(content).join(', ')})`];
   return documented[1].schema === undefined ? [] : bodyDepartures(answer, documented[1].schema);
 }
 
@@ -82,7 +97,11 @@ function bodyDepartures({ json }: SeenAnswer, schema: Json): string[] {
   if (json === undefined) return [];
   const value: unknown = JSON.parse(json);
   const validate = validatorOf(schema);
-  if (!validate(value)) return (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath === '' ? 'the body' : instancePath} ${message} ${JSON.stringify(params)}`);
+  if (!validate(value))
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) =>
+        `${instancePath === '' ? 'the body' : instancePath} ${message} ${JSON.stringify(params)}`,
+    );
   return [...undocumented([schema], value, '')].map((pointer) => `${pointer} is in the answer and not in the document`);
 }
 
@@ -106,7 +125,9 @@ function* undocumented(schemas: readonly Json[], value: unknown, pointer: string
     return;
   }
   const named = all.filter(({ properties }) => properties !== undefined);
-  const open = named.length === 0 || all.some(({ additionalProperties }) => additionalProperties !== undefined && additionalProperties !== false);
+  const open =
+    named.length === 0 ||
+    all.some(({ additionalProperties }) => additionalProperties !== undefined && additionalProperties !== false);
   for (const [key, member] of Object.entries(value)) {
     const described = all.flatMap(({ properties, additionalProperties }) => {
       const members = (properties ?? {}) as Json;
@@ -126,14 +147,22 @@ function isSchema(value: unknown): value is Json {
 function flattened(schema: Json): Json[] {
   if (typeof schema['$ref'] === 'string') return flattened(resolve(schema) as Json);
   const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => (schema[keyword] as Json[] | undefined) ?? []);
-  const conditional = ['then', 'else'].flatMap((keyword) => (schema[keyword] === undefined ? [] : [schema[keyword] as Json]));
+  const conditional = ['then', 'else'].flatMap((keyword) =>
+    schema[keyword] === undefined ? [] : [schema[keyword] as Json],
+  );
   return [schema, ...[...parts, ...conditional].flatMap(flattened)];
 }
 
 function resolve(value: Json): unknown {
   const reference = value['$ref'];
   if (typeof reference !== 'string') return value;
-  return reference.slice(2).split('/').reduce<unknown>((inner, segment) => (inner as Json)[segment.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+  return reference
+    .slice(2)
+    .split('/')
+    .reduce<unknown>(
+      (inner, segment) => (inner as Json)[segment.replaceAll('~1', '/').replaceAll('~0', '~')],
+      document,
+    );
 }
 
 function typeOf({ headers }: SeenAnswer): string {
@@ -143,7 +172,9 @@ function typeOf({ headers }: SeenAnswer): string {
 function operationsOf(): DocumentedOperation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId, responses }]) => ({
-      operationId, method, responses,
+      operationId,
+      method,
+      responses,
       pattern: new RegExp(`^${path.replace(/[.+]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+')}$`),
       literals: path.split('/').filter((segment) => !segment.startsWith('{')).length,
     })),

@@ -92,7 +92,12 @@ export function engineField({ queue: place, bounds = {} }: FieldWish): Field {
     maker(stores) {
       const parts = queueing(stores);
       parts?.relay.start();
-      return { relay: parts?.relay, queue: parts?.queue, wake: () => parts?.relay.wake(), stop: ending(async () => parts?.relay.stop()) };
+      return {
+        relay: parts?.relay,
+        queue: parts?.queue,
+        wake: () => parts?.relay.wake(),
+        stop: ending(async () => parts?.relay.stop()),
+      };
     },
     worker(workerName, stores, { places: count = 2, placement: wished = {}, holds = false, leaseMs = 60_000 } = {}) {
       const placement: Placement = { host: workerName, environments: [], ...wished };
@@ -118,7 +123,14 @@ export function engineField({ queue: place, bounds = {} }: FieldWish): Field {
         async take(wanted) {
           claiming += wanted;
           try {
-            const runs = await stores.runs.claim(workerName, leaseMs, wanted, Array.from({ length: wanted }, () => newId()), bounds, placement);
+            const runs = await stores.runs.claim(
+              workerName,
+              leaseMs,
+              wanted,
+              Array.from({ length: wanted }, () => newId()),
+              bounds,
+              placement,
+            );
             return runs.map(work);
           } finally {
             claiming -= wanted;
@@ -128,7 +140,11 @@ export function engineField({ queue: place, bounds = {} }: FieldWish): Field {
       parts?.relay.start();
       dispatch.start(places);
       return {
-        name: workerName, dispatch, queue: parts?.queue, relay: parts?.relay, given,
+        name: workerName,
+        dispatch,
+        queue: parts?.queue,
+        relay: parts?.relay,
+        given,
         held: () => [...held.keys()],
         release: (runId) => held.get(runId)?.('over'),
         stop: ending(async () => {

@@ -27,13 +27,29 @@ export interface StreamOptions {
 }
 
 /** Opens the stream of a run's log. */
-export async function openStream(service: TestService, runId: string, options: StreamOptions = {}): Promise<OpenStream> {
+export async function openStream(
+  service: TestService,
+  runId: string,
+  options: StreamOptions = {},
+): Promise<OpenStream> {
   const { key = service.adminKey, query = '', lastEventId, accept = 'text/event-stream' } = options;
   const aborting = new AbortController();
   const answer = await fetch(`${service.url}/api/v1/agent/runs/${runId}/events${query}`, {
-    headers: { authorization: `Bearer ${key}`, accept, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) }, signal: aborting.signal,
+    headers: {
+      authorization: `Bearer ${key}`,
+      accept,
+      ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+    },
+    signal: aborting.signal,
   });
-  const stream: OpenStream = { status: answer.status, headers: answer.headers, events: [], comments: [], ended: Promise.resolve(), close: () => aborting.abort() };
+  const stream: OpenStream = {
+    status: answer.status,
+    headers: answer.headers,
+    events: [],
+    comments: [],
+    ended: Promise.resolve(),
+    close: () => aborting.abort(),
+  };
   stream.ended = read(answer, stream).catch(() => undefined);
   return stream;
 }
@@ -50,8 +66,20 @@ async function read(answer: Response, { events, comments }: OpenStream): Promise
 }
 
 function take(block: string, events: StreamedEvent[], comments: string[]): void {
-  const fields = new Map(block.split('\n').map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]));
+  const fields = new Map(
+    block
+      .split('\n')
+      .map((line): [string, string] => [
+        line.slice(0, line.indexOf(':')),
+        line.slice(line.indexOf(':') + 1).trimStart(),
+      ]),
+  );
   const data = fields.get('data');
   if (data === undefined) comments.push(block);
-  else events.push({ event: fields.get('event') ?? 'message', id: fields.get('id'), data: JSON.parse(data) as Record<string, unknown> });
+  else
+    events.push({
+      event: fields.get('event') ?? 'message',
+      id: fields.get('id'),
+      data: JSON.parse(data) as Record<string, unknown>,
+    });
 }

@@ -2,15 +2,27 @@
 import { eventually, type TestService } from './service.ts';
 
 /** A webhook file; `more` are further lines. */
-export const webhookFile = (secretName: string, ...more: string[]): string => [`secretName: ${secretName}`, ...more, ''].join('\n');
+export const webhookFile = (secretName: string, ...more: string[]): string =>
+  [`secretName: ${secretName}`, ...more, ''].join('\n');
 
 /** An automation that fires for every delivery of webhooks that it names, unless `payload` (one YAML flow mapping) says otherwise. */
-export function automationFile(webhooks: readonly string[], prompt = 'Do what the event asks for.', options: { payload?: string; lines?: readonly string[]; uids?: boolean } = {}): string {
+export function automationFile(
+  webhooks: readonly string[],
+  prompt = 'Do what the event asks for.',
+  options: { payload?: string; lines?: readonly string[]; uids?: boolean } = {},
+): string {
   return [
-    '---', ...(options.lines ?? []), 'triggers:', '  - provider: webhook', '    event: received', '    filter:',
+    '---',
+    ...(options.lines ?? []),
+    'triggers:',
+    '  - provider: webhook',
+    '    event: received',
+    '    filter:',
     `      ${options.uids ? 'webhook_ids' : 'webhooks'}: [${webhooks.join(', ')}]`,
     ...(options.payload === undefined ? [] : [`      payload: ${options.payload}`]),
-    '---', prompt, '',
+    '---',
+    prompt,
+    '',
   ].join('\n');
 }
 
@@ -19,8 +31,17 @@ export const webhookPath = (name: string): string => `webhooks/${name}.yaml`;
 export const automationPath = (name: string): string => `automations/${name}/automation.md`;
 
 /** Posts a JSON delivery with a bearer token; answers status and parsed body. */
-export async function deliver(url: string, token: string, body: unknown = { at: Math.random() }, headers: Record<string, string> = {}): Promise<{ status: number; body: Record<string, unknown> }> {
-  const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}`, ...headers }, body: JSON.stringify(body) });
+export async function deliver(
+  url: string,
+  token: string,
+  body: unknown = { at: Math.random() },
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: Record<string, unknown> }> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    body: JSON.stringify(body),
+  });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
@@ -32,10 +53,32 @@ export interface FactoryStatus {
   generation_requested: number;
   generation_handled: number;
   last_sync: SyncItem | null;
-  conditions: { type: string; status: string; reason: string; message: string; since: string | null; observed_generation: number }[];
-  recent_syncs: { id: string; ending: string; revision: string | null; changes: number; problems: number; superseded: number }[];
+  conditions: {
+    type: string;
+    status: string;
+    reason: string;
+    message: string;
+    since: string | null;
+    observed_generation: number;
+  }[];
+  recent_syncs: {
+    id: string;
+    ending: string;
+    revision: string | null;
+    changes: number;
+    problems: number;
+    superseded: number;
+  }[];
   events: EventItem[];
-  inventory: { kind: string; uid: string; slug: string; file: string | null; blob: string | null; revision: string; state: string }[];
+  inventory: {
+    kind: string;
+    uid: string;
+    slug: string;
+    file: string | null;
+    blob: string | null;
+    revision: string;
+    state: string;
+  }[];
 }
 
 /** One event as the API shows it. */

@@ -52,18 +52,40 @@ export async function factoryFolder(tree: FactoryTree): Promise<FactoryFolder> {
     for (const [file, text] of filesOf(wanted)) await put(file, text);
   };
   await write(tree);
-  return { path, source: { kind: 'directory', path }, write, writeFile: put, remove: () => rm(path, { recursive: true, force: true }) };
+  return {
+    path,
+    source: { kind: 'directory', path },
+    write,
+    writeFile: put,
+    remove: () => rm(path, { recursive: true, force: true }),
+  };
 }
 
 /** Repository path → text. JSON is YAML, so that any value can be written without quoting rules. */
 export function filesOf({ webhooks = {}, automations = {} }: FactoryTree): [path: string, text: string][] {
   return [
-    ...Object.entries(webhooks).map(([name, file]): [string, string] => [`webhooks/${name}.yaml`, `${JSON.stringify(file)}\n`]),
-    ...Object.entries(automations).map(([name, file]): [string, string] => [`automations/${name}/automation.md`, automationText(file)]),
+    ...Object.entries(webhooks).map(([name, file]): [string, string] => [
+      `webhooks/${name}.yaml`,
+      `${JSON.stringify(file)}\n`,
+    ]),
+    ...Object.entries(automations).map(([name, file]): [string, string] => [
+      `automations/${name}/automation.md`,
+      automationText(file),
+    ]),
   ];
 }
 
-function automationText({ webhooks, payload, prompt = 'Look at the event.', enabled, moreTriggers = [] }: AutomationFile): string {
-  const triggers = [{ webhooks, payload }, ...moreTriggers].map((filter) => ({ provider: 'webhook', event: 'received', filter }));
+function automationText({
+  webhooks,
+  payload,
+  prompt = 'Look at the event.',
+  enabled,
+  moreTriggers = [],
+}: AutomationFile): string {
+  const triggers = [{ webhooks, payload }, ...moreTriggers].map((filter) => ({
+    provider: 'webhook',
+    event: 'received',
+    filter,
+  }));
   return `---\n${JSON.stringify({ ...(enabled === undefined ? {} : { enabled }), triggers })}\n---\n${prompt}\n`;
 }

@@ -30,17 +30,37 @@ export const anthropicMessages: Protocol = {
     const blocks = blocksOf(answer);
     const { input, output, cached } = usageOf(answer);
     return [
-      event('message_start', { message: { ...messageHead(model), content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: input, cache_read_input_tokens: cached, output_tokens: 1 } } }),
+      event('message_start', {
+        message: {
+          ...messageHead(model),
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: { input_tokens: input, cache_read_input_tokens: cached, output_tokens: 1 },
+        },
+      }),
       ...blocks.flatMap(streamedBlock),
-      event('message_delta', { delta: { stop_reason: finishOf(answer), stop_sequence: null }, usage: { output_tokens: output } }),
+      event('message_delta', {
+        delta: { stop_reason: finishOf(answer), stop_sequence: null },
+        usage: { output_tokens: output },
+      }),
       event('message_stop', {}),
     ];
   },
   whole: (answer, { model }) => {
     const { input, output, cached } = usageOf(answer);
-    return { ...messageHead(model), content: blocksOf(answer), stop_reason: finishOf(answer), stop_sequence: null, usage: { input_tokens: input, cache_read_input_tokens: cached, output_tokens: output } };
+    return {
+      ...messageHead(model),
+      content: blocksOf(answer),
+      stop_reason: finishOf(answer),
+      stop_sequence: null,
+      usage: { input_tokens: input, cache_read_input_tokens: cached, output_tokens: output },
+    };
   },
-  error: (status, message) => ({ type: 'error', error: { type: status === 401 ? 'authentication_error' : 'api_error', message } }),
+  error: (status, message) => ({
+    type: 'error',
+    error: { type: status === 401 ? 'authentication_error' : 'api_error', message },
+  }),
   streamedError: (message) => event('error', { error: { type: 'api_error', message } }),
 };
 
@@ -52,7 +72,10 @@ function messageHead(model: string): Record<string, unknown> {
   return { id: 'msg_fake', type: 'message', role: 'assistant', model };
 }
 
-type Block = { type: 'thinking'; thinking: string; signature: string } | { type: 'text'; text: string } | { type: 'tool_use'; id: string; name: string; input: unknown };
+type Block =
+  | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'text'; text: string }
+  | { type: 'tool_use'; id: string; name: string; input: unknown };
 
 function blocksOf({ reasoning, text, tools = [] }: Answer): Block[] {
   return [
@@ -68,13 +91,24 @@ function streamedBlock(block: Block, index: number): string[] {
   const stop = event('content_block_stop', { index });
   switch (block.type) {
     case 'thinking':
-      return [start({ type: 'thinking', thinking: '', signature: '' }), delta({ type: 'thinking_delta', thinking: block.thinking }), delta({ type: 'signature_delta', signature: block.signature }), stop];
+      return [
+        start({ type: 'thinking', thinking: '', signature: '' }),
+        delta({ type: 'thinking_delta', thinking: block.thinking }),
+        delta({ type: 'signature_delta', signature: block.signature }),
+        stop,
+      ];
     case 'text':
       return [start({ type: 'text', text: '' }), delta({ type: 'text_delta', text: block.text }), stop];
     case 'tool_use': {
       const input = typeof block.input === 'string' ? block.input : JSON.stringify(block.input);
       const middle = Math.floor(input.length / 2);
-      return [start({ ...block, input: {} }), ...[input.slice(0, middle), input.slice(middle)].map((partial_json) => delta({ type: 'input_json_delta', partial_json })), stop];
+      return [
+        start({ ...block, input: {} }),
+        ...[input.slice(0, middle), input.slice(middle)].map((partial_json) =>
+          delta({ type: 'input_json_delta', partial_json }),
+        ),
+        stop,
+      ];
     }
   }
 }
@@ -82,10 +116,14 @@ function streamedBlock(block: Block, index: number): string[] {
 /** Results of tools stand in user messages here; they are told apart. */
 function asked({ role, content }: WireMessage): AskedMessage[] {
   const parts: WirePart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  const results = parts.filter(({ type }) => type === 'tool_result').map((part) => message('tool', textOf(part.content ?? '')));
+  const results = parts
+    .filter(({ type }) => type === 'tool_result')
+    .map((part) => message('tool', textOf(part.content ?? '')));
   const rest = parts.filter(({ type }) => type !== 'tool_result');
   if (rest.length === 0) return results;
-  const calls = rest.filter(({ type }) => type === 'tool_use').map(({ id = '', name = '', input }) => ({ id, name, input }));
+  const calls = rest
+    .filter(({ type }) => type === 'tool_use')
+    .map(({ id = '', name = '', input }) => ({ id, name, input }));
   const files = rest.flatMap(({ source }) => (source === undefined ? [] : [source.media_type]));
   return [...results, { ...message(role, textOf(rest)), calls, files }];
 }
@@ -104,6 +142,10 @@ function finishOf({ finish = 'done', tools = [] }: Answer): string {
 }
 
 /** Here the tokens that were read from the cache are not part of the others. */
-function usageOf({ usage: { input, output, cached = 0 } = { input: 100, output: 10 } }: Answer): { input: number; output: number; cached: number } {
+function usageOf({ usage: { input, output, cached = 0 } = { input: 100, output: 10 } }: Answer): {
+  input: number;
+  output: number;
+  cached: number;
+} {
   return { input: input - cached, output, cached };
 }

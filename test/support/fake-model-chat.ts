@@ -3,7 +3,10 @@ import type { Answer, AskedMessage, Protocol } from './fake-model-server.ts';
 
 interface WireMessage {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
-  content?: string | { type: string; text?: string; image_url?: { url: string }; file?: { file_data: string } }[] | null;
+  content?:
+    | string
+    | { type: string; text?: string; image_url?: { url: string }; file?: { file_data: string } }[]
+    | null;
   tool_calls?: { id: string; function: { name: string; arguments: string } }[];
 }
 
@@ -24,27 +27,57 @@ export const chatCompletions: Protocol = {
   stream: (answer, { model }) => {
     const chunk = (delta: unknown, finish: string | null = null, more = {}): string =>
       `data: ${JSON.stringify({ id: 'chatcmpl-fake', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`;
-    const usage = { id: 'chatcmpl-fake', object: 'chat.completion.chunk', created: 1, model, choices: [], usage: usageOf(answer) };
+    const usage = {
+      id: 'chatcmpl-fake',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model,
+      choices: [],
+      usage: usageOf(answer),
+    };
     return [
       chunk({ role: 'assistant', content: '' }),
       ...(answer.reasoning === undefined ? [] : [chunk({ reasoning_content: answer.reasoning })]),
       ...(answer.text === undefined ? [] : [chunk({ content: answer.text })]),
-      ...toolCalls(answer).flatMap((call, index) => halves(call.function.arguments).map((part, half) =>
-        chunk({ tool_calls: [{ index, ...(half === 0 ? { id: call.id, type: 'function' } : {}), function: { ...(half === 0 ? { name: call.function.name } : {}), arguments: part } }] }),
-      )),
+      ...toolCalls(answer).flatMap((call, index) =>
+        halves(call.function.arguments).map((part, half) =>
+          chunk({
+            tool_calls: [
+              {
+                index,
+                ...(half === 0 ? { id: call.id, type: 'function' } : {}),
+                function: { ...(half === 0 ? { name: call.function.name } : {}), arguments: part },
+              },
+            ],
+          }),
+        ),
+      ),
       chunk({}, finishOf(answer)),
       `data: ${JSON.stringify(usage)}\n\n`,
       'data: [DONE]\n\n',
     ];
   },
   whole: (answer, { model }) => ({
-    id: 'chatcmpl-fake', object: 'chat.completion', created: 1, model, usage: usageOf(answer),
-    choices: [{
-      index: 0, finish_reason: finishOf(answer),
-      message: { role: 'assistant', content: answer.text ?? null, ...(toolCalls(answer).length === 0 ? {} : { tool_calls: toolCalls(answer) }) },
-    }],
+    id: 'chatcmpl-fake',
+    object: 'chat.completion',
+    created: 1,
+    model,
+    usage: usageOf(answer),
+    choices: [
+      {
+        index: 0,
+        finish_reason: finishOf(answer),
+        message: {
+          role: 'assistant',
+          content: answer.text ?? null,
+          ...(toolCalls(answer).length === 0 ? {} : { tool_calls: toolCalls(answer) }),
+        },
+      },
+    ],
   }),
-  error: (status, message) => ({ error: { message, type: status === 401 ? 'invalid_request_error' : 'server_error', code: null } }),
+  error: (status, message) => ({
+    error: { message, type: status === 401 ? 'invalid_request_error' : 'server_error', code: null },
+  }),
   streamedError: (message) => `data: ${JSON.stringify({ error: { message, type: 'server_error', code: null } })}\n\n`,
 };
 
@@ -53,7 +86,11 @@ function asked({ role, content, tool_calls: calls = [] }: WireMessage): AskedMes
   return {
     role: role as AskedMessage['role'],
     text: textOf({ role, content }),
-    calls: calls.map((call) => ({ id: call.id, name: call.function.name, input: JSON.parse(call.function.arguments) as unknown })),
+    calls: calls.map((call) => ({
+      id: call.id,
+      name: call.function.name,
+      input: JSON.parse(call.function.arguments) as unknown,
+    })),
     files: parts.flatMap((part) => /^data:([^;]+);/.exec(part.image_url?.url ?? part.file?.file_data ?? '')?.[1] ?? []),
   };
 }
@@ -63,9 +100,15 @@ function textOf({ content }: WireMessage): string {
   return (content ?? []).map((part) => part.text ?? '').join('');
 }
 
-function toolCalls({ tools = [] }: Answer): { id: string; type: 'function'; function: { name: string; arguments: string } }[] {
+function toolCalls({
+  tools = [],
+}: Answer): { id: string; type: 'function'; function: { name: string; arguments: string } }[] {
   // The same identifiers in every answer: some endpoints do that, and clients must stand it.
-  return tools.map(({ name, input }, index) => ({ id: `call_${index}`, type: 'function', function: { name, arguments: typeof input === 'string' ? input : JSON.stringify(input) } }));
+  return tools.map(({ name, input }, index) => ({
+    id: `call_${index}`,
+    type: 'function',
+    function: { name, arguments: typeof input === 'string' ? input : JSON.stringify(input) },
+  }));
 }
 
 function finishOf({ finish = 'done', tools = [] }: Answer): string {
@@ -73,8 +116,15 @@ function finishOf({ finish = 'done', tools = [] }: Answer): string {
   return tools.length > 0 ? 'tool_calls' : 'stop';
 }
 
-function usageOf({ usage: { input, output, cached = 0 } = { input: 100, output: 10 } }: Answer): Record<string, unknown> {
-  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output, prompt_tokens_details: { cached_tokens: cached } };
+function usageOf({
+  usage: { input, output, cached = 0 } = { input: 100, output: 10 },
+}: Answer): Record<string, unknown> {
+  return {
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    prompt_tokens_details: { cached_tokens: cached },
+  };
 }
 
 /** Arguments come in pieces. */
@@ -82,4 +132,3 @@ function halves(text: string): string[] {
   const middle = Math.floor(text.length / 2);
   return [text.slice(0, middle), text.slice(middle)];
 }
-

@@ -25,16 +25,23 @@ export const geminiContent: Protocol = {
       stream: method === 'streamGenerateContent',
       system: ((body['systemInstruction'] ?? { parts: [] }) as WireContent).parts.map(({ text = '' }) => text).join(''),
       messages: (body['contents'] as WireContent[]).flatMap(asked),
-      tools: ((body['tools'] ?? []) as { functionDeclarations?: { name: string }[] }[]).flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => name)),
+      tools: ((body['tools'] ?? []) as { functionDeclarations?: { name: string }[] }[]).flatMap(
+        ({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => name),
+      ),
     };
   },
   stream: (answer, { model }) => {
     const { text, tools = [] } = answer;
     const pieces = [...(text === undefined ? [] : [[{ text }]]), ...(tools.length === 0 ? [] : [toolParts(answer)])];
-    return [...pieces.map((parts) => candidate(parts, model)), candidate([], model, answer)].map((value) => `data: ${JSON.stringify(value)}\n\n`);
+    return [...pieces.map((parts) => candidate(parts, model)), candidate([], model, answer)].map(
+      (value) => `data: ${JSON.stringify(value)}\n\n`,
+    );
   },
-  whole: (answer, { model }) => candidate([...(answer.text === undefined ? [] : [{ text: answer.text }]), ...toolParts(answer)], model, answer),
-  error: (status, message) => ({ error: { code: status, message, status: status === 401 || status === 403 ? 'PERMISSION_DENIED' : 'INTERNAL' } }),
+  whole: (answer, { model }) =>
+    candidate([...(answer.text === undefined ? [] : [{ text: answer.text }]), ...toolParts(answer)], model, answer),
+  error: (status, message) => ({
+    error: { code: status, message, status: status === 401 || status === 403 ? 'PERMISSION_DENIED' : 'INTERNAL' },
+  }),
   streamedError: (message) => `data: ${JSON.stringify({ error: { code: 500, message, status: 'INTERNAL' } })}\n\n`,
 };
 
@@ -47,7 +54,12 @@ function candidate(parts: readonly WirePart[], modelVersion: string, ended?: Ans
   const content = { role: 'model', parts };
   if (ended === undefined) return { candidates: [{ index: 0, content }], modelVersion };
   const { input, output, cached = 0 } = ended.usage ?? { input: 100, output: 10 };
-  const usageMetadata = { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output, cachedContentTokenCount: cached };
+  const usageMetadata = {
+    promptTokenCount: input,
+    candidatesTokenCount: output,
+    totalTokenCount: input + output,
+    cachedContentTokenCount: cached,
+  };
   return { candidates: [{ index: 0, content, finishReason: finishOf(ended) }], modelVersion, usageMetadata };
 }
 
@@ -58,12 +70,19 @@ function finishOf({ finish = 'done' }: Answer): string {
 
 /** Answers of tools stand in user messages here; they are told apart. */
 function asked({ role = 'user', parts }: WireContent): AskedMessage[] {
-  const results = parts.flatMap(({ functionResponse: answer }) => (answer === undefined ? [] : [message('tool', JSON.stringify(answer.response ?? null))]));
+  const results = parts.flatMap(({ functionResponse: answer }) =>
+    answer === undefined ? [] : [message('tool', JSON.stringify(answer.response ?? null))],
+  );
   const rest = parts.filter(({ functionResponse }) => functionResponse === undefined);
   if (rest.length === 0) return results;
-  const calls = rest.flatMap(({ functionCall: call }) => (call === undefined ? [] : [{ id: call.id ?? '', name: call.name, input: call.args }]));
+  const calls = rest.flatMap(({ functionCall: call }) =>
+    call === undefined ? [] : [{ id: call.id ?? '', name: call.name, input: call.args }],
+  );
   const files = rest.flatMap(({ inlineData }) => (inlineData === undefined ? [] : [inlineData.mimeType]));
-  return [...results, { ...message(role === 'model' ? 'assistant' : 'user', rest.map(({ text = '' }) => text).join('')), calls, files }];
+  return [
+    ...results,
+    { ...message(role === 'model' ? 'assistant' : 'user', rest.map(({ text = '' }) => text).join('')), calls, files },
+  ];
 }
 
 function message(role: AskedMessage['role'], text: string): AskedMessage {

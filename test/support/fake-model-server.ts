@@ -109,10 +109,14 @@ export async function startFakeModelServer(script: Script): Promise<FakeModelSer
     const path = (request.url ?? '').split('?')[0] ?? '';
     const protocol = PROTOCOLS.find((known) => known.matches(path));
     const body = await bodyOf(request);
-    if (protocol === undefined) return void response.writeHead(404, JSON_TYPE).end(JSON.stringify({ error: { message: `no such path: ${path}` } }));
+    if (protocol === undefined)
+      return void response
+        .writeHead(404, JSON_TYPE)
+        .end(JSON.stringify({ error: { message: `no such path: ${path}` } }));
     const asked: Asked = { ...protocol.read(body, path), protocol: protocol.name, headers: request.headers, body };
     requests.push(asked);
-    const reply = typeof current === 'function' ? current(asked, index) : (current[Math.min(index, current.length - 1)] ?? {});
+    const reply =
+      typeof current === 'function' ? current(asked, index) : (current[Math.min(index, current.length - 1)] ?? {});
     index += 1;
     await send(reply, asked, protocol, response);
   }
@@ -154,9 +158,12 @@ async function send(reply: Reply, asked: Asked, protocol: Protocol, response: Se
 function misbehave(reply: Fault, asked: Asked, protocol: Protocol, response: ServerResponse): void {
   if (reply.fault === 'hang') return; // the socket is ended with the client or the server
   if (reply.fault === 'status') {
-    return void response.writeHead(reply.status, { ...JSON_TYPE, ...SOON, ...reply.headers }).end(JSON.stringify(protocol.error(reply.status, reply.message ?? 'no')));
+    return void response
+      .writeHead(reply.status, { ...JSON_TYPE, ...SOON, ...reply.headers })
+      .end(JSON.stringify(protocol.error(reply.status, reply.message ?? 'no')));
   }
-  if (reply.fault === 'page') return void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>sign in</html>');
+  if (reply.fault === 'page')
+    return void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>sign in</html>');
   response.writeHead(200, STREAM_TYPE);
   if (reply.fault === 'stream-error') return void response.end(protocol.streamedError(reply.message));
   response.write(begun(reply.text, asked, protocol));

@@ -8,7 +8,18 @@ const PROGRAM = fileURLToPath(new URL('fault-proxy.mjs', import.meta.url));
 
 /** What happens to the next request that fits; see fault-proxy.mjs. */
 export interface ProxyFault {
-  kind: 'answer' | 'refuse' | 'lose' | 'cut_headers' | 'cut_body' | 'truncate' | 'hang' | 'hang_body' | 'drip' | 'cut_stream' | 'end_stream';
+  kind:
+    | 'answer'
+    | 'refuse'
+    | 'lose'
+    | 'cut_headers'
+    | 'cut_body'
+    | 'truncate'
+    | 'hang'
+    | 'hang_body'
+    | 'drip'
+    | 'cut_stream'
+    | 'end_stream';
   method?: string;
   path?: string;
   status?: number;

@@ -21,8 +21,30 @@
  */
 import { createServer, request as ask } from 'node:http';
 
-const HOP_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'host', 'expect', 'proxy-connection', 'te', 'trailer', 'upgrade']);
-const KINDS = new Set(['answer', 'refuse', 'lose', 'cut_headers', 'cut_body', 'truncate', 'hang', 'hang_body', 'drip', 'cut_stream', 'end_stream']);
+const HOP_HEADERS = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'host',
+  'expect',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'upgrade',
+]);
+const KINDS = new Set([
+  'answer',
+  'refuse',
+  'lose',
+  'cut_headers',
+  'cut_body',
+  'truncate',
+  'hang',
+  'hang_body',
+  'drip',
+  'cut_stream',
+  'end_stream',
+]);
 const MEMBERS = new Set(['kind', 'method', 'path', 'status', 'headers', 'body', 'pause_ms', 'after_events']);
 
 const target = new URL(process.argv[2] ?? 'http://127.0.0.1:8080');
@@ -30,18 +52,28 @@ let faults = [];
 let seen = [];
 
 const proxy = createServer((request, response) => void serve(request, response).catch(() => response.destroy()));
-const control = createServer((request, response) => void steer(request, response).catch((error) => response.writeHead(400).end(String(error.message))));
+const control = createServer(
+  (request, response) =>
+    void steer(request, response).catch((error) => response.writeHead(400).end(String(error.message))),
+);
 const [proxyUrl, controlUrl] = await Promise.all([proxy, control].map(listen));
 process.stdout.write(`${JSON.stringify({ proxy: proxyUrl, control: controlUrl })}\n`);
 process.stdin.resume().on('close', () => process.exit(0));
 
 function listen(server) {
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${server.address().port}`)));
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${server.address().port}`)),
+  );
 }
 
 async function serve(request, response) {
   const fault = faultFor(request);
-  const entry = { method: request.method, path: request.url, headers: request.headers, ...(fault === undefined ? {} : { fault: fault.kind }) };
+  const entry = {
+    method: request.method,
+    path: request.url,
+    headers: request.headers,
+    ...(fault === undefined ? {} : { fault: fault.kind }),
+  };
   seen.push(entry);
   response.on('finish', () => (entry.status = response.statusCode));
   const body = await read(request);
@@ -64,7 +96,10 @@ function faultFor({ method, url }) {
 function forward({ method, url, headers }, body, response) {
   return new Promise((resolve, reject) => {
     const passed = Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_HEADERS.has(name)));
-    const onward = ask({ host: target.hostname, port: target.port, method, path: url, headers: { ...passed, host: target.host } }, resolve).on('error', reject);
+    const onward = ask(
+      { host: target.hostname, port: target.port, method, path: url, headers: { ...passed, host: target.host } },
+      resolve,
+    ).on('error', reject);
     response.on('close', () => onward.destroy());
     onward.end(body);
   });
@@ -109,8 +144,10 @@ const FAULTS = {
     }
     response.end();
   },
-  cut_stream: (answer, response, { after_events: count = 1 }) => someEvents(answer, response, count, () => response.socket.destroy()),
-  end_stream: (answer, response, { after_events: count = 1 }) => someEvents(answer, response, count, () => response.end()),
+  cut_stream: (answer, response, { after_events: count = 1 }) =>
+    someEvents(answer, response, count, () => response.socket.destroy()),
+  end_stream: (answer, response, { after_events: count = 1 }) =>
+    someEvents(answer, response, count, () => response.end()),
 };
 
 /** Passes whole blocks of a stream on until so many of them had an id; then half of the next one, and `over`. */
@@ -136,7 +173,9 @@ async function steer(request, response) {
   if (what === 'POST /faults') faults.push(...JSON.parse(text).map(checked));
   else if (what === 'DELETE /') [faults, seen] = [[], []];
   else if (what !== 'GET /requests') return void response.writeHead(404).end();
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(what === 'GET /requests' ? { requests: seen, faults_left: faults.length } : {}));
+  response
+    .writeHead(200, { 'content-type': 'application/json' })
+    .end(JSON.stringify(what === 'GET /requests' ? { requests: seen, faults_left: faults.length } : {}));
 }
 
 function checked(fault) {

@@ -20,15 +20,21 @@ export async function generateTypes(root: string): Promise<Map<string, string>> 
 async function interfaceDocument(root: string): Promise<string> {
   const schemas = (await readdir(join(root, 'schemas/api'))).filter((file) => file.endsWith('.schema.json')).sort();
   const groups = (await readdir(join(root, 'schemas/operations'))).filter((file) => file.endsWith('.json')).sort();
-  const contentOf = async (path: string): Promise<string> => JSON.stringify(JSON.parse(await readFile(join(root, 'schemas', path), 'utf8')));
-  const named = await Promise.all(schemas.map(async (file) => `${JSON.stringify(file)}: ${await contentOf(`api/${file}`)}`));
+  const contentOf = async (path: string): Promise<string> =>
+    JSON.stringify(JSON.parse(await readFile(join(root, 'schemas', path), 'utf8')));
+  const named = await Promise.all(
+    schemas.map(async (file) => `${JSON.stringify(file)}: ${await contentOf(`api/${file}`)}`),
+  );
   const operations = await Promise.all(groups.map((file) => contentOf(`operations/${file}`)));
   return `{\n"schemas": {\n${named.join(',\n')}\n},\n"operations": [\n${operations.join(',\n')}\n]\n}\n`;
 }
 
 async function schemaFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true });
-  return entries.filter((entry) => entry.endsWith('.schema.json')).sort().map((entry) => join(folder, entry));
+  return entries
+    .filter((entry) => entry.endsWith('.schema.json'))
+    .sort()
+    .map((entry) => join(folder, entry));
 }
 
 async function typesOf(root: string, file: string): Promise<string> {

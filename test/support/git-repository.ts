@@ -36,10 +36,14 @@ export function createRepository(root: string, name: string, options: Repository
   const folder = join(root, name);
   mkdirSync(root, { recursive: true });
   const git = (...args: string[]): string => run(folder, args);
-  execFileSync('git', ['init', '--quiet', '--bare', '--template=', `--object-format=${objectFormat}`, '--initial-branch=main', folder], {
-    env: environment(),
-    stdio: 'pipe',
-  });
+  execFileSync(
+    'git',
+    ['init', '--quiet', '--bare', '--template=', `--object-format=${objectFormat}`, '--initial-branch=main', folder],
+    {
+      env: environment(),
+      stdio: 'pipe',
+    },
+  );
   git('config', 'uploadpack.allowFilter', String(filter));
   return {
     folder,
@@ -72,7 +76,12 @@ function commit(folder: string, entries: Readonly<Record<string, CommittedEntry>
   const body = Object.entries(entries).flatMap(([path, entry]) => changeOf(path, entry));
   const parts = [...reset, ...head, ...from, ...body, '\n'];
   const input = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
-  execFileSync('git', ['fast-import', '--quiet', '--force'], { cwd: folder, env: environment(), input, stdio: ['pipe', 'pipe', 'pipe'] });
+  execFileSync('git', ['fast-import', '--quiet', '--force'], {
+    cwd: folder,
+    env: environment(),
+    input,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   return run(folder, ['rev-parse', '--verify', ref]).trim();
 }
 
@@ -81,7 +90,8 @@ function changeOf(path: string, entry: CommittedEntry): (string | Uint8Array)[] 
   if (entry === null) return [`D ${name}\n`];
   if (typeof entry === 'object' && 'submodule' in entry) return [`M 160000 ${entry.submodule} ${name}\n`];
   const mode = typeof entry === 'object' && 'symlink' in entry ? '120000' : '100644';
-  const content = typeof entry === 'string' ? Buffer.from(entry) : 'symlink' in entry ? Buffer.from(entry.symlink) : entry;
+  const content =
+    typeof entry === 'string' ? Buffer.from(entry) : 'symlink' in entry ? Buffer.from(entry.symlink) : entry;
   return [`M ${mode} inline ${name}\n`, `data ${content.length}\n`, content, '\n'];
 }
 
@@ -89,13 +99,20 @@ function changeOf(path: string, entry: CommittedEntry): (string | Uint8Array)[] 
 function quote(path: string): string {
   const bytes = path.startsWith('latin1:') ? Buffer.from(path.slice('latin1:'.length), 'latin1') : Buffer.from(path);
   const written = [...bytes].map((byte) =>
-    byte < 0x20 || byte > 0x7e || byte === 0x22 || byte === 0x5c ? `\\${byte.toString(8).padStart(3, '0')}` : String.fromCharCode(byte),
+    byte < 0x20 || byte > 0x7e || byte === 0x22 || byte === 0x5c
+      ? `\\${byte.toString(8).padStart(3, '0')}`
+      : String.fromCharCode(byte),
   );
   return `"${written.join('')}"`;
 }
 
 function run(folder: string, args: readonly string[]): string {
-  return execFileSync('git', [...args], { cwd: folder, env: environment(), encoding: 'utf8', stdio: ['pipe', 'pipe', 'pipe'] });
+  return execFileSync('git', [...args], {
+    cwd: folder,
+    env: environment(),
+    encoding: 'utf8',
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
 }
 
 function tryRun(folder: string, args: readonly string[]): string | undefined {
@@ -108,5 +125,11 @@ function tryRun(folder: string, args: readonly string[]): string | undefined {
 
 /** The developer's own git configuration must not decide what a test sees. */
 export function environment(): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'], HOME: '/nonexistent', LC_ALL: 'C.UTF-8', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
+  return {
+    PATH: process.env['PATH'],
+    HOME: '/nonexistent',
+    LC_ALL: 'C.UTF-8',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+  };
 }

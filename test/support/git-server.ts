@@ -106,13 +106,19 @@ export async function startGitServer(): Promise<GitServer> {
     const kind = kindOf(request, body);
     const { authorization } = request.headers;
     requests.push({ kind, path: request.url ?? '', ...(authorization === undefined ? {} : { authorization }) });
-    if (!isAllowed(authorization, state.tokens.get(repositoryOf(request)) ?? state.token)) return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
+    if (!isAllowed(authorization, state.tokens.get(repositoryOf(request)) ?? state.token))
+      return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
     const fault = isMeant(state.fault, kind) ? state.fault : undefined;
     if (fault !== undefined && (await misbehave(fault, { request, body, root }, response))) return;
     await runBackend(request, body, response, fault);
   }
 
-  function runBackend(request: IncomingMessage, body: Buffer, response: ServerResponse, fault: Fault | undefined): Promise<void> {
+  function runBackend(
+    request: IncomingMessage,
+    body: Buffer,
+    response: ServerResponse,
+    fault: Fault | undefined,
+  ): Promise<void> {
     const child = spawn('git', ['http-backend'], { env: backendEnvironment(root, request, body) });
     children.add(child);
     child.stdin.on('error', () => undefined);
@@ -162,13 +168,19 @@ async function misbehave(fault: Fault, { request, body, root }: Asked, response:
       return false; // while it is sent
     case 'withhold':
       if (!wantsSingleFile({ request, body, root })) return false;
-      response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' }).end(packetLine('ERR upload-pack: not our ref'));
+      response
+        .writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' })
+        .end(packetLine('ERR upload-pack: not our ref'));
       return true;
   }
 }
 
 /** Splits the backend's CGI answer into head and body. */
-async function relay(child: ReturnType<typeof spawn>, response: ServerResponse, fault: Fault | undefined): Promise<void> {
+async function relay(
+  child: ReturnType<typeof spawn>,
+  response: ServerResponse,
+  fault: Fault | undefined,
+): Promise<void> {
   const chunks: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
   await new Promise((resolve) => child.once('close', resolve));
@@ -242,7 +254,10 @@ function wantsSingleFile({ request, body, root }: Asked): boolean {
   const wanted = /want ([0-9a-f]{40,64})/.exec(textOf(request, body))?.[1];
   if (wanted === undefined) return false;
   const folder = join(root, (request.url ?? '').replace(/\/git-upload-pack.*/, ''));
-  return execFileSync('git', ['cat-file', '-t', wanted], { cwd: folder, env: environment(), encoding: 'utf8' }).trim() !== 'commit';
+  return (
+    execFileSync('git', ['cat-file', '-t', wanted], { cwd: folder, env: environment(), encoding: 'utf8' }).trim() !==
+    'commit'
+  );
 }
 
 function packetLine(text: string): string {
@@ -263,9 +278,22 @@ function isAllowed(authorization: string | undefined, token: string | undefined)
 /** An authority and a server certificate for 127.0.0.1, good for a day. */
 async function makeCertificate(folder: string): Promise<{ key: Buffer; cert: Buffer; caFile: string }> {
   const at = (name: string): string => join(folder, name);
-  const openssl = async (...args: string[]): Promise<void> => void (await promisify(execFile)('openssl', args, { cwd: folder }));
+  const openssl = async (...args: string[]): Promise<void> =>
+    void (await promisify(execFile)('openssl', args, { cwd: folder }));
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  await openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '1', '-subj', '/CN=throw-away authority');
+  await openssl(
+    'req',
+    '-x509',
+    ...newKey,
+    '-keyout',
+    'ca.key',
+    '-out',
+    'ca.pem',
+    '-days',
+    '1',
+    '-subj',
+    '/CN=throw-away authority',
+  );
   await openssl('req', '-new', ...newKey, '-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=127.0.0.1');
   await writeFile(at('extensions'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\nbasicConstraints=CA:FALSE\n');
   const sign = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '1', '-extfile', 'extensions'];

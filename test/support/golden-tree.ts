@@ -33,7 +33,9 @@ export function factsOf(folder: string): KnownFacts {
   if (!existsSync(file)) return {};
   const facts = JSON.parse(readFileSync(file, 'utf8')) as WrittenFacts;
   return {
-    ...(facts.webhookSecrets && { webhookSecrets: new Map(facts.webhookSecrets.map((secret) => [secret.name, secret])) }),
+    ...(facts.webhookSecrets && {
+      webhookSecrets: new Map(facts.webhookSecrets.map((secret) => [secret.name, secret])),
+    }),
     ...(facts.runSecrets && { runSecrets: new Set(facts.runSecrets) }),
     ...(facts.liveWebhooks && { liveWebhooks: new Map(Object.entries(facts.liveWebhooks)) }),
     ...(facts.deletedWebhookUids && { deletedWebhookUids: new Set(facts.deletedWebhookUids) }),
@@ -44,7 +46,10 @@ export function factsOf(folder: string): KnownFacts {
 
 /** A readable stand-in for derived UIDs: the slug, padded. */
 export function exampleUidOf(slug: string): string {
-  return `wh_${slug.replaceAll(/[^0-9a-hjkmnp-tv-z]/g, '0').padEnd(26, '0').slice(0, 26)}`;
+  return `wh_${slug
+    .replaceAll(/[^0-9a-hjkmnp-tv-z]/g, '0')
+    .padEnd(26, '0')
+    .slice(0, 26)}`;
 }
 
 /** Every regular file below a folder, as a tree relative to it. */
@@ -59,7 +64,9 @@ function entriesOf(folder: string): TreeFile[] {
   const file = join(folder, 'entries.json');
   if (!existsSync(file)) return [];
   const entries = JSON.parse(readFileSync(file, 'utf8')) as WrittenEntry[];
-  return entries.flatMap((entry) => Array.from({ length: entry.count ?? 1 }, (_, index) => toTreeFile(entry, index + 1)));
+  return entries.flatMap((entry) =>
+    Array.from({ length: entry.count ?? 1 }, (_, index) => toTreeFile(entry, index + 1)),
+  );
 }
 
 function toTreeFile({ path, kind, base64, text, sizeBytes }: WrittenEntry, number: number): TreeFile {

@@ -8,7 +8,11 @@ const SESSION = 'session-1';
 const MIB = 1_048_576;
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-const say = (text) => send({ method: 'session/update', params: { sessionId: SESSION, update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } } } });
+const say = (text) =>
+  send({
+    method: 'session/update',
+    params: { sessionId: SESSION, update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } } },
+  });
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const forEver = () => new Promise(() => setInterval(() => undefined, 60_000));
 const drained = (stream) => new Promise((resolve) => stream.once('drain', resolve));
@@ -25,11 +29,28 @@ const WAYS = {
   good: async () => void say('here you are'),
   'flood-messages': () => {
     const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'y'.repeat(2_000) } };
-    return flood(process.stdout, `${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: SESSION, update } })}\n`.repeat(50));
+    return flood(
+      process.stdout,
+      `${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: SESSION, update } })}\n`.repeat(
+        50,
+      ),
+    );
   },
   'flood-tools': () => {
-    const update = { sessionUpdate: 'tool_call', toolCallId: 't', title: 'z'.repeat(500), kind: 'other', status: 'pending', rawInput: { long: 'q'.repeat(5_000) } };
-    return flood(process.stdout, `${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: SESSION, update } })}\n`.repeat(20));
+    const update = {
+      sessionUpdate: 'tool_call',
+      toolCallId: 't',
+      title: 'z'.repeat(500),
+      kind: 'other',
+      status: 'pending',
+      rawInput: { long: 'q'.repeat(5_000) },
+    };
+    return flood(
+      process.stdout,
+      `${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: SESSION, update } })}\n`.repeat(
+        20,
+      ),
+    );
   },
   'flood-garbage': () => flood(process.stdout, 'x'.repeat(64 * 1_024)),
   'flood-requests': async () => {
@@ -44,7 +65,7 @@ const WAYS = {
   },
   'never-answers': forEver,
   'answers-after-cancel': forEver,
-  'daemon': async () => {
+  daemon: async () => {
     daemon();
     say('it runs on');
   },
@@ -70,24 +91,30 @@ const WAYS = {
     }
   },
   'exits-silently': () => process.exit(0),
-  'crashes': async () => {
+  crashes: async () => {
     say('I begin');
     await wait(100);
     process.kill(process.pid, 'SIGSEGV');
     await forEver();
   },
   'no-answer': async () => undefined,
-  'malformed': async () => {
-    process.stdout.write('this is a line of a log\n{"jsonrpc":"2.0","method":"session/upd\n[1,2]\nnull\n{"jsonrpc":"2.0","id":{"a":1},"result":{}}\n{"jsonrpc":"2.0","method":"session/update","params":{"update":7}}\n');
+  malformed: async () => {
+    process.stdout.write(
+      'this is a line of a log\n{"jsonrpc":"2.0","method":"session/upd\n[1,2]\nnull\n{"jsonrpc":"2.0","id":{"a":1},"result":{}}\n{"jsonrpc":"2.0","method":"session/update","params":{"update":7}}\n',
+    );
     say('after the noise');
   },
   'malformed-answer': async () => ({ stopReason: 7 }),
-  'huge': async () => {
+  huge: async () => {
     say('h'.repeat(20 * MIB));
     await forEver();
   },
   'repeats-secret': async () => {
-    throw { code: -32_603, message: `the key ${process.env.HOSTILE_KEY} is wrong`, data: { millwright: { message: `it is ${process.env.HOSTILE_KEY}` } } };
+    throw {
+      code: -32_603,
+      message: `the key ${process.env.HOSTILE_KEY} is wrong`,
+      data: { millwright: { message: `it is ${process.env.HOSTILE_KEY}` } },
+    };
   },
 };
 
@@ -98,8 +125,10 @@ async function answer({ id, method, params }) {
     return { id: promptId, result: { stopReason: 'end_turn' } };
   }
   if (id === undefined) return undefined;
-  if (method === 'initialize') return { id, result: { protocolVersion: way === 'wrong-version' ? 99 : 1, agentCapabilities: {} } };
-  if (method === 'session/new' && way === 'wants-authentication') return { id, error: { code: -32_000, message: 'Authentication required' } };
+  if (method === 'initialize')
+    return { id, result: { protocolVersion: way === 'wrong-version' ? 99 : 1, agentCapabilities: {} } };
+  if (method === 'session/new' && way === 'wants-authentication')
+    return { id, error: { code: -32_000, message: 'Authentication required' } };
   if (method === 'session/new') return { id, result: { sessionId: SESSION } };
   if (method !== 'session/prompt') return { id, error: { code: -32_601, message: 'no such method' } };
   promptId = id;

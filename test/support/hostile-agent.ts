@@ -8,5 +8,10 @@ export const HOSTILE_KEY = 'hostile-key-0123456789';
 
 /** Beside the built-in profiles. */
 export const HOSTILE_PROFILES: readonly LaunchProfile[] = profilesWith([
-  { id: 'hostile', command: [process.execPath, PROGRAM], modelVia: { kind: 'flag', flag: '--model' }, secretEnv: { HOSTILE_KEY } },
+  {
+    id: 'hostile',
+    command: [process.execPath, PROGRAM],
+    modelVia: { kind: 'flag', flag: '--model' },
+    secretEnv: { HOSTILE_KEY },
+  },
 ]);

@@ -23,13 +23,18 @@ export async function startMcpHttpServer(): Promise<McpHttpServer> {
     if (url.pathname === '/mcp') return onStreamable(request, response);
     if (url.pathname === '/sse') return onEvents(response);
     const transport = events.get(url.searchParams.get('sessionId') ?? '');
-    return transport === undefined ? void response.writeHead(404).end() : transport.handlePostMessage(request, response);
+    return transport === undefined
+      ? void response.writeHead(404).end()
+      : transport.handlePostMessage(request, response);
   }
 
   async function onStreamable(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const known = streamable.get(String(request.headers['mcp-session-id']));
     if (known !== undefined) return known.handleRequest(request, response);
-    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => randomUUID(), onsessioninitialized: (id) => void streamable.set(id, transport) });
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (id) => void streamable.set(id, transport),
+    });
     await makeMcpServer().connect(transport);
     return transport.handleRequest(request, response);
   }

@@ -7,7 +7,16 @@ import { Client } from 'pg';
 import { freePort } from './ports.ts';
 import { INITDB, NO_BINARIES, serverBinaries, serverIdentity, type Identity } from './postgres.ts';
 
-const SETTINGS = { fsync: 'on', synchronous_commit: 'on', max_connections: '100', shared_buffers: '16MB', unix_socket_directories: '', listen_addresses: '127.0.0.1', max_wal_senders: '4', wal_keep_size: '64MB' };
+const SETTINGS = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  max_connections: '100',
+  shared_buffers: '16MB',
+  unix_socket_directories: '',
+  listen_addresses: '127.0.0.1',
+  max_wal_senders: '4',
+  wal_keep_size: '64MB',
+};
 const STARTS_WITHIN_SECONDS = '60';
 
 export type StopMode = 'fast' | 'immediate';
@@ -33,8 +42,19 @@ export class OwnPostgres {
   /** Starts it and waits until it answers. `settings` are kept for the starts to come. */
   async start(settings: Settings = this.settings): Promise<void> {
     this.settings = settings;
-    const options = Object.entries({ ...SETTINGS, ...settings, port: String(this.port) }).map(([name, value]) => `-c ${name}=${value}`).join(' ');
-    await this.control(['-w', '-t', STARTS_WITHIN_SECONDS, '-l', join(this.data, 'server.log'), '-o', options, 'start']);
+    const options = Object.entries({ ...SETTINGS, ...settings, port: String(this.port) })
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' ');
+    await this.control([
+      '-w',
+      '-t',
+      STARTS_WITHIN_SECONDS,
+      '-l',
+      join(this.data, 'server.log'),
+      '-o',
+      options,
+      'start',
+    ]);
   }
 
   /** `fast`: as an operator stops it. `immediate`: as if it had crashed. */
@@ -81,7 +101,8 @@ export class OwnPostgres {
     await this.stop('fast');
     cpSync(this.data, follower.data, { recursive: true });
     writeFileSync(join(follower.data, 'standby.signal'), '');
-    if (this.identity.uid !== undefined) await run('chown', ['-R', `${this.identity.uid}:${this.identity.gid}`, follower.data], {});
+    if (this.identity.uid !== undefined)
+      await run('chown', ['-R', `${this.identity.uid}:${this.identity.gid}`, follower.data], {});
     await this.start({ ...this.settings, synchronous_standby_names: '*' });
     await follower.start({ primary_conninfo: `'host=127.0.0.1 port=${this.port} user=postgres'` });
     return follower;
@@ -98,7 +119,9 @@ export type Owned = { ok: true; server: OwnPostgres; close(): Promise<void> } | 
 export async function canOwnPostgres(): Promise<{ ok: true } | { ok: false; reason: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'millwright-own-postgres-'));
   try {
-    return (await serverBinaries(folder, serverIdentity())) === undefined ? { ok: false, reason: NO_BINARIES } : { ok: true };
+    return (await serverBinaries(folder, serverIdentity())) === undefined
+      ? { ok: false, reason: NO_BINARIES }
+      : { ok: true };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -123,12 +146,17 @@ export async function ownPostgres(settings: Settings = {}): Promise<{ server: Ow
 }
 
 /** Ends every server below a folder and removes it. */
-const END = 'for f in "$1"/*/postmaster.pid; do [ -e "$f" ] && kill -QUIT "$(head -n 1 "$f")" 2>/dev/null; done; sleep 0.2; rm -rf "$1"';
+const END =
+  'for f in "$1"/*/postmaster.pid; do [ -e "$f" ] && kill -QUIT "$(head -n 1 "$f")" 2>/dev/null; done; sleep 0.2; rm -rf "$1"';
 
 /** Outlives us. */
 function watch(folder: string): void {
   const script = `while kill -0 "$2" 2>/dev/null; do sleep 0.5; [ -d "$1" ] || exit 0; done; ${END}`;
-  spawn('/bin/sh', ['-c', script, 'sh', folder, String(process.pid)], { detached: true, stdio: 'ignore', cwd: '/' }).unref();
+  spawn('/bin/sh', ['-c', script, 'sh', folder, String(process.pid)], {
+    detached: true,
+    stdio: 'ignore',
+    cwd: '/',
+  }).unref();
 }
 
 /** Not in this thread: the service under test goes on meanwhile. */
@@ -137,6 +165,8 @@ function run(program: string, args: readonly string[], identity: Identity): Prom
     // The server inherits what pg_ctl writes to; were it a pipe, nobody would see its end.
     const child = spawn(program, args, { ...identity, stdio: 'ignore', cwd: '/' });
     child.once('error', reject);
-    child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${program} ${args.at(-1)} failed (${code})`))));
+    child.once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`${program} ${args.at(-1)} failed (${code})`)),
+    );
   });
 }

@@ -35,11 +35,24 @@ export async function startPgBouncer(program: string, url: string, poolSize: num
   const port = await freePort();
   const { port: serverPort, pathname } = new URL(url);
   const settings = join(folder, 'pgbouncer.ini');
-  writeFileSync(settings, [
-    '[databases]', `${pathname.slice(1)} = host=127.0.0.1 port=${serverPort} user=postgres`,
-    '[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${port}`, 'unix_socket_dir =', 'auth_type = any', 'pool_mode = transaction',
-    `default_pool_size = ${poolSize}`, 'max_client_conn = 300', 'server_login_retry = 1', '',
-  ].join('\n'), { mode: 0o644 });
+  writeFileSync(
+    settings,
+    [
+      '[databases]',
+      `${pathname.slice(1)} = host=127.0.0.1 port=${serverPort} user=postgres`,
+      '[pgbouncer]',
+      'listen_addr = 127.0.0.1',
+      `listen_port = ${port}`,
+      'unix_socket_dir =',
+      'auth_type = any',
+      'pool_mode = transaction',
+      `default_pool_size = ${poolSize}`,
+      'max_client_conn = 300',
+      'server_login_retry = 1',
+      '',
+    ].join('\n'),
+    { mode: 0o644 },
+  );
   const child = spawn(program, [settings], { ...identity, stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' });
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

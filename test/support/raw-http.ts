@@ -71,7 +71,8 @@ export async function connectRaw(url: string): Promise<RawConnection> {
           const parsed = parseAnswer(received, toHead);
           if (parsed === undefined && !over) return;
           waiting.delete(look);
-          if (parsed === undefined) return reject(new Error(`the connection ended without a whole answer: ${JSON.stringify(received)}`));
+          if (parsed === undefined)
+            return reject(new Error(`the connection ended without a whole answer: ${JSON.stringify(received)}`));
           received = received.slice(parsed.length);
           resolve(parsed.answer);
         };
@@ -85,8 +86,12 @@ export async function connectRaw(url: string): Promise<RawConnection> {
 export async function exchange(url: string, request: RawRequest | string | Uint8Array): Promise<RawAnswer> {
   const connection = await connectRaw(url);
   try {
-    connection.send(typeof request === 'string' || request instanceof Uint8Array ? request : requestBytes(url, request));
-    return await connection.answer({ toHead: typeof request === 'object' && 'method' in request && request.method === 'HEAD' });
+    connection.send(
+      typeof request === 'string' || request instanceof Uint8Array ? request : requestBytes(url, request),
+    );
+    return await connection.answer({
+      toHead: typeof request === 'object' && 'method' in request && request.method === 'HEAD',
+    });
   } finally {
     connection.destroy();
   }
@@ -95,11 +100,20 @@ export async function exchange(url: string, request: RawRequest | string | Uint8
 /** The bytes of a request: head, blank line, body. */
 export function requestBytes(url: string, request: RawRequest): Uint8Array {
   const body = Buffer.from(request.body ?? '');
-  return Buffer.concat([Buffer.from(requestHead(url, { ...request, declared: request.declared === undefined ? body.length : request.declared }), 'latin1'), body]);
+  return Buffer.concat([
+    Buffer.from(
+      requestHead(url, { ...request, declared: request.declared === undefined ? body.length : request.declared }),
+      'latin1',
+    ),
+    body,
+  ]);
 }
 
 /** Request line and headers with the blank line behind them. */
-export function requestHead(url: string, { method = 'POST', target, headers = [], host, declared = null }: RawRequest): string {
+export function requestHead(
+  url: string,
+  { method = 'POST', target, headers = [], host, declared = null }: RawRequest,
+): string {
   const lines = [
     `${method} ${target} HTTP/1.1`,
     ...(host === null ? [] : [`Host: ${host ?? new URL(url).host}`]),
@@ -119,7 +133,7 @@ export const LAST_CHUNK = '0\r\n\r\n';
 
 function parseAnswer(text: string, toHead: boolean): { answer: RawAnswer; length: number } | undefined {
   const interim: number[] = [];
-  for (let start = 0; ; ) {
+  for (let start = 0; ;) {
     const end = text.indexOf('\r\n\r\n', start);
     if (end < 0) return undefined;
     const [statusLine = '', ...lines] = text.slice(start, end).split('\r\n');

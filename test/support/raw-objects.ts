@@ -13,17 +13,43 @@ const ADLER_MODULUS = 65_521;
 export type RawEntry = readonly [mode: string, name: string | Uint8Array, object: string];
 
 /** Writes an object without looking at what it says; answers its name. */
-export function writeObject(repository: TestRepository, type: 'blob' | 'tree' | 'commit', content: string | Uint8Array): string {
+export function writeObject(
+  repository: TestRepository,
+  type: 'blob' | 'tree' | 'commit',
+  content: string | Uint8Array,
+): string {
   const args = ['-c', 'core.compression=1', 'hash-object', '-t', type, '-w', '--literally', '--stdin'];
-  return execFileSync('git', args, { cwd: repository.folder, env: environment(), input: content, encoding: 'utf8' }).trim();
+  return execFileSync('git', args, {
+    cwd: repository.folder,
+    env: environment(),
+    input: content,
+    encoding: 'utf8',
+  }).trim();
 }
 
 export function writeTree(repository: TestRepository, entries: readonly RawEntry[]): string {
-  return writeObject(repository, 'tree', Buffer.concat(entries.map(([mode, name, object]) => Buffer.concat([Buffer.from(`${mode} `), Buffer.from(name as string), Buffer.from([0]), Buffer.from(object, 'hex')]))));
+  return writeObject(
+    repository,
+    'tree',
+    Buffer.concat(
+      entries.map(([mode, name, object]) =>
+        Buffer.concat([
+          Buffer.from(`${mode} `),
+          Buffer.from(name as string),
+          Buffer.from([0]),
+          Buffer.from(object, 'hex'),
+        ]),
+      ),
+    ),
+  );
 }
 
 /** Commits a raw tree as the tip of `main`. `header`: further header lines, `message`: any bytes. */
-export function commitTree(repository: TestRepository, tree: string, { header = '', message = Buffer.from('x\n') }: { header?: string; message?: Uint8Array } = {}): void {
+export function commitTree(
+  repository: TestRepository,
+  tree: string,
+  { header = '', message = Buffer.from('x\n') }: { header?: string; message?: Uint8Array } = {},
+): void {
   const person = 'T <t@example.com> 1700000000 +0000';
   const head = Buffer.from(`tree ${tree}\nauthor ${person}\ncommitter ${person}\n${header}\n`, 'latin1');
   repository.git('update-ref', 'refs/heads/main', writeObject(repository, 'commit', Buffer.concat([head, message])));
@@ -45,7 +71,15 @@ export function writeZeros(repository: TestRepository, mebibytes: number): strin
   const body = Buffer.concat([Buffer.from('PACK'), numbers(2, 1), packed]);
   const checksum = createHash('sha1').update(body).digest();
   const fanout = Array.from({ length: 256 }, (_, first) => (first >= (object[0] ?? 0) ? 1 : 0));
-  const index = Buffer.concat([Buffer.from([0xff, 0x74, 0x4f, 0x63]), numbers(2), numbers(...fanout), object, numbers(crc32(packed)), numbers(12), checksum]);
+  const index = Buffer.concat([
+    Buffer.from([0xff, 0x74, 0x4f, 0x63]),
+    numbers(2),
+    numbers(...fanout),
+    object,
+    numbers(crc32(packed)),
+    numbers(12),
+    checksum,
+  ]);
   const folder = join(repository.folder, 'objects', 'pack');
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `pack-${checksum.toString('hex')}`);
@@ -58,7 +92,12 @@ export function writeZeros(repository: TestRepository, mebibytes: number): strin
 function zlibOfZeros(zeros: Buffer, mebibytes: number): Buffer {
   const block = deflateRawSync(zeros, { finishFlush: constants.Z_FULL_FLUSH });
   const adler = (((mebibytes * ZERO_BLOCK) % ADLER_MODULUS) * 0x1_0000 + 1) >>> 0;
-  return Buffer.concat([Buffer.from([0x78, 0x01]), ...Array.from({ length: mebibytes }, () => block), Buffer.from([0x03, 0x00]), numbers(adler)]);
+  return Buffer.concat([
+    Buffer.from([0x78, 0x01]),
+    ...Array.from({ length: mebibytes }, () => block),
+    Buffer.from([0x03, 0x00]),
+    numbers(adler),
+  ]);
 }
 
 /** Type and size in front of an object of a pack: four bits, then seven a byte. */

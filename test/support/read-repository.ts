@@ -46,7 +46,14 @@ export function readRepository(): ReadRepository {
         read.started += 1;
         return run();
       };
-      const source = createGitSource({ url: read.repository.folder, cacheDir: read.cacheDir, allowLocal: true, timeoutMs: 20_000, gate, ...options });
+      const source = createGitSource({
+        url: read.repository.folder,
+        cacheDir: read.cacheDir,
+        allowLocal: true,
+        timeoutMs: 20_000,
+        gate,
+        ...options,
+      });
       opened.push(source);
       return source;
     },
@@ -60,7 +67,16 @@ export function readRepository(): ReadRepository {
     },
     merge(...parents) {
       const names = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com'];
-      const merged = read.repository.git(...names, 'commit-tree', '-m', 'merge', ...parents.flatMap((parent) => ['-p', parent]), `${parents[0] ?? ''}^{tree}`).trim();
+      const merged = read.repository
+        .git(
+          ...names,
+          'commit-tree',
+          '-m',
+          'merge',
+          ...parents.flatMap((parent) => ['-p', parent]),
+          `${parents[0] ?? ''}^{tree}`,
+        )
+        .trim();
       read.moveTo(merged);
       return merged;
     },
@@ -69,7 +85,8 @@ export function readRepository(): ReadRepository {
       const path = join(folder, 'bin');
       mkdirSync(path);
       symlinkSync(which('git'), join(path, 'git'));
-      for (const [name, script] of Object.entries(scripts)) writeFileSync(join(path, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      for (const [name, script] of Object.entries(scripts))
+        writeFileSync(join(path, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
       return path;
     },
     async close() {

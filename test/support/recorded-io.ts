@@ -31,6 +31,12 @@ export async function call(argv: readonly string[], options: CallOptions = {}): 
       terminal,
     );
   const stdin = Object.assign(Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]), terminal);
-  const code = await main([...argv], { stdin, stdout: into('out'), stderr: into('err'), cwd: options.cwd ?? '/', environment: options.environment ?? {} });
+  const code = await main([...argv], {
+    stdin,
+    stdout: into('out'),
+    stderr: into('err'),
+    cwd: options.cwd ?? '/',
+    environment: options.environment ?? {},
+  });
   return { code, ...texts };
 }

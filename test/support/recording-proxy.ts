@@ -33,7 +33,15 @@ export async function cannedFrom(answer: Response): Promise<CannedAnswer> {
   return { status: answer.status, headers, body: await answer.text() };
 }
 
-const HOP_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'content-encoding', 'host', 'expect']);
+const HOP_HEADERS = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'content-length',
+  'content-encoding',
+  'host',
+  'expect',
+]);
 
 /** Starts a proxy in front of a service; the service sees its own name in Host. */
 export async function startRecordingProxy(target: string): Promise<RecordingProxy> {
@@ -71,9 +79,15 @@ export async function startRecordingProxy(target: string): Promise<RecordingProx
 async function forward(target: string, request: IncomingMessage): Promise<CannedAnswer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const headers = Object.fromEntries(Object.entries(request.headers).flatMap(([name, value]) => (HOP_HEADERS.has(name) || value === undefined ? [] : [[name, String(value)] as const])));
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).flatMap(([name, value]) =>
+      HOP_HEADERS.has(name) || value === undefined ? [] : [[name, String(value)] as const],
+    ),
+  );
   const body = chunks.length === 0 ? undefined : Buffer.concat(chunks);
-  return cannedFrom(await fetch(target + (request.url ?? ''), { method: request.method, headers, body, redirect: 'manual' }));
+  return cannedFrom(
+    await fetch(target + (request.url ?? ''), { method: request.method, headers, body, redirect: 'manual' }),
+  );
 }
 
 function send(response: ServerResponse, { status, headers, body }: CannedAnswer): void {

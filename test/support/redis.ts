@@ -21,7 +21,8 @@ export interface RedisServer {
 /** Whether a server can be started here. REQUIRE_REDIS=1 makes its absence a failure. */
 export function hasRedis(): boolean {
   const found = spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
-  if (!found && process.env['REQUIRE_REDIS'] === '1') throw new Error('REQUIRE_REDIS=1, and there is no redis-server on the PATH');
+  if (!found && process.env['REQUIRE_REDIS'] === '1')
+    throw new Error('REQUIRE_REDIS=1, and there is no redis-server on the PATH');
   return found;
 }
 
@@ -30,18 +31,32 @@ export async function redisServer(): Promise<RedisServer> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'millwright-redis-'));
   let child: ChildProcess | undefined;
-  const ask = (...words: string[]): Promise<string> => new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(`*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`));
-    socket.once('data', (bytes) => (socket.destroy(), resolve(bytes.toString())));
-    socket.once('error', reject);
-  });
+  const ask = (...words: string[]): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () =>
+        socket.write(
+          `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`,
+        ),
+      );
+      socket.once('data', (bytes) => (socket.destroy(), resolve(bytes.toString())));
+      socket.once('error', reject);
+    });
   const server: RedisServer = {
     url: `redis://127.0.0.1:${port}`,
     ask,
     async start() {
-      child = spawn('redis-server', ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', '--dir', folder], { stdio: 'ignore' });
+      child = spawn(
+        'redis-server',
+        ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', '--dir', folder],
+        { stdio: 'ignore' },
+      );
       const deadline = performance.now() + STARTS_WITHIN_MS;
-      while (!(await ask('PING').then((reply) => reply.startsWith('+PONG'), () => false))) {
+      while (
+        !(await ask('PING').then(
+          (reply) => reply.startsWith('+PONG'),
+          () => false,
+        ))
+      ) {
         if (performance.now() > deadline) throw new Error('redis-server did not start');
         await new Promise((resolve) => setTimeout(resolve, 20));
       }

@@ -23,7 +23,12 @@ export interface FieldOptions {
 }
 
 /** Runs that end by themselves in no time. */
-const ENVIRONMENT = { MILLWRIGHT_RUN_COMMAND: '["/bin/true"]', MILLWRIGHT_RUN_CONCURRENCY: '3', MILLWRIGHT_DRAIN_SECONDS: '0', MILLWRIGHT_LOG_LEVEL: 'warn' };
+const ENVIRONMENT = {
+  MILLWRIGHT_RUN_COMMAND: '["/bin/true"]',
+  MILLWRIGHT_RUN_CONCURRENCY: '3',
+  MILLWRIGHT_DRAIN_SECONDS: '0',
+  MILLWRIGHT_LOG_LEVEL: 'warn',
+};
 const OPEN = "('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
 
 export class Field {
@@ -45,7 +50,8 @@ export class Field {
   /** Starts all replicas and waits until they serve the tree. Close it, also when a test fails. */
   static async open(options: FieldOptions): Promise<Field> {
     const root = await mkdtemp(join(tmpdir(), 'millwright-field-'));
-    for (const key of ['master-key', 'uid-key']) await writeFile(join(root, key), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
+    for (const key of ['master-key', 'uid-key'])
+      await writeFile(join(root, key), `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
     const folder = await factoryFolder(options.tree);
     for (const [path, text] of Object.entries(options.files ?? {})) await folder.writeFile(path, text);
     const field = new Field(options, root, folder);
@@ -95,8 +101,12 @@ export class Field {
   async start(index: number): Promise<void> {
     const { databaseUrl, environment, own } = this.options;
     const service = await startServiceProcess(this.dataDir(index), {
-      ...ENVIRONMENT, MILLWRIGHT_MASTER_KEY_FILE: join(this.root, 'master-key'), MILLWRIGHT_UID_KEY_FILE: join(this.root, 'uid-key'),
-      ...(databaseUrl === undefined ? {} : { MILLWRIGHT_DATABASE_URL: databaseUrl }), ...environment, ...own?.(index),
+      ...ENVIRONMENT,
+      MILLWRIGHT_MASTER_KEY_FILE: join(this.root, 'master-key'),
+      MILLWRIGHT_UID_KEY_FILE: join(this.root, 'uid-key'),
+      ...(databaseUrl === undefined ? {} : { MILLWRIGHT_DATABASE_URL: databaseUrl }),
+      ...environment,
+      ...own?.(index),
     });
     this.started.push(service);
     this.running[index] = service;
@@ -127,7 +137,8 @@ export class Field {
     for (;;) {
       const open = await this.ask(`SELECT state, count(*) AS runs FROM run WHERE state IN ${OPEN} GROUP BY state`);
       if (open.length === 0) return;
-      if (performance.now() > until) throw new Error(`runs do not end: ${JSON.stringify(open)}; ${this.errors().slice(-2_000)}`);
+      if (performance.now() > until)
+        throw new Error(`runs do not end: ${JSON.stringify(open)}; ${this.errors().slice(-2_000)}`);
       await sleep(200);
     }
   }
@@ -157,9 +168,14 @@ export class Field {
   private async makeFactory(): Promise<void> {
     const service = this.replica(0);
     await service.api('PUT', '/secrets/bearer', { value: FIELD_TOKEN });
-    this.factoryUid = String((await service.api('POST', '/factory', { slug: 'field', source: this.folder.source }))['uid']);
+    this.factoryUid = String(
+      (await service.api('POST', '/factory', { slug: 'field', source: this.folder.source }))['uid'],
+    );
     await service.api('POST', `/factory/${this.factoryUid}/sync?wait=true`);
-    const made = (await service.api('GET', `/factory/${this.factoryUid}/webhooks`))['webhooks'] as { slug: string; uid: string }[];
+    const made = (await service.api('GET', `/factory/${this.factoryUid}/webhooks`))['webhooks'] as {
+      slug: string;
+      uid: string;
+    }[];
     this.webhooks = new Map(made.map(({ slug, uid }) => [slug, uid]));
     const wanted = Object.keys(this.options.tree.webhooks ?? {}).length;
     if (made.length !== wanted) throw new Error(`${made.length} webhooks were made of ${wanted}`);

@@ -30,21 +30,30 @@ const TWINS = 0.1;
 const RESENDS = 0.15;
 
 /** Sends all parcels; resolves when each has a final answer. A 4xx is final. `untilMs`: performance.now() after which it fails. */
-export async function sendAll(parcels: readonly Parcel[], options: SendersOptions, untilMs: number): Promise<Attempt[]> {
+export async function sendAll(
+  parcels: readonly Parcel[],
+  options: SendersOptions,
+  untilMs: number,
+): Promise<Attempt[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: options.senders * 2 });
   const attempts: Attempt[] = [];
   const left = [...parcels];
   const attempt = async (parcel: Parcel): Promise<number | undefined> => {
     const bases = options.bases();
     if (bases.length === 0) return undefined;
-    const made: Attempt = { webhookUid: parcel.webhookUid, deliveryId: parcel.deliveryId, status: await post(agent, bases[Math.floor(options.random() * bases.length)] as string, parcel) };
+    const made: Attempt = {
+      webhookUid: parcel.webhookUid,
+      deliveryId: parcel.deliveryId,
+      status: await post(agent, bases[Math.floor(options.random() * bases.length)] as string, parcel),
+    };
     attempts.push(made);
     options.onAttempt?.(made);
     return made.status;
   };
   const deliver = async (parcel: Parcel): Promise<void> => {
-    for (let status: number | undefined; !isFinal(status); ) {
-      if (performance.now() > untilMs) throw new Error(`${parcel.deliveryId} got no final answer in time, the last was ${status}`);
+    for (let status: number | undefined; !isFinal(status);) {
+      if (performance.now() > untilMs)
+        throw new Error(`${parcel.deliveryId} got no final answer in time, the last was ${status}`);
       const isTwin = options.random() < TWINS;
       [status] = (await Promise.all([attempt(parcel), ...(isTwin ? [attempt(parcel)] : [])])).sort(finalFirst);
       if (!isFinal(status)) await sleep(options.random() * PAUSE_MS_MAX);
@@ -70,15 +79,34 @@ function finalFirst(one: number | undefined, other: number | undefined): number 
   return Number(isFinal(other)) - Number(isFinal(one));
 }
 
-function post(agent: Agent, base: string, { webhookUid, deliveryId, body, token }: Parcel): Promise<number | undefined> {
+function post(
+  agent: Agent,
+  base: string,
+  { webhookUid, deliveryId, body, token }: Parcel,
+): Promise<number | undefined> {
   return new Promise((resolve) => {
-    const headers = { authorization: `Bearer ${token}`, 'x-millwright-delivery-id': deliveryId, 'content-length': Buffer.byteLength(body) };
-    const outgoing = httpRequest(`${base}/webhooks/w/${webhookUid}`, { agent, method: 'POST', headers, timeout: ANSWER_MS_MAX });
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'x-millwright-delivery-id': deliveryId,
+      'content-length': Buffer.byteLength(body),
+    };
+    const outgoing = httpRequest(`${base}/webhooks/w/${webhookUid}`, {
+      agent,
+      method: 'POST',
+      headers,
+      timeout: ANSWER_MS_MAX,
+    });
     outgoing.once('response', (answer) => {
       answer.resume();
-      answer.once('end', () => resolve(answer.statusCode)).once('error', () => resolve(undefined)).once('close', () => resolve(undefined));
+      answer
+        .once('end', () => resolve(answer.statusCode))
+        .once('error', () => resolve(undefined))
+        .once('close', () => resolve(undefined));
     });
-    outgoing.once('timeout', () => outgoing.destroy()).once('error', () => resolve(undefined)).once('close', () => resolve(undefined));
+    outgoing
+      .once('timeout', () => outgoing.destroy())
+      .once('error', () => resolve(undefined))
+      .once('close', () => resolve(undefined));
     outgoing.end(body);
   });
 }

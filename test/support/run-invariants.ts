@@ -59,7 +59,8 @@ export interface Records {
 
 const QUERIES: Readonly<Record<keyof Records, string>> = {
   runs: 'SELECT run_id, title, state, submitted_prompt, takeovers, epoch, lease_owner FROM run ORDER BY run_id',
-  executions: 'SELECT execution_id, run_id, epoch, claimed_at, finished_at, cancel_requested_at, outcome FROM execution ORDER BY run_id, epoch',
+  executions:
+    'SELECT execution_id, run_id, epoch, claimed_at, finished_at, cancel_requested_at, outcome FROM execution ORDER BY run_id, epoch',
   events: 'SELECT run_id, seq, execution_id, kind, body FROM run_event ORDER BY run_id, seq',
   followups: 'SELECT followup_id, run_id, outcome, execution_id FROM followup ORDER BY followup_id',
 };
@@ -113,9 +114,14 @@ async function askedServer(url: string): Promise<Asked> {
   const client = new Client(url);
   await client.connect();
   // Numbers of 64 bits come as text.
-  const number = (value: unknown): unknown => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value);
-  const plain = (row: Record<string, unknown>): unknown => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, number(value)]));
-  return { all: async (query) => (await client.query<Record<string, unknown>>(query)).rows.map(plain), close: () => client.end() };
+  const number = (value: unknown): unknown =>
+    typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  const plain = (row: Record<string, unknown>): unknown =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, number(value)]));
+  return {
+    all: async (query) => (await client.query<Record<string, unknown>>(query)).rows.map(plain),
+    close: () => client.end(),
+  };
 }
 
 /** Every promise that is broken, in words; empty when nothing was lost, doubled or left. For a service at rest. */
@@ -131,9 +137,12 @@ export function brokenPromises(records: Records, promised: Promised): string[] {
 /** The same of what was promised to nobody in particular: each run has one end, written once, and no execution wrote after the next had begun. */
 export function brokenRuns({ runs, executions, events }: Records): string[] {
   return runs.flatMap((run) => {
-    const own = <T extends { run_id: string }>(of: readonly T[]): T[] => of.filter(({ run_id: runId }) => runId === run.run_id);
+    const own = <T extends { run_id: string }>(of: readonly T[]): T[] =>
+      of.filter(({ run_id: runId }) => runId === run.run_id);
     const ofRun = own(executions);
-    return [...brokenRun(run, ofRun), ...brokenLog(run, ofRun, own(events))].map((words) => `run ${run.run_id} (${run.title}): ${words}`);
+    return [...brokenRun(run, ofRun), ...brokenLog(run, ofRun, own(events))].map(
+      (words) => `run ${run.run_id} (${run.title}): ${words}`,
+    );
   });
 }
 
@@ -144,7 +153,8 @@ function brokenCreates({ runs }: Records, { creates }: Promised): string[] {
     ...creates.flatMap(({ title, runId }) => {
       const made = runs.filter((run) => run.title === title);
       if (made.length > 1) return [`the create ${title} made ${made.length} runs`];
-      if (runId !== undefined && made[0]?.run_id !== runId) return [`the run ${runId} that the create ${title} was answered with is not there`];
+      if (runId !== undefined && made[0]?.run_id !== runId)
+        return [`the run ${runId} that the create ${title} was answered with is not there`];
       return [];
     }),
   ];
@@ -154,23 +164,36 @@ function brokenFollowups({ runs, executions, followups }: Records, { followups: 
   return answered.flatMap(({ runId, followupId, message }) => {
     const stored = followups.find(({ followup_id: id }) => id === followupId);
     const run = runs.find(({ run_id: id }) => id === runId);
-    if (stored === undefined || run === undefined || stored.run_id !== runId) return [`the follow-up ${followupId} of ${runId} is not there`];
-    if (stored.outcome === 'queued_prompt') return run.submitted_prompt?.includes(message) === true ? [] : [`the follow-up ${followupId} is not in the prompt that it was joined to`];
-    if (stored.execution_id === null) return run.state === 'CANCELLED' ? [] : [`the follow-up ${followupId} was given to nobody, and its run is ${run.state}`];
+    if (stored === undefined || run === undefined || stored.run_id !== runId)
+      return [`the follow-up ${followupId} of ${runId} is not there`];
+    if (stored.outcome === 'queued_prompt')
+      return run.submitted_prompt?.includes(message) === true
+        ? []
+        : [`the follow-up ${followupId} is not in the prompt that it was joined to`];
+    if (stored.execution_id === null)
+      return run.state === 'CANCELLED'
+        ? []
+        : [`the follow-up ${followupId} was given to nobody, and its run is ${run.state}`];
     const taker = executions.find(({ execution_id: id }) => id === stored.execution_id);
     if (taker?.run_id !== runId) return [`the follow-up ${followupId} was taken by an execution of another run`];
-    return LEFT.includes(taker.outcome ?? '') ? [`the follow-up ${followupId} was left with an execution that is ${taker.outcome}`] : [];
+    return LEFT.includes(taker.outcome ?? '')
+      ? [`the follow-up ${followupId} was left with an execution that is ${taker.outcome}`]
+      : [];
   });
 }
 
 function brokenCancels({ runs, executions, events }: Records, { cancels }: Promised): string[] {
-  const asked = executions.filter((execution) => execution.cancel_requested_at !== null && execution.outcome !== 'CANCELLED');
+  const asked = executions.filter(
+    (execution) => execution.cancel_requested_at !== null && execution.outcome !== 'CANCELLED',
+  );
   return [
     ...asked.map(({ execution_id: id, outcome }) => `the execution ${id} was to be cancelled and is ${outcome}`),
     ...cancels.flatMap(({ runId, isLast }) => {
       const run = runs.find(({ run_id: id }) => id === runId);
       if (isLast && run?.state !== 'CANCELLED') return [`the run ${runId} was cancelled and is ${run?.state}`];
-      return events.some((event) => event.run_id === runId && stateIn(event) === 'CANCELLED') ? [] : [`the log of ${runId} does not tell that it was cancelled`];
+      return events.some((event) => event.run_id === runId && stateIn(event) === 'CANCELLED')
+        ? []
+        : [`the log of ${runId} does not tell that it was cancelled`];
     }),
   ];
 }
@@ -182,21 +205,30 @@ function brokenRun(run: RecordedRun, executions: readonly RecordedExecution[]): 
   let lostInARow = 0;
   for (const [index, execution] of executions.entries()) {
     const next = executions[index + 1];
-    if (execution.outcome === null || execution.finished_at === null) broken.push(`its execution ${execution.epoch} has no end`);
-    if (next !== undefined && next.epoch <= execution.epoch) broken.push(`two executions have the epochs ${execution.epoch} and ${next.epoch}`);
-    if (next !== undefined && execution.finished_at !== null && next.claimed_at < execution.finished_at) broken.push(`its execution ${next.epoch} began before ${execution.epoch} had ended`);
-    if (next === undefined && LEFT.includes(execution.outcome ?? '') && run.state !== 'CANCELLED') broken.push(`nothing followed its execution ${execution.epoch}, which is ${execution.outcome}`);
+    if (execution.outcome === null || execution.finished_at === null)
+      broken.push(`its execution ${execution.epoch} has no end`);
+    if (next !== undefined && next.epoch <= execution.epoch)
+      broken.push(`two executions have the epochs ${execution.epoch} and ${next.epoch}`);
+    if (next !== undefined && execution.finished_at !== null && next.claimed_at < execution.finished_at)
+      broken.push(`its execution ${next.epoch} began before ${execution.epoch} had ended`);
+    if (next === undefined && LEFT.includes(execution.outcome ?? '') && run.state !== 'CANCELLED')
+      broken.push(`nothing followed its execution ${execution.epoch}, which is ${execution.outcome}`);
     if (!LEFT.includes(execution.outcome ?? '')) lostInARow = 0;
     if (execution.outcome === 'LOST') lostInARow += 1;
     if (lostInARow > TAKEOVERS_MAX) broken.push(`was taken over ${lostInARow} times`);
   }
   const last = executions.at(-1);
-  if (last !== undefined && last.epoch > run.epoch) broken.push(`its epoch ${run.epoch} is older than its execution ${last.epoch}`);
+  if (last !== undefined && last.epoch > run.epoch)
+    broken.push(`its epoch ${run.epoch} is older than its execution ${last.epoch}`);
   return broken;
 }
 
 /** A log counts from 1 without gaps, goes from one execution to the next and never back, and tells each execution's end once. */
-function brokenLog(run: RecordedRun, executions: readonly RecordedExecution[], events: readonly RecordedEvent[]): string[] {
+function brokenLog(
+  run: RecordedRun,
+  executions: readonly RecordedExecution[],
+  events: readonly RecordedEvent[],
+): string[] {
   const broken: string[] = [];
   const epochs = new Map(executions.map(({ execution_id: id, epoch }) => [id, epoch]));
   const ends = new Map<string, number>();
@@ -210,7 +242,8 @@ function brokenLog(run: RecordedRun, executions: readonly RecordedExecution[], e
     else epoch = of;
     if (stateIn(event) !== undefined) ends.set(event.execution_id, (ends.get(event.execution_id) ?? 0) + 1);
   }
-  for (const [id, times] of ends) if (times > 1) broken.push(`its log tells ${times} ends of execution ${epochs.get(id)}`);
+  for (const [id, times] of ends)
+    if (times > 1) broken.push(`its log tells ${times} ends of execution ${epochs.get(id)}`);
   const told = events.map(stateIn).findLast((state) => state !== undefined);
   if (told !== run.state) broken.push(`its log ends with ${told} and it is ${run.state}`);
   return broken;
@@ -231,15 +264,26 @@ export interface MarkedProcess {
 
 /** Living processes of these runs, found by what their environment says. */
 export function processesOf(runIds: ReadonlySet<string>): MarkedProcess[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).flatMap((name) => {
-    try {
-      const [, runId = ''] = /(?:^|\0)MILLWRIGHT_RUN_ID=([^\0]*)\0/.exec(readFileSync(`/proc/${name}/environ`, 'latin1')) ?? [];
-      const isAlive = !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${name}/status`, 'latin1'));
-      return isAlive && runIds.has(runId) ? [{ pid: Number(name), runId, command: readFileSync(`/proc/${name}/cmdline`, 'latin1').replaceAll('\0', ' ').slice(0, 200) }] : [];
-    } catch {
-      return []; // it has ended meanwhile
-    }
-  });
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const [, runId = ''] =
+          /(?:^|\0)MILLWRIGHT_RUN_ID=([^\0]*)\0/.exec(readFileSync(`/proc/${name}/environ`, 'latin1')) ?? [];
+        const isAlive = !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${name}/status`, 'latin1'));
+        return isAlive && runIds.has(runId)
+          ? [
+              {
+                pid: Number(name),
+                runId,
+                command: readFileSync(`/proc/${name}/cmdline`, 'latin1').replaceAll('\0', ' ').slice(0, 200),
+              },
+            ]
+          : [];
+      } catch {
+        return []; // it has ended meanwhile
+      }
+    });
 }
 
 /** Notes every change of a run's state from now on, in a SQLite file that its service has open; see `forbiddenMoves`. */
@@ -257,5 +301,7 @@ export function forbiddenMoves(dataDir: string): string[] {
   const moves = file.prepare('SELECT before, after FROM watched_move').all() as { before: RunState; after: RunState }[];
   file.close();
   if (moves.length < 5) return ['hardly any change of state was seen'];
-  return moves.filter(({ before, after }) => !canMove(before, after)).map(({ before, after }) => `${before} became ${after}`);
+  return moves
+    .filter(({ before, after }) => !canMove(before, after))
+    .map(({ before, after }) => `${before} became ${after}`);
 }

@@ -14,7 +14,11 @@ export interface LogEntry {
 }
 
 /** Starts a run; answers its ID. */
-export async function startedRun(service: TestService, prompt: string, more: Record<string, unknown> = {}): Promise<string> {
+export async function startedRun(
+  service: TestService,
+  prompt: string,
+  more: Record<string, unknown> = {},
+): Promise<string> {
   const answer = await service.api('POST', '/agent/runs', { prompt, ...more });
   if (answer.status !== 200) throw new Error(`the run was refused: ${answer.status} ${JSON.stringify(answer.body)}`);
   return String(answer.body['run_id']);
@@ -27,16 +31,27 @@ export async function logOf(service: TestService, runId: string): Promise<LogEnt
 
 /** Everything that the command wrote to its output. */
 export async function outputOf(service: TestService, runId: string): Promise<string> {
-  return (await logOf(service, runId)).filter(({ event_type: type }) => type === 'stdout').map(({ payload }) => payload.text).join('');
+  return (await logOf(service, runId))
+    .filter(({ event_type: type }) => type === 'stdout')
+    .map(({ payload }) => payload.text)
+    .join('');
 }
 
 /** Waits until the command has written a word. */
 export async function wroteWord(service: TestService, runId: string, word: string): Promise<void> {
-  await eventually(`the run writes ${word}`, async () => ((await outputOf(service, runId)).includes(word) ? true : undefined));
+  await eventually(`the run writes ${word}`, async () =>
+    (await outputOf(service, runId)).includes(word) ? true : undefined,
+  );
 }
 
 /** Pointers of what a refusal names. */
-export const pointersOf = ({ body }: ApiAnswer): string[] => (body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer);
+export const pointersOf = ({ body }: ApiAnswer): string[] =>
+  (body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer);
 
 /** What a refusal says, without what differs between any two of them. */
-export const saidBy = ({ status, body: { detail, error, errors } }: ApiAnswer): unknown => ({ status, detail, error, errors });
+export const saidBy = ({ status, body: { detail, error, errors } }: ApiAnswer): unknown => ({
+  status,
+  detail,
+  error,
+  errors,
+});

@@ -1,6 +1,11 @@
 /** Commands in the real sandboxes of this machine: found once, started in a data folder of the test's own, heard line by line. */
 import { join } from 'node:path';
-import { startCommand, type CommandEvent, type CommandSpec, type RunningCommand } from '../../apps/server/execution/command.ts';
+import {
+  startCommand,
+  type CommandEvent,
+  type CommandSpec,
+  type RunningCommand,
+} from '../../apps/server/execution/command.ts';
 import { detectSandbox } from '../../apps/server/execution/sandboxes-detection.ts';
 import { ownerOf, type Sandbox, type SandboxKind } from '../../apps/server/execution/sandboxes.ts';
 import { prepareWorkspace, type Workspace } from '../../apps/server/execution/workspaces.ts';
@@ -22,19 +27,39 @@ export function sandboxHere(kind: SandboxKind): Promise<Sandbox | undefined> {
 let runs = 0;
 
 /** Starts a command as a run of its own; `base` is the data folder that it must not see. */
-export async function startSandboxed(sandbox: Sandbox, base: string, spec: Partial<CommandSpec> & { script?: string }): Promise<SandboxedCommand> {
+export async function startSandboxed(
+  sandbox: Sandbox,
+  base: string,
+  spec: Partial<CommandSpec> & { script?: string },
+): Promise<SandboxedCommand> {
   const { script = 'true', ...more } = spec;
   const runId = `00000000-0000-7000-8000-${String(process.pid).padStart(8, '0').slice(-8)}${String((runs += 1)).padStart(4, '0')}`; // nobody else's, for processes are found by it
-  const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId, epoch: 3, prompt: '', owner: ownerOf(sandbox, runId) });
+  const workspace = await prepareWorkspace({
+    root: join(base, 'runs'),
+    runId,
+    epoch: 3,
+    prompt: '',
+    owner: ownerOf(sandbox, runId),
+  });
   const events: CommandEvent[] = [];
   const listeners = new Set<() => void>();
   const onEvent = (event: CommandEvent): void => {
     events.push(event);
     for (const heard of listeners) heard();
   };
-  const text = (kind: CommandEvent['kind']): string => events.filter((event) => event.kind === kind).map((event) => event.text).join('');
+  const text = (kind: CommandEvent['kind']): string =>
+    events
+      .filter((event) => event.kind === kind)
+      .map((event) => event.text)
+      .join('');
   const running = await startCommand({
-    command: ['sh', '-c', script], workspace, sandbox: { ...sandbox, hidden: [base] }, prompt: '', deadlineMs: 60_000, onEvent, ...more,
+    command: ['sh', '-c', script],
+    workspace,
+    sandbox: { ...sandbox, hidden: [base] },
+    prompt: '',
+    deadlineMs: 60_000,
+    onEvent,
+    ...more,
   });
   const says = (wanted: string, kind: CommandEvent['kind'] = 'stdout'): Promise<void> =>
     new Promise((resolve) => {

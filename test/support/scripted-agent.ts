@@ -3,7 +3,17 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError, type AgentContext, type PermissionOption, type RequestPermissionResponse, type StopReason } from '@agentclientprotocol/sdk';
+import {
+  agent,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError,
+  type AgentContext,
+  type PermissionOption,
+  type RequestPermissionResponse,
+  type StopReason,
+} from '@agentclientprotocol/sdk';
 
 /** One thing to do. */
 export type ScriptStep =
@@ -36,7 +46,9 @@ const KEPT = join(process.env['HOME'] ?? '.', 'scripted-sessions');
 const cancelled = new Map<string, AbortController>();
 
 const stepsOf = (text: string): ScriptStep[] => {
-  const blocks = [...text.matchAll(/^```script\n([\s\S]*?)^```$/gm)].flatMap(([, block = '[]']) => JSON.parse(block) as ScriptStep[]);
+  const blocks = [...text.matchAll(/^```script\n([\s\S]*?)^```$/gm)].flatMap(
+    ([, block = '[]']) => JSON.parse(block) as ScriptStep[],
+  );
   return blocks.length === 0 ? [{ echo: true }] : blocks;
 };
 
@@ -48,17 +60,37 @@ const reopened = (sessionId: string): object => {
 async function turn(client: AgentContext, sessionId: string, text: string): Promise<StopReason> {
   const abort = new AbortController();
   cancelled.set(sessionId, abort);
-  writeFileSync(join(KEPT, sessionId), `${existsSync(join(KEPT, sessionId)) ? readFileSync(join(KEPT, sessionId), 'utf8') : ''}${text}\n----\n`);
+  writeFileSync(
+    join(KEPT, sessionId),
+    `${existsSync(join(KEPT, sessionId)) ? readFileSync(join(KEPT, sessionId), 'utf8') : ''}${text}\n----\n`,
+  );
   const say = (said: string, session = sessionId): Promise<void> =>
-    client.notify(methods.client.session.update, { sessionId: session, update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: said } } });
+    client.notify(methods.client.session.update, {
+      sessionId: session,
+      update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: said } },
+    });
   for (const step of stepsOf(text)) {
     if (abort.signal.aborted) return 'cancelled';
     if ('say' in step) await say(step.say);
     if ('echo' in step) await say(`heard: ${text}`);
     if ('sleep_ms' in step) await new Promise((resolve) => setTimeout(resolve, step.sleep_ms));
-    if ('await_file' in step) while (!existsSync(step.await_file) && !abort.signal.aborted) await new Promise((resolve) => setTimeout(resolve, 20));
-    if ('ask' in step) await say((await Promise.all(step.ask.map((title) => asked(client, step.session ?? sessionId, title, step.options ?? OPTIONS)))).join(' '));
-    if ('request' in step) for (const method of step.request) await client.request(method, { sessionId, path: '/etc/passwd', command: 'id' }).then(() => say(`${method} was served;`), (error: unknown) => say(`${method} ${error instanceof RequestError ? error.code : 'failed'};`));
+    if ('await_file' in step)
+      while (!existsSync(step.await_file) && !abort.signal.aborted)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    if ('ask' in step)
+      await say(
+        (
+          await Promise.all(
+            step.ask.map((title) => asked(client, step.session ?? sessionId, title, step.options ?? OPTIONS)),
+          )
+        ).join(' '),
+      );
+    if ('request' in step)
+      for (const method of step.request)
+        await client.request(method, { sessionId, path: '/etc/passwd', command: 'id' }).then(
+          () => say(`${method} was served;`),
+          (error: unknown) => say(`${method} ${error instanceof RequestError ? error.code : 'failed'};`),
+        );
     if ('write' in step) process.stdout.write(`${step.write.replaceAll('<session>', sessionId)}\n`);
     if ('late' in step) setTimeout(() => void say(step.late), 50);
     if ('exit' in step) process.exit(step.exit);
@@ -67,9 +99,24 @@ async function turn(client: AgentContext, sessionId: string, text: string): Prom
   return abort.signal.aborted ? 'cancelled' : 'end_turn';
 }
 
-async function asked(client: AgentContext, sessionId: string, title: string, options: PermissionOption[]): Promise<string> {
-  const toolCall = { toolCallId: randomUUID(), title, kind: 'execute' as const, rawInput: { command: title }, locations: [{ path: 'a.txt' }] };
-  const { outcome }: RequestPermissionResponse = await client.request(methods.client.session.requestPermission, { sessionId, toolCall, options });
+async function asked(
+  client: AgentContext,
+  sessionId: string,
+  title: string,
+  options: PermissionOption[],
+): Promise<string> {
+  const toolCall = {
+    toolCallId: randomUUID(),
+    title,
+    kind: 'execute' as const,
+    rawInput: { command: title },
+    locations: [{ path: 'a.txt' }],
+  };
+  const { outcome }: RequestPermissionResponse = await client.request(methods.client.session.requestPermission, {
+    sessionId,
+    toolCall,
+    options,
+  });
   return `${title}: ${outcome.outcome === 'selected' ? outcome.optionId : outcome.outcome};`;
 }
 
@@ -77,7 +124,10 @@ mkdirSync(KEPT, { recursive: true });
 agent({ name: 'scripted' })
   .onRequest(methods.agent.initialize, () => ({
     protocolVersion: PROTOCOL_VERSION,
-    agentCapabilities: { loadSession: ability === 'load', sessionCapabilities: ability === 'resume' ? { resume: {} } : {} },
+    agentCapabilities: {
+      loadSession: ability === 'load',
+      sessionCapabilities: ability === 'resume' ? { resume: {} } : {},
+    },
   }))
   .onRequest(methods.agent.session.new, () => {
     const sessionId = randomUUID();
@@ -91,4 +141,9 @@ agent({ name: 'scripted' })
     return { stopReason: await turn(client, params.sessionId, text) };
   })
   .onNotification(methods.agent.session.cancel, ({ params }) => cancelled.get(params.sessionId)?.abort())
-  .connect(ndJsonStream(Writable.toWeb(process.stdout) as WritableStream<Uint8Array>, Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>));
+  .connect(
+    ndJsonStream(
+      Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
+      Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
+    ),
+  );

@@ -7,10 +7,25 @@ import type { ScriptStep } from './scripted-agent.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What an operator would write about it. */
-export function scriptedProfile(id = 'scripted', more: Partial<OwnProfile> = {}, ability: 'resume' | 'load' | 'none' = 'resume'): OwnProfile {
+export function scriptedProfile(
+  id = 'scripted',
+  more: Partial<OwnProfile> = {},
+  ability: 'resume' | 'load' | 'none' = 'resume',
+): OwnProfile {
   return {
-    id, command: [process.execPath, '--import', join(ROOT, 'test/support/typescript-loader.mjs'), join(ROOT, 'test/support/scripted-agent.ts'), ability],
-    resume: ability, credentials: [], readOnly: ['test', 'node_modules', 'package.json'].map((name) => join(ROOT, name)), install: 'it is here', ...more,
+    id,
+    command: [
+      process.execPath,
+      '--import',
+      join(ROOT, 'test/support/typescript-loader.mjs'),
+      join(ROOT, 'test/support/scripted-agent.ts'),
+      ability,
+    ],
+    resume: ability,
+    credentials: [],
+    readOnly: ['test', 'node_modules', 'package.json'].map((name) => join(ROOT, name)),
+    install: 'it is here',
+    ...more,
   };
 }
 

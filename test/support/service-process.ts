@@ -26,22 +26,37 @@ export interface ServiceProcess {
 const SERVE = 'test/support/serve-program.ts';
 
 /** Starts the service on a data folder and waits until it is ready. `program`: another one that starts it. */
-export async function startServiceProcess(dataDir: string, environment: Record<string, string> = {}, program = SERVE): Promise<ServiceProcess> {
+export async function startServiceProcess(
+  dataDir: string,
+  environment: Record<string, string> = {},
+  program = SERVE,
+): Promise<ServiceProcess> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, ['--conditions=source', '--import', './test/support/typescript-loader.mjs', program, 'start'], {
-    cwd: ROOT,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: {
-      PATH: process.env['PATH'], MILLWRIGHT_PORT: String(port), MILLWRIGHT_DATA_DIR: dataDir, MILLWRIGHT_ADMIN_KEY: ADMIN_KEY,
-      MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'true', MILLWRIGHT_DISK_RESERVE_MB: '1', ...environment,
+  const child = spawn(
+    process.execPath,
+    ['--conditions=source', '--import', './test/support/typescript-loader.mjs', program, 'start'],
+    {
+      cwd: ROOT,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        PATH: process.env['PATH'],
+        MILLWRIGHT_PORT: String(port),
+        MILLWRIGHT_DATA_DIR: dataDir,
+        MILLWRIGHT_ADMIN_KEY: ADMIN_KEY,
+        MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'true',
+        MILLWRIGHT_DISK_RESERVE_MB: '1',
+        ...environment,
+      },
     },
-  });
+  );
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text;
   });
-  const ended = new Promise<number | string>((resolve) => child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown')));
+  const ended = new Promise<number | string>((resolve) =>
+    child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown')),
+  );
   let over = false;
   void ended.then(() => (over = true));
 
@@ -55,13 +70,20 @@ export async function startServiceProcess(dataDir: string, environment: Record<s
   }
   watchAnswers(url);
   const ask: ServiceProcess['ask'] = async (method, path, body) => {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-    const answer = await fetch(`${url}/api/v1${path}`, { ...sent, method, headers: { ...sent.headers, accept: 'application/json', authorization: `Bearer ${ADMIN_KEY}` } });
+    const sent =
+      body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const answer = await fetch(`${url}/api/v1${path}`, {
+      ...sent,
+      method,
+      headers: { ...sent.headers, accept: 'application/json', authorization: `Bearer ${ADMIN_KEY}` },
+    });
     const text = await answer.text();
     return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
   };
   return {
-    url, ended, ask,
+    url,
+    ended,
+    ask,
     pid: child.pid ?? 0,
     signal: (name) => void child.kill(name),
     errors: () => errors,

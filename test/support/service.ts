@@ -81,7 +81,15 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
   const config = readConfig(environment);
   const logged: string[] = [];
   const nowMs = options.nowMs ?? Date.now;
-  const service = (await compose(config, { builtInAgent: SOURCE_AGENT, profiles: options.profiles, pageFolder: options.pageFolder, looks: options.looks, log: new Log((line) => void logged.push(line), nowMs, config.logLevel), nowMs, isTrusted: options.isTrusted ?? (() => true) })) as WholeService;
+  const service = (await compose(config, {
+    builtInAgent: SOURCE_AGENT,
+    profiles: options.profiles,
+    pageFolder: options.pageFolder,
+    looks: options.looks,
+    log: new Log((line) => void logged.push(line), nowMs, config.logLevel),
+    nowMs,
+    isTrusted: options.isTrusted ?? (() => true),
+  })) as WholeService;
   await service.installation.firstAdminKey();
   options.composed?.(service);
   await service.start();
@@ -92,20 +100,42 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
   const api = async (method: string, path: string, body?: unknown, withKey = key): Promise<ApiAnswer> => {
     const answer = await fetch(`${url}/api/v1${path}`, {
       method,
-      headers: { accept: 'application/json', authorization: `Bearer ${withKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${withKey}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const text = await answer.text();
-    return { status: answer.status, headers: answer.headers, body: text === '' ? {} : (JSON.parse(text) as ApiAnswer['body']) };
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: text === '' ? {} : (JSON.parse(text) as ApiAnswer['body']),
+    };
   };
-  const webhookUid = (factorySlug: string, webhookSlug: string): string => deriveUid(service.installation.uidKey, 'webhook', factorySlug, webhookSlug);
+  const webhookUid = (factorySlug: string, webhookSlug: string): string =>
+    deriveUid(service.installation.uidKey, 'webhook', factorySlug, webhookSlug);
 
   return {
-    service, url, adminKey: key, dataDir, logged, api, webhookUid,
+    service,
+    url,
+    adminKey: key,
+    dataDir,
+    logged,
+    api,
+    webhookUid,
     ingressUrl: (factorySlug, webhookSlug) => `${config.ingressUrl}/webhooks/w/${webhookUid(factorySlug, webhookSlug)}`,
     async factory(slug, source) {
       const uid = deriveUid(service.installation.uidKey, 'factory', slug);
-      await service.factories.create({ uid, slug, name: slug, description: '', source, serviceAccountUid: serviceAccountOf(uid) });
+      await service.factories.create({
+        uid,
+        slug,
+        name: slug,
+        description: '',
+        source,
+        serviceAccountUid: serviceAccountOf(uid),
+      });
       const made = await service.factories.find(uid);
       if (made === undefined) throw new Error('the factory was not made');
       await service.loops.add(made);
@@ -129,7 +159,11 @@ export async function bootService(options: BootOptions = {}): Promise<TestServic
 }
 
 /** Waits until a condition holds, looking often; fails with `what` when it never does. */
-export async function eventually<T>(what: string, look: () => Promise<T | undefined> | T | undefined, timeoutMs = 60_000): Promise<T> {
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined> | T | undefined,
+  timeoutMs = 60_000,
+): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const found = await look();

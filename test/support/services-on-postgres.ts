@@ -23,7 +23,13 @@ export function installationOn(url: string, common: Record<string, string> = {})
   const folder = mkdtempSync(join(tmpdir(), 'millwright-installation-'));
   const keys = { MILLWRIGHT_MASTER_KEY_FILE: join(folder, 'master'), MILLWRIGHT_UID_KEY_FILE: join(folder, 'uid') };
   for (const file of Object.values(keys)) writeFileSync(file, '07'.repeat(32), { mode: 0o600 });
-  const environment = { ...keys, MILLWRIGHT_DATABASE_URL: url, MILLWRIGHT_ADMIN_KEY: ADMIN_KEY, MILLWRIGHT_SYNC_INTERVAL: '3600', ...common };
+  const environment = {
+    ...keys,
+    MILLWRIGHT_DATABASE_URL: url,
+    MILLWRIGHT_ADMIN_KEY: ADMIN_KEY,
+    MILLWRIGHT_SYNC_INTERVAL: '3600',
+    ...common,
+  };
   const services: TestService[] = [];
   return {
     environment,
@@ -46,10 +52,15 @@ export async function manyWebhooks(): Promise<FactoryFolder> {
 
 function treeOfMany(): FactoryTree {
   const names = Array.from({ length: WEBHOOKS_EACH }, (_, index) => `hook-${index}`);
-  return { webhooks: Object.fromEntries(names.map((name) => [name, { secretName: 'bearer' }])), automations: { act: { webhooks: names } } };
+  return {
+    webhooks: Object.fromEntries(names.map((name) => [name, { secretName: 'bearer' }])),
+    automations: { act: { webhooks: names } },
+  };
 }
 
 /** UIDs of the webhooks of factories that follow such a folder. */
 export function uidsOfMany(service: TestService, factories: readonly string[]): string[] {
-  return factories.flatMap((factory) => Array.from({ length: WEBHOOKS_EACH }, (_, index) => service.webhookUid(factory, `hook-${index}`)));
+  return factories.flatMap((factory) =>
+    Array.from({ length: WEBHOOKS_EACH }, (_, index) => service.webhookUid(factory, `hook-${index}`)),
+  );
 }

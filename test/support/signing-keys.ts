@@ -45,13 +45,34 @@ export function signingKeys(): SigningKeys {
   const home = join(folder, 'gnupg');
   mkdirSync(home, { mode: 0o700 });
   const gpgEnvironment = { GNUPGHOME: home };
-  const gpg = (args: readonly string[], input = ''): string => run('gpg', ['--batch', '--quiet', '--no-tty', ...args], { ...environment(), ...gpgEnvironment }, input);
+  const gpg = (args: readonly string[], input = ''): string =>
+    run('gpg', ['--batch', '--quiet', '--no-tty', ...args], { ...environment(), ...gpgEnvironment }, input);
   return {
     ssh(name, type = 'ed25519', bits) {
       const file = join(folder, name);
-      run('ssh-keygen', ['-q', '-t', type, ...(bits === undefined ? [] : ['-b', String(bits)]), '-N', '', '-C', `${name}@example.com`, '-f', file], environment());
+      run(
+        'ssh-keygen',
+        [
+          '-q',
+          '-t',
+          type,
+          ...(bits === undefined ? [] : ['-b', String(bits)]),
+          '-N',
+          '',
+          '-C',
+          `${name}@example.com`,
+          '-f',
+          file,
+        ],
+        environment(),
+      );
       const fingerprint = run('ssh-keygen', ['-l', '-f', `${file}.pub`], environment()).split(' ')[1] ?? '';
-      return { publicKey: readFileSync(`${file}.pub`, 'utf8'), fingerprint, settings: ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${file}`], environment: {} };
+      return {
+        publicKey: readFileSync(`${file}.pub`, 'utf8'),
+        fingerprint,
+        settings: ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${file}`],
+        environment: {},
+      };
     },
     openPgp(name, { expires = 'never', madeAt, subkey = false } = {}) {
       const at = madeAt === undefined ? [] : ['--faked-system-time', madeAt];
@@ -59,8 +80,17 @@ export function signingKeys(): SigningKeys {
       gpg([...at, '--passphrase', '', '--quick-gen-key', user, 'ed25519', 'sign', expires]);
       const fingerprint = /^fpr:+([0-9A-F]{40}):/m.exec(gpg(['--with-colons', '--list-keys', `=${user}`]))?.[1] ?? '';
       if (subkey) gpg(['--passphrase', '', '--quick-add-key', fingerprint, 'ed25519', 'sign', 'never']);
-      const settings = ['-c', `user.signingkey=${fingerprint}`, ...(madeAt === undefined ? [] : ['-c', `gpg.program=${fakedClock(folder, madeAt)}`])];
-      return { publicKey: gpg(['--armor', '--export', fingerprint]), fingerprint, settings, environment: gpgEnvironment };
+      const settings = [
+        '-c',
+        `user.signingkey=${fingerprint}`,
+        ...(madeAt === undefined ? [] : ['-c', `gpg.program=${fakedClock(folder, madeAt)}`]),
+      ];
+      return {
+        publicKey: gpg(['--armor', '--export', fingerprint]),
+        fingerprint,
+        settings,
+        environment: gpgEnvironment,
+      };
     },
     revoked({ fingerprint }) {
       const certificate = readFileSync(join(home, 'openpgp-revocs.d', `${fingerprint}.rev`), 'utf8');
@@ -71,7 +101,8 @@ export function signingKeys(): SigningKeys {
       const file = (key.settings.at(-1) ?? '').replace('user.signingkey=', '');
       return run('ssh-keygen', ['-Y', 'sign', '-q', '-f', file, '-n', namespace], environment(), text);
     },
-    openPgpMessage: ({ fingerprint }, text) => gpg(['--armor', '--local-user', fingerprint, '--sign'], text).replaceAll('PGP MESSAGE', 'PGP SIGNATURE'),
+    openPgpMessage: ({ fingerprint }, text) =>
+      gpg(['--armor', '--local-user', fingerprint, '--sign'], text).replaceAll('PGP MESSAGE', 'PGP SIGNATURE'),
     close() {
       run('gpgconf', ['--kill', 'all'], { ...environment(), ...gpgEnvironment });
       rmSync(folder, { recursive: true, force: true });
@@ -80,11 +111,33 @@ export function signingKeys(): SigningKeys {
 }
 
 /** Signs the tip of a branch anew, with the same tree and parents, or with further ones; the branch then names the signed commit. */
-export function signTip(repository: TestRepository, key: SigningKey, { branch = 'main', parents = [] }: { branch?: string; parents?: readonly string[] } = {}): string {
-  const [tip = '', ...own] = repository.git('rev-list', '--parents', '--max-count=1', `refs/heads/${branch}`).trim().split(' ');
-  const names = { GIT_AUTHOR_NAME: 'Test', GIT_AUTHOR_EMAIL: 'test@example.com', GIT_COMMITTER_NAME: 'Test', GIT_COMMITTER_EMAIL: 'test@example.com' };
+export function signTip(
+  repository: TestRepository,
+  key: SigningKey,
+  { branch = 'main', parents = [] }: { branch?: string; parents?: readonly string[] } = {},
+): string {
+  const [tip = '', ...own] = repository
+    .git('rev-list', '--parents', '--max-count=1', `refs/heads/${branch}`)
+    .trim()
+    .split(' ');
+  const names = {
+    GIT_AUTHOR_NAME: 'Test',
+    GIT_AUTHOR_EMAIL: 'test@example.com',
+    GIT_COMMITTER_NAME: 'Test',
+    GIT_COMMITTER_EMAIL: 'test@example.com',
+  };
   const follows = [...own, ...parents].flatMap((parent) => ['-p', parent]);
-  const args = ['--git-dir', repository.folder, ...key.settings, 'commit-tree', '-S', '-m', 'signed', ...follows, `${tip}^{tree}`];
+  const args = [
+    '--git-dir',
+    repository.folder,
+    ...key.settings,
+    'commit-tree',
+    '-S',
+    '-m',
+    'signed',
+    ...follows,
+    `${tip}^{tree}`,
+  ];
   return moved(repository, branch, run('git', args, { ...environment(), ...names, ...key.environment }));
 }
 

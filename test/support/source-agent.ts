@@ -6,6 +6,12 @@ import type { BuiltInAgent } from '../../apps/server/execution/agents.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 export const SOURCE_AGENT: BuiltInAgent = {
-  command: [process.execPath, '--disable-warning=UNDICI-EHPA', '--import', join(ROOT, 'test/support/typescript-loader.mjs'), join(ROOT, 'apps/agent/main.ts')],
+  command: [
+    process.execPath,
+    '--disable-warning=UNDICI-EHPA',
+    '--import',
+    join(ROOT, 'test/support/typescript-loader.mjs'),
+    join(ROOT, 'apps/agent/main.ts'),
+  ],
   readOnly: ['apps', 'test', 'node_modules', 'package.json'].map((name) => join(ROOT, name)),
 };

@@ -34,14 +34,16 @@ export interface SshServer {
 /** Why no sshd can be started here, or undefined where one can. Throws where one is demanded: a suite that is skipped there has tested nothing. */
 export function whyNoSshd(): string | undefined {
   const obstacle = obstacleToSshd();
-  if (obstacle !== undefined && process.env['REQUIRE_SSHD'] === '1') throw new Error(`REQUIRE_SSHD=1, and no sshd can be started: ${obstacle}`);
+  if (obstacle !== undefined && process.env['REQUIRE_SSHD'] === '1')
+    throw new Error(`REQUIRE_SSHD=1, and no sshd can be started: ${obstacle}`);
   return obstacle;
 }
 
 function obstacleToSshd(): string | undefined {
   if (!existsSync(SSHD)) return `${SSHD} is not installed (Debian package openssh-server)`;
   const { uid, shell } = userInfo();
-  if (shell === null || /\/(?:nologin|false)$/.test(shell)) return `the current user has no shell (${shell}), which sshd runs commands with`;
+  if (shell === null || /\/(?:nologin|false)$/.test(shell))
+    return `the current user has no shell (${shell}), which sshd runs commands with`;
   if (uid !== 0 || existsSync(SEPARATION_FOLDER)) return undefined;
   try {
     mkdirSync(SEPARATION_FOLDER, { mode: 0o755 });
@@ -71,7 +73,8 @@ export async function startSshServer(): Promise<SshServer> {
   const children = [await startDaemon(at('config'), port)];
   const { username } = userInfo();
   return {
-    port, key,
+    port,
+    key,
     user: username,
     knownHosts: `[127.0.0.1]:${port} ${readFileSync(at('host.pub'), 'utf8')}`,
     commands: () => (existsSync(at('commands')) ? readFileSync(at('commands'), 'utf8').trimEnd().split('\n') : []),
@@ -89,7 +92,9 @@ export async function startSshServer(): Promise<SshServer> {
 
 /** What every session runs, whatever it asks for: git-upload-pack of the folder that it names, or a fault. */
 function forcedCommand(folder: string): string {
-  const git = Object.entries(environment()).map(([name, value]) => `${name}='${value}'`).join(' ');
+  const git = Object.entries(environment())
+    .map(([name, value]) => `${name}='${value}'`)
+    .join(' ');
   return `#!/bin/sh
 echo $$ >> ${folder}/sessions
 printf '%s\\n' "$SSH_ORIGINAL_COMMAND" >> ${folder}/commands
@@ -104,9 +109,21 @@ exec env ${git} GIT_PROTOCOL="$GIT_PROTOCOL" git-upload-pack "$repository"
 
 function settings(folder: string, port: number): string {
   return [
-    `Port ${port}`, 'ListenAddress 127.0.0.1', `HostKey ${folder}/host`, 'PidFile none', 'StrictModes no', 'UsePAM no', 'PasswordAuthentication no',
-    'KbdInteractiveAuthentication no', 'PermitRootLogin prohibit-password', `AuthorizedKeysFile ${folder}/authorized`, `ForceCommand ${folder}/upload-pack`,
-    'AcceptEnv GIT_PROTOCOL', 'AllowTcpForwarding no', 'LogLevel ERROR', '',
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    `HostKey ${folder}/host`,
+    'PidFile none',
+    'StrictModes no',
+    'UsePAM no',
+    'PasswordAuthentication no',
+    'KbdInteractiveAuthentication no',
+    'PermitRootLogin prohibit-password',
+    `AuthorizedKeysFile ${folder}/authorized`,
+    `ForceCommand ${folder}/upload-pack`,
+    'AcceptEnv GIT_PROTOCOL',
+    'AllowTcpForwarding no',
+    'LogLevel ERROR',
+    '',
   ].join('\n');
 }
 
@@ -141,7 +158,13 @@ async function endGroup(child: ChildProcess): Promise<void> {
 /** Sessions lead process groups of their own. */
 function sessionsOf(folder: string): number[] {
   const file = join(folder, 'sessions');
-  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number).filter((pid) => pid > 1 && isOurs(pid, folder)) : [];
+  return existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .map(Number)
+        .filter((pid) => pid > 1 && isOurs(pid, folder))
+    : [];
 }
 
 /** A process id may belong to somebody else by now. */

@@ -27,7 +27,11 @@ export class TcpProxy {
     let proxy: TcpProxy | undefined;
     const server = createServer((client) => proxy?.accept(client));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    proxy = new TcpProxy((server.address() as AddressInfo).port, target, () => new Promise((resolve) => server.close(() => resolve())));
+    proxy = new TcpProxy(
+      (server.address() as AddressInfo).port,
+      target,
+      () => new Promise((resolve) => server.close(() => resolve())),
+    );
     return proxy;
   }
 
@@ -72,7 +76,10 @@ export class TcpProxy {
   private accept(client: Socket): void {
     const pair: Pair = { client, upstream: undefined };
     this.pairs.add(pair);
-    client.setNoDelay(true).on('error', () => this.drop(pair)).on('close', () => this.drop(pair));
+    client
+      .setNoDelay(true)
+      .on('error', () => this.drop(pair))
+      .on('close', () => this.drop(pair));
     client.pause();
     if (!this.isStalled) this.reach(pair);
   }
@@ -81,7 +88,10 @@ export class TcpProxy {
     const upstream = connect(this.target, '127.0.0.1');
     pair.upstream = upstream;
     let isDeaf = false;
-    upstream.setNoDelay(true).on('error', () => this.drop(pair)).on('close', () => this.drop(pair));
+    upstream
+      .setNoDelay(true)
+      .on('error', () => this.drop(pair))
+      .on('close', () => this.drop(pair));
     upstream.on('data', (chunk) => {
       if (isDeaf) this.drop(pair); // the server has done it, and nobody hears of it
       else pair.client.write(chunk);

@@ -20,13 +20,21 @@ export class Windows {
   }
 
   /** A window at a path, signed in. Closing it gives it back, for whoever asks next. */
-  async open(path: string, { key = this.service.adminKey, viewport = DESK, colorScheme = 'light' }: WindowOptions = {}): Promise<Visit> {
+  async open(
+    path: string,
+    { key = this.service.adminKey, viewport = DESK, colorScheme = 'light' }: WindowOptions = {},
+  ): Promise<Visit> {
     const window = this.free.pop() ?? (await visit(this.browser, this.service));
     const { page, faults } = window;
     await page.setViewportSize(viewport ?? DESK);
     await page.emulateMedia({ colorScheme });
     await page.context().clearCookies();
-    const answer = await page.context().request.post(`${this.service.url}/api/v1/session`, { data: { api_key: key }, headers: { origin: this.service.url } });
+    const answer = await page
+      .context()
+      .request.post(`${this.service.url}/api/v1/session`, {
+        data: { api_key: key },
+        headers: { origin: this.service.url },
+      });
     if (!answer.ok()) throw new Error(`the sign-in was refused: ${answer.status()}`);
     await page.goto(this.service.url + path);
     const close = async (): Promise<void> => {

@@ -21,7 +21,12 @@ const SHELL = ['/bin/bash', '/usr/bin/bash', '/bin/sh'].find((path) => existsSyn
 
 const input = z.object({
   command: z.string().min(1).max(100_000).describe('Command line for the shell'),
-  timeout_seconds: z.int().min(1).max(TIMEOUT_SECONDS_MAX).optional().describe(`Seconds after which it is ended; ${TIMEOUT_SECONDS_DEFAULT} if not given`),
+  timeout_seconds: z
+    .int()
+    .min(1)
+    .max(TIMEOUT_SECONDS_MAX)
+    .optional()
+    .describe(`Seconds after which it is ended; ${TIMEOUT_SECONDS_DEFAULT} if not given`),
 });
 
 /** Runs a command line; nothing that it starts outlives it. */

@@ -59,7 +59,9 @@ const SHOWN_LENGTH_MAX = 16_000;
 
 /** A JSON value with long strings cut, small enough to be shown with a tool call. */
 export function shownValue(value: unknown): unknown {
-  const cut: unknown = JSON.parse(JSON.stringify(value ?? null, (_key, part: unknown) => (typeof part === 'string' ? shownString(part) : part)));
+  const cut: unknown = JSON.parse(
+    JSON.stringify(value ?? null, (_key, part: unknown) => (typeof part === 'string' ? shownString(part) : part)),
+  );
   const text = JSON.stringify(cut);
   return text.length <= SHOWN_LENGTH_MAX ? cut : `${text.slice(0, SHOWN_LENGTH_MAX)}…`;
 }

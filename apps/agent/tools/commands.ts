@@ -69,13 +69,21 @@ function started({ argv: [program, ...args], cwd, environment }: CommandSpec): C
 
 function exitOf(child: ChildProcess): Promise<CommandEnding> {
   return new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve(code === null ? { kind: 'signalled', signal: signal ?? 'unknown' } : { kind: 'exited', code }));
-    child.on('error', (error: NodeJS.ErrnoException) => resolve({ kind: 'not-started', code: error.code ?? 'unknown' }));
+    child.once('exit', (code, signal) =>
+      resolve(code === null ? { kind: 'signalled', signal: signal ?? 'unknown' } : { kind: 'exited', code }),
+    );
+    child.on('error', (error: NodeJS.ErrnoException) =>
+      resolve({ kind: 'not-started', code: error.code ?? 'unknown' }),
+    );
   });
 }
 
 /** The first reason to end it before its time. */
-function stopOf(child: ChildProcess, { timeoutMs, signal }: CommandSpec, output: HeadAndTail): { reason: Promise<CommandEnding>; disarm(): void } {
+function stopOf(
+  child: ChildProcess,
+  { timeoutMs, signal }: CommandSpec,
+  output: HeadAndTail,
+): { reason: Promise<CommandEnding>; disarm(): void } {
   let disarm = (): void => undefined;
   const reason = new Promise<CommandEnding>((resolve) => {
     const cancel = (): void => resolve({ kind: 'cancelled' });

@@ -15,11 +15,15 @@ const input = z.object({
 /** Replaces one piece of text, or each of its occurrences. */
 export const edit = tool({
   name: 'edit',
-  description: 'Replaces a piece of text in a file. The piece must occur exactly once, unless replace_all is true: give enough of its surroundings.',
+  description:
+    'Replaces a piece of text in a file. The piece must occur exactly once, unless replace_all is true: give enough of its surroundings.',
   input,
   kind: 'edit',
   asks: true,
-  describe: ({ path }, places) => ({ title: `Edit ${places.shown(path)}`, locations: [{ path: places.absolute(path) }] }),
+  describe: ({ path }, places) => ({
+    title: `Edit ${places.shown(path)}`,
+    locations: [{ path: places.absolute(path) }],
+  }),
   run: ({ path, old_text: piece, new_text: replacement, replace_all: all = false }, { places }) =>
     onFiles(path, async () => {
       const real = await places.writable(path);
@@ -27,8 +31,10 @@ export const edit = tool({
       if (!file.ok) return failed(`${JSON.stringify(path)} ${file.reason}`);
       const parts = file.text.split(piece);
       const found = parts.length - 1;
-      if (found === 0) return failed('old_text does not occur in the file; read it and give the text exactly as it stands there');
-      if (found > 1 && !all) return failed(`old_text occurs ${found} times; give more of its surroundings, or set replace_all`);
+      if (found === 0)
+        return failed('old_text does not occur in the file; read it and give the text exactly as it stands there');
+      if (found > 1 && !all)
+        return failed(`old_text occurs ${found} times; give more of its surroundings, or set replace_all`);
       const after = parts.join(replacement);
       await writeText(real, after);
       const shown = shownChange(real, file.text, after);

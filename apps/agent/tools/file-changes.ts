@@ -10,7 +10,11 @@ const SHOWN_LENGTH_MAX = 64_000;
 /** Replaces the file's content; makes the folders above it. The path has been resolved, so a link that appears there since is refused. */
 export async function writeText(realPath: string, text: string): Promise<void> {
   await mkdir(dirname(realPath), { recursive: true });
-  const file = await open(realPath, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o666);
+  const file = await open(
+    realPath,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    0o666,
+  );
   try {
     await file.writeFile(text);
   } finally {

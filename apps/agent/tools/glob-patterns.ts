@@ -20,7 +20,7 @@ export function pathTest(pattern: string): ((path: string) => boolean) | undefin
 function sourceOf(pattern: string): string | undefined {
   let source = '';
   let depth = 0;
-  for (let at = 0; at < pattern.length; ) {
+  for (let at = 0; at < pattern.length;) {
     const token = tokenAt(pattern, at, depth);
     if (token === undefined) return undefined;
     source += token.source;

@@ -14,7 +14,11 @@ const LOOKS_MAX = 200_000;
 export const SKIPPED_FOLDERS = ['.git', 'node_modules'];
 
 const input = z.object({
-  pattern: z.string().min(1).max(PATTERN_LENGTH_MAX).describe('For example **/*.ts or src/{a,b}/*.json; without a slash it is about names at any depth'),
+  pattern: z
+    .string()
+    .min(1)
+    .max(PATTERN_LENGTH_MAX)
+    .describe('For example **/*.ts or src/{a,b}/*.json; without a slash it is about names at any depth'),
   path: z.string().min(1).optional().describe('Folder to search; otherwise the working folder'),
 });
 
@@ -32,17 +36,25 @@ export const glob = tool({
   run: ({ pattern, path = '.' }, { places, signal }) =>
     onFiles(path, async () => {
       const matches = pathTest(pattern);
-      if (matches === undefined) return failed('the pattern is not well formed (a bracket or brace does not close) or has too many stars');
+      if (matches === undefined)
+        return failed('the pattern is not well formed (a bracket or brace does not close) or has too many stars');
       const root = await places.readable(path);
       const skipped = SKIPPED_FOLDERS.filter((name) => !pattern.includes(name));
       const { files, isWhole } = await search(root, matches, { skipped, signal });
       const shown = files.sort().map((file) => places.shown(join(root, file)));
       const more = isWhole ? '' : '\n(there may be more: the search was ended)';
-      return { text: (shown.length === 0 ? '(no file matches)' : shown.join('\n')) + more, rawOutput: { files: shown.length } };
+      return {
+        text: (shown.length === 0 ? '(no file matches)' : shown.join('\n')) + more,
+        rawOutput: { files: shown.length },
+      };
     }),
 });
 
-async function search(root: string, matches: (path: string) => boolean, options: { skipped: readonly string[]; signal: AbortSignal }): Promise<{ files: string[]; isWhole: boolean }> {
+async function search(
+  root: string,
+  matches: (path: string) => boolean,
+  options: { skipped: readonly string[]; signal: AbortSignal },
+): Promise<{ files: string[]; isWhole: boolean }> {
   const files: string[] = [];
   const folders = [''];
   let looks = 0;

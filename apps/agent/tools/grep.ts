@@ -51,8 +51,13 @@ export const grep = tool({
 
 function options({ files, ignore_case: ignoreCase = false, context = 0 }: z.output<typeof input>): string[] {
   return [
-    '-rnHIE', '-m', String(MATCHES_PER_FILE_MAX), ...SKIPPED_FOLDERS.map((name) => `--exclude-dir=${name}`),
-    ...(files === undefined ? [] : [`--include=${files}`]), ...(ignoreCase ? ['-i'] : []), ...(context === 0 ? [] : ['-C', String(context)]),
+    '-rnHIE',
+    '-m',
+    String(MATCHES_PER_FILE_MAX),
+    ...SKIPPED_FOLDERS.map((name) => `--exclude-dir=${name}`),
+    ...(files === undefined ? [] : [`--include=${files}`]),
+    ...(ignoreCase ? ['-i'] : []),
+    ...(context === 0 ? [] : ['-C', String(context)]),
   ];
 }
 

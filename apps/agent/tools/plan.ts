@@ -27,7 +27,8 @@ export function planEntries(called: unknown): PlanEntry[] {
 /** Shows the whole plan anew at each call. */
 export const plan = tool({
   name: 'plan',
-  description: 'Shows the plan of the work, whole, with the state of each step. Call it again when a step begins or is done. Not needed for short tasks.',
+  description:
+    'Shows the plan of the work, whole, with the state of each step. Call it again when a step begins or is done. Not needed for short tasks.',
   input,
   kind: 'think',
   asks: false,

@@ -37,7 +37,9 @@ export const read = tool({
       const real = await places.readable(path);
       if ((await stat(real)).isDirectory()) return names(real);
       const file = await readText(real);
-      return file.ok ? lines(file.text, offset ?? 1, limit ?? LINES_MAX) : failed(`${JSON.stringify(path)} ${file.reason}`);
+      return file.ok
+        ? lines(file.text, offset ?? 1, limit ?? LINES_MAX)
+        : failed(`${JSON.stringify(path)} ${file.reason}`);
     }),
 });
 
@@ -46,10 +48,16 @@ function lines(text: string, from: number, count: number): Outcome {
   const all = text.replace(/\r?\n$/, '').split(/\r?\n/);
   if (from > all.length) return failed(`the file has only ${all.length} lines`);
   const chosen = all.slice(from - 1, from - 1 + count);
-  const shown = chosen.map((line, index) => `${String(from + index).padStart(6)}\t${line.length <= LINE_LENGTH_MAX ? line : `${line.slice(0, LINE_LENGTH_MAX)}… (line cut)`}`);
+  const shown = chosen.map(
+    (line, index) =>
+      `${String(from + index).padStart(6)}\t${line.length <= LINE_LENGTH_MAX ? line : `${line.slice(0, LINE_LENGTH_MAX)}… (line cut)`}`,
+  );
   const rest = all.length - (from - 1) - chosen.length;
   const more = rest === 0 ? '' : `\n(${rest} more lines; go on with offset ${from + chosen.length})`;
-  return { text: bounded(shown.join('\n'), ANSWER_BYTES_MAX) + more, rawOutput: { lines: chosen.length, lines_total: all.length } };
+  return {
+    text: bounded(shown.join('\n'), ANSWER_BYTES_MAX) + more,
+    rawOutput: { lines: chosen.length, lines_total: all.length },
+  };
 }
 
 async function names(folder: string): Promise<Outcome> {

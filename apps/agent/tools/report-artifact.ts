@@ -20,14 +20,19 @@ const input = z.object({
   type: z.enum(['FILE', 'PLAN', 'PULL_REQUEST']),
   path: z.string().min(1).optional().describe('The file, for FILE and PLAN'),
   url: z.string().max(2_000).optional().describe('Where the pull request is, for PULL_REQUEST'),
-  branch: z.string().regex(/^[^\s\p{Cc}]{1,200}$/u).optional().describe('Its branch, for PULL_REQUEST'),
+  branch: z
+    .string()
+    .regex(/^[^\s\p{Cc}]{1,200}$/u)
+    .optional()
+    .describe('Its branch, for PULL_REQUEST'),
   title: z.string().min(1).max(200).optional().describe('What people call it; otherwise the name of the file'),
 });
 
 /** Reports one artifact; the same file may be reported again after it has changed. */
 export const reportArtifact = tool({
   name: 'report_artifact',
-  description: 'Reports a result of the work: a file (FILE), a plan in a file (PLAN) or a pull request (PULL_REQUEST). Only what is reported is kept for people when the run has ended.',
+  description:
+    'Reports a result of the work: a file (FILE), a plan in a file (PLAN) or a pull request (PULL_REQUEST). Only what is reported is kept for people when the run has ended.',
   input,
   kind: 'other',
   asks: false,
@@ -35,10 +40,16 @@ export const reportArtifact = tool({
     title: `Report ${path === undefined ? (url ?? type) : places.shown(path)}`,
     ...(path === undefined ? {} : { locations: [{ path: places.absolute(path) }] }),
   }),
-  run: ({ type, path, url, branch, title }, context) => (type === 'PULL_REQUEST' ? pullRequest(url, branch, title) : file(type, path, title, context)),
+  run: ({ type, path, url, branch, title }, context) =>
+    type === 'PULL_REQUEST' ? pullRequest(url, branch, title) : file(type, path, title, context),
 });
 
-async function file(type: 'FILE' | 'PLAN', path: string | undefined, title: string | undefined, { places }: ToolContext): Promise<Outcome> {
+async function file(
+  type: 'FILE' | 'PLAN',
+  path: string | undefined,
+  title: string | undefined,
+  { places }: ToolContext,
+): Promise<Outcome> {
   if (path === undefined) return failed(`an artifact of type ${type} needs a path`);
   return onFiles(path, async () => {
     const real = await places.readable(path);
@@ -48,11 +59,21 @@ async function file(type: 'FILE' | 'PLAN', path: string | undefined, title: stri
   });
 }
 
-async function pullRequest(url: string | undefined, branch: string | undefined, title: string | undefined): Promise<Outcome> {
+async function pullRequest(
+  url: string | undefined,
+  branch: string | undefined,
+  title: string | undefined,
+): Promise<Outcome> {
   const parsed = url !== undefined && URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined || !['https:', 'http:'].includes(parsed.protocol)) return failed('an artifact of type PULL_REQUEST needs a url that begins with https://');
+  if (parsed === undefined || !['https:', 'http:'].includes(parsed.protocol))
+    return failed('an artifact of type PULL_REQUEST needs a url that begins with https://');
   if (parsed.username !== '' || parsed.password !== '') return failed('the url must not hold credentials');
-  return reported({ type: 'PULL_REQUEST', title: title ?? parsed.pathname, url: parsed.href, ...(branch === undefined ? {} : { branch }) });
+  return reported({
+    type: 'PULL_REQUEST',
+    title: title ?? parsed.pathname,
+    url: parsed.href,
+    ...(branch === undefined ? {} : { branch }),
+  });
 }
 
 function reported(artifact: Artifact): Outcome {

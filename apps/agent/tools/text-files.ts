@@ -12,7 +12,11 @@ export async function readText(realPath: string): Promise<TextFile> {
   if (status.isDirectory()) return { ok: false, reason: 'is a folder' };
   // Opening a pipe or a device could wait for ever.
   if (!status.isFile()) return { ok: false, reason: 'is not a regular file' };
-  if (status.size > WHOLE_FILE_BYTES_MAX) return { ok: false, reason: `has ${status.size} bytes, more than the ${WHOLE_FILE_BYTES_MAX} that are read at once; use bash to look at parts of it` };
+  if (status.size > WHOLE_FILE_BYTES_MAX)
+    return {
+      ok: false,
+      reason: `has ${status.size} bytes, more than the ${WHOLE_FILE_BYTES_MAX} that are read at once; use bash to look at parts of it`,
+    };
   const bytes = await readFile(realPath);
   if (bytes.includes(0)) return { ok: false, reason: `is a binary file of ${bytes.length} bytes` };
   try {

@@ -23,7 +23,12 @@ it.each(['{a,b', 'a]b[', '*a*a*a*a*a*a*a*a*a', 'x'.repeat(201)])('pattern %s is 
 });
 
 describe('a text that is cut', () => {
-  it.each([[10, 10], [11, 10], [1_000, 10], [1_000_000, 1_000]])('of %i bytes to %i has its beginning and its end, in whatever pieces it came', (length, bytesMax) => {
+  it.each([
+    [10, 10],
+    [11, 10],
+    [1_000, 10],
+    [1_000_000, 1_000],
+  ])('of %i bytes to %i has its beginning and its end, in whatever pieces it came', (length, bytesMax) => {
     const text = Array.from({ length }, (_, index) => String.fromCharCode(97 + (index % 26))).join('');
     const whole = bounded(text, bytesMax);
     const pieces = headAndTail(bytesMax);
@@ -31,11 +36,16 @@ describe('a text that is cut', () => {
     expect(pieces.total).toBe(length);
     expect(pieces.text()).toBe(whole);
     if (length <= bytesMax) return expect(whole).toBe(text);
-    expect(whole).toBe(`${text.slice(0, bytesMax / 2)}\n… ${length - bytesMax} bytes left out …\n${text.slice(-bytesMax / 2)}`);
+    expect(whole).toBe(
+      `${text.slice(0, bytesMax / 2)}\n… ${length - bytesMax} bytes left out …\n${text.slice(-bytesMax / 2)}`,
+    );
   });
 
   it('inside a value keeps its form; a value of many parts becomes a text', () => {
-    expect(shownValue({ path: 'a', content: 'x'.repeat(5_000) })).toEqual({ path: 'a', content: `${'x'.repeat(2_000)}… 3000 characters left out` });
+    expect(shownValue({ path: 'a', content: 'x'.repeat(5_000) })).toEqual({
+      path: 'a',
+      content: `${'x'.repeat(2_000)}… 3000 characters left out`,
+    });
     expect(shownValue(undefined)).toBeNull();
     expect(shownValue(Array.from({ length: 10_000 }, () => 1))).toMatch(/^\[1,1.*…$/);
   });

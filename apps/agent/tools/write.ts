@@ -13,11 +13,15 @@ const input = z.object({
 /** Writes a file, new or existing. */
 export const write = tool({
   name: 'write',
-  description: 'Writes a text file, replacing what it held; makes the folders above it. To change a part of a file use edit.',
+  description:
+    'Writes a text file, replacing what it held; makes the folders above it. To change a part of a file use edit.',
   input,
   kind: 'edit',
   asks: true,
-  describe: ({ path }, places) => ({ title: `Write ${places.shown(path)}`, locations: [{ path: places.absolute(path) }] }),
+  describe: ({ path }, places) => ({
+    title: `Write ${places.shown(path)}`,
+    locations: [{ path: places.absolute(path) }],
+  }),
   run: ({ path, content }, { places }) =>
     onFiles(path, async () => {
       const real = await places.writable(path);
@@ -26,6 +30,10 @@ export const write = tool({
       const bytes = Buffer.byteLength(content);
       // Of a binary file there is nothing to compare with.
       const shown = before?.ok === false ? undefined : shownChange(real, before?.text, content);
-      return { text: `wrote ${bytes} bytes to ${places.shown(path)}`, rawOutput: { bytes }, ...(shown === undefined ? {} : { content: shown }) };
+      return {
+        text: `wrote ${bytes} bytes to ${places.shown(path)}`,
+        rawOutput: { bytes },
+        ...(shown === undefined ? {} : { content: shown }),
+      };
     }),
 });

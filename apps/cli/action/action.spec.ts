@@ -1,6 +1,16 @@
 /** The GitHub Action, the GitLab job and the hook as their build servers run them: the real scripts in real shells, with inputs that mean harm. contract 11; reference: CI output. */
 import { execFileSync, spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,7 +57,10 @@ interface Ended {
 function bash(script: string, environment: Record<string, string>, cwd = work): Promise<Ended> {
   return new Promise((resolve) => {
     // As runners start it, without the files of anybody's shell.
-    const child = spawn('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], { cwd, env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...environment } });
+    const child = spawn('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], {
+      cwd,
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...environment },
+    });
     let log = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (log += chunk.toString()));
     child.once('close', (code) => resolve({ code, log }));
@@ -55,20 +68,45 @@ function bash(script: string, environment: Record<string, string>, cwd = work): 
 }
 
 /** Runs steps of the action (all but the installing one) as a runner does: inputs and outputs are filled in where the file has them, and nowhere else. */
-async function runAction(inputs: Record<string, string> = {}, environment: Record<string, string> = {}, steps = action.runs.steps.slice(-1)): Promise<Ended & { outputs: Record<string, string>; summary: string }> {
+async function runAction(
+  inputs: Record<string, string> = {},
+  environment: Record<string, string> = {},
+  steps = action.runs.steps.slice(-1),
+): Promise<Ended & { outputs: Record<string, string>; summary: string }> {
   const [outputFile, summaryFile] = [join(folder, 'output'), join(folder, 'summary')];
   for (const file of [outputFile, summaryFile]) writeFileSync(file, '');
-  const given = { ...Object.fromEntries(Object.entries(action.inputs).map(([name, { default: value }]) => [name, value])), ...inputs };
-  const fill = (text: string): string => text.replace(/\$\{\{ inputs\.([\w-]+) \}\}/g, (_, name: string) => given[name] ?? '');
+  const given = {
+    ...Object.fromEntries(Object.entries(action.inputs).map(([name, { default: value }]) => [name, value])),
+    ...inputs,
+  };
+  const fill = (text: string): string =>
+    text.replace(/\$\{\{ inputs\.([\w-]+) \}\}/g, (_, name: string) => given[name] ?? '');
   let ended: Ended = { code: 0, log: '' };
   for (const { run = '', env = {} } of steps) {
     const filled = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fill(value)]));
-    const { code, log } = await bash(run, { GITHUB_ACTION_PATH: HERE, GITHUB_OUTPUT: outputFile, GITHUB_STEP_SUMMARY: summaryFile, GITHUB_WORKSPACE: work, ...environment, ...filled });
+    const { code, log } = await bash(run, {
+      GITHUB_ACTION_PATH: HERE,
+      GITHUB_OUTPUT: outputFile,
+      GITHUB_STEP_SUMMARY: summaryFile,
+      GITHUB_WORKSPACE: work,
+      ...environment,
+      ...filled,
+    });
     ended = { code, log: ended.log + log };
     if (code !== 0) break;
   }
-  const told = Object.fromEntries(readFileSync(outputFile, 'utf8').trim().split('\n').map((line) => line.split('=', 2) as [string, string]));
-  const outputs = Object.fromEntries(Object.entries(action.outputs).map(([name, { value }]) => [name, told[/steps\.check\.outputs\.([\w-]+)/.exec(value)?.[1] ?? ''] ?? '']));
+  const told = Object.fromEntries(
+    readFileSync(outputFile, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => line.split('=', 2) as [string, string]),
+  );
+  const outputs = Object.fromEntries(
+    Object.entries(action.outputs).map(([name, { value }]) => [
+      name,
+      told[/steps\.check\.outputs\.([\w-]+)/.exec(value)?.[1] ?? ''] ?? '',
+    ]),
+  );
   return { ...ended, outputs, summary: readFileSync(summaryFile, 'utf8') };
 }
 
@@ -77,7 +115,8 @@ const WHOLE = 'secretName: x\n';
 
 it('the action puts no expression into a script', () => {
   expect(action.runs.using).toBe('composite');
-  for (const { run = '', shell } of action.runs.steps) expect({ run, hasExpression: run.includes('${{'), shell }).toEqual({ run, hasExpression: false, shell: 'bash' });
+  for (const { run = '', shell } of action.runs.steps)
+    expect({ run, hasExpression: run.includes('${{'), shell }).toEqual({ run, hasExpression: false, shell: 'bash' });
   expect(Object.keys(action.inputs)).toEqual(['directory', 'strict', 'changed-since', 'server', 'factory']); // no key
 });
 
@@ -94,9 +133,19 @@ built(`the GitHub Action${skipped}`, () => {
   it('ends well for files that are well, and fails for warnings only with strict', async () => {
     put('factory.yaml', 'schemaVersion: v1\n');
     put('webhooks/orders.yaml', WHOLE);
-    expect(await runAction()).toMatchObject({ code: 0, outputs: { valid: 'true', changes: '', 'exit-code': '0' }, summary: expect.stringContaining('### Factory files: valid') });
-    expect(await runAction({ strict: 'true' })).toMatchObject({ code: 1, outputs: { valid: 'false', 'exit-code': '1' } });
-    expect(await runAction({ strict: 'yes' })).toMatchObject({ code: 64, log: expect.stringContaining('::error title=Millwright::The input strict') });
+    expect(await runAction()).toMatchObject({
+      code: 0,
+      outputs: { valid: 'true', changes: '', 'exit-code': '0' },
+      summary: expect.stringContaining('### Factory files: valid'),
+    });
+    expect(await runAction({ strict: 'true' })).toMatchObject({
+      code: 1,
+      outputs: { valid: 'false', 'exit-code': '1' },
+    });
+    expect(await runAction({ strict: 'yes' })).toMatchObject({
+      code: 64,
+      log: expect.stringContaining('::error title=Millwright::The input strict'),
+    });
   });
 
   it('plans from the two trees where it is given a commit and no server', async () => {
@@ -115,10 +164,18 @@ built(`the GitHub Action${skipped}`, () => {
   it('says that it asked no server where the key is missing, and fails where the server does not answer', async () => {
     put('webhooks/orders.yaml', WHOLE);
     const server = 'http://127.0.0.1:1';
-    expect(await runAction({ server })).toMatchObject({ code: 0, log: expect.stringContaining('::warning title=Millwright::The server was not asked'), outputs: { valid: 'true', changes: '' } });
+    expect(await runAction({ server })).toMatchObject({
+      code: 0,
+      log: expect.stringContaining('::warning title=Millwright::The server was not asked'),
+      outputs: { valid: 'true', changes: '' },
+    });
     const key = `mw_${'s'.repeat(43)}`;
     const refused = await runAction({ server }, { MILLWRIGHT_API_KEY: key });
-    expect(refused).toMatchObject({ code: 3, log: expect.stringContaining('::error title=Millwright::No plan could be made'), outputs: { valid: 'true', changes: '', 'exit-code': '3' } });
+    expect(refused).toMatchObject({
+      code: 3,
+      log: expect.stringContaining('::error title=Millwright::No plan could be made'),
+      outputs: { valid: 'true', changes: '', 'exit-code': '3' },
+    });
     expect(refused.log + refused.summary).not.toContain(key);
     // What was checked is told all the same, once.
     expect(refused.summary.match(/### .*/g)).toEqual(['### Factory files: valid', '### Plan']);
@@ -126,14 +183,23 @@ built(`the GitHub Action${skipped}`, () => {
 
   it('runs by hand, where no job wants a summary or outputs', async () => {
     put('webhooks/orders.yaml', WHOLE);
-    expect(await bash(`unset GITHUB_OUTPUT GITHUB_STEP_SUMMARY; bash "${HERE}/check.sh"`, {})).toMatchObject({ code: 0 });
+    expect(await bash(`unset GITHUB_OUTPUT GITHUB_STEP_SUMMARY; bash "${HERE}/check.sh"`, {})).toMatchObject({
+      code: 0,
+    });
     put('webhooks/orders.yaml', BROKEN);
-    expect(await bash(`bash "${HERE}/check.sh"`, {})).toMatchObject({ code: 1, log: expect.stringContaining('title=missing-key') });
+    expect(await bash(`bash "${HERE}/check.sh"`, {})).toMatchObject({
+      code: 1,
+      log: expect.stringContaining('title=missing-key'),
+    });
   });
 });
 
 const { 'factory-files': job } = parse(readFileSync(join(HERE, 'gitlab-ci.yml'), 'utf8')) as {
-  'factory-files': { before_script: string[]; script: string[]; artifacts: { when: string; reports: { junit: string } } };
+  'factory-files': {
+    before_script: string[];
+    script: string[];
+    artifacts: { when: string; reports: { junit: string } };
+  };
 };
 
 function runJob(environment: Record<string, string> = {}): Promise<Ended> {
@@ -147,7 +213,9 @@ built(`the GitLab job${skipped}`, () => {
     const { code, log } = await runJob({ MILLWRIGHT_DIRECTORY: 'f' });
     expect({ code, when: job.artifacts.when }).toEqual({ code: 1, when: 'always' });
     expect(log).toContain('webhooks/orders.yaml:1:1: missing key "secretName" [missing-key]');
-    expect(readFileSync(join(work, job.artifacts.reports.junit), 'utf8')).toMatch(/<testsuites name="millwright validate" tests="2" failures="2">/);
+    expect(readFileSync(join(work, job.artifacts.reports.junit), 'utf8')).toMatch(
+      /<testsuites name="millwright validate" tests="2" failures="2">/,
+    );
     put('f/webhooks/orders.yaml', WHOLE);
     expect(await runJob({ MILLWRIGHT_DIRECTORY: 'f' })).toMatchObject({ code: 0 });
     expect(readFileSync(join(work, job.artifacts.reports.junit), 'utf8')).toContain('failures="0"');
@@ -155,33 +223,59 @@ built(`the GitLab job${skipped}`, () => {
 
   it('fails where the server that it was given does not answer', async () => {
     put('webhooks/orders.yaml', WHOLE);
-    expect(await runJob({ MILLWRIGHT_SERVER: 'http://127.0.0.1:1', MILLWRIGHT_API_KEY: `mw_${'s'.repeat(43)}` })).toMatchObject({ code: 3 });
+    expect(
+      await runJob({ MILLWRIGHT_SERVER: 'http://127.0.0.1:1', MILLWRIGHT_API_KEY: `mw_${'s'.repeat(43)}` }),
+    ).toMatchObject({ code: 3 });
   });
 });
 
 built(`the hook${skipped}`, () => {
   it('runs the checkout from wherever the commit is made', async () => {
-    const [hook] = parse(readFileSync(join(ROOT, '.pre-commit-hooks.yaml'), 'utf8')) as [{ id: string; entry: string; language: string; pass_filenames: boolean }];
+    const [hook] = parse(readFileSync(join(ROOT, '.pre-commit-hooks.yaml'), 'utf8')) as [
+      { id: string; entry: string; language: string; pass_filenames: boolean },
+    ];
     expect(hook).toMatchObject({ id: 'millwright-validate', language: 'script', pass_filenames: false });
     put('webhooks/orders.yaml', BROKEN);
-    expect(await bash(`"${ROOT}"/${hook.entry}`, {})).toMatchObject({ code: 1, log: expect.stringContaining('[missing-key]') });
+    expect(await bash(`"${ROOT}"/${hook.entry}`, {})).toMatchObject({
+      code: 1,
+      log: expect.stringContaining('[missing-key]'),
+    });
     put('webhooks/orders.yaml', WHOLE);
     expect(await bash(`"${ROOT}"/${hook.entry}`, {})).toMatchObject({ code: 0 });
   });
 });
 
 describe('what anybody writes into an input', () => {
-  const HOSTILE = ['$(touch x)', '"; touch x; "', "'; touch x #", '`touch x`', 'a\ntouch x', '-e touch x', '--help', '::error::hello', '${IFS}', '*'];
+  const HOSTILE = [
+    '$(touch x)',
+    '"; touch x; "',
+    "'; touch x #",
+    '`touch x`',
+    'a\ntouch x',
+    '-e touch x',
+    '--help',
+    '::error::hello',
+    '${IFS}',
+    '*',
+  ];
   const KEY = { MILLWRIGHT_API_KEY: `mw_${'s'.repeat(43)}` };
   let calls: string;
   let played: Record<string, string>;
   beforeEach(() => {
-    [calls, played] = [join(folder, 'calls'), { PATH: `${join(folder, 'programs')}:${process.env['PATH']}`, CALLS: join(folder, 'calls'), ...KEY }];
+    [calls, played] = [
+      join(folder, 'calls'),
+      { PATH: `${join(folder, 'programs')}:${process.env['PATH']}`, CALLS: join(folder, 'calls'), ...KEY },
+    ];
     play('node', 'case "$1" in -e) ;; -p) echo strip ;; *) printf "%s\\0" "$@" "" >> "$CALLS" ;; esac');
     play('npm', 'true');
   });
   /** Arguments of each call of the command, behind the name of its file. */
-  const told = (): string[][] => readFileSync(calls, 'utf8').split('\0\0').slice(0, -1).map((one) => one.split('\0')).map((words) => words.slice(words.findIndex((word) => word.endsWith('.mjs')) + 1));
+  const told = (): string[][] =>
+    readFileSync(calls, 'utf8')
+      .split('\0\0')
+      .slice(0, -1)
+      .map((one) => one.split('\0'))
+      .map((words) => words.slice(words.findIndex((word) => word.endsWith('.mjs')) + 1));
 
   it.each(HOSTILE)('%j arrives as it is, and runs nothing', async (text) => {
     await runAction({ directory: text, 'changed-since': text, server: text, factory: text }, played);
@@ -190,12 +284,25 @@ describe('what anybody writes into an input', () => {
       ['plan', '--format=github', `--server=${text}`, `--factory=${text}`, '--', text],
     ]);
     rmSync(calls);
-    expect(await runAction({ strict: text }, played)).toMatchObject({ code: 64, log: '::error title=Millwright::The input strict must be true or false.\n' });
+    expect(await runAction({ strict: text }, played)).toMatchObject({
+      code: 64,
+      log: '::error title=Millwright::The input strict must be true or false.\n',
+    });
     expect(readdirSync(work)).toEqual([]);
-    const variables = { MILLWRIGHT_DIRECTORY: text, CI_MERGE_REQUEST_DIFF_BASE_SHA: text, MILLWRIGHT_SERVER: text, MILLWRIGHT_FACTORY: text };
+    const variables = {
+      MILLWRIGHT_DIRECTORY: text,
+      CI_MERGE_REQUEST_DIFF_BASE_SHA: text,
+      MILLWRIGHT_SERVER: text,
+      MILLWRIGHT_FACTORY: text,
+    };
     expect(await runJob({ ...played, ...variables })).toEqual({ code: 0, log: '' });
-    expect(told()).toEqual([['validate', `--changed-since=${text}`, '--format=junit', '--', text], ['plan', `--factory=${text}`, '--', text]]);
-    expect((await bash(job.before_script.join('\n'), { MILLWRIGHT_REPOSITORY: text, GIT_TERMINAL_PROMPT: '0' })).code).not.toBe(0);
+    expect(told()).toEqual([
+      ['validate', `--changed-since=${text}`, '--format=junit', '--', text],
+      ['plan', `--factory=${text}`, '--', text],
+    ]);
+    expect(
+      (await bash(job.before_script.join('\n'), { MILLWRIGHT_REPOSITORY: text, GIT_TERMINAL_PROMPT: '0' })).code,
+    ).not.toBe(0);
     expect(readdirSync(work).sort()).toEqual(['.millwright-checkout', 'factory-files.xml']);
   });
 });
@@ -214,29 +321,49 @@ describe('from-checkout.sh', () => {
     copyFileSync(join(HERE, 'from-checkout.sh'), join(checkout, 'apps/cli/action/from-checkout.sh'));
     play('node', node);
     play('npm', npm);
-    return bash(`bash "${checkout}/apps/cli/action/from-checkout.sh" validate`, { PATH: `${join(folder, 'programs')}:/usr/bin:/bin` });
+    return bash(`bash "${checkout}/apps/cli/action/from-checkout.sh" validate`, {
+      PATH: `${join(folder, 'programs')}:/usr/bin:/bin`,
+    });
   }
 
   it('refuses a Node.js that is too old, with 3', async () => {
-    expect(await started('case "$1" in -e) exit 1 ;; --version) echo v18.0.0 ;; esac', 'echo installed')).toEqual({ code: 3, log: 'millwright: Node.js 20.19 or later is needed; this is v18.0.0\n' });
+    expect(await started('case "$1" in -e) exit 1 ;; --version) echo v18.0.0 ;; esac', 'echo installed')).toEqual({
+      code: 3,
+      log: 'millwright: Node.js 20.19 or later is needed; this is v18.0.0\n',
+    });
   });
 
   it('fails with 3 when nothing can be installed, which is no finding about the files', async () => {
-    expect(await started('[ "$1" = -p ] && echo strip || exit 0', 'exit 1')).toEqual({ code: 3, log: 'millwright: the packages could not be installed; see the lines above\n' });
+    expect(await started('[ "$1" = -p ] && echo strip || exit 0', 'exit 1')).toEqual({
+      code: 3,
+      log: 'millwright: the packages could not be installed; see the lines above\n',
+    });
   });
 
   it('installs without development tools and without their scripts where Node.js reads TypeScript', async () => {
-    const { code, log } = await started('case "$1" in -p) echo strip ;; -e) ;; *) echo "node $*" ;; esac', 'echo "npm $*"');
+    const { code, log } = await started(
+      'case "$1" in -p) echo strip ;; -e) ;; *) echo "node $*" ;; esac',
+      'echo "npm $*"',
+    );
     expect(code).toBe(0);
     expect(log).toContain('npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --omit=dev\n');
-    expect(log).toMatch(/node --disable-warning=ExperimentalWarning --conditions=source \S+\/apps\/cli\/action\/from-source\.mjs validate\n$/);
+    expect(log).toMatch(
+      /node --disable-warning=ExperimentalWarning --conditions=source \S+\/apps\/cli\/action\/from-source\.mjs validate\n$/,
+    );
   });
 
   it('fails with 3 when the build fails', async () => {
-    expect(await started('case "$1" in -p) echo false ;; -e) ;; *) exit 2 ;; esac', 'exit 0')).toEqual({ code: 3, log: 'millwright: the build failed; see the lines above\n' });
+    expect(await started('case "$1" in -p) echo false ;; -e) ;; *) exit 2 ;; esac', 'exit 0')).toEqual({
+      code: 3,
+      log: 'millwright: the build failed; see the lines above\n',
+    });
   });
 });
 
 function git(...args: string[]): void {
-  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'init.defaultBranch=main', ...args], { cwd: work, stdio: 'pipe' });
+  execFileSync(
+    'git',
+    ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-c', 'init.defaultBranch=main', ...args],
+    { cwd: work, stdio: 'pipe' },
+  );
 }

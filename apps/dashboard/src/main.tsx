@@ -20,7 +20,12 @@ const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto" getStyleNonce={() => NONCE}>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => NONCE}
+    >
       <Notifications position="bottom-right" limit={3} containerWidth={380} />
       <QueryClientProvider client={queries}>
         <RouterProvider router={router} />

@@ -39,8 +39,22 @@ export class AuditController {
   }
 }
 
-function toFilter({ actor, action, subject, factory_uid: factoryUid, since, until }: Omit<AuditQuery, 'limit' | 'cursor'>): AuditFilter {
-  return { principalUid: actor, action, subject, factoryUid, sinceMs: since === undefined ? undefined : fromTime(since), untilMs: until === undefined ? undefined : fromTime(until) };
+function toFilter({
+  actor,
+  action,
+  subject,
+  factory_uid: factoryUid,
+  since,
+  until,
+}: Omit<AuditQuery, 'limit' | 'cursor'>): AuditFilter {
+  return {
+    principalUid: actor,
+    action,
+    subject,
+    factoryUid,
+    sinceMs: since === undefined ? undefined : fromTime(since),
+    untilMs: until === undefined ? undefined : fromTime(until),
+  };
 }
 
 function toAuditEntryItem(entry: AuditEntry): AuditEntryItem {

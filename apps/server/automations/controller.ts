@@ -17,36 +17,62 @@ export class AutomationController {
 
   @Get()
   @Allow('viewer')
-  list(@Param('factoryUid') factoryUid: string, @Query() query: RawQuery, @Req() request: FastifyRequest): Promise<unknown> {
+  list(
+    @Param('factoryUid') factoryUid: string,
+    @Query() query: RawQuery,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     return this.automations.list(factoryUid, queryOf<AutomationListQuery>('listAutomations', query), accessOf(request));
   }
 
   @Post()
   @HttpCode(200)
   @Allow('manager')
-  async create(@Param('factoryUid') factoryUid: string, @Body({ schema: AUTOMATION_CREATE }) body: AutomationCreate, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+  async create(
+    @Param('factoryUid') factoryUid: string,
+    @Body({ schema: AUTOMATION_CREATE }) body: AutomationCreate,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
     return tagged(reply, await this.automations.create(factoryUid, body, callerOf(request)));
   }
 
   @Get(':automationId')
   @Allow('viewer')
-  async get(@Param('factoryUid') factoryUid: string, @Param('automationId') uid: string, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+  async get(
+    @Param('factoryUid') factoryUid: string,
+    @Param('automationId') uid: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
     return tagged(reply, await this.automations.get(factoryUid, uid, accessOf(request)));
   }
 
   @Patch(':automationId')
   @Allow('manager')
   async change(
-    @Param('factoryUid') factoryUid: string, @Param('automationId') uid: string, @Headers('if-match') ifMatch: string | undefined,
-    @Body({ schema: AUTOMATION_PATCH }) body: AutomationPatch, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('factoryUid') factoryUid: string,
+    @Param('automationId') uid: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Body({ schema: AUTOMATION_PATCH }) body: AutomationPatch,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
-    return tagged(reply, await this.automations.change(factoryUid, uid, body, wantedVersion(ifMatch, true), callerOf(request)));
+    return tagged(
+      reply,
+      await this.automations.change(factoryUid, uid, body, wantedVersion(ifMatch, true), callerOf(request)),
+    );
   }
 
   @Delete(':automationId')
   @HttpCode(204)
   @Allow('manager')
-  remove(@Param('factoryUid') factoryUid: string, @Param('automationId') uid: string, @Headers('if-match') ifMatch: string | undefined, @Req() request: FastifyRequest): Promise<void> {
+  remove(
+    @Param('factoryUid') factoryUid: string,
+    @Param('automationId') uid: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Req() request: FastifyRequest,
+  ): Promise<void> {
     return this.automations.remove(factoryUid, uid, wantedVersion(ifMatch), callerOf(request));
   }
 }

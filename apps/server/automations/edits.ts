@@ -1,6 +1,14 @@
 /** What a request to make, edit or delete an automation of a dashboard factory comes to, decided on the factory as it is: every rule of automation files holds. contract 4, 8. */
 import type { AutomationCreate, AutomationPatch } from '#contracts';
-import { automationKeys, checkAutomationValue, DEFINITION_FILES_MAX, FILE_BYTES_MAX, slugOf, type AutomationDefinition, type FileKeys } from '#definitions';
+import {
+  automationKeys,
+  checkAutomationValue,
+  DEFINITION_FILES_MAX,
+  FILE_BYTES_MAX,
+  slugOf,
+  type AutomationDefinition,
+  type FileKeys,
+} from '#definitions';
 import { deriveUid } from '#reconcile';
 import type { EditableFactory, EditDecision, EditedFactory, LabelledObject } from '../store/definition-edits.ts';
 import type { AutomationRow } from '../store/tables.ts';
@@ -13,35 +21,69 @@ import { toAutomationMember, toFileKeys } from './wire.ts';
 /** The automation as it is told of in the transaction. */
 export type AutomationDecision = EditDecision<AutomationRow, Refusal>;
 
-export function createdAutomation(factory: EditableFactory, wanted: AutomationCreate, uidKey: Uint8Array): AutomationDecision {
+export function createdAutomation(
+  factory: EditableFactory,
+  wanted: AutomationCreate,
+  uidKey: Uint8Array,
+): AutomationDecision {
   const slug = slugOf(wanted.name, 'automation', new Set(factory.automations.map((automation) => automation.slug)));
   const checked = soundAutomation(factory, slug, toFileKeys(wanted), wanted.prompt, uidKey);
   if (checked instanceof Error) return { ok: false, no: checked };
   // What a repository may hold, a dashboard may.
-  if (factory.webhooks.length + factory.automations.length >= DEFINITION_FILES_MAX) return { ok: false, no: new Refusal('operation_not_supported', `a factory has at most ${DEFINITION_FILES_MAX} webhooks and automations`) };
+  if (factory.webhooks.length + factory.automations.length >= DEFINITION_FILES_MAX)
+    return {
+      ok: false,
+      no: new Refusal(
+        'operation_not_supported',
+        `a factory has at most ${DEFINITION_FILES_MAX} webhooks and automations`,
+      ),
+    };
   const uid = deriveUid(uidKey, 'automation', factory.slug, slug);
   return {
     ok: true,
     objects: [labelled(uid, wanted.name, checked)],
-    change: { action: 'automation.create', subject: uid, factoryUid: factory.uid, details: { slug, enabled: checked.enabled } },
+    change: {
+      action: 'automation.create',
+      subject: uid,
+      factoryUid: factory.uid,
+      details: { slug, enabled: checked.enabled },
+    },
     answer: written,
   };
 }
 
 /** Members that are absent stay, the others are replaced whole; a name is a label. */
-export function changedAutomation(factory: EditableFactory, wanted: AutomationPatch, isWanted: WantedVersion, uidKey: Uint8Array): AutomationDecision {
+export function changedAutomation(
+  factory: EditableFactory,
+  wanted: AutomationPatch,
+  isWanted: WantedVersion,
+  uidKey: Uint8Array,
+): AutomationDecision {
   const found = foundAutomation(factory, isWanted);
   if ('no' in found) return { ok: false, no: found.no };
   const { automation } = found;
   const before = JSON.parse(automation.definition) as AutomationDefinition;
-  const checked = soundAutomation(factory, automation.slug, { ...automationKeys(before), ...toFileKeys(wanted) }, wanted.prompt ?? before.prompt, uidKey);
+  const checked = soundAutomation(
+    factory,
+    automation.slug,
+    { ...automationKeys(before), ...toFileKeys(wanted) },
+    wanted.prompt ?? before.prompt,
+    uidKey,
+  );
   if (checked instanceof Error) return { ok: false, no: checked };
   const name = wanted.name ?? automation.name;
   const isSame = name === automation.name && JSON.stringify(checked) === JSON.stringify(before);
   return {
     ok: true,
     objects: isSame ? [] : [labelled(automation.uid, name, checked)],
-    change: isSame ? undefined : { action: 'automation.change', subject: automation.uid, factoryUid: factory.uid, details: { slug: automation.slug, changed: changedMembers(wanted), enabled: checked.enabled } },
+    change: isSame
+      ? undefined
+      : {
+          action: 'automation.change',
+          subject: automation.uid,
+          factoryUid: factory.uid,
+          details: { slug: automation.slug, changed: changedMembers(wanted), enabled: checked.enabled },
+        },
     answer: written,
   };
 }
@@ -51,17 +93,34 @@ export function deletedAutomation(factory: EditableFactory, isWanted: WantedVers
   const found = foundAutomation(factory, isWanted);
   if ('no' in found) return { ok: false, no: found.no };
   const { uid, slug } = found.automation;
-  return { ok: true, deletions: [{ kind: 'automation', uid }], change: { action: 'automation.delete', subject: uid, factoryUid: factory.uid, details: { slug } }, answer: () => undefined };
+  return {
+    ok: true,
+    deletions: [{ kind: 'automation', uid }],
+    change: { action: 'automation.delete', subject: uid, factoryUid: factory.uid, details: { slug } },
+    answer: () => undefined,
+  };
 }
 
 /** What is wrong with keys and prompt beyond the rules: a file of this size would not be read. */
 export function sizeErrors(keys: FileKeys, prompt: string): MemberError[] {
   const bytes = Buffer.byteLength(JSON.stringify(keys)) + Buffer.byteLength(prompt);
-  return bytes <= FILE_BYTES_MAX ? [] : [{ pointer: '', message: `has ${bytes} bytes; an automation has at most ${FILE_BYTES_MAX} (256 KiB)` }];
+  return bytes <= FILE_BYTES_MAX
+    ? []
+    : [{ pointer: '', message: `has ${bytes} bytes; an automation has at most ${FILE_BYTES_MAX} (256 KiB)` }];
 }
 
-function soundAutomation(factory: EditableFactory, slug: string, keys: FileKeys, prompt: string, uidKey: Uint8Array): AutomationDefinition | Refusal {
-  const neighbours = { webhooks: factory.webhooks.map(definitionOf), environmentNames: factory.environments.map((one) => one.slug), skillNames: factory.skills.map((one) => one.slug) };
+function soundAutomation(
+  factory: EditableFactory,
+  slug: string,
+  keys: FileKeys,
+  prompt: string,
+  uidKey: Uint8Array,
+): AutomationDefinition | Refusal {
+  const neighbours = {
+    webhooks: factory.webhooks.map(definitionOf),
+    environmentNames: factory.environments.map((one) => one.slug),
+    skillNames: factory.skills.map((one) => one.slug),
+  };
   const { definition, problems } = checkAutomationValue(slug, keys, prompt, neighbours, knownTo(factory, uidKey));
   const refusal = refusalOf(problems, toAutomationMember, sizeErrors(keys, prompt));
   if (refusal !== undefined) return refusal;
@@ -69,14 +128,27 @@ function soundAutomation(factory: EditableFactory, slug: string, keys: FileKeys,
   return definition;
 }
 
-function foundAutomation({ automation }: EditableFactory, isWanted: WantedVersion): { automation: AutomationRow } | { no: Refusal } {
+function foundAutomation(
+  { automation }: EditableFactory,
+  isWanted: WantedVersion,
+): { automation: AutomationRow } | { no: Refusal } {
   if (automation === undefined) return { no: notFound('the automation') };
   return isWanted(automation.version) ? { automation } : { no: staleVersion('the automation', automation.version) };
 }
 
 /** Names of members, never what they say. */
 function changedMembers(wanted: AutomationPatch): string[] {
-  const members = ['name', 'description', 'enabled', 'triggers', 'prompt', 'agent', 'concurrency', 'limits', 'network'] as const;
+  const members = [
+    'name',
+    'description',
+    'enabled',
+    'triggers',
+    'prompt',
+    'agent',
+    'concurrency',
+    'limits',
+    'network',
+  ] as const;
   return members.filter((member) => wanted[member] !== undefined);
 }
 

@@ -19,17 +19,27 @@ export function automationRequestErrors(body: unknown): MemberError[] {
   const { skill_spec: skill } = membersOf(agent);
   const { group } = membersOf(concurrency);
   const readable = {
-    triggers: readableTriggers(triggers), agent: readableAgent(membersOf(agent)), network: { allow: readableTexts(membersOf(network)['allow'], () => 'example.com') },
+    triggers: readableTriggers(triggers),
+    agent: readableAgent(membersOf(agent)),
+    network: { allow: readableTexts(membersOf(network)['allow'], () => 'example.com') },
     ...(isText(group) ? { concurrency: { group: group.slice(0, GROUP_LENGTH_MAX) } } : {}),
   };
   const skillNames = typeof skill === 'string' && isSkillReference(skill) ? [skill] : []; // whether it exists, the factory knows
-  const { problems } = checkAutomationValue('automation', toFileKeys(readable as AutomationPatch), typeof prompt === 'string' ? prompt : 'none', { webhooks: [], skillNames }, {});
+  const { problems } = checkAutomationValue(
+    'automation',
+    toFileKeys(readable as AutomationPatch),
+    typeof prompt === 'string' ? prompt : 'none',
+    { webhooks: [], skillNames },
+    {},
+  );
   return memberErrorsOf(problems, toAutomationMember);
 }
 
 /** At the place of what is no trigger stands one that is in order: the others keep their pointers. */
 function readableTriggers(triggers: unknown): object[] {
-  const readable = listOf(triggers).slice(0, TRIGGERS_MAX).map((trigger) => readableTrigger(membersOf(trigger)));
+  const readable = listOf(triggers)
+    .slice(0, TRIGGERS_MAX)
+    .map((trigger) => readableTrigger(membersOf(trigger)));
   return readable.length === 0 ? [SOME_TRIGGER] : readable;
 }
 
@@ -43,10 +53,12 @@ function readableTrigger({ provider, webhook_uids: uids, payload, cron }: Readon
 
 function readableAgent(agent: Readonly<Record<string, unknown>>): object {
   const { secrets, mcp_servers: servers } = agent;
-  const named = listOf(secrets).slice(0, ENTRIES_MAX).map((secret) => {
-    const { name } = membersOf(secret);
-    return isText(name) ? { name } : SOME_SECRET;
-  });
+  const named = listOf(secrets)
+    .slice(0, ENTRIES_MAX)
+    .map((secret) => {
+      const { name } = membersOf(secret);
+      return isText(name) ? { name } : SOME_SECRET;
+    });
   return { ...agent, secrets: named, mcp_servers: membersOf(servers) };
 }
 

@@ -45,7 +45,14 @@ export class AutomationService {
   private readonly edits: DefinitionEditStore;
   private readonly around: AutomationSurroundings;
 
-  constructor(factories: FactoryStore, automations: AutomationStore, schedules: ScheduleStore, webhooks: WebhookStore, edits: DefinitionEditStore, around: AutomationSurroundings) {
+  constructor(
+    factories: FactoryStore,
+    automations: AutomationStore,
+    schedules: ScheduleStore,
+    webhooks: WebhookStore,
+    edits: DefinitionEditStore,
+    around: AutomationSurroundings,
+  ) {
     this.factories = factories;
     this.schedules = schedules;
     this.automations = automations;
@@ -59,9 +66,22 @@ export class AutomationService {
     const factory = await visibleFactory(this.factories, factoryUid, access);
     const digest = queryDigest({ list: 'automations', factoryUid });
     const [after] = placeOf(cursor, digest, ['string']) ?? [];
-    const { page, pageInfo } = pageOf(await this.automations.list(factoryUid, limit + 1, after as string | undefined), limit, digest, ({ slug }) => [slug]);
-    const viewOf = await this.views(factoryUid, page.map(({ uid }) => uid));
-    return { automations: page.map((automation) => toAutomationItem(automation, { ...viewOf(automation.uid), isManaged: isManaged(factory) })), page_info: pageInfo };
+    const { page, pageInfo } = pageOf(
+      await this.automations.list(factoryUid, limit + 1, after as string | undefined),
+      limit,
+      digest,
+      ({ slug }) => [slug],
+    );
+    const viewOf = await this.views(
+      factoryUid,
+      page.map(({ uid }) => uid),
+    );
+    return {
+      automations: page.map((automation) =>
+        toAutomationItem(automation, { ...viewOf(automation.uid), isManaged: isManaged(factory) }),
+      ),
+      page_info: pageInfo,
+    };
   }
 
   async get(factoryUid: string, uid: string, access: Access): Promise<AutomationItem> {
@@ -73,25 +93,52 @@ export class AutomationService {
 
   async create(factoryUid: string, wanted: AutomationCreate, by: Caller): Promise<AutomationItem> {
     await visibleFactory(this.factories, factoryUid, by.access);
-    const outcome = await this.edits.edit(factoryUid, (factory) => answering(createdAutomation(factory, wanted, this.around.uidKey), { schedules: [], nowMs: this.around.nowMs() }), this.contextOf<AutomationItem>(by));
-    return this.done(outcome, async () => refuseCreate(wanted, await this.slugs(factoryUid), await this.neighbours(factoryUid)));
+    const outcome = await this.edits.edit(
+      factoryUid,
+      (factory) =>
+        answering(createdAutomation(factory, wanted, this.around.uidKey), {
+          schedules: [],
+          nowMs: this.around.nowMs(),
+        }),
+      this.contextOf<AutomationItem>(by),
+    );
+    return this.done(outcome, async () =>
+      refuseCreate(wanted, await this.slugs(factoryUid), await this.neighbours(factoryUid)),
+    );
   }
 
   /** Acts on the next delivery; what was accepted before keeps its snapshot. contract 5. */
-  async change(factoryUid: string, uid: string, wanted: AutomationPatch, isWanted: WantedVersion, by: Caller): Promise<AutomationItem> {
+  async change(
+    factoryUid: string,
+    uid: string,
+    wanted: AutomationPatch,
+    isWanted: WantedVersion,
+    by: Caller,
+  ): Promise<AutomationItem> {
     await visibleFactory(this.factories, factoryUid, by.access);
     const viewOf = await this.views(factoryUid, [uid]);
-    const decide = (factory: Parameters<typeof changedAutomation>[0]): EditDecision<AutomationItem, Refusal> => answering(changedAutomation(factory, wanted, isWanted, this.around.uidKey), viewOf(uid));
-    const outcome = await this.edits.edit(factoryUid, decide, { ...this.contextOf<AutomationItem>(by), automationUid: uid });
+    const decide = (factory: Parameters<typeof changedAutomation>[0]): EditDecision<AutomationItem, Refusal> =>
+      answering(changedAutomation(factory, wanted, isWanted, this.around.uidKey), viewOf(uid));
+    const outcome = await this.edits.edit(factoryUid, decide, {
+      ...this.contextOf<AutomationItem>(by),
+      automationUid: uid,
+    });
     return this.done(outcome, async () => {
       const automation = await this.found(factoryUid, uid);
-      return refuseChange({ automation, text: await this.automations.fileText(uid) }, wanted, await this.neighbours(factoryUid));
+      return refuseChange(
+        { automation, text: await this.automations.fileText(uid) },
+        wanted,
+        await this.neighbours(factoryUid),
+      );
     });
   }
 
   async remove(factoryUid: string, uid: string, isWanted: WantedVersion, by: Caller): Promise<void> {
     await visibleFactory(this.factories, factoryUid, by.access);
-    const outcome = await this.edits.edit(factoryUid, (factory) => deletedAutomation(factory, isWanted), { ...this.contextOf<undefined>(by), automationUid: uid });
+    const outcome = await this.edits.edit(factoryUid, (factory) => deletedAutomation(factory, isWanted), {
+      ...this.contextOf<undefined>(by),
+      automationUid: uid,
+    });
     return this.done(outcome, async () => refuseDelete(await this.found(factoryUid, uid)));
   }
 
@@ -107,11 +154,19 @@ export class AutomationService {
     const stored = await this.schedules.of(uids);
     const nowMs = this.around.nowMs();
     const recent = await this.automations.recentRuns(factoryUid, uids, nowMs - RECENT_MS);
-    return (uid) => ({ lastFiredAtMs: fired.get(uid), recentRuns: recent.get(uid), schedules: stored.filter(({ automationUid }) => automationUid === uid), nowMs });
+    return (uid) => ({
+      lastFiredAtMs: fired.get(uid),
+      recentRuns: recent.get(uid),
+      schedules: stored.filter(({ automationUid }) => automationUid === uid),
+      nowMs,
+    });
   }
 
   private contextOf<Answer>(by: Caller): EditContext<Answer> {
-    return { newEntry: () => changedBy(by, this.around.newId()), settle: (answer) => by.idempotency?.store(200, answer) };
+    return {
+      newEntry: () => changedBy(by, this.around.newId()),
+      settle: (answer) => by.idempotency?.store(200, answer),
+    };
   }
 
   private async done<Answer>(outcome: EditOutcome<Answer, Refusal>, managed: () => Promise<Refusal>): Promise<Answer> {
@@ -130,7 +185,11 @@ export class AutomationService {
 
   private async neighbours(factoryUid: string): Promise<AutomationNeighbours> {
     const { environments, skills } = await this.automations.resourceNames(factoryUid);
-    return { webhooks: (await this.webhooks.list(factoryUid)).map(definitionOf), environmentNames: environments, skillNames: skills };
+    return {
+      webhooks: (await this.webhooks.list(factoryUid)).map(definitionOf),
+      environmentNames: environments,
+      skillNames: skills,
+    };
   }
 
   private async slugs(factoryUid: string): Promise<Set<string>> {
@@ -140,6 +199,11 @@ export class AutomationService {
 
 type DashboardView = Omit<AutomationView, 'isManaged'>;
 
-function answering(decided: EditDecision<AutomationRow, Refusal>, view: DashboardView): EditDecision<AutomationItem, Refusal> {
-  return decided.ok ? { ...decided, answer: (after) => toAutomationItem(decided.answer(after), { ...view, isManaged: false }) } : decided;
+function answering(
+  decided: EditDecision<AutomationRow, Refusal>,
+  view: DashboardView,
+): EditDecision<AutomationItem, Refusal> {
+  return decided.ok
+    ? { ...decided, answer: (after) => toAutomationItem(decided.answer(after), { ...view, isManaged: false }) }
+    : decided;
 }

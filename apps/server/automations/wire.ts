@@ -1,5 +1,12 @@
 /** Automations between the wire (snake_case) and the keys of their files (camelCase): one way for items, the other for requests. contract 4. */
-import type { Automation as AutomationItem, AutomationAgent, AutomationCreate, AutomationPatch, AutomationTrigger, AutomationTriggerRequest } from '#contracts';
+import type {
+  Automation as AutomationItem,
+  AutomationAgent,
+  AutomationCreate,
+  AutomationPatch,
+  AutomationTrigger,
+  AutomationTriggerRequest,
+} from '#contracts';
 import type { AutomationDefinition, FileKeys, Trigger } from '#definitions';
 import type { JsonValue } from '#filters';
 import { toAgentConfig, withoutAbsent } from '#runs';
@@ -23,17 +30,36 @@ export interface AutomationView {
 }
 
 /** `agent` is what the automation itself says, before factory and server. */
-export function toAutomationItem(automation: AutomationRow, { isManaged, lastFiredAtMs, recentRuns, schedules, nowMs }: AutomationView): AutomationItem {
+export function toAutomationItem(
+  automation: AutomationRow,
+  { isManaged, lastFiredAtMs, recentRuns, schedules, nowMs }: AutomationView,
+): AutomationItem {
   const definition = JSON.parse(automation.definition) as AutomationDefinition;
   const { description, triggers, prompt, agent, concurrency, limits, network } = definition;
   const isEnabled = automation.enabled === 1;
   return {
-    uid: automation.uid, slug: automation.slug, name: automation.name, enabled: isEnabled, triggers: triggers.map(toTriggerItem), prompt,
+    uid: automation.uid,
+    slug: automation.slug,
+    name: automation.name,
+    enabled: isEnabled,
+    triggers: triggers.map(toTriggerItem),
+    prompt,
     agent: toAgentConfig(agent) as AutomationAgent,
-    ...withoutAbsent({ description, concurrency: concurrency && withoutAbsent({ group: concurrency.group, when_busy: concurrency.whenBusy }), limits, network: network as AutomationItem['network'] }),
-    ...withoutAbsent({ schedules: toScheduleItems(automation.uid, definition, { isEnabled, stored: schedules, nowMs }) }),
-    version: automation.version, revision: automation.revision, file: isManaged && automation.path !== '' ? automation.path : null,
-    created_at: toTime(automation.created_at), updated_at: toTime(automation.updated_at), last_fired_at: lastFiredAtMs === undefined ? null : toTime(lastFiredAtMs),
+    ...withoutAbsent({
+      description,
+      concurrency: concurrency && withoutAbsent({ group: concurrency.group, when_busy: concurrency.whenBusy }),
+      limits,
+      network: network as AutomationItem['network'],
+    }),
+    ...withoutAbsent({
+      schedules: toScheduleItems(automation.uid, definition, { isEnabled, stored: schedules, nowMs }),
+    }),
+    version: automation.version,
+    revision: automation.revision,
+    file: isManaged && automation.path !== '' ? automation.path : null,
+    created_at: toTime(automation.created_at),
+    updated_at: toTime(automation.updated_at),
+    last_fired_at: lastFiredAtMs === undefined ? null : toTime(lastFiredAtMs),
     recent_runs: { total: recentRuns?.total ?? 0, states: { ...recentRuns?.states } },
   };
 }
@@ -41,7 +67,11 @@ export function toAutomationItem(automation: AutomationRow, { isManaged, lastFir
 function toTriggerItem(trigger: Trigger): AutomationTrigger {
   switch (trigger.provider) {
     case 'webhook':
-      return withoutAbsent({ provider: 'webhook', webhook_uids: trigger.webhookUids, payload: trigger.payload as AutomationTrigger['payload'] });
+      return withoutAbsent({
+        provider: 'webhook',
+        webhook_uids: trigger.webhookUids,
+        payload: trigger.payload as AutomationTrigger['payload'],
+      });
     case 'schedule':
       return withoutAbsent({ provider: 'schedule', name: trigger.name, cron: trigger.cron });
     case 'inactive':
@@ -57,8 +87,12 @@ export function toFileKeys(wanted: AutomationPatch | AutomationCreate): FileKeys
     ...(enabled === undefined ? {} : { enabled }),
     ...(triggers === undefined ? {} : { triggers: triggers.map(toTriggerKeys) }),
     ...(agent === undefined ? {} : toAgentKeys(agent ?? {})),
-    ...(concurrency === undefined ? {} : { concurrency: mapping(concurrency && { group: concurrency.group, whenBusy: concurrency.when_busy }) }),
-    ...(limits === undefined ? {} : { limits: mapping(limits && { tokens: limits.tokens, cost: limits.cost, minutes: limits.minutes }) }),
+    ...(concurrency === undefined
+      ? {}
+      : { concurrency: mapping(concurrency && { group: concurrency.group, whenBusy: concurrency.when_busy }) }),
+    ...(limits === undefined
+      ? {}
+      : { limits: mapping(limits && { tokens: limits.tokens, cost: limits.cost, minutes: limits.minutes }) }),
     ...(network === undefined ? {} : { network: mapping(network && { allow: network.allow }) }),
   };
 }
@@ -66,7 +100,11 @@ export function toFileKeys(wanted: AutomationPatch | AutomationCreate): FileKeys
 function toTriggerKeys(trigger: AutomationTriggerRequest): JsonValue {
   const { provider, webhook_uids: webhookIds = [], payload, name, cron } = trigger;
   if (provider === 'schedule') return { provider, event: 'cron_fired', schedule: mapping({ name, cron }) ?? {} };
-  return { provider, event: 'received', filter: mapping({ webhook_ids: webhookIds, payload: payload as JsonValue | undefined }) ?? {} };
+  return {
+    provider,
+    event: 'received',
+    filter: mapping({ webhook_ids: webhookIds, payload: payload as JsonValue | undefined }) ?? {},
+  };
 }
 
 /** Every key that says something of the agent: `agent` is replaced whole. */
@@ -77,8 +115,11 @@ function toAgentKeys(agent: AutomationAgent): FileKeys {
     basePrompt: agent.base_prompt,
     environmentId: agent.environment_id,
     skill: agent.skill_spec,
-    mcpServers: servers && Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, server as JsonValue])),
-    harness: mapping(harness && { type: harness.type, modelId: harness.model_id, reasoningLevel: harness.reasoning_level }),
+    mcpServers:
+      servers && Object.fromEntries(Object.entries(servers).map(([name, server]) => [name, server as JsonValue])),
+    harness: mapping(
+      harness && { type: harness.type, modelId: harness.model_id, reasoningLevel: harness.reasoning_level },
+    ),
     secrets: agent.secrets?.map(({ name }) => ({ name })),
     idleTimeoutMinutes: agent.idle_timeout_minutes,
   };
@@ -90,14 +131,21 @@ function mapping(value: Record<string, JsonValue | undefined> | null | undefined
 }
 
 const AGENT_MEMBERS: Readonly<Record<string, string>> = {
-  model: 'model_id', basePrompt: 'base_prompt', environmentId: 'environment_id', skill: 'skill_spec', mcpServers: 'mcp_servers', harness: 'harness', secrets: 'secrets',
+  model: 'model_id',
+  basePrompt: 'base_prompt',
+  environmentId: 'environment_id',
+  skill: 'skill_spec',
+  mcpServers: 'mcp_servers',
+  harness: 'harness',
+  secrets: 'secrets',
   idleTimeoutMinutes: 'idle_timeout_minutes',
 };
 
 /** Keys of automation files in the wire's spelling. */
 export const toAutomationMember: ToMember = (pointer) => {
   const [, key = '', rest = ''] = /^\/([^/]*)(.*)$/s.exec(pointer) ?? [];
-  if (key === 'triggers') return `/triggers${rest.replace(/^(\/\d+)\/(?:filter|schedule)/, '$1').replace(/^(\/\d+)\/webhook_ids/, '$1/webhook_uids')}`;
+  if (key === 'triggers')
+    return `/triggers${rest.replace(/^(\/\d+)\/(?:filter|schedule)/, '$1').replace(/^(\/\d+)\/webhook_ids/, '$1/webhook_uids')}`;
   if (key === 'concurrency') return `/concurrency${rest.replace('/whenBusy', '/when_busy')}`;
   const member = AGENT_MEMBERS[key];
   if (member === undefined) return pointer;

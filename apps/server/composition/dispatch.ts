@@ -17,7 +17,13 @@ export interface Queueing {
 }
 
 /** Undefined where processes look into the tables themselves. The queue is in the database, or in Redis where the operator names one. */
-export function queueingOf({ config, stores: { outbox }, uidKey, log, nowMs }: Pick<Surroundings, 'config' | 'stores' | 'uidKey' | 'log' | 'nowMs'>): Queueing | undefined {
+export function queueingOf({
+  config,
+  stores: { outbox },
+  uidKey,
+  log,
+  nowMs,
+}: Pick<Surroundings, 'config' | 'stores' | 'uidKey' | 'log' | 'nowMs'>): Queueing | undefined {
   const { engine, databaseUrl, databaseDirectUrl, redisUrl } = config;
   if (engine === 'embedded' || databaseUrl === undefined) return undefined;
   let toldAtMs = -Infinity;
@@ -33,7 +39,15 @@ export function queueingOf({ config, stores: { outbox }, uidKey, log, nowMs }: P
 }
 
 /** How the engine of this process learns of waiting runs. */
-export function dispatchOf({ config, stores: { outbox }, log }: Pick<Surroundings, 'config' | 'stores' | 'log'>, queueing: Queueing | undefined): Dispatch {
+export function dispatchOf(
+  { config, stores: { outbox }, log }: Pick<Surroundings, 'config' | 'stores' | 'log'>,
+  queueing: Queueing | undefined,
+): Dispatch {
   if (queueing === undefined) return new TableDispatch(log);
-  return new QueueDispatch({ ...queueing, outbox, placement: { host: config.workerHost, environments: config.workerEnvironments }, log });
+  return new QueueDispatch({
+    ...queueing,
+    outbox,
+    placement: { host: config.workerHost, environments: config.workerEnvironments },
+    log,
+  });
 }

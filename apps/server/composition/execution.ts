@@ -14,12 +14,17 @@ export type RunGround = ReturnType<typeof runGround>;
 
 /** What every process needs that starts runs, tells of them or works on them. */
 export function runGround(around: Surroundings) {
-  const { config, stores: { runs, room }, notices } = around;
+  const {
+    config,
+    stores: { runs, room },
+    notices,
+  } = around;
   const queueing = queueingOf(around);
   const news = new RunNews();
   notices.on('run', (runId) => (runId === undefined ? news.tellAll() : news.tell(runId)));
   return {
-    news, queueing,
+    news,
+    queueing,
     disk: new DiskWatch(config.dataDir, config.diskReserveBytes, () => room.reusableBytes()),
     waitingRuns: new WaitingRuns(config.waitingRunsMax, () => runs.waiting(), monotonicMs),
     /** Something waits, or is wanted of a run: every engine looks. */
@@ -33,15 +38,34 @@ export function runGround(around: Surroundings) {
 }
 
 /** The engine of this process. */
-export function executionParts({ config, stores, builtInAgent, profiles, owner, notices, log, nowMs, newId }: Surroundings, { disk, tell, queueing }: RunGround, secrets: SecretReader) {
+export function executionParts(
+  { config, stores, builtInAgent, profiles, owner, notices, log, nowMs, newId }: Surroundings,
+  { disk, tell, queueing }: RunGround,
+  secrets: SecretReader,
+) {
   const { factories, resources, runs, deliveries, attachments, artifacts, permissions, histories } = stores;
   const repositories = new Repositories({ config, nowMs, isDiskLow: () => disk.isLowNow() });
   const reading = { config, factories, secrets, resources, repositories };
   const engine = new Engine({
-    builtInAgent, profiles, environments: new Environments(reading), skills: new Skills(reading),
+    builtInAgent,
+    profiles,
+    environments: new Environments(reading),
+    skills: new Skills(reading),
     isDiskLow: () => disk.isLow(),
     relieveOfRepositories: () => repositories.relieve(),
-    config, runs, deliveries, attachments, artifacts, permissions, histories, secrets, owner, nowMs, newId, log, tell,
+    config,
+    runs,
+    deliveries,
+    attachments,
+    artifacts,
+    permissions,
+    histories,
+    secrets,
+    owner,
+    nowMs,
+    newId,
+    log,
+    tell,
     dispatch: dispatchOf({ config, stores, log }, queueing),
   });
   notices.on('runs', () => engine.wake());

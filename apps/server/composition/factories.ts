@@ -28,15 +28,22 @@ export function factoryParts(around: Surroundings, reconciling: ReconcilingParts
   return [
     factories,
     new FactoryService({ factories, definitions, inventory: stores.inventory, events }, reconciling.loops, {
-      uidKey, allowLocalSources: config.allowLocalSources, newId,
+      uidKey,
+      allowLocalSources: config.allowLocalSources,
+      newId,
       async changed(uid) {
         notices.tell('factory', uid);
         await reconciling.roster?.follow(uid);
       },
-      isAttended: async () => config.roles.has('sync') || (await stores.replicas.living()).some(({ roles }) => roles.includes('sync')),
+      isAttended: async () =>
+        config.roles.has('sync') || (await stores.replicas.living()).some(({ roles }) => roles.includes('sync')),
     }),
     new FactoryHistory(factories, events, stores.revisions, stores.replicas),
-    new PlanService(reconciling.ground, { traffic: stores.traffic, replays: new Replays(deliveries, turns), fingerprints, nowMs }, config.ingressUrl),
+    new PlanService(
+      reconciling.ground,
+      { traffic: stores.traffic, replays: new Replays(deliveries, turns), fingerprints, nowMs },
+      config.ingressUrl,
+    ),
     new FilterTestService(factories, definitions, deliveries, turns),
     new FilterReplayService(factories, definitions, deliveries, turns),
     new FilterSuggestionService(factories, definitions, deliveries, turns),
@@ -49,7 +56,10 @@ export function factoryParts(around: Surroundings, reconciling: ReconcilingParts
 }
 
 /** A burst of pushes wakes a factory once. */
-function pushNotices({ stores: { factories }, log, nowMs }: Surroundings, { loops, secretReader }: ReconcilingParts): PushNoticeService {
+function pushNotices(
+  { stores: { factories }, log, nowMs }: Surroundings,
+  { loops, secretReader }: ReconcilingParts,
+): PushNoticeService {
   const pace = new PushPace(factories, loops, {
     nowMs: monotonicMs,
     later: (ms, act) => void setTimeout(act, ms).unref(),
@@ -57,21 +67,32 @@ function pushNotices({ stores: { factories }, log, nowMs }: Surroundings, { loop
   });
   return new PushNoticeService(factories, secretReader, pace, {
     nowMs,
-    warn: (slug) => log.warn('push notices are refused: the secret that source.push_secret names has no value of eight bytes or more, or is not granted for the use forge', { factory: slug }),
+    warn: (slug) =>
+      log.warn(
+        'push notices are refused: the secret that source.push_secret names has no value of eight bytes or more, or is not granted for the use forge',
+        { factory: slug },
+      ),
   });
 }
 
 /** Webhooks and automations of factories without files. */
-function definitionParts({ config, stores, uidKey, log, nowMs, newId }: Surroundings, { publish, secrets }: ReconcilingParts): object[] {
+function definitionParts(
+  { config, stores, uidKey, log, nowMs, newId }: Surroundings,
+  { publish, secrets }: ReconcilingParts,
+): object[] {
   const { factories, webhooks, automations, schedules, edits } = stores;
   const editing = {
-    uidKey, newId,
+    uidKey,
+    newId,
     // What is committed is committed: memory that could not follow is found out by the next delivery.
     changed: () => publish().catch((fault: unknown) => log.fault('the serving state could not be read', fault)),
   };
   return [
     new WebhookService(factories, webhooks, automations, edits, {
-      ...editing, ingressUrl: config.ingressUrl, random: () => randomBytes(32), sealing: (value) => secrets.sealing(value),
+      ...editing,
+      ingressUrl: config.ingressUrl,
+      random: () => randomBytes(32),
+      sealing: (value) => secrets.sealing(value),
     }),
     new AutomationService(factories, automations, schedules, webhooks, edits, { ...editing, nowMs }),
   ];

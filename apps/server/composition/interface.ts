@@ -21,10 +21,21 @@ import { runParts } from './runs.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** Who asks, for every process: readiness tells more to who has a key. Requests and failures are counted in this process. */
-export function accessParts({ config, stores, nowMs, newId }: Surroundings, keyUses: KeyUses): { guard: AccessGuard; instances: object[] } {
-  const budgets = new Budgets({ requestsPerMinute: config.apiRequestsPerMinute, failuresPerMinute: config.apiFailuresPerMinute }, nowMs);
+export function accessParts(
+  { config, stores, nowMs, newId }: Surroundings,
+  keyUses: KeyUses,
+): { guard: AccessGuard; instances: object[] } {
+  const budgets = new Budgets(
+    { requestsPerMinute: config.apiRequestsPerMinute, failuresPerMinute: config.apiFailuresPerMinute },
+    nowMs,
+  );
   const sessions = new Sessions(stores.sessions, config.publicUrl);
-  const sessionService = new SessionService(stores.sessions, stores.keys, { lifetimeMs: config.sessionMs, nowMs, newId, random: randomBytes });
+  const sessionService = new SessionService(stores.sessions, stores.keys, {
+    lifetimeMs: config.sessionMs,
+    nowMs,
+    newId,
+    random: randomBytes,
+  });
   const guard = new AccessGuard(stores.keys, sessions, keyUses, budgets);
   return { guard, instances: [guard, sessions, sessionService, stores.accounts] };
 }
@@ -35,19 +46,42 @@ export function pageParts({ config }: Surroundings, pageFolder: string | undefin
 }
 
 /** What is answered below /api/v1 and described in /docs. `engine`: the one of this process, where it works on runs. */
-export function apiParts(around: Surroundings, ground: RunGround, reconciling: ReconcilingParts, resends: ResendService, engine: Engine | undefined): { eventStreams: EventStreams; instances: object[] } {
+export function apiParts(
+  around: Surroundings,
+  ground: RunGround,
+  reconciling: ReconcilingParts,
+  resends: ResendService,
+  engine: Engine | undefined,
+): { eventStreams: EventStreams; instances: object[] } {
   const { config, stores, nowMs, newId } = around;
   const { eventStreams, instances } = runParts(around, ground, engine);
   const keys = new KeyService(stores.keys, stores.accounts, { nowMs, newId, random: randomBytes });
-  return { eventStreams, instances: [new Pages(config.publicUrl), keys, stores.audit, reconciling.secrets, resends, ...factoryParts(around, reconciling), ...instances] };
+  return {
+    eventStreams,
+    instances: [
+      new Pages(config.publicUrl),
+      keys,
+      stores.audit,
+      reconciling.secrets,
+      resends,
+      ...factoryParts(around, reconciling),
+      ...instances,
+    ],
+  };
 }
 
 /** What the process says of itself to who has a key. */
-export function standingOf({ config, stores: { replicas }, profiles }: Surroundings, engine: Engine | undefined): Standing {
+export function standingOf(
+  { config, stores: { replicas }, profiles }: Surroundings,
+  engine: Engine | undefined,
+): Standing {
   return {
     version: programVersion(),
     roles: [...config.roles],
     processes: () => replicas.living(),
-    means: engine && { sandbox: () => engine.means(), agents: async () => [...ownAgents(config), ...(await agentsFound(profiles, config.searchPath))] },
+    means: engine && {
+      sandbox: () => engine.means(),
+      agents: async () => [...ownAgents(config), ...(await agentsFound(profiles, config.searchPath))],
+    },
   };
 }

@@ -19,15 +19,30 @@ const SERVING_ROLES: readonly Role[] = ['ingress', 'api'];
 /** Memory of what serves; none in a process that judges no deliveries. */
 export function servingOf({ config, stores, vault, notices, log }: Surroundings): Serving | undefined {
   if (!SERVING_ROLES.some((role) => config.roles.has(role))) return undefined;
-  const serving = new Serving(stores.serving, vault, monotonicMs, (fault, id) => log.fault('a secret cannot be opened', fault, { secret_id: id }));
-  notices.on('serving', () => void serving.refresh().catch((fault: unknown) => log.fault('what serves could not be looked at', fault)));
+  const serving = new Serving(stores.serving, vault, monotonicMs, (fault, id) =>
+    log.fault('a secret cannot be opened', fault, { secret_id: id }),
+  );
+  notices.on(
+    'serving',
+    () => void serving.refresh().catch((fault: unknown) => log.fault('what serves could not be looked at', fault)),
+  );
   return serving;
 }
 
 /** What tells the others that this process lives, and what it has loaded. */
-export function heartbeatOf({ config, stores: { replicas }, owner, looks, log }: Surroundings, serving: Serving | undefined): Heartbeat {
+export function heartbeatOf(
+  { config, stores: { replicas }, owner, looks, log }: Surroundings,
+  serving: Serving | undefined,
+): Heartbeat {
   const me = { owner, version: programVersion(), roles: [...config.roles], host: config.workerHost };
-  return new Heartbeat({ replicas, me, serving, monotonicMs, lookMs: looks.servingMs, report: (fault) => log.fault('that this process lives could not be noted', fault) });
+  return new Heartbeat({
+    replicas,
+    me,
+    serving,
+    monotonicMs,
+    lookMs: looks.servingMs,
+    report: (fault) => log.fault('that this process lives could not be noted', fault),
+  });
 }
 
 /** Loops of factories, here or elsewhere, and secrets, whose changes concern them. */
@@ -41,9 +56,21 @@ export function reconcilingParts(around: Surroundings, serving: Serving | undefi
     await serving?.refresh();
   };
   const loops = new SyncLoops(
-    { owner, ...ground, nowMs, newId, publish, report: (fault, slug) => log.fault('a pass failed', fault, { factory: slug }) },
+    {
+      owner,
+      ...ground,
+      nowMs,
+      newId,
+      publish,
+      report: (fault, slug) => log.fault('a pass failed', fault, { factory: slug }),
+    },
     notices,
-    { intervalMs: config.syncIntervalMs, follows: followed(around), isTrusted: ({ slug }) => isTrusted(slug), openSource: sourceOpener(config, secretReader) },
+    {
+      intervalMs: config.syncIntervalMs,
+      follows: followed(around),
+      isTrusted: ({ slug }) => isTrusted(slug),
+      openSource: sourceOpener(config, secretReader),
+    },
   );
   const secrets = new SecretService(stores.secrets, definitions, accounts, vault, {
     newId,
@@ -52,19 +79,32 @@ export function reconcilingParts(around: Surroundings, serving: Serving | undefi
       await Promise.all(uids.map((uid) => loops.ask(uid, 'secret')));
     },
   });
-  return { secretReader, ground, publish, loops, roster: config.roles.has('sync') ? rosterOf(around, loops) : undefined, secrets };
+  return {
+    secretReader,
+    ground,
+    publish,
+    loops,
+    roster: config.roles.has('sync') ? rosterOf(around, loops) : undefined,
+    secrets,
+  };
 }
 
 /** Folders are of one machine: where several processes share a database, one is followed where the operator named it or allows them all. */
 function followed({ config, isTrusted }: Surroundings): (factory: Factory) => boolean {
   if (!config.roles.has('sync')) return () => false;
-  return ({ slug, source }) => source.kind !== 'directory' || config.databaseUrl === undefined || config.allowLocalSources || isTrusted(slug);
+  return ({ slug, source }) =>
+    source.kind !== 'directory' || config.databaseUrl === undefined || config.allowLocalSources || isTrusted(slug);
 }
 
 function rosterOf({ config, stores: { factories }, notices, looks, log }: Surroundings, loops: SyncLoops): Roster {
   return new Roster({
-    factories, loops, notices,
-    forgetSource: (uid) => forgetGitCache(config.dataDir, uid).catch((fault: unknown) => log.fault('a git cache cannot be deleted', fault, { factory: uid })),
+    factories,
+    loops,
+    notices,
+    forgetSource: (uid) =>
+      forgetGitCache(config.dataDir, uid).catch((fault: unknown) =>
+        log.fault('a git cache cannot be deleted', fault, { factory: uid }),
+      ),
     report: (fault) => log.fault('the factories that there are could not be looked at', fault),
     lookMs: config.databaseUrl === undefined ? undefined : (looks.factoriesMs ?? 'usual'),
   });

@@ -18,18 +18,33 @@ import { monotonicMs, type Surroundings } from './surroundings.ts';
 const PLACES_ELSEWHERE = 1;
 
 /** What controllers are given to work on runs, and the streams that end with the service. `engine`: the one of this process, where it works on runs. */
-export function runParts({ config, stores, builtInAgent, profiles, looks, nowMs, newId }: Surroundings, { news, waitingRuns, disk, wake, tell }: RunGround, engine: Engine | undefined): { eventStreams: EventStreams; instances: object[] } {
+export function runParts(
+  { config, stores, builtInAgent, profiles, looks, nowMs, newId }: Surroundings,
+  { news, waitingRuns, disk, wake, tell }: RunGround,
+  engine: Engine | undefined,
+): { eventStreams: EventStreams; instances: object[] } {
   const { accounts, artifacts, runs, histories, factories, definitions, deliveries, explanations } = stores;
   const runItems = new RunItems(accounts, artifacts, runs, config.publicUrl, monotonicMs);
   const eventStreams = new EventStreams(runs, news, monotonicMs, looks.streamsMs);
   const runService = new RunService(runs, histories, factories, definitions, runItems, {
-    publicUrl: config.publicUrl, serverAgent: serverAgent(config), nowMs, newId, waitingRuns, wake, tell,
+    publicUrl: config.publicUrl,
+    serverAgent: serverAgent(config),
+    nowMs,
+    newId,
+    waitingRuns,
+    wake,
+    tell,
     freePlaces: () => engine?.freePlaces() ?? PLACES_ELSEWHERE,
-    takesPromptsInTurn: (agentConfig) => profileOf(harnessOf(agentConfig), builtInAgent, profiles)?.concurrentPrompt === true,
+    takesPromptsInTurn: (agentConfig) =>
+      profileOf(harnessOf(agentConfig), builtInAgent, profiles)?.concurrentPrompt === true,
     isDiskLow: () => disk.isLow(),
   });
   const instances = [
-    runService, eventStreams, new HistoryService(runs, histories), new ArtifactService(artifacts, config.publicUrl), new CatalogueService(stores.catalogue, config.models),
+    runService,
+    eventStreams,
+    new HistoryService(runs, histories),
+    new ArtifactService(artifacts, config.publicUrl),
+    new CatalogueService(stores.catalogue, config.models),
     new RunListing(stores.runLists, runs, runItems),
     new PermissionService(runs, stores.permissions, { newId, changed: (runId) => [wake(), tell(runId)] }),
     new ExplanationService({ explanations, deliveries, runs, runItems, factories }),

@@ -20,7 +20,15 @@ export interface StartParts {
 /** What of this a process has is a matter of its roles. */
 export function startParts(around: Surroundings, ground: RunGround, serving: Serving | undefined): StartParts {
   const { disk, waitingRuns, wake, tell } = ground;
-  const starting = { serverAgent: serverAgent(around.config), waitingRuns, wake, tell, isDiskLow: () => disk.isLow(), nowMs: around.nowMs, newId: around.newId };
+  const starting = {
+    serverAgent: serverAgent(around.config),
+    waitingRuns,
+    wake,
+    tell,
+    isDiskLow: () => disk.isLow(),
+    nowMs: around.nowMs,
+    newId: around.newId,
+  };
   return {
     intake: serving === undefined ? undefined : intakeParts(around, starting, serving),
     scheduler: around.config.roles.has('sync') ? schedulerOf(around, starting) : undefined,
@@ -29,15 +37,32 @@ export function startParts(around: Surroundings, ground: RunGround, serving: Ser
 
 type Starting = Omit<ConstructorParameters<typeof ScheduleService>[1], 'log'>;
 
-function intakeParts({ config, stores, log, nowMs }: Surroundings, starting: Starting, serving: Serving): NonNullable<StartParts['intake']> {
-  const intake = new Intake({ ...starting, deliveries: stores.deliveries, definitionsOf: (webhook, uids) => serving.definitionsOf(webhook, uids) });
+function intakeParts(
+  { config, stores, log, nowMs }: Surroundings,
+  starting: Starting,
+  serving: Serving,
+): NonNullable<StartParts['intake']> {
+  const intake = new Intake({
+    ...starting,
+    deliveries: stores.deliveries,
+    definitionsOf: (webhook, uids) => serving.definitionsOf(webhook, uids),
+  });
   return {
-    receiver: new Receiver({ ...starting, serving, intake, refusedLog: new RefusedLog(stores.deliveries, nowMs), report: (fault) => log.fault('a delivery failed', fault) }),
+    receiver: new Receiver({
+      ...starting,
+      serving,
+      intake,
+      refusedLog: new RefusedLog(stores.deliveries, nowMs),
+      report: (fault) => log.fault('a delivery failed', fault),
+    }),
     resends: new ResendService(stores, { ...starting, serving, intake, publicUrl: config.publicUrl }),
   };
 }
 
 function schedulerOf({ stores: { schedules }, log }: Surroundings, starting: Starting): Scheduler {
   const scheduling = new ScheduleService(schedules, { ...starting, log });
-  return new Scheduler(() => scheduling.look(), (fault) => log.fault('schedules could not be looked at', fault));
+  return new Scheduler(
+    () => scheduling.look(),
+    (fault) => log.fault('schedules could not be looked at', fault),
+  );
 }

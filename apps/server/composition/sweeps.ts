@@ -15,18 +15,39 @@ import { monotonicMs, type Surroundings } from './surroundings.ts';
 const STEP_MS = { sqlite: 8, postgres: 50 } as const;
 
 /** Sweeps of this process; the delivery log's always, the others where a time was set. */
-export function sweeperOf(database: Database, { config, owner, log }: Pick<Surroundings, 'config' | 'owner' | 'log'>): Sweeper {
+export function sweeperOf(
+  database: Database,
+  { config, owner, log }: Pick<Surroundings, 'config' | 'owner' | 'log'>,
+): Sweeper {
   return new Sweeper(new SweepStore(database, owner), sweepsOf(config, database.dialect), {
-    stepMs: STEP_MS[database.dialect], monotonicMs,
+    stepMs: STEP_MS[database.dialect],
+    monotonicMs,
     pause: (ms, signal) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined),
     report: (fault, name) => log.fault('what is old could not be removed', fault, { sweep: name }),
   });
 }
 
-type Retention = Pick<Config, 'identityRetentionDays' | 'eventRetentionDays' | 'artifactRetentionDays' | 'historyRetentionDays' | 'auditRetentionDays'>;
+type Retention = Pick<
+  Config,
+  | 'identityRetentionDays'
+  | 'eventRetentionDays'
+  | 'artifactRetentionDays'
+  | 'historyRetentionDays'
+  | 'auditRetentionDays'
+>;
 
-function sweepsOf({ identityRetentionDays, eventRetentionDays, artifactRetentionDays, historyRetentionDays, auditRetentionDays }: Retention, dialect: Database['dialect']): Sweep[] {
-  const where = (days: number | undefined, sweep: (days: number) => Sweep): Sweep[] => (days === undefined ? [] : [sweep(days)]);
+function sweepsOf(
+  {
+    identityRetentionDays,
+    eventRetentionDays,
+    artifactRetentionDays,
+    historyRetentionDays,
+    auditRetentionDays,
+  }: Retention,
+  dialect: Database['dialect'],
+): Sweep[] {
+  const where = (days: number | undefined, sweep: (days: number) => Sweep): Sweep[] =>
+    days === undefined ? [] : [sweep(days)];
   return [
     deliverySweep(),
     ...where(identityRetentionDays, identitySweep),

@@ -25,11 +25,22 @@ const DOCUMENT = 'index.html';
 const ASSETS = 'assets';
 
 /** Where the build puts the page, as seen from the sources and from the built service. */
-const FOLDERS = ['../../../dist/dashboard/', '../../../dashboard/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const FOLDERS = ['../../../dist/dashboard/', '../../../dashboard/'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
 
 const TYPES: Readonly<Record<string, string>> = {
-  js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', json: 'application/json; charset=utf-8', map: 'application/json; charset=utf-8', svg: 'image/svg+xml',
-  png: 'image/png', ico: 'image/x-icon', webp: 'image/webp', woff2: 'font/woff2', woff: 'font/woff', txt: 'text/plain; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  map: 'application/json; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  ico: 'image/x-icon',
+  webp: 'image/webp',
+  woff2: 'font/woff2',
+  woff: 'font/woff',
+  txt: 'text/plain; charset=utf-8',
 };
 const UNKNOWN_TYPE = 'application/octet-stream';
 
@@ -50,7 +61,11 @@ export class BuiltPage {
   /** `publicUrl`: its path is what the page's addresses begin with. `folder`: where the build is; the first of the known places, if not said. */
   constructor(publicUrl: string, folder = FOLDERS.find((candidate) => existsSync(join(candidate, DOCUMENT)))) {
     const isBuilt = folder !== undefined && existsSync(join(folder, DOCUMENT));
-    this.document = isBuilt ? readFileSync(join(folder, DOCUMENT), 'utf8').replaceAll(BASE, () => baseOf(publicUrl)).split(NONCE) : undefined;
+    this.document = isBuilt
+      ? readFileSync(join(folder, DOCUMENT), 'utf8')
+          .replaceAll(BASE, () => baseOf(publicUrl))
+          .split(NONCE)
+      : undefined;
     this.assets = isBuilt ? readAssets(join(folder, ASSETS)) : new Map();
   }
 
@@ -88,9 +103,14 @@ function baseOf(publicUrl: string): string {
 function readAssets(folder: string): Map<string, Asset> {
   if (!existsSync(folder)) return new Map();
   const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
-  return new Map(files.map(({ parentPath, name }) => {
-    const bytes = readFileSync(join(parentPath, name));
-    const type = TYPES[name.split('.').at(-1) ?? ''] ?? UNKNOWN_TYPE;
-    return [relative(folder, join(parentPath, name)).split(sep).join('/'), { type, bytes, tag: createHash('sha256').update(bytes).digest('base64url').slice(0, 27) }];
-  }));
+  return new Map(
+    files.map(({ parentPath, name }) => {
+      const bytes = readFileSync(join(parentPath, name));
+      const type = TYPES[name.split('.').at(-1) ?? ''] ?? UNKNOWN_TYPE;
+      return [
+        relative(folder, join(parentPath, name)).split(sep).join('/'),
+        { type, bytes, tag: createHash('sha256').update(bytes).digest('base64url').slice(0, 27) },
+      ];
+    }),
+  );
 }

@@ -10,7 +10,18 @@ import { BuiltPage, ENCODINGS, type Asset, type Encoding } from './built-page.ts
 import { assetHeaders, documentHeaders } from './headers.ts';
 
 /** Addresses that the page has views for. Any other is no page: a mistyped one is told so. */
-const VIEWS = ['sign-in', 'factories', 'factories/*', 'runs', 'runs/*', 'secrets', 'secrets/*', 'api-keys', 'audit', 'charts'];
+const VIEWS = [
+  'sign-in',
+  'factories',
+  'factories/*',
+  'runs',
+  'runs/*',
+  'secrets',
+  'secrets/*',
+  'api-keys',
+  'audit',
+  'charts',
+];
 
 /** 128 bits, so that no injected text guesses what the rules of this answer are marked with. */
 const NONCE_BYTES = 16;
@@ -45,7 +56,11 @@ export class DashboardController {
     const { encoding, bytes } = await this.smallest(asset, request);
     // Of each encoding its own: they are different bytes.
     const tag = `"${asset.tag}${encoding === undefined ? '' : `-${encoding}`}"`;
-    void reply.headers({ ...assetHeaders(asset.type), ETag: tag, ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }) });
+    void reply.headers({
+      ...assetHeaders(asset.type),
+      ETag: tag,
+      ...(encoding === undefined ? {} : { 'Content-Encoding': encoding }),
+    });
     if (isKnownToClient(request.headers['if-none-match'], tag)) await reply.status(304).send();
     else await reply.status(200).send(Buffer.from(bytes));
   }
@@ -59,7 +74,10 @@ export class DashboardController {
     return true;
   }
 
-  private async smallest(asset: Asset, { headers }: FastifyRequest): Promise<{ encoding?: Encoding; bytes: Uint8Array }> {
+  private async smallest(
+    asset: Asset,
+    { headers }: FastifyRequest,
+  ): Promise<{ encoding?: Encoding; bytes: Uint8Array }> {
     const [encoding] = acceptedEncodings(headers['accept-encoding'], ENCODINGS);
     const encoded = encoding && (await this.page.encoded(asset, encoding));
     return encoded === undefined ? { bytes: asset.bytes } : { encoding, bytes: encoded };

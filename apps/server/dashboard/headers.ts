@@ -14,14 +14,18 @@ const POLICY: readonly (readonly [directive: string, sources: string])[] = [
   ['object-src', "'none'"], // for browsers that do not take it from default-src
 ];
 
-const PERMISSIONS = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'hid', 'display-capture'].map((name) => `${name}=()`).join(', ');
+const PERMISSIONS = ['camera', 'microphone', 'geolocation', 'payment', 'usb', 'serial', 'hid', 'display-capture']
+  .map((name) => `${name}=()`)
+  .join(', ');
 
 /** Headers of the document. It is asked for anew each time and has no tag: an answer "unchanged" would bring a new nonce to an old document. */
 export function documentHeaders(nonce: string): Record<string, string> {
   return {
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-cache',
-    'Content-Security-Policy': POLICY.map(([directive, sources]) => `${directive} ${sources.replace('{nonce}', nonce)}`).join('; '),
+    'Content-Security-Policy': POLICY.map(
+      ([directive, sources]) => `${directive} ${sources.replace('{nonce}', nonce)}`,
+    ).join('; '),
     'X-Content-Type-Options': 'nosniff',
     // Addresses name factories and runs.
     'Referrer-Policy': 'no-referrer',
@@ -37,7 +41,7 @@ export function assetHeaders(type: string): Record<string, string> {
     'Content-Type': type,
     'Cache-Control': 'public, max-age=31536000, immutable',
     // The encoding of the answer depends on what the browser understands.
-    'Vary': 'Accept-Encoding',
+    Vary: 'Accept-Encoding',
     // Opened by itself, an image with scripts in it is an image.
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     'X-Content-Type-Options': 'nosniff',

@@ -18,27 +18,52 @@ export class DeliveryController {
 
   @Get()
   @Allow('viewer')
-  list(@Param('uid') factoryUid: string, @Param('webhookUid') webhookUid: string, @Query() query: RawQuery, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.deliveries.list({ factoryUid, webhookUid }, queryOf<DeliveryListQuery>('listDeliveries', query), accessOf(request));
+  list(
+    @Param('uid') factoryUid: string,
+    @Param('webhookUid') webhookUid: string,
+    @Query() query: RawQuery,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
+    return this.deliveries.list(
+      { factoryUid, webhookUid },
+      queryOf<DeliveryListQuery>('listDeliveries', query),
+      accessOf(request),
+    );
   }
 
   @Get(':entryId')
   @Allow('viewer')
-  get(@Param('uid') factoryUid: string, @Param('webhookUid') webhookUid: string, @Param('entryId') entryId: string, @Req() request: FastifyRequest): Promise<unknown> {
+  get(
+    @Param('uid') factoryUid: string,
+    @Param('webhookUid') webhookUid: string,
+    @Param('entryId') entryId: string,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     return this.deliveries.get({ factoryUid, webhookUid }, entryId, accessOf(request));
   }
 
   @Post(':entryId/resend')
   @HttpCode(202)
   @Allow('operator')
-  resend(@Param('uid') factoryUid: string, @Param('webhookUid') webhookUid: string, @Param('entryId') entryId: string, @Req() request: FastifyRequest): Promise<unknown> {
+  resend(
+    @Param('uid') factoryUid: string,
+    @Param('webhookUid') webhookUid: string,
+    @Param('entryId') entryId: string,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     return this.resends.resend({ factoryUid, webhookUid }, entryId, callerOf(request));
   }
 
   /** Stored bytes of a sender: an attachment that no browser will render. contract 10. */
   @Get(':entryId/payload')
   @Allow('viewer')
-  async payload(@Param('uid') factoryUid: string, @Param('webhookUid') webhookUid: string, @Param('entryId') entryId: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async payload(
+    @Param('uid') factoryUid: string,
+    @Param('webhookUid') webhookUid: string,
+    @Param('entryId') entryId: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const bytes = await this.deliveries.payload({ factoryUid, webhookUid }, entryId, accessOf(request));
     await reply
       .header('Content-Type', 'application/octet-stream')

@@ -13,10 +13,19 @@ export function toDeliveryItem(entry: DeliveryRow, { role }: Access, publicUrl: 
   const isManagers = role === 'admin' || role === 'manager';
   const decision = entry.decision === null ? {} : (JSON.parse(entry.decision) as Decision);
   return {
-    entry_id: entry.entry_id, delivery_id: entry.delivery_id, outcome: OUTCOMES[entry.outcome as OutcomeKind], size: entry.size, size_exact: entry.size_exact === 1,
-    received_at: toTime(entry.received_at), client_address: entry.client_address, revision: entry.revision, count: entry.entries,
+    entry_id: entry.entry_id,
+    delivery_id: entry.delivery_id,
+    outcome: OUTCOMES[entry.outcome as OutcomeKind],
+    size: entry.size,
+    size_exact: entry.size_exact === 1,
+    received_at: toTime(entry.received_at),
+    client_address: entry.client_address,
+    revision: entry.revision,
+    count: entry.entries,
     ...(entry.reason !== null && isManagers ? { refused_because: entry.reason } : {}),
-    ...(entry.refusal === null ? {} : { refusal: toRefusalItem(JSON.parse(entry.refusal) as RefusalDetails, isManagers) }),
+    ...(entry.refusal === null
+      ? {}
+      : { refusal: toRefusalItem(JSON.parse(entry.refusal) as RefusalDetails, isManagers) }),
     ...(entry.resent_from === null ? {} : { resent_from: entry.resent_from }),
     ...decision,
     ...(entry.outcome === 'accepted' ? { payload_url: payloadUrl(entry, publicUrl) } : {}),
@@ -33,6 +42,9 @@ function toRefusalItem({ check, header, skewSeconds, hint }: RefusalDetails, isM
 }
 
 /** Where the stored bytes of an accepted delivery are. */
-function payloadUrl({ factory_uid: factoryUid, webhook_uid: webhookUid, entry_id: entryId }: DeliveryRow, publicUrl: string): string {
+function payloadUrl(
+  { factory_uid: factoryUid, webhook_uid: webhookUid, entry_id: entryId }: DeliveryRow,
+  publicUrl: string,
+): string {
   return `${publicUrl}/api/v1/factory/${factoryUid}/webhooks/${webhookUid}/deliveries/${entryId}/payload`;
 }

@@ -6,7 +6,10 @@ import { decodePayload } from '../store/payload-bytes.ts';
 import type { DeliveryRow } from '../store/tables.ts';
 
 /** The JSON of an accepted delivery and how many bytes that was; `none` where nothing is kept, `damaged` where it cannot be read any more. */
-export async function payloadOf(entryId: string, deliveries: Pick<DeliveryStore, 'payload'>): Promise<{ value: JsonValue; sizeBytes: number } | 'none' | 'damaged'> {
+export async function payloadOf(
+  entryId: string,
+  deliveries: Pick<DeliveryStore, 'payload'>,
+): Promise<{ value: JsonValue; sizeBytes: number } | 'none' | 'damaged'> {
   const bytes = await storedBytes(entryId, deliveries);
   if (typeof bytes === 'string') return bytes;
   const json = parsed(bytes);
@@ -14,20 +17,29 @@ export async function payloadOf(entryId: string, deliveries: Pick<DeliveryStore,
 }
 
 /** The exact bytes of an accepted delivery, as `payloadOf`. */
-export async function bytesOf({ entry_id: entryId, size }: DeliveryRow, deliveries: Pick<DeliveryStore, 'payload'>): Promise<Uint8Array | 'none' | 'damaged'> {
+export async function bytesOf(
+  { entry_id: entryId, size }: DeliveryRow,
+  deliveries: Pick<DeliveryStore, 'payload'>,
+): Promise<Uint8Array | 'none' | 'damaged'> {
   const bytes = await storedBytes(entryId, deliveries);
   return typeof bytes !== 'string' && bytes.length !== size ? 'damaged' : bytes;
 }
 
 /** Both: bytes and what they say. */
-export async function bodyOf(entry: DeliveryRow, deliveries: Pick<DeliveryStore, 'payload'>): Promise<{ bytes: Uint8Array; value: JsonValue } | 'none' | 'damaged'> {
+export async function bodyOf(
+  entry: DeliveryRow,
+  deliveries: Pick<DeliveryStore, 'payload'>,
+): Promise<{ bytes: Uint8Array; value: JsonValue } | 'none' | 'damaged'> {
   const bytes = await bytesOf(entry, deliveries);
   if (typeof bytes === 'string') return bytes;
   const json = parsed(bytes);
   return json === 'damaged' ? json : { bytes, ...json };
 }
 
-async function storedBytes(entryId: string, deliveries: Pick<DeliveryStore, 'payload'>): Promise<Uint8Array | 'none' | 'damaged'> {
+async function storedBytes(
+  entryId: string,
+  deliveries: Pick<DeliveryStore, 'payload'>,
+): Promise<Uint8Array | 'none' | 'damaged'> {
   const stored = await deliveries.payload(entryId);
   if (stored === undefined) return 'none';
   try {

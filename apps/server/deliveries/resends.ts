@@ -49,10 +49,14 @@ export class ResendService {
   }
 
   private async bodyOf(entry: DeliveryRow): Promise<IncomingBody> {
-    if (entry.outcome !== 'accepted') throw unsupported(`only accepted deliveries are kept with their bytes, and the outcome of this one is ${OUTCOMES[entry.outcome as OutcomeKind]}`);
+    if (entry.outcome !== 'accepted')
+      throw unsupported(
+        `only accepted deliveries are kept with their bytes, and the outcome of this one is ${OUTCOMES[entry.outcome as OutcomeKind]}`,
+      );
     const body = await bodyOf(entry, this.stores.deliveries);
     if (body === 'none') throw unsupported('the bytes of this delivery are not kept any more');
-    if (body === 'damaged') throw unsupported('the stored bytes of this delivery are damaged: they cannot be read any more');
+    if (body === 'damaged')
+      throw unsupported('the stored bytes of this delivery are damaged: they cannot be read any more');
     return body;
   }
 
@@ -66,12 +70,23 @@ export class ResendService {
     return webhook;
   }
 
-  private async deliver(webhook: ServedWebhook, { entry_id: of }: DeliveryRow, body: IncomingBody, by: Caller): Promise<Taken> {
+  private async deliver(
+    webhook: ServedWebhook,
+    { entry_id: of }: DeliveryRow,
+    body: IncomingBody,
+    by: Caller,
+  ): Promise<Taken> {
     const { intake } = this.around;
     const receivedAtMs = this.around.nowMs();
     const waitSeconds = intake.waitSeconds(webhook.uid, receivedAtMs);
     if (waitSeconds !== undefined) throw overRate(waitSeconds);
-    const incoming: Incoming = { webhook, receivedAtMs, clientAddress: by.address ?? '', sizeBytes: body.bytes.length, sizeExact: true };
+    const incoming: Incoming = {
+      webhook,
+      receivedAtMs,
+      clientAddress: by.address ?? '',
+      sizeBytes: body.bytes.length,
+      sizeExact: true,
+    };
     const toItem = (entry: DeliveryRow): Delivery => this.toItem(entry, by);
     return intake.deliverAgain(incoming, body, {
       of,
@@ -104,8 +119,12 @@ export class ResendService {
 }
 
 const unsupported = (detail: string): Refusal => new Refusal('operation_not_supported', detail);
-const unavailable = (detail: string): Refusal => new Refusal('resource_unavailable', detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+const unavailable = (detail: string): Refusal =>
+  new Refusal('resource_unavailable', detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 
 function overRate(retryAfterSeconds: number): Refusal {
-  return new Refusal('resource_unavailable', 'the webhook has taken as many deliveries this minute as it may', { status: 429, retryAfterSeconds });
+  return new Refusal('resource_unavailable', 'the webhook has taken as many deliveries this minute as it may', {
+    status: 429,
+    retryAfterSeconds,
+  });
 }

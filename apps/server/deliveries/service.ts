@@ -27,7 +27,12 @@ export class DeliveryService {
   private readonly stores: LogStores;
   private readonly around: { publicUrl: string };
 
-  constructor(factories: FactoryStore, webhooks: WebhookStore, deliveries: DeliveryStore, around: { publicUrl: string }) {
+  constructor(
+    factories: FactoryStore,
+    webhooks: WebhookStore,
+    deliveries: DeliveryStore,
+    around: { publicUrl: string },
+  ) {
     this.stores = { factories, webhooks, deliveries };
     this.around = around;
   }
@@ -36,9 +41,19 @@ export class DeliveryService {
   async list(place: LogPlace, query: DeliveryListQuery, access: Access): Promise<DeliveryList> {
     await refuseUnseenLog(this.stores, place, access);
     const { outcome, since, until, limit, cursor } = query;
-    const digest = queryDigest({ list: 'deliveries', webhook: place.webhookUid, outcome: outcome && [...new Set(outcome)].sort(), since, until });
+    const digest = queryDigest({
+      list: 'deliveries',
+      webhook: place.webhookUid,
+      outcome: outcome && [...new Set(outcome)].sort(),
+      since,
+      until,
+    });
     const [before] = placeOf(cursor, digest, ['string']) ?? [];
-    const filter = { outcomes: outcome?.map(toOutcomeKind), sinceMs: since === undefined ? undefined : fromTime(since), untilMs: until === undefined ? undefined : fromTime(until) };
+    const filter = {
+      outcomes: outcome?.map(toOutcomeKind),
+      sinceMs: since === undefined ? undefined : fromTime(since),
+      untilMs: until === undefined ? undefined : fromTime(until),
+    };
     const found = await this.stores.deliveries.list(place.webhookUid, limit + 1, before as string | undefined, filter);
     const { page, pageInfo } = pageOf(found, limit, digest, ({ entry_id: entryId }) => [entryId]);
     return { deliveries: page.map((entry) => this.toItem(entry, access)), page_info: pageInfo };
@@ -52,7 +67,11 @@ export class DeliveryService {
   async payload(place: LogPlace, entryId: string, access: Access): Promise<Uint8Array> {
     const bytes = await bytesOf(await visibleEntry(this.stores, place, entryId, access), this.stores.deliveries);
     if (bytes === 'none') throw notFound('the payload');
-    if (bytes === 'damaged') throw new Refusal('operation_not_supported', 'the stored payload of this delivery is damaged: its bytes cannot be read any more');
+    if (bytes === 'damaged')
+      throw new Refusal(
+        'operation_not_supported',
+        'the stored payload of this delivery is damaged: its bytes cannot be read any more',
+      );
     return bytes;
   }
 

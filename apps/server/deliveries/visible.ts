@@ -20,14 +20,23 @@ export interface LogStores {
 }
 
 /** Throws 404 for a log that is not there, and for one that the key may not see. */
-export async function refuseUnseenLog({ factories, webhooks }: Omit<LogStores, 'deliveries'>, { factoryUid, webhookUid }: LogPlace, access: Access): Promise<void> {
+export async function refuseUnseenLog(
+  { factories, webhooks }: Omit<LogStores, 'deliveries'>,
+  { factoryUid, webhookUid }: LogPlace,
+  access: Access,
+): Promise<void> {
   await visibleFactory(factories, factoryUid, access);
   const webhook = await webhooks.find(webhookUid);
   if (webhook === undefined || webhook.factory_uid !== factoryUid) throw notFound('the webhook');
 }
 
 /** The same for an entry; one of another log is not there. */
-export async function visibleEntry(stores: LogStores, place: LogPlace, entryId: string, access: Access): Promise<DeliveryRow> {
+export async function visibleEntry(
+  stores: LogStores,
+  place: LogPlace,
+  entryId: string,
+  access: Access,
+): Promise<DeliveryRow> {
   await refuseUnseenLog(stores, place, access);
   const entry = await stores.deliveries.find(entryId);
   if (entry === undefined || entry.webhook_uid !== place.webhookUid) throw notFound('the delivery');

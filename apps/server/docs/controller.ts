@@ -7,7 +7,8 @@ import { isKnownToClient } from '../http/etags.ts';
 import { Pages, type Page } from './pages.ts';
 
 /** The page loads its own files and the document, and nothing else; nobody frames it. */
-const CONTENT_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const CONTENT_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** A minute: an upgrade shows soon, and the tag makes asking cheap. */
 const CACHE = 'public, max-age=60';
@@ -42,7 +43,13 @@ export class DocsController {
 
 async function answer(request: FastifyRequest, reply: FastifyReply, page: Page | undefined): Promise<void> {
   if (page === undefined) throw notFound('the page');
-  void reply.headers({ ETag: page.tag, 'Cache-Control': CACHE, 'X-Content-Type-Options': 'nosniff', 'Content-Security-Policy': CONTENT_POLICY, 'Referrer-Policy': 'no-referrer' });
+  void reply.headers({
+    ETag: page.tag,
+    'Cache-Control': CACHE,
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': CONTENT_POLICY,
+    'Referrer-Policy': 'no-referrer',
+  });
   if (isKnownToClient(request.headers['if-none-match'], page.tag)) await reply.status(304).send();
   else await reply.status(200).header('Content-Type', page.type).send(page.text);
 }

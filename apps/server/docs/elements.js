@@ -17,12 +17,18 @@ export function element(name, attributes = {}, ...children) {
 
 /** Paragraphs of a description: blank lines part them, `…` is code, http(s) addresses are links. */
 export function paragraphs(text = '') {
-  return text.split(/\n{2,}/).filter((paragraph) => paragraph.trim() !== '').map((paragraph) => element('p', {}, ...inline(paragraph)));
+  return text
+    .split(/\n{2,}/)
+    .filter((paragraph) => paragraph.trim() !== '')
+    .map((paragraph) => element('p', {}, ...inline(paragraph)));
 }
 
 /** The same for one line. */
 export function inline(text = '') {
-  return text.split(/(`[^`]+`)/).filter((part) => part !== '').map((part) => (/^`[^`]+`$/.test(part) ? element('code', {}, part.slice(1, -1)) : part));
+  return text
+    .split(/(`[^`]+`)/)
+    .filter((part) => part !== '')
+    .map((part) => (/^`[^`]+`$/.test(part) ? element('code', {}, part.slice(1, -1)) : part));
 }
 
 /** A block of code with a button that copies it. */
@@ -35,8 +41,20 @@ export function codeBlock(text, label) {
     }, 2000);
   };
   // Without https a browser has no clipboard for us.
-  button.addEventListener('click', () => void (navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'))).then(() => say('Copied'), () => say('Select and copy by hand')));
-  return element('div', { class: 'code' }, element('pre', { tabindex: '0', 'aria-label': label }, element('code', {}, text)), button);
+  button.addEventListener(
+    'click',
+    () =>
+      void (navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'))).then(
+        () => say('Copied'),
+        () => say('Select and copy by hand'),
+      ),
+  );
+  return element(
+    'div',
+    { class: 'code' },
+    element('pre', { tabindex: '0', 'aria-label': label }, element('code', {}, text)),
+    button,
+  );
 }
 
 /** Something that opens; what is inside is made when it opens for the first time, so that schemas may refer to themselves. */

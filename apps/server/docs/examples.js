@@ -7,7 +7,10 @@ const DEPTH_MAX = 6;
 export function resolved(api, value) {
   let current = value;
   for (let hops = 0; typeof current?.$ref === 'string' && hops < 10; hops += 1) {
-    current = current.$ref.slice(2).split('/').reduce((inner, segment) => inner?.[segment.replaceAll('~1', '/').replaceAll('~0', '~')], api);
+    current = current.$ref
+      .slice(2)
+      .split('/')
+      .reduce((inner, segment) => inner?.[segment.replaceAll('~1', '/').replaceAll('~0', '~')], api);
   }
   return current ?? {};
 }
@@ -30,7 +33,9 @@ function exampleOfType(api, schema, depth) {
     case 'object':
       return exampleObject(api, schema, depth);
     case 'array':
-      return depth < DEPTH_MAX && schema.items !== undefined && (schema.minItems ?? 0) > 0 ? [exampleOf(api, schema.items, depth + 1)] : [];
+      return depth < DEPTH_MAX && schema.items !== undefined && (schema.minItems ?? 0) > 0
+        ? [exampleOf(api, schema.items, depth + 1)]
+        : [];
     case 'integer':
     case 'number':
       return schema.minimum ?? 1;
@@ -66,16 +71,27 @@ export function curlOf(api, { method, path, operation }) {
   const base = api.servers[0].url;
   const url = `${base}${path.replace(/\{([^}]+)\}/g, (_, name) => `$${name.toUpperCase()}`)}${queryOf(api, operation)}`;
   const type = Object.keys(operation.requestBody?.content ?? {})[0];
-  const answer = Object.values(operation.responses).flatMap((response) => Object.keys(resolved(api, response).content ?? {}))[0];
+  const answer = Object.values(operation.responses).flatMap((response) =>
+    Object.keys(resolved(api, response).content ?? {}),
+  )[0];
   return [
     `curl -sS ${answer === 'text/event-stream' ? '-N ' : ''}${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"${url}"`,
     ...((operation.security ?? []).length > 0 ? ['-H "Authorization: Bearer $MILLWRIGHT_API_KEY"'] : []),
-    ...(type === undefined ? [] : [`-H 'Content-Type: ${type}'`, `-d '${JSON.stringify(exampleOf(api, operation.requestBody.content[type].schema)).replaceAll("'", `'\\''`)}'`]),
+    ...(type === undefined
+      ? []
+      : [
+          `-H 'Content-Type: ${type}'`,
+          `-d '${JSON.stringify(exampleOf(api, operation.requestBody.content[type].schema)).replaceAll("'", `'\\''`)}'`,
+        ]),
   ].join(' \\\n  ');
 }
 
 /** Only what must be there. */
 function queryOf(api, { parameters = [] }) {
-  const required = parameters.map((parameter) => resolved(api, parameter)).filter((parameter) => parameter.in === 'query' && parameter.required);
-  return required.length === 0 ? '' : `?${required.map(({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(api, schema)))}`).join('&')}`;
+  const required = parameters
+    .map((parameter) => resolved(api, parameter))
+    .filter((parameter) => parameter.in === 'query' && parameter.required);
+  return required.length === 0
+    ? ''
+    : `?${required.map(({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(api, schema)))}`).join('&')}`;
 }

@@ -11,7 +11,11 @@ export interface Page {
 
 const FILES = ['page.html', 'page.css', 'page.js', 'elements.js', 'examples.js', 'schema-view.js'] as const;
 
-const TYPES: Readonly<Record<string, string>> = { html: 'text/html; charset=utf-8', css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' };
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+};
 
 /** Every page by its name, and the API document of this service; read once, when the service is built. */
 export class Pages {
@@ -19,7 +23,12 @@ export class Pages {
   private readonly files: ReadonlyMap<string, Page>;
   constructor(publicUrl: string) {
     this.document = toPage('application/json; charset=utf-8', JSON.stringify(openApiDocument(publicUrl)));
-    this.files = new Map(FILES.map((name) => [name, toPage(TYPES[name.split('.')[1] ?? ''] ?? '', readFileSync(new URL(name, import.meta.url), 'utf8'))]));
+    this.files = new Map(
+      FILES.map((name) => [
+        name,
+        toPage(TYPES[name.split('.')[1] ?? ''] ?? '', readFileSync(new URL(name, import.meta.url), 'utf8')),
+      ]),
+    );
   }
 
   file(name: string): Page | undefined {

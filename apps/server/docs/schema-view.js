@@ -10,25 +10,40 @@ export function schemaView(api, schema) {
 }
 
 function membersOf(api, schema) {
-  const parts = ['allOf', 'oneOf', 'anyOf'].filter((keyword) => schema[keyword] !== undefined && schema[keyword].some((part) => hasMembers(api, part)));
-  const rows = Object.entries(schema.properties ?? {}).map(([name, member]) => row(api, name, member, (schema.required ?? []).includes(name)));
-  const further = typeof schema.additionalProperties === 'object' ? [row(api, 'any name', schema.additionalProperties, false, true)] : [];
+  const parts = ['allOf', 'oneOf', 'anyOf'].filter(
+    (keyword) => schema[keyword] !== undefined && schema[keyword].some((part) => hasMembers(api, part)),
+  );
+  const rows = Object.entries(schema.properties ?? {}).map(([name, member]) =>
+    row(api, name, member, (schema.required ?? []).includes(name)),
+  );
+  const further =
+    typeof schema.additionalProperties === 'object'
+      ? [row(api, 'any name', schema.additionalProperties, false, true)]
+      : [];
   return [
     ...(rows.length + further.length > 0 ? [element('ul', { class: 'members' }, ...rows, ...further)] : []),
     ...parts.flatMap((keyword) => schema[keyword].map((part, index) => variant(api, keyword, part, index))),
-    ...(schema.items !== undefined && schema.properties === undefined ? [element('p', { class: 'note' }, 'Each entry:'), ...valueView(api, schema.items)] : []),
-    ...(rows.length + further.length + parts.length === 0 && schema.items === undefined ? [element('p', { class: 'note' }, ...typeOf(api, schema), ...constraintsOf(schema))] : []),
+    ...(schema.items !== undefined && schema.properties === undefined
+      ? [element('p', { class: 'note' }, 'Each entry:'), ...valueView(api, schema.items)]
+      : []),
+    ...(rows.length + further.length + parts.length === 0 && schema.items === undefined
+      ? [element('p', { class: 'note' }, ...typeOf(api, schema), ...constraintsOf(schema))]
+      : []),
   ];
 }
 
 function variant(api, keyword, part, index) {
   const words = { allOf: 'and', oneOf: 'one of', anyOf: 'any of' };
   const title = resolved(api, part).title ?? resolved(api, part).description ?? `variant ${index + 1}`;
-  return disclosure([element('span', { class: 'note' }, `${words[keyword]}: `), ...inline(title)], () => membersOf(api, resolved(api, part)));
+  return disclosure([element('span', { class: 'note' }, `${words[keyword]}: `), ...inline(title)], () =>
+    membersOf(api, resolved(api, part)),
+  );
 }
 
 function valueView(api, schema) {
-  return hasMembers(api, schema) ? [nested(api, schema)] : [element('p', { class: 'note' }, ...typeOf(api, schema), ...constraintsOf(resolved(api, schema)))];
+  return hasMembers(api, schema)
+    ? [nested(api, schema)]
+    : [element('p', { class: 'note' }, ...typeOf(api, schema), ...constraintsOf(resolved(api, schema)))];
 }
 
 /** One member: name, type, whether it is always there, bounds, description, and what is below it. */
@@ -43,12 +58,21 @@ function row(api, name, schema, isRequired, isPattern = false) {
     ...(known.deprecated === true ? [' ', element('span', { class: 'deprecated' }, 'deprecated')] : []),
   ];
   const text = schema.description ?? known.description ?? '';
-  return element('li', {}, element('div', { class: 'head' }, ...head), ...(text === '' ? [] : [element('p', {}, ...inline(text))]), ...constraintsOf(known), ...(below === undefined ? [] : [nested(api, below)]));
+  return element(
+    'li',
+    {},
+    element('div', { class: 'head' }, ...head),
+    ...(text === '' ? [] : [element('p', {}, ...inline(text))]),
+    ...constraintsOf(known),
+    ...(below === undefined ? [] : [nested(api, below)]),
+  );
 }
 
 function nested(api, schema) {
   const name = nameOf(schema);
-  return disclosure([name === undefined ? 'Members' : `Members of ${name}`], () => membersOf(api, resolved(api, schema)));
+  return disclosure([name === undefined ? 'Members' : `Members of ${name}`], () =>
+    membersOf(api, resolved(api, schema)),
+  );
 }
 
 /** What is worth opening below a member: the member itself, or its entries. */
@@ -60,7 +84,12 @@ function nestedSchema(api, schema) {
 
 function hasMembers(api, schema) {
   const known = resolved(api, schema);
-  return known.properties !== undefined || ['allOf', 'oneOf', 'anyOf'].some((keyword) => (known[keyword] ?? []).some((part) => part !== schema && hasMembers(api, part)));
+  return (
+    known.properties !== undefined ||
+    ['allOf', 'oneOf', 'anyOf'].some((keyword) =>
+      (known[keyword] ?? []).some((part) => part !== schema && hasMembers(api, part)),
+    )
+  );
 }
 
 function nameOf({ $ref }) {
@@ -73,8 +102,10 @@ export function typeOf(api, schema) {
   if (name !== undefined) return [element('a', { href: `#schema-${name}` }, name)];
   const { type, items, additionalProperties, oneOf, anyOf, enum: values, const: only } = schema;
   if (items !== undefined) return ['list of ', ...typeOf(api, items)];
-  if (type === 'object' && typeof additionalProperties === 'object' && schema.properties === undefined) return ['map of ', ...typeOf(api, additionalProperties)];
-  if (type === undefined && (oneOf ?? anyOf) !== undefined) return (oneOf ?? anyOf).flatMap((part, index) => [...(index === 0 ? [] : [' or ']), ...typeOf(api, part)]);
+  if (type === 'object' && typeof additionalProperties === 'object' && schema.properties === undefined)
+    return ['map of ', ...typeOf(api, additionalProperties)];
+  if (type === undefined && (oneOf ?? anyOf) !== undefined)
+    return (oneOf ?? anyOf).flatMap((part, index) => [...(index === 0 ? [] : [' or ']), ...typeOf(api, part)]);
   if (type === undefined) return [values !== undefined || only !== undefined ? 'one value' : 'anything'];
   return [[type].flat().join(' or '), ...(schema.format === undefined ? [] : [` (${schema.format})`])];
 }
@@ -83,13 +114,27 @@ export function typeOf(api, schema) {
 export function constraintsOf(schema) {
   const values = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
   const bounds = [
-    span(schema.minLength, schema.maxLength, 'characters'), span(schema.minimum, schema.maximum, ''), span(schema.minItems, schema.maxItems, 'entries'), span(schema.minProperties, schema.maxProperties, 'members'),
+    span(schema.minLength, schema.maxLength, 'characters'),
+    span(schema.minimum, schema.maximum, ''),
+    span(schema.minItems, schema.maxItems, 'entries'),
+    span(schema.minProperties, schema.maxProperties, 'members'),
     ...(schema.uniqueItems === true ? ['no entry twice'] : []),
     ...(schema['x-meaning'] === undefined ? [] : [schema['x-meaning']]),
   ].filter((text) => text !== '');
-  const byDefault = schema.default === undefined ? [] : ['default ', element('code', {}, JSON.stringify(schema.default))];
+  const byDefault =
+    schema.default === undefined ? [] : ['default ', element('code', {}, JSON.stringify(schema.default))];
   const lines = [
-    ...(values === undefined ? [] : [['one of ', ...values.flatMap((value, index) => [...(index === 0 ? [] : [', ']), element('code', {}, typeof value === 'string' ? value : JSON.stringify(value))])]]),
+    ...(values === undefined
+      ? []
+      : [
+          [
+            'one of ',
+            ...values.flatMap((value, index) => [
+              ...(index === 0 ? [] : [', ']),
+              element('code', {}, typeof value === 'string' ? value : JSON.stringify(value)),
+            ]),
+          ],
+        ]),
     ...(bounds.length === 0 ? [] : [[bounds.join(' · ')]]),
     ...(byDefault.length === 0 ? [] : [byDefault]),
   ];
@@ -98,6 +143,13 @@ export function constraintsOf(schema) {
 
 function span(least, most, unit) {
   if (least === undefined && most === undefined) return '';
-  const range = least === undefined ? `at most ${most}` : most === undefined ? `at least ${least}` : least === most ? `exactly ${most}` : `${least} to ${most}`;
+  const range =
+    least === undefined
+      ? `at most ${most}`
+      : most === undefined
+        ? `at least ${least}`
+        : least === most
+          ? `exactly ${most}`
+          : `${least} to ${most}`;
   return `${range} ${unit}`.trim();
 }

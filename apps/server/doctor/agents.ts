@@ -31,16 +31,29 @@ export async function agents(patient: Patient): Promise<Remark[]> {
     ...(await builtIn(patient)),
     ...(config.runCommand === undefined ? [] : [ok('command is the command of MILLWRIGHT_RUN_COMMAND')]),
     ...faults,
-    ...found.map(({ id, path, install }) => ok(path === undefined ? `${id} is not installed; runs that name it need: ${install}` : `${id} is installed: ${path}`)),
+    ...found.map(({ id, path, install }) =>
+      ok(
+        path === undefined
+          ? `${id} is not installed; runs that name it need: ${install}`
+          : `${id} is installed: ${path}`,
+      ),
+    ),
   ];
 }
 
-async function known(file: string | undefined): Promise<{ profiles: Awaited<ReturnType<typeof readProfiles>>; faults: Remark[] }> {
+async function known(
+  file: string | undefined,
+): Promise<{ profiles: Awaited<ReturnType<typeof readProfiles>>; faults: Remark[] }> {
   try {
     return { profiles: await readProfiles(file), faults: [] };
   } catch (error) {
     if (!(error instanceof ConfigFaults)) throw error;
-    return { profiles: LAUNCH_PROFILES, faults: error.faults.map(({ variable, rule }) => problem(`${variable}: ${rule}`, 'mend the file; `millwright start` refuses it too')) };
+    return {
+      profiles: LAUNCH_PROFILES,
+      faults: error.faults.map(({ variable, rule }) =>
+        problem(`${variable}: ${rule}`, 'mend the file; `millwright start` refuses it too'),
+      ),
+    };
   }
 }
 
@@ -51,13 +64,23 @@ async function builtIn(patient: Patient): Promise<Remark[]> {
   if (inside.fault !== undefined) return [await notStarted(inside.fault, sandbox, patient)];
   const lines = inside.said.split('\n').flatMap((line) => /^millwright-agent: (.+)$/.exec(line)?.[1] ?? []);
   if (lines.length === 0) return [ok(`builtin: the built-in agent starts, as runs start it (${sandbox.kind})`)];
-  return lines.slice(0, LINES_MAX).map((line) => problem(line, 'mend or unset it: every run of the built-in agent fails with it'));
+  return lines
+    .slice(0, LINES_MAX)
+    .map((line) => problem(line, 'mend or unset it: every run of the built-in agent fails with it'));
 }
 
 /** Whether the agent itself or its walls are in the way. */
-async function notStarted(fault: string, sandbox: Sandbox, { builtInAgent: { command }, config }: Patient): Promise<Remark> {
+async function notStarted(
+  fault: string,
+  sandbox: Sandbox,
+  { builtInAgent: { command }, config }: Patient,
+): Promise<Remark> {
   const code = await endOf(command, { PATH: STANDARD_PATH, ...config.agentEnvironment });
-  if (code !== 0) return problem(`the built-in agent does not start (${code ?? 'it did not end'})`, 'install the service anew (npm ci, and a build); `millwright start` names it as "builtin"');
+  if (code !== 0)
+    return problem(
+      `the built-in agent does not start (${code ?? 'it did not end'})`,
+      'install the service anew (npm ci, and a build); `millwright start` names it as "builtin"',
+    );
   return problem(
     `the built-in agent does not start inside the sandbox (${sandbox.kind}: ${fault}), so that every run of it fails`,
     'install the service in a folder of its own that every user may read, neither around nor inside the data folder, nor in a folder of the root such as /opt itself',
@@ -65,14 +88,30 @@ async function notStarted(fault: string, sandbox: Sandbox, { builtInAgent: { com
 }
 
 /** One start in a folder that is gone afterwards; the data folder is hidden from it, as from runs. `fault`: why it did not end well. */
-async function startedInside(found: Sandbox, { builtInAgent, config }: Patient): Promise<{ said: string; fault?: string }> {
+async function startedInside(
+  found: Sandbox,
+  { builtInAgent, config }: Patient,
+): Promise<{ said: string; fault?: string }> {
   const base = await mkdtemp(join(tmpdir(), 'millwright-doctor-'));
   try {
-    const hidden = [config.dataDir, config.masterKeyFile, config.uidKeyFile, config.tls?.keyFile].filter((path) => path !== undefined).map((path) => resolve(path));
-    const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId: RUN_ID, epoch: 1, owner: ownerOf(found, RUN_ID) });
+    const hidden = [config.dataDir, config.masterKeyFile, config.uidKeyFile, config.tls?.keyFile]
+      .filter((path) => path !== undefined)
+      .map((path) => resolve(path));
+    const workspace = await prepareWorkspace({
+      root: join(base, 'runs'),
+      runId: RUN_ID,
+      epoch: 1,
+      owner: ownerOf(found, RUN_ID),
+    });
     let said = '';
     const command = await startCommand({
-      command: builtInAgent.command, readOnly: builtInAgent.readOnly, own: config.agentEnvironment, workspace, sandbox: { ...found, hidden }, prompt: '', deadlineMs: START_MS_MAX,
+      command: builtInAgent.command,
+      readOnly: builtInAgent.readOnly,
+      own: config.agentEnvironment,
+      workspace,
+      sandbox: { ...found, hidden },
+      prompt: '',
+      deadlineMs: START_MS_MAX,
       onEvent: ({ text }) => (said = `${said}${text}`.slice(0, SAID_LENGTH_MAX)),
     });
     const end = await command.finished;
@@ -90,9 +129,18 @@ function faultOf(end: CommandEnd): string {
   return end.kind === 'deadline' ? 'it did not end' : end.kind;
 }
 
-function endOf([program = '', ...argv]: readonly string[], environment: Record<string, string>): Promise<number | undefined> {
+function endOf(
+  [program = '', ...argv]: readonly string[],
+  environment: Record<string, string>,
+): Promise<number | undefined> {
   return new Promise((done) => {
-    const child = spawn(program, argv, { env: environment, cwd: '/', stdio: 'ignore', timeout: START_MS_MAX, killSignal: 'SIGKILL' });
+    const child = spawn(program, argv, {
+      env: environment,
+      cwd: '/',
+      stdio: 'ignore',
+      timeout: START_MS_MAX,
+      killSignal: 'SIGKILL',
+    });
     child.once('error', () => done(undefined));
     child.once('close', (code) => done(code ?? undefined));
   });

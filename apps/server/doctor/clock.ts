@@ -11,9 +11,19 @@ const TOLERANCE_MS = 60_000;
 
 export function clock({ config: { dataDir }, nowMs }: Patient): Remark[] {
   const now = nowMs();
-  const written = [join(dataDir, SQLITE_FILE), join(dataDir, `${SQLITE_FILE}-wal`), fileURLToPath(import.meta.url)].filter((path) => existsSync(path));
+  const written = [
+    join(dataDir, SQLITE_FILE),
+    join(dataDir, `${SQLITE_FILE}-wal`),
+    fileURLToPath(import.meta.url),
+  ].filter((path) => existsSync(path));
   const latest = Math.max(...written.map((path) => statSync(path).mtimeMs));
-  if (now + TOLERANCE_MS < latest) return [problem(`the clock says ${iso(now)}, which is before files of this installation were written (${iso(latest)})`, 'set the clock, and let it follow time servers (NTP): signatures with a time are refused while it is wrong')];
+  if (now + TOLERANCE_MS < latest)
+    return [
+      problem(
+        `the clock says ${iso(now)}, which is before files of this installation were written (${iso(latest)})`,
+        'set the clock, and let it follow time servers (NTP): signatures with a time are refused while it is wrong',
+      ),
+    ];
   return [ok(`${iso(now)} (UTC); the time zone makes no difference`)];
 }
 

@@ -16,15 +16,26 @@ export function dataFolder({ config: { dataDir } }: Patient): Remark[] {
   const refused = refusal(dataDir);
   if (refused !== undefined) return [problem(`${dataDir} cannot be written by this user (${refused})`, ELSEWHERE)];
   const others = statSync(dataDir).mode & 0o077;
-  if (others !== 0) return [warning(`${dataDir} is open to other users of this machine`, `run: chmod 700 ${dataDir} (the start of the service does it too)`)];
+  if (others !== 0)
+    return [
+      warning(
+        `${dataDir} is open to other users of this machine`,
+        `run: chmod 700 ${dataDir} (the start of the service does it too)`,
+      ),
+    ];
   return [ok(`${dataDir}, for this user only`)];
 }
 
 function toBeMade(folder: string): Remark {
   const parent = existing(folder);
-  if (!statSync(parent).isDirectory()) return problem(`${folder} cannot be made, because ${parent} is no folder`, ELSEWHERE);
+  if (!statSync(parent).isDirectory())
+    return problem(`${folder} cannot be made, because ${parent} is no folder`, ELSEWHERE);
   const refused = refusal(parent);
-  if (refused !== undefined) return problem(`${folder} cannot be made, because ${parent} cannot be written by this user (${refused})`, ELSEWHERE);
+  if (refused !== undefined)
+    return problem(
+      `${folder} cannot be made, because ${parent} cannot be written by this user (${refused})`,
+      ELSEWHERE,
+    );
   return ok(`${folder} will be made at the first start`);
 }
 
@@ -42,10 +53,18 @@ export async function disk({ config: { dataDir, diskReserveBytes } }: Patient): 
   const { bavail, bsize, files, ffree } = await statfs(existing(dataDir));
   const free = bavail * bsize;
   const reserve = megabytes(diskReserveBytes);
-  const room = 'free some space (folders of ended runs lie in runs/ of the data folder), or set MILLWRIGHT_DATA_DIR to a larger disk';
+  const room =
+    'free some space (folders of ended runs lie in runs/ of the data folder), or set MILLWRIGHT_DATA_DIR to a larger disk';
   if (files > 0 && ffree === 0) return [problem('the disk of the data folder can hold no more files', room)];
-  if (free < diskReserveBytes) return [problem(`${megabytes(free)} are free, less than the reserve of ${reserve} (MILLWRIGHT_DISK_RESERVE_MB): deliveries are answered 503`, room)];
-  if (free < diskReserveBytes + COMFORT_BYTES) return [warning(`${megabytes(free)} are free, not much more than the reserve of ${reserve}`, room)];
+  if (free < diskReserveBytes)
+    return [
+      problem(
+        `${megabytes(free)} are free, less than the reserve of ${reserve} (MILLWRIGHT_DISK_RESERVE_MB): deliveries are answered 503`,
+        room,
+      ),
+    ];
+  if (free < diskReserveBytes + COMFORT_BYTES)
+    return [warning(`${megabytes(free)} are free, not much more than the reserve of ${reserve}`, room)];
   return [ok(`${megabytes(free)} are free; the service keeps a reserve of ${reserve}`)];
 }
 

@@ -12,8 +12,16 @@ export const SQLITE_FILE = 'millwright.sqlite';
 const DIRECT = 'set MILLWRIGHT_DATABASE_DIRECT_URL to the URL of the server itself';
 
 export async function database({ config, faulty, nowMs }: Patient): Promise<Remark[]> {
-  if (faulty.has('MILLWRIGHT_DATABASE_URL')) return [problem('not looked at, because MILLWRIGHT_DATABASE_URL is wrong', 'mend it, or unset it for SQLite in the data folder')];
-  return config.databaseUrl === undefined ? sqlite(join(config.dataDir, SQLITE_FILE)) : postgres(config.databaseUrl, config, nowMs);
+  if (faulty.has('MILLWRIGHT_DATABASE_URL'))
+    return [
+      problem(
+        'not looked at, because MILLWRIGHT_DATABASE_URL is wrong',
+        'mend it, or unset it for SQLite in the data folder',
+      ),
+    ];
+  return config.databaseUrl === undefined
+    ? sqlite(join(config.dataDir, SQLITE_FILE))
+    : postgres(config.databaseUrl, config, nowMs);
 }
 
 function sqlite(file: string): Remark[] {
@@ -24,18 +32,30 @@ function sqlite(file: string): Remark[] {
     return [schema(`SQLite ${found.version}, ${file}`, found)];
   } catch (error) {
     if (!(error instanceof StoreFault)) throw error;
-    const way = error.code === 'SQLITE_CANTOPEN' || error.code.startsWith('SQLITE_READONLY') ? 'let the user of the service read and write it' : 'restore it from a backup, or move it away to begin anew';
+    const way =
+      error.code === 'SQLITE_CANTOPEN' || error.code.startsWith('SQLITE_READONLY')
+        ? 'let the user of the service read and write it'
+        : 'restore it from a backup, or move it away to begin anew';
     return [problem(`${file} cannot be used (${error.code})`, way)];
   }
 }
 
-async function postgres(url: string, { databaseDirectUrl: directUrl, engine, redisUrl }: Config, nowMs: () => number): Promise<Remark[]> {
+async function postgres(
+  url: string,
+  { databaseDirectUrl: directUrl, engine, redisUrl }: Config,
+  nowMs: () => number,
+): Promise<Remark[]> {
   const place = placeOf(url);
   const isQueueHere = engine === 'bullmq' && redisUrl === undefined;
   try {
     const { remarks, isPooled } = await lookAtPostgres({ url, directUrl });
     const found = await inspectPostgres(directUrl ?? url, nowMs);
-    return [schema(`PostgreSQL ${found.version} at ${place}`, found), ...skew(found), ...remarks.map((remark) => warning(remark, DIRECT)), ...(isPooled && isQueueHere ? [problem(`MILLWRIGHT_DATABASE_DIRECT_URL ${QUEUE_NEEDS_DIRECT_URL}`, DIRECT)] : [])];
+    return [
+      schema(`PostgreSQL ${found.version} at ${place}`, found),
+      ...skew(found),
+      ...remarks.map((remark) => warning(remark, DIRECT)),
+      ...(isPooled && isQueueHere ? [problem(`MILLWRIGHT_DATABASE_DIRECT_URL ${QUEUE_NEEDS_DIRECT_URL}`, DIRECT)] : []),
+    ];
   } catch (error) {
     if (error instanceof PostgresUnusable) return [problem(`PostgreSQL at ${error.place} ${error.what}`, error.wayOut)];
     if (!(error instanceof StoreFault)) throw error;
@@ -45,9 +65,17 @@ async function postgres(url: string, { databaseDirectUrl: directUrl, engine, red
 }
 
 function schema(what: string, { pending, unknown, mayMigrate = true }: SchemaFound): Remark {
-  if (unknown.length > 0) return problem(`${what}: a newer version of Millwright has migrated it (${unknown.length} unknown migration${unknown.length === 1 ? '' : 's'})`, 'start that version, or a newer one');
+  if (unknown.length > 0)
+    return problem(
+      `${what}: a newer version of Millwright has migrated it (${unknown.length} unknown migration${unknown.length === 1 ? '' : 's'})`,
+      'start that version, or a newer one',
+    );
   if (pending.length === 0) return ok(`${what}; its schema is up to date`);
-  if (!mayMigrate) return problem(`${what}: ${counted(pending)}, and this user may not`, 'grant CREATE on the schema to the user of MILLWRIGHT_DATABASE_URL, or let another user start the new version once');
+  if (!mayMigrate)
+    return problem(
+      `${what}: ${counted(pending)}, and this user may not`,
+      'grant CREATE on the schema to the user of MILLWRIGHT_DATABASE_URL, or let another user start the new version once',
+    );
   return ok(`${what}; the next start runs ${counted(pending)}`);
 }
 
@@ -63,7 +91,14 @@ function skew({ clock }: SchemaFound): Remark[] {
   if (clock === undefined) return [];
   const seconds = Math.abs(clock.databaseMs - clock.oursMs) / 1_000;
   const wayOut = 'let both machines follow the same time servers (NTP)';
-  if (seconds > SKEW_SECONDS_BAD) return [problem(`the clocks of this machine and of the database differ by ${Math.round(seconds)} s: signed deliveries would be refused`, wayOut)];
-  if (seconds > SKEW_SECONDS_NOTED) return [warning(`the clocks of this machine and of the database differ by ${Math.round(seconds)} s`, wayOut)];
+  if (seconds > SKEW_SECONDS_BAD)
+    return [
+      problem(
+        `the clocks of this machine and of the database differ by ${Math.round(seconds)} s: signed deliveries would be refused`,
+        wayOut,
+      ),
+    ];
+  if (seconds > SKEW_SECONDS_NOTED)
+    return [warning(`the clocks of this machine and of the database differ by ${Math.round(seconds)} s`, wayOut)];
   return [ok(`the clocks of this machine and of the database differ by ${seconds.toFixed(1)} s`)];
 }

@@ -27,7 +27,18 @@ export interface Patient {
 type Check = (patient: Patient) => Remark[] | Promise<Remark[]>;
 
 const CHECKS: Readonly<Record<string, Check>> = {
-  node, git, signatures, files: configuredFiles, 'data folder': dataFolder, disk, service, database, clock, sandbox, agents, model,
+  node,
+  git,
+  signatures,
+  files: configuredFiles,
+  'data folder': dataFolder,
+  disk,
+  service,
+  database,
+  clock,
+  sandbox,
+  agents,
+  model,
 };
 
 export interface Examination {
@@ -42,9 +53,20 @@ export async function examine({ environment, nowMs, builtInAgent = BUILT_IN_AGEN
   const { config, faults } = configOf(environment);
   const found = detectSandbox({ path: config.searchPath });
   found.catch(() => undefined); // whoever waits for it hears of it
-  const patient = { config, sandbox: found, faulty: new Set(faults.map(({ variable }) => variable)), builtInAgent, nowMs };
-  const asked = Object.entries(CHECKS).map(async ([check, look]) => (await seen(look, patient)).map((remark) => ({ ...remark, check })));
-  return [...configuration(faults).map((remark) => ({ ...remark, check: 'configuration' })), ...(await Promise.all(asked)).flat()];
+  const patient = {
+    config,
+    sandbox: found,
+    faulty: new Set(faults.map(({ variable }) => variable)),
+    builtInAgent,
+    nowMs,
+  };
+  const asked = Object.entries(CHECKS).map(async ([check, look]) =>
+    (await seen(look, patient)).map((remark) => ({ ...remark, check })),
+  );
+  return [
+    ...configuration(faults).map((remark) => ({ ...remark, check: 'configuration' })),
+    ...(await Promise.all(asked)).flat(),
+  ];
 }
 
 async function seen(look: Check, patient: Patient): Promise<Remark[]> {
@@ -53,17 +75,33 @@ async function seen(look: Check, patient: Patient): Promise<Remark[]> {
   } catch (error) {
     // Only the code: a message may repeat what was looked at.
     const { code, name = 'unknown' } = error as { code?: string; name?: string };
-    return [problem(`could not be looked at (${code ?? name})`, 'run the command as the user that runs the service, and report this if it stays')];
+    return [
+      problem(
+        `could not be looked at (${code ?? name})`,
+        'run the command as the user that runs the service, and report this if it stays',
+      ),
+    ];
   }
 }
 
 function configuration(faults: ConfigFaults['faults']): Remark[] {
   if (faults.length === 0) return [ok('every MILLWRIGHT_ variable can be read')];
-  return faults.map(({ variable, rule }) => problem(`${variable} ${rule}`, 'mend or unset it; `millwright start` refuses it too'));
+  return faults.map(({ variable, rule }) =>
+    problem(`${variable} ${rule}`, 'mend or unset it; `millwright start` refuses it too'),
+  );
 }
 
 /** What is looked at although another variable is wrong. */
-const READ_ALONE = new Set(['PATH', 'MILLWRIGHT_DATA_DIR', 'MILLWRIGHT_DATABASE_URL', 'MILLWRIGHT_DATABASE_DIRECT_URL', 'MILLWRIGHT_DISK_RESERVE_MB', 'MILLWRIGHT_MASTER_KEY_FILE', 'MILLWRIGHT_UID_KEY_FILE', 'MILLWRIGHT_PORT']);
+const READ_ALONE = new Set([
+  'PATH',
+  'MILLWRIGHT_DATA_DIR',
+  'MILLWRIGHT_DATABASE_URL',
+  'MILLWRIGHT_DATABASE_DIRECT_URL',
+  'MILLWRIGHT_DISK_RESERVE_MB',
+  'MILLWRIGHT_MASTER_KEY_FILE',
+  'MILLWRIGHT_UID_KEY_FILE',
+  'MILLWRIGHT_PORT',
+]);
 
 function configOf(environment: Examination['environment']): { config: Config; faults: ConfigFaults['faults'] } {
   try {
@@ -71,7 +109,9 @@ function configOf(environment: Examination['environment']): { config: Config; fa
   } catch (error) {
     if (!(error instanceof ConfigFaults)) throw error;
     const faulty = new Set(error.faults.map(({ variable }) => variable));
-    const readable = Object.entries(environment).filter(([name]) => !faulty.has(name) && (READ_ALONE.has(name) || name.startsWith('MILLWRIGHT_AGENT_')));
+    const readable = Object.entries(environment).filter(
+      ([name]) => !faulty.has(name) && (READ_ALONE.has(name) || name.startsWith('MILLWRIGHT_AGENT_')),
+    );
     return { config: readConfig(Object.fromEntries(readable)), faults: error.faults };
   }
 }

@@ -18,7 +18,9 @@ const VALUES: Readonly<Record<string, readonly (string | undefined)[]>> = {
 it('the service and the built-in agent read every combination of the variables alike', () => {
   let combinations: Record<string, string>[] = [{}];
   for (const [name, values] of Object.entries(VALUES)) {
-    combinations = combinations.flatMap((before) => values.map((value) => (value === undefined ? before : { ...before, [`MILLWRIGHT_AGENT_${name}`]: value })));
+    combinations = combinations.flatMap((before) =>
+      values.map((value) => (value === undefined ? before : { ...before, [`MILLWRIGHT_AGENT_${name}`]: value })),
+    );
   }
   expect(combinations).toHaveLength(200);
   for (const variables of combinations) {
@@ -29,7 +31,12 @@ it('the service and the built-in agent read every combination of the variables a
     expect([variables, ours.kind]).toEqual([variables, expected]);
     if (ours.kind === 'endpoint') {
       const { provider, baseUrl, modelId, key } = ours.endpoint;
-      expect({ provider, baseUrl, modelId, key }).toEqual({ provider: endpoint?.provider, baseUrl: endpoint?.baseUrl, modelId: endpoint?.modelId, key: endpoint?.credential?.value });
+      expect({ provider, baseUrl, modelId, key }).toEqual({
+        provider: endpoint?.provider,
+        baseUrl: endpoint?.baseUrl,
+        modelId: endpoint?.modelId,
+        key: endpoint?.credential?.value,
+      });
     }
   }
 });
@@ -41,7 +48,9 @@ describe('an endpoint that', () => {
   beforeAll(async () => {
     endpoint = createServer((request, response) => {
       asked.push([request.url, request.headers.authorization ?? request.headers['x-api-key']].join(' '));
-      response.writeHead(answer.status, answer.status === 302 ? { location: 'http://hidden.example/' } : {}).end(answer.body);
+      response
+        .writeHead(answer.status, answer.status === 302 ? { location: 'http://hidden.example/' } : {})
+        .end(answer.body);
     });
     await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
   });
@@ -50,9 +59,16 @@ describe('an endpoint that', () => {
   const told = async (more: Record<string, string> = {}): Promise<string> => {
     asked = [];
     const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/v1`;
-    const config = readConfig({ MILLWRIGHT_AGENT_BASE_URL: url, MILLWRIGHT_AGENT_MODEL: 'm', MILLWRIGHT_AGENT_API_KEY: 'hidden-key', ...more });
+    const config = readConfig({
+      MILLWRIGHT_AGENT_BASE_URL: url,
+      MILLWRIGHT_AGENT_MODEL: 'm',
+      MILLWRIGHT_AGENT_API_KEY: 'hidden-key',
+      ...more,
+    });
     const remarks: Remark[] = await model({ config, faulty: new Set(), builtInAgent: BUILT_IN_AGENT, nowMs: Date.now });
-    const text = remarks.map(({ level, message, wayOut }) => `${level}: ${message}${wayOut === undefined ? '' : ` → ${wayOut}`}`).join('\n');
+    const text = remarks
+      .map(({ level, message, wayOut }) => `${level}: ${message}${wayOut === undefined ? '' : ` → ${wayOut}`}`)
+      .join('\n');
     expect(text).not.toContain('hidden'); // neither our key nor anything that the endpoint said
     return text;
   };
@@ -76,8 +92,12 @@ describe('an endpoint that', () => {
 
   it('speaks the other protocol is asked with its header, and one that is not there is said to be unreachable', async () => {
     answer = { status: 403, body: '' };
-    expect(await told({ MILLWRIGHT_AGENT_PROVIDER: 'anthropic' })).toMatch(/^problem: .* refuses the credentials \(403\)/);
+    expect(await told({ MILLWRIGHT_AGENT_PROVIDER: 'anthropic' })).toMatch(
+      /^problem: .* refuses the credentials \(403\)/,
+    );
     expect(asked).toEqual(['/v1/models hidden-key']);
-    expect(await told({ MILLWRIGHT_AGENT_BASE_URL: 'http://127.0.0.1:9' })).toMatch(/^problem: http:\/\/127\.0\.0\.1:9 cannot be reached \(.+\) → check MILLWRIGHT_AGENT_BASE_URL/);
+    expect(await told({ MILLWRIGHT_AGENT_BASE_URL: 'http://127.0.0.1:9' })).toMatch(
+      /^problem: http:\/\/127\.0\.0\.1:9 cannot be reached \(.+\) → check MILLWRIGHT_AGENT_BASE_URL/,
+    );
   });
 });

@@ -11,7 +11,12 @@ export async function model({ config: { agentEnvironment } }: Omit<Patient, 'san
   const choice = modelChoice(agentEnvironment);
   switch (choice.kind) {
     case 'demo':
-      return [warning('no model is configured: the demo model answers, which only shows that everything works', HOW_TO_CONFIGURE_A_MODEL)];
+      return [
+        warning(
+          'no model is configured: the demo model answers, which only shows that everything works',
+          HOW_TO_CONFIGURE_A_MODEL,
+        ),
+      ];
     case 'wrong':
       return []; // the agent itself has said so
     case 'endpoint':
@@ -23,18 +28,39 @@ async function asked(endpoint: ModelEndpoint): Promise<Remark> {
   const { baseUrl, modelId, key } = endpoint;
   const { origin } = new URL(baseUrl);
   try {
-    const answer = await fetch(`${baseUrl}/models`, { headers: credentials(endpoint), redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    const answer = await fetch(`${baseUrl}/models`, {
+      headers: credentials(endpoint),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+    });
     const { status } = answer;
     if (status === 401 || status === 403) {
-      return problem(`${origin} refuses ${key === undefined ? 'requests without credentials' : 'the credentials'} (${status})`, 'set MILLWRIGHT_AGENT_API_KEY to a key of this endpoint');
+      return problem(
+        `${origin} refuses ${key === undefined ? 'requests without credentials' : 'the credentials'} (${status})`,
+        'set MILLWRIGHT_AGENT_API_KEY to a key of this endpoint',
+      );
     }
-    if (status >= 300 && status < 400) return problem(`${origin} answers with a redirect, which the agent does not follow`, 'set MILLWRIGHT_AGENT_BASE_URL to the address it leads to');
-    if (status === 429) return warning(`${origin} is reached, but has had too many requests`, 'wait, or raise the limit at the provider');
-    if (status >= 500) return problem(`${origin} is reached, but fails (${status})`, 'look after that service, or ask its operator');
-    if (status !== 200) return ok(`${origin} is reached; it does not list its models (${status}), so whether it has the configured one shows the first run`);
-    return (await lists(answer, modelId)) === false ? warning(`${origin} is reached, but does not list the model of MILLWRIGHT_AGENT_MODEL`, 'name one that it has') : ok(`${origin} is reached and takes the credentials`);
+    if (status >= 300 && status < 400)
+      return problem(
+        `${origin} answers with a redirect, which the agent does not follow`,
+        'set MILLWRIGHT_AGENT_BASE_URL to the address it leads to',
+      );
+    if (status === 429)
+      return warning(`${origin} is reached, but has had too many requests`, 'wait, or raise the limit at the provider');
+    if (status >= 500)
+      return problem(`${origin} is reached, but fails (${status})`, 'look after that service, or ask its operator');
+    if (status !== 200)
+      return ok(
+        `${origin} is reached; it does not list its models (${status}), so whether it has the configured one shows the first run`,
+      );
+    return (await lists(answer, modelId)) === false
+      ? warning(`${origin} is reached, but does not list the model of MILLWRIGHT_AGENT_MODEL`, 'name one that it has')
+      : ok(`${origin} is reached and takes the credentials`);
   } catch (error) {
-    return problem(`${origin} cannot be reached (${reasonOf(error)})`, 'check MILLWRIGHT_AGENT_BASE_URL, and that this machine gets there');
+    return problem(
+      `${origin} cannot be reached (${reasonOf(error)})`,
+      'check MILLWRIGHT_AGENT_BASE_URL, and that this machine gets there',
+    );
   }
 }
 

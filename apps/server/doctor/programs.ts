@@ -16,8 +16,20 @@ type Version = readonly [major: number, minor: number];
 export function node(): Remark[] {
   const least = leastNode();
   const version = versionIn(process.version) ?? [0, 0];
-  if (isBefore(version, least)) return [problem(`Node.js ${process.version} is too old`, `install Node.js ${least.join('.')} or newer (an even release, such as 22 or 24)`)];
-  if ((version[0] ?? 0) % 2 === 1) return [warning(`Node.js ${process.version} is a release without long support`, 'install an even release, such as 22 or 24')];
+  if (isBefore(version, least))
+    return [
+      problem(
+        `Node.js ${process.version} is too old`,
+        `install Node.js ${least.join('.')} or newer (an even release, such as 22 or 24)`,
+      ),
+    ];
+  if ((version[0] ?? 0) % 2 === 1)
+    return [
+      warning(
+        `Node.js ${process.version} is a release without long support`,
+        'install an even release, such as 22 or 24',
+      ),
+    ];
   return [ok(`Node.js ${process.version}; ${least.join('.')} or newer is needed`)];
 }
 
@@ -29,7 +41,13 @@ export async function git({ config }: Patient): Promise<Remark[]> {
   const said = await answer(path);
   const version = versionIn(said ?? '');
   if (version === undefined) return [problem(`${path} does not say its version`, install)];
-  if (isBefore(version, GIT_LEAST)) return [warning(`${path} is version ${version.join('.')}, older than any that was tried`, `install git ${GIT_LEAST.join('.')} or newer`)];
+  if (isBefore(version, GIT_LEAST))
+    return [
+      warning(
+        `${path} is version ${version.join('.')}, older than any that was tried`,
+        `install git ${GIT_LEAST.join('.')} or newer`,
+      ),
+    ];
   return [ok(`${path}, version ${version.join('.')}`)];
 }
 
@@ -46,27 +64,44 @@ export async function signatures({ config }: Patient): Promise<Remark[]> {
   const path = config.searchPath ?? STANDARD_PATH;
   const tools = await findTools(['git', ...VERIFIERS.map(([name]) => name)], path);
   const missing = VERIFIERS.filter(([name]) => !tools.has(name)).map(([name, kind, inPackage]) =>
-    warning(`${name} is not found on PATH, so commits signed by ${kind} keys cannot be verified (a sync policy with verify_commits needs that)`, `install it (Debian: apt-get install ${inPackage})`),
+    warning(
+      `${name} is not found on PATH, so commits signed by ${kind} keys cannot be verified (a sync policy with verify_commits needs that)`,
+      `install it (Debian: apt-get install ${inPackage})`,
+    ),
   );
   const git = tools.get('git');
   const version = git === undefined ? undefined : versionIn((await answer(git)) ?? '');
-  const old = version !== undefined && isBefore(version, GIT_FOR_SSH_SIGNATURES)
-    ? [warning(`git ${version.join('.')} cannot verify commits signed by SSH keys (a sync policy with verify_commits needs that)`, `install git ${GIT_FOR_SSH_SIGNATURES.join('.')} or newer`)]
-    : [];
+  const old =
+    version !== undefined && isBefore(version, GIT_FOR_SSH_SIGNATURES)
+      ? [
+          warning(
+            `git ${version.join('.')} cannot verify commits signed by SSH keys (a sync policy with verify_commits needs that)`,
+            `install git ${GIT_FOR_SSH_SIGNATURES.join('.')} or newer`,
+          ),
+        ]
+      : [];
   const found = [...missing, ...old];
   return found.length > 0 ? found : [ok('commits signed by SSH and OpenPGP keys can be verified')];
 }
 
 function answer(path: string): Promise<string | undefined> {
   return new Promise((done) => {
-    execFile(path, ['--version'], { env: {}, cwd: '/', timeout: ANSWER_MS_MAX, killSignal: 'SIGKILL' }, (error, stdout) => done(error === null ? stdout : undefined));
+    execFile(
+      path,
+      ['--version'],
+      { env: {}, cwd: '/', timeout: ANSWER_MS_MAX, killSignal: 'SIGKILL' },
+      (error, stdout) => done(error === null ? stdout : undefined),
+    );
   });
 }
 
 /** The package's file lies three folders up in the source and four in the built program. */
 function leastNode(): Version {
-  const place = ['../../../package.json', '../../../../package.json'].map((path) => new URL(path, import.meta.url)).find((url) => existsSync(url));
-  const engines = place === undefined ? '' : (JSON.parse(readFileSync(place, 'utf8')) as { engines: { node: string } }).engines.node;
+  const place = ['../../../package.json', '../../../../package.json']
+    .map((path) => new URL(path, import.meta.url))
+    .find((url) => existsSync(url));
+  const engines =
+    place === undefined ? '' : (JSON.parse(readFileSync(place, 'utf8')) as { engines: { node: string } }).engines.node;
   return versionIn(engines) ?? [0, 0];
 }
 

@@ -1,14 +1,37 @@
 /** The driver of a conversation against an agent in memory: what it hears when, what it answers when, and what it tells in which order. */
-import { agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError, type AgentContext, type InitializeResponse, type McpServer, type PromptResponse, type RequestPermissionResponse, type SessionModeState } from '@agentclientprotocol/sdk';
+import {
+  agent,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError,
+  type AgentContext,
+  type InitializeResponse,
+  type McpServer,
+  type PromptResponse,
+  type RequestPermissionResponse,
+  type SessionModeState,
+} from '@agentclientprotocol/sdk';
 import { BUILT_IN_HARNESS, type LaunchProfile } from '#runs';
 import { failedServers, httpRefused } from './agent-mcp-remarks.ts';
 import { Conversation, type AgentSurroundings, type AgentTask } from './agent-conversation.ts';
 
 const PROFILE: LaunchProfile = {
-  id: BUILT_IN_HARNESS, command: [], env: {}, credentials: [], modelVia: { kind: 'option' }, resume: 'resume', concurrentPrompt: true, systemPromptVia: 'prefix',
-  skillFolders: [], endpoints: [], endpointVariables: [], install: '',
+  id: BUILT_IN_HARNESS,
+  command: [],
+  env: {},
+  credentials: [],
+  modelVia: { kind: 'option' },
+  resume: 'resume',
+  concurrentPrompt: true,
+  systemPromptVia: 'prefix',
+  skillFolders: [],
+  endpoints: [],
+  endpointVariables: [],
+  install: '',
 };
-const shortened = (text: string, lengthMax: number): string => (text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text);
+const shortened = (text: string, lengthMax: number): string =>
+  text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 interface Agent {
@@ -25,7 +48,11 @@ interface Agent {
 function conversing(own: Agent, around: Partial<AgentSurroundings> = {}, task: Partial<AgentTask> = {}) {
   const [there, back] = [new TransformStream<Uint8Array, Uint8Array>(), new TransformStream<Uint8Array, Uint8Array>()];
   agent({ name: 'test' })
-    .onRequest(methods.agent.initialize, () => ({ protocolVersion: PROTOCOL_VERSION, agentCapabilities: {}, ...own.initialize }))
+    .onRequest(methods.agent.initialize, () => ({
+      protocolVersion: PROTOCOL_VERSION,
+      agentCapabilities: {},
+      ...own.initialize,
+    }))
     .onRequest(methods.agent.authenticate, ({ params }) => {
       own.heard.push(`authenticate ${params.methodId}`);
       own.authenticate?.(params.methodId);
@@ -48,21 +75,46 @@ function conversing(own: Agent, around: Partial<AgentSurroundings> = {}, task: P
     .connect(ndJsonStream(back.writable, there.readable));
   const cancelling = new AbortController();
   const updates: string[] = [];
-  const conversation = new Conversation({ profile: PROFILE, cwd: '/', mcpServers: [], ...task }, {
-    input: back.readable, output: there.writable, cancel: cancelling.signal,
-    onUpdate: (update) => void updates.push(update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : update.sessionUpdate),
-    onSession: () => Promise.resolve(), onAnswer: () => undefined, onServers: (refused, said) => void updates.push(...[httpRefused('builtin', refused, shortened), failedServers(said, shortened)].filter((text) => text !== undefined)),
-    first: () => Promise.resolve({ text: 'first', isPlan: false }),
-    next: () => Promise.resolve(undefined),
-    decide: () => Promise.resolve(undefined),
-    ...around,
-  });
+  const conversation = new Conversation(
+    { profile: PROFILE, cwd: '/', mcpServers: [], ...task },
+    {
+      input: back.readable,
+      output: there.writable,
+      cancel: cancelling.signal,
+      onUpdate: (update) =>
+        void updates.push(
+          update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text'
+            ? update.content.text
+            : update.sessionUpdate,
+        ),
+      onSession: () => Promise.resolve(),
+      onAnswer: () => undefined,
+      onServers: (refused, said) =>
+        void updates.push(
+          ...[httpRefused('builtin', refused, shortened), failedServers(said, shortened)].filter(
+            (text) => text !== undefined,
+          ),
+        ),
+      first: () => Promise.resolve({ text: 'first', isPlan: false }),
+      next: () => Promise.resolve(undefined),
+      decide: () => Promise.resolve(undefined),
+      ...around,
+    },
+  );
   return { conversation, updates, cancel: () => cancelling.abort() };
 }
 
-const say = (client: AgentContext, text: string): Promise<void> => client.notify(methods.client.session.update, { sessionId: 's', update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } } });
+const say = (client: AgentContext, text: string): Promise<void> =>
+  client.notify(methods.client.session.update, {
+    sessionId: 's',
+    update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } },
+  });
 const ask = async (client: AgentContext): Promise<string> => {
-  const { outcome }: RequestPermissionResponse = await client.request(methods.client.session.requestPermission, { sessionId: 's', toolCall: { toolCallId: 'c' }, options: [{ optionId: 'y', name: 'Yes', kind: 'allow_once' }] });
+  const { outcome }: RequestPermissionResponse = await client.request(methods.client.session.requestPermission, {
+    sessionId: 's',
+    toolCall: { toolCallId: 'c' },
+    options: [{ optionId: 'y', name: 'Yes', kind: 'allow_once' }],
+  });
   return outcome.outcome === 'selected' ? outcome.optionId : outcome.outcome;
 };
 
@@ -77,7 +129,10 @@ it('what an agent says or asks between two turns is not heard; what its work too
   };
   const late = async (client: AgentContext): Promise<void> => {
     await say(client, 'late');
-    await client.notify(methods.client.session.update, { sessionId: 's', update: { sessionUpdate: 'usage_update', used: 1, size: 2 } });
+    await client.notify(methods.client.session.update, {
+      sessionId: 's',
+      update: { sessionUpdate: 'usage_update', used: 1, size: 2 },
+    });
     own.heard.push(await ask(client));
   };
   const more = ['second'];
@@ -107,10 +162,11 @@ it('a cancel answers what is asked first, then asks the agent to stop; what it a
     },
   };
   const { conversation, cancel } = conversing(own, {
-    decide: (_request, signal) => new Promise((resolve) => {
-      signal.addEventListener('abort', () => resolve(undefined));
-      setTimeout(cancelNow, 20);
-    }),
+    decide: (_request, signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve(undefined));
+        setTimeout(cancelNow, 20);
+      }),
   });
   const cancelNow = (): void => cancel();
   expect(await conversation.ended).toEqual({ kind: 'cancelled' });
@@ -119,8 +175,15 @@ it('a cancel answers what is asked first, then asks the agent to stop; what it a
 
 it('a question that is open when its turn ends is nobody’s any more', async () => {
   let left = false;
-  const own: Agent = { heard: [], prompt: (client) => Promise.race([ask(client).then(() => 'end_turn' as const), pause(30).then(() => 'end_turn' as const)]) };
-  const { conversation } = conversing(own, { decide: (_request, signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(void (left = true)))) });
+  const own: Agent = {
+    heard: [],
+    prompt: (client) =>
+      Promise.race([ask(client).then(() => 'end_turn' as const), pause(30).then(() => 'end_turn' as const)]),
+  };
+  const { conversation } = conversing(own, {
+    decide: (_request, signal) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve(void (left = true)))),
+  });
   expect((await conversation.ended).kind).toBe('stopped');
   expect(left).toBe(true);
 });
@@ -152,7 +215,11 @@ describe('the way of authenticating that a profile names', () => {
 
   it.each([
     { why: 'is chosen where the agent has it', offered: methodsOffered, heard: ['authenticate key', 'prompt first'] },
-    { why: 'is left where it has not', offered: { authMethods: [{ id: 'browser', name: 'By browser' }] }, heard: ['prompt first'] },
+    {
+      why: 'is left where it has not',
+      offered: { authMethods: [{ id: 'browser', name: 'By browser' }] },
+      heard: ['prompt first'],
+    },
     { why: 'is left where it has none', offered: {}, heard: ['prompt first'] },
   ])('$why', async ({ offered, heard }) => {
     const own: Agent = { heard: [], initialize: offered, prompt: () => Promise.resolve('end_turn') };
@@ -164,50 +231,111 @@ describe('the way of authenticating that a profile names', () => {
     const refuse = (): never => {
       throw new RequestError(-32_603, 'the key is bad');
     };
-    const own: Agent = { heard: [], initialize: methodsOffered, authenticate: refuse, prompt: () => Promise.resolve('end_turn') };
+    const own: Agent = {
+      heard: [],
+      initialize: methodsOffered,
+      authenticate: refuse,
+      prompt: () => Promise.resolve('end_turn'),
+    };
     expect(await conversing(own, {}, { profile }).conversation.ended).toMatchObject({
-      kind: 'failed', errorCode: 'environment_setup_failed', said: 'the key is bad', message: expect.stringMatching(/^the agent house wants credentials \(HOUSE_KEY\): .*managed secret/),
+      kind: 'failed',
+      errorCode: 'environment_setup_failed',
+      said: 'the key is bad',
+      message: expect.stringMatching(/^the agent house wants credentials \(HOUSE_KEY\): .*managed secret/),
     });
     expect(own.heard).toEqual(['authenticate key']);
   });
 });
 
 describe('MCP servers', () => {
-  const mcpServers: McpServer[] = [{ name: 'program', command: '/bin/x', args: [], env: [] }, { type: 'http', name: 'far', url: 'https://mcp.example', headers: [] }];
+  const mcpServers: McpServer[] = [
+    { name: 'program', command: '/bin/x', args: [], env: [] },
+    { type: 'http', name: 'far', url: 'https://mcp.example', headers: [] },
+  ];
   const prompt: Agent['prompt'] = () => Promise.resolve('end_turn');
 
   it('over HTTP are left out, and that is said, where the agent does not take them', async () => {
-    const [takes, not]: Agent[] = [{ heard: [], prompt, initialize: { agentCapabilities: { mcpCapabilities: { http: true } } } }, { heard: [], prompt }];
-    const [heard, told] = [conversing(takes as Agent, {}, { mcpServers }), conversing(not as Agent, {}, { mcpServers })];
+    const [takes, not]: Agent[] = [
+      { heard: [], prompt, initialize: { agentCapabilities: { mcpCapabilities: { http: true } } } },
+      { heard: [], prompt },
+    ];
+    const [heard, told] = [
+      conversing(takes as Agent, {}, { mcpServers }),
+      conversing(not as Agent, {}, { mcpServers }),
+    ];
     await Promise.all([heard.conversation.ended, told.conversation.ended]);
     expect([takes?.heard[0], heard.updates]).toEqual(['servers program,far', []]);
-    expect([not?.heard[0], told.updates]).toEqual(['servers program', [expect.stringMatching(/^the agent builtin works without the MCP server far: it takes only servers that are programs/)]]);
+    expect([not?.heard[0], told.updates]).toEqual([
+      'servers program',
+      [
+        expect.stringMatching(
+          /^the agent builtin works without the MCP server far: it takes only servers that are programs/,
+        ),
+      ],
+    ]);
   });
 
   it('that could not be started are said, with short reasons, whatever the agent makes of the list', async () => {
-    const listed = [{ name: 'tiny', status: 'connected' }, { name: 'lost\nserver', status: 'failed', message: 'its command is not installed' }, { name: 'long', status: 'failed', message: 'x'.repeat(5_000) }, { name: 7, status: 'failed' }, null, 'x'];
+    const listed = [
+      { name: 'tiny', status: 'connected' },
+      { name: 'lost\nserver', status: 'failed', message: 'its command is not installed' },
+      { name: 'long', status: 'failed', message: 'x'.repeat(5_000) },
+      { name: 7, status: 'failed' },
+      null,
+      'x',
+    ];
     const own: Agent = { heard: [], prompt, meta: { millwright: { mcpServers: listed } } };
     const { conversation, updates } = conversing(own);
     await conversation.ended;
-    expect(updates).toEqual([`MCP servers that could not be started: lost server (its command is not installed), long (${'x'.repeat(200)}…); the agent works without them`]);
+    expect(updates).toEqual([
+      `MCP servers that could not be started: lost server (its command is not installed), long (${'x'.repeat(200)}…); the agent works without them`,
+    ]);
     const odd = conversing({ heard: [], prompt, meta: { millwright: { mcpServers: 'none' } } });
     expect([(await odd.conversation.ended).kind, odd.updates]).toEqual(['stopped', []]);
   });
 });
 
 describe('session modes', () => {
-  const modes = (...ids: string[]): SessionModeState => ({ currentModeId: ids[0] as string, availableModes: ids.map((id) => ({ id, name: id })) });
-  const rows: [why: string, modes: SessionModeState | undefined, mode: string | undefined, plans: boolean[], heard: (string | RegExp)[]][] = [
-    ['the profile’s, once', modes('default', 'auto'), 'auto', [false, false], ['mode auto', 'prompt first', 'prompt second']],
+  const modes = (...ids: string[]): SessionModeState => ({
+    currentModeId: ids[0] as string,
+    availableModes: ids.map((id) => ({ id, name: id })),
+  });
+  const rows: [
+    why: string,
+    modes: SessionModeState | undefined,
+    mode: string | undefined,
+    plans: boolean[],
+    heard: (string | RegExp)[],
+  ][] = [
+    [
+      'the profile’s, once',
+      modes('default', 'auto'),
+      'auto',
+      [false, false],
+      ['mode auto', 'prompt first', 'prompt second'],
+    ],
     ['none that the agent has not', modes('default'), 'auto', [false], ['prompt first']],
     ['none where it is in it', modes('auto'), 'auto', [false], ['prompt first']],
-    ['its own for planning, and back', modes('default', 'plan'), undefined, [true, false], ['mode plan', 'prompt first', 'mode default', 'prompt second']],
+    [
+      'its own for planning, and back',
+      modes('default', 'plan'),
+      undefined,
+      [true, false],
+      ['mode plan', 'prompt first', 'mode default', 'prompt second'],
+    ],
     ['words where it has none', undefined, 'auto', [true, false], [/^prompt Make a plan[^]*first$/, 'prompt second']],
   ];
   it.each(rows)('%s', async (_why, offered, mode, plans, heard) => {
     const own: Agent = { heard: [], modes: offered, prompt: () => Promise.resolve('end_turn') };
     const messages = plans.map((isPlan, at) => ({ text: ['first', 'second'][at] ?? '', isPlan }));
-    const { conversation } = conversing(own, { first: async () => messages[0] as { text: string; isPlan: boolean }, next: async () => messages.splice(1, 1)[0] }, { mode });
+    const { conversation } = conversing(
+      own,
+      {
+        first: async () => messages[0] as { text: string; isPlan: boolean },
+        next: async () => messages.splice(1, 1)[0],
+      },
+      { mode },
+    );
     await conversation.ended;
     expect(own.heard).toHaveLength(heard.length);
     own.heard.forEach((text, at) => expect(text).toMatch(heard[at] as string));

@@ -1,11 +1,27 @@
 /** The conversation with a coding agent over the Agent Client Protocol: session found again or made, prompts in, updates out, an end. reference: Running real coding agents. */
 import { client, methods, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
 import type {
-  ClientContext, InitializeResponse, McpServer, NewSessionResponse, PromptResponse, RequestPermissionRequest, SessionModeState, SessionNotification, SessionUpdate, StopReason,
+  ClientContext,
+  InitializeResponse,
+  McpServer,
+  NewSessionResponse,
+  PromptResponse,
+  RequestPermissionRequest,
+  SessionModeState,
+  SessionNotification,
+  SessionUpdate,
+  StopReason,
 } from '@agentclientprotocol/sdk';
 import { CANCEL_ASK_MS, joined, PLAN_FIRST, type LaunchProfile } from '#runs';
 import { agentStream } from './agent-stream.ts';
-import { agentFailure, TooLate, Unauthenticated, Unconfigurable, type AgentFailure, type Stage } from './agent-failures.ts';
+import {
+  agentFailure,
+  TooLate,
+  Unauthenticated,
+  Unconfigurable,
+  type AgentFailure,
+  type Stage,
+} from './agent-failures.ts';
 import { acceptable } from './agent-mcp-remarks.ts';
 
 /** What an agent is asked to do in one execution. */
@@ -108,11 +124,15 @@ export class Conversation {
   }
 
   private async run(): Promise<TurnEnd> {
-    const connection = this.app().connect(agentStream(this.around.output, this.around.input, (update) => this.update(update)));
+    const connection = this.app().connect(
+      agentStream(this.around.output, this.around.input, (update) => this.update(update)),
+    );
     try {
       return await Promise.race([this.take(connection.agent), this.gone(connection.closed), this.unheeded()]);
     } catch (error) {
-      return this.around.cancel.aborted ? { kind: 'cancelled' } : agentFailure(this.stage, this.task.profile, error, connection.signal.aborted);
+      return this.around.cancel.aborted
+        ? { kind: 'cancelled' }
+        : agentFailure(this.stage, this.task.profile, error, connection.signal.aborted);
     } finally {
       this.turnOver.abort();
       connection.close();
@@ -120,11 +140,19 @@ export class Conversation {
   }
 
   private app() {
-    return client({ name: 'millwright' })
-      .onRequest(methods.client.session.requestPermission, async ({ params, signal }) => {
-        const optionId = await this.decided(params, AbortSignal.any([signal, this.around.cancel, this.turnOver.signal]));
-        return { outcome: optionId === undefined ? { outcome: 'cancelled' as const } : { outcome: 'selected' as const, optionId } };
-      });
+    return client({ name: 'millwright' }).onRequest(
+      methods.client.session.requestPermission,
+      async ({ params, signal }) => {
+        const optionId = await this.decided(
+          params,
+          AbortSignal.any([signal, this.around.cancel, this.turnOver.signal]),
+        );
+        return {
+          outcome:
+            optionId === undefined ? { outcome: 'cancelled' as const } : { outcome: 'selected' as const, optionId },
+        };
+      },
+    );
   }
 
   /** Only for what it does in our turn. */
@@ -134,9 +162,14 @@ export class Conversation {
   }
 
   private async take(agent: ClientContext): Promise<TurnEnd> {
-    const hello = await timely(START_MS_MAX, agent.request(methods.agent.initialize, {
-      protocolVersion: PROTOCOL_VERSION, clientCapabilities: {}, clientInfo: { name: 'millwright', version: '1' },
-    }));
+    const hello = await timely(
+      START_MS_MAX,
+      agent.request(methods.agent.initialize, {
+        protocolVersion: PROTOCOL_VERSION,
+        clientCapabilities: {},
+        clientInfo: { name: 'millwright', version: '1' },
+      }),
+    );
     this.understand(hello);
     await this.authenticate(agent, hello);
     [this.stage, this.agent] = ['session', agent];
@@ -158,13 +191,16 @@ export class Conversation {
 
   private understand({ protocolVersion }: InitializeResponse): void {
     if (protocolVersion === PROTOCOL_VERSION) return;
-    throw new Unconfigurable(`the agent ${this.task.profile.id} speaks version ${protocolVersion} of the protocol, and the service version ${PROTOCOL_VERSION}: install a version of the agent that speaks it too`);
+    throw new Unconfigurable(
+      `the agent ${this.task.profile.id} speaks version ${protocolVersion} of the protocol, and the service version ${PROTOCOL_VERSION}: install a version of the agent that speaks it too`,
+    );
   }
 
   /** Where the agent has the way that its profile names. */
   private async authenticate(agent: ClientContext, { authMethods }: InitializeResponse): Promise<void> {
     const { auth: methodId } = this.task.profile;
-    if (methodId === undefined || !Array.isArray(authMethods) || !authMethods.some((method) => method?.id === methodId)) return;
+    if (methodId === undefined || !Array.isArray(authMethods) || !authMethods.some((method) => method?.id === methodId))
+      return;
     try {
       await timely(START_MS_MAX, agent.request(methods.agent.authenticate, { methodId }));
     } catch (error) {
@@ -183,7 +219,9 @@ export class Conversation {
     await this.setMode(agent, message.isPlan ? PLAN_MODE : this.task.mode);
     this.answer = '';
     this.turnOver = new AbortController();
-    const prompts: Promise<PromptResponse | undefined>[] = (this.prompts = [this.prompted(agent, this.textOf(message))]);
+    const prompts: Promise<PromptResponse | undefined>[] = (this.prompts = [
+      this.prompted(agent, this.textOf(message)),
+    ]);
     try {
       let last: PromptResponse | undefined;
       for (let at = 0; at < prompts.length; at += 1) {
@@ -199,7 +237,10 @@ export class Conversation {
   }
 
   private async prompted(agent: ClientContext, text: string): Promise<PromptResponse> {
-    const response = await agent.request(methods.agent.session.prompt, { sessionId: this.sessionId, prompt: [{ type: 'text', text }] });
+    const response = await agent.request(methods.agent.session.prompt, {
+      sessionId: this.sessionId,
+      prompt: [{ type: 'text', text }],
+    });
     this.around.onAnswer(response);
     return response;
   }
@@ -216,35 +257,52 @@ export class Conversation {
     const place = { cwd, mcpServers: servers };
     if (sessionId !== undefined && profile.resume !== 'none') {
       this.sessionId = sessionId;
-      const resumed = agentCapabilities?.sessionCapabilities?.resume ? await found(agent.request(methods.agent.session.resume, { ...place, sessionId })) : undefined;
-      const again = resumed ?? (agentCapabilities?.loadSession === true ? await found(agent.request(methods.agent.session.load, { ...place, sessionId })) : undefined);
+      const resumed = agentCapabilities?.sessionCapabilities?.resume
+        ? await found(agent.request(methods.agent.session.resume, { ...place, sessionId }))
+        : undefined;
+      const again =
+        resumed ??
+        (agentCapabilities?.loadSession === true
+          ? await found(agent.request(methods.agent.session.load, { ...place, sessionId }))
+          : undefined);
       if (again !== undefined) {
         await this.opened(agent, sessionId, again);
         return resumed === undefined ? 'loaded' : 'resumed';
       }
     }
     const made = await agent.request(methods.agent.session.new, { ...place, ...this.systemPrompt() });
-    if (made.sessionId.length > SESSION_ID_LENGTH_MAX) throw new Unconfigurable(`the agent ${this.task.profile.id} names its session with more than ${SESSION_ID_LENGTH_MAX} characters`);
+    if (made.sessionId.length > SESSION_ID_LENGTH_MAX)
+      throw new Unconfigurable(
+        `the agent ${this.task.profile.id} names its session with more than ${SESSION_ID_LENGTH_MAX} characters`,
+      );
     this.sessionId = made.sessionId;
-    if (!(await this.opened(agent, made.sessionId, made))) throw new Unconfigurable(`the agent ${this.task.profile.id} offers no choice of model; leave model_id out`);
+    if (!(await this.opened(agent, made.sessionId, made)))
+      throw new Unconfigurable(`the agent ${this.task.profile.id} offers no choice of model; leave model_id out`);
     return sessionId === undefined ? 'new' : 'retold';
   }
 
   /** What a session offers, and the model that is wanted; false: it offers no choice of one. */
-  private async opened(agent: ClientContext, sessionId: string, { modes, configOptions, _meta: meta }: Offered): Promise<boolean> {
+  private async opened(
+    agent: ClientContext,
+    sessionId: string,
+    { modes, configOptions, _meta: meta }: Offered,
+  ): Promise<boolean> {
     this.around.onServers(this.refused, meta);
     this.modes = modes ? { ...modes } : undefined;
     const { profile, modelId } = this.task;
     if (modelId === undefined || profile.modelVia.kind !== 'option') return true;
     const option = configOptions?.find(({ category, id }) => category === 'model' || id === 'model');
-    if (option !== undefined && option.currentValue !== modelId) await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value: modelId });
+    if (option !== undefined && option.currentValue !== modelId)
+      await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option.id, value: modelId });
     return option !== undefined;
   }
 
   /** Where the agent has it and is in another one. A turn without a wish leaves the planning of the turn before it. */
   private async setMode(agent: ClientContext, wanted: string | undefined): Promise<void> {
     const { modes } = this;
-    const mode = wanted ?? (modes?.currentModeId === PLAN_MODE ? modes.availableModes.find(({ id }) => id !== PLAN_MODE)?.id : undefined);
+    const mode =
+      wanted ??
+      (modes?.currentModeId === PLAN_MODE ? modes.availableModes.find(({ id }) => id !== PLAN_MODE)?.id : undefined);
     if (modes === undefined || mode === undefined || mode === modes.currentModeId || !this.hasMode(mode)) return;
     await agent.request(methods.agent.session.setMode, { sessionId: this.sessionId, modeId: mode });
     modes.currentModeId = mode;
@@ -256,7 +314,9 @@ export class Conversation {
 
   private systemPrompt(): { _meta?: Record<string, unknown> } {
     const { profile, basePrompt } = this.task;
-    return basePrompt !== undefined && profile.systemPromptVia === 'capability' ? { _meta: { systemPrompt: basePrompt } } : {};
+    return basePrompt !== undefined && profile.systemPromptVia === 'capability'
+      ? { _meta: { systemPrompt: basePrompt } }
+      : {};
   }
 
   private prefix(): string {
@@ -267,9 +327,16 @@ export class Conversation {
   /** Replayed history of a loaded session is no news, and neither is what is said when a turn is over; what that took may still be told. */
   private update({ sessionId, update }: SessionNotification): void {
     if (this.stage !== 'prompt' || sessionId !== this.sessionId) return;
-    if (update.sessionUpdate === 'current_mode_update' && this.modes !== undefined) this.modes.currentModeId = update.currentModeId;
+    if (update.sessionUpdate === 'current_mode_update' && this.modes !== undefined)
+      this.modes.currentModeId = update.currentModeId;
     if (!this.isInTurn() && update.sessionUpdate !== 'usage_update') return;
-    if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' && typeof update.content.text === 'string' && this.answer.length < ANSWER_LENGTH_MAX) this.answer += update.content.text.slice(0, ANSWER_LENGTH_MAX);
+    if (
+      update.sessionUpdate === 'agent_message_chunk' &&
+      update.content.type === 'text' &&
+      typeof update.content.text === 'string' &&
+      this.answer.length < ANSWER_LENGTH_MAX
+    )
+      this.answer += update.content.text.slice(0, ANSWER_LENGTH_MAX);
     this.around.onUpdate(update);
   }
 
@@ -307,5 +374,8 @@ async function timely<T>(ms: number, work: Promise<T>): Promise<T> {
 
 /** What an agent answers of a session that it finds again; undefined: it does not. */
 async function found(request: Promise<Offered | void>): Promise<Offered | undefined> {
-  return request.then((answer) => answer ?? {}, () => undefined);
+  return request.then(
+    (answer) => answer ?? {},
+    () => undefined,
+  );
 }

@@ -19,14 +19,27 @@ interface Told {
 function told(secrets: readonly string[] = []): Told {
   const taken: RunEvent[] = [];
   let nowMs = 1_000;
-  const { take, finish } = agentEvents(secrets, () => nowMs, (event) => void taken.push(event));
+  const { take, finish } = agentEvents(
+    secrets,
+    () => nowMs,
+    (event) => void taken.push(event),
+  );
   return {
-    events: taken, finish, take: (update) => take(update as SessionUpdate), wait: (ms) => void (nowMs += ms),
-    bodies: (kind) => taken.filter((event) => event.kind === kind).map(({ body }) => JSON.parse(body) as Record<string, unknown>),
+    events: taken,
+    finish,
+    take: (update) => take(update as SessionUpdate),
+    wait: (ms) => void (nowMs += ms),
+    bodies: (kind) =>
+      taken.filter((event) => event.kind === kind).map(({ body }) => JSON.parse(body) as Record<string, unknown>),
   };
 }
 const chunk = (text: string): unknown => ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
-const call = (more: Record<string, unknown>): unknown => ({ sessionUpdate: 'tool_call', toolCallId: 'c', title: 't', ...more });
+const call = (more: Record<string, unknown>): unknown => ({
+  sessionUpdate: 'tool_call',
+  toolCallId: 'c',
+  title: 't',
+  ...more,
+});
 
 it('a flood keeps its beginning and its end, says what is missing, and shows that it goes on', () => {
   const { take, finish, events, bodies, wait } = told();
@@ -61,14 +74,31 @@ it('a flood of long texts is bounded in bytes', () => {
 it('each event is at most 64 KiB of JSON, however much there is of whatever', () => {
   const { take, finish, events, bodies } = told();
   const long = '\u0001'.repeat(100_000);
-  take(call({ toolCallId: long, title: long, kind: long, status: long, rawInput: { long }, content: [{ type: 'content', content: { type: 'text', text: long } }], locations: Array.from({ length: 5_000 }, () => ({ path: long })) }));
-  take({ sessionUpdate: 'plan', entries: Array.from({ length: 5_000 }, () => ({ content: long, priority: 'high', status: 'pending' })) });
+  take(
+    call({
+      toolCallId: long,
+      title: long,
+      kind: long,
+      status: long,
+      rawInput: { long },
+      content: [{ type: 'content', content: { type: 'text', text: long } }],
+      locations: Array.from({ length: 5_000 }, () => ({ path: long })),
+    }),
+  );
+  take({
+    sessionUpdate: 'plan',
+    entries: Array.from({ length: 5_000 }, () => ({ content: long, priority: 'high', status: 'pending' })),
+  });
   take(chunk(long));
   take(call({ title: 'x'.repeat(500), rawInput: 'y'.repeat(4_000) }));
   finish();
   for (const { body } of events) expect(Buffer.byteLength(body)).toBeLessThanOrEqual(65_536);
   expect(bodies('plan')[0]?.['entries']).toHaveLength(100);
-  expect(bodies('message').map(({ text }) => text).join('')).toBe(long);
+  expect(
+    bodies('message')
+      .map(({ text }) => text)
+      .join(''),
+  ).toBe(long);
   expect(bodies('tool_call')[1]).toMatchObject({ title: 'x'.repeat(500), input: JSON.stringify('y'.repeat(4_000)) }); // what fits is whole
 });
 
@@ -86,20 +116,54 @@ it('holds only text that can be stored: no NUL, no half of a character, also whe
 it('holds no secret, in whatever form and place, and stays JSON where a number is one', () => {
   const { take, finish, events, bodies } = told([SECRET, DIGITS]);
   const bytes = Buffer.from(SECRET);
-  const forms = [SECRET, JSON.stringify(SECRET).slice(1, -1), bytes.toString('base64'), bytes.toString('base64url'), bytes.toString('hex'), encodeURIComponent(SECRET), bytes.toString('hex').replace(/../g, '%$&')];
+  const forms = [
+    SECRET,
+    JSON.stringify(SECRET).slice(1, -1),
+    bytes.toString('base64'),
+    bytes.toString('base64url'),
+    bytes.toString('hex'),
+    encodeURIComponent(SECRET),
+    bytes.toString('hex').replace(/../g, '%$&'),
+  ];
   for (const form of [...forms, DIGITS]) {
     const nested = JSON.stringify({ nested: JSON.stringify({ form }) });
-    take(call({ toolCallId: form, title: `x${form}`, kind: form, status: form, rawInput: { [form]: 'x', nested, form }, content: [{ type: 'content', content: { type: 'text', text: `${'z'.repeat(300_000)}${form}` } }, { type: 'diff', path: form }], locations: [{ path: `/${form}` }] }));
+    take(
+      call({
+        toolCallId: form,
+        title: `x${form}`,
+        kind: form,
+        status: form,
+        rawInput: { [form]: 'x', nested, form },
+        content: [
+          { type: 'content', content: { type: 'text', text: `${'z'.repeat(300_000)}${form}` } },
+          { type: 'diff', path: form },
+        ],
+        locations: [{ path: `/${form}` }],
+      }),
+    );
     take({ sessionUpdate: 'plan', entries: [{ content: form, priority: form, status: form }] });
-    take({ sessionUpdate: 'usage_update', used: Number(DIGITS), size: 1, cost: { amount: Number(DIGITS), currency: form }, _meta: { millwright: { usage: { totalTokens: Number(DIGITS) } } } });
+    take({
+      sessionUpdate: 'usage_update',
+      used: Number(DIGITS),
+      size: 1,
+      cost: { amount: Number(DIGITS), currency: form },
+      _meta: { millwright: { usage: { totalTokens: Number(DIGITS) } } },
+    });
     for (const half of [form.slice(0, 9), form.slice(9)]) take(chunk(half));
     take(chunk(`${'.'.repeat(9_995)}${form}`)); // across the end of an event
   }
   // A secret at the very place where what is too long is cut.
-  for (let shift = 0; shift < 40; shift += 1) take(call({ rawInput: `${'.'.repeat(2_048 - shift)}${DIGITS}${'.'.repeat(400_000)}${DIGITS}${'.'.repeat(2_048 - shift)}` }));
-  for (let shift = 0; shift < 40; shift += 1) take(call({ rawInput: `${'.'.repeat(131_072 - shift)}${DIGITS}${'.'.repeat(131_072)}` }));
+  for (let shift = 0; shift < 40; shift += 1)
+    take(
+      call({
+        rawInput: `${'.'.repeat(2_048 - shift)}${DIGITS}${'.'.repeat(400_000)}${DIGITS}${'.'.repeat(2_048 - shift)}`,
+      }),
+    );
+  for (let shift = 0; shift < 40; shift += 1)
+    take(call({ rawInput: `${'.'.repeat(131_072 - shift)}${DIGITS}${'.'.repeat(131_072)}` }));
   finish();
-  const text = JSON.stringify(events.map(({ body }) => JSON.parse(body) as unknown)) + events.map(({ body }) => body).join('\n');
+  const text =
+    JSON.stringify(events.map(({ body }) => JSON.parse(body) as unknown)) + events.map(({ body }) => body).join('\n');
   for (const form of [...forms, DIGITS]) {
     for (const piece of [form, JSON.stringify(form).slice(1, -1)]) expect(text).not.toContain(piece);
   }
@@ -109,23 +173,33 @@ it('holds no secret, in whatever form and place, and stays JSON where a number i
 
 it('of use that has not changed there is no news', () => {
   const { take, finish, bodies } = told();
-  const usage = (used: number): unknown => ({ sessionUpdate: 'usage_update', used, size: 100, cost: { amount: 0.5, currency: 'EUR' }, _meta: { millwright: { usage: { totalTokens: 7 } } } });
+  const usage = (used: number): unknown => ({
+    sessionUpdate: 'usage_update',
+    used,
+    size: 100,
+    cost: { amount: 0.5, currency: 'EUR' },
+    _meta: { millwright: { usage: { totalTokens: 7 } } },
+  });
   for (const used of [1, 1, 1, 2]) take(usage(used));
   finish();
   const body = { context_tokens_max: 100, tokens: 7, cost: { amount: 0.5, currency: 'EUR' } };
-  expect(bodies('usage')).toEqual([{ ...body, context_tokens: 1 }, { ...body, context_tokens: 2 }]);
+  expect(bodies('usage')).toEqual([
+    { ...body, context_tokens: 1 },
+    { ...body, context_tokens: 2 },
+  ]);
 });
 
 it('looks at no more of a message than it shows, and at each text once', () => {
   const { take, bodies } = told([SECRET]);
   let reads = 0;
-  const watched = (of: Record<string, unknown>): Record<string, unknown> => new Proxy(of, {
-    getOwnPropertyDescriptor: (target, name) => Reflect.getOwnPropertyDescriptor(target, name),
-    get: (target, name) => {
-      reads += 1;
-      return Reflect.get(target, name);
-    },
-  });
+  const watched = (of: Record<string, unknown>): Record<string, unknown> =>
+    new Proxy(of, {
+      getOwnPropertyDescriptor: (target, name) => Reflect.getOwnPropertyDescriptor(target, name),
+      get: (target, name) => {
+        reads += 1;
+        return Reflect.get(target, name);
+      },
+    });
   const found = jest.spyOn(String.prototype, 'indexOf');
   const rawInput = watched(Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`k${n}`, 0])));
   take(call({ rawInput, locations: Array.from({ length: 100 }, () => ({ path: '\u4e2d'.repeat(500) })) }));

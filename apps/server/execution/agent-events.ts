@@ -41,7 +41,11 @@ type Spoken = 'message' | 'thought';
 type Body = Readonly<Record<string, unknown>>;
 
 /** `onEvent` is called in order and must not throw. */
-export function agentEvents(secrets: readonly string[], nowMs: () => number, onEvent: (event: RunEvent) => void): AgentEvents {
+export function agentEvents(
+  secrets: readonly string[],
+  nowMs: () => number,
+  onEvent: (event: RunEvent) => void,
+): AgentEvents {
   const words = agentWords(secrets);
   const kept = headAndTail<RunEvent>({
     head: HEAD,
@@ -53,11 +57,17 @@ export function agentEvents(secrets: readonly string[], nowMs: () => number, onE
     nowMs,
   });
   let lastUsage = '';
-  const speech = collected(secrets, (kind, text) => kept.add({ kind, atMs: nowMs(), body: JSON.stringify({ text: words.sound(text) }) }));
+  const speech = collected(secrets, (kind, text) =>
+    kept.add({ kind, atMs: nowMs(), body: JSON.stringify({ text: words.sound(text) }) }),
+  );
   return {
     take: (update) => {
       const spoken = spokenIn(update);
-      if (spoken !== undefined) return speech.add(spoken.kind, spoken.text.length > PIECE_LENGTH_MAX ? words.text(spoken.text, PIECE_LENGTH_MAX) : spoken.text);
+      if (spoken !== undefined)
+        return speech.add(
+          spoken.kind,
+          spoken.text.length > PIECE_LENGTH_MAX ? words.text(spoken.text, PIECE_LENGTH_MAX) : spoken.text,
+        );
       const told = toldIn(update, words);
       if (told === undefined || (told.kind === 'usage' && told.body === lastUsage)) return;
       if (told.kind === 'usage') lastUsage = told.body;
@@ -73,7 +83,8 @@ export function agentEvents(secrets: readonly string[], nowMs: () => number, onE
 }
 
 function spokenIn(update: SessionUpdate): { kind: Spoken; text: string } | undefined {
-  if (update.sessionUpdate !== 'agent_message_chunk' && update.sessionUpdate !== 'agent_thought_chunk') return undefined;
+  if (update.sessionUpdate !== 'agent_message_chunk' && update.sessionUpdate !== 'agent_thought_chunk')
+    return undefined;
   if (update.content.type !== 'text' || typeof update.content.text !== 'string') return undefined;
   return { kind: update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought', text: update.content.text };
 }
@@ -84,7 +95,10 @@ function toldIn(update: SessionUpdate, words: AgentWords): { kind: string; body:
     case 'tool_call_update':
       return { kind: update.sessionUpdate, body: fitting(callBody(update, words)) };
     case 'plan':
-      return { kind: 'plan', body: fitting({ entries: update.entries.slice(0, ENTRIES_MAX).map((entry) => planEntry(entry, words)) }) };
+      return {
+        kind: 'plan',
+        body: fitting({ entries: update.entries.slice(0, ENTRIES_MAX).map((entry) => planEntry(entry, words)) }),
+      };
     case 'usage_update':
       return { kind: 'usage', body: JSON.stringify(usageBody(update, words)) };
     default:
@@ -94,34 +108,58 @@ function toldIn(update: SessionUpdate, words: AgentWords): { kind: string; body:
 
 type CallUpdate = Extract<SessionUpdate, { sessionUpdate: 'tool_call' | 'tool_call_update' }>;
 
-function callBody({ toolCallId, title, kind, status, rawInput, content, locations }: CallUpdate, words: AgentWords): Body {
-  const name = (text: string | null | undefined): Excerpt | undefined => (typeof text === 'string' ? words.excerpt({ text }, NAME_LENGTH_MAX) : undefined);
+function callBody(
+  { toolCallId, title, kind, status, rawInput, content, locations }: CallUpdate,
+  words: AgentWords,
+): Body {
+  const name = (text: string | null | undefined): Excerpt | undefined =>
+    typeof text === 'string' ? words.excerpt({ text }, NAME_LENGTH_MAX) : undefined;
   return {
-    tool_call_id: name(toolCallId), title: name(title), tool_kind: name(kind), status: name(status),
+    tool_call_id: name(toolCallId),
+    title: name(title),
+    tool_kind: name(kind),
+    status: name(status),
     input: rawInput === undefined ? undefined : words.excerpt({ value: rawInput }, TOOL_TEXT_LENGTH_MAX),
-    output: content === undefined || content === null ? undefined : words.excerpt({ text: content.slice(0, CONTENTS_MAX).map(textOf).join('\n') }, TOOL_TEXT_LENGTH_MAX),
+    output:
+      content === undefined || content === null
+        ? undefined
+        : words.excerpt({ text: content.slice(0, CONTENTS_MAX).map(textOf).join('\n') }, TOOL_TEXT_LENGTH_MAX),
     paths: locations?.slice(0, ENTRIES_MAX).map(({ path }) => name(path)),
   };
 }
 
-function planEntry({ content, priority, status }: Extract<SessionUpdate, { sessionUpdate: 'plan' }>['entries'][number], words: AgentWords): Body {
+function planEntry(
+  { content, priority, status }: Extract<SessionUpdate, { sessionUpdate: 'plan' }>['entries'][number],
+  words: AgentWords,
+): Body {
   const part = (text: string, lengthMax: number): Excerpt => words.excerpt({ text }, lengthMax);
-  return { content: part(content, TOOL_TEXT_LENGTH_MAX), priority: part(priority, NAME_LENGTH_MAX), status: part(status, NAME_LENGTH_MAX) };
+  return {
+    content: part(content, TOOL_TEXT_LENGTH_MAX),
+    priority: part(priority, NAME_LENGTH_MAX),
+    status: part(status, NAME_LENGTH_MAX),
+  };
 }
 
 function usageBody(update: Extract<SessionUpdate, { sessionUpdate: 'usage_update' }>, words: AgentWords): Body {
   const { cost, sessionTokens } = tellingIn(update) ?? {};
   const amount = words.number(cost?.amount);
   return {
-    context_tokens: words.number(update.used), context_tokens_max: words.number(update.size), tokens: words.number(sessionTokens),
-    cost: cost === undefined || amount === undefined ? undefined : { amount, currency: isCurrency(cost.currency) ? cost.currency : undefined },
+    context_tokens: words.number(update.used),
+    context_tokens_max: words.number(update.size),
+    tokens: words.number(sessionTokens),
+    cost:
+      cost === undefined || amount === undefined
+        ? undefined
+        : { amount, currency: isCurrency(cost.currency) ? cost.currency : undefined },
   };
 }
 
 /** The body as JSON text, its parts the shorter the more of them there are. They were looked at once; here they are only shown. */
 function fitting(body: Body): string {
   for (let lengthMax = TOOL_TEXT_LENGTH_MAX; ; lengthMax = Math.floor(lengthMax / 4)) {
-    const text = JSON.stringify(body, (_, part: unknown) => (typeof part === 'function' ? (part as Excerpt)(lengthMax) : part));
+    const text = JSON.stringify(body, (_, part: unknown) =>
+      typeof part === 'function' ? (part as Excerpt)(lengthMax) : part,
+    );
     if (Buffer.byteLength(text) <= BODY_BYTES_MAX || lengthMax === 0) return text;
   }
 }
@@ -138,7 +176,10 @@ function textOf(content: ToolCallContent): string {
 }
 
 /** Joins the pieces of one speaker's text; a secret that is cut between two pieces is found all the same. */
-function collected(secrets: readonly string[], give: (kind: Spoken, text: string) => void): { add(kind: Spoken, text: string): void; flush(): void } {
+function collected(
+  secrets: readonly string[],
+  give: (kind: Spoken, text: string) => void,
+): { add(kind: Spoken, text: string): void; flush(): void } {
   let waiting: { kind: Spoken; text: string; hiding: Redactor } | undefined;
   let timer: NodeJS.Timeout | undefined;
   /** What is certainly no part of a secret, nor half a character, goes out now, the rest when the speaker changes. */
@@ -149,7 +190,7 @@ function collected(secrets: readonly string[], give: (kind: Spoken, text: string
     const { text, kind } = waiting;
     const ready = isEnd ? text.length : wholeUpTo(text, text.length);
     waiting.text = text.slice(ready);
-    for (let at = 0; at < ready; ) {
+    for (let at = 0; at < ready;) {
       const end = wholeUpTo(text, Math.min(at + TEXT_LENGTH_MAX, ready));
       give(kind, text.slice(at, end > at ? end : ready));
       at = end > at ? end : ready;

@@ -12,9 +12,21 @@ const rows: [said: string, more: unknown, message: RegExp, errorCode: string | u
   ['403 Forbidden', undefined, KEY, 'environment_setup_failed', false],
   ['API key not valid. Please pass a valid API key.', undefined, KEY, 'environment_setup_failed', false],
   ['Incorrect API key provided: sk-secret-of-a-test', undefined, KEY, 'environment_setup_failed', false],
-  ['{"error":{"type":"authentication_error","message":"invalid x-api-key"}}', undefined, KEY, 'environment_setup_failed', false],
+  [
+    '{"error":{"type":"authentication_error","message":"invalid x-api-key"}}',
+    undefined,
+    KEY,
+    'environment_setup_failed',
+    false,
+  ],
   ['unexpected status 404 Not Found', undefined, MODEL, 'environment_setup_failed', false],
-  ['The model `nova-9` does not exist or you do not have access to it.', undefined, MODEL, 'environment_setup_failed', false],
+  [
+    'The model `nova-9` does not exist or you do not have access to it.',
+    undefined,
+    MODEL,
+    'environment_setup_failed',
+    false,
+  ],
   ['Internal error', { details: 'got status: 429, RESOURCE_EXHAUSTED' }, QUOTA, 'resource_unavailable', true],
   ['You exceeded your current quota', undefined, QUOTA, 'resource_unavailable', true],
   ['connect ECONNREFUSED 127.0.0.1:9', undefined, REACH, 'resource_unavailable', true],
@@ -28,12 +40,15 @@ it.each(rows)('%s', (said, more, message, errorCode, retryable) => {
   const failure = agentFailure('prompt', WHO, new RequestError(-32_603, said, more), false);
   expect(failure).toMatchObject({ kind: 'failed', errorCode, retryable });
   expect(failure.message).toMatch(message);
-  expect(failure.message).toMatch(/^the agent house failed in the middle of its work \(error -32603\); the log has what it said/);
+  expect(failure.message).toMatch(
+    /^the agent house failed in the middle of its work \(error -32603\); the log has what it said/,
+  );
   expect(failure.message).not.toMatch(/sk-secret|nova-9|models\.example|RESOURCE_EXHAUSTED/);
 });
 
 it('is found in little time however long the answer is', () => {
   const began = performance.now();
-  for (const text of ['model '.repeat(700), '4'.repeat(4_000), 'error '.repeat(700), 'status code '.repeat(350)]) agentFailure('prompt', WHO, new RequestError(-32_603, text), false);
+  for (const text of ['model '.repeat(700), '4'.repeat(4_000), 'error '.repeat(700), 'status code '.repeat(350)])
+    agentFailure('prompt', WHO, new RequestError(-32_603, text), false);
   expect(performance.now() - began).toBeLessThan(1_000);
 });

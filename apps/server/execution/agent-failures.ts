@@ -46,9 +46,18 @@ const AUTH_REQUIRED = -32_000;
 
 /** Kinds of failure that the built-in agent tells, and what each is to who asked for the run. */
 const OWN_KINDS: Readonly<Record<string, string | undefined>> = {
-  configuration: SETUP, credentials: SETUP, not_found: SETUP,
-  rate_limited: UNAVAILABLE, unavailable: UNAVAILABLE, unreachable: UNAVAILABLE, silent: UNAVAILABLE, broken_off: UNAVAILABLE,
-  refused: undefined, malformed: undefined, failed: undefined, transcript: undefined,
+  configuration: SETUP,
+  credentials: SETUP,
+  not_found: SETUP,
+  rate_limited: UNAVAILABLE,
+  unavailable: UNAVAILABLE,
+  unreachable: UNAVAILABLE,
+  silent: UNAVAILABLE,
+  broken_off: UNAVAILABLE,
+  refused: undefined,
+  malformed: undefined,
+  failed: undefined,
+  transcript: undefined,
 };
 
 /** Characters of a message that the built-in agent may tell. */
@@ -61,20 +70,54 @@ type Who = Pick<LaunchProfile, 'id' | 'credentials'>;
 
 /** What went wrong. `isGone`: the connection has ended. Our words, for an agent's own message may repeat what it was given; only those of the built-in agent are ours too. */
 export function agentFailure(stage: Stage, who: Who, error: unknown, isGone: boolean): AgentFailure {
-  if (error instanceof Unauthenticated) return { kind: 'failed', stage, said: saidBy(error.cause), errorCode: SETUP, retryable: false, message: wantsCredentials(who) };
-  const failed = { kind: 'failed', stage, said: saidBy(error), errorCode: stage === 'start' ? SETUP : undefined, retryable: false } as const;
+  if (error instanceof Unauthenticated)
+    return {
+      kind: 'failed',
+      stage,
+      said: saidBy(error.cause),
+      errorCode: SETUP,
+      retryable: false,
+      message: wantsCredentials(who),
+    };
+  const failed = {
+    kind: 'failed',
+    stage,
+    said: saidBy(error),
+    errorCode: stage === 'start' ? SETUP : undefined,
+    retryable: false,
+  } as const;
   if (error instanceof Unconfigurable) return { ...failed, errorCode: SETUP, message: error.message };
-  if (error instanceof TooLate) return { ...failed, message: `the agent ${who.id} did not ${stage === 'start' ? 'introduce itself' : 'open a session'} in time; the log has what it said` };
+  if (error instanceof TooLate)
+    return {
+      ...failed,
+      message: `the agent ${who.id} did not ${stage === 'start' ? 'introduce itself' : 'open a session'} in time; the log has what it said`,
+    };
   const own = who.id === BUILT_IN_HARNESS && error instanceof RequestError ? ownFailure(error) : undefined;
   if (own !== undefined) return { ...failed, ...own, said: undefined };
-  if (error instanceof RequestError && error.code === AUTH_REQUIRED) return { ...failed, errorCode: SETUP, message: wantsCredentials(who) };
-  if (error instanceof Unread) return { ...failed, message: `the agent ${who.id} asks without reading the answers, so it was ended: it does not read its standard input` };
-  if (error instanceof Overfull) return { ...failed, message: `the agent ${who.id} sent more than ${error.nodesMax} values in one line, which is no message of the protocol` };
-  if (isTooLarge(error)) return { ...failed, message: `the agent ${who.id} sent more than ${error.maxMessageBytes / 1_048_576} MiB in one line, which is no message of the protocol` };
-  if (isGone && !(error instanceof RequestError)) return { ...failed, message: `the agent ${who.id} ended before it had answered; the log has what it said` };
+  if (error instanceof RequestError && error.code === AUTH_REQUIRED)
+    return { ...failed, errorCode: SETUP, message: wantsCredentials(who) };
+  if (error instanceof Unread)
+    return {
+      ...failed,
+      message: `the agent ${who.id} asks without reading the answers, so it was ended: it does not read its standard input`,
+    };
+  if (error instanceof Overfull)
+    return {
+      ...failed,
+      message: `the agent ${who.id} sent more than ${error.nodesMax} values in one line, which is no message of the protocol`,
+    };
+  if (isTooLarge(error))
+    return {
+      ...failed,
+      message: `the agent ${who.id} sent more than ${error.maxMessageBytes / 1_048_576} MiB in one line, which is no message of the protocol`,
+    };
+  if (isGone && !(error instanceof RequestError))
+    return { ...failed, message: `the agent ${who.id} ended before it had answered; the log has what it said` };
   const message = words(stage, who, error instanceof RequestError ? ` (error ${error.code})` : '');
   const cause = failed.said === undefined ? undefined : causeIn(failed.said);
-  return cause === undefined ? { ...failed, message } : { ...failed, errorCode: cause.errorCode, retryable: cause.retryable, message: `${message}; ${cause.words(who)}` };
+  return cause === undefined
+    ? { ...failed, message }
+    : { ...failed, errorCode: cause.errorCode, retryable: cause.retryable, message: `${message}; ${cause.words(who)}` };
 }
 
 /** What may lie behind an agent's error: what it says tells which, and its owner reads our words. */
@@ -86,26 +129,48 @@ interface Cause {
 }
 
 /** A status of HTTP, as errors name it: behind a word for it, or before its own words. */
-const status = (codes: string, name: string): string => `\\b(?:status|code|http|error)(?:[ _-]?code)?\\W{1,4}(?:${codes})\\b|\\b(?:${codes})\\W{1,3}(?:${name})`;
+const status = (codes: string, name: string): string =>
+  `\\b(?:status|code|http|error)(?:[ _-]?code)?\\W{1,4}(?:${codes})\\b|\\b(?:${codes})\\W{1,3}(?:${name})`;
 
 /** The first that fits. */
 const CAUSES: readonly Cause[] = [
   {
-    pattern: new RegExp(`${status('429', 'too many|rate|quota|resource')}|rate[ _-]?limit|too many requests|insufficient[ _]quota|quota|resource[ _]exhausted`, 'i'), errorCode: UNAVAILABLE, retryable: true,
-    words: () => 'it looks as if its model takes no more requests for now: check the quota and the rate limits of the account, or try again later',
+    pattern: new RegExp(
+      `${status('429', 'too many|rate|quota|resource')}|rate[ _-]?limit|too many requests|insufficient[ _]quota|quota|resource[ _]exhausted`,
+      'i',
+    ),
+    errorCode: UNAVAILABLE,
+    retryable: true,
+    words: () =>
+      'it looks as if its model takes no more requests for now: check the quota and the rate limits of the account, or try again later',
   },
   {
-    pattern: new RegExp(`${status('401|403', 'unauthori[sz]ed|forbidden|invalid|permission')}|unauthori[sz]ed|unauthenticated|(?:invalid|incorrect|wrong|expired|missing)[ _-](?:x-)?api[ _-]?key|api[ _-]?key (?:is )?(?:not valid|invalid|missing|expired)|api_key_invalid|authentication[ _](?:error|failed)|permission[ _]denied`, 'i'),
-    errorCode: SETUP, retryable: false,
-    words: ({ credentials }) => `it looks as if its model refused the key: check the value of ${credentials.length === 0 ? 'its credentials' : credentials.join(' or ')}, and that the key may use this model`,
+    pattern: new RegExp(
+      `${status('401|403', 'unauthori[sz]ed|forbidden|invalid|permission')}|unauthori[sz]ed|unauthenticated|(?:invalid|incorrect|wrong|expired|missing)[ _-](?:x-)?api[ _-]?key|api[ _-]?key (?:is )?(?:not valid|invalid|missing|expired)|api_key_invalid|authentication[ _](?:error|failed)|permission[ _]denied`,
+      'i',
+    ),
+    errorCode: SETUP,
+    retryable: false,
+    words: ({ credentials }) =>
+      `it looks as if its model refused the key: check the value of ${credentials.length === 0 ? 'its credentials' : credentials.join(' or ')}, and that the key may use this model`,
   },
   {
-    pattern: new RegExp(`${status('404', 'not found')}|model[ _]not[ _]found|model\\b.{0,80}\\b(?:not found|does not exist|is not supported|unknown)|(?:no such|unknown|unsupported) model`, 'i'), errorCode: SETUP, retryable: false,
-    words: () => 'it looks as if its endpoint does not know the model: check the model (model_id) and the address of the endpoint',
+    pattern: new RegExp(
+      `${status('404', 'not found')}|model[ _]not[ _]found|model\\b.{0,80}\\b(?:not found|does not exist|is not supported|unknown)|(?:no such|unknown|unsupported) model`,
+      'i',
+    ),
+    errorCode: SETUP,
+    retryable: false,
+    words: () =>
+      'it looks as if its endpoint does not know the model: check the model (model_id) and the address of the endpoint',
   },
   {
-    pattern: /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONNRESET|ETIMEDOUT|fetch failed|connection (?:error|refused|reset)|socket hang up|cannot connect|unable to connect|time(?:d)?[ -]?out/i, errorCode: UNAVAILABLE, retryable: true,
-    words: () => 'it looks as if it could not reach its model: check the address of the endpoint, that it answers, and that runs may reach its host (MILLWRIGHT_RUN_ALLOW_HOSTS, or endpoints in a profile of the agent)',
+    pattern:
+      /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONNRESET|ETIMEDOUT|fetch failed|connection (?:error|refused|reset)|socket hang up|cannot connect|unable to connect|time(?:d)?[ -]?out/i,
+    errorCode: UNAVAILABLE,
+    retryable: true,
+    words: () =>
+      'it looks as if it could not reach its model: check the address of the endpoint, that it answers, and that runs may reach its host (MILLWRIGHT_RUN_ALLOW_HOSTS, or endpoints in a profile of the agent)',
   },
 ];
 
@@ -114,7 +179,10 @@ function causeIn(said: string): Cause | undefined {
 }
 
 /** Its messages are written for people and hold no credential; it says itself which kind each is. */
-function ownFailure({ message, data }: RequestError): Pick<AgentFailure, 'message' | 'errorCode' | 'retryable'> | undefined {
+function ownFailure({
+  message,
+  data,
+}: RequestError): Pick<AgentFailure, 'message' | 'errorCode' | 'retryable'> | undefined {
   const { kind, retryable } = (data ?? {}) as { kind?: unknown; retryable?: unknown };
   if (typeof kind !== 'string' || !Object.hasOwn(OWN_KINDS, kind)) return undefined;
   return { message: message.slice(0, OWN_WORDS_LENGTH_MAX), errorCode: OWN_KINDS[kind], retryable: retryable === true };

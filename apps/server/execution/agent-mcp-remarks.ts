@@ -11,8 +11,16 @@ const NAME_LENGTH_MAX = 100;
 const REASON_LENGTH_MAX = 200;
 
 /** Those that the agent can speak with: programs always, others where it says so. */
-export function acceptable(servers: readonly McpServer[], capabilities: McpCapabilities | null | undefined): McpServer[] {
-  return servers.filter((server) => !('type' in server) || (server.type === 'http' && capabilities?.http === true) || (server.type === 'sse' && capabilities?.sse === true));
+export function acceptable(
+  servers: readonly McpServer[],
+  capabilities: McpCapabilities | null | undefined,
+): McpServer[] {
+  return servers.filter(
+    (server) =>
+      !('type' in server) ||
+      (server.type === 'http' && capabilities?.http === true) ||
+      (server.type === 'sse' && capabilities?.sse === true),
+  );
 }
 
 /** What a run's owner is told of servers that its agent cannot be given. */
@@ -24,14 +32,21 @@ export function httpRefused(agentId: string, servers: readonly McpServer[], fit:
 /** What a run's owner is told of servers that could not be started, by what an agent says of its session; undefined: it says of none. */
 export function failedServers(meta: unknown, fit: Fitting): string | undefined {
   const said = member(member(meta, 'millwright'), 'mcpServers');
-  const failed = Array.isArray(said) ? said.filter((server: unknown) => member(server, 'status') === 'failed' && typeof member(server, 'name') === 'string') : [];
+  const failed = Array.isArray(said)
+    ? said.filter(
+        (server: unknown) => member(server, 'status') === 'failed' && typeof member(server, 'name') === 'string',
+      )
+    : [];
   if (failed.length === 0) return undefined;
   return `MCP servers that could not be started: ${named(failed.map((server) => wordsOf(server, fit)))}; the agent works without them`;
 }
 
 function wordsOf(server: unknown, fit: Fitting): string {
   const [name, reason] = [member(server, 'name'), member(server, 'message')];
-  return line(fit(String(name), NAME_LENGTH_MAX)) + (typeof reason === 'string' && reason !== '' ? ` (${line(fit(reason, REASON_LENGTH_MAX))})` : '');
+  return (
+    line(fit(String(name), NAME_LENGTH_MAX)) +
+    (typeof reason === 'string' && reason !== '' ? ` (${line(fit(reason, REASON_LENGTH_MAX))})` : '')
+  );
 }
 
 function named(words: readonly string[]): string {

@@ -18,14 +18,22 @@ interface ServerSaid {
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** The servers with the secrets that they name. Throws SetupFailed for one that the run has not. */
-export async function mcpServersOf({ mcp_servers: servers = {} }: AmbientAgentConfig, secrets: Readonly<Record<string, string>>): Promise<McpServer[]> {
-  return Promise.all(Object.entries(servers).map(async ([name, server]): Promise<McpServer> => {
-    const { command, args = [], env = {}, url = '', headers = {} } = server as ServerSaid;
-    const pairs = (member: string, map: Record<string, string>): { name: string; value: string }[] =>
-      Object.entries(map).map(([key, value]) => ({ name: key, value: filledIn(value, secrets, `${member}.${key} of the MCP server ${JSON.stringify(name)}`) }));
-    if (command === undefined) return { type: 'http', name, url, headers: pairs('headers', headers) };
-    return { name, command: await programOf(command), args, env: pairs('env', env) };
-  }));
+export async function mcpServersOf(
+  { mcp_servers: servers = {} }: AmbientAgentConfig,
+  secrets: Readonly<Record<string, string>>,
+): Promise<McpServer[]> {
+  return Promise.all(
+    Object.entries(servers).map(async ([name, server]): Promise<McpServer> => {
+      const { command, args = [], env = {}, url = '', headers = {} } = server as ServerSaid;
+      const pairs = (member: string, map: Record<string, string>): { name: string; value: string }[] =>
+        Object.entries(map).map(([key, value]) => ({
+          name: key,
+          value: filledIn(value, secrets, `${member}.${key} of the MCP server ${JSON.stringify(name)}`),
+        }));
+      if (command === undefined) return { type: 'http', name, url, headers: pairs('headers', headers) };
+      return { name, command: await programOf(command), args, env: pairs('env', env) };
+    }),
+  );
 }
 
 /**
@@ -42,9 +50,17 @@ export function literalSecretsOf({ mcp_servers: servers = {} }: AmbientAgentConf
 
 function entriesOf(name: string, member: string, map: Record<string, string>): string[] {
   return Object.entries(map).flatMap(([key, value]) => {
-    const literals = value.split(REFERENCE).filter((_, position) => position % 2 === 0).flatMap((text) => (member === 'headers' ? [text, text.replace(/^\S+\s+/, '')] : [text]));
-    const long = literals.filter((text) => text.length >= LITERAL_LENGTH_MIN && (CREDENTIAL_NAME.test(key) || looksRandom(text)));
-    if (!long.every(isInjectableValue)) throw new SetupFailed(`${member}.${key} of the MCP server ${JSON.stringify(name)} cannot be given to this run: only text of up to 16 KiB can be kept out of its log`);
+    const literals = value
+      .split(REFERENCE)
+      .filter((_, position) => position % 2 === 0)
+      .flatMap((text) => (member === 'headers' ? [text, text.replace(/^\S+\s+/, '')] : [text]));
+    const long = literals.filter(
+      (text) => text.length >= LITERAL_LENGTH_MIN && (CREDENTIAL_NAME.test(key) || looksRandom(text)),
+    );
+    if (!long.every(isInjectableValue))
+      throw new SetupFailed(
+        `${member}.${key} of the MCP server ${JSON.stringify(name)} cannot be given to this run: only text of up to 16 KiB can be kept out of its log`,
+      );
     return long;
   });
 }
@@ -53,7 +69,13 @@ const CREDENTIAL_NAME = /token|secret|passw|key|auth|credential|cookie|session|s
 
 /** Long, without spaces, letters and digits mixed, and no address: what generators of credentials make. */
 function looksRandom(text: string): boolean {
-  return text.length >= 20 && /^[A-Za-z0-9+/=_.~-]+$/.test(text) && /[0-9]/.test(text) && /[A-Za-z]/.test(text) && !text.startsWith('/');
+  return (
+    text.length >= 20 &&
+    /^[A-Za-z0-9+/=_.~-]+$/.test(text) &&
+    /[0-9]/.test(text) &&
+    /[A-Za-z]/.test(text) &&
+    !text.startsWith('/')
+  );
 }
 
 /** Characters from which on a value can be redacted without mutilating ordinary output. */
@@ -62,7 +84,8 @@ const LITERAL_LENGTH_MIN = 8;
 function filledIn(value: string, secrets: Readonly<Record<string, string>>, where: string): string {
   return value.replaceAll(REFERENCE, (_, name: string) => {
     const secret = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
-    if (secret === undefined) throw new SetupFailed(`${where} names the secret ${name}, which this run has not; list it in its secrets`);
+    if (secret === undefined)
+      throw new SetupFailed(`${where} names the secret ${name}, which this run has not; list it in its secrets`);
     return secret;
   });
 }

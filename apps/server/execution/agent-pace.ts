@@ -13,10 +13,20 @@ const NODE_BYTES = 32;
 /** Values of one message: what is read in a fifth of a second. Long messages are long texts. */
 const NODES_MAX = 200_000;
 const MS_PER_SECOND = 1_000;
-const [LINE_END, QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = Buffer.from('\n"\\,[{') as unknown as readonly [number, number, number, number, number, number];
+const [LINE_END, QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = Buffer.from('\n"\\,[{') as unknown as readonly [
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+];
 
 /** The same bytes, as fast as one agent may speak. `nowMs`: monotonic. */
-export function paced(input: ReadableStream<Uint8Array>, nowMs: () => number = () => performance.now()): ReadableStream<Uint8Array> {
+export function paced(
+  input: ReadableStream<Uint8Array>,
+  nowMs: () => number = () => performance.now(),
+): ReadableStream<Uint8Array> {
   let left = BURST_BYTES_MAX;
   let atMs = nowMs();
   const costOf = pricing();

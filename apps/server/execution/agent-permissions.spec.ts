@@ -6,8 +6,15 @@ import type { Permission, PermissionStore, Question, Settlement } from '../store
 import { permissionDesk, type DeskParts } from './agent-permissions.ts';
 
 const CLAIM = { runId: 'run', executionId: 'execution', epoch: 1 };
-const OPTIONS: RequestPermissionRequest['options'] = [{ optionId: 'y', name: 'Yes', kind: 'allow_once' }, { optionId: 'n', name: 'No', kind: 'reject_once' }];
-const request = (title = 'do it', options = OPTIONS): RequestPermissionRequest => ({ sessionId: 's', toolCall: { toolCallId: 'c', title }, options });
+const OPTIONS: RequestPermissionRequest['options'] = [
+  { optionId: 'y', name: 'Yes', kind: 'allow_once' },
+  { optionId: 'n', name: 'No', kind: 'reject_once' },
+];
+const request = (title = 'do it', options = OPTIONS): RequestPermissionRequest => ({
+  sessionId: 's',
+  toolCall: { toolCallId: 'c', title },
+  options,
+});
 
 /** The table of questions, in memory. */
 function tableOf() {
@@ -24,7 +31,8 @@ function tableOf() {
       rows.set(permissionId, { ...CLAIM, permissionId, askedAtMs: 0, question });
       return true;
     },
-    settled: async (ids: readonly string[]) => ids.flatMap((id) => rows.get(id) ?? []).filter(({ settledAtMs }) => settledAtMs !== undefined),
+    settled: async (ids: readonly string[]) =>
+      ids.flatMap((id) => rows.get(id) ?? []).filter(({ settledAtMs }) => settledAtMs !== undefined),
     close: async (_claim: unknown, permissionId: string, settlement: Settlement) => settle(permissionId, settlement),
   };
   return { rows, settle, store };
@@ -35,8 +43,16 @@ function deskWith(more: Partial<DeskParts> = {}) {
   const events: RunEvent[] = [];
   let ids = 0;
   const desk = permissionDesk({
-    store: table.store as unknown as PermissionStore, claim: CLAIM, situation: { tier: 'standard', isConfined: true, interactive: true, idleMinutes: 10 }, secretValues: [],
-    nowMs: () => 0, newId: () => `p${(ids += 1)}`, onEvent: (event) => void events.push(event), flush: () => Promise.resolve(), insist: (write) => write(), tell: () => undefined,
+    store: table.store as unknown as PermissionStore,
+    claim: CLAIM,
+    situation: { tier: 'standard', isConfined: true, interactive: true, idleMinutes: 10 },
+    secretValues: [],
+    nowMs: () => 0,
+    newId: () => `p${(ids += 1)}`,
+    onEvent: (event) => void events.push(event),
+    flush: () => Promise.resolve(),
+    insist: (write) => write(),
+    tell: () => undefined,
     onFault: (error) => {
       throw error;
     },
@@ -52,17 +68,25 @@ afterEach(() => {
 const settledSoon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
 it('nobody answers in time: it is refused', async () => {
-  const { desk, table } = deskWith({ situation: { tier: 'standard', isConfined: true, interactive: true, idleMinutes: 0.001 } });
+  const { desk, table } = deskWith({
+    situation: { tier: 'standard', isConfined: true, interactive: true, idleMinutes: 0.001 },
+  });
   expect(await desk.decide(request(), test.signal)).toBe('n');
   expect([...table.rows.values()]).toEqual([expect.objectContaining({ optionId: 'n', principalUid: undefined })]);
   expect(await desk.decide(request('again', [OPTIONS[0] as (typeof OPTIONS)[number]]), test.signal)).toBeUndefined();
 });
 
 it('an answer of somebody who was faster than the time-out counts', async () => {
-  const { desk, table } = deskWith({ situation: { tier: 'standard', isConfined: true, interactive: true, idleMinutes: 0.001 } });
+  const { desk, table } = deskWith({
+    situation: { tier: 'standard', isConfined: true, interactive: true, idleMinutes: 0.001 },
+  });
   const decided = desk.decide(request(), test.signal);
   await Promise.resolve();
-  table.settle('p1', { option: allowing(table.rows.get('p1')?.question.options ?? []), principalUid: 'user', text: '' });
+  table.settle('p1', {
+    option: allowing(table.rows.get('p1')?.question.options ?? []),
+    principalUid: 'user',
+    text: '',
+  });
   expect(await decided).toBe('y');
 });
 
@@ -97,7 +121,9 @@ it('a run that is no longer ours asks nobody', async () => {
 
 it('people have twenty questions before them at most, and an agent asks a thousand times at most', async () => {
   const { desk, table, texts } = deskWith();
-  const open = Array.from({ length: 20 }, (_, number) => desk.decide(request(String(number)), new AbortController().signal));
+  const open = Array.from({ length: 20 }, (_, number) =>
+    desk.decide(request(String(number)), new AbortController().signal),
+  );
   await settledSoon();
   expect(await desk.decide(request('one more'), test.signal)).toBe('n');
   expect(texts()).toEqual([expect.stringContaining('20 questions wait')]);
@@ -107,7 +133,8 @@ it('people have twenty questions before them at most, and an agent asks a thousa
 
   const flooded = deskWith({ situation: { tier: 'standard', isConfined: true, interactive: false, idleMinutes: 10 } });
   for (let number = 0; number < 1_000; number += 1) expect(await flooded.desk.decide(request(), test.signal)).toBe('y');
-  for (let number = 0; number < 100; number += 1) expect(await flooded.desk.decide(request(), test.signal)).toBeUndefined();
+  for (let number = 0; number < 100; number += 1)
+    expect(await flooded.desk.decide(request(), test.signal)).toBeUndefined();
   expect(flooded.texts()).toHaveLength(1_001);
 });
 
@@ -125,20 +152,33 @@ it('remembers no call by an ID that is none, offers no answer under one, and sho
   const long = 'x'.repeat(1_001);
   desk.heard({ sessionUpdate: 'tool_call', toolCallId: long, title: 'kept' });
   const kind = `hunter2-value${long}` as 'edit';
-  void desk.decide({ sessionId: 's', toolCall: { toolCallId: long, kind }, options: [...OPTIONS, { optionId: long, name: 'Long', kind: 'allow_once' }] }, test.signal);
+  void desk.decide(
+    {
+      sessionId: 's',
+      toolCall: { toolCallId: long, kind },
+      options: [...OPTIONS, { optionId: long, name: 'Long', kind: 'allow_once' }],
+    },
+    test.signal,
+  );
   await settledSoon();
   const question = [...table.rows.values()][0]?.question;
-  expect([question?.title, question?.options.map(({ name }) => name), (question?.toolKind ?? '').length < 400]).toEqual(['a tool', ['Yes', 'No'], true]);
+  expect([question?.title, question?.options.map(({ name }) => name), (question?.toolKind ?? '').length < 400]).toEqual(
+    ['a tool', ['Yes', 'No'], true],
+  );
   expect(question?.toolKind).toMatch(/^\[redacted\]x/);
 });
 
 it('nobody looks at requests beyond the thousandth and the note about it', async () => {
   const { desk } = deskWith({ situation: { tier: 'standard', isConfined: true, interactive: false, idleMinutes: 10 } });
   let looks = 0;
-  const watched = (): RequestPermissionRequest => ({ sessionId: 's', options: OPTIONS, get toolCall() {
-    looks += 1;
-    return { toolCallId: 'c' };
-  } });
+  const watched = (): RequestPermissionRequest => ({
+    sessionId: 's',
+    options: OPTIONS,
+    get toolCall() {
+      looks += 1;
+      return { toolCallId: 'c' };
+    },
+  });
   for (let number = 0; number < 1_001; number += 1) await desk.decide(watched(), test.signal);
   const before = looks;
   for (let number = 0; number < 10; number += 1) expect(await desk.decide(watched(), test.signal)).toBeUndefined();

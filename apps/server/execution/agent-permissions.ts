@@ -62,7 +62,11 @@ export function permissionDesk(parts: DeskParts): PermissionDesk {
   let [count, looking] = [0, false];
 
   const note = (question: Question, option: PermissionOption | undefined, text: string): void =>
-    parts.onEvent({ kind: 'permission', atMs: parts.nowMs(), body: JSON.stringify({ ...toWire(question), answer: option?.optionId, by: 'policy', text }) });
+    parts.onEvent({
+      kind: 'permission',
+      atMs: parts.nowMs(),
+      body: JSON.stringify({ ...toWire(question), answer: option?.optionId, by: 'policy', text }),
+    });
 
   const close = async (permissionId: string, settlement: Settlement): Promise<void> => {
     const settled = await insist(() => store.close(claim, permissionId, settlement));
@@ -85,7 +89,10 @@ export function permissionDesk(parts: DeskParts): PermissionDesk {
       if (signal.aborted) leave();
       else signal.addEventListener('abort', leave, { once: true });
       const { idleMinutes } = situation;
-      const late: Settlement = { option: rejecting(question.options), text: `refused: nobody answered within ${idleMinutes} ${idleMinutes === 1 ? 'minute' : 'minutes'}` };
+      const late: Settlement = {
+        option: rejecting(question.options),
+        text: `refused: nobody answered within ${idleMinutes} ${idleMinutes === 1 ? 'minute' : 'minutes'}`,
+      };
       timer = setTimeout(() => void close(permissionId, late), idleMinutes * 60_000);
       const { optionId } = (await settled) ?? {};
       return question.options.find((option) => option.optionId === optionId);
@@ -102,35 +109,61 @@ export function permissionDesk(parts: DeskParts): PermissionDesk {
       if (count > ASKED_MAX + 1) return undefined; // nobody looks at what it says any more
       const { question, ownId } = asked(request, titles.get(request.toolCall.toolCallId), words);
       if (count > ASKED_MAX) {
-        note(question, undefined, `cancelled, as all further requests: the agent has asked more than ${ASKED_MAX} times`);
+        note(
+          question,
+          undefined,
+          `cancelled, as all further requests: the agent has asked more than ${ASKED_MAX} times`,
+        );
         return undefined;
       }
-      const ruling = open.size >= OPEN_MAX ? permissionRuling(question.options, { ...situation, idleMinutes: 0 }) : permissionRuling(question.options, situation);
+      const ruling =
+        open.size >= OPEN_MAX
+          ? permissionRuling(question.options, { ...situation, idleMinutes: 0 })
+          : permissionRuling(question.options, situation);
       if (ruling.by === 'people') return ownId(await ask(question, signal));
-      note(question, ruling.option, open.size >= OPEN_MAX ? `refused: ${OPEN_MAX} questions wait for an answer already` : ruling.text);
+      note(
+        question,
+        ruling.option,
+        open.size >= OPEN_MAX ? `refused: ${OPEN_MAX} questions wait for an answer already` : ruling.text,
+      );
       return ownId(ruling.option);
     },
     heard: (update) => {
       if (update.sessionUpdate !== 'tool_call' && update.sessionUpdate !== 'tool_call_update') return;
       if (typeof update.toolCallId !== 'string' || update.toolCallId.length > ID_LENGTH_MAX) return;
-      if (typeof update.title === 'string' && (titles.size < TITLES_MAX || titles.has(update.toolCallId))) titles.set(update.toolCallId, words.text(update.title, NAME_LENGTH_MAX));
+      if (typeof update.title === 'string' && (titles.size < TITLES_MAX || titles.has(update.toolCallId)))
+        titles.set(update.toolCallId, words.text(update.title, NAME_LENGTH_MAX));
     },
     look: () => {
       if (looking || open.size === 0) return;
       looking = true;
-      store.settled([...open.keys()])
-        .then((settled) => settled.forEach((permission) => open.get(permission.permissionId)?.(permission)), (error: unknown) => parts.onFault(error))
+      store
+        .settled([...open.keys()])
+        .then(
+          (settled) => settled.forEach((permission) => open.get(permission.permissionId)?.(permission)),
+          (error: unknown) => parts.onFault(error),
+        )
         .finally(() => (looking = false));
     },
   };
 }
 
 /** The request as people are shown it. */
-function asked({ toolCall, options }: RequestPermissionRequest, title: string | undefined, words: ReturnType<typeof agentWords>): Asked {
+function asked(
+  { toolCall, options }: RequestPermissionRequest,
+  title: string | undefined,
+  words: ReturnType<typeof agentWords>,
+): Asked {
   const { kind, rawInput, locations } = toolCall;
-  const offered = options.slice(0, OPTIONS_MAX).filter(({ kind: answer, optionId }) => PERMISSION_KINDS.includes(answer) && optionId.length <= ID_LENGTH_MAX);
+  const offered = options
+    .slice(0, OPTIONS_MAX)
+    .filter(({ kind: answer, optionId }) => PERMISSION_KINDS.includes(answer) && optionId.length <= ID_LENGTH_MAX);
   const shown = offered.map((option, position): PermissionOption => ({
-    optionId: isShowable(option.optionId, words) && offered.findIndex(({ optionId }) => optionId === option.optionId) === position ? option.optionId : `option-${position + 1}`,
+    optionId:
+      isShowable(option.optionId, words) &&
+      offered.findIndex(({ optionId }) => optionId === option.optionId) === position
+        ? option.optionId
+        : `option-${position + 1}`,
     name: words.text(option.name, NAME_LENGTH_MAX),
     kind: option.kind,
   }));

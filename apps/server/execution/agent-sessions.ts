@@ -18,7 +18,10 @@ export async function rememberedSession({ folder }: Pick<Workspace, 'folder'>): 
 }
 
 /** Whole or not at all, whenever the service dies. */
-export async function rememberSession({ folder }: Pick<Workspace, 'folder'>, session: RememberedSession): Promise<void> {
+export async function rememberSession(
+  { folder }: Pick<Workspace, 'folder'>,
+  session: RememberedSession,
+): Promise<void> {
   const fresh = `${fileIn(folder)}.new`;
   await writeFile(fresh, JSON.stringify(session), { mode: 0o600 });
   await rename(fresh, fileIn(folder));

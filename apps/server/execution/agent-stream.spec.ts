@@ -9,16 +9,32 @@ it('hands updates on, drops what nobody asked for, and prints nothing', async ()
   const printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
   const [from, to] = [new PassThrough(), new PassThrough()];
   const updates: unknown[] = [];
-  const stream = agentStream(Writable.toWeb(to) as WritableStream<Uint8Array>, Readable.toWeb(from) as ReadableStream<Uint8Array>, (update) => {
-    const { content } = update.update as { content: { text: string } };
-    updates.push(content.text.toUpperCase()); // throws for shapes that are none
-  });
+  const stream = agentStream(
+    Writable.toWeb(to) as WritableStream<Uint8Array>,
+    Readable.toWeb(from) as ReadableStream<Uint8Array>,
+    (update) => {
+      const { content } = update.update as { content: { text: string } };
+      updates.push(content.text.toUpperCase()); // throws for shapes that are none
+    },
+  );
   const writer = stream.writable.getWriter();
   void writer.write({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} });
   const send = (message: unknown): boolean => from.write(`${JSON.stringify(message)}\n`);
   const update = (params: unknown): boolean => send({ jsonrpc: '2.0', method: 'session/update', params });
-  for (const params of [undefined, null, 5, {}, { sessionId: 's' }, { sessionId: 5, update: { sessionUpdate: 'agent_message_chunk' } }, { sessionId: 's', update: { sessionUpdate: 'agent_message_chunk', content: null } }]) update(params);
-  update({ sessionId: 's', update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'heard' } } });
+  for (const params of [
+    undefined,
+    null,
+    5,
+    {},
+    { sessionId: 's' },
+    { sessionId: 5, update: { sessionUpdate: 'agent_message_chunk' } },
+    { sessionId: 's', update: { sessionUpdate: 'agent_message_chunk', content: null } },
+  ])
+    update(params);
+  update({
+    sessionId: 's',
+    update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'heard' } },
+  });
   send({ jsonrpc: '2.0', id: 99, result: 'nobody asked' });
   send({ jsonrpc: '2.0', id: 1, result: 'asked' });
   send({ jsonrpc: '2.0', id: 1, result: 'answered already' });
@@ -26,7 +42,10 @@ it('hands updates on, drops what nobody asked for, and prints nothing', async ()
   from.end();
   const messages: unknown[] = [];
   for await (const message of stream.readable as unknown as AsyncIterable<unknown>) messages.push(message);
-  expect(messages).toEqual([{ jsonrpc: '2.0', id: 1, result: 'asked' }, expect.objectContaining({ id: 7, method: 'session/update' })]);
+  expect(messages).toEqual([
+    { jsonrpc: '2.0', id: 1, result: 'asked' },
+    expect.objectContaining({ id: 7, method: 'session/update' }),
+  ]);
   expect(updates).toEqual(['HEARD']);
   expect(printed).not.toHaveBeenCalled();
   printed.mockRestore();
@@ -34,13 +53,24 @@ it('hands updates on, drops what nobody asked for, and prints nothing', async ()
 
 function piped() {
   const [from, to] = [new PassThrough(), new PassThrough()];
-  const stream = agentStream(Writable.toWeb(to) as WritableStream<Uint8Array>, Readable.toWeb(from) as ReadableStream<Uint8Array>, () => undefined);
+  const stream = agentStream(
+    Writable.toWeb(to) as WritableStream<Uint8Array>,
+    Readable.toWeb(from) as ReadableStream<Uint8Array>,
+    () => undefined,
+  );
   const all = async (): Promise<Record<string, unknown>[]> => {
     const messages: Record<string, unknown>[] = [];
-    for await (const message of stream.readable as unknown as AsyncIterable<Record<string, unknown>>) messages.push(message);
+    for await (const message of stream.readable as unknown as AsyncIterable<Record<string, unknown>>)
+      messages.push(message);
     return messages;
   };
-  return { from, to, all, writer: stream.writable.getWriter(), send: (message: unknown) => from.write(`${JSON.stringify(message)}\n`) };
+  return {
+    from,
+    to,
+    all,
+    writer: stream.writable.getWriter(),
+    send: (message: unknown) => from.write(`${JSON.stringify(message)}\n`),
+  };
 }
 const FAULT = { code: -32_601, message: 'x'.repeat(200), data: 'y'.repeat(5_000) };
 
@@ -48,15 +78,37 @@ it('lets no request through that could not be answered in few words, and of othe
   const { from, all, send } = piped();
   const method = 'session/request_permission';
   for (const id of ['i'.repeat(257), null, {}, [1], true]) send({ jsonrpc: '2.0', id, method, params: {} });
-  for (const odd of [{ id: 1, method: 'm'.repeat(257) }, { id: 1, method: 5 }, { odd: 'x' }, { method: 5 }]) send({ jsonrpc: '2.0', ...odd });
-  send({ id: 'i'.repeat(256), method: 'fs/read_text_file', params: { path: 'p'.repeat(500_000) }, more: 'x'.repeat(500_000) });
+  for (const odd of [{ id: 1, method: 'm'.repeat(257) }, { id: 1, method: 5 }, { odd: 'x' }, { method: 5 }])
+    send({ jsonrpc: '2.0', ...odd });
+  send({
+    id: 'i'.repeat(256),
+    method: 'fs/read_text_file',
+    params: { path: 'p'.repeat(500_000) },
+    more: 'x'.repeat(500_000),
+  });
   const rawInput = { text: 'kept', long: 'l'.repeat(500_000), list: Array.from({ length: 50_000 }, () => 0) };
-  send({ jsonrpc: '2.0', id: 1, method, params: { sessionId: 's', toolCall: { toolCallId: 'c', title: 't', content: ['x'], rawInput }, options: [{ optionId: 'y' }] } });
+  send({
+    jsonrpc: '2.0',
+    id: 1,
+    method,
+    params: {
+      sessionId: 's',
+      toolCall: { toolCallId: 'c', title: 't', content: ['x'], rawInput },
+      options: [{ optionId: 'y' }],
+    },
+  });
   from.end();
   const messages = await all();
   expect(messages).toHaveLength(2);
   expect(messages[0]).toEqual({ jsonrpc: '2.0', id: 'i'.repeat(256), method: 'fs/read_text_file', params: {} });
-  expect(messages[1]).toMatchObject({ id: 1, params: { sessionId: 's', options: [{ optionId: 'y' }], toolCall: { toolCallId: 'c', title: 't', rawInput: { text: 'kept', long: '[500000 characters left out]' } } } });
+  expect(messages[1]).toMatchObject({
+    id: 1,
+    params: {
+      sessionId: 's',
+      options: [{ optionId: 'y' }],
+      toolCall: { toolCallId: 'c', title: 't', rawInput: { text: 'kept', long: '[500000 characters left out]' } },
+    },
+  });
   expect(JSON.stringify(messages[1]).length).toBeLessThan(20_000);
 });
 
@@ -113,7 +165,12 @@ it('does not break off the pipe of an agent that is too loud, for what is still 
     cancel: (reason) => void cancelled.push(reason),
   });
   const { readable } = agentStream(new WritableStream(), input, () => undefined);
-  expect(await readable.getReader().read().catch((error: unknown) => error)).toBeInstanceOf(Overfull);
+  expect(
+    await readable
+      .getReader()
+      .read()
+      .catch((error: unknown) => error),
+  ).toBeInstanceOf(Overfull);
   await eventually('the end of the pipe', () => pulls === 10);
   expect(cancelled).toEqual([]);
 });

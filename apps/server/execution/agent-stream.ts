@@ -1,5 +1,11 @@
 /** The messages between an agent and us: bounded, and without answers to questions that nobody has asked. reference: Running real coding agents. */
-import { methods, ndJsonStream, type AnyMessage, type SessionNotification, type Stream } from '@agentclientprotocol/sdk';
+import {
+  methods,
+  ndJsonStream,
+  type AnyMessage,
+  type SessionNotification,
+  type Stream,
+} from '@agentclientprotocol/sdk';
 import { Unread } from './agent-failures.ts';
 import { paced } from './agent-pace.ts';
 import { abridged, type Limits } from './agent-values.ts';
@@ -26,23 +32,29 @@ const ANSWER: Limits = { nodes: 200_000, characters: 2 * 1_048_576 };
  * does not understand it prints, as often as it comes. What `onUpdate` throws over is no update. An agent that asks and does not read the
  * answers ends the stream: the library's own queue of them has no bound.
  */
-export function agentStream(output: WritableStream<Uint8Array>, input: ReadableStream<Uint8Array>, onUpdate: (update: SessionNotification) => void): Stream {
+export function agentStream(
+  output: WritableStream<Uint8Array>,
+  input: ReadableStream<Uint8Array>,
+  onUpdate: (update: SessionNotification) => void,
+): Stream {
   const { readable, writable } = ndJsonStream(output, paced(input), { maxMessageBytes: MESSAGE_BYTES_MAX });
   const asked = new Set<unknown>();
   const writer = writable.getWriter();
   let unread = 0;
   let fail: ((error: unknown) => void) | undefined;
   return {
-    readable: readable.pipeThrough(new TransformStream<AnyMessage, AnyMessage>({
-      start: (controller) => {
-        fail = (error) => controller.error(error);
-      },
-      transform: (message, controller) => {
-        if (isUpdate(message)) return told(message.params, onUpdate);
-        const small = isAnswer(message) ? answerIn(message, asked) : requestIn(message);
-        if (small !== undefined) controller.enqueue(small);
-      },
-    })),
+    readable: readable.pipeThrough(
+      new TransformStream<AnyMessage, AnyMessage>({
+        start: (controller) => {
+          fail = (error) => controller.error(error);
+        },
+        transform: (message, controller) => {
+          if (isUpdate(message)) return told(message.params, onUpdate);
+          const small = isAnswer(message) ? answerIn(message, asked) : requestIn(message);
+          if (small !== undefined) controller.enqueue(small);
+        },
+      }),
+    ),
     writable: new WritableStream<AnyMessage>({
       // Nobody waits for what is written, or answers would queue up where nobody counts them.
       write: (message) => {
@@ -53,7 +65,10 @@ export function agentStream(output: WritableStream<Uint8Array>, input: ReadableS
           fail?.(new Unread());
           throw new Unread();
         }
-        writer.write(answer?.message ?? message).then(() => void (unread -= answer?.bytes ?? 0), (error: unknown) => fail?.(error));
+        writer.write(answer?.message ?? message).then(
+          () => void (unread -= answer?.bytes ?? 0),
+          (error: unknown) => fail?.(error),
+        );
       },
       close: () => writer.close(),
       abort: (reason) => writer.abort(reason),
@@ -79,14 +94,23 @@ function requestIn(message: { id?: unknown; method?: unknown; params?: unknown }
   if (typeof method !== 'string' || method.length > NAME_LENGTH_MAX) return undefined;
   if (!('id' in message)) return abridged(message, REQUEST, whole) as AnyMessage;
   if (typeof id !== 'number' && (typeof id !== 'string' || id.length > NAME_LENGTH_MAX)) return undefined;
-  return { jsonrpc: '2.0', id, method, params: method === methods.client.session.requestPermission ? abridged(permissionIn(params), REQUEST, whole) : {} };
+  return {
+    jsonrpc: '2.0',
+    id,
+    method,
+    params: method === methods.client.session.requestPermission ? abridged(permissionIn(params), REQUEST, whole) : {},
+  };
 }
 
 /** What decides comes first, what may be long last. */
 function permissionIn(params: unknown): unknown {
   const { sessionId, options, toolCall } = (params ?? {}) as Record<string, unknown>;
   const { toolCallId, title, kind, locations, rawInput } = (toolCall ?? {}) as Record<string, unknown>;
-  return { sessionId, options: Array.isArray(options) ? options.slice(0, OFFERED_MAX) : options, toolCall: { toolCallId, title, kind, locations, rawInput } };
+  return {
+    sessionId,
+    options: Array.isArray(options) ? options.slice(0, OFFERED_MAX) : options,
+    toolCall: { toolCallId, title, kind, locations, rawInput },
+  };
 }
 
 /** A text is kept whole or not at all: of half a secret nobody knows that it is one. */

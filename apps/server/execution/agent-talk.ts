@@ -65,8 +65,13 @@ export function agentTalk(work: AgentWork, wishes: SessionWishes): AgentTalk {
       {
         input: Readable.toWeb(output) as ReadableStream<Uint8Array>,
         output: Writable.toWeb(input) as WritableStream<Uint8Array>,
-        cancel, first, next,
-        onServers: (refused, said) => [httpRefused(profile.id, refused, words.text), failedServers(said, words.text)].filter((text) => text !== undefined).forEach(say),
+        cancel,
+        first,
+        next,
+        onServers: (refused, said) =>
+          [httpRefused(profile.id, refused, words.text), failedServers(said, words.text)]
+            .filter((text) => text !== undefined)
+            .forEach(say),
         decide: (request, signal) => {
           events.flush();
           return desk.decide(request, signal);
@@ -104,18 +109,25 @@ export function agentTalk(work: AgentWork, wishes: SessionWishes): AgentTalk {
       isLooking = true;
       void take((more) => {
         if (more !== undefined && telling !== undefined) conversation?.say(telling(more));
-      }).catch(() => undefined).finally(() => (isLooking = false));
+      })
+        .catch(() => undefined)
+        .finally(() => (isLooking = false));
     },
   };
 }
 
 /** What a message tells may be an endpoint's words. */
 function withoutSecrets(end: TurnEnd, secretValues: readonly string[]): TurnEnd {
-  return end.kind === 'failed' ? { ...end, message: redact(end.message, secretValues), said: end.said && redact(end.said, secretValues) } : end;
+  return end.kind === 'failed'
+    ? { ...end, message: redact(end.message, secretValues), said: end.said && redact(end.said, secretValues) }
+    : end;
 }
 
 function messageOf({ attachments, mode }: Task, text: string): Message {
-  return { text: joined([text, filesSaid(attachments.map(({ fileName }) => `${ATTACHMENTS_FOLDER}/${fileName}`))]), isPlan: mode === 'plan' };
+  return {
+    text: joined([text, filesSaid(attachments.map(({ fileName }) => `${ATTACHMENTS_FOLDER}/${fileName}`))]),
+    isPlan: mode === 'plan',
+  };
 }
 
 const SESSION_WORDS = {

@@ -1,12 +1,29 @@
 /** What an agent uses, as it tells it over the protocol, and the end of what its run may use. contract 3 (request_usage), 8 (limits). */
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
-import { boundsOf, overBudget, readMeter, sessionOpened, toldUsage, usedBy, type Meter, type RunBounds, type RunLimits, type UsageTelling } from '#runs';
+import {
+  boundsOf,
+  overBudget,
+  readMeter,
+  sessionOpened,
+  toldUsage,
+  usedBy,
+  type Meter,
+  type RunBounds,
+  type RunLimits,
+  type UsageTelling,
+} from '#runs';
 import type { Config } from '../config.ts';
 import type { ClaimedRun } from '../store/runs.ts';
 
 /** The bounds of a run, and whose they are. */
-export function runBounds({ runTokensMax, runCostMax, runTimeoutMs }: Pick<Config, 'runTokensMax' | 'runCostMax' | 'runTimeoutMs'>, { limits }: Pick<ClaimedRun, 'limits'>): RunBounds {
-  return boundsOf({ tokens: runTokensMax, cost: runCostMax, minutes: runTimeoutMs / 60_000 }, limits === undefined ? {} : (JSON.parse(limits) as RunLimits));
+export function runBounds(
+  { runTokensMax, runCostMax, runTimeoutMs }: Pick<Config, 'runTokensMax' | 'runCostMax' | 'runTimeoutMs'>,
+  { limits }: Pick<ClaimedRun, 'limits'>,
+): RunBounds {
+  return boundsOf(
+    { tokens: runTokensMax, cost: runCostMax, minutes: runTimeoutMs / 60_000 },
+    limits === undefined ? {} : (JSON.parse(limits) as RunLimits),
+  );
 }
 
 export interface RunUsage {
@@ -23,7 +40,15 @@ export interface RunUsage {
 }
 
 /** Counts for one execution, from what the earlier ones have left; `onOver` is called at most once, with words for the run's owner. */
-export function runUsage({ stored, bounds, onOver }: { stored: string | undefined; bounds: RunBounds; onOver: (message: string) => void }): RunUsage {
+export function runUsage({
+  stored,
+  bounds,
+  onOver,
+}: {
+  stored: string | undefined;
+  bounds: RunBounds;
+  onOver: (message: string) => void;
+}): RunUsage {
   let meter = readMeter(stored);
   let written = meter;
   let isOver = false;
@@ -56,7 +81,11 @@ export function runUsage({ stored, bounds, onOver }: { stored: string | undefine
 export function tellingIn(update: SessionUpdate): UsageTelling | undefined {
   if (update.sessionUpdate !== 'usage_update') return undefined;
   const { used, cost, _meta } = update;
-  return { contextTokens: used, sessionTokens: numberIn(memberOf(memberOf(_meta, 'millwright'), 'usage'), 'totalTokens'), cost: cost ?? undefined };
+  return {
+    contextTokens: used,
+    sessionTokens: numberIn(memberOf(memberOf(_meta, 'millwright'), 'usage'), 'totalTokens'),
+    cost: cost ?? undefined,
+  };
 }
 
 /** What the answer to a prompt tells of its turn; undefined: nothing. It is no part of the protocol's first version yet, and agents send it. */
@@ -66,7 +95,9 @@ export function tellingOfTurn(response: unknown): UsageTelling | undefined {
 }
 
 function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
 }
 
 function numberIn(value: unknown, name: string): number | undefined {

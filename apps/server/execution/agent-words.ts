@@ -42,7 +42,11 @@ export function agentWords(secrets: readonly string[]): AgentWords {
       return { head: whole, tail: whole, length: whole.length + leftOut };
     }
     const half = Math.floor(lengthMax / 2);
-    return { head: redacted(text.slice(0, half + secretLengthMax)), tail: redactedEnd(text, half), length: text.length + leftOut };
+    return {
+      head: redacted(text.slice(0, half + secretLengthMax)),
+      tail: redactedEnd(text, half),
+      length: text.length + leftOut,
+    };
   };
   const text = (said: string, lengthMax: number): string => shown(looked(said, lengthMax), lengthMax);
 
@@ -71,7 +75,8 @@ export function agentWords(secrets: readonly string[]): AgentWords {
     text,
     json: (said, lengthMax) => excerpt({ value: said }, lengthMax)(lengthMax),
     excerpt,
-    number: (said) => (typeof said === 'number' && Number.isFinite(said) && redacted(String(said)) === String(said) ? said : undefined),
+    number: (said) =>
+      typeof said === 'number' && Number.isFinite(said) && redacted(String(said)) === String(said) ? said : undefined,
     sound,
   };
 }
@@ -91,7 +96,9 @@ function excerptOf(looked: Looked, longest: number): Excerpt {
 function shown({ head, tail, length }: Looked, lengthMax: number): string {
   if (length <= lengthMax) return sound(head);
   const half = Math.floor(lengthMax / 2);
-  return sound(`${head.slice(0, half)}\n… ${length - 2 * half} characters left out …\n${tail.slice(Math.max(0, tail.length - half))}`);
+  return sound(
+    `${head.slice(0, half)}\n… ${length - 2 * half} characters left out …\n${tail.slice(Math.max(0, tail.length - half))}`,
+  );
 }
 
 /** Without NUL and halves of characters, which no database text holds. */

@@ -31,11 +31,26 @@ export const BUILT_IN_AGENT: BuiltInAgent = {
 };
 
 /** The profile of a harness; undefined: there is none of that name. */
-export function profileOf(harness: string, builtIn: BuiltInAgent, profiles: readonly LaunchProfile[]): LaunchProfile | undefined {
+export function profileOf(
+  harness: string,
+  builtIn: BuiltInAgent,
+  profiles: readonly LaunchProfile[],
+): LaunchProfile | undefined {
   if (harness !== BUILT_IN_HARNESS) return profiles.find(({ id }) => id === harness);
   return {
-    id: BUILT_IN_HARNESS, command: builtIn.command, env: {}, credentials: [], mode: 'auto', modelVia: { kind: 'option' }, resume: 'resume',
-    concurrentPrompt: false, systemPromptVia: 'capability', skillFolders: ['.agents/skills'], endpoints: [], endpointVariables: [], install: 'it comes with the service',
+    id: BUILT_IN_HARNESS,
+    command: builtIn.command,
+    env: {},
+    credentials: [],
+    mode: 'auto',
+    modelVia: { kind: 'option' },
+    resume: 'resume',
+    concurrentPrompt: false,
+    systemPromptVia: 'capability',
+    skillFolders: ['.agents/skills'],
+    endpoints: [],
+    endpointVariables: [],
+    install: 'it comes with the service',
   };
 }
 
@@ -79,7 +94,15 @@ export interface AgentExecution {
 export function agentExecution(work: AgentWork): AgentExecution {
   const { profile, config, environment, mcpServers } = work;
   const talk = agentTalk(work, { basePrompt: basePromptOf(config, work.skill), mcpServers, mode: modeOf(work) });
-  return { spec: { command: launchCommand(profile, config.model_id), own: { ...launchEnvironment(profile, config.model_id), ...environment }, talk: talk.talk }, ended: talk.ended, look: talk.look };
+  return {
+    spec: {
+      command: launchCommand(profile, config.model_id),
+      own: { ...launchEnvironment(profile, config.model_id), ...environment },
+      talk: talk.talk,
+    },
+    ended: talk.ended,
+    look: talk.look,
+  };
 }
 
 /** Mode of the built-in agent in which it asks. */
@@ -105,12 +128,19 @@ export function toTurnEnding(end: TurnEnd): Ending {
     case 'failed':
       return { state: 'FAILED', message: end.message, errorCode: end.errorCode, retryable: end.retryable };
     case 'stopped':
-      return end.reason === 'end_turn' ? answered(end.answer) : { state: 'FAILED', message: (STOP_WORDS as Readonly<Record<string, string>>)[end.reason] ?? UNKNOWN_STOP, retryable: false };
+      return end.reason === 'end_turn'
+        ? answered(end.answer)
+        : {
+            state: 'FAILED',
+            message: (STOP_WORDS as Readonly<Record<string, string>>)[end.reason] ?? UNKNOWN_STOP,
+            retryable: false,
+          };
   }
 }
 
 function answered(answer: string): Ending {
-  if (answer.trim() === '') return { state: 'FAILED', message: 'the agent ended its turn without an answer', retryable: false };
+  if (answer.trim() === '')
+    return { state: 'FAILED', message: 'the agent ended its turn without an answer', retryable: false };
   return { state: 'SUCCEEDED', message: 'the agent has answered' };
 }
 

@@ -2,7 +2,18 @@
 import { constants } from 'node:fs';
 import { lstat, open, opendir } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
-import { ARTIFACT_BYTES_MAX, ARTIFACTS_FOLDER, ARTIFACTS_MAX, holdsSecret, keptPath, linkArtifact, readArtifact, REPORT_FILE_NAME, type ReadArtifact, type ReportedArtifact } from '#runs';
+import {
+  ARTIFACT_BYTES_MAX,
+  ARTIFACTS_FOLDER,
+  ARTIFACTS_MAX,
+  holdsSecret,
+  keptPath,
+  linkArtifact,
+  readArtifact,
+  REPORT_FILE_NAME,
+  type ReadArtifact,
+  type ReportedArtifact,
+} from '#runs';
 import type { Workspace } from './workspaces.ts';
 import { below } from './workspaces-removal.ts';
 
@@ -25,16 +36,28 @@ interface Candidate {
  * What the agent has reported, the report at the workspace's top, then the files directly in its artifacts folder by name: one in memory
  * at a time, and none twice. Nothing of the run may be alive.
  */
-export async function* collectArtifacts(workspace: Workspace, secrets: readonly string[], reports: readonly ReportedArtifact[] = []): AsyncGenerator<Collected> {
+export async function* collectArtifacts(
+  workspace: Workspace,
+  secrets: readonly string[],
+  reports: readonly ReportedArtifact[] = [],
+): AsyncGenerator<Collected> {
   let kept = 0;
   for await (const found of everything(workspace, secrets, reports)) {
     if (found.ok) kept += 1;
-    if (kept > ARTIFACTS_MAX) return yield { ok: false, message: `${found.ok ? (found.artifact.details.fileName ?? 'a link') : 'one more'} and what follows is not kept: at most ${ARTIFACTS_MAX} files and links are` };
+    if (kept > ARTIFACTS_MAX)
+      return yield {
+        ok: false,
+        message: `${found.ok ? (found.artifact.details.fileName ?? 'a link') : 'one more'} and what follows is not kept: at most ${ARTIFACTS_MAX} files and links are`,
+      };
     yield found;
   }
 }
 
-async function* everything(workspace: Workspace, secrets: readonly string[], reports: readonly ReportedArtifact[]): AsyncGenerator<Collected> {
+async function* everything(
+  workspace: Workspace,
+  secrets: readonly string[],
+  reports: readonly ReportedArtifact[],
+): AsyncGenerator<Collected> {
   for (const report of reports) if (report.type === 'PULL_REQUEST') yield keptLink(report, secrets);
   const seen = new Set<string>();
   for await (const candidate of candidates(workspace, reports)) {
@@ -51,16 +74,23 @@ async function* everything(workspace: Workspace, secrets: readonly string[], rep
 }
 
 function keptLink(report: Extract<ReportedArtifact, { url: string }>, secrets: readonly string[]): Collected {
-  if (holdsSecret(JSON.stringify(report), secrets)) return { ok: false, message: 'a link is not kept: it holds a secret of the run' };
+  if (holdsSecret(JSON.stringify(report), secrets))
+    return { ok: false, message: 'a link is not kept: it holds a secret of the run' };
   return { ok: true, artifact: linkArtifact(report), content: new Uint8Array() };
 }
 
-async function keptFile({ folder, name, path, reported }: Candidate, secrets: readonly string[]): Promise<Collected | undefined> {
+async function keptFile(
+  { folder, name, path, reported }: Candidate,
+  secrets: readonly string[],
+): Promise<Collected | undefined> {
   const read = await readRegular(path);
   if (read === undefined && reported === undefined) return undefined;
   const said = `${folder}/${name}\n${reported?.title ?? ''}`;
   if (holdsSecret(said, secrets) || (read?.ok === true && tellsSecret(read.content, secrets))) {
-    return { ok: false, message: `a file of ${folder === ARTIFACTS_FOLDER ? folder : 'the workspace'} is not kept: it holds a secret of the run` };
+    return {
+      ok: false,
+      message: `a file of ${folder === ARTIFACTS_FOLDER ? folder : 'the workspace'} is not kept: it holds a secret of the run`,
+    };
   }
   const shown = keptPath(folder, name);
   if (read === undefined) return { ok: false, message: `${shown} is not kept: it was reported, and is not there` };
@@ -68,22 +98,30 @@ async function keptFile({ folder, name, path, reported }: Candidate, secrets: re
   return { ok: true, artifact: readArtifact(folder, name, read.content, reported), content: read.content };
 }
 
-async function* candidates(workspace: Workspace, reports: readonly ReportedArtifact[]): AsyncGenerator<Candidate | Extract<Collected, { ok: false }>> {
+async function* candidates(
+  workspace: Workspace,
+  reports: readonly ReportedArtifact[],
+): AsyncGenerator<Candidate | Extract<Collected, { ok: false }>> {
   for (const report of reports) if (report.type !== 'PULL_REQUEST') yield await reportedFile(workspace, report);
   yield { folder: '', path: below(workspace.workspace, Buffer.from(REPORT_FILE_NAME)), name: REPORT_FILE_NAME };
   yield* await inFolder(workspace.artifacts);
 }
 
 /** A reported file, if it lies in the workspace and no link leads to it. */
-async function reportedFile({ workspace }: Workspace, reported: Extract<ReportedArtifact, { path: string }>): Promise<Candidate | Extract<Collected, { ok: false }>> {
+async function reportedFile(
+  { workspace }: Workspace,
+  reported: Extract<ReportedArtifact, { path: string }>,
+): Promise<Candidate | Extract<Collected, { ok: false }>> {
   const way = relative(workspace, resolve(workspace, reported.path)).split(sep);
   const name = way.pop() ?? '';
-  if (name === '' || name === '..' || way[0] === '..') return { ok: false, message: 'a reported file is not kept: it lies outside the workspace' };
+  if (name === '' || name === '..' || way[0] === '..')
+    return { ok: false, message: 'a reported file is not kept: it lies outside the workspace' };
   let folder: Buffer = Buffer.from(workspace);
   for (const step of way) {
     folder = below(folder, Buffer.from(step));
     const found = await lstat(folder).catch(() => undefined);
-    if (found?.isDirectory() === false) return { ok: false, message: 'a reported file is not kept: what leads to it is no folder' };
+    if (found?.isDirectory() === false)
+      return { ok: false, message: 'a reported file is not kept: what leads to it is no folder' };
   }
   return { folder: way.join('/'), name, path: below(folder, Buffer.from(name)), reported };
 }
@@ -97,7 +135,9 @@ async function inFolder(folder: string): Promise<Candidate[]> {
     names.push(entry.name as unknown as Buffer);
     if (names.length === ENTRIES_MAX) break;
   }
-  return names.sort(Buffer.compare).map((name) => ({ folder: ARTIFACTS_FOLDER, path: below(folder, name), name: name.toString('utf8') }));
+  return names
+    .sort(Buffer.compare)
+    .map((name) => ({ folder: ARTIFACTS_FOLDER, path: below(folder, name), name: name.toString('utf8') }));
 }
 
 type Read = { ok: true; content: Uint8Array } | { ok: false; why: string };
@@ -105,8 +145,11 @@ type Read = { ok: true; content: Uint8Array } | { ok: false; why: string };
 /** Content of a regular file with one name; undefined where there is nothing. Looked at through the open file, so that nothing can be put in its place. */
 async function readRegular(path: Buffer): Promise<Read | undefined> {
   // Without waiting: opening a pipe would.
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => error.code ?? 'unknown');
-  if (typeof file === 'string') return file === 'ENOENT' ? undefined : { ok: false, why: REASONS[file] ?? `it cannot be read (${file})` };
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => error.code ?? 'unknown',
+  );
+  if (typeof file === 'string')
+    return file === 'ENOENT' ? undefined : { ok: false, why: REASONS[file] ?? `it cannot be read (${file})` };
   try {
     const found = await file.stat();
     if (!found.isFile()) return { ok: false, why: 'it is no regular file' };
@@ -115,7 +158,8 @@ async function readRegular(path: Buffer): Promise<Read | undefined> {
     if (found.size > ARTIFACT_BYTES_MAX) return { ok: false, why: `it is larger than ${ARTIFACT_BYTES_MAX} bytes` };
     const content = Buffer.alloc(found.size);
     let length = 0;
-    for (let bytesRead = -1; bytesRead !== 0 && length < content.length; length += bytesRead) ({ bytesRead } = await file.read(content, length, content.length - length, length));
+    for (let bytesRead = -1; bytesRead !== 0 && length < content.length; length += bytesRead)
+      ({ bytesRead } = await file.read(content, length, content.length - length, length));
     return { ok: true, content: content.subarray(0, length) };
   } finally {
     await file.close();

@@ -31,7 +31,9 @@ export function ownDescriptors(pipes: number): Descriptors {
 
 /** Numbers above the standard streams that a child would inherit, lowest first; none where there is no `/proc`. */
 function inheritedDescriptors(): number[] {
-  const numbers = namesOf('/proc/self/fd').map(Number).filter((number) => number > 2 && number <= DESCRIPTOR_MAX);
+  const numbers = namesOf('/proc/self/fd')
+    .map(Number)
+    .filter((number) => number > 2 && number <= DESCRIPTOR_MAX);
   return numbers.filter(isInherited).sort((a, b) => a - b);
 }
 

@@ -39,12 +39,17 @@ function numberOf(text: string, name: string): number | undefined {
 /** Shells and sandboxes turn death by a signal into 128 + its number. */
 const SIGNAL_BASE = 128;
 
-export function endingOf(code: number | null, signal: string | null, said: { exitCode: number | undefined } | undefined): CommandEnd {
+export function endingOf(
+  code: number | null,
+  signal: string | null,
+  said: { exitCode: number | undefined } | undefined,
+): CommandEnd {
   if (signal !== null) return { kind: 'signalled', signal };
   if (said === undefined) return { kind: 'exited', code: code ?? 0 };
   const exitCode = said.exitCode ?? code ?? 0;
   const name = Object.entries(constants.signals).find(([, number]) => number === exitCode - SIGNAL_BASE)?.[0];
   if (name !== undefined) return { kind: 'signalled', signal: name };
-  if (said.exitCode === undefined) return { kind: 'spawn-failed', message: 'the sandbox could not be built; the log says why' };
+  if (said.exitCode === undefined)
+    return { kind: 'spawn-failed', message: 'the sandbox could not be built; the log says why' };
   return { kind: 'exited', code: exitCode };
 }

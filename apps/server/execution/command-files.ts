@@ -6,13 +6,26 @@ import { removeEntry } from './workspaces-removal.ts';
 import type { Owner, Workspace } from './workspaces.ts';
 
 /** The files, and where the run sees them. Without the machine's network its names mean nothing; a user of its own is in none of its lists. */
-export async function ownFiles(workspace: Workspace, network: Confinement['network']): Promise<NonNullable<Confinement['shown']>> {
+export async function ownFiles(
+  workspace: Workspace,
+  network: Confinement['network'],
+): Promise<NonNullable<Confinement['shown']>> {
   const { owner } = workspace;
   const files = [
     ...(network === 'none' ? [{ name: 'hosts', text: '127.0.0.1 localhost\n::1 localhost\n' }] : []),
-    ...(owner === undefined ? [] : [{ name: 'passwd', text: usersOf(owner, workspace.home) }, { name: 'group', text: groupsOf(owner) }]),
+    ...(owner === undefined
+      ? []
+      : [
+          { name: 'passwd', text: usersOf(owner, workspace.home) },
+          { name: 'group', text: groupsOf(owner) },
+        ]),
   ];
-  return Promise.all(files.map(async ({ name, text }) => ({ from: await written(join(workspace.folder, name), text), at: `/etc/${name}` })));
+  return Promise.all(
+    files.map(async ({ name, text }) => ({
+      from: await written(join(workspace.folder, name), text),
+      at: `/etc/${name}`,
+    })),
+  );
 }
 
 async function written(path: string, text: string): Promise<string> {

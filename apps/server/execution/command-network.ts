@@ -17,7 +17,8 @@ export interface WayOut {
 
 const AS_ASKED = 'NOT ISOLATED: the operator gave this run the network of the machine';
 const NOT_TAKEN_AWAY = 'NOT ISOLATED: this machine has no means to take the network away, so this run has all of it';
-const NO_LOOPBACK = 'this run has no network: no loopback can be had in its sandbox; install bubblewrap (or iproute2) to give it the one it may have';
+const NO_LOOPBACK =
+  'this run has no network: no loopback can be had in its sandbox; install bubblewrap (or iproute2) to give it the one it may have';
 
 /** The command line as it has to be started, and what goes with it. `tell` writes into the run's log. */
 export async function wayOut(argv: WayOut['argv'], spec: CommandSpec, tell: (text: string) => void): Promise<WayOut> {
@@ -39,6 +40,11 @@ export async function wayOut(argv: WayOut['argv'], spec: CommandSpec, tell: (tex
   // A host's name is the run's to choose: it may try to carry a secret, and comes in lower case.
   const secrets = (spec.secretValues ?? []).flatMap((value) => [value, value.toLowerCase()]);
   const onEvent = (text: string): void => tell(redact(text, secrets));
-  const { egress, ...passage } = await openPassage(argv, { rules: network, workspace, node: process.execPath, onEvent });
+  const { egress, ...passage } = await openPassage(argv, {
+    rules: network,
+    workspace,
+    node: process.execPath,
+    onEvent,
+  });
   return { ...passage, network: 'none', close: () => egress.close() };
 }

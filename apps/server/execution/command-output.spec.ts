@@ -8,7 +8,16 @@ function relayed(bytesMax = 1_000_000, secrets: readonly string[] = []) {
   const relay = outputRelay({ bytesMax, secrets, now: () => 1_000, onEvent: (event) => events.push(event) });
   const stream = new PassThrough();
   relay.attach(stream, 'stdout');
-  return { events, relay, stream, text: (kind = 'stdout') => events.filter((event) => event.kind === kind).map(({ text }) => text).join('') };
+  return {
+    events,
+    relay,
+    stream,
+    text: (kind = 'stdout') =>
+      events
+        .filter((event) => event.kind === kind)
+        .map(({ text }) => text)
+        .join(''),
+  };
 }
 
 async function written(stream: PassThrough, pieces: Iterable<string | Uint8Array>): Promise<void> {
@@ -31,7 +40,10 @@ describe('output', () => {
   it('is not torn inside a character, however it is read', async () => {
     const bytes = Buffer.from('héllo 😀\n');
     const { stream, relay, text } = relayed();
-    await written(stream, Array.from(bytes, (byte) => Uint8Array.of(byte)));
+    await written(
+      stream,
+      Array.from(bytes, (byte) => Uint8Array.of(byte)),
+    );
     relay.finish();
     expect(text()).toBe('héllo 😀\n');
   });
@@ -63,7 +75,10 @@ describe('output', () => {
   it('keeps beginning and end of a flood and says how much is missing', async () => {
     const { stream, relay, events, text } = relayed(200_000);
     const line = (number: number) => `line ${String(number).padStart(6, '0')}\n`;
-    await written(stream, Array.from({ length: 100_000 }, (_, number) => line(number)));
+    await written(
+      stream,
+      Array.from({ length: 100_000 }, (_, number) => line(number)),
+    );
     relay.finish();
     expect(text().startsWith(line(0) + line(1))).toBe(true);
     expect(text().endsWith(line(99_998) + line(99_999))).toBe(true);
@@ -75,7 +90,10 @@ describe('output', () => {
 
   it('of empty lines is bounded too', async () => {
     const { stream, relay, events } = relayed(10_000);
-    await written(stream, Array.from({ length: 1_000 }, () => '\n'.repeat(1_000)));
+    await written(
+      stream,
+      Array.from({ length: 1_000 }, () => '\n'.repeat(1_000)),
+    );
     relay.finish();
     expect(events.length).toBeLessThan(100);
   });

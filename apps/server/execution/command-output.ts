@@ -75,7 +75,10 @@ export function outputRelay(options: OutputOptions): OutputRelay {
 }
 
 /** Decodes, redacts and cuts into pieces that end with a line where possible. */
-function lineReader(secrets: readonly string[], give: (text: string) => void): { push(bytes: Uint8Array): void; end(): void } {
+function lineReader(
+  secrets: readonly string[],
+  give: (text: string) => void,
+): { push(bytes: Uint8Array): void; end(): void } {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const hiding = redactor(secrets);
   let rest = '';
@@ -99,7 +102,7 @@ function lineReader(secrets: readonly string[], give: (text: string) => void): {
 
 /** Pieces of at most one event's length, cut after a line break where there is one, never inside a surrogate pair. */
 function* pieces(text: string): Generator<string> {
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     let end = Math.min(at + EVENT_LENGTH_MAX, text.length);
     const lineEnd = end < text.length ? text.lastIndexOf('\n', end - 1) + 1 : end;
     if (lineEnd > at) end = lineEnd;
@@ -110,7 +113,10 @@ function* pieces(text: string): Generator<string> {
 }
 
 /** Joins what comes shortly after another from the same stream. */
-function collector(give: (kind: StreamKind, text: string) => void): { add(kind: StreamKind, text: string): void; flush(): void } {
+function collector(give: (kind: StreamKind, text: string) => void): {
+  add(kind: StreamKind, text: string): void;
+  flush(): void;
+} {
   let waiting: { kind: StreamKind; text: string } | undefined;
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
@@ -123,7 +129,8 @@ function collector(give: (kind: StreamKind, text: string) => void): { add(kind: 
   return {
     flush,
     add: (kind, text) => {
-      if (waiting !== undefined && (waiting.kind !== kind || waiting.text.length + text.length > EVENT_LENGTH_MAX)) flush();
+      if (waiting !== undefined && (waiting.kind !== kind || waiting.text.length + text.length > EVENT_LENGTH_MAX))
+        flush();
       waiting = { kind, text: (waiting?.text ?? '') + text };
       timer ??= setTimeout(flush, COLLECT_MS);
     },

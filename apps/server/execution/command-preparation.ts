@@ -35,13 +35,20 @@ export async function programOf({ command, env = {}, path = STANDARD_PATH, sandb
   const [name, ...rest] = command;
   if (name === undefined || name === '') return { ok: false, message: 'no command is configured' };
   const refused = Object.keys(env).find((variable) => !isInjectableEnvName(variable));
-  if (refused !== undefined) return { ok: false, message: `the variable ${JSON.stringify(refused)} cannot be set for a run` };
+  if (refused !== undefined)
+    return { ok: false, message: `the variable ${JSON.stringify(refused)} cannot be set for a run` };
   const found = name.includes('/') ? name : (await findTools([name], path)).get(name);
-  if (found === undefined) return { ok: false, message: `the command "${name}" is not installed in any folder of ${path}` };
-  if (!isAbsolute(found)) return { ok: false, message: `the command "${name}" must be an absolute path or a bare name` };
-  if (!(await isProgram(found))) return { ok: false, message: `the command "${found}" does not exist or is not executable` };
+  if (found === undefined)
+    return { ok: false, message: `the command "${name}" is not installed in any folder of ${path}` };
+  if (!isAbsolute(found))
+    return { ok: false, message: `the command "${name}" must be an absolute path or a bare name` };
+  if (!(await isProgram(found)))
+    return { ok: false, message: `the command "${found}" does not exist or is not executable` };
   if (sandbox.guarantees.files && (await isHidden(found, sandbox.hidden))) {
-    return { ok: false, message: `the command "${found}" lies in a folder that runs never see; move it out of the data folder` };
+    return {
+      ok: false,
+      message: `the command "${found}" lies in a folder that runs never see; move it out of the data folder`,
+    };
   }
   return { ok: true, argv: [found, ...rest] };
 }
@@ -62,12 +69,21 @@ export async function limited(argv: WrappedCommand['argv'], spec: CommandSpec): 
     [choom, '-n', '1000', '--'],
     [prlimit, ...bounds],
   ];
-  const [program = '', ...rest] = [...steps.flatMap(([name, ...options]) => (name === undefined ? [] : [name, ...options])), ...argv];
+  const [program = '', ...rest] = [
+    ...steps.flatMap(([name, ...options]) => (name === undefined ? [] : [name, ...options])),
+    ...argv,
+  ];
   return [program, ...rest];
 }
 
 /** Everything the command finds in its environment; nothing of the service's own. */
-export function environmentOf({ workspace, env = {}, own = {}, told, path = STANDARD_PATH }: CommandSpec): Record<string, string> {
+export function environmentOf({
+  workspace,
+  env = {},
+  own = {},
+  told,
+  path = STANDARD_PATH,
+}: CommandSpec): Record<string, string> {
   return {
     ...env,
     ...own,

@@ -57,8 +57,10 @@ export function watchUsage(parts: UsageParts): { stop(): void } {
       await sleep(restMs, undefined, { signal: over.signal, ref: false }).catch(() => undefined);
     }
   };
-  if (diskBytesMax !== undefined) void follow('the run took too much of the disk', diskBytesMax, () => diskBytes(folder, over.signal));
-  if (memoryBytesMax !== undefined) void follow('the run took too much memory', memoryBytesMax, () => memoryBytes(root, tree(), memoryBytesMax));
+  if (diskBytesMax !== undefined)
+    void follow('the run took too much of the disk', diskBytesMax, () => diskBytes(folder, over.signal));
+  if (memoryBytesMax !== undefined)
+    void follow('the run took too much memory', memoryBytesMax, () => memoryBytes(root, tree(), memoryBytesMax));
   return { stop: () => over.abort() };
 }
 

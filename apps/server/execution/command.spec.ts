@@ -44,21 +44,45 @@ interface Started extends RunningCommand {
   runId: string;
 }
 
-async function start(kind: SandboxKind, script: string, more: Partial<CommandSpec> = {}, payload?: Uint8Array): Promise<Started> {
+async function start(
+  kind: SandboxKind,
+  script: string,
+  more: Partial<CommandSpec> = {},
+  payload?: Uint8Array,
+): Promise<Started> {
   const detected = found.get(kind);
   if (detected === undefined) throw new Error('not on this machine');
   const sandbox = { ...detected, hidden: [base] };
   const runId = `00000000-0000-7000-9000-${String(process.pid).padStart(8, '0').slice(-8)}${String((runs += 1)).padStart(4, '0')}`; // nobody else's, for processes are found by it
   const prompt = more.prompt ?? 'Do it.';
-  const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId, epoch: 3, prompt, payload, owner: ownerOf(sandbox, runId) });
+  const workspace = await prepareWorkspace({
+    root: join(base, 'runs'),
+    runId,
+    epoch: 3,
+    prompt,
+    payload,
+    owner: ownerOf(sandbox, runId),
+  });
   const events: CommandEvent[] = [];
   let heard = (): void => undefined;
-  const text = (of: CommandEvent['kind']): string => events.filter((event) => event.kind === of).map((event) => event.text).join('');
+  const text = (of: CommandEvent['kind']): string =>
+    events
+      .filter((event) => event.kind === of)
+      .map((event) => event.text)
+      .join('');
   const onEvent = (event: CommandEvent): void => {
     events.push(event);
     heard();
   };
-  const spec: CommandSpec = { command: ['sh', '-c', script], workspace, sandbox, prompt, deadlineMs: 60_000, onEvent, ...more };
+  const spec: CommandSpec = {
+    command: ['sh', '-c', script],
+    workspace,
+    sandbox,
+    prompt,
+    deadlineMs: 60_000,
+    onEvent,
+    ...more,
+  };
   const running = await startCommand(spec);
   const says = async (wanted: string): Promise<void> => {
     while (!text('stdout').includes(wanted)) await new Promise<void>((resolve) => (heard = resolve));
@@ -90,7 +114,12 @@ for (const kind of KINDS) {
 
     it('reads the prompt on stdin and the exact payload beside it, and keeps both streams apart', async () => {
       const payload = Buffer.from('{"é": 1}\n\n');
-      const command = await start(kind, 'cat; cat event-payload.json >&2; cmp prompt.md - </dev/null; : > made', { prompt: 'Zeile 1\nZeile 2' }, payload);
+      const command = await start(
+        kind,
+        'cat; cat event-payload.json >&2; cmp prompt.md - </dev/null; : > made',
+        { prompt: 'Zeile 1\nZeile 2' },
+        payload,
+      );
       await command.finished;
       expect(command.text('stdout')).toBe('Zeile 1\nZeile 2');
       expect(command.text('stderr')).toContain('{"é": 1}\n\n');
@@ -99,12 +128,30 @@ for (const kind of KINDS) {
 
     it('gets a small environment that says which run and execution it is', async () => {
       const told = { mode: 'plan', interactive: false, conversationId: 'c', parentRunId: 'p' };
-      const command = await start(kind, 'env; umask; ls -d "$MILLWRIGHT_ARTIFACTS" "$MILLWRIGHT_ATTACHMENTS"; echo x >"$MILLWRIGHT_ARTIFACTS/x"', { env: { EXTRA_TOKEN: 'long-enough-token' }, told });
+      const command = await start(
+        kind,
+        'env; umask; ls -d "$MILLWRIGHT_ARTIFACTS" "$MILLWRIGHT_ATTACHMENTS"; echo x >"$MILLWRIGHT_ARTIFACTS/x"',
+        { env: { EXTRA_TOKEN: 'long-enough-token' }, told },
+      );
       expect(await command.finished).toEqual({ kind: 'exited', code: 0 });
-      const names = [...command.text('stdout').matchAll(/^(\w+)=/gm)].map(([, name]) => name).filter((name) => name !== '_' && name !== 'PWD');
+      const names = [...command.text('stdout').matchAll(/^(\w+)=/gm)]
+        .map(([, name]) => name)
+        .filter((name) => name !== '_' && name !== 'PWD');
       expect(names.sort()).toEqual([
-        'EXTRA_TOKEN', 'HOME', 'LANG', 'MILLWRIGHT_ARTIFACTS', 'MILLWRIGHT_ATTACHMENTS', 'MILLWRIGHT_CONVERSATION_ID', 'MILLWRIGHT_EXECUTION_EPOCH', 'MILLWRIGHT_INTERACTIVE',
-        'MILLWRIGHT_PARENT_RUN_ID', 'MILLWRIGHT_RUN_ID', 'MILLWRIGHT_RUN_MODE', 'PATH', 'SHELL', 'TMPDIR',
+        'EXTRA_TOKEN',
+        'HOME',
+        'LANG',
+        'MILLWRIGHT_ARTIFACTS',
+        'MILLWRIGHT_ATTACHMENTS',
+        'MILLWRIGHT_CONVERSATION_ID',
+        'MILLWRIGHT_EXECUTION_EPOCH',
+        'MILLWRIGHT_INTERACTIVE',
+        'MILLWRIGHT_PARENT_RUN_ID',
+        'MILLWRIGHT_RUN_ID',
+        'MILLWRIGHT_RUN_MODE',
+        'PATH',
+        'SHELL',
+        'TMPDIR',
       ]);
       expect(command.text('stdout')).toContain(`MILLWRIGHT_RUN_ID=${command.runId}\n`);
       expect(command.text('stdout')).toContain('MILLWRIGHT_EXECUTION_EPOCH=3\n');
@@ -118,7 +165,8 @@ for (const kind of KINDS) {
 
     it('has its secrets hidden in everything it prints', async () => {
       const token = 'sk-0123456789abcdef';
-      const script = 'echo "$API_TOKEN"; printf "%s" "$API_TOKEN" | base64 >&2; printf sk-01234; sleep 0.2; echo 56789abcdef';
+      const script =
+        'echo "$API_TOKEN"; printf "%s" "$API_TOKEN" | base64 >&2; printf sk-01234; sleep 0.2; echo 56789abcdef';
       const command = await start(kind, script, { env: { API_TOKEN: token }, secretValues: [token] });
       await command.finished;
       expect(command.text('stdout')).toBe('[redacted]\n[redacted]\n');
@@ -126,7 +174,9 @@ for (const kind of KINDS) {
     });
 
     it('may print far more than is kept, without growing the service or standing still', async () => {
-      const command = await start(kind, 'echo first; head -c 50000000 /dev/zero | tr "\\0" x; echo; echo last', { outputBytesMax: 100_000 });
+      const command = await start(kind, 'echo first; head -c 50000000 /dev/zero | tr "\\0" x; echo; echo last', {
+        outputBytesMax: 100_000,
+      });
       const before = process.memoryUsage().rss;
       expect(await command.finished).toEqual({ kind: 'exited', code: 0 });
       expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
@@ -151,7 +201,9 @@ for (const kind of KINDS) {
     });
 
     it('is killed when it does not listen, daemons included, before cancel comes back', async () => {
-      const command = await start(kind, `trap "" TERM; ${DAEMON}; echo ready; while :; do sleep 1; done`, { graceMs: 200 });
+      const command = await start(kind, `trap "" TERM; ${DAEMON}; echo ready; while :; do sleep 1; done`, {
+        graceMs: 200,
+      });
       await command.says('ready');
       await Promise.all([command.cancel(), command.cancel()]);
       expect(await beats(command.workspace)).toBe(false);
@@ -194,7 +246,10 @@ for (const kind of KINDS) {
 
     it('takes no variable that steers loader, shell or service, and repeats no value', async () => {
       const refused = await start(kind, 'true', { env: { LD_PRELOAD: '/evil/value.so' } });
-      expect(await refused.finished).toMatchObject({ kind: 'spawn-failed', message: expect.stringContaining('LD_PRELOAD') });
+      expect(await refused.finished).toMatchObject({
+        kind: 'spawn-failed',
+        message: expect.stringContaining('LD_PRELOAD'),
+      });
       const unspeakable = await start(kind, 'true', { env: { API_TOKEN: 'evil\0value' } });
       expect(await unspeakable.finished).toMatchObject({ kind: 'spawn-failed' });
       expect(JSON.stringify([refused.events, unspeakable.events])).not.toContain('evil');
@@ -202,14 +257,23 @@ for (const kind of KINDS) {
 
     it('has the kernel’s limits', async () => {
       const limits = { processesMax: 500, fileBytesMax: 1_000_000, openFilesMax: 64 };
-      const command = await start(kind, 'ulimit -n; ulimit -c; head -c 2000000 /dev/zero > big; wc -c < big', { limits });
+      const command = await start(kind, 'ulimit -n; ulimit -c; head -c 2000000 /dev/zero > big; wc -c < big', {
+        limits,
+      });
       await command.finished;
       expect(command.text('stdout').trim().split(/\s+/)).toEqual(['64', '0', '1000000']);
     });
 
     it('can be the example: it reports prompt and payload', async () => {
-      const payload = Buffer.from(JSON.stringify({ action: 'opened', issue: { title: 'a "b" {' }, 'x:y': [1, { z: 2 }] }));
-      const command = await start(kind, '', { command: ['/bin/sh', EXAMPLE], prompt: '\nTriage the issue.\nMore.' }, payload);
+      const payload = Buffer.from(
+        JSON.stringify({ action: 'opened', issue: { title: 'a "b" {' }, 'x:y': [1, { z: 2 }] }),
+      );
+      const command = await start(
+        kind,
+        '',
+        { command: ['/bin/sh', EXAMPLE], prompt: '\nTriage the issue.\nMore.' },
+        payload,
+      );
       expect(await command.finished).toEqual({ kind: 'exited', code: 0 });
       expect(command.text('stdout')).toContain('Prompt: Triage the issue.\n');
       const report = await readFile(join(command.workspace, 'report.md'), 'utf8');
@@ -224,12 +288,18 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
   const sandbox = found.get(kind);
   const confined = sandbox?.guarantees.files === true && sandbox.guarantees.network;
   const describeIt = confined ? describe : describe.skip;
-  if (sandbox !== undefined && !confined) console.warn(`SKIPPED: isolation of files and network by "${kind}": ${sandbox.description}`);
+  if (sandbox !== undefined && !confined)
+    console.warn(`SKIPPED: isolation of files and network by "${kind}": ${sandbox.description}`);
 
   describeIt(`isolation by the sandbox "${kind}"`, () => {
     it('shows nothing of the data folder but the run’s own folders', async () => {
       await writeFile(join(base, 'master.key'), 'the-master-key', { mode: 0o644 });
-      await prepareWorkspace({ root: join(base, 'runs'), runId: '00000000-0000-7000-8000-ffffffffffff', epoch: 1, prompt: 'of another run' });
+      await prepareWorkspace({
+        root: join(base, 'runs'),
+        runId: '00000000-0000-7000-8000-ffffffffffff',
+        epoch: 1,
+        prompt: 'of another run',
+      });
       const script = `cat ${base}/master.key; ls ${base} ${base}/runs; cat ${base}/runs/*/workspace/prompt.md; cat /proc/1/root${base}/master.key; ls -d /root /home /var /run /etc/shadow`;
       const command = await start(kind, script, { prompt: 'mine' });
       await command.finished;
@@ -244,7 +314,10 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
     it('refuses a command that lies in the data folder', async () => {
       await writeFile(join(base, 'agent.sh'), '#!/bin/sh\n', { mode: 0o755 });
       const command = await start(kind, '', { command: [join(base, 'agent.sh')] });
-      expect(await command.finished).toEqual({ kind: 'spawn-failed', message: expect.stringContaining('move it out of the data folder') });
+      expect(await command.finished).toEqual({
+        kind: 'spawn-failed',
+        message: expect.stringContaining('move it out of the data folder'),
+      });
     });
 
     it('shows the files that the operator’s words name, and none that another word names', async () => {
@@ -276,7 +349,10 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
 
     it('sees no process but its own and has nothing left to gain power with', async () => {
       const self = processIdentity(process.pid);
-      const command = await start(kind, 'ls -d /proc/[0-9]*; grep -E "Cap(Prm|Eff|Bnd)|NoNewPrivs" /proc/self/status; touch /usr/x /x /dev/x 2>/dev/null; umount /tmp; ls /x /dev/x; : > /dev/shm/y && ls /dev/shm/y');
+      const command = await start(
+        kind,
+        'ls -d /proc/[0-9]*; grep -E "Cap(Prm|Eff|Bnd)|NoNewPrivs" /proc/self/status; touch /usr/x /x /dev/x 2>/dev/null; umount /tmp; ls /x /dev/x; : > /dev/shm/y && ls /dev/shm/y',
+      );
       await command.finished;
       expect(command.text('stdout').match(/^\/proc\/\d+$/gm)?.length).toBeLessThan(10);
       expect(command.text('stdout')).not.toContain(`/proc/${self?.pid}\n`);
@@ -294,15 +370,30 @@ for (const kind of ['bubblewrap', 'pid-namespace'] as const) {
 
     // In a user namespace unshare forgets to die with its parent; there the stored identity is what ends it.
     const diesWithService = kind === 'bubblewrap' || sandbox?.owner !== undefined;
-    if (confined && !diesWithService) console.warn(`SKIPPED: the end of "${kind}" with a killed service: ${sandbox?.description}`);
+    if (confined && !diesWithService)
+      console.warn(`SKIPPED: the end of "${kind}" with a killed service: ${sandbox?.description}`);
     (diesWithService ? describe : describe.skip)('when the service is killed', () => {
       it('ends with the service', async () => {
         if (sandbox === undefined) return;
         const runId = '00000000-0000-7000-8000-eeeeeeeeeeee';
-        const workspace = await prepareWorkspace({ root: join(base, 'runs'), runId, epoch: 1, prompt: '', owner: ownerOf(sandbox, runId) });
+        const workspace = await prepareWorkspace({
+          root: join(base, 'runs'),
+          runId,
+          epoch: 1,
+          prompt: '',
+          owner: ownerOf(sandbox, runId),
+        });
         const inside = ['/bin/sh', '-c', `${DAEMON}; echo ready; sleep 60`] as const;
-        const { argv } = await sandbox.wrap(inside, { workspace, network: 'none', hidden: [base], readOnly: [], words: [] });
-        const service = spawn('sh', ['-c', '"$@" 3>/dev/null & wait', 'service', ...argv], { stdio: ['ignore', 'pipe', 'inherit'] });
+        const { argv } = await sandbox.wrap(inside, {
+          workspace,
+          network: 'none',
+          hidden: [base],
+          readOnly: [],
+          words: [],
+        });
+        const service = spawn('sh', ['-c', '"$@" 3>/dev/null & wait', 'service', ...argv], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        });
         await once(service.stdout, 'data');
         expect(await beats(workspace.workspace)).toBe(true);
         service.kill('SIGKILL');

@@ -126,7 +126,14 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
     const words = [program.argv[0], ...(spec.operatorWords ?? spec.command), ...(way.words ?? [])];
     const inputs = await inputsOf(workspace, sandbox.guarantees.files);
     const shown = [...(await ownFiles(workspace, way.network)), ...(way.shown ?? []), ...(spec.shown ?? []), ...inputs];
-    const inside = await sandbox.wrap(way.argv, { workspace, network: way.network, hidden: sandbox.hidden, readOnly, words, shown });
+    const inside = await sandbox.wrap(way.argv, {
+      workspace,
+      network: way.network,
+      hidden: sandbox.hidden,
+      readOnly,
+      words,
+      shown,
+    });
     const argv = await limited(inside.argv, spec);
     return await started({ ...inside, argv }, { ...spec, env: { ...spec.env, ...way.env } }, relay, way);
   } catch (error) {
@@ -138,10 +145,20 @@ export async function startCommand(spec: CommandSpec): Promise<RunningCommand> {
 function notStarted(message: string, relay: OutputRelay): RunningCommand {
   relay.status(message);
   relay.finish();
-  return { identity: undefined, finished: Promise.resolve({ kind: 'spawn-failed', message }), cancel: () => Promise.resolve(), kill: () => Promise.resolve() };
+  return {
+    identity: undefined,
+    finished: Promise.resolve({ kind: 'spawn-failed', message }),
+    cancel: () => Promise.resolve(),
+    kill: () => Promise.resolve(),
+  };
 }
 
-async function started(inside: WrappedCommand, spec: CommandSpec, relay: OutputRelay, way: WayOut): Promise<RunningCommand> {
+async function started(
+  inside: WrappedCommand,
+  spec: CommandSpec,
+  relay: OutputRelay,
+  way: WayOut,
+): Promise<RunningCommand> {
   const result = await spawned(inside, spec);
   if (result.ok) return { identity: result.identity, ...watch(result, inside, spec, relay, way) };
   await way.close();
@@ -167,7 +184,12 @@ function spawned({ argv, wrapped }: WrappedCommand, spec: CommandSpec): Promise<
   const [program, ...rest] = argv;
   const descriptors = ownDescriptors(wrapped ? 4 : 3);
   // Detached: a session of its own, so that signals meant for the service's terminal do not reach it.
-  const options = { cwd: wrapped ? '/' : spec.workspace.workspace, env: environmentOf(spec), stdio: descriptors.stdio, detached: true };
+  const options = {
+    cwd: wrapped ? '/' : spec.workspace.workspace,
+    env: environmentOf(spec),
+    stdio: descriptors.stdio,
+    detached: true,
+  };
   return new Promise((resolve) => {
     const failed = (error: unknown): void => resolve({ ok: false, code: codeOf(error) });
     try {
@@ -195,11 +217,19 @@ type Stopped = Extract<CommandEnd, { kind: 'cancelled' | 'deadline' | 'exceeded'
 
 function wordsOf(reason: Stopped, { deadlineMs }: CommandSpec): string {
   if (reason.kind === 'exceeded') return reason.message;
-  return reason.kind === 'deadline' ? `the deadline of ${Math.round(deadlineMs / 1_000)} s is over` : 'cancel was requested';
+  return reason.kind === 'deadline'
+    ? `the deadline of ${Math.round(deadlineMs / 1_000)} s is over`
+    : 'cancel was requested';
 }
 
 /** Follows one process to its end and steers it there when asked. */
-function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, relay: OutputRelay, way: WayOut): Omit<RunningCommand, 'identity'> {
+function watch(
+  started: Spawned,
+  inside: WrappedCommand,
+  spec: CommandSpec,
+  relay: OutputRelay,
+  way: WayOut,
+): Omit<RunningCommand, 'identity'> {
   const { child, identity, exit, closed } = started;
   const report = inside.wrapped ? sandboxReport(child.stdio[3] as Readable) : undefined;
   const { runId, epoch } = spec.workspace;
@@ -213,7 +243,10 @@ function watch(started: Spawned, inside: WrappedCommand, spec: CommandSpec, rela
   const talked = converse();
   const deadline = setTimeout(() => void stop({ kind: 'deadline' }), Math.min(spec.deadlineMs, TIMER_MS_MAX));
   const onOver = (message: string): void => void stop({ kind: 'exceeded', message });
-  const usage = identity === undefined ? undefined : watchUsage({ limits: spec.usage ?? {}, folder: spec.workspace.folder, root: identity, tree, onOver });
+  const usage =
+    identity === undefined
+      ? undefined
+      : watchUsage({ limits: spec.usage ?? {}, folder: spec.workspace.folder, root: identity, tree, onOver });
   const finished = ending();
   return { finished, cancel: (why) => stop({ kind: 'cancelled' }, why), kill };
 

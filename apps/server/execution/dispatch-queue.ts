@@ -40,7 +40,11 @@ export class QueueDispatch implements Dispatch {
     if (places.count === 0) return;
     this.places = places;
     this.timer = setInterval(() => this.look(), POLL_MS);
-    this.parts.queue.work(places.count, (token) => this.serve(token), () => this.look());
+    this.parts.queue.work(
+      places.count,
+      (token) => this.serve(token),
+      () => this.look(),
+    );
     this.look();
   }
 

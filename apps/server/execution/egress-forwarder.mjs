@@ -14,7 +14,9 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => u
 await listen(Number(proxyPort), (client, way) => join(client, way));
 for (const target of mirrored) {
   // A port that cannot be had here is still reached through the proxy.
-  await listen(Number(target.slice(target.lastIndexOf(':') + 1)), (client, way) => tunnel(client, way, target)).catch(() => undefined);
+  await listen(Number(target.slice(target.lastIndexOf(':') + 1)), (client, way) => tunnel(client, way, target)).catch(
+    () => undefined,
+  );
 }
 // Whoever waits for this reads on until it is closed. Its number is taken again at once: a connection with it would never be closed by node.
 writeSync(1, 'ready');

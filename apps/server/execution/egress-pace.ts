@@ -42,6 +42,7 @@ export function paceOf(): Pace {
       nextRequestMs = Math.max(nextRequestMs, nowMs - REQUEST_EVERY_MS * REQUESTS_AT_ONCE) + REQUEST_EVERY_MS;
       if (nextRequestMs > nowMs) await sleep(nextRequestMs - nowMs, undefined, { signal: gone }).catch(() => undefined);
     },
-    slowed: () => new Transform({ transform: (bytes: Buffer, _encoding, done) => spend(bytes.length, () => done(null, bytes)) }),
+    slowed: () =>
+      new Transform({ transform: (bytes: Buffer, _encoding, done) => spend(bytes.length, () => done(null, bytes)) }),
   };
 }

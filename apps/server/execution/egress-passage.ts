@@ -37,7 +37,12 @@ export interface PassageParts extends Pick<EgressParts, 'rules' | 'onEvent' | 'r
 /** Opens the proxy and wraps a command line for the inside of a sandbox without network: the command itself stays the first process. */
 export async function openPassage(argv: readonly [string, ...string[]], parts: PassageParts): Promise<Passage> {
   const { workspace, rules, node } = parts;
-  const egress = await openEgress({ ...parts, folder: workspace.folder, epoch: workspace.epoch, owner: workspace.owner });
+  const egress = await openEgress({
+    ...parts,
+    folder: workspace.folder,
+    epoch: workspace.epoch,
+    owner: workspace.owner,
+  });
   const mirrored = mirroredTargets(rules.named);
   return {
     argv: ['/bin/sh', '-c', startScript(mirrored), node, ...argv],
@@ -53,7 +58,13 @@ export async function openPassage(argv: readonly [string, ...string[]], parts: P
 
 /** Starts the forwarder beside the command, waits until it listens or has failed, and becomes the command. */
 function startScript(mirrored: readonly string[]): string {
-  const words = [`--max-old-space-size=${HEAP_MIB_MAX}`, `${PLACE}/forwarder.mjs`, `${PLACE}/egress`, String(PROXY_PORT), ...mirrored];
+  const words = [
+    `--max-old-space-size=${HEAP_MIB_MAX}`,
+    `${PLACE}/forwarder.mjs`,
+    `${PLACE}/egress`,
+    String(PROXY_PORT),
+    ...mirrored,
+  ];
   return [
     `ready=$("$0" ${words.map((word) => `'${word}'`).join(' ')} </dev/null 2>/dev/null &)`,
     `[ "$ready" = ready ] || echo 'the way to the network could not be opened: this run has none' >&2`,
@@ -64,8 +75,12 @@ function startScript(mirrored: readonly string[]): string {
 
 /** Servers of this machine that the operator named by port: found at the same port inside, also by programs that know no proxy. */
 function mirroredTargets(named: readonly HostPattern[]): string[] {
-  const local = named.filter((pattern) => isLoopbackHost(pattern)).flatMap(({ host, ports }) => ports.map((port) => ({ host, port })));
-  return local.filter(({ port }) => port >= PORT_MIN && port !== PROXY_PORT).map(({ host, port }) => formatTarget(host, port));
+  const local = named
+    .filter((pattern) => isLoopbackHost(pattern))
+    .flatMap(({ host, ports }) => ports.map((port) => ({ host, port })));
+  return local
+    .filter(({ port }) => port >= PORT_MIN && port !== PROXY_PORT)
+    .map(({ host, port }) => formatTarget(host, port));
 }
 
 function isLoopbackHost({ host, subdomains }: HostPattern): boolean {
@@ -75,8 +90,12 @@ function isLoopbackHost({ host, subdomains }: HostPattern): boolean {
 /** The variables by which programs find a proxy, in both spellings; servers of the run's own are reached without it. */
 function proxyVariables(named: readonly HostPattern[], mirrored: readonly string[]): Record<string, string> {
   const proxy = `http://127.0.0.1:${PROXY_PORT}`;
-  const throughProxy = named.filter(({ host, ports }) => ports.some((port) => !mirrored.includes(formatTarget(host, port)))).filter(isLoopbackHost);
-  const direct = LOOPBACK_NAMES.filter((name) => !throughProxy.some(({ host }) => (host.kind === 'name' ? host.name : host.address) === name)).join(',');
+  const throughProxy = named
+    .filter(({ host, ports }) => ports.some((port) => !mirrored.includes(formatTarget(host, port))))
+    .filter(isLoopbackHost);
+  const direct = LOOPBACK_NAMES.filter(
+    (name) => !throughProxy.some(({ host }) => (host.kind === 'name' ? host.name : host.address) === name),
+  ).join(',');
   const variables = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, ALL_PROXY: proxy, NO_PROXY: direct };
   const lower = Object.entries(variables).map(([name, value]) => [name.toLowerCase(), value]);
   return { ...variables, ...Object.fromEntries(lower), NODE_USE_ENV_PROXY: '1' };

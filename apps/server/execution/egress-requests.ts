@@ -6,7 +6,17 @@ import type { Transform } from 'node:stream';
 import type { Reached } from './egress.ts';
 
 /** Headers of one connection, not of the message; `expect` has been answered here. */
-const OF_THE_CONNECTION = new Set(['connection', 'proxy-connection', 'keep-alive', 'proxy-authorization', 'proxy-authenticate', 'te', 'trailer', 'upgrade', 'expect']);
+const OF_THE_CONNECTION = new Set([
+  'connection',
+  'proxy-connection',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-authenticate',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+]);
 
 export interface PassingOn {
   /** Opens the connection if the run may have it. */
@@ -16,9 +26,14 @@ export interface PassingOn {
 }
 
 /** Passes one request on, or refuses it with words. */
-export async function passOn(request: IncomingMessage, response: ServerResponse, { reach, slowed }: PassingOn): Promise<void> {
+export async function passOn(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { reach, slowed }: PassingOn,
+): Promise<void> {
   const url = absoluteUrl(request.url ?? '');
-  if (url === undefined) return refuse(response, 400, 'this is a proxy: ask for http://host/path, or CONNECT host:port');
+  if (url === undefined)
+    return refuse(response, 400, 'this is a proxy: ask for http://host/path, or CONNECT host:port');
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   const reached = await reach(`${url.hostname}:${url.port === '' ? 80 : url.port}`, gone.signal);
@@ -28,8 +43,15 @@ export async function passOn(request: IncomingMessage, response: ServerResponse,
   // With the answer, or with the client, its connection ends.
   response.on('close', () => socket.destroy());
   const headers = ['host', url.host, ...withoutOwn(request.rawHeaders, ['host'])];
-  const outgoing = startRequest({ method: request.method, path: url.pathname + url.search, headers, createConnection: () => socket });
-  outgoing.on('error', () => (response.headersSent ? response.destroy() : refuse(response, 502, 'the connection broke')));
+  const outgoing = startRequest({
+    method: request.method,
+    path: url.pathname + url.search,
+    headers,
+    createConnection: () => socket,
+  });
+  outgoing.on('error', () =>
+    response.headersSent ? response.destroy() : refuse(response, 502, 'the connection broke'),
+  );
   outgoing.on('response', (answer) => answered(answer, response, slowed()));
   request.pipe(slowed()).pipe(outgoing);
 }
@@ -56,7 +78,14 @@ function absoluteUrl(text: string): URL | undefined {
 /** Names and values, in order, without those of the connection, those it names itself, and some more. */
 function withoutOwn(raw: readonly string[], more: readonly string[]): string[] {
   const pairs = raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1] ?? ''] as const] : []));
-  const named = pairs.filter(([name]) => name.toLowerCase() === 'connection').flatMap(([, value]) => value.toLowerCase().split(',').map((part) => part.trim()));
+  const named = pairs
+    .filter(([name]) => name.toLowerCase() === 'connection')
+    .flatMap(([, value]) =>
+      value
+        .toLowerCase()
+        .split(',')
+        .map((part) => part.trim()),
+    );
   const dropped = new Set([...OF_THE_CONNECTION, ...named, ...more]);
   // What frames the body stays, whatever a message claims about it.
   for (const name of ['content-length', 'transfer-encoding']) if (!more.includes(name)) dropped.delete(name);

@@ -33,7 +33,8 @@ const QUESTION = { timeout: 3_000, tries: 2 };
 export function resolverFor(rules: EgressRules): Resolve {
   const servers = new Resolver(QUESTION);
   return async (name) => {
-    if (isListed(rules, { kind: 'name', name })) return (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+    if (isListed(rules, { kind: 'name', name }))
+      return (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
     const answers = await Promise.all([servers.resolve4(name).catch(() => []), servers.resolve6(name).catch(() => [])]);
     return answers.flat();
   };
@@ -45,7 +46,10 @@ export function machineAddresses(): string[] {
 }
 
 /** A resolver for one run: names one after the other, answers kept for a short time; undefined while too many wait, or it takes too long. */
-export function pacedResolver(resolve: Resolve, over: AbortSignal): (name: string) => Promise<readonly string[] | undefined> {
+export function pacedResolver(
+  resolve: Resolve,
+  over: AbortSignal,
+): (name: string) => Promise<readonly string[] | undefined> {
   const known = new Map<string, Promise<readonly string[]>>();
   let waiting = 0;
   let last: Promise<unknown> = Promise.resolve();

@@ -28,8 +28,12 @@ afterEach(async () => {
   await rm(base, { recursive: true, force: true });
 });
 
-const patterns = (list: string[]) => list.map((text) => readHostPattern(text)).filter((pattern) => pattern !== undefined);
-const named = (...list: string[]): EgressRules => ({ policy: { kind: 'allow', hosts: patterns(list) }, named: patterns(list) });
+const patterns = (list: string[]) =>
+  list.map((text) => readHostPattern(text)).filter((pattern) => pattern !== undefined);
+const named = (...list: string[]): EgressRules => ({
+  policy: { kind: 'allow', hosts: patterns(list) },
+  named: patterns(list),
+});
 const OPEN: EgressRules = { policy: { kind: 'open' }, named: [] };
 
 async function start(rules: EgressRules, more: Partial<EgressParts> = {}): Promise<Egress> {
@@ -123,7 +127,11 @@ describe('a tunnel', () => {
   });
 
   it.each([
-    { target: 'rebound.test:443', addresses: ['93.184.216.34', '127.0.0.1'], why: 'one of its addresses is this machine' },
+    {
+      target: 'rebound.test:443',
+      addresses: ['93.184.216.34', '127.0.0.1'],
+      why: 'one of its addresses is this machine',
+    },
     { target: 'rebound.test:443', addresses: ['::ffff:10.0.0.1'], why: 'it leads into a private network' },
     { target: 'rebound.test:80', addresses: ['169.254.169.254'], why: 'it leads to metadata' },
     { target: '169.254.169.254:80', addresses: [], why: 'metadata' },
@@ -199,7 +207,10 @@ describe('a tunnel', () => {
       ended.push(once(socket.resume(), 'close'));
       socket.on('end', () => socket.end());
     });
-    const { close } = await start({ policy: { kind: 'open' }, named: patterns([`127.0.0.1:${port}`]) }, { resolve: () => new Promise((resolve) => ((resolved = resolve), asking())) });
+    const { close } = await start(
+      { policy: { kind: 'open' }, named: patterns([`127.0.0.1:${port}`]) },
+      { resolve: () => new Promise((resolve) => ((resolved = resolve), asking())) },
+    );
     const asked = new Promise<void>((resolve) => (asking = resolve));
     const { socket } = await client();
     socket.write(tunnel(`slow.test:${port}`));
@@ -217,7 +228,11 @@ describe('a plain request', () => {
     const port = await serveHttp((request, response) => {
       let body = '';
       request.on('data', (bytes: Buffer) => (body += bytes.toString()));
-      request.on('end', () => response.writeHead(201, { 'x-answer': 'yes', connection: 'x-private, close', 'x-private': 'no' }).end(JSON.stringify({ method: request.method, url: request.url, headers: request.headers, body })));
+      request.on('end', () =>
+        response
+          .writeHead(201, { 'x-answer': 'yes', connection: 'x-private, close', 'x-private': 'no' })
+          .end(JSON.stringify({ method: request.method, url: request.url, headers: request.headers, body })),
+      );
     });
     await start(named(`127.0.0.1:${port}`));
     const head = `POST http://user:pw@127.0.0.1:${port}/a%20b?c=d HTTP/1.1\r\nHost: elsewhere.test\r\nProxy-Authorization: Basic eA==\r\nConnection: close, x-mine\r\nX-Mine: 1\r\nX-Kept: 1\r\nTransfer-Encoding: chunked\r\n\r\n`;
@@ -226,7 +241,12 @@ describe('a plain request', () => {
     expect(answer).toContain('x-answer: yes');
     expect(answer).not.toContain('x-private');
     const seen = JSON.parse(/\{.*\}/.exec(answer)?.[0] ?? '') as { headers: Record<string, string> };
-    expect(seen).toMatchObject({ method: 'POST', url: '/a%20b?c=d', body: 'body', headers: { host: `127.0.0.1:${port}`, 'x-kept': '1' } });
+    expect(seen).toMatchObject({
+      method: 'POST',
+      url: '/a%20b?c=d',
+      body: 'body',
+      headers: { host: `127.0.0.1:${port}`, 'x-kept': '1' },
+    });
     expect(Object.keys(seen.headers).sort()).toEqual(['connection', 'host', 'transfer-encoding', 'x-kept']);
   });
 
@@ -277,9 +297,17 @@ describe('the proxy', () => {
     await mkdir(folder, { recursive: true });
     for (const epoch of [1, 2, 4]) await writeFile(join(folder, `egress-${epoch}`), '');
     const asRoot = process.getuid?.() === 0;
-    const { socket } = await start(OPEN, { folder, epoch: 2, ...(asRoot ? { owner: { uid: 65_534, gid: 65_534 } } : {}) });
+    const { socket } = await start(OPEN, {
+      folder,
+      epoch: 2,
+      ...(asRoot ? { owner: { uid: 65_534, gid: 65_534 } } : {}),
+    });
     const made = await stat(socket);
-    expect({ isSocket: made.isSocket(), mode: made.mode & 0o777, uid: made.uid }).toEqual({ isSocket: true, mode: 0o600, uid: asRoot ? 65_534 : process.getuid?.() });
+    expect({ isSocket: made.isSocket(), mode: made.mode & 0o777, uid: made.uid }).toEqual({
+      isSocket: true,
+      mode: 0o600,
+      uid: asRoot ? 65_534 : process.getuid?.(),
+    });
     expect((await readdir(folder)).sort()).toEqual(['egress-2', 'egress-4']);
   });
 
@@ -306,7 +334,8 @@ describe('the proxy', () => {
     expect(answers.filter((text) => text === ESTABLISHED)).toHaveLength(128);
     expect(events).toEqual(['egress: further connections are refused while 128 are open']);
     for (const one of many) one?.socket.destroy();
-    while ((await ask(tunnel(`127.0.0.1:${port}`), ESTABLISHED).catch(() => '')) !== ESTABLISHED) await new Promise((resolve) => setTimeout(resolve, 10));
+    while ((await ask(tunnel(`127.0.0.1:${port}`), ESTABLISHED).catch(() => '')) !== ESTABLISHED)
+      await new Promise((resolve) => setTimeout(resolve, 10));
   });
 
   it('tells each denied target once, and not all of a scan', async () => {

@@ -120,17 +120,34 @@ class EgressProxy {
     this.parts = parts;
     this.over = over;
     this.addressesOf = pacedResolver(parts.resolve ?? resolverFor(parts.rules), over);
-    this.server = createServer({ headersTimeout: HEADERS_MS_MAX, requestTimeout: 0, connectionsCheckingInterval: HEADERS_MS_MAX });
+    this.server = createServer({
+      headersTimeout: HEADERS_MS_MAX,
+      requestTimeout: 0,
+      connectionsCheckingInterval: HEADERS_MS_MAX,
+    });
     this.server.maxConnections = CONNECTIONS_MAX;
     this.server.setTimeout(IDLE_MS_MAX);
     this.server.on('connection', (client: Socket) => {
       this.clients.add(client.on('error', () => undefined));
       client.on('close', () => this.clients.delete(client));
     });
-    this.server.on('drop', () => this.tell('egress: further connections are refused while', `${CONNECTIONS_MAX} are open`));
+    this.server.on('drop', () =>
+      this.tell('egress: further connections are refused while', `${CONNECTIONS_MAX} are open`),
+    );
     this.server.on('clientError', (_error, client: Duplex) => client.destroy());
-    this.server.on('connect', ({ url = '' }: IncomingMessage, client: Socket, head: Buffer) => void this.tunnel(url, client, head).catch(() => client.destroy()));
-    this.server.on('request', (request, response) => void passOn(request, response, { reach: (target, gone) => this.reach(target, gone), slowed: () => this.pace.slowed() }).catch(() => response.destroy()));
+    this.server.on(
+      'connect',
+      ({ url = '' }: IncomingMessage, client: Socket, head: Buffer) =>
+        void this.tunnel(url, client, head).catch(() => client.destroy()),
+    );
+    this.server.on(
+      'request',
+      (request, response) =>
+        void passOn(request, response, {
+          reach: (target, gone) => this.reach(target, gone),
+          slowed: () => this.pace.slowed(),
+        }).catch(() => response.destroy()),
+    );
   }
 
   usage(): EgressUsage {
@@ -169,11 +186,17 @@ class EgressProxy {
     const byName = decideTarget(this.parts.rules, host, port);
     if (!byName.ok) return this.denied(shown, byName.reason);
     const found = host.kind === 'address' ? [host.address] : await this.addressesOf(host.name);
-    if (found === undefined) return { ok: false, status: 503, text: `the name of ${shown} could not be resolved in time` };
+    if (found === undefined)
+      return { ok: false, status: 503, text: `the name of ${shown} could not be resolved in time` };
     const byAddress = decideAddresses(this.parts.rules, host, port, found, (this.parts.own ?? machineAddresses)());
-    if (!byAddress.ok) return byAddress.reason === 'unknown-host' ? { ok: false, status: 502, text: `${shown}: ${WORDS[byAddress.reason]}` } : this.denied(shown, byAddress.reason);
+    if (!byAddress.ok)
+      return byAddress.reason === 'unknown-host'
+        ? { ok: false, status: 502, text: `${shown}: ${WORDS[byAddress.reason]}` }
+        : this.denied(shown, byAddress.reason);
     const socket = await dial(byAddress.addresses, port, AbortSignal.any([gone, this.over]));
-    return socket === undefined ? { ok: false, status: 502, text: `${shown} does not answer` } : { ok: true, socket: this.kept(socket) };
+    return socket === undefined
+      ? { ok: false, status: 502, text: `${shown} does not answer` }
+      : { ok: true, socket: this.kept(socket) };
   }
 
   private denied(shown: string, reason: EgressRefusal): Reached {
@@ -192,7 +215,10 @@ class EgressProxy {
 
   /** Pipes both ways. The end of one direction is the end of that direction only; a side that breaks off takes the other with it. */
   private join(client: Socket, outside: Socket): void {
-    const pairs: [Socket, Socket][] = [[client, outside], [outside, client]];
+    const pairs: [Socket, Socket][] = [
+      [client, outside],
+      [outside, client],
+    ];
     for (const [from, to] of pairs) {
       from.pipe(this.pace.slowed()).pipe(to);
       from.on('close', () => (from.readableEnded && to.readableEnded ? undefined : to.destroy()));
@@ -218,6 +244,7 @@ class EgressProxy {
 
 function answer({ status, text }: { status: number; text: string }): string {
   const body = `${text}\n`;
-  const phrase = { 400: 'Bad Request', 403: 'Forbidden', 502: 'Bad Gateway', 503: 'Service Unavailable' }[status] ?? 'Refused';
+  const phrase =
+    { 400: 'Bad Request', 403: 'Forbidden', 502: 'Bad Gateway', 503: 'Service Unavailable' }[status] ?? 'Refused';
   return `HTTP/1.1 ${status} ${phrase}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
 }

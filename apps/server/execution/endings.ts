@@ -11,7 +11,11 @@ export function toEnding(end: CommandEnd, deadlineMs: number): Ending {
     case 'signalled':
       return { state: 'FAILED', message: `the command was ended by ${end.signal}`, retryable: false };
     case 'deadline':
-      return { state: 'FAILED', message: `it did not end within ${deadlineMs / 1000} s, which is all the time that runs have here (MILLWRIGHT_RUN_TIMEOUT)`, retryable: false };
+      return {
+        state: 'FAILED',
+        message: `it did not end within ${deadlineMs / 1000} s, which is all the time that runs have here (MILLWRIGHT_RUN_TIMEOUT)`,
+        retryable: false,
+      };
     case 'cancelled':
       return { state: 'CANCELLED', message: 'cancelled on request' };
     case 'exceeded':

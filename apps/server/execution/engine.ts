@@ -67,7 +67,13 @@ export class Engine {
   }
 
   start(): void {
-    this.diskTimer = setInterval(() => void this.relieveDisk().catch((error: unknown) => this.parts.log.fault('the disk could not be relieved', error)), DISK_MS);
+    this.diskTimer = setInterval(
+      () =>
+        void this.relieveDisk().catch((error: unknown) =>
+          this.parts.log.fault('the disk could not be relieved', error),
+        ),
+      DISK_MS,
+    );
     this.parts.dispatch.start({ count: this.places(), free: () => this.free(), take: (count) => this.take(count) });
   }
 
@@ -86,7 +92,11 @@ export class Engine {
   /** The means of isolation on this machine, found once. */
   means(): Promise<Sandbox> {
     const { config } = this.parts;
-    return (this.sandbox ??= detectSandbox({ dataDir: config.dataDir, hidden: [config.masterKeyFile, config.uidKeyFile, config.tls?.keyFile].filter((file) => file !== undefined), path: config.searchPath }));
+    return (this.sandbox ??= detectSandbox({
+      dataDir: config.dataDir,
+      hidden: [config.masterKeyFile, config.uidKeyFile, config.tls?.keyFile].filter((file) => file !== undefined),
+      path: config.searchPath,
+    }));
   }
 
   /** Kills what is left of executions that nobody supervises and decides what becomes of their runs. */
@@ -99,7 +109,7 @@ export class Engine {
 
   private async takeUp(): Promise<void> {
     const { runs, owner, config } = this.parts;
-    for (let isMore = true; isMore; ) {
+    for (let isMore = true; isMore;) {
       const found = await runs.abandoned(owner, config.databaseUrl === undefined);
       for (const lost of found) if (!this.supervised.has(lost.run.run_id)) await this.takeOver(lost);
       // Only what was decided makes room for others.
@@ -109,12 +119,20 @@ export class Engine {
 
   private async takeOver({ run, process }: AbandonedRun): Promise<void> {
     const { runs, config, log, tell } = this.parts;
-    await killLeftover(process === undefined ? undefined : (JSON.parse(process) as ProcessIdentity), run.run_id, run.epoch);
+    await killLeftover(
+      process === undefined ? undefined : (JSON.parse(process) as ProcessIdentity),
+      run.run_id,
+      run.epoch,
+    );
     const decision = afterLeaseExpiry({
-      state: run.state as LeasedState, takeovers: run.takeovers, harness: harnessOf(run.agent_config), restartable: config.runRestartable,
+      state: run.state as LeasedState,
+      takeovers: run.takeovers,
+      harness: harnessOf(run.agent_config),
+      restartable: config.runRestartable,
       cancelRequested: run.cancel_requested_at !== null,
     });
-    if (!(await runs.takeOver(run.run_id, run.epoch, decision.next === 'requeue' ? 'requeue' : lossEnding(decision)))) return;
+    if (!(await runs.takeOver(run.run_id, run.epoch, decision.next === 'requeue' ? 'requeue' : lossEnding(decision))))
+      return;
     log.warn('a lost execution was taken over', { run_id: run.run_id, epoch: run.epoch, next: decision.next });
     tell(run.run_id);
   }
@@ -123,12 +141,16 @@ export class Engine {
   async sweepWorkspaces(): Promise<number> {
     const { runs, config, nowMs, log } = this.parts;
     const root = this.workspaces();
-    const present = (await readdir(root).catch(() => [])).filter((name) => isUuid(name) && !this.supervised.has(name)).sort();
+    const present = (await readdir(root).catch(() => []))
+      .filter((name) => isUuid(name) && !this.supervised.has(name))
+      .sort();
     const some = present.filter((name) => name > this.sweptUpTo).slice(0, SWEPT_MAX);
     this.sweptUpTo = some.length === SWEPT_MAX ? (some.at(-1) ?? '') : '';
     const over = await runs.over(some, nowMs() - config.workspaceRetentionDays * DAY_MS);
     for (const runId of over) {
-      await removeWorkspace(root, runId).catch((error: unknown) => log.fault('a workspace could not be removed', error, { run_id: runId }));
+      await removeWorkspace(root, runId).catch((error: unknown) =>
+        log.fault('a workspace could not be removed', error, { run_id: runId }),
+      );
     }
     return over.length;
   }
@@ -138,7 +160,12 @@ export class Engine {
     if (!this.parts.isDiskLow()) return;
     await this.parts.relieveOfRepositories();
     if (!this.parts.isDiskLow() || this.supervised.size === 0) return;
-    const used = await Promise.all([...this.supervised.keys()].map(async (runId) => ({ runId, bytes: await bytesBelow(join(this.workspaces(), runId)) })));
+    const used = await Promise.all(
+      [...this.supervised.keys()].map(async (runId) => ({
+        runId,
+        bytes: await bytesBelow(join(this.workspaces(), runId)),
+      })),
+    );
     const [largest] = used.sort((a, b) => b.bytes - a.bytes);
     if (largest === undefined || largest.bytes < RELIEF_BYTES_MIN) return;
     this.supervised.get(largest.runId)?.endFor('the disk was nearly full, and this run had taken the most of it');
@@ -155,7 +182,10 @@ export class Engine {
     await this.parts.dispatch.stop();
     await this.recovering?.catch(() => undefined);
     const endings = Promise.all([...this.supervised.values()].map(({ done }) => done));
-    await Promise.race([endings, sleep(this.parts.config.drainMs, undefined, { signal: this.hurried.signal, ref: false }).catch(() => undefined)]);
+    await Promise.race([
+      endings,
+      sleep(this.parts.config.drainMs, undefined, { signal: this.hurried.signal, ref: false }).catch(() => undefined),
+    ]);
     for (const supervision of this.supervised.values()) supervision.handOver(this.hurried.signal.aborted);
     await endings;
     await this.parts.dispatch.close();
@@ -204,7 +234,14 @@ export class Engine {
   }
 
   private supervise(run: ClaimedRun, claimedAtMs: number): Promise<void> {
-    const supervision = new Supervision({ ...this.parts, run, sandbox: this.means(), root: this.workspaces(), leaseMs: this.leaseMs(), claimedAtMs });
+    const supervision = new Supervision({
+      ...this.parts,
+      run,
+      sandbox: this.means(),
+      root: this.workspaces(),
+      leaseMs: this.leaseMs(),
+      claimedAtMs,
+    });
     this.supervised.set(run.runId, supervision);
     return supervision.done.then(() => {
       this.supervised.delete(run.runId);
@@ -213,8 +250,18 @@ export class Engine {
   }
 }
 
-function lossEnding(decision: { next: 'cancel' } | { next: 'error'; reason: 'takeovers-exhausted' | 'not-restartable' }): Ending {
+function lossEnding(
+  decision: { next: 'cancel' } | { next: 'error'; reason: 'takeovers-exhausted' | 'not-restartable' },
+): Ending {
   if (decision.next === 'cancel') return { state: 'CANCELLED', message: 'cancelled on request' };
-  const why = decision.reason === 'not-restartable' ? 'a command that had begun is not started twice (MILLWRIGHT_RUN_RESTARTABLE=true allows it)' : 'it was lost too often';
-  return { state: 'ERROR', message: `the service lost this execution, and ${why}`, errorCode: 'internal_error', retryable: true };
+  const why =
+    decision.reason === 'not-restartable'
+      ? 'a command that had begun is not started twice (MILLWRIGHT_RUN_RESTARTABLE=true allows it)'
+      : 'it was lost too often';
+  return {
+    state: 'ERROR',
+    message: `the service lost this execution, and ${why}`,
+    errorCode: 'internal_error',
+    retryable: true,
+  };
 }

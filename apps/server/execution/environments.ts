@@ -43,7 +43,10 @@ export interface RunRepository {
 export interface SetUpSurroundings {
   workspace: Workspace;
   /** `shown`, `own` and the like beside what every command of the run has. */
-  run(command: readonly string[], more?: Partial<Pick<CommandSpec, 'shown' | 'own' | 'env'>>): Promise<{ end: CommandEnd; lastLines: string }>;
+  run(
+    command: readonly string[],
+    more?: Partial<Pick<CommandSpec, 'shown' | 'own' | 'env'>>,
+  ): Promise<{ end: CommandEnd; lastLines: string }>;
   /** A line for people in the run's log. */
   say(text: string): void;
   /** Aborted when the run is to be ended. */
@@ -87,19 +90,31 @@ export class Environments {
   }
 
   /** Undefined where a run names none. Throws SetupFailed. */
-  async resolve(factoryUid: string | undefined, environmentId: string | undefined): Promise<RunEnvironment | undefined> {
+  async resolve(
+    factoryUid: string | undefined,
+    environmentId: string | undefined,
+  ): Promise<RunEnvironment | undefined> {
     if (environmentId === undefined) return undefined;
-    if (factoryUid === undefined) throw new SetupFailed(`there is no environment ${JSON.stringify(environmentId)}: environments belong to factories, and this run has none; name its factory (factory_uid)`);
+    if (factoryUid === undefined)
+      throw new SetupFailed(
+        `there is no environment ${JSON.stringify(environmentId)}: environments belong to factories, and this run has none; name its factory (factory_uid)`,
+      );
     const found = await this.parts.resources.environment(factoryUid, environmentId);
-    if (!('uid' in found)) throw new SetupFailed(`there is no environment ${JSON.stringify(environmentId)} in this factory; ${thereAre(found.names)}`);
+    if (!('uid' in found))
+      throw new SetupFailed(
+        `there is no environment ${JSON.stringify(environmentId)} in this factory; ${thereAre(found.names)}`,
+      );
     const { uid, definition } = found;
     const repositories = await this.repositoriesOf(factoryUid, definition.repositories);
     return {
-      uid, name: definition.name, image: definition.dockerImage,
+      uid,
+      name: definition.name,
+      image: definition.dockerImage,
       secretNames: (definition.secrets ?? []).map(({ name }) => name),
       secretValues: repositories.flatMap(({ access }) => access.credential?.value ?? []),
       hosts: repositories.map(({ access }) => access.host),
-      repositories, setupCommands: definition.setupCommands ?? [],
+      repositories,
+      setupCommands: definition.setupCommands ?? [],
     };
   }
 
@@ -108,11 +123,14 @@ export class Environments {
     const rights = await rightsOf(factoryUid, this.parts);
     const declared = declaredRepositories(listed, rights.forge);
     if (!declared.ok) throw new SetupFailed(declared.message);
-    return Promise.all(declared.repositories.map(async ({ url, branch, folder, credentialSecret }) => {
-      if (branch !== undefined && !isBranchName(branch)) throw new SetupFailed(`${JSON.stringify(branch)} can be no branch of the repository ${JSON.stringify(url)}`);
-      const access = await rights.accessTo(url, credentialSecret);
-      return { url: access.address.url, branch, folder, access };
-    }));
+    return Promise.all(
+      declared.repositories.map(async ({ url, branch, folder, credentialSecret }) => {
+        if (branch !== undefined && !isBranchName(branch))
+          throw new SetupFailed(`${JSON.stringify(branch)} can be no branch of the repository ${JSON.stringify(url)}`);
+        const access = await rights.accessTo(url, credentialSecret);
+        return { url: access.address.url, branch, folder, access };
+      }),
+    );
   }
 
   /** Makes the workspace ready, once for each run; what was half done is done again from the beginning. */
@@ -121,19 +139,27 @@ export class Environments {
     const digest = digestOf(environment);
     const earlier = await readMark(workspace);
     if (earlier?.isDone === true) {
-      if (earlier.digest !== digest) say(`the environment ${environment.name} has changed; this run goes on with its workspace as it was set up before`);
+      if (earlier.digest !== digest)
+        say(
+          `the environment ${environment.name} has changed; this run goes on with its workspace as it was set up before`,
+        );
       return { ok: true };
     }
     if (earlier !== undefined) await emptied(workspace);
     await writeMark(workspace, { digest, isDone: false });
-    if (environment.image !== undefined) say(`the image ${environment.image} is recorded; this server runs no containers, so its own programs are used`);
+    if (environment.image !== undefined)
+      say(`the image ${environment.image} is recorded; this server runs no containers, so its own programs are used`);
     const commits: Record<string, string> = {};
     const made = await this.make(environment, around, (folder, commit) => (commits[folder] = commit));
     if (made.ok) await writeMark(workspace, { digest, isDone: true, commits });
     return made;
   }
 
-  private async make({ repositories, setupCommands }: RunEnvironment, around: SetUpSurroundings, onCheckedOut: (folder: string, commit: string) => void): Promise<SetUp> {
+  private async make(
+    { repositories, setupCommands }: RunEnvironment,
+    around: SetUpSurroundings,
+    onCheckedOut: (folder: string, commit: string) => void,
+  ): Promise<SetUp> {
     for (const repository of repositories) {
       const cloned = await this.cloned(repository, around, onCheckedOut);
       if (!cloned.ok) return cloned;
@@ -149,7 +175,11 @@ export class Environments {
     return { ok: true };
   }
 
-  private async cloned(repository: RunRepository, around: SetUpSurroundings, onCheckedOut: (folder: string, commit: string) => void): Promise<SetUp> {
+  private async cloned(
+    repository: RunRepository,
+    around: SetUpSurroundings,
+    onCheckedOut: (folder: string, commit: string) => void,
+  ): Promise<SetUp> {
     const { url, access, branch } = repository;
     around.say(`fetching the repository ${url}`);
     try {
@@ -157,7 +187,10 @@ export class Environments {
         const commit = await copy.commitOf(branch);
         around.say(`cloning it into ${repository.folder} (${branch ?? 'the default branch'}, commit ${commit})`);
         onCheckedOut(repository.folder, commit);
-        return this.outcomeOf(await around.run(...(await cloning(repository, copy, commit, around.workspace))), `cloning the repository ${url}`);
+        return this.outcomeOf(
+          await around.run(...(await cloning(repository, copy, commit, around.workspace))),
+          `cloning the repository ${url}`,
+        );
       });
     } catch (error) {
       if (around.signal?.aborted === true) return { ok: false, ended: { kind: 'cancelled' } };
@@ -169,11 +202,16 @@ export class Environments {
     const said = lastLines === '' ? '' : `:\n${lastLines}`;
     switch (end.kind) {
       case 'exited':
-        return end.code === 0 ? { ok: true } : { ok: false, message: `${what} ended with exit code ${end.code}${said}` };
+        return end.code === 0
+          ? { ok: true }
+          : { ok: false, message: `${what} ended with exit code ${end.code}${said}` };
       case 'signalled':
         return { ok: false, message: `${what} was ended by ${end.signal}${said}` };
       case 'deadline':
-        return { ok: false, message: `${what} did not end within ${this.parts.config.setupTimeoutMs / 1000} s (MILLWRIGHT_SETUP_TIMEOUT)${said}` };
+        return {
+          ok: false,
+          message: `${what} did not end within ${this.parts.config.setupTimeoutMs / 1000} s (MILLWRIGHT_SETUP_TIMEOUT)${said}`,
+        };
       case 'spawn-failed':
         return { ok: false, message: `${what} could not be started: ${end.message}` };
       case 'cancelled':
@@ -192,9 +230,24 @@ const CLONE = [
 ].join('\n');
 
 /** The command that clones a copy as the run's own user, and what it sees for that. */
-async function cloning({ url, branch = '', folder }: RunRepository, copy: RepositoryCopy, commit: string, workspace: Workspace): Promise<Parameters<SetUpSurroundings['run']>> {
+async function cloning(
+  { url, branch = '', folder }: RunRepository,
+  copy: RepositoryCopy,
+  commit: string,
+  workspace: Workspace,
+): Promise<Parameters<SetUpSurroundings['run']>> {
   const git = await runGit(workspace);
-  const command = ['/bin/sh', '-c', CLONE, 'clone', copy.folder, join(workspace.workspace, folder), url, branch, commit];
+  const command = [
+    '/bin/sh',
+    '-c',
+    CLONE,
+    'clone',
+    copy.folder,
+    join(workspace.workspace, folder),
+    url,
+    branch,
+    commit,
+  ];
   return [command, { shown: [{ from: copy.folder, at: copy.folder, folder: true }, ...git.shown], own: git.own }];
 }
 
@@ -208,14 +261,21 @@ function shownCommand(command: string, secretValues: readonly string[]): string 
 }
 
 function digestOf({ image, repositories, setupCommands }: RunEnvironment): string {
-  const said = [image ?? null, repositories.map(({ url, branch = null, folder }) => [url, branch, folder]), setupCommands];
+  const said = [
+    image ?? null,
+    repositories.map(({ url, branch = null, folder }) => [url, branch, folder]),
+    setupCommands,
+  ];
   return createHash('sha256').update(JSON.stringify(said)).digest('hex');
 }
 
 /** What the set-up of a workspace checked out; nothing where none was made. Recorded where the run cannot write. */
 export async function checkedOut(workspace: Workspace): Promise<CheckedOut[]> {
   const mark = await readMark(workspace);
-  return Object.entries((mark?.isDone === true ? mark.commits : undefined) ?? {}).map(([folder, commit]) => ({ folder, commit }));
+  return Object.entries((mark?.isDone === true ? mark.commits : undefined) ?? {}).map(([folder, commit]) => ({
+    folder,
+    commit,
+  }));
 }
 
 async function readMark({ folder }: Workspace): Promise<Mark | undefined> {

@@ -37,14 +37,28 @@ export function headAndTail<Item>(parts: HeadAndTailParts<Item>): HeadAndTail<It
   let left: Allowance = { ...parts.head };
   let held: Held<Item> | undefined;
   const begin = (): Held<Item> => {
-    say('… that is more than the log takes: the rest is held back, and its end follows when the agent or the command has ended …');
-    return { items: [], first: 0, bytes: 0, count: 0, leftOut: { items: 0, bytes: 0 }, sinceMs: nowMs(), signMs: nowMs() + SIGN_MS_MIN };
+    say(
+      '… that is more than the log takes: the rest is held back, and its end follows when the agent or the command has ended …',
+    );
+    return {
+      items: [],
+      first: 0,
+      bytes: 0,
+      count: 0,
+      leftOut: { items: 0, bytes: 0 },
+      sinceMs: nowMs(),
+      signMs: nowMs() + SIGN_MS_MIN,
+    };
   };
   const hold = (tail: Held<Item>, item: Item): void => {
     tail.items.push(item);
     tail.count += 1;
     tail.bytes += bytesOf(item);
-    while (tail.items.length - tail.first > 1 && (tail.items.length - tail.first > parts.tail.items || tail.bytes > parts.tail.bytes)) drop(tail);
+    while (
+      tail.items.length - tail.first > 1 &&
+      (tail.items.length - tail.first > parts.tail.items || tail.bytes > parts.tail.bytes)
+    )
+      drop(tail);
     if (nowMs() < tail.signMs) return;
     tail.signMs = nowMs() + Math.max(SIGN_MS_MIN, (nowMs() - tail.sinceMs) * SIGN_SHARE);
     say(`… it goes on: ${tail.count} more since then …`);

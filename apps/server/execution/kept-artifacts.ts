@@ -20,12 +20,25 @@ export interface KeepingParts {
 }
 
 /** Stores it; what is not kept is said in the run's log. Changes nothing about the end. */
-export async function keepArtifacts({ run, artifacts, workspace, secretValues, reports, told, newId, isDiskLow, log }: KeepingParts): Promise<void> {
+export async function keepArtifacts({
+  run,
+  artifacts,
+  workspace,
+  secretValues,
+  reports,
+  told,
+  newId,
+  isDiskLow,
+  log,
+}: KeepingParts): Promise<void> {
   try {
     for await (const found of collectArtifacts(workspace, secretValues, reports.all())) {
       if (!found.ok) told.say({ text: found.message });
       else if (isDiskLow()) return told.say({ text: 'files are not kept: the disk of the service is nearly full' });
-      else await told.persist(() => artifacts.keep(run, { ...found.artifact, artifactUid: newId(), content: found.content }));
+      else
+        await told.persist(() =>
+          artifacts.keep(run, { ...found.artifact, artifactUid: newId(), content: found.content }),
+        );
     }
   } catch (error) {
     log.fault('the files of a run could not be kept', error, { run_id: run.runId });

@@ -35,7 +35,10 @@ class Field {
       waiting: async () => (this.ask(), this.tokens.length),
       close: async () => undefined,
     },
-    log: new Log((line) => void this.logged.push(line), () => 0),
+    log: new Log(
+      (line) => void this.logged.push(line),
+      () => 0,
+    ),
     nowMs: () => this.nowMs,
   });
 
@@ -45,7 +48,8 @@ class Field {
   }
 }
 
-const runs = (count: number): WaitingRun[] => Array.from({ length: count }, (_, index) => ({ runId: `run-${index}`, epoch: index % 2 }));
+const runs = (count: number): WaitingRun[] =>
+  Array.from({ length: count }, (_, index) => ({ runId: `run-${index}`, epoch: index % 2 }));
 /** Lets everything that was asked for be answered. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 200; turn += 1) await Promise.resolve();

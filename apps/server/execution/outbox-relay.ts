@@ -57,7 +57,8 @@ export class OutboxRelay {
     this.tell();
     void this.attempt(async () => {
       const { queue, outbox } = this.parts;
-      if ((await outbox.isAnyWaiting()) && (await queue.waiting()) === 0) await queue.add([{ id: `${runId}-${epoch}-over`, runId, epoch }]);
+      if ((await outbox.isAnyWaiting()) && (await queue.waiting()) === 0)
+        await queue.add([{ id: `${runId}-${epoch}-over`, runId, epoch }]);
     });
   }
 
@@ -107,7 +108,8 @@ export class OutboxRelay {
     if ((await queue.waiting()) >= TOLD_AT_ONCE) return;
     const runs = await outbox.leftBehind(AGAIN_MS, TOLD_AT_ONCE);
     const time = Math.floor(nowMs() / AGAIN_MS); // others tell the same at the same time
-    if (runs.length > 0) await queue.add(runs.map((run) => ({ ...toToken(run), id: `${run.runId}-${run.epoch}-${time}` })));
+    if (runs.length > 0)
+      await queue.add(runs.map((run) => ({ ...toToken(run), id: `${run.runId}-${run.epoch}-${time}` })));
   }
 
   private async attempt(work: () => Promise<void>): Promise<void> {
@@ -116,7 +118,11 @@ export class OutboxRelay {
       if (this.isQueueAway) this.parts.log.info('the queue is told of runs again');
       this.isQueueAway = false;
     } catch (error) {
-      if (!this.isQueueAway) this.parts.log.fault('the queue could not be told of runs: they wait, and processes that have places find them by themselves', error);
+      if (!this.isQueueAway)
+        this.parts.log.fault(
+          'the queue could not be told of runs: they wait, and processes that have places find them by themselves',
+          error,
+        );
       this.isQueueAway = true;
     }
   }

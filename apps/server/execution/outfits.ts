@@ -1,8 +1,24 @@
 /** What one execution is fitted out with, found and checked before anything of it runs. contract 3 (AmbientAgentConfig), 10. */
 import type { McpServer } from '@agentclientprotocol/sdk';
 import {
-  BUILT_IN_HARNESS, COMMAND_HARNESS, confinementProblem, credentialProblem, hostPatternOfUrl, HOW_TO_CONFIGURE_A_MODEL, hostsAllowedBy, isInjectableEnvName, isInjectableValue, modelChoice, modelHostsOf, networkOf,
-  type AmbientAgentConfig, type EgressRules, type HostPattern, type LaunchProfile, type ServerAgent, type Tier,
+  BUILT_IN_HARNESS,
+  COMMAND_HARNESS,
+  confinementProblem,
+  credentialProblem,
+  hostPatternOfUrl,
+  HOW_TO_CONFIGURE_A_MODEL,
+  hostsAllowedBy,
+  isInjectableEnvName,
+  isInjectableValue,
+  modelChoice,
+  modelHostsOf,
+  networkOf,
+  type AmbientAgentConfig,
+  type EgressRules,
+  type HostPattern,
+  type LaunchProfile,
+  type ServerAgent,
+  type Tier,
 } from '#runs';
 import type { Config } from '../config.ts';
 import type { SecretReader } from '../secrets/reader.ts';
@@ -53,7 +69,10 @@ export interface OutfitParts {
 /** What runs get that name nothing themselves: the operator's command if there is one, else the agent that comes with the service. */
 export function serverAgent({ runCommand, agentEnvironment }: Config): ServerAgent {
   const model = modelChoice(agentEnvironment);
-  return { harness: runCommand === undefined ? BUILT_IN_HARNESS : COMMAND_HARNESS, builtInModel: model.kind === 'endpoint' ? model.endpoint.modelId : DEMO_MODEL };
+  return {
+    harness: runCommand === undefined ? BUILT_IN_HARNESS : COMMAND_HARNESS,
+    builtInModel: model.kind === 'endpoint' ? model.endpoint.modelId : DEMO_MODEL,
+  };
 }
 
 /** Kind of harness of a resolved configuration. */
@@ -80,7 +99,12 @@ export async function fitOut(parts: OutfitParts, run: ClaimedRun, signal?: Abort
   const tier = tierOf(run);
   const environment = await parts.environments.resolve(run.factoryUid, agentConfig.environment_id);
   const worker = bringsCommands(wanted && agentConfig, environment) ? 'agent' : workerOf(wanted, config);
-  const problem = confinementProblem({ worker, tier, walls: sandbox.guarantees, allowUnsandboxed: config.allowUnsandboxed });
+  const problem = confinementProblem({
+    worker,
+    tier,
+    walls: sandbox.guarantees,
+    allowUnsandboxed: config.allowUnsandboxed,
+  });
   if (problem !== undefined) throw new SetupFailed(problem);
   const profile = wanted && (await installed(wanted, config));
   const skill = await parts.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
@@ -88,11 +112,27 @@ export async function fitOut(parts: OutfitParts, run: ClaimedRun, signal?: Abort
   const missing = profile && credentialProblem(profile, secrets);
   if (missing !== undefined) throw new SetupFailed(missing);
   return {
-    config: agentConfig, profile, sandbox, tier, secrets, environment, skill, own: ownOf(profile, config, agentConfig, secrets),
+    config: agentConfig,
+    profile,
+    sandbox,
+    tier,
+    secrets,
+    environment,
+    skill,
+    own: ownOf(profile, config, agentConfig, secrets),
     mcpServers: profile === undefined ? [] : await mcpServersOf(agentConfig, secrets),
-    secretValues: [...Object.values(secrets), ...(environment?.secretValues ?? []), ...literalSecretsOf(agentConfig), ...secretsOfService(profile, config)],
+    secretValues: [
+      ...Object.values(secrets),
+      ...(environment?.secretValues ?? []),
+      ...literalSecretsOf(agentConfig),
+      ...secretsOfService(profile, config),
+    ],
     network: networkOf({
-      operator: config.runNetwork, tier, automation: hostsAllowedBy(networkSaid(run)), models: modelHosts(profile, config), repositories: environment?.hosts ?? [],
+      operator: config.runNetwork,
+      tier,
+      automation: hostsAllowedBy(networkSaid(run)),
+      models: modelHosts(profile, config),
+      repositories: environment?.hosts ?? [],
     }),
     payload: await payloadOf(parts.deliveries, run),
   };
@@ -104,14 +144,19 @@ function profileFor(harness: string, { builtInAgent, profiles }: OutfitParts): L
   const profile = profileOf(harness, builtInAgent, profiles);
   if (profile !== undefined) return profile;
   const known = [BUILT_IN_HARNESS, COMMAND_HARNESS, ...profiles.map(({ id }) => id)].join(', ');
-  throw new SetupFailed(`there is no harness ${JSON.stringify(harness)} here; choose one of ${known}, or leave it out; the operator of this service can add it (MILLWRIGHT_AGENT_PROFILES_FILE)`);
+  throw new SetupFailed(
+    `there is no harness ${JSON.stringify(harness)} here; choose one of ${known}, or leave it out; the operator of this service can add it (MILLWRIGHT_AGENT_PROFILES_FILE)`,
+  );
 }
 
 /** What the built-in agent has of reasoning. */
 const REASONING_LEVELS: readonly string[] = ['low', 'medium', 'high'];
 
 /** Why the agent that comes with the service cannot do what is asked of it: nothing may look as if another model had answered, or had thought harder. */
-function builtInProblem({ model_id: model, harness }: AmbientAgentConfig, { agentEnvironment }: Config): string | undefined {
+function builtInProblem(
+  { model_id: model, harness }: AmbientAgentConfig,
+  { agentEnvironment }: Config,
+): string | undefined {
   if (model !== undefined && model !== DEMO_MODEL && modelChoice(agentEnvironment).kind === 'demo') {
     return `the model ${JSON.stringify(model)} was asked for, and no model is configured here; leave model_id out to have the demo model, or let the operator ${HOW_TO_CONFIGURE_A_MODEL}`;
   }
@@ -128,9 +173,15 @@ async function installed(profile: LaunchProfile, { searchPath }: Config): Promis
 }
 
 /** What the operator gives the harness; a run that brings credentials of its own uses those. */
-function ownOf(profile: LaunchProfile | undefined, { agentEnvironment }: Config, { harness }: AmbientAgentConfig, secrets: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function ownOf(
+  profile: LaunchProfile | undefined,
+  { agentEnvironment }: Config,
+  { harness }: AmbientAgentConfig,
+  secrets: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
   const reasoning = harness?.reasoning_level;
-  if (profile?.id === BUILT_IN_HARNESS) return { ...agentEnvironment, ...(reasoning === undefined ? {} : { MILLWRIGHT_AGENT_REASONING: reasoning }) };
+  if (profile?.id === BUILT_IN_HARNESS)
+    return { ...agentEnvironment, ...(reasoning === undefined ? {} : { MILLWRIGHT_AGENT_REASONING: reasoning }) };
   return Object.fromEntries(Object.entries(profile?.secretEnv ?? {}).filter(([name]) => !(name in secrets)));
 }
 
@@ -177,13 +228,23 @@ function namesOf(agentConfig: AmbientAgentConfig, environment: RunEnvironment | 
 }
 
 /** Named secrets as environment variables of the agent's process; one that is not granted looks like one that does not exist. */
-async function secretsOf(reader: SecretReader, factoryUid: string | undefined, names: readonly string[]): Promise<Record<string, string>> {
+async function secretsOf(
+  reader: SecretReader,
+  factoryUid: string | undefined,
+  names: readonly string[],
+): Promise<Record<string, string>> {
   const found = await Promise.all(
     names.map(async (name): Promise<[string, string]> => {
       const value = factoryUid === undefined ? undefined : await reader.value(factoryUid, name, 'run');
-      if (value === undefined || !isInjectableEnvName(name)) throw new SetupFailed(`the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable`);
+      if (value === undefined || !isInjectableEnvName(name))
+        throw new SetupFailed(
+          `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable`,
+        );
       const text = Buffer.from(value).toString('utf8');
-      if (!isInjectableValue(text)) throw new SetupFailed(`the secret ${name} cannot be given to this run: only values of 8 characters to 16 KiB can be kept out of its log`);
+      if (!isInjectableValue(text))
+        throw new SetupFailed(
+          `the secret ${name} cannot be given to this run: only values of 8 characters to 16 KiB can be kept out of its log`,
+        );
       return [name, text];
     }),
   );

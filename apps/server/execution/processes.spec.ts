@@ -7,8 +7,15 @@ import type { ProcessIdentity } from './processes.ts';
 const RUN = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 const onLinux = process.platform === 'linux';
 
-async function begun(script: string, environment: Record<string, string> = {}): Promise<{ identity: ProcessIdentity; said: string[] }> {
-  const child = spawn('sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env.PATH, ...environment } });
+async function begun(
+  script: string,
+  environment: Record<string, string> = {},
+): Promise<{ identity: ProcessIdentity; said: string[] }> {
+  const child = spawn('sh', ['-c', script], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env.PATH, ...environment },
+  });
   const [bytes] = (await once(child.stdout, 'data')) as [Buffer];
   const identity = processIdentity(child.pid ?? 0);
   if (identity === undefined) throw new Error('no identity');
@@ -39,7 +46,7 @@ function who(pid: string | undefined): ProcessIdentity {
   });
 
   it('are killed with their children and with daemons that carry the mark of the run', async () => {
-    const daemon = 'setsid sh -c \'(echo $$; exec sleep 60) & exit 0\'';
+    const daemon = "setsid sh -c '(echo $$; exec sleep 60) & exit 0'";
     const { identity, said } = await begun(`sleep 60 & echo "$!"; ${daemon}; wait`, { MILLWRIGHT_RUN_ID: RUN });
     const child = who(said[0]);
     await killLeftover(identity, RUN);

@@ -65,7 +65,11 @@ function lookedUp(pid: number): Entry | undefined {
  * Ends what an earlier life of the service left running of a run, never what only inherited the pid. Without an identity (nobody came to
  * store it), or with that of another machine, only what carries the run's mark here. Answers how many were killed.
  */
-export async function killLeftover(identity: ProcessIdentity | undefined, runId?: string, epoch?: number): Promise<number> {
+export async function killLeftover(
+  identity: ProcessIdentity | undefined,
+  runId?: string,
+  epoch?: number,
+): Promise<number> {
   const mark = runId === undefined ? undefined : { runId, epoch };
   // Elsewhere, and before a reboot, the numbers mean other processes.
   const isOurs = identity?.bootId === bootId() && (identity.pidSpace ?? pidSpace()) === pidSpace();
@@ -125,7 +129,11 @@ function total(kibibytesOfEach: readonly (number | undefined)[]): number {
   return kibibytesOfEach.reduce<number>((sum, kib) => sum + (kib ?? 0) * 1_024, 0);
 }
 
-async function kibibytes(pid: number, file: 'status' | 'smaps_rollup', names: readonly string[]): Promise<number | undefined> {
+async function kibibytes(
+  pid: number,
+  file: 'status' | 'smaps_rollup',
+  names: readonly string[],
+): Promise<number | undefined> {
   const text = await readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
   const found = names.map((name) => new RegExp(`^${name}:\\s*(\\d+) kB$`, 'm').exec(text)?.[1]);
   return found.every((kib) => kib !== undefined) ? found.reduce((sum, kib) => sum + Number(kib), 0) : undefined;
@@ -143,7 +151,7 @@ async function members(root: ProcessIdentity, known: ReadonlyMap<number, string>
     if (!rootReused && (entry.group === root.pid || entry.session === root.pid)) add(entry);
   }
   for (const entry of mark === undefined ? [] : await marked(entries, mark)) add(entry);
-  for (let before = -1; before !== found.size; ) {
+  for (let before = -1; before !== found.size;) {
     before = found.size;
     for (const entry of entries) if (found.has(entry.parent)) add(entry);
   }
@@ -152,7 +160,10 @@ async function members(root: ProcessIdentity, known: ReadonlyMap<number, string>
 }
 
 async function marked(entries: readonly Entry[], { runId, epoch }: RunMark): Promise<Entry[]> {
-  const wanted = [`MILLWRIGHT_RUN_ID=${runId}`, ...(epoch === undefined ? [] : [`MILLWRIGHT_EXECUTION_EPOCH=${epoch}`])];
+  const wanted = [
+    `MILLWRIGHT_RUN_ID=${runId}`,
+    ...(epoch === undefined ? [] : [`MILLWRIGHT_EXECUTION_EPOCH=${epoch}`]),
+  ];
   const checks = entries.map(async (entry) => {
     const environment = entry.alive ? await readFile(`/proc/${entry.pid}/environ`, 'latin1').catch(() => '') : '';
     return wanted.every((variable) => `\0${environment}`.includes(`\0${variable}\0`));
@@ -163,10 +174,12 @@ async function marked(entries: readonly Entry[], { runId, epoch }: RunMark): Pro
 
 async function allProcesses(): Promise<Entry[]> {
   const names = await readdir('/proc').catch(() => []);
-  const entries = names.filter((name) => /^\d+$/.test(name)).map(async (name) => {
-    const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
-    return parsed(Number(name), text);
-  });
+  const entries = names
+    .filter((name) => /^\d+$/.test(name))
+    .map(async (name) => {
+      const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
+      return parsed(Number(name), text);
+    });
   return (await Promise.all(entries)).filter((entry) => entry !== undefined);
 }
 
@@ -175,7 +188,14 @@ function parsed(pid: number, stat: string): Entry | undefined {
   const [state, parent, group, session, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const startTime = rest[15];
   if (state === undefined || startTime === undefined) return undefined;
-  return { pid, parent: Number(parent), group: Number(group), session: Number(session), startTime, alive: !/[ZXx]/.test(state) };
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    startTime,
+    alive: !/[ZXx]/.test(state),
+  };
 }
 
 function kill(entry: Entry, signal: 'SIGTERM' | 'SIGKILL'): boolean {

@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const agent = (command: readonly string[]): LaunchProfile => profilesWith([{ id: 'house', command, modelVia: { kind: 'option' }, install: 'make house' }]).at(-1) as LaunchProfile;
+const agent = (command: readonly string[]): LaunchProfile =>
+  profilesWith([{ id: 'house', command, modelVia: { kind: 'option' }, install: 'make house' }]).at(-1) as LaunchProfile;
 
 it('finds an agent in the service’s PATH, with all packages of its installation', async () => {
   const bin = join(folder, 'lib/node_modules/.bin');
@@ -27,7 +28,8 @@ it('finds an agent in the service’s PATH, with all packages of its installatio
 });
 
 it('finds nothing that is not there, that cannot be executed, or that a relative path names', async () => {
-  for (const command of [['no-such-agent'], [join(folder, 'locked')], ['./house'], [folder], ['']]) expect(await startable(agent(command), folder)).toBeUndefined();
+  for (const command of [['no-such-agent'], [join(folder, 'locked')], ['./house'], [folder], ['']])
+    expect(await startable(agent(command), folder)).toBeUndefined();
   await chmod(join(folder, 'locked'), 0o755);
   expect(await startable(agent([join(folder, 'locked')]), undefined)).toBeDefined();
 });
@@ -35,6 +37,13 @@ it('finds nothing that is not there, that cannot be executed, or that a relative
 it('says of every agent whether it is there, and how to install what is not', async () => {
   const found = await agentsFound([...LAUNCH_PROFILES, agent(['house'])], join(folder, 'lib/node_modules/.bin'));
   expect(found.map(({ id }) => id)).toEqual([...LAUNCH_PROFILES.map(({ id }) => id), 'house']);
-  expect(found.at(-1)).toEqual({ id: 'house', installed: true, path: join(folder, 'lib/node_modules/.bin/house'), install: 'make house' });
-  expect(notInstalled(agent(['no-such-agent']))).toBe('the agent house is not installed: the machine of this service has no program "no-such-agent"; install it there with: make house');
+  expect(found.at(-1)).toEqual({
+    id: 'house',
+    installed: true,
+    path: join(folder, 'lib/node_modules/.bin/house'),
+    install: 'make house',
+  });
+  expect(notInstalled(agent(['no-such-agent']))).toBe(
+    'the agent house is not installed: the machine of this service has no program "no-such-agent"; install it there with: make house',
+  );
 });

@@ -16,7 +16,10 @@ export interface AgentFound {
 }
 
 /** Looks for every agent where runs find it. `searchPath`: PATH of the service. */
-export async function agentsFound(profiles: readonly LaunchProfile[], searchPath: string | undefined): Promise<AgentFound[]> {
+export async function agentsFound(
+  profiles: readonly LaunchProfile[],
+  searchPath: string | undefined,
+): Promise<AgentFound[]> {
   return Promise.all(
     profiles.map(async (profile) => {
       const path = await programOf(profile, searchPath);
@@ -28,11 +31,16 @@ export async function agentsFound(profiles: readonly LaunchProfile[], searchPath
 /** What runs can name beside the profiles: the agent that comes with the service, and the operator's command if there is one. */
 export function ownAgents({ runCommand }: { runCommand?: readonly string[] }): AgentFound[] {
   const builtIn = { id: BUILT_IN_HARNESS, installed: true, install: 'it comes with the service' };
-  return runCommand === undefined ? [builtIn] : [builtIn, { id: COMMAND_HARNESS, installed: true, install: 'set MILLWRIGHT_RUN_COMMAND' }];
+  return runCommand === undefined
+    ? [builtIn]
+    : [builtIn, { id: COMMAND_HARNESS, installed: true, install: 'set MILLWRIGHT_RUN_COMMAND' }];
 }
 
 /** The profile as it can be started here: its program by its absolute path, with what that reads. Undefined: it is not installed. */
-export async function startable(profile: LaunchProfile, searchPath: string | undefined): Promise<LaunchProfile | undefined> {
+export async function startable(
+  profile: LaunchProfile,
+  searchPath: string | undefined,
+): Promise<LaunchProfile | undefined> {
   const program = await programOf(profile, searchPath);
   if (program === undefined) return undefined;
   const before = await interpreterOf(program);
@@ -66,7 +74,9 @@ async function interpreterOf(program: string): Promise<string[]> {
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(FIRST_LINE_BYTES_MAX));
     const [line = ''] = buffer.toString('latin1', 0, bytesRead).split('\n');
-    return /^#!.*\benv\s+(?:-S\s+)?node\b/.test(line) && (await findTools(['node'], STANDARD_PATH)).size === 0 ? [process.execPath] : [];
+    return /^#!.*\benv\s+(?:-S\s+)?node\b/.test(line) && (await findTools(['node'], STANDARD_PATH)).size === 0
+      ? [process.execPath]
+      : [];
   } finally {
     await file.close();
   }

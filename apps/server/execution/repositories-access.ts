@@ -35,30 +35,53 @@ export interface RepositoryRights {
 }
 
 /** Throws SetupFailed where the factory is gone. */
-export async function rightsOf(factoryUid: string, { config, factories, secrets }: AccessParts): Promise<RepositoryRights> {
+export async function rightsOf(
+  factoryUid: string,
+  { config, factories, secrets }: AccessParts,
+): Promise<RepositoryRights> {
   const factory = await factories.find(factoryUid);
   if (factory === undefined) throw new SetupFailed('the factory of this run has been deleted');
   const source = sourceOf(factory);
-  const forge = config.forgeUrl ?? (source?.address.protocol === 'https' ? new URL(source.address.url).origin : undefined);
-  const named = [...config.runNetwork.hosts, ...[forge, source?.address.url].map((url) => hostPatternOfUrl(url ?? '')).filter((host) => host !== undefined)];
+  const forge =
+    config.forgeUrl ?? (source?.address.protocol === 'https' ? new URL(source.address.url).origin : undefined);
+  const named = [
+    ...config.runNetwork.hosts,
+    ...[forge, source?.address.url].map((url) => hostPatternOfUrl(url ?? '')).filter((host) => host !== undefined),
+  ];
   const valueOf = async (name: string): Promise<string> => {
     const value = await secrets.value(factory.uid, name, 'git');
     const text = value === undefined ? '' : Buffer.from(value).toString('utf8').trim();
-    if (text === '') throw new SetupFailed(`the secret ${name} cannot be used to read repositories: it must exist, have a value, and be granted to this factory for git`);
+    if (text === '')
+      throw new SetupFailed(
+        `the secret ${name} cannot be used to read repositories: it must exist, have a value, and be granted to this factory for git`,
+      );
     return text;
   };
   return {
-    factory, forge,
+    factory,
+    forge,
     async accessTo(url, credentialSecret) {
       const { address, host } = checked(url);
       const isNamed = named.some((pattern) => !pattern.subdomains && matches(pattern, host.host, host.ports[0] ?? 0));
-      const own = source?.address.host === address.host && source.address.protocol === address.protocol ? source.credentialSecret : undefined;
+      const own =
+        source?.address.host === address.host && source.address.protocol === address.protocol
+          ? source.credentialSecret
+          : undefined;
       const name = credentialSecret ?? own;
       if (address.protocol === 'ssh') requireSsh(address, config.gitKnownHostsFile, name);
       if (name === undefined) return { factoryUid: factory.uid, address, host, publicOnly: !isNamed };
       // Whoever may write a file of the factory could send the credential anywhere else.
-      if (!isNamed) throw new SetupFailed(`the secret ${name} is not sent to ${address.host}: credentials go only to the host of the factory's own source, of MILLWRIGHT_FORGE_URL, or one that the operator lists in MILLWRIGHT_RUN_ALLOW_HOSTS`);
-      return { factoryUid: factory.uid, address, host, publicOnly: false, credential: { identity: `${factory.uid} ${name}`, value: await valueOf(name) } };
+      if (!isNamed)
+        throw new SetupFailed(
+          `the secret ${name} is not sent to ${address.host}: credentials go only to the host of the factory's own source, of MILLWRIGHT_FORGE_URL, or one that the operator lists in MILLWRIGHT_RUN_ALLOW_HOSTS`,
+        );
+      return {
+        factoryUid: factory.uid,
+        address,
+        host,
+        publicOnly: false,
+        credential: { identity: `${factory.uid} ${name}`, value: await valueOf(name) },
+      };
     },
   };
 }
@@ -68,18 +91,29 @@ function checked(url: string): { address: GitAddress; host: HostPattern } {
   const verdict = checkGitUrl(url, false);
   if (!verdict.ok) throw new SetupFailed(`a repository cannot be read: ${verdict.message}`);
   const host = hostPatternOfUrl(verdict.address.url);
-  if (host === undefined) throw new SetupFailed(`the repository ${verdict.address.url} names no host that can be reached`);
+  if (host === undefined)
+    throw new SetupFailed(`the repository ${verdict.address.url} names no host that can be reached`);
   return { address: verdict.address, host };
 }
 
 function requireSsh({ url }: GitAddress, knownHostsFile: string | undefined, credential: string | undefined): void {
-  if (knownHostsFile === undefined) throw new SetupFailed(`the repository ${url} cannot be read over ssh: the operator has to list host keys in MILLWRIGHT_GIT_KNOWN_HOSTS_FILE; or write its https address`);
-  if (credential === undefined) throw new SetupFailed(`the repository ${url} cannot be read over ssh without a private key: name one as its credentialSecret; or write its https address`);
+  if (knownHostsFile === undefined)
+    throw new SetupFailed(
+      `the repository ${url} cannot be read over ssh: the operator has to list host keys in MILLWRIGHT_GIT_KNOWN_HOSTS_FILE; or write its https address`,
+    );
+  if (credential === undefined)
+    throw new SetupFailed(
+      `the repository ${url} cannot be read over ssh without a private key: name one as its credentialSecret; or write its https address`,
+    );
 }
 
 /** The factory's own repository, where it is one on a host. */
-export function sourceOf({ source }: Factory): { address: GitAddress; branch?: string; credentialSecret?: string } | undefined {
+export function sourceOf({
+  source,
+}: Factory): { address: GitAddress; branch?: string; credentialSecret?: string } | undefined {
   if (source.kind !== 'git') return undefined;
   const verdict = checkGitUrl(source.url, false);
-  return verdict.ok ? { address: verdict.address, branch: source.branch, credentialSecret: source.credentialSecret } : undefined;
+  return verdict.ok
+    ? { address: verdict.address, branch: source.branch, credentialSecret: source.credentialSecret }
+    : undefined;
 }

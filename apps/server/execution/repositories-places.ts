@@ -78,10 +78,15 @@ export class FetchPlaces {
 
   private next(): { waiting: Waiting; factory: string } | undefined {
     const taken = [...this.taken];
-    const isFree = (factory: string): boolean => taken.filter((place) => place.factory === factory).length < FACTORY_PLACES_MAX;
+    const isFree = (factory: string): boolean =>
+      taken.filter((place) => place.factory === factory).length < FACTORY_PLACES_MAX;
     const able = this.waiting
       .filter(({ wanted }) => taken.filter(({ host }) => host === wanted.host).length < HOST_PLACES_MAX)
-      .flatMap((waiting) => [...waiting.wanted.factories].filter(isFree).map((factory) => ({ waiting, factory, last: this.lastGiven.get(factory) ?? 0 })));
+      .flatMap((waiting) =>
+        [...waiting.wanted.factories]
+          .filter(isFree)
+          .map((factory) => ({ waiting, factory, last: this.lastGiven.get(factory) ?? 0 })),
+      );
     return able.sort((a, b) => a.last - b.last)[0];
   }
 }

@@ -43,17 +43,34 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 function access(more: Partial<RepositoryAccess> = {}, url = git.urlOf('acme/app')): RepositoryAccess {
   const verdict = checkGitUrl(url, false);
   if (!verdict.ok) throw new Error(verdict.message);
-  return { factoryUid: 'fac_a', address: verdict.address, host: hostPatternOfUrl(verdict.address.url) as HostPattern, publicOnly: false, ...more };
+  return {
+    factoryUid: 'fac_a',
+    address: verdict.address,
+    host: hostPatternOfUrl(verdict.address.url) as HostPattern,
+    publicOnly: false,
+    ...more,
+  };
 }
 const made = (more: { runDiskBytesMax?: number; setupTimeoutMs?: number } = {}): Repositories =>
-  new Repositories({ config: { dataDir, gitCaFile: git.caFile, searchPath: process.env['PATH'], setupTimeoutMs: 20_000, ...more }, isDiskLow: () => lowWhile?.() ?? diskLow, nowMs: () => nowMs });
-const copies = (): string[] => (existsSync(join(dataDir, 'repositories')) ? readdirSync(join(dataDir, 'repositories')) : []);
-const commitOf = (branch?: string, more?: Partial<RepositoryAccess>): Promise<string> => repositories.use(access(more), undefined, (copy) => copy.commitOf(branch));
+  new Repositories({
+    config: { dataDir, gitCaFile: git.caFile, searchPath: process.env['PATH'], setupTimeoutMs: 20_000, ...more },
+    isDiskLow: () => lowWhile?.() ?? diskLow,
+    nowMs: () => nowMs,
+  });
+const copies = (): string[] =>
+  existsSync(join(dataDir, 'repositories')) ? readdirSync(join(dataDir, 'repositories')) : [];
+const commitOf = (branch?: string, more?: Partial<RepositoryAccess>): Promise<string> =>
+  repositories.use(access(more), undefined, (copy) => copy.commitOf(branch));
 
 describe('a copy', () => {
   it('has branches and tags as they are now', async () => {
     const tip = repository.tip();
-    expect(await Promise.all([undefined, 'main', 'v1', 'v2'].map((name) => commitOf(name)))).toEqual([tip, tip, tip, tip]);
+    expect(await Promise.all([undefined, 'main', 'v1', 'v2'].map((name) => commitOf(name)))).toEqual([
+      tip,
+      tip,
+      tip,
+      tip,
+    ]);
     const moved = repository.commit({ 'file.txt': 'rewritten' }, { rewrite: true });
     repository.commit({ 'other.txt': 'x' }, { branch: 'side' });
     expect([await commitOf(), await commitOf('side')]).toEqual([moved, repository.tip('side')]);
@@ -70,7 +87,9 @@ describe('a copy', () => {
 
   it('is read by its run and by nobody else: the folder above it is the service’s', async () => {
     await repositories.use(access(), undefined, ({ folder }) => {
-      const modes = [folder, join(folder, 'HEAD'), join(folder, 'objects/pack')].map((path) => statSync(path).mode & 0o777);
+      const modes = [folder, join(folder, 'HEAD'), join(folder, 'objects/pack')].map(
+        (path) => statSync(path).mode & 0o777,
+      );
       expect(modes).toEqual([0o755, 0o644, 0o755]);
       expect(statSync(join(dataDir, 'repositories')).mode & 0o777).toBe(0o700);
       return Promise.resolve();
@@ -120,7 +139,9 @@ describe('a fetch', () => {
   it('ends with the last one who waits for it, and with nobody else', async () => {
     git.fault = { kind: 'slow', delayMs: 1_500, only: 'fetch' };
     const [one, other] = [new AbortController(), new AbortController()];
-    const waiting = [one, other].map(({ signal }) => repositories.use(access(), signal, (copy) => copy.commitOf(undefined)));
+    const waiting = [one, other].map(({ signal }) =>
+      repositories.use(access(), signal, (copy) => copy.commitOf(undefined)),
+    );
     setTimeout(() => one.abort(), 300);
     await expect(waiting[0]).rejects.toThrow('the run was ended');
     expect(await waiting[1]).toBe(repository.tip());
@@ -143,7 +164,9 @@ describe('a fetch', () => {
     { url: 'https://localhost/a/b', why: 'a name of this machine' },
     { url: 'https://metadata.google.internal/a/b', why: 'a name of metadata' },
   ])('of a host that nobody named goes to public addresses only: $why', async ({ url }) => {
-    await expect(repositories.use(access({ publicOnly: true }, url), undefined, () => Promise.resolve())).rejects.toThrow('no public address');
+    await expect(
+      repositories.use(access({ publicOnly: true }, url), undefined, () => Promise.resolve()),
+    ).rejects.toThrow('no public address');
   });
 
   it('does not begin when the disk is nearly full', async () => {
@@ -156,10 +179,13 @@ describe('a fetch', () => {
 describe('room', () => {
   it('is kept by a bound for each copy, which may not pass it the next time either', async () => {
     git.createRepository('acme/big').commit({ 'big.bin': randomBytes(9 * 1_048_576).toString('base64') });
-    const use = (): Promise<string> => repositories.use(access({}, git.urlOf('acme/big')), undefined, (copy) => copy.commitOf(undefined));
+    const use = (): Promise<string> =>
+      repositories.use(access({}, git.urlOf('acme/big')), undefined, (copy) => copy.commitOf(undefined));
     await use();
     repositories = made({ runDiskBytesMax: 4 * 1_048_576 });
-    await expect(use()).rejects.toThrow(/acme\/big is too large: \d+ MB of it had come; a repository may take at most 4 MB \(MILLWRIGHT_RUN_DISK_MB\)/);
+    await expect(use()).rejects.toThrow(
+      /acme\/big is too large: \d+ MB of it had come; a repository may take at most 4 MB \(MILLWRIGHT_RUN_DISK_MB\)/,
+    );
     expect(copies()).toEqual([]);
     await expect(use()).rejects.toThrow('too large');
     expect(copies()).toEqual([]);
@@ -191,7 +217,11 @@ describe('room', () => {
     const failed = commitOf().catch((error: unknown) => error);
     await eventually('the fetch', () => git.count('fetch') > 0);
     diskLow = true;
-    expect(await failed).toMatchObject({ message: expect.stringMatching(/acme\/app was not fetched to its end: the disk of the service was nearly full when \d+ MB of it had come/) as string });
+    expect(await failed).toMatchObject({
+      message: expect.stringMatching(
+        /acme\/app was not fetched to its end: the disk of the service was nearly full when \d+ MB of it had come/,
+      ) as string,
+    });
     expect(copies()).toEqual([]);
   }, 120_000);
 });
@@ -207,12 +237,18 @@ describe('turns', () => {
     server.close();
   });
   const hanging = (path: string, factoryUid: string, signal?: AbortSignal): Promise<unknown> =>
-    repositories.use(access({ factoryUid }, `https://127.0.0.1:${(server.address() as AddressInfo).port}/${path}`), signal, () => Promise.resolve()).catch((error: unknown) => error);
+    repositories
+      .use(access({ factoryUid }, `https://127.0.0.1:${(server.address() as AddressInfo).port}/${path}`), signal, () =>
+        Promise.resolve(),
+      )
+      .catch((error: unknown) => error);
 
   it('go to another factory while one has fetches that hang, and to another host; silence ends them', async () => {
     repositories = made({ setupTimeoutMs: 8_000 });
     const [all, one] = [new AbortController(), new AbortController()];
-    const mine = ['a/1', 'a/2', 'a/3', 'a/4'].map((path) => hanging(path, 'fac_a', path === 'a/1' ? undefined : path === 'a/3' ? one.signal : all.signal));
+    const mine = ['a/1', 'a/2', 'a/3', 'a/4'].map((path) =>
+      hanging(path, 'fac_a', path === 'a/1' ? undefined : path === 'a/3' ? one.signal : all.signal),
+    );
     await eventually('two that hang', () => silent.length === 2);
     expect(await commitOf(undefined, { factoryUid: 'fac_b' })).toBe(repository.tip());
     // One that the first factory waits for, too, is not kept back by it.
@@ -223,10 +259,14 @@ describe('turns', () => {
     expect(await commitOf(undefined, { factoryUid: 'fac_c' })).toBe(repository.tip());
     one.abort();
     expect(await mine[2]).toMatchObject({ name: 'AbortError' }); // while it waits
-    expect(await mine[0]).toMatchObject({ message: expect.stringContaining('its host did not say within 8 s what it has') as string });
+    expect(await mine[0]).toMatchObject({
+      message: expect.stringContaining('its host did not say within 8 s what it has') as string,
+    });
     await eventually('the next in its place', () => silent.length > 3);
     all.abort();
-    expect(await Promise.all([...mine.slice(2), ...others])).toEqual(Array.from({ length: 4 }, () => expect.objectContaining({ name: 'AbortError' }) as unknown));
+    expect(await Promise.all([...mine.slice(2), ...others])).toEqual(
+      Array.from({ length: 4 }, () => expect.objectContaining({ name: 'AbortError' }) as unknown),
+    );
     expect(copies()).toEqual([expect.any(String)]);
   }, 120_000);
 

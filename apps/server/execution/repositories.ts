@@ -25,10 +25,19 @@ const UNUSED_MS_MAX = 14 * 86_400_000;
 const USED_MARK = 'millwright-used';
 
 /** Faults of old commits that harm nobody: much of what is public has them. */
-const OLD_FAULTS = ['zeroPaddedFilemode', 'badTimezone', 'missingSpaceBeforeDate', 'missingSpaceBeforeEmail', 'badDateOverflow'];
+const OLD_FAULTS = [
+  'zeroPaddedFilemode',
+  'badTimezone',
+  'missingSpaceBeforeDate',
+  'missingSpaceBeforeEmail',
+  'badDateOverflow',
+];
 
 export interface RepositoriesParts {
-  config: Pick<Config, 'dataDir' | 'gitCaFile' | 'gitKnownHostsFile' | 'searchPath' | 'setupTimeoutMs' | 'runDiskBytesMax'>;
+  config: Pick<
+    Config,
+    'dataDir' | 'gitCaFile' | 'gitKnownHostsFile' | 'searchPath' | 'setupTimeoutMs' | 'runDiskBytesMax'
+  >;
   /** As it is now: what has just been removed counts. */
   isDiskLow(): boolean | Promise<boolean>;
   nowMs(): number;
@@ -69,7 +78,11 @@ export class Repositories {
   }
 
   /** Brings the copy up to date and lets `work` use it. Throws SetupFailed; AbortError when the signal says so. */
-  async use<Result>(access: RepositoryAccess, signal: AbortSignal | undefined, work: (copy: RepositoryCopy) => Promise<Result>): Promise<Result> {
+  async use<Result>(
+    access: RepositoryAccess,
+    signal: AbortSignal | undefined,
+    work: (copy: RepositoryCopy) => Promise<Result>,
+  ): Promise<Result> {
     const key = keyOf(access);
     try {
       return await counted(this.users, key, async () => {
@@ -84,7 +97,8 @@ export class Repositories {
 
   /** Removes copies that have not been used for long. */
   async sweep(): Promise<void> {
-    for (const { key, usedMs } of await this.copies()) if (this.parts.nowMs() - usedMs > UNUSED_MS_MAX) await this.discardUnused(key);
+    for (const { key, usedMs } of await this.copies())
+      if (this.parts.nowMs() - usedMs > UNUSED_MS_MAX) await this.discardUnused(key);
   }
 
   /** While the disk is nearly full: discards copies that nobody uses, then ends the fetches that take the most. */
@@ -115,11 +129,15 @@ export class Repositories {
   /** The least recently used first. */
   private async copies(): Promise<{ key: string; usedMs: number }[]> {
     const keys = (await readdir(this.root()).catch((): string[] => [])).filter((name) => /^[0-9a-f]{64}$/.test(name));
-    const found = await Promise.all(keys.map(async (key) => {
-      const folder = join(this.root(), key);
-      const used = await stat(join(folder, USED_MARK)).catch(() => stat(folder)).catch(() => undefined);
-      return used === undefined ? [] : [{ key, usedMs: used.mtimeMs }];
-    }));
+    const found = await Promise.all(
+      keys.map(async (key) => {
+        const folder = join(this.root(), key);
+        const used = await stat(join(folder, USED_MARK))
+          .catch(() => stat(folder))
+          .catch(() => undefined);
+        return used === undefined ? [] : [{ key, usedMs: used.mtimeMs }];
+      }),
+    );
     return found.flat().sort((a, b) => a.usedMs - b.usedMs);
   }
 
@@ -161,14 +179,20 @@ export class Repositories {
 
   /** What is done next with this copy waits for `work`. */
   private keepInLine(key: string, work: Promise<unknown>): void {
-    const over = work.then(() => undefined, () => undefined);
+    const over = work.then(
+      () => undefined,
+      () => undefined,
+    );
     this.latest.set(key, over);
     void over.then(() => this.latest.get(key) === over && this.latest.delete(key));
   }
 
   /** Answers the default branch. What could not be brought to its end leaves nothing half-done. */
   private async fetch(key: string, access: RepositoryAccess, signal: AbortSignal): Promise<string | undefined> {
-    if (await this.isFullWithoutUnused()) throw new SetupFailed(`the repository ${access.address.url} is not fetched now: the disk of the service is nearly full`);
+    if (await this.isFullWithoutUnused())
+      throw new SetupFailed(
+        `the repository ${access.address.url} is not fetched now: the disk of the service is nearly full`,
+      );
     const folder = join(this.root(), key);
     await mkdir(this.root(), { recursive: true, mode: 0o700 });
     const settings = [...PATIENCE, ...(access.publicOnly ? await pinned(access) : [])];
@@ -197,13 +221,20 @@ export class Repositories {
     return growth;
   }
 
-  private async update(key: string, access: RepositoryAccess, settings: readonly string[], signals: readonly AbortSignal[]): Promise<string | undefined> {
+  private async update(
+    key: string,
+    access: RepositoryAccess,
+    settings: readonly string[],
+    signals: readonly AbortSignal[],
+  ): Promise<string | undefined> {
     const folder = join(this.root(), key);
     const value = access.credential?.value;
     const credential = value === undefined ? undefined : (): Promise<string> => Promise.resolve(value);
     const scope = this.scope(folder, access);
     const timeoutMs = Math.min(scope.timeoutMs, ANSWER_MS_MAX);
-    const advertised = await withSession({ ...scope, timeoutMs }, credential, signals, (session) => advertisedBy(session, access.address.url, settings, timeoutMs));
+    const advertised = await withSession({ ...scope, timeoutMs }, credential, signals, (session) =>
+      advertisedBy(session, access.address.url, settings, timeoutMs),
+    );
     return withSession(scope, credential, signals, async (session) => {
       try {
         return await update(session, folder, access.address.url, settings, advertised);
@@ -220,7 +251,10 @@ export class Repositories {
   /** Of a copy that was whole before, only what this fetch left of itself, unless all of it has to go. */
   private async removeRest(key: string, isAll: boolean): Promise<void> {
     const folder = join(this.root(), key);
-    const wasWhole = await stat(join(folder, USED_MARK)).then(() => true, () => false);
+    const wasWhole = await stat(join(folder, USED_MARK)).then(
+      () => true,
+      () => false,
+    );
     await (this.readers.has(key) || (wasWhole && !isAll) ? sweepLeftOvers(folder) : discard(folder));
   }
 
@@ -229,7 +263,9 @@ export class Repositories {
     if ((await packCount(folder)) <= PACKS_MAX || (await this.parts.isDiskLow())) return;
     const growth = this.growth(folder, undefined);
     try {
-      await withSession(this.scope(folder, access), undefined, [signal, growth.signal], (session) => session.ask(folder, ['repack', '-a', '-d', '-q']));
+      await withSession(this.scope(folder, access), undefined, [signal, growth.signal], (session) =>
+        session.ask(folder, ['repack', '-a', '-d', '-q']),
+      );
       if (growth.why !== undefined) await sweepLeftOvers(folder);
     } finally {
       this.growing.delete(growth);
@@ -240,21 +276,34 @@ export class Repositories {
   private copy(key: string, access: RepositoryAccess, headBranch: string | undefined): RepositoryCopy {
     const folder = join(this.root(), key);
     const look: RepositoryCopy['look'] = (work) => withSession(this.scope(folder, access), undefined, [], work);
-    return { folder, look, commitOf: (branch) => look((session) => commitIn(session, folder, branch ?? headBranch, access.address.url)) };
+    return {
+      folder,
+      look,
+      commitOf: (branch) => look((session) => commitIn(session, folder, branch ?? headBranch, access.address.url)),
+    };
   }
 
   private scope(folder: string, { address }: RepositoryAccess): SessionScope {
     const { gitCaFile, gitKnownHostsFile, searchPath, setupTimeoutMs } = this.parts.config;
     return {
-      address, workingFolder: this.root(), keyFile: `${folder}.key`, allowLocal: false, timeoutMs: setupTimeoutMs, gate: (run) => run(),
-      ssh: { knownHostsFile: gitKnownHostsFile }, ...(gitCaFile === undefined ? {} : { caFile: gitCaFile }), ...(searchPath === undefined ? {} : { searchPath }),
+      address,
+      workingFolder: this.root(),
+      keyFile: `${folder}.key`,
+      allowLocal: false,
+      timeoutMs: setupTimeoutMs,
+      gate: (run) => run(),
+      ssh: { knownHostsFile: gitKnownHostsFile },
+      ...(gitCaFile === undefined ? {} : { caFile: gitCaFile }),
+      ...(searchPath === undefined ? {} : { searchPath }),
     };
   }
 }
 
 /** What was read with a credential is another copy than what anybody can read. */
 function keyOf({ address, credential }: RepositoryAccess): string {
-  return createHash('sha256').update(JSON.stringify([address.url, credential?.identity ?? null])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([address.url, credential?.identity ?? null]))
+    .digest('hex');
 }
 
 /** Counts who is at something for as long as they are. */
@@ -288,7 +337,19 @@ async function waitFor(turn: Turn, signal: AbortSignal | undefined): Promise<str
 }
 
 /** Nothing but the objects that are asked for; the remote lives in the arguments, so the copy knows no address. */
-const FETCH = ['fetch', '--quiet', '--no-recurse-submodules', '--no-write-fetch-head', '--no-auto-maintenance', '--no-tags', '--force', '--prune', 'origin', '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
+const FETCH = [
+  'fetch',
+  '--quiet',
+  '--no-recurse-submodules',
+  '--no-write-fetch-head',
+  '--no-auto-maintenance',
+  '--no-tags',
+  '--force',
+  '--prune',
+  'origin',
+  '+refs/heads/*:refs/heads/*',
+  '+refs/tags/*:refs/tags/*',
+];
 
 /** A host that falls silent keeps its place no longer than this; one that trickles, as while it packs, keeps it until the time for a set-up is over. */
 const PATIENCE = ['-c', 'http.lowSpeedLimit=1', '-c', `http.lowSpeedTime=${ANSWER_MS_MAX / 1000}`];
@@ -296,17 +357,38 @@ const PATIENCE = ['-c', 'http.lowSpeedLimit=1', '-c', `http.lowSpeedTime=${ANSWE
 type Advertised = ReturnType<typeof readAdvertisement>;
 
 /** git does not count the silence of a host that accepts a connection and then says nothing, so all of it is bounded. */
-async function advertisedBy(session: GitSession, url: string, settings: readonly string[], timeoutMs: number): Promise<Advertised> {
+async function advertisedBy(
+  session: GitSession,
+  url: string,
+  settings: readonly string[],
+  timeoutMs: number,
+): Promise<Advertised> {
   const output = await session.ask('/dev/null', [...settings, 'ls-remote', '--symref', url, 'HEAD']);
-  if (output.ended === 'timeout') throw new SourceUnavailable('timeout', `${url}: its host did not say within ${timeoutMs / 1000} s what it has`);
+  if (output.ended === 'timeout')
+    throw new SourceUnavailable('timeout', `${url}: its host did not say within ${timeoutMs / 1000} s what it has`);
   return readAdvertisement(session.demand(output).toString('utf8'));
 }
 
-async function update(session: GitSession, folder: string, url: string, settings: readonly string[], advertised: Advertised): Promise<string | undefined> {
+async function update(
+  session: GitSession,
+  folder: string,
+  url: string,
+  settings: readonly string[],
+  advertised: Advertised,
+): Promise<string | undefined> {
   await prepare(session, folder, formatOf(advertised.refs.get('HEAD') ?? ''));
   const lenient = OLD_FAULTS.flatMap((fault) => ['-c', `fetch.fsck.${fault}=ignore`]);
-  const fetched = await session.ask(folder, [...settings, ...lenient, '-c', `remote.origin.url=${url}`, '-c', 'fetch.unpackLimit=1', ...FETCH]);
-  if (fetched.ended === 'exit' && fetched.exitCode !== 0 && fetched.stderr.includes('Operation too slow')) throw new SourceUnavailable('timeout', `${url}: its host sent nothing for ${ANSWER_MS_MAX / 1000} s`);
+  const fetched = await session.ask(folder, [
+    ...settings,
+    ...lenient,
+    '-c',
+    `remote.origin.url=${url}`,
+    '-c',
+    'fetch.unpackLimit=1',
+    ...FETCH,
+  ]);
+  if (fetched.ended === 'exit' && fetched.exitCode !== 0 && fetched.stderr.includes('Operation too slow'))
+    throw new SourceUnavailable('timeout', `${url}: its host sent nothing for ${ANSWER_MS_MAX / 1000} s`);
   session.demand(fetched);
   const { headBranch } = advertised;
   const isNamed = headBranch !== undefined && isBranchName(headBranch);
@@ -318,14 +400,26 @@ async function update(session: GitSession, folder: string, url: string, settings
 async function prepare(session: GitSession, folder: string, format: 'sha1' | 'sha256'): Promise<void> {
   if ((await cacheFormat(folder)) === format) return sweepLeftOvers(folder);
   await discard(folder);
-  await session.local(folder, ['init', '--quiet', '--bare', '--template=', '--shared=0644', `--object-format=${format}`]);
+  await session.local(folder, [
+    'init',
+    '--quiet',
+    '--bare',
+    '--template=',
+    '--shared=0644',
+    `--object-format=${format}`,
+  ]);
   await chmod(folder, 0o755);
 }
 
 async function commitIn(session: GitSession, folder: string, branch: string | undefined, url: string): Promise<string> {
-  if (branch === undefined) throw new SetupFailed(`the repository ${url} has no default branch, or no commit yet; name a branch`);
+  if (branch === undefined)
+    throw new SetupFailed(`the repository ${url} has no default branch, or no commit yet; name a branch`);
   const wanted = [`refs/heads/${branch}`, `refs/tags/${branch}`];
-  const lines = (await session.local(folder, ['for-each-ref', '--format=%(refname) %(objectname) %(*objectname)', ...wanted])).split('\n').map((line) => line.split(' '));
+  const lines = (
+    await session.local(folder, ['for-each-ref', '--format=%(refname) %(objectname) %(*objectname)', ...wanted])
+  )
+    .split('\n')
+    .map((line) => line.split(' '));
   const found = wanted.map((ref) => lines.find(([name]) => name === ref)).find((line) => line !== undefined);
   const commit = found?.[2] || found?.[1];
   if (commit === undefined) throw new SetupFailed(`the repository ${url} has no branch ${JSON.stringify(branch)}`);
@@ -339,14 +433,21 @@ async function pinned({ address, host: { host, ports } }: RepositoryAccess): Pro
   const target = decideTarget(rules, host, port);
   const resolved = !target.ok ? [] : host.kind === 'address' ? [host.address] : await resolverFor(rules)(host.name);
   const decision = target.ok ? decideAddresses(rules, host, port, resolved, machineAddresses()) : target;
-  if (!decision.ok && decision.reason === 'unknown-host') throw new SetupFailed(`the repository ${address.url} cannot be read: its host has no address`);
-  if (!decision.ok) throw new SetupFailed(`the repository ${address.url} is not read: its host leads to no public address; the operator can list it in MILLWRIGHT_RUN_ALLOW_HOSTS`);
+  if (!decision.ok && decision.reason === 'unknown-host')
+    throw new SetupFailed(`the repository ${address.url} cannot be read: its host has no address`);
+  if (!decision.ok)
+    throw new SetupFailed(
+      `the repository ${address.url} is not read: its host leads to no public address; the operator can list it in MILLWRIGHT_RUN_ALLOW_HOSTS`,
+    );
   const addresses = decision.addresses.map((one) => (one.includes(':') ? `[${one}]` : one)).join(',');
   return host.kind === 'address' ? [] : ['-c', `http.curloptResolve=${host.name}:${port}:${addresses}`];
 }
 
 function wordsOf({ failure: { reason, message } }: SourceUnavailable, { credential }: RepositoryAccess): string {
-  const wayOut = credential === undefined && (reason === 'denied' || reason === 'repository-missing') ? '; if it is not public, name a secret with the right to read it as its credentialSecret' : '';
+  const wayOut =
+    credential === undefined && (reason === 'denied' || reason === 'repository-missing')
+      ? '; if it is not public, name a secret with the right to read it as its credentialSecret'
+      : '';
   return `a repository cannot be read: ${message}${wayOut}`;
 }
 

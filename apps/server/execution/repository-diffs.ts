@@ -37,12 +37,27 @@ export async function leaveDiffs({ end, signal, workspace, runId, run, say, log 
     const repositories = await checkedOut(workspace);
     if (repositories.length === 0) return;
     let told = '';
-    const command = ['/bin/sh', '-c', COMPARE, 'compare', workspace.workspace, String(DIFF_BYTES_MAX), ...repositories.flatMap(({ folder, commit }) => [folder, commit])];
+    const command = [
+      '/bin/sh',
+      '-c',
+      COMPARE,
+      'compare',
+      workspace.workspace,
+      String(DIFF_BYTES_MAX),
+      ...repositories.flatMap(({ folder, commit }) => [folder, commit]),
+    ];
     const compared = await run({
-      ...(await runGit(workspace)), command, operatorWords: [], prompt: '', deadlineMs: COMPARE_MS_MAX, network: 'none', env: {},
+      ...(await runGit(workspace)),
+      command,
+      operatorWords: [],
+      prompt: '',
+      deadlineMs: COMPARE_MS_MAX,
+      network: 'none',
+      env: {},
       onEvent: ({ kind, text }) => (told += kind === 'stdout' ? text : ''),
     });
-    if (!signal.aborted && compared.kind !== 'cancelled') for (const text of wordsOf(repositories, told, compared)) say(text);
+    if (!signal.aborted && compared.kind !== 'cancelled')
+      for (const text of wordsOf(repositories, told, compared)) say(text);
   } catch (error) {
     log.fault('the changes of a run could not be compared', error, { run_id: runId });
     say('the changes in its repositories are not kept: the service could not compare them');
@@ -55,8 +70,12 @@ function wordsOf(repositories: readonly CheckedOut[], told: string, compared: Co
   return repositories.flatMap(({ folder }) => {
     if (lines.has(`same ${folder}`)) return [];
     if (lines.has(`made ${folder}`)) return [`the changes in ${folder} are in ${ARTIFACTS_FOLDER}/${folder}.diff`];
-    if (lines.has(`large ${folder}`)) return [`the changes in ${folder} are not kept as a diff: it is larger than ${DIFF_BYTES_MAX / MIB} MiB`];
-    const why = compared.kind === 'deadline' ? `comparing took longer than ${COMPARE_MS_MAX / 1_000} s` : 'git could not compare it with what was checked out';
+    if (lines.has(`large ${folder}`))
+      return [`the changes in ${folder} are not kept as a diff: it is larger than ${DIFF_BYTES_MAX / MIB} MiB`];
+    const why =
+      compared.kind === 'deadline'
+        ? `comparing took longer than ${COMPARE_MS_MAX / 1_000} s`
+        : 'git could not compare it with what was checked out';
     return [`the changes in ${folder} are not kept as a diff: ${why}`];
   });
 }

@@ -4,11 +4,15 @@ import type { CommandSpec } from './command.ts';
 import { writeInput, type Workspace } from './workspaces.ts';
 
 /** No template or hook is run, and a repository may be somebody else's. */
-const CONFIG = '[safe]\n\tdirectory = *\n[core]\n\thooksPath = /dev/null\n[init]\n\ttemplateDir =\n[submodule]\n\trecurse = false\n[advice]\n\tdetachedHead = false\n';
+const CONFIG =
+  '[safe]\n\tdirectory = *\n[core]\n\thooksPath = /dev/null\n[init]\n\ttemplateDir =\n[submodule]\n\trecurse = false\n[advice]\n\tdetachedHead = false\n';
 
 /** What a command with git sees and has for that. Nothing of the run may be alive. */
 export async function runGit({ folder }: Workspace): Promise<Required<Pick<CommandSpec, 'shown' | 'own'>>> {
   const config = join(folder, 'git-config');
   await writeInput(config, CONFIG);
-  return { shown: [{ from: config, at: config }], own: { GIT_CONFIG_GLOBAL: config, GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0', GIT_ALLOW_PROTOCOL: 'file' } };
+  return {
+    shown: [{ from: config, at: config }],
+    own: { GIT_CONFIG_GLOBAL: config, GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0', GIT_ALLOW_PROTOCOL: 'file' },
+  };
 }

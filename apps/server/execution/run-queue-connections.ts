@@ -51,7 +51,12 @@ export function postgresConnection(databaseUrl: string) {
   const options = url.searchParams.get('options') ?? undefined;
   url.searchParams.delete('options');
   return {
-    connectionString: options === undefined ? databaseUrl : url.href, options, schema: SCHEMA, migrate: true,
-    max: CONNECTIONS_MAX, connectionTimeoutMillis: ANSWER_MS, statement_timeout: STATEMENT_MS,
+    connectionString: options === undefined ? databaseUrl : url.href,
+    options,
+    schema: SCHEMA,
+    migrate: true,
+    max: CONNECTIONS_MAX,
+    connectionTimeoutMillis: ANSWER_MS,
+    statement_timeout: STATEMENT_MS,
   };
 }

@@ -69,7 +69,11 @@ export class RunQueue {
 
   /** Adds tokens; those that are there already stay. Rejects when the queue cannot be reached: some of them may be added. */
   async add(tokens: readonly Token[]): Promise<void> {
-    const jobs = tokens.map(({ id, runId, epoch }) => ({ name: JOB, data: { run_id: runId, epoch }, opts: { jobId: id, removeOnComplete: true, removeOnFail: true } }));
+    const jobs = tokens.map(({ id, runId, epoch }) => ({
+      name: JOB,
+      data: { run_id: runId, epoch },
+      opts: { jobId: id, removeOnComplete: true, removeOnFail: true },
+    }));
     await this.ask((queue) => queue.addBulk(jobs));
   }
 
@@ -88,7 +92,10 @@ export class RunQueue {
         const { it: worker, client } = this.newWorker(packages, serve, onEmpty);
         this.worker = worker;
         // One that could not begin never will: the database was not to be reached, and is asked by a new one.
-        const hasBegun = await worker.waitUntilReady().then(() => true, (fault: unknown) => (this.options.report(fault), false));
+        const hasBegun = await worker.waitUntilReady().then(
+          () => true,
+          (fault: unknown) => (this.options.report(fault), false),
+        );
         if (hasBegun || this.isStopped) return;
         await within(CLOSE_MS, worker.close(true)).catch(() => undefined);
         this.connections.drop(client);
@@ -145,10 +152,18 @@ export class RunQueue {
     const { name, redisUrl, databaseUrl } = this.options;
     const more: Partial<QueueOptions> = { prefix: PREFIX, streams: { events: { maxLen: STREAM_MAX } } };
     // Who asks is told at once that nobody is there, and tries again by itself.
-    const redis = redisUrl === undefined ? undefined : this.connections.open(client, redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0 });
-    const queue = redis === undefined
-      ? new bullmq.Queue(name, { ...more, connection: postgresConnection(databaseUrl) }, bullmq.createPostgresBackend) as unknown as Queue
-      : new bullmq.Queue(name, { ...more, connection: redis });
+    const redis =
+      redisUrl === undefined
+        ? undefined
+        : this.connections.open(client, redisUrl, { enableOfflineQueue: false, maxRetriesPerRequest: 0 });
+    const queue =
+      redis === undefined
+        ? (new bullmq.Queue(
+            name,
+            { ...more, connection: postgresConnection(databaseUrl) },
+            bullmq.createPostgresBackend,
+          ) as unknown as Queue)
+        : new bullmq.Queue(name, { ...more, connection: redis });
     queue.on('error', () => undefined); // whoever asks it something is told
     return { it: queue, client: redis };
   }
@@ -161,11 +176,24 @@ export class RunQueue {
       await job.moveToDelayed(Date.now() + restMs, lock);
       throw new bullmq.DelayedError();
     };
-    const more: Partial<WorkerOptions> = { prefix: PREFIX, concurrency: this.places, lockDuration: LOCK_MS, stalledInterval: LOCK_MS, runRetryDelay: RECONNECT_MS };
-    const redis = redisUrl === undefined ? undefined : this.connections.open(client, redisUrl, { maxRetriesPerRequest: null });
-    const worker = redis === undefined
-      ? new bullmq.Worker(name, process, { ...more, connection: postgresConnection(databaseUrl) }, bullmq.createPostgresBackend) as unknown as Worker
-      : new bullmq.Worker(name, process, { ...more, connection: redis });
+    const more: Partial<WorkerOptions> = {
+      prefix: PREFIX,
+      concurrency: this.places,
+      lockDuration: LOCK_MS,
+      stalledInterval: LOCK_MS,
+      runRetryDelay: RECONNECT_MS,
+    };
+    const redis =
+      redisUrl === undefined ? undefined : this.connections.open(client, redisUrl, { maxRetriesPerRequest: null });
+    const worker =
+      redis === undefined
+        ? (new bullmq.Worker(
+            name,
+            process,
+            { ...more, connection: postgresConnection(databaseUrl) },
+            bullmq.createPostgresBackend,
+          ) as unknown as Worker)
+        : new bullmq.Worker(name, process, { ...more, connection: redis });
     worker.on('error', report);
     worker.on('drained', onEmpty);
     return { it: worker, client: redis };

@@ -20,16 +20,25 @@ export function bubblewrapCandidates(tools: Tools, version: string, asRoot: bool
   const bwrap = tools.get('bwrap');
   if (bwrap === undefined || !isAtLeast(version, VERSION_MIN)) return [];
   const means = version.trim();
-  const sealed = isAtLeast(version, VERSION_SEALED) ? [candidate(bwrap, `${means}, sealed user namespace`, ['--unshare-user', '--disable-userns'], () => [])] : [];
+  const sealed = isAtLeast(version, VERSION_SEALED)
+    ? [candidate(bwrap, `${means}, sealed user namespace`, ['--unshare-user', '--disable-userns'], () => [])]
+    : [];
   const inUserNamespace = [...sealed, candidate(bwrap, `${means}, user namespace`, ['--unshare-user'], () => [])];
   const setpriv = tools.get('setpriv');
   if (!asRoot || setpriv === undefined) return inUserNamespace;
   const capabilities = ['--cap-drop', 'ALL', ...CAPABILITIES_TO_CHANGE_USER.flatMap((name) => ['--cap-add', name])];
-  const asOther = candidate(bwrap, `${means}, users of their own`, capabilities, (owner) => withoutPrivileges(setpriv, owner));
+  const asOther = candidate(bwrap, `${means}, users of their own`, capabilities, (owner) =>
+    withoutPrivileges(setpriv, owner),
+  );
   return [{ ...asOther, owner: NOBODY }, ...inUserNamespace];
 }
 
-function candidate(bwrap: string, means: string, privileges: readonly string[], prefix: (owner: Owner) => readonly string[]): SandboxCandidate {
+function candidate(
+  bwrap: string,
+  means: string,
+  privileges: readonly string[],
+  prefix: (owner: Owner) => readonly string[],
+): SandboxCandidate {
   const wrap: SandboxCandidate['wrap'] = async (argv, confinement): Promise<WrappedCommand> => {
     const view = (await viewOf(confinement)).flatMap(optionsOf);
     const { workspace, owner = NOBODY } = confinement.workspace;
@@ -42,7 +51,14 @@ function candidate(bwrap: string, means: string, privileges: readonly string[], 
 function isolation({ network }: Confinement): string[] {
   const spaces = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
   // A new session: no way back to a terminal of the service. Dying with the parent: kill -9 of the service ends its runs.
-  return ['--die-with-parent', '--new-session', '--json-status-fd', '3', ...spaces, ...(network === 'none' ? ['--unshare-net'] : [])];
+  return [
+    '--die-with-parent',
+    '--new-session',
+    '--json-status-fd',
+    '3',
+    ...spaces,
+    ...(network === 'none' ? ['--unshare-net'] : []),
+  ];
 }
 
 function optionsOf(mount: Mount): string[] {

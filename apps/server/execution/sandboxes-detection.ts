@@ -8,7 +8,15 @@ import { findTools } from '../programs.ts';
 import { bubblewrapCandidates } from './sandboxes-bubblewrap.ts';
 import { namespaceCandidates } from './sandboxes-namespace.ts';
 import { missingGuarantees, ownerOf, STANDARD_PATH } from './sandboxes.ts';
-import type { Guarantees, NetworkPolicy, Sandbox, SandboxCandidate, SandboxKind, Tools, WrappedCommand } from './sandboxes.ts';
+import type {
+  Guarantees,
+  NetworkPolicy,
+  Sandbox,
+  SandboxCandidate,
+  SandboxKind,
+  Tools,
+  WrappedCommand,
+} from './sandboxes.ts';
 import { removeEntry } from './workspaces-removal.ts';
 import { prepareWorkspace } from './workspaces.ts';
 
@@ -44,7 +52,9 @@ const TRIAL_SCRIPT = [
 export async function detectSandbox(detection: Detection = {}): Promise<Sandbox> {
   const tools = await findTools(TOOL_NAMES, detection.path ?? STANDARD_PATH);
   const { kinds = ['bubblewrap', 'pid-namespace', 'bare'], dataDir } = detection;
-  const hidden = [...(dataDir === undefined ? [] : [dataDir]), ...(detection.hidden ?? [])].map((path) => resolve(path));
+  const hidden = [...(dataDir === undefined ? [] : [dataDir]), ...(detection.hidden ?? [])].map((path) =>
+    resolve(path),
+  );
   const found = (candidate: SandboxCandidate, guarantees: Guarantees): Sandbox => {
     return { ...candidate, guarantees, hidden, description: described(candidate, guarantees) };
   };
@@ -77,7 +87,8 @@ async function tried(candidate: SandboxCandidate, scratch: string): Promise<Guar
   const base = await mkdtemp(join(scratch, 'millwright-sandbox-'));
   try {
     // A step that is not allowed here (giving folders away, for one) means that this candidate does not work here.
-    const attempt = (network: NetworkPolicy): Promise<Guarantees | undefined> => trial(candidate, base, network).catch(() => undefined);
+    const attempt = (network: NetworkPolicy): Promise<Guarantees | undefined> =>
+      trial(candidate, base, network).catch(() => undefined);
     // Where the network cannot be taken away, the rest may still hold.
     return (await attempt('none')) ?? (await attempt('host'));
   } finally {
@@ -85,13 +96,34 @@ async function tried(candidate: SandboxCandidate, scratch: string): Promise<Guar
   }
 }
 
-async function trial(candidate: SandboxCandidate, base: string, network: NetworkPolicy): Promise<Guarantees | undefined> {
+async function trial(
+  candidate: SandboxCandidate,
+  base: string,
+  network: NetworkPolicy,
+): Promise<Guarantees | undefined> {
   const secret = join(base, 'secret');
   await writeFile(secret, 'secret', { mode: 0o600 });
-  const contents = { root: join(base, 'runs'), runId: TRIAL_RUN_ID, epoch: 1, prompt: '', owner: ownerOf(candidate, TRIAL_RUN_ID) };
+  const contents = {
+    root: join(base, 'runs'),
+    runId: TRIAL_RUN_ID,
+    epoch: 1,
+    prompt: '',
+    owner: ownerOf(candidate, TRIAL_RUN_ID),
+  };
   const workspace = await prepareWorkspace(contents);
-  const { argv } = await candidate.wrap(['/bin/sh', '-c', TRIAL_SCRIPT], { workspace, network, hidden: [base], readOnly: [], words: [] });
-  const said = await output(argv, { PATH: STANDARD_PATH, HOME: workspace.home, TMPDIR: workspace.tmp, TRIAL_SECRET: secret });
+  const { argv } = await candidate.wrap(['/bin/sh', '-c', TRIAL_SCRIPT], {
+    workspace,
+    network,
+    hidden: [base],
+    readOnly: [],
+    words: [],
+  });
+  const said = await output(argv, {
+    PATH: STANDARD_PATH,
+    HOME: workspace.home,
+    TMPDIR: workspace.tmp,
+    TRIAL_SECRET: secret,
+  });
   if (!said.includes('workspace writable')) return undefined;
   const made = await stat(join(workspace.workspace, 'made-inside')).catch(() => undefined);
   return {

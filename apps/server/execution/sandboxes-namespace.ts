@@ -25,14 +25,22 @@ export function namespaceCandidates(tools: Tools, asRoot: boolean): SandboxCandi
   }
   if (setpriv !== undefined) {
     const spaces = ['--user', '--map-root-user', ...full];
-    candidates.push(confined('unshare, user namespace', [unshare], spaces, { sh, ip }, () => withoutNamespacePrivileges(setpriv)));
+    candidates.push(
+      confined('unshare, user namespace', [unshare], spaces, { sh, ip }, () => withoutNamespacePrivileges(setpriv)),
+    );
   }
   return [...candidates, processesOnly([unshare], [], sh), processesOnly([unshare], ['--user', '--map-root-user'], sh)];
 }
 
 type Words = readonly string[];
 
-function confined(means: string, start: Words, spaces: Words, { sh, ip }: { sh: string; ip?: string }, drop: (confinement: Confinement) => Words): SandboxCandidate {
+function confined(
+  means: string,
+  start: Words,
+  spaces: Words,
+  { sh, ip }: { sh: string; ip?: string },
+  drop: (confinement: Confinement) => Words,
+): SandboxCandidate {
   return {
     kind: 'pid-namespace',
     means,
@@ -40,8 +48,13 @@ function confined(means: string, start: Words, spaces: Words, { sh, ip }: { sh: 
       const network = confinement.network === 'none' ? ['--net'] : [];
       // A new network has a loopback that is down; bubblewrap raises it, unshare does not.
       const loopback = ip === undefined || network.length === 0 ? [] : [`${quoted(ip)} link set lo up || :`];
-      const script = [...loopback, ...rootScript(await viewOf(confinement), confinement), ...commandScript()].join('\n');
-      return { argv: commandLine(start, [...spaces, ...network], [sh, '-c', script, 'sandbox', ...drop(confinement), ...argv]), wrapped: true };
+      const script = [...loopback, ...rootScript(await viewOf(confinement), confinement), ...commandScript()].join(
+        '\n',
+      );
+      return {
+        argv: commandLine(start, [...spaces, ...network], [sh, '-c', script, 'sandbox', ...drop(confinement), ...argv]),
+        wrapped: true,
+      };
     },
   };
 }
@@ -57,7 +70,11 @@ function processesOnly(start: readonly string[], spaces: readonly string[], sh: 
   };
 }
 
-function commandLine(start: readonly string[], spaces: readonly string[], inside: readonly string[]): [string, ...string[]] {
+function commandLine(
+  start: readonly string[],
+  spaces: readonly string[],
+  inside: readonly string[],
+): [string, ...string[]] {
   const [program = 'unshare', ...rest] = start;
   return [program, ...rest, '--pid', '--fork', '--kill-child=KILL', ...spaces, '--', ...inside];
 }
@@ -118,11 +135,18 @@ function remounted(at: string, writable: boolean): string {
 }
 
 function deviceSteps(folder: string): string[] {
-  const links: [string, string][] = [['fd', ''], ['stdin', '/0'], ['stdout', '/1'], ['stderr', '/2']];
+  const links: [string, string][] = [
+    ['fd', ''],
+    ['stdin', '/0'],
+    ['stdout', '/1'],
+    ['stderr', '/2'],
+  ];
   return [
     `mkdir -p ${quoted(folder)}`,
     `mount -t tmpfs -o mode=0755,size=${ROOT_BYTES_MAX},nosuid dev ${quoted(folder)}`,
-    ...DEVICES.map((name) => `: > ${quoted(`${folder}/${name}`)}; mount --bind /dev/${name} ${quoted(`${folder}/${name}`)}`),
+    ...DEVICES.map(
+      (name) => `: > ${quoted(`${folder}/${name}`)}; mount --bind /dev/${name} ${quoted(`${folder}/${name}`)}`,
+    ),
     ...links.map(([name, end]) => `ln -s /proc/self/fd${end} ${quoted(`${folder}/${name}`)}`),
   ];
 }

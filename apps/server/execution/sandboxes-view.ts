@@ -54,8 +54,12 @@ export async function viewOf(confinement: Confinement): Promise<Mount[]> {
   const hidden = await namesOfHidden(confinement.hidden);
   const system = await systemMounts(confinement.network);
   const named = await namedMounts([...confinement.words, ...confinement.readOnly], hidden);
-  const own = [workspace.workspace, workspace.home, workspace.tmp].map((path) => bind(path, path, { folder: true, writable: true }));
-  const shown = (confinement.shown ?? []).map(({ from, at, folder = false }) => bind(from, at, { folder, writable: false }));
+  const own = [workspace.workspace, workspace.home, workspace.tmp].map((path) =>
+    bind(path, path, { folder: true, writable: true }),
+  );
+  const shown = (confinement.shown ?? []).map(({ from, at, folder = false }) =>
+    bind(from, at, { folder, writable: false }),
+  );
   const basis: Mount[] = [
     { kind: 'processes', at: '/proc' },
     { kind: 'devices', at: '/dev' },
@@ -64,7 +68,10 @@ export async function viewOf(confinement: Confinement): Promise<Mount[]> {
   ];
   const covers = await coversOf([...system, ...named], hidden);
   // Sealed last: the root and /dev lie in memory, which a run could fill otherwise.
-  const seals: Mount[] = [{ kind: 'seal', at: '/dev' }, { kind: 'seal', at: '/' }];
+  const seals: Mount[] = [
+    { kind: 'seal', at: '/dev' },
+    { kind: 'seal', at: '/' },
+  ];
   return [...withParents([...system, ...basis, ...named, ...covers, ...own, ...shown]), ...seals];
 }
 
@@ -98,7 +105,9 @@ async function existing(path: string): Promise<Mount | undefined> {
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return undefined;
   const found = await lstat(real);
-  return found.isDirectory() || found.isFile() ? bind(real, path, { folder: found.isDirectory(), writable: false }) : undefined;
+  return found.isDirectory() || found.isFile()
+    ? bind(real, path, { folder: found.isDirectory(), writable: false })
+    : undefined;
 }
 
 /**
@@ -131,7 +140,9 @@ function isTooMuch(folder: string, hidden: readonly string[]): boolean {
 /** Covers for hidden things that lie inside something visible, under the name they have there. */
 async function coversOf(visible: readonly Mount[], hidden: readonly string[]): Promise<Mount[]> {
   const folders = visible.filter((mount) => mount.kind === 'bind').filter(({ folder }) => folder);
-  const places = folders.flatMap(({ from, at }) => hidden.filter((path) => isWithin(path, from)).map((path) => at + path.slice(from.length)));
+  const places = folders.flatMap(({ from, at }) =>
+    hidden.filter((path) => isWithin(path, from)).map((path) => at + path.slice(from.length)),
+  );
   return (await Promise.all([...new Set(places)].map(cover))).filter((mount) => mount !== undefined);
 }
 

@@ -43,7 +43,10 @@ describe('candidates', () => {
   });
 
   it('have a user of their own only where the service is root', () => {
-    const owners = (asRoot: boolean) => [...bubblewrapCandidates(tools, '0.8', asRoot), ...namespaceCandidates(tools, asRoot)].map(({ owner }) => owner?.uid);
+    const owners = (asRoot: boolean) =>
+      [...bubblewrapCandidates(tools, '0.8', asRoot), ...namespaceCandidates(tools, asRoot)].map(
+        ({ owner }) => owner?.uid,
+      );
     expect(owners(true)).toEqual([65_534, undefined, undefined, 65_534, undefined, undefined, undefined]);
     expect(owners(false)).toEqual([undefined, undefined, undefined, undefined, undefined]);
   });
@@ -51,7 +54,10 @@ describe('candidates', () => {
   it('give each run the same user always, out of those that are nobody else’s', () => {
     const [asOther, asService] = bubblewrapCandidates(tools, '0.8', true);
     if (asOther === undefined || asService === undefined) throw new Error('unexpected');
-    const ids = Array.from({ length: 200 }, (_, index) => `017f22e2-79b0-7cc3-98c4-dc0c${(index * 2_654_435).toString(16).padStart(8, '0')}`);
+    const ids = Array.from(
+      { length: 200 },
+      (_, index) => `017f22e2-79b0-7cc3-98c4-dc0c${(index * 2_654_435).toString(16).padStart(8, '0')}`,
+    );
     const uids = ids.map((id) => ownerOf(asOther, id)?.uid ?? 0);
     expect(uids).toEqual(ids.map((id) => ownerOf(asOther, id)?.uid));
     expect(uids.every((uid) => uid >= 60_578 && uid <= 61_183)).toBe(true);
@@ -94,18 +100,29 @@ describe('the view of a run', () => {
     await mkdir(join(base, 'project', 'bin'), { recursive: true });
     await writeFile(join(base, 'project', 'bin', 'agent.sh'), '#!/bin/sh\n', { mode: 0o755 });
     await writeFile(join(base, 'project', 'top.sh'), '#!/bin/sh\n', { mode: 0o755 });
-    const workspace = await prepareWorkspace({ root: join(base, 'project', 'data', 'runs'), runId: RUN, epoch: 1, prompt: '' });
+    const workspace = await prepareWorkspace({
+      root: join(base, 'project', 'data', 'runs'),
+      runId: RUN,
+      epoch: 1,
+      prompt: '',
+    });
     await writeFile(join(base, 'project', 'data', 'key'), 'key');
     confinement = { workspace, network: 'none', hidden: [join(base, 'project', 'data')], readOnly: [], words: [] };
   });
   afterEach(() => rm(base, { recursive: true, force: true }));
 
   const places = (view: readonly Mount[], writable: boolean) =>
-    view.filter((mount) => mount.kind === 'bind' && mount.writable === writable && mount.at.startsWith(base)).map(({ at }) => at);
+    view
+      .filter((mount) => mount.kind === 'bind' && mount.writable === writable && mount.at.startsWith(base))
+      .map(({ at }) => at);
 
   it('shows of the run its three folders, writable, and of the command the folder it lies in', async () => {
     const view = await viewOf({ ...confinement, words: ['/bin/sh', join(base, 'project', 'bin', 'agent.sh')] });
-    expect(places(view, true)).toEqual([confinement.workspace.workspace, confinement.workspace.home, confinement.workspace.tmp]);
+    expect(places(view, true)).toEqual([
+      confinement.workspace.workspace,
+      confinement.workspace.home,
+      confinement.workspace.tmp,
+    ]);
     expect(places(view, false)).toEqual([join(base, 'project', 'bin')]);
   });
 
@@ -129,14 +146,20 @@ describe('the view of a run', () => {
     const linked = await viewOf({ ...confinement, hidden, words: [join(base, 'project', 'bin', 'linked.sh')] });
     expect(places(linked, false)).toEqual([join(base, 'lib'), join(base, 'project', 'bin')]);
 
-    const alone = await viewOf({ ...confinement, hidden: [join(base, 'lib', 'master.key'), join(base, 'lib', 'keys')], words: [join(base, 'lib', 'agent.sh')] });
+    const alone = await viewOf({
+      ...confinement,
+      hidden: [join(base, 'lib', 'master.key'), join(base, 'lib', 'keys')],
+      words: [join(base, 'lib', 'agent.sh')],
+    });
     expect(places(alone, false)).toEqual([join(base, 'lib', 'agent.sh')]);
   });
 
   it('covers what is hidden inside the system’s folders', async () => {
     const view = await viewOf({ ...confinement, hidden: ['/usr/share'], words: ['/bin/sh'] });
     expect(view).toContainEqual(expect.objectContaining({ kind: 'tmpfs', at: '/usr/share' }));
-    expect(view.some((mount) => mount.kind === 'bind' && ['/', '/etc', '/root', '/home', '/var', '/run'].includes(mount.at))).toBe(false);
+    expect(
+      view.some((mount) => mount.kind === 'bind' && ['/', '/etc', '/root', '/home', '/var', '/run'].includes(mount.at)),
+    ).toBe(false);
   });
 
   it('tells about the network only where there is one', async () => {
@@ -148,8 +171,18 @@ describe('the view of a run', () => {
 
   it('shows a file of the service inside of a folder of the run, over what lies there, and does not make the folder anew', async () => {
     const at = join(confinement.workspace.workspace, 'given.json');
-    const view = await viewOf({ ...confinement, words: ['/bin/sh'], shown: [{ from: join(base, 'project', 'data', 'key'), at }] });
-    expect(view).toContainEqual({ kind: 'bind', from: join(base, 'project', 'data', 'key'), at, folder: false, writable: false });
+    const view = await viewOf({
+      ...confinement,
+      words: ['/bin/sh'],
+      shown: [{ from: join(base, 'project', 'data', 'key'), at }],
+    });
+    expect(view).toContainEqual({
+      kind: 'bind',
+      from: join(base, 'project', 'data', 'key'),
+      at,
+      folder: false,
+      writable: false,
+    });
     const ofFolder = view.filter((mount) => mount.at === confinement.workspace.workspace);
     expect(ofFolder.map(({ kind }) => kind)).toEqual(['bind']);
     expect(view.findIndex((mount) => mount.at === at)).toBeGreaterThan(view.indexOf(ofFolder[0] as Mount));

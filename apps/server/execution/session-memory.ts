@@ -18,7 +18,11 @@ const TOLD_MAX = 1_000;
  * Memory of one execution. A prompt counts as told only when the agent has answered something to it: an agent that was killed before is
  * told again, which it can see, rather than asked to go on with what it never heard of.
  */
-export function sessionMemory(workspace: Pick<Workspace, 'folder'>, before: RememberedSession | undefined, onFault: (error: unknown) => void): SessionMemory {
+export function sessionMemory(
+  workspace: Pick<Workspace, 'folder'>,
+  before: RememberedSession | undefined,
+  onFault: (error: unknown) => void,
+): SessionMemory {
   let session: RememberedSession = { sessionId: '', told: [] };
   let pending: string[] = [];
   let writing: Promise<void> = Promise.resolve();

@@ -17,7 +17,12 @@ it('bounds what the steps write together, and keeps the last words of each', asy
     },
   } as unknown as Environments;
   const ready = await setUp({
-    skills: {} as Skills, environments, outfit: { environment: {}, secretValues: [] } as unknown as Outfit, workspace: {} as Workspace, stepMs: 1_000, signal: new AbortController().signal,
+    skills: {} as Skills,
+    environments,
+    outfit: { environment: {}, secretValues: [] } as unknown as Outfit,
+    workspace: {} as Workspace,
+    stepMs: 1_000,
+    signal: new AbortController().signal,
     say: () => undefined,
     commandSpec: (onText) => {
       hear = onText;

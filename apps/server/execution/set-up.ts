@@ -26,13 +26,26 @@ export interface SetUpParts {
 }
 
 /** Skill, then environment. All steps together may write what one command may. */
-export async function setUp({ skills, environments, outfit, workspace, stepMs, signal, say, commandSpec, finished }: SetUpParts): Promise<SetUp> {
+export async function setUp({
+  skills,
+  environments,
+  outfit,
+  workspace,
+  stepMs,
+  signal,
+  say,
+  commandSpec,
+  finished,
+}: SetUpParts): Promise<SetUp> {
   const { skill, environment, profile, secretValues } = outfit;
   if (skill !== undefined) await skills.put(skill, workspace, profile?.skillFolders ?? []);
   if (environment === undefined) return { ok: true };
   let written = 0;
   return environments.setUp(environment, {
-    workspace, signal, secretValues, say,
+    workspace,
+    signal,
+    secretValues,
+    say,
     run: async (command, more) => {
       const told = lastLines();
       const outputBytesMax = Math.max(STEP_OUTPUT_BYTES_MIN, DEFAULT_OUTPUT_BYTES_MAX - written);
@@ -40,7 +53,16 @@ export async function setUp({ skills, environments, outfit, workspace, stepMs, s
         written += text.length;
         told.take(text);
       });
-      const end = await finished({ ...spec, ...more, outputBytesMax, command, operatorWords: [], prompt: '', deadlineMs: stepMs, env: { ...spec.env, ...more?.env } });
+      const end = await finished({
+        ...spec,
+        ...more,
+        outputBytesMax,
+        command,
+        operatorWords: [],
+        prompt: '',
+        deadlineMs: stepMs,
+        env: { ...spec.env, ...more?.env },
+      });
       return { end, lastLines: told.text() };
     },
   });

@@ -18,7 +18,12 @@ const LISTING_BYTES_MAX = 4 * 1_048_576;
 const SKILL_FILE = 'SKILL.md';
 
 /** Throws SetupFailed where there is no such skill, or more of it than a run is given; SourceUnavailable where the copy cannot be read. */
-export async function readSkillFiles(session: GitSession, at: { gitDir: string; commit: string }, place: SkillPlace, skillSpec: string): Promise<RepositorySkill> {
+export async function readSkillFiles(
+  session: GitSession,
+  at: { gitDir: string; commit: string },
+  place: SkillPlace,
+  skillSpec: string,
+): Promise<RepositorySkill> {
   const entries = await entriesOf(session, at, place, skillSpec);
   const files = entries.filter(({ kind, path }) => kind === 'file' && isSkillFilePath(path));
   if (files.length > SKILL_FILES_MAX) throw tooLarge(skillSpec, `${files.length} files; at most ${SKILL_FILES_MAX}`);
@@ -26,20 +31,43 @@ export async function readSkillFiles(session: GitSession, at: { gitDir: string; 
   const bytes = files.reduce((sum, { object }) => sum + (sizes.get(object) ?? 0), 0);
   if (bytes > SKILL_BYTES_MAX) throw tooLarge(skillSpec, `${bytes} bytes; at most ${SKILL_BYTES_MAX} (1 MiB)`);
   const contents = await contentsOf(session, at.gitDir, sizes);
-  return { commit: at.commit, files: files.map(({ path, object, executable }) => ({ path, executable, content: contents.get(object) ?? new Uint8Array() })) };
+  return {
+    commit: at.commit,
+    files: files.map(({ path, object, executable }) => ({
+      path,
+      executable,
+      content: contents.get(object) ?? new Uint8Array(),
+    })),
+  };
 }
 
 /** What lies in the first folder that has a SKILL.md. */
-async function entriesOf(session: GitSession, { gitDir, commit }: { gitDir: string; commit: string }, place: SkillPlace, skillSpec: string): Promise<TreeEntry[]> {
+async function entriesOf(
+  session: GitSession,
+  { gitDir, commit }: { gitDir: string; commit: string },
+  place: SkillPlace,
+  skillSpec: string,
+): Promise<TreeEntry[]> {
   for (const folder of skillFolders(place)) {
     // At the top of a repository everything else is the repository's.
     const within = folder === '' ? SKILL_FILE : `${folder}/`;
-    const { entries } = readListing(await session.read(gitDir, ['ls-tree', '-z', '-r', '--full-tree', commit, '--', within], LISTING_BYTES_MAX), folder, () => true);
+    const { entries } = readListing(
+      await session.read(gitDir, ['ls-tree', '-z', '-r', '--full-tree', commit, '--', within], LISTING_BYTES_MAX),
+      folder,
+      () => true,
+    );
     const skill = entries.find(({ path }) => path === SKILL_FILE);
     if (skill?.kind === 'file') return entries;
-    if (skill !== undefined) throw new SetupFailed(`the SKILL.md of the skill ${JSON.stringify(skillSpec)} is a link or a submodule, which is not followed; commit the file itself`);
+    if (skill !== undefined)
+      throw new SetupFailed(
+        `the SKILL.md of the skill ${JSON.stringify(skillSpec)} is a link or a submodule, which is not followed; commit the file itself`,
+      );
   }
-  throw new SetupFailed(`there is no skill ${JSON.stringify(skillSpec)}: at commit ${commit} there is no ${skillFolders(place).map((folder) => `${folder === '' ? '' : `${folder}/`}${SKILL_FILE}`).join(', ')}`);
+  throw new SetupFailed(
+    `there is no skill ${JSON.stringify(skillSpec)}: at commit ${commit} there is no ${skillFolders(place)
+      .map((folder) => `${folder === '' ? '' : `${folder}/`}${SKILL_FILE}`)
+      .join(', ')}`,
+  );
 }
 
 function tooLarge(skillSpec: string, what: string): SetupFailed {

@@ -1,7 +1,16 @@
 /** Skills of runs: the text that shapes the agent, and the files beside it, put where the agent finds them. contract 3 (AmbientAgentConfig). */
 import { chmod, lchown, lstat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { factorySkillPath, isSkillFilePath, isSkillFolderName, namedSkill, readSkill, repositoryName, skillAtRepository, toldFiles } from '#runs';
+import {
+  factorySkillPath,
+  isSkillFilePath,
+  isSkillFolderName,
+  namedSkill,
+  readSkill,
+  repositoryName,
+  skillAtRepository,
+  toldFiles,
+} from '#runs';
 import type { ResourceStore } from '../store/resource-files.ts';
 import type { Repositories } from './repositories.ts';
 import { rightsOf, sourceOf, type AccessParts, type RepositoryRights } from './repositories-access.ts';
@@ -42,16 +51,35 @@ export class Skills {
   }
 
   /** Undefined where a run names none. `folders`: where its files will be put. The commit that it was read at is stored. Throws SetupFailed; AbortError when the signal says so. */
-  async resolve(run: SkillUser, skillSpec: string | undefined, folders: readonly string[] = [], signal?: AbortSignal): Promise<RunSkill | undefined> {
+  async resolve(
+    run: SkillUser,
+    skillSpec: string | undefined,
+    folders: readonly string[] = [],
+    signal?: AbortSignal,
+  ): Promise<RunSkill | undefined> {
     if (skillSpec === undefined) return undefined;
-    if (run.factoryUid === undefined) throw new SetupFailed(`the skill ${JSON.stringify(skillSpec)} cannot be found: skills are looked up for a factory, and this run has none; name its factory (factory_uid)`);
+    if (run.factoryUid === undefined)
+      throw new SetupFailed(
+        `the skill ${JSON.stringify(skillSpec)} cannot be found: skills are looked up for a factory, and this run has none; name its factory (factory_uid)`,
+      );
     const { name } = namedSkill(skillSpec);
-    if (!isSkillFolderName(name)) throw new SetupFailed(`the skill ${JSON.stringify(skillSpec)} has no name that a folder can have`);
-    const { files, commit } = skillSpec.includes(':') ? await this.ofRepository(run.factoryUid, skillSpec, signal) : await this.ofFactory(run.factoryUid, skillSpec);
+    if (!isSkillFolderName(name))
+      throw new SetupFailed(`the skill ${JSON.stringify(skillSpec)} has no name that a folder can have`);
+    const { files, commit } = skillSpec.includes(':')
+      ? await this.ofRepository(run.factoryUid, skillSpec, signal)
+      : await this.ofFactory(run.factoryUid, skillSpec);
     const text = textOf(files.find(({ path }) => path === SKILL_FILE)?.content, skillSpec);
     await this.parts.resources.noteSkillCommit(run, commit);
-    const told = toldFiles(files.map(({ path }) => path).filter((path) => path !== SKILL_FILE), folders[0] && `${folders[0]}/${name}`);
-    return { name, commit, files, body: [readSkill(text).body, told].filter((part) => part !== undefined && part !== '').join('\n\n') };
+    const told = toldFiles(
+      files.map(({ path }) => path).filter((path) => path !== SKILL_FILE),
+      folders[0] && `${folders[0]}/${name}`,
+    );
+    return {
+      name,
+      commit,
+      files,
+      body: [readSkill(text).body, told].filter((part) => part !== undefined && part !== '').join('\n\n'),
+    };
   }
 
   /** One of the factory's own, as it is applied. */
@@ -59,9 +87,13 @@ export class Skills {
     const found = await this.parts.resources.skill(factoryUid, name);
     if (!('uid' in found)) {
       const known = found.names.length === 0 ? 'it declares none: add' : `there are ${found.names.join(', ')}; or add`;
-      throw new SetupFailed(`there is no skill ${JSON.stringify(name)} in this factory; ${known} ${factorySkillPath(name)}, or write owner/repo:skill-name`);
+      throw new SetupFailed(
+        `there is no skill ${JSON.stringify(name)} in this factory; ${known} ${factorySkillPath(name)}, or write owner/repo:skill-name`,
+      );
     }
-    return { files: [{ path: SKILL_FILE, content: Buffer.from(found.definition.text), executable: false }, ...found.files] };
+    return {
+      files: [{ path: SKILL_FILE, content: Buffer.from(found.definition.text), executable: false }, ...found.files],
+    };
   }
 
   /** One of a repository: the factory's own if that is named, else one at the forge. */
@@ -72,9 +104,17 @@ export class Skills {
     const source = sourceOf(rights.factory);
     // A source that is read from a local path is read by nobody else; what is applied of it is there.
     if (isOwn && source === undefined && place.kind === 'name') return this.ofFactory(factoryUid, place.name);
-    if (isOwn && source === undefined) throw new SetupFailed(`the skill ${JSON.stringify(skillSpec)} is of a repository on this machine; name a skill of the factory by its name alone`);
-    if (!isOwn && rights.forge === undefined) throw new SetupFailed(`the skill ${JSON.stringify(skillSpec)} cannot be found: nothing says where ${owner}/${name} is; set MILLWRIGHT_FORGE_URL`);
-    const access = await rights.accessTo(isOwn && source !== undefined ? source.address.url : `${rights.forge}/${owner}/${name}`);
+    if (isOwn && source === undefined)
+      throw new SetupFailed(
+        `the skill ${JSON.stringify(skillSpec)} is of a repository on this machine; name a skill of the factory by its name alone`,
+      );
+    if (!isOwn && rights.forge === undefined)
+      throw new SetupFailed(
+        `the skill ${JSON.stringify(skillSpec)} cannot be found: nothing says where ${owner}/${name} is; set MILLWRIGHT_FORGE_URL`,
+      );
+    const access = await rights.accessTo(
+      isOwn && source !== undefined ? source.address.url : `${rights.forge}/${owner}/${name}`,
+    );
     return this.parts.repositories.use(access, signal, async (copy) => {
       const commit = await copy.commitOf(isOwn ? source?.branch : undefined);
       return copy.look((session) => readSkillFiles(session, { gitDir: copy.folder, commit }, place, skillSpec));

@@ -25,16 +25,35 @@ export interface SupervisedAgentParts extends SupervisionParts {
 export function supervisedAgent(parts: SupervisedAgentParts): AgentExecution | undefined {
   const { run, histories, nowMs, told, reports, task, workspace, log } = parts;
   const { profile, config, skill, own, secretValues, tier, mcpServers } = parts.outfit;
-  return profile && agentExecution({
-    profile, workspace, config, skill, mcpServers, task, environment: own, secretValues, nowMs, reports, usage: told.usage,
-    isAsking: run.interactive && tier === 'standard',
-    hasPast: run.epoch > 1 || run.conversationId !== run.runId,
-    desk: deskOf(parts),
-    toldSoFar: () => toldSoFar(histories, run, task.parts.map(({ text }) => text)),
-    takeFollowups: () => takenFollowups(parts),
-    onEvent: (event) => told.push(event),
-    onFault: (error) => log.fault('something of a conversation with an agent could not be kept', error, { run_id: run.runId }),
-  });
+  return (
+    profile &&
+    agentExecution({
+      profile,
+      workspace,
+      config,
+      skill,
+      mcpServers,
+      task,
+      environment: own,
+      secretValues,
+      nowMs,
+      reports,
+      usage: told.usage,
+      isAsking: run.interactive && tier === 'standard',
+      hasPast: run.epoch > 1 || run.conversationId !== run.runId,
+      desk: deskOf(parts),
+      toldSoFar: () =>
+        toldSoFar(
+          histories,
+          run,
+          task.parts.map(({ text }) => text),
+        ),
+      takeFollowups: () => takenFollowups(parts),
+      onEvent: (event) => told.push(event),
+      onFault: (error) =>
+        log.fault('something of a conversation with an agent could not be kept', error, { run_id: run.runId }),
+    })
+  );
 }
 
 /** Files of what an execution takes on, each read when it is written. */
@@ -50,7 +69,14 @@ export function filesOf(store: AttachmentStore, { attachments }: Task): NonNulla
 }
 
 /** What people have said to the run since, with its files in their place. */
-async function takenFollowups({ run, runs, attachments, told, workspace, mayGoOn }: SupervisedAgentParts): Promise<Task | undefined> {
+async function takenFollowups({
+  run,
+  runs,
+  attachments,
+  told,
+  workspace,
+  mayGoOn,
+}: SupervisedAgentParts): Promise<Task | undefined> {
   if (!mayGoOn()) return undefined;
   const task = await told.persist(async () => {
     await told.flush(); // what was said before belongs to the turn before
@@ -62,13 +88,33 @@ async function takenFollowups({ run, runs, attachments, told, workspace, mayGoOn
   return task;
 }
 
-function deskOf({ run, permissions, nowMs, newId, tell, log, told, outfit: { config, tier, secretValues, sandbox } }: SupervisedAgentParts): PermissionDesk {
+function deskOf({
+  run,
+  permissions,
+  nowMs,
+  newId,
+  tell,
+  log,
+  told,
+  outfit: { config, tier, secretValues, sandbox },
+}: SupervisedAgentParts): PermissionDesk {
   return permissionDesk({
-    store: permissions, claim: run, situation: { tier, isConfined: isConfining(sandbox.guarantees), interactive: run.interactive, idleMinutes: config.idle_timeout_minutes ?? IDLE_MINUTES }, secretValues, nowMs, newId,
+    store: permissions,
+    claim: run,
+    situation: {
+      tier,
+      isConfined: isConfining(sandbox.guarantees),
+      interactive: run.interactive,
+      idleMinutes: config.idle_timeout_minutes ?? IDLE_MINUTES,
+    },
+    secretValues,
+    nowMs,
+    newId,
     onEvent: (event) => told.push(event),
     flush: () => told.flush(),
     insist: (write) => told.persist(write),
     tell: () => tell(run.runId),
-    onFault: (error) => log.fault('answers to the questions of a run could not be looked for', error, { run_id: run.runId }),
+    onFault: (error) =>
+      log.fault('answers to the questions of a run could not be looked for', error, { run_id: run.runId }),
   });
 }

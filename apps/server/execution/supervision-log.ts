@@ -85,7 +85,9 @@ export class SupervisionLog {
       try {
         return await write();
       } catch (error) {
-        this.parts.log.fault('something of an execution could not be written yet', error, { run_id: this.parts.run.runId });
+        this.parts.log.fault('something of an execution could not be written yet', error, {
+          run_id: this.parts.run.runId,
+        });
         if (!isWanted() || this.parts.isTooLate()) return undefined;
         await sleep(PERSIST_AGAIN_MS);
       }

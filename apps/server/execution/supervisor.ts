@@ -101,7 +101,12 @@ export class Supervision {
   constructor(parts: SupervisionParts) {
     this.parts = parts;
     this.renewedAtMs = parts.claimedAtMs;
-    this.told = new SupervisionLog({ ...parts, isLost: () => this.lost, onLost: () => this.loseClaim(CLAIM_GONE), isTooLate: () => this.isTooLate() });
+    this.told = new SupervisionLog({
+      ...parts,
+      isLost: () => this.lost,
+      onLost: () => this.loseClaim(CLAIM_GONE),
+      isTooLate: () => this.isTooLate(),
+    });
     this.done = this.execute();
   }
 
@@ -133,7 +138,10 @@ export class Supervision {
   }
 
   private async execute(): Promise<void> {
-    const timers = [setInterval(() => this.look(), Math.min(LOOK_MS, this.parts.leaseMs / LOOKS_PER_LEASE)), setInterval(() => void this.told.flush(), LOG_MS)];
+    const timers = [
+      setInterval(() => this.look(), Math.min(LOOK_MS, this.parts.leaseMs / LOOKS_PER_LEASE)),
+      setInterval(() => void this.told.flush(), LOG_MS),
+    ];
     try {
       const ending = await this.attempt();
       this.over = true;
@@ -157,9 +165,15 @@ export class Supervision {
     } catch (error) {
       await this.command?.cancel(); // whatever failed: nothing of it may go on unsupervised
       if (error instanceof SetupFailed) return unready(error.message);
-      if (this.stopping.signal.aborted && error instanceof Error && error.name === 'AbortError') return this.endedBefore();
+      if (this.stopping.signal.aborted && error instanceof Error && error.name === 'AbortError')
+        return this.endedBefore();
       this.parts.log.fault('an execution failed inside the service', error, { run_id: this.parts.run.runId });
-      return { state: 'ERROR', message: 'the service failed while it ran this; its log has the details', errorCode: 'internal_error', retryable: true };
+      return {
+        state: 'ERROR',
+        message: 'the service failed while it ran this; its log has the details',
+        errorCode: 'internal_error',
+        retryable: true,
+      };
     }
   }
 
@@ -204,29 +218,38 @@ export class Supervision {
    * Asks the store until it can answer, for as long as the run is ours and wanted. `isRepeated`: an attempt before this one may have been
    * carried out, with its answer lost on the way. Throws what another attempt would not mend.
    */
-  private async insist<T>(ask: () => Promise<T>, isWanted = (): boolean => true): Promise<{ answer: T; isRepeated: boolean } | undefined> {
+  private async insist<T>(
+    ask: () => Promise<T>,
+    isWanted = (): boolean => true,
+  ): Promise<{ answer: T; isRepeated: boolean } | undefined> {
     let attempts = 0;
-    const asked = await this.told.persist(async () => {
-      attempts += 1;
-      try {
-        return { answer: await ask(), isRepeated: attempts > 1 };
-      } catch (fault) {
-        if (fault instanceof StoreFault && fault.kind !== 'broken') throw fault;
-        return { fault };
-      }
-    }, () => isWanted() && !this.stopping.signal.aborted);
+    const asked = await this.told.persist(
+      async () => {
+        attempts += 1;
+        try {
+          return { answer: await ask(), isRepeated: attempts > 1 };
+        } catch (fault) {
+          if (fault instanceof StoreFault && fault.kind !== 'broken') throw fault;
+          return { fault };
+        }
+      },
+      () => isWanted() && !this.stopping.signal.aborted,
+    );
     if (asked !== undefined && 'fault' in asked) throw asked.fault;
     return asked;
   }
 
   /** Set-up and work have one time together. */
   private beginToCount(): void {
-    this.deadline = setTimeout(() => {
-      if (this.stopping.signal.aborted) return; // it is being ended already
-      this.isTimeOver = true;
-      this.stopping.abort();
-      this.endCommand();
-    }, Math.min(this.timeMs(), TIMER_MS_MAX));
+    this.deadline = setTimeout(
+      () => {
+        if (this.stopping.signal.aborted) return; // it is being ended already
+        this.isTimeOver = true;
+        this.stopping.abort();
+        this.endCommand();
+      },
+      Math.min(this.timeMs(), TIMER_MS_MAX),
+    );
   }
 
   /** Milliseconds of wall-clock time of one execution. */
@@ -238,7 +261,11 @@ export class Supervision {
   private async refusal(): Promise<string | undefined> {
     const { run, runs, config } = this.parts;
     const stored = await this.insist(() => runs.usage(run.runId));
-    this.told.usage = runUsage({ stored: stored?.answer, bounds: runBounds(config, run), onOver: (message) => this.endFor(message, 'budget_exceeded') });
+    this.told.usage = runUsage({
+      stored: stored?.answer,
+      bounds: runBounds(config, run),
+      onOver: (message) => this.endFor(message, 'budget_exceeded'),
+    });
     return this.told.usage.refusal();
   }
 
@@ -249,7 +276,11 @@ export class Supervision {
 
   private setUp(outfit: Outfit, workspace: Workspace): Promise<SetUp> {
     return setUp({
-      ...this.parts, outfit, workspace, stepMs: this.parts.config.setupTimeoutMs, signal: this.stopping.signal,
+      ...this.parts,
+      outfit,
+      workspace,
+      stepMs: this.parts.config.setupTimeoutMs,
+      signal: this.stopping.signal,
       say: (text) => this.told.say({ text }),
       commandSpec: (onText) => this.commandSpec(outfit, workspace, onText),
       finished: (spec) => this.finished(spec),
@@ -257,20 +288,37 @@ export class Supervision {
   }
 
   private async hand(task: Task, workspace: Workspace, outfit: Outfit): Promise<void> {
-    await putInputs(workspace, { prompt: task.prompt, payload: outfit.payload, attachments: filesOf(this.parts.attachments, task) });
+    await putInputs(workspace, {
+      prompt: task.prompt,
+      payload: outfit.payload,
+      attachments: filesOf(this.parts.attachments, task),
+    });
   }
 
   /** The agent, or the command, does what it was given. */
   private async work(task: Task, workspace: Workspace, outfit: Outfit): Promise<{ end: CommandEnd; turn?: TurnEnd }> {
     const { run, config, builtInAgent } = this.parts;
-    const agent = (this.agent = supervisedAgent({ ...this.parts, told: this.told, reports: this.reports, outfit, workspace, task, mayGoOn: () => !this.stopping.signal.aborted }));
+    const agent = (this.agent = supervisedAgent({
+      ...this.parts,
+      told: this.told,
+      reports: this.reports,
+      outfit,
+      workspace,
+      task,
+      mayGoOn: () => !this.stopping.signal.aborted,
+    }));
     this.hasWorked = true;
     const end = await this.finished({
       ...this.commandSpec(outfit, workspace),
       command: config.runCommand ?? EXAMPLE_COMMAND,
       ...agent?.spec,
       readOnly: outfit.profile?.id === BUILT_IN_HARNESS ? builtInAgent.readOnly : (outfit.profile?.readOnly ?? []),
-      told: { mode: task.mode, interactive: run.interactive, conversationId: run.conversationId, parentRunId: run.parentRunId },
+      told: {
+        mode: task.mode,
+        interactive: run.interactive,
+        conversationId: run.conversationId,
+        parentRunId: run.parentRunId,
+      },
       prompt: task.prompt,
       deadlineMs: Number.POSITIVE_INFINITY, // the time of the whole execution counts
     });
@@ -281,19 +329,40 @@ export class Supervision {
   private async keep(end: CommandEnd, workspace: Workspace, outfit: Outfit): Promise<void> {
     const { run, log } = this.parts;
     await leaveDiffs({
-      end, workspace, runId: run.runId, log, signal: this.stopping.signal, say: (text) => this.told.say({ text }),
+      end,
+      workspace,
+      runId: run.runId,
+      log,
+      signal: this.stopping.signal,
+      say: (text) => this.told.say({ text }),
       run: (spec) => this.finished({ ...this.commandSpec(outfit, workspace), ...spec }),
     });
     this.over = true;
     await this.told.flush(); // whoever watches sees the last words before we look for files
-    if (!this.lost) await keepArtifacts({ ...this.parts, told: this.told, reports: this.reports, workspace, secretValues: outfit.secretValues });
+    if (!this.lost)
+      await keepArtifacts({
+        ...this.parts,
+        told: this.told,
+        reports: this.reports,
+        workspace,
+        secretValues: outfit.secretValues,
+      });
   }
 
   /** What every command of this run has. */
-  private commandSpec({ sandbox, secrets, secretValues, network }: Outfit, workspace: Workspace, onText?: (text: string) => void): Omit<CommandSpec, 'command' | 'prompt' | 'deadlineMs'> {
+  private commandSpec(
+    { sandbox, secrets, secretValues, network }: Outfit,
+    workspace: Workspace,
+    onText?: (text: string) => void,
+  ): Omit<CommandSpec, 'command' | 'prompt' | 'deadlineMs'> {
     const { runDiskBytesMax: diskBytesMax, runMemoryBytesMax: memoryBytesMax } = this.parts.config;
     return {
-      workspace, sandbox, network, secretValues, env: secrets, usage: { diskBytesMax, memoryBytesMax },
+      workspace,
+      sandbox,
+      network,
+      secretValues,
+      env: secrets,
+      usage: { diskBytesMax, memoryBytesMax },
       onEvent: ({ kind, text, at }) => {
         if (kind !== 'status') onText?.(text);
         this.told.push({ kind, atMs: at, body: JSON.stringify({ text }) });
@@ -322,7 +391,10 @@ export class Supervision {
     const { run, runs } = this.parts;
     let hasEnded = false;
     void finished.then(() => (hasEnded = true));
-    const noted = await this.insist(() => runs.noteProcess(run, JSON.stringify(identity), sandbox), () => !hasEnded);
+    const noted = await this.insist(
+      () => runs.noteProcess(run, JSON.stringify(identity), sandbox),
+      () => !hasEnded,
+    );
     if (noted?.answer === false) this.loseClaim(CLAIM_GONE);
   }
 
@@ -332,7 +404,11 @@ export class Supervision {
    */
   private endCommand(): void {
     // What is over its budget is not given time to spend more.
-    const isAtOnce = this.lost || this.isHurried || this.endedFor?.errorCode === 'budget_exceeded' || (this.isHandingOver() && this.agent !== undefined);
+    const isAtOnce =
+      this.lost ||
+      this.isHurried ||
+      this.endedFor?.errorCode === 'budget_exceeded' ||
+      (this.isHandingOver() && this.agent !== undefined);
     void (isAtOnce ? this.command?.kill() : this.command?.cancel(this.whyEnded()));
   }
 
@@ -359,7 +435,9 @@ export class Supervision {
   private toEnding(end: CommandEnd, turn: TurnEnd | undefined, outfit: Outfit): Ending {
     if (this.endedFor !== undefined) return { state: 'FAILED', ...this.endedFor, retryable: false };
     if (this.isTimeOver && end.kind === 'cancelled') return this.outOfTime();
-    return turn === undefined || (end.kind !== 'exited' && end.kind !== 'signalled') ? toEnding(end, this.timeMs()) : withModelRemark(toTurnEnding(turn), outfit, this.parts.config);
+    return turn === undefined || (end.kind !== 'exited' && end.kind !== 'signalled')
+      ? toEnding(end, this.timeMs())
+      : withModelRemark(toTurnEnding(turn), outfit, this.parts.config);
   }
 
   private async renew(): Promise<void> {
@@ -424,7 +502,9 @@ export class Supervision {
   private isTooLate(): boolean {
     if (this.handingOverAtMs === undefined) return false;
     const [nowMs, { leaseMs }] = [performance.now(), this.parts];
-    return this.isHurried || !mayRunOn(nowMs - this.handingOverAtMs, leaseMs) || !mayRunOn(nowMs - this.renewedAtMs, leaseMs);
+    return (
+      this.isHurried || !mayRunOn(nowMs - this.handingOverAtMs, leaseMs) || !mayRunOn(nowMs - this.renewedAtMs, leaseMs)
+    );
   }
 }
 
@@ -434,7 +514,11 @@ function unready(message: string): Ending {
 
 /** What becomes of a command that a stopping service ended and that must not be started twice. */
 const STOPPED_COMMAND: Ending = {
-  state: 'ERROR', message: 'the service was stopped, and a command that had begun is not started twice (MILLWRIGHT_RUN_RESTARTABLE=true allows it)', errorCode: 'internal_error', retryable: true,
+  state: 'ERROR',
+  message:
+    'the service was stopped, and a command that had begun is not started twice (MILLWRIGHT_RUN_RESTARTABLE=true allows it)',
+  errorCode: 'internal_error',
+  retryable: true,
 };
 
 function overspent(message: string): Ending {

@@ -10,8 +10,15 @@ const RUNS_PER_LOOK = 500;
 /** The digest for an execution of this run; empty when nothing was said before. `now`: what the execution is told itself, which a lost one may have been told too. */
 export async function toldSoFar(histories: RunHistoryStore, run: ClaimedRun, now: readonly string[]): Promise<string> {
   const turns: Turn[] = [];
-  for (const runId of [...few(await runsBefore(histories, run)), run.runId]) turns.push(...(await turnsBefore(histories, run, runId)));
-  const told = turns.map(({ asked, runId }): ToldTurn => ({ asked: withoutNow(asked.map(({ text }) => text), runId === run.runId ? now : []), said: '' }));
+  for (const runId of [...few(await runsBefore(histories, run)), run.runId])
+    turns.push(...(await turnsBefore(histories, run, runId)));
+  const told = turns.map(({ asked, runId }): ToldTurn => ({
+    asked: withoutNow(
+      asked.map(({ text }) => text),
+      runId === run.runId ? now : [],
+    ),
+    said: '',
+  }));
   // The first, then from the end: what is not reached any more does not fit in, and need not be read.
   let left = DIGEST_BYTES_MAX;
   for (const at of [0, ...Array.from(turns.keys()).slice(1).toReversed()]) {
@@ -38,11 +45,14 @@ function bytesOf({ asked, said }: ToldTurn): number {
 }
 
 /** Runs that were in the conversation before this one. Of a run of a factory only those of the same one: whoever may see it may not see others. contract 2. */
-async function runsBefore(histories: RunHistoryStore, { runId, conversationId, factoryUid }: ClaimedRun): Promise<string[]> {
+async function runsBefore(
+  histories: RunHistoryStore,
+  { runId, conversationId, factoryUid }: ClaimedRun,
+): Promise<string[]> {
   if (conversationId === runId) return [];
   const visible = factoryUid === undefined ? undefined : [factoryUid];
   const found = new Set<string>();
-  for (let from: string | undefined; ; ) {
+  for (let from: string | undefined; ;) {
     const page = (await histories.runsIn(conversationId, visible, RUNS_PER_LOOK, from)).filter((id) => !found.has(id));
     for (const id of page) found.add(id);
     from = page.at(-1);
@@ -53,7 +63,9 @@ async function runsBefore(histories: RunHistoryStore, { runId, conversationId, f
 /** Turns of a run, without that of the execution which is about to begin, and without what waits. */
 async function turnsBefore(histories: RunHistoryStore, { executionId }: ClaimedRun, runId: string): Promise<Turn[]> {
   const spoken = await histories.spoken(runId);
-  return spoken === undefined ? [] : turnsOf(spoken).filter(({ execution }) => execution !== undefined && execution.executionId !== executionId);
+  return spoken === undefined
+    ? []
+    : turnsOf(spoken).filter(({ execution }) => execution !== undefined && execution.executionId !== executionId);
 }
 
 async function saidIn(histories: RunHistoryStore, { runId, execution, fromSeq, untilSeq }: Turn): Promise<string> {

@@ -10,7 +10,7 @@ const BLOCK_BYTES = 512;
 export async function bytesBelow(folder: string): Promise<number> {
   let bytes = 0;
   let left = ENTRIES_MAX;
-  for (const waiting: (string | Buffer)[] = [folder]; waiting.length > 0 && left > 0; ) {
+  for (const waiting: (string | Buffer)[] = [folder]; waiting.length > 0 && left > 0;) {
     const current = waiting.pop() as string | Buffer;
     for (const name of await namesIn(current).catch(() => [])) {
       if ((left -= 1) < 0) break;

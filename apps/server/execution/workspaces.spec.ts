@@ -1,5 +1,18 @@
 /** Workspaces as real folders: private, filled with what a run is given, and removed whatever the run left in them. */
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,17 +49,43 @@ describe('a workspace', () => {
 
   it('holds prompt, exact payload bytes and attachments, read-only, in private folders', async () => {
     const payload = Uint8Array.from([0x7b, 0x22, 0xc3, 0xa9, 0x22, 0x3a, 0x20, 0x31, 0x7d, 0x0a]);
-    const made = await prepareWorkspace({ ...contents, payload, attachments: [{ fileName: 'a.txt', content: async () => Buffer.from('a') }] });
-    expect((await readdir(made.workspace)).sort()).toEqual(['artifacts', 'attachments', 'event-payload.json', 'prompt.md']);
+    const made = await prepareWorkspace({
+      ...contents,
+      payload,
+      attachments: [{ fileName: 'a.txt', content: async () => Buffer.from('a') }],
+    });
+    expect((await readdir(made.workspace)).sort()).toEqual([
+      'artifacts',
+      'attachments',
+      'event-payload.json',
+      'prompt.md',
+    ]);
     expect(await inputsOf(made, true)).toEqual([
-      { from: join(made.inputs, 'attachments'), at: made.attachments, folder: true }, { from: join(made.inputs, 'event-payload.json'), at: join(made.workspace, 'event-payload.json'), folder: false },
+      { from: join(made.inputs, 'attachments'), at: made.attachments, folder: true },
+      { from: join(made.inputs, 'event-payload.json'), at: join(made.workspace, 'event-payload.json'), folder: false },
     ]);
     expect(await readdir(join(made.inputs, 'attachments'))).toEqual(['a.txt']);
     expect(new Uint8Array(await readFile(join(made.inputs, 'event-payload.json')))).toEqual(payload);
     expect(new Uint8Array(await readFile(join(made.workspace, 'event-payload.json')))).toEqual(payload);
     expect(await readFile(join(made.workspace, 'prompt.md'), 'utf8')).toBe('Do it.');
-    for (const name of ['workspace/event-payload.json', 'workspace/prompt.md', 'inputs/attachments/a.txt', 'inputs/event-payload.json']) expect((await stat(join(made.folder, name))).mode & 0o777).toBe(0o444);
-    for (const path of [made.folder, made.inputs, made.workspace, made.attachments, made.artifacts, made.home, made.tmp, made.mountPoint]) expect((await stat(path)).mode & 0o777).toBe(0o700);
+    for (const name of [
+      'workspace/event-payload.json',
+      'workspace/prompt.md',
+      'inputs/attachments/a.txt',
+      'inputs/event-payload.json',
+    ])
+      expect((await stat(join(made.folder, name))).mode & 0o777).toBe(0o444);
+    for (const path of [
+      made.folder,
+      made.inputs,
+      made.workspace,
+      made.attachments,
+      made.artifacts,
+      made.home,
+      made.tmp,
+      made.mountPoint,
+    ])
+      expect((await stat(path)).mode & 0o777).toBe(0o700);
   });
 
   it('keeps HOME and the agent’s files between executions, and starts with an empty temp folder', async () => {
@@ -101,7 +140,9 @@ describe('a workspace', () => {
     // A message with a file comes while the run is alive.
     await putInputs(second, { attachments: file('b.txt') });
     expect(await readFile(join(outside, 'b.txt'), 'utf8')).toBe('untouched');
-    expect(await inputsOf(second, true)).toEqual([{ from: join(second.inputs, 'attachments'), at: second.attachments, folder: true }]);
+    expect(await inputsOf(second, true)).toEqual([
+      { from: join(second.inputs, 'attachments'), at: second.attachments, folder: true },
+    ]);
     expect((await lstat(second.attachments)).isDirectory()).toBe(true);
     const third = await prepareWorkspace({ ...contents, epoch: 3, attachments: file('c.txt') });
     for (const folder of [third.attachments, third.artifacts]) expect((await lstat(folder)).isDirectory()).toBe(true);
@@ -109,7 +150,10 @@ describe('a workspace', () => {
   });
 
   it('shows its files by a link where nothing can be mounted', async () => {
-    const made = await prepareWorkspace({ ...contents, attachments: [{ fileName: 'a.txt', content: async () => Buffer.from('a') }] });
+    const made = await prepareWorkspace({
+      ...contents,
+      attachments: [{ fileName: 'a.txt', content: async () => Buffer.from('a') }],
+    });
     expect(await inputsOf(made, false)).toEqual([]);
     expect(await readFile(join(made.attachments, 'a.txt'), 'utf8')).toBe('a');
   });
@@ -124,15 +168,21 @@ describe('a workspace', () => {
     await removeWorkspace(contents.root, RUN);
   });
 
-  it.each(['..', '../x', 'a/b', '', RUN.toUpperCase(), `${RUN}/..`])('is never made or removed for the id %j', async (runId) => {
-    await expect(prepareWorkspace({ ...contents, runId })).rejects.toThrow('run id is not a UUID');
-    await expect(removeWorkspace(contents.root, runId)).rejects.toThrow('run id is not a UUID');
-  });
+  it.each(['..', '../x', 'a/b', '', RUN.toUpperCase(), `${RUN}/..`])(
+    'is never made or removed for the id %j',
+    async (runId) => {
+      await expect(prepareWorkspace({ ...contents, runId })).rejects.toThrow('run id is not a UUID');
+      await expect(removeWorkspace(contents.root, runId)).rejects.toThrow('run id is not a UUID');
+    },
+  );
 
-  it.each(['../x', '.bashrc', 'event-payload.json', 'prompt.md', 'a/b'])('takes no attachment called %j', async (fileName) => {
-    const attachments = [{ fileName, content: async () => Buffer.from('x') }];
-    await expect(prepareWorkspace({ ...contents, attachments })).rejects.toThrow('attachment name');
-  });
+  it.each(['../x', '.bashrc', 'event-payload.json', 'prompt.md', 'a/b'])(
+    'takes no attachment called %j',
+    async (fileName) => {
+      const attachments = [{ fileName, content: async () => Buffer.from('x') }];
+      await expect(prepareWorkspace({ ...contents, attachments })).rejects.toThrow('attachment name');
+    },
+  );
 
   (asRoot ? describe : describe.skip)('of a service that runs as root', () => {
     it('belongs to the run’s own user, other names of foreign files excepted', async () => {

@@ -2,7 +2,14 @@
 import { constants } from 'node:fs';
 import { chmod, lchown, lstat, mkdir, open, realpath, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ARTIFACTS_FOLDER, ATTACHMENTS_FOLDER, isAttachmentName, isUuid, PAYLOAD_FILE_NAME, PROMPT_FILE_NAME } from '#runs';
+import {
+  ARTIFACTS_FOLDER,
+  ATTACHMENTS_FOLDER,
+  isAttachmentName,
+  isUuid,
+  PAYLOAD_FILE_NAME,
+  PROMPT_FILE_NAME,
+} from '#runs';
 import { below, emptyFolder, namesIn, removeEntry } from './workspaces-removal.ts';
 
 /** Who the run's processes are; the folders they may write belong to them. */
@@ -73,7 +80,8 @@ export async function prepareWorkspace(contents: WorkspaceContents): Promise<Wor
   };
   for (const path of [folder, made.mountPoint, made.inputs]) await privateFolder(path);
   await readableFolder(join(made.inputs, ATTACHMENTS_FOLDER));
-  for (const path of [made.workspace, made.attachments, made.artifacts, made.home, made.tmp]) await ownedFolder(path, contents.owner);
+  for (const path of [made.workspace, made.attachments, made.artifacts, made.home, made.tmp])
+    await ownedFolder(path, contents.owner);
   await emptyFolder(made.tmp);
   await putInputs(made, contents);
   return made;
@@ -83,11 +91,17 @@ export async function prepareWorkspace(contents: WorkspaceContents): Promise<Wor
  * Writes what a run is given, over what it had been given before. Prompt and payload only while nothing of the run is alive; attachments at any
  * time: they go into a folder of the service, for whatever stands in a run's own folders may be a link to anywhere the next moment.
  */
-export async function putInputs(workspace: Workspace, { prompt, payload, attachments = [] }: WorkspaceInputs): Promise<void> {
-  if (!attachments.every(({ fileName }) => isAttachmentName(fileName))) throw new Error('attachment name cannot be a file in a workspace');
+export async function putInputs(
+  workspace: Workspace,
+  { prompt, payload, attachments = [] }: WorkspaceInputs,
+): Promise<void> {
+  if (!attachments.every(({ fileName }) => isAttachmentName(fileName)))
+    throw new Error('attachment name cannot be a file in a workspace');
   if (prompt !== undefined) await writeInput(join(workspace.workspace, PROMPT_FILE_NAME), prompt);
-  for (const folder of payload === undefined ? [] : [workspace.inputs, workspace.workspace]) await writeInput(join(folder, PAYLOAD_FILE_NAME), payload as Uint8Array);
-  for (const { fileName, content } of attachments) await writeInput(join(workspace.inputs, ATTACHMENTS_FOLDER, fileName), await content());
+  for (const folder of payload === undefined ? [] : [workspace.inputs, workspace.workspace])
+    await writeInput(join(folder, PAYLOAD_FILE_NAME), payload as Uint8Array);
+  for (const { fileName, content } of attachments)
+    await writeInput(join(workspace.inputs, ATTACHMENTS_FOLDER, fileName), await content());
 }
 
 /** A file or folder of the service, and where the run sees it. */
@@ -101,7 +115,10 @@ export interface ShownInput {
  * Makes the places at which a run sees its inputs, and answers what has to be mounted there, read-only. Where nothing can be mounted
  * (`mounts` false) the attachments are a link. Only while nothing of the run is alive.
  */
-export async function inputsOf({ workspace, attachments, inputs, owner }: Workspace, mounts: boolean): Promise<ShownInput[]> {
+export async function inputsOf(
+  { workspace, attachments, inputs, owner }: Workspace,
+  mounts: boolean,
+): Promise<ShownInput[]> {
   const files = join(inputs, ATTACHMENTS_FOLDER);
   if (!mounts) {
     await removeEntry(attachments);
@@ -159,7 +176,7 @@ export async function ownedFolder(path: string, owner: Owner | undefined): Promi
 
 /** Changes the owner of a whole tree; needed once, or when the means of isolation changed between two executions. */
 async function giveAway(folder: string, owner: Owner): Promise<void> {
-  for (const waiting: (string | Buffer)[] = [folder]; waiting.length > 0; ) {
+  for (const waiting: (string | Buffer)[] = [folder]; waiting.length > 0;) {
     const current = waiting.pop() ?? folder;
     for (const name of await namesIn(current)) {
       const path = below(current, name);

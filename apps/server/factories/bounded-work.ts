@@ -59,7 +59,13 @@ export class Work {
 
 /** Questions of one process take turns: however many are asked, deliveries share the core with one. Each waits with what it asks in memory. */
 export function questionTurns(): Turns {
-  return new Turns({ atOnce: 1, waiting: 20, waitingOfKey: 3, retryAfterSeconds: 2, what: 'filter tests, replays and plans' });
+  return new Turns({
+    atOnce: 1,
+    waiting: 20,
+    waitingOfKey: 3,
+    retryAfterSeconds: 2,
+    what: 'filter tests, replays and plans',
+  });
 }
 
 /** Forgets the other members of a parsed body that may wait: what no schema knows may be many times as large in memory as it came. */
@@ -68,7 +74,11 @@ export function keepMembers(body: object, names: readonly string[]): void {
 }
 
 /** The JSON of a stored delivery as `payloadOf`, for the work that fetching and parsing it is; `spent` where that is more than is left. */
-export async function payloadWithin(work: Work, entryId: string, deliveries: Pick<DeliveryStore, 'payload'>): Promise<{ value: JsonValue } | 'none' | 'damaged' | 'spent'> {
+export async function payloadWithin(
+  work: Work,
+  entryId: string,
+  deliveries: Pick<DeliveryStore, 'payload'>,
+): Promise<{ value: JsonValue } | 'none' | 'damaged' | 'spent'> {
   if (!work.spend(READ_WORK)) return 'spent';
   const payload = await payloadOf(entryId, deliveries);
   await work.breathe();

@@ -1,11 +1,28 @@
 /** Routes of the factory interface. contract 4. */
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
-import type { FactoryDispatchResponse, FilterReplayRequest, FilterSuggestRequest, FilterTestRequest, PlanApproval, PlanRequest, RawQuery } from '#contracts';
+import type {
+  FactoryDispatchResponse,
+  FilterReplayRequest,
+  FilterSuggestRequest,
+  FilterTestRequest,
+  PlanApproval,
+  PlanRequest,
+  RawQuery,
+} from '#contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { accessOf, Allow, callerOf } from '../http/access.ts';
 import {
-  DISPATCH_REQUEST, FACTORY_CREATE, FACTORY_PATCH, FILTER_REPLAY_REQUEST, FILTER_SUGGEST_REQUEST, FILTER_TEST_REQUEST, PLAN_APPROVAL, PLAN_REQUEST,
-  type FactoryCreate, type FactoryDispatchRequest, type FactoryPatch,
+  DISPATCH_REQUEST,
+  FACTORY_CREATE,
+  FACTORY_PATCH,
+  FILTER_REPLAY_REQUEST,
+  FILTER_SUGGEST_REQUEST,
+  FILTER_TEST_REQUEST,
+  PLAN_APPROVAL,
+  PLAN_REQUEST,
+  type FactoryCreate,
+  type FactoryDispatchRequest,
+  type FactoryPatch,
 } from '../http/body-schemas.ts';
 import { untilGone } from '../http/gone-clients.ts';
 import { queryOf } from '../http/queries.ts';
@@ -27,7 +44,12 @@ export class FactoryController {
   private readonly filterSuggestions: FilterSuggestionService;
   private readonly runs: RunService;
   constructor(
-    factories: FactoryService, plans: PlanService, filterTests: FilterTestService, filterReplays: FilterReplayService, filterSuggestions: FilterSuggestionService, runs: RunService,
+    factories: FactoryService,
+    plans: PlanService,
+    filterTests: FilterTestService,
+    filterReplays: FilterReplayService,
+    filterSuggestions: FilterSuggestionService,
+    runs: RunService,
   ) {
     this.factories = factories;
     this.plans = plans;
@@ -58,7 +80,11 @@ export class FactoryController {
 
   @Patch(':uid')
   @Allow('admin')
-  patch(@Param('uid') uid: string, @Body({ schema: FACTORY_PATCH }) body: FactoryPatch, @Req() request: FastifyRequest): Promise<unknown> {
+  patch(
+    @Param('uid') uid: string,
+    @Body({ schema: FACTORY_PATCH }) body: FactoryPatch,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     return this.factories.patch(uid, body, callerOf(request));
   }
 
@@ -73,7 +99,11 @@ export class FactoryController {
   @Post(':uid/runs')
   @HttpCode(200)
   @Allow('operator', { withAttachments: true })
-  dispatch(@Param('uid') uid: string, @Body({ schema: DISPATCH_REQUEST }) body: FactoryDispatchRequest, @Req() request: FastifyRequest): Promise<FactoryDispatchResponse> {
+  dispatch(
+    @Param('uid') uid: string,
+    @Body({ schema: DISPATCH_REQUEST }) body: FactoryDispatchRequest,
+    @Req() request: FastifyRequest,
+  ): Promise<FactoryDispatchResponse> {
     refuseUnsupportedMembers(body);
     return this.runs.dispatch(uid, body, callerOf(request), sourceOf(request));
   }
@@ -108,7 +138,11 @@ export class FactoryController {
   @Post(':uid/approve')
   @HttpCode(200)
   @Allow('manager')
-  approve(@Param('uid') uid: string, @Body({ schema: PLAN_APPROVAL }) body: PlanApproval, @Req() request: FastifyRequest): Promise<unknown> {
+  approve(
+    @Param('uid') uid: string,
+    @Body({ schema: PLAN_APPROVAL }) body: PlanApproval,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     return this.factories.approve(uid, body.plan, callerOf(request));
   }
 
@@ -127,7 +161,12 @@ export class FactoryController {
   @Post(':uid/plan')
   @HttpCode(200)
   @Allow('viewer')
-  plan(@Param('uid') uid: string, @Body({ schema: PLAN_REQUEST }) body: PlanRequest, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+  plan(
+    @Param('uid') uid: string,
+    @Body({ schema: PLAN_REQUEST }) body: PlanRequest,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
     return this.plans.plan(uid, body, accessOf(request), untilGone(reply));
   }
 
@@ -135,21 +174,36 @@ export class FactoryController {
   @Post(':uid/filters/test')
   @HttpCode(200)
   @Allow('viewer')
-  testFilter(@Param('uid') uid: string, @Body({ schema: FILTER_TEST_REQUEST }) body: FilterTestRequest, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+  testFilter(
+    @Param('uid') uid: string,
+    @Body({ schema: FILTER_TEST_REQUEST }) body: FilterTestRequest,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
     return this.filterTests.test(uid, body, accessOf(request), untilGone(reply));
   }
 
   @Post(':uid/filters/replay')
   @HttpCode(200)
   @Allow('viewer')
-  replayFilter(@Param('uid') uid: string, @Body({ schema: FILTER_REPLAY_REQUEST }) body: FilterReplayRequest, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+  replayFilter(
+    @Param('uid') uid: string,
+    @Body({ schema: FILTER_REPLAY_REQUEST }) body: FilterReplayRequest,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
     return this.filterReplays.replay(uid, body, accessOf(request), untilGone(reply));
   }
 
   @Post(':uid/filters/suggest')
   @HttpCode(200)
   @Allow('viewer')
-  suggestFilter(@Param('uid') uid: string, @Body({ schema: FILTER_SUGGEST_REQUEST }) body: FilterSuggestRequest, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+  suggestFilter(
+    @Param('uid') uid: string,
+    @Body({ schema: FILTER_SUGGEST_REQUEST }) body: FilterSuggestRequest,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
     return this.filterSuggestions.suggest(uid, body, accessOf(request), untilGone(reply));
   }
 }

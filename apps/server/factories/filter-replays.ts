@@ -22,7 +22,13 @@ export class FilterReplayService {
   private readonly turns: Turns;
   private readonly bounds: Partial<WorkBounds>;
 
-  constructor(factories: FactoryStore, definitions: DefinitionStore, deliveries: DeliveryStore, turns: Turns, bounds: Partial<WorkBounds> = {}) {
+  constructor(
+    factories: FactoryStore,
+    definitions: DefinitionStore,
+    deliveries: DeliveryStore,
+    turns: Turns,
+    bounds: Partial<WorkBounds> = {},
+  ) {
     this.factories = factories;
     this.definitions = definitions;
     this.deliveries = deliveries;
@@ -31,20 +37,37 @@ export class FilterReplayService {
   }
 
   /** One outcome for each delivery, newest first; never a value of a payload. Throws 429 or 503 where too many ask, and the reason of the signal once nobody waits. */
-  async replay(uid: string, request: FilterReplayRequest, access: Access, signal: AbortSignal): Promise<FilterReplayResult> {
+  async replay(
+    uid: string,
+    request: FilterReplayRequest,
+    access: Access,
+    signal: AbortSignal,
+  ): Promise<FilterReplayResult> {
     await visibleFactory(this.factories, uid, access);
     keepMembers(request, ['filter', 'webhook_uids', 'limit']);
     const filter = compiled(request.filter);
     const { live } = await this.definitions.webhookFacts(uid);
     const selected = [...new Set(request.webhook_uids ?? live.keys())].filter((each) => live.has(each)).sort();
     const limit = Math.min(request.limit ?? REPLAY_DELIVERIES_MAX, REPLAY_DELIVERIES_MAX);
-    const deliveries = await this.turns.take({ keyId: access.keyId, signal }, () => this.ask(filter, selected, limit, new Work(signal, this.bounds)));
+    const deliveries = await this.turns.take({ keyId: access.keyId, signal }, () =>
+      this.ask(filter, selected, limit, new Work(signal, this.bounds)),
+    );
     const count = (wanted: Answered['result']): number => deliveries.filter(({ result }) => result === wanted).length;
-    return { deliveries, would_trigger: count('Would trigger'), would_not_trigger: count('Would not trigger'), undecided: count('Undecided') };
+    return {
+      deliveries,
+      would_trigger: count('Would trigger'),
+      would_not_trigger: count('Would not trigger'),
+      undecided: count('Undecided'),
+    };
   }
 
   /** Holds one payload at a time. What went from the log meanwhile is left out. */
-  private async ask(filter: CompiledFilter, webhookUids: readonly string[], limit: number, work: Work): Promise<Answered[]> {
+  private async ask(
+    filter: CompiledFilter,
+    webhookUids: readonly string[],
+    limit: number,
+    work: Work,
+  ): Promise<Answered[]> {
     await work.breathe();
     const stored = webhookUids.length === 0 ? [] : await this.deliveries.newestAccepted(webhookUids, limit);
     const answered: Answered[] = [];
@@ -57,10 +80,19 @@ export class FilterReplayService {
 
   private async answer(filter: CompiledFilter, entry: DeliveryRow, work: Work): Promise<Answered> {
     const { entry_id: entryId, webhook_uid: webhookUid, delivery_id: deliveryId } = entry;
-    const item = { entry_id: entryId, webhook_uid: webhookUid, delivery_id: deliveryId, received_at: toTime(entry.received_at) };
+    const item = {
+      entry_id: entryId,
+      webhook_uid: webhookUid,
+      delivery_id: deliveryId,
+      received_at: toTime(entry.received_at),
+    };
     const payload = await payloadWithin(work, entryId, this.deliveries);
     const verdict = typeof payload === 'string' ? undefined : await work.does(filter.explainInSteps(payload.value));
     if (verdict === undefined) return { ...item, result: 'Undecided' };
-    return { ...item, result: verdict.passed ? 'Would trigger' : 'Would not trigger', payload_check: toPayloadCheck(verdict) };
+    return {
+      ...item,
+      result: verdict.passed ? 'Would trigger' : 'Would not trigger',
+      payload_check: toPayloadCheck(verdict),
+    };
   }
 }

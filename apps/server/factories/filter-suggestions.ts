@@ -29,7 +29,13 @@ export class FilterSuggestionService {
   private readonly turns: Turns;
   private readonly bounds: Partial<WorkBounds>;
 
-  constructor(factories: FactoryStore, definitions: DefinitionStore, deliveries: DeliveryStore, turns: Turns, bounds: Partial<WorkBounds> = {}) {
+  constructor(
+    factories: FactoryStore,
+    definitions: DefinitionStore,
+    deliveries: DeliveryStore,
+    turns: Turns,
+    bounds: Partial<WorkBounds> = {},
+  ) {
     this.factories = factories;
     this.definitions = definitions;
     this.deliveries = deliveries;
@@ -38,7 +44,12 @@ export class FilterSuggestionService {
   }
 
   /** The filter and how well it tells the deliveries apart. Throws 429 or 503 where too many ask, and the reason of the signal once nobody waits. */
-  async suggest(uid: string, request: FilterSuggestRequest, access: Access, signal: AbortSignal): Promise<FilterSuggestion> {
+  async suggest(
+    uid: string,
+    request: FilterSuggestRequest,
+    access: Access,
+    signal: AbortSignal,
+  ): Promise<FilterSuggestion> {
     await visibleFactory(this.factories, uid, access);
     keepMembers(request, ['entry_ids', 'not_entry_ids']);
     const { live } = await this.definitions.webhookFacts(uid);
@@ -46,7 +57,9 @@ export class FilterSuggestionService {
     const entries = await Promise.all(takes.map((entryId) => liveEntry(this.deliveries, uid, entryId, live)));
     const others = await Promise.all((named ?? []).map((entryId) => liveEntry(this.deliveries, uid, entryId, live)));
     refuseWithoutPayload([...withoutPayload(entries, '/entry_ids'), ...withoutPayload(others, '/not_entry_ids')]);
-    return this.turns.take({ keyId: access.keyId, signal }, async () => this.made({ takes, leaves: named ?? (await this.besides(entries)) }, new Work(signal, this.bounds)));
+    return this.turns.take({ keyId: access.keyId, signal }, async () =>
+      this.made({ takes, leaves: named ?? (await this.besides(entries)) }, new Work(signal, this.bounds)),
+    );
   }
 
   /** The others among the newest of the same webhooks. */
@@ -73,7 +86,10 @@ export class FilterSuggestionService {
       if (verdict?.passed === false) left += 1;
     }
     return {
-      filter: suggested.filter, takes: taken.length, leaves: left, takes_besides: others.length - left,
+      filter: suggested.filter,
+      takes: taken.length,
+      leaves: left,
+      takes_besides: others.length - left,
       unreadable: takes.length + leaves.length - taken.length - others.length,
     };
   }
@@ -93,10 +109,16 @@ export class FilterSuggestionService {
 }
 
 function withoutPayload(entries: readonly DeliveryRow[], pointer: string): MemberError[] {
-  return entries.flatMap(({ outcome }, index) => (outcome === 'accepted' ? [] : [{ pointer: `${pointer}/${index}`, message: 'names no accepted delivery' }]));
+  return entries.flatMap(({ outcome }, index) =>
+    outcome === 'accepted' ? [] : [{ pointer: `${pointer}/${index}`, message: 'names no accepted delivery' }],
+  );
 }
 
 function refuseWithoutPayload(errors: readonly MemberError[]): void {
   if (errors.length === 0) return;
-  throw new Refusal('operation_not_supported', 'duplicates and refused deliveries have no payload, for that was not kept; a filter is made of accepted ones', { errors: [...errors] });
+  throw new Refusal(
+    'operation_not_supported',
+    'duplicates and refused deliveries have no payload, for that was not kept; a filter is made of accepted ones',
+    { errors: [...errors] },
+  );
 }

@@ -22,7 +22,11 @@ export class FactoryHistoryController {
 
   @Get(':uid/revisions/:revision')
   @Allow('viewer')
-  revision(@Param('uid') uid: string, @Param('revision') revision: string, @Req() request: FastifyRequest): Promise<unknown> {
+  revision(
+    @Param('uid') uid: string,
+    @Param('revision') revision: string,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     return this.history.revision(uid, revision, accessOf(request));
   }
 }

@@ -38,7 +38,12 @@ export class FactoryHistory {
     await visibleFactory(this.factories, uid, access);
     const digest = queryDigest({ list: 'factory-events', factory: uid });
     const [before] = placeOf(cursor, digest, ['string']) ?? [];
-    const { page, pageInfo } = pageOf(await this.told.list(uid, limit + 1, before as string | undefined), limit, digest, ({ id }) => [id]);
+    const { page, pageInfo } = pageOf(
+      await this.told.list(uid, limit + 1, before as string | undefined),
+      limit,
+      digest,
+      ({ id }) => [id],
+    );
     return { events: page.map(toEventItem), page_info: pageInfo };
   }
 
@@ -47,7 +52,11 @@ export class FactoryHistory {
     const factory = await visibleFactory(this.factories, uid, access);
     const id = await this.resolved(factory, text);
     const idOf = (revision: string | undefined): string | undefined => revision && revisionId(revision);
-    const [appliedId, attemptedId, seenId] = [idOf(factory.revisionApplied), idOf(factory.revisionAttempted), idOf(factory.revisionSeen)];
+    const [appliedId, attemptedId, seenId] = [
+      idOf(factory.revisionApplied),
+      idOf(factory.revisionAttempted),
+      idOf(factory.revisionSeen),
+    ];
     const kept = await this.revisions.find(uid, [id, ...(appliedId === undefined ? [] : [appliedId])]);
     const replicas = await this.replicasOf(uid);
     const seen = kept.get(id);
@@ -55,10 +64,20 @@ export class FactoryHistory {
     const sync = isKnown ? await this.syncOf(uid, id) : undefined;
     const { ending, reason, message } = id === attemptedId ? judgedLast(factory.condition, sync) : factory.condition;
     const verdict = revisionVerdict(id, seen, {
-      appliedId, applied: appliedId === undefined ? undefined : kept.get(appliedId), attemptedId, seenId, ending, reason, message, suspended: factory.suspended, replicas,
+      appliedId,
+      applied: appliedId === undefined ? undefined : kept.get(appliedId),
+      attemptedId,
+      seenId,
+      ending,
+      reason,
+      message,
+      suspended: factory.suspended,
+      replicas,
     });
     return {
-      revision: isKnown ? id : text, ...verdict, serving_revision: factory.revisionApplied ?? null,
+      revision: isKnown ? id : text,
+      ...verdict,
+      serving_revision: factory.revisionApplied ?? null,
       replicas: replicas.map(({ name, seenAtMs, serving }) => ({ name, seen_at: toTime(seenAtMs), serving })),
       sync: sync === undefined ? null : toSyncItem(sync),
     };
@@ -68,13 +87,19 @@ export class FactoryHistory {
   private async resolved(factory: Factory, text: string): Promise<string> {
     const id = revisionId(text.length > REVISION_CHARACTERS_MAX ? '' : text).toLowerCase();
     if (DIRECTORY.test(id)) return id;
-    if (!COMMIT_PREFIX.test(id)) throw invalidRevision('must be a whole revision (branch@sha1:…, sha256:…), a commit ID, or 7 or more of its first hexadecimal digits');
+    if (!COMMIT_PREFIX.test(id))
+      throw invalidRevision(
+        'must be a whole revision (branch@sha1:…, sha256:…), a commit ID, or 7 or more of its first hexadecimal digits',
+      );
     const { revisionApplied, revisionAttempted, revisionSeen } = factory;
     const followed = [revisionApplied, revisionAttempted, revisionSeen].filter((revision) => revision !== undefined);
     // A commit of another branch is none of these, whatever its ID.
     if (branchOf(text) !== '' && !followed.some((revision) => branchOf(revision) === branchOf(text))) return text;
     const named = followed.map((revision) => revisionId(revision));
-    const matches = new Set([...(await this.revisions.beginningWith(factory.uid, id)), ...named.filter((one) => !isDirectory(one) && one.startsWith(id))]);
+    const matches = new Set([
+      ...(await this.revisions.beginningWith(factory.uid, id)),
+      ...named.filter((one) => !isDirectory(one) && one.startsWith(id)),
+    ]);
     if (matches.has(id)) return id;
     if (matches.size > 1) throw invalidRevision('begins the IDs of several commits; give more digits');
     return [...matches][0] ?? id;
@@ -82,7 +107,11 @@ export class FactoryHistory {
 
   private async replicasOf(uid: string): Promise<ReplicaSeen[]> {
     const { replicas, servingVersion } = await this.replicas.of(uid);
-    return replicas.map(({ name, seenAtMs, servingVersion: loaded }) => ({ name, seenAtMs, serving: loaded >= servingVersion }));
+    return replicas.map(({ name, seenAtMs, servingVersion: loaded }) => ({
+      name,
+      seenAtMs,
+      serving: loaded >= servingVersion,
+    }));
   }
 
   private async syncOf(uid: string, id: string): Promise<PassRecord | undefined> {
@@ -92,8 +121,13 @@ export class FactoryHistory {
 }
 
 /** How the revision that was judged last ended: a host that has been away since says nothing of it. */
-function judgedLast(condition: Condition, sync: PassRecord | undefined): Pick<Condition, 'ending' | 'reason' | 'message'> {
-  return condition.ending === 'failed' && condition.reason !== 'internal' && sync?.ending === 'blocked' ? sync : condition;
+function judgedLast(
+  condition: Condition,
+  sync: PassRecord | undefined,
+): Pick<Condition, 'ending' | 'reason' | 'message'> {
+  return condition.ending === 'failed' && condition.reason !== 'internal' && sync?.ending === 'blocked'
+    ? sync
+    : condition;
 }
 
 /** One event. */

@@ -14,10 +14,20 @@ export function isManaged({ source }: Pick<Factory, 'source'>): boolean {
 /** Agent defaults are what the factory's file says, as the wire has configurations; absent where it says nothing. */
 export function toFactoryItem(factory: Factory, definition: FactoryDefinition | undefined): FactoryItem {
   return {
-    uid: factory.uid, slug: factory.slug, name: factory.name, description: factory.description,
-    created_at: toTime(factory.createdAtMs), updated_at: toTime(factory.updatedAtMs), source: toSourceItem(factory.source), sync_policy: toSyncPolicyItem(factory.syncPolicy),
-    suspended: factory.suspended, definitions_managed: isManaged(factory), service_account: factory.serviceAccountUid,
-    ...(definition?.agentDefaults === undefined ? {} : { agent_defaults: toAgentConfig(definition.agentDefaults) as FactoryItem['agent_defaults'] }),
+    uid: factory.uid,
+    slug: factory.slug,
+    name: factory.name,
+    description: factory.description,
+    created_at: toTime(factory.createdAtMs),
+    updated_at: toTime(factory.updatedAtMs),
+    source: toSourceItem(factory.source),
+    sync_policy: toSyncPolicyItem(factory.syncPolicy),
+    suspended: factory.suspended,
+    definitions_managed: isManaged(factory),
+    service_account: factory.serviceAccountUid,
+    ...(definition?.agentDefaults === undefined
+      ? {}
+      : { agent_defaults: toAgentConfig(definition.agentDefaults) as FactoryItem['agent_defaults'] }),
   };
 }
 
@@ -29,8 +39,13 @@ function toSourceItem(source: Factory['source']): FactorySourceItem {
       return { kind: 'dashboard' };
     case 'git':
       return {
-        kind: 'git', url: source.url, branch: source.branch, path: source.path, interval: source.interval,
-        credential_secret: source.credentialSecret, push_secret: source.pushSecret,
+        kind: 'git',
+        url: source.url,
+        branch: source.branch,
+        path: source.path,
+        interval: source.interval,
+        credential_secret: source.credentialSecret,
+        push_secret: source.pushSecret,
       };
   }
 }

@@ -2,7 +2,16 @@
 import type { Change as ChangeItem, Plan as PlanItem } from '#contracts';
 import { ingressUrlOf } from '#deliveries';
 import { hasErrors, type Problem, type WebhookDefinition } from '#definitions';
-import { TRAFFIC_DAYS, type Actual, type Change, type ChangeDetails, type ChangeTraffic, type Judgement, type Replay, type SecretMark } from '#reconcile';
+import {
+  TRAFFIC_DAYS,
+  type Actual,
+  type Change,
+  type ChangeDetails,
+  type ChangeTraffic,
+  type Judgement,
+  type Replay,
+  type SecretMark,
+} from '#reconcile';
 import type { Factory } from '../store/factories.ts';
 import type { Impact } from './impact.ts';
 import { toChangeItem, toDiagnostic } from './sync-items.ts';
@@ -12,10 +21,22 @@ export interface ShownJudgement extends Judgement {
   problems: readonly Problem[];
 }
 
-export function toPlanItem(factory: Factory, revision: string, { checked, problems, planned, ending }: ShownJudgement, actual: Actual, impact: Impact, ingressUrl: string): PlanItem {
-  const count = (action: Change['action']): number => planned.changes.filter((change) => change.action === action).length;
+export function toPlanItem(
+  factory: Factory,
+  revision: string,
+  { checked, problems, planned, ending }: ShownJudgement,
+  actual: Actual,
+  impact: Impact,
+  ingressUrl: string,
+): PlanItem {
+  const count = (action: Change['action']): number =>
+    planned.changes.filter((change) => change.action === action).length;
   const urls = urlsOf(checked.definitions.webhooks, actual, ingressUrl);
-  const toItem = (change: Change): ChangeItem => ({ ...toChangeItem(change), ...urls(change), ...toDetailItems(impact.get(change) ?? {}) });
+  const toItem = (change: Change): ChangeItem => ({
+    ...toChangeItem(change),
+    ...urls(change),
+    ...toDetailItems(impact.get(change) ?? {}),
+  });
   return {
     factory_uid: factory.uid,
     revision,
@@ -27,14 +48,25 @@ export function toPlanItem(factory: Factory, revision: string, { checked, proble
     changes: planned.changes.map(toItem),
     held: planned.heldDeletions.map(toItem),
     plan: ending.digest ?? null,
-    summary: { create: count('create'), update: count('update'), delete: count('delete'), held: planned.heldDeletions.length },
+    summary: {
+      create: count('create'),
+      update: count('update'),
+      delete: count('delete'),
+      held: planned.heldDeletions.length,
+    },
   };
 }
 
 /** Addresses of webhooks that are made or changed, and the one before where another mode has another. */
-function urlsOf(webhooks: readonly WebhookDefinition[], { objects }: Actual, ingressUrl: string): (change: Change) => Pick<ChangeItem, 'ingress_url' | 'ingress_url_before'> {
+function urlsOf(
+  webhooks: readonly WebhookDefinition[],
+  { objects }: Actual,
+  ingressUrl: string,
+): (change: Change) => Pick<ChangeItem, 'ingress_url' | 'ingress_url_before'> {
   const wanted = new Map(webhooks.map((webhook) => [webhook.name, webhook]));
-  const applied = new Map(objects.flatMap((object) => (object.kind === 'webhook' ? [[object.uid, object.definition] as const] : [])));
+  const applied = new Map(
+    objects.flatMap((object) => (object.kind === 'webhook' ? [[object.uid, object.definition] as const] : [])),
+  );
   return ({ kind, action, slug, uid }) => {
     const [after, before] = kind === 'webhook' && action !== 'delete' ? [wanted.get(slug), applied.get(uid)] : [];
     if (after === undefined) return {};
@@ -56,8 +88,23 @@ function toMarkItem(mark: SecretMark | undefined): NonNullable<ChangeItem['secre
   return mark === undefined ? null : { name: mark.name, version: mark.version, fingerprint: mark.fingerprint ?? null };
 }
 
-function toTrafficItem({ deliveries, accepted, runs, failedRuns, lastDeliveryAt, lastRunAt }: ChangeTraffic): NonNullable<ChangeItem['traffic']> {
-  return { days: TRAFFIC_DAYS, deliveries: deliveries ?? null, accepted: accepted ?? null, runs, failed_runs: failedRuns, last_delivery_at: lastDeliveryAt ?? null, last_run_at: lastRunAt ?? null };
+function toTrafficItem({
+  deliveries,
+  accepted,
+  runs,
+  failedRuns,
+  lastDeliveryAt,
+  lastRunAt,
+}: ChangeTraffic): NonNullable<ChangeItem['traffic']> {
+  return {
+    days: TRAFFIC_DAYS,
+    deliveries: deliveries ?? null,
+    accepted: accepted ?? null,
+    runs,
+    failed_runs: failedRuns,
+    last_delivery_at: lastDeliveryAt ?? null,
+    last_run_at: lastRunAt ?? null,
+  };
 }
 
 function toReplayItem({ filtersUnreadable, ...replay }: Replay): NonNullable<ChangeItem['replay']> {

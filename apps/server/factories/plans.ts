@@ -34,7 +34,10 @@ export class PlanService {
     const reading = await readInSlices(files);
     signal.throwIfAborted();
     // A commit of these files has a revision of its own, which its digest covers.
-    const ground = { ...(await groundOf(factory, this.sources)), approvedElsewhere: factory.source.kind !== 'directory' };
+    const ground = {
+      ...(await groundOf(factory, this.sources)),
+      approvedElsewhere: factory.source.kind !== 'directory',
+    };
     const judgement = judge({ revision, reading }, ground);
     const impact = await impactOf(factory.uid, judgement, ground.actual, this.impact, { keyId: access.keyId, signal });
     const problems = withExcerpts(judgement.checked.problems, reading);

@@ -24,9 +24,17 @@ export class PushController {
   @Post(':uid/push')
   @HttpCode(202)
   @AllowEverybody({ readsBodyItself: true })
-  push(@Param('uid') uid: string, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<PushNoticeAnswer> {
+  push(
+    @Param('uid') uid: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<PushNoticeAnswer> {
     const { clientAddress } = recordOf(request.raw);
-    return this.notices.receive(uid, { rawHeaders: request.raw.rawHeaders, clientAddress, readBody: () => this.read(request, reply, clientAddress) });
+    return this.notices.receive(uid, {
+      rawHeaders: request.raw.rawHeaders,
+      clientAddress,
+      readBody: () => this.read(request, reply, clientAddress),
+    });
   }
 
   private async read(request: FastifyRequest, reply: FastifyReply, clientAddress: string): Promise<Uint8Array> {

@@ -72,7 +72,12 @@ export class PushNoticeService {
   }
 
   /** A head that can go with no proof is refused before its body is read. A valid notice is never refused because of somebody's failures. */
-  private async provenBody(uid: string, secret: Uint8Array, headers: Headers, { clientAddress, readBody }: PushNotice): Promise<Uint8Array> {
+  private async provenBody(
+    uid: string,
+    secret: Uint8Array,
+    headers: Headers,
+    { clientAddress, readBody }: PushNotice,
+  ): Promise<Uint8Array> {
     if (!mayProvePush(headers)) throw this.failed(uid, clientAddress);
     const body = await readBody().catch((error: unknown) => {
       throw error instanceof Refusal && error.status === 413 ? this.failed(uid, clientAddress, error) : error;
@@ -83,10 +88,16 @@ export class PushNoticeService {
 
   /** Spends the budget of this factory and client; over it the sender is told to wait. */
   private failed(uid: string, clientAddress: string, refusal = unproven()): Refusal {
-    const spent = spendFailure(this.failures, failureKey(uid, addressKeyOf(clientAddress)), this.around.nowMs(), { maxKeys: BUDGET_KEYS_MAX });
+    const spent = spendFailure(this.failures, failureKey(uid, addressKeyOf(clientAddress)), this.around.nowMs(), {
+      maxKeys: BUDGET_KEYS_MAX,
+    });
     if (spent.withinBudget) return refusal;
     const { retryAfterSeconds } = spent;
-    return new Refusal('resource_unavailable', 'too many push notices that prove nothing', { status: 429, retryable: false, retryAfterSeconds });
+    return new Refusal('resource_unavailable', 'too many push notices that prove nothing', {
+      status: 429,
+      retryable: false,
+      retryAfterSeconds,
+    });
   }
 
   private async act(factory: Factory, headers: Headers, body: Uint8Array): Promise<PushNoticeAnswer> {
@@ -115,9 +126,16 @@ function parsed(body: Uint8Array): unknown {
 
 /** One answer for every factory that takes no notices, whether it exists or not. */
 function refusedAsUnknown(): Refusal {
-  return new Refusal('resource_not_found', 'there is no such factory, or it takes no push notices: its source is no git repository, or names no push_secret that has a value and is granted for the use forge');
+  return new Refusal(
+    'resource_not_found',
+    'there is no such factory, or it takes no push notices: its source is no git repository, or names no push_secret that has a value and is granted for the use forge',
+  );
 }
 
 function unproven(): Refusal {
-  return new Refusal('authentication_required', 'no header proves knowledge of the push secret for exactly this body; each such header must be there once', { title: 'A valid signature is required' });
+  return new Refusal(
+    'authentication_required',
+    'no header proves knowledge of the push secret for exactly this body; each such header must be there once',
+    { title: 'A valid signature is required' },
+  );
 }

@@ -16,7 +16,11 @@ beforeEach(() => {
   pace = new PushPace(
     { ask: async () => (fails ? Promise.reject(new Error('no database')) : (generation += 1)) },
     { notice: () => void wakes.push(now), begunAtMs: () => begun },
-    { nowMs: () => now, later: (ms, act) => void timers.push({ at: now + ms, act }), report: (fault) => void faults.push(fault) },
+    {
+      nowMs: () => now,
+      later: (ms, act) => void timers.push({ at: now + ms, act }),
+      report: (fault) => void faults.push(fault),
+    },
   );
 });
 

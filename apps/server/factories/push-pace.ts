@@ -30,7 +30,11 @@ export class PushPace {
   private readonly around: PaceSurroundings;
   private readonly paced = new Map<string, Paced>();
 
-  constructor(factories: Pick<FactoryStore, 'ask'>, loops: Pick<SyncLoops, 'notice' | 'begunAtMs'>, around: PaceSurroundings) {
+  constructor(
+    factories: Pick<FactoryStore, 'ask'>,
+    loops: Pick<SyncLoops, 'notice' | 'begunAtMs'>,
+    around: PaceSurroundings,
+  ) {
     this.factories = factories;
     this.loops = loops;
     this.around = around;
@@ -55,7 +59,10 @@ export class PushPace {
 
   private stored(uid: string): Waiting {
     const waiting: Waiting = { generation: this.factories.ask(uid) };
-    waiting.generation.then(() => (waiting.storedAtMs = this.around.nowMs()), () => undefined);
+    waiting.generation.then(
+      () => (waiting.storedAtMs = this.around.nowMs()),
+      () => undefined,
+    );
     return waiting;
   }
 
@@ -70,7 +77,10 @@ export class PushPace {
     this.paced.delete(uid);
     if (waiting === undefined || this.isSeen(uid, waiting)) return;
     this.pace(uid);
-    const isStored = await waiting.generation.then(() => true, () => false); // who asked was told that it failed
+    const isStored = await waiting.generation.then(
+      () => true,
+      () => false,
+    ); // who asked was told that it failed
     if (isStored) this.loops.notice(uid, 'push');
   }
 

@@ -1,7 +1,18 @@
 /** Asks stored deliveries again what they would start: a bounded amount of work, without keeping the event loop from new deliveries. contract 9 (Plan). */
 import {
-  firesFor, REPLAY_DELIVERIES_MAX, replayLog, replayOf, replayWindow, specimenOf, unreadableFilters,
-  type Change, type Firing, type Replay, type ReplayLog, type ReplaySubject, type StoredDelivery,
+  firesFor,
+  REPLAY_DELIVERIES_MAX,
+  replayLog,
+  replayOf,
+  replayWindow,
+  specimenOf,
+  unreadableFilters,
+  type Change,
+  type Firing,
+  type Replay,
+  type ReplayLog,
+  type ReplaySubject,
+  type StoredDelivery,
 } from '#reconcile';
 import type { DeliveryStore } from '../store/deliveries.ts';
 import type { Asker, Turns } from '../turns.ts';
@@ -42,10 +53,16 @@ export class Replays {
 }
 
 /** Newest delivery first, so that all subjects hear of the newest before the work is spent. Holds one payload at a time. */
-async function replayed(subjects: readonly ReplaySubject[], deliveries: DeliveryStore, work: Work): Promise<Map<Change, Replay>> {
+async function replayed(
+  subjects: readonly ReplaySubject[],
+  deliveries: DeliveryStore,
+  work: Work,
+): Promise<Map<Change, Replay>> {
   await work.breathe();
   const webhookUids = [...new Set(subjects.flatMap((subject) => [...subject.webhookUids]))].sort();
-  const log = replayLog(webhookUids.length === 0 ? [] : await deliveries.newestAccepted(webhookUids, REPLAY_DELIVERIES_MAX));
+  const log = replayLog(
+    webhookUids.length === 0 ? [] : await deliveries.newestAccepted(webhookUids, REPLAY_DELIVERIES_MAX),
+  );
   const inquiries = await inquiriesOf(subjects, log, work);
   for (const { delivery, inquiries: asked } of await questions(inquiries, log, work)) {
     const payload = await payloadWithin(work, delivery.entryId, deliveries);
@@ -57,7 +74,12 @@ async function replayed(subjects: readonly ReplaySubject[], deliveries: Delivery
       firings.push({ entryId: delivery.entryId, fires });
     }
   }
-  return new Map(inquiries.map((inquiry) => [inquiry.subject.change, replayOf({ ...inquiry, cut: inquiry.cut || inquiry.firings.length < inquiry.window.length })]));
+  return new Map(
+    inquiries.map((inquiry) => [
+      inquiry.subject.change,
+      replayOf({ ...inquiry, cut: inquiry.cut || inquiry.firings.length < inquiry.window.length }),
+    ]),
+  );
 }
 
 async function inquiriesOf(subjects: readonly ReplaySubject[], log: ReplayLog, work: Work): Promise<Inquiry[]> {
@@ -66,7 +88,13 @@ async function inquiriesOf(subjects: readonly ReplaySubject[], log: ReplayLog, w
     const window = await work.does(replayWindow(subject, log));
     // Without deliveries no filter is asked, and none is compiled for its own sake.
     const filtersUnreadable = window?.length === 0 ? 0 : await work.does(unreadableFilters(subject));
-    inquiries.push({ subject, window: window ?? [], firings: [], filtersUnreadable: filtersUnreadable ?? 0, cut: work.isSpent });
+    inquiries.push({
+      subject,
+      window: window ?? [],
+      firings: [],
+      filtersUnreadable: filtersUnreadable ?? 0,
+      cut: work.isSpent,
+    });
   }
   return inquiries;
 }

@@ -18,11 +18,18 @@ function sourceErrors(source: unknown): MemberError[] {
 }
 
 /** Every member of a git source that git could not take; those of a wrong type are passed over. */
-export function gitSourceErrors({ url, branch, path }: { url?: unknown; branch?: unknown; path?: unknown }, allowLocal: boolean): MemberError[] {
+export function gitSourceErrors(
+  { url, branch, path }: { url?: unknown; branch?: unknown; path?: unknown },
+  allowLocal: boolean,
+): MemberError[] {
   const address = typeof url === 'string' ? checkGitUrl(url, allowLocal) : undefined;
   return [
     ...(address === undefined || address.ok ? [] : [{ pointer: '/source/url', message: address.message }]),
-    ...(typeof branch !== 'string' || isBranchName(branch) ? [] : [{ pointer: '/source/branch', message: 'is not a valid branch name' }]),
-    ...(typeof path !== 'string' || normalizeSubfolder(path) !== undefined ? [] : [{ pointer: '/source/path', message: 'must be a plain relative path inside the repository' }]),
+    ...(typeof branch !== 'string' || isBranchName(branch)
+      ? []
+      : [{ pointer: '/source/branch', message: 'is not a valid branch name' }]),
+    ...(typeof path !== 'string' || normalizeSubfolder(path) !== undefined
+      ? []
+      : [{ pointer: '/source/path', message: 'must be a plain relative path inside the repository' }]),
   ];
 }

@@ -60,7 +60,11 @@ export class FactoryService {
   private readonly loops: SyncLoops;
   private readonly around: FactorySurroundings;
 
-  constructor({ factories, definitions, inventory, events }: FactoryStores, loops: SyncLoops, around: FactorySurroundings) {
+  constructor(
+    { factories, definitions, inventory, events }: FactoryStores,
+    loops: SyncLoops,
+    around: FactorySurroundings,
+  ) {
     this.factories = factories;
     this.definitions = definitions;
     this.inventory = inventory;
@@ -77,8 +81,17 @@ export class FactoryService {
     const misfit = policyProblem(syncPolicy, source.kind);
     if (misfit !== undefined) throw policyNeedsGit(misfit);
     const uid = deriveUid(this.around.uidKey, 'factory', wanted.slug);
-    const factory = { uid, slug: wanted.slug, name: wanted.name ?? wanted.slug, description: '', source, syncPolicy, serviceAccountUid: serviceAccountOf(uid) };
-    if (!(await this.factories.create(factory, this.changedBy(by)))) throw lastingConflict(`a factory with the slug ${wanted.slug} exists`);
+    const factory = {
+      uid,
+      slug: wanted.slug,
+      name: wanted.name ?? wanted.slug,
+      description: '',
+      source,
+      syncPolicy,
+      serviceAccountUid: serviceAccountOf(uid),
+    };
+    if (!(await this.factories.create(factory, this.changedBy(by))))
+      throw lastingConflict(`a factory with the slug ${wanted.slug} exists`);
     return this.follow(uid, by.access);
   }
 
@@ -87,10 +100,21 @@ export class FactoryService {
     await this.visible(uid, by.access);
     refuseUnusablePolicy(wanted);
     const source = wanted.source && toSource(wanted.source, this.around.allowLocalSources);
-    const edited = await this.factories.edit(uid, { name: wanted.name, source, syncPolicy: wanted.sync_policy && toSyncPolicy(wanted.sync_policy) }, this.changedBy(by));
+    const edited = await this.factories.edit(
+      uid,
+      { name: wanted.name, source, syncPolicy: wanted.sync_policy && toSyncPolicy(wanted.sync_policy) },
+      this.changedBy(by),
+    );
     if (edited === 'gone') throw notFound('the factory');
-    if (edited === 'policy-needs-git') throw policyNeedsGit('verify_commits and fast_forward_only need a git source; change source and sync_policy together');
-    if (edited === 'named-by-file') throw lastingConflict('the name of this factory is decided by name in factory.yaml: change it there', { file: 'factory.yaml', key: 'name' });
+    if (edited === 'policy-needs-git')
+      throw policyNeedsGit(
+        'verify_commits and fast_forward_only need a git source; change source and sync_policy together',
+      );
+    if (edited === 'named-by-file')
+      throw lastingConflict('the name of this factory is decided by name in factory.yaml: change it there', {
+        file: 'factory.yaml',
+        key: 'name',
+      });
     return this.follow(uid, by.access);
   }
 
@@ -101,7 +125,10 @@ export class FactoryService {
     const found = await this.factories.list(limit + 1, after as string | undefined, search, access.factories);
     const { page, pageInfo } = pageOf(found, limit, digest, ({ uid }) => [uid]);
     const definitions = await this.definitions.factories(page.map(({ uid }) => uid));
-    return { factories: page.map((factory) => toFactoryItem(factory, definitions.get(factory.uid))), page_info: pageInfo };
+    return {
+      factories: page.map((factory) => toFactoryItem(factory, definitions.get(factory.uid))),
+      page_info: pageInfo,
+    };
   }
 
   async get(uid: string, access: Access): Promise<FactoryItem> {
@@ -118,7 +145,12 @@ export class FactoryService {
   /** Where the factory stands: conditions, revisions, generations, inventory. */
   async status(uid: string, access: Access): Promise<FactoryStatus> {
     const factory = await this.visible(uid, access);
-    const [inventory, recent, events, isAttended] = await Promise.all([this.inventory.list(uid), this.factories.passes(uid, RECENT_SYNCS), this.events.list(uid, RECENT_EVENTS), this.around.isAttended()]);
+    const [inventory, recent, events, isAttended] = await Promise.all([
+      this.inventory.list(uid),
+      this.factories.passes(uid, RECENT_SYNCS),
+      this.events.list(uid, RECENT_EVENTS),
+      this.around.isAttended(),
+    ]);
     return toStatusItem(factory, { inventory, recent, events, isAttended });
   }
 
@@ -140,7 +172,8 @@ export class FactoryService {
   /** Approves the deletions of one plan, or a rewritten history, by its digest. */
   async approve(uid: string, digest: string, by: Caller): Promise<Approval> {
     await this.visible(uid, by.access);
-    if (!(await this.factories.approve(uid, digest, by.access.principal.uid, this.changedBy(by)))) throw notFound('the factory');
+    if (!(await this.factories.approve(uid, digest, by.access.principal.uid, this.changedBy(by))))
+      throw notFound('the factory');
     this.loops.notice(uid, 'approval');
     return { factory_uid: uid, plan: digest, approved: true };
   }
@@ -174,7 +207,9 @@ export class FactoryService {
   private async settled(uid: string, generation: number, access: Access): Promise<void> {
     if ((await this.loops.settled(uid, generation, WAIT_MS_MAX)) !== undefined) return;
     await this.visible(uid, access); // deleted meanwhile?
-    throw new Refusal('resource_unavailable', 'the pass is not over yet; ask for the status later', { retryAfterSeconds: 5 });
+    throw new Refusal('resource_unavailable', 'the pass is not over yet; ask for the status later', {
+      retryAfterSeconds: 5,
+    });
   }
 
   private async toItem(factory: Factory): Promise<FactoryItem> {
@@ -196,7 +231,9 @@ function refuseUnusablePolicy(wanted: FactoryPatch): void {
 }
 
 function policyNeedsGit(message: string): Refusal {
-  return new Refusal('invalid_request', 'the sync policy cannot be asked of this source', { errors: [{ pointer: '/sync_policy', message }] });
+  return new Refusal('invalid_request', 'the sync policy cannot be asked of this source', {
+    errors: [{ pointer: '/sync_policy', message }],
+  });
 }
 
 function toSource(wanted: FactoryCreate['source'], allowLocal: boolean): FactorySource {
@@ -205,7 +242,9 @@ function toSource(wanted: FactoryCreate['source'], allowLocal: boolean): Factory
       return { kind: 'dashboard' };
     case 'directory':
       if (allowLocal) return { kind: 'directory', path: wanted.path };
-      throw new Refusal('invalid_request', 'directory sources are off', { errors: [{ pointer: '/source/kind', message: 'needs MILLWRIGHT_ALLOW_LOCAL_SOURCES=true on the server' }] });
+      throw new Refusal('invalid_request', 'directory sources are off', {
+        errors: [{ pointer: '/source/kind', message: 'needs MILLWRIGHT_ALLOW_LOCAL_SOURCES=true on the server' }],
+      });
     case 'git':
       return toGitSource(wanted, allowLocal);
   }

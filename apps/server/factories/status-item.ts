@@ -26,13 +26,23 @@ export function toStatusItem(factory: Factory, { inventory, recent, events, isAt
   const [last] = recent;
   const { ending, reason, message, sinceMs, checkedMs } = factory.condition;
   const held = heldBy(factory, last);
-  const webhooksWithoutSecret = inventory.filter(({ enabled, hasSecret }) => enabled && !hasSecret).map(({ slug }) => slug);
+  const webhooksWithoutSecret = inventory
+    .filter(({ enabled, hasSecret }) => enabled && !hasSecret)
+    .map(({ slug }) => slug);
   return {
     factory_uid: factory.uid,
     suspended: factory.suspended,
     definitions_managed: isManaged(factory),
-    conditions: conditionsOf({ ...standingOf(factory, webhooksWithoutSecret), unattended: !isAttended }).map(toConditionItem),
-    condition: { ending, reason: reason ?? null, message: message ?? null, since: toTime(sinceMs), checked_at: toTime(checkedMs) },
+    conditions: conditionsOf({ ...standingOf(factory, webhooksWithoutSecret), unattended: !isAttended }).map(
+      toConditionItem,
+    ),
+    condition: {
+      ending,
+      reason: reason ?? null,
+      message: message ?? null,
+      since: toTime(sinceMs),
+      checked_at: toTime(checkedMs),
+    },
     generation_requested: factory.generationRequested,
     generation_handled: factory.generationHandled,
     revision_seen: factory.revisionSeen ?? null,
@@ -45,12 +55,37 @@ export function toStatusItem(factory: Factory, { inventory, recent, events, isAt
   };
 }
 
-function toSyncSummary({ id, finishedAtMs, ending, reason, revision, changes, problems, superseded }: PassRecord): FactoryStatus['recent_syncs'][number] {
-  return { id, finished_at: toTime(finishedAtMs), ending, reason: reason ?? null, revision: revision ?? null, changes: changes.length, problems: problems.length, superseded };
+function toSyncSummary({
+  id,
+  finishedAtMs,
+  ending,
+  reason,
+  revision,
+  changes,
+  problems,
+  superseded,
+}: PassRecord): FactoryStatus['recent_syncs'][number] {
+  return {
+    id,
+    finished_at: toTime(finishedAtMs),
+    ending,
+    reason: reason ?? null,
+    revision: revision ?? null,
+    changes: changes.length,
+    problems: problems.length,
+    superseded,
+  };
 }
 
 function toConditionItem({ type, status, reason, message, sinceMs, observedGeneration }: FactoryCondition): Condition {
-  return { type, status, reason, message, since: sinceMs === undefined ? null : toTime(sinceMs), observed_generation: observedGeneration };
+  return {
+    type,
+    status,
+    reason,
+    message,
+    since: sinceMs === undefined ? null : toTime(sinceMs),
+    observed_generation: observedGeneration,
+  };
 }
 
 type Held = (entry: InventoryEntry) => boolean;
@@ -58,11 +93,23 @@ type Held = (entry: InventoryEntry) => boolean;
 function toInventoryItem(entry: InventoryEntry, managed: boolean, isHeld: Held): InventoryItem {
   const { kind, slug, uid, path, blob, revision, enabled } = entry;
   const isFile = managed && path !== '';
-  return { kind, slug, uid, file: isFile ? path : null, blob: isFile ? (blob ?? null) : null, revision, state: isHeld(entry) ? 'held' : enabled ? 'applied' : 'disabled' };
+  return {
+    kind,
+    slug,
+    uid,
+    file: isFile ? path : null,
+    blob: isFile ? (blob ?? null) : null,
+    revision,
+    state: isHeld(entry) ? 'held' : enabled ? 'applied' : 'disabled',
+  };
 }
 
 /** Which objects the last pass left as they were although files say otherwise, as far as that pass is the recorded one. */
 function heldBy(factory: Factory, last: PassRecord | undefined): Held {
-  const isCurrent = isManaged(factory) && last !== undefined && last.ending === factory.condition.ending && last.reason === factory.condition.reason;
+  const isCurrent =
+    isManaged(factory) &&
+    last !== undefined &&
+    last.ending === factory.condition.ending &&
+    last.reason === factory.condition.reason;
   return isCurrent ? heldOf({ problems: last.problems as Problem[], held: last.held as Change[] }) : () => false;
 }

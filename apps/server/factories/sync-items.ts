@@ -11,22 +11,72 @@ type RecordedChange = Change & { secretName?: string; secretVersion?: number | n
 /** One recorded pass. */
 export function toSyncItem(pass: PassRecord): Sync {
   return {
-    id: pass.id, triggers: pass.triggers as Sync['triggers'], started_at: toTime(pass.startedAtMs), finished_at: toTime(pass.finishedAtMs), ending: pass.ending,
-    reason: pass.reason ?? null, message: pass.message ?? null, revision: pass.revision ?? null,
-    problems: (pass.problems as Problem[]).map(toDiagnostic), changes: (pass.changes as RecordedChange[]).map(toChangeItem), held: (pass.held as RecordedChange[]).map(toChangeItem),
-    plan: pass.digest ?? null, rewritten_from: pass.rewrittenFrom ?? null, superseded: pass.superseded, timings: pass.timings,
+    id: pass.id,
+    triggers: pass.triggers as Sync['triggers'],
+    started_at: toTime(pass.startedAtMs),
+    finished_at: toTime(pass.finishedAtMs),
+    ending: pass.ending,
+    reason: pass.reason ?? null,
+    message: pass.message ?? null,
+    revision: pass.revision ?? null,
+    problems: (pass.problems as Problem[]).map(toDiagnostic),
+    changes: (pass.changes as RecordedChange[]).map(toChangeItem),
+    held: (pass.held as RecordedChange[]).map(toChangeItem),
+    plan: pass.digest ?? null,
+    rewritten_from: pass.rewrittenFrom ?? null,
+    superseded: pass.superseded,
+    timings: pass.timings,
   };
 }
 
 /** One problem of a file. */
-export function toDiagnostic({ path, line, column, endLine, endColumn, severity, rule, code, message, excerpt }: Problem): Diagnostic {
+export function toDiagnostic({
+  path,
+  line,
+  column,
+  endLine,
+  endColumn,
+  severity,
+  rule,
+  code,
+  message,
+  excerpt,
+}: Problem): Diagnostic {
   return {
-    path, line, column, end_line: endLine, end_column: endColumn, severity, rule, code, message,
+    path,
+    line,
+    column,
+    end_line: endLine,
+    end_column: endColumn,
+    severity,
+    rule,
+    code,
+    message,
     ...(excerpt === undefined ? {} : { excerpt: { first_line: excerpt.firstLine, lines: excerpt.lines } }),
   };
 }
 
 /** One change of a plan or pass. */
-export function toChangeItem({ action, kind, slug, uid, path, changes, renamedFrom, secretName, secretVersion }: RecordedChange): ChangeItem {
-  return { action, kind, slug, uid, path, changes, renamed_from: renamedFrom, secret_name: secretName, secret_version: secretVersion };
+export function toChangeItem({
+  action,
+  kind,
+  slug,
+  uid,
+  path,
+  changes,
+  renamedFrom,
+  secretName,
+  secretVersion,
+}: RecordedChange): ChangeItem {
+  return {
+    action,
+    kind,
+    slug,
+    uid,
+    path,
+    changes,
+    renamed_from: renamedFrom,
+    secret_name: secretName,
+    secret_version: secretVersion,
+  };
 }

@@ -11,24 +11,48 @@ export function toSyncPolicyItem({ verifyCommits, fastForwardOnly, windows }: Sy
   return {
     ...(verifyCommits === undefined ? {} : { verify_commits: { keys: [...verifyCommits.keys] } }),
     ...(fastForwardOnly === undefined ? {} : { fast_forward_only: fastForwardOnly }),
-    ...(windows === undefined ? {} : { windows: windows.map(({ kind, schedule, durationMinutes }) => ({ kind, schedule, duration_minutes: durationMinutes })) }),
+    ...(windows === undefined
+      ? {}
+      : {
+          windows: windows.map(({ kind, schedule, durationMinutes }) => ({
+            kind,
+            schedule,
+            duration_minutes: durationMinutes,
+          })),
+        }),
   };
 }
 
 /** The policy of a request that was found right. */
-export function toSyncPolicy({ verify_commits: verifyCommits, fast_forward_only: fastForwardOnly, windows }: SyncPolicyItem): SyncPolicy {
+export function toSyncPolicy({
+  verify_commits: verifyCommits,
+  fast_forward_only: fastForwardOnly,
+  windows,
+}: SyncPolicyItem): SyncPolicy {
   return {
     ...(verifyCommits === undefined ? {} : { verifyCommits: { keys: [...verifyCommits.keys] } }),
     ...(fastForwardOnly === undefined ? {} : { fastForwardOnly }),
-    ...(windows === undefined ? {} : { windows: windows.map(({ kind, schedule, duration_minutes: durationMinutes }) => ({ kind, schedule, durationMinutes })) }),
+    ...(windows === undefined
+      ? {}
+      : {
+          windows: windows.map(({ kind, schedule, duration_minutes: durationMinutes }) => ({
+            kind,
+            schedule,
+            durationMinutes,
+          })),
+        }),
   };
 }
 
 /** Keys and schedules of a policy that nobody could use, each by its pointer; what is of a wrong type is passed over. The policy may be anything. */
 export function syncPolicyErrors(policy: unknown): MemberError[] {
   const { verify_commits: verify, windows } = membersOf(policy);
-  const keys = listOf(membersOf(verify)['keys']).flatMap((key, at) => problemAt(`/sync_policy/verify_commits/keys/${at}`, key, commitKeyProblem));
-  const schedules = listOf(windows).flatMap((window, at) => problemAt(`/sync_policy/windows/${at}/schedule`, membersOf(window)['schedule'], cronProblem));
+  const keys = listOf(membersOf(verify)['keys']).flatMap((key, at) =>
+    problemAt(`/sync_policy/verify_commits/keys/${at}`, key, commitKeyProblem),
+  );
+  const schedules = listOf(windows).flatMap((window, at) =>
+    problemAt(`/sync_policy/windows/${at}/schedule`, membersOf(window)['schedule'], cronProblem),
+  );
   return [...keys, ...schedules];
 }
 
@@ -38,7 +62,8 @@ function problemAt(pointer: string, value: unknown, problemOf: (text: string) =>
 }
 
 function cronProblem(schedule: string): string | undefined {
-  if (schedule.trim().startsWith('@')) return 'must be five cron fields: minute hour day-of-month month day-of-week, in UTC';
+  if (schedule.trim().startsWith('@'))
+    return 'must be five cron fields: minute hour day-of-month month day-of-week, in UTC';
   const reading = readCron(schedule);
   return reading.ok ? undefined : reading.message;
 }

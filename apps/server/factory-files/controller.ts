@@ -36,7 +36,11 @@ export class FactoryFileController {
 
   @Get('schemas/:document')
   @Allow('viewer')
-  async document(@Param('document') name: string, @Req() { headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async document(
+    @Param('document') name: string,
+    @Req() { headers }: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const { text, etag } = this.files.document(name);
     void reply.header('ETag', etag).header('Cache-Control', `private, max-age=${SCHEMA_KEPT_SECONDS}`);
     if (isKnownToClient(headers['if-none-match'], etag)) await reply.status(304).send();

@@ -1,5 +1,13 @@
 /** Definition files without a factory: their checks, as on the command line, and their schemas. contract 4 (factory-files), 8. */
-import { isSchemaDocumentName, SCHEMA_DOCUMENTS, SCHEMA_VERSION, type FactoryFilesValidateRequest, type FactoryFilesValidateResult, type SchemaDocumentList, type SchemaDocumentName } from '#contracts';
+import {
+  isSchemaDocumentName,
+  SCHEMA_DOCUMENTS,
+  SCHEMA_VERSION,
+  type FactoryFilesValidateRequest,
+  type FactoryFilesValidateResult,
+  type SchemaDocumentList,
+  type SchemaDocumentName,
+} from '#contracts';
 import { checkReferences, hasErrors, toTree, withExcerpts, type KnownFacts, type SecretFacts } from '#definitions';
 import { toDiagnostic } from '../factories/sync-items.ts';
 import { notFound } from '../http/answers.ts';
@@ -28,12 +36,19 @@ export class FactoryFileService {
   async validate({ files, secrets }: FactoryFilesValidateRequest): Promise<FactoryFilesValidateResult> {
     const reading = await readInSlices(toTree(files));
     const { problems, notRun } = checkReferences(reading, secrets === undefined ? {} : namedSecrets(secrets));
-    return { valid: !hasErrors(problems), schema_version: SCHEMA_VERSION, diagnostics: withExcerpts(problems, reading).map(toDiagnostic), state_dependent_checks_not_run: notRun };
+    return {
+      valid: !hasErrors(problems),
+      schema_version: SCHEMA_VERSION,
+      diagnostics: withExcerpts(problems, reading).map(toDiagnostic),
+      state_dependent_checks_not_run: notRun,
+    };
   }
 
   list(): SchemaDocumentList {
     const schemas = [...this.documents].map(([name, { etag }]) => ({
-      name, etag, url: `${this.publicUrl}/api/v1/factory-files/schemas/${name}`,
+      name,
+      etag,
+      url: `${this.publicUrl}/api/v1/factory-files/schemas/${name}`,
       description: (SCHEMA_DOCUMENTS[name] as { description?: string }).description ?? '',
     }));
     return { schema_version: SCHEMA_VERSION, schemas };
@@ -49,5 +64,8 @@ export class FactoryFileService {
 
 /** Facts from a list of names: that secrets exist, not whether they are set or usable. */
 function namedSecrets(names: readonly string[]): KnownFacts {
-  return { webhookSecrets: new Map<string, SecretFacts>(names.map((name) => [name, { name, set: true }])), runSecrets: new Set(names) };
+  return {
+    webhookSecrets: new Map<string, SecretFacts>(names.map((name) => [name, { name, set: true }])),
+    runSecrets: new Set(names),
+  };
 }

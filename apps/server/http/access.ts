@@ -27,15 +27,24 @@ export interface RouteNeeds {
 }
 
 /** Least role that may call a route. */
-export const Allow = (role: Role, { withAttachments = false }: { withAttachments?: boolean } = {}): MethodDecorator => RouteConfig({ role, withAttachments });
+export const Allow = (role: Role, { withAttachments = false }: { withAttachments?: boolean } = {}): MethodDecorator =>
+  RouteConfig({ role, withAttachments });
 
 /** A route that answers without a key. */
-export const AllowEverybody = ({ readsBodyItself = false, ownPagesOnly = false }: Partial<Pick<RouteNeeds, 'readsBodyItself' | 'ownPagesOnly'>> = {}): MethodDecorator =>
+export const AllowEverybody = ({
+  readsBodyItself = false,
+  ownPagesOnly = false,
+}: Partial<Pick<RouteNeeds, 'readsBodyItself' | 'ownPagesOnly'>> = {}): MethodDecorator =>
   RouteConfig({ role: 'everybody', readsBodyItself, ownPagesOnly });
 
 /** What the route of a request asks; a route that says nothing is for admins. */
 export function needsOf({ routeOptions }: FastifyRequest): RouteNeeds {
-  const { role = 'admin', withAttachments = false, readsBodyItself = false, ownPagesOnly = false } = (routeOptions.config ?? {}) as Partial<RouteNeeds>;
+  const {
+    role = 'admin',
+    withAttachments = false,
+    readsBodyItself = false,
+    ownPagesOnly = false,
+  } = (routeOptions.config ?? {}) as Partial<RouteNeeds>;
   return { role, withAttachments, readsBodyItself, ownPagesOnly };
 }
 
@@ -98,14 +107,24 @@ export class AccessGuard {
     if (request.is404) return;
     const { session } = recordOf(request.raw);
     if (session !== undefined) this.sessions.refuseForged(request.method, request.headers, session);
-    if (RANK[worthOf(access)] < RANK[role]) throw new Refusal('not_authorized', `this needs the role ${role}; the key has ${access.role}${access.factories === undefined ? '' : ' of some factories'}`);
+    if (RANK[worthOf(access)] < RANK[role])
+      throw new Refusal(
+        'not_authorized',
+        `this needs the role ${role}; the key has ${access.role}${access.factories === undefined ? '' : ' of some factories'}`,
+      );
     refuseNul(request);
   }
 
   /** The access that a key gives which came in a body, at the price of one in a header. Throws like `admit`. */
   async admitKey(key: string, request: FastifyRequest, reply: FastifyReply): Promise<Access> {
     const access = await this.accessOfKey(key);
-    if (access === undefined) throw this.refusalOf(request, new Refusal('authentication_required', 'there is no such API key, or it is valid no more', { title: 'The API key is not valid' }));
+    if (access === undefined)
+      throw this.refusalOf(
+        request,
+        new Refusal('authentication_required', 'there is no such API key, or it is valid no more', {
+          title: 'The API key is not valid',
+        }),
+      );
     this.welcome(request, { access });
     this.spendRequest(access, reply);
     return access;
@@ -124,7 +143,9 @@ export class AccessGuard {
   }
 
   /** Whoever sends an Authorization header means it: a bad one is not made good by a cookie. */
-  private async credentialOf({ headers }: FastifyRequest): Promise<{ access: Access; session?: SeenSession } | undefined> {
+  private async credentialOf({
+    headers,
+  }: FastifyRequest): Promise<{ access: Access; session?: SeenSession } | undefined> {
     if (headers.authorization === undefined) return this.sessions.find(headers);
     const access = await this.accessOfKey(bearerKey(headers.authorization));
     return access && { access };
@@ -144,7 +165,11 @@ export class AccessGuard {
   /** What is wrong, so that a page can tell people whose session has ended from those who never signed in. */
   private unknown({ headers }: FastifyRequest): Refusal {
     const answer = { headers: { 'WWW-Authenticate': 'Bearer' } };
-    if (headers.authorization === undefined && this.sessions.isNamed(headers)) return new Refusal('authentication_required', 'the session has ended: sign in again', { ...answer, title: 'The session has ended' });
+    if (headers.authorization === undefined && this.sessions.isNamed(headers))
+      return new Refusal('authentication_required', 'the session has ended: sign in again', {
+        ...answer,
+        title: 'The session has ended',
+      });
     return new Refusal('authentication_required', 'send an API key: Authorization: Bearer mw_…', answer);
   }
 
@@ -154,16 +179,26 @@ export class AccessGuard {
     if (spent.withinBudget) return within;
     const { retryAfterSeconds } = spent;
     // A wrong key does not become right by waiting.
-    return new Refusal('resource_unavailable', 'too many requests without a valid API key', { status: 429, retryable: false, retryAfterSeconds });
+    return new Refusal('resource_unavailable', 'too many requests without a valid API key', {
+      status: 429,
+      retryable: false,
+      retryAfterSeconds,
+    });
   }
 
   private spendRequest({ keyId }: Access, reply: FastifyReply): void {
     const draw = this.budgets.spendRequest(keyId);
     if (draw === undefined) return;
     // On the raw response, so that every answer has them, whoever writes it.
-    reply.raw.setHeader('RateLimit-Limit', draw.limit).setHeader('RateLimit-Remaining', draw.remaining).setHeader('RateLimit-Reset', draw.resetSeconds);
+    reply.raw
+      .setHeader('RateLimit-Limit', draw.limit)
+      .setHeader('RateLimit-Remaining', draw.remaining)
+      .setHeader('RateLimit-Reset', draw.resetSeconds);
     if (draw.ok) return;
-    throw new Refusal('resource_unavailable', `this key may ask ${draw.limit} times a minute`, { status: 429, retryAfterSeconds: draw.retryAfterSeconds });
+    throw new Refusal('resource_unavailable', `this key may ask ${draw.limit} times a minute`, {
+      status: 429,
+      retryAfterSeconds: draw.retryAfterSeconds,
+    });
   }
 }
 

@@ -2,41 +2,76 @@
 
 export const ERROR_CODES = {
   invalid_request: {
-    status: 400, title: 'The request is invalid', retryable: false,
-    meaning: 'The request cannot be understood as it is. errors names each offending member: of the body by JSON pointer, of the query and the headers by name. The status says more: 405 the method is not one of the path’s, 406 the Accept header excludes every type of answer, 408 the body took too long, 413 it is too large, 415 it is not JSON, 421 the Host header names another server, 431 the headers are too large.',
+    status: 400,
+    title: 'The request is invalid',
+    retryable: false,
+    meaning:
+      'The request cannot be understood as it is. errors names each offending member: of the body by JSON pointer, of the query and the headers by name. The status says more: 405 the method is not one of the path’s, 406 the Accept header excludes every type of answer, 408 the body took too long, 413 it is too large, 415 it is not JSON, 421 the Host header names another server, 431 the headers are too large.',
   },
   authentication_required: {
-    status: 401, title: 'An API key is required', retryable: false,
-    meaning: 'The request carries no valid API key: none, an unknown one, one that was revoked or has run out. Send it as Authorization: Bearer mw_…. A browser whose session has ended signs in again.',
+    status: 401,
+    title: 'An API key is required',
+    retryable: false,
+    meaning:
+      'The request carries no valid API key: none, an unknown one, one that was revoked or has run out. Send it as Authorization: Bearer mw_…. A browser whose session has ended signs in again.',
   },
   not_authorized: {
-    status: 403, title: 'The key does not allow this', retryable: false,
-    meaning: 'The API key is valid and its role does not suffice, or it is limited to factories and the request concerns all of them: ask an admin for another key. Or a browser that is signed in asked without the X-CSRF-Token of its session, or from a page of another site.',
+    status: 403,
+    title: 'The key does not allow this',
+    retryable: false,
+    meaning:
+      'The API key is valid and its role does not suffice, or it is limited to factories and the request concerns all of them: ask an admin for another key. Or a browser that is signed in asked without the X-CSRF-Token of its session, or from a page of another site.',
   },
-  feature_not_available: { status: 403, title: 'Not available', retryable: false, meaning: 'This service does not offer what was asked for.' },
-  budget_exceeded: { status: 403, title: 'The budget is used up', retryable: false, meaning: 'A limit that was set for this work is reached.' },
+  feature_not_available: {
+    status: 403,
+    title: 'Not available',
+    retryable: false,
+    meaning: 'This service does not offer what was asked for.',
+  },
+  budget_exceeded: {
+    status: 403,
+    title: 'The budget is used up',
+    retryable: false,
+    meaning: 'A limit that was set for this work is reached.',
+  },
   resource_not_found: {
-    status: 404, title: 'Not found', retryable: false,
+    status: 404,
+    title: 'Not found',
+    retryable: false,
     meaning: 'There is no such resource, or the API key may not see it: both are the same answer.',
   },
   conflict: {
-    status: 409, title: 'Conflict', retryable: true,
-    meaning: 'The request does not fit the state that the resource is in, or its Idempotency-Key belongs to another request. retryable says whether the same request can succeed later; where it cannot, the header x-should-retry: false says so too.',
+    status: 409,
+    title: 'Conflict',
+    retryable: true,
+    meaning:
+      'The request does not fit the state that the resource is in, or its Idempotency-Key belongs to another request. retryable says whether the same request can succeed later; where it cannot, the header x-should-retry: false says so too.',
   },
   operation_not_supported: {
-    status: 422, title: 'Not supported here', retryable: false,
-    meaning: 'The request is well-formed and asks for something that this service, or this resource, does not do. errors names the members.',
+    status: 422,
+    title: 'Not supported here',
+    retryable: false,
+    meaning:
+      'The request is well-formed and asks for something that this service, or this resource, does not do. errors names the members.',
   },
   resource_unavailable: {
-    status: 503, title: 'Temporarily unavailable', retryable: true,
-    meaning: 'The service cannot do this now: the API key has spent its requests (429), or something that the service needs is away (503). Retry-After says in seconds when to ask again.',
+    status: 503,
+    title: 'Temporarily unavailable',
+    retryable: true,
+    meaning:
+      'The service cannot do this now: the API key has spent its requests (429), or something that the service needs is away (503). Retry-After says in seconds when to ask again.',
   },
   environment_setup_failed: {
-    status: 500, title: 'The environment could not be set up', retryable: false,
-    meaning: 'The environment of a run cannot be made as it is configured. Asking again does not help; its configuration has to change.',
+    status: 500,
+    title: 'The environment could not be set up',
+    retryable: false,
+    meaning:
+      'The environment of a run cannot be made as it is configured. Asking again does not help; its configuration has to change.',
   },
   internal_error: {
-    status: 500, title: 'Internal error', retryable: true,
+    status: 500,
+    title: 'Internal error',
+    retryable: true,
     meaning: 'Something failed inside the service. Its log has the details under the trace_id of the answer.',
   },
 } as const;
@@ -102,7 +137,10 @@ export interface ProblemAnswer {
 const RETRY_AFTER_SECONDS = 5;
 
 /** The answer to a refused request. `instance`: its path, or '' where it is not repeated. */
-export function problemAnswer(refusal: Refusal, context: { publicUrl: string; instance: string; traceId: string }): ProblemAnswer {
+export function problemAnswer(
+  refusal: Refusal,
+  context: { publicUrl: string; instance: string; traceId: string },
+): ProblemAnswer {
   const { status, retryAfterSeconds } = refusal;
   const waits = retryAfterSeconds !== undefined || status === 429 || status === 503;
   return {
@@ -122,7 +160,10 @@ function isRetriedByClients(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-function toProblem(refusal: Refusal, context: { publicUrl: string; instance: string; traceId: string }): Record<string, unknown> {
+function toProblem(
+  refusal: Refusal,
+  context: { publicUrl: string; instance: string; traceId: string },
+): Record<string, unknown> {
   return {
     ...refusal.members,
     type: `${context.publicUrl}/errors/${kebabCode(refusal.code)}`,
@@ -144,7 +185,11 @@ export function lastingConflict(detail: string, members: Readonly<Record<string,
 
 /** Every member that is wrong, in one 400; a single one is the detail itself. `what` calls them when they are several. contract 3 (Errors). */
 export function invalidMembers(errors: readonly MemberError[], what = 'members of the body'): Refusal {
-  return new Refusal('invalid_request', errors.length === 1 ? (errors[0]?.message ?? '') : `${errors.length} ${what} are invalid`, { errors });
+  return new Refusal(
+    'invalid_request',
+    errors.length === 1 ? (errors[0]?.message ?? '') : `${errors.length} ${what} are invalid`,
+    { errors },
+  );
 }
 
 export const notFound = (what: string): Refusal => new Refusal('resource_not_found', `${what} was not found`);

@@ -21,7 +21,8 @@ export class BodyBudget {
   /** Room for a body of at most so many bytes; to be given back when the body has been read. Throws 429 or 503 while there is none. */
   take(keyId: string, bytes: number): () => void {
     const ofKey = this.takenByKey.get(keyId) ?? 0;
-    if (ofKey + bytes > BODIES_BYTES_OF_KEY_MAX) throw this.refusal(429, `${this.sender} sends too many large bodies at once`);
+    if (ofKey + bytes > BODIES_BYTES_OF_KEY_MAX)
+      throw this.refusal(429, `${this.sender} sends too many large bodies at once`);
     if (this.taken + bytes > BODIES_BYTES_MAX) throw this.refusal(503, 'too many large bodies are being sent at once');
     this.put(keyId, bytes);
     let isHeld = true;

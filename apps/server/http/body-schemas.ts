@@ -1,6 +1,31 @@
 /** The JSON Schemas of request bodies as Standard Schemas: one file is validator, type and documentation. */
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { API_SCHEMAS, compileBounded, isSmall, labelOf, componentOf, type ApiKeyCreate, type ApiKeyPatch, type AutomationCreate, type AutomationPatch, type FactoryFilesValidateRequest, type FilterReplayRequest, type FilterSuggestRequest, type FilterTestRequest, type PermissionAnswer, type PlanApproval, type PlanRequest, type SecretPut, type SessionCreate, type SyncPolicy, type WebhookCreate, type WebhookPatch, type WebhookRotate, type SchemaError, type Wording } from '#contracts';
+import {
+  API_SCHEMAS,
+  compileBounded,
+  isSmall,
+  labelOf,
+  componentOf,
+  type ApiKeyCreate,
+  type ApiKeyPatch,
+  type AutomationCreate,
+  type AutomationPatch,
+  type FactoryFilesValidateRequest,
+  type FilterReplayRequest,
+  type FilterSuggestRequest,
+  type FilterTestRequest,
+  type PermissionAnswer,
+  type PlanApproval,
+  type PlanRequest,
+  type SecretPut,
+  type SessionCreate,
+  type SyncPolicy,
+  type WebhookCreate,
+  type WebhookPatch,
+  type WebhookRotate,
+  type SchemaError,
+  type Wording,
+} from '#contracts';
 import { didYouMean, postedTreeProblems } from '#definitions';
 import { filterReplayProblems, filterSuggestionProblems, filterTestProblems } from '#filters';
 import { automationRequestErrors } from '../automations/request-rules.ts';
@@ -8,7 +33,15 @@ import { factoryRequestErrors } from '../factories/request-rules.ts';
 import { keyRequestErrors } from '../keys/request-rules.ts';
 import { changedWebhookErrors, newWebhookErrors } from '../webhooks/request-rules.ts';
 import type { MemberError } from './answers.ts';
-import { dispatchProblems, followupProblems, runRequestProblems, type AmbientAgentConfig, type AttachmentRequest, type ImageRequest, type RequestProblem } from '#runs';
+import {
+  dispatchProblems,
+  followupProblems,
+  runRequestProblems,
+  type AmbientAgentConfig,
+  type AttachmentRequest,
+  type ImageRequest,
+  type RequestProblem,
+} from '#runs';
 
 export interface RunAgentRequest {
   prompt?: string;
@@ -41,7 +74,15 @@ export interface FactoryCreate {
   slug: string;
   name?: string;
   source:
-    | { kind: 'git'; url: string; branch?: string; path?: string; interval?: number; credential_secret?: string; push_secret?: string }
+    | {
+        kind: 'git';
+        url: string;
+        branch?: string;
+        path?: string;
+        interval?: number;
+        credential_secret?: string;
+        push_secret?: string;
+      }
     | { kind: 'directory'; path: string }
     | { kind: 'dashboard' };
   sync_policy?: SyncPolicy;
@@ -66,8 +107,14 @@ export const PLAN_APPROVAL = bodySchema<PlanApproval>('approve');
 export const PLAN_REQUEST = bodySchema<PlanRequest>('plan-request', postedTreeProblems);
 export const FILTER_TEST_REQUEST = bodySchema<FilterTestRequest>('filter-test-request', filterTestProblems);
 export const FILTER_REPLAY_REQUEST = bodySchema<FilterReplayRequest>('filter-replay-request', filterReplayProblems);
-export const FILTER_SUGGEST_REQUEST = bodySchema<FilterSuggestRequest>('filter-suggest-request', filterSuggestionProblems);
-export const FACTORY_FILES_VALIDATE_REQUEST = bodySchema<FactoryFilesValidateRequest>('factory-files-validate-request', postedTreeProblems);
+export const FILTER_SUGGEST_REQUEST = bodySchema<FilterSuggestRequest>(
+  'filter-suggest-request',
+  filterSuggestionProblems,
+);
+export const FACTORY_FILES_VALIDATE_REQUEST = bodySchema<FactoryFilesValidateRequest>(
+  'factory-files-validate-request',
+  postedTreeProblems,
+);
 export const WEBHOOK_CREATE = bodySchema<WebhookCreate>('webhook-create', noRules, newWebhookErrors);
 export const WEBHOOK_PATCH = bodySchema<WebhookPatch>('webhook-patch', noRules, changedWebhookErrors);
 export const WEBHOOK_ROTATE = emptyIfAbsent(bodySchema<WebhookRotate>('webhook-rotate'));
@@ -79,7 +126,11 @@ export const AUTOMATION_PATCH = bodySchema<AutomationPatch>('automation-patch', 
  * member, as its only element. `refusedLater`: what a service refuses for itself, together with what only it knows; it is told here
  * beside the schema's errors, whose request no service sees.
  */
-function bodySchema<T>(component: string, rules: (body: unknown) => RequestProblem[] = noRules, refusedLater: (body: unknown) => MemberError[] = noRules): StandardSchemaV1<unknown, T> {
+function bodySchema<T>(
+  component: string,
+  rules: (body: unknown) => RequestProblem[] = noRules,
+  refusedLater: (body: unknown) => MemberError[] = noRules,
+): StandardSchemaV1<unknown, T> {
   const check = compileBounded<T>(componentOf(component), Object.values(API_SCHEMAS), BODY_WORDING);
   return {
     '~standard': {
@@ -89,10 +140,15 @@ function bodySchema<T>(component: string, rules: (body: unknown) => RequestProbl
         const checked = check(value);
         const errors = checked.ok ? [] : checked.errors.map(withHint);
         const named = new Set(errors.map(({ pointer }) => pointer));
-        const broken = (checked.ok || isSmall(value) ? rules(value) : []).map(({ pointer, message }) => ({ pointer, message: `${BODY_WORDING.labelOf(pointer)} ${message}` }));
+        const broken = (checked.ok || isSmall(value) ? rules(value) : []).map(({ pointer, message }) => ({
+          pointer,
+          message: `${BODY_WORDING.labelOf(pointer)} ${message}`,
+        }));
         const later = !checked.ok && isSmall(value) ? refusedLater(value) : [];
         // The schema has said already what is wrong with a member that it names.
-        const issues = [...errors, ...[...broken, ...later].filter(({ pointer }) => !named.has(pointer))].map(({ pointer, message }) => ({ path: [pointer], message }));
+        const issues = [...errors, ...[...broken, ...later].filter(({ pointer }) => !named.has(pointer))].map(
+          ({ pointer, message }) => ({ path: [pointer], message }),
+        );
         return checked.ok && issues.length === 0 ? { value: checked.value } : { issues: firstOf(issues) };
       },
     },
@@ -101,7 +157,10 @@ function bodySchema<T>(component: string, rules: (body: unknown) => RequestProbl
 
 /** A member that the schema does not know may be a mistyped one. */
 function withHint({ pointer, kind, message, found, candidates = [] }: SchemaError): MemberError {
-  return { pointer, message: kind === 'unknown-key' && found !== undefined ? `${message}${didYouMean(found, candidates)}` : message };
+  return {
+    pointer,
+    message: kind === 'unknown-key' && found !== undefined ? `${message}${didYouMean(found, candidates)}` : message,
+  };
 }
 
 function noRules(): [] {
@@ -112,7 +171,9 @@ function noRules(): [] {
 const ISSUES_MAX = 100;
 
 /** The first of them, and how many more there are. */
-function firstOf(issues: readonly { path: string[]; message: string }[]): readonly { path: string[]; message: string }[] {
+function firstOf(
+  issues: readonly { path: string[]; message: string }[],
+): readonly { path: string[]; message: string }[] {
   if (issues.length <= ISSUES_MAX) return issues;
   return [...issues.slice(0, ISSUES_MAX), { path: [''], message: `… and ${issues.length - ISSUES_MAX} more` }];
 }

@@ -12,7 +12,11 @@ describe('the depth of JSON', () => {
     { json: '{"a":[{"b":1}],"c":{}}', depth: 3, why: 'the deepest place counts' },
     { json: '[[],[],[]]', depth: 2, why: 'neighbours do not add up' },
     { json: '"[[[[{{{{"', depth: 0, why: 'brackets of a string are text' },
-    { json: String.raw`["\"[[[", "\\", [1]]`, depth: 2, why: 'an escaped quote does not end a string, an escaped backslash escapes nothing' },
+    {
+      json: String.raw`["\"[[[", "\\", [1]]`,
+      depth: 2,
+      why: 'an escaped quote does not end a string, an escaped backslash escapes nothing',
+    },
     { json: '["ä€😀[", {"😀": []}]', depth: 3, why: 'longer characters hold no bracket' },
     { json: '['.repeat(400_000) + ']'.repeat(400_000), depth: 400_000, why: 'no depth runs out of stack' },
   ])('is $depth: $why', ({ json, depth }) => {
@@ -33,7 +37,9 @@ it('a body that does not come is given up, and the client may try again', async 
   server.post('/', () => 'read');
   const url = await server.listen({ port: 0, host: '127.0.0.1' });
   const connection = await connectRaw(url);
-  connection.send(`${requestHead(url, { target: '/', headers: [['Content-Type', 'application/json']], declared: 100 })}{"slow":`);
+  connection.send(
+    `${requestHead(url, { target: '/', headers: [['Content-Type', 'application/json']], declared: 100 })}{"slow":`,
+  );
   expect((await connection.answer()).status).toBe(408);
   expect(refusals).toEqual([expect.any(Refusal)]);
   expect(refusals[0]).toMatchObject({ code: 'invalid_request', status: 408, retryable: true });

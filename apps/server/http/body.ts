@@ -43,7 +43,8 @@ export function waitsForContinue({ headers, raw }: FastifyRequest): boolean {
 
 async function readJson(request: FastifyRequest, bodyMsMax: number, budget: BodyBudget): Promise<unknown> {
   if (isEmpty(request) || needsOf(request).readsBodyItself) return undefined;
-  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw new Refusal('invalid_request', 'send the body as application/json', { status: 415 });
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
+    throw new Refusal('invalid_request', 'send the body as application/json', { status: 415 });
   const bytes = await readBytes(request, bodyMsMax, budget);
   const record = recordOf(request.raw);
   record.bodyBytes = bytes.length;
@@ -61,7 +62,10 @@ function isEmpty({ headers }: FastifyRequest): boolean {
 async function readBytes(request: FastifyRequest, bodyMsMax: number, budget: BodyBudget): Promise<Buffer> {
   const bytesMax = bytesMaxOf(request);
   const { access, clientAddress } = recordOf(request.raw);
-  const giveBack = budget.take(access?.keyId ?? addressKeyOf(clientAddress), Math.min(declaredLength(request.raw) ?? bytesMax, bytesMax));
+  const giveBack = budget.take(
+    access?.keyId ?? addressKeyOf(clientAddress),
+    Math.min(declaredLength(request.raw) ?? bytesMax, bytesMax),
+  );
   return wholeBody(await readRawBody(request.raw, bytesMax, bodyMsMax).finally(giveBack), bytesMax, bodyMsMax);
 }
 
@@ -79,7 +83,10 @@ export function wholeBody(body: RawBody, bytesMax: number, bodyMsMax = BODY_MS_M
     case 'too-large':
       throw tooLarge(bytesMax);
     case 'timeout':
-      throw new Refusal('invalid_request', `the body did not come within ${Math.ceil(bodyMsMax / 1000)} seconds`, { status: 408, retryable: true });
+      throw new Refusal('invalid_request', `the body did not come within ${Math.ceil(bodyMsMax / 1000)} seconds`, {
+        status: 408,
+        retryable: true,
+      });
     case 'aborted':
       throw new Refusal('invalid_request', 'the body broke off');
   }
@@ -115,7 +122,10 @@ function parsedText(text: string): unknown {
   } catch {
     // The engine's own message repeats what it stumbled over.
     const place = findJsonFault(text);
-    throw new Refusal('invalid_request', `the body is not valid JSON${place === undefined ? '' : `: line ${place.line}, column ${place.column}`}`);
+    throw new Refusal(
+      'invalid_request',
+      `the body is not valid JSON${place === undefined ? '' : `: line ${place.line}, column ${place.column}`}`,
+    );
   }
 }
 
@@ -152,7 +162,8 @@ class SchemaPipe extends StandardSchemaValidationPipe {
 /** The one pipe: a parameter that carries a schema is checked against it. */
 export const schemaPipe = (): StandardSchemaValidationPipe =>
   new SchemaPipe({
-    exceptionFactory: (issues) => invalidMembers(issues.map(({ path, message }) => ({ pointer: pointerOf(path), message }))),
+    exceptionFactory: (issues) =>
+      invalidMembers(issues.map(({ path, message }) => ({ pointer: pointerOf(path), message }))),
   });
 
 /** Our schemas put the whole JSON pointer into the first element of an issue's path. */

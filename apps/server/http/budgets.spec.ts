@@ -1,7 +1,8 @@
 /** Counting in bounded memory: the least recently used are forgotten, and nobody else. contract 3 (Errors: 429). */
 import { Budgets } from './budgets.ts';
 
-const budgetsOf = (requestsPerMinute: number, failuresPerMinute: number): Budgets => new Budgets({ requestsPerMinute, failuresPerMinute }, () => 0);
+const budgetsOf = (requestsPerMinute: number, failuresPerMinute: number): Budgets =>
+  new Budgets({ requestsPerMinute, failuresPerMinute }, () => 0);
 
 it('ten thousand keys are counted at once; the one that was silent longest begins anew', () => {
   const budgets = budgetsOf(1, 1);

@@ -1,5 +1,12 @@
 /** How much one API key may ask and one client address may fail. Counted in each process by itself: of several that answer the API, each allows as much. contract 3 (Errors: 429). */
-import { addressKeyOf, drawRequest, spendFailure, type Draw, type FailureBudgets, type FailureVerdict } from '#deliveries';
+import {
+  addressKeyOf,
+  drawRequest,
+  spendFailure,
+  type Draw,
+  type FailureBudgets,
+  type FailureVerdict,
+} from '#deliveries';
 
 /** Keys whose requests are counted at once; the least recently used ones are forgotten first, and begin anew. */
 const KEYS_MAX = 10_000;
@@ -40,6 +47,9 @@ export class Budgets {
   spendFailure(clientAddress: string): FailureVerdict {
     const { failuresPerMinute: perMinute } = this.rates;
     if (perMinute === 0) return { withinBudget: true };
-    return spendFailure(this.failures, addressKeyOf(clientAddress), this.nowMs(), { maxKeys: ADDRESSES_MAX, perMinute });
+    return spendFailure(this.failures, addressKeyOf(clientAddress), this.nowMs(), {
+      maxKeys: ADDRESSES_MAX,
+      perMinute,
+    });
   }
 }

@@ -17,7 +17,11 @@ export class ClientAddresses {
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
     const forwarded = headers['x-forwarded-for'];
     if (forwarded === undefined || this.trustedProxies.length === 0) return this.peer(socket.remoteAddress ?? '');
-    return clientAddress(socket.remoteAddress, Array.isArray(forwarded) ? forwarded.join(',') : forwarded, this.trustedProxies);
+    return clientAddress(
+      socket.remoteAddress,
+      Array.isArray(forwarded) ? forwarded.join(',') : forwarded,
+      this.trustedProxies,
+    );
   }
   private peer(remoteAddress: string): string {
     let peer = this.peers.get(remoteAddress);

@@ -24,7 +24,12 @@ const TOO_LARGE: Fault = { status: 431, detail: 'the request headers are too lar
 const TOO_SLOW: Fault = { status: 408, detail: 'the request took too long' };
 const FOREIGN_HOST: Fault = { status: 421, detail: 'this server does not answer for that host' };
 
-const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 405: 'Method Not Allowed', 408: 'Request Timeout', 431: 'Request Header Fields Too Large' };
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+};
 
 /** A request line: method, authority of the absolute form, path. Methods that the parser does not know, lower-case ones included. */
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) (?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?# ]*)?(\/[^ \r\n]*)/;
@@ -78,9 +83,12 @@ export class ClientErrors {
 
   /** Where nothing says whom the bytes were meant for, a sender of deliveries is answered: senders are promised constant answers. */
   private answerTo({ code, rawPacket }: ParserError): ClosingAnswer {
-    const [, method, path] = REQUEST_LINE.exec(Buffer.from(rawPacket?.subarray(0, REQUEST_LINE_LOOKED_AT_BYTES) ?? []).toString('latin1')) ?? [];
+    const [, method, path] =
+      REQUEST_LINE.exec(Buffer.from(rawPacket?.subarray(0, REQUEST_LINE_LOOKED_AT_BYTES) ?? []).toString('latin1')) ??
+      [];
     const isIngress = path === undefined || path.startsWith('/webhooks/');
-    if (code === 'HPE_INVALID_METHOD' && path !== undefined && isIngress && method !== 'POST') return { status: 405, ...INGRESS_ANSWERS[405] };
+    if (code === 'HPE_INVALID_METHOD' && path !== undefined && isIngress && method !== 'POST')
+      return { status: 405, ...INGRESS_ANSWERS[405] };
     return this.answerOf(faultOf(code), isIngress);
   }
 
@@ -93,7 +101,11 @@ export class ClientErrors {
 
   private answerOf({ status, detail }: Fault, isIngress: boolean, traceId: string = randomUUID()): ClosingAnswer {
     if (isIngress) return { status, body: `{"error": "${detail}"}` };
-    const problem = problemAnswer(new Refusal('invalid_request', detail, { status, retryable: status === 408 }), { publicUrl: this.publicUrl, instance: '', traceId });
+    const problem = problemAnswer(new Refusal('invalid_request', detail, { status, retryable: status === 408 }), {
+      publicUrl: this.publicUrl,
+      instance: '',
+      traceId,
+    });
     return { ...problem, headers: { ...problem.headers, 'x-request-id': traceId } };
   }
 

@@ -11,9 +11,18 @@ export interface ClosingAnswer {
 }
 
 /** Sends the whole answer at once and closes when the rest of the body has run out, within bounds. */
-export function answerAndClose(request: IncomingMessage, response: ServerResponse, { status, headers = {}, body }: ClosingAnswer): void {
+export function answerAndClose(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers = {}, body }: ClosingAnswer,
+): void {
   response.shouldKeepAlive = false; // said with the header; whoever asks of the answer, like the next request's turn, looks here
-  response.writeHead(status, { 'content-type': 'application/json', ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' });
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    ...headers,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  });
   response.flushHeaders();
   response.write(body);
   // Node closes the socket with the end of the answer; bytes that come in after that would make the kernel reset it.
@@ -46,8 +55,15 @@ export function drained(request: IncomingMessage): Promise<void> {
 
 /** The same where there is no response object: on a socket whose bytes could not be read as a request. */
 export function closeSocket(socket: Socket, reason: string, { status, headers = {}, body }: ClosingAnswer): void {
-  const lines = Object.entries({ connection: 'close', 'content-type': 'application/json', ...headers, 'content-length': String(Buffer.byteLength(body)) });
-  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`);
+  const lines = Object.entries({
+    connection: 'close',
+    'content-type': 'application/json',
+    ...headers,
+    'content-length': String(Buffer.byteLength(body)),
+  });
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
+  );
   // The HTTP server keeps half-open sockets: without a bound a silent sender would hold this one for ever.
   setTimeout(() => socket.destroy(), DRAIN_MS_MAX).unref();
 }

@@ -9,7 +9,9 @@ import { unknownResource } from './problems.ts';
 /** Plain text is what a terminal asks for by asking for anything. */
 const TYPES = ['text/plain', 'text/html'] as const;
 
-const CODES: ReadonlyMap<string, ErrorCode> = new Map((Object.keys(ERROR_CODES) as ErrorCode[]).map((code) => [kebabCode(code), code]));
+const CODES: ReadonlyMap<string, ErrorCode> = new Map(
+  (Object.keys(ERROR_CODES) as ErrorCode[]).map((code) => [kebabCode(code), code]),
+);
 
 @Controller('errors')
 export class ErrorPageController {
@@ -22,7 +24,10 @@ export class ErrorPageController {
     void reply
       .header('Content-Type', `${type}; charset=utf-8`)
       .header('Vary', 'Accept')
-      .header('Content-Security-Policy', "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+      .header(
+        'Content-Security-Policy',
+        "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      )
       .send(type === 'text/html' ? htmlPage(code) : textPage(code));
   }
 }
@@ -44,5 +49,7 @@ function htmlPage(code: ErrorCode): string {
 }
 
 function retryWords(retryable: boolean): string {
-  return retryable ? 'The same request can succeed later, unless the answer says retryable: false.' : 'The same request will not succeed later, unless the answer says retryable: true.';
+  return retryable
+    ? 'The same request can succeed later, unless the answer says retryable: false.'
+    : 'The same request will not succeed later, unless the answer says retryable: true.';
 }

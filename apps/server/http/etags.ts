@@ -9,5 +9,8 @@ export function entityTagOf(text: string): string {
 /** Whether an If-None-Match header names the tag; compared weakly, as it is for reading. */
 export function isKnownToClient(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(',').map((candidate) => candidate.trim().replace(/^W\//, '')).some((candidate) => candidate === '*' || candidate === tag);
+  return ifNoneMatch
+    .split(',')
+    .map((candidate) => candidate.trim().replace(/^W\//, ''))
+    .some((candidate) => candidate === '*' || candidate === tag);
 }

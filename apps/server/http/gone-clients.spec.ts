@@ -9,8 +9,12 @@ const signalOf = (raw: ServerResponse): AbortSignal => untilGone({ raw } as Fast
 it('is aborted when the client leaves, also when it left before, with a reason that is no fault', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
-  const came = new Promise<ServerResponse>((resolve) => server.once('request', (_request, response) => resolve(response)));
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1', () => client.write('POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n'));
+  const came = new Promise<ServerResponse>((resolve) =>
+    server.once('request', (_request, response) => resolve(response)),
+  );
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1', () =>
+    client.write('POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n'),
+  );
   const response = await came;
   const signal = signalOf(response);
   expect(signal.aborted).toBe(false);

@@ -40,8 +40,17 @@ export class Readiness {
     const { version, roles, processes, means } = this.found;
     const living = isReachable ? await processes().catch(() => undefined) : undefined;
     return {
-      version, roles,
-      ...(living === undefined ? {} : { processes: living.map(({ owner, seenAtMs, ...said }) => ({ name: owner, ...said, seen_at: toTime(seenAtMs) })) }),
+      version,
+      roles,
+      ...(living === undefined
+        ? {}
+        : {
+            processes: living.map(({ owner, seenAtMs, ...said }) => ({
+              name: owner,
+              ...said,
+              seen_at: toTime(seenAtMs),
+            })),
+          }),
       ...(means === undefined ? {} : await this.means(means)),
     };
   }
@@ -50,7 +59,12 @@ export class Readiness {
     const [{ kind, means, guarantees }, agents] = await Promise.all([found.sandbox(), found.agents()]);
     const { processes, files, network, uid } = guarantees;
     return {
-      sandbox: { kind, means, isolates: { processes, files, network, user: uid }, missing: missingGuarantees(guarantees) },
+      sandbox: {
+        kind,
+        means,
+        isolates: { processes, files, network, user: uid },
+        missing: missingGuarantees(guarantees),
+      },
       agents: agents.map(({ id, installed }) => ({ id, installed })),
     };
   }
@@ -61,7 +75,11 @@ export class Readiness {
 
   /** Why it cannot serve, or not everything; a service without reasons serves. */
   reasons(): ('disk_low' | 'queue' | 'stopping')[] {
-    return [...(this.isDiskLow() ? (['disk_low'] as const) : []), ...(this.isQueueAway() ? (['queue'] as const) : []), ...(this.stopping ? (['stopping'] as const) : [])];
+    return [
+      ...(this.isDiskLow() ? (['disk_low'] as const) : []),
+      ...(this.isQueueAway() ? (['queue'] as const) : []),
+      ...(this.stopping ? (['stopping'] as const) : []),
+    ];
   }
 }
 
@@ -92,12 +110,20 @@ export class HealthController {
   @Get('readyz')
   @AllowEverybody()
   async ready(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const isReachable = await this.store.ping().then(() => true, () => false);
+    const isReachable = await this.store.ping().then(
+      () => true,
+      () => false,
+    );
     const reasons = [...(isReachable ? [] : ['database']), ...this.readiness.reasons()];
     const isReady = isReachable && !reasons.includes('stopping');
     const isKnown = await this.isKnown(request, isReachable);
     if (!isReady) void reply.header('Retry-After', String(RETRY_AFTER_SECONDS));
-    await reply.status(isReady ? 200 : 503).send({ status: isReady ? 'ready' : 'not ready', ...(isKnown ? { reasons, ...(await this.readiness.standing(isReachable)) } : {}) });
+    await reply
+      .status(isReady ? 200 : 503)
+      .send({
+        status: isReady ? 'ready' : 'not ready',
+        ...(isKnown ? { reasons, ...(await this.readiness.standing(isReachable)) } : {}),
+      });
   }
 
   private async isKnown(request: FastifyRequest, isReachable: boolean): Promise<boolean> {

@@ -4,11 +4,27 @@ import { hostsOf, hostVerdict, originForm } from './hosts.ts';
 
 describe('the hosts of a base URL', () => {
   it.each([
-    { urls: ['https://mill.example'], hosts: ['mill.example', 'mill.example:443'], why: 'with and without the default port' },
-    { urls: ['http://mill.example/base/'], hosts: ['mill.example', 'mill.example:80'], why: 'the path does not matter' },
+    {
+      urls: ['https://mill.example'],
+      hosts: ['mill.example', 'mill.example:443'],
+      why: 'with and without the default port',
+    },
+    {
+      urls: ['http://mill.example/base/'],
+      hosts: ['mill.example', 'mill.example:80'],
+      why: 'the path does not matter',
+    },
     { urls: ['https://mill.example:8443'], hosts: ['mill.example:8443'], why: 'only with a port that is no default' },
-    { urls: ['http://127.0.0.1:8080'], hosts: ['127.0.0.1:8080', 'localhost:8080', '[::1]:8080'], why: 'loopback has three names' },
-    { urls: ['https://A.example', 'https://b.example'], hosts: ['a.example', 'a.example:443', 'b.example', 'b.example:443'], why: 'several' },
+    {
+      urls: ['http://127.0.0.1:8080'],
+      hosts: ['127.0.0.1:8080', 'localhost:8080', '[::1]:8080'],
+      why: 'loopback has three names',
+    },
+    {
+      urls: ['https://A.example', 'https://b.example'],
+      hosts: ['a.example', 'a.example:443', 'b.example', 'b.example:443'],
+      why: 'several',
+    },
   ])('$urls: $why', ({ urls, hosts }) => {
     expect([...hostsOf(urls)].sort()).toEqual([...hosts].sort());
   });
@@ -19,9 +35,24 @@ describe('a request', () => {
   it.each([
     { rawHeaders: ['Host', 'mill.example'], url: '/x', verdict: 'ours', why: 'our name' },
     { rawHeaders: ['hOST', 'MILL.example:443'], url: '/x', verdict: 'ours', why: 'any case' },
-    { rawHeaders: ['Host', 'mill.example'], url: 'https://mill.example/x', verdict: 'ours', why: 'absolute form agrees' },
-    { rawHeaders: ['Host', 'mill.example'], url: 'https://evil.example/x', verdict: 'foreign', why: 'absolute form names another' },
-    { rawHeaders: ['Host', 'evil.example'], url: 'https://mill.example/x', verdict: 'foreign', why: 'the header names another' },
+    {
+      rawHeaders: ['Host', 'mill.example'],
+      url: 'https://mill.example/x',
+      verdict: 'ours',
+      why: 'absolute form agrees',
+    },
+    {
+      rawHeaders: ['Host', 'mill.example'],
+      url: 'https://evil.example/x',
+      verdict: 'foreign',
+      why: 'absolute form names another',
+    },
+    {
+      rawHeaders: ['Host', 'evil.example'],
+      url: 'https://mill.example/x',
+      verdict: 'foreign',
+      why: 'the header names another',
+    },
     { rawHeaders: ['Host', 'evil.example'], url: '/x', verdict: 'foreign', why: 'another name' },
     { rawHeaders: ['Host', ''], url: '/x', verdict: 'foreign', why: 'an empty name' },
     { rawHeaders: ['Host', 'mill.example', 'Host', 'mill.example'], url: '/x', verdict: 'unclear', why: 'twice' },

@@ -21,7 +21,10 @@ export function hostsOf(baseUrls: readonly string[]): ReadonlySet<string> {
 const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i;
 
 /** Whether a request is meant for one of the hosts: by its Host header and, in absolute form, by its target too. `unclear`: no Host, or several. */
-export function hostVerdict(request: Pick<IncomingMessage, 'rawHeaders' | 'url'>, hosts: ReadonlySet<string>): 'ours' | 'foreign' | 'unclear' {
+export function hostVerdict(
+  request: Pick<IncomingMessage, 'rawHeaders' | 'url'>,
+  hosts: ReadonlySet<string>,
+): 'ours' | 'foreign' | 'unclear' {
   const { rawHeaders, url = '' } = request;
   let host: string | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {

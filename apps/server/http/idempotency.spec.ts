@@ -43,13 +43,25 @@ beforeEach(() => {
   reported = [];
   idempotency = new Idempotency(store as unknown as IdempotencyStore, (fault) => void reported.push(fault));
   const raw = { headers: {} } as IncomingMessage;
-  beginRecord(raw, '192.0.2.1').access = { keyId: 'key_1', role: 'operator', principal: { uid: 'user_a', kind: 'user', displayName: 'A' } };
-  request = { method: 'POST', url: '/x', headers: { 'idempotency-key': 'k' }, raw, params: {}, routeOptions: { url: '/x', config: { role: 'operator' } } } as unknown as FastifyRequest;
+  beginRecord(raw, '192.0.2.1').access = {
+    keyId: 'key_1',
+    role: 'operator',
+    principal: { uid: 'user_a', kind: 'user', displayName: 'A' },
+  };
+  request = {
+    method: 'POST',
+    url: '/x',
+    headers: { 'idempotency-key': 'k' },
+    raw,
+    params: {},
+    routeOptions: { url: '/x', config: { role: 'operator' } },
+  } as unknown as FastifyRequest;
 });
 
 afterEach(() => void jest.useRealTimers());
 
-const replyOf = (statusCode: number, headers: Record<string, string> = {}): FastifyReply => ({ statusCode, getHeader: (name: string) => headers[name] }) as unknown as FastifyReply;
+const replyOf = (statusCode: number, headers: Record<string, string> = {}): FastifyReply =>
+  ({ statusCode, getHeader: (name: string) => headers[name] }) as unknown as FastifyReply;
 
 it('the answer of another request is waited for half a minute, then the client is asked to come again', async () => {
   store.claimed = { kind: 'under-way' };

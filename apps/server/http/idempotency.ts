@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../store/access.ts';
-import { settling, type Claim, type IdempotencyStore, type KeyedRequest, type StoredAnswer } from '../store/idempotency.ts';
+import {
+  settling,
+  type Claim,
+  type IdempotencyStore,
+  type KeyedRequest,
+  type StoredAnswer,
+} from '../store/idempotency.ts';
 import type { Work } from '../store/statements.ts';
 import { needsOf } from './access.ts';
 import { lastingConflict, Refusal } from './answers.ts';
@@ -42,7 +48,14 @@ export class IdempotentRequest {
    * work done and the key free. `body` is the very value that the route answers. Throws ClaimLost when another request has taken over.
    */
   *store(status: number, body: unknown): Work<void> {
-    yield* settling(this.claim, this.toStored({ status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: JSON.stringify(body) }));
+    yield* settling(
+      this.claim,
+      this.toStored({
+        status,
+        headers: { 'content-type': 'application/json; charset=utf-8' },
+        body: JSON.stringify(body),
+      }),
+    );
   }
 
   /** Says that the answer holds a secret that is shown once: it is not kept, only what it made, as a path or in words. To be called before it is answered or stored. */
@@ -52,7 +65,9 @@ export class IdempotentRequest {
 
   /** What is kept of an answer. */
   toStored(answer: Extract<StoredAnswer, { body: string }>): StoredAnswer {
-    return this.secretOf === undefined || answer.status >= 300 ? answer : { status: answer.status, secretOf: this.secretOf };
+    return this.secretOf === undefined || answer.status >= 300
+      ? answer
+      : { status: answer.status, secretOf: this.secretOf };
   }
 }
 
@@ -61,7 +76,9 @@ export function refuseBadKey(request: FastifyRequest): void {
   const key = request.headers[HEADER];
   if (request.method !== 'POST' || key === undefined || KEY.test(String(key))) return;
   const message = 'must be 1 to 255 visible ASCII characters, sent once';
-  throw new Refusal('invalid_request', `the header Idempotency-Key ${message}`, { errors: [{ pointer: 'Idempotency-Key', message }] });
+  throw new Refusal('invalid_request', `the header Idempotency-Key ${message}`, {
+    errors: [{ pointer: 'Idempotency-Key', message }],
+  });
 }
 
 export class Idempotency {
@@ -77,7 +94,13 @@ export class Idempotency {
   async begin(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     const record = recordOf(request.raw);
     const key = request.headers[HEADER];
-    if (request.method !== 'POST' || key === undefined || record.access === undefined || record.idempotency !== undefined) return false;
+    if (
+      request.method !== 'POST' ||
+      key === undefined ||
+      record.access === undefined ||
+      record.idempotency !== undefined
+    )
+      return false;
     // What a viewer may ask for changes nothing: asked again it is answered again, and nothing is kept of it.
     if (needsOf(request).role === 'viewer') return false;
     const keyed = toKeyedRequest(request, String(key), record.access);
@@ -92,7 +115,10 @@ export class Idempotency {
         await replay(reply, claimed.answer);
         return true;
       case 'other-request':
-        throw lastingConflict('this Idempotency-Key was used for another request: with another body or query, or by an API key with other rights', {});
+        throw lastingConflict(
+          'this Idempotency-Key was used for another request: with another body or query, or by an API key with other rights',
+          {},
+        );
       case 'under-way':
         throw new Refusal('conflict', 'a request with this Idempotency-Key is under way', { retryAfterSeconds: 1 });
     }
@@ -144,8 +170,18 @@ export class Idempotency {
 function toKeyedRequest(request: FastifyRequest, key: string, { principal, role, factories }: Access): KeyedRequest {
   const { bodyHash } = recordOf(request.raw);
   const [, query] = splitAt(request.url, '?');
-  const parts = JSON.stringify([query, role, factories === undefined ? null : factories.toSorted(), Buffer.from(bodyHash ?? []).toString('hex')]);
-  return { principalUid: principal.uid, scope: `${request.method} ${pathOf(request)}`, key, requestHash: createHash('sha256').update(parts).digest() };
+  const parts = JSON.stringify([
+    query,
+    role,
+    factories === undefined ? null : factories.toSorted(),
+    Buffer.from(bodyHash ?? []).toString('hex'),
+  ]);
+  return {
+    principalUid: principal.uid,
+    scope: `${request.method} ${pathOf(request)}`,
+    key,
+    requestHash: createHash('sha256').update(parts).digest(),
+  };
 }
 
 /** The path with its parameters in the one spelling that is ours: `/res%65nd` is `/resend`. */
@@ -176,7 +212,14 @@ function toKept(reply: FastifyReply, payload: unknown): Extract<StoredAnswer, { 
 
 async function replay(reply: FastifyReply, answer: StoredAnswer): Promise<void> {
   if ('secretOf' in answer) {
-    throw lastingConflict(`the first request with this Idempotency-Key was answered with a secret that is shown once; it made ${answer.secretOf}`, { resource: answer.secretOf });
+    throw lastingConflict(
+      `the first request with this Idempotency-Key was answered with a secret that is shown once; it made ${answer.secretOf}`,
+      { resource: answer.secretOf },
+    );
   }
-  await reply.status(answer.status).headers(answer.headers).header('Idempotent-Replayed', 'true').send(answer.body === '' ? undefined : answer.body);
+  await reply
+    .status(answer.status)
+    .headers(answer.headers)
+    .header('Idempotent-Replayed', 'true')
+    .send(answer.body === '' ? undefined : answer.body);
 }

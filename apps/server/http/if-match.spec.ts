@@ -15,12 +15,23 @@ describe('If-Match', () => {
     expect(wantedVersion(header)(7)).toBe(of7);
   });
 
-  it.each([['7', 'a bare number'], ['', 'empty'], ['"7', 'half a tag'], ['"7" "8"', 'no comma'], ['"7",', 'nothing behind the comma'], ['w/"7"', 'a lower-case w']])('%s is malformed: %s', (header) => {
-    expect(() => wantedVersion(header)).toThrow(expect.objectContaining({ status: 400, errors: [expect.objectContaining({ pointer: 'If-Match' })] }));
+  it.each([
+    ['7', 'a bare number'],
+    ['', 'empty'],
+    ['"7', 'half a tag'],
+    ['"7" "8"', 'no comma'],
+    ['"7",', 'nothing behind the comma'],
+    ['w/"7"', 'a lower-case w'],
+  ])('%s is malformed: %s', (header) => {
+    expect(() => wantedVersion(header)).toThrow(
+      expect.objectContaining({ status: 400, errors: [expect.objectContaining({ pointer: 'If-Match' })] }),
+    );
   });
 
   it('is missing where it is required', () => {
-    expect(() => wantedVersion(undefined, true)).toThrow(expect.objectContaining({ status: 400, message: expect.stringContaining('If-Match is required') }));
+    expect(() => wantedVersion(undefined, true)).toThrow(
+      expect.objectContaining({ status: 400, message: expect.stringContaining('If-Match is required') }),
+    );
     expect(wantedVersion('"7"', true)(7)).toBe(true);
   });
 });

@@ -13,17 +13,23 @@ export function versionTag(version: number): string {
 export function wantedVersion(header: string | undefined, required = false): WantedVersion {
   if (header === undefined && !required) return () => true;
   const tags = header?.split(',').map((tag) => tag.trim()) ?? [];
-  if (tags.length === 0 || !tags.every((tag) => /^(?:\*|(?:W\/)?"[\x21\x23-\x7e]*")$/.test(tag))) throw malformed(header === undefined ? 'is required' : 'must hold entity tags in quotation marks');
+  if (tags.length === 0 || !tags.every((tag) => /^(?:\*|(?:W\/)?"[\x21\x23-\x7e]*")$/.test(tag)))
+    throw malformed(header === undefined ? 'is required' : 'must hold entity tags in quotation marks');
   const wanted = new Set(tags.map((tag) => tag.replace(/^W\//, '')));
   return (version) => wanted.has('*') || wanted.has(versionTag(version));
 }
 
 /** What was to be changed has changed meanwhile. */
 export function staleVersion(what: string, version: number): Refusal {
-  return lastingConflict(`${what} has changed: its version is ${version} now; look at it again and send If-Match with its ETag`, { version });
+  return lastingConflict(
+    `${what} has changed: its version is ${version} now; look at it again and send If-Match with its ETag`,
+    { version },
+  );
 }
 
 function malformed(rule: string): Refusal {
   const message = `${rule}: the ETag of the state that is to be changed, or *`;
-  return new Refusal('invalid_request', `the header If-Match ${message}`, { errors: [{ pointer: 'If-Match', message }] });
+  return new Refusal('invalid_request', `the header If-Match ${message}`, {
+    errors: [{ pointer: 'If-Match', message }],
+  });
 }

@@ -5,12 +5,20 @@ import { Refusal } from './answers.ts';
 
 /** What a route answers with, by method and path with its parameters left out. */
 const PRODUCED: ReadonlyMap<string, readonly string[]> = new Map(
-  OPERATIONS.flatMap(({ operations }) => operations.map((operation) => [`${operation.method} /api/v1${operation.path.replace(/\{[^}]+\}/g, '{}')}`, producedBy(operation)] as const)),
+  OPERATIONS.flatMap(({ operations }) =>
+    operations.map(
+      (operation) =>
+        [`${operation.method} /api/v1${operation.path.replace(/\{[^}]+\}/g, '{}')}`, producedBy(operation)] as const,
+    ),
+  ),
 );
 
 function producedBy({ answers }: Operation): readonly string[] {
   const successes = Object.entries(answers).flatMap(([status, answer]) => (status.startsWith('2') ? [answer] : []));
-  return successes.flatMap(({ schema, contentType, otherContentTypes = [] }) => [...(schema === undefined && contentType === undefined ? [] : [contentType ?? 'application/json']), ...otherContentTypes]);
+  return successes.flatMap(({ schema, contentType, otherContentTypes = [] }) => [
+    ...(schema === undefined && contentType === undefined ? [] : [contentType ?? 'application/json']),
+    ...otherContentTypes,
+  ]);
 }
 
 /** Throws 406 when the Accept header excludes everything that the operation of a request can answer. */
@@ -19,7 +27,10 @@ export function refuseUnacceptable({ method, routeOptions, headers }: FastifyReq
   const types = PRODUCED.get(`${method === 'HEAD' ? 'get' : method.toLowerCase()} ${path}`) ?? [];
   if (types.length === 0 || types.includes('*/*') || acceptedType(headers.accept, types) !== undefined) return;
   const message = `must allow ${types.join(' or ')}`;
-  throw new Refusal('invalid_request', `the header Accept ${message}`, { status: 406, errors: [{ pointer: 'Accept', message }] });
+  throw new Refusal('invalid_request', `the header Accept ${message}`, {
+    status: 406,
+    errors: [{ pointer: 'Accept', message }],
+  });
 }
 
 interface Range {
@@ -35,24 +46,34 @@ interface Range {
 export function acceptedType(accept: string | undefined, types: readonly string[]): string | undefined {
   const ranges = (accept ?? '').split(',').flatMap(parseRange);
   if (ranges.length === 0) return types[0];
-  const [best] = types.map((type) => ({ type, quality: qualityOf(type, ranges) })).toSorted((a, b) => b.quality - a.quality);
+  const [best] = types
+    .map((type) => ({ type, quality: qualityOf(type, ranges) }))
+    .toSorted((a, b) => b.quality - a.quality);
   return best === undefined || best.quality === 0 ? undefined : best.type;
 }
 
 /** Those of our encodings that an Accept-Encoding header takes, in our order; none without a header. RFC 9110. */
 export function acceptedEncodings<E extends string>(header: string | undefined, encodings: readonly E[]): E[] {
-  const named = new Map((header ?? '').toLowerCase().split(',').map((part) => {
-    const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
-    return [name, !parameters.some((parameter) => /^q=0(\.0{0,3})?$/.test(parameter))];
-  }));
+  const named = new Map(
+    (header ?? '')
+      .toLowerCase()
+      .split(',')
+      .map((part) => {
+        const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
+        return [name, !parameters.some((parameter) => /^q=0(\.0{0,3})?$/.test(parameter))];
+      }),
+  );
   return encodings.filter((encoding) => named.get(encoding) ?? named.get('*') ?? false);
 }
 
 /** Quality of the most specific range that covers a type; 0: none does. */
 function qualityOf(name: string, ranges: readonly Range[]): number {
   const [type, subtype] = name.split('/');
-  const covering = ranges.filter((range) => (range.type === '*' || range.type === type) && (range.subtype === '*' || range.subtype === subtype));
-  const specificity = ({ type: rangeType, subtype: rangeSubtype }: Range): number => (rangeType === '*' ? 0 : 1) + (rangeSubtype === '*' ? 0 : 1);
+  const covering = ranges.filter(
+    (range) => (range.type === '*' || range.type === type) && (range.subtype === '*' || range.subtype === subtype),
+  );
+  const specificity = ({ type: rangeType, subtype: rangeSubtype }: Range): number =>
+    (rangeType === '*' ? 0 : 1) + (rangeSubtype === '*' ? 0 : 1);
   return covering.toSorted((a, b) => specificity(b) - specificity(a))[0]?.quality ?? 0;
 }
 
@@ -60,6 +81,8 @@ function parseRange(text: string): Range[] {
   const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const [, type = '', subtype = ''] = /^([!#$%&'*+.^_`|~0-9a-z-]+)\/([!#$%&'*+.^_`|~0-9a-z-]+)$/.exec(name) ?? [];
   if (type === '') return [];
-  const quality = parameters.map((parameter) => /^q=(\d(?:\.\d{0,3})?)$/.exec(parameter)?.[1]).find((found) => found !== undefined);
+  const quality = parameters
+    .map((parameter) => /^q=(\d(?:\.\d{0,3})?)$/.exec(parameter)?.[1])
+    .find((found) => found !== undefined);
   return [{ type, subtype, quality: Math.min(1, Number(quality ?? 1)) }];
 }

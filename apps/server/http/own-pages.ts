@@ -5,7 +5,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /** True where a header says that another site asks. Programs that are no browsers say nothing. `publicUrl`: its scheme is what browsers see, whatever a proxy makes of it. */
-export function comesFromElsewhere({ origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders, publicUrl: string): boolean {
+export function comesFromElsewhere(
+  { origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders,
+  publicUrl: string,
+): boolean {
   if (site !== undefined && !OWN_SITES.has(site)) return true;
   return origin !== undefined && origin.toLowerCase() !== originOf(host ?? '', publicUrl);
 }

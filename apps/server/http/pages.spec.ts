@@ -13,7 +13,11 @@ describe('a page', () => {
     { found: [1, 2, 3], limit: 2, page: [1, 2], more: true, why: 'one more than asked for' },
   ])('of $limit from $found is $page ($why)', ({ found, limit, page, more }) => {
     const answer = pageOf(found, limit, DIGEST, (last) => [last, `id ${last}`]);
-    expect([answer.page, answer.pageInfo.has_next_page, answer.pageInfo.next_cursor !== undefined]).toEqual([page, more, more]);
+    expect([answer.page, answer.pageInfo.has_next_page, answer.pageInfo.next_cursor !== undefined]).toEqual([
+      page,
+      more,
+      more,
+    ]);
     if (more) expect(placeOf(answer.pageInfo.next_cursor, DIGEST, ['number', 'string'])).toEqual([2, 'id 2']);
   });
 });

@@ -4,21 +4,42 @@ import type { PageInfo } from '#contracts';
 import { Refusal } from './answers.ts';
 
 /** The key that a cursor stands for, its members of these types; undefined without a cursor. Throws 400 for one of another query, and for anything else. */
-export function placeOf(cursor: string | undefined, digest: string, types: readonly ('string' | 'number')[]): CursorKey | undefined {
+export function placeOf(
+  cursor: string | undefined,
+  digest: string,
+  types: readonly ('string' | 'number')[],
+): CursorKey | undefined {
   if (cursor === undefined) return undefined;
   const decoded = decodeCursor(cursor, digest);
-  if (decoded.ok && decoded.key.length === types.length && decoded.key.every((value, at) => typeof value === types[at] && isStorable(value))) return decoded.key;
-  throw new Refusal('invalid_request', 'the cursor does not belong to this query', { errors: [{ pointer: 'cursor', message: 'must come from an answer to the same query' }] });
+  if (
+    decoded.ok &&
+    decoded.key.length === types.length &&
+    decoded.key.every((value, at) => typeof value === types[at] && isStorable(value))
+  )
+    return decoded.key;
+  throw new Refusal('invalid_request', 'the cursor does not belong to this query', {
+    errors: [{ pointer: 'cursor', message: 'must come from an answer to the same query' }],
+  });
 }
 
 /** The first `limit` of what was found, when one more than that was asked for, and what the answer says of the next page. */
-export function pageOf<T>(found: readonly T[], limit: number, digest: string, keyOf: (last: T) => CursorKey): { page: readonly T[]; pageInfo: PageInfo } {
+export function pageOf<T>(
+  found: readonly T[],
+  limit: number,
+  digest: string,
+  keyOf: (last: T) => CursorKey,
+): { page: readonly T[]; pageInfo: PageInfo } {
   const page = found.slice(0, limit);
   return { page, pageInfo: pageInfoOf(page.at(-1), found.length > limit, digest, keyOf) };
 }
 
 /** What an answer says of the page behind its last entry. */
-export function pageInfoOf<T>(last: T | undefined, hasMore: boolean, digest: string, keyOf: (last: T) => CursorKey): PageInfo {
+export function pageInfoOf<T>(
+  last: T | undefined,
+  hasMore: boolean,
+  digest: string,
+  keyOf: (last: T) => CursorKey,
+): PageInfo {
   if (!hasMore || last === undefined) return { has_next_page: false };
   return { has_next_page: true, next_cursor: encodeCursor({ query: digest, key: keyOf(last) }) };
 }

@@ -13,7 +13,13 @@ function answered(error: unknown): { status: number; lines: unknown[]; code: str
   beginRecord(raw, '192.0.2.1');
   let status = 0;
   const reply = { status: (given: number) => ((status = given), reply), headers: () => reply, send: () => reply };
-  const filter = new ProblemFilter('http://mill.example', new Log((line) => void lines.push(JSON.parse(line)), () => 0));
+  const filter = new ProblemFilter(
+    'http://mill.example',
+    new Log(
+      (line) => void lines.push(JSON.parse(line)),
+      () => 0,
+    ),
+  );
   filter.answer(error, { raw, url: '/api/v1/x', method: 'POST' } as FastifyRequest, reply as unknown as FastifyReply);
   return { status, lines, code: recordOf(raw).error };
 }

@@ -29,7 +29,12 @@ export class ProblemFilter implements ExceptionFilter {
     const refusal = toRefusal(error);
     const record = recordOf(request.raw);
     record.error = refusal.code;
-    if (refusal.status >= 500 && !(error instanceof ClientGone)) this.log.fault('request failed', error, { trace_id: record.id, method: request.method, route: request.routeOptions?.url });
+    if (refusal.status >= 500 && !(error instanceof ClientGone))
+      this.log.fault('request failed', error, {
+        trace_id: record.id,
+        method: request.method,
+        route: request.routeOptions?.url,
+      });
     const answer = problemAnswer(refusal, { publicUrl: this.publicUrl, instance, traceId: record.id });
     if (isUnread(request.raw)) {
       reply.hijack();
@@ -48,13 +53,22 @@ function instanceOf(target: string): string {
 /** What an error means to a caller. Faults tell nothing of themselves. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  if (error instanceof StoreFault && (error.kind === 'unavailable' || error.kind === 'full' || error.kind === 'retry')) {
+  if (
+    error instanceof StoreFault &&
+    (error.kind === 'unavailable' || error.kind === 'full' || error.kind === 'retry')
+  ) {
     return new Refusal('resource_unavailable', 'the database is not available now');
   }
-  if (error instanceof ClaimLost) return new Refusal('conflict', 'another request with this Idempotency-Key has taken over; this one did nothing', { retryAfterSeconds: 1 });
+  if (error instanceof ClaimLost)
+    return new Refusal('conflict', 'another request with this Idempotency-Key has taken over; this one did nothing', {
+      retryAfterSeconds: 1,
+    });
   const status = error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown })?.statusCode;
   if (typeof status === 'number' && status >= 400 && status < 500) return ofStatus(status);
-  return new Refusal('internal_error', 'something failed inside the service; its log has the details under this trace id');
+  return new Refusal(
+    'internal_error',
+    'something failed inside the service; its log has the details under this trace id',
+  );
 }
 
 /** The words for what the framework refuses. */

@@ -6,5 +6,8 @@ import { invalidMembers } from './answers.ts';
 export function queryOf<Q extends object>(operationId: string, raw: RawQuery): Q {
   const read = readQuery(operationId, raw);
   if (read.ok) return read.value as Q;
-  throw invalidMembers(read.errors.map(({ pointer, message }) => ({ pointer, message })), 'query parameters');
+  throw invalidMembers(
+    read.errors.map(({ pointer, message }) => ({ pointer, message })),
+    'query parameters',
+  );
 }

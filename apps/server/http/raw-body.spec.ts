@@ -7,7 +7,10 @@ import { readRawBody } from './raw-body.ts';
 
 /** A stream that looks like a request as far as these functions look. */
 function request(declared?: string): PassThrough & IncomingMessage {
-  return Object.assign(new PassThrough(), { headers: declared === undefined ? {} : { 'content-length': declared }, complete: false }) as unknown as PassThrough & IncomingMessage;
+  return Object.assign(new PassThrough(), {
+    headers: declared === undefined ? {} : { 'content-length': declared },
+    complete: false,
+  }) as unknown as PassThrough & IncomingMessage;
 }
 
 describe('a body', () => {

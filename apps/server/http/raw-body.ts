@@ -10,7 +10,12 @@ export type RawBody =
   | { kind: 'aborted' };
 
 /** Reads at most `bytesMax` bytes within `timeoutMs`. A declared length above the limit is refused unread; `begin` is called before anything is read. */
-export function readRawBody(request: IncomingMessage, bytesMax: number, timeoutMs: number, begin: () => void = () => undefined): Promise<RawBody> {
+export function readRawBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  timeoutMs: number,
+  begin: () => void = () => undefined,
+): Promise<RawBody> {
   const declared = declaredLength(request);
   if (declared !== undefined && declared > bytesMax) return Promise.resolve({ kind: 'too-large', sizeBytes: declared });
   begin();
@@ -44,7 +49,9 @@ function collect(request: IncomingMessage, bytesMax: number, timeoutMs: number):
       request.pause();
       settle({ kind: 'too-large', sizeBytes: size });
     });
-    request.on('end', () => settle({ kind: 'whole', bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size) }));
+    request.on('end', () =>
+      settle({ kind: 'whole', bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size) }),
+    );
     request.on('aborted', onGone).on('error', onGone).on('close', onGone);
   });
 }

@@ -26,7 +26,10 @@ export function noteRoute({ raw, routeOptions, params, is404 }: FastifyRequest):
 
 function idsOf(params: unknown): Record<string, string> {
   const found = Object.entries((params ?? {}) as Record<string, unknown>).flatMap(([parameter, value]) =>
-    IDENTIFIERS.filter(({ form, parameters = [parameter] }) => typeof value === 'string' && parameters.includes(parameter) && form.test(value)).map(({ name }) => [name, String(value)] as const),
+    IDENTIFIERS.filter(
+      ({ form, parameters = [parameter] }) =>
+        typeof value === 'string' && parameters.includes(parameter) && form.test(value),
+    ).map(({ name }) => [name, String(value)] as const),
   );
   return Object.fromEntries(found);
 }

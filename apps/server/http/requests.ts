@@ -38,7 +38,11 @@ const records = new WeakMap<object, RequestRecord>();
 /** Begins the record of a request. */
 export function beginRecord(request: IncomingMessage, clientAddress: string): RequestRecord {
   const asked = request.headers['x-request-id'];
-  const record: RequestRecord = { id: typeof asked === 'string' && REQUEST_ID.test(asked) ? asked : randomUUID(), clientAddress, bodyBytes: 0 };
+  const record: RequestRecord = {
+    id: typeof asked === 'string' && REQUEST_ID.test(asked) ? asked : randomUUID(),
+    clientAddress,
+    bodyBytes: 0,
+  };
   records.set(request, record);
   return record;
 }

@@ -62,9 +62,14 @@ export async function createHttp(parts: HttpParts): Promise<NestFastifyApplicati
     return503OnClosing: false,
     routerOptions: { maxParamLength: PARAMETER_CHARACTERS_MAX },
     // A target that cannot be decoded is not repeated.
-    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply): void => filter.answer(error, request, reply, ''),
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply): void =>
+      filter.answer(error, request, reply, ''),
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(controllers, instances), adapter, { bodyParser: false, logger: false, abortOnError: false });
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(controllers, instances), adapter, {
+    bodyParser: false,
+    logger: false,
+    abortOnError: false,
+  });
   const fastify = app.getHttpAdapter().getInstance();
   addHooks(fastify, guard, idempotency);
   parseJsonBodies(fastify);
@@ -83,7 +88,12 @@ function routed(parts: HttpParts, clientErrors: ClientErrors, api: Handler): Han
     if (!isIngress) begin(parts, request, response, isProbe);
     if (isProbe) return api(request, response); // probes name any host, or none
     const verdict = hostVerdict(request, isIngress ? ingressHosts : apiHosts);
-    if (verdict !== 'ours') return answerAndClose(request, response, clientErrors.answerToHost(verdict, isIngress ? undefined : recordOf(request)));
+    if (verdict !== 'ours')
+      return answerAndClose(
+        request,
+        response,
+        clientErrors.answerToHost(verdict, isIngress ? undefined : recordOf(request)),
+      );
     if (isIngress) return parts.ingress(request, response);
     request.url = originForm(target);
     api(request, response);
@@ -91,15 +101,29 @@ function routed(parts: HttpParts, clientErrors: ClientErrors, api: Handler): Han
 }
 
 /** What every answer of the API carries, whoever writes it; a handler that means something else says so. Probes are not logged. */
-function begin({ addresses, log }: HttpParts, request: IncomingMessage, response: ServerResponse, isProbe: boolean): void {
+function begin(
+  { addresses, log }: HttpParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  isProbe: boolean,
+): void {
   const record = beginRecord(request, addresses.of(request));
-  response.setHeader('X-Request-Id', record.id).setHeader('X-Content-Type-Options', 'nosniff').setHeader('Cache-Control', 'no-store');
+  response
+    .setHeader('X-Request-Id', record.id)
+    .setHeader('X-Content-Type-Options', 'nosniff')
+    .setHeader('Cache-Control', 'no-store');
   if (!isProbe) logWhenOver(log, request, response, record);
 }
 
 function listening(config: Config, clientErrors: ClientErrors, handler: Handler): Server {
   // Host is looked at by us: node answers a missing one without a body.
-  const options = { headersTimeout: HEADER_MS_MAX, requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS, connectionsCheckingInterval: 1_000, requireHostHeader: false };
+  const options = {
+    headersTimeout: HEADER_MS_MAX,
+    requestTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: 1_000,
+    requireHostHeader: false,
+  };
   const answer: Handler = (request, response) => {
     const before = clientErrors.note(request, response);
     // A server that stops answers what has come and takes nothing more of the connection: else one busy sender would hold it up.
@@ -115,7 +139,9 @@ function listening(config: Config, clientErrors: ClientErrors, handler: Handler)
   endSilentOnClose(server, config.tls === undefined ? 'connection' : 'secureConnection');
   server.on('checkContinue', answer); // answered when the body is wanted, not before
   server.on('checkExpectation', answer); // an unknown expectation is ignored, like any header we do not know
-  server.on('connect', (request: IncomingMessage, socket: Socket) => clientErrors.refuseConnect(isIngressTarget(request.url ?? ''), socket));
+  server.on('connect', (request: IncomingMessage, socket: Socket) =>
+    clientErrors.refuseConnect(isIngressTarget(request.url ?? ''), socket),
+  );
   return server;
 }
 
@@ -127,6 +153,8 @@ function secured(options: object, { certFile, keyFile }: NonNullable<Config['tls
     return createTls({ ...options, cert: readFileSync(certFile), key: readFileSync(keyFile) }, answer);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    throw new TlsProblem(`MILLWRIGHT_TLS_CERT_FILE, MILLWRIGHT_TLS_KEY_FILE: ${certFile} and ${keyFile} are no certificate with its key (${code})`);
+    throw new TlsProblem(
+      `MILLWRIGHT_TLS_CERT_FILE, MILLWRIGHT_TLS_KEY_FILE: ${certFile} and ${keyFile} are no certificate with its key (${code})`,
+    );
   }
 }

@@ -9,7 +9,10 @@ describe('closing a server', () => {
   let port: number;
 
   beforeEach(async () => {
-    server = createServer({ headersTimeout: 3_600_000, requestTimeout: 0 }, (request, response) => void response.end(request.url));
+    server = createServer(
+      { headersTimeout: 3_600_000, requestTimeout: 0 },
+      (request, response) => void response.end(request.url),
+    );
     endSilentOnClose(server, 'connection');
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -52,7 +55,11 @@ function closed(server: Server): Promise<void> {
 
 /** Until the server has read something of its one connection. */
 async function seen(server: Server): Promise<void> {
-  const connections = (): Promise<number> => new Promise((resolve, reject) => void server.getConnections((fault, count) => (fault === null ? resolve(count) : reject(fault))));
+  const connections = (): Promise<number> =>
+    new Promise(
+      (resolve, reject) =>
+        void server.getConnections((fault, count) => (fault === null ? resolve(count) : reject(fault))),
+    );
   while ((await connections()) !== 1) await new Promise((resolve) => setTimeout(resolve, 5));
   await new Promise((resolve) => setTimeout(resolve, 100)); // nothing tells of a head that is not whole
 }

@@ -4,7 +4,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Begins a request at its turn. `before`: the answer to the one before on the same connection, if there is one. */
-export function inTurn(before: ServerResponse | undefined, request: IncomingMessage, response: ServerResponse, handle: Handler): void {
+export function inTurn(
+  before: ServerResponse | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+  handle: Handler,
+): void {
   if (before === undefined || before.writableFinished) return handle(request, response);
   before.once('close', () => {
     if (before.shouldKeepAlive && !request.socket.destroyed) handle(request, response);

@@ -11,5 +11,8 @@ export function unknownRoute(fastify: FastifyInstance, target: string): Refusal 
   const [url = ''] = target.split(/[?#]/, 1);
   const allowed = METHODS.filter((method) => fastify.findRoute({ method, url }) !== null);
   if (allowed.length === 0) return unknownResource();
-  return new Refusal('invalid_request', `the methods of this path are ${allowed.join(', ')}`, { status: 405, headers: { Allow: allowed.join(', ') } });
+  return new Refusal('invalid_request', `the methods of this path are ${allowed.join(', ')}`, {
+    status: 405,
+    headers: { Allow: allowed.join(', ') },
+  });
 }

@@ -9,6 +9,10 @@ const HEADERS = { ...headers, 'x-content-type-options': 'nosniff' };
 /** Answers without reading: a sender that was routed to the wrong process keeps its delivery. */
 export function refuseDeliveries(request: IncomingMessage, response: ServerResponse): void {
   if (!request.complete) return answerAndClose(request, response, { status: 404, headers: HEADERS, body });
-  response.writeHead(404, { ...HEADERS, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+  response.writeHead(404, {
+    ...HEADERS,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  });
   response.end(body);
 }

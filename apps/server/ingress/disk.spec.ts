@@ -8,7 +8,12 @@ describe('the disk', () => {
     { folder: tmpdir(), reserveBytes: 0, low: false, why: 'no reserve is asked for' },
     { folder: tmpdir(), reserveBytes: 1, low: false, why: 'there is a byte' },
     { folder: tmpdir(), reserveBytes: Number.MAX_SAFE_INTEGER, low: true, why: 'less than the reserve is free' },
-    { folder: '/nonexistent/folder', reserveBytes: 0, low: true, why: 'a folder that cannot be looked at cannot be written either' },
+    {
+      folder: '/nonexistent/folder',
+      reserveBytes: 0,
+      low: true,
+      why: 'a folder that cannot be looked at cannot be written either',
+    },
   ])('low: $low, because $why', async ({ folder, reserveBytes, low }) => {
     const disk = new DiskWatch(folder, reserveBytes);
     await disk.start();
@@ -26,14 +31,20 @@ describe('the disk', () => {
     { free: 250, reusable: 100, room: 94, why: 'what is free within the database file counts' },
     { free: 128, reusable: 10_000, room: 0, why: 'but half of the reserve has to be free outside' },
     { free: 127, reusable: 10_000, room: -1, why: 'less than half of the reserve is free outside' },
-  ])('$free free and $reusable within the database of a reserve of 256 leave $room: $why', ({ free, reusable, room }) => {
-    expect(roomAbove(256, free, reusable)).toBe(room);
-  });
+  ])(
+    '$free free and $reusable within the database of a reserve of 256 leave $room: $why',
+    ({ free, reusable, room }) => {
+      expect(roomAbove(256, free, reusable)).toBe(room);
+    },
+  );
 
   it('asks the database only where the disk alone has too little', async () => {
     let asked = 0;
     const reusable = async () => ((asked += 1), Number.MAX_SAFE_INTEGER);
-    for (const [reserveBytes, low] of [[1, false], [Number.MAX_SAFE_INTEGER, true]] as const) {
+    for (const [reserveBytes, low] of [
+      [1, false],
+      [Number.MAX_SAFE_INTEGER, true],
+    ] as const) {
       const disk = new DiskWatch(tmpdir(), reserveBytes, reusable);
       expect(await disk.isLowNow()).toBe(low);
     }

@@ -32,7 +32,10 @@ export class DiskWatch {
     const roomBytes = await this.look();
     if (this.isStopped) return;
     // A disk that fills fast is looked at often.
-    this.timer = setTimeout(() => void this.start(), Math.min(LOOK_MS_MAX, Math.max(LOOK_MS_MIN, roomBytes / BYTES_PER_MS_MAX)));
+    this.timer = setTimeout(
+      () => void this.start(),
+      Math.min(LOOK_MS_MAX, Math.max(LOOK_MS_MIN, roomBytes / BYTES_PER_MS_MAX)),
+    );
     this.timer.unref();
   }
 

@@ -14,7 +14,10 @@ import type { WaitingRuns } from './waiting-runs.ts';
 export interface IntakeSurroundings {
   deliveries: DeliveryStore;
   /** What these automations of a webhook say, by UID; undefined where they may have changed. */
-  definitionsOf(webhook: ServedWebhook, automationUids: readonly string[]): Promise<ReadonlyMap<string, AutomationDefinition> | undefined>;
+  definitionsOf(
+    webhook: ServedWebhook,
+    automationUids: readonly string[],
+  ): Promise<ReadonlyMap<string, AutomationDefinition> | undefined>;
   waitingRuns: WaitingRuns;
   /** What runs get that name nothing themselves. */
   serverAgent: ServerAgent;
@@ -81,7 +84,10 @@ export class Intake {
 
   /** What a sender has delivered. */
   deliver(incoming: Incoming, body: IncomingBody, { deliveryId, identities }: NamedDelivery): Promise<Taken> {
-    return this.start(incoming, body, (stored, startingAs) => ({ deliveryId, verdict: { kind: 'deliver', identities, ...stored, ...startingAs(deliveryId) } }));
+    return this.start(incoming, body, (stored, startingAs) => ({
+      deliveryId,
+      verdict: { kind: 'deliver', identities, ...stored, ...startingAs(deliveryId) },
+    }));
   }
 
   /** Stored bytes once more, as a delivery of its own. */
@@ -98,21 +104,40 @@ export class Intake {
   /** Takes its slot and is logged. */
   refuse(incoming: Incoming, { deliveryId, outcome, reason, details }: RefusedBody): Promise<Acceptance> {
     const entryId = this.around.newId();
-    return this.accept(incoming, { entryId, deliveryId: deliveryId ?? entryId, verdict: { kind: 'refuse', outcome, reason, refusal: JSON.stringify(details) } }, 0);
+    return this.accept(
+      incoming,
+      {
+        entryId,
+        deliveryId: deliveryId ?? entryId,
+        verdict: { kind: 'refuse', outcome, reason, refusal: JSON.stringify(details) },
+      },
+      0,
+    );
   }
 
   private async start(
-    incoming: Incoming, { bytes, value }: IncomingBody,
-    arrive: (stored: ReturnType<typeof encodePayload>, startingAs: (deliveryId: string) => Starting) => Pick<Arrival, 'deliveryId' | 'verdict'>,
+    incoming: Incoming,
+    { bytes, value }: IncomingBody,
+    arrive: (
+      stored: ReturnType<typeof encodePayload>,
+      startingAs: (deliveryId: string) => Starting,
+    ) => Pick<Arrival, 'deliveryId' | 'verdict'>,
   ): Promise<Taken> {
     const { webhook, receivedAtMs } = incoming;
     const decided = decideRuns(webhook.automations, webhook.uid, value);
-    if (decided.starts.length > 0 && (await this.around.waitingRuns.isFull(webhook.factory.uid))) return { kind: 'full' };
+    if (decided.starts.length > 0 && (await this.around.waitingRuns.isFull(webhook.factory.uid)))
+      return { kind: 'full' };
     const definitions = await this.around.definitionsOf(webhook, decided.starts);
     if (definitions === undefined) return { kind: 'stale' };
     const entryId = this.around.newId();
     const startingAs = (deliveryId: string): Starting => {
-      const runs = toNewRuns(definitions, webhook, { entryId, deliveryId, receivedAtMs, payload: value }, this.around.serverAgent, this.around.newId);
+      const runs = toNewRuns(
+        definitions,
+        webhook,
+        { entryId, deliveryId, receivedAtMs, payload: value },
+        this.around.serverAgent,
+        this.around.newId,
+      );
       const started = runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId }));
       return { runs, decision: JSON.stringify({ started, skipped: decided.skipped.map(toSkipped) }) };
     };
@@ -120,10 +145,22 @@ export class Intake {
   }
 
   /** Hands the delivery to its transaction, and says to everybody whom it concerns what was stored. */
-  private async accept({ webhook, ...incoming }: Incoming, arrival: Pick<Arrival, 'entryId' | 'deliveryId' | 'verdict'>, starts: number): Promise<Acceptance> {
+  private async accept(
+    { webhook, ...incoming }: Incoming,
+    arrival: Pick<Arrival, 'entryId' | 'deliveryId' | 'verdict'>,
+    starts: number,
+  ): Promise<Acceptance> {
     const { uid: factoryUid, version: servingVersion, revision } = webhook.factory;
-    const acceptance = await this.around.deliveries.acceptOnce({ ...incoming, ...arrival, webhookUid: webhook.uid, factoryUid, servingVersion, revision });
-    if (acceptance.kind === 'throttled') this.throttledUntilMs.set(webhook.uid, this.around.nowMs() + acceptance.waitMs);
+    const acceptance = await this.around.deliveries.acceptOnce({
+      ...incoming,
+      ...arrival,
+      webhookUid: webhook.uid,
+      factoryUid,
+      servingVersion,
+      revision,
+    });
+    if (acceptance.kind === 'throttled')
+      this.throttledUntilMs.set(webhook.uid, this.around.nowMs() + acceptance.waitMs);
     if (acceptance.kind !== 'accepted') return acceptance;
     this.around.waitingRuns.added(factoryUid, starts - (acceptance.busy?.length ?? 0));
     for (const runId of acceptance.replaced ?? []) this.around.tell(runId);

@@ -51,7 +51,8 @@ describe('a refusal that read nothing', () => {
     return came;
   }
 
-  const request = (declared: number, body: string) => `POST /webhooks/w/x HTTP/1.1\r\nHost: x\r\nContent-Length: ${declared}\r\n\r\n${body}`;
+  const request = (declared: number, body: string) =>
+    `POST /webhooks/w/x HTTP/1.1\r\nHost: x\r\nContent-Length: ${declared}\r\n\r\n${body}`;
 
   it('leaves the connection to the next request when the whole body has come with its head', async () => {
     const came = await exchange(request(2, '{}') + request(2, '{}'), 2);

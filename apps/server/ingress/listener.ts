@@ -12,22 +12,31 @@ export function isIngressTarget(target: string): boolean {
 }
 
 /** Answers ingress requests. `Expect: 100-continue` is answered here, only when the body is wanted. */
-export function ingressHandler(receiver: Receiver, addresses: ClientAddresses): (request: IncomingMessage, response: ServerResponse) => void {
+export function ingressHandler(
+  receiver: Receiver,
+  addresses: ClientAddresses,
+): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     // The receiver reports its own faults; what breaks here has no answer left to give.
     answer(receiver, addresses, request, response).catch(() => response.destroy());
   };
 }
 
-async function answer(receiver: Receiver, addresses: ClientAddresses, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  receiver: Receiver,
+  addresses: ClientAddresses,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const reply = await receiver.receive({
     method: request.method ?? '',
     target: request.url ?? '',
     rawHeaders: request.rawHeaders,
     clientAddress: addresses.of(request),
-    readBody: () => readRawBody(request, BODY_BYTES_MAX, BODY_MS_MAX, () => {
-      if (waitsForContinue(request)) response.writeContinue();
-    }),
+    readBody: () =>
+      readRawBody(request, BODY_BYTES_MAX, BODY_MS_MAX, () => {
+        if (waitsForContinue(request)) response.writeContinue();
+      }),
   });
   if (reply === NOBODY) return void response.destroy();
   // Node tells of the end of a body that came together with its head only behind what its bytes set going: a refusal that read nothing would take it for unfinished.
@@ -37,8 +46,20 @@ async function answer(receiver: Receiver, addresses: ClientAddresses, request: I
 
 function send(request: IncomingMessage, response: ServerResponse, { status, body, headers }: IngressReply): void {
   // A body that was not read to its end leaves the connection useless for another request.
-  if (!request.complete) return answerAndClose(request, response, { status, headers: { ...headers, 'x-content-type-options': 'nosniff' }, body });
-  const always = ['x-content-type-options', 'nosniff', 'content-type', 'application/json', 'content-length', String(Buffer.byteLength(body))];
+  if (!request.complete)
+    return answerAndClose(request, response, {
+      status,
+      headers: { ...headers, 'x-content-type-options': 'nosniff' },
+      body,
+    });
+  const always = [
+    'x-content-type-options',
+    'nosniff',
+    'content-type',
+    'application/json',
+    'content-length',
+    String(Buffer.byteLength(body)),
+  ];
   response.writeHead(status, headers === NO_HEADERS ? always : Object.entries(headers).flat().concat(always));
   response.end(body);
 }

@@ -1,7 +1,15 @@
 /** The runs that a delivery starts, as snapshots of automation, envelope and configuration. spec: What a webhook-started run receives; contract 5, 10. */
 import type { AgentDefaults, AutomationDefinition } from '#definitions';
 import type { JsonValue } from '#filters';
-import { envelope, groupOf, resolveAgentConfig, toAgentConfig, webhookPrompt, webhookTitle, type ServerAgent } from '#runs';
+import {
+  envelope,
+  groupOf,
+  resolveAgentConfig,
+  toAgentConfig,
+  webhookPrompt,
+  webhookTitle,
+  type ServerAgent,
+} from '#runs';
 import type { NewRun } from '../store/new-run.ts';
 import type { ServedAutomation, ServedWebhook } from '../webhooks/serving.ts';
 
@@ -14,9 +22,20 @@ export interface StartingDelivery {
 }
 
 /** One run for each automation that fires, which are those whose definitions these are, by UID. */
-export function toNewRuns(definitions: ReadonlyMap<string, AutomationDefinition>, webhook: ServedWebhook, delivery: StartingDelivery, server: ServerAgent, newId: () => string): NewRun[] {
+export function toNewRuns(
+  definitions: ReadonlyMap<string, AutomationDefinition>,
+  webhook: ServedWebhook,
+  delivery: StartingDelivery,
+  server: ServerAgent,
+  newId: () => string,
+): NewRun[] {
   if (definitions.size === 0) return [];
-  const envelopeText = envelope({ webhookName: webhook.name, webhookUid: webhook.uid, deliveryId: delivery.deliveryId, receivedAt: delivery.receivedAtMs });
+  const envelopeText = envelope({
+    webhookName: webhook.name,
+    webhookUid: webhook.uid,
+    deliveryId: delivery.deliveryId,
+    receivedAt: delivery.receivedAtMs,
+  });
   return [...definitions].map(([uid, definition]) => {
     const { name } = webhook.automations.find((candidate) => candidate.uid === uid) as ServedAutomation;
     return {
@@ -47,11 +66,20 @@ export interface StartingFactory {
 }
 
 /** What every run of an automation takes from it, whatever starts it; `payload`: of the delivery that does. */
-export function snapshotOf(automation: StartingAutomation, factory: StartingFactory, server: ServerAgent, payload?: JsonValue) {
+export function snapshotOf(
+  automation: StartingAutomation,
+  factory: StartingFactory,
+  server: ServerAgent,
+  payload?: JsonValue,
+) {
   const fixed = fixedOf(automation, factory, server);
   const { concurrency } = automation.definition;
   if (concurrency === undefined) return fixed;
-  return { ...fixed, concurrencyGroup: groupOf(concurrency, { factoryUid: factory.uid, automationUid: automation.uid }, payload), whenBusy: concurrency.whenBusy };
+  return {
+    ...fixed,
+    concurrencyGroup: groupOf(concurrency, { factoryUid: factory.uid, automationUid: automation.uid }, payload),
+    whenBusy: concurrency.whenBusy,
+  };
 }
 
 interface Kept {
@@ -66,20 +94,35 @@ const KEPT = new WeakMap<AutomationDefinition, Kept>();
 
 function fixedOf(automation: StartingAutomation, factory: StartingFactory, server: ServerAgent): Kept['fixed'] {
   const kept = KEPT.get(automation.definition);
-  if (kept !== undefined && kept.factory === factory && kept.server === server && kept.automation.uid === automation.uid && kept.automation.name === automation.name) return kept.fixed;
+  if (
+    kept !== undefined &&
+    kept.factory === factory &&
+    kept.server === server &&
+    kept.automation.uid === automation.uid &&
+    kept.automation.name === automation.name
+  )
+    return kept.fixed;
   const fixed = resolved(automation, factory, server);
   KEPT.set(automation.definition, { automation, factory, server, fixed });
   return fixed;
 }
 
 function resolved({ uid, name, definition }: StartingAutomation, factory: StartingFactory, server: ServerAgent) {
-  const config = resolveAgentConfig([toAgentConfig(definition.agent), factory.agentDefaults && toAgentConfig(factory.agentDefaults)], name, server);
+  const config = resolveAgentConfig(
+    [toAgentConfig(definition.agent), factory.agentDefaults && toAgentConfig(factory.agentDefaults)],
+    name,
+    server,
+  );
   const { limits, network } = definition;
   return {
     title: webhookTitle(name, definition.prompt),
     prompt: definition.prompt,
     creatorUid: factory.serviceAccountUid,
-    configName: config.name, modelId: config.model_id, environmentId: config.environment_id, skillSpec: config.skill_spec, workerHost: config.worker_host,
+    configName: config.name,
+    modelId: config.model_id,
+    environmentId: config.environment_id,
+    skillSpec: config.skill_spec,
+    workerHost: config.worker_host,
     agentConfig: JSON.stringify(config),
     metadata: '{}',
     factoryUid: factory.uid,

@@ -10,13 +10,27 @@ import { Intake, type IntakeSurroundings } from './intake.ts';
 import { NOBODY, Receiver, type IngressReply, type IngressRequest, type ReceiverSurroundings } from './receive.ts';
 
 const TOKEN = 'token-of-the-tests';
-const AUTOMATION = { uid: 'auto_1', id: 'auto_1', name: 'act', enabled: true, webhookUids: ['wh_1'], filter: MATCH_EVERYTHING };
+const AUTOMATION = {
+  uid: 'auto_1',
+  id: 'auto_1',
+  name: 'act',
+  enabled: true,
+  webhookUids: ['wh_1'],
+  filter: MATCH_EVERYTHING,
+};
 const DEFINITION = { name: 'act', path: '', enabled: true, prompt: 'Act.', agent: {}, triggers: [] };
 
 function webhook(version: number, more: Partial<ServedWebhook> = {}): ServedWebhook {
   return {
-    uid: 'wh_1', slug: 'orders', name: 'orders', enabled: true, authMode: 'token', tokenDigest: digestSecret(Buffer.from(TOKEN)), automations: [AUTOMATION],
-    factory: { uid: 'fac_1', slug: 'shop', version, revision: 'r', serviceAccountUid: 'svc_1' }, ...more,
+    uid: 'wh_1',
+    slug: 'orders',
+    name: 'orders',
+    enabled: true,
+    authMode: 'token',
+    tokenDigest: digestSecret(Buffer.from(TOKEN)),
+    automations: [AUTOMATION],
+    factory: { uid: 'fac_1', slug: 'shop', version, revision: 'r', serviceAccountUid: 'svc_1' },
+    ...more,
   };
 }
 
@@ -42,7 +56,20 @@ interface World {
 
 function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
   const it: World = {
-    served: webhook(1), fresh: webhook(1), confirmed: true, accept: () => ({ kind: 'accepted' }), arrivals: [], refused: 0, asked: 0, woken: 0, reported: [], nowMs: 1_000_000, diskLow: false, full: false, moved: false, ...more,
+    served: webhook(1),
+    fresh: webhook(1),
+    confirmed: true,
+    accept: () => ({ kind: 'accepted' }),
+    arrivals: [],
+    refused: 0,
+    asked: 0,
+    woken: 0,
+    reported: [],
+    nowMs: 1_000_000,
+    diskLow: false,
+    full: false,
+    moved: false,
+    ...more,
   };
   const refresh = async (): Promise<void> => {
     it.asked += 1;
@@ -52,14 +79,20 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
   };
   let ids = 0;
   const around = {
-    serving: { webhook: (uid: string) => (uid === 'wh_1' ? it.served : undefined), isConfirmed: () => it.confirmed, refresh, confirm: async () => (it.confirmed ? undefined : refresh()) },
+    serving: {
+      webhook: (uid: string) => (uid === 'wh_1' ? it.served : undefined),
+      isConfirmed: () => it.confirmed,
+      refresh,
+      confirm: async () => (it.confirmed ? undefined : refresh()),
+    },
     deliveries: {
       acceptOnce: async (arrival: Arrival) => {
         it.arrivals.push(arrival);
         return it.accept(arrival);
       },
     },
-    definitionsOf: async (_webhook: ServedWebhook, uids: readonly string[]) => (it.moved ? undefined : new Map(uids.map((uid) => [uid, DEFINITION]))),
+    definitionsOf: async (_webhook: ServedWebhook, uids: readonly string[]) =>
+      it.moved ? undefined : new Map(uids.map((uid) => [uid, DEFINITION])),
     refusedLog: { write: async () => void (it.refused += 1) },
     serverAgent: { harness: 'builtin', builtInModel: 'demo' },
     tell: () => undefined,
@@ -76,10 +109,18 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
 
 function request(more: Partial<IngressRequest> & { token?: string; body?: RawBody } = {}): IngressRequest {
   const { token = TOKEN, body = { kind: 'whole', bytes: Buffer.from('{}') }, ...rest } = more;
-  return { method: 'POST', target: '/webhooks/w/wh_1', rawHeaders: ['Authorization', `Bearer ${token}`], clientAddress: '192.0.2.1', readBody: async () => body, ...rest };
+  return {
+    method: 'POST',
+    target: '/webhooks/w/wh_1',
+    rawHeaders: ['Authorization', `Bearer ${token}`],
+    clientAddress: '192.0.2.1',
+    readBody: async () => body,
+    ...rest,
+  };
 }
 
-const statusOf = (reply: IngressReply | typeof NOBODY): number | 'nobody' => (reply === NOBODY ? 'nobody' : reply.status);
+const statusOf = (reply: IngressReply | typeof NOBODY): number | 'nobody' =>
+  reply === NOBODY ? 'nobody' : reply.status;
 
 describe('a guard that was lost', () => {
   it.each<{ why: string; losses: number; fresh: ServedWebhook | undefined; status: number; attempts: number }>([
@@ -88,17 +129,33 @@ describe('a guard that was lost', () => {
     { why: 'three times: 503', losses: 3, fresh: webhook(2), status: 503, attempts: 3 },
     { why: 'to a deletion', losses: 1, fresh: undefined, status: 404, attempts: 1 },
     { why: 'to a disable', losses: 1, fresh: webhook(2, { enabled: false }), status: 404, attempts: 1 },
-    { why: 'to a rotation', losses: 1, fresh: webhook(2, { tokenDigest: digestSecret(Buffer.from('another')) }), status: 401, attempts: 1 },
-    { why: 'to a secret that is gone', losses: 1, fresh: webhook(2, { tokenDigest: undefined }), status: 401, attempts: 1 },
+    {
+      why: 'to a rotation',
+      losses: 1,
+      fresh: webhook(2, { tokenDigest: digestSecret(Buffer.from('another')) }),
+      status: 401,
+      attempts: 1,
+    },
+    {
+      why: 'to a secret that is gone',
+      losses: 1,
+      fresh: webhook(2, { tokenDigest: undefined }),
+      status: 401,
+      attempts: 1,
+    },
     { why: 'to another mode', losses: 1, fresh: webhook(2, { authMode: 'url_token' }), status: 401, attempts: 1 },
   ])('$why', async ({ losses, fresh, status, attempts }) => {
     let left = losses;
     let reads = 0;
     const { it, receiver } = world({ fresh, accept: () => ({ kind: (left -= 1) >= 0 ? 'stale' : 'accepted' }) });
-    const reply = await receiver.receive(request({ readBody: async () => {
-      reads += 1;
-      return { kind: 'whole', bytes: Buffer.from('{"a": 1}') };
-    } }));
+    const reply = await receiver.receive(
+      request({
+        readBody: async () => {
+          reads += 1;
+          return { kind: 'whole', bytes: Buffer.from('{"a": 1}') };
+        },
+      }),
+    );
     expect([statusOf(reply), it.arrivals.length, reads]).toEqual([status, attempts, 1]);
     if (status === 202) expect(it.arrivals.at(-1)?.servingVersion).toBe(2);
   });
@@ -117,14 +174,70 @@ describe('definitions that are another version’s by the time that they start s
 });
 
 describe('a refusal from memory', () => {
-  it.each<{ why: string; served: ServedWebhook | undefined; confirmed: boolean; fresh: ServedWebhook | undefined; status: number; asked: number }>([
-    { why: '404 is final when memory is fresh', served: undefined, confirmed: true, fresh: webhook(2), status: 404, asked: 0 },
-    { why: '404 is looked up once when it is not: the webhook is new', served: undefined, confirmed: false, fresh: webhook(2), status: 202, asked: 1 },
-    { why: '404 is looked up once and stays', served: undefined, confirmed: false, fresh: undefined, status: 404, asked: 1 },
-    { why: 'disabled is looked up too', served: webhook(1, { enabled: false }), confirmed: false, fresh: webhook(2), status: 202, asked: 1 },
-    { why: '401 is final when memory is fresh', served: webhook(1, { tokenDigest: undefined }), confirmed: true, fresh: webhook(2), status: 401, asked: 0 },
-    { why: '401 is decided again when the secret has been rotated meanwhile', served: webhook(1, { tokenDigest: undefined }), confirmed: false, fresh: webhook(2), status: 202, asked: 2 },
-    { why: 'acceptance needs no look: its transaction checks', served: webhook(1), confirmed: false, fresh: webhook(1), status: 202, asked: 0 },
+  it.each<{
+    why: string;
+    served: ServedWebhook | undefined;
+    confirmed: boolean;
+    fresh: ServedWebhook | undefined;
+    status: number;
+    asked: number;
+  }>([
+    {
+      why: '404 is final when memory is fresh',
+      served: undefined,
+      confirmed: true,
+      fresh: webhook(2),
+      status: 404,
+      asked: 0,
+    },
+    {
+      why: '404 is looked up once when it is not: the webhook is new',
+      served: undefined,
+      confirmed: false,
+      fresh: webhook(2),
+      status: 202,
+      asked: 1,
+    },
+    {
+      why: '404 is looked up once and stays',
+      served: undefined,
+      confirmed: false,
+      fresh: undefined,
+      status: 404,
+      asked: 1,
+    },
+    {
+      why: 'disabled is looked up too',
+      served: webhook(1, { enabled: false }),
+      confirmed: false,
+      fresh: webhook(2),
+      status: 202,
+      asked: 1,
+    },
+    {
+      why: '401 is final when memory is fresh',
+      served: webhook(1, { tokenDigest: undefined }),
+      confirmed: true,
+      fresh: webhook(2),
+      status: 401,
+      asked: 0,
+    },
+    {
+      why: '401 is decided again when the secret has been rotated meanwhile',
+      served: webhook(1, { tokenDigest: undefined }),
+      confirmed: false,
+      fresh: webhook(2),
+      status: 202,
+      asked: 2,
+    },
+    {
+      why: 'acceptance needs no look: its transaction checks',
+      served: webhook(1),
+      confirmed: false,
+      fresh: webhook(1),
+      status: 202,
+      asked: 0,
+    },
   ])('$why', async ({ status, asked, ...memory }) => {
     const { it, receiver } = world(memory);
     expect([statusOf(await receiver.receive(request())), it.asked]).toEqual([status, asked]);
@@ -144,7 +257,12 @@ describe('bodies', () => {
     { why: 'no JSON: stored as refused', body: { kind: 'whole', bytes: Buffer.from('x') }, status: 400, stored: 1 },
     { why: 'too large: stored as refused', body: { kind: 'too-large', sizeBytes: 300_000 }, status: 413, stored: 1 },
     { why: 'too slow: nothing stored', body: { kind: 'timeout' }, status: 408, stored: 0 },
-    { why: 'the sender has gone: nobody to answer, nothing stored', body: { kind: 'aborted' }, status: 'nobody', stored: 0 },
+    {
+      why: 'the sender has gone: nobody to answer, nothing stored',
+      body: { kind: 'aborted' },
+      status: 'nobody',
+      stored: 0,
+    },
   ])('$why', async ({ body, status, stored }) => {
     const { it, receiver } = world();
     expect([statusOf(await receiver.receive(request({ body }))), it.arrivals.length]).toEqual([status, stored]);
@@ -157,10 +275,15 @@ describe('bodies', () => {
   ])('is not read for a $why', async ({ more }) => {
     const { receiver } = world();
     let reads = 0;
-    await receiver.receive(request({ ...more, readBody: async () => {
-      reads += 1;
-      return { kind: 'aborted' };
-    } }));
+    await receiver.receive(
+      request({
+        ...more,
+        readBody: async () => {
+          reads += 1;
+          return { kind: 'aborted' };
+        },
+      }),
+    );
     expect(reads).toBe(0);
   });
 });
@@ -196,7 +319,8 @@ describe('faults', () => {
 describe('a full window', () => {
   it('is remembered: no transaction until its oldest slot is a minute old, and Retry-After counts down exactly', async () => {
     const { it, receiver } = world({ accept: () => ({ kind: 'throttled', waitMs: 29_500, retryAfterSeconds: 30 }) });
-    const retryAfter = async (): Promise<string | undefined> => ((await receiver.receive(request())) as IngressReply).headers['retry-after'];
+    const retryAfter = async (): Promise<string | undefined> =>
+      ((await receiver.receive(request())) as IngressReply).headers['retry-after'];
     expect([await retryAfter(), await retryAfter()]).toEqual(['30', '30']);
     it.nowMs += 600;
     expect(await retryAfter()).toBe('29');
@@ -220,14 +344,29 @@ describe('a full window', () => {
 describe('an accepted delivery', () => {
   it('hands over identity, payload, decision and runs together, and wakes the engine', async () => {
     const { it, receiver } = world();
-    const reply = (await receiver.receive(request({ rawHeaders: ['Authorization', `Bearer ${TOKEN}`, 'X-Millwright-Delivery-Id', 'one'] }))) as IngressReply;
+    const reply = (await receiver.receive(
+      request({ rawHeaders: ['Authorization', `Bearer ${TOKEN}`, 'X-Millwright-Delivery-Id', 'one'] }),
+    )) as IngressReply;
     expect([reply.status, reply.body]).toEqual([202, '{"delivery_id": "one"}']);
     const [arrival] = it.arrivals;
-    expect(arrival).toMatchObject({ webhookUid: 'wh_1', factoryUid: 'fac_1', servingVersion: 1, deliveryId: 'one', sizeBytes: 2, sizeExact: true, clientAddress: '192.0.2.1' });
+    expect(arrival).toMatchObject({
+      webhookUid: 'wh_1',
+      factoryUid: 'fac_1',
+      servingVersion: 1,
+      deliveryId: 'one',
+      sizeBytes: 2,
+      sizeExact: true,
+      clientAddress: '192.0.2.1',
+    });
     if (arrival?.verdict.kind !== 'deliver') throw new Error('not delivered');
     expect(arrival.verdict.identities).toHaveLength(1);
-    expect(arrival.verdict.runs.map(({ entryId, automationUid }) => [entryId, automationUid])).toEqual([[arrival.entryId, 'auto_1']]);
-    expect(JSON.parse(arrival.verdict.decision)).toEqual({ started: [{ automation_id: 'auto_1', run_id: arrival.verdict.runs[0]?.runId }], skipped: [] });
+    expect(arrival.verdict.runs.map(({ entryId, automationUid }) => [entryId, automationUid])).toEqual([
+      [arrival.entryId, 'auto_1'],
+    ]);
+    expect(JSON.parse(arrival.verdict.decision)).toEqual({
+      started: [{ automation_id: 'auto_1', run_id: arrival.verdict.runs[0]?.runId }],
+      skipped: [],
+    });
     expect(it.woken).toBe(1);
   });
 
@@ -239,7 +378,8 @@ describe('an accepted delivery', () => {
 
 it('the budget of one address is not another’s', async () => {
   const { receiver } = world();
-  const fail = async (clientAddress: string): Promise<number | 'nobody'> => statusOf(await receiver.receive(request({ token: 'wrong', clientAddress })));
+  const fail = async (clientAddress: string): Promise<number | 'nobody'> =>
+    statusOf(await receiver.receive(request({ token: 'wrong', clientAddress })));
   for (let count = 0; count < 20; count += 1) expect(await fail('192.0.2.1')).toBe(401);
   expect([await fail('192.0.2.1'), await fail('192.0.2.2')]).toEqual([429, 401]);
 });

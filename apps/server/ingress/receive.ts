@@ -1,8 +1,39 @@
 /** Delivery → answer: the ordered checks of the webhook's mode, then one transaction. spec: Webhook ingress; contract 5. */
-import { deliveryHeadersOf, headersFromRaw, likelyMistake, verifyBearer, verifySignature, verifyUrlToken, type Headers, type LikelyMistake, type SignedRequest, type Verdict } from '#authentication';
 import {
-  acceptedBody, addressKeyOf, CHECKS, failureKey, GUARD_ATTEMPTS_MAX, identify, INGRESS_ANSWERS, parseJsonBody, REFUSALS, refusalDetails, refusedDeliveryId,
-  routeFor, signedMessageIdentity, spendFailure, splitIngressPath, type CheckName, type FailureBudgets, type IngressPath, type IngressRefusal, type IngressRoute, type IngressStatus, type RefusalDetails,
+  deliveryHeadersOf,
+  headersFromRaw,
+  likelyMistake,
+  verifyBearer,
+  verifySignature,
+  verifyUrlToken,
+  type Headers,
+  type LikelyMistake,
+  type SignedRequest,
+  type Verdict,
+} from '#authentication';
+import {
+  acceptedBody,
+  addressKeyOf,
+  CHECKS,
+  failureKey,
+  GUARD_ATTEMPTS_MAX,
+  identify,
+  INGRESS_ANSWERS,
+  parseJsonBody,
+  REFUSALS,
+  refusalDetails,
+  refusedDeliveryId,
+  routeFor,
+  signedMessageIdentity,
+  spendFailure,
+  splitIngressPath,
+  type CheckName,
+  type FailureBudgets,
+  type IngressPath,
+  type IngressRefusal,
+  type IngressRoute,
+  type IngressStatus,
+  type RefusalDetails,
 } from '#deliveries';
 import { StoreFault } from '../store/faults.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving.ts';
@@ -88,14 +119,24 @@ export class Receiver {
     }
   }
 
-  private async receiveAt(request: IngressRequest, path: Extract<IngressPath, { kind: 'webhook' }>): Promise<IngressReply | typeof NOBODY> {
+  private async receiveAt(
+    request: IngressRequest,
+    path: Extract<IngressPath, { kind: 'webhook' }>,
+  ): Promise<IngressReply | typeof NOBODY> {
     const read = once(() => request.readBody()); // a decision on fresh state needs the same bytes again
     for (let attempt = 0; attempt < GUARD_ATTEMPTS_MAX; attempt += 1) {
       const found = this.look(path) ?? (await this.findConfirmed(path));
       if (found === undefined) return refuse('not-found');
       const { webhook, route } = found;
       const receivedAtMs = this.around.nowMs();
-      const walk: Walk = { request: { ...request, readBody: read }, headers: headersFromRaw(request.rawHeaders), webhook, token: route.token, bodySizeBytes: 0, receivedAtMs };
+      const walk: Walk = {
+        request: { ...request, readBody: read },
+        headers: headersFromRaw(request.rawHeaders),
+        webhook,
+        token: route.token,
+        bodySizeBytes: 0,
+        receivedAtMs,
+      };
       const settled = await this.walk(walk);
       if (settled !== 'stale') return settled;
       await this.around.serving.refresh();
@@ -128,7 +169,13 @@ export class Receiver {
   private check(name: CheckName, walk: Walk): Promise<Settled | undefined> | Settled | undefined {
     switch (name) {
       case 'credential':
-        return this.checkVerdict(name, walk, walk.webhook.authMode === 'token' ? verifyBearer(walk.headers, walk.webhook.tokenDigest) : verifyUrlToken(walk.token, walk.webhook.tokenDigest));
+        return this.checkVerdict(
+          name,
+          walk,
+          walk.webhook.authMode === 'token'
+            ? verifyBearer(walk.headers, walk.webhook.tokenDigest)
+            : verifyUrlToken(walk.token, walk.webhook.tokenDigest),
+        );
       case 'size':
         return this.checkSize(walk);
       case 'signature':
@@ -144,7 +191,9 @@ export class Receiver {
 
   private signatureVerdict(walk: Walk): Verdict {
     const { scheme, signingKey } = walk.webhook;
-    return scheme === undefined ? { ok: false, reason: 'secret-unset' } : verifySignature(scheme, signingKey, toSigned(walk));
+    return scheme === undefined
+      ? { ok: false, reason: 'secret-unset' }
+      : verifySignature(scheme, signingKey, toSigned(walk));
   }
 
   private checkVerdict(check: 'credential' | 'signature', walk: Walk, verdict: Verdict): Promise<Settled> | undefined {
@@ -153,7 +202,11 @@ export class Receiver {
     return undefined;
   }
 
-  private async refuseVerdict(check: 'credential' | 'signature', walk: Walk, verdict: Extract<Verdict, { ok: false }>): Promise<Settled> {
+  private async refuseVerdict(
+    check: 'credential' | 'signature',
+    walk: Walk,
+    verdict: Extract<Verdict, { ok: false }>,
+  ): Promise<Settled> {
     // A rotation may have happened that memory does not know yet.
     if (!this.around.serving.isConfirmed()) {
       await this.around.serving.confirm();
@@ -171,7 +224,9 @@ export class Receiver {
         return undefined;
       case 'too-large':
         walk.bodySizeBytes = body.sizeBytes;
-        return walk.verdict === undefined ? this.fail(walk, 'too-large-unauthenticated', 'too-large', () => TOO_LARGE) : this.settleTooLarge(walk);
+        return walk.verdict === undefined
+          ? this.fail(walk, 'too-large-unauthenticated', 'too-large', () => TOO_LARGE)
+          : this.settleTooLarge(walk);
       case 'timeout':
         return { status: 408, body: '{"error": "the body took too long"}', headers: {} };
       case 'aborted':
@@ -180,7 +235,12 @@ export class Receiver {
   }
 
   /** Spends the failure budget, logs within bounds, and answers; a failure over the budget is told to wait and not logged. */
-  private async fail(walk: Walk, refusal: 'unauthenticated' | 'too-large-unauthenticated', reason: string, details: () => RefusalDetails): Promise<IngressReply> {
+  private async fail(
+    walk: Walk,
+    refusal: 'unauthenticated' | 'too-large-unauthenticated',
+    reason: string,
+    details: () => RefusalDetails,
+  ): Promise<IngressReply> {
     const { webhook, request } = walk;
     const key = failureKey(webhook.uid, addressKeyOf(request.clientAddress));
     const spent = spendFailure(this.budgets, key, this.around.nowMs(), { maxKeys: BUDGET_KEYS_MAX });
@@ -193,22 +253,30 @@ export class Receiver {
   }
 
   /** An entry without a slot; past 60 a minute and webhook they are counted in one. */
-  private async logRefused(walk: Walk, refusal: IngressRefusal, reason: string, details: () => RefusalDetails): Promise<void> {
+  private async logRefused(
+    walk: Walk,
+    refusal: IngressRefusal,
+    reason: string,
+    details: () => RefusalDetails,
+  ): Promise<void> {
     if (this.around.isDiskLow()) return; // nobody fills the rest of the disk by being refused
     const { webhook, request, headers, body, bodySizeBytes, receivedAtMs } = walk;
-    return this.around.refusedLog.write({
-      entryId: this.around.newId(),
-      webhookUid: webhook.uid,
-      factoryUid: webhook.factory.uid,
-      deliveryId: refusedName(walk) ?? '',
-      outcome: REFUSALS[refusal].outcome ?? 'rejectedAuth',
-      sizeBytes: body?.length ?? (bodySizeBytes || declaredSize(headers)),
-      sizeExact: body !== undefined,
-      receivedAtMs,
-      clientAddress: request.clientAddress,
-      revision: webhook.factory.revision,
-      reason,
-    }, details);
+    return this.around.refusedLog.write(
+      {
+        entryId: this.around.newId(),
+        webhookUid: webhook.uid,
+        factoryUid: webhook.factory.uid,
+        deliveryId: refusedName(walk) ?? '',
+        outcome: REFUSALS[refusal].outcome ?? 'rejectedAuth',
+        sizeBytes: body?.length ?? (bodySizeBytes || declaredSize(headers)),
+        sizeExact: body !== undefined,
+        receivedAtMs,
+        clientAddress: request.clientAddress,
+        revision: webhook.factory.revision,
+        reason,
+      },
+      details,
+    );
   }
 
   private checkRate({ webhook, receivedAtMs }: Walk): Settled | undefined {
@@ -218,7 +286,12 @@ export class Receiver {
 
   private async settleTooLarge(walk: Walk): Promise<Settled> {
     if (this.around.isDiskLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
-    const taken = await this.around.intake.refuse(toIncoming(walk), { deliveryId: refusedName(walk), outcome: 'rejectedTooLarge', reason: 'too-large', details: TOO_LARGE });
+    const taken = await this.around.intake.refuse(toIncoming(walk), {
+      deliveryId: refusedName(walk),
+      outcome: 'rejectedTooLarge',
+      reason: 'too-large',
+      details: TOO_LARGE,
+    });
     if (taken.kind === 'stale') return 'stale';
     // Too large is answered before the rate is looked at: without a free slot it is logged like any refusal.
     if (taken.kind === 'throttled') await this.logRefused(walk, 'too-large', 'too-large', () => TOO_LARGE);
@@ -233,13 +306,22 @@ export class Receiver {
     if (this.around.isDiskLow()) return refuse('unavailable', RETRY_AFTER_SECONDS); // also before a 400, which would be stored
     const parsed = parseJsonBody(body);
     if (!parsed.ok) {
-      const taken = await intake.refuse(toIncoming(walk), { deliveryId: refusedName(walk), outcome: 'rejectedInvalidJson', reason: 'invalid-json', details: { check: 'json' } });
+      const taken = await intake.refuse(toIncoming(walk), {
+        deliveryId: refusedName(walk),
+        outcome: 'rejectedInvalidJson',
+        reason: 'invalid-json',
+        details: { check: 'json' },
+      });
       return toSettled(taken, refuse('invalid-json'));
     }
     const identity = identify({ headers, body }, webhook, verdict?.deliveryHeader);
     const second = verdict?.signedMessageDigest;
     const identities = second === undefined ? [identity.hash] : [identity.hash, signedMessageIdentity(second)];
-    const taken = await intake.deliver(toIncoming(walk), { bytes: body, value: parsed.value }, { deliveryId: identity.value, identities });
+    const taken = await intake.deliver(
+      toIncoming(walk),
+      { bytes: body, value: parsed.value },
+      { deliveryId: identity.value, identities },
+    );
     return toSettled(taken, { status: 202, body: acceptedBody(identity.value), headers: NO_HEADERS });
   }
 }
@@ -265,13 +347,23 @@ function toSettled(taken: Taken, stored: IngressReply): Settled {
 export function refuse(refusal: IngressRefusal, retryAfterSeconds?: number): IngressReply {
   const { status, retryAfter } = REFUSALS[refusal];
   const { body, headers } = INGRESS_ANSWERS[status];
-  return { status, body, headers: retryAfter ? { ...headers, 'retry-after': String(retryAfterSeconds ?? 1) } : headers };
+  return {
+    status,
+    body,
+    headers: retryAfter ? { ...headers, 'retry-after': String(retryAfterSeconds ?? 1) } : headers,
+  };
 }
 
 const TOO_LARGE: RefusalDetails = { check: 'size' };
 
 function toIncoming({ webhook, request, body, bodySizeBytes, receivedAtMs }: Walk): Incoming {
-  return { webhook, receivedAtMs, clientAddress: request.clientAddress, sizeBytes: bodySizeBytes, sizeExact: body !== undefined };
+  return {
+    webhook,
+    receivedAtMs,
+    clientAddress: request.clientAddress,
+    sizeBytes: bodySizeBytes,
+    sizeExact: body !== undefined,
+  };
 }
 
 function toSigned({ headers, body, receivedAtMs }: Walk): SignedRequest {
@@ -297,4 +389,3 @@ function once<T>(produce: () => Promise<T>): () => Promise<T> {
   let produced: Promise<T> | undefined;
   return () => (produced ??= produce());
 }
-

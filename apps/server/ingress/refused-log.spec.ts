@@ -10,10 +10,13 @@ function slowStore() {
   const entries = new Map<string, { entry: RefusedEntry; count: number }>();
   const lost: string[] = [];
   const store = {
-    logRefused: (entry: RefusedEntry) => new Promise<void>((resolve) => waiting.push(() => {
-      entries.set(entry.entryId, { entry, count: 1 });
-      resolve();
-    })),
+    logRefused: (entry: RefusedEntry) =>
+      new Promise<void>((resolve) =>
+        waiting.push(() => {
+          entries.set(entry.entryId, { entry, count: 1 });
+          resolve();
+        }),
+      ),
     countRefused: async (entryId: string) => {
       const found = entries.get(entryId);
       if (found === undefined) lost.push(entryId);
@@ -24,7 +27,17 @@ function slowStore() {
 }
 
 const entry = (number: number, webhookUid = 'wh_a'): RefusedEntry => ({
-  entryId: `e${number}`, webhookUid, factoryUid: 'fac_a', deliveryId: '', outcome: 'rejectedAuth', sizeBytes: 1, sizeExact: false, receivedAtMs: 0, clientAddress: 'x', revision: 'r', reason: 'mismatch',
+  entryId: `e${number}`,
+  webhookUid,
+  factoryUid: 'fac_a',
+  deliveryId: '',
+  outcome: 'rejectedAuth',
+  sizeBytes: 1,
+  sizeExact: false,
+  receivedAtMs: 0,
+  clientAddress: 'x',
+  revision: 'r',
+  reason: 'mismatch',
 });
 
 const details = (): RefusalDetails => ({ check: 'credential' });
@@ -53,13 +66,17 @@ describe('refused deliveries', () => {
     for (let number = 0; number < 62; number += 1) await write(number);
     nowMs = 60_000;
     for (let number = 100; number < 162; number += 1) await write(number);
-    expect([...entries.values()].filter(({ entry: { reason } }) => reason === 'counted').map(({ count }) => count)).toEqual([2, 2]);
+    expect(
+      [...entries.values()].filter(({ entry: { reason } }) => reason === 'counted').map(({ count }) => count),
+    ).toEqual([2, 2]);
   });
 
   it('webhooks are apart', async () => {
     const { store, entries, commit } = slowStore();
     const log = new RefusedLog(store, () => 0);
-    const written = Promise.all(Array.from({ length: 80 }, (_, number) => log.write(entry(number, number % 2 === 0 ? 'wh_a' : 'wh_b'), details)));
+    const written = Promise.all(
+      Array.from({ length: 80 }, (_, number) => log.write(entry(number, number % 2 === 0 ? 'wh_a' : 'wh_b'), details)),
+    );
     commit();
     await written;
     expect(entries.size).toBe(80);
@@ -75,9 +92,14 @@ describe('refused deliveries', () => {
   });
 
   it('what could not be stored is told to who asked', async () => {
-    const store = { logRefused: () => Promise.reject(new Error('away')), countRefused: () => Promise.resolve() } as unknown as DeliveryStore;
+    const store = {
+      logRefused: () => Promise.reject(new Error('away')),
+      countRefused: () => Promise.resolve(),
+    } as unknown as DeliveryStore;
     const log = new RefusedLog(store, () => 0);
-    const results = await Promise.allSettled(Array.from({ length: 63 }, (_, number) => log.write(entry(number), details)));
+    const results = await Promise.allSettled(
+      Array.from({ length: 63 }, (_, number) => log.write(entry(number), details)),
+    );
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']));
   });
 });
@@ -86,10 +108,14 @@ it('details are found out for entries of their own only: sixty times a minute, w
   const { store, entries, commit } = slowStore();
   const log = new RefusedLog(store, () => 0);
   let asked = 0;
-  const written = Promise.all(Array.from({ length: 100 }, (_, number) => log.write(entry(number), () => {
-    asked += 1;
-    return { check: 'signature', hint: 'key-encoding' };
-  })));
+  const written = Promise.all(
+    Array.from({ length: 100 }, (_, number) =>
+      log.write(entry(number), () => {
+        asked += 1;
+        return { check: 'signature', hint: 'key-encoding' };
+      }),
+    ),
+  );
   commit();
   await written;
   expect(asked).toBe(60);

@@ -4,11 +4,15 @@ import { WaitingRuns } from './waiting-runs.ts';
 
 function waitingRuns(max: number, counts: Record<string, number>[], takesMs = 0) {
   const state = { nowMs: 0, asked: 0 };
-  const runs = new WaitingRuns(max, async () => {
-    state.asked += 1;
-    state.nowMs += takesMs;
-    return new Map(Object.entries(counts.shift() ?? {}));
-  }, () => state.nowMs);
+  const runs = new WaitingRuns(
+    max,
+    async () => {
+      state.asked += 1;
+      state.nowMs += takesMs;
+      return new Map(Object.entries(counts.shift() ?? {}));
+    },
+    () => state.nowMs,
+  );
   return { runs, state };
 }
 
@@ -52,7 +56,11 @@ describe('waiting runs', () => {
   });
 
   it('a count that fails is nobody’s full queue: the fault goes to who asked', async () => {
-    const runs = new WaitingRuns(1, () => Promise.reject(new Error('away')), () => 0);
+    const runs = new WaitingRuns(
+      1,
+      () => Promise.reject(new Error('away')),
+      () => 0,
+    );
     await expect(runs.isFull('a')).rejects.toThrow('away');
   });
 });

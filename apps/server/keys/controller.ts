@@ -41,7 +41,11 @@ export class KeyController {
 
   @Patch(':id')
   @Allow('admin')
-  change(@Param('id') id: string, @Body({ schema: API_KEY_PATCH }) body: ApiKeyPatch, @Req() request: FastifyRequest): Promise<unknown> {
+  change(
+    @Param('id') id: string,
+    @Body({ schema: API_KEY_PATCH }) body: ApiKeyPatch,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     return this.keys.change(id, body, callerOf(request));
   }
 

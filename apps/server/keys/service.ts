@@ -63,17 +63,31 @@ export class KeyService {
   /** Makes a key, and its principal if that is new. The answer is the only one that ever holds the key's text. */
   async create(wanted: ApiKeyCreate, by: Caller): Promise<ApiKeyCreated> {
     const nowMs = this.around.nowMs();
-    const errors = [...keyRequestErrors(wanted), ...expiryProblems(wanted.expires_at, nowMs), ...(await this.unknownReferences(wanted))];
+    const errors = [
+      ...keyRequestErrors(wanted),
+      ...expiryProblems(wanted.expires_at, nowMs),
+      ...(await this.unknownReferences(wanted)),
+    ];
     if (errors.length > 0) throw invalidMembers(errors);
     const { name, role, factories } = wanted;
     const text = keyFromRandom(this.around.random(KEY_BYTES));
     const key = {
-      id: this.around.newId(), name, role, factories, hash: hashOfKey(text), hint: hintOfKey(text),
-      expiresAtMs: endOf(wanted, nowMs), principal: this.principalOf(wanted, by.access),
+      id: this.around.newId(),
+      name,
+      role,
+      factories,
+      hash: hashOfKey(text),
+      hint: hintOfKey(text),
+      expiresAtMs: endOf(wanted, nowMs),
+      principal: this.principalOf(wanted, by.access),
     };
     const { idempotency } = by;
     idempotency?.showsSecretOf(`/api/v1/api-keys/${key.id}`);
-    const made = await this.keys.create(key, changedBy(by, this.around.newId()), idempotency && ((stored) => idempotency.store(200, toApiKeyItem(stored))));
+    const made = await this.keys.create(
+      key,
+      changedBy(by, this.around.newId()),
+      idempotency && ((stored) => idempotency.store(200, toApiKeyItem(stored))),
+    );
     return { ...toApiKeyItem(made), key: text };
   }
 
@@ -93,12 +107,18 @@ export class KeyService {
     if (outcome !== 'revoked') throw refusalOf(outcome);
   }
 
-  private async unknownReferences({ factories: limits, principal_uid: principalUid }: ApiKeyCreate): Promise<MemberError[]> {
+  private async unknownReferences({
+    factories: limits,
+    principal_uid: principalUid,
+  }: ApiKeyCreate): Promise<MemberError[]> {
     const factories: readonly string[] = limits ?? [];
     const unknown = await this.accounts.unknownFactories(factories);
-    const isPrincipalUnknown = principalUid !== undefined && (await this.accounts.principal(principalUid)) === undefined;
+    const isPrincipalUnknown =
+      principalUid !== undefined && (await this.accounts.principal(principalUid)) === undefined;
     return [
-      ...factories.flatMap((uid, at) => (unknown.has(uid) ? [{ pointer: `/factories/${at}`, message: 'there is no such factory' }] : [])),
+      ...factories.flatMap((uid, at) =>
+        unknown.has(uid) ? [{ pointer: `/factories/${at}`, message: 'there is no such factory' }] : [],
+      ),
       ...(isPrincipalUnknown ? [{ pointer: '/principal_uid', message: 'there is no such principal' }] : []),
     ];
   }
@@ -107,7 +127,12 @@ export class KeyService {
     if (principal === undefined) return uid ?? own.principal.uid;
     const prefix = principal.type === 'user' ? 'user_' : 'svc_';
     const name = Buffer.from(this.around.random(PRINCIPAL_UID_BYTES)).toString('hex');
-    return { uid: `${prefix}${name}`, kind: principal.type, displayName: principal.display_name, email: principal.email };
+    return {
+      uid: `${prefix}${name}`,
+      kind: principal.type,
+      displayName: principal.display_name,
+      email: principal.email,
+    };
   }
 }
 
@@ -126,8 +151,12 @@ function refusalOf(reason: KeyRefusal): Refusal {
     case 'unknown':
       return notFound('the API key');
     case 'ended':
-      return lastingConflict('the key was revoked or has run out, and stays so: make another one with POST /api/v1/api-keys');
+      return lastingConflict(
+        'the key was revoked or has run out, and stays so: make another one with POST /api/v1/api-keys',
+      );
     case 'last':
-      return lastingConflict('this is the last key that lets an admin in: make another one with POST /api/v1/api-keys, of the role admin and without factories, then end this one');
+      return lastingConflict(
+        'this is the last key that lets an admin in: make another one with POST /api/v1/api-keys, of the role admin and without factories, then end this one',
+      );
   }
 }

@@ -31,7 +31,12 @@ describe('the uses of keys', () => {
     use('a', 3_000);
     await uses.write();
     await uses.write();
-    expect(written).toEqual([[['a', 3_000], ['b', 2_000]]]);
+    expect(written).toEqual([
+      [
+        ['a', 3_000],
+        ['b', 2_000],
+      ],
+    ]);
   });
 
   it('that could not be written are written later, unless the key was used again', async () => {
@@ -43,6 +48,11 @@ describe('the uses of keys', () => {
     await expect(writing).rejects.toThrow('away');
     isAway = false;
     await uses.write();
-    expect(written).toEqual([[['a', 1_000], ['b', 2_000]]]);
+    expect(written).toEqual([
+      [
+        ['a', 1_000],
+        ['b', 2_000],
+      ],
+    ]);
   });
 });

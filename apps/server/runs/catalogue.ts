@@ -27,12 +27,17 @@ export class CatalogueService {
   /** Skills of the visible factories, each factory's own as a variant. */
   async agents({ repo, sort_by: sortBy }: SkillQuery, access: Access): Promise<AgentListResponse> {
     const environments = await this.catalogue.environments(access.factories);
-    const skills = (await this.catalogue.skills(access.factories)).filter((skill) => repo === undefined || repo === repositoryText(skill));
+    const skills = (await this.catalogue.skills(access.factories)).filter(
+      (skill) => repo === undefined || repo === repositoryText(skill),
+    );
     const byName = new Map<string, Variant[]>();
     for (const skill of skills) {
       const id = skillId(skill);
       const latest = await this.catalogue.latestUse('skill_spec', skill.factory.uid, [id, skill.slug]);
-      byName.set(skill.slug, [...(byName.get(skill.slug) ?? []), toVariant(skill, id, environments, latest?.createdAtMs)]);
+      byName.set(skill.slug, [
+        ...(byName.get(skill.slug) ?? []),
+        toVariant(skill, id, environments, latest?.createdAtMs),
+      ]);
     }
     const agents = [...byName].map(([name, variants]) => ({ name, variants }));
     return { agents: sortBy === 'name' ? agents : agents.toSorted((a, b) => compare(lastRunOf(b), lastRunOf(a))) };
@@ -42,7 +47,10 @@ export class CatalogueService {
     const found = await this.catalogue.environments(access.factories);
     const environments: CloudEnvironment[] = [];
     for (const environment of found) {
-      const latest = await this.catalogue.latestUse('environment_id', environment.factory.uid, [environment.uid, environment.slug]);
+      const latest = await this.catalogue.latestUse('environment_id', environment.factory.uid, [
+        environment.uid,
+        environment.slug,
+      ]);
       environments.push({
         uid: environment.uid,
         factory_uid: environment.factory.uid,
@@ -59,7 +67,11 @@ export class CatalogueService {
   async modelList(access: Access): Promise<ModelList> {
     const listed = new Set(this.models);
     const named = await this.catalogue.models(access.factories);
-    return { models: [...new Set([...this.models, ...named])].toSorted(compare).map((id) => ({ id, source: listed.has(id) ? 'server' : 'definition' })) };
+    return {
+      models: [...new Set([...this.models, ...named])]
+        .toSorted(compare)
+        .map((id) => ({ id, source: listed.has(id) ? 'server' : 'definition' })),
+    };
   }
 }
 
@@ -78,21 +90,34 @@ function skillId(skill: Applied<SkillDefinition>): string {
   return repository === undefined ? skill.slug : `${repository}:${skillPath(skill)}`;
 }
 
-function toVariant(skill: Applied<SkillDefinition>, id: string, environments: readonly Applied<EnvironmentDefinition>[], lastRunAtMs: number | undefined): Variant {
+function toVariant(
+  skill: Applied<SkillDefinition>,
+  id: string,
+  environments: readonly Applied<EnvironmentDefinition>[],
+  lastRunAtMs: number | undefined,
+): Variant {
   const { description, body } = readSkill(skill.definition.text);
   const [owner = '', name = skill.factory.slug] = repositoryText(skill)?.split('/') ?? [];
   return {
     id,
     description,
     base_prompt: body,
-    environments: environments.filter(({ factory }) => factory.uid === skill.factory.uid).map(({ uid, slug }) => ({ uid, name: slug })),
+    environments: environments
+      .filter(({ factory }) => factory.uid === skill.factory.uid)
+      .map(({ uid, slug }) => ({ uid, name: slug })),
     source: { owner, name, skill_path: skillPath(skill) },
     factory_uid: skill.factory.uid,
     last_run_timestamp: lastRunAtMs === undefined ? null : toTime(lastRunAtMs),
   };
 }
 
-function toConfig({ name, description, dockerImage, repositories, setupCommands }: EnvironmentDefinition): CloudEnvironment['config'] {
+function toConfig({
+  name,
+  description,
+  dockerImage,
+  repositories,
+  setupCommands,
+}: EnvironmentDefinition): CloudEnvironment['config'] {
   const listed = Array.isArray(repositories) ? repositories : [];
   return {
     name,
@@ -116,7 +141,12 @@ function toRepository(repository: unknown): { owner: string; repo: string } | un
 
 /** '' where none has run yet: times of one form sort as texts. */
 function lastRunOf({ variants }: AgentSkill): string {
-  return variants.map(({ last_run_timestamp: at }) => at ?? '').toSorted(compare).at(-1) ?? '';
+  return (
+    variants
+      .map(({ last_run_timestamp: at }) => at ?? '')
+      .toSorted(compare)
+      .at(-1) ?? ''
+  );
 }
 
 function compare(a: string, b: string): number {

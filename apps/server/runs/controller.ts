@@ -7,7 +7,12 @@ import { Refusal } from '../http/answers.ts';
 import { acceptedType } from '../http/negotiation.ts';
 import { queryOf } from '../http/queries.ts';
 import { EventStreams } from './event-streams.ts';
-import { RUN_AGENT_REQUEST, RUN_FOLLOWUP_REQUEST, type RunAgentRequest, type RunFollowupRequest } from '../http/body-schemas.ts';
+import {
+  RUN_AGENT_REQUEST,
+  RUN_FOLLOWUP_REQUEST,
+  type RunAgentRequest,
+  type RunFollowupRequest,
+} from '../http/body-schemas.ts';
 import { RunListing } from './listing.ts';
 import { RunService } from './service.ts';
 import { sourceOf } from './source.ts';
@@ -51,7 +56,11 @@ export class RunController {
   @Post('runs/:runId/followups')
   @HttpCode(200)
   @Allow('operator', { withAttachments: true })
-  followup(@Param('runId') runId: string, @Body({ schema: RUN_FOLLOWUP_REQUEST }) body: RunFollowupRequest, @Req() request: FastifyRequest): Promise<unknown> {
+  followup(
+    @Param('runId') runId: string,
+    @Body({ schema: RUN_FOLLOWUP_REQUEST }) body: RunFollowupRequest,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     return this.runs.followup(runId, body, callerOf(request));
   }
 
@@ -67,19 +76,34 @@ export class RunController {
   /** The log as it grows, or what there is of it: the Accept header decides. contract 3 (events). */
   @Get('runs/:runId/events')
   @Allow('viewer')
-  async events(@Param('runId') runId: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async events(
+    @Param('runId') runId: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const query = queryOf<{ after: number; limit: number }>('listRunEvents', request.query as RunQuery);
     const access = accessOf(request);
-    if (!wantsStream(request.headers.accept)) return void (await reply.send(await this.runs.events(runId, query.after, query.limit, access)));
+    if (!wantsStream(request.headers.accept))
+      return void (await reply.send(await this.runs.events(runId, query.after, query.limit, access)));
     const { factory_uid: factoryUid } = await this.runs.standing(runId, access);
     const isAllowed = async (): Promise<boolean> => {
       const now = await this.guard.find(request);
       return now !== undefined && maySee(now, factoryUid ?? undefined);
     };
-    const stream = this.streams.watch({ runId, after: resumedFrom(request) ?? query.after, keyId: access.keyId, isAllowed, onceGone: (callback) => void reply.raw.once('close', callback) });
+    const stream = this.streams.watch({
+      runId,
+      after: resumedFrom(request) ?? query.after,
+      keyId: access.keyId,
+      isAllowed,
+      onceGone: (callback) => void reply.raw.once('close', callback),
+    });
     // A client that takes nothing for so long, heartbeats included, is gone without a word.
     reply.raw.setTimeout(STALLED_MS, () => reply.raw.destroy());
-    await reply.header('Content-Type', STREAM_TYPE).header('Cache-Control', 'no-store').header('X-Accel-Buffering', 'no').send(stream);
+    await reply
+      .header('Content-Type', STREAM_TYPE)
+      .header('Cache-Control', 'no-store')
+      .header('X-Accel-Buffering', 'no')
+      .send(stream);
   }
 }
 
@@ -100,5 +124,7 @@ function resumedFrom(request: FastifyRequest): number | undefined {
   if (header === undefined || header === '') return undefined;
   const place = eventPlace(String(header));
   if (place !== undefined) return place;
-  throw new Refusal('invalid_request', 'the header Last-Event-ID is no place in a log', { errors: [{ pointer: 'Last-Event-ID', message: 'must be the id of an event' }] });
+  throw new Refusal('invalid_request', 'the header Last-Event-ID is no place in a log', {
+    errors: [{ pointer: 'Last-Event-ID', message: 'must be the id of an event' }],
+  });
 }

@@ -5,10 +5,20 @@ import type { RunStore, Standing } from '../store/runs.ts';
 import { EventStreams } from './event-streams.ts';
 import { RunNews } from './news.ts';
 
-const STANDING: Standing = { run_id: 'run', factory_uid: null, state: 'INPROGRESS', status_message: null, error_code: null, retryable: null, updated_at: 0 };
+const STANDING: Standing = {
+  run_id: 'run',
+  factory_uid: null,
+  state: 'INPROGRESS',
+  status_message: null,
+  error_code: null,
+  retryable: null,
+  updated_at: 0,
+};
 
 /** A stream over a log that the test writes; `read` answers what it has told since the last time. */
-function streaming(more: { standing?: () => Standing; events?: (after: number) => StoredEvent[]; isAllowed?: () => boolean } = {}) {
+function streaming(
+  more: { standing?: () => Standing; events?: (after: number) => StoredEvent[]; isAllowed?: () => boolean } = {},
+) {
   let nowMs = 0;
   let goneCallback: () => void = () => undefined;
   const asked = { events: 0 };
@@ -22,7 +32,13 @@ function streaming(more: { standing?: () => Standing; events?: (after: number) =
   const news = new RunNews();
   const streams = new EventStreams(runs, news, () => nowMs);
   const watch = (): Readable =>
-    streams.watch({ runId: 'run', after: 0, keyId: 'key', isAllowed: async () => more.isAllowed?.() ?? true, onceGone: (callback) => (goneCallback = callback) });
+    streams.watch({
+      runId: 'run',
+      after: 0,
+      keyId: 'key',
+      isAllowed: async () => more.isAllowed?.() ?? true,
+      onceGone: (callback) => (goneCallback = callback),
+    });
   let heard = '';
   const listen = (stream: Readable): Readable => stream.on('data', (chunk) => (heard += String(chunk)));
   const read = async (): Promise<string> => {
@@ -31,15 +47,31 @@ function streaming(more: { standing?: () => Standing; events?: (after: number) =
     heard = '';
     return text;
   };
-  return { watch, listen, read, asked, streams, tell: () => news.tell('run'), goneAway: () => goneCallback(), pass: (ms: number) => (nowMs += ms) };
+  return {
+    watch,
+    listen,
+    read,
+    asked,
+    streams,
+    tell: () => news.tell('run'),
+    goneAway: () => goneCallback(),
+    pass: (ms: number) => (nowMs += ms),
+  };
 }
 
-const entry = (seq: number, text = 'x'): StoredEvent => ({ seq, kind: 'stdout', atMs: 0, body: JSON.stringify({ text }) });
+const entry = (seq: number, text = 'x'): StoredEvent => ({
+  seq,
+  kind: 'stdout',
+  atMs: 0,
+  body: JSON.stringify({ text }),
+});
 
 describe('a stream on which nothing happens', () => {
   it('shows that it lives, and tells what happens then', async () => {
     let log: StoredEvent[] = [];
-    const { watch, listen, read, tell, pass, goneAway } = streaming({ events: (after) => log.filter(({ seq }) => seq > after) });
+    const { watch, listen, read, tell, pass, goneAway } = streaming({
+      events: (after) => log.filter(({ seq }) => seq > after),
+    });
     listen(watch());
     expect(await read()).toMatch(/^retry: \d+\n\nevent: state\ndata: \{"run_id":"run","state":"INPROGRESS"/);
     pass(14_999);
@@ -57,7 +89,9 @@ describe('a stream on which nothing happens', () => {
 
 describe('a stream that nobody reads', () => {
   it('asks for little and keeps little', async () => {
-    const { watch, asked, goneAway } = streaming({ events: (after) => Array.from({ length: 50 }, (_, n) => entry(after + n + 1, 'x'.repeat(16_384))) });
+    const { watch, asked, goneAway } = streaming({
+      events: (after) => Array.from({ length: 50 }, (_, n) => entry(after + n + 1, 'x'.repeat(16_384))),
+    });
     const stream = watch();
     stream.on('readable', () => undefined); // it is piped, and the pipe is full
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -75,8 +109,22 @@ describe('a stream ends without a last word', () => {
   };
 
   it.each([
-    { more: { standing: () => { throw new Error('away'); } }, why: 'the database is away' },
-    { more: { events: () => { throw new Error('away'); } }, why: 'the log cannot be read' },
+    {
+      more: {
+        standing: () => {
+          throw new Error('away');
+        },
+      },
+      why: 'the database is away',
+    },
+    {
+      more: {
+        events: () => {
+          throw new Error('away');
+        },
+      },
+      why: 'the log cannot be read',
+    },
     { more: { isAllowed: () => false }, why: 'its key may see it no more' },
   ])('when $why: its client comes again', async ({ more }) => {
     const { watch } = streaming(more);

@@ -56,9 +56,13 @@ export class EventStreams {
   watch(watcher: Watcher): Readable {
     const { keyId } = watcher;
     const count = this.open.get(keyId) ?? 0;
-    if (this.stopped) throw new Refusal('resource_unavailable', 'the service stops', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    if (this.stopped)
+      throw new Refusal('resource_unavailable', 'the service stops', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     if (count >= STREAMS_PER_KEY_MAX) {
-      throw new Refusal('resource_unavailable', `the key has ${STREAMS_PER_KEY_MAX} streams open already`, { status: 429, retryAfterSeconds: RETRY_AFTER_SECONDS });
+      throw new Refusal('resource_unavailable', `the key has ${STREAMS_PER_KEY_MAX} streams open already`, {
+        status: 429,
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
     }
     this.open.set(keyId, count + 1);
     const ear = this.news.listen(watcher.runId);
@@ -101,7 +105,10 @@ export class EventStreams {
         if (page === undefined || this.stopped || ear.isClosed()) return;
         if (page.length === 0) break;
         if (!(await isStillAllowed())) return; // a long log is read for as long as its reader takes
-        yield this.spoken(silence, page.map((event) => serverSentEvent(event.kind, toEventItem(runId, event), event.seq)).join(''));
+        yield this.spoken(
+          silence,
+          page.map((event) => serverSentEvent(event.kind, toEventItem(runId, event), event.seq)).join(''),
+        );
         place = page.at(-1)?.seq ?? place;
       }
       if (isOver) {
@@ -130,7 +137,12 @@ export class EventStreams {
 }
 
 function stateOf(run: Standing): string {
-  return serverSentEvent('state', { run_id: run.run_id, state: run.state, status_message: toStatusMessage(run), occurred_at: toTime(run.updated_at) });
+  return serverSentEvent('state', {
+    run_id: run.run_id,
+    state: run.state,
+    status_message: toStatusMessage(run),
+    occurred_at: toTime(run.updated_at),
+  });
 }
 
 /** What was asked for; undefined when it cannot be known now. A stream that breaks is resumed by its client. */

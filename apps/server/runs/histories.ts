@@ -36,7 +36,15 @@ export class HistoryService {
     if (history === undefined) throw notFound('the run');
     return {
       events: timelineOf(history).map(({ uuid, type, atMs, executionId, payload }) =>
-        withoutAbsent({ event_uuid: uuid, event_type: type, occurred_at: toTime(atMs), run_id: runId, execution_id: executionId, payload })),
+        withoutAbsent({
+          event_uuid: uuid,
+          event_type: type,
+          occurred_at: toTime(atMs),
+          run_id: runId,
+          execution_id: executionId,
+          payload,
+        }),
+      ),
     };
   }
 
@@ -44,13 +52,20 @@ export class HistoryService {
   async ofRun(runId: string, query: ConversationQuery, access: Access): Promise<Conversation> {
     const run = await visibleRun(this.runs, runId, access);
     const conversation = await this.conversation(run.conversation_id ?? runId, query, access);
-    const isSeen = run.conversation_id === null || access.factories === undefined || (await this.runs.among([run.conversation_id], access.factories)).size > 0;
+    const isSeen =
+      run.conversation_id === null ||
+      access.factories === undefined ||
+      (await this.runs.among([run.conversation_id], access.factories)).size > 0;
     // Called by what the key may see of it.
     return isSeen ? conversation : { ...conversation, conversation_id: runId };
   }
 
   /** A conversation as far as the key may see its runs; 404 when it may see none. */
-  async conversation(conversationId: string, { limit, cursor }: ConversationQuery, access: Access): Promise<Conversation> {
+  async conversation(
+    conversationId: string,
+    { limit, cursor }: ConversationQuery,
+    access: Access,
+  ): Promise<Conversation> {
     const digest = queryDigest({ conversation: conversationId });
     const place = placeOf(cursor, digest, ['string', 'number', 'number']) as TurnPlace | undefined;
     if (!(await this.histories.hasConversation(conversationId, access.factories))) throw notFound('the conversation');
@@ -60,14 +75,24 @@ export class HistoryService {
   }
 
   /** Turns behind a place until the page is full; `last` is the place of its last one, while there are more. */
-  private async page(conversationId: string, limit: number, access: Access, place: TurnPlace | undefined): Promise<{ steps: ConversationStep[]; last?: TurnPlace }> {
+  private async page(
+    conversationId: string,
+    limit: number,
+    access: Access,
+    place: TurnPlace | undefined,
+  ): Promise<{ steps: ConversationStep[]; last?: TurnPlace }> {
     const steps: ConversationStep[] = [];
     const sizes: number[] = [];
     let last: TurnPlace | undefined;
     for await (const turn of this.turns(conversationId, access, place)) {
       if (steps.length === limit) return { steps, last };
-      const said = turn.execution && (await this.histories.said(turn.runId, { ...turn.execution, fromSeq: turn.fromSeq, untilSeq: turn.untilSeq }));
-      sizes.push(Buffer.byteLength(said?.text ?? '') + turn.asked.reduce((total, { text }) => total + Buffer.byteLength(text), 0));
+      const said =
+        turn.execution &&
+        (await this.histories.said(turn.runId, { ...turn.execution, fromSeq: turn.fromSeq, untilSeq: turn.untilSeq }));
+      sizes.push(
+        Buffer.byteLength(said?.text ?? '') +
+          turn.asked.reduce((total, { text }) => total + Buffer.byteLength(text), 0),
+      );
       if (runsOnPage(sizes, limit) <= steps.length) return { steps, last };
       steps.push(toStep(turn, said));
       last = [turn.runId, turn.epoch, turn.fromSeq];
@@ -78,9 +103,10 @@ export class HistoryService {
   /** Turns of the visible runs of a conversation, in order, from behind a place. */
   private async *turns(conversationId: string, access: Access, place: TurnPlace | undefined): AsyncGenerator<Turn> {
     const [placeRun, placeEpoch, placeSeq] = place ?? [undefined, Number.NEGATIVE_INFINITY, 0];
-    const isBehind = ({ epoch, fromSeq }: Turn): boolean => epoch > placeEpoch || (epoch === placeEpoch && fromSeq > placeSeq);
+    const isBehind = ({ epoch, fromSeq }: Turn): boolean =>
+      epoch > placeEpoch || (epoch === placeEpoch && fromSeq > placeSeq);
     const done = new Set<string>();
-    for (let from = placeRun; ; ) {
+    for (let from = placeRun; ;) {
       const found = await this.histories.runsIn(conversationId, access.factories, RUNS_PER_LOOK, from);
       const fresh = found.filter((runId) => !done.has(runId));
       for (const runId of fresh) {
@@ -94,10 +120,17 @@ export class HistoryService {
   }
 }
 
-function toStep({ id, runId, asked, startedAtMs, finishedAtMs }: Turn, said: { text: string; atMs: number } | undefined): ConversationStep {
-  const message = (role: 'user' | 'assistant') => ({ text, atMs }: { text: string; atMs: number }): ConversationStep['messages'][number] => ({
-    role, content: [{ type: 'text', text }], timestamp: toTime(atMs),
-  });
+function toStep(
+  { id, runId, asked, startedAtMs, finishedAtMs }: Turn,
+  said: { text: string; atMs: number } | undefined,
+): ConversationStep {
+  const message =
+    (role: 'user' | 'assistant') =>
+    ({ text, atMs }: { text: string; atMs: number }): ConversationStep['messages'][number] => ({
+      role,
+      content: [{ type: 'text', text }],
+      timestamp: toTime(atMs),
+    });
   return withoutAbsent({
     id,
     run_id: runId,

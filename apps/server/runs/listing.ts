@@ -48,7 +48,12 @@ interface ListRunsQuery {
 const NO_ENVIRONMENT = 'empty-environment';
 
 /** Metadata that stands in columns of its own. contract 3 (Create: reserved). */
-const RESERVED: ReadonlyMap<string, ExactColumn> = new Map([['automation_id', 'automation_uid'], ['webhook_uid', 'webhook_uid'], ['delivery_id', 'delivery_id'], ['definition_revision', 'definition_revision']]);
+const RESERVED: ReadonlyMap<string, ExactColumn> = new Map([
+  ['automation_id', 'automation_uid'],
+  ['webhook_uid', 'webhook_uid'],
+  ['delivery_id', 'delivery_id'],
+  ['definition_revision', 'definition_revision'],
+]);
 
 export class RunListing {
   private readonly lists: RunLists;
@@ -68,7 +73,10 @@ export class RunListing {
     const { runs, next } = await this.page(query, access, toKey(query, digest));
     return {
       runs: await this.items.of(runs, access),
-      page_info: next === undefined ? { has_next_page: false } : { has_next_page: true, next_cursor: encodeCursor({ query: digest, key: [next.value, next.runId] }) },
+      page_info:
+        next === undefined
+          ? { has_next_page: false }
+          : { has_next_page: true, next_cursor: encodeCursor({ query: digest, key: [next.value, next.runId] }) },
     };
   }
 
@@ -88,7 +96,15 @@ export class RunListing {
 
 /** What a cursor is bound to: everything that decides which run comes next. */
 function digestOf(query: ListRunsQuery, { factories }: Access): string {
-  return queryDigest({ ...query, limit: undefined, cursor: undefined, state: sorted(query.state), source: sorted(query.source), factory_uid: sorted(query.factory_uid), visible: sorted(factories) });
+  return queryDigest({
+    ...query,
+    limit: undefined,
+    cursor: undefined,
+    state: sorted(query.state),
+    source: sorted(query.source),
+    factory_uid: sorted(query.factory_uid),
+    visible: sorted(factories),
+  });
 }
 
 /** Undefined: nothing can match. */
@@ -96,19 +112,35 @@ function toFilter(query: ListRunsQuery, access: Access): RunFilter | undefined {
   const { reserved, own } = divided(query.metadata ?? {});
   const withoutEnvironment = query.environment_id === NO_ENVIRONMENT;
   const exact = agreed([
-    ['config_name', query.name], ['config_name', query.config_name], ['model_id', query.model_id], ['creator_uid', query.creator],
-    ['environment_id', withoutEnvironment ? undefined : query.environment_id], ['skill_spec', query.skill], ['skill_spec', query.skill_spec],
-    ['automation_uid', query.automation_id], ['webhook_uid', query.webhook_uid], ['delivery_id', query.delivery_id], ['schedule_id', query.schedule_id], ...reserved,
+    ['config_name', query.name],
+    ['config_name', query.config_name],
+    ['model_id', query.model_id],
+    ['creator_uid', query.creator],
+    ['environment_id', withoutEnvironment ? undefined : query.environment_id],
+    ['skill_spec', query.skill],
+    ['skill_spec', query.skill_spec],
+    ['automation_uid', query.automation_id],
+    ['webhook_uid', query.webhook_uid],
+    ['delivery_id', query.delivery_id],
+    ['schedule_id', query.schedule_id],
+    ...reserved,
   ]);
-  const factoryUids = query.factory_uid === undefined ? access.factories && unique(access.factories) : unique(query.factory_uid).filter((uid) => maySee(access, uid));
+  const factoryUids =
+    query.factory_uid === undefined
+      ? access.factories && unique(access.factories)
+      : unique(query.factory_uid).filter((uid) => maySee(access, uid));
   // Every run is executed by this service, away from who asked for it.
   if (exact === undefined || factoryUids?.length === 0 || query.execution_location === 'LOCAL') return undefined;
   return {
-    exact, factoryUids, withoutEnvironment,
+    exact,
+    factoryUids,
+    withoutEnvironment,
     states: query.state && unique(query.state),
     sources: query.source && unique(query.source),
     executorUid: query.executor,
-    createdAfterMs: toMs(query.created_after), createdBeforeMs: toMs(query.created_before), updatedAfterMs: toMs(query.updated_after),
+    createdAfterMs: toMs(query.created_after),
+    createdBeforeMs: toMs(query.created_before),
+    updatedAfterMs: toMs(query.updated_after),
     ancestorRunId: query.ancestor_run_id,
     artifactType: query.artifact_type,
     metadata: own,
@@ -128,7 +160,10 @@ function agreed(asked: readonly (readonly [ExactColumn, string | undefined])[]):
 }
 
 /** What stands in columns, and what is the callers' own. */
-function divided(metadata: Readonly<Record<string, string>>): { reserved: (readonly [ExactColumn, string])[]; own: Record<string, string> } {
+function divided(metadata: Readonly<Record<string, string>>): {
+  reserved: (readonly [ExactColumn, string])[];
+  own: Record<string, string>;
+} {
   const reserved: (readonly [ExactColumn, string])[] = [];
   const own: [string, string][] = [];
   for (const [key, value] of Object.entries(metadata)) {

@@ -23,7 +23,10 @@ export class PermissionController {
   @HttpCode(200)
   @Allow('operator')
   answer(
-    @Param('runId') runId: string, @Param('permissionId') permissionId: string, @Body({ schema: PERMISSION_ANSWER }) { option_id: optionId }: PermissionAnswer, @Req() request: FastifyRequest,
+    @Param('runId') runId: string,
+    @Param('permissionId') permissionId: string,
+    @Body({ schema: PERMISSION_ANSWER }) { option_id: optionId }: PermissionAnswer,
+    @Req() request: FastifyRequest,
   ): Promise<unknown> {
     return this.permissions.answer(runId, permissionId, optionId, callerOf(request));
   }

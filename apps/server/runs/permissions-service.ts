@@ -13,7 +13,10 @@ import { visibleStanding } from './visible.ts';
 export class PermissionService {
   private readonly runs: RunStore;
   private readonly permissions: PermissionStore;
-  private readonly around: { newId(): string; /** Tells the engine, and who watches the run. */ changed(runId: string): void };
+  private readonly around: {
+    newId(): string;
+    /** Tells the engine, and who watches the run. */ changed(runId: string): void;
+  };
 
   constructor(runs: RunStore, permissions: PermissionStore, around: { newId(): string; changed(runId: string): void }) {
     this.runs = runs;
@@ -30,12 +33,15 @@ export class PermissionService {
   /** Stored before it is answered; the agent hears of it at once where it runs in this process, else within two seconds. */
   async answer(runId: string, permissionId: string, optionId: string, by: Caller): Promise<PermissionItem> {
     await visibleStanding(this.runs, runId, by.access);
-    const found = await this.permissions.answer({ runId, permissionId, optionId, principalUid: by.access.principal.uid }, {
-      by: changedBy(by, this.around.newId()),
-      *also(permission): Work<void> {
-        if (by.idempotency !== undefined) yield* by.idempotency.store(200, toItem(permission));
+    const found = await this.permissions.answer(
+      { runId, permissionId, optionId, principalUid: by.access.principal.uid },
+      {
+        by: changedBy(by, this.around.newId()),
+        *also(permission): Work<void> {
+          if (by.idempotency !== undefined) yield* by.idempotency.store(200, toItem(permission));
+        },
       },
-    });
+    );
     if (found === undefined) throw notFound('the permission request');
     const { decision, permission } = found;
     if (!decision.ok) throw refusalOf(decision.reason, permission);
@@ -48,7 +54,9 @@ function refusalOf(reason: Extract<AnswerDecision, { ok: false }>['reason'], { q
   switch (reason) {
     case 'unknown-option': {
       const offered = question.options.map(({ optionId, name }) => `${optionId} (${name})`).join(', ');
-      return new Refusal('invalid_request', 'the agent does not offer this answer', { errors: [{ pointer: '/option_id', message: `must be one of ${offered}` }] });
+      return new Refusal('invalid_request', 'the agent does not offer this answer', {
+        errors: [{ pointer: '/option_id', message: `must be one of ${offered}` }],
+      });
     }
     case 'answered-otherwise':
       return lastingConflict('this was answered already, and otherwise');
@@ -61,7 +69,16 @@ function refusalOf(reason: Extract<AnswerDecision, { ok: false }>['reason'], { q
   }
 }
 
-function toItem({ permissionId, runId, executionId, askedAtMs, question, settledAtMs, optionId, principalUid }: Permission): PermissionItem {
+function toItem({
+  permissionId,
+  runId,
+  executionId,
+  askedAtMs,
+  question,
+  settledAtMs,
+  optionId,
+  principalUid,
+}: Permission): PermissionItem {
   return withoutAbsent<PermissionItem>({
     permission_id: permissionId,
     run_id: runId,

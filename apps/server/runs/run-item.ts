@@ -35,7 +35,8 @@ export function toRunItem(run: RunRow, { creator, executor, artifacts, publicUrl
     finished_at: run.finished_at === null ? null : toTime(run.finished_at),
     source: run.source as RunItem['source'],
     creator: toCreatorInfo(creator, run.creator_uid),
-    executor: run.executor_uid === null ? toCreatorInfo(creator, run.creator_uid) : toCreatorInfo(executor, run.executor_uid),
+    executor:
+      run.executor_uid === null ? toCreatorInfo(creator, run.creator_uid) : toCreatorInfo(executor, run.executor_uid),
     agent_config: config as RunItem['agent_config'],
     mode: run.mode as RunItem['mode'],
     interactive: run.interactive === 1,
@@ -43,13 +44,21 @@ export function toRunItem(run: RunRow, { creator, executor, artifacts, publicUrl
     session_id: run.session_id ?? undefined,
     session_link: run.session_id === null ? undefined : `${publicUrl}/runs/${run.run_id}`,
     agent_skill: toSkill(run),
-    conversation_id: run.conversation_id === null || isSeen(run.conversation_id) ? (run.conversation_id ?? run.run_id) : undefined,
+    conversation_id:
+      run.conversation_id === null || isSeen(run.conversation_id) ? (run.conversation_id ?? run.run_id) : undefined,
     parent_run_id: run.parent_run_id !== null && isSeen(run.parent_run_id) ? run.parent_run_id : undefined,
     artifacts: artifacts.length === 0 ? undefined : artifacts.map((artifact) => toArtifactItem(artifact, publicUrl)),
     metadata: { ...(JSON.parse(run.metadata) as Record<string, string>), ...reservedMetadata(run) },
     factory_uid: run.factory_uid ?? undefined,
     automation_id: run.automation_uid ?? undefined,
-    schedule: run.schedule_id === null ? undefined : withoutAbsent({ schedule_id: run.schedule_id, schedule_name: run.schedule_name ?? undefined, cron_schedule: run.schedule_cron ?? undefined }),
+    schedule:
+      run.schedule_id === null
+        ? undefined
+        : withoutAbsent({
+            schedule_id: run.schedule_id,
+            schedule_name: run.schedule_name ?? undefined,
+            cron_schedule: run.schedule_cron ?? undefined,
+          }),
     run_time: run.started_at === null ? undefined : isoDuration((run.finished_at ?? run.updated_at) - run.started_at),
     request_usage: toRequestUsage(run),
     is_sandbox_running: run.state === 'INPROGRESS' || run.state === 'BLOCKED',
@@ -60,29 +69,66 @@ export function toRunItem(run: RunRow, { creator, executor, artifacts, publicUrl
 }
 
 /** Why a run is in its state; undefined while there is nothing to say. contract 3 (RunItem). */
-export function toStatusMessage(run: Pick<RunRow, 'status_message' | 'error_code' | 'retryable'>): RunStatusMessage | undefined {
+export function toStatusMessage(
+  run: Pick<RunRow, 'status_message' | 'error_code' | 'retryable'>,
+): RunStatusMessage | undefined {
   if (run.status_message === null) return undefined;
-  return withoutAbsent({ message: run.status_message, error_code: run.error_code ?? undefined, retryable: run.retryable === null ? undefined : run.retryable === 1 });
+  return withoutAbsent({
+    message: run.status_message,
+    error_code: run.error_code ?? undefined,
+    retryable: run.retryable === null ? undefined : run.retryable === 1,
+  });
 }
 
 /** What a run has used, as far as its agents have told; undefined where they told nothing. contract 3 (request_usage). */
-function toRequestUsage({ tokens, cost_micros: costMicros, cost_currency: currency }: RunRow): RunItem['request_usage'] {
+function toRequestUsage({
+  tokens,
+  cost_micros: costMicros,
+  cost_currency: currency,
+}: RunRow): RunItem['request_usage'] {
   if (tokens === null && costMicros === null) return undefined;
-  return withoutAbsent({ total_tokens: tokens ?? undefined, inference_cost: costMicros === null ? undefined : costMicros / 1_000_000, currency: currency ?? undefined });
+  return withoutAbsent({
+    total_tokens: tokens ?? undefined,
+    inference_cost: costMicros === null ? undefined : costMicros / 1_000_000,
+    currency: currency ?? undefined,
+  });
 }
 
 /** One entry of a run's log. contract 3 (events). */
 export function toEventItem(runId: string, { seq, kind, atMs, executionId, body }: StoredEvent): RunEvent {
-  return withoutAbsent<RunEvent>({ seq, event_type: kind, occurred_at: toTime(atMs), run_id: runId, execution_id: executionId, payload: JSON.parse(body) as RunEvent['payload'] });
+  return withoutAbsent<RunEvent>({
+    seq,
+    event_type: kind,
+    occurred_at: toTime(atMs),
+    run_id: runId,
+    execution_id: executionId,
+    payload: JSON.parse(body) as RunEvent['payload'],
+  });
 }
 
 /** An artifact without its content. contract 3 (artifacts). */
 export function toArtifactItem({ artifactUid, runId, type, atMs, details }: Artifact, publicUrl: string): ArtifactItem {
   const { fileName, filePath, mimeType, sizeBytes, title, url, branch } = details;
-  const file = fileName === undefined ? {} : { filename: fileName, filepath: filePath, mime_type: mimeType, content_type: mimeType, size_bytes: sizeBytes, download_url: `${publicUrl}/api/v1/agent/artifacts/${artifactUid}/download` };
+  const file =
+    fileName === undefined
+      ? {}
+      : {
+          filename: fileName,
+          filepath: filePath,
+          mime_type: mimeType,
+          content_type: mimeType,
+          size_bytes: sizeBytes,
+          download_url: `${publicUrl}/api/v1/agent/artifacts/${artifactUid}/download`,
+        };
   const plan = type === 'PLAN' ? { document_uid: artifactUid } : {};
   const pullRequest = type === 'PULL_REQUEST' ? { url, branch, status: 'unknown' as const } : {};
-  return { artifact_uid: artifactUid, artifact_type: type, run_id: runId, created_at: toTime(atMs), data: withoutAbsent({ artifact_uid: artifactUid, title, ...file, ...plan, ...pullRequest }) };
+  return {
+    artifact_uid: artifactUid,
+    artifact_type: type,
+    run_id: runId,
+    created_at: toTime(atMs),
+    data: withoutAbsent({ artifact_uid: artifactUid, title, ...file, ...plan, ...pullRequest }),
+  };
 }
 
 /** Where a run came from; columns, rendered as the metadata that clients know. */
@@ -102,7 +148,12 @@ function toSkill({ skill_spec: reference, skill_commit: commit }: RunRow): RunIt
 }
 
 function toCreatorInfo(principal: Principal | undefined, uid: string): RunCreatorInfo {
-  return { type: principal?.kind ?? 'user', uid, display_name: principal?.displayName ?? uid, email: principal?.email ?? null };
+  return {
+    type: principal?.kind ?? 'user',
+    uid,
+    display_name: principal?.displayName ?? uid,
+    email: principal?.email ?? null,
+  };
 }
 
 function isoDuration(ms: number): string {

@@ -23,7 +23,13 @@ export class RunItems {
   private principals = new Map<string, Principal>();
   private keptUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(accounts: AccessStore, artifacts: ArtifactStore, runs: RunStore, publicUrl: string, monotonicMs: () => number) {
+  constructor(
+    accounts: AccessStore,
+    artifacts: ArtifactStore,
+    runs: RunStore,
+    publicUrl: string,
+    monotonicMs: () => number,
+  ) {
     this.accounts = accounts;
     this.artifacts = artifacts;
     this.runs = runs;
@@ -34,12 +40,23 @@ export class RunItems {
   /** Items of these runs, in their order. */
   async of(runs: readonly RunRow[], access: Access): Promise<RunItem[]> {
     const isSeen = await this.seen(runs, access);
-    const artifacts = await this.artifacts.ofRuns(runs.map(({ run_id: runId }) => runId), ARTIFACTS_SHOWN_MAX);
+    const artifacts = await this.artifacts.ofRuns(
+      runs.map(({ run_id: runId }) => runId),
+      ARTIFACTS_SHOWN_MAX,
+    );
     const items: RunItem[] = [];
     for (const run of runs) {
       const creator = await this.principal(run.creator_uid);
       const executor = run.executor_uid === null ? creator : await this.principal(run.executor_uid);
-      items.push(toRunItem(run, { creator, executor, artifacts: artifacts.get(run.run_id) ?? [], publicUrl: this.publicUrl, isSeen }));
+      items.push(
+        toRunItem(run, {
+          creator,
+          executor,
+          artifacts: artifacts.get(run.run_id) ?? [],
+          publicUrl: this.publicUrl,
+          isSeen,
+        }),
+      );
     }
     return items;
   }
@@ -47,7 +64,9 @@ export class RunItems {
   /** Which of the runs that these refer to the key may see: an ID of another's run is no answer to it. contract 2. */
   private async seen(runs: readonly RunRow[], access: Access): Promise<ItemFacts['isSeen']> {
     if (access.factories === undefined) return () => true;
-    const named = runs.flatMap(({ conversation_id: conversation, parent_run_id: parent }) => [conversation, parent].filter((id) => id !== null));
+    const named = runs.flatMap(({ conversation_id: conversation, parent_run_id: parent }) =>
+      [conversation, parent].filter((id) => id !== null),
+    );
     const seen = await this.runs.among([...new Set(named)], access.factories);
     return (runId) => seen.has(runId);
   }

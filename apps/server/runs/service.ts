@@ -1,7 +1,20 @@
 /** What can be done with runs: create, dispatch, look at, follow up, cancel. Decisions are `#runs`, effects are the store's. spec: Agent run interface. */
 import {
-  attachmentsOf, defaultTitle, followupOutcome, isEnded, resolveAgentConfig, RUN_ATTACHMENT_BYTES_MAX, RUN_ATTACHMENTS_MAX,
-  TASK_BYTES_MAX, toAgentConfig, type AttachmentRequest, type FollowupDecision, type FollowupOutcome, type RunSource, type RunState, type ServerAgent,
+  attachmentsOf,
+  defaultTitle,
+  followupOutcome,
+  isEnded,
+  resolveAgentConfig,
+  RUN_ATTACHMENT_BYTES_MAX,
+  RUN_ATTACHMENTS_MAX,
+  TASK_BYTES_MAX,
+  toAgentConfig,
+  type AttachmentRequest,
+  type FollowupDecision,
+  type FollowupOutcome,
+  type RunSource,
+  type RunState,
+  type ServerAgent,
 } from '#runs';
 import type { FactoryDispatchResponse, RunAgentResponse, RunEventList, RunFollowupResponse, RunItem } from '#contracts';
 import type { Access } from '../store/access.ts';
@@ -54,7 +67,14 @@ export class RunService {
   private readonly items: RunItems;
   private readonly around: RunSurroundings;
 
-  constructor(runs: RunStore, histories: RunHistoryStore, factories: FactoryStore, definitions: DefinitionStore, items: RunItems, around: RunSurroundings) {
+  constructor(
+    runs: RunStore,
+    histories: RunHistoryStore,
+    factories: FactoryStore,
+    definitions: DefinitionStore,
+    items: RunItems,
+    around: RunSurroundings,
+  ) {
     this.runs = runs;
     this.histories = histories;
     this.factories = factories;
@@ -69,12 +89,31 @@ export class RunService {
   }
 
   /** spec: factory dispatch. The ticket becomes metadata of the run, and what triggered it. contract 4. */
-  dispatch(factoryUid: string, request: FactoryDispatchRequest, by: Caller, source: RunSource): Promise<FactoryDispatchResponse> {
+  dispatch(
+    factoryUid: string,
+    request: FactoryDispatchRequest,
+    by: Caller,
+    source: RunSource,
+  ): Promise<FactoryDispatchResponse> {
     const { prompt, title, config, metadata, attachments, ticket_ref: ref, ticket_url: url } = request;
-    const ticket = { ...(ref === undefined ? {} : { ticket_ref: ref }), ...(url === undefined ? {} : { ticket_url: url }) };
-    return this.start({ prompt, title, config, metadata, attachments, factory_uid: factoryUid }, ticket, by, source, ({ run_id: runId, state }) => ({
-      factory_uid: factoryUid, run_id: runId, state, ticket_ref: ref ?? null, run_url: `${this.around.publicUrl}/runs/${runId}`, foreman_agent: null,
-    }));
+    const ticket = {
+      ...(ref === undefined ? {} : { ticket_ref: ref }),
+      ...(url === undefined ? {} : { ticket_url: url }),
+    };
+    return this.start(
+      { prompt, title, config, metadata, attachments, factory_uid: factoryUid },
+      ticket,
+      by,
+      source,
+      ({ run_id: runId, state }) => ({
+        factory_uid: factoryUid,
+        run_id: runId,
+        state,
+        ticket_ref: ref ?? null,
+        run_url: `${this.around.publicUrl}/runs/${runId}`,
+        foreman_agent: null,
+      }),
+    );
   }
 
   async get(runId: string, access: Access): Promise<RunItem> {
@@ -89,11 +128,23 @@ export class RunService {
     if (attachments.length > 0) this.refuseWithoutDisk();
     const followupId = this.around.newId();
     const toAnswer = (outcome: FollowupOutcome): RunFollowupResponse => ({ followup_id: followupId, outcome });
-    const wanted = { followupId, runId, principalUid: by.access.principal.uid, message: request.message, mode: request.mode, attachments };
-    const decided = await this.runs.followup(wanted, (run, facts) =>
-      followupOutcome(run.state as RunState, {
-        ...facts, promptTaken: run.prompt_taken_at !== null, agentConcurrent: this.around.takesPromptsInTurn(run.agent_config), cancelRequested: run.cancel_requested_at !== null && !isEnded(run.state as RunState),
-      }),
+    const wanted = {
+      followupId,
+      runId,
+      principalUid: by.access.principal.uid,
+      message: request.message,
+      mode: request.mode,
+      attachments,
+    };
+    const decided = await this.runs.followup(
+      wanted,
+      (run, facts) =>
+        followupOutcome(run.state as RunState, {
+          ...facts,
+          promptTaken: run.prompt_taken_at !== null,
+          agentConcurrent: this.around.takesPromptsInTurn(run.agent_config),
+          cancelRequested: run.cancel_requested_at !== null && !isEnded(run.state as RunState),
+        }),
       this.beside(by, toAnswer),
     );
     if (decided === undefined) throw notFound('the run');
@@ -105,7 +156,10 @@ export class RunService {
   /** spec: POST /agent/runs/{runId}/cancel. Answers the run's ID as a bare JSON string. */
   async cancel(runId: string, by: Caller): Promise<string> {
     await visibleStanding(this.runs, runId, by.access);
-    const outcome = await this.runs.cancel(runId, this.beside(by, () => runId));
+    const outcome = await this.runs.cancel(
+      runId,
+      this.beside(by, () => runId),
+    );
     if (outcome === 'unknown') throw notFound('the run');
     if (outcome === 'ended') throw new Refusal('invalid_request', 'the run has ended already');
     this.changed(runId);
@@ -123,7 +177,13 @@ export class RunService {
     return { events: (await this.runs.events(runId, after, limit)).map((event) => toEventItem(runId, event)) };
   }
 
-  private async start<Answer>(request: RunAgentRequest, ticket: Record<string, string>, by: Caller, source: RunSource, toAnswer: (made: RunAgentResponse) => Answer): Promise<Answer> {
+  private async start<Answer>(
+    request: RunAgentRequest,
+    ticket: Record<string, string>,
+    by: Caller,
+    source: RunSource,
+    toAnswer: (made: RunAgentResponse) => Answer,
+  ): Promise<Answer> {
     const { access } = by;
     const { factory_uid: factoryUid } = request;
     if (factoryUid === undefined && access.factories !== undefined) {
@@ -132,10 +192,20 @@ export class RunService {
     const defaults = factoryUid === undefined ? undefined : await this.factoryDefaults(factoryUid, access);
     await this.refuseUnseen(request, access);
     await this.refuseWithoutRoom(factoryUid);
-    const run = { ...toNewRun(request, defaults, ticket, this.around.serverAgent), runId: this.around.newId(), source, creatorUid: access.principal.uid, createdAtMs: this.around.nowMs() };
+    const run = {
+      ...toNewRun(request, defaults, ticket, this.around.serverAgent),
+      runId: this.around.newId(),
+      source,
+      creatorUid: access.principal.uid,
+      createdAtMs: this.around.nowMs(),
+    };
     const free = this.around.freePlaces();
-    const answerOf = ({ waiting }: { waiting: number }): Answer => toAnswer({ run_id: run.runId, task_id: run.runId, state: 'QUEUED', at_capacity: waiting >= free });
-    const made = await this.runs.create(run, { ...this.beside(by, answerOf), attachments: toNewAttachments(attachmentsOf(request)) });
+    const answerOf = ({ waiting }: { waiting: number }): Answer =>
+      toAnswer({ run_id: run.runId, task_id: run.runId, state: 'QUEUED', at_capacity: waiting >= free });
+    const made = await this.runs.create(run, {
+      ...this.beside(by, answerOf),
+      attachments: toNewAttachments(attachmentsOf(request)),
+    });
     if (made === undefined) throw notFound('the factory');
     this.around.waitingRuns.added(factoryUid ?? NO_FACTORY, 1);
     this.around.wake();
@@ -143,7 +213,10 @@ export class RunService {
   }
 
   /** Who asked, and the answer to an idempotency key: both committed with the change. */
-  private beside<Outcome>(by: Caller, toAnswer: (outcome: Outcome) => unknown): { by: ReturnType<typeof changedBy>; also: (outcome: Outcome) => Work<void> } {
+  private beside<Outcome>(
+    by: Caller,
+    toAnswer: (outcome: Outcome) => unknown,
+  ): { by: ReturnType<typeof changedBy>; also: (outcome: Outcome) => Work<void> } {
     return {
       by: changedBy(by, this.around.newId()),
       *also(outcome) {
@@ -165,8 +238,12 @@ export class RunService {
   }
 
   /** What a run refers to has to be there for its key. contract 2, 3 (Create). */
-  private async refuseUnseen({ conversation_id: conversationId, parent_run_id: parentRunId }: RunAgentRequest, access: Access): Promise<void> {
-    if (conversationId !== undefined && !(await this.histories.hasConversation(conversationId, access.factories))) throw notFound('the conversation');
+  private async refuseUnseen(
+    { conversation_id: conversationId, parent_run_id: parentRunId }: RunAgentRequest,
+    access: Access,
+  ): Promise<void> {
+    if (conversationId !== undefined && !(await this.histories.hasConversation(conversationId, access.factories)))
+      throw notFound('the conversation');
     if (parentRunId !== undefined) await visibleStanding(this.runs, parentRunId, access, 'the parent run');
   }
 
@@ -174,23 +251,37 @@ export class RunService {
   private async refuseWithoutRoom(factoryUid: string | undefined): Promise<void> {
     this.refuseWithoutDisk();
     if (await this.around.waitingRuns.isFull(factoryUid ?? NO_FACTORY)) {
-      throw new Refusal('resource_unavailable', 'too many runs wait already', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      throw new Refusal('resource_unavailable', 'too many runs wait already', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
     }
   }
 
   private refuseWithoutDisk(): void {
-    if (this.around.isDiskLow()) throw new Refusal('resource_unavailable', 'the disk of the service is nearly full', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    if (this.around.isDiskLow())
+      throw new Refusal('resource_unavailable', 'the disk of the service is nearly full', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
   }
 }
 
-function toNewRun(request: RunAgentRequest, defaults: ReturnType<typeof toAgentConfig> | undefined, ticket: Record<string, string>, server: ServerAgent): Omit<NewRun, 'runId' | 'source' | 'creatorUid' | 'createdAtMs'> {
+function toNewRun(
+  request: RunAgentRequest,
+  defaults: ReturnType<typeof toAgentConfig> | undefined,
+  ticket: Record<string, string>,
+  server: ServerAgent,
+): Omit<NewRun, 'runId' | 'source' | 'creatorUid' | 'createdAtMs'> {
   const skill = request.skill ?? request.config?.skill_spec;
   const prompt = request.prompt ?? `Use the skill ${skill}.`;
   const config = resolveAgentConfig([{ ...request.config, skill_spec: skill }, defaults], undefined, server);
   return {
     prompt,
     title: request.title ?? defaultTitle(prompt),
-    configName: config.name, modelId: config.model_id, environmentId: config.environment_id, skillSpec: config.skill_spec, workerHost: config.worker_host,
+    configName: config.name,
+    modelId: config.model_id,
+    environmentId: config.environment_id,
+    skillSpec: config.skill_spec,
+    workerHost: config.worker_host,
     agentConfig: JSON.stringify(config),
     metadata: JSON.stringify({ ...request.metadata, ...ticket }),
     factoryUid: request.factory_uid,
@@ -203,7 +294,11 @@ function toNewRun(request: RunAgentRequest, defaults: ReturnType<typeof toAgentC
 }
 
 function toNewAttachments(files: readonly AttachmentRequest[]): NewAttachment[] {
-  return files.map(({ file_name: fileName, mime_type: mimeType, data }) => ({ fileName, mimeType, content: Buffer.from(data, 'base64') }));
+  return files.map(({ file_name: fileName, mime_type: mimeType, data }) => ({
+    fileName,
+    mimeType,
+    content: Buffer.from(data, 'base64'),
+  }));
 }
 
 function followupRefusal(reason: Extract<FollowupDecision, { ok: false }>['reason']): Refusal {
@@ -213,9 +308,15 @@ function followupRefusal(reason: Extract<FollowupDecision, { ok: false }>['reaso
     case 'factory-deleted':
       return lastingConflict('the factory of this run was deleted');
     case 'task-too-large':
-      return tooMuch('/message', `must be at most ${TASK_BYTES_MAX} bytes together with what waits for this run already`);
+      return tooMuch(
+        '/message',
+        `must be at most ${TASK_BYTES_MAX} bytes together with what waits for this run already`,
+      );
     case 'attachments-too-many':
-      return tooMuch('/attachments', `must be at most ${RUN_ATTACHMENTS_MAX} files of ${RUN_ATTACHMENT_BYTES_MAX} bytes together with those that the run has already`);
+      return tooMuch(
+        '/attachments',
+        `must be at most ${RUN_ATTACHMENTS_MAX} files of ${RUN_ATTACHMENT_BYTES_MAX} bytes together with those that the run has already`,
+      );
   }
 }
 

@@ -25,13 +25,21 @@ export class ToldController {
   @Get('runs/:runId/conversation')
   @Allow('viewer')
   ofRun(@Param('runId') runId: string, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.histories.ofRun(runId, queryOf<ConversationQuery>('getRunConversation', request.query as RawQuery), accessOf(request));
+    return this.histories.ofRun(
+      runId,
+      queryOf<ConversationQuery>('getRunConversation', request.query as RawQuery),
+      accessOf(request),
+    );
   }
 
   @Get('conversations/:conversationId')
   @Allow('viewer')
   conversation(@Param('conversationId') conversationId: string, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.histories.conversation(conversationId, queryOf<ConversationQuery>('getConversation', request.query as RawQuery), accessOf(request));
+    return this.histories.conversation(
+      conversationId,
+      queryOf<ConversationQuery>('getConversation', request.query as RawQuery),
+      accessOf(request),
+    );
   }
 
   @Get('artifacts/:artifactUid')
@@ -43,7 +51,11 @@ export class ToldController {
   /** Bytes that an agent made: an attachment that no browser will render. contract 10. */
   @Get('artifacts/:artifactUid/download')
   @Allow('viewer')
-  async download(@Param('artifactUid') artifactUid: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async download(
+    @Param('artifactUid') artifactUid: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const { fileName, content } = await this.artifacts.file(artifactUid, accessOf(request));
     await reply
       .header('Content-Type', 'application/octet-stream')

@@ -6,7 +6,9 @@ const MEMBERS = ['agent_identity_uid', 'on_behalf_of'];
 
 /** Throws 422 naming every member of a create or dispatch that would be lost; null says nothing. */
 export function refuseUnsupportedMembers(body: object): void {
-  const names = Object.entries(body).flatMap(([name, value]) => (MEMBERS.includes(name) && value !== undefined && value !== null ? [name] : []));
+  const names = Object.entries(body).flatMap(([name, value]) =>
+    MEMBERS.includes(name) && value !== undefined && value !== null ? [name] : [],
+  );
   if (names.length === 0) return;
   const errors = names.map((name) => ({ pointer: `/${name}`, message: `${name} is not supported here` }));
   throw new Refusal('operation_not_supported', `this service does not have ${names.join(', ')}`, { errors });

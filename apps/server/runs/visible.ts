@@ -11,7 +11,12 @@ export async function visibleRun(runs: RunStore, runId: string, access: Access):
 }
 
 /** Where the run stands, without its texts, or 404. */
-export async function visibleStanding(runs: RunStore, runId: string, access: Access, what = 'the run'): Promise<Standing> {
+export async function visibleStanding(
+  runs: RunStore,
+  runId: string,
+  access: Access,
+  what = 'the run',
+): Promise<Standing> {
   return seen(await runs.standing(runId), access, what);
 }
 

@@ -14,14 +14,24 @@ export interface ScheduleView {
 }
 
 /** In the order of the triggers; undefined for an automation without any. */
-export function toScheduleItems(automationUid: string, definition: AutomationDefinition, { isEnabled, stored, nowMs }: ScheduleView): AutomationItem['schedules'] {
+export function toScheduleItems(
+  automationUid: string,
+  definition: AutomationDefinition,
+  { isEnabled, stored, nowMs }: ScheduleView,
+): AutomationItem['schedules'] {
   const wanted = schedulesOf(automationUid, definition);
   if (wanted.length === 0) return undefined;
   return wanted.map(({ scheduleId, name, cron, fields }) => {
     const state = stored.find((one) => one.scheduleId === scheduleId);
     const next = isEnabled ? nextDue(fields, state?.handledUntilMs ?? nowMs, nowMs) : undefined;
     return withoutAbsent({
-      schedule_id: scheduleId, name, cron, next_at: timeOf(next), last_fired_at: timeOf(state?.lastFiredMs), missed: state?.missed ?? 0, last_missed_at: timeOf(state?.lastMissedMs),
+      schedule_id: scheduleId,
+      name,
+      cron,
+      next_at: timeOf(next),
+      last_fired_at: timeOf(state?.lastFiredMs),
+      missed: state?.missed ?? 0,
+      last_missed_at: timeOf(state?.lastMissedMs),
     });
   });
 }

@@ -45,7 +45,9 @@ export class ScheduleService {
     const stored = await this.store.all();
     const wanted = await this.wanted();
     const ids = new Set(stored.map(({ scheduleId }) => scheduleId));
-    const added = [...wanted].filter(([id]) => !ids.has(id)).map(([, { schedule, owner }]): Schedule => ({ ...schedule, ...owner, handledUntilMs: nowMs, missed: 0 }));
+    const added = [...wanted]
+      .filter(([id]) => !ids.has(id))
+      .map(([, { schedule, owner }]): Schedule => ({ ...schedule, ...owner, handledUntilMs: nowMs, missed: 0 }));
     const removed = [...ids].filter((id) => !wanted.has(id));
     await this.store.settle(added, removed);
     for (const id of removed) this.next.delete(id);
@@ -56,16 +58,26 @@ export class ScheduleService {
   }
 
   /** Every schedule that fires, by ID, and whose it is. */
-  private async wanted(): Promise<Map<string, { schedule: WantedSchedule; owner: { automationUid: string; factoryUid: string } }>> {
+  private async wanted(): Promise<
+    Map<string, { schedule: WantedSchedule; owner: { automationUid: string; factoryUid: string } }>
+  > {
     const automations = await this.store.scheduled();
     const changed = automations.filter(({ uid, version }) => this.said.get(uid)?.version !== version);
-    for (const { uid, version, definition } of await this.store.definitions(changed.map(({ uid }) => uid))) this.said.set(uid, { version, schedules: schedulesOf(uid, definition) });
-    this.said = new Map(automations.flatMap(({ uid }) => {
-      const said = this.said.get(uid);
-      return said === undefined ? [] : [[uid, said]];
-    }));
-    return new Map(automations.flatMap(({ uid, factoryUid }) =>
-      (this.said.get(uid)?.schedules ?? []).map((schedule) => [schedule.scheduleId, { schedule, owner: { automationUid: uid, factoryUid } }] as const)));
+    for (const { uid, version, definition } of await this.store.definitions(changed.map(({ uid }) => uid)))
+      this.said.set(uid, { version, schedules: schedulesOf(uid, definition) });
+    this.said = new Map(
+      automations.flatMap(({ uid }) => {
+        const said = this.said.get(uid);
+        return said === undefined ? [] : [[uid, said]];
+      }),
+    );
+    return new Map(
+      automations.flatMap(({ uid, factoryUid }) =>
+        (this.said.get(uid)?.schedules ?? []).map(
+          (schedule) => [schedule.scheduleId, { schedule, owner: { automationUid: uid, factoryUid } }] as const,
+        ),
+      ),
+    );
   }
 
   private nextOf({ scheduleId, handledUntilMs }: Schedule, fields: WantedSchedule['fields']): number {
@@ -84,10 +96,17 @@ export class ScheduleService {
       const ground = due.kind === 'nothing' ? undefined : await this.store.ground(schedule.automationUid);
       if (due.kind === 'nothing' || ground === undefined) return;
       // Tried again with the next look, until it is too late for the tick.
-      if (due.kind === 'start' && (this.around.isDiskLow() || (await this.around.waitingRuns.isFull(schedule.factoryUid)))) return;
+      if (
+        due.kind === 'start' &&
+        (this.around.isDiskLow() || (await this.around.waitingRuns.isFull(schedule.factoryUid)))
+      )
+        return;
       const { atMs, missed, lastMissedMs } = due;
       const run = due.kind === 'start' ? this.runOf(schedule, ground, atMs) : undefined;
-      const outcome = await this.store.handle({ schedule, atMs, missed, lastMissedMs, start: run && { run, servingVersion: ground.servingVersion } }, nowMs);
+      const outcome = await this.store.handle(
+        { schedule, atMs, missed, lastMissedMs, start: run && { run, servingVersion: ground.servingVersion } },
+        nowMs,
+      );
       this.tellOf(outcome, schedule, ground, due);
     } catch (fault) {
       this.around.log.fault('a schedule could not be handled', fault, { schedule_id: schedule.scheduleId });
@@ -98,16 +117,28 @@ export class ScheduleService {
     const { serverAgent, newId, nowMs } = this.around;
     return {
       ...snapshotOf(automation, factory, serverAgent),
-      runId: newId(), source: 'SCHEDULED_AGENT', createdAtMs: nowMs(),
+      runId: newId(),
+      source: 'SCHEDULED_AGENT',
+      createdAtMs: nowMs(),
       schedule: { id: scheduleId, ...(name === undefined ? {} : { name }), cron, atMs },
     };
   }
 
-  private tellOf(outcome: TickOutcome, { name, cron, factoryUid }: Schedule, { factory, automation }: ScheduleGround, { missed, lastMissedMs }: Due): void {
+  private tellOf(
+    outcome: TickOutcome,
+    { name, cron, factoryUid }: Schedule,
+    { factory, automation }: ScheduleGround,
+    { missed, lastMissedMs }: Due,
+  ): void {
     const { log, waitingRuns, tell, wake } = this.around;
     if (outcome.kind === 'lost') return;
     const which = { factory: factory.slug, automation: automation.slug, schedule: name ?? cron };
-    if (missed > 0) log.warn('ticks of a schedule were missed; nothing is started for them', { ...which, missed, last_missed_at: new Date(lastMissedMs ?? 0).toISOString() });
+    if (missed > 0)
+      log.warn('ticks of a schedule were missed; nothing is started for them', {
+        ...which,
+        missed,
+        last_missed_at: new Date(lastMissedMs ?? 0).toISOString(),
+      });
     if (outcome.kind === 'busy') log.info('a tick of a schedule started nothing: its concurrency group is busy', which);
     if (outcome.kind !== 'started') return;
     waitingRuns.added(factoryUid, 1);

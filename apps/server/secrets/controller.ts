@@ -35,7 +35,11 @@ export class TeamSecretController {
 
   @Put(':name')
   @Allow('admin')
-  put(@Param('name') name: string, @Body({ schema: SECRET_PUT }) body: SecretPut, @Req() request: FastifyRequest): Promise<unknown> {
+  put(
+    @Param('name') name: string,
+    @Body({ schema: SECRET_PUT }) body: SecretPut,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     return this.secrets.put(TEAM, name, body, callerOf(request));
   }
 
@@ -58,33 +62,52 @@ export class FactorySecretController {
 
   @Get()
   @Allow('manager')
-  async list(@Param('factoryUid') uid: string, @Query() query: RawQuery, @Req() request: FastifyRequest): Promise<unknown> {
+  async list(
+    @Param('factoryUid') uid: string,
+    @Query() query: RawQuery,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     const owner = await this.owner(uid, request);
     return this.secrets.list(owner, queryOf<SecretListQuery>('listFactorySecrets', query));
   }
 
   @Get(':name')
   @Allow('manager')
-  async get(@Param('factoryUid') uid: string, @Param('name') name: string, @Req() request: FastifyRequest): Promise<unknown> {
+  async get(
+    @Param('factoryUid') uid: string,
+    @Param('name') name: string,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     return this.secrets.get(await this.owner(uid, request), name);
   }
 
   @Put(':name')
   @Allow('manager')
-  async put(@Param('factoryUid') uid: string, @Param('name') name: string, @Body({ schema: SECRET_PUT }) body: SecretPut, @Req() request: FastifyRequest): Promise<unknown> {
+  async put(
+    @Param('factoryUid') uid: string,
+    @Param('name') name: string,
+    @Body({ schema: SECRET_PUT }) body: SecretPut,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
     return this.secrets.put(await this.owner(uid, request), name, body, callerOf(request));
   }
 
   @Delete(':name')
   @HttpCode(204)
   @Allow('manager')
-  async remove(@Param('factoryUid') uid: string, @Param('name') name: string, @Query() query: RawQuery, @Req() request: FastifyRequest): Promise<void> {
+  async remove(
+    @Param('factoryUid') uid: string,
+    @Param('name') name: string,
+    @Query() query: RawQuery,
+    @Req() request: FastifyRequest,
+  ): Promise<void> {
     const owner = await this.owner(uid, request);
     return this.secrets.remove(owner, name, queryOf<Force>('deleteFactorySecret', query).force, callerOf(request));
   }
 
   private async owner(uid: string, request: FastifyRequest): Promise<string> {
-    if (!maySee(accessOf(request), uid) || (await this.factories.find(uid)) === undefined) throw notFound('the factory');
+    if (!maySee(accessOf(request), uid) || (await this.factories.find(uid)) === undefined)
+      throw notFound('the factory');
     return uid;
   }
 }

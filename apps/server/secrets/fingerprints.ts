@@ -26,16 +26,28 @@ export class SecretFingerprints {
     for (const name of new Set(names)) {
       const secret = visible?.get(name);
       const newest = secret === undefined ? undefined : await this.store.newest(secret.id);
-      marks.set(name, newest === undefined ? { name, version: 0 } : { name, version: newest.version, fingerprint: this.fingerprint(factoryUid, newest) });
+      marks.set(
+        name,
+        newest === undefined
+          ? { name, version: 0 }
+          : { name, version: newest.version, fingerprint: this.fingerprint(factoryUid, newest) },
+      );
     }
     return marks;
   }
 
   /** Of one factory: marks of two factories do not tell that these share a value. Undefined for a value that was damaged at rest. */
-  private fingerprint(factoryUid: string, sealed: NonNullable<Awaited<ReturnType<SecretStore['newest']>>>): string | undefined {
+  private fingerprint(
+    factoryUid: string,
+    sealed: NonNullable<Awaited<ReturnType<SecretStore['newest']>>>,
+  ): string | undefined {
     const value = this.opened(sealed);
     if (value === undefined) return undefined;
-    return createHmac('sha256', this.uidKey).update(`millwright secret fingerprint 1\n${factoryUid}\n`).update(value).digest('hex').slice(0, HEX_DIGITS);
+    return createHmac('sha256', this.uidKey)
+      .update(`millwright secret fingerprint 1\n${factoryUid}\n`)
+      .update(value)
+      .digest('hex')
+      .slice(0, HEX_DIGITS);
   }
 
   private opened(sealed: NonNullable<Awaited<ReturnType<SecretStore['newest']>>>): Uint8Array | undefined {

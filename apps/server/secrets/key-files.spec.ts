@@ -62,18 +62,28 @@ describe('key files', () => {
     { content: KEY.toString('base64').replace('=', ''), why: 'base64 without padding' },
   ])('are refused when they hold $why, without showing it', ({ content }) => {
     const path = file(content);
-    expect(() => read(path)).toThrow(`${VARIABLE}: ${path} does not hold a key of 32 bytes (raw, 64 hex digits or base64)`);
+    expect(() => read(path)).toThrow(
+      `${VARIABLE}: ${path} does not hold a key of 32 bytes (raw, 64 hex digits or base64)`,
+    );
   });
 
-  it.each([0o640, 0o604, 0o644, 0o660, 0o610, 0o601, 0o777])('are refused with mode %o: others can reach them', (mode) => {
-    const path = file(KEY, mode);
-    expect(() => read(path)).toThrow(`${VARIABLE}: ${path} can be read by others; run: chmod 600 ${path}`);
-  });
+  it.each([0o640, 0o604, 0o644, 0o660, 0o610, 0o601, 0o777])(
+    'are refused with mode %o: others can reach them',
+    (mode) => {
+      const path = file(KEY, mode);
+      expect(() => read(path)).toThrow(`${VARIABLE}: ${path} can be read by others; run: chmod 600 ${path}`);
+    },
+  );
 
   it('are named together when several are bad, and read in their order when none is', () => {
     const good = { path: file(KEY), create: false, variable: VARIABLE };
-    const [bad, worse] = [{ path: join(folder, 'none'), create: false, variable: 'FIRST' }, { path: join(folder, 'neither'), create: false, variable: 'SECOND' }];
-    expect(() => readKeyFiles([bad, good, worse])).toThrow(new RegExp(`^FIRST: no file at ${bad.path}; .*\nSECOND: no file at ${worse.path}; `));
+    const [bad, worse] = [
+      { path: join(folder, 'none'), create: false, variable: 'FIRST' },
+      { path: join(folder, 'neither'), create: false, variable: 'SECOND' },
+    ];
+    expect(() => readKeyFiles([bad, good, worse])).toThrow(
+      new RegExp(`^FIRST: no file at ${bad.path}; .*\nSECOND: no file at ${worse.path}; `),
+    );
     const [first, second] = readKeyFiles([good, { path: join(folder, 'made'), create: true, variable: VARIABLE }]);
     expect([Buffer.from(first), second.length]).toEqual([KEY, 32]);
   });

@@ -15,7 +15,9 @@ export interface KeyFileOptions {
 }
 
 /** Reads the files in this order. Throws KeyFileProblem that names every bad one at once. */
-export function readKeyFiles<const Files extends readonly (KeyFileOptions & { path: string })[]>(files: Files): { [File in keyof Files]: Uint8Array } {
+export function readKeyFiles<const Files extends readonly (KeyFileOptions & { path: string })[]>(
+  files: Files,
+): { [File in keyof Files]: Uint8Array } {
   const problems: string[] = [];
   const keys = files.map(({ path, ...options }) => {
     try {
@@ -33,12 +35,18 @@ export function readKeyFiles<const Files extends readonly (KeyFileOptions & { pa
 /** Reads a key file: 32 bytes, or 64 hex digits, or their base64 with an optional final newline. Creates it (0600) only when `create` is set. */
 export function readKeyFile(path: string, options: KeyFileOptions): Uint8Array {
   if (!existsSync(path)) {
-    if (!options.create) throw new KeyFileProblem(`${options.variable}: no file at ${path}; make one with: openssl rand -hex 32 > FILE && chmod 600 FILE`);
+    if (!options.create)
+      throw new KeyFileProblem(
+        `${options.variable}: no file at ${path}; make one with: openssl rand -hex 32 > FILE && chmod 600 FILE`,
+      );
     writePrivateFile(path, randomBytes(KEY_BYTES).toString('hex') + '\n');
   }
   refuseReadableByOthers(path, options.variable);
   const key = parseKey(readFileSync(path));
-  if (key === undefined) throw new KeyFileProblem(`${options.variable}: ${path} does not hold a key of 32 bytes (raw, 64 hex digits or base64)`);
+  if (key === undefined)
+    throw new KeyFileProblem(
+      `${options.variable}: ${path} does not hold a key of 32 bytes (raw, 64 hex digits or base64)`,
+    );
   return key;
 }
 
@@ -55,7 +63,8 @@ export function writePrivateFile(path: string, text: string): void {
 }
 
 function refuseReadableByOthers(path: string, variable: string): void {
-  if ((statSync(path).mode & 0o077) !== 0) throw new KeyFileProblem(`${variable}: ${path} can be read by others; run: chmod 600 ${path}`);
+  if ((statSync(path).mode & 0o077) !== 0)
+    throw new KeyFileProblem(`${variable}: ${path} can be read by others; run: chmod 600 ${path}`);
 }
 
 function parseKey(bytes: Buffer): Uint8Array | undefined {

@@ -37,7 +37,13 @@ export class SecretService {
   private readonly vault: Vault;
   private readonly around: SecretSurroundings;
 
-  constructor(store: SecretStore, definitions: DefinitionStore, accounts: AccessStore, vault: Vault, around: SecretSurroundings) {
+  constructor(
+    store: SecretStore,
+    definitions: DefinitionStore,
+    accounts: AccessStore,
+    vault: Vault,
+    around: SecretSurroundings,
+  ) {
     this.store = store;
     this.definitions = definitions;
     this.accounts = accounts;
@@ -49,7 +55,12 @@ export class SecretService {
   async list(owner: string, { limit, cursor }: SecretListQuery): Promise<SecretList> {
     const digest = queryDigest({ list: 'secrets', owner });
     const [after] = placeOf(cursor, digest, ['string']) ?? [];
-    const { page, pageInfo } = pageOf(await this.store.list(owner, limit + 1, after as string | undefined), limit, digest, ({ name }) => [name]);
+    const { page, pageInfo } = pageOf(
+      await this.store.list(owner, limit + 1, after as string | undefined),
+      limit,
+      digest,
+      ({ name }) => [name],
+    );
     return { secrets: await this.toItems(page), page_info: pageInfo };
   }
 
@@ -64,7 +75,9 @@ export class SecretService {
     const errors = [...nameProblems(name), ...valueProblems(value), ...(await this.grantProblems(owner, name, grants))];
     if (errors.length > 0) throw invalidMembers(errors, 'members of the request');
     const bytes = value === undefined ? undefined : Buffer.from(value, 'utf8');
-    const { secret } = await this.store.put({ id: this.around.newId(), owner, name, value: bytes && this.sealing(bytes), grants }, this.changedBy(by)).catch(refuseUnfit);
+    const { secret } = await this.store
+      .put({ id: this.around.newId(), owner, name, value: bytes && this.sealing(bytes), grants }, this.changedBy(by))
+      .catch(refuseUnfit);
     await this.around.changed(await this.definitions.factoriesNaming(name));
     return this.toItem(secret);
   }
@@ -75,7 +88,9 @@ export class SecretService {
     if (removal.kind === 'unknown') throw notFound('the secret');
     if (removal.kind === 'used') {
       const names = removal.usedBy.map(({ slug }) => slug).join(', ');
-      throw lastingConflict(`the secret is used by ${names}; pass force=true to delete it all the same`, { used_by: removal.usedBy.map(toSecretUserItem) });
+      throw lastingConflict(`the secret is used by ${names}; pass force=true to delete it all the same`, {
+        used_by: removal.usedBy.map(toSecretUserItem),
+      });
     }
     await this.around.changed(await this.definitions.factoriesNaming(name));
   }
@@ -87,20 +102,39 @@ export class SecretService {
   /** For the first start: sets a value if the secret does not exist yet; true when it was made. */
   async ensure(name: string, value: Uint8Array): Promise<boolean> {
     if (await this.exists(name)) return false;
-    await this.store.put({ id: this.around.newId(), owner: TEAM, name, value: this.sealing(value) }, bySystem(this.around.newId()));
+    await this.store.put(
+      { id: this.around.newId(), owner: TEAM, name, value: this.sealing(value) },
+      bySystem(this.around.newId()),
+    );
     return true;
   }
 
   /** Factories that are granted a secret must exist, unless they were granted it before: what was read can be sent back. */
-  private async grantProblems(owner: string, name: string, grants: Partial<Grants> | undefined): Promise<MemberError[]> {
+  private async grantProblems(
+    owner: string,
+    name: string,
+    grants: Partial<Grants> | undefined,
+  ): Promise<MemberError[]> {
     const wanted = grants?.factories;
     if (wanted === undefined) return [];
-    if (owner !== TEAM) return isItself(wanted, owner) ? [] : [{ pointer: '/grants/factories', message: "a factory's own secret is granted to that factory, and to no other" }];
+    if (owner !== TEAM)
+      return isItself(wanted, owner)
+        ? []
+        : [
+            {
+              pointer: '/grants/factories',
+              message: "a factory's own secret is granted to that factory, and to no other",
+            },
+          ];
     if (wanted === '*') return [];
     const unknown = await this.accounts.unknownFactories(wanted);
     if (unknown.size === 0) return [];
     const before = (await this.store.find(owner, name))?.grants.factories ?? [];
-    return wanted.flatMap((uid, at) => (unknown.has(uid) && !before.includes(uid) ? [{ pointer: `/grants/factories/${at}`, message: 'there is no such factory' }] : []));
+    return wanted.flatMap((uid, at) =>
+      unknown.has(uid) && !before.includes(uid)
+        ? [{ pointer: `/grants/factories/${at}`, message: 'there is no such factory' }]
+        : [],
+    );
   }
 
   private changedBy(by: Caller): ChangedBy {
@@ -109,7 +143,10 @@ export class SecretService {
 
   /** A value on its way into the store: sealed there, once its row is known. */
   sealing(value: Uint8Array): NewValue {
-    return { usableFor: secretUsability(value), seal: (secretId, version) => this.vault.seal(value, secretId, version) };
+    return {
+      usableFor: secretUsability(value),
+      seal: (secretId, version) => this.vault.seal(value, secretId, version),
+    };
   }
 
   private async toItem(secret: Secret): Promise<SecretItem> {
@@ -128,13 +165,20 @@ function nameProblems(name: string): MemberError[] {
 }
 
 function valueProblems(value: string | undefined): MemberError[] {
-  return value === undefined || !HALF_CHARACTER.test(value) ? [] : [{ pointer: '/value', message: 'must be Unicode text: a half of a surrogate pair could not be stored as it is' }];
+  return value === undefined || !HALF_CHARACTER.test(value)
+    ? []
+    : [{ pointer: '/value', message: 'must be Unicode text: a half of a surrogate pair could not be stored as it is' }];
 }
 
 function refuseUnfit(error: unknown): never {
   if (!(error instanceof UnfitValue)) throw error;
-  const errors = error.users.map((user) => ({ pointer: '/value', message: `webhook ${user.webhookSlug} cannot use it: ${requirementOf(user)}` }));
-  throw new Refusal('invalid_request', 'a webhook that uses this secret could not authenticate with the value', { errors });
+  const errors = error.users.map((user) => ({
+    pointer: '/value',
+    message: `webhook ${user.webhookSlug} cannot use it: ${requirementOf(user)}`,
+  }));
+  throw new Refusal('invalid_request', 'a webhook that uses this secret could not authenticate with the value', {
+    errors,
+  });
 }
 
 function requirementOf({ authMode, signatureScheme }: SecretUser): string {

@@ -46,13 +46,19 @@ describe('a sealed value', () => {
   });
 
   it.each([0, 1, 11, 12, 27, 28])('does not open when it was cut to %i bytes', (length) => {
-    expect(() => vault.open({ ...stored, sealed: stored.sealed.subarray(0, length) }, 'secret-1', 3)).toThrow(NOT_OPENED);
-    expect(() => vault.open({ ...stored, wrappedKey: stored.wrappedKey.subarray(0, length) }, 'secret-1', 3)).toThrow(NOT_OPENED);
+    expect(() => vault.open({ ...stored, sealed: stored.sealed.subarray(0, length) }, 'secret-1', 3)).toThrow(
+      NOT_OPENED,
+    );
+    expect(() => vault.open({ ...stored, wrappedKey: stored.wrappedKey.subarray(0, length) }, 'secret-1', 3)).toThrow(
+      NOT_OPENED,
+    );
   });
 
   it('does not open with the data key of another value', () => {
     const other = vault.seal(VALUE, 'secret-1', 3);
-    expect(() => vault.open({ wrappedKey: other.wrappedKey, sealed: stored.sealed }, 'secret-1', 3)).toThrow(NOT_OPENED);
+    expect(() => vault.open({ wrappedKey: other.wrappedKey, sealed: stored.sealed }, 'secret-1', 3)).toThrow(
+      NOT_OPENED,
+    );
   });
 
   it('shows neither the value nor that two values are equal', () => {

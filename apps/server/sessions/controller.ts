@@ -23,7 +23,11 @@ export class SessionController {
   @Post()
   @HttpCode(200)
   @AllowEverybody({ ownPagesOnly: true })
-  async open(@Body({ schema: SESSION_CREATE }) { api_key: key }: SessionCreate, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+  async open(
+    @Body({ schema: SESSION_CREATE }) { api_key: key }: SessionCreate,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
     await this.guard.admitKey(key, request, reply);
     const { token, seconds, item } = await this.service.open(callerOf(request));
     void reply.header('Set-Cookie', this.sessions.cookie.given(token, seconds));

@@ -56,7 +56,11 @@ export class SessionService {
   private async itemOf(keyId: string, { csrfToken, expiresAtMs }: SeenSession): Promise<SessionItem> {
     const key = await this.keys.get(keyId);
     if (key === undefined) throw notFound('the API key');
-    return { key: toApiKeyItem(key), csrf_token: csrfToken, expires_at: toTime(Math.min(expiresAtMs, key.expiresAtMs ?? Infinity)) };
+    return {
+      key: toApiKeyItem(key),
+      csrf_token: csrfToken,
+      expires_at: toTime(Math.min(expiresAtMs, key.expiresAtMs ?? Infinity)),
+    };
   }
 }
 

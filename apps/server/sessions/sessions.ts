@@ -41,12 +41,18 @@ export class Sessions {
     if (token === undefined || others.length > 0 || !isToken(token)) return undefined;
     const hash = hashOfToken(token);
     const found = await this.store.find(hash);
-    return found && { access: found.access, session: { hash, csrfToken: csrfTokenOf(token), expiresAtMs: found.expiresAtMs } };
+    return (
+      found && {
+        access: found.access,
+        session: { hash, csrfToken: csrfTokenOf(token), expiresAtMs: found.expiresAtMs },
+      }
+    );
   }
 
   /** Throws 403 where a browser says that another site asks. */
   refuseForeign(headers: IncomingHttpHeaders): void {
-    if (comesFromElsewhere(headers, this.publicUrl)) throw new Refusal('not_authorized', 'the request comes from a page of another site', { title: FORGED_TITLE });
+    if (comesFromElsewhere(headers, this.publicUrl))
+      throw new Refusal('not_authorized', 'the request comes from a page of another site', { title: FORGED_TITLE });
   }
 
   /** Throws 403 for a request that would change something and does not prove that a page of its session made it: browsers send cookies along unasked. */
@@ -54,8 +60,18 @@ export class Sessions {
     if (SAFE_METHODS.has(method)) return;
     this.refuseForeign(headers);
     const given = headers[CSRF_HEADER];
-    if (given === undefined) throw new Refusal('not_authorized', 'the header X-CSRF-Token is missing: with a session it carries the csrf_token that GET /api/v1/session answers', { title: FORGED_TITLE });
-    if (!isSameToken(csrfToken, String(given))) throw new Refusal('not_authorized', 'the header X-CSRF-Token does not belong to this session: GET /api/v1/session answers the one that does', { title: FORGED_TITLE });
+    if (given === undefined)
+      throw new Refusal(
+        'not_authorized',
+        'the header X-CSRF-Token is missing: with a session it carries the csrf_token that GET /api/v1/session answers',
+        { title: FORGED_TITLE },
+      );
+    if (!isSameToken(csrfToken, String(given)))
+      throw new Refusal(
+        'not_authorized',
+        'the header X-CSRF-Token does not belong to this session: GET /api/v1/session answers the one that does',
+        { title: FORGED_TITLE },
+      );
   }
 }
 

@@ -15,6 +15,9 @@ export class SignIns {
   spend(keyId: string): void {
     const draw = this.budgets.spendRequest(keyId);
     if (draw === undefined || draw.ok) return;
-    throw new Refusal('resource_unavailable', `this key may sign in ${SIGN_INS_PER_MINUTE} times a minute`, { status: 429, retryAfterSeconds: draw.retryAfterSeconds });
+    throw new Refusal('resource_unavailable', `this key may sign in ${SIGN_INS_PER_MINUTE} times a minute`, {
+      status: 429,
+      retryAfterSeconds: draw.retryAfterSeconds,
+    });
   }
 }

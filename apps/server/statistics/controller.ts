@@ -16,7 +16,10 @@ export class StatisticsController {
   @Get('deliveries')
   @Allow('viewer')
   deliveries(@Query() query: RawQuery, @Req() request: FastifyRequest): Promise<unknown> {
-    return this.statistics.deliveries(queryOf<DeliveryStatisticsQuery>('getDeliveryStatistics', query), accessOf(request));
+    return this.statistics.deliveries(
+      queryOf<DeliveryStatisticsQuery>('getDeliveryStatistics', query),
+      accessOf(request),
+    );
   }
 
   @Get('runs')

@@ -1,7 +1,15 @@
 /** One question, one work; few at a time, and none forgotten by a failure. */
 import { KeptAnswers } from './kept-answers.ts';
 
-const BOUNDS = { keptMs: 100, answers: 3, atOnce: 1, waiting: 3, waitingOfKey: 2, retryAfterSeconds: 5, what: 'statistics' };
+const BOUNDS = {
+  keptMs: 100,
+  answers: 3,
+  atOnce: 1,
+  waiting: 3,
+  waitingOfKey: 2,
+  retryAfterSeconds: 5,
+  what: 'statistics',
+};
 const US = { keyId: 'key_us' };
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -65,10 +73,17 @@ describe('KeptAnswers', () => {
   it('works on few questions at a time, in the order in which they came, and refuses what would wait too long', async () => {
     const [one, two, three] = [work(), work(), work()];
     const asked = [answers.of('1', US, one.run), answers.of('2', US, two.run), answers.of('3', US, three.run)];
-    await expect(answers.of('4', US, work().run)).rejects.toMatchObject({ status: 429, retryable: true, retryAfterSeconds: 5 });
+    await expect(answers.of('4', US, work().run)).rejects.toMatchObject({
+      status: 429,
+      retryable: true,
+      retryAfterSeconds: 5,
+    });
     const theirs = work();
     const askedByThem = answers.of('4', { keyId: 'key_them' }, theirs.run);
-    await expect(answers.of('5', { keyId: 'key_third' }, work().run)).rejects.toMatchObject({ status: 503, retryable: true });
+    await expect(answers.of('5', { keyId: 'key_third' }, work().run)).rejects.toMatchObject({
+      status: 503,
+      retryable: true,
+    });
     // What was refused to one is not kept for the others, and what is worked on is everybody's.
     const shared = answers.of('2', { keyId: 'key_third' }, work().run);
     expect([one, two, three, theirs].map(({ times }) => times())).toEqual([1, 0, 0, 0]);
@@ -77,7 +92,10 @@ describe('KeptAnswers', () => {
     await settled();
     expect([two, three, theirs].map(({ times }) => times())).toEqual([1, 0, 0]);
     two.fail();
-    expect(await Promise.allSettled([asked[1], shared])).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+    expect(await Promise.allSettled([asked[1], shared])).toMatchObject([
+      { status: 'rejected' },
+      { status: 'rejected' },
+    ]);
     await settled();
     expect([three, theirs].map(({ times }) => times())).toEqual([0, 1]);
     theirs.end('y');

@@ -9,7 +9,15 @@ export interface KeptAnswersBounds extends TurnBounds {
 }
 
 /** An answer has some ten thousand numbers at most; two questions at a time leave the database to lists, fifty are done within a minute, and ten are more than a page shows. */
-const BOUNDS: KeptAnswersBounds = { keptMs: 5_000, answers: 100, atOnce: 2, waiting: 50, waitingOfKey: 10, retryAfterSeconds: 5, what: 'statistics' };
+const BOUNDS: KeptAnswersBounds = {
+  keptMs: 5_000,
+  answers: 100,
+  atOnce: 2,
+  waiting: 50,
+  waitingOfKey: 10,
+  retryAfterSeconds: 5,
+  what: 'statistics',
+};
 
 interface Kept<A> {
   answer: Promise<A>;
@@ -46,7 +54,8 @@ export class KeptAnswers<A> {
   private forget(): void {
     const nowMs = this.monotonicMs();
     for (const [question, { untilMs }] of this.kept) {
-      if (untilMs !== undefined && (untilMs <= nowMs || this.kept.size > this.bounds.answers)) this.kept.delete(question);
+      if (untilMs !== undefined && (untilMs <= nowMs || this.kept.size > this.bounds.answers))
+        this.kept.delete(question);
     }
   }
 }

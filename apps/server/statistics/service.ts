@@ -27,7 +27,11 @@ export class StatisticsService {
   private readonly factories: FactoryStore;
   private readonly nowMs: () => number;
   private readonly answers: KeptAnswers<DeliveryStatistics | RunStatistics>;
-  constructor(statistics: StatisticsStore, factories: FactoryStore, around: { nowMs(): number; monotonicMs(): number }) {
+  constructor(
+    statistics: StatisticsStore,
+    factories: FactoryStore,
+    around: { nowMs(): number; monotonicMs(): number },
+  ) {
     this.statistics = statistics;
     this.factories = factories;
     this.nowMs = around.nowMs;
@@ -37,15 +41,26 @@ export class StatisticsService {
   /** Of a factory that the key may see, or 404; a webhook that is not among what is asked for has no deliveries there. */
   async deliveries(query: DeliveryStatisticsQuery, access: Access): Promise<DeliveryStatistics> {
     const buckets = this.bucketsOf(query);
-    const scope: DeliveryScope = { factoryUids: await this.visible(query.factory_uid, access), webhookUid: query.webhook_uid };
-    return this.answers.of(JSON.stringify(['deliveries', scope, buckets]), { keyId: access.keyId }, () => this.countDeliveries(scope, buckets)) as Promise<DeliveryStatistics>;
+    const scope: DeliveryScope = {
+      factoryUids: await this.visible(query.factory_uid, access),
+      webhookUid: query.webhook_uid,
+    };
+    return this.answers.of(JSON.stringify(['deliveries', scope, buckets]), { keyId: access.keyId }, () =>
+      this.countDeliveries(scope, buckets),
+    ) as Promise<DeliveryStatistics>;
   }
 
   /** The same for runs. */
   async runs(query: RunStatisticsQuery, access: Access): Promise<RunStatistics> {
     const buckets = this.bucketsOf(query);
-    const scope: RunScope = { factoryUids: await this.visible(query.factory_uid, access), webhookUid: query.webhook_uid, automationUid: query.automation_id };
-    return this.answers.of(JSON.stringify(['runs', scope, buckets]), { keyId: access.keyId }, () => this.countRuns(scope, buckets)) as Promise<RunStatistics>;
+    const scope: RunScope = {
+      factoryUids: await this.visible(query.factory_uid, access),
+      webhookUid: query.webhook_uid,
+      automationUid: query.automation_id,
+    };
+    return this.answers.of(JSON.stringify(['runs', scope, buckets]), { keyId: access.keyId }, () =>
+      this.countRuns(scope, buckets),
+    ) as Promise<RunStatistics>;
   }
 
   private bucketsOf(query: DeliveryStatisticsQuery): TimeBuckets {
@@ -62,9 +77,17 @@ export class StatisticsService {
   private async countDeliveries(scope: DeliveryScope, buckets: TimeBuckets): Promise<DeliveryStatistics> {
     const { counts, truncated } = await this.statistics.deliveries(scope, buckets);
     const kinds = Object.keys(OUTCOMES) as OutcomeKind[];
-    const tally = new Tally(buckets.count, kinds.map((kind) => OUTCOMES[kind]));
+    const tally = new Tally(
+      buckets.count,
+      kinds.map((kind) => OUTCOMES[kind]),
+    );
     for (const { bucket, outcome, deliveries } of counts) tally.add(bucket, OUTCOMES[outcome], deliveries);
-    return { ...edgesOf(buckets), buckets: beginsOf(buckets).map((from, at) => ({ from, outcomes: tally.of(at) })), totals: tally.total(), truncated };
+    return {
+      ...edgesOf(buckets),
+      buckets: beginsOf(buckets).map((from, at) => ({ from, outcomes: tally.of(at) })),
+      totals: tally.total(),
+      truncated,
+    };
   }
 
   private async countRuns(scope: RunScope, buckets: TimeBuckets): Promise<RunStatistics> {
@@ -77,8 +100,14 @@ export class StatisticsService {
     }
     return {
       ...edgesOf(buckets),
-      buckets: beginsOf(buckets).map((from, at) => ({ from, states: tally.of(at), start_latency: toItem(latencyFigures(latencies[at] ?? [])) })),
-      totals: tally.total(), start_latency: toItem(latencyFigures(latencies.flat())), truncated,
+      buckets: beginsOf(buckets).map((from, at) => ({
+        from,
+        states: tally.of(at),
+        start_latency: toItem(latencyFigures(latencies[at] ?? [])),
+      })),
+      totals: tally.total(),
+      start_latency: toItem(latencyFigures(latencies.flat())),
+      truncated,
     };
   }
 }
@@ -106,11 +135,17 @@ class Tally {
   }
 
   private listed(countOf: (word: string) => number): Record<string, number> {
-    return Object.fromEntries(this.words.map((word) => [word, countOf(word)] as const).filter(([, count]) => count > 0));
+    return Object.fromEntries(
+      this.words.map((word) => [word, countOf(word)] as const).filter(([, count]) => count > 0),
+    );
   }
 }
 
-function edgesOf({ fromMs, lengthMs, count }: TimeBuckets): Pick<DeliveryStatistics, 'since' | 'until' | 'bucket_seconds'> {
+function edgesOf({
+  fromMs,
+  lengthMs,
+  count,
+}: TimeBuckets): Pick<DeliveryStatistics, 'since' | 'until' | 'bucket_seconds'> {
   return { since: toTime(fromMs), until: toTime(fromMs + count * lengthMs), bucket_seconds: lengthMs / 1_000 };
 }
 

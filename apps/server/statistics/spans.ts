@@ -22,9 +22,19 @@ export function spanOf({ since, until }: SpanQuery, nowMs: number): { sinceMs: n
     ...(since !== undefined && !isWritable(sinceMs) ? ['since'] : []),
     ...(until !== undefined && !(isWritable(untilMs) && untilMs > 0) ? ['until'] : []),
   ];
-  if (outside.length > 0) throw invalidMembers(outside.map((pointer) => ({ pointer, message: `${pointer} must be a time after 1970 and before 9999` })), 'query parameters');
-  if (sinceMs >= untilMs) throw refused(until === undefined ? 'since must be before now, where until is not given' : 'since must be before until');
-  if (untilMs - sinceMs > SPAN_DAYS_MAX * DAY_MS) throw refused(`since must be at most ${SPAN_DAYS_MAX} days before ${until === undefined ? 'now, where until is not given' : 'until'}`);
+  if (outside.length > 0)
+    throw invalidMembers(
+      outside.map((pointer) => ({ pointer, message: `${pointer} must be a time after 1970 and before 9999` })),
+      'query parameters',
+    );
+  if (sinceMs >= untilMs)
+    throw refused(
+      until === undefined ? 'since must be before now, where until is not given' : 'since must be before until',
+    );
+  if (untilMs - sinceMs > SPAN_DAYS_MAX * DAY_MS)
+    throw refused(
+      `since must be at most ${SPAN_DAYS_MAX} days before ${until === undefined ? 'now, where until is not given' : 'until'}`,
+    );
   return { sinceMs, untilMs };
 }
 

@@ -47,7 +47,12 @@ export interface Starting {
  * entry was named minutes ago; decide again. `throttled`: no slot was free and nothing was stored. `gone`: the entry whose bytes were to be delivered again was removed.
  */
 export type Acceptance =
-  | Accepted | { kind: 'duplicate' } | { kind: 'refused' } | { kind: 'throttled'; waitMs: number; retryAfterSeconds: number } | { kind: 'stale' } | { kind: 'gone' };
+  | Accepted
+  | { kind: 'duplicate' }
+  | { kind: 'refused' }
+  | { kind: 'throttled'; waitMs: number; retryAfterSeconds: number }
+  | { kind: 'stale' }
+  | { kind: 'gone' };
 
 export interface Accepted {
   kind: 'accepted';
@@ -57,8 +62,24 @@ export interface Accepted {
 }
 
 const DELIVERY_COLUMNS = [
-  'entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision',
-  'entries', 'slot_at', 'reason', 'decision', 'payload', 'payload_encoding', 'refusal', 'resent_from',
+  'entry_id',
+  'webhook_uid',
+  'factory_uid',
+  'delivery_id',
+  'outcome',
+  'size',
+  'size_exact',
+  'received_at',
+  'client_address',
+  'revision',
+  'entries',
+  'slot_at',
+  'reason',
+  'decision',
+  'payload',
+  'payload_encoding',
+  'refusal',
+  'resent_from',
 ] as const;
 
 /** Times of the slots that webhooks have taken within the last minute, by UID, oldest first. */
@@ -81,11 +102,24 @@ export function* settle(arrivals: readonly Arrival[], remembered?: Windows): Wor
   const nowMs = yield* databaseNow();
   const windows = yield* slotWindows(arrivals, remembered ?? new Map(), nowMs);
   const known = yield* knownIdentities(arrivals);
-  const resends = yield* nextResends(arrivals.flatMap(({ verdict }) => (verdict.kind === 'resend' ? [verdict.of] : [])));
-  const batch: Batch = { windows, known, resends, nowMs, identities: [], deliveries: [], contested: [], resent: [], runs: [] };
+  const resends = yield* nextResends(
+    arrivals.flatMap(({ verdict }) => (verdict.kind === 'resend' ? [verdict.of] : [])),
+  );
+  const batch: Batch = {
+    windows,
+    known,
+    resends,
+    nowMs,
+    identities: [],
+    deliveries: [],
+    contested: [],
+    resent: [],
+    runs: [],
+  };
   // A process may have stood still for minutes: where others count slots, one of so old a name would be found by none of them.
   const oldestId = remembered === undefined ? firstUuidv7(nowMs - ENTRY_TIME_SLACK_MS) : '';
-  const isTimely = ({ factoryUid, servingVersion, entryId }: Arrival): boolean => current.get(factoryUid) === servingVersion && entryId >= oldestId;
+  const isTimely = ({ factoryUid, servingVersion, entryId }: Arrival): boolean =>
+    current.get(factoryUid) === servingVersion && entryId >= oldestId;
   const acceptances = arrivals.map((arrival) => (isTimely(arrival) ? settleOne(arrival, batch) : STALE));
   yield* store(batch);
   return { acceptances, windows };
@@ -132,7 +166,12 @@ function settleOne(arrival: Arrival, batch: Batch): Acceptance {
   }
 }
 
-function settleIdentified(arrival: Arrival, verdict: Extract<Arrival['verdict'], { kind: 'deliver' }>, batch: Batch, log: EntryWriter): Acceptance {
+function settleIdentified(
+  arrival: Arrival,
+  verdict: Extract<Arrival['verdict'], { kind: 'deliver' }>,
+  batch: Batch,
+  log: EntryWriter,
+): Acceptance {
   const keys = verdict.identities.map((hash) => identityKey(arrival.webhookUid, hash));
   if (keys.some((key) => batch.known.has(key))) {
     batch.deliveries.push(log('duplicate', {}));
@@ -143,7 +182,11 @@ function settleIdentified(arrival: Arrival, verdict: Extract<Arrival['verdict'],
 }
 
 /** Named by how often its bytes were delivered again: its identity is new, and nobody else's. */
-function settleResent(arrival: Arrival, verdict: Extract<Arrival['verdict'], { kind: 'resend' }>, batch: Batch): Acceptance {
+function settleResent(
+  arrival: Arrival,
+  verdict: Extract<Arrival['verdict'], { kind: 'resend' }>,
+  batch: Batch,
+): Acceptance {
   const { of } = verdict;
   const n = batch.resends.get(of) as number;
   batch.resends.set(of, n + 1);
@@ -151,7 +194,11 @@ function settleResent(arrival: Arrival, verdict: Extract<Arrival['verdict'], { k
   remember(arrival.webhookUid, [identity], batch);
   const log = entryOf({ ...arrival, deliveryId }, batch.nowMs);
   let values: SqlValue[] = [];
-  const acceptance = startAll(starting, batch, (decision) => (values = log('accepted', { ...verdict, decision, resentFrom: of })));
+  const acceptance = startAll(
+    starting,
+    batch,
+    (decision) => (values = log('accepted', { ...verdict, decision, resentFrom: of })),
+  );
   batch.resent.push({ verdict, n, factoryUid: arrival.factoryUid, entry: () => (acceptance.entry = toRow(values)) });
   return acceptance;
 }
@@ -174,7 +221,9 @@ function startAll({ runs, decision }: Starting, batch: Batch, log: Contested['lo
 
 function* store(batch: Batch): Work<void> {
   // Sorted, so that two replicas lock in the same order.
-  const identities = batch.identities.sort((a, b) => compare(a.key, b.key)).map(({ webhookUid, hash }) => [webhookUid, hash, batch.nowMs]);
+  const identities = batch.identities
+    .sort((a, b) => compare(a.key, b.key))
+    .map(({ webhookUid, hash }) => [webhookUid, hash, batch.nowMs]);
   const won = yield* insert('identity', ['webhook_uid', 'hash', 'accepted_at'], identities, { ignoreConflicts: true });
   // Another replica committed one of them since we looked: look again.
   if (won !== identities.length) throw new LostRace('an identity was accepted elsewhere');
@@ -208,35 +257,72 @@ function withoutBusy({ started, skipped }: Decision, busy: readonly NewRun[]): D
   const runIds = new Set(busy.map(({ runId }) => runId));
   return {
     started: started.filter(({ run_id: runId }) => !runIds.has(runId)),
-    skipped: [...skipped, ...busy.map(({ automationUid }) => ({ automation_id: automationUid ?? '', reason: 'busy' satisfies SkippedAutomation['reason'] }))],
+    skipped: [
+      ...skipped,
+      ...busy.map(({ automationUid }) => ({
+        automation_id: automationUid ?? '',
+        reason: 'busy' satisfies SkippedAutomation['reason'],
+      })),
+    ],
   };
 }
 
 function* currentVersions(arrivals: readonly Arrival[]): Work<Map<string, number>> {
   // FOR SHARE: a disable, rotation or edit that commits before us is seen, one that comes later waits for us.
-  const versions = { columns: 'uid, serving_version', table: 'factory', keys: ['uid'], and: 'AND deleted_at IS NULL', tail: 'ORDER BY uid FOR SHARE' };
-  const found = yield* matching<{ uid: string; serving_version: number }>(versions, unique(arrivals.map((arrival) => arrival.factoryUid)));
+  const versions = {
+    columns: 'uid, serving_version',
+    table: 'factory',
+    keys: ['uid'],
+    and: 'AND deleted_at IS NULL',
+    tail: 'ORDER BY uid FOR SHARE',
+  };
+  const found = yield* matching<{ uid: string; serving_version: number }>(
+    versions,
+    unique(arrivals.map((arrival) => arrival.factoryUid)),
+  );
   return new Map(found.map(({ uid, serving_version: version }) => [uid, version]));
 }
 
 /** Batches of several replicas take turns at a webhook, so that its slots are counted exactly. */
 function* lockWebhooks(arrivals: readonly Arrival[]): Work<void> {
-  yield* matching({ columns: 'uid', table: 'webhook', keys: ['uid'], tail: 'ORDER BY uid FOR UPDATE' }, unique(arrivals.map((arrival) => arrival.webhookUid)));
+  yield* matching(
+    { columns: 'uid', table: 'webhook', keys: ['uid'], tail: 'ORDER BY uid FOR UPDATE' },
+    unique(arrivals.map((arrival) => arrival.webhookUid)),
+  );
 }
 
-function* slotWindows(arrivals: readonly Arrival[], remembered: Windows, nowMs: number): Work<Map<string, readonly number[]>> {
+function* slotWindows(
+  arrivals: readonly Arrival[],
+  remembered: Windows,
+  nowMs: number,
+): Work<Map<string, readonly number[]>> {
   const windows = new Map<string, readonly number[]>();
   for (const { webhookUid } of arrivals) windows.set(webhookUid, remembered.get(webhookUid) ?? []);
   const oldestEntry = firstUuidv7(nowMs - RATE_WINDOW_MS - ENTRY_TIME_SLACK_MS);
-  const slots = { columns: 'webhook_uid, slot_at', table: 'delivery', keys: ['webhook_uid'], and: 'AND entry_id >= ? AND slot_at > ?', params: [oldestEntry, nowMs - RATE_WINDOW_MS], tail: 'ORDER BY slot_at' };
-  const found = yield* matching<{ webhook_uid: string; slot_at: number }>(slots, unique([...windows.keys()].filter((uid) => !remembered.has(uid))));
+  const slots = {
+    columns: 'webhook_uid, slot_at',
+    table: 'delivery',
+    keys: ['webhook_uid'],
+    and: 'AND entry_id >= ? AND slot_at > ?',
+    params: [oldestEntry, nowMs - RATE_WINDOW_MS],
+    tail: 'ORDER BY slot_at',
+  };
+  const found = yield* matching<{ webhook_uid: string; slot_at: number }>(
+    slots,
+    unique([...windows.keys()].filter((uid) => !remembered.has(uid))),
+  );
   for (const { webhook_uid: uid, slot_at: slotAt } of found) windows.set(uid, [...(windows.get(uid) ?? []), slotAt]);
   return windows;
 }
 
 function* knownIdentities(arrivals: readonly Arrival[]): Work<Set<string>> {
-  const wanted = arrivals.flatMap(({ webhookUid, verdict }) => (verdict.kind === 'deliver' ? verdict.identities.map((hash) => [webhookUid, hash]) : []));
-  const found = yield* matching<{ webhook_uid: string; hash: Uint8Array }>({ columns: 'webhook_uid, hash', table: 'identity', keys: ['webhook_uid', 'hash'] }, wanted);
+  const wanted = arrivals.flatMap(({ webhookUid, verdict }) =>
+    verdict.kind === 'deliver' ? verdict.identities.map((hash) => [webhookUid, hash]) : [],
+  );
+  const found = yield* matching<{ webhook_uid: string; hash: Uint8Array }>(
+    { columns: 'webhook_uid, hash', table: 'identity', keys: ['webhook_uid', 'hash'] },
+    wanted,
+  );
   return new Set(found.map(({ webhook_uid: webhookUid, hash }) => identityKey(webhookUid, hash)));
 }
 
@@ -253,16 +339,35 @@ type EntryWriter = (outcome: OutcomeKind, details: EntryDetails) => SqlValue[];
 
 /** Values of a log entry in the order of DELIVERY_COLUMNS. */
 function entryOf(arrival: Arrival, slotAt: number): EntryWriter {
-  const { entryId, webhookUid, factoryUid, deliveryId, sizeBytes, sizeExact, receivedAtMs, clientAddress, revision } = arrival;
+  const { entryId, webhookUid, factoryUid, deliveryId, sizeBytes, sizeExact, receivedAtMs, clientAddress, revision } =
+    arrival;
   return (outcome, { reason, decision, payload, payloadEncoding, refusal, resentFrom }) => [
-    entryId, webhookUid, factoryUid, deliveryId, outcome, sizeBytes, sizeExact ? 1 : 0, receivedAtMs, clientAddress, revision,
-    1, slotAt, reason ?? null, decision ?? null, payload ?? null, payloadEncoding ?? null, refusal ?? null, resentFrom ?? null,
+    entryId,
+    webhookUid,
+    factoryUid,
+    deliveryId,
+    outcome,
+    sizeBytes,
+    sizeExact ? 1 : 0,
+    receivedAtMs,
+    clientAddress,
+    revision,
+    1,
+    slotAt,
+    reason ?? null,
+    decision ?? null,
+    payload ?? null,
+    payloadEncoding ?? null,
+    refusal ?? null,
+    resentFrom ?? null,
   ];
 }
 
 /** What was written, as it will be read. */
 function toRow(values: readonly SqlValue[]): DeliveryRow {
-  return Object.fromEntries(DELIVERY_COLUMNS.map((column, position) => [column, values[position]])) as unknown as DeliveryRow;
+  return Object.fromEntries(
+    DELIVERY_COLUMNS.map((column, position) => [column, values[position]]),
+  ) as unknown as DeliveryRow;
 }
 
 /** Texts that sort as the rows of the table do: neighbours are written together. */

@@ -60,8 +60,30 @@ export function bySystem(id: string): ChangedBy {
 export function* audit(by: ChangedBy | undefined, { action, subject, factoryUid, details }: Change): Work<void> {
   if (by === undefined) return;
   const nowMs = yield* databaseNow();
-  const columns = ['id', 'at', 'principal_uid', 'key_id', 'action', 'subject', 'factory_uid', 'details', 'address'] as const;
-  yield* insert('audit_entry', columns, [[by.id, nowMs, by.principalUid, by.keyId ?? null, action, subject, factoryUid ?? null, JSON.stringify(details ?? {}), by.address ?? null]]);
+  const columns = [
+    'id',
+    'at',
+    'principal_uid',
+    'key_id',
+    'action',
+    'subject',
+    'factory_uid',
+    'details',
+    'address',
+  ] as const;
+  yield* insert('audit_entry', columns, [
+    [
+      by.id,
+      nowMs,
+      by.principalUid,
+      by.keyId ?? null,
+      action,
+      subject,
+      factoryUid ?? null,
+      JSON.stringify(details ?? {}),
+      by.address ?? null,
+    ],
+  ]);
 }
 
 export class AuditStore {
@@ -78,7 +100,8 @@ export class AuditStore {
       const found = yield* rows<AuditRow>(
         `SELECT e.id, e.at, e.principal_uid, p.display_name, e.key_id, e.action, e.subject, e.factory_uid, e.address, e.details
          FROM audit_entry e LEFT JOIN principal p ON p.uid = e.principal_uid ${where} ORDER BY e.at DESC, e.id DESC LIMIT ?`,
-        ...conditions.flatMap(({ params }) => params), limit,
+        ...conditions.flatMap(({ params }) => params),
+        limit,
       );
       return found.map(toAuditEntry);
     });
@@ -101,7 +124,12 @@ interface AuditRow {
 function conditionsOf(filter: AuditFilter, after: AuditPlace | undefined): { text: string; params: SqlValue[] }[] {
   const { principalUid, action, subject, factoryUid, sinceMs, untilMs } = filter;
   const wanted: [text: string, value: SqlValue | undefined][] = [
-    ['e.principal_uid = ?', principalUid], ['e.action = ?', action], ['e.subject = ?', subject], ['e.factory_uid = ?', factoryUid], ['e.at >= ?', sinceMs], ['e.at < ?', untilMs],
+    ['e.principal_uid = ?', principalUid],
+    ['e.action = ?', action],
+    ['e.subject = ?', subject],
+    ['e.factory_uid = ?', factoryUid],
+    ['e.at >= ?', sinceMs],
+    ['e.at < ?', untilMs],
   ];
   return [
     ...wanted.flatMap(([text, value]) => (value === undefined ? [] : [{ text, params: [value] }])),

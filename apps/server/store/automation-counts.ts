@@ -19,9 +19,15 @@ interface StateCount {
 }
 
 /** Runs created since then of these automations of a factory; those without any are absent. Open runs are few, and are looked at once for all of them. */
-export function* recentRunsOf(factoryUid: string, automationUids: readonly string[], sinceMs: number, dialect: Database['dialect']): Work<Map<string, RecentRuns>> {
+export function* recentRunsOf(
+  factoryUid: string,
+  automationUids: readonly string[],
+  sinceMs: number,
+  dialect: Database['dialect'],
+): Work<Map<string, RecentRuns>> {
   const first = firstUuidv7(sinceMs);
-  const open = automationUids.length === 0 ? [] : yield* query<StateCount & { uid: string }>(openRuns(factoryUid, first, dialect));
+  const open =
+    automationUids.length === 0 ? [] : yield* query<StateCount & { uid: string }>(openRuns(factoryUid, first, dialect));
   const recent = new Map<string, RecentRuns>();
   for (const uid of automationUids) {
     const ended = yield* query<StateCount>(endedRuns(uid, sinceMs, first, dialect));

@@ -29,23 +29,38 @@ export class AutomationStore {
 
   /** Slugs of all live automations of a factory. */
   async slugs(factoryUid: string): Promise<string[]> {
-    return (await this.database.read(() => rows<{ slug: string }>('SELECT slug FROM automation WHERE factory_uid = ? AND deleted_at IS NULL', factoryUid))).map(({ slug }) => slug);
+    return (
+      await this.database.read(() =>
+        rows<{ slug: string }>('SELECT slug FROM automation WHERE factory_uid = ? AND deleted_at IS NULL', factoryUid),
+      )
+    ).map(({ slug }) => slug);
   }
 
   /** Names of the environments and skills that automations of a factory may refer to. */
   async resourceNames(factoryUid: string): Promise<{ environments: string[]; skills: string[] }> {
-    const found = await this.database.read(() => rows<{ kind: string; slug: string }>('SELECT kind, slug FROM resource WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug', factoryUid));
+    const found = await this.database.read(() =>
+      rows<{ kind: string; slug: string }>(
+        'SELECT kind, slug FROM resource WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug',
+        factoryUid,
+      ),
+    );
     const named = (wanted: string): string[] => found.filter(({ kind }) => kind === wanted).map(({ slug }) => slug);
     return { environments: named('environment'), skills: named('skill') };
   }
 
   async find(uid: string): Promise<AutomationRow | undefined> {
-    return (await looking(this.database.source.getRepository(AUTOMATION).findOneBy({ uid, deleted_at: IsNull() }))) ?? undefined;
+    return (
+      (await looking(this.database.source.getRepository(AUTOMATION).findOneBy({ uid, deleted_at: IsNull() }))) ??
+      undefined
+    );
   }
 
   /** Text of the file that an automation of a managed factory was applied from; undefined where none was kept. */
   async fileText(uid: string): Promise<string | undefined> {
-    return (await this.database.read(() => row<{ text: string | null }>('SELECT text FROM automation WHERE uid = ?', uid)))?.text ?? undefined;
+    return (
+      (await this.database.read(() => row<{ text: string | null }>('SELECT text FROM automation WHERE uid = ?', uid)))
+        ?.text ?? undefined
+    );
   }
 
   /** Live automations of a factory that a delivery of this webhook can start, by slug. */
@@ -53,10 +68,14 @@ export class AutomationStore {
     const found = await this.database.longRead(() =>
       rows<{ uid: string; slug: string; name: string; enabled: number; definition: string }>(
         'SELECT uid, slug, name, enabled, definition FROM automation WHERE factory_uid = ? AND deleted_at IS NULL AND definition LIKE ? ORDER BY slug',
-        factoryUid, `%"${webhookUid}"%`,
-      ));
+        factoryUid,
+        `%"${webhookUid}"%`,
+      ),
+    );
     const selects = ({ definition }: { definition: string }): boolean =>
-      (JSON.parse(definition) as AutomationDefinition).triggers.some((trigger) => trigger.provider === 'webhook' && trigger.webhookUids.includes(webhookUid));
+      (JSON.parse(definition) as AutomationDefinition).triggers.some(
+        (trigger) => trigger.provider === 'webhook' && trigger.webhookUids.includes(webhookUid),
+      );
     return found.filter(selects).map(({ uid, slug, name, enabled }) => ({ uid, slug, name, enabled: enabled === 1 }));
   }
 
@@ -89,7 +108,8 @@ function* lastEnded(automationUid: string): Work<number | undefined> {
   const found = yield* row<{ at: number | null }>(
     `SELECT max(created_at) AS at FROM run WHERE automation_uid = ? AND settled_at IS NOT NULL AND settled_at >=
       (SELECT latest.created_at FROM run latest WHERE latest.automation_uid = ? AND latest.settled_at IS NOT NULL ORDER BY latest.settled_at DESC LIMIT 1)`,
-    automationUid, automationUid,
+    automationUid,
+    automationUid,
   );
   return found?.at ?? undefined;
 }

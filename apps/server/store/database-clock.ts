@@ -30,9 +30,11 @@ export class DatabaseClock {
     if (!this.looking && this.monotonicMs() - this.lookedAtMs > LOOK_AGAIN_MS) {
       this.looking = true;
       // Without an answer it goes on as it went.
-      this.look().catch(() => undefined).finally(() => {
-        this.looking = false;
-      });
+      this.look()
+        .catch(() => undefined)
+        .finally(() => {
+          this.looking = false;
+        });
     }
     return Math.floor(this.zeroMs + this.monotonicMs());
   }

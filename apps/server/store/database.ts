@@ -42,7 +42,9 @@ export interface DatabaseOptions {
 
 /** Opens and migrates. Throws `SchemaTooNew` for a database that a newer program has migrated, OtherVersion while another program uses it, PostgresUnusable or another StoreFault when it cannot be used. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  return options.url === undefined ? openSqlite(options) : openPostgres({ url: options.url, directUrl: options.directUrl }, options.version);
+  return options.url === undefined
+    ? openSqlite(options)
+    : openPostgres({ url: options.url, directUrl: options.directUrl }, options.version);
 }
 
 async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database> {
@@ -74,7 +76,13 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database
     await refuseNewerSchema(runner);
     await source.runMigrations();
     const reads = longReads(file, nowMs);
-    return { ...runner, source, isPooled: false, longRead: (body) => reads.read(body), close: () => reads.close().then(() => source.destroy()) };
+    return {
+      ...runner,
+      source,
+      isPooled: false,
+      longRead: (body) => reads.read(body),
+      close: () => reads.close().then(() => source.destroy()),
+    };
   } catch (error) {
     if (source.isInitialized) await source.destroy();
     throw toStoreFault(error);
@@ -90,7 +98,13 @@ async function openPostgres(urls: PostgresUrls, version: string | undefined): Pr
     poolSize: POOL_CONNECTIONS_MAX,
     entities: SCHEMA,
     synchronize: false,
-    extra: { Client: BoundedClient, onConnect: refuseReadOnly, connectionTimeoutMillis: CONNECT_MS_MAX, keepAlive: true, ...wire.startup },
+    extra: {
+      Client: BoundedClient,
+      onConnect: refuseReadOnly,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      keepAlive: true,
+      ...wire.startup,
+    },
     poolErrorHandler: () => undefined, // an idle connection that breaks is replaced; the next statement tells
   });
   try {
@@ -101,11 +115,18 @@ async function openPostgres(urls: PostgresUrls, version: string | undefined): Pr
   } catch (error) {
     if (source.isInitialized) await source.destroy();
     if (error instanceof SchemaTooNew || error instanceof OtherVersion) throw error;
-    throw new PostgresUnusable(toConnectionFault(error), directUrl, urls.directUrl === undefined ? 'MILLWRIGHT_DATABASE_URL' : 'MILLWRIGHT_DATABASE_DIRECT_URL');
+    throw new PostgresUnusable(
+      toConnectionFault(error),
+      directUrl,
+      urls.directUrl === undefined ? 'MILLWRIGHT_DATABASE_URL' : 'MILLWRIGHT_DATABASE_DIRECT_URL',
+    );
   }
 }
 
 async function refuseNewerSchema(runner: TransactionRunner): Promise<void> {
-  const present = await runner.read(() => row<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'migrations'"));
-  if (present !== undefined) refuseUnknown(await runner.read(() => rows<{ name: string }>('SELECT name FROM migrations')));
+  const present = await runner.read(() =>
+    row<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'migrations'"),
+  );
+  if (present !== undefined)
+    refuseUnknown(await runner.read(() => rows<{ name: string }>('SELECT name FROM migrations')));
 }

@@ -78,7 +78,11 @@ export interface EditContext<Answer> {
 export type EditDecision<Answer, No> = DefinitionEdit<Answer> | { ok: false; no: No };
 
 /** `managed`: the factory's files decide, and nothing was decided here. */
-export type EditOutcome<Answer, No> = { kind: 'done'; answer: Answer } | { kind: 'refused'; no: No } | { kind: 'gone' } | { kind: 'managed' };
+export type EditOutcome<Answer, No> =
+  | { kind: 'done'; answer: Answer }
+  | { kind: 'refused'; no: No }
+  | { kind: 'gone' }
+  | { kind: 'managed' };
 
 export class DefinitionEditStore {
   private readonly database: Database;
@@ -87,9 +91,16 @@ export class DefinitionEditStore {
   }
 
   /** Decides and writes under the factory's lock: edits of one factory follow each other. `decide` has no effects and may be asked again. Throws UnfitValue when a webhook cannot use a value that is to be written. */
-  edit<Answer, No>(factoryUid: string, decide: (factory: EditableFactory) => EditDecision<Answer, No>, context: EditContext<Answer>): Promise<EditOutcome<Answer, No>> {
+  edit<Answer, No>(
+    factoryUid: string,
+    decide: (factory: EditableFactory) => EditDecision<Answer, No>,
+    context: EditContext<Answer>,
+  ): Promise<EditOutcome<Answer, No>> {
     return this.database.run(function* (): Work<EditOutcome<Answer, No>> {
-      const found = yield* row<{ slug: string; source: string }>('SELECT slug, source FROM factory WHERE uid = ? AND deleted_at IS NULL FOR UPDATE', factoryUid);
+      const found = yield* row<{ slug: string; source: string }>(
+        'SELECT slug, source FROM factory WHERE uid = ? AND deleted_at IS NULL FOR UPDATE',
+        factoryUid,
+      );
       if (found === undefined) return { kind: 'gone' };
       if ((JSON.parse(found.source) as FactorySource).kind !== 'dashboard') return { kind: 'managed' };
       const decided = decide(yield* editable(factoryUid, found.slug, context.automationUid));
@@ -103,7 +114,12 @@ export class DefinitionEditStore {
   }
 }
 
-function* write(factoryUid: string, { secrets = [], objects = [], moved = [], deletions = [] }: DefinitionEdit<unknown>, changed: Change, { newEntry }: Pick<EditContext<unknown>, 'newEntry'>): Work<void> {
+function* write(
+  factoryUid: string,
+  { secrets = [], objects = [], moved = [], deletions = [] }: DefinitionEdit<unknown>,
+  changed: Change,
+  { newEntry }: Pick<EditContext<unknown>, 'newEntry'>,
+): Work<void> {
   const nowMs = yield* databaseNow();
   for (const secret of secrets) yield* putSecret(secret, newEntry());
   // Named after the serving version, which no other state of any factory has had.
@@ -111,16 +127,33 @@ function* write(factoryUid: string, { secrets = [], objects = [], moved = [], de
   const visible = yield* visibleSecrets(factoryUid, 'webhook');
   for (const { object, name } of objects) yield* writeObject(object, { factoryUid, revision, name }, visible, nowMs);
   for (const { kind, uid } of deletions) yield* deleteObject(kind, uid, revision, nowMs);
-  for (const uid of moved) yield* change('UPDATE webhook SET version = version + 1, updated_at = ? WHERE uid = ? AND factory_uid = ?', nowMs, uid, factoryUid);
+  for (const uid of moved)
+    yield* change(
+      'UPDATE webhook SET version = version + 1, updated_at = ? WHERE uid = ? AND factory_uid = ?',
+      nowMs,
+      uid,
+      factoryUid,
+    );
   yield* bindWebhooks(factoryUid);
   yield* dropUnboundValues();
-  yield* change('UPDATE factory SET revision_seen = ?, revision_attempted = ?, revision_applied = ?, updated_at = ? WHERE uid = ?', revision, revision, revision, nowMs, factoryUid);
+  yield* change(
+    'UPDATE factory SET revision_seen = ?, revision_attempted = ?, revision_applied = ?, updated_at = ? WHERE uid = ?',
+    revision,
+    revision,
+    revision,
+    nowMs,
+    factoryUid,
+  );
   yield* audit(newEntry(), changed);
 }
 
 function* edited(factoryUid: string, automationUid: string | undefined): Work<EditedFactory> {
   const webhooks = yield* liveWebhooks(factoryUid);
-  return { webhooks, lastDeliveries: yield* lastDeliveries(webhooks.map(({ uid }) => uid)), automation: yield* liveAutomation(factoryUid, automationUid) };
+  return {
+    webhooks,
+    lastDeliveries: yield* lastDeliveries(webhooks.map(({ uid }) => uid)),
+    automation: yield* liveAutomation(factoryUid, automationUid),
+  };
 }
 
 function automationOf({ objects = [] }: DefinitionEdit<unknown>): string | undefined {
@@ -134,7 +167,10 @@ function* editable(uid: string, slug: string, automationUid: string | undefined)
     uid,
     slug,
     webhooks: yield* liveWebhooks(uid),
-    automations: yield* rows<Pick<AutomationRow, 'uid' | 'slug' | 'name'>>('SELECT uid, slug, name FROM automation WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug', uid),
+    automations: yield* rows<Pick<AutomationRow, 'uid' | 'slug' | 'name'>>(
+      'SELECT uid, slug, name FROM automation WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug',
+      uid,
+    ),
     automation: yield* liveAutomation(uid, automationUid),
     deletedWebhookUids: yield* uids('SELECT uid FROM webhook WHERE factory_uid = ? AND deleted_at IS NOT NULL', uid),
     environments: yield* resources(uid, 'environment'),
@@ -145,26 +181,39 @@ function* editable(uid: string, slug: string, automationUid: string | undefined)
     secretsUsedElsewhere: yield* uids(
       `SELECT DISTINCT w.secret_id AS uid FROM webhook w WHERE w.factory_uid <> ? AND w.deleted_at IS NULL
         AND w.secret_id IN (SELECT mine.secret_id FROM webhook mine WHERE mine.factory_uid = ? AND mine.deleted_at IS NULL)`,
-      uid, uid,
+      uid,
+      uid,
     ),
   };
 }
 
 function* liveWebhooks(factoryUid: string): Work<WebhookRow[]> {
-  return yield* rows<WebhookRow>(`SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug`, factoryUid);
+  return yield* rows<WebhookRow>(
+    `SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug`,
+    factoryUid,
+  );
 }
 
 function* liveAutomation(factoryUid: string, uid: string | undefined): Work<AutomationRow | undefined> {
   if (uid === undefined) return undefined;
-  return yield* row<AutomationRow>(`SELECT ${AUTOMATION_COLUMNS} FROM automation WHERE uid = ? AND factory_uid = ? AND deleted_at IS NULL`, uid, factoryUid);
+  return yield* row<AutomationRow>(
+    `SELECT ${AUTOMATION_COLUMNS} FROM automation WHERE uid = ? AND factory_uid = ? AND deleted_at IS NULL`,
+    uid,
+    factoryUid,
+  );
 }
 
 const WEBHOOK_COLUMNS =
   'uid, factory_uid, slug, name, auth_mode, signature_scheme, secret_name, secret_id, secret_version, delivery_id_header, enabled, path, definition, revision, version, created_at, updated_at, deleted_at';
-const AUTOMATION_COLUMNS = 'uid, factory_uid, slug, name, enabled, path, definition, revision, version, created_at, updated_at, deleted_at';
+const AUTOMATION_COLUMNS =
+  'uid, factory_uid, slug, name, enabled, path, definition, revision, version, created_at, updated_at, deleted_at';
 
 function* resources(factoryUid: string, kind: string): Work<{ uid: string; slug: string }[]> {
-  return yield* rows<{ uid: string; slug: string }>('SELECT uid, slug FROM resource WHERE factory_uid = ? AND kind = ? AND deleted_at IS NULL ORDER BY slug', factoryUid, kind);
+  return yield* rows<{ uid: string; slug: string }>(
+    'SELECT uid, slug FROM resource WHERE factory_uid = ? AND kind = ? AND deleted_at IS NULL ORDER BY slug',
+    factoryUid,
+    kind,
+  );
 }
 
 function* uids(text: string, ...params: string[]): Work<Set<string>> {

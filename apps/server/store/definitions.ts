@@ -1,5 +1,12 @@
 /** Applied definitions as rows: what is, the transaction that makes it what should be, and the binding of webhooks to secret versions. contract 9. */
-import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition, SkillDefinition, SkillFile, WebhookDefinition } from '#definitions';
+import type {
+  AutomationDefinition,
+  EnvironmentDefinition,
+  FactoryDefinition,
+  SkillDefinition,
+  SkillFile,
+  WebhookDefinition,
+} from '#definitions';
 import type { Actual, AppliedObject, HowApplied, Rebinding } from '#reconcile';
 import type { Database } from './database.ts';
 import { FenceLost } from './factories.ts';
@@ -59,20 +66,31 @@ export class DefinitionStore {
         ...(yield* applied<AutomationDefinition>('automation', "'automation'", factoryUid)),
         ...(yield* applied<EnvironmentDefinition | SkillDefinition>('resource', 'kind', factoryUid)),
       ];
-      return { factory: factory && (JSON.parse(factory.definition) as FactoryDefinition), objects: objects as AppliedObject[] };
+      return {
+        factory: factory && (JSON.parse(factory.definition) as FactoryDefinition),
+        objects: objects as AppliedObject[],
+      };
     });
   }
 
   /** What the files of several factories say of the factory itself, by UID. */
   async factories(uids: readonly string[]): Promise<Map<string, FactoryDefinition>> {
     if (uids.length === 0) return new Map();
-    const found = await this.database.read(() => rows<{ uid: string; definition: string }>(`SELECT uid, definition FROM factory WHERE uid IN (${placeholders(uids.length)})`, ...uids));
+    const found = await this.database.read(() =>
+      rows<{ uid: string; definition: string }>(
+        `SELECT uid, definition FROM factory WHERE uid IN (${placeholders(uids.length)})`,
+        ...uids,
+      ),
+    );
     return new Map(found.map(({ uid, definition }) => [uid, JSON.parse(definition) as FactoryDefinition]));
   }
 
   webhookFacts(factoryUid: string): Promise<WebhookFacts> {
     return this.database.read(function* () {
-      const found = yield* rows<{ uid: string; slug: string; deleted_at: number | null }>('SELECT uid, slug, deleted_at FROM webhook WHERE factory_uid = ?', factoryUid);
+      const found = yield* rows<{ uid: string; slug: string; deleted_at: number | null }>(
+        'SELECT uid, slug, deleted_at FROM webhook WHERE factory_uid = ?',
+        factoryUid,
+      );
       const facts: WebhookFacts = { live: new Map(), deleted: new Set() };
       for (const { uid, slug, deleted_at: deletedAt } of found) {
         if (deletedAt === null) facts.live.set(uid, slug);
@@ -94,7 +112,16 @@ export class DefinitionStore {
       // Seen, too: should nobody come to record this pass, what was accepted before must not count as waiting.
       const holds = yield* change(
         "UPDATE factory SET definition = ?, name = COALESCE(?, CASE WHEN ? = 1 THEN slug ELSE name END), description = COALESCE(?, ''), revision_applied = ?, revision_seen = ?, how_applied = ?, updated_at = ? WHERE uid = ? AND fence = ? AND deleted_at IS NULL",
-        JSON.stringify(application.factory), application.factory.name ?? null, named ? 1 : 0, application.factory.description ?? null, revision, revision, application.how === undefined ? null : JSON.stringify(application.how), nowMs, factoryUid, fence,
+        JSON.stringify(application.factory),
+        application.factory.name ?? null,
+        named ? 1 : 0,
+        application.factory.description ?? null,
+        revision,
+        revision,
+        application.how === undefined ? null : JSON.stringify(application.how),
+        nowMs,
+        factoryUid,
+        fence,
       );
       if (holds !== 1) throw new FenceLost('the lease of this pass was taken over');
       const secrets = yield* visibleSecrets(factoryUid, 'webhook');
@@ -113,7 +140,11 @@ export class DefinitionStore {
   /** Step 0 of a pass: moves every webhook of the factory to the newest version of its secret, all in one transaction. Throws FenceLost. */
   rebindSecrets(factoryUid: string, fence: number): Promise<Rebinding[]> {
     return this.database.run(function* () {
-      const held = yield* row('SELECT 1 AS held FROM factory WHERE uid = ? AND fence = ? FOR UPDATE', factoryUid, fence);
+      const held = yield* row(
+        'SELECT 1 AS held FROM factory WHERE uid = ? AND fence = ? FOR UPDATE',
+        factoryUid,
+        fence,
+      );
       if (held === undefined) throw new FenceLost('the lease of this pass was taken over');
       const moved = yield* bindWebhooks(factoryUid);
       if (moved.length > 0) {
@@ -127,7 +158,11 @@ export class DefinitionStore {
   /** Slugs of enabled webhooks that have no secret to authenticate anybody with, in order. */
   async webhooksWithoutSecret(factoryUid: string): Promise<string[]> {
     const found = await this.database.read(() =>
-      rows<{ slug: string }>('SELECT slug FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL AND enabled = 1 AND secret_version IS NULL', factoryUid));
+      rows<{ slug: string }>(
+        'SELECT slug FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL AND enabled = 1 AND secret_version IS NULL',
+        factoryUid,
+      ),
+    );
     return found.map(({ slug }) => slug).toSorted((a, b) => (a < b ? -1 : 1));
   }
 
@@ -139,8 +174,11 @@ export class DefinitionStore {
           EXISTS (SELECT 1 FROM webhook w WHERE w.factory_uid = f.uid AND w.secret_name = ? AND w.deleted_at IS NULL)
           OR EXISTS (SELECT 1 FROM sync_pass p WHERE p.factory_uid = f.uid AND p.problems LIKE ? AND p.id = (SELECT max(id) FROM sync_pass q WHERE q.factory_uid = f.uid))
           OR source LIKE ?) ORDER BY uid`,
-        secretName, `%${secretName}%`, `%"credentialSecret":"${secretName}"%`,
-      ));
+        secretName,
+        `%${secretName}%`,
+        `%"credentialSecret":"${secretName}"%`,
+      ),
+    );
     return found.map(({ uid }) => uid);
   }
 }
@@ -156,13 +194,28 @@ export function* bindWebhooks(factoryUid: string): Work<Rebinding[]> {
   for (const webhook of webhooks) {
     const binding = bindingOf(secrets.get(webhook.secret_name));
     if (binding.id === webhook.secret_id && binding.version === webhook.secret_version) continue;
-    yield* change('UPDATE webhook SET secret_id = ?, secret_version = ? WHERE uid = ?', binding.id, binding.version, webhook.uid);
-    moved.push({ webhookUid: webhook.uid, slug: webhook.slug, path: webhook.path, secretName: webhook.secret_name, version: binding.version ?? undefined });
+    yield* change(
+      'UPDATE webhook SET secret_id = ?, secret_version = ? WHERE uid = ?',
+      binding.id,
+      binding.version,
+      webhook.uid,
+    );
+    moved.push({
+      webhookUid: webhook.uid,
+      slug: webhook.slug,
+      path: webhook.path,
+      secretName: webhook.secret_name,
+      version: binding.version ?? undefined,
+    });
   }
   return moved;
 }
 
-function* applied<T>(table: string, kind: string, factoryUid: string): Work<{ kind: string; uid: string; slug: string; path: string; definition: T }[]> {
+function* applied<T>(
+  table: string,
+  kind: string,
+  factoryUid: string,
+): Work<{ kind: string; uid: string; slug: string; path: string; definition: T }[]> {
   const found = yield* rows<{ kind: string; uid: string; slug: string; path: string; definition: string }>(
     `SELECT ${kind} AS kind, uid, slug, path, definition FROM ${table} WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug`,
     factoryUid,
@@ -179,16 +232,31 @@ export interface Placement {
 }
 
 /** Makes or changes an object; a deleted one of the same UID comes back. Binds a webhook to its secret as `secrets` have it. */
-export function* writeObject(object: AppliedObject, { factoryUid, revision, name }: Placement, secrets: Map<string, Secret>, nowMs: number): Work<void> {
+export function* writeObject(
+  object: AppliedObject,
+  { factoryUid, revision, name }: Placement,
+  secrets: Map<string, Secret>,
+  nowMs: number,
+): Work<void> {
   const table = tableOf(object.kind);
   const special = specialColumns(object, name ?? object.slug, secrets);
   const columns: Record<string, SqlValue> = {
-    factory_uid: factoryUid, slug: object.slug, path: object.path, definition: JSON.stringify(object.definition), revision, blob: null, updated_at: nowMs, deleted_at: null, ...special,
+    factory_uid: factoryUid,
+    slug: object.slug,
+    path: object.path,
+    definition: JSON.stringify(object.definition),
+    revision,
+    blob: null,
+    updated_at: nowMs,
+    deleted_at: null,
+    ...special,
   };
   const names = Object.keys(columns);
   const updated = yield* change(
     `UPDATE ${table} SET ${names.map((column) => `${column} = ?`).join(', ')}, version = version + 1 WHERE uid = ? AND factory_uid = ?`,
-    ...Object.values(columns), object.uid, factoryUid,
+    ...Object.values(columns),
+    object.uid,
+    factoryUid,
   );
   if (updated === 1) return;
   yield* insert(table, ['uid', ...names, 'version', 'created_at'], [[object.uid, ...Object.values(columns), 1, nowMs]]);
@@ -201,19 +269,36 @@ export function* deleteObject(kind: AppliedObject['kind'], uid: string, revision
 
 /** What was managed on the dashboard before stands in files now, whose names are its names. */
 function* standInFiles(factoryUid: string): Work<void> {
-  for (const [table, before, behind] of [['webhook', 'webhooks/', '.yaml'], ['automation', 'automations/', '/automation.md']] as const) {
-    yield* change(`UPDATE ${table} SET name = slug, path = ? || slug || ? WHERE factory_uid = ? AND path = '' AND deleted_at IS NULL`, before, behind, factoryUid);
+  for (const [table, before, behind] of [
+    ['webhook', 'webhooks/', '.yaml'],
+    ['automation', 'automations/', '/automation.md'],
+  ] as const) {
+    yield* change(
+      `UPDATE ${table} SET name = slug, path = ? || slug || ? WHERE factory_uid = ? AND path = '' AND deleted_at IS NULL`,
+      before,
+      behind,
+      factoryUid,
+    );
   }
 }
 
 /** Keeps what is known of each file that applies: its exact text, which an edit is proposed on, or what git calls it. Writes only what differs. */
-function* keepCurrent(factoryUid: string, column: 'text' | 'blob', tables: readonly string[], current: ReadonlyMap<string, string>): Work<void> {
+function* keepCurrent(
+  factoryUid: string,
+  column: 'text' | 'blob',
+  tables: readonly string[],
+  current: ReadonlyMap<string, string>,
+): Work<void> {
   if (current.size === 0) return;
   for (const table of tables) {
-    const kept = yield* rows<{ uid: string; path: string; value: string | null }>(`SELECT uid, path, ${column} AS value FROM ${table} WHERE factory_uid = ? AND deleted_at IS NULL`, factoryUid);
+    const kept = yield* rows<{ uid: string; path: string; value: string | null }>(
+      `SELECT uid, path, ${column} AS value FROM ${table} WHERE factory_uid = ? AND deleted_at IS NULL`,
+      factoryUid,
+    );
     for (const { uid, path, value } of kept) {
       const wanted = current.get(path);
-      if (wanted !== undefined && wanted !== value) yield* change(`UPDATE ${table} SET ${column} = ? WHERE uid = ?`, wanted, uid);
+      if (wanted !== undefined && wanted !== value)
+        yield* change(`UPDATE ${table} SET ${column} = ? WHERE uid = ?`, wanted, uid);
     }
   }
 }
@@ -224,8 +309,14 @@ function specialColumns(object: AppliedObject, name: string, secrets: Map<string
       const { authMode, signatureScheme, secretName, deliveryIdHeader, enabled } = object.definition;
       const binding = bindingOf(secrets.get(secretName));
       return {
-        name, auth_mode: authMode, signature_scheme: signatureScheme ?? null, secret_name: secretName, secret_id: binding.id,
-        secret_version: binding.version, delivery_id_header: deliveryIdHeader ?? null, enabled: enabled ? 1 : 0,
+        name,
+        auth_mode: authMode,
+        signature_scheme: signatureScheme ?? null,
+        secret_name: secretName,
+        secret_id: binding.id,
+        secret_version: binding.version,
+        delivery_id_header: deliveryIdHeader ?? null,
+        enabled: enabled ? 1 : 0,
       };
     }
     case 'automation':

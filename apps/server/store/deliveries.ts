@@ -41,16 +41,46 @@ const LANES = 2;
 
 /** Everything but the payload. */
 const LISTED_COLUMNS = [
-  'entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision', 'entries', 'reason', 'decision',
-  'payload_encoding', 'refusal', 'resent_from',
+  'entry_id',
+  'webhook_uid',
+  'factory_uid',
+  'delivery_id',
+  'outcome',
+  'size',
+  'size_exact',
+  'received_at',
+  'client_address',
+  'revision',
+  'entries',
+  'reason',
+  'decision',
+  'payload_encoding',
+  'refusal',
+  'resent_from',
 ] as const satisfies readonly (keyof DeliveryRow)[];
 
-function conditionsOf({ outcomes, sinceMs, untilMs }: DeliveryFilter, before: string | undefined): { text: string; params: SqlValue[] }[] {
+function conditionsOf(
+  { outcomes, sinceMs, untilMs }: DeliveryFilter,
+  before: string | undefined,
+): { text: string; params: SqlValue[] }[] {
   return [
     ...(before === undefined ? [] : [{ text: 'entry_id < ?', params: [before] }]),
-    ...(outcomes === undefined ? [] : [{ text: outcomes.length === 0 ? '1 = 0' : `outcome IN (${placeholders(outcomes.length)})`, params: [...outcomes] }]),
-    ...(sinceMs === undefined ? [] : [{ text: 'received_at >= ? AND entry_id >= ?', params: [sinceMs, firstUuidv7(sinceMs - ENTRY_TIME_SLACK_MS)] }]),
-    ...(untilMs === undefined ? [] : [{ text: 'received_at < ? AND entry_id < ?', params: [untilMs, firstUuidv7(untilMs + ENTRY_TIME_SLACK_MS)] }]),
+    ...(outcomes === undefined
+      ? []
+      : [
+          {
+            text: outcomes.length === 0 ? '1 = 0' : `outcome IN (${placeholders(outcomes.length)})`,
+            params: [...outcomes],
+          },
+        ]),
+    ...(sinceMs === undefined
+      ? []
+      : [
+          { text: 'received_at >= ? AND entry_id >= ?', params: [sinceMs, firstUuidv7(sinceMs - ENTRY_TIME_SLACK_MS)] },
+        ]),
+    ...(untilMs === undefined
+      ? []
+      : [{ text: 'received_at < ? AND entry_id < ?', params: [untilMs, firstUuidv7(untilMs + ENTRY_TIME_SLACK_MS)] }]),
   ];
 }
 
@@ -64,11 +94,24 @@ export class DeliveryStore {
 
   constructor(database: Database) {
     this.database = database;
-    const concernsAll = (error: unknown) => error instanceof StoreFault && error.kind !== 'conflict' && error.kind !== 'broken';
+    const concernsAll = (error: unknown) =>
+      error instanceof StoreFault && error.kind !== 'conflict' && error.kind !== 'broken';
     const lanes = database.dialect === 'sqlite' ? 1 : LANES; // an SQLite file has one writer
-    this.arrivals = new Lanes(lanes, ({ webhookUid }) => webhookUid, () => new GroupCommit((batch) => this.settleBatch(batch), payloadBytes, concernsAll));
-    this.refusals = new GroupCommit((batch) => this.insertRefused(batch), () => 0, concernsAll);
-    this.counts = new GroupCommit((batch) => this.raiseCounts(batch), () => 0, concernsAll);
+    this.arrivals = new Lanes(
+      lanes,
+      ({ webhookUid }) => webhookUid,
+      () => new GroupCommit((batch) => this.settleBatch(batch), payloadBytes, concernsAll),
+    );
+    this.refusals = new GroupCommit(
+      (batch) => this.insertRefused(batch),
+      () => 0,
+      concernsAll,
+    );
+    this.counts = new GroupCommit(
+      (batch) => this.raiseCounts(batch),
+      () => 0,
+      concernsAll,
+    );
   }
 
   /** Accepts one authenticated delivery: answers only after identity, log entry and runs are committed. Throws StoreFault when nothing was stored. */
@@ -89,8 +132,18 @@ export class DeliveryStore {
   /** Newest first, from before `before`. Matches are looked for along the index of the log, and away from acceptances: a flood of refusals makes a long way. */
   async list(webhookUid: string, limit: number, before?: string, filter: DeliveryFilter = {}): Promise<DeliveryRow[]> {
     const conditions = conditionsOf(filter, before);
-    const text = [`SELECT ${LISTED_COLUMNS.join(', ')} FROM delivery WHERE webhook_uid = ?`, ...conditions.map((condition) => condition.text)].join(' AND ');
-    return this.database.longRead(() => rows<DeliveryRow>(`${text} ORDER BY entry_id DESC LIMIT ?`, webhookUid, ...conditions.flatMap(({ params }) => params), limit));
+    const text = [
+      `SELECT ${LISTED_COLUMNS.join(', ')} FROM delivery WHERE webhook_uid = ?`,
+      ...conditions.map((condition) => condition.text),
+    ].join(' AND ');
+    return this.database.longRead(() =>
+      rows<DeliveryRow>(
+        `${text} ORDER BY entry_id DESC LIMIT ?`,
+        webhookUid,
+        ...conditions.flatMap(({ params }) => params),
+        limit,
+      ),
+    );
   }
 
   async find(entryId: string): Promise<DeliveryRow | undefined> {
@@ -100,7 +153,10 @@ export class DeliveryStore {
   /** Stored bytes of an accepted delivery and how they are encoded. */
   payload(entryId: string): Promise<{ bytes: Uint8Array; encoding: string } | undefined> {
     return this.database.read(function* () {
-      const found = yield* row<{ payload: Uint8Array | null; payload_encoding: string | null }>('SELECT payload, payload_encoding FROM delivery WHERE entry_id = ?', entryId);
+      const found = yield* row<{ payload: Uint8Array | null; payload_encoding: string | null }>(
+        'SELECT payload, payload_encoding FROM delivery WHERE entry_id = ?',
+        entryId,
+      );
       if (found?.payload === undefined || found.payload === null) return undefined;
       return { bytes: found.payload, encoding: found.payload_encoding ?? 'identity' };
     });
@@ -111,7 +167,11 @@ export class DeliveryStore {
     return this.database.longRead(function* () {
       const newest: { entryId: string; webhookUid: string }[] = [];
       for (const webhookUid of webhookUids) {
-        const found = yield* rows<{ entry_id: string }>("SELECT entry_id FROM delivery WHERE webhook_uid = ? AND outcome = 'accepted' ORDER BY entry_id DESC LIMIT ?", webhookUid, limit);
+        const found = yield* rows<{ entry_id: string }>(
+          "SELECT entry_id FROM delivery WHERE webhook_uid = ? AND outcome = 'accepted' ORDER BY entry_id DESC LIMIT ?",
+          webhookUid,
+          limit,
+        );
         newest.push(...found.map(({ entry_id: entryId }) => ({ entryId, webhookUid })));
       }
       return newest;
@@ -121,7 +181,9 @@ export class DeliveryStore {
   private async settleBatch(batch: readonly Arrival[]): Promise<Acceptance[]> {
     // Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too.
     const alone = this.database.dialect === 'sqlite';
-    const { acceptances, windows } = await this.database.run(() => settle(batch, alone ? this.windows.all() : undefined));
+    const { acceptances, windows } = await this.database.run(() =>
+      settle(batch, alone ? this.windows.all() : undefined),
+    );
     if (alone) this.windows.keep(windows);
     return acceptances;
   }
@@ -130,18 +192,49 @@ export class DeliveryStore {
     const raised = new Map<string, number>();
     for (const entryId of batch) raised.set(entryId, (raised.get(entryId) ?? 0) + 1);
     await this.database.run(function* () {
-      for (const [entryId, by] of [...raised].sort(([a], [b]) => (a < b ? -1 : 1))) yield* change('UPDATE delivery SET entries = entries + ? WHERE entry_id = ?', by, entryId);
+      for (const [entryId, by] of [...raised].sort(([a], [b]) => (a < b ? -1 : 1)))
+        yield* change('UPDATE delivery SET entries = entries + ? WHERE entry_id = ?', by, entryId);
     });
     return batch.map(() => undefined);
   }
 
   private async insertRefused(batch: readonly RefusedEntry[]): Promise<void[]> {
     const values = batch.map((entry) => [
-      entry.entryId, entry.webhookUid, entry.factoryUid, entry.deliveryId, entry.outcome, entry.sizeBytes, entry.sizeExact ? 1 : 0, entry.receivedAtMs,
-      entry.clientAddress, entry.revision, 1, entry.reason, entry.refusal ?? null,
+      entry.entryId,
+      entry.webhookUid,
+      entry.factoryUid,
+      entry.deliveryId,
+      entry.outcome,
+      entry.sizeBytes,
+      entry.sizeExact ? 1 : 0,
+      entry.receivedAtMs,
+      entry.clientAddress,
+      entry.revision,
+      1,
+      entry.reason,
+      entry.refusal ?? null,
     ]);
     await this.database.run(() =>
-      insert('delivery', ['entry_id', 'webhook_uid', 'factory_uid', 'delivery_id', 'outcome', 'size', 'size_exact', 'received_at', 'client_address', 'revision', 'entries', 'reason', 'refusal'], values));
+      insert(
+        'delivery',
+        [
+          'entry_id',
+          'webhook_uid',
+          'factory_uid',
+          'delivery_id',
+          'outcome',
+          'size',
+          'size_exact',
+          'received_at',
+          'client_address',
+          'revision',
+          'entries',
+          'reason',
+          'refusal',
+        ],
+        values,
+      ),
+    );
     return batch.map(() => undefined);
   }
 }

@@ -22,10 +22,25 @@ export interface StoredEvent extends NamedEvent {
 export function* tell(factoryUid: string, events: readonly NamedEvent[], atMs: number, passId?: string): Work<void> {
   if (events.length === 0) return;
   const columns = ['id', 'factory_uid', 'at', 'type', 'reason', 'message', 'revision', 'pass_id'] as const;
-  yield* insert('factory_event', columns, events.map(({ id, type, reason, message, revision }) => [id, factoryUid, atMs, type, reason, message, revision ?? null, passId ?? null]));
+  yield* insert(
+    'factory_event',
+    columns,
+    events.map(({ id, type, reason, message, revision }) => [
+      id,
+      factoryUid,
+      atMs,
+      type,
+      reason,
+      message,
+      revision ?? null,
+      passId ?? null,
+    ]),
+  );
   yield* change(
     'DELETE FROM factory_event WHERE factory_uid = ? AND id < (SELECT id FROM factory_event WHERE factory_uid = ? ORDER BY id DESC LIMIT 1 OFFSET ?)',
-    factoryUid, factoryUid, EVENTS_KEPT - 1,
+    factoryUid,
+    factoryUid,
+    EVENTS_KEPT - 1,
   );
 }
 
@@ -55,8 +70,16 @@ export class EventStore {
     const found = await this.database.read(() =>
       rows<EventRow>(
         `SELECT id, at, type, reason, message, revision, pass_id FROM factory_event WHERE factory_uid = ? ${before === undefined ? '' : 'AND id < ?'} ORDER BY id DESC LIMIT ?`,
-        factoryUid, ...(before === undefined ? [] : [before]), limit,
-      ));
-    return found.map(({ at, pass_id: passId, revision, ...event }) => ({ ...event, atMs: at, revision: revision ?? undefined, passId: passId ?? undefined }));
+        factoryUid,
+        ...(before === undefined ? [] : [before]),
+        limit,
+      ),
+    );
+    return found.map(({ at, pass_id: passId, revision, ...event }) => ({
+      ...event,
+      atMs: at,
+      revision: revision ?? undefined,
+      passId: passId ?? undefined,
+    }));
   }
 }

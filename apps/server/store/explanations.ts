@@ -45,7 +45,11 @@ export class ExplanationStore {
 
   /** All automations that a factory has or had, by slug, without what they say. */
   async automations(factoryUid: string): Promise<DefinitionStanding[]> {
-    return (await this.database.read(() => rows<StandingRow>(`${STANDING} FROM automation WHERE factory_uid = ? ORDER BY slug`, factoryUid))).map(toStanding);
+    return (
+      await this.database.read(() =>
+        rows<StandingRow>(`${STANDING} FROM automation WHERE factory_uid = ? ORDER BY slug`, factoryUid),
+      )
+    ).map(toStanding);
   }
 
   /** What these automations say now, by UID. */
@@ -54,7 +58,10 @@ export class ExplanationStore {
       const found = new Map<string, AutomationDefinition>();
       for (let from = 0; from < uids.length; from += UIDS_MAX) {
         const some = uids.slice(from, from + UIDS_MAX);
-        const said = yield* rows<{ uid: string; definition: string }>(`SELECT uid, definition FROM automation WHERE uid IN (${placeholders(some.length)})`, ...some);
+        const said = yield* rows<{ uid: string; definition: string }>(
+          `SELECT uid, definition FROM automation WHERE uid IN (${placeholders(some.length)})`,
+          ...some,
+        );
         for (const { uid, definition } of said) found.set(uid, JSON.parse(definition) as AutomationDefinition);
       }
       return found;
@@ -64,11 +71,20 @@ export class ExplanationStore {
   /** The accepted delivery of this identity before an entry of the log. What was delivered again only looks like it. Looked for away from acceptances: a log may be long. */
   async original(webhookUid: string, deliveryId: string, entryId: string): Promise<string | undefined> {
     const params: SqlValue[] = [webhookUid, entryId, deliveryId];
-    const text = "SELECT entry_id FROM delivery WHERE webhook_uid = ? AND entry_id < ? AND outcome = 'accepted' AND delivery_id = ? AND resent_from IS NULL ORDER BY entry_id DESC LIMIT 1";
+    const text =
+      "SELECT entry_id FROM delivery WHERE webhook_uid = ? AND entry_id < ? AND outcome = 'accepted' AND delivery_id = ? AND resent_from IS NULL ORDER BY entry_id DESC LIMIT 1";
     return (await this.database.longRead(() => row<{ entry_id: string }>(text, ...params)))?.entry_id;
   }
 }
 
-function toStanding({ uid, slug, path, revision, created_at: createdAtMs, updated_at: updatedAtMs, deleted_at: deletedAt }: StandingRow): DefinitionStanding {
+function toStanding({
+  uid,
+  slug,
+  path,
+  revision,
+  created_at: createdAtMs,
+  updated_at: updatedAtMs,
+  deleted_at: deletedAt,
+}: StandingRow): DefinitionStanding {
   return { uid, slug, path, revision, createdAtMs, updatedAtMs, deletedAtMs: deletedAt ?? undefined };
 }

@@ -1,6 +1,13 @@
 /** Factories as rows: their source, their sync state, the lease of the one that reconciles them, and their pass history. contract 4, 9. */
 import type { FactoryDefinition } from '#definitions';
-import { revisionId, type HowApplied, type KeptConditions, type PassCondition, type Rewrite, type SyncPolicy } from '#reconcile';
+import {
+  revisionId,
+  type HowApplied,
+  type KeptConditions,
+  type PassCondition,
+  type Rewrite,
+  type SyncPolicy,
+} from '#reconcile';
 import { audit, type ChangedBy } from './audit.ts';
 import type { Database } from './database.ts';
 import { tell, tellAsked, type NamedEvent } from './events.ts';
@@ -14,7 +21,15 @@ import { change, databaseNow, insert, row, rows, type Work } from './statements.
 import { FACTORY, PASS, type FactoryRow, type PassRow } from './tables.ts';
 
 export type FactorySource =
-  | { kind: 'git'; url: string; branch?: string; path?: string; interval?: number; credentialSecret?: string; pushSecret?: string }
+  | {
+      kind: 'git';
+      url: string;
+      branch?: string;
+      path?: string;
+      interval?: number;
+      credentialSecret?: string;
+      pushSecret?: string;
+    }
   | { kind: 'directory'; path: string }
   /** No files: webhooks and automations are managed over the API. */
   | { kind: 'dashboard' };
@@ -128,7 +143,13 @@ export class FactoryStore {
       const made = yield* create(factory);
       const { uid, slug, source, syncPolicy = {} } = factory;
       const policy = Object.keys(syncPolicy).length === 0 ? {} : { policy: policyMembers(syncPolicy) };
-      if (made) yield* audit(by, { action: 'factory.create', subject: uid, factoryUid: uid, details: { slug, source: source.kind, ...policy } });
+      if (made)
+        yield* audit(by, {
+          action: 'factory.create',
+          subject: uid,
+          factoryUid: uid,
+          details: { slug, source: source.kind, ...policy },
+        });
       return made;
     });
   }
@@ -149,14 +170,21 @@ export class FactoryStore {
     if (among?.length === 0) return [];
     const query = this.database.source.getRepository(FACTORY).createQueryBuilder('factory');
     query.where('factory.deleted_at IS NULL AND factory.uid > :after', { after }).orderBy('factory.uid').take(limit);
-    if (search !== undefined) query.andWhere("(lower(factory.slug) LIKE :like ESCAPE '!' OR lower(factory.name) LIKE :like ESCAPE '!')", { like: `%${search.toLowerCase().replace(/[!%_]/g, '!$&')}%` });
+    if (search !== undefined)
+      query.andWhere("(lower(factory.slug) LIKE :like ESCAPE '!' OR lower(factory.name) LIKE :like ESCAPE '!')", {
+        like: `%${search.toLowerCase().replace(/[!%_]/g, '!$&')}%`,
+      });
     if (among !== undefined) query.andWhere('factory.uid IN (:...among)', { among });
     return (await looking(query.getMany())).map(toFactory);
   }
 
   /** Every live factory, and whether something was asked of it that no pass has handled. */
   async standings(): Promise<{ uid: string; isAsked: boolean }[]> {
-    const found = await this.database.longRead(() => rows<{ uid: string; asked: number }>('SELECT uid, CASE WHEN generation_requested > generation_handled THEN 1 ELSE 0 END AS asked FROM factory WHERE deleted_at IS NULL'));
+    const found = await this.database.longRead(() =>
+      rows<{ uid: string; asked: number }>(
+        'SELECT uid, CASE WHEN generation_requested > generation_handled THEN 1 ELSE 0 END AS asked FROM factory WHERE deleted_at IS NULL',
+      ),
+    );
     return found.map(({ uid, asked }) => ({ uid, isAsked: asked === 1 }));
   }
 
@@ -167,7 +195,13 @@ export class FactoryStore {
         'UPDATE factory SET generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL RETURNING generation_requested',
         uid,
       );
-      if (asked !== undefined) yield* audit(by, { action: 'factory.sync', subject: uid, factoryUid: uid, details: { generation: asked.generation_requested } });
+      if (asked !== undefined)
+        yield* audit(by, {
+          action: 'factory.sync',
+          subject: uid,
+          factoryUid: uid,
+          details: { generation: asked.generation_requested },
+        });
       return asked?.generation_requested ?? 0;
     });
   }
@@ -175,10 +209,20 @@ export class FactoryStore {
   /** Stops or goes on with reconciling; asks for a pass either way. False when the factory is gone. */
   setSuspended(uid: string, suspended: boolean, by?: ChangedBy): Promise<boolean> {
     return this.database.run(function* () {
-      const found = yield* change('UPDATE factory SET suspended = ?, generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL', suspended ? 1 : 0, uid);
+      const found = yield* change(
+        'UPDATE factory SET suspended = ?, generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL',
+        suspended ? 1 : 0,
+        uid,
+      );
       if (found !== 1) return false;
       yield* audit(by, { action: suspended ? 'factory.suspend' : 'factory.resume', subject: uid, factoryUid: uid });
-      yield* tellAsked(by, uid, suspended ? { type: 'Normal', reason: 'suspended', message: 'reconciling was stopped; what was applied serves on' } : { type: 'Normal', reason: 'resumed', message: 'reconciling goes on' });
+      yield* tellAsked(
+        by,
+        uid,
+        suspended
+          ? { type: 'Normal', reason: 'suspended', message: 'reconciling was stopped; what was applied serves on' }
+          : { type: 'Normal', reason: 'resumed', message: 'reconciling goes on' },
+      );
       return true;
     });
   }
@@ -187,7 +231,12 @@ export class FactoryStore {
   remove(uid: string, by?: ChangedBy): Promise<boolean> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
-      const found = yield* row<{ slug: string }>('UPDATE factory SET deleted_at = ?, fence = fence + 1, lease_until = 0, updated_at = ? WHERE uid = ? AND deleted_at IS NULL RETURNING slug', nowMs, nowMs, uid);
+      const found = yield* row<{ slug: string }>(
+        'UPDATE factory SET deleted_at = ?, fence = fence + 1, lease_until = 0, updated_at = ? WHERE uid = ? AND deleted_at IS NULL RETURNING slug',
+        nowMs,
+        nowMs,
+        uid,
+      );
       if (found === undefined) return false;
       yield* bumpServing(uid);
       for (const table of ['webhook', 'automation', 'resource']) {
@@ -195,7 +244,10 @@ export class FactoryStore {
       }
       yield* change(
         "UPDATE run SET state = 'CANCELLED', status_message = 'the factory was deleted', cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE factory_uid = ? AND state = 'QUEUED'",
-        nowMs, nowMs, nowMs, uid,
+        nowMs,
+        nowMs,
+        nowMs,
+        uid,
       );
       yield* dropFilesOf(uid);
       yield* dropSecretsOf(uid);
@@ -213,7 +265,11 @@ export class FactoryStore {
       const nowMs = yield* databaseNow();
       const taken = yield* row<{ fence: number }>(
         'UPDATE factory SET lease_owner = ?, lease_until = ?, fence = fence + 1 WHERE uid = ? AND deleted_at IS NULL AND (lease_owner = ? OR lease_until < ?) RETURNING fence',
-        owner, nowMs + forMs, uid, owner, nowMs,
+        owner,
+        nowMs + forMs,
+        uid,
+        owner,
+        nowMs,
       );
       return taken && { fence: taken.fence, untilMs: nowMs + forMs };
     }, 'lazily');
@@ -222,7 +278,12 @@ export class FactoryStore {
   /** Keeps the lease of a pass that is still under way. */
   async renew(uid: string, fence: number, forMs: number): Promise<void> {
     await this.database.run(function* () {
-      yield* change('UPDATE factory SET lease_until = ? WHERE uid = ? AND fence = ?', (yield* databaseNow()) + forMs, uid, fence);
+      yield* change(
+        'UPDATE factory SET lease_until = ? WHERE uid = ? AND fence = ?',
+        (yield* databaseNow()) + forMs,
+        uid,
+        fence,
+      );
     }, 'lazily');
   }
 
@@ -232,28 +293,55 @@ export class FactoryStore {
   }
 
   async release(uid: string, fence: number): Promise<void> {
-    await this.database.run(() => change('UPDATE factory SET lease_until = 0 WHERE uid = ? AND fence = ?', uid, fence), 'lazily');
+    await this.database.run(
+      () => change('UPDATE factory SET lease_until = 0 WHERE uid = ? AND fence = ?', uid, fence),
+      'lazily',
+    );
   }
 
   /** The one place where the end of a pass is written, whatever path it took. Throws FenceLost. */
   recordPass(uid: string, fence: number, outcome: PassOutcome): Promise<void> {
     const isNews = outcome.record !== undefined || outcome.brought !== undefined || (outcome.events ?? []).length > 0;
-    return this.database.run(function* () {
-      const { generationHandled, condition, conditions, failures, revisionSeen, revisionAttempted, brought, rewrite, events = [], record } = outcome;
-      const written = yield* change(
-        `UPDATE factory SET generation_handled = ?, condition = ?, conditions = COALESCE(?, conditions), failures = ?, revision_seen = COALESCE(?, revision_seen),
+    return this.database.run(
+      function* () {
+        const {
+          generationHandled,
+          condition,
+          conditions,
+          failures,
+          revisionSeen,
+          revisionAttempted,
+          brought,
+          rewrite,
+          events = [],
+          record,
+        } = outcome;
+        const written = yield* change(
+          `UPDATE factory SET generation_handled = ?, condition = ?, conditions = COALESCE(?, conditions), failures = ?, revision_seen = COALESCE(?, revision_seen),
           revision_attempted = COALESCE(?, revision_attempted), rewrite = CASE WHEN ? = 1 THEN ? ELSE rewrite END WHERE uid = ? AND fence = ?`,
-        generationHandled, JSON.stringify(condition), conditions === undefined ? null : JSON.stringify(conditions), failures, revisionSeen ?? null, revisionAttempted ?? null,
-        rewrite === undefined ? 0 : 1, rewrite ? JSON.stringify(rewrite) : null, uid, fence,
-      );
-      if (written !== 1) throw new FenceLost('the lease of this pass was taken over');
-      if (!isNews) return; // a pass without news costs one statement
-      const nowMs = yield* databaseNow();
-      if (revisionAttempted !== undefined && brought !== undefined) yield* acceptRevision(uid, revisionAttempted, brought, nowMs, record?.id);
-      if (brought?.spent !== undefined) yield* change('DELETE FROM approval WHERE factory_uid = ? AND digest = ?', uid, brought.spent);
-      if (record !== undefined) yield* insert('sync_pass', PASS_COLUMNS, [toPassValues(uid, record)]);
-      yield* tell(uid, events, nowMs, record?.id);
-    }, isNews ? undefined : 'lazily');
+          generationHandled,
+          JSON.stringify(condition),
+          conditions === undefined ? null : JSON.stringify(conditions),
+          failures,
+          revisionSeen ?? null,
+          revisionAttempted ?? null,
+          rewrite === undefined ? 0 : 1,
+          rewrite ? JSON.stringify(rewrite) : null,
+          uid,
+          fence,
+        );
+        if (written !== 1) throw new FenceLost('the lease of this pass was taken over');
+        if (!isNews) return; // a pass without news costs one statement
+        const nowMs = yield* databaseNow();
+        if (revisionAttempted !== undefined && brought !== undefined)
+          yield* acceptRevision(uid, revisionAttempted, brought, nowMs, record?.id);
+        if (brought?.spent !== undefined)
+          yield* change('DELETE FROM approval WHERE factory_uid = ? AND digest = ?', uid, brought.spent);
+        if (record !== undefined) yield* insert('sync_pass', PASS_COLUMNS, [toPassValues(uid, record)]);
+        yield* tell(uid, events, nowMs, record?.id);
+      },
+      isNews ? undefined : 'lazily',
+    );
   }
 
   /** Recorded passes, newest first, from before `before`. */
@@ -265,7 +353,11 @@ export class FactoryStore {
   }
 
   /** The same as a page: at most `limit` of them, fewer where they say a lot, and whether there are more. */
-  async passPage(factoryUid: string, limit: number, before?: string): Promise<{ passes: PassRecord[]; hasMore: boolean }> {
+  async passPage(
+    factoryUid: string,
+    limit: number,
+    before?: string,
+  ): Promise<{ passes: PassRecord[]; hasMore: boolean }> {
     const passes: PassRecord[] = [];
     let entries = 0;
     for (;;) {
@@ -286,7 +378,9 @@ export class FactoryStore {
   }
 
   async approvals(uid: string): Promise<Set<string>> {
-    const found = await this.database.read(() => rows<{ digest: string }>('SELECT digest FROM approval WHERE factory_uid = ?', uid));
+    const found = await this.database.read(() =>
+      rows<{ digest: string }>('SELECT digest FROM approval WHERE factory_uid = ?', uid),
+    );
     return new Set(found.map(({ digest }) => digest));
   }
 
@@ -294,9 +388,17 @@ export class FactoryStore {
   approve(uid: string, digest: string, principalUid: string, by?: ChangedBy): Promise<boolean> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
-      const found = yield* change('UPDATE factory SET generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL', uid);
+      const found = yield* change(
+        'UPDATE factory SET generation_requested = generation_requested + 1 WHERE uid = ? AND deleted_at IS NULL',
+        uid,
+      );
       if (found !== 1) return false;
-      yield* insert('approval', ['factory_uid', 'digest', 'at', 'principal_uid'], [[uid, digest, nowMs, principalUid]], { ignoreConflicts: true });
+      yield* insert(
+        'approval',
+        ['factory_uid', 'digest', 'at', 'principal_uid'],
+        [[uid, digest, nowMs, principalUid]],
+        { ignoreConflicts: true },
+      );
       yield* audit(by, { action: 'factory.approve', subject: uid, factoryUid: uid, details: { plan: digest } });
       yield* tellAsked(by, uid, { type: 'Normal', reason: 'approved', message: `what ${digest} names was approved` });
       return true;
@@ -329,32 +431,107 @@ function* create(factory: NewFactory): Work<boolean> {
     `UPDATE factory SET deleted_at = NULL, source = ?, sync_policy = ?, name = ?, description = ?, definition = ?, condition = ?, conditions = '{}', rewrite = NULL, how_applied = NULL, serving_version = ?, updated_at = ?,
       generation_requested = generation_requested + 1, revision_applied = NULL, revision_seen = NULL, revision_attempted = NULL, suspended = 0, failures = 0
       WHERE uid = ? AND deleted_at IS NOT NULL`,
-    JSON.stringify(factory.source), policy, factory.name, factory.description, NOTHING_SAID, condition, version, nowMs, factory.uid,
+    JSON.stringify(factory.source),
+    policy,
+    factory.name,
+    factory.description,
+    NOTHING_SAID,
+    condition,
+    version,
+    nowMs,
+    factory.uid,
   );
   if (revived === 1) return true;
   // Another replica may have taken the slug since we looked.
-  const made = yield* insert('factory', FACTORY_COLUMNS, [
-    [factory.uid, factory.slug, factory.name, factory.description, JSON.stringify(factory.source), policy, NOTHING_SAID, factory.serviceAccountUid,
-      0, version, 1, 0, condition, 0, 0, 0, nowMs, nowMs],
-  ], { ignoreConflicts: true });
+  const made = yield* insert(
+    'factory',
+    FACTORY_COLUMNS,
+    [
+      [
+        factory.uid,
+        factory.slug,
+        factory.name,
+        factory.description,
+        JSON.stringify(factory.source),
+        policy,
+        NOTHING_SAID,
+        factory.serviceAccountUid,
+        0,
+        version,
+        1,
+        0,
+        condition,
+        0,
+        0,
+        0,
+        nowMs,
+        nowMs,
+      ],
+    ],
+    { ignoreConflicts: true },
+  );
   return made === 1;
 }
 
 const FACTORY_COLUMNS = [
-  'uid', 'slug', 'name', 'description', 'source', 'sync_policy', 'definition', 'service_account_uid', 'suspended', 'serving_version', 'generation_requested',
-  'generation_handled', 'condition', 'failures', 'lease_until', 'fence', 'created_at', 'updated_at',
+  'uid',
+  'slug',
+  'name',
+  'description',
+  'source',
+  'sync_policy',
+  'definition',
+  'service_account_uid',
+  'suspended',
+  'serving_version',
+  'generation_requested',
+  'generation_handled',
+  'condition',
+  'failures',
+  'lease_until',
+  'fence',
+  'created_at',
+  'updated_at',
 ] as const;
 
 const PASS_COLUMNS = [
-  'id', 'factory_uid', 'triggers', 'started_at', 'finished_at', 'ending', 'reason', 'message', 'revision', 'problems', 'changes', 'held', 'digest', 'timings',
-  'rewritten_from', 'superseded', 'revision_id',
+  'id',
+  'factory_uid',
+  'triggers',
+  'started_at',
+  'finished_at',
+  'ending',
+  'reason',
+  'message',
+  'revision',
+  'problems',
+  'changes',
+  'held',
+  'digest',
+  'timings',
+  'rewritten_from',
+  'superseded',
+  'revision_id',
 ] as const;
 
 function toPassValues(uid: string, record: PassRecord): (string | number | null)[] {
   return [
-    record.id, uid, JSON.stringify(record.triggers), record.startedAtMs, record.finishedAtMs, record.ending, record.reason ?? null, record.message ?? null,
-    record.revision ?? null, JSON.stringify(record.problems), JSON.stringify(record.changes), JSON.stringify(record.held), record.digest ?? null,
-    JSON.stringify(record.timings), record.rewrittenFrom ?? null, record.superseded,
+    record.id,
+    uid,
+    JSON.stringify(record.triggers),
+    record.startedAtMs,
+    record.finishedAtMs,
+    record.ending,
+    record.reason ?? null,
+    record.message ?? null,
+    record.revision ?? null,
+    JSON.stringify(record.problems),
+    JSON.stringify(record.changes),
+    JSON.stringify(record.held),
+    record.digest ?? null,
+    JSON.stringify(record.timings),
+    record.rewrittenFrom ?? null,
+    record.superseded,
     record.revision === undefined ? null : revisionId(record.revision),
   ];
 }

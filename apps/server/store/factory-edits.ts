@@ -19,23 +19,44 @@ export type FactoryEdit = 'done' | 'named-by-file' | 'policy-needs-git' | 'gone'
 
 /** Changes what is new; nothing at all where one of the changes cannot be. */
 export function* editFactory(uid: string, changes: FactoryChanges, by: ChangedBy | undefined): Work<FactoryEdit> {
-  const before = yield* row<FactoryBefore>('SELECT name, source, sync_policy, definition FROM factory WHERE uid = ? AND deleted_at IS NULL FOR UPDATE', uid);
+  const before = yield* row<FactoryBefore>(
+    'SELECT name, source, sync_policy, definition FROM factory WHERE uid = ? AND deleted_at IS NULL FOR UPDATE',
+    uid,
+  );
   if (before === undefined) return 'gone';
   const { name, source, syncPolicy, changed } = differences(before, changes);
   const policyBefore = JSON.parse(before.sync_policy) as SyncPolicy;
   const newSource = source ?? (JSON.parse(before.source) as FactorySource);
-  if (name !== undefined && newSource.kind !== 'dashboard' && (JSON.parse(before.definition) as FactoryDefinition).name !== undefined) return 'named-by-file';
+  if (
+    name !== undefined &&
+    newSource.kind !== 'dashboard' &&
+    (JSON.parse(before.definition) as FactoryDefinition).name !== undefined
+  )
+    return 'named-by-file';
   if (policyProblem(syncPolicy ?? policyBefore, newSource.kind) !== undefined) return 'policy-needs-git';
   if (changed.length === 0) return 'done';
   const nowMs = yield* databaseNow();
   if (name !== undefined) yield* change('UPDATE factory SET name = ?, updated_at = ? WHERE uid = ?', name, nowMs, uid);
   if (source !== undefined) yield* changeSource(uid, JSON.parse(before.source) as FactorySource, source);
-  if (syncPolicy !== undefined) yield* change('UPDATE factory SET sync_policy = ? WHERE uid = ?', JSON.stringify(syncPolicy), uid);
+  if (syncPolicy !== undefined)
+    yield* change('UPDATE factory SET sync_policy = ? WHERE uid = ?', JSON.stringify(syncPolicy), uid);
   // A pass that is under way with the old source or policy writes nothing any more.
-  if (source !== undefined || syncPolicy !== undefined) yield* change('UPDATE factory SET updated_at = ?, generation_requested = generation_requested + 1, fence = fence + 1 WHERE uid = ?', nowMs, uid);
-  const details = { changed, ...(source === undefined ? {} : { source: source.kind }), ...(syncPolicy === undefined ? {} : { policy: policyMembers(syncPolicy), policy_changes: policyChanges(policyBefore, syncPolicy) }) };
+  if (source !== undefined || syncPolicy !== undefined)
+    yield* change(
+      'UPDATE factory SET updated_at = ?, generation_requested = generation_requested + 1, fence = fence + 1 WHERE uid = ?',
+      nowMs,
+      uid,
+    );
+  const details = {
+    changed,
+    ...(source === undefined ? {} : { source: source.kind }),
+    ...(syncPolicy === undefined
+      ? {}
+      : { policy: policyMembers(syncPolicy), policy_changes: policyChanges(policyBefore, syncPolicy) }),
+  };
   yield* audit(by, { action: 'factory.change', subject: uid, factoryUid: uid, details });
-  if (source !== undefined || syncPolicy !== undefined) yield* tellAsked(by, uid, changeEvent(source, policyBefore, syncPolicy));
+  if (source !== undefined || syncPolicy !== undefined)
+    yield* tellAsked(by, uid, changeEvent(source, policyBefore, syncPolicy));
   return 'done';
 }
 
@@ -47,14 +68,22 @@ interface FactoryBefore {
 }
 
 /** What of an edit is new, and the names of these members as the API has them. */
-function differences(before: FactoryBefore, { name, source, syncPolicy }: FactoryChanges): FactoryChanges & { changed: string[] } {
+function differences(
+  before: FactoryBefore,
+  { name, source, syncPolicy }: FactoryChanges,
+): FactoryChanges & { changed: string[] } {
   const changes: FactoryChanges = {
     name: name === before.name ? undefined : name,
     source: source === undefined || JSON.stringify(source) === before.source ? undefined : source,
     syncPolicy: syncPolicy === undefined || JSON.stringify(syncPolicy) === before.sync_policy ? undefined : syncPolicy,
   };
   const members = { name: 'name', source: 'source', syncPolicy: 'sync_policy' } as const;
-  return { ...changes, changed: Object.entries(members).flatMap(([member, wire]) => (changes[member as keyof FactoryChanges] === undefined ? [] : [wire])) };
+  return {
+    ...changes,
+    changed: Object.entries(members).flatMap(([member, wire]) =>
+      changes[member as keyof FactoryChanges] === undefined ? [] : [wire],
+    ),
+  };
 }
 
 /** Another place has another history: nothing that was accepted before says anything of it. */
@@ -70,12 +99,20 @@ function placeOf(source: FactorySource): string {
   return JSON.stringify(source.kind === 'git' ? [source.kind, source.url, source.branch, source.path] : source);
 }
 
-function changeEvent(source: FactorySource | undefined, policyBefore: SyncPolicy, syncPolicy: SyncPolicy | undefined): FactoryEvent {
+function changeEvent(
+  source: FactorySource | undefined,
+  policyBefore: SyncPolicy,
+  syncPolicy: SyncPolicy | undefined,
+): FactoryEvent {
   const said = [
     ...(source === undefined ? [] : [`the source was changed (${source.kind})`]),
     ...(syncPolicy === undefined ? [] : [`the sync policy was changed: ${policyWords(policyBefore, syncPolicy)}`]),
   ];
-  return { type: 'Normal', reason: source === undefined ? 'policy-changed' : 'source-changed', message: said.join('; ') };
+  return {
+    type: 'Normal',
+    reason: source === undefined ? 'policy-changed' : 'source-changed',
+    message: said.join('; '),
+  };
 }
 
 function policyWords(before: SyncPolicy, after: SyncPolicy): string {
@@ -92,9 +129,11 @@ export function policyMembers(policy: SyncPolicy): string[] {
 function policyChanges(before: SyncPolicy, after: SyncPolicy): string[] {
   const [old, now] = [askedOf(before), askedOf(after)];
   const members = Object.keys({ ...old, ...now });
-  const signed = (sign: string, is: (member: string) => boolean): string[] => members.filter(is).map((member) => sign + member);
+  const signed = (sign: string, is: (member: string) => boolean): string[] =>
+    members.filter(is).map((member) => sign + member);
   return [
-    ...signed('+', (member) => !(member in old)), ...signed('−', (member) => !(member in now)),
+    ...signed('+', (member) => !(member in old)),
+    ...signed('−', (member) => !(member in now)),
     ...signed('~', (member) => member in old && member in now && old[member] !== now[member]),
   ];
 }

@@ -33,18 +33,30 @@ export class LostRace extends Error {}
 const KINDS: Readonly<Record<string, FaultKind>> = {
   '23505': 'conflict',
   // Serialization, deadlock, a lock that was not to be waited for.
-  '40001': 'retry', '40P01': 'retry', '55P03': 'retry',
+  '40001': 'retry',
+  '40P01': 'retry',
+  '55P03': 'retry',
   // The server was lost in mid-commit, has become a standby, has ended a transaction that went on for too long, or does not know the database any more.
-  '40003': 'unavailable', '25006': 'unavailable', '25P03': 'unavailable', '25P04': 'unavailable', '3D000': 'unavailable',
+  '40003': 'unavailable',
+  '25006': 'unavailable',
+  '25P03': 'unavailable',
+  '25P04': 'unavailable',
+  '3D000': 'unavailable',
   // Its disk or memory is used up; its connections are not ours alone.
-  '53100': 'full', '53200': 'full',
-  SQLITE_BUSY: 'unavailable', SQLITE_FULL: 'full', SQLITE_IOERR_WRITE: 'full', SQLITE_IOERR_FSYNC: 'full', ENOSPC: 'full',
+  '53100': 'full',
+  '53200': 'full',
+  SQLITE_BUSY: 'unavailable',
+  SQLITE_FULL: 'full',
+  SQLITE_IOERR_WRITE: 'full',
+  SQLITE_IOERR_FSYNC: 'full',
+  ENOSPC: 'full',
 };
 
 /** Classes of SQLSTATE that mean an outage as a whole: connections and poolers, credentials that were changed, resources, operators and shutdowns, the server's machine. */
 const OUTAGE_CLASSES: ReadonlySet<string> = new Set(['08', '28', '53', '57', '58']);
 /** What sockets and names fail with. */
-const OUTAGE_CODES = /^(ECONN|EHOST|ENET|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EADDRNOTAVAIL$|EMFILE$|ENFILE$|ERR_SSL|ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_)/;
+const OUTAGE_CODES =
+  /^(ECONN|EHOST|ENET|EPIPE$|ETIMEDOUT$|ENOTFOUND$|EAI_|EADDRNOTAVAIL$|EMFILE$|ENFILE$|ERR_SSL|ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_)/;
 
 /** Classifies a driver's error by its code and drops everything else of it. */
 export function toStoreFault(error: unknown): Error {
@@ -69,7 +81,9 @@ function kindOf(code: string): FaultKind {
   if (code.startsWith('SQLITE_CONSTRAINT')) return 'conflict';
   const known = KINDS[code];
   if (known !== undefined) return known;
-  return (code.length === 5 && OUTAGE_CLASSES.has(code.slice(0, 2))) || OUTAGE_CODES.test(code) ? 'unavailable' : 'broken';
+  return (code.length === 5 && OUTAGE_CLASSES.has(code.slice(0, 2))) || OUTAGE_CODES.test(code)
+    ? 'unavailable'
+    : 'broken';
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -80,5 +94,8 @@ function codeOf(error: unknown): string | undefined {
 
 // pg reports a connection that ended, could not be had, or did not answer as a plain Error without a code.
 function isLostConnection(error: unknown): boolean {
-  return error instanceof Error && /connection|terminat|timeout (exceeded|expired)|read timeout|not queryable/i.test(error.message);
+  return (
+    error instanceof Error &&
+    /connection|terminat|timeout (exceeded|expired)|read timeout|not queryable/i.test(error.message)
+  );
 }

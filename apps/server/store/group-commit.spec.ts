@@ -6,7 +6,10 @@ const MIB = 1_048_576;
 class Outage extends Error {}
 
 /** Commits batches and remembers them; items above 900 are bad. */
-function recorded(bytesOf: (item: number) => number = () => 1, around: (items: readonly number[]) => Promise<void> = async () => undefined) {
+function recorded(
+  bytesOf: (item: number) => number = () => 1,
+  around: (items: readonly number[]) => Promise<void> = async () => undefined,
+) {
   const batches: number[][] = [];
   const group = new GroupCommit<number, string>(
     async (items) => {
@@ -59,14 +62,23 @@ describe('a group commit', () => {
     });
     await Promise.all([group.add(0), group.add(1)]);
     expect(await Promise.all(late)).toEqual(['done 10', 'done 11', 'done 12']);
-    expect(batches).toEqual([[0, 1], [10, 11, 12]]);
+    expect(batches).toEqual([
+      [0, 1],
+      [10, 11, 12],
+    ]);
     expect(most).toBe(1);
   });
 
   it('tries each item alone when a batch fails, in order, and fails only the bad ones', async () => {
     const { group, batches } = recorded();
     const outcomes = await Promise.allSettled([1, 901, 2, 902, 3].map((item) => group.add(item)));
-    expect(outcomes.map((one) => (one.status === 'fulfilled' ? one.value : (one.reason as Error).message))).toEqual(['done 1', 'bad item', 'done 2', 'bad item', 'done 3']);
+    expect(outcomes.map((one) => (one.status === 'fulfilled' ? one.value : (one.reason as Error).message))).toEqual([
+      'done 1',
+      'bad item',
+      'done 2',
+      'bad item',
+      'done 3',
+    ]);
     expect(batches).toEqual([[1, 901, 2, 902, 3], [1], [901], [2], [902], [3]]);
   });
 

@@ -22,7 +22,11 @@ export class GroupCommit<In, Out> {
   private readonly concernsAll: (error: unknown) => boolean;
 
   /** `concernsAll` tells a fault of the database, which no item can escape, from one that a single item may have caused. */
-  constructor(commit: (items: In[]) => Promise<Out[]>, bytesOf: (item: In) => number, concernsAll: (error: unknown) => boolean) {
+  constructor(
+    commit: (items: In[]) => Promise<Out[]>,
+    bytesOf: (item: In) => number,
+    concernsAll: (error: unknown) => boolean,
+  ) {
     this.commit = commit;
     this.bytesOf = bytesOf;
     this.concernsAll = concernsAll;

@@ -64,14 +64,25 @@ export class IdempotencyStore {
   isUnderWay(request: KeyedRequest): Promise<boolean> {
     return this.database.read(function* () {
       const nowMs = yield* databaseNow();
-      return (yield* row(`SELECT 1 AS found FROM idempotency WHERE ${OF_KEY} AND status IS NULL AND lease_until > ?`, ...nameOf(request), nowMs)) !== undefined;
+      return (
+        (yield* row(
+          `SELECT 1 AS found FROM idempotency WHERE ${OF_KEY} AND status IS NULL AND lease_until > ?`,
+          ...nameOf(request),
+          nowMs,
+        )) !== undefined
+      );
     });
   }
 
   /** Makes the lease last from now on. */
   async renew(claim: Claim, leaseMs: number): Promise<void> {
     await this.database.run(function* () {
-      return yield* change(`UPDATE idempotency SET lease_until = ? WHERE ${OF_KEY} AND at = ? AND status IS NULL`, (yield* databaseNow()) + leaseMs, ...nameOf(claim), claim.atMs);
+      return yield* change(
+        `UPDATE idempotency SET lease_until = ? WHERE ${OF_KEY} AND at = ? AND status IS NULL`,
+        (yield* databaseNow()) + leaseMs,
+        ...nameOf(claim),
+        claim.atMs,
+      );
     });
   }
 
@@ -82,7 +93,9 @@ export class IdempotencyStore {
 
   /** Gives the key up unanswered: the next request runs. */
   async release(claim: Claim): Promise<void> {
-    await this.database.run(() => change(`DELETE FROM idempotency WHERE ${OF_KEY} AND at = ? AND status IS NULL`, ...nameOf(claim), claim.atMs));
+    await this.database.run(() =>
+      change(`DELETE FROM idempotency WHERE ${OF_KEY} AND at = ? AND status IS NULL`, ...nameOf(claim), claim.atMs),
+    );
   }
 
   /** Ends every lease: for a process that knows that no other one works on this database. */
@@ -95,7 +108,10 @@ export class IdempotencyStore {
     return this.database.run(function* () {
       const columns = 'principal_uid, scope, idempotency_key';
       const old = `SELECT ${columns} FROM idempotency WHERE at <= ? ORDER BY at LIMIT ${PRUNED_PER_STEP}`;
-      return yield* change(`DELETE FROM idempotency WHERE (${columns}) IN (${old})`, (yield* databaseNow()) - IDEMPOTENCY_MS);
+      return yield* change(
+        `DELETE FROM idempotency WHERE (${columns}) IN (${old})`,
+        (yield* databaseNow()) - IDEMPOTENCY_MS,
+      );
     });
   }
 }
@@ -107,8 +123,18 @@ export function* settling(claim: Claim, answer: StoredAnswer): Work<void> {
 
 function* stored(claim: Claim, { status, ...kept }: StoredAnswer, again?: 'once more'): Work<number> {
   const answer = JSON.stringify(kept);
-  const [open, params] = again === undefined ? ['status IS NULL', []] : ['(status IS NULL OR (status = ? AND answer <> ?))', [status, answer]];
-  return yield* change(`UPDATE idempotency SET status = ?, answer = ? WHERE ${OF_KEY} AND at = ? AND ${open}`, status, answer, ...nameOf(claim), claim.atMs, ...params);
+  const [open, params] =
+    again === undefined
+      ? ['status IS NULL', []]
+      : ['(status IS NULL OR (status = ? AND answer <> ?))', [status, answer]];
+  return yield* change(
+    `UPDATE idempotency SET status = ?, answer = ? WHERE ${OF_KEY} AND at = ? AND ${open}`,
+    status,
+    answer,
+    ...nameOf(claim),
+    claim.atMs,
+    ...params,
+  );
 }
 
 function* claiming(request: KeyedRequest, leaseMs: number): Work<Claimed> {
@@ -117,14 +143,25 @@ function* claiming(request: KeyedRequest, leaseMs: number): Work<Claimed> {
   const values = [...nameOf(request), request.requestHash, atMs, atMs + leaseMs];
   const claimed: Claimed = { kind: 'claimed', claim: { ...request, atMs } };
   if ((yield* insert('idempotency', columns, [values], { ignoreConflicts: true })) === 1) return claimed;
-  const found = yield* row<StoredRow>(`SELECT request_hash, status, answer, at, lease_until FROM idempotency WHERE ${OF_KEY} FOR UPDATE`, ...nameOf(request));
+  const found = yield* row<StoredRow>(
+    `SELECT request_hash, status, answer, at, lease_until FROM idempotency WHERE ${OF_KEY} FOR UPDATE`,
+    ...nameOf(request),
+  );
   if (found === undefined) return { kind: 'under-way' }; // given up a moment ago: ask again
   if (isOver(found, atMs)) {
-    yield* change(`UPDATE idempotency SET request_hash = ?, status = NULL, answer = NULL, at = ?, lease_until = ? WHERE ${OF_KEY}`, request.requestHash, atMs, atMs + leaseMs, ...nameOf(request));
+    yield* change(
+      `UPDATE idempotency SET request_hash = ?, status = NULL, answer = NULL, at = ?, lease_until = ? WHERE ${OF_KEY}`,
+      request.requestHash,
+      atMs,
+      atMs + leaseMs,
+      ...nameOf(request),
+    );
     return claimed;
   }
   if (!Buffer.from(found.request_hash).equals(request.requestHash)) return { kind: 'other-request' };
-  return found.status === null ? { kind: 'under-way' } : { kind: 'answered', answer: toAnswer(found.status, found.answer ?? '{}') };
+  return found.status === null
+    ? { kind: 'under-way' }
+    : { kind: 'answered', answer: toAnswer(found.status, found.answer ?? '{}') };
 }
 
 /** A day old, or left behind by a process that is gone. */

@@ -34,10 +34,15 @@ export function inspectSqlite(file: string): SchemaFound | 'absent' | 'too-large
   if (!hasLog && statSync(file).size > READ_BYTES_MAX) return 'too-large';
   let connection: Sqlite.Database | undefined;
   try {
-    connection = hasLog ? new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 1_000 }) : new Sqlite(withoutLog(readFileSync(file)));
+    connection = hasLog
+      ? new Sqlite(file, { readonly: true, fileMustExist: true, timeout: 1_000 })
+      : new Sqlite(withoutLog(readFileSync(file)));
     const version = connection.prepare('SELECT sqlite_version() AS version').get() as { version: string };
-    const table = connection.prepare("SELECT count(*) AS found FROM sqlite_master WHERE type = 'table' AND name = 'migrations'").get() as { found: number };
-    const applied = table.found === 0 ? [] : (connection.prepare('SELECT name FROM migrations').all() as { name: string }[]);
+    const table = connection
+      .prepare("SELECT count(*) AS found FROM sqlite_master WHERE type = 'table' AND name = 'migrations'")
+      .get() as { found: number };
+    const applied =
+      table.found === 0 ? [] : (connection.prepare('SELECT name FROM migrations').all() as { name: string }[]);
     return { version: version.version, ...compared(applied.map(({ name }) => name)) };
   } catch (error) {
     throw toStoreFault(error);
@@ -54,7 +59,14 @@ function withoutLog(file: Buffer): Buffer {
 
 /** What a PostgreSQL server holds. Throws StoreFault; nothing of the URL is in its message. */
 export async function inspectPostgres(url: string, nowMs: () => number): Promise<SchemaFound> {
-  const source = new DataSource({ type: 'postgres', url, poolSize: 1, synchronize: false, extra: { Client: BoundedClient, connectionTimeoutMillis: CONNECT_MS_MAX }, poolErrorHandler: () => undefined });
+  const source = new DataSource({
+    type: 'postgres',
+    url,
+    poolSize: 1,
+    synchronize: false,
+    extra: { Client: BoundedClient, connectionTimeoutMillis: CONNECT_MS_MAX },
+    poolErrorHandler: () => undefined,
+  });
   try {
     await source.initialize();
     const one = async <T>(text: string): Promise<T> => (await source.query<T[]>(text))[0] as T;
@@ -65,8 +77,14 @@ export async function inspectPostgres(url: string, nowMs: () => number): Promise
     const about = await one<{ version: string; migrations: string | null; may: boolean }>(
       "SELECT current_setting('server_version') AS version, to_regclass('migrations')::text AS migrations, coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AND current_setting('transaction_read_only') = 'off' AS may",
     );
-    const applied = about.migrations === null ? [] : ((await source.query('SELECT name FROM migrations')) as { name: string }[]);
-    return { version: about.version, clock: { databaseMs: Number(ms), oursMs }, mayMigrate: about.may, ...compared(applied.map(({ name }) => name)) };
+    const applied =
+      about.migrations === null ? [] : ((await source.query('SELECT name FROM migrations')) as { name: string }[]);
+    return {
+      version: about.version,
+      clock: { databaseMs: Number(ms), oursMs },
+      mayMigrate: about.may,
+      ...compared(applied.map(({ name }) => name)),
+    };
   } catch (error) {
     throw toConnectionFault(error);
   } finally {
@@ -75,5 +93,8 @@ export async function inspectPostgres(url: string, nowMs: () => number): Promise
 }
 
 function compared(applied: readonly string[]): Pick<SchemaFound, 'pending' | 'unknown'> {
-  return { pending: MIGRATION_NAMES.filter((name) => !applied.includes(name)), unknown: applied.filter((name) => !MIGRATION_NAMES.includes(name)) };
+  return {
+    pending: MIGRATION_NAMES.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !MIGRATION_NAMES.includes(name)),
+  };
 }

@@ -33,8 +33,23 @@ export class InventoryStore {
   /** Every live object, by kind and name. */
   async list(factoryUid: string): Promise<InventoryEntry[]> {
     const found = await this.database.read(() =>
-      rows<{ kind: AppliedObject['kind']; uid: string; slug: string; path: string; blob: string | null; revision: string; enabled: number; has_secret: number }>(LIVE, factoryUid, factoryUid, factoryUid));
-    const entries = found.map(({ enabled, blob, has_secret: hasSecret, ...entry }) => ({ ...entry, blob: blob ?? undefined, enabled: enabled === 1, hasSecret: hasSecret === 1 }));
+      rows<{
+        kind: AppliedObject['kind'];
+        uid: string;
+        slug: string;
+        path: string;
+        blob: string | null;
+        revision: string;
+        enabled: number;
+        has_secret: number;
+      }>(LIVE, factoryUid, factoryUid, factoryUid),
+    );
+    const entries = found.map(({ enabled, blob, has_secret: hasSecret, ...entry }) => ({
+      ...entry,
+      blob: blob ?? undefined,
+      enabled: enabled === 1,
+      hasSecret: hasSecret === 1,
+    }));
     return entries.sort((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) || (a.slug < b.slug ? -1 : 1));
   }
 }

@@ -51,14 +51,26 @@ export interface KeyRow {
 }
 
 /** Of the key `k` and its principal `p`. */
-export const KEY_COLUMNS = 'k.id, k.name, k.role, k.factories, k.hint, k.created_at, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, p.uid, p.kind, p.display_name, p.email';
+export const KEY_COLUMNS =
+  'k.id, k.name, k.role, k.factories, k.hint, k.created_at, k.created_by, k.expires_at, k.revoked_at, k.last_used_at, p.uid, p.kind, p.display_name, p.email';
 
 /** Whether the key `k` lets somebody in at a time, its only parameter. */
 export const IS_USABLE = 'k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)';
 
 const SELECT = `SELECT ${KEY_COLUMNS} FROM api_key k JOIN principal p ON p.uid = k.principal_uid`;
 
-const COLUMNS = ['id', 'principal_uid', 'name', 'key_hash', 'role', 'factories', 'hint', 'created_at', 'created_by', 'expires_at'] as const;
+const COLUMNS = [
+  'id',
+  'principal_uid',
+  'name',
+  'key_hash',
+  'role',
+  'factories',
+  'hint',
+  'created_at',
+  'created_by',
+  'expires_at',
+] as const;
 
 export class KeyStore {
   private readonly database: Database;
@@ -76,11 +88,26 @@ export class KeyStore {
   }
 
   /** Keys, newest first, from behind the key `after`. */
-  list({ limit, after, includeRevoked }: { limit: number; after?: string; includeRevoked: boolean }): Promise<ApiKey[]> {
-    const conditions = [...(includeRevoked ? [] : ['k.revoked_at IS NULL']), ...(after === undefined ? [] : ['k.id < ?'])];
+  list({
+    limit,
+    after,
+    includeRevoked,
+  }: {
+    limit: number;
+    after?: string;
+    includeRevoked: boolean;
+  }): Promise<ApiKey[]> {
+    const conditions = [
+      ...(includeRevoked ? [] : ['k.revoked_at IS NULL']),
+      ...(after === undefined ? [] : ['k.id < ?']),
+    ];
     const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
     return this.database.read(function* () {
-      return (yield* rows<KeyRow>(`${SELECT}${where} ORDER BY k.id DESC LIMIT ?`, ...(after === undefined ? [] : [after]), limit)).map(toApiKey);
+      return (yield* rows<KeyRow>(
+        `${SELECT}${where} ORDER BY k.id DESC LIMIT ?`,
+        ...(after === undefined ? [] : [after]),
+        limit,
+      )).map(toApiKey);
     });
   }
 
@@ -96,7 +123,11 @@ export class KeyStore {
       const uid = typeof principal === 'string' ? principal : principal.uid;
       if (typeof principal !== 'string') yield* addPrincipal(principal, nowMs);
       yield* insert('api_key', COLUMNS, [toValues(wanted, uid, by?.principalUid, nowMs)]);
-      yield* audit(by, { action: 'api_key.create', subject: id, details: { name, role, principal: uid, factories, expires_at: toText(expiresAtMs) } });
+      yield* audit(by, {
+        action: 'api_key.create',
+        subject: id,
+        details: { name, role, principal: uid, factories, expires_at: toText(expiresAtMs) },
+      });
       const made = (yield* keyOf(id)) ?? unreachable();
       if (besides !== undefined) yield* besides(made);
       return made;
@@ -113,8 +144,17 @@ export class KeyStore {
       // That insert waited for another replica that does the same: look again.
       if (yield* hasKeys()) return false;
       const key: NewKey = { ...first, name: 'first admin key', role: 'admin', principal };
-      if ((yield* insert('api_key', COLUMNS, [toValues(key, principal.uid, undefined, nowMs)], { ignoreConflicts: true })) !== 1) return false;
-      yield* audit(by, { action: 'api_key.create', subject: key.id, details: { name: key.name, role: key.role, principal: principal.uid } });
+      if (
+        (yield* insert('api_key', COLUMNS, [toValues(key, principal.uid, undefined, nowMs)], {
+          ignoreConflicts: true,
+        })) !== 1
+      )
+        return false;
+      yield* audit(by, {
+        action: 'api_key.create',
+        subject: key.id,
+        details: { name: key.name, role: key.role, principal: principal.uid },
+      });
       return true;
     });
   }
@@ -124,7 +164,11 @@ export class KeyStore {
   }
 
   /** Changes label and end (null: none) of a key that is in use. The last admin key that lets somebody in is given no earlier end. */
-  edit(id: string, { name, expiresAtMs }: { name?: string; expiresAtMs?: number | null }, by: ChangedBy | undefined): Promise<ApiKey | KeyRefusal> {
+  edit(
+    id: string,
+    { name, expiresAtMs }: { name?: string; expiresAtMs?: number | null },
+    by: ChangedBy | undefined,
+  ): Promise<ApiKey | KeyRefusal> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const admins = yield* adminKeys(nowMs);
@@ -134,7 +178,11 @@ export class KeyStore {
       const endMs = expiresAtMs === undefined ? key.expiresAtMs : (expiresAtMs ?? undefined);
       if (isLast(key, admins) && (endMs ?? Infinity) < (key.expiresAtMs ?? Infinity)) return 'last';
       yield* change('UPDATE api_key SET name = ?, expires_at = ? WHERE id = ?', name ?? key.name, endMs ?? null, id);
-      yield* audit(by, { action: 'api_key.change', subject: id, details: { name, expires_at: expiresAtMs === null ? 'never' : toText(expiresAtMs) } });
+      yield* audit(by, {
+        action: 'api_key.change',
+        subject: id,
+        details: { name, expires_at: expiresAtMs === null ? 'never' : toText(expiresAtMs) },
+      });
       return (yield* keyOf(id)) ?? unreachable();
     });
   }
@@ -158,7 +206,13 @@ export class KeyStore {
   async noteUses(uses: ReadonlyMap<string, number>): Promise<void> {
     const inOrder = [...uses].toSorted(([a], [b]) => (a < b ? -1 : 1)); // two replicas that note the same keys do not wait for each other in a circle
     await this.database.run(function* () {
-      for (const [id, atMs] of inOrder) yield* change('UPDATE api_key SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)', atMs, id, atMs);
+      for (const [id, atMs] of inOrder)
+        yield* change(
+          'UPDATE api_key SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)',
+          atMs,
+          id,
+          atMs,
+        );
     });
   }
 }
@@ -173,7 +227,12 @@ function* hasKeys(): Work<boolean> {
 }
 
 function* addPrincipal({ uid, kind, displayName, email }: Principal, nowMs: number): Work<void> {
-  yield* insert('principal', ['uid', 'kind', 'display_name', 'email', 'created_at'], [[uid, kind, displayName, email ?? null, nowMs]], { ignoreConflicts: true });
+  yield* insert(
+    'principal',
+    ['uid', 'kind', 'display_name', 'email', 'created_at'],
+    [[uid, kind, displayName, email ?? null, nowMs]],
+    { ignoreConflicts: true },
+  );
 }
 
 /** IDs of the keys that let somebody in as an admin of everything now, held until the transaction ends: whoever wants to end one waits here. */
@@ -193,8 +252,24 @@ function isUsable({ revokedAtMs, expiresAtMs }: ApiKey, nowMs: number): boolean 
   return revokedAtMs === undefined && (expiresAtMs === undefined || expiresAtMs > nowMs);
 }
 
-function toValues({ id, name, hash, role, factories, hint, expiresAtMs }: NewKey, principalUid: string, createdBy: string | undefined, nowMs: number) {
-  return [id, principalUid, name, hash, role, factories === undefined ? null : JSON.stringify(factories), hint, nowMs, createdBy ?? null, expiresAtMs ?? null];
+function toValues(
+  { id, name, hash, role, factories, hint, expiresAtMs }: NewKey,
+  principalUid: string,
+  createdBy: string | undefined,
+  nowMs: number,
+) {
+  return [
+    id,
+    principalUid,
+    name,
+    hash,
+    role,
+    factories === undefined ? null : JSON.stringify(factories),
+    hint,
+    nowMs,
+    createdBy ?? null,
+    expiresAtMs ?? null,
+  ];
 }
 
 function toApiKey(found: KeyRow): ApiKey {

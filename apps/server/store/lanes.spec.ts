@@ -10,8 +10,19 @@ interface Item {
 /** Commits whose end the test decides. */
 function held(count: number) {
   const open: { items: readonly Item[]; finish(): void }[] = [];
-  const lanes = new Lanes<Item, string>(count, ({ key }) => key, () =>
-    new GroupCommit((items) => new Promise((resolve) => open.push({ items, finish: () => resolve(items.map(({ key, n }) => `${key}${n}`)) })), () => 1, () => true));
+  const lanes = new Lanes<Item, string>(
+    count,
+    ({ key }) => key,
+    () =>
+      new GroupCommit(
+        (items) =>
+          new Promise((resolve) =>
+            open.push({ items, finish: () => resolve(items.map(({ key, n }) => `${key}${n}`)) }),
+          ),
+        () => 1,
+        () => true,
+      ),
+  );
   return { lanes, open };
 }
 

@@ -8,7 +8,8 @@ import { longReads, type LongReads } from './long-reads.ts';
 import { change, databaseNow, insert, row, rows, type SqlValue, type Work } from './statements.ts';
 
 /** Some tenths of a second of one statement, and one that never ends. */
-const SLOW = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT count(*) AS counted FROM n';
+const SLOW =
+  'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT count(*) AS counted FROM n';
 const LONG = SLOW.replace('2000000', '12000000');
 
 let folder: string;
@@ -36,10 +37,15 @@ function opened(): Sqlite.Database {
   return connection;
 }
 
-const counted = (): Promise<number | undefined> => reads.read(function* () {
-  return (yield* row<{ things: number }>('SELECT count(*) AS things FROM thing'))?.things;
-});
-const faultOf = (work: Promise<unknown>): Promise<unknown> => work.then((value) => value, (fault: unknown) => fault);
+const counted = (): Promise<number | undefined> =>
+  reads.read(function* () {
+    return (yield* row<{ things: number }>('SELECT count(*) AS things FROM thing'))?.things;
+  });
+const faultOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    (value) => value,
+    (fault: unknown) => fault,
+  );
 
 it('sees what was committed before each of its statements', async () => {
   const seen = await reads.read(function* (): Work<unknown[]> {
@@ -53,7 +59,9 @@ it('sees what was committed before each of its statements', async () => {
 it('delays no write', async () => {
   await counted();
   const order: string[] = [];
-  const read = reads.read(() => row(SLOW)).then((found) => order.push(`read ${String((found as { counted: number }).counted)}`));
+  const read = reads
+    .read(() => row(SLOW))
+    .then((found) => order.push(`read ${String((found as { counted: number }).counted)}`));
   await new Promise((resolve) => setImmediate(resolve));
   for (let id = 1; id <= 20; id += 1) writer.prepare('INSERT INTO thing (id) VALUES (?)').run(id);
   order.push('written');
@@ -63,16 +71,27 @@ it('delays no write', async () => {
 
 it('does one statement after the other, each read its own', async () => {
   const numbers = Array.from({ length: 30 }, (_, n) => n);
-  const twice = (n: number): Promise<SqlValue[]> => reads.read(function* () {
-    const first = yield* row<{ n: number }>('SELECT ? AS n', n);
-    return [first?.n ?? null, (yield* row<{ n: number }>('SELECT ? + 100 AS n', n))?.n ?? null];
-  });
+  const twice = (n: number): Promise<SqlValue[]> =>
+    reads.read(function* () {
+      const first = yield* row<{ n: number }>('SELECT ? AS n', n);
+      return [first?.n ?? null, (yield* row<{ n: number }>('SELECT ? + 100 AS n', n))?.n ?? null];
+    });
   expect(await Promise.all(numbers.map(twice))).toEqual(numbers.map((n) => [n, n + 100]));
 });
 
 it.each([
-  { why: 'a statement that cannot be read', body: () => rows('SELECT secret FROM nowhere'), kind: 'broken', code: 'SQLITE_ERROR' },
-  { why: 'a write in a statement', body: () => rows('DELETE FROM thing RETURNING id'), kind: 'broken', code: 'SQLITE_READONLY' },
+  {
+    why: 'a statement that cannot be read',
+    body: () => rows('SELECT secret FROM nowhere'),
+    kind: 'broken',
+    code: 'SQLITE_ERROR',
+  },
+  {
+    why: 'a write in a statement',
+    body: () => rows('DELETE FROM thing RETURNING id'),
+    kind: 'broken',
+    code: 'SQLITE_READONLY',
+  },
   { why: 'an insert', body: () => insert('thing', ['id'], [[1]]), kind: 'broken', code: 'a long read wrote' },
   { why: 'a change that answers no rows', body: () => change('DELETE FROM thing'), kind: 'broken', code: 'read' },
 ])('answers $why with a fault that says nothing else, and goes on', async ({ body, kind, code }) => {
@@ -117,5 +136,6 @@ it('refuses what comes after its end, and fails what is under way', async () => 
   await counted();
   const [running, waiting] = [faultOf(reads.read(() => row(SLOW))), faultOf(counted())];
   await reads.close();
-  for (const fault of await Promise.all([running, waiting, faultOf(counted())])) expect(fault).toMatchObject({ kind: 'unavailable' });
+  for (const fault of await Promise.all([running, waiting, faultOf(counted())]))
+    expect(fault).toMatchObject({ kind: 'unavailable' });
 });

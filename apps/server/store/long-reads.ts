@@ -45,7 +45,12 @@ export function longReads(file: string, nowMs: () => number, statementMsMax = ST
 
   function started(): Worker {
     const thread = new Worker(new URL('./reading-thread.mjs', import.meta.url), { workerData: { file } });
-    thread.on('message', (answer: Answer) => thread === worker && settle((read) => ('rows' in answer ? read.resolve(answer.rows) : read.reject(faultOf(answer.code)))));
+    thread.on(
+      'message',
+      (answer: Answer) =>
+        thread === worker &&
+        settle((read) => ('rows' in answer ? read.resolve(answer.rows) : read.reject(faultOf(answer.code)))),
+    );
     thread.on('error', () => lose(thread, 'failed'));
     thread.on('exit', () => lose(thread, 'ended'));
     return thread;

@@ -32,7 +32,9 @@ export interface PostgresLineParts {
 /** They do not come back, although the database takes them. */
 class NoticesSwallowed extends Error {
   constructor() {
-    super('the database takes LISTEN and brings no notices: a pooler in transaction mode stands between; set MILLWRIGHT_DATABASE_DIRECT_URL to the server itself');
+    super(
+      'the database takes LISTEN and brings no notices: a pooler in transaction mode stands between; set MILLWRIGHT_DATABASE_DIRECT_URL to the server itself',
+    );
   }
 }
 
@@ -88,7 +90,13 @@ export class PostgresLine implements NoticeLine {
 
   /** One connection from its beginning to its end; answers whether notices have arrived on it. Never throws. */
   private async listen(): Promise<boolean> {
-    const client = new Client({ connectionString: this.parts.url, connectionTimeoutMillis: ANSWER_MS_MAX, query_timeout: ANSWER_MS_MAX, keepAlive: true, application_name: 'millwright notices' });
+    const client = new Client({
+      connectionString: this.parts.url,
+      connectionTimeoutMillis: ANSWER_MS_MAX,
+      query_timeout: ANSWER_MS_MAX,
+      keepAlive: true,
+      application_name: 'millwright notices',
+    });
     const over = new AbortController();
     client.on('error', (fault) => over.abort(fault));
     client.on('end', () => over.abort(new Error('the connection has ended')));
@@ -161,7 +169,10 @@ export class PostgresLine implements NoticeLine {
     const sent = [...this.waiting];
     this.waiting.clear();
     try {
-      await this.ask(this.client, 'SELECT pg_notify($1, told) FROM unnest($2::text[]) AS told', [CHANNEL, sent.map((told) => `${this.name} ${told}`)]);
+      await this.ask(this.client, 'SELECT pg_notify($1, told) FROM unnest($2::text[]) AS told', [
+        CHANNEL,
+        sent.map((told) => `${this.name} ${told}`),
+      ]);
     } catch (error) {
       for (const told of sent) this.waiting.add(told);
       throw error;
@@ -184,6 +195,12 @@ function pause(ms: number, signal: AbortSignal): Promise<undefined> {
 
 /** Ends a connection that may be dead: nobody waits for its answer for long. */
 async function ended(client: Client): Promise<void> {
-  const isOver = await Promise.race([client.end().then(() => true, () => true), sleep(1_000, false, { ref: false })]);
+  const isOver = await Promise.race([
+    client.end().then(
+      () => true,
+      () => true,
+    ),
+    sleep(1_000, false, { ref: false }),
+  ]);
   if (!isOver) (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 }

@@ -30,9 +30,12 @@ export class Notices {
   }
 
   start(): void {
-    this.line?.start((topic, key) => this.hear(topic, key === '' ? undefined : key), () => {
-      for (const topic of TOPICS) this.hear(topic, undefined);
-    });
+    this.line?.start(
+      (topic, key) => this.hear(topic, key === '' ? undefined : key),
+      () => {
+        for (const topic of TOPICS) this.hear(topic, undefined);
+      },
+    );
   }
 
   async stop(): Promise<void> {

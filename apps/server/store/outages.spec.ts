@@ -14,14 +14,23 @@ describe('outages of the database', () => {
 
   beforeEach(() => {
     [atMs, lines, fate] = [0, [], undefined];
-    log = new Log((line) => void lines.push(JSON.parse(line)), () => 0);
+    log = new Log(
+      (line) => void lines.push(JSON.parse(line)),
+      () => 0,
+    );
     const answer = <T>(): Promise<T> => (fate === undefined ? Promise.resolve('an answer' as T) : Promise.reject(fate));
-    database = tellOfOutages({ dialect: 'postgres', run: answer, read: answer, longRead: answer } as unknown as Database, log, () => atMs);
+    database = tellOfOutages(
+      { dialect: 'postgres', run: answer, read: answer, longRead: answer } as unknown as Database,
+      log,
+      () => atMs,
+    );
   });
 
   /** As every part of the service does. */
   const attempt = async (how: 'run' | 'read' | 'longRead' = 'run'): Promise<void> => {
-    await database[how](function* () {}).catch((error: unknown) => log.fault('something could not be written yet', error, { run_id: 'r' }));
+    await database[how](function* () {}).catch((error: unknown) =>
+      log.fault('something could not be written yet', error, { run_id: 'r' }),
+    );
   };
   const told = (): [string, string][] => lines.map(({ level, message }) => [level, message]);
 
@@ -32,11 +41,15 @@ describe('outages of the database', () => {
       await attempt(how);
       atMs += 3_500;
     }
-    expect(lines).toEqual([{ at: expect.any(String), level: 'error', message: 'the database does not answer', reason: 'ECONNREFUSED' }]);
+    expect(lines).toEqual([
+      { at: expect.any(String), level: 'error', message: 'the database does not answer', reason: 'ECONNREFUSED' },
+    ]);
     fate = undefined;
     await attempt('read');
     await attempt();
-    expect(lines.slice(1)).toEqual([{ at: expect.any(String), level: 'warn', message: 'the database answers again', away_seconds: 14 }]);
+    expect(lines.slice(1)).toEqual([
+      { at: expect.any(String), level: 'warn', message: 'the database answers again', away_seconds: 14 },
+    ]);
     fate = new StoreFault('unavailable', '57P01');
     await attempt();
     expect(lines.at(-1)).toMatchObject({ message: 'the database does not answer', reason: '57P01' });
@@ -57,8 +70,13 @@ describe('outages of the database', () => {
   });
 
   it.each([
-    new StoreFault('broken', '42P01'), new StoreFault('full', '53100'), new StoreFault('conflict', '23505'), new StoreFault('retry', '40P01'), new Error('a bug'),
-    new StoreFault('unavailable', '25P04'), new StoreFault('unavailable', '57014'), // a transaction that went on for too long, of a server that answers
+    new StoreFault('broken', '42P01'),
+    new StoreFault('full', '53100'),
+    new StoreFault('conflict', '23505'),
+    new StoreFault('retry', '40P01'),
+    new Error('a bug'),
+    new StoreFault('unavailable', '25P04'),
+    new StoreFault('unavailable', '57014'), // a transaction that went on for too long, of a server that answers
   ])('are not what %s is: it is written at every attempt, with the stack', async (fault) => {
     fate = fault;
     await attempt();

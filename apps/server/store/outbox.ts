@@ -18,7 +18,9 @@ export class Outbox {
 
   /** Runs that wait and that nobody was told of, oldest first. */
   untold(limit: number): Promise<WaitingRun[]> {
-    return this.database.read(() => waiting('AND (told_epoch IS NULL OR told_epoch < epoch) ORDER BY run_id LIMIT ?', limit));
+    return this.database.read(() =>
+      waiting('AND (told_epoch IS NULL OR told_epoch < epoch) ORDER BY run_id LIMIT ?', limit),
+    );
   }
 
   /** Notes that the queue has been told of these. One that was claimed meanwhile stays as it is. */
@@ -27,7 +29,12 @@ export class Outbox {
       yield* lock(CLAIMS_LOCK); // or whoever got the token would not find the run
       for (const epoch of new Set(told.map((run) => run.epoch))) {
         const runIds = told.filter((run) => run.epoch === epoch).map(({ runId }) => runId);
-        yield* change(`UPDATE run SET told_epoch = ? WHERE run_id IN (${placeholders(runIds.length)}) AND epoch = ? AND state = 'QUEUED'`, epoch, ...runIds, epoch);
+        yield* change(
+          `UPDATE run SET told_epoch = ? WHERE run_id IN (${placeholders(runIds.length)}) AND epoch = ? AND state = 'QUEUED'`,
+          epoch,
+          ...runIds,
+          epoch,
+        );
       }
     });
   }
@@ -42,7 +49,9 @@ export class Outbox {
 
   /** Whether any run waits. */
   async isAnyWaiting(): Promise<boolean> {
-    return (await this.database.read(() => row("SELECT 1 AS waits FROM run WHERE state = 'QUEUED' LIMIT 1"))) !== undefined;
+    return (
+      (await this.database.read(() => row("SELECT 1 AS waits FROM run WHERE state = 'QUEUED' LIMIT 1"))) !== undefined
+    );
   }
 
   /** Whether any run waits that only other processes may take. */
@@ -52,6 +61,9 @@ export class Outbox {
 }
 
 function* waiting(which: string, ...params: number[]): Work<WaitingRun[]> {
-  const found = yield* rows<{ run_id: string; epoch: number }>(`SELECT run_id, epoch FROM run WHERE state = 'QUEUED' ${which}`, ...params);
+  const found = yield* rows<{ run_id: string; epoch: number }>(
+    `SELECT run_id, epoch FROM run WHERE state = 'QUEUED' ${which}`,
+    ...params,
+  );
   return found.map(({ run_id: runId, epoch }) => ({ runId, epoch }));
 }

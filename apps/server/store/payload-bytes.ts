@@ -9,7 +9,9 @@ const FASTEST = 1;
 export function encodePayload(body: Uint8Array): { payload: Uint8Array; payloadEncoding: string } {
   if (body.length < COMPRESSED_FROM_BYTES) return { payload: body, payloadEncoding: 'identity' };
   const deflated = deflateRawSync(body, { level: FASTEST });
-  return deflated.length < body.length ? { payload: deflated, payloadEncoding: 'deflate-raw' } : { payload: body, payloadEncoding: 'identity' };
+  return deflated.length < body.length
+    ? { payload: deflated, payloadEncoding: 'deflate-raw' }
+    : { payload: body, payloadEncoding: 'identity' };
 }
 
 /** The exact bytes that were received. */

@@ -95,5 +95,6 @@ export class BoundedClient extends Client {
 
 /** For the pool: a connection to a standby is not used, not even to read, because what it knows is old. Throws READ_ONLY. */
 export function refuseReadOnly(client: unknown): void {
-  if (client instanceof BoundedClient && client.isReadOnly()) throw Object.assign(new Error('the server takes no writes'), { code: READ_ONLY });
+  if (client instanceof BoundedClient && client.isReadOnly())
+    throw Object.assign(new Error('the server takes no writes'), { code: READ_ONLY });
 }

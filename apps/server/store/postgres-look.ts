@@ -1,7 +1,13 @@
 /** What stands behind a database URL, looked at once at the start: can it be used, and is a pooler between. */
 import type { StoreFault } from './faults.ts';
 import { BoundedClient, CONNECT_MS_MAX, DIRECT_WIRE, POOLED_WIRE, type Wire } from './postgres-connections.ts';
-import { POSTGRES_MAJOR_MIN, PostgresUnusable, REFUSED_HERE, toConnectionFault, type UrlVariable } from './postgres-refusals.ts';
+import {
+  POSTGRES_MAJOR_MIN,
+  PostgresUnusable,
+  REFUSED_HERE,
+  toConnectionFault,
+  type UrlVariable,
+} from './postgres-refusals.ts';
 
 export interface PostgresUrls {
   url: string;
@@ -33,16 +39,23 @@ const QUESTION = `SELECT current_setting('server_version_num')::int AS server, p
   concat_ws('/', extract(epoch FROM pg_postmaster_start_time()), (SELECT oid FROM pg_database WHERE datname = current_database()), current_schema()) AS place`;
 
 /** What the operator should know where nothing leads around a pooler. */
-export const NO_NOTICES = 'a pooler stands between this service and PostgreSQL and MILLWRIGHT_DATABASE_DIRECT_URL does not lead around it: other processes are not told of changes, they look for them every second or so';
+export const NO_NOTICES =
+  'a pooler stands between this service and PostgreSQL and MILLWRIGHT_DATABASE_DIRECT_URL does not lead around it: other processes are not told of changes, they look for them every second or so';
 
 /** Looks at both URLs. Throws PostgresUnusable. */
 export async function lookAtPostgres({ url, directUrl }: PostgresUrls): Promise<Route> {
   const found = await lookAt(url, 'MILLWRIGHT_DATABASE_URL');
   const direct = directUrl === undefined ? found : await lookAt(directUrl, 'MILLWRIGHT_DATABASE_DIRECT_URL');
-  if (directUrl !== undefined && direct.place !== found.place) throw new PostgresUnusable(REFUSED_HERE.elsewhere, directUrl, 'MILLWRIGHT_DATABASE_DIRECT_URL');
+  if (directUrl !== undefined && direct.place !== found.place)
+    throw new PostgresUnusable(REFUSED_HERE.elsewhere, directUrl, 'MILLWRIGHT_DATABASE_DIRECT_URL');
   // Whoever names a direct URL says that the other one is not.
   const isPooled = directUrl !== undefined || found.isPooled;
-  return { wire: isPooled ? POOLED_WIRE : DIRECT_WIRE, directUrl: directUrl ?? url, isPooled: direct.isPooled, remarks: direct.isPooled ? [NO_NOTICES] : [] };
+  return {
+    wire: isPooled ? POOLED_WIRE : DIRECT_WIRE,
+    directUrl: directUrl ?? url,
+    isPooled: direct.isPooled,
+    remarks: direct.isPooled ? [NO_NOTICES] : [],
+  };
 }
 
 async function lookAt(url: string, variable: UrlVariable): Promise<{ isPooled: boolean; place: string }> {

@@ -27,7 +27,11 @@ export class PostgresUnusable extends StoreFault {
 }
 
 /** A server of another major version, or a direct URL that leads elsewhere: what no driver refuses. */
-export const REFUSED_HERE = { tooOld: new StoreFault('broken', TOO_OLD), elsewhere: new StoreFault('broken', ELSEWHERE), readOnly: new StoreFault('unavailable', READ_ONLY) } as const;
+export const REFUSED_HERE = {
+  tooOld: new StoreFault('broken', TOO_OLD),
+  elsewhere: new StoreFault('broken', ELSEWHERE),
+  readOnly: new StoreFault('unavailable', READ_ONLY),
+} as const;
 
 type Words = readonly [what: string, wayOut: string];
 
@@ -42,7 +46,10 @@ function wordsFor(code: string, variable: UrlVariable): Words {
     case '3D000':
       return ['has no database of that name', `make it (createdb), or name another one in ${variable}`];
     case '42501':
-      return ['does not let this user make or change tables', `grant the user of ${variable} CREATE and its tables in the schema, or let their owner start this version once`];
+      return [
+        'does not let this user make or change tables',
+        `grant the user of ${variable} CREATE and its tables in the schema, or let their owner start this version once`,
+      ];
     case '53300':
       return ['takes no more connections', 'raise max_connections, or end some clients'];
     case '57P03':
@@ -50,17 +57,29 @@ function wordsFor(code: string, variable: UrlVariable): Words {
     case READ_ONLY:
       return ['takes no writes: it is a standby, or set to read only', `let ${variable} lead to the primary`];
     case '08P01':
-      return ['is behind a pooler that refuses us', `look into the pooler's log, or let ${variable} lead to the server itself`];
+      return [
+        'is behind a pooler that refuses us',
+        `look into the pooler's log, or let ${variable} lead to the server itself`,
+      ];
     case TOO_OLD:
       return ['is too old', `use PostgreSQL ${POSTGRES_MAJOR_MIN} or newer`];
     case ELSEWHERE:
-      return ['is not the database of MILLWRIGHT_DATABASE_URL', `let both URLs lead to the same database and schema, or unset ${variable}`];
+      return [
+        'is not the database of MILLWRIGHT_DATABASE_URL',
+        `let both URLs lead to the same database and schema, or unset ${variable}`,
+      ];
     case NO_TLS:
       return ['does not speak TLS', `set ssl = on at the server, or take sslmode out of ${variable}`];
     case 'ENOENT':
-      return ['cannot be reached with what the URL names: a certificate, a key or a socket of it is not there', `mend the file or folder in ${variable} (sslrootcert, sslcert, sslkey, host)`];
+      return [
+        'cannot be reached with what the URL names: a certificate, a key or a socket of it is not there',
+        `mend the file or folder in ${variable} (sslrootcert, sslcert, sslkey, host)`,
+      ];
     case 'EACCES':
-      return ['cannot be reached with what the URL names: a certificate, a key or a socket of it cannot be read', `let the user of the service read the file or folder in ${variable} (sslrootcert, sslcert, sslkey, host)`];
+      return [
+        'cannot be reached with what the URL names: a certificate, a key or a socket of it cannot be read',
+        `let the user of the service read the file or folder in ${variable} (sslrootcert, sslcert, sslkey, host)`,
+      ];
     case 'ECONNREFUSED':
       return ['refuses the connection', `start the server, or ${mend}`];
     case 'ENOTFOUND':
@@ -73,7 +92,10 @@ function wordsFor(code: string, variable: UrlVariable): Words {
       return ['does not answer in time', `look whether a firewall stands between, or ${mend}`];
     default:
       return isCertificate(code)
-        ? [`has a certificate that is not trusted (${code})`, `let sslrootcert in ${variable} name the authority's file`]
+        ? [
+            `has a certificate that is not trusted (${code})`,
+            `let sslrootcert in ${variable} name the authority's file`,
+          ]
         : [`cannot be used (${code})`, `look whether it runs, and check ${variable}`];
   }
 }

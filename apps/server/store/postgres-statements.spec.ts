@@ -6,14 +6,27 @@ const insert = (rows: (string | number | null | Uint8Array)[][], ignoreConflicts
 
 describe('an insert', () => {
   it('of one row sends its values as they are', () => {
-    expect(insert([['x', 1, null, new Uint8Array([7])]])).toEqual({ text: 'INSERT INTO t (a, b, c, d) VALUES ($1, $2, $3, $4)', values: ['x', 1, null, new Uint8Array([7])], repeats: true });
+    expect(insert([['x', 1, null, new Uint8Array([7])]])).toEqual({
+      text: 'INSERT INTO t (a, b, c, d) VALUES ($1, $2, $3, $4)',
+      values: ['x', 1, null, new Uint8Array([7])],
+      repeats: true,
+    });
   });
 
   it('of many rows sends one array for each column that has values, of its type', () => {
     const bytes = [new Uint8Array([1]), new Uint8Array([2])] as const;
-    expect(insert([['x', null, null, bytes[0]], ['y', 2, null, bytes[1]]], true)).toEqual({
+    expect(
+      insert(
+        [
+          ['x', null, null, bytes[0]],
+          ['y', 2, null, bytes[1]],
+        ],
+        true,
+      ),
+    ).toEqual({
       text: 'INSERT INTO t (a, b, c, d) SELECT c0, c1, NULL, c3 FROM unnest($1::text[], $2::bigint[], $3::bytea[]) AS given(c0, c1, c3) ON CONFLICT DO NOTHING',
-      values: [['x', 'y'], [null, 2], bytes], repeats: true,
+      values: [['x', 'y'], [null, 2], bytes],
+      repeats: true,
     });
   });
 
@@ -27,14 +40,27 @@ describe('a match', () => {
   const of = { kind: 'match', columns: 'a, b', table: 't', and: '', params: [], tail: '' } as const;
 
   it('of one key asks for any of a list, with further conditions behind it', () => {
-    const { text, values } = matchStatement({ ...of, keys: ['a'], tuples: [['x'], ['y']], and: 'AND b > ? AND b < ?', params: [1, 9], tail: 'ORDER BY a FOR SHARE' });
-    expect([text, values]).toEqual(['SELECT a, b FROM t WHERE a = ANY($1::text[]) AND b > $2 AND b < $3 ORDER BY a FOR SHARE', [['x', 'y'], 1, 9]]);
+    const { text, values } = matchStatement({
+      ...of,
+      keys: ['a'],
+      tuples: [['x'], ['y']],
+      and: 'AND b > ? AND b < ?',
+      params: [1, 9],
+      tail: 'ORDER BY a FOR SHARE',
+    });
+    expect([text, values]).toEqual([
+      'SELECT a, b FROM t WHERE a = ANY($1::text[]) AND b > $2 AND b < $3 ORDER BY a FOR SHARE',
+      [['x', 'y'], 1, 9],
+    ]);
   });
 
   it('of several keys takes them together, not each by itself', () => {
     const hash = new Uint8Array([1]);
     const { text, values } = matchStatement({ ...of, keys: ['a', 'b'], tuples: [['x', hash]] });
-    expect([text.trim(), values]).toEqual(['SELECT a, b FROM t WHERE (a, b) IN (SELECT * FROM unnest($1::text[], $2::bytea[]))', [['x'], [hash]]]);
+    expect([text.trim(), values]).toEqual([
+      'SELECT a, b FROM t WHERE (a, b) IN (SELECT * FROM unnest($1::text[], $2::bytea[]))',
+      [['x'], [hash]],
+    ]);
   });
 });
 

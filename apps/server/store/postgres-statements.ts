@@ -17,7 +17,12 @@ export function insertStatement({ table, columns, rows, ignoreConflicts }: Inser
   const conflict = ignoreConflicts ? ' ON CONFLICT DO NOTHING' : '';
   const into = `INSERT INTO ${table} (${columns.join(', ')})`;
   const [first] = rows;
-  if (rows.length === 1 && first !== undefined) return { text: `${into} VALUES (${columns.map((_, at) => `$${at + 1}`).join(', ')})${conflict}`, values: first, repeats: true };
+  if (rows.length === 1 && first !== undefined)
+    return {
+      text: `${into} VALUES (${columns.map((_, at) => `$${at + 1}`).join(', ')})${conflict}`,
+      values: first,
+      repeats: true,
+    };
   const lists = columns.map((_, column) => rows.map((row) => row[column] ?? null));
   const known = lists.flatMap((list, column) => (list.every((value) => value === null) ? [] : [{ list, column }]));
   const named = new Set(known.map(({ column }) => column));
@@ -31,10 +36,17 @@ export function insertStatement({ table, columns, rows, ignoreConflicts }: Inser
 export function matchStatement({ columns, table, keys, tuples, and, params, tail }: Matching): PostgresStatement {
   const lists = keys.map((_, column) => tuples.map((tuple) => tuple[column] ?? null));
   const arrays = lists.map((list, at) => `$${at + 1}::${arrayOf(list)}`);
-  const matches = keys.length === 1 ? `${keys[0]} = ANY(${arrays[0]})` : `(${keys.join(', ')}) IN (SELECT * FROM unnest(${arrays.join(', ')}))`;
+  const matches =
+    keys.length === 1
+      ? `${keys[0]} = ANY(${arrays[0]})`
+      : `(${keys.join(', ')}) IN (SELECT * FROM unnest(${arrays.join(', ')}))`;
   let position = keys.length;
   const rest = and.replace(/\?/g, () => `$${(position += 1)}`);
-  return { text: `SELECT ${columns} FROM ${table} WHERE ${matches} ${rest} ${tail}`, values: [...lists, ...params], repeats: true };
+  return {
+    text: `SELECT ${columns} FROM ${table} WHERE ${matches} ${rest} ${tail}`,
+    values: [...lists, ...params],
+    repeats: true,
+  };
 }
 
 /** The type of an array by what it holds: our columns are texts, whole numbers below 2^53, and bytes. */
@@ -45,7 +57,11 @@ function arrayOf(list: readonly SqlValue[]): string {
 }
 
 /** The database's clock in whole milliseconds. */
-export const NOW: PostgresStatement = { text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now', values: [], repeats: true };
+export const NOW: PostgresStatement = {
+  text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
+  values: [],
+  repeats: true,
+};
 
 /** Of the transaction, not of the session: that also holds behind PgBouncer. Names that share a number only wait for each other. */
 export function lockStatement(name: string): PostgresStatement {

@@ -4,7 +4,14 @@ import type { PoolClient } from 'pg';
 import { LostRace, StoreFault, toStoreFault } from './faults.ts';
 import { walked, type TransactionRunner } from './engine.ts';
 import type { Wire } from './postgres-connections.ts';
-import { insertStatement, lockStatement, matchStatement, NOW, StatementNames, type PostgresStatement } from './postgres-statements.ts';
+import {
+  insertStatement,
+  lockStatement,
+  matchStatement,
+  NOW,
+  StatementNames,
+  type PostgresStatement,
+} from './postgres-statements.ts';
 import type { Outcome, Row, Statement, Work } from './statements.ts';
 
 /** Attempts of one transaction before its fault is reported; deadlocks between replicas resolve within two or three. */
@@ -37,7 +44,9 @@ export function postgresLongReads(source: DataSource, { beginLongRead }: Wire): 
     if (running >= LONG_READS_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
     else running += 1;
     try {
-      return await withClient(source, (client) => (beginLongRead === undefined ? walk(client, body()) : inTransaction(client, beginLongRead, body)));
+      return await withClient(source, (client) =>
+        beginLongRead === undefined ? walk(client, body()) : inTransaction(client, beginLongRead, body),
+      );
     } finally {
       const next = waiting.shift();
       if (next === undefined) running -= 1;
@@ -61,7 +70,12 @@ async function withClient<T>(source: DataSource, use: (client: PoolClient) => Pr
   }
 }
 
-async function inTransaction<T>(client: PoolClient, begin: string, body: () => Work<T>, names?: StatementNames): Promise<T> {
+async function inTransaction<T>(
+  client: PoolClient,
+  begin: string,
+  body: () => Work<T>,
+  names?: StatementNames,
+): Promise<T> {
   await client.query(begin);
   try {
     const result = await walk(client, body(), names);
@@ -102,7 +116,9 @@ function sent(statement: Statement): PostgresStatement {
 
 // pg takes Buffers as bytea and would turn other byte arrays into JSON.
 function toParameter<T>(value: T): T | Buffer {
-  return value instanceof Uint8Array && !Buffer.isBuffer(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value;
+  return value instanceof Uint8Array && !Buffer.isBuffer(value)
+    ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    : value;
 }
 
 const numberedTexts = new Map<string, string>();

@@ -20,6 +20,7 @@ export class RememberedWindows {
 
   private forget(): void {
     const newest = Math.max(...[...this.windows.values()].slice(-1).map((window) => window.at(-1) ?? 0));
-    for (const [uid, window] of this.windows) if ((window.at(-1) ?? 0) <= newest - RATE_WINDOW_MS) this.windows.delete(uid);
+    for (const [uid, window] of this.windows)
+      if ((window.at(-1) ?? 0) <= newest - RATE_WINDOW_MS) this.windows.delete(uid);
   }
 }

@@ -26,9 +26,14 @@ export interface Replica {
 
 /** A process of another version lives on this database: they would expect different things of it. */
 export class OtherVersion extends Error {
-  constructor(ours: string, { version, owner, silentMs }: { version: string; owner: string; silentMs: number | string }) {
+  constructor(
+    ours: string,
+    { version, owner, silentMs }: { version: string; owner: string; silentMs: number | string },
+  ) {
     const theirs = version === '' ? 'an older version' : `version ${version}`;
-    super(`this is version ${ours}, and process ${owner} of ${theirs} was heard of on the same database ${Math.round(Number(silentMs) / 1_000)} s ago: stop all processes of the other version first (one that was killed is forgotten after ${REPLICA_LIVE_MS / 1_000} s)`);
+    super(
+      `this is version ${ours}, and process ${owner} of ${theirs} was heard of on the same database ${Math.round(Number(silentMs) / 1_000)} s ago: stop all processes of the other version first (one that was killed is forgotten after ${REPLICA_LIVE_MS / 1_000} s)`,
+    );
   }
 }
 
@@ -37,7 +42,9 @@ type Ask = (text: string, params?: unknown[]) => Promise<unknown>;
 
 /** Throws OtherVersion. To be asked before a database is migrated: a newer schema would keep the others from starting again. */
 export async function refuseOtherVersions(ask: Ask, version: string): Promise<void> {
-  const columns = (await ask("SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'replica'")) as { name: string }[];
+  const columns = (await ask(
+    "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'replica'",
+  )) as { name: string }[];
   if (columns.length === 0) return; // nobody has ever been here
   const theirs = columns.some(({ name }) => name === 'version') ? 'version' : "''";
   const [other] = (await ask(
@@ -58,7 +65,11 @@ export class ReplicaStore {
     await this.database.run(function* () {
       yield* lock('replicas');
       const nowMs = yield* databaseNow();
-      const other = yield* row<{ owner: string; version: string; seen_at: number }>('SELECT owner, version, seen_at FROM replica WHERE seen_at > ? AND version <> ? ORDER BY seen_at DESC LIMIT 1', nowMs - REPLICA_LIVE_MS, me.version);
+      const other = yield* row<{ owner: string; version: string; seen_at: number }>(
+        'SELECT owner, version, seen_at FROM replica WHERE seen_at > ? AND version <> ? ORDER BY seen_at DESC LIMIT 1',
+        nowMs - REPLICA_LIVE_MS,
+        me.version,
+      );
       if (other !== undefined) throw new OtherVersion(me.version, { ...other, silentMs: nowMs - other.seen_at });
       yield* enter(me, 0, nowMs);
     });
@@ -68,7 +79,12 @@ export class ReplicaStore {
   async beat(me: Process, servingVersion: number): Promise<void> {
     await this.database.run(function* () {
       const nowMs = yield* databaseNow();
-      const known = yield* change('UPDATE replica SET seen_at = ?, serving_version = ? WHERE owner = ?', nowMs, servingVersion, me.owner);
+      const known = yield* change(
+        'UPDATE replica SET seen_at = ?, serving_version = ? WHERE owner = ?',
+        nowMs,
+        servingVersion,
+        me.owner,
+      );
       if (known === 1) return;
       yield* enter(me, servingVersion, nowMs);
       yield* change('DELETE FROM replica WHERE seen_at < ?', nowMs - REPLICA_KEPT_MS);
@@ -94,9 +110,19 @@ export class ReplicaStore {
   async of(factoryUid: string): Promise<{ replicas: Replica[]; servingVersion: number }> {
     return this.database.read(function* () {
       const nowMs = yield* databaseNow();
-      const factory = yield* row<{ version: number }>('SELECT serving_version AS version FROM factory WHERE uid = ?', factoryUid);
-      const found = yield* rows<{ owner: string; seen_at: number; serving_version: number }>(`SELECT owner, seen_at, serving_version FROM replica WHERE seen_at > ? AND ',' || roles || ',' LIKE '%,ingress,%' ORDER BY owner`, nowMs - REPLICA_LIVE_MS);
-      const replicas = found.map(({ owner, seen_at: seenAt, serving_version: version }) => ({ name: owner, seenAtMs: seenAt, servingVersion: version }));
+      const factory = yield* row<{ version: number }>(
+        'SELECT serving_version AS version FROM factory WHERE uid = ?',
+        factoryUid,
+      );
+      const found = yield* rows<{ owner: string; seen_at: number; serving_version: number }>(
+        `SELECT owner, seen_at, serving_version FROM replica WHERE seen_at > ? AND ',' || roles || ',' LIKE '%,ingress,%' ORDER BY owner`,
+        nowMs - REPLICA_LIVE_MS,
+      );
+      const replicas = found.map(({ owner, seen_at: seenAt, serving_version: version }) => ({
+        name: owner,
+        seenAtMs: seenAt,
+        servingVersion: version,
+      }));
       return { replicas, servingVersion: factory?.version ?? 0 };
     });
   }
@@ -105,13 +131,22 @@ export class ReplicaStore {
   async living(): Promise<(Process & { seenAtMs: number })[]> {
     return this.database.read(function* () {
       const nowMs = yield* databaseNow();
-      const found = yield* rows<{ owner: string; version: string; roles: string; host: string; seen_at: number }>('SELECT owner, version, roles, host, seen_at FROM replica WHERE seen_at > ? ORDER BY owner', nowMs - REPLICA_LIVE_MS);
-      return found.map(({ roles, seen_at: seenAtMs, ...named }) => ({ ...named, roles: roles.split(',').filter((role) => role !== ''), seenAtMs }));
+      const found = yield* rows<{ owner: string; version: string; roles: string; host: string; seen_at: number }>(
+        'SELECT owner, version, roles, host, seen_at FROM replica WHERE seen_at > ? ORDER BY owner',
+        nowMs - REPLICA_LIVE_MS,
+      );
+      return found.map(({ roles, seen_at: seenAtMs, ...named }) => ({
+        ...named,
+        roles: roles.split(',').filter((role) => role !== ''),
+        seenAtMs,
+      }));
     });
   }
 }
 
 function* enter({ owner, version, roles, host }: Process, servingVersion: number, nowMs: number): Work<void> {
   const columns = ['owner', 'started_at', 'seen_at', 'serving_version', 'version', 'roles', 'host'];
-  yield* insert('replica', columns, [[owner, nowMs, nowMs, servingVersion, version, roles.join(','), host]], { ignoreConflicts: true });
+  yield* insert('replica', columns, [[owner, nowMs, nowMs, servingVersion, version, roles.join(','), host]], {
+    ignoreConflicts: true,
+  });
 }

@@ -26,7 +26,10 @@ export interface Resent {
 export function* nextResends(entryIds: readonly string[]): Work<Map<string, number>> {
   const wanted = [...new Set(entryIds)];
   if (wanted.length === 0) return new Map();
-  const found = yield* rows<{ entry_id: string; resends: number }>(`SELECT entry_id, resends FROM delivery WHERE entry_id IN (${placeholders(wanted.length)})`, ...wanted);
+  const found = yield* rows<{ entry_id: string; resends: number }>(
+    `SELECT entry_id, resends FROM delivery WHERE entry_id IN (${placeholders(wanted.length)})`,
+    ...wanted,
+  );
   return new Map(found.map(({ entry_id: entryId, resends }) => [entryId, resends + 1]));
 }
 
@@ -34,6 +37,11 @@ export function* nextResends(entryIds: readonly string[]): Work<Map<string, numb
 export function* noteResend({ verdict: { of, by, also }, n, factoryUid, entry }: Resent): Work<void> {
   yield* change('UPDATE delivery SET resends = ? WHERE entry_id = ?', n, of);
   const written = entry();
-  yield* audit(by, { action: 'delivery.resend', subject: of, factoryUid, details: { webhook: written.webhook_uid, entry: written.entry_id } });
+  yield* audit(by, {
+    action: 'delivery.resend',
+    subject: of,
+    factoryUid,
+    details: { webhook: written.webhook_uid, entry: written.entry_id },
+  });
   if (also !== undefined) yield* also(written);
 }

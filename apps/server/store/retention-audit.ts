@@ -13,12 +13,21 @@ export function auditSweep(days: number): Sweep<string> {
 
 /** What was found before is gone: the oldest are always in front. */
 function* look(cutoffMs: number): Work<Found<string>> {
-  const found = yield* rows<{ id: string }>('SELECT id FROM audit_entry WHERE at < ? ORDER BY at, id LIMIT ?', cutoffMs, ENTRIES_PER_LOOK);
-  return { targets: found.map(({ id: target }) => ({ target, weight: 1 })), place: '', isOver: found.length < ENTRIES_PER_LOOK };
+  const found = yield* rows<{ id: string }>(
+    'SELECT id FROM audit_entry WHERE at < ? ORDER BY at, id LIMIT ?',
+    cutoffMs,
+    ENTRIES_PER_LOOK,
+  );
+  return {
+    targets: found.map(({ id: target }) => ({ target, weight: 1 })),
+    place: '',
+    isOver: found.length < ENTRIES_PER_LOOK,
+  };
 }
 
 function* remove(ids: readonly string[]): Work<number> {
   let removed = 0;
-  for (const some of inSlices(ids)) removed += yield* change(`DELETE FROM audit_entry WHERE id IN (${placeholders(some.length)})`, ...some);
+  for (const some of inSlices(ids))
+    removed += yield* change(`DELETE FROM audit_entry WHERE id IN (${placeholders(some.length)})`, ...some);
   return removed;
 }

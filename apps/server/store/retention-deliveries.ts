@@ -1,5 +1,12 @@
 /** Which entries of the delivery log are old: beyond 7 days, not among the latest 50 of their class, and needed by no live run. spec: Delivery log retention; contract 5 (Log). */
-import { OUTCOMES, RETAINED_ENTRIES_MIN, retentionClass, retentionCutoffMs, type OutcomeKind, type RetentionClass } from '#deliveries';
+import {
+  OUTCOMES,
+  RETAINED_ENTRIES_MIN,
+  retentionClass,
+  retentionCutoffMs,
+  type OutcomeKind,
+  type RetentionClass,
+} from '#deliveries';
 import { firstUuidv7 } from '#runs';
 import { ENTRY_TIME_SLACK_MS } from './entry-times.ts';
 import { change, inSlices, placeholders, rows, type Work } from './statements.ts';
@@ -56,7 +63,8 @@ interface Standing {
 
 /** The next webhooks, with the oldest entry of each class and the oldest that must be kept. Along the index of the log, all in one statement. */
 function standings(after: string): Work<Standing[]> {
-  const oldest = (kept: RetentionClass) => `(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id LIMIT 1) AS ${kept}_oldest`;
+  const oldest = (kept: RetentionClass) =>
+    `(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id LIMIT 1) AS ${kept}_oldest`;
   const limit = (kept: RetentionClass) =>
     `(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id DESC LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) AS ${kept}_limit`;
   return rows<Standing>(
@@ -66,7 +74,11 @@ function standings(after: string): Work<Standing[]> {
   );
 }
 
-function hasOld({ accepted_oldest: accepted, rejected_oldest: rejected }: Standing, limits: Limits, cutoffId: string): boolean {
+function hasOld(
+  { accepted_oldest: accepted, rejected_oldest: rejected }: Standing,
+  limits: Limits,
+  cutoffId: string,
+): boolean {
   const isOld = (oldest: string | null, limit: string) => oldest !== null && oldest < limit && oldest < cutoffId;
   return isOld(accepted, limits.accepted) || isOld(rejected, limits.rejected);
 }
@@ -75,13 +87,25 @@ function* entriesBehind({ webhookUid, entryId }: Place, limits: Limits, cutoffMs
   const until = [limits.accepted, limits.rejected, ''].reduce((a, b) => (a > b ? a : b));
   const found = yield* rows<{ entry_id: string; outcome: OutcomeKind; size: number }>(
     'SELECT entry_id, outcome, size FROM delivery WHERE webhook_uid = ? AND entry_id > ? AND entry_id < ? AND entry_id < ? AND received_at < ? ORDER BY entry_id LIMIT ?',
-    webhookUid, entryId, until, firstUuidv7(cutoffMs + ENTRY_TIME_SLACK_MS), cutoffMs, ENTRIES_PER_LOOK,
+    webhookUid,
+    entryId,
+    until,
+    firstUuidv7(cutoffMs + ENTRY_TIME_SLACK_MS),
+    cutoffMs,
+    ENTRIES_PER_LOOK,
   );
   const targets = found
     .filter(({ entry_id: id, outcome }) => id < limits[retentionClass(outcome)])
-    .map(({ entry_id: target, size }): Weighed<string> => ({ target, weight: 1 + Math.floor(size / BYTES_PER_WEIGHT) }));
+    .map(({ entry_id: target, size }): Weighed<string> => ({
+      target,
+      weight: 1 + Math.floor(size / BYTES_PER_WEIGHT),
+    }));
   const last = found.length === ENTRIES_PER_LOOK ? found.at(-1) : undefined;
-  return { targets, place: last === undefined ? webhookUid : toText({ webhookUid, entryId: last.entry_id, limits }), isOver: false };
+  return {
+    targets,
+    place: last === undefined ? webhookUid : toText({ webhookUid, entryId: last.entry_id, limits }),
+    isOver: false,
+  };
 }
 
 function* remove(entryIds: readonly string[]): Work<number> {
@@ -95,10 +119,16 @@ function* remove(entryIds: readonly string[]): Work<number> {
   return removed;
 }
 
-const OUTCOMES_OF: Readonly<Record<RetentionClass, string>> = { accepted: outcomesOf('accepted'), rejected: outcomesOf('rejected') };
+const OUTCOMES_OF: Readonly<Record<RetentionClass, string>> = {
+  accepted: outcomesOf('accepted'),
+  rejected: outcomesOf('rejected'),
+};
 
 function outcomesOf(kept: RetentionClass): string {
-  return (Object.keys(OUTCOMES) as OutcomeKind[]).filter((kind) => retentionClass(kind) === kept).map((kind) => `'${kind}'`).join(', ');
+  return (Object.keys(OUTCOMES) as OutcomeKind[])
+    .filter((kind) => retentionClass(kind) === kept)
+    .map((kind) => `'${kind}'`)
+    .join(', ');
 }
 
 function toText({ webhookUid, entryId, limits }: Place): string {
@@ -107,5 +137,7 @@ function toText({ webhookUid, entryId, limits }: Place): string {
 
 function toPlace(text: string): Place {
   const [webhookUid = '', entryId, accepted, rejected] = text.split(' ');
-  return entryId === undefined || accepted === undefined || rejected === undefined ? { webhookUid, entryId: '' } : { webhookUid, entryId, limits: { accepted, rejected } };
+  return entryId === undefined || accepted === undefined || rejected === undefined
+    ? { webhookUid, entryId: '' }
+    : { webhookUid, entryId, limits: { accepted, rejected } };
 }

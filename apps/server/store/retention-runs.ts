@@ -27,7 +27,8 @@ type OldFile = { runId: string } & ({ artifactUid: string } | { followupId: stri
 /** Events of runs that ended longer ago than this. The last one stays, so that no number is given twice, and with it what the timeline is made of. */
 export function eventSweep(days: number, dialect: Database['dialect']): Sweep<OldEvents> {
   return {
-    name: 'run events', everyMs: ROUND_MS,
+    name: 'run events',
+    everyMs: ROUND_MS,
     look: (place, nowMs) => lookBehind(place, retentionCutoffMs(nowMs, days), dialect, oldEvents),
     remove: (targets, nowMs) => removeEvents(targets, retentionCutoffMs(nowMs, days)),
   };
@@ -36,7 +37,8 @@ export function eventSweep(days: number, dialect: Database['dialect']): Sweep<Ol
 /** Artifacts and attachments of runs that ended longer ago than this, with their bytes. */
 export function artifactSweep(days: number, dialect: Database['dialect']): Sweep<OldFile> {
   return {
-    name: 'artifacts', everyMs: ROUND_MS,
+    name: 'artifacts',
+    everyMs: ROUND_MS,
     look: (place, nowMs) => lookBehind(place, retentionCutoffMs(nowMs, days), dialect, oldFiles),
     remove: (targets, nowMs) => removeFiles(targets, retentionCutoffMs(nowMs, days)),
   };
@@ -48,7 +50,10 @@ interface EndedRun {
 }
 
 /** Targets of some runs; `rest`: of which run, and from which entry of its log on, there are more. Of the first run only what comes from `fromSeq` on. */
-type OldOf<T> = (runs: readonly EndedRun[], fromSeq: number) => Work<{ targets: Weighed<T>[]; rest?: { run: EndedRun; fromSeq: number } }>;
+type OldOf<T> = (
+  runs: readonly EndedRun[],
+  fromSeq: number,
+) => Work<{ targets: Weighed<T>[]; rest?: { run: EndedRun; fromSeq: number } }>;
 
 /** Along the ends of runs, each once: a run that ended again since has a later place. */
 function* lookBehind<T>(text: string, cutoffMs: number, dialect: Database['dialect'], oldOf: OldOf<T>): Work<Found<T>> {
@@ -56,12 +61,24 @@ function* lookBehind<T>(text: string, cutoffMs: number, dialect: Database['diale
   const runs = yield* rows<EndedRun>(
     `SELECT run_id, settled_at FROM run${dialect === 'sqlite' ? ' INDEXED BY run_settled' : ''}
      WHERE settled_at IS NOT NULL AND settled_at < ? AND (settled_at, run_id) ${place.fromSeq === undefined ? '>' : '>='} (?, ?) ORDER BY settled_at, run_id LIMIT ?`,
-    cutoffMs, place.settledAtMs, place.runId, RUNS_PER_LOOK,
+    cutoffMs,
+    place.settledAtMs,
+    place.runId,
+    RUNS_PER_LOOK,
   );
   const { targets, rest } = yield* oldOf(runs, place.fromSeq ?? 0);
-  if (rest !== undefined) return { targets, place: toText({ settledAtMs: rest.run.settled_at, runId: rest.run.run_id, fromSeq: rest.fromSeq }), isOver: false };
+  if (rest !== undefined)
+    return {
+      targets,
+      place: toText({ settledAtMs: rest.run.settled_at, runId: rest.run.run_id, fromSeq: rest.fromSeq }),
+      isOver: false,
+    };
   const last = runs.at(-1);
-  return { targets, place: toText(last === undefined ? place : { settledAtMs: last.settled_at, runId: last.run_id }), isOver: runs.length < RUNS_PER_LOOK };
+  return {
+    targets,
+    place: toText(last === undefined ? place : { settledAtMs: last.settled_at, runId: last.run_id }),
+    isOver: runs.length < RUNS_PER_LOOK,
+  };
 }
 
 /** Behind a run, or in it where an entry of its log is named. */
@@ -83,7 +100,10 @@ function toPlace(text: string, cutoffMs: number): Place {
   return { settledAtMs, runId, fromSeq: fromSeq === undefined ? undefined : Number(fromSeq) };
 }
 
-function* oldEvents(runs: readonly EndedRun[], fromSeq: number): Work<{ targets: Weighed<OldEvents>[]; rest?: { run: EndedRun; fromSeq: number } }> {
+function* oldEvents(
+  runs: readonly EndedRun[],
+  fromSeq: number,
+): Work<{ targets: Weighed<OldEvents>[]; rest?: { run: EndedRun; fromSeq: number } }> {
   const spans = yield* ofRuns<{ run_id: string; first: number | null; last: number | null }>(runs, SPANS);
   const spanOf = new Map(spans.map((span) => [span.run_id, span]));
   const targets: Weighed<OldEvents>[] = [];
@@ -107,20 +127,37 @@ function* removeEvents(targets: readonly OldEvents[], cutoffMs: number): Work<nu
   let removed = 0;
   for (const { runId, fromSeq, untilSeq } of targets) {
     if (!(yield* isStillOld(runId, cutoffMs))) continue;
-    removed += yield* change("DELETE FROM run_event WHERE run_id = ? AND seq >= ? AND seq < ? AND NOT (execution_id IS NULL AND kind = 'status')", runId, fromSeq, untilSeq);
+    removed += yield* change(
+      "DELETE FROM run_event WHERE run_id = ? AND seq >= ? AND seq < ? AND NOT (execution_id IS NULL AND kind = 'status')",
+      runId,
+      fromSeq,
+      untilSeq,
+    );
     removed += yield* change('DELETE FROM permission WHERE run_id = ? AND answered_at IS NOT NULL', runId);
   }
   return removed;
 }
 
 function* oldFiles(runs: readonly EndedRun[]): Work<{ targets: Weighed<OldFile>[] }> {
-  const artifacts = yield* ofRuns<{ run_id: string; artifact_uid: string; bytes: number | null }>(runs, 'SELECT run_id, artifact_uid, octet_length(bytes) AS bytes FROM artifact');
-  const attachments = yield* ofRuns<{ run_id: string; followup_id: string; file_name: string; size: number }>(runs, 'SELECT run_id, followup_id, file_name, size FROM attachment');
+  const artifacts = yield* ofRuns<{ run_id: string; artifact_uid: string; bytes: number | null }>(
+    runs,
+    'SELECT run_id, artifact_uid, octet_length(bytes) AS bytes FROM artifact',
+  );
+  const attachments = yield* ofRuns<{ run_id: string; followup_id: string; file_name: string; size: number }>(
+    runs,
+    'SELECT run_id, followup_id, file_name, size FROM attachment',
+  );
   const weight = (bytes: number | null) => 1 + Math.floor((bytes ?? 0) / BYTES_PER_WEIGHT);
   return {
     targets: [
-      ...artifacts.map(({ run_id: runId, artifact_uid: artifactUid, bytes }) => ({ target: { runId, artifactUid }, weight: weight(bytes) })),
-      ...attachments.map(({ run_id: runId, followup_id: followupId, file_name: fileName, size }) => ({ target: { runId, followupId, fileName }, weight: weight(size) })),
+      ...artifacts.map(({ run_id: runId, artifact_uid: artifactUid, bytes }) => ({
+        target: { runId, artifactUid },
+        weight: weight(bytes),
+      })),
+      ...attachments.map(({ run_id: runId, followup_id: followupId, file_name: fileName, size }) => ({
+        target: { runId, followupId, fileName },
+        weight: weight(size),
+      })),
     ],
   };
 }
@@ -129,19 +166,34 @@ function* removeFiles(targets: readonly OldFile[], cutoffMs: number): Work<numbe
   let removed = 0;
   for (const target of targets) {
     if (!(yield* isStillOld(target.runId, cutoffMs))) continue;
-    removed += 'artifactUid' in target
-      ? yield* change('DELETE FROM artifact WHERE artifact_uid = ?', target.artifactUid)
-      : yield* change('DELETE FROM attachment WHERE run_id = ? AND followup_id = ? AND file_name = ?', target.runId, target.followupId, target.fileName);
+    removed +=
+      'artifactUid' in target
+        ? yield* change('DELETE FROM artifact WHERE artifact_uid = ?', target.artifactUid)
+        : yield* change(
+            'DELETE FROM attachment WHERE run_id = ? AND followup_id = ? AND file_name = ?',
+            target.runId,
+            target.followupId,
+            target.fileName,
+          );
   }
   return removed;
 }
 
 /** Locks the run: a follow-up may have queued it again since it was found. */
 function* isStillOld(runId: string, cutoffMs: number): Work<boolean> {
-  return (yield* row('SELECT 1 AS old FROM run WHERE run_id = ? AND settled_at IS NOT NULL AND settled_at < ? FOR UPDATE', runId, cutoffMs)) !== undefined;
+  return (
+    (yield* row(
+      'SELECT 1 AS old FROM run WHERE run_id = ? AND settled_at IS NOT NULL AND settled_at < ? FOR UPDATE',
+      runId,
+      cutoffMs,
+    )) !== undefined
+  );
 }
 
 function* ofRuns<R>(runs: readonly EndedRun[], select: string): Work<R[]> {
   if (runs.length === 0) return [];
-  return yield* rows<R>(`${select} WHERE run_id IN (${placeholders(runs.length)})`, ...runs.map(({ run_id: runId }) => runId));
+  return yield* rows<R>(
+    `${select} WHERE run_id IN (${placeholders(runs.length)})`,
+    ...runs.map(({ run_id: runId }) => runId),
+  );
 }

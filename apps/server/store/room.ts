@@ -11,7 +11,11 @@ export class RoomStore {
   /** Free bytes within the file; none where the database is another program's. */
   async reusableBytes(): Promise<number> {
     if (this.database.dialect !== 'sqlite') return 0;
-    const found = await this.database.read(() => row<{ bytes: number }>('SELECT f.freelist_count * s.page_size AS bytes FROM pragma_freelist_count AS f, pragma_page_size AS s'));
+    const found = await this.database.read(() =>
+      row<{ bytes: number }>(
+        'SELECT f.freelist_count * s.page_size AS bytes FROM pragma_freelist_count AS f, pragma_page_size AS s',
+      ),
+    );
     return found?.bytes ?? 0;
   }
 }

@@ -30,7 +30,10 @@ const FACTORY = "COALESCE(factory_uid, '')";
 const AUTOMATION = "COALESCE(automation_uid, '')";
 
 /** Claims waiting runs one after the other: QUEUED → CLAIMED with a higher epoch and a lease. `last`: whose turn it was. */
-export function* claiming({ owner, leaseMs, executionIds, bounds, placement = ANYWHERE }: Claimant, last: Served): Work<{ claimed: ClaimedRun[]; served: Served }> {
+export function* claiming(
+  { owner, leaseMs, executionIds, bounds, placement = ANYWHERE }: Claimant,
+  last: Served,
+): Work<{ claimed: ClaimedRun[]; served: Served }> {
   // One process after the other: what is live is counted exactly, and of a group only one starts.
   yield* lock(CLAIMS_LOCK);
   const live = new LiveRuns(yield* liveRuns());
@@ -39,7 +42,12 @@ export function* claiming({ owner, leaseMs, executionIds, bounds, placement = AN
   const waiting = waitingRuns(served, () => ({ executionId: executionIds[claimed.length] as string, owner, leaseMs }));
   let turn = last;
   while (claimed.length < executionIds.length) {
-    const { chosen, served: next } = yield* nextInFairOrder<Statement, Outcome, ClaimedRun>(waiting, live, bounds, turn);
+    const { chosen, served: next } = yield* nextInFairOrder<Statement, Outcome, ClaimedRun>(
+      waiting,
+      live,
+      bounds,
+      turn,
+    );
     turn = next;
     if (chosen === undefined) break;
     live.add(chosen.lane);
@@ -49,7 +57,9 @@ export function* claiming({ owner, leaseMs, executionIds, bounds, placement = AN
 }
 
 function* liveRuns(): Work<(Lane & { runs: number })[]> {
-  return yield* rows<Lane & { runs: number }>(`SELECT ${FACTORY} AS factory, ${AUTOMATION} AS automation, count(*) AS runs FROM run WHERE ${IS_LIVE} GROUP BY ${FACTORY}, ${AUTOMATION}`);
+  return yield* rows<Lane & { runs: number }>(
+    `SELECT ${FACTORY} AS factory, ${AUTOMATION} AS automation, count(*) AS runs FROM run WHERE ${IS_LIVE} GROUP BY ${FACTORY}, ${AUTOMATION}`,
+  );
 }
 
 interface Place {
@@ -65,7 +75,10 @@ interface Eligible {
 }
 
 /** The queue as its index has it. Names are looked up once in a claim: who has nothing left is tried in vain. */
-function waitingRuns({ hosts, environments }: Eligible, place: () => Place): WaitingRuns<Statement, Outcome, ClaimedRun> {
+function waitingRuns(
+  { hosts, environments }: Eligible,
+  place: () => Place,
+): WaitingRuns<Statement, Outcome, ClaimedRun> {
   const automations = new Map<string, readonly string[]>();
   return {
     factories: remembered((after) => merged(hosts, (host) => factoryNames(host, after), NAMES_AT_ONCE)),
@@ -90,7 +103,9 @@ function* merged(hosts: readonly string[], read: (host: string) => Work<string[]
 }
 
 /** Answers one name after the other out of pages that are read once. */
-function remembered(read: (after: string | undefined) => Work<string[]>): (after: string | undefined) => Work<readonly string[]> {
+function remembered(
+  read: (after: string | undefined) => Work<string[]>,
+): (after: string | undefined) => Work<readonly string[]> {
   const following = new Map<string | undefined, string | undefined>();
   return function* (after) {
     if (!following.has(after)) {
@@ -109,11 +124,14 @@ function remembered(read: (after: string | undefined) => Work<string[]>): (after
 
 /** The next factories behind one, each found from the one before by one seek, whatever waits in it. */
 function* factoryNames(host: string, after: string | undefined): Work<string[]> {
-  const seek = (comparison: string) => `(SELECT ${FACTORY} FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} ${comparison} ORDER BY ${FACTORY} LIMIT 1)`;
+  const seek = (comparison: string) =>
+    `(SELECT ${FACTORY} FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} ${comparison} ORDER BY ${FACTORY} LIMIT 1)`;
   const found = yield* rows<{ name: string }>(
     `WITH RECURSIVE found (name, position) AS (SELECT ${seek(after === undefined ? '>= ?' : '> ?')}, 1 UNION ALL SELECT ${seek('> found.name')}, position + 1 FROM found WHERE found.name IS NOT NULL AND position < ${NAMES_AT_ONCE})
      SELECT name FROM found WHERE name IS NOT NULL ORDER BY position`,
-    host, after ?? '', host,
+    host,
+    after ?? '',
+    host,
   );
   return found.map(({ name }) => name);
 }
@@ -122,15 +140,22 @@ function* factoryNames(host: string, after: string | undefined): Work<string[]> 
 function* automationNames(host: string, factory: string): Work<string[]> {
   const found = yield* rows<{ automation_uid: string | null }>(
     `SELECT DISTINCT automation_uid FROM (SELECT automation_uid FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} = ? ORDER BY run_id LIMIT ${OLDEST_LOOKED_AT_MAX}) AS oldest`,
-    host, factory,
+    host,
+    factory,
   );
   return found.map(({ automation_uid: uid }) => uid ?? '').sort();
 }
 
-const CLAIMED_COLUMNS = 'run_id, epoch, factory_uid, automation_uid, entry_id, agent_config, interactive, conversation_id, parent_run_id, limits, network';
+const CLAIMED_COLUMNS =
+  'run_id, epoch, factory_uid, automation_uid, entry_id, agent_config, interactive, conversation_id, parent_run_id, limits, network';
 
 /** The oldest run of a lane whose group has no live one. Those before it are passed over in the index alone. */
-function* take(lane: Lane, hosts: readonly string[], environments: Condition, { executionId, owner, leaseMs }: Place): Work<ClaimedRun | undefined> {
+function* take(
+  lane: Lane,
+  hosts: readonly string[],
+  environments: Condition,
+  { executionId, owner, leaseMs }: Place,
+): Work<ClaimedRun | undefined> {
   let run: RunRow | undefined;
   for (const host of hosts) run = older(run, yield* oldest(lane, host, environments));
   if (run === undefined) return undefined;
@@ -138,9 +163,18 @@ function* take(lane: Lane, hosts: readonly string[], environments: Condition, { 
   const nowMs = yield* databaseNow();
   yield* change(
     "UPDATE run SET state = 'CLAIMED', epoch = epoch + 1, lease_owner = ?, lease_until = ?, execution_id = ?, session_id = COALESCE(session_id, ?), status_message = NULL, updated_at = ? WHERE run_id = ? AND state = 'QUEUED'",
-    owner, nowMs + leaseMs, executionId, run.run_id, nowMs, run.run_id,
+    owner,
+    nowMs + leaseMs,
+    executionId,
+    run.run_id,
+    nowMs,
+    run.run_id,
   );
-  yield* insert('execution', ['execution_id', 'run_id', 'epoch', 'owner', 'claimed_at'], [[executionId, run.run_id, run.epoch + 1, owner, nowMs]]);
+  yield* insert(
+    'execution',
+    ['execution_id', 'run_id', 'epoch', 'owner', 'claimed_at'],
+    [[executionId, run.run_id, run.epoch + 1, owner, nowMs]],
+  );
   return toClaimed(run, executionId);
 }
 
@@ -153,14 +187,25 @@ function* oldest({ factory, automation }: Lane, host: string, environments: Cond
     `SELECT ${CLAIMED_COLUMNS} FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} = ? AND automation_uid ${automation === '' ? 'IS NULL' : '= ?'}${environments.text}
      AND (concurrency_group IS NULL OR concurrency_group NOT IN (SELECT concurrency_group FROM run WHERE ${IS_LIVE} AND concurrency_group IS NOT NULL))
      ORDER BY run_id LIMIT 1 FOR UPDATE SKIP LOCKED`,
-    host, ...(automation === '' ? [factory] : [factory, automation]), ...environments.params,
+    host,
+    ...(automation === '' ? [factory] : [factory, automation]),
+    ...environments.params,
   );
 }
 
 function toClaimed(run: RunRow, executionId: string): ClaimedRun {
   return {
-    runId: run.run_id, executionId, epoch: run.epoch + 1, factoryUid: run.factory_uid ?? undefined, automationUid: run.automation_uid ?? undefined,
-    entryId: run.entry_id ?? undefined, agentConfig: run.agent_config, interactive: run.interactive === 1, conversationId: run.conversation_id ?? run.run_id,
-    parentRunId: run.parent_run_id ?? undefined, limits: run.limits ?? undefined, network: run.network ?? undefined,
+    runId: run.run_id,
+    executionId,
+    epoch: run.epoch + 1,
+    factoryUid: run.factory_uid ?? undefined,
+    automationUid: run.automation_uid ?? undefined,
+    entryId: run.entry_id ?? undefined,
+    agentConfig: run.agent_config,
+    interactive: run.interactive === 1,
+    conversationId: run.conversation_id ?? run.run_id,
+    parentRunId: run.parent_run_id ?? undefined,
+    limits: run.limits ?? undefined,
+    network: run.network ?? undefined,
   };
 }

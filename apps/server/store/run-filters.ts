@@ -3,7 +3,18 @@ import { isEnded, type RunState } from '#runs';
 import { joined, oneOf, phrase, sql, type Sql } from './sql.ts';
 
 /** Columns that are asked for one exact value, those that fewest runs share first. */
-export const EXACT_COLUMNS = ['delivery_id', 'automation_uid', 'schedule_id', 'webhook_uid', 'creator_uid', 'config_name', 'skill_spec', 'environment_id', 'model_id', 'definition_revision'] as const;
+export const EXACT_COLUMNS = [
+  'delivery_id',
+  'automation_uid',
+  'schedule_id',
+  'webhook_uid',
+  'creator_uid',
+  'config_name',
+  'skill_spec',
+  'environment_id',
+  'model_id',
+  'definition_revision',
+] as const;
 export type ExactColumn = (typeof EXACT_COLUMNS)[number];
 
 /** Members narrow a list together; absent ones do not. */
@@ -40,22 +51,58 @@ export interface Condition {
 
 /** Everything that a filter asks for, what is cheap to look at first. `dialect` decides how text is compared. */
 export function conditionsOf(filter: RunFilter, dialect: 'sqlite' | 'postgres'): Condition[] {
-  const { states, sources, factoryUids, executorUid, createdAfterMs, createdBeforeMs, updatedAfterMs, artifactType, ancestorRunId } = filter;
+  const {
+    states,
+    sources,
+    factoryUids,
+    executorUid,
+    createdAfterMs,
+    createdBeforeMs,
+    updatedAfterMs,
+    artifactType,
+    ancestorRunId,
+  } = filter;
   const conditions: (Condition | undefined)[] = [
     states && among('state', states),
     sources && among('source', sources),
     factoryUids && among('factory_uid', factoryUids),
-    ...EXACT_COLUMNS.map((column) => filter.exact?.[column] === undefined ? undefined : among(column, [filter.exact[column]])),
-    filter.withoutEnvironment === true ? { name: 'environment', test: phrase('c.environment_id IS NULL'), columns: ['environment_id'] } : undefined,
-    executorUid === undefined ? undefined : { name: 'executor', test: sql`COALESCE(c.executor_uid, c.creator_uid) = ${executorUid}`, columns: ['executor_uid', 'creator_uid'] },
-    createdAfterMs === undefined ? undefined : { name: 'created', test: sql`c.created_at > ${createdAfterMs}`, columns: ['created_at'] },
-    createdBeforeMs === undefined ? undefined : { name: 'created', test: sql`c.created_at < ${createdBeforeMs}`, columns: ['created_at'] },
-    updatedAfterMs === undefined ? undefined : { name: 'updated', test: sql`c.updated_at > ${updatedAfterMs}`, columns: ['updated_at'] },
+    ...EXACT_COLUMNS.map((column) =>
+      filter.exact?.[column] === undefined ? undefined : among(column, [filter.exact[column]]),
+    ),
+    filter.withoutEnvironment === true
+      ? { name: 'environment', test: phrase('c.environment_id IS NULL'), columns: ['environment_id'] }
+      : undefined,
+    executorUid === undefined
+      ? undefined
+      : {
+          name: 'executor',
+          test: sql`COALESCE(c.executor_uid, c.creator_uid) = ${executorUid}`,
+          columns: ['executor_uid', 'creator_uid'],
+        },
+    createdAfterMs === undefined
+      ? undefined
+      : { name: 'created', test: sql`c.created_at > ${createdAfterMs}`, columns: ['created_at'] },
+    createdBeforeMs === undefined
+      ? undefined
+      : { name: 'created', test: sql`c.created_at < ${createdBeforeMs}`, columns: ['created_at'] },
+    updatedAfterMs === undefined
+      ? undefined
+      : { name: 'updated', test: sql`c.updated_at > ${updatedAfterMs}`, columns: ['updated_at'] },
     ...Object.entries(filter.metadata ?? {}).map(([key, value]) => ({
-      name: `metadata.${key}`, test: sql`EXISTS (SELECT 1 FROM run_metadata m WHERE m.run_id = c.run_id AND m.key = ${key} AND m.value = ${value})`, columns: [],
+      name: `metadata.${key}`,
+      test: sql`EXISTS (SELECT 1 FROM run_metadata m WHERE m.run_id = c.run_id AND m.key = ${key} AND m.value = ${value})`,
+      columns: [],
     })),
-    artifactType === undefined ? undefined : { name: 'artifact', test: sql`EXISTS (SELECT 1 FROM artifact a WHERE a.run_id = c.run_id AND a.artifact_type = ${artifactType})`, columns: [] },
-    ancestorRunId === undefined ? undefined : { name: 'ancestor', test: sql`c.run_id IN (${descendantsOf(ancestorRunId, factoryUids)})`, columns: [] },
+    artifactType === undefined
+      ? undefined
+      : {
+          name: 'artifact',
+          test: sql`EXISTS (SELECT 1 FROM artifact a WHERE a.run_id = c.run_id AND a.artifact_type = ${artifactType})`,
+          columns: [],
+        },
+    ancestorRunId === undefined
+      ? undefined
+      : { name: 'ancestor', test: sql`c.run_id IN (${descendantsOf(ancestorRunId, factoryUids)})`, columns: [] },
     ...(filter.words ?? []).map((word) => containing(word, dialect)),
   ];
   return conditions.filter((condition) => condition !== undefined);

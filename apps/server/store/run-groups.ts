@@ -15,7 +15,9 @@ const OPEN = "('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
 export function* decideTurns(runs: readonly NewRun[]): Work<TurnsTaken<NewRun>> {
   const groups = contestedGroups(runs);
   if (groups.length === 0) return { made: [...runs], busy: [], replaced: [] };
-  const replaces = new Set(runs.filter(({ whenBusy }) => whenBusy === 'replace').map(({ concurrencyGroup: group }) => group));
+  const replaces = new Set(
+    runs.filter(({ whenBusy }) => whenBusy === 'replace').map(({ concurrencyGroup: group }) => group),
+  );
   const open = new Map<string, string[]>();
   for (const group of groups) yield* lock(`run group ${group}`);
   for (const group of groups) open.set(group, yield* openRuns(group, replaces.has(group)));
@@ -26,14 +28,17 @@ export function* decideTurns(runs: readonly NewRun[]): Work<TurnsTaken<NewRun>> 
 export function* storeTurns({ made, replaced }: TurnsTaken<NewRun>, nowMs: number): Work<string[]> {
   yield* insert('run', RUN_COLUMNS, made.map(toRunValues));
   const told: string[] = [];
-  for (let start = 0; start < replaced.length; start += CANCELLED_AT_ONCE) told.push(...(yield* replace(replaced.slice(start, start + CANCELLED_AT_ONCE), nowMs)));
+  for (let start = 0; start < replaced.length; start += CANCELLED_AT_ONCE)
+    told.push(...(yield* replace(replaced.slice(start, start + CANCELLED_AT_ONCE), nowMs)));
   return told;
 }
 
 /** That there is one is all that matters where nothing is replaced. */
 function* openRuns(group: string, all: boolean): Work<string[]> {
   const text = `SELECT run_id FROM run WHERE concurrency_group = ? AND state IN ${OPEN} ORDER BY run_id`;
-  const found = all ? yield* rows<{ run_id: string }>(text, group) : yield* rows<{ run_id: string }>(`${text} LIMIT 1`, group);
+  const found = all
+    ? yield* rows<{ run_id: string }>(text, group)
+    : yield* rows<{ run_id: string }>(`${text} LIMIT 1`, group);
   return found.map(({ run_id: runId }) => runId);
 }
 
@@ -45,11 +50,27 @@ function* replace(runIds: readonly string[], nowMs: number): Work<string[]> {
   );
   const waiting = found.filter(({ state }) => state === 'QUEUED').map(({ run_id: runId }) => runId);
   const live = found.filter(({ state }) => state !== 'QUEUED');
-  yield* changeAll("UPDATE run SET state = 'CANCELLED', status_message = ?, cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE run_id IN", [REPLACED, nowMs, nowMs, nowMs], waiting);
-  yield* changeAll('UPDATE run SET cancel_reason = ?, cancel_requested_at = ?, updated_at = ? WHERE run_id IN', [REPLACED, nowMs, nowMs], live.map(({ run_id: runId }) => runId));
-  yield* changeAll('UPDATE execution SET cancel_requested_at = ? WHERE execution_id IN', [nowMs], live.flatMap(({ execution_id: id }) => (id === null ? [] : [id])));
+  yield* changeAll(
+    "UPDATE run SET state = 'CANCELLED', status_message = ?, cancel_requested_at = ?, finished_at = ?, updated_at = ? WHERE run_id IN",
+    [REPLACED, nowMs, nowMs, nowMs],
+    waiting,
+  );
+  yield* changeAll(
+    'UPDATE run SET cancel_reason = ?, cancel_requested_at = ?, updated_at = ? WHERE run_id IN',
+    [REPLACED, nowMs, nowMs],
+    live.map(({ run_id: runId }) => runId),
+  );
+  yield* changeAll(
+    'UPDATE execution SET cancel_requested_at = ? WHERE execution_id IN',
+    [nowMs],
+    live.flatMap(({ execution_id: id }) => (id === null ? [] : [id])),
+  );
   yield* note(waiting, { state: 'CANCELLED', message: REPLACED }, nowMs);
-  yield* note(live.map(({ run_id: runId }) => runId), { text: `${REPLACED}: it is being cancelled` }, nowMs);
+  yield* note(
+    live.map(({ run_id: runId }) => runId),
+    { text: `${REPLACED}: it is being cancelled` },
+    nowMs,
+  );
   return found.map(({ run_id: runId }) => runId);
 }
 
@@ -59,7 +80,8 @@ function* note(runIds: readonly string[], body: object, nowMs: number): Work<voi
     `INSERT INTO run_event (run_id, seq, execution_id, at, kind, body)
      SELECT r.run_id, (SELECT COALESCE(max(e.seq), 0) + 1 FROM run_event e WHERE e.run_id = r.run_id), CASE WHEN r.state = 'CANCELLED' THEN NULL ELSE r.execution_id END, CAST(? AS BIGINT), 'status', CAST(? AS TEXT)
      FROM run r WHERE r.run_id IN`,
-    [nowMs, JSON.stringify(body)], runIds,
+    [nowMs, JSON.stringify(body)],
+    runIds,
   );
 }
 

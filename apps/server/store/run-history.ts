@@ -48,10 +48,17 @@ export class RunHistoryStore {
   /** Everything that happened to a run; of more than HISTORY_MAX executions or follow-ups the latest. */
   history(runId: string): Promise<RunHistory | undefined> {
     return this.database.read(function* () {
-      const run = yield* row<{ source: string; created_at: number; state: RunState; finished_at: number | null }>('SELECT source, created_at, state, finished_at FROM run WHERE run_id = ?', runId);
+      const run = yield* row<{ source: string; created_at: number; state: RunState; finished_at: number | null }>(
+        'SELECT source, created_at, state, finished_at FROM run WHERE run_id = ?',
+        runId,
+      );
       if (run === undefined) return undefined;
       const executions = yield* executionsOf(runId);
-      const followups = yield* rows<FollowupRow>('SELECT followup_id, at, outcome FROM followup WHERE run_id = ? ORDER BY followup_id DESC LIMIT ?', runId, HISTORY_MAX);
+      const followups = yield* rows<FollowupRow>(
+        'SELECT followup_id, at, outcome FROM followup WHERE run_id = ? ORDER BY followup_id DESC LIMIT ?',
+        runId,
+        HISTORY_MAX,
+      );
       return {
         runId,
         source: run.source,
@@ -59,10 +66,18 @@ export class RunHistoryStore {
         state: run.state,
         finishedAtMs: run.finished_at ?? undefined,
         executions: executions.map((found) => ({
-          executionId: found.execution_id, epoch: found.epoch, claimedAtMs: found.claimed_at, preparedAtMs: found.prepared_at ?? undefined, startedAtMs: found.started_at ?? undefined,
-          cancelRequestedAtMs: found.cancel_requested_at ?? undefined, finishedAtMs: found.finished_at ?? undefined, outcome: found.outcome ?? undefined,
+          executionId: found.execution_id,
+          epoch: found.epoch,
+          claimedAtMs: found.claimed_at,
+          preparedAtMs: found.prepared_at ?? undefined,
+          startedAtMs: found.started_at ?? undefined,
+          cancelRequestedAtMs: found.cancel_requested_at ?? undefined,
+          finishedAtMs: found.finished_at ?? undefined,
+          outcome: found.outcome ?? undefined,
         })),
-        followups: followups.toReversed().map(({ followup_id: followupId, at, outcome }) => ({ followupId, atMs: at, outcome })),
+        followups: followups
+          .toReversed()
+          .map(({ followup_id: followupId, at, outcome }) => ({ followupId, atMs: at, outcome })),
         ends: yield* endsWithoutExecution(runId),
       };
     });
@@ -80,10 +95,19 @@ export class RunHistoryStore {
     if (visible?.length === 0) return Promise.resolve([]);
     return this.database.read(function* () {
       const isFromStart = fromRunId === undefined || fromRunId === conversationId;
-      const root = isFromStart ? yield* rows<{ run_id: string }>(`SELECT run_id FROM run WHERE run_id = ? AND conversation_id IS NULL${seen}`, conversationId, ...own) : [];
+      const root = isFromStart
+        ? yield* rows<{ run_id: string }>(
+            `SELECT run_id FROM run WHERE run_id = ? AND conversation_id IS NULL${seen}`,
+            conversationId,
+            ...own,
+          )
+        : [];
       const others = yield* rows<{ run_id: string }>(
         `SELECT run_id FROM run WHERE conversation_id = ? AND run_id >= ?${seen} ORDER BY run_id LIMIT ?`,
-        conversationId, isFromStart ? '' : fromRunId, ...own, limit,
+        conversationId,
+        isFromStart ? '' : fromRunId,
+        ...own,
+        limit,
       );
       return [...root, ...others].slice(0, limit).map(({ run_id: runId }) => runId);
     });
@@ -92,11 +116,16 @@ export class RunHistoryStore {
   /** What was asked of a run, and which executions took it; of more than HISTORY_MAX executions or follow-ups the latest. */
   spoken(runId: string): Promise<SpokenRun | undefined> {
     return this.database.read(function* () {
-      const run = yield* row<{ prompt: string; created_at: number; prompt_taken_at: number | null }>('SELECT prompt, created_at, prompt_taken_at FROM run WHERE run_id = ?', runId);
+      const run = yield* row<{ prompt: string; created_at: number; prompt_taken_at: number | null }>(
+        'SELECT prompt, created_at, prompt_taken_at FROM run WHERE run_id = ?',
+        runId,
+      );
       if (run === undefined) return undefined;
       const executions = yield* executionsOf(runId);
       const followups = yield* rows<FollowupRow>(
-        'SELECT followup_id, at, message, outcome, execution_id, taken_seq, taken_at FROM followup WHERE run_id = ? ORDER BY followup_id DESC LIMIT ?', runId, HISTORY_MAX,
+        'SELECT followup_id, at, message, outcome, execution_id, taken_seq, taken_at FROM followup WHERE run_id = ? ORDER BY followup_id DESC LIMIT ?',
+        runId,
+        HISTORY_MAX,
       );
       return {
         runId,
@@ -104,27 +133,51 @@ export class RunHistoryStore {
         createdAtMs: run.created_at,
         promptTaken: run.prompt_taken_at !== null,
         executions: executions.map((found) => ({
-          executionId: found.execution_id, epoch: found.epoch, tookPrompt: found.took_prompt === 1, startedAtMs: found.started_at ?? undefined, finishedAtMs: found.finished_at ?? undefined,
+          executionId: found.execution_id,
+          epoch: found.epoch,
+          tookPrompt: found.took_prompt === 1,
+          startedAtMs: found.started_at ?? undefined,
+          finishedAtMs: found.finished_at ?? undefined,
         })),
         followups: followups.toReversed().map((found) => ({
-          followupId: found.followup_id, atMs: found.at, message: found.message, outcome: found.outcome, executionId: found.execution_id ?? undefined,
-          takenSeq: found.taken_seq ?? undefined, takenAtMs: found.taken_at ?? undefined,
+          followupId: found.followup_id,
+          atMs: found.at,
+          message: found.message,
+          outcome: found.outcome,
+          executionId: found.execution_id ?? undefined,
+          takenSeq: found.taken_seq ?? undefined,
+          takenAtMs: found.taken_at ?? undefined,
         })),
       };
     });
   }
 
   /** What an execution wrote to its output or its agent said, and when it began to; undefined: nothing. Only its part of the log is looked at, or one turn's part of that. */
-  said(runId: string, { executionId, epoch, fromSeq = 0, untilSeq = SEQ_MAX }: SaidBy): Promise<{ text: string; atMs: number } | undefined> {
+  said(
+    runId: string,
+    { executionId, epoch, fromSeq = 0, untilSeq = SEQ_MAX }: SaidBy,
+  ): Promise<{ text: string; atMs: number } | undefined> {
     return this.database.read(function* () {
       const found = yield* rows<{ at: number; body: string }>(
         `SELECT at, body FROM run_event WHERE run_id = ? AND seq >= (SELECT COALESCE(first_seq, 0) FROM execution WHERE execution_id = ?)
          AND seq < COALESCE((SELECT first_seq FROM execution WHERE run_id = ? AND epoch > ? AND first_seq IS NOT NULL ORDER BY epoch LIMIT 1), ?)
          AND seq >= ? AND seq < ? AND execution_id = ? AND kind IN ('stdout', 'message') ORDER BY seq`,
-        runId, executionId, runId, epoch, SEQ_MAX, fromSeq, untilSeq, executionId,
+        runId,
+        executionId,
+        runId,
+        epoch,
+        SEQ_MAX,
+        fromSeq,
+        untilSeq,
+        executionId,
       );
       const [first] = found;
-      return first && { text: found.map(({ body }) => (JSON.parse(body) as { text?: string }).text ?? '').join(''), atMs: first.at };
+      return (
+        first && {
+          text: found.map(({ body }) => (JSON.parse(body) as { text?: string }).text ?? '').join(''),
+          atMs: first.at,
+        }
+      );
     });
   }
 }
@@ -134,13 +187,22 @@ const SEQ_MAX = Number.MAX_SAFE_INTEGER;
 
 /** Latest executions in order of their epochs. */
 function* executionsOf(runId: string): Work<ExecutionRow[]> {
-  const columns = 'execution_id, epoch, took_prompt, claimed_at, prepared_at, started_at, cancel_requested_at, finished_at, outcome';
-  const found = yield* rows<ExecutionRow>(`SELECT ${columns} FROM execution WHERE run_id = ? ORDER BY epoch DESC LIMIT ?`, runId, HISTORY_MAX);
+  const columns =
+    'execution_id, epoch, took_prompt, claimed_at, prepared_at, started_at, cancel_requested_at, finished_at, outcome';
+  const found = yield* rows<ExecutionRow>(
+    `SELECT ${columns} FROM execution WHERE run_id = ? ORDER BY epoch DESC LIMIT ?`,
+    runId,
+    HISTORY_MAX,
+  );
   return found.toReversed();
 }
 
 function* endsWithoutExecution(runId: string): Work<{ atMs: number; state: EndedState }[]> {
-  const found = yield* rows<{ at: number; body: string }>("SELECT at, body FROM run_event WHERE run_id = ? AND execution_id IS NULL AND kind = 'status' ORDER BY seq DESC LIMIT ?", runId, HISTORY_MAX);
+  const found = yield* rows<{ at: number; body: string }>(
+    "SELECT at, body FROM run_event WHERE run_id = ? AND execution_id IS NULL AND kind = 'status' ORDER BY seq DESC LIMIT ?",
+    runId,
+    HISTORY_MAX,
+  );
   return found.toReversed().flatMap(({ at, body }) => {
     const { state } = JSON.parse(body) as { state?: EndedState };
     return state === undefined ? [] : [{ atMs: at, state }];

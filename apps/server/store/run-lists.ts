@@ -53,14 +53,27 @@ export class RunLists {
    * then it may be short, even empty, and still have a next one.
    */
   page(filter: RunFilter, order: RunOrder, limit: number, after?: RunListKey): Promise<RunPage> {
-    const { database: { dialect }, bounds } = this;
+    const {
+      database: { dialect },
+      bounds,
+    } = this;
     return this.database.longRead(function* () {
       const branches = branchesOf(filter, order, bounds, dialect, yield* fewest(narrowsOf(filter, order), bounds.few));
-      const statement = (count: number, behind?: RunListKey): Sql => listStatement({ branches, order, dialect, candidates: bounds.candidates, limit: count, after: behind });
+      const statement = (count: number, behind?: RunListKey): Sql =>
+        listStatement({ branches, order, dialect, candidates: bounds.candidates, limit: count, after: behind });
       const found = yield* look(statement, bounds.statements, limit, after);
-      const shown = found.hits.slice(0, runsOnPage(found.hits.map(({ bytes }) => bytes), limit));
+      const shown = found.hits.slice(
+        0,
+        runsOnPage(
+          found.hits.map(({ bytes }) => bytes),
+          limit,
+        ),
+      );
       const next = shown.length < found.hits.length ? shown.at(-1) : found.end;
-      return { runs: yield* read(shown, allOf(conditionsOf(filter, dialect).map(({ test }) => test))), next: next && toKey(next) };
+      return {
+        runs: yield* read(shown, allOf(conditionsOf(filter, dialect).map(({ test }) => test))),
+        next: next && toKey(next),
+      };
     });
   }
 }
@@ -81,20 +94,33 @@ export interface ListRequest {
 export function listStatement(request: ListRequest): Sql {
   const { branches, order, limit } = request;
   const direction = phrase(order.direction);
-  const parts = branches.map((branch, at) => sql`SELECT * FROM (${branchStatement(branch, request)}) AS ${phrase(`branch_${at}`)}`);
+  const parts = branches.map(
+    (branch, at) => sql`SELECT * FROM (${branchStatement(branch, request)}) AS ${phrase(`branch_${at}`)}`,
+  );
   return sql`SELECT found.run_id, found.sort_key, found.hit, found.stop, ${ROW_BYTES} AS bytes FROM (
       SELECT * FROM (${joined(parts, ' UNION ALL ')}) AS merged ORDER BY sort_key ${direction}, run_id ${direction} LIMIT ${limit}
     ) AS found JOIN run ON run.run_id = found.run_id ORDER BY found.sort_key ${direction}, found.run_id ${direction}`;
 }
 
 /** What a row takes in memory, as far as people decide it; both databases know it without reading the text. */
-const ROW_BYTES = phrase('octet_length(run.prompt) + COALESCE(octet_length(run.submitted_prompt), octet_length(run.prompt)) + octet_length(run.agent_config)');
+const ROW_BYTES = phrase(
+  'octet_length(run.prompt) + COALESCE(octet_length(run.submitted_prompt), octet_length(run.prompt)) + octet_length(run.agent_config)',
+);
 
-function branchStatement(branch: Branch, { order: { direction }, dialect, candidates, limit, after }: ListRequest): Sql {
+function branchStatement(
+  branch: Branch,
+  { order: { direction }, dialect, candidates, limit, after }: ListRequest,
+): Sql {
   const { where, key, id, rest } = branch;
-  const behind = after === undefined ? [] : [sql`(${phrase(key)}, ${phrase(id)}) ${phrase(direction === 'desc' ? '<' : '>')} (${after.value}, ${after.runId})`];
+  const behind =
+    after === undefined
+      ? []
+      : [
+          sql`(${phrase(key)}, ${phrase(id)}) ${phrase(direction === 'desc' ? '<' : '>')} (${after.value}, ${after.runId})`,
+        ];
   const tail = sql`FROM ${tablesOf(branch, dialect)} WHERE ${allOf([...where, ...behind])} ORDER BY ${phrase(`${key} ${direction}, ${id} ${direction}`)}`;
-  if (rest.length === 0) return sql`SELECT ${phrase(`${id} AS run_id, ${key} AS sort_key, 1 AS hit, 0 AS stop`)} ${tail} LIMIT ${limit}`;
+  if (rest.length === 0)
+    return sql`SELECT ${phrase(`${id} AS run_id, ${key} AS sort_key, 1 AS hit, 0 AS stop`)} ${tail} LIMIT ${limit}`;
   const columns = [...new Set(rest.flatMap((condition) => condition.columns))];
   // What is looked at goes through in the order of the index, so that a page that is full looks no further.
   return sql`SELECT run_id, sort_key, CASE WHEN hit THEN 1 ELSE 0 END AS hit, CASE WHEN stop THEN 1 ELSE 0 END AS stop FROM (
@@ -111,11 +137,18 @@ function tablesOf({ table, index }: Branch, dialect: ListRequest['dialect']): Sq
 
 /** How much was looked at so far: runs, and pieces of their prompts, where these are read. */
 function effortOf(columns: readonly string[]): string {
-  return columns.includes('prompt') ? `sum(1 + octet_length(c.prompt) / ${CANDIDATE_BYTES}) OVER (ROWS UNBOUNDED PRECEDING)` : 'row_number() OVER ()';
+  return columns.includes('prompt')
+    ? `sum(1 + octet_length(c.prompt) / ${CANDIDATE_BYTES}) OVER (ROWS UNBOUNDED PRECEDING)`
+    : 'row_number() OVER ()';
 }
 
 /** Runs in order, one more than asked for where there are so many. `end`: what lies behind was not looked at. */
-function* look(statement: (count: number, after?: RunListKey) => Sql, statements: number, limit: number, after?: RunListKey): Work<{ hits: Found[]; end?: Found }> {
+function* look(
+  statement: (count: number, after?: RunListKey) => Sql,
+  statements: number,
+  limit: number,
+  after?: RunListKey,
+): Work<{ hits: Found[]; end?: Found }> {
   let place = after;
   for (let left = statements; ; left -= 1) {
     const { text, params } = statement(limit + 1, place);
@@ -138,7 +171,11 @@ function* read(shown: readonly Found[], matches: Sql): Work<RunRow[]> {
   return ids.flatMap((runId) => found.get(runId) ?? []);
 }
 
-const ROW_COLUMNS = phrase(Object.keys(RUN.options.columns).map((column) => `c.${column}`).join(', '));
+const ROW_COLUMNS = phrase(
+  Object.keys(RUN.options.columns)
+    .map((column) => `c.${column}`)
+    .join(', '),
+);
 
 /** The first of these filters that leaves few runs. */
 function* fewest(narrows: readonly Narrow[], few: number): Work<Narrow | undefined> {

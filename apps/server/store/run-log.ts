@@ -16,9 +16,20 @@ export interface StoredEvent extends RunEvent {
 }
 
 /** Appends to a run's log, whose row is locked; answers the last sequence number. */
-export function* appendToLog(runId: string, executionId: string | undefined, events: readonly RunEvent[]): Work<number> {
+export function* appendToLog(
+  runId: string,
+  executionId: string | undefined,
+  events: readonly RunEvent[],
+): Work<number> {
   const start = (yield* nextSeq(runId)) - 1;
-  const values = events.map(({ kind, atMs, body }, position): SqlValue[] => [runId, start + position + 1, executionId ?? null, atMs, kind, body]);
+  const values = events.map(({ kind, atMs, body }, position): SqlValue[] => [
+    runId,
+    start + position + 1,
+    executionId ?? null,
+    atMs,
+    kind,
+    body,
+  ]);
   yield* insert('run_event', ['run_id', 'seq', 'execution_id', 'at', 'kind', 'body'], values);
   return start + events.length;
 }

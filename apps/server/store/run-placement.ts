@@ -37,19 +37,33 @@ export function* environmentsServed({ environments }: Placement): Work<(factory:
   if (environments.length === 0) return () => EVERYTHING;
   const marks = placeholders(environments.length);
   const known = yield* rows<{ uid: string; slug: string; factory_uid: string }>(
-    `SELECT uid, slug, factory_uid FROM resource WHERE kind = 'environment' AND deleted_at IS NULL AND (uid IN (${marks}) OR slug IN (${marks}))`, ...environments, ...environments,
+    `SELECT uid, slug, factory_uid FROM resource WHERE kind = 'environment' AND deleted_at IS NULL AND (uid IN (${marks}) OR slug IN (${marks}))`,
+    ...environments,
+    ...environments,
   );
   return (factory) => {
-    const names = new Set([...environments, ...known.filter(({ factory_uid: uid }) => uid === factory).flatMap(({ uid, slug }) => [uid, slug])]);
+    const names = new Set([
+      ...environments,
+      ...known.filter(({ factory_uid: uid }) => uid === factory).flatMap(({ uid, slug }) => [uid, slug]),
+    ]);
     return { text: ` AND environment_id IN (${placeholders(names.size)})`, params: [...names] };
   };
 }
 
 /** Whether anything waits that a process of this placement may not take, and another one may. */
 export function* waitsForOthers({ host, environments }: Placement): Work<boolean> {
-  const others: Condition[] = host === undefined ? [{ text: `${HOST} > ''`, params: [] }] : [{ text: `${HOST} > '' AND ${HOST} < ?`, params: [host] }, { text: `${HOST} > ?`, params: [host] }];
-  for (const { text, params } of environments.length === 0 ? others : [...others, { text: `${HOST} = ''`, params: [] }]) {
-    if ((yield* row(`SELECT 1 AS waits FROM run WHERE state = 'QUEUED' AND ${text} LIMIT 1`, ...params)) !== undefined) return true;
+  const others: Condition[] =
+    host === undefined
+      ? [{ text: `${HOST} > ''`, params: [] }]
+      : [
+          { text: `${HOST} > '' AND ${HOST} < ?`, params: [host] },
+          { text: `${HOST} > ?`, params: [host] },
+        ];
+  for (const { text, params } of environments.length === 0
+    ? others
+    : [...others, { text: `${HOST} = ''`, params: [] }]) {
+    if ((yield* row(`SELECT 1 AS waits FROM run WHERE state = 'QUEUED' AND ${text} LIMIT 1`, ...params)) !== undefined)
+      return true;
   }
   return false;
 }

@@ -19,18 +19,35 @@ export interface Task {
 }
 
 /** Hands everything that waits to an execution; `isFirst`: nobody has taken the prompt. */
-export function* takeTask(claim: Claim, run: Pick<RunRow, 'prompt' | 'submitted_prompt' | 'mode'>, isFirst: boolean, nowMs: number): Work<Task> {
+export function* takeTask(
+  claim: Claim,
+  run: Pick<RunRow, 'prompt' | 'submitted_prompt' | 'mode'>,
+  isFirst: boolean,
+  nowMs: number,
+): Work<Task> {
   const followups = yield* takeFollowups(claim, nowMs);
   // Nothing new to do: the prompt again, rather than an agent without a task.
   const withPrompt = isFirst || followups.length === 0;
-  const parts = [...(withPrompt ? [{ id: PROMPT_PART, text: run.submitted_prompt ?? run.prompt }] : []), ...followups.map(toPart)];
-  return { ...toTask(parts), mode: yield* modeOf(claim, run.mode as RunMode, withPrompt), attachments: yield* attachmentsOf(claim, withPrompt) };
+  const parts = [
+    ...(withPrompt ? [{ id: PROMPT_PART, text: run.submitted_prompt ?? run.prompt }] : []),
+    ...followups.map(toPart),
+  ];
+  return {
+    ...toTask(parts),
+    mode: yield* modeOf(claim, run.mode as RunMode, withPrompt),
+    attachments: yield* attachmentsOf(claim, withPrompt),
+  };
 }
 
 /** Hands the follow-ups that wait to an execution that is under way; undefined: there are none, or it is to end. Everything that was said before has to be in the log. */
 export function* takeMore(claim: Claim): Work<Task | undefined> {
-  const run = yield* row("SELECT 1 AS live FROM run WHERE run_id = ? AND epoch = ? AND state IN ('INPROGRESS', 'BLOCKED') AND cancel_requested_at IS NULL FOR UPDATE", claim.runId, claim.epoch);
-  const followups = run === undefined ? [] : yield* takeFollowups(claim, yield* databaseNow(), yield* nextSeq(claim.runId));
+  const run = yield* row(
+    "SELECT 1 AS live FROM run WHERE run_id = ? AND epoch = ? AND state IN ('INPROGRESS', 'BLOCKED') AND cancel_requested_at IS NULL FOR UPDATE",
+    claim.runId,
+    claim.epoch,
+  );
+  const followups =
+    run === undefined ? [] : yield* takeFollowups(claim, yield* databaseNow(), yield* nextSeq(claim.runId));
   const latest = followups.at(-1);
   if (latest === undefined) return undefined;
   const taken = new Set(followups.map(({ followup_id: id }) => id));
@@ -40,8 +57,16 @@ export function* takeMore(claim: Claim): Work<Task | undefined> {
 
 /** What a lost execution had taken on is to be done again by the next; an answer to a question of its agent is done with. */
 export function* giveBack(runId: string, executionId: string): Work<void> {
-  yield* change('UPDATE followup SET taken_at = NULL, execution_id = NULL, taken_seq = NULL WHERE run_id = ? AND execution_id = ? AND permission_id IS NULL', runId, executionId);
-  yield* change('UPDATE run SET prompt_taken_at = NULL WHERE run_id = ? AND EXISTS (SELECT 1 FROM execution e WHERE e.execution_id = ? AND e.took_prompt = 1)', runId, executionId);
+  yield* change(
+    'UPDATE followup SET taken_at = NULL, execution_id = NULL, taken_seq = NULL WHERE run_id = ? AND execution_id = ? AND permission_id IS NULL',
+    runId,
+    executionId,
+  );
+  yield* change(
+    'UPDATE run SET prompt_taken_at = NULL WHERE run_id = ? AND EXISTS (SELECT 1 FROM execution e WHERE e.execution_id = ? AND e.took_prompt = 1)',
+    runId,
+    executionId,
+  );
 }
 
 interface Waiting {
@@ -52,8 +77,18 @@ interface Waiting {
 
 /** `seq`: the entry of the log before which they are taken; undefined: the execution begins with them. */
 function* takeFollowups({ runId, executionId }: Claim, nowMs: number, seq?: number): Work<Waiting[]> {
-  const waiting = yield* rows<Waiting>('SELECT followup_id, message, mode FROM followup WHERE run_id = ? AND taken_at IS NULL ORDER BY followup_id', runId);
-  if (waiting.length > 0) yield* change('UPDATE followup SET taken_at = ?, execution_id = ?, taken_seq = ? WHERE run_id = ? AND taken_at IS NULL', nowMs, executionId, seq ?? null, runId);
+  const waiting = yield* rows<Waiting>(
+    'SELECT followup_id, message, mode FROM followup WHERE run_id = ? AND taken_at IS NULL ORDER BY followup_id',
+    runId,
+  );
+  if (waiting.length > 0)
+    yield* change(
+      'UPDATE followup SET taken_at = ?, execution_id = ?, taken_seq = ? WHERE run_id = ? AND taken_at IS NULL',
+      nowMs,
+      executionId,
+      seq ?? null,
+      runId,
+    );
   return waiting;
 }
 
@@ -69,7 +104,9 @@ function toTask(parts: readonly TaskPart[]): Pick<Task, 'prompt' | 'parts'> {
 function* modeOf({ runId, executionId }: Claim, ofRun: RunMode, withPrompt: boolean): Work<RunMode> {
   const latest = yield* row<{ mode: RunMode }>(
     "SELECT mode FROM followup WHERE run_id = ? AND (execution_id = ? OR (? = 1 AND outcome = 'queued_prompt')) ORDER BY followup_id DESC LIMIT 1",
-    runId, executionId, withPrompt ? 1 : 0,
+    runId,
+    executionId,
+    withPrompt ? 1 : 0,
   );
   return latest?.mode ?? ofRun;
 }

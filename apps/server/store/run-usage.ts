@@ -8,7 +8,12 @@ export function* noteUsage({ runId, epoch }: Claim, meter: Meter): Work<void> {
   const { tokens, costMicros, currency } = usedBy(meter);
   yield* change(
     'UPDATE run SET tokens = ?, cost_micros = ?, cost_currency = ?, usage_meter = ? WHERE run_id = ? AND epoch = ?',
-    tokens ?? null, costMicros ?? null, currency ?? null, JSON.stringify(meter), runId, epoch,
+    tokens ?? null,
+    costMicros ?? null,
+    currency ?? null,
+    JSON.stringify(meter),
+    runId,
+    epoch,
   );
 }
 

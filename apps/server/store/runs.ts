@@ -1,5 +1,14 @@
 /** Runs as rows: every change of state is one conditional update on state and epoch. spec: States and transitions; contract 3. */
-import { NOBODY_SERVED, type FollowupDecision, type FollowupOutcome, type LeasedState, type LiveBounds, type Meter, type RunState, type Served } from '#runs';
+import {
+  NOBODY_SERVED,
+  type FollowupDecision,
+  type FollowupOutcome,
+  type LeasedState,
+  type LiveBounds,
+  type Meter,
+  type RunState,
+  type Served,
+} from '#runs';
 import type { Database } from './database.ts';
 import { looking } from './faults.ts';
 import { attach, type NewAttachment } from './attachments.ts';
@@ -9,7 +18,15 @@ import { closeQuestions } from './permissions.ts';
 import { appendToLog, type RunEvent, type StoredEvent } from './run-log.ts';
 import { claiming } from './run-claims.ts';
 import { ANYWHERE, type Placement } from './run-placement.ts';
-import { cancelling, followingUp, requeueForFollowups, type Beside, type CancelOutcome, type FollowupDecider, type NewFollowup } from './run-steering.ts';
+import {
+  cancelling,
+  followingUp,
+  requeueForFollowups,
+  type Beside,
+  type CancelOutcome,
+  type FollowupDecider,
+  type NewFollowup,
+} from './run-steering.ts';
 import { abandonedRuns, handingBack, takingOver, type AbandonedRun, type Verdict } from './run-takeovers.ts';
 import { takeMore, takeTask, type Task } from './run-tasks.ts';
 import { noteUsage, storedUsage } from './run-usage.ts';
@@ -46,7 +63,10 @@ export interface Ending {
 }
 
 /** Where a run stands, without its texts. */
-export type Standing = Pick<RunRow, 'run_id' | 'factory_uid' | 'state' | 'status_message' | 'error_code' | 'retryable' | 'updated_at'>;
+export type Standing = Pick<
+  RunRow,
+  'run_id' | 'factory_uid' | 'state' | 'status_message' | 'error_code' | 'retryable' | 'updated_at'
+>;
 
 /** Waiting runs that a create counts: more than any engine has places for. */
 const WAITING_COUNTED_MAX = 1_000;
@@ -68,16 +88,29 @@ export class RunStore {
    * Stores a new run with its files. Answers how many other runs wait, looking at no more than WAITING_COUNTED_MAX; undefined when its
    * factory was deleted meanwhile.
    */
-  create(run: NewRun, { by, attachments = [], also }: Beside<{ waiting: number }> & { attachments?: readonly NewAttachment[] } = {}): Promise<{ waiting: number } | undefined> {
+  create(
+    run: NewRun,
+    { by, attachments = [], also }: Beside<{ waiting: number }> & { attachments?: readonly NewAttachment[] } = {},
+  ): Promise<{ waiting: number } | undefined> {
     return this.database.run(function* () {
       // Shared: a deletion that comes later waits for us and cancels what we queue.
-      const factory = run.factoryUid === undefined ? undefined : yield* row<{ deleted_at: number | null }>('SELECT deleted_at FROM factory WHERE uid = ? FOR SHARE', run.factoryUid);
+      const factory =
+        run.factoryUid === undefined
+          ? undefined
+          : yield* row<{ deleted_at: number | null }>(
+              'SELECT deleted_at FROM factory WHERE uid = ? FOR SHARE',
+              run.factoryUid,
+            );
       if (typeof factory?.deleted_at === 'number') return undefined;
       yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
       yield* insert('run_metadata', METADATA_COLUMNS, toMetadataValues(run));
       yield* attach(run.runId, '', attachments);
       yield* audit(by, { action: 'run.create', subject: run.runId, factoryUid: run.factoryUid });
-      const counted = yield* row<{ waiting: number }>("SELECT count(*) AS waiting FROM (SELECT 1 FROM run WHERE state = 'QUEUED' AND run_id <> ? LIMIT ?) AS queue", run.runId, WAITING_COUNTED_MAX);
+      const counted = yield* row<{ waiting: number }>(
+        "SELECT count(*) AS waiting FROM (SELECT 1 FROM run WHERE state = 'QUEUED' AND run_id <> ? LIMIT ?) AS queue",
+        run.runId,
+        WAITING_COUNTED_MAX,
+      );
       const made = { waiting: counted?.waiting ?? 0 };
       if (also !== undefined) yield* also(made);
       return made;
@@ -90,14 +123,24 @@ export class RunStore {
 
   /** Where a run stands now, without its texts; undefined when there is none. */
   standing(runId: string): Promise<Standing | undefined> {
-    return this.database.read(() => row<Standing>('SELECT run_id, factory_uid, state, status_message, error_code, retryable, updated_at FROM run WHERE run_id = ?', runId));
+    return this.database.read(() =>
+      row<Standing>(
+        'SELECT run_id, factory_uid, state, status_message, error_code, retryable, updated_at FROM run WHERE run_id = ?',
+        runId,
+      ),
+    );
   }
 
   /** Which of these runs belong to one of these factories. */
   async among(runIds: readonly string[], factoryUids: readonly string[]): Promise<Set<string>> {
     if (runIds.length === 0 || factoryUids.length === 0) return new Set();
     const found = await this.database.read(() =>
-      rows<{ run_id: string }>(`SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND factory_uid IN (${placeholders(factoryUids.length)})`, ...runIds, ...factoryUids));
+      rows<{ run_id: string }>(
+        `SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND factory_uid IN (${placeholders(factoryUids.length)})`,
+        ...runIds,
+        ...factoryUids,
+      ),
+    );
     return new Set(found.map(({ run_id: runId }) => runId));
   }
 
@@ -105,15 +148,27 @@ export class RunStore {
   async waiting(): Promise<Map<string, number>> {
     const found = await this.database.read(() =>
       // In the order of the index.
-      rows<{ uid: string; waiting: number }>("SELECT COALESCE(factory_uid, '') AS uid, count(*) AS waiting FROM run WHERE state = 'QUEUED' GROUP BY COALESCE(worker_host, ''), COALESCE(factory_uid, '')"));
+      rows<{ uid: string; waiting: number }>(
+        "SELECT COALESCE(factory_uid, '') AS uid, count(*) AS waiting FROM run WHERE state = 'QUEUED' GROUP BY COALESCE(worker_host, ''), COALESCE(factory_uid, '')",
+      ),
+    );
     const counts = new Map<string, number>();
     for (const { uid, waiting } of found) counts.set(uid, (counts.get(uid) ?? 0) + waiting);
     return counts;
   }
 
   /** Claims up to `count` waiting runs that may be worked on at `placement`, in fair order, within `bounds` over all processes: QUEUED → CLAIMED with a higher epoch and a lease. */
-  async claim(owner: string, leaseMs: number, count: number, executionIds: readonly string[], bounds: LiveBounds = {}, placement: Placement = ANYWHERE): Promise<ClaimedRun[]> {
-    const { claimed, served } = await this.database.run(() => claiming({ owner, leaseMs, executionIds: executionIds.slice(0, count), bounds, placement }, this.served));
+  async claim(
+    owner: string,
+    leaseMs: number,
+    count: number,
+    executionIds: readonly string[],
+    bounds: LiveBounds = {},
+    placement: Placement = ANYWHERE,
+  ): Promise<ClaimedRun[]> {
+    const { claimed, served } = await this.database.run(() =>
+      claiming({ owner, leaseMs, executionIds: executionIds.slice(0, count), bounds, placement }, this.served),
+    );
     this.served = served;
     return claimed;
   }
@@ -127,8 +182,14 @@ export class RunStore {
   prepare(claim: Claim): Promise<boolean> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
-      const moved = yield* change("UPDATE run SET state = 'PENDING', updated_at = ? WHERE run_id = ? AND epoch = ? AND state = 'CLAIMED'", nowMs, claim.runId, claim.epoch);
-      if (moved === 1) yield* change('UPDATE execution SET prepared_at = ? WHERE execution_id = ?', nowMs, claim.executionId);
+      const moved = yield* change(
+        "UPDATE run SET state = 'PENDING', updated_at = ? WHERE run_id = ? AND epoch = ? AND state = 'CLAIMED'",
+        nowMs,
+        claim.runId,
+        claim.epoch,
+      );
+      if (moved === 1)
+        yield* change('UPDATE execution SET prepared_at = ? WHERE execution_id = ?', nowMs, claim.executionId);
       return moved === 1;
     });
   }
@@ -137,17 +198,28 @@ export class RunStore {
   begin(claim: Claim): Promise<Task | undefined> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
-      const run = yield* row<RunRow>('SELECT prompt, submitted_prompt, prompt_taken_at, mode FROM run WHERE run_id = ? AND epoch = ? FOR UPDATE', claim.runId, claim.epoch);
+      const run = yield* row<RunRow>(
+        'SELECT prompt, submitted_prompt, prompt_taken_at, mode FROM run WHERE run_id = ? AND epoch = ? FOR UPDATE',
+        claim.runId,
+        claim.epoch,
+      );
       if (run === undefined) return undefined;
       const moved = yield* change(
         "UPDATE run SET state = 'INPROGRESS', prompt_taken_at = COALESCE(prompt_taken_at, ?), started_at = COALESCE(started_at, ?), updated_at = ? WHERE run_id = ? AND epoch = ? AND state = 'PENDING' AND cancel_requested_at IS NULL",
-        nowMs, nowMs, nowMs, claim.runId, claim.epoch,
+        nowMs,
+        nowMs,
+        nowMs,
+        claim.runId,
+        claim.epoch,
       );
       if (moved !== 1) return undefined;
       const isFirst = run.prompt_taken_at === null;
       yield* change(
         'UPDATE execution SET started_at = ?, took_prompt = ?, first_seq = (SELECT COALESCE(max(seq), 0) + 1 FROM run_event WHERE run_id = ?) WHERE execution_id = ?',
-        nowMs, isFirst ? 1 : 0, claim.runId, claim.executionId,
+        nowMs,
+        isFirst ? 1 : 0,
+        claim.runId,
+        claim.executionId,
       );
       return yield* takeTask(claim, run, isFirst, nowMs);
     });
@@ -160,10 +232,15 @@ export class RunStore {
 
   /** Remembers which process an execution runs in, so that a restart can find what is left of it. False when the claim was lost. */
   async noteProcess(claim: Claim, process: string, sandbox: string): Promise<boolean> {
-    const noted = await this.database.run(() => change(
-      'UPDATE execution SET process = ?, sandbox = ? WHERE execution_id = ? AND EXISTS (SELECT 1 FROM run r WHERE r.run_id = execution.run_id AND r.epoch = ?)',
-      process, sandbox, claim.executionId, claim.epoch,
-    ));
+    const noted = await this.database.run(() =>
+      change(
+        'UPDATE execution SET process = ?, sandbox = ? WHERE execution_id = ? AND EXISTS (SELECT 1 FROM run r WHERE r.run_id = execution.run_id AND r.epoch = ?)',
+        process,
+        sandbox,
+        claim.executionId,
+        claim.epoch,
+      ),
+    );
     return noted === 1;
   }
 
@@ -173,7 +250,9 @@ export class RunStore {
       const nowMs = yield* databaseNow();
       const renewed = yield* row<{ cancel_requested_at: number | null }>(
         `UPDATE run SET lease_until = ? WHERE run_id = ? AND epoch = ? AND state IN ${LIVE} RETURNING cancel_requested_at`,
-        nowMs + leaseMs, claim.runId, claim.epoch,
+        nowMs + leaseMs,
+        claim.runId,
+        claim.epoch,
       );
       return renewed && { cancelRequested: renewed.cancel_requested_at !== null };
     });
@@ -192,12 +271,26 @@ export class RunStore {
           error_code = CASE WHEN cancel_requested_at IS NULL THEN ? ELSE NULL END, retryable = ?,
           lease_owner = NULL, lease_until = NULL, finished_at = ?, updated_at = ?
           WHERE run_id = ? AND epoch = ? AND state IN ${LIVE} RETURNING state, status_message`,
-        ending.state, ending.message, ending.errorCode ?? null, ending.retryable ? 1 : 0, nowMs, nowMs, claim.runId, claim.epoch,
+        ending.state,
+        ending.message,
+        ending.errorCode ?? null,
+        ending.retryable ? 1 : 0,
+        nowMs,
+        nowMs,
+        claim.runId,
+        claim.epoch,
       );
       if (ended === undefined) return false;
       yield* closeQuestions(claim.runId);
-      const execution = yield* row<{ started_at: number | null }>('UPDATE execution SET outcome = ?, finished_at = ? WHERE execution_id = ? RETURNING started_at', ended.state, nowMs, claim.executionId);
-      yield* appendToLog(claim.runId, claim.executionId, [{ kind: 'status', atMs: nowMs, body: JSON.stringify({ state: ended.state, message: ended.status_message }) }]);
+      const execution = yield* row<{ started_at: number | null }>(
+        'UPDATE execution SET outcome = ?, finished_at = ? WHERE execution_id = ? RETURNING started_at',
+        ended.state,
+        nowMs,
+        claim.executionId,
+      );
+      yield* appendToLog(claim.runId, claim.executionId, [
+        { kind: 'status', atMs: nowMs, body: JSON.stringify({ state: ended.state, message: ended.status_message }) },
+      ]);
       // What kept this execution from beginning would keep the next one too: what waits is told with the next message that people send.
       const hadBegun = typeof execution?.started_at === 'number';
       if (ended.state !== 'CANCELLED' && hadBegun) yield* requeueForFollowups(claim.runId, nowMs);
@@ -217,7 +310,11 @@ export class RunStore {
    * Stores a follow-up and, by `decide` on the run's state of this moment, what becomes of it.
    * `queued_prompt` joins it to the prompt; `handoff_execution` queues the ended run again.
    */
-  followup(wanted: NewFollowup, decide: FollowupDecider, beside: Beside<FollowupOutcome> = {}): Promise<FollowupDecision | undefined> {
+  followup(
+    wanted: NewFollowup,
+    decide: FollowupDecider,
+    beside: Beside<FollowupOutcome> = {},
+  ): Promise<FollowupDecision | undefined> {
     return this.database.run(() => followingUp(wanted, decide, beside));
   }
 
@@ -227,7 +324,11 @@ export class RunStore {
    */
   append(claim: Claim, events: readonly RunEvent[], used?: Meter): Promise<number | undefined> {
     return this.database.run(function* () {
-      const held = yield* row('SELECT 1 AS held FROM run WHERE run_id = ? AND epoch = ? FOR UPDATE', claim.runId, claim.epoch);
+      const held = yield* row(
+        'SELECT 1 AS held FROM run WHERE run_id = ? AND epoch = ? FOR UPDATE',
+        claim.runId,
+        claim.epoch,
+      );
       if (held === undefined) return undefined;
       if (used !== undefined) yield* noteUsage(claim, used);
       return yield* appendToLog(claim.runId, claim.executionId, events);
@@ -243,9 +344,17 @@ export class RunStore {
     return this.database.read(function* () {
       const found = yield* rows<{ seq: number; execution_id: string | null; at: number; kind: string; body: string }>(
         'SELECT seq, execution_id, at, kind, body FROM run_event WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?',
-        runId, after, limit,
+        runId,
+        after,
+        limit,
       );
-      return found.map(({ seq, execution_id: executionId, at, kind, body }) => ({ seq, executionId: executionId ?? undefined, atMs: at, kind, body }));
+      return found.map(({ seq, execution_id: executionId, at, kind, body }) => ({
+        seq,
+        executionId: executionId ?? undefined,
+        atMs: at,
+        kind,
+        body,
+      }));
     });
   }
 
@@ -274,7 +383,12 @@ export class RunStore {
   async over(runIds: readonly string[], beforeMs: number): Promise<string[]> {
     if (runIds.length === 0) return [];
     const kept = await this.database.read(() =>
-      rows<{ run_id: string }>(`SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND NOT (state IN ${ENDED} AND finished_at < ?)`, ...runIds, beforeMs));
+      rows<{ run_id: string }>(
+        `SELECT run_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND NOT (state IN ${ENDED} AND finished_at < ?)`,
+        ...runIds,
+        beforeMs,
+      ),
+    );
     const needed = new Set(kept.map(({ run_id: runId }) => runId));
     return runIds.filter((runId) => !needed.has(runId));
   }

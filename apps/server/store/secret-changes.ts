@@ -18,7 +18,10 @@ export class UnfitValue extends Error {
 }
 
 /** Creates or changes. A value that a webhook in use could not authenticate with throws UnfitValue; a webhook that loses its grant refuses everything from the commit on. */
-export function* putSecret(wanted: WantedSecret, by: ChangedBy | undefined): Work<{ secret: Secret; created: boolean }> {
+export function* putSecret(
+  wanted: WantedSecret,
+  by: ChangedBy | undefined,
+): Work<{ secret: Secret; created: boolean }> {
   const nowMs = yield* databaseNow();
   const existing = yield* findSecret(wanted.owner, wanted.name, ' FOR UPDATE OF s');
   if (existing === undefined) yield* create(wanted, nowMs);
@@ -29,14 +32,19 @@ export function* putSecret(wanted: WantedSecret, by: ChangedBy | undefined): Wor
     yield* addVersion(before.id, before.version + 1, wanted.value, nowMs);
     yield* dropUnboundValues();
   }
-  if (wanted.grants !== undefined && existing !== undefined) yield* regrant(existing, mergedGrants(existing, wanted.grants), users, nowMs);
+  if (wanted.grants !== undefined && existing !== undefined)
+    yield* regrant(existing, mergedGrants(existing, wanted.grants), users, nowMs);
   const secret = (yield* findSecret(wanted.owner, wanted.name)) ?? unreachable();
-  if (existing === undefined || wanted.value !== undefined || wanted.grants !== undefined) yield* audit(by, changeOf(wanted, secret, existing === undefined));
+  if (existing === undefined || wanted.value !== undefined || wanted.grants !== undefined)
+    yield* audit(by, changeOf(wanted, secret, existing === undefined));
   return { secret, created: existing === undefined };
 }
 
 /** Deletes a secret and every value of it; one that is used only with `force`. */
-export function* removeSecret({ owner, name, force }: { owner: string; name: string; force: boolean }, by: ChangedBy | undefined): Work<SecretRemoval> {
+export function* removeSecret(
+  { owner, name, force }: { owner: string; name: string; force: boolean },
+  by: ChangedBy | undefined,
+): Work<SecretRemoval> {
   const secret = yield* findSecret(owner, name, ' FOR UPDATE OF s');
   if (secret === undefined) return { kind: 'unknown' };
   const usedBy = (yield* referencesTo([secret])).get(secret.id) ?? [];
@@ -44,7 +52,12 @@ export function* removeSecret({ owner, name, force }: { owner: string; name: str
   yield* unbind(yield* webhooksUsing(secret.id));
   yield* change('DELETE FROM secret_value WHERE secret_id = ?', secret.id);
   yield* change('DELETE FROM secret WHERE id = ?', secret.id);
-  yield* audit(by, { action: 'secret.delete', subject: name, factoryUid: factoryOf(owner), details: { version: secret.version, force } });
+  yield* audit(by, {
+    action: 'secret.delete',
+    subject: name,
+    factoryUid: factoryOf(owner),
+    details: { version: secret.version, force },
+  });
   return { kind: 'removed' };
 }
 
@@ -63,7 +76,10 @@ export function* dropSecretsOf(owner: string): Work<void> {
 }
 
 function refuseUnfit({ usableFor }: NewValue, users: readonly SecretUser[]): void {
-  const unfit = users.filter(({ authMode, signatureScheme }) => !usableFor[secretUse(authMode as 'token' | 'url_token' | 'signature', signatureScheme ?? undefined)]);
+  const unfit = users.filter(
+    ({ authMode, signatureScheme }) =>
+      !usableFor[secretUse(authMode as 'token' | 'url_token' | 'signature', signatureScheme ?? undefined)],
+  );
   if (unfit.length > 0) throw new UnfitValue(unfit);
 }
 
@@ -75,11 +91,15 @@ function* regrant(secret: Secret, grants: Grants, users: readonly SecretUser[], 
 /** Takes its secret away from each of these webhooks; what was decided with it is decided again. */
 function* unbind(users: readonly SecretUser[]): Work<void> {
   for (const factoryUid of new Set(users.map((user) => user.factoryUid))) yield* bumpServing(factoryUid);
-  for (const { webhookUid } of users) yield* change('UPDATE webhook SET secret_id = NULL, secret_version = NULL WHERE uid = ?', webhookUid);
+  for (const { webhookUid } of users)
+    yield* change('UPDATE webhook SET secret_id = NULL, secret_version = NULL WHERE uid = ?', webhookUid);
 }
 
 /** A factory's own secret is for that factory, whatever is asked. */
-function mergedGrants({ owner, grants: before }: Pick<Secret, 'owner' | 'grants'>, wanted: Partial<Grants> = {}): Grants {
+function mergedGrants(
+  { owner, grants: before }: Pick<Secret, 'owner' | 'grants'>,
+  wanted: Partial<Grants> = {},
+): Grants {
   const { factories = before.factories, uses = before.uses } = wanted;
   return { factories: owner === TEAM ? factories : [owner], uses };
 }
@@ -87,8 +107,14 @@ function mergedGrants({ owner, grants: before }: Pick<Secret, 'owner' | 'grants'
 function changeOf({ value, grants }: WantedSecret, secret: Secret, created: boolean): Change {
   const { factories, uses } = secret.grants;
   return {
-    action: created ? 'secret.create' : 'secret.change', subject: secret.name, factoryUid: factoryOf(secret.owner),
-    details: { version: secret.version, value: value !== undefined, ...(created || grants !== undefined ? { factories, uses } : {}) },
+    action: created ? 'secret.create' : 'secret.change',
+    subject: secret.name,
+    factoryUid: factoryOf(secret.owner),
+    details: {
+      version: secret.version,
+      value: value !== undefined,
+      ...(created || grants !== undefined ? { factories, uses } : {}),
+    },
   };
 }
 
@@ -101,7 +127,18 @@ function* create(wanted: WantedSecret, nowMs: number): Work<void> {
   const made = yield* insert(
     'secret',
     ['id', 'owner', 'name', 'grant_factories', 'grant_uses', 'version', 'created_at', 'updated_at'],
-    [[wanted.id, wanted.owner, wanted.name, JSON.stringify(grants.factories), JSON.stringify(grants.uses), 0, nowMs, nowMs]],
+    [
+      [
+        wanted.id,
+        wanted.owner,
+        wanted.name,
+        JSON.stringify(grants.factories),
+        JSON.stringify(grants.uses),
+        0,
+        nowMs,
+        nowMs,
+      ],
+    ],
     { ignoreConflicts: true },
   );
   if (made !== 1) throw new LostRace('the secret was made elsewhere');
@@ -119,7 +156,13 @@ function* addVersion(secretId: string, version: number, value: NewValue, nowMs: 
 
 function* setGrants(id: string, grants: Grants, nowMs: number): Work<void> {
   const { factories, uses } = grants;
-  yield* change('UPDATE secret SET grant_factories = ?, grant_uses = ?, updated_at = ? WHERE id = ?', JSON.stringify(factories), JSON.stringify(uses), nowMs, id);
+  yield* change(
+    'UPDATE secret SET grant_factories = ?, grant_uses = ?, updated_at = ? WHERE id = ?',
+    JSON.stringify(factories),
+    JSON.stringify(uses),
+    nowMs,
+    id,
+  );
 }
 
 function unreachable(): never {

@@ -43,7 +43,10 @@ function* boundWebhooks(secrets: readonly Secret[]): Work<{ secretId: string; re
     `SELECT secret_id, uid, factory_uid, slug FROM webhook WHERE secret_id IN (${placeholders(secrets.length)}) AND deleted_at IS NULL ORDER BY factory_uid, slug`,
     ...secrets.map(({ id }) => id),
   );
-  return bound.map(({ secret_id: secretId, uid, factory_uid: factoryUid, slug }) => ({ secretId, reference: { kind: 'webhook', factoryUid, slug, webhookUid: uid } }));
+  return bound.map(({ secret_id: secretId, uid, factory_uid: factoryUid, slug }) => ({
+    secretId,
+    reference: { kind: 'webhook', factoryUid, slug, webhookUid: uid },
+  }));
 }
 
 /** Everybody who names a secret for anything but a webhook, whichever secret that is. Definitions are only looked through when a secret may be given to runs. */
@@ -53,30 +56,54 @@ function* namings(secrets: readonly Secret[]): Work<Naming[]> {
   );
   const ofFactories = factories.flatMap(({ uid, slug, source, definition }) => {
     const reference = { kind: 'factory', factoryUid: uid, slug } as const;
-    return [...sourceNamings(JSON.parse(source) as FactorySource, reference), ...runNamings((JSON.parse(definition) as FactoryDefinition).agentDefaults, reference)];
+    return [
+      ...sourceNamings(JSON.parse(source) as FactorySource, reference),
+      ...runNamings((JSON.parse(definition) as FactoryDefinition).agentDefaults, reference),
+    ];
   });
-  const readers = secrets.some(({ grants }) => grants.uses.includes('git')) ? yield* listing('resource', "AND kind = 'environment'", NAMES_CREDENTIAL) : [];
-  ofFactories.push(...readers.flatMap(({ factoryUid, slug, definition }) => repositoryNamings(definition as EnvironmentDefinition, { kind: 'environment', factoryUid, slug })));
+  const readers = secrets.some(({ grants }) => grants.uses.includes('git'))
+    ? yield* listing('resource', "AND kind = 'environment'", NAMES_CREDENTIAL)
+    : [];
+  ofFactories.push(
+    ...readers.flatMap(({ factoryUid, slug, definition }) =>
+      repositoryNamings(definition as EnvironmentDefinition, { kind: 'environment', factoryUid, slug }),
+    ),
+  );
   if (!secrets.some(({ grants }) => grants.uses.includes('run'))) return ofFactories;
   const automations = yield* listing('automation', '');
   const environments = yield* listing('resource', "AND kind = 'environment'");
   return [
     ...ofFactories,
-    ...automations.flatMap(({ factoryUid, slug, definition }) => runNamings((definition as AutomationDefinition).agent, { kind: 'automation', factoryUid, slug })),
-    ...environments.flatMap(({ factoryUid, slug, definition }) => runNamings(definition as EnvironmentDefinition, { kind: 'environment', factoryUid, slug })),
+    ...automations.flatMap(({ factoryUid, slug, definition }) =>
+      runNamings((definition as AutomationDefinition).agent, { kind: 'automation', factoryUid, slug }),
+    ),
+    ...environments.flatMap(({ factoryUid, slug, definition }) =>
+      runNamings(definition as EnvironmentDefinition, { kind: 'environment', factoryUid, slug }),
+    ),
   ];
 }
 
-function* listing(table: 'automation' | 'resource', more: string, holds = LISTS_SECRETS): Work<{ factoryUid: string; slug: string; definition: unknown }[]> {
+function* listing(
+  table: 'automation' | 'resource',
+  more: string,
+  holds = LISTS_SECRETS,
+): Work<{ factoryUid: string; slug: string; definition: unknown }[]> {
   const found = yield* rows<{ factory_uid: string; slug: string; definition: string }>(
     `SELECT factory_uid, slug, definition FROM ${table} WHERE deleted_at IS NULL ${more} AND definition ${holds} ORDER BY factory_uid, slug`,
   );
-  return found.map(({ factory_uid: factoryUid, slug, definition }) => ({ factoryUid, slug, definition: JSON.parse(definition) as unknown }));
+  return found.map(({ factory_uid: factoryUid, slug, definition }) => ({
+    factoryUid,
+    slug,
+    definition: JSON.parse(definition) as unknown,
+  }));
 }
 
 function sourceNamings(source: FactorySource, reference: SecretReference): Naming[] {
   if (source.kind !== 'git') return [];
-  const wanted: [name: string | undefined, use: SecretUse][] = [[source.credentialSecret, 'git'], [source.pushSecret, 'forge']];
+  const wanted: [name: string | undefined, use: SecretUse][] = [
+    [source.credentialSecret, 'git'],
+    [source.pushSecret, 'forge'],
+  ];
   return wanted.flatMap(([name, use]) => (name === undefined ? [] : [{ name, use, reference }]));
 }
 
@@ -85,8 +112,14 @@ function runNamings(named: { secrets?: { name: string }[] } | undefined, referen
 }
 
 function repositoryNamings({ repositories }: EnvironmentDefinition, reference: SecretReference): Naming[] {
-  const names = (Array.isArray(repositories) ? repositories : []).map((repository) => (repository as { credentialSecret?: string } | string));
-  return names.flatMap((repository) => (typeof repository === 'string' || repository.credentialSecret === undefined ? [] : [{ name: repository.credentialSecret, use: 'git' as const, reference }]));
+  const names = (Array.isArray(repositories) ? repositories : []).map(
+    (repository) => repository as { credentialSecret?: string } | string,
+  );
+  return names.flatMap((repository) =>
+    typeof repository === 'string' || repository.credentialSecret === undefined
+      ? []
+      : [{ name: repository.credentialSecret, use: 'git' as const, reference }],
+  );
 }
 
 /** What factories use secrets of their own for, where these have the names of the given ones: `factory name use`. */
@@ -95,16 +128,35 @@ function* ownUses(secrets: readonly Secret[]): Work<Set<string>> {
     `SELECT owner, name, grant_uses FROM secret WHERE owner <> 'team' AND name IN (${placeholders(secrets.length)})`,
     ...secrets.map(({ name }) => name),
   );
-  return new Set(own.flatMap(({ owner, name, grant_uses: uses }) => (JSON.parse(uses) as SecretUse[]).map((use) => `${owner} ${name} ${use}`)));
+  return new Set(
+    own.flatMap(({ owner, name, grant_uses: uses }) =>
+      (JSON.parse(uses) as SecretUse[]).map((use) => `${owner} ${name} ${use}`),
+    ),
+  );
 }
 
 /** Whether the secret's name means this secret there: a factory's own comes before the team's. */
-function isMeant({ owner, name, grants }: Secret, factoryUid: string, use: SecretUse, own: ReadonlySet<string>): boolean {
+function isMeant(
+  { owner, name, grants }: Secret,
+  factoryUid: string,
+  use: SecretUse,
+  own: ReadonlySet<string>,
+): boolean {
   if (!grants.uses.includes(use)) return false;
   if (owner === factoryUid) return true;
-  return owner === 'team' && (grants.factories === '*' || grants.factories.includes(factoryUid)) && !own.has(`${factoryUid} ${name} ${use}`);
+  return (
+    owner === 'team' &&
+    (grants.factories === '*' || grants.factories.includes(factoryUid)) &&
+    !own.has(`${factoryUid} ${name} ${use}`)
+  );
 }
 
 function addOnce(references: SecretReference[], reference: SecretReference): void {
-  if (!references.some(({ kind, factoryUid, slug }) => kind === reference.kind && factoryUid === reference.factoryUid && slug === reference.slug)) references.push(reference);
+  if (
+    !references.some(
+      ({ kind, factoryUid, slug }) =>
+        kind === reference.kind && factoryUid === reference.factoryUid && slug === reference.slug,
+    )
+  )
+    references.push(reference);
 }

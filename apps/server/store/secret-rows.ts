@@ -27,7 +27,12 @@ export function* findSecret(owner: string, name: string, lock = ''): Work<Secret
 
 /** Secrets of an owner in order of their names, from behind the name `after`. */
 export function* listSecrets(owner: string, limit: number, after: string): Work<Secret[]> {
-  return (yield* rows<SecretRow>(`${SELECT} WHERE s.owner = ? AND s.name > ? ORDER BY s.name LIMIT ?`, owner, after, limit)).map(toSecret);
+  return (yield* rows<SecretRow>(
+    `${SELECT} WHERE s.owner = ? AND s.name > ? ORDER BY s.name LIMIT ?`,
+    owner,
+    after,
+    limit,
+  )).map(toSecret);
 }
 
 /** Secrets of the team and of the factory that are granted to it for one use. */
@@ -41,17 +46,34 @@ export function* visibleSecrets(factoryUid: string, use: SecretUse): Work<Map<st
 }
 
 /** Whether a secret with these grants may be used by a factory for this; to everybody else it does not exist. */
-export function isGranted({ owner }: Pick<Secret, 'owner'>, { factories, uses }: Grants, factoryUid: string, use: SecretUse): boolean {
+export function isGranted(
+  { owner }: Pick<Secret, 'owner'>,
+  { factories, uses }: Grants,
+  factoryUid: string,
+  use: SecretUse,
+): boolean {
   return uses.includes(use) && (owner === factoryUid || factories === '*' || factories.includes(factoryUid));
 }
 
 /** Live webhooks that are bound to a secret. */
 export function* webhooksUsing(secretId: string): Work<SecretUser[]> {
-  const found = yield* rows<{ uid: string; factory_uid: string; slug: string; auth_mode: string; signature_scheme: string | null }>(
+  const found = yield* rows<{
+    uid: string;
+    factory_uid: string;
+    slug: string;
+    auth_mode: string;
+    signature_scheme: string | null;
+  }>(
     'SELECT uid, factory_uid, slug, auth_mode, signature_scheme FROM webhook WHERE secret_id = ? AND deleted_at IS NULL ORDER BY factory_uid, slug',
     secretId,
   );
-  return found.map((user) => ({ webhookUid: user.uid, factoryUid: user.factory_uid, webhookSlug: user.slug, authMode: user.auth_mode, signatureScheme: user.signature_scheme }));
+  return found.map((user) => ({
+    webhookUid: user.uid,
+    factoryUid: user.factory_uid,
+    webhookSlug: user.slug,
+    authMode: user.auth_mode,
+    signatureScheme: user.signature_scheme,
+  }));
 }
 
 function toSecret(found: SecretRow): Secret {
@@ -59,7 +81,10 @@ function toSecret(found: SecretRow): Secret {
     id: found.id,
     owner: found.owner,
     name: found.name,
-    grants: { factories: JSON.parse(found.grant_factories) as Grants['factories'], uses: JSON.parse(found.grant_uses) as SecretUse[] },
+    grants: {
+      factories: JSON.parse(found.grant_factories) as Grants['factories'],
+      uses: JSON.parse(found.grant_uses) as SecretUse[],
+    },
     version: found.version,
     usableFor: found.usable_for === null ? undefined : (JSON.parse(found.usable_for) as Secret['usableFor']),
     updatedAtMs: found.updated_at,

@@ -60,7 +60,10 @@ export interface SecretUser {
 }
 
 /** What became of a secret that was to be deleted. */
-export type SecretRemoval = { kind: 'removed' } | { kind: 'unknown' } | { kind: 'used'; usedBy: readonly SecretReference[] };
+export type SecretRemoval =
+  | { kind: 'removed' }
+  | { kind: 'unknown' }
+  | { kind: 'used'; usedBy: readonly SecretReference[] };
 
 export class SecretStore {
   private readonly database: Database;
@@ -109,7 +112,14 @@ export class SecretStore {
         'SELECT secret_id, version, wrapped_key, sealed FROM secret_value WHERE secret_id = ? ORDER BY version DESC LIMIT 1',
         id,
       );
-      return found && { secretId: found.secret_id, version: found.version, wrappedKey: found.wrapped_key, sealed: found.sealed };
+      return (
+        found && {
+          secretId: found.secret_id,
+          version: found.version,
+          wrappedKey: found.wrapped_key,
+          sealed: found.sealed,
+        }
+      );
     });
   }
 }

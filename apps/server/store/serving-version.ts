@@ -10,6 +10,8 @@ export function* bumpServing(factoryUid: string): Work<number> {
 
 /** The next number of the one clock that all factories share. */
 export function* tickServingClock(): Work<number> {
-  const ticked = yield* row<{ version: number }>('UPDATE serving_clock SET version = version + 1 WHERE id = 1 RETURNING version');
+  const ticked = yield* row<{ version: number }>(
+    'UPDATE serving_clock SET version = version + 1 WHERE id = 1 RETURNING version',
+  );
   return ticked?.version ?? 0;
 }

@@ -62,16 +62,24 @@ export class ServingStore {
 
   /** Highest serving version given out so far. */
   async version(): Promise<number> {
-    return (await this.database.read(() => row<{ version: number }>('SELECT version FROM serving_clock WHERE id = 1')))?.version ?? 0;
+    return (
+      (await this.database.read(() => row<{ version: number }>('SELECT version FROM serving_clock WHERE id = 1')))
+        ?.version ?? 0
+    );
   }
 
   /** Factories whose serving version is above `version`, deleted ones included (empty), in the order of their versions; at most `limit`. */
   changedSince(version: number, limit = FACTORIES_MAX): Promise<ServingFactory[]> {
     return this.database.run(function* () {
-      const changed = yield* rows<{ uid: string; serving_version: number }>('SELECT uid, serving_version FROM factory WHERE serving_version > ? ORDER BY serving_version LIMIT ?', version, limit);
+      const changed = yield* rows<{ uid: string; serving_version: number }>(
+        'SELECT uid, serving_version FROM factory WHERE serving_version > ? ORDER BY serving_version LIMIT ?',
+        version,
+        limit,
+      );
       const factories = new Map<string, ServingFactory>();
       for (let from = 0; from < changed.length; from += FACTORIES_AT_ONCE) {
-        for (const factory of yield* factoriesOf(changed.slice(from, from + FACTORIES_AT_ONCE))) factories.set(factory.uid, factory);
+        for (const factory of yield* factoriesOf(changed.slice(from, from + FACTORIES_AT_ONCE)))
+          factories.set(factory.uid, factory);
       }
       return changed.map(({ uid }) => factories.get(uid)).filter((factory) => factory !== undefined);
     });
@@ -82,7 +90,9 @@ export class ServingStore {
     return this.database.read(function* () {
       const found = yield* rows<{ uid: string; definition: string }>(
         `SELECT a.uid, a.definition FROM factory f JOIN automation a ON a.factory_uid = f.uid WHERE f.uid = ? AND f.serving_version = ? AND a.uid IN (${placeholders(uids.length)})`,
-        factoryUid, version, ...uids,
+        factoryUid,
+        version,
+        ...uids,
       );
       return new Map(found.map(({ uid, definition }) => [uid, definition]));
     });
@@ -104,7 +114,8 @@ function* factoriesOf(changed: readonly { uid: string; serving_version: number }
     `SELECT uid, slug, serving_version, deleted_at, service_account_uid, definition, revision_applied FROM factory WHERE uid IN (${among}) ORDER BY uid FOR SHARE`,
     ...uids,
   );
-  for (const factory of found) factories.set(factory.uid, toServingFactory(factory, foundAt.get(factory.uid) ?? factory.serving_version));
+  for (const factory of found)
+    factories.set(factory.uid, toServingFactory(factory, foundAt.get(factory.uid) ?? factory.serving_version));
   const webhooks = yield* rows<WebhookServingRow>(
     `SELECT w.uid, w.factory_uid, w.slug, w.name, w.auth_mode, w.signature_scheme, w.delivery_id_header, w.enabled, w.secret_id, w.secret_version, v.wrapped_key, v.sealed
      FROM webhook w LEFT JOIN secret_value v ON v.secret_id = w.secret_id AND v.version = w.secret_version
@@ -117,7 +128,9 @@ function* factoriesOf(changed: readonly { uid: string; serving_version: number }
     ...uids,
   );
   for (const { uid, factory_uid: factoryUid, name, definition } of automations) {
-    factories.get(factoryUid)?.automations.push({ uid, name, definition: JSON.parse(definition) as AutomationDefinition });
+    factories
+      .get(factoryUid)
+      ?.automations.push({ uid, name, definition: JSON.parse(definition) as AutomationDefinition });
   }
   return [...factories.values()];
 }
@@ -159,6 +172,11 @@ function toServingWebhook(found: WebhookServingRow): ServingWebhook {
     secret:
       found.secret_id === null || found.secret_version === null || found.wrapped_key === null || found.sealed === null
         ? undefined
-        : { secretId: found.secret_id, version: found.secret_version, wrappedKey: found.wrapped_key, sealed: found.sealed },
+        : {
+            secretId: found.secret_id,
+            version: found.secret_version,
+            wrappedKey: found.wrapped_key,
+            sealed: found.sealed,
+          },
   };
 }

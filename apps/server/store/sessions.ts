@@ -31,7 +31,11 @@ export class SessionStore {
       const nowMs = yield* databaseNow();
       const latest = `SELECT hash FROM browser_session WHERE key_id = ? ORDER BY created_at DESC, hash LIMIT ${SESSIONS_OF_KEY_MAX - 1}`;
       yield* change(`DELETE FROM browser_session WHERE key_id = ? AND hash NOT IN (${latest})`, keyId, keyId);
-      yield* insert('browser_session', ['hash', 'key_id', 'created_at', 'expires_at'], [[hash, keyId, nowMs, nowMs + lifetimeMs]]);
+      yield* insert(
+        'browser_session',
+        ['hash', 'key_id', 'created_at', 'expires_at'],
+        [[hash, keyId, nowMs, nowMs + lifetimeMs]],
+      );
       yield* audit(by, { action: 'session.create', subject: keyId });
       return nowMs + lifetimeMs;
     });
@@ -45,16 +49,23 @@ export class SessionStore {
         `SELECT ${KEY_COLUMNS}, s.expires_at AS session_end
          FROM browser_session s JOIN api_key k ON k.id = s.key_id JOIN principal p ON p.uid = k.principal_uid
          WHERE s.hash = ? AND s.expires_at > ? AND ${IS_USABLE}`,
-        hash, nowMs, nowMs,
+        hash,
+        nowMs,
+        nowMs,
       );
-      return found && { access: accessOfRow(found), expiresAtMs: Math.min(found.session_end, found.expires_at ?? Infinity) };
+      return (
+        found && { access: accessOfRow(found), expiresAtMs: Math.min(found.session_end, found.expires_at ?? Infinity) }
+      );
     });
   }
 
   /** Signs a browser out. One that somebody else signed out a moment ago is out all the same. */
   close(hash: Uint8Array, by: ChangedBy | undefined): Promise<void> {
     return this.database.run(function* () {
-      const closed = yield* row<{ key_id: string }>('DELETE FROM browser_session WHERE hash = ? RETURNING key_id', hash);
+      const closed = yield* row<{ key_id: string }>(
+        'DELETE FROM browser_session WHERE hash = ? RETURNING key_id',
+        hash,
+      );
       if (closed !== undefined) yield* audit(by, { action: 'session.delete', subject: closed.key_id });
     });
   }

@@ -14,7 +14,12 @@ export function phrase(text: string): Sql {
 
 /** A piece from a template: pieces in it are taken over, everything else becomes a parameter. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | SqlValue)[]): Sql {
-  return joined(strings.flatMap((text, at) => (at < parts.length ? [phrase(text), pieceOf(parts[at] as Sql | SqlValue)] : [phrase(text)])), '');
+  return joined(
+    strings.flatMap((text, at) =>
+      at < parts.length ? [phrase(text), pieceOf(parts[at] as Sql | SqlValue)] : [phrase(text)],
+    ),
+    '',
+  );
 }
 
 /** Pieces with the same words between them. */
@@ -31,7 +36,12 @@ export function allOf(conditions: readonly Sql[]): Sql {
 export function oneOf(column: string, values: readonly SqlValue[]): Sql {
   if (values.length === 0) return phrase('1 = 0');
   const [first] = values as [SqlValue];
-  return values.length === 1 ? sql`${phrase(column)} = ${first}` : sql`${phrase(column)} IN (${joined(values.map((value) => sql`${value}`), ', ')})`;
+  return values.length === 1
+    ? sql`${phrase(column)} = ${first}`
+    : sql`${phrase(column)} IN (${joined(
+        values.map((value) => sql`${value}`),
+        ', ',
+      )})`;
 }
 
 function pieceOf(part: Sql | SqlValue): Sql {

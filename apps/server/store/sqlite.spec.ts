@@ -7,7 +7,9 @@ import { change, databaseNow, insert, matching, row, rows } from './statements.t
 describe('a transaction on SQLite', () => {
   const connection = new Sqlite(':memory:');
   const runner = sqliteRunner(connection, () => 1_234);
-  beforeEach(() => connection.exec('DROP TABLE IF EXISTS thing; CREATE TABLE thing (id TEXT PRIMARY KEY, n INTEGER NOT NULL)'));
+  beforeEach(() =>
+    connection.exec('DROP TABLE IF EXISTS thing; CREATE TABLE thing (id TEXT PRIMARY KEY, n INTEGER NOT NULL)'),
+  );
   afterAll(() => connection.close());
 
   const things = (): Promise<unknown[]> => runner.read(() => rows('SELECT id, n FROM thing ORDER BY id'));
@@ -28,7 +30,11 @@ describe('a transaction on SQLite', () => {
     const level = (): Promise<unknown> => runner.read(() => row('PRAGMA synchronous'));
     connection.pragma('synchronous = FULL');
     const during = (lasting?: 'lazily'): Promise<unknown> => runner.run(() => row('PRAGMA synchronous'), lasting);
-    expect([await during(), await during('lazily'), await level()]).toEqual([{ synchronous: 2 }, { synchronous: 1 }, { synchronous: 2 }]);
+    expect([await during(), await during('lazily'), await level()]).toEqual([
+      { synchronous: 2 },
+      { synchronous: 1 },
+      { synchronous: 2 },
+    ]);
     await expect(runner.run(() => insert('thing', ['id', 'n'], [['a', null]]), 'lazily')).rejects.toThrow('database');
     expect(await level()).toEqual({ synchronous: 2 });
   });
@@ -50,10 +56,30 @@ describe('a transaction on SQLite', () => {
     const ids = Array.from({ length: 150 }, (_, at) => [`k${String(at).padStart(3, '0')}`, at]);
     await runner.run(() => insert('thing', ['id', 'n'], ids));
     const found = (keys: string[], tuples: (string | number)[][]) =>
-      runner.read(() => matching<{ id: string }>({ columns: 'id', table: 'thing', keys, and: 'AND n < ?', params: [140], tail: 'ORDER BY id FOR UPDATE' }, tuples));
-    expect(await found(['id'], ids.map(([id]) => [id as string]))).toEqual(ids.slice(0, 140).map(([id]) => ({ id })));
+      runner.read(() =>
+        matching<{ id: string }>(
+          { columns: 'id', table: 'thing', keys, and: 'AND n < ?', params: [140], tail: 'ORDER BY id FOR UPDATE' },
+          tuples,
+        ),
+      );
+    expect(
+      await found(
+        ['id'],
+        ids.map(([id]) => [id as string]),
+      ),
+    ).toEqual(ids.slice(0, 140).map(([id]) => ({ id })));
     // Not the pairs that are crossed.
-    expect(await found(['id', 'n'], [['k001', 1], ['k002', 3], ['k003', 2], ['k004', 4]])).toEqual([{ id: 'k001' }, { id: 'k004' }]);
+    expect(
+      await found(
+        ['id', 'n'],
+        [
+          ['k001', 1],
+          ['k002', 3],
+          ['k003', 2],
+          ['k004', 4],
+        ],
+      ),
+    ).toEqual([{ id: 'k001' }, { id: 'k004' }]);
     expect(await found(['id'], [])).toEqual([]);
   });
 
@@ -76,7 +102,10 @@ describe('a transaction on SQLite', () => {
         yield* insert('thing', ['id', 'n'], [['b', 2]]);
       }
     });
-    expect(await things()).toEqual([{ id: 'a', n: 1 }, { id: 'b', n: 2 }]);
+    expect(await things()).toEqual([
+      { id: 'a', n: 1 },
+      { id: 'b', n: 2 },
+    ]);
   });
 
   it('is run again when it lost a race, from the start, a few times', async () => {
@@ -104,7 +133,20 @@ describe('a transaction on SQLite', () => {
   });
 
   it('counts what was inserted when conflicts are passed over', async () => {
-    expect(await runner.run(() => insert('thing', ['id', 'n'], [['a', 1], ['a', 2], ['b', 1]], { ignoreConflicts: true }))).toBe(2);
+    expect(
+      await runner.run(() =>
+        insert(
+          'thing',
+          ['id', 'n'],
+          [
+            ['a', 1],
+            ['a', 2],
+            ['b', 1],
+          ],
+          { ignoreConflicts: true },
+        ),
+      ),
+    ).toBe(2);
     expect(await runner.run(() => insert('thing', ['id', 'n'], []))).toBe(0);
   });
 });

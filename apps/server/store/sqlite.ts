@@ -42,16 +42,29 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
   }
 
   function insertRows({ table, columns, rows, ignoreConflicts }: Extract<Statement, { kind: 'insert' }>): number {
-    const compiled = prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders(columns.length)})${ignoreConflicts ? ' ON CONFLICT DO NOTHING' : ''}`);
+    const compiled = prepare(
+      `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placeholders(columns.length)})${ignoreConflicts ? ' ON CONFLICT DO NOTHING' : ''}`,
+    );
     let inserted = 0;
     for (const row of rows) inserted += compiled.run(...(row as SqlValue[])).changes;
     return inserted;
   }
 
-  function matchingRows({ columns, table, keys, tuples, and, params, tail }: Extract<Statement, { kind: 'match' }>): Outcome {
+  function matchingRows({
+    columns,
+    table,
+    keys,
+    tuples,
+    and,
+    params,
+    tail,
+  }: Extract<Statement, { kind: 'match' }>): Outcome {
     const found: Outcome['rows'] = [];
     for (const slice of inSlices(tuples)) {
-      const matches = keys.length === 1 ? `${keys[0]} IN (${placeholders(slice.length)})` : slice.map(() => `(${keys.map((key) => `${key} = ?`).join(' AND ')})`).join(' OR ');
+      const matches =
+        keys.length === 1
+          ? `${keys[0]} IN (${placeholders(slice.length)})`
+          : slice.map(() => `(${keys.map((key) => `${key} = ?`).join(' AND ')})`).join(' OR ');
       const compiled = prepare(`SELECT ${columns} FROM ${table} WHERE (${matches}) ${and} ${tail}`);
       for (const row of compiled.all(...slice.flat(), ...params) as Outcome['rows']) found.push(row);
     }

@@ -7,8 +7,23 @@ export type Row = Record<string, SqlValue>;
 export type Statement =
   | { kind: 'query'; text: string; params: readonly SqlValue[] }
   /** Rows of a table whose `keys` are one of the `tuples`, however many those are; `and`: further conditions with their `params`; `tail`: order and lock. */
-  | { kind: 'match'; columns: string; table: string; keys: readonly string[]; tuples: readonly (readonly SqlValue[])[]; and: string; params: readonly SqlValue[]; tail: string }
-  | { kind: 'insert'; table: string; columns: readonly string[]; rows: readonly (readonly SqlValue[])[]; ignoreConflicts: boolean }
+  | {
+      kind: 'match';
+      columns: string;
+      table: string;
+      keys: readonly string[];
+      tuples: readonly (readonly SqlValue[])[];
+      and: string;
+      params: readonly SqlValue[];
+      tail: string;
+    }
+  | {
+      kind: 'insert';
+      table: string;
+      columns: readonly string[];
+      rows: readonly (readonly SqlValue[])[];
+      ignoreConflicts: boolean;
+    }
   | { kind: 'now' }
   /** Held until the transaction ends; where transactions follow each other anyway, nothing. */
   | { kind: 'lock'; name: string };
@@ -39,7 +54,10 @@ export interface Match {
 }
 
 /** Rows whose keys are one of these tuples; none are looked for without any. */
-export function* matching<R = Row>({ columns, table, keys, and = '', params = [], tail = '' }: Match, tuples: readonly (readonly SqlValue[])[]): Work<R[]> {
+export function* matching<R = Row>(
+  { columns, table, keys, and = '', params = [], tail = '' }: Match,
+  tuples: readonly (readonly SqlValue[])[],
+): Work<R[]> {
   if (tuples.length === 0) return [];
   return (yield { kind: 'match', columns, table, keys, tuples, and, params, tail }).rows as R[];
 }
@@ -62,7 +80,8 @@ export function* insert(
   options: { ignoreConflicts?: boolean } = {},
 ): Work<number> {
   if (values.length === 0) return 0;
-  return (yield { kind: 'insert', table, columns, rows: values, ignoreConflicts: options.ignoreConflicts ?? false }).changes;
+  return (yield { kind: 'insert', table, columns, rows: values, ignoreConflicts: options.ignoreConflicts ?? false })
+    .changes;
 }
 
 /** The database's clock in milliseconds since the epoch (on SQLite the clock of the process that owns the file). */
@@ -85,7 +104,7 @@ const SLICES = [64, 16, 4, 1] as const;
 
 /** The values in parts of these numbers. */
 export function* inSlices<T>(values: readonly T[]): Generator<T[]> {
-  for (let start = 0; start < values.length; ) {
+  for (let start = 0; start < values.length;) {
     const size = SLICES.find((candidate) => candidate <= values.length - start) ?? 1;
     yield values.slice(start, start + size);
     start += size;

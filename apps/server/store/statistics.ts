@@ -80,8 +80,16 @@ export class StatisticsStore {
   async deliveries(scope: DeliveryScope, buckets: TimeBuckets): Promise<Counted<DeliveryCount>> {
     const slices = slicesOf(buckets, { olderMs: CLOCK_SLACK_MS, newerMs: CLOCK_SLACK_MS });
     const { dialect } = this.database;
-    const statements = slices.map((slice): Bounded => (limit) => deliveriesIn(slice, scope, buckets, dialect, limit));
-    return this.look<Found & DeliveryCount, DeliveryCount>(statements, ({ bucket, outcome, deliveries }) => ({ bucket, outcome, deliveries }));
+    const statements = slices.map(
+      (slice): Bounded =>
+        (limit) =>
+          deliveriesIn(slice, scope, buckets, dialect, limit),
+    );
+    return this.look<Found & DeliveryCount, DeliveryCount>(statements, ({ bucket, outcome, deliveries }) => ({
+      bucket,
+      outcome,
+      deliveries,
+    }));
   }
 
   /** Runs by the time of their creation. */
@@ -89,12 +97,22 @@ export class StatisticsStore {
     const home = await this.database.longRead(() => homeOf(scope));
     if (home === 'nowhere') return { counts: [], truncated: false };
     const statements = runStatements({ ...scope, factoryUids: home }, buckets, this.database.dialect);
-    return this.look<Found & { state: RunState; latencies: string | null }, RunCount>(statements, ({ bucket, state, looked, latencies }) => (
-      { bucket, state, runs: looked, latencies: readLatencies(latencies ?? '') }));
+    return this.look<Found & { state: RunState; latencies: string | null }, RunCount>(
+      statements,
+      ({ bucket, state, looked, latencies }) => ({
+        bucket,
+        state,
+        runs: looked,
+        latencies: readLatencies(latencies ?? ''),
+      }),
+    );
   }
 
   /** Each statement in its turn, while rows may be read. */
-  private async look<F extends Found, C>(statements: readonly Bounded[], toCount: (found: F) => C): Promise<Counted<C>> {
+  private async look<F extends Found, C>(
+    statements: readonly Bounded[],
+    toCount: (found: F) => C,
+  ): Promise<Counted<C>> {
     const counts: C[] = [];
     let left = this.rowsMax;
     for (const statement of statements) {
@@ -109,16 +127,31 @@ export class StatisticsStore {
 }
 
 /** Parts of the buckets' span, newest first; the outer ones reach farther. */
-function slicesOf({ fromMs, lengthMs, count }: TimeBuckets, { olderMs, newerMs }: { olderMs: number; newerMs: number }): Span[] {
+function slicesOf(
+  { fromMs, lengthMs, count }: TimeBuckets,
+  { olderMs, newerMs }: { olderMs: number; newerMs: number },
+): Span[] {
   const edges = Array.from({ length: SLICES + 1 }, (_, at) => fromMs + Math.floor((count * lengthMs * at) / SLICES));
   edges[0] = fromMs - olderMs;
   edges[SLICES] = fromMs + count * lengthMs + newerMs;
-  return edges.slice(1).map((untilMs, at) => ({ fromMs: edges[at] ?? fromMs, untilMs })).toReversed();
+  return edges
+    .slice(1)
+    .map((untilMs, at) => ({ fromMs: edges[at] ?? fromMs, untilMs }))
+    .toReversed();
 }
 
 /** Through the log of each webhook: its entries stand in the order of their IDs, and these name their times. */
-function deliveriesIn({ fromMs, untilMs }: Span, { factoryUids, webhookUid }: DeliveryScope, buckets: TimeBuckets, dialect: Database['dialect'], limit: number): Sql {
-  const ofWhom = [...(factoryUids === undefined ? [] : [oneOf('w.factory_uid', factoryUids)]), ...(webhookUid === undefined ? [] : [sql`w.uid = ${webhookUid}`])];
+function deliveriesIn(
+  { fromMs, untilMs }: Span,
+  { factoryUids, webhookUid }: DeliveryScope,
+  buckets: TimeBuckets,
+  dialect: Database['dialect'],
+  limit: number,
+): Sql {
+  const ofWhom = [
+    ...(factoryUids === undefined ? [] : [oneOf('w.factory_uid', factoryUids)]),
+    ...(webhookUid === undefined ? [] : [sql`w.uid = ${webhookUid}`]),
+  ];
   return sql`SELECT bucket, outcome, CAST(sum(entries) AS BIGINT) AS deliveries, count(*) AS looked FROM (
       SELECT ${bucketOf('d.received_at', buckets)} AS bucket, d.outcome, d.entries FROM webhook w CROSS JOIN delivery d${hint('delivery_webhook', dialect)}
       WHERE ${allOf(ofWhom)} AND d.webhook_uid = w.uid AND d.entry_id >= ${firstUuidv7(fromMs)} AND d.entry_id < ${firstUuidv7(untilMs)} LIMIT ${limit}
@@ -129,7 +162,10 @@ function deliveriesIn({ fromMs, untilMs }: Span, { factoryUids, webhookUid }: De
 function* homeOf({ factoryUids, webhookUid, automationUid }: RunScope): Work<VisibleFactories | 'nowhere'> {
   if (factoryUids?.length === 0) return 'nowhere';
   let home = factoryUids;
-  for (const [table, uid] of [['automation', automationUid], ['webhook', webhookUid]] as const) {
+  for (const [table, uid] of [
+    ['automation', automationUid],
+    ['webhook', webhookUid],
+  ] as const) {
     if (uid === undefined) continue;
     const found = yield* row<{ factory_uid: string }>(`SELECT factory_uid FROM ${table} WHERE uid = ?`, uid);
     if (found === undefined || home?.includes(found.factory_uid) === false) return 'nowhere';
@@ -147,12 +183,28 @@ function runStatements(scope: RunScope, buckets: TimeBuckets, dialect: Database[
   const whole: Span = { fromMs: buckets.fromMs, untilMs: buckets.fromMs + buckets.count * buckets.lengthMs };
   if (scope.automationUid === undefined && scope.webhookUid === undefined) {
     const index = scope.factoryUids === undefined ? 'run_settled_created' : 'run_settled_factory_uid_created';
-    return slicesOf(buckets, { olderMs: 0, newerMs: 0 }).map((slice) => (limit) =>
-      runsOf([openRuns(slice, scope, buckets, dialect), endedRuns(index, within('created_at', slice), scope, buckets, dialect)], limit));
+    return slicesOf(buckets, { olderMs: 0, newerMs: 0 }).map(
+      (slice) => (limit) =>
+        runsOf(
+          [
+            openRuns(slice, scope, buckets, dialect),
+            endedRuns(index, within('created_at', slice), scope, buckets, dialect),
+          ],
+          limit,
+        ),
+    );
   }
   const index = scope.automationUid === undefined ? 'run_settled_webhook_uid' : 'run_settled_automation_uid';
-  return slicesOf(buckets, { olderMs: CLOCK_SLACK_MS, newerMs: TIME_MS_MAX - whole.untilMs }).map((slice, at) => (limit) =>
-    runsOf([...(at === 0 ? [openRuns(whole, scope, buckets, dialect)] : []), endedRuns(index, within('settled_at', slice), scope, buckets, dialect)], limit));
+  return slicesOf(buckets, { olderMs: CLOCK_SLACK_MS, newerMs: TIME_MS_MAX - whole.untilMs }).map(
+    (slice, at) => (limit) =>
+      runsOf(
+        [
+          ...(at === 0 ? [openRuns(whole, scope, buckets, dialect)] : []),
+          endedRuns(index, within('settled_at', slice), scope, buckets, dialect),
+        ],
+        limit,
+      ),
+  );
 }
 
 function runsOf(parts: readonly Sql[], limit: number): Sql {
@@ -162,11 +214,22 @@ function runsOf(parts: readonly Sql[], limit: number): Sql {
 }
 
 function openRuns(span: Span, scope: RunScope, buckets: TimeBuckets, dialect: Database['dialect']): Sql {
-  const conditions = [phrase('settled_at IS NULL'), sql`updated_at >= ${span.fromMs - CLOCK_SLACK_MS}`, within('created_at', span), ...conditionsOf(scope)];
+  const conditions = [
+    phrase('settled_at IS NULL'),
+    sql`updated_at >= ${span.fromMs - CLOCK_SLACK_MS}`,
+    within('created_at', span),
+    ...conditionsOf(scope),
+  ];
   return sql`SELECT ${told(buckets)} FROM run${hint('run_open', dialect)} WHERE ${allOf(conditions)}`;
 }
 
-function endedRuns(index: string, inSlice: Sql, scope: RunScope, buckets: TimeBuckets, dialect: Database['dialect']): Sql {
+function endedRuns(
+  index: string,
+  inSlice: Sql,
+  scope: RunScope,
+  buckets: TimeBuckets,
+  dialect: Database['dialect'],
+): Sql {
   return sql`SELECT ${told(buckets)} FROM run${hint(index, dialect)} WHERE ${allOf([phrase('settled_at IS NOT NULL'), ...conditionsOf(scope), inSlice])}`;
 }
 

@@ -46,11 +46,20 @@ export class SweepStore {
     const { owner } = this;
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
-      yield* insert('sweep', ['name', 'place', 'lease_until', 'done_at'], [[name, '', 0, 0]], { ignoreConflicts: true });
+      yield* insert('sweep', ['name', 'place', 'lease_until', 'done_at'], [[name, '', 0, 0]], {
+        ignoreConflicts: true,
+      });
       // A round that ended in the future, and a lease of more than its length, were timed by a clock that was wrong.
       const taken = yield* row<{ place: string }>(
         'UPDATE sweep SET owner = ?, lease_until = ? WHERE name = ? AND (owner = ? OR lease_until < ? OR lease_until > ?) AND (done_at <= ? OR done_at > ?) RETURNING place',
-        owner, nowMs + LEASE_MS, name, owner, nowMs, nowMs + LEASE_MS, nowMs - everyMs, nowMs,
+        owner,
+        nowMs + LEASE_MS,
+        name,
+        owner,
+        nowMs,
+        nowMs + LEASE_MS,
+        nowMs - everyMs,
+        nowMs,
       );
       return taken?.place;
     });
@@ -76,7 +85,13 @@ export class SweepStore {
   async leave({ name }: Sweep, place: string, isOver: boolean): Promise<void> {
     const { owner } = this;
     await this.database.run(function* () {
-      yield* change('UPDATE sweep SET owner = NULL, lease_until = 0, place = ?, done_at = ? WHERE name = ? AND owner = ?', place, isOver ? yield* databaseNow() : 0, name, owner);
+      yield* change(
+        'UPDATE sweep SET owner = NULL, lease_until = 0, place = ?, done_at = ? WHERE name = ? AND owner = ?',
+        place,
+        isOver ? yield* databaseNow() : 0,
+        name,
+        owner,
+      );
     });
   }
 
@@ -88,6 +103,14 @@ export class SweepStore {
   /** The row is locked until the transaction ends: two processes never remove the same. */
   private *holding(name: string, place: string): Work<boolean> {
     const nowMs = yield* databaseNow();
-    return (yield* change('UPDATE sweep SET lease_until = ?, place = ? WHERE name = ? AND owner = ?', nowMs + LEASE_MS, place, name, this.owner)) === 1;
+    return (
+      (yield* change(
+        'UPDATE sweep SET lease_until = ?, place = ? WHERE name = ? AND owner = ?',
+        nowMs + LEASE_MS,
+        place,
+        name,
+        this.owner,
+      )) === 1
+    );
   }
 }

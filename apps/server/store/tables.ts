@@ -6,7 +6,11 @@ type Column = 'key' | 'text' | 'text?' | 'int' | 'int?';
 /** Columns are text or integers (times: milliseconds since the epoch; booleans: 0 or 1; JSON: text). Bytes never come through here. */
 function table<T extends object>(name: string, columns: Record<keyof T & string, Column>): EntitySchema<T> {
   const described = Object.entries<Column>(columns).map(([column, kind]) => [column, describe(kind)] as const);
-  return new EntitySchema<T>({ name, tableName: name, columns: Object.fromEntries(described) as EntitySchemaOptions<T>['columns'] });
+  return new EntitySchema<T>({
+    name,
+    tableName: name,
+    columns: Object.fromEntries(described) as EntitySchemaOptions<T>['columns'],
+  });
 }
 
 function describe(kind: Column): EntitySchemaColumnOptions {
@@ -14,7 +18,9 @@ function describe(kind: Column): EntitySchemaColumnOptions {
     type: kind.startsWith('int') ? 'bigint' : 'text',
     primary: kind === 'key',
     nullable: kind.endsWith('?'),
-    transformer: kind.startsWith('int') ? { to: (value: unknown) => value, from: (value: unknown) => (value === null ? null : Number(value)) } : undefined,
+    transformer: kind.startsWith('int')
+      ? { to: (value: unknown) => value, from: (value: unknown) => (value === null ? null : Number(value)) }
+      : undefined,
   };
 }
 
@@ -49,11 +55,29 @@ export interface FactoryRow {
 }
 
 export const FACTORY = table<FactoryRow>('factory', {
-  uid: 'key', slug: 'text', name: 'text', description: 'text', source: 'text', definition: 'text', service_account_uid: 'text',
-  suspended: 'int', serving_version: 'int', generation_requested: 'int', generation_handled: 'int',
-  revision_seen: 'text?', revision_attempted: 'text?', revision_applied: 'text?', condition: 'text', conditions: 'text', sync_policy: 'text',
-  rewrite: 'text?', how_applied: 'text?', failures: 'int',
-  created_at: 'int', updated_at: 'int', deleted_at: 'int?',
+  uid: 'key',
+  slug: 'text',
+  name: 'text',
+  description: 'text',
+  source: 'text',
+  definition: 'text',
+  service_account_uid: 'text',
+  suspended: 'int',
+  serving_version: 'int',
+  generation_requested: 'int',
+  generation_handled: 'int',
+  revision_seen: 'text?',
+  revision_attempted: 'text?',
+  revision_applied: 'text?',
+  condition: 'text',
+  conditions: 'text',
+  sync_policy: 'text',
+  rewrite: 'text?',
+  how_applied: 'text?',
+  failures: 'int',
+  created_at: 'int',
+  updated_at: 'int',
+  deleted_at: 'int?',
 });
 
 export interface WebhookRow {
@@ -80,9 +104,25 @@ export interface WebhookRow {
 }
 
 export const WEBHOOK = table<WebhookRow>('webhook', {
-  uid: 'key', factory_uid: 'text', slug: 'text', name: 'text', auth_mode: 'text', signature_scheme: 'text?', secret_name: 'text',
-  secret_id: 'text?', secret_version: 'int?', delivery_id_header: 'text?', enabled: 'int', path: 'text', definition: 'text',
-  blob: 'text?', revision: 'text', version: 'int', created_at: 'int', updated_at: 'int', deleted_at: 'int?',
+  uid: 'key',
+  factory_uid: 'text',
+  slug: 'text',
+  name: 'text',
+  auth_mode: 'text',
+  signature_scheme: 'text?',
+  secret_name: 'text',
+  secret_id: 'text?',
+  secret_version: 'int?',
+  delivery_id_header: 'text?',
+  enabled: 'int',
+  path: 'text',
+  definition: 'text',
+  blob: 'text?',
+  revision: 'text',
+  version: 'int',
+  created_at: 'int',
+  updated_at: 'int',
+  deleted_at: 'int?',
 });
 
 /** Automations, environments and skills share their shape. */
@@ -102,8 +142,17 @@ export interface DefinitionRow {
 }
 
 const DEFINITION_COLUMNS = {
-  uid: 'key', factory_uid: 'text', slug: 'text', path: 'text', definition: 'text', blob: 'text?', revision: 'text',
-  version: 'int', created_at: 'int', updated_at: 'int', deleted_at: 'int?',
+  uid: 'key',
+  factory_uid: 'text',
+  slug: 'text',
+  path: 'text',
+  definition: 'text',
+  blob: 'text?',
+  revision: 'text',
+  version: 'int',
+  created_at: 'int',
+  updated_at: 'int',
+  deleted_at: 'int?',
 } as const;
 
 /** `name` is the label: the slug where no one chose another. */
@@ -136,9 +185,23 @@ export interface PassRow {
 }
 
 export const PASS = table<PassRow>('sync_pass', {
-  id: 'key', factory_uid: 'text', triggers: 'text', started_at: 'int', finished_at: 'int', ending: 'text', reason: 'text?',
-  message: 'text?', revision: 'text?', problems: 'text', changes: 'text', held: 'text', digest: 'text?', timings: 'text',
-  rewritten_from: 'text?', superseded: 'int', revision_id: 'text?',
+  id: 'key',
+  factory_uid: 'text',
+  triggers: 'text',
+  started_at: 'int',
+  finished_at: 'int',
+  ending: 'text',
+  reason: 'text?',
+  message: 'text?',
+  revision: 'text?',
+  problems: 'text',
+  changes: 'text',
+  held: 'text',
+  digest: 'text?',
+  timings: 'text',
+  rewritten_from: 'text?',
+  superseded: 'int',
+  revision_id: 'text?',
 });
 
 export interface DeliveryRow {
@@ -161,8 +224,22 @@ export interface DeliveryRow {
 }
 
 export const DELIVERY = table<DeliveryRow>('delivery', {
-  entry_id: 'key', webhook_uid: 'text', factory_uid: 'text', delivery_id: 'text', outcome: 'text', size: 'int', size_exact: 'int',
-  received_at: 'int', client_address: 'text', revision: 'text', entries: 'int', reason: 'text?', decision: 'text?', payload_encoding: 'text?', refusal: 'text?', resent_from: 'text?',
+  entry_id: 'key',
+  webhook_uid: 'text',
+  factory_uid: 'text',
+  delivery_id: 'text',
+  outcome: 'text',
+  size: 'int',
+  size_exact: 'int',
+  received_at: 'int',
+  client_address: 'text',
+  revision: 'text',
+  entries: 'int',
+  reason: 'text?',
+  decision: 'text?',
+  payload_encoding: 'text?',
+  refusal: 'text?',
+  resent_from: 'text?',
 });
 
 export interface RunRow {
@@ -230,15 +307,62 @@ export interface RunRow {
 }
 
 export const RUN = table<RunRow>('run', {
-  run_id: 'key', title: 'text', state: 'text', prompt: 'text', submitted_prompt: 'text?', source: 'text', creator_uid: 'text',
-  config_name: 'text?', agent_config: 'text', metadata: 'text', factory_uid: 'text?', automation_uid: 'text?', webhook_uid: 'text?',
-  entry_id: 'text?', delivery_id: 'text?', definition_revision: 'text?', status_message: 'text?', error_code: 'text?', retryable: 'int?',
-  session_id: 'text?', execution_id: 'text?', epoch: 'int', takeovers: 'int', lease_owner: 'text?', lease_until: 'int?',
-  prompt_taken_at: 'int?', worker_host: 'text?', told_epoch: 'int?', cancel_requested_at: 'int?', cancel_reason: 'text?', created_at: 'int', updated_at: 'int', started_at: 'int?', finished_at: 'int?',
-  executor_uid: 'text?', model_id: 'text?', environment_id: 'text?', skill_spec: 'text?', conversation_id: 'text?', parent_run_id: 'text?',
-  schedule_id: 'text?', trigger_url: 'text?', mode: 'text', interactive: 'int',
-  limits: 'text?', network: 'text?', concurrency_group: 'text?', when_busy: 'text?', schedule_name: 'text?', schedule_cron: 'text?', scheduled_at: 'int?',
-  tokens: 'int?', cost_micros: 'int?', cost_currency: 'text?', usage_meter: 'text?', skill_commit: 'text?',
+  run_id: 'key',
+  title: 'text',
+  state: 'text',
+  prompt: 'text',
+  submitted_prompt: 'text?',
+  source: 'text',
+  creator_uid: 'text',
+  config_name: 'text?',
+  agent_config: 'text',
+  metadata: 'text',
+  factory_uid: 'text?',
+  automation_uid: 'text?',
+  webhook_uid: 'text?',
+  entry_id: 'text?',
+  delivery_id: 'text?',
+  definition_revision: 'text?',
+  status_message: 'text?',
+  error_code: 'text?',
+  retryable: 'int?',
+  session_id: 'text?',
+  execution_id: 'text?',
+  epoch: 'int',
+  takeovers: 'int',
+  lease_owner: 'text?',
+  lease_until: 'int?',
+  prompt_taken_at: 'int?',
+  worker_host: 'text?',
+  told_epoch: 'int?',
+  cancel_requested_at: 'int?',
+  cancel_reason: 'text?',
+  created_at: 'int',
+  updated_at: 'int',
+  started_at: 'int?',
+  finished_at: 'int?',
+  executor_uid: 'text?',
+  model_id: 'text?',
+  environment_id: 'text?',
+  skill_spec: 'text?',
+  conversation_id: 'text?',
+  parent_run_id: 'text?',
+  schedule_id: 'text?',
+  trigger_url: 'text?',
+  mode: 'text',
+  interactive: 'int',
+  limits: 'text?',
+  network: 'text?',
+  concurrency_group: 'text?',
+  when_busy: 'text?',
+  schedule_name: 'text?',
+  schedule_cron: 'text?',
+  scheduled_at: 'int?',
+  tokens: 'int?',
+  cost_micros: 'int?',
+  cost_currency: 'text?',
+  usage_meter: 'text?',
+  skill_commit: 'text?',
 });
 
 export const SCHEMA = [FACTORY, WEBHOOK, AUTOMATION, RESOURCE, PASS, DELIVERY, RUN];

@@ -40,7 +40,12 @@ export interface Traffic {
 }
 
 /** Column of a run, and the index of ended runs that holds all that is counted: nothing is read but the index. */
-const INDEXES = { webhook_uid: 'run_settled_webhook_uid', automation_uid: 'run_settled_automation_uid', environment_id: 'run_settled_environment_id', skill_spec: 'run_settled_skill_spec' } as const;
+const INDEXES = {
+  webhook_uid: 'run_settled_webhook_uid',
+  automation_uid: 'run_settled_automation_uid',
+  environment_id: 'run_settled_environment_id',
+  skill_spec: 'run_settled_skill_spec',
+} as const;
 type RunColumn = keyof typeof INDEXES;
 
 interface RunCount {
@@ -69,7 +74,10 @@ export class TrafficStore {
       const runsOf = function* (column: RunColumn, values: readonly string[]): Work<Map<string, RunTraffic>> {
         const ended = values.length === 0 ? [] : yield* query<RunCount>(endedRuns(column, values, span, dialect));
         const wanted = new Set(values);
-        return tallied([...ended, ...open.map((run) => ({ ...run, named: run[column] ?? '' })).filter(({ named }) => wanted.has(named))]);
+        return tallied([
+          ...ended,
+          ...open.map((run) => ({ ...run, named: run[column] ?? '' })).filter(({ named }) => wanted.has(named)),
+        ]);
       };
       return {
         deliveriesOfWebhook: yield* deliveriesOf(wish.webhookUids, first),
@@ -99,17 +107,29 @@ function openRuns({ factoryUid, first }: Span, dialect: Database['dialect']): Wo
 }
 
 /** What was created since then ended since then, too: the index is in order of the ends. */
-function endedRuns(column: RunColumn, values: readonly string[], { factoryUid, sinceMs, first }: Span, dialect: Database['dialect']): Sql {
+function endedRuns(
+  column: RunColumn,
+  values: readonly string[],
+  { factoryUid, sinceMs, first }: Span,
+  dialect: Database['dialect'],
+): Sql {
   const hint = phrase(dialect === 'postgres' ? '' : ` INDEXED BY ${INDEXES[column]}`);
   // A webhook's or automation's runs are all of its factory.
-  const own = column === 'environment_id' || column === 'skill_spec' ? sql` AND factory_uid = ${factoryUid}` : phrase('');
+  const own =
+    column === 'environment_id' || column === 'skill_spec' ? sql` AND factory_uid = ${factoryUid}` : phrase('');
   return sql`SELECT ${phrase(column)} AS named, state, count(*) AS n, max(run_id) AS last FROM run${hint}
     WHERE ${oneOf(column, values)} AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first}${own} GROUP BY ${phrase(column)}, state`;
 }
 
-function* runsOfFactory({ factoryUid, sinceMs, first }: Span, open: readonly OpenRun[], dialect: Database['dialect']): Work<RunTraffic | undefined> {
+function* runsOfFactory(
+  { factoryUid, sinceMs, first }: Span,
+  open: readonly OpenRun[],
+  dialect: Database['dialect'],
+): Work<RunTraffic | undefined> {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_settled_factory_state');
-  const ended = yield* query<Omit<RunCount, 'named'>>(sql`SELECT state, count(*) AS n, max(run_id) AS last FROM run${hint}
+  const ended = yield* query<
+    Omit<RunCount, 'named'>
+  >(sql`SELECT state, count(*) AS n, max(run_id) AS last FROM run${hint}
     WHERE factory_uid = ${factoryUid} AND state IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED') AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first} GROUP BY state`);
   return tallied([...ended, ...open].map((run) => ({ ...run, named: '' }))).get('');
 }

@@ -18,10 +18,21 @@ const NO_WORKER = 'waits for a worker: no process that works on runs is running 
 export function* notingUnplaced(mayLack: boolean): Work<boolean> {
   yield* lock('unplaced-runs'); // every process does it
   const nowMs = yield* databaseNow();
-  const living = yield* rows<{ host: string }>("SELECT DISTINCT host FROM replica WHERE seen_at > ? AND ',' || roles || ',' LIKE '%,worker,%'", nowMs - WORKER_LIVE_MS);
-  const asked = yield* rows<{ host: string }>(`SELECT DISTINCT worker_host AS host FROM run WHERE state = 'QUEUED' AND ${HOST} > '' LIMIT ${HOSTS_MAX}`);
+  const living = yield* rows<{ host: string }>(
+    "SELECT DISTINCT host FROM replica WHERE seen_at > ? AND ',' || roles || ',' LIKE '%,worker,%'",
+    nowMs - WORKER_LIVE_MS,
+  );
+  const asked = yield* rows<{ host: string }>(
+    `SELECT DISTINCT worker_host AS host FROM run WHERE state = 'QUEUED' AND ${HOST} > '' LIMIT ${HOSTS_MAX}`,
+  );
   const served = new Set(living.map(({ host }) => host));
-  for (const { host } of asked) yield* note(host, served.has(host), `waits for the machine ${host}, on which no worker is running now (MILLWRIGHT_WORKER_HOST)`, nowMs);
+  for (const { host } of asked)
+    yield* note(
+      host,
+      served.has(host),
+      `waits for the machine ${host}, on which no worker is running now (MILLWRIGHT_WORKER_HOST)`,
+      nowMs,
+    );
   if (living.length === 0) yield* note('', false, NO_WORKER, nowMs);
   else if (mayLack) return (yield* note('', true, NO_WORKER, nowMs)) === TOLD_MAX;
   return living.length === 0;
@@ -33,6 +44,9 @@ function* note(host: string, isServed: boolean, message: string, nowMs: number):
   const before = from === null ? 'status_message IS NULL' : 'status_message = ?';
   return yield* change(
     `UPDATE run SET status_message = ? WHERE run_id IN (SELECT run_id FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND updated_at < ? AND ${before} LIMIT ${TOLD_MAX}) AND state = 'QUEUED'`,
-    to, host, nowMs - SAID_AFTER_MS, ...(from === null ? [] : [from]),
+    to,
+    host,
+    nowMs - SAID_AFTER_MS,
+    ...(from === null ? [] : [from]),
   );
 }

@@ -13,16 +13,25 @@ export class WebhookStore {
 
   /** Live webhooks of a factory by slug. */
   list(factoryUid: string): Promise<WebhookRow[]> {
-    return looking(this.database.source.getRepository(WEBHOOK).find({ where: { factory_uid: factoryUid, deleted_at: IsNull() }, order: { slug: 'ASC' } }));
+    return looking(
+      this.database.source
+        .getRepository(WEBHOOK)
+        .find({ where: { factory_uid: factoryUid, deleted_at: IsNull() }, order: { slug: 'ASC' } }),
+    );
   }
 
   async find(uid: string): Promise<WebhookRow | undefined> {
-    return (await looking(this.database.source.getRepository(WEBHOOK).findOneBy({ uid, deleted_at: IsNull() }))) ?? undefined;
+    return (
+      (await looking(this.database.source.getRepository(WEBHOOK).findOneBy({ uid, deleted_at: IsNull() }))) ?? undefined
+    );
   }
 
   /** Text of the file that a webhook of a managed factory was applied from; undefined where none was kept. */
   async fileText(uid: string): Promise<string | undefined> {
-    return (await this.database.read(() => row<{ text: string | null }>('SELECT text FROM webhook WHERE uid = ?', uid)))?.text ?? undefined;
+    return (
+      (await this.database.read(() => row<{ text: string | null }>('SELECT text FROM webhook WHERE uid = ?', uid)))
+        ?.text ?? undefined
+    );
   }
 
   /** When each webhook's newest log entry was received. */
@@ -35,7 +44,10 @@ export class WebhookStore {
 export function* lastDeliveries(uids: readonly string[]): Work<Map<string, number>> {
   const last = new Map<string, number>();
   for (const uid of uids) {
-    const newest = yield* row<{ received_at: number }>('SELECT received_at FROM delivery WHERE webhook_uid = ? ORDER BY entry_id DESC LIMIT 1', uid);
+    const newest = yield* row<{ received_at: number }>(
+      'SELECT received_at FROM delivery WHERE webhook_uid = ? ORDER BY entry_id DESC LIMIT 1',
+      uid,
+    );
     if (newest !== undefined) last.set(uid, newest.received_at);
   }
   return last;

@@ -53,13 +53,15 @@ export class Sweeper {
 
   /** Beside each other: a long way through one holds up no other. */
   private async all(): Promise<void> {
-    await Promise.all(this.sweeps.map(async (sweep) => {
-      try {
-        await this.round(sweep);
-      } catch (fault) {
-        this.around.report(fault, sweep.name);
-      }
-    }));
+    await Promise.all(
+      this.sweeps.map(async (sweep) => {
+        try {
+          await this.round(sweep);
+        } catch (fault) {
+          this.around.report(fault, sweep.name);
+        }
+      }),
+    );
   }
 
   private async round(sweep: Sweep): Promise<void> {
@@ -67,7 +69,8 @@ export class Sweeper {
     const round: Round = { sweep, pace: new Pace(this.around.stepMs), keptAtMs: this.around.monotonicMs() };
     while (place !== undefined) {
       const found = await this.store.look(sweep, place);
-      const went = found.targets.length === 0 ? await this.passBy(round, found) : await this.removeAll(round, place, found);
+      const went =
+        found.targets.length === 0 ? await this.passBy(round, found) : await this.removeAll(round, place, found);
       if (went === 'lost') return;
       if (went === 'stopped') return this.store.leave(sweep, place, false);
       place = found.place;
@@ -87,11 +90,15 @@ export class Sweeper {
 
   private async removeAll(round: Round, place: string, { targets }: Found): Promise<Went> {
     const { sweep, pace } = round;
-    for (let from = 0; from < targets.length; ) {
+    for (let from = 0; from < targets.length;) {
       if (this.isStopped()) return 'stopped';
       const { count, weight } = portion(targets, from, pace.weight);
       const startedAtMs = this.around.monotonicMs();
-      const removed = await this.store.remove(sweep, place, targets.slice(from, from + count).map(({ target }) => target));
+      const removed = await this.store.remove(
+        sweep,
+        place,
+        targets.slice(from, from + count).map(({ target }) => target),
+      );
       if (removed === undefined) return 'lost';
       from += count;
       round.keptAtMs = this.around.monotonicMs();
@@ -106,7 +113,11 @@ export class Sweeper {
 }
 
 /** How many targets from one on are about this heavy together; one at least. */
-function portion(targets: readonly Weighed<unknown>[], from: number, weightMax: number): { count: number; weight: number } {
+function portion(
+  targets: readonly Weighed<unknown>[],
+  from: number,
+  weightMax: number,
+): { count: number; weight: number } {
   let [count, weight] = [0, 0];
   while (from + count < targets.length && (count === 0 || weight + (targets[from + count]?.weight ?? 0) <= weightMax)) {
     weight += targets[from + count]?.weight ?? 0;

@@ -6,7 +6,13 @@ import type { Factory } from '../store/factories.ts';
 
 /** Everything one transaction has to write so that the plan is true afterwards. */
 export function toApplication(
-  factory: Factory, fence: number, revision: string, planned: Plan, desired: Definitions, actual: Actual, { texts, skillFiles }: Pick<Reading, 'texts' | 'skillFiles'>,
+  factory: Factory,
+  fence: number,
+  revision: string,
+  planned: Plan,
+  desired: Definitions,
+  actual: Actual,
+  { texts, skillFiles }: Pick<Reading, 'texts' | 'skillFiles'>,
   blobs: ReadonlyMap<string, string>,
 ): Application {
   const { webhooks, automations, environments, skills } = desired;
@@ -16,8 +22,12 @@ export function toApplication(
     fence,
     revision,
     factory: wantsFactory || actual.factory === undefined ? desired.factory : actual.factory,
-    upserts: planned.changes.filter(({ action, kind }) => action !== 'delete' && kind !== 'factory').map((change) => toObject(change, desired)),
-    deletions: planned.changes.flatMap(({ action, kind, uid }) => (action === 'delete' && kind !== 'factory' ? [{ kind, uid }] : [])),
+    upserts: planned.changes
+      .filter(({ action, kind }) => action !== 'delete' && kind !== 'factory')
+      .map((change) => toObject(change, desired)),
+    deletions: planned.changes.flatMap(({ action, kind, uid }) =>
+      action === 'delete' && kind !== 'factory' ? [{ kind, uid }] : [],
+    ),
     texts: ofPaths(texts, [...webhooks, ...automations]),
     blobs: ofPaths(blobs, [...webhooks, ...automations, ...environments, ...skills]),
     skillFiles: new Map(skills.map(({ path }) => [path, skillFiles.get(path) ?? []])),

@@ -3,13 +3,18 @@ import { describe, expect, it } from '@jest/globals';
 import { FirstPasses } from './first-passes.ts';
 
 /** Passes that go on until they are told to end. */
-function begun(passes: FirstPasses, count: number): { started: string[]; end(uid: string): void; all: Promise<unknown> } {
+function begun(
+  passes: FirstPasses,
+  count: number,
+): { started: string[]; end(uid: string): void; all: Promise<unknown> } {
   const started: string[] = [];
   const endings = new Map<string, () => void>();
-  const all = Array.from({ length: count }, (_, n) => passes.inTurn(`f${n}`, async () => {
-    started.push(`f${n}`);
-    await new Promise<void>((resolve) => endings.set(`f${n}`, resolve));
-  }));
+  const all = Array.from({ length: count }, (_, n) =>
+    passes.inTurn(`f${n}`, async () => {
+      started.push(`f${n}`);
+      await new Promise<void>((resolve) => endings.set(`f${n}`, resolve));
+    }),
+  );
   return { started, end: (uid) => endings.get(uid)?.(), all: Promise.all(all) };
 }
 
@@ -59,7 +64,9 @@ describe('first passes', () => {
   it('leave the others their turn in between', async () => {
     const passes = new FirstPasses();
     let done = 0;
-    const all = Promise.all(Array.from({ length: 100 }, (_, n) => passes.inTurn(`f${n}`, async () => void (done += 1))));
+    const all = Promise.all(
+      Array.from({ length: 100 }, (_, n) => passes.inTurn(`f${n}`, async () => void (done += 1))),
+    );
     await new Promise((resolve) => setImmediate(resolve));
     expect(done).toBeLessThan(100);
     await all;
@@ -68,6 +75,10 @@ describe('first passes', () => {
 
   it('give their place back when they fail', async () => {
     const passes = new FirstPasses();
-    await Promise.all(Array.from({ length: 50 }, (_, n) => expect(passes.inTurn(`f${n}`, () => Promise.reject(new Error('no')))).rejects.toThrow('no')));
+    await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        expect(passes.inTurn(`f${n}`, () => Promise.reject(new Error('no')))).rejects.toThrow('no'),
+      ),
+    );
   });
 });

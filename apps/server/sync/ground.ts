@@ -14,10 +14,14 @@ export interface GroundSources {
 }
 
 /** Names and facts that this factory may see, and no others. */
-export async function groundOf(factory: Factory, { uidKey, factories, definitions, secrets }: GroundSources): Promise<Ground> {
+export async function groundOf(
+  factory: Factory,
+  { uidKey, factories, definitions, secrets }: GroundSources,
+): Promise<Ground> {
   const actual = await definitions.actual(factory.uid);
   const webhooks = await definitions.webhookFacts(factory.uid);
-  const uidOf: Ground['uidOf'] = (kind, slug) => (kind === 'factory' ? factory.uid : deriveUid(uidKey, kind, factory.slug, slug));
+  const uidOf: Ground['uidOf'] = (kind, slug) =>
+    kind === 'factory' ? factory.uid : deriveUid(uidKey, kind, factory.slug, slug);
   const known = {
     webhookSecrets: await webhookSecrets(factory.uid, secrets),
     runSecrets: new Set((await secrets.visibleTo(factory.uid, 'run')).keys()),
@@ -26,11 +30,21 @@ export async function groundOf(factory: Factory, { uidKey, factories, definition
     environmentUids: new Set(actual.objects.filter(({ kind }) => kind === 'environment').map(({ uid }) => uid)),
     webhookUidOf: (slug: string) => uidOf('webhook', slug),
   };
-  return { factorySlug: factory.slug, appliedBefore: factory.revisionApplied !== undefined, applied: appliedOf(factory), actual, known, approvedDigests: await factories.approvals(factory.uid), uidOf };
+  return {
+    factorySlug: factory.slug,
+    appliedBefore: factory.revisionApplied !== undefined,
+    applied: appliedOf(factory),
+    actual,
+    known,
+    approvedDigests: await factories.approvals(factory.uid),
+    uidOf,
+  };
 }
 
 function appliedOf({ revisionApplied, howApplied }: Factory): Ground['applied'] {
-  return revisionApplied === undefined || howApplied === undefined ? undefined : { revision: revisionApplied, how: howApplied };
+  return revisionApplied === undefined || howApplied === undefined
+    ? undefined
+    : { revision: revisionApplied, how: howApplied };
 }
 
 async function webhookSecrets(factoryUid: string, secrets: SecretStore): Promise<Map<string, SecretFacts>> {

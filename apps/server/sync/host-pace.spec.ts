@@ -22,8 +22,16 @@ beforeEach(() => {
 afterEach(() => jest.useRealTimers());
 
 /** A factory whose pass runs when it is woken, as its loop does. */
-function factory(name: string, host = 'git.example.com', protocol: GitAddress['protocol'] = 'https', url = `${protocol}://${host}/${name}`): Source & { look(): Promise<Snapshot> } {
-  const source = pace.paced({ snapshot: async () => (asked.push(name), answers.get(name) ?? GOOD), close: async () => undefined }, { protocol, host, url });
+function factory(
+  name: string,
+  host = 'git.example.com',
+  protocol: GitAddress['protocol'] = 'https',
+  url = `${protocol}://${host}/${name}`,
+): Source & { look(): Promise<Snapshot> } {
+  const source = pace.paced(
+    { snapshot: async () => (asked.push(name), answers.get(name) ?? GOOD), close: async () => undefined },
+    { protocol, host, url },
+  );
   const look = (): Promise<Snapshot> => source.snapshot({}, never);
   source.whenBack?.(() => {
     woken.push(name);
@@ -66,7 +74,11 @@ describe('a host that does not answer', () => {
     expect(asked).toEqual(['f0', 'f1']);
     const [, , held] = factories;
     const snapshot = await held?.look();
-    expect(snapshot).toMatchObject({ ok: false, reason: 'unreachable', message: expect.stringMatching(/git\.example\.com does not answer and is backed off until \d{4}-.*Z/) });
+    expect(snapshot).toMatchObject({
+      ok: false,
+      reason: 'unreachable',
+      message: expect.stringMatching(/git\.example\.com does not answer and is backed off until \d{4}-.*Z/),
+    });
     expect(JSON.stringify(snapshot)).not.toContain('secret-repository');
   });
 
@@ -122,7 +134,12 @@ describe('a host that does not answer', () => {
 
   it('is not the fault of its other protocol, nor of another host', async () => {
     await away(3);
-    for (const other of [factory('ssh', 'git.example.com', 'ssh'), factory('port', 'git.example.com:8443'), factory('local', '', 'file')]) expect(await other.look()).toBe(GOOD);
+    for (const other of [
+      factory('ssh', 'git.example.com', 'ssh'),
+      factory('port', 'git.example.com:8443'),
+      factory('local', '', 'file'),
+    ])
+      expect(await other.look()).toBe(GOOD);
   });
 
   it('is found by another when the one that was woken does not ask', async () => {
@@ -150,7 +167,10 @@ describe('a repository that its host cannot serve', () => {
   });
 
   it('makes no other factory fail again once the host is known to answer them, however many are broken', async () => {
-    const [broken, well] = [names(2).map((name) => loop(factory(name))), ['well0', 'well1', 'well2'].map((name) => loop(factory(name)))];
+    const [broken, well] = [
+      names(2).map((name) => loop(factory(name))),
+      ['well0', 'well1', 'well2'].map((name) => loop(factory(name))),
+    ];
     for (const name of names(2)) answers.set(name, AWAY);
     await jest.advanceTimersByTimeAsync(600_000);
     const heldAtFirst = well.map(({ failures }) => failures);
@@ -206,14 +226,17 @@ describe('a repository that its host cannot serve', () => {
     expect(asked).toEqual(expect.arrayContaining(['f1', 'f2']));
   });
 
-  it.each(['timeout', 'corrupt', 'disk', 'refused'] as const)('ends with %s after its host answered: that says nothing about the host', async (reason) => {
-    const [first, second] = [factory('f0'), factory('f1')];
-    answers.set('f0', failure(reason, ''));
-    await first.look();
-    await second.look();
-    await second.look();
-    expect(asked).toEqual(['f0', 'f1', 'f1']);
-  });
+  it.each(['timeout', 'corrupt', 'disk', 'refused'] as const)(
+    'ends with %s after its host answered: that says nothing about the host',
+    async (reason) => {
+      const [first, second] = [factory('f0'), factory('f1')];
+      answers.set('f0', failure(reason, ''));
+      await first.look();
+      await second.look();
+      await second.look();
+      expect(asked).toEqual(['f0', 'f1', 'f1']);
+    },
+  );
 });
 
 describe('the readings of a host', () => {
@@ -238,7 +261,10 @@ describe('the readings of a host', () => {
   it('that are called off say nothing about it', async () => {
     const calling = new AbortController();
     const [first, second] = [factory('f0'), factory('f1')];
-    answers.set('f0', Promise.resolve().then(() => (calling.abort(), AWAY)));
+    answers.set(
+      'f0',
+      Promise.resolve().then(() => (calling.abort(), AWAY)),
+    );
     await first.snapshot({}, calling.signal);
     await second.look();
     await second.look();

@@ -9,7 +9,14 @@ const READINGS_MAX = 6;
 const NEXT_PROBE_MS = 1_000;
 
 /** Endings of a reading that only a host which answers can give. */
-const ANSWERS: ReadonlySet<string> = new Set(['denied', 'branch-missing', 'path-missing', 'repository-missing', 'empty', 'source-unverified'] satisfies (SourceFailureReason | 'source-unverified')[]);
+const ANSWERS: ReadonlySet<string> = new Set([
+  'denied',
+  'branch-missing',
+  'path-missing',
+  'repository-missing',
+  'empty',
+  'source-unverified',
+] satisfies (SourceFailureReason | 'source-unverified')[]);
 
 export interface HostPaceClock {
   nowMs(): number;
@@ -57,14 +64,24 @@ export class HostPace {
   paced(source: Source, { protocol, host: name, url }: GitAddress): Source {
     if (name === '') return source;
     const key = `${protocol}://${name}`;
-    const host = this.hosts.get(key) ?? { name, members: new Set(), reason: 'unreachable', probing: false, failed: new Set(), waiting: new Set(), readings: 0, queue: new Set() };
+    const host = this.hosts.get(key) ?? {
+      name,
+      members: new Set(),
+      reason: 'unreachable',
+      probing: false,
+      failed: new Set(),
+      waiting: new Set(),
+      readings: 0,
+      queue: new Set(),
+    };
     this.hosts.set(key, host);
     const member: Member = { url, atOnce: false, isDoubted: false };
     host.members.add(member);
     const closing = new AbortController();
     return {
       ...source,
-      snapshot: (known, signal) => this.inTurn(host, member, [signal, closing.signal], () => source.snapshot(known, signal)),
+      snapshot: (known, signal) =>
+        this.inTurn(host, member, [signal, closing.signal], () => source.snapshot(known, signal)),
       tryAtOnce: () => void (member.atOnce = true),
       whenBack: (wake) => void (member.wake = wake),
       close: async () => {
@@ -84,14 +101,27 @@ export class HostPace {
   }
 
   /** Takes one of the host's places and only then decides: what happened while it waited counts. */
-  private async inTurn(host: Host, member: Member, signals: readonly AbortSignal[], read: () => Promise<Snapshot>): Promise<Snapshot> {
+  private async inTurn(
+    host: Host,
+    member: Member,
+    signals: readonly AbortSignal[],
+    read: () => Promise<Snapshot>,
+  ): Promise<Snapshot> {
     const { atOnce } = member;
     member.atOnce = false;
     const takesPlace = !atOnce;
     if (takesPlace && !(await place(host, signals))) return failure('timeout', 'the reading was called off');
     try {
-      const verdict = mayAskHost(host.outage, { probing: host.probing, atOnce, failed: hasFailed(host, member), witnesses: witnessesOf(host), nowMs: this.clock.monotonicMs() });
-      return verdict === 'wait' ? this.heldUp(host, member) : await this.ask(host, member, verdict === 'probe', signals, read);
+      const verdict = mayAskHost(host.outage, {
+        probing: host.probing,
+        atOnce,
+        failed: hasFailed(host, member),
+        witnesses: witnessesOf(host),
+        nowMs: this.clock.monotonicMs(),
+      });
+      return verdict === 'wait'
+        ? this.heldUp(host, member)
+        : await this.ask(host, member, verdict === 'probe', signals, read);
     } finally {
       if (takesPlace) leave(host);
     }
@@ -101,10 +131,19 @@ export class HostPace {
     host.waiting.add(member);
     member.reason ??= host.reason;
     const untilMs = this.clock.nowMs() + Math.max(0, (host.outage?.askAgainAtMs ?? 0) - this.clock.monotonicMs());
-    return failure(member.reason, `the git host ${host.name} does not answer and is backed off until ${new Date(untilMs).toISOString()}; then one factory finds out and the others follow. A sync that you ask for tries it at once`);
+    return failure(
+      member.reason,
+      `the git host ${host.name} does not answer and is backed off until ${new Date(untilMs).toISOString()}; then one factory finds out and the others follow. A sync that you ask for tries it at once`,
+    );
   }
 
-  private async ask(host: Host, member: Member, isProbe: boolean, signals: readonly AbortSignal[], read: () => Promise<Snapshot>): Promise<Snapshot> {
+  private async ask(
+    host: Host,
+    member: Member,
+    isProbe: boolean,
+    signals: readonly AbortSignal[],
+    read: () => Promise<Snapshot>,
+  ): Promise<Snapshot> {
     if (isProbe) host.probing = true;
     const askedAtMs = this.clock.monotonicMs();
     try {
@@ -118,13 +157,18 @@ export class HostPace {
 
   /** A reading that failed half-way says nothing about the host: it may be the repository's own fault. */
   private learn(host: Host, member: Member, askedAtMs: number, snapshot: Snapshot): void {
-    if (!snapshot.ok && 'ofHost' in snapshot && snapshot.ofHost === true) return this.isAway(host, member, askedAtMs, snapshot.reason);
+    if (!snapshot.ok && 'ofHost' in snapshot && snapshot.ofHost === true)
+      return this.isAway(host, member, askedAtMs, snapshot.reason);
     if (snapshot.ok || ANSWERS.has(snapshot.reason)) this.isBack(host, member);
   }
 
   private isAway(host: Host, member: Member, askedAtMs: number, reason: SourceFailureReason): void {
     if (host.outage === undefined && member.isDoubted) return; // it backs off by itself, and holds up nobody
-    host.outage = outageAfter(host.outage, { askedAtMs, nowMs: this.clock.monotonicMs(), random01: this.clock.random01() });
+    host.outage = outageAfter(host.outage, {
+      askedAtMs,
+      nowMs: this.clock.monotonicMs(),
+      random01: this.clock.random01(),
+    });
     host.reason = reason;
     member.reason = reason;
     host.failed.add(member);
@@ -176,7 +220,9 @@ function witnessesOf({ failed }: Host): number {
 /** Rather one that did not fail itself: its repository may be one that the host can serve. */
 function nextOf(host: Host): Member | undefined {
   const [first] = host.waiting;
-  return first !== undefined && hasFailed(host, first) ? ([...host.waiting].find((member) => !hasFailed(host, member)) ?? first) : first;
+  return first !== undefined && hasFailed(host, first)
+    ? ([...host.waiting].find((member) => !hasFailed(host, member)) ?? first)
+    : first;
 }
 
 /** Waits for a place; false when it was called off before. */

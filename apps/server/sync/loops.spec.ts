@@ -31,7 +31,17 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'millwright-loops-'));
   stores = storesOf(await openDatabase({ dataDir: folder, nowMs: Date.now }));
   loops = new SyncLoops(
-    { owner: 'this-process', uidKey: new Uint8Array(32), factories: stores.factories, definitions: stores.definitions, secrets: stores.secrets, publish: async () => undefined, nowMs: Date.now, newId, report: (fault) => void events.push(`fault ${String(fault)}`) },
+    {
+      owner: 'this-process',
+      uidKey: new Uint8Array(32),
+      factories: stores.factories,
+      definitions: stores.definitions,
+      secrets: stores.secrets,
+      publish: async () => undefined,
+      nowMs: Date.now,
+      newId,
+      report: (fault) => void events.push(`fault ${String(fault)}`),
+    },
     new Notices((fault) => void events.push(`fault ${String(fault)}`)),
     { intervalMs: 3_600_000, follows: () => follows, isTrusted: () => false, openSource },
   );
@@ -76,9 +86,11 @@ async function added(): Promise<Factory> {
 }
 
 /** Resolves when the source is being read. */
-const underWay = (): Promise<true> => eventually('the source is read', () => (reading > 0 ? (true as const) : undefined));
+const underWay = (): Promise<true> =>
+  eventually('the source is read', () => (reading > 0 ? (true as const) : undefined));
 
-const untilAborted = (signal: AbortSignal): Promise<void> => new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 
 describe('a loop', () => {
   it('begins with a pass of its own', async () => {
@@ -135,12 +147,17 @@ describe('a loop', () => {
 
   it('is content with what another process has just found, where nothing but time has passed', async () => {
     const { uid } = await added();
-    const idle = (): Promise<true> => eventually('no pass is under way', () => (loops.isRunning(uid) ? undefined : (true as const)));
+    const idle = (): Promise<true> =>
+      eventually('no pass is under way', () => (loops.isRunning(uid) ? undefined : (true as const)));
     const held = await stores.factories.lease(uid, 'another-process', 30_000);
     await loops.ask(uid, 'api');
     await idle();
     expect(readings).toBe(1); // the other one does it
-    await stores.factories.recordPass(uid, held?.fence ?? 0, { generationHandled: 2, condition: { ending: 'applied', sinceMs: Date.now(), checkedMs: Date.now() }, failures: 0 });
+    await stores.factories.recordPass(uid, held?.fence ?? 0, {
+      generationHandled: 2,
+      condition: { ending: 'applied', sinceMs: Date.now(), checkedMs: Date.now() },
+      failures: 0,
+    });
     await stores.factories.release(uid, held?.fence ?? 0);
     loops.wake(uid, 'timer');
     await idle();
@@ -166,14 +183,19 @@ describe('a loop', () => {
     expect(opened).toHaveLength(1); // the same source: nothing to do
     await stores.factories.edit(factory.uid, { source: { kind: 'directory', path: '/elsewhere' } });
     await loops.add((await stores.factories.find(factory.uid)) as Factory);
-    expect(opened).toEqual([JSON.stringify({ kind: 'directory', path: '/srv/x' }), JSON.stringify({ kind: 'directory', path: '/elsewhere' })]);
+    expect(opened).toEqual([
+      JSON.stringify({ kind: 'directory', path: '/srv/x' }),
+      JSON.stringify({ kind: 'directory', path: '/elsewhere' }),
+    ]);
     expect(events).toEqual(['watch ended', 'closed']);
   });
 
   it('finds out at its next pass that another replica was told of another source or policy, and opens it anew', async () => {
     const { uid } = await added();
     const before = readings;
-    await stores.factories.edit(uid, { syncPolicy: { windows: [{ kind: 'deny', schedule: '0 0 * * *', durationMinutes: 1 }] } });
+    await stores.factories.edit(uid, {
+      syncPolicy: { windows: [{ kind: 'deny', schedule: '0 0 * * *', durationMinutes: 1 }] },
+    });
     await loops.ask(uid, 'api');
     await eventually('the source is opened again', () => (opened.length === 2 ? (true as const) : undefined));
     await eventually('and read', () => (readings > before ? (true as const) : undefined));

@@ -84,9 +84,23 @@ export class SyncLoops {
     if (this.loops.has(factory.uid) || this.stopping.signal.aborted) return; // somebody else was faster; if with something older, its first pass finds out
     const isTrusted = this.options.isTrusted(factory);
     const source = this.options.openSource(factory, isTrusted);
-    const intervalMs = factory.source.kind === 'git' && factory.source.interval !== undefined ? factory.source.interval * 1000 : this.options.intervalMs;
-    const loop: Loop = { uid: factory.uid, sourceText, source, pass: new FactoryPass(this.context, source, this.checkOf(sourceText)), asked: new Set(), intervalMs, isPatient: false, isTrusted };
-    loop.endWatch = source.watch?.(() => void this.changed(factory.uid).catch((error: unknown) => this.context.report(error, factory.slug)));
+    const intervalMs =
+      factory.source.kind === 'git' && factory.source.interval !== undefined
+        ? factory.source.interval * 1000
+        : this.options.intervalMs;
+    const loop: Loop = {
+      uid: factory.uid,
+      sourceText,
+      source,
+      pass: new FactoryPass(this.context, source, this.checkOf(sourceText)),
+      asked: new Set(),
+      intervalMs,
+      isPatient: false,
+      isTrusted,
+    };
+    loop.endWatch = source.watch?.(
+      () => void this.changed(factory.uid).catch((error: unknown) => this.context.report(error, factory.slug)),
+    );
     source.whenBack?.(() => this.wake(factory.uid, 'timer'));
     this.loops.set(factory.uid, loop);
     this.wake(factory.uid, 'start');
@@ -99,9 +113,12 @@ export class SyncLoops {
     clearTimeout(loop.timer);
     loop.endWatch?.();
     this.firstPasses.hurry(uid);
-    const ending = loop.source.close().then(() => loop.running).finally(() => {
-      if (this.endings.get(uid) === ending) this.endings.delete(uid);
-    });
+    const ending = loop.source
+      .close()
+      .then(() => loop.running)
+      .finally(() => {
+        if (this.endings.get(uid) === ending) this.endings.delete(uid);
+      });
     this.endings.set(uid, ending);
     await ending;
   }
@@ -195,14 +212,20 @@ export class SyncLoops {
   /** At a start most factories wait for others; one that the operator named, or that somebody asks for, does not. */
   private inTurn(loop: Loop, triggers: readonly Trigger[]): Promise<number> {
     const waits = !loop.isTrusted && triggers.every((trigger) => trigger === 'start');
-    return waits ? this.firstPasses.inTurn(loop.uid, async () => (this.isCurrent(loop) ? this.passed(loop, triggers) : LOOK_AGAIN_MS)) : this.passed(loop, triggers);
+    return waits
+      ? this.firstPasses.inTurn(loop.uid, async () =>
+          this.isCurrent(loop) ? this.passed(loop, triggers) : LOOK_AGAIN_MS,
+        )
+      : this.passed(loop, triggers);
   }
 
   /** One pass; answers the milliseconds until the next one. */
   private async passed(loop: Loop, triggers: readonly Trigger[]): Promise<number> {
     loop.begunAtMs = performance.now();
     const result = await this.pass(loop, triggers);
-    loop.isPatient = result === 'held' || (typeof result === 'object' && result.retryInMs === undefined && result.opensInMs === undefined);
+    loop.isPatient =
+      result === 'held' ||
+      (typeof result === 'object' && result.retryInMs === undefined && result.opensInMs === undefined);
     if (typeof result === 'string') return LOOK_AGAIN_MS;
     if (triggers.some((trigger) => AT_ONCE.has(trigger))) this.notices.tell('factory', `${loop.uid}:${HANDLED}`);
     return Math.min(result.retryInMs ?? nextIntervalMs(loop.intervalMs, Math.random()), result.opensInMs ?? Infinity);
@@ -212,9 +235,16 @@ export class SyncLoops {
   private async spared(loop: Loop, triggers: readonly Trigger[]): Promise<number | undefined> {
     if (!loop.isPatient || triggers.some((trigger) => trigger !== 'timer')) return undefined;
     const factory = await this.factories.find(loop.uid).catch(() => undefined);
-    if (factory === undefined || factory.generationHandled < factory.generationRequested || factory.condition.ending === 'failed') return undefined;
+    if (
+      factory === undefined ||
+      factory.generationHandled < factory.generationRequested ||
+      factory.condition.ending === 'failed'
+    )
+      return undefined;
     const agoMs = this.context.nowMs() - factory.condition.checkedMs;
-    return agoMs >= 0 && agoMs < FRESH_SHARE * loop.intervalMs ? nextIntervalMs(loop.intervalMs, Math.random()) - agoMs : undefined;
+    return agoMs >= 0 && agoMs < FRESH_SHARE * loop.intervalMs
+      ? nextIntervalMs(loop.intervalMs, Math.random()) - agoMs
+      : undefined;
   }
 
   /** `held`: another process has the factory. `failed`: the service has. */

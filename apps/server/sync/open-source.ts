@@ -24,7 +24,12 @@ export function sourceOpener(config: Config, secrets: SecretReader): (factory: F
   return (factory, trusted) => {
     const { source } = factory;
     if (source.kind === 'dashboard') return NO_FILES;
-    if (source.kind === 'directory') return createDirectorySource({ path: source.path, mayHaveServed: factory.revisionApplied !== undefined, sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined) });
+    if (source.kind === 'directory')
+      return createDirectorySource({
+        path: source.path,
+        mayHaveServed: factory.revisionApplied !== undefined,
+        sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
+      });
     const { credentialSecret } = source;
     const allowLocal = trusted || config.allowLocalSources;
     const opened = createGitSource({
@@ -34,7 +39,10 @@ export function sourceOpener(config: Config, secrets: SecretReader): (factory: F
       cacheDir: gitCacheFolder(config.dataDir, factory.uid),
       caFile: config.gitCaFile,
       allowLocal,
-      credential: credentialSecret === undefined ? undefined : async () => text(await secrets.value(factory.uid, credentialSecret, 'git')),
+      credential:
+        credentialSecret === undefined
+          ? undefined
+          : async () => text(await secrets.value(factory.uid, credentialSecret, 'git')),
       verify: factory.syncPolicy.verifyCommits,
       searchPath: config.searchPath,
       ssh: { knownHostsFile: config.gitKnownHostsFile },
@@ -59,7 +67,11 @@ function gitCacheFolder(dataDir: string, factoryUid: string): string {
 /** Deletes everything that a factory's git source keeps on disk; call it when the source is closed. */
 export async function forgetGitCache(dataDir: string, factoryUid: string): Promise<void> {
   const folder = gitCacheFolder(dataDir, factoryUid);
-  await Promise.all([folder, `${folder}.spare`, `${folder}.key`, `${folder}.verify`].map((path) => rm(path, { recursive: true, force: true })));
+  await Promise.all(
+    [folder, `${folder}.spare`, `${folder}.key`, `${folder}.verify`].map((path) =>
+      rm(path, { recursive: true, force: true }),
+    ),
+  );
 }
 
 function text(value: Uint8Array | undefined): string | undefined {

@@ -1,5 +1,17 @@
 /** From how a pass ended to what is written down of it: condition, conditions, events, record. contract 4 (status, syncs), 9. */
-import { conditionAfter, conditionsOf, eventsOf, failuresAfter, keptAfter, keptBefore, PROBLEMS_RECORDED_MAX, rewriteAfter, standingOf, type PassEnd, type Rebinding } from '#reconcile';
+import {
+  conditionAfter,
+  conditionsOf,
+  eventsOf,
+  failuresAfter,
+  keptAfter,
+  keptBefore,
+  PROBLEMS_RECORDED_MAX,
+  rewriteAfter,
+  standingOf,
+  type PassEnd,
+  type Rebinding,
+} from '#reconcile';
 import type { Factory, PassOutcome, PassRecord } from '../store/factories.ts';
 
 /** A pass that is over. */
@@ -17,11 +29,24 @@ export function outcomeOf(factory: Factory, pass: EndedPass, newId: () => string
   const { ending, accepted, brought, filesLeftAlone } = pass;
   const condition = conditionAfter(factory, pass);
   const rewrite = rewriteAfter(factory, brought);
-  const after = { ...factory, condition, rewrite: rewrite === undefined ? factory.rewrite : (rewrite ?? undefined), generationHandled: factory.generationRequested };
+  const after = {
+    ...factory,
+    condition,
+    rewrite: rewrite === undefined ? factory.rewrite : (rewrite ?? undefined),
+    generationHandled: factory.generationRequested,
+  };
   const found = conditionsOf(standingOf(after, pass.webhooksWithoutSecret));
   const kept = keptAfter(keptBefore(factory), found, pass.finishedAtMs);
-  const events = eventsOf({ before: factory.conditions, reasonBefore: factory.condition.reason, after: found, ending, accepted: brought !== undefined, superseded: brought?.superseded ?? 0 });
-  const isNews = ending.rebound.length > 0 || ending.changes.length > 0 || condition.fingerprint !== factory.condition.fingerprint;
+  const events = eventsOf({
+    before: factory.conditions,
+    reasonBefore: factory.condition.reason,
+    after: found,
+    ending,
+    accepted: brought !== undefined,
+    superseded: brought?.superseded ?? 0,
+  });
+  const isNews =
+    ending.rebound.length > 0 || ending.changes.length > 0 || condition.fingerprint !== factory.condition.fingerprint;
   return {
     generationHandled: factory.generationRequested,
     condition,
@@ -36,7 +61,10 @@ export function outcomeOf(factory: Factory, pass: EndedPass, newId: () => string
   };
 }
 
-function toRecord({ ending, brought, rewrittenFrom, triggers, startedAtMs, finishedAtMs }: EndedPass, id: string): PassRecord {
+function toRecord(
+  { ending, brought, rewrittenFrom, triggers, startedAtMs, finishedAtMs }: EndedPass,
+  id: string,
+): PassRecord {
   return {
     id,
     triggers: [...triggers],
@@ -58,5 +86,14 @@ function toRecord({ ending, brought, rewrittenFrom, triggers, startedAtMs, finis
 
 /** A secret that moved, as an entry of the history: name and version, never a value. */
 function toSecretChange({ webhookUid, slug, path, secretName, version }: Rebinding): Record<string, unknown> {
-  return { action: 'update', kind: 'webhook', slug, uid: webhookUid, path, changes: ['secretVersion'], secretName, secretVersion: version ?? null };
+  return {
+    action: 'update',
+    kind: 'webhook',
+    slug,
+    uid: webhookUid,
+    path,
+    changes: ['secretVersion'],
+    secretName,
+    secretVersion: version ?? null,
+  };
 }

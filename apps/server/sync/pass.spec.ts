@@ -36,15 +36,25 @@ afterEach(async () => {
 });
 
 const context = (): PassContext => ({
-  owner: 'this-process', uidKey: new Uint8Array(32), factories: stores.factories, definitions: stores.definitions, secrets: stores.secrets,
-  publish: async () => void (published += 1), nowMs: () => nowMs, newId: () => newId(nowMs), report: (fault) => void reported.push(fault),
+  owner: 'this-process',
+  uidKey: new Uint8Array(32),
+  factories: stores.factories,
+  definitions: stores.definitions,
+  secrets: stores.secrets,
+  publish: async () => void (published += 1),
+  nowMs: () => nowMs,
+  newId: () => newId(nowMs),
+  report: (fault) => void reported.push(fault),
 });
 
 const text = (path: string, content: string): TreeFile => ({ path, content: Buffer.from(content) });
-const tree = (...names: string[]): TreeFile[] => names.map((name) => text(`webhooks/${name}.yaml`, 'secretName: hook\n'));
+const tree = (...names: string[]): TreeFile[] =>
+  names.map((name) => text(`webhooks/${name}.yaml`, 'secretName: hook\n'));
 
 /** A source that answers from a list; `unchanged` when it is asked for what is known. */
-function scripted(...answers: (Snapshot | (() => Promise<Snapshot> | Snapshot))[]): Source & { asked: (string | undefined)[] } {
+function scripted(
+  ...answers: (Snapshot | (() => Promise<Snapshot> | Snapshot))[]
+): Source & { asked: (string | undefined)[] } {
   const asked: (string | undefined)[] = [];
   return {
     asked,
@@ -57,7 +67,12 @@ function scripted(...answers: (Snapshot | (() => Promise<Snapshot> | Snapshot))[
     close: async () => undefined,
   };
 }
-const at = (revision: string, ...names: string[]): Snapshot => ({ ok: true, revision, unchanged: false, files: tree(...names) });
+const at = (revision: string, ...names: string[]): Snapshot => ({
+  ok: true,
+  revision,
+  unchanged: false,
+  files: tree(...names),
+});
 const away: Snapshot = { ok: false, reason: 'unreachable', message: 'away', retry: 'backoff' };
 
 async function factory(): Promise<string> {
@@ -73,8 +88,16 @@ describe('a pass', () => {
     const result = await new FactoryPass(context(), scripted(at('r1', 'a'))).run(uid, ['start'], signal);
     expect(result).toMatchObject({ ending: { kind: 'applied', revision: 'r1' }, retryInMs: undefined });
     expect(published).toBe(1);
-    expect(await stores.factories.find(uid)).toMatchObject({ revisionSeen: 'r1', revisionAttempted: 'r1', revisionApplied: 'r1', failures: 0, condition: { ending: 'applied' } });
-    expect(await stores.factories.passes(uid, 9)).toMatchObject([{ triggers: ['start'], ending: 'applied', revision: 'r1' }]);
+    expect(await stores.factories.find(uid)).toMatchObject({
+      revisionSeen: 'r1',
+      revisionAttempted: 'r1',
+      revisionApplied: 'r1',
+      failures: 0,
+      condition: { ending: 'applied' },
+    });
+    expect(await stores.factories.passes(uid, 9)).toMatchObject([
+      { triggers: ['start'], ending: 'applied', revision: 'r1' },
+    ]);
   });
 
   it('asks for what it knows and writes nothing when that has not changed', async () => {
@@ -86,13 +109,21 @@ describe('a pass', () => {
     await pass.run(uid, [], signal);
     expect(source.asked).toEqual([undefined, 'r1']);
     expect(published).toBe(1);
-    expect(await stores.factories.find(uid)).toMatchObject({ servingVersion: before?.servingVersion, updatedAtMs: before?.updatedAtMs });
+    expect(await stores.factories.find(uid)).toMatchObject({
+      servingVersion: before?.servingVersion,
+      updatedAtMs: before?.updatedAtMs,
+    });
     expect(await stores.factories.passes(uid, 9)).toHaveLength(1);
   });
 
   it('checks a blocked tree again against new facts without reading it again', async () => {
     const uid = await factory();
-    const source = scripted({ ok: true, revision: 'r1', unchanged: false, files: [text('webhooks/a.yaml', 'secretName: later\n')] });
+    const source = scripted({
+      ok: true,
+      revision: 'r1',
+      unchanged: false,
+      files: [text('webhooks/a.yaml', 'secretName: later\n')],
+    });
     const pass = new FactoryPass(context(), source);
     expect((await pass.run(uid, [], signal))?.ending.kind).toBe('blocked');
     await stores.secrets.put({ id: newId(), owner: 'team', name: 'later', value: sealing('value') }, undefined);
@@ -105,8 +136,12 @@ describe('a pass', () => {
     const pass = new FactoryPass(context(), scripted(away, away, away, at('r1', 'a')));
     const delays = [];
     for (let time = 0; time < 3; time += 1) delays.push((await pass.run(uid, [], signal))?.retryInMs ?? 0);
-    for (const [n, base] of [1_000, 2_000, 4_000].entries()) expect(Math.abs((delays[n] as number) - base)).toBeLessThanOrEqual(base / 10);
-    expect(await stores.factories.find(uid)).toMatchObject({ failures: 3, condition: { ending: 'failed', reason: 'unreachable' } });
+    for (const [n, base] of [1_000, 2_000, 4_000].entries())
+      expect(Math.abs((delays[n] as number) - base)).toBeLessThanOrEqual(base / 10);
+    expect(await stores.factories.find(uid)).toMatchObject({
+      failures: 3,
+      condition: { ending: 'failed', reason: 'unreachable' },
+    });
     expect(await stores.factories.passes(uid, 9)).toHaveLength(1); // the same end is news once
     expect((await pass.run(uid, [], signal))?.retryInMs).toBeUndefined();
     expect((await stores.factories.find(uid))?.failures).toBe(0);
@@ -114,7 +149,12 @@ describe('a pass', () => {
 
   it('that applies what waited while the source is away still says that it is away, and tells it once', async () => {
     const uid = await factory();
-    const waiting: Snapshot = { ok: true, revision: 'r1', unchanged: false, files: [text('webhooks/a.yaml', 'secretName: later\n')] };
+    const waiting: Snapshot = {
+      ok: true,
+      revision: 'r1',
+      unchanged: false,
+      files: [text('webhooks/a.yaml', 'secretName: later\n')],
+    };
     const pass = new FactoryPass(context(), scripted(waiting, away, away, away, waiting));
     await pass.run(uid, [], signal);
     await pass.run(uid, [], signal);
@@ -123,12 +163,25 @@ describe('a pass', () => {
     expect(result?.ending).toMatchObject({ kind: 'applied', revision: 'r1' });
     expect(Math.abs((result?.retryInMs ?? 0) - 2_000)).toBeLessThanOrEqual(200);
     const since = (await stores.factories.find(uid))?.conditions.FetchFailed?.sinceMs;
-    expect(await stores.factories.find(uid)).toMatchObject({ failures: 2, revisionApplied: 'r1', conditions: { FetchFailed: { status: 'True', reason: 'unreachable' }, Ready: { status: 'False', reason: 'unreachable' } } });
+    expect(await stores.factories.find(uid)).toMatchObject({
+      failures: 2,
+      revisionApplied: 'r1',
+      conditions: {
+        FetchFailed: { status: 'True', reason: 'unreachable' },
+        Ready: { status: 'False', reason: 'unreachable' },
+      },
+    });
     nowMs += 60_000;
     expect((await pass.run(uid, [], signal))?.ending).toMatchObject({ kind: 'failed', reason: 'unreachable' });
-    expect(await stores.factories.find(uid)).toMatchObject({ failures: 3, conditions: { FetchFailed: { status: 'True', sinceMs: since } } });
+    expect(await stores.factories.find(uid)).toMatchObject({
+      failures: 3,
+      conditions: { FetchFailed: { status: 'True', sinceMs: since } },
+    });
     await pass.run(uid, [], signal);
-    expect(await stores.factories.find(uid)).toMatchObject({ failures: 0, conditions: { FetchFailed: { status: 'False' }, Ready: { status: 'True' } } });
+    expect(await stores.factories.find(uid)).toMatchObject({
+      failures: 0,
+      conditions: { FetchFailed: { status: 'False' }, Ready: { status: 'True' } },
+    });
     const told = (await stores.events.list(uid, 9)).map(({ reason }) => reason).toReversed();
     expect(told).toEqual(['definitions-invalid', 'unreachable', 'definitions-valid', 'applied', 'fetch-recovered']);
   });
@@ -183,7 +236,9 @@ describe('a pass', () => {
     await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('next') }, undefined);
     const result = await pass.run(uid, ['secret'], signal);
     expect(result?.ending).toMatchObject({ kind: 'failed', rebound: [{ slug: 'a', secretName: 'hook', version: 2 }] });
-    expect((await stores.factories.passes(uid, 1))[0]?.changes).toEqual([expect.objectContaining({ changes: ['secretVersion'], secretVersion: 2 })]);
+    expect((await stores.factories.passes(uid, 1))[0]?.changes).toEqual([
+      expect.objectContaining({ changes: ['secretVersion'], secretVersion: 2 }),
+    ]);
   });
 
   it('whose secrets cannot be looked after goes on without them, says since when, and is tried again until they can', async () => {
@@ -192,7 +247,14 @@ describe('a pass', () => {
     stores.definitions.rebindSecrets = () => Promise.reject(new Error('the backend does not answer'));
     const since = nowMs;
     const pass = new FactoryPass(context(), scripted(at('r1', 'a'), at('r2', 'a', 'b')));
-    const degraded = { SecretsDegraded: { status: 'True', reason: 'secrets-unavailable', message: expect.stringContaining(new Date(since).toISOString()) }, Ready: { status: 'True' } };
+    const degraded = {
+      SecretsDegraded: {
+        status: 'True',
+        reason: 'secrets-unavailable',
+        message: expect.stringContaining(new Date(since).toISOString()),
+      },
+      Ready: { status: 'True' },
+    };
     for (const [n, revision] of ['r1', 'r2'].entries()) {
       await stores.factories.ask(uid);
       const result = await pass.run(uid, [], signal);
@@ -208,7 +270,10 @@ describe('a pass', () => {
     expect(await pass.run(uid, [], signal)).toMatchObject({ retryInMs: expect.any(Number) }); // secrets are looked after then, too
     stores.definitions.rebindSecrets = rebind;
     expect((await pass.run(uid, [], signal))?.retryInMs).toBeUndefined();
-    expect(await stores.factories.find(uid)).toMatchObject({ failures: 0, conditions: { SecretsDegraded: { status: 'False' } } });
+    expect(await stores.factories.find(uid)).toMatchObject({
+      failures: 0,
+      conditions: { SecretsDegraded: { status: 'False' } },
+    });
     const told = (await stores.events.list(uid, 9)).map(({ reason }) => reason).toReversed();
     expect(told.filter((reason) => reason.startsWith('secrets'))).toEqual(['secrets-unavailable', 'secrets-usable']);
   });
@@ -242,11 +307,16 @@ describe('a pass', () => {
   it('that waits long for its source takes a rotation over meanwhile', async () => {
     const uid = await factory();
     let answer: (snapshot: Snapshot) => void = () => undefined;
-    const pass = new FactoryPass(context(), scripted(at('r1', 'a'), () => new Promise<Snapshot>((resolve) => (answer = resolve))));
+    const pass = new FactoryPass(
+      context(),
+      scripted(at('r1', 'a'), () => new Promise<Snapshot>((resolve) => (answer = resolve))),
+    );
     await pass.run(uid, [], signal);
     const running = pass.run(uid, [], signal);
     await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('next') }, undefined);
-    await eventually('the webhook has the new version', async () => ((await stores.webhooks.list(uid))[0]?.secret_version === 2 ? true : undefined));
+    await eventually('the webhook has the new version', async () =>
+      (await stores.webhooks.list(uid))[0]?.secret_version === 2 ? true : undefined,
+    );
     answer(away);
     expect((await running)?.ending.rebound).toMatchObject([{ slug: 'a', version: 2 }]);
   });
@@ -284,7 +354,13 @@ describe('a pass', () => {
     expect(source.asked).toEqual([]);
     nowMs += LEASE_MS + 1; // the other one died
     expect((await pass.run(uid, [], signal))?.ending.kind).toBe('applied');
-    await expect(stores.factories.recordPass(uid, lease?.fence ?? 0, { generationHandled: 0, condition: { ending: 'failed', sinceMs: 0, checkedMs: 0 }, failures: 9 })).rejects.toThrow('taken over');
+    await expect(
+      stores.factories.recordPass(uid, lease?.fence ?? 0, {
+        generationHandled: 0,
+        condition: { ending: 'failed', sinceMs: 0, checkedMs: 0 },
+        failures: 9,
+      }),
+    ).rejects.toThrow('taken over');
     await stores.factories.remove(uid);
     expect(await pass.run(uid, [], signal)).toBeUndefined();
   });
@@ -310,16 +386,27 @@ describe('the history of a branch', () => {
   const move = (digit: string, ...names: string[]): void => void (tip = at(R(digit), ...names));
   const linear = (_accepted?: string): History => ({ commits: [tip.ok ? tip.revision.slice(-40) : ''], lost: [] });
   /** Whatever was accepted is not part of the branch any more. */
-  const rewriting = (accepted: string | undefined): History => (accepted === undefined ? linear() : { ...linear(), lost: [accepted.slice(-40)], rewrittenFrom: accepted });
+  const rewriting = (accepted: string | undefined): History =>
+    accepted === undefined ? linear() : { ...linear(), lost: [accepted.slice(-40)], rewrittenFrom: accepted };
 
   async function gitFactory(syncPolicy: SyncPolicy = {}): Promise<string> {
     const uid = await factory();
-    await stores.factories.edit(uid, { source: { kind: 'git', url: 'https://git.example/r', branch: 'main' }, syncPolicy });
+    await stores.factories.edit(uid, {
+      source: { kind: 'git', url: 'https://git.example/r', branch: 'main' },
+      syncPolicy,
+    });
     return uid;
   }
   const standing = async (uid: string) => {
-    const { revisionSeen, revisionAttempted, revisionApplied, condition, rewrite } = (await stores.factories.find(uid)) ?? {};
-    return { seen: revisionSeen?.slice(-1), attempted: revisionAttempted?.slice(-1), applied: revisionApplied?.slice(-1), reason: condition?.reason, rewrite: rewrite && [rewrite.from.slice(-1), rewrite.to.slice(-1)] };
+    const { revisionSeen, revisionAttempted, revisionApplied, condition, rewrite } =
+      (await stores.factories.find(uid)) ?? {};
+    return {
+      seen: revisionSeen?.slice(-1),
+      attempted: revisionAttempted?.slice(-1),
+      applied: revisionApplied?.slice(-1),
+      reason: condition?.reason,
+      rewrite: rewrite && [rewrite.from.slice(-1), rewrite.to.slice(-1)],
+    };
   };
   const told = async (uid: string) => (await stores.events.list(uid, 50)).map(({ reason }) => reason).toReversed();
   const webhooksOf = async (uid: string) => (await stores.webhooks.list(uid)).map(({ slug }) => slug);
@@ -332,13 +419,22 @@ describe('the history of a branch', () => {
   it('that was rewritten is accepted, recorded and told, until a tip descends from it', async () => {
     const uid = await gitFactory();
     let history = linear;
-    const pass = new FactoryPass(context(), branch((accepted) => history(accepted)));
+    const pass = new FactoryPass(
+      context(),
+      branch((accepted) => history(accepted)),
+    );
     await pass.run(uid, [], signal);
     history = rewriting;
     move('b', 'a', 'b');
     await pass.run(uid, [], signal);
     await pass.run(uid, [], signal);
-    expect(await standing(uid)).toEqual({ seen: 'b', attempted: 'b', applied: 'b', reason: undefined, rewrite: ['a', 'b'] });
+    expect(await standing(uid)).toEqual({
+      seen: 'b',
+      attempted: 'b',
+      applied: 'b',
+      reason: undefined,
+      rewrite: ['a', 'b'],
+    });
     expect(await stores.factories.passes(uid, 1)).toMatchObject([{ rewrittenFrom: R('a'), revision: R('b') }]);
     history = linear;
     move('c', 'a', 'b');
@@ -351,7 +447,10 @@ describe('the history of a branch', () => {
   it('that was rewritten waits where fast-forwards are asked for, as long as it takes, and applies when it is approved', async () => {
     const uid = await gitFactory({ fastForwardOnly: true });
     let history = linear;
-    const pass = new FactoryPass(context(), branch((accepted) => history(accepted)));
+    const pass = new FactoryPass(
+      context(),
+      branch((accepted) => history(accepted)),
+    );
     await pass.run(uid, [], signal);
     history = rewriting;
     move('b', 'a', 'b');
@@ -370,14 +469,23 @@ describe('the history of a branch', () => {
     await stores.factories.approve(uid, result?.ending.digest ?? '', 'user_admin');
     tip = away;
     expect((await pass.run(uid, ['approval'], signal))?.ending.kind).toBe('applied'); // the host is not needed for that
-    expect(await standing(uid)).toEqual({ seen: 'b', attempted: 'b', applied: 'b', reason: undefined, rewrite: ['a', 'b'] });
+    expect(await standing(uid)).toEqual({
+      seen: 'b',
+      attempted: 'b',
+      applied: 'b',
+      reason: undefined,
+      rewrite: ['a', 'b'],
+    });
     expect(await webhooksOf(uid)).toEqual(['a', 'b']);
   });
 
   it('that was put back after a held rewriting goes on as if nothing had been', async () => {
     const uid = await gitFactory({ fastForwardOnly: true });
     let history = linear;
-    const pass = new FactoryPass(context(), branch((accepted) => history(accepted)));
+    const pass = new FactoryPass(
+      context(),
+      branch((accepted) => history(accepted)),
+    );
     await pass.run(uid, [], signal);
     history = rewriting;
     move('b', 'a', 'b');
@@ -385,7 +493,13 @@ describe('the history of a branch', () => {
     history = () => undefined as unknown as History; // the accepted one again
     move('a', 'a');
     await pass.run(uid, [], signal);
-    expect(await standing(uid)).toEqual({ seen: 'a', attempted: 'a', applied: 'a', reason: undefined, rewrite: undefined });
+    expect(await standing(uid)).toEqual({
+      seen: 'a',
+      attempted: 'a',
+      applied: 'a',
+      reason: undefined,
+      rewrite: undefined,
+    });
     expect((await told(uid)).at(-1)).toBe('history-continued');
   });
 
@@ -396,8 +510,19 @@ describe('the history of a branch', () => {
     await pass.run(uid, [], signal); // verified, and blocked by its files
     tip = { ok: false, refused: true, reason: 'source-unverified', message: 'no key signed it', revision: R('b') };
     await stores.secrets.put({ id: newId(), owner: 'team', name: 'later', value: sealing('value') }, undefined);
-    for (let time = 0; time < 3; time += 1) expect((await pass.run(uid, [], signal))?.ending).toMatchObject({ kind: 'blocked', reason: 'source-unverified', revision: R('b') });
-    expect(await standing(uid)).toEqual({ seen: 'b', attempted: 'a', applied: undefined, reason: 'source-unverified', rewrite: undefined });
+    for (let time = 0; time < 3; time += 1)
+      expect((await pass.run(uid, [], signal))?.ending).toMatchObject({
+        kind: 'blocked',
+        reason: 'source-unverified',
+        revision: R('b'),
+      });
+    expect(await standing(uid)).toEqual({
+      seen: 'b',
+      attempted: 'a',
+      applied: undefined,
+      reason: 'source-unverified',
+      rewrite: undefined,
+    });
     tip = away;
     expect((await pass.run(uid, [], signal))?.ending.kind).toBe('failed');
     expect(await webhooksOf(uid)).toEqual([]);
@@ -409,7 +534,11 @@ describe('the history of a branch', () => {
     /** A source that cannot be reached, and what it says of what it has fetched before. */
     const remembering = (cached: Snapshot) => {
       const asked: string[] = [];
-      const source: Source = { snapshot: async () => away, cached: async (revision) => (asked.push(revision), cached), close: async () => undefined };
+      const source: Source = {
+        snapshot: async () => away,
+        cached: async (revision) => (asked.push(revision), cached),
+        close: async () => undefined,
+      };
       return { asked, pass: new FactoryPass(context(), source) };
     };
     const kept = (revision: string): Snapshot => ({ ok: true, revision, unchanged: false, files: [blocked] });
@@ -433,13 +562,19 @@ describe('the history of a branch', () => {
     });
 
     it.each<[string, Snapshot]>([
-      ['the policy refuses it now', { ok: false, refused: true, reason: 'source-unverified', message: 'no key signed it', revision: R('a') }],
+      [
+        'the policy refuses it now',
+        { ok: false, refused: true, reason: 'source-unverified', message: 'no key signed it', revision: R('a') },
+      ],
       ['it cannot be read any more', { ok: false, reason: 'corrupt', message: 'm', retry: 'backoff' }],
       ['another one is answered', kept(R('f'))],
     ])('nothing applies where %s', async (_why, answer) => {
       const uid = await waiting();
       const { asked, pass } = remembering(answer);
-      expect((await pass.run(uid, ['secret'], signal))?.ending).toMatchObject({ kind: 'failed', reason: 'unreachable' });
+      expect((await pass.run(uid, ['secret'], signal))?.ending).toMatchObject({
+        kind: 'failed',
+        reason: 'unreachable',
+      });
       expect(asked).toEqual([R('a')]);
       expect(await webhooksOf(uid)).toEqual([]);
     });
@@ -477,7 +612,13 @@ describe('the history of a branch', () => {
     await new FactoryPass(context(), branch(linear)).run(uid, [], signal);
     await stores.factories.setSuspended(uid, true);
     await stores.factories.edit(uid, { syncPolicy: { verifyCommits: { keys: ['one', 'two'] } } });
-    const refused: Snapshot = { ok: false, refused: true, reason: 'source-unverified', message: 'no key signed it', revision: R('a') };
+    const refused: Snapshot = {
+      ok: false,
+      refused: true,
+      reason: 'source-unverified',
+      message: 'no key signed it',
+      revision: R('a'),
+    };
     const suspended = new FactoryPass(context(), branch(linear));
     expect(await verification(uid)).toMatchObject({ status: 'Unknown', reason: 'not-verified-yet' });
     await suspended.run(uid, [], signal);
@@ -497,7 +638,8 @@ describe('the history of a branch', () => {
 
   it('is recorded whole when the service died after applying and before recording', async () => {
     const uid = await gitFactory();
-    const history = (accepted: string | undefined): History => (accepted === R('a') ? { commits: ['c', 'b'].map(ID), lost: [] } : linear());
+    const history = (accepted: string | undefined): History =>
+      accepted === R('a') ? { commits: ['c', 'b'].map(ID), lost: [] } : linear();
     await new FactoryPass(context(), branch(history)).run(uid, [], signal);
     move('c', 'a', 'b');
     const write = stores.factories.recordPass.bind(stores.factories);
@@ -507,7 +649,9 @@ describe('the history of a branch', () => {
     expect(await standing(uid)).toMatchObject({ attempted: 'a', applied: 'c' });
     await new FactoryPass(context(), branch(history)).run(uid, [], signal);
     expect(await standing(uid)).toMatchObject({ seen: 'c', attempted: 'c', applied: 'c' });
-    expect([...(await stores.revisions.find(uid, ['a', 'b', 'c'].map(ID))).keys()].toSorted()).toEqual(['a', 'b', 'c'].map(ID));
+    expect([...(await stores.revisions.find(uid, ['a', 'b', 'c'].map(ID))).keys()].toSorted()).toEqual(
+      ['a', 'b', 'c'].map(ID),
+    );
     expect(await stores.factories.passes(uid, 1)).toMatchObject([{ superseded: 1, revision: R('c') }]);
     expect(await told(uid)).toEqual(['applied', 'applied']);
   });
@@ -537,16 +681,38 @@ describe('sync windows', () => {
     nowMs = Date.parse('2027-01-15T23:00:00Z');
     await stores.secrets.put({ id: newId(), owner: 'team', name: 'hook', value: sealing('next') }, undefined);
     const result = await pass.run(uid, [], signal);
-    expect(result).toMatchObject({ opensInMs: 60 * minute, retryInMs: undefined, ending: { kind: 'blocked', reason: 'outside-sync-window', revision: 'r2', changes: [], rebound: [{ version: 2 }] } });
+    expect(result).toMatchObject({
+      opensInMs: 60 * minute,
+      retryInMs: undefined,
+      ending: {
+        kind: 'blocked',
+        reason: 'outside-sync-window',
+        revision: 'r2',
+        changes: [],
+        rebound: [{ version: 2 }],
+      },
+    });
     expect(result?.ending.message).toContain('2027-01-16T00:00:00.000Z');
-    expect(await stores.factories.find(uid)).toMatchObject({ revisionAttempted: 'r2', revisionApplied: 'r1', conditions: { Ready: { status: 'False', reason: 'outside-sync-window' }, Stalled: { status: 'False' } } });
+    expect(await stores.factories.find(uid)).toMatchObject({
+      revisionAttempted: 'r2',
+      revisionApplied: 'r1',
+      conditions: { Ready: { status: 'False', reason: 'outside-sync-window' }, Stalled: { status: 'False' } },
+    });
     nowMs += 60 * minute;
-    expect(await pass.run(uid, [], signal)).toMatchObject({ opensInMs: undefined, ending: { kind: 'applied', revision: 'r2' } });
+    expect(await pass.run(uid, [], signal)).toMatchObject({
+      opensInMs: undefined,
+      ending: { kind: 'applied', revision: 'r2' },
+    });
   });
 
   it('let through what changes nothing, and show what is wrong', async () => {
     const uid = await factory();
-    const bad: Snapshot = { ok: true, revision: 'r3', unchanged: false, files: [text('webhooks/a.yaml', 'secretName: 5\n')] };
+    const bad: Snapshot = {
+      ok: true,
+      revision: 'r3',
+      unchanged: false,
+      files: [text('webhooks/a.yaml', 'secretName: 5\n')],
+    };
     const pass = new FactoryPass(context(), scripted(at('r1', 'a'), at('r2', 'a'), bad));
     await pass.run(uid, [], signal);
     await stores.factories.edit(uid, { syncPolicy });

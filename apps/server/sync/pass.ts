@@ -1,6 +1,22 @@
 /** One pass: make the service match the factory repository at its current commit. contract 9. */
 import { withExcerpts, type CheckedDefinitions } from '#definitions';
-import { acceptanceOf, closureAt, failuresAfter, faulted, isEmpty, isToBeRetried, judge, retryDelayMs, unreadable, unverified, type Acceptance, type Actual, type Ending, type HowApplied, type Plan } from '#reconcile';
+import {
+  acceptanceOf,
+  closureAt,
+  failuresAfter,
+  faulted,
+  isEmpty,
+  isToBeRetried,
+  judge,
+  retryDelayMs,
+  unreadable,
+  unverified,
+  type Acceptance,
+  type Actual,
+  type Ending,
+  type HowApplied,
+  type Plan,
+} from '#reconcile';
 import { FenceLost, type Factory } from '../store/factories.ts';
 import { toApplication } from './apply.ts';
 import { groundOf, type GroundSources } from './ground.ts';
@@ -75,7 +91,14 @@ export class FactoryPass {
       const attempt = reconciles(factory) ? await this.attempt(factory, lease.fence, signal) : undefined;
       await secrets.end();
       const { ending, ...found } = attempt ?? { ending: unchanged(factory), accepted: false, tipSeen: false };
-      const ended = { ...found, ending: { ...ending, rebound: secrets.moved }, secretsAway: secrets.areAway, filesLeftAlone: attempt === undefined, triggers, startedAtMs };
+      const ended = {
+        ...found,
+        ending: { ...ending, rebound: secrets.moved },
+        secretsAway: secrets.areAway,
+        filesLeftAlone: attempt === undefined,
+        triggers,
+        startedAtMs,
+      };
       return await this.recordAnyway(factory, lease.fence, ended);
     } finally {
       await secrets.end();
@@ -100,7 +123,11 @@ export class FactoryPass {
     } catch (error) {
       if (error instanceof FenceLost) throw error;
       this.context.report(error, factory.slug);
-      return { ending: faulted('the pass failed inside the service; its log has the details', this.underWay), accepted: false, tipSeen: false };
+      return {
+        ending: faulted('the pass failed inside the service; its log has the details', this.underWay),
+        accepted: false,
+        tipSeen: false,
+      };
     }
   }
 
@@ -111,7 +138,9 @@ export class FactoryPass {
     if ('refused' in read) return { ending: unverified(read), accepted: false, tipSeen: true };
     const judged = await this.reconcileWaiting(factory, fence);
     const { reason, message } = read;
-    return judged?.ending.kind === 'applied' ? { ...judged, unread: { reason, message }, tipSeen: false } : { ending: unreadable(read), accepted: false, tipSeen: false };
+    return judged?.ending.kind === 'applied'
+      ? { ...judged, unread: { reason, message }, tipSeen: false }
+      : { ending: unreadable(read), accepted: false, tipSeen: false };
   }
 
   /** What waits for people (an approval, a secret) or for a window needs no git host: the tree of the last look is judged again. */
@@ -124,28 +153,61 @@ export class FactoryPass {
 
   /** A process that has not read it itself finds it among what was fetched; not where something newer was seen and refused, or waits for an approval. */
   private async acceptedAtHand({ revisionSeen, revisionAttempted }: Factory): Promise<Tree | undefined> {
-    return revisionAttempted === undefined || revisionSeen !== revisionAttempted ? undefined : this.memory.cached(revisionAttempted);
+    return revisionAttempted === undefined || revisionSeen !== revisionAttempted
+      ? undefined
+      : this.memory.cached(revisionAttempted);
   }
 
   private async reconcileTree(factory: Factory, fence: number, tree: Tree): Promise<Attempt> {
     this.underWay = tree.revision;
-    const ground = { ...(await groundOf(factory, this.context)), closed: closureAt(factory.syncPolicy.windows, this.context.nowMs()) };
+    const ground = {
+      ...(await groundOf(factory, this.context)),
+      closed: closureAt(factory.syncPolicy.windows, this.context.nowMs()),
+    };
     const acceptance = this.acceptanceOf(factory, tree, ground.approvedDigests);
-    if (!acceptance.ok) return { ending: acceptance.ending, accepted: false, tipSeen: true, rewrittenFrom: acceptance.from };
+    if (!acceptance.ok)
+      return { ending: acceptance.ending, accepted: false, tipSeen: true, rewrittenFrom: acceptance.from };
     const { checked, planned, applies, how, ending } = judge(tree, ground);
     if (applies) await this.apply(factory, fence, tree, planned, checked, ground.actual, how);
     const shown = { ...ending, problems: withExcerpts(ending.problems, tree.reading) };
-    return { ending: shown, accepted: true, tipSeen: true, brought: acceptance.brought, rewrittenFrom: acceptance.brought?.rewrite?.from };
+    return {
+      ending: shown,
+      accepted: true,
+      tipSeen: true,
+      brought: acceptance.brought,
+      rewrittenFrom: acceptance.brought?.rewrite?.from,
+    };
   }
 
-  private acceptanceOf({ slug, revisionAttempted, syncPolicy }: Factory, tree: Tree, approvedDigests: ReadonlySet<string>): Acceptance {
-    return acceptanceOf(tree, { factorySlug: slug, accepted: revisionAttempted, policy: syncPolicy, approvedDigests, nowMs: this.context.nowMs() });
+  private acceptanceOf(
+    { slug, revisionAttempted, syncPolicy }: Factory,
+    tree: Tree,
+    approvedDigests: ReadonlySet<string>,
+  ): Acceptance {
+    return acceptanceOf(tree, {
+      factorySlug: slug,
+      accepted: revisionAttempted,
+      policy: syncPolicy,
+      approvedDigests,
+      nowMs: this.context.nowMs(),
+    });
   }
 
   /** An unchanged revision with nothing to do writes nothing. */
-  private async apply(factory: Factory, fence: number, { revision, reading, blobs }: Tree, planned: Plan, checked: CheckedDefinitions, actual: Actual, how: HowApplied): Promise<void> {
+  private async apply(
+    factory: Factory,
+    fence: number,
+    { revision, reading, blobs }: Tree,
+    planned: Plan,
+    checked: CheckedDefinitions,
+    actual: Actual,
+    how: HowApplied,
+  ): Promise<void> {
     if (isEmpty(planned) && factory.revisionApplied === revision) return;
-    await this.context.definitions.apply({ ...toApplication(factory, fence, revision, planned, checked.definitions, actual, reading, blobs), how });
+    await this.context.definitions.apply({
+      ...toApplication(factory, fence, revision, planned, checked.definitions, actual, reading, blobs),
+      how,
+    });
     await this.context.publish();
   }
 
@@ -157,8 +219,19 @@ export class FactoryPass {
       if (error instanceof FenceLost) throw error;
       this.context.report(error, factory.slug);
       const { rebound, revision } = pass.ending;
-      const fault = { ...faulted('the end of the pass could not be recorded; the log of the service has the details', revision), rebound };
-      return this.record(factory, fence, { ...pass, ending: fault, accepted: false, tipSeen: false, unread: undefined, brought: undefined, rewrittenFrom: undefined });
+      const fault = {
+        ...faulted('the end of the pass could not be recorded; the log of the service has the details', revision),
+        rebound,
+      };
+      return this.record(factory, fence, {
+        ...pass,
+        ending: fault,
+        accepted: false,
+        tipSeen: false,
+        unread: undefined,
+        brought: undefined,
+        rewrittenFrom: undefined,
+      });
     }
   }
 
@@ -167,7 +240,11 @@ export class FactoryPass {
     const { ending } = pass;
     const finishedAtMs = this.context.nowMs();
     const webhooksWithoutSecret = await this.context.definitions.webhooksWithoutSecret(factory.uid);
-    await this.context.factories.recordPass(factory.uid, fence, outcomeOf(factory, { ...pass, finishedAtMs, webhooksWithoutSecret }, () => this.context.newId()));
+    await this.context.factories.recordPass(
+      factory.uid,
+      fence,
+      outcomeOf(factory, { ...pass, finishedAtMs, webhooksWithoutSecret }, () => this.context.newId()),
+    );
     return {
       ending,
       generationHandled: factory.generationRequested,
@@ -186,6 +263,11 @@ function reconciles({ suspended, source }: Factory): boolean {
 function unchanged({ condition }: Factory): Ending {
   return {
     kind: condition.ending === 'none' ? 'applied' : condition.ending,
-    reason: condition.reason, message: condition.message, problems: [], changes: [], held: [], rebound: [],
+    reason: condition.reason,
+    message: condition.message,
+    problems: [],
+    changes: [],
+    held: [],
+    rebound: [],
   };
 }

@@ -2,7 +2,10 @@
 import { readDefinitions, type TreeFile } from '#definitions';
 import { readInSlices } from './reading.ts';
 
-const files: TreeFile[] = Array.from({ length: 5 }, (_, n) => ({ path: `webhooks/w${n}.yaml`, content: Buffer.from('secretName: hook\n') }));
+const files: TreeFile[] = Array.from({ length: 5 }, (_, n) => ({
+  path: `webhooks/w${n}.yaml`,
+  content: Buffer.from('secretName: hook\n'),
+}));
 
 describe('a reading in slices', () => {
   it('answers what a reading in one go does', async () => {
@@ -12,11 +15,15 @@ describe('a reading in slices', () => {
 
   it('that knows an earlier one reads what changed only, and answers the same', async () => {
     const earlier = await readInSlices(files);
-    const later = files.map((file, n) => (n === 3 ? { ...file, content: Buffer.from('secretName: other\nenabld: true\n') } : file)).slice(1);
+    const later = files
+      .map((file, n) => (n === 3 ? { ...file, content: Buffer.from('secretName: other\nenabld: true\n') } : file))
+      .slice(1);
     const { readFiles, positions, ...reading } = await readInSlices(later, earlier);
     const { readFiles: _, positions: __, ...afresh } = readDefinitions(later);
     expect(reading).toEqual(afresh);
-    const reused = [...readFiles].filter(([path, { reading: read }]) => earlier.readFiles.get(path)?.reading === read).map(([path]) => path);
+    const reused = [...readFiles]
+      .filter(([path, { reading: read }]) => earlier.readFiles.get(path)?.reading === read)
+      .map(([path]) => path);
     expect(reused).toEqual(['webhooks/w1.yaml', 'webhooks/w2.yaml', 'webhooks/w4.yaml']);
     expect(positions.get('webhooks/w3.yaml')?.key('/enabld')).toMatchObject({ line: 2, column: 1 });
   });

@@ -4,7 +4,11 @@ import { blobOf } from '#reconcile';
 import { Slices } from '../slices.ts';
 
 /** What `readDefinitions` answers, read file by file; other work is done in between. What an earlier reading of the factory knows is not read again. */
-export async function readInSlices(files: readonly TreeFile[], earlier?: Reading, nowMs?: () => number): Promise<Reading> {
+export async function readInSlices(
+  files: readonly TreeFile[],
+  earlier?: Reading,
+  nowMs?: () => number,
+): Promise<Reading> {
   const steps = readingSteps(files, undefined, earlier);
   const slices = new Slices(nowMs);
   for (;;) {
@@ -15,7 +19,10 @@ export async function readInSlices(files: readonly TreeFile[], earlier?: Reading
 }
 
 /** Path → object ID that git gives the file, of every regular file whose content was read. */
-export async function blobsInSlices(files: readonly TreeFile[], format: 'sha1' | 'sha256'): Promise<Map<string, string>> {
+export async function blobsInSlices(
+  files: readonly TreeFile[],
+  format: 'sha1' | 'sha256',
+): Promise<Map<string, string>> {
   const blobs = new Map<string, string>();
   const slices = new Slices();
   for (const { path, kind = 'file', sizeBytes, content } of files) {

@@ -17,7 +17,11 @@ let held: Promise<void>;
 beforeEach(async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance'] });
   [stored, done, followed, held] = [new Map([['a', { isAsked: false }]]), [], new Set(), Promise.resolve()];
-  const line: NoticeLine = { start: (_hear, all) => void (anything = all), send: () => undefined, stop: async () => undefined };
+  const line: NoticeLine = {
+    start: (_hear, all) => void (anything = all),
+    send: () => undefined,
+    stop: async () => undefined,
+  };
   notices = new Notices((fault) => void done.push(`fault ${String(fault)}`), line);
   const loops = {
     followed: () => [...followed],
@@ -37,8 +41,12 @@ beforeEach(async () => {
     standings: async () => [...stored].map(([uid, { isAsked }]) => ({ uid, isAsked })),
   };
   roster = new Roster({
-    factories: factories as unknown as FactoryStore, loops: loops as unknown as SyncLoops, notices, lookMs: 'usual',
-    forgetSource: async (uid) => void done.push(`forget ${uid}`), report: (fault) => void done.push(`fault ${String(fault)}`),
+    factories: factories as unknown as FactoryStore,
+    loops: loops as unknown as SyncLoops,
+    notices,
+    lookMs: 'usual',
+    forgetSource: async (uid) => void done.push(`forget ${uid}`),
+    report: (fault) => void done.push(`fault ${String(fault)}`),
   });
   await roster.start();
   notices.start();
@@ -73,7 +81,11 @@ it('leaves to the loops what only concerns them', async () => {
 });
 
 it('finds by looking what nobody told: made, deleted, asked for; not what is worked on already', async () => {
-  stored = new Map([['b', { isAsked: true }], ['busy', { isAsked: true }], ['c', { isAsked: true }]]);
+  stored = new Map([
+    ['b', { isAsked: true }],
+    ['busy', { isAsked: true }],
+    ['c', { isAsked: true }],
+  ]);
   followed = new Set(['a', 'busy', 'c']);
   done = [];
   await look();

@@ -57,13 +57,15 @@ export class Roster {
   follow(uid: string): Promise<void> {
     const turn = this.turns.get(uid) ?? { running: Promise.resolve() };
     this.turns.set(uid, turn);
-    turn.waiting ??= turn.running.catch(() => undefined).then(() => {
-      turn.waiting = undefined;
-      turn.running = this.settle(uid).finally(() => {
-        if (turn.waiting === undefined) this.turns.delete(uid);
+    turn.waiting ??= turn.running
+      .catch(() => undefined)
+      .then(() => {
+        turn.waiting = undefined;
+        turn.running = this.settle(uid).finally(() => {
+          if (turn.waiting === undefined) this.turns.delete(uid);
+        });
+        return turn.running;
       });
-      return turn.running;
-    });
     return turn.waiting;
   }
 
@@ -83,9 +85,11 @@ export class Roster {
 
   /** One look at a time. Never throws. */
   private look(): Promise<void> {
-    return (this.looking ??= this.compare().catch(this.parts.report).finally(() => {
-      this.looking = undefined;
-    }));
+    return (this.looking ??= this.compare()
+      .catch(this.parts.report)
+      .finally(() => {
+        this.looking = undefined;
+      }));
   }
 
   /** One factory that cannot be followed keeps no other from it. */

@@ -47,15 +47,27 @@ export class TreeMemory {
     const snapshot = await this.source.snapshot({ atHand: atHand?.revision, accepted }, signal);
     if (!snapshot.ok) return snapshot;
     if (snapshot.unchanged) {
-      if (atHand?.revision !== snapshot.revision) throw new Error(`the source takes ${snapshot.revision} for known, which it is not`);
+      if (atHand?.revision !== snapshot.revision)
+        throw new Error(`the source takes ${snapshot.revision} for known, which it is not`);
       return { ok: true, tree: atHand };
     }
     const { revision, files, history } = snapshot;
     return { ok: true, tree: await this.remember(revision, files, accepted, history) };
   }
 
-  private async remember(revision: string, files: TreeFile[], base: string | undefined, history?: History): Promise<Tree> {
-    this.tree = { revision, reading: await readInSlices(files, this.tree?.reading), blobs: await blobsInSlices(files, objectFormatOf(revision)), history, base };
+  private async remember(
+    revision: string,
+    files: TreeFile[],
+    base: string | undefined,
+    history?: History,
+  ): Promise<Tree> {
+    this.tree = {
+      revision,
+      reading: await readInSlices(files, this.tree?.reading),
+      blobs: await blobsInSlices(files, objectFormatOf(revision)),
+      history,
+      base,
+    };
     return this.tree;
   }
 }

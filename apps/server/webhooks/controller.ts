@@ -24,21 +24,35 @@ export class WebhookController {
   @Post()
   @HttpCode(200)
   @Allow('manager')
-  async create(@Param('factoryUid') factoryUid: string, @Body({ schema: WEBHOOK_CREATE }) body: WebhookCreate, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+  async create(
+    @Param('factoryUid') factoryUid: string,
+    @Body({ schema: WEBHOOK_CREATE }) body: WebhookCreate,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
     return shownOnce(reply, await this.webhooks.create(factoryUid, body, callerOf(request)));
   }
 
   @Get(':webhookUid')
   @Allow('viewer')
-  async get(@Param('factoryUid') factoryUid: string, @Param('webhookUid') uid: string, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+  async get(
+    @Param('factoryUid') factoryUid: string,
+    @Param('webhookUid') uid: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
     return tagged(reply, await this.webhooks.get(factoryUid, uid, accessOf(request)));
   }
 
   @Patch(':webhookUid')
   @Allow('manager')
   async change(
-    @Param('factoryUid') factoryUid: string, @Param('webhookUid') uid: string, @Headers('if-match') ifMatch: string | undefined,
-    @Body({ schema: WEBHOOK_PATCH }) body: WebhookPatch, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('factoryUid') factoryUid: string,
+    @Param('webhookUid') uid: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Body({ schema: WEBHOOK_PATCH }) body: WebhookPatch,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
     return tagged(reply, await this.webhooks.change(factoryUid, uid, body, wantedVersion(ifMatch), callerOf(request)));
   }
@@ -46,7 +60,12 @@ export class WebhookController {
   @Delete(':webhookUid')
   @HttpCode(204)
   @Allow('manager')
-  remove(@Param('factoryUid') factoryUid: string, @Param('webhookUid') uid: string, @Headers('if-match') ifMatch: string | undefined, @Req() request: FastifyRequest): Promise<void> {
+  remove(
+    @Param('factoryUid') factoryUid: string,
+    @Param('webhookUid') uid: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Req() request: FastifyRequest,
+  ): Promise<void> {
     return this.webhooks.remove(factoryUid, uid, wantedVersion(ifMatch), callerOf(request));
   }
 
@@ -54,10 +73,17 @@ export class WebhookController {
   @HttpCode(200)
   @Allow('manager')
   async rotate(
-    @Param('factoryUid') factoryUid: string, @Param('webhookUid') uid: string, @Headers('if-match') ifMatch: string | undefined,
-    @Body({ schema: WEBHOOK_ROTATE }) body: WebhookRotate, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('factoryUid') factoryUid: string,
+    @Param('webhookUid') uid: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Body({ schema: WEBHOOK_ROTATE }) body: WebhookRotate,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
-    return shownOnce(reply, await this.webhooks.rotate(factoryUid, uid, body, wantedVersion(ifMatch), callerOf(request)));
+    return shownOnce(
+      reply,
+      await this.webhooks.rotate(factoryUid, uid, body, wantedVersion(ifMatch), callerOf(request)),
+    );
   }
 }
 

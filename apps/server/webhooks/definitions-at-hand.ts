@@ -8,16 +8,25 @@ const CHARACTERS_MAX = 16_777_216;
 
 export class DefinitionsAtHand {
   private readonly store: Pick<ServingStore, 'definitions'>;
-  private readonly kept = new RecentlyUsed<string, { version: number; definition: AutomationDefinition }>(CHARACTERS_MAX);
+  private readonly kept = new RecentlyUsed<string, { version: number; definition: AutomationDefinition }>(
+    CHARACTERS_MAX,
+  );
 
   constructor(store: Pick<ServingStore, 'definitions'>) {
     this.store = store;
   }
 
   /** Definitions of these automations of one factory, by UID; undefined where the factory has moved on since that version. Throws StoreFault. */
-  async of({ uid: factoryUid, version }: { uid: string; version: number }, uids: readonly string[]): Promise<ReadonlyMap<string, AutomationDefinition> | undefined> {
+  async of(
+    { uid: factoryUid, version }: { uid: string; version: number },
+    uids: readonly string[],
+  ): Promise<ReadonlyMap<string, AutomationDefinition> | undefined> {
     const kept = new Map(uids.map((uid) => [uid, this.keptOf(uid, version)]));
-    const texts = await this.textsOf(factoryUid, version, uids.filter((uid) => kept.get(uid) === undefined));
+    const texts = await this.textsOf(
+      factoryUid,
+      version,
+      uids.filter((uid) => kept.get(uid) === undefined),
+    );
     const found = new Map<string, AutomationDefinition>();
     for (const uid of uids) {
       const definition = kept.get(uid) ?? this.read(uid, version, texts.get(uid));
@@ -32,7 +41,11 @@ export class DefinitionsAtHand {
     return kept?.version === version ? kept.definition : undefined;
   }
 
-  private async textsOf(factoryUid: string, version: number, uids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  private async textsOf(
+    factoryUid: string,
+    version: number,
+    uids: readonly string[],
+  ): Promise<ReadonlyMap<string, string>> {
     return uids.length === 0 ? NO_TEXTS : this.store.definitions(factoryUid, version, uids);
   }
 

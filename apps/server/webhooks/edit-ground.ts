@@ -32,20 +32,31 @@ export type ToMember = (pointer: string) => string;
 const STATES: ReadonlySet<string> = new Set(['webhook-quota', 'secret-unset']);
 
 /** The refusal that these problems amount to, or undefined when they are warnings only: 400 naming each member, else 422 for a full factory, else 409. */
-export function refusalOf(problems: readonly ValueProblem[], toMember: ToMember, further: readonly MemberError[] = []): Refusal | undefined {
+export function refusalOf(
+  problems: readonly ValueProblem[],
+  toMember: ToMember,
+  further: readonly MemberError[] = [],
+): Refusal | undefined {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const members = [...memberErrorsOf(problems, toMember), ...further];
   if (members.length > 0) return invalidMembers(members);
   const [state] = errors.sort((a, b) => Number(b.rule === 'webhook-quota') - Number(a.rule === 'webhook-quota'));
   if (state === undefined) return undefined;
   const error = toMemberError(state, toMember);
-  if (state.rule === 'webhook-quota') return new Refusal('operation_not_supported', 'a factory has at most 20 webhooks, disabled ones counted; delete one, or use a second factory', { errors: [error] });
+  if (state.rule === 'webhook-quota')
+    return new Refusal(
+      'operation_not_supported',
+      'a factory has at most 20 webhooks, disabled ones counted; delete one, or use a second factory',
+      { errors: [error] },
+    );
   return new Refusal('conflict', error.message, { retryable: false, errors: [error], members: { rule: state.rule } });
 }
 
 /** The errors among these problems that are a fault of the body, in the wire's words. */
 export function memberErrorsOf(problems: readonly ValueProblem[], toMember: ToMember): MemberError[] {
-  return problems.filter(({ severity, rule }) => severity === 'error' && !STATES.has(rule)).map((problem) => toMemberError(problem, toMember));
+  return problems
+    .filter(({ severity, rule }) => severity === 'error' && !STATES.has(rule))
+    .map((problem) => toMemberError(problem, toMember));
 }
 
 function toMemberError({ pointer, message }: ValueProblem, toMember: ToMember): MemberError {
@@ -62,6 +73,11 @@ function inWireWords(message: string, pointer: string, member: string): string {
 }
 
 const WIRE_WORDS: Readonly<Record<string, string>> = {
-  authMode: 'auth_mode', signatureScheme: 'signature_scheme', secretName: 'secret_name', deliveryIdHeader: 'delivery_id_header', environmentId: 'environment_id',
-  skill: 'skill_spec', webhook_ids: 'webhook_uids',
+  authMode: 'auth_mode',
+  signatureScheme: 'signature_scheme',
+  secretName: 'secret_name',
+  deliveryIdHeader: 'delivery_id_header',
+  environmentId: 'environment_id',
+  skill: 'skill_spec',
+  webhook_ids: 'webhook_uids',
 };

@@ -22,12 +22,26 @@ export interface WrittenWebhook {
 export type WebhookDecision = EditDecision<WrittenWebhook, Refusal>;
 
 /** contract 4 (Create on a dashboard factory). */
-export function createdWebhook(factory: EditableFactory, wanted: WebhookCreate, uidKey: Uint8Array, means: SecretMeans): WebhookDecision {
+export function createdWebhook(
+  factory: EditableFactory,
+  wanted: WebhookCreate,
+  uidKey: Uint8Array,
+  means: SecretMeans,
+): WebhookDecision {
   const slug = slugOf(wanted.name, 'webhook', new Set(factory.webhooks.map((webhook) => webhook.slug)));
   const authMode = wanted.auth_mode ?? 'token';
-  const credential = newCredential(factory, { slug, authMode, signatureScheme: wanted.signature_scheme, secret: wanted.secret, secretName: wanted.secret_name }, means);
+  const credential = newCredential(
+    factory,
+    { slug, authMode, signatureScheme: wanted.signature_scheme, secret: wanted.secret, secretName: wanted.secret_name },
+    means,
+  );
   const keys = newWebhookKeys(wanted, credential.facts.name, wanted.enabled ?? credential.facts.set);
-  const { definition, problems } = checkWebhookValue(slug, keys, factory.webhooks.map(definitionOf), knownTo(factory, uidKey, credential.facts));
+  const { definition, problems } = checkWebhookValue(
+    slug,
+    keys,
+    factory.webhooks.map(definitionOf),
+    knownTo(factory, uidKey, credential.facts),
+  );
   const refusal = refusalOf(problems, toWebhookMember, credential.errors) ?? credential.obstacle;
   if (refusal !== undefined || definition === undefined) return { ok: false, no: refusal ?? unexplained() };
   const uid = deriveUid(uidKey, 'webhook', factory.slug, slug);
@@ -36,19 +50,35 @@ export function createdWebhook(factory: EditableFactory, wanted: WebhookCreate, 
     ok: true,
     secrets: credential.write === undefined ? [] : [credential.write],
     objects: [labelled(uid, wanted.name, definition)],
-    change: { action: 'webhook.create', subject: uid, factoryUid: factory.uid, details: { slug, auth_mode: authMode, secret: secretName, enabled } },
+    change: {
+      action: 'webhook.create',
+      subject: uid,
+      factoryUid: factory.uid,
+      details: { slug, auth_mode: authMode, secret: secretName, enabled },
+    },
     answer: (after) => ({ ...written(after, uid), secret: credential.value }),
   };
 }
 
 /** The keys of the file that a request to make a webhook stands for. */
 export function newWebhookKeys(wanted: WebhookCreate, secretName: string, enabled: boolean | undefined): FileKeys {
-  const { auth_mode: authMode, signature_scheme: signatureScheme, delivery_id_header: deliveryIdHeader, description } = wanted;
+  const {
+    auth_mode: authMode,
+    signature_scheme: signatureScheme,
+    delivery_id_header: deliveryIdHeader,
+    description,
+  } = wanted;
   return { description, enabled, authMode, signatureScheme, secretName, deliveryIdHeader };
 }
 
 /** Members that are absent stay; a name is a label. Whether the secret is in order is asked only when the change concerns it: a webhook can always be disabled. */
-export function changedWebhook(factory: EditableFactory, uid: string, wanted: WebhookPatch, isWanted: WantedVersion, uidKey: Uint8Array): WebhookDecision {
+export function changedWebhook(
+  factory: EditableFactory,
+  uid: string,
+  wanted: WebhookPatch,
+  isWanted: WantedVersion,
+  uidKey: Uint8Array,
+): WebhookDecision {
   const found = foundWebhook(factory, uid, isWanted);
   if ('no' in found) return { ok: false, no: found.no };
   const { webhook } = found;
@@ -56,7 +86,12 @@ export function changedWebhook(factory: EditableFactory, uid: string, wanted: We
   const changes = changedKeys(before, wanted);
   const known = knownTo(factory, uidKey);
   const others = factory.webhooks.filter((other) => other.uid !== uid).map(definitionOf);
-  const { definition, problems } = checkWebhookValue(webhook.slug, { ...webhookKeys(before), ...changes }, others, concernsSecret(wanted) ? known : { ...known, webhookSecrets: undefined });
+  const { definition, problems } = checkWebhookValue(
+    webhook.slug,
+    { ...webhookKeys(before), ...changes },
+    others,
+    concernsSecret(wanted) ? known : { ...known, webhookSecrets: undefined },
+  );
   const refusal = refusalOf(problems, toWebhookMember);
   if (refusal !== undefined || definition === undefined) return { ok: false, no: refusal ?? unexplained() };
   const name = wanted.name ?? webhook.name;
@@ -65,14 +100,32 @@ export function changedWebhook(factory: EditableFactory, uid: string, wanted: We
   return {
     ok: true,
     objects: isSame ? [] : [labelled(uid, name, definition)],
-    change: isSame ? undefined : { action: 'webhook.change', subject: uid, factoryUid: factory.uid, details: { slug: webhook.slug, changed: [...(wanted.name === undefined ? [] : ['name']), ...changed], enabled: definition.enabled } },
+    change: isSame
+      ? undefined
+      : {
+          action: 'webhook.change',
+          subject: uid,
+          factoryUid: factory.uid,
+          details: {
+            slug: webhook.slug,
+            changed: [...(wanted.name === undefined ? [] : ['name']), ...changed],
+            enabled: definition.enabled,
+          },
+        },
     answer: (after) => written(after, uid),
   };
 }
 
 /** The keys of the file that a request to change a webhook sets; undefined ones go. A mode without signatures takes its scheme along. */
 export function changedKeys(before: WebhookDefinition, wanted: WebhookPatch): FileKeys {
-  const { auth_mode: authMode, signature_scheme: scheme, secret_name: secretName, delivery_id_header: header, enabled, description } = wanted;
+  const {
+    auth_mode: authMode,
+    signature_scheme: scheme,
+    secret_name: secretName,
+    delivery_id_header: header,
+    enabled,
+    description,
+  } = wanted;
   const leavesSignatures = authMode !== undefined && authMode !== 'signature' && before.signatureScheme !== undefined;
   return {
     ...(authMode === undefined ? {} : { authMode }),
@@ -84,12 +137,24 @@ export function changedKeys(before: WebhookDefinition, wanted: WebhookPatch): Fi
   };
 }
 
-function concernsSecret({ auth_mode: mode, signature_scheme: scheme, secret_name: name, enabled }: WebhookPatch): boolean {
+function concernsSecret({
+  auth_mode: mode,
+  signature_scheme: scheme,
+  secret_name: name,
+  enabled,
+}: WebhookPatch): boolean {
   return enabled === true || mode !== undefined || scheme !== undefined || name !== undefined;
 }
 
 /** contract 4 (Rotate): every webhook that shares the secret moves in the same transaction. */
-export function rotatedWebhook(factory: EditableFactory, uid: string, secret: string | undefined, isWanted: WantedVersion, mayChangeTeamSecrets: boolean, means: SecretMeans): WebhookDecision {
+export function rotatedWebhook(
+  factory: EditableFactory,
+  uid: string,
+  secret: string | undefined,
+  isWanted: WantedVersion,
+  mayChangeTeamSecrets: boolean,
+  means: SecretMeans,
+): WebhookDecision {
   const found = foundWebhook(factory, uid, isWanted);
   if ('no' in found) return { ok: false, no: found.no };
   const rotation = rotationOf(factory, found.webhook, secret, mayChangeTeamSecrets, means);
@@ -100,18 +165,34 @@ export function rotatedWebhook(factory: EditableFactory, uid: string, secret: st
     ok: true,
     secrets: [write],
     moved: moved.map((webhook) => webhook.uid),
-    change: { action: 'webhook.rotate', subject: uid, factoryUid: factory.uid, details: { slug: found.webhook.slug, secret: write.name, webhooks: moved.map(({ slug }) => slug) } },
-    answer: (after) => ({ ...written(after, uid), secret: { text, generated }, moved: after.webhooks.filter((webhook) => uids.has(webhook.uid)) }),
+    change: {
+      action: 'webhook.rotate',
+      subject: uid,
+      factoryUid: factory.uid,
+      details: { slug: found.webhook.slug, secret: write.name, webhooks: moved.map(({ slug }) => slug) },
+    },
+    answer: (after) => ({
+      ...written(after, uid),
+      secret: { text, generated },
+      moved: after.webhooks.filter((webhook) => uids.has(webhook.uid)),
+    }),
   };
 }
 
 /** Deleting what is gone is 404: it looks like what never was. */
-export function deletedWebhook(factory: EditableFactory, uid: string, isWanted: WantedVersion): EditDecision<undefined, Refusal> {
+export function deletedWebhook(
+  factory: EditableFactory,
+  uid: string,
+  isWanted: WantedVersion,
+): EditDecision<undefined, Refusal> {
   const found = foundWebhook(factory, uid, isWanted);
   if ('no' in found) return { ok: false, no: found.no };
   const { slug, secret_name: secret } = found.webhook;
   return {
-    ok: true, deletions: [{ kind: 'webhook', uid }], change: { action: 'webhook.delete', subject: uid, factoryUid: factory.uid, details: { slug, secret } }, answer: () => undefined,
+    ok: true,
+    deletions: [{ kind: 'webhook', uid }],
+    change: { action: 'webhook.delete', subject: uid, factoryUid: factory.uid, details: { slug, secret } },
+    answer: () => undefined,
   };
 }
 
@@ -120,12 +201,22 @@ export function definitionOf({ definition }: WebhookRow): WebhookDefinition {
   return JSON.parse(definition) as WebhookDefinition;
 }
 
-const MEMBERS: Readonly<Record<string, string>> = { authMode: 'auth_mode', signatureScheme: 'signature_scheme', secretName: 'secret_name', deliveryIdHeader: 'delivery_id_header' };
+const MEMBERS: Readonly<Record<string, string>> = {
+  authMode: 'auth_mode',
+  signatureScheme: 'signature_scheme',
+  secretName: 'secret_name',
+  deliveryIdHeader: 'delivery_id_header',
+};
 
 /** Keys of webhook files in the wire's spelling. */
-export const toWebhookMember: ToMember = (pointer) => pointer.replace(/^\/(\w+)/, (_, key: string) => `/${MEMBERS[key] ?? key}`);
+export const toWebhookMember: ToMember = (pointer) =>
+  pointer.replace(/^\/(\w+)/, (_, key: string) => `/${MEMBERS[key] ?? key}`);
 
-function foundWebhook(factory: EditableFactory, uid: string, isWanted: WantedVersion): { webhook: WebhookRow } | { no: Refusal } {
+function foundWebhook(
+  factory: EditableFactory,
+  uid: string,
+  isWanted: WantedVersion,
+): { webhook: WebhookRow } | { no: Refusal } {
   const webhook = factory.webhooks.find((candidate) => candidate.uid === uid);
   if (webhook === undefined) return { no: notFound('the webhook') };
   return isWanted(webhook.version) ? { webhook } : { no: staleVersion('the webhook', webhook.version) };

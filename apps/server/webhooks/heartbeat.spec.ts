@@ -12,7 +12,11 @@ let isAway: boolean;
 let held: Promise<void>;
 let committed: number;
 let heartbeat: Heartbeat;
-const serving = { loadedVersion: 0, whenLoaded: undefined as (() => void) | undefined, refresh: async () => load(committed) };
+const serving = {
+  loadedVersion: 0,
+  whenLoaded: undefined as (() => void) | undefined,
+  refresh: async () => load(committed),
+};
 
 /** Takes a version into memory, as `Serving` does. */
 function load(version: number): void {
@@ -36,8 +40,11 @@ beforeEach(async () => {
     leave: async () => void said.push('left'),
   };
   heartbeat = new Heartbeat({
-    replicas: replicas as unknown as ReplicaStore, serving: serving as unknown as Serving, me: { owner: 'one', version: '1', roles: ['ingress'], host: 'here' },
-    monotonicMs: () => nowMs, report: (fault) => void faults.push(fault),
+    replicas: replicas as unknown as ReplicaStore,
+    serving: serving as unknown as Serving,
+    me: { owner: 'one', version: '1', roles: ['ingress'], host: 'here' },
+    monotonicMs: () => nowMs,
+    report: (fault) => void faults.push(fault),
   });
   await heartbeat.start();
 });

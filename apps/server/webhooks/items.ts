@@ -16,18 +16,32 @@ export interface WebhookView {
   usedBy?: readonly AutomationReference[];
 }
 
-export function toWebhookItem(webhook: WebhookRow, { ingressUrl, isManaged, lastDeliveryAtMs, usedBy }: WebhookView): WebhookItem {
+export function toWebhookItem(
+  webhook: WebhookRow,
+  { ingressUrl, isManaged, lastDeliveryAtMs, usedBy }: WebhookView,
+): WebhookItem {
   const { description } = JSON.parse(webhook.definition) as WebhookDefinition;
   return {
-    uid: webhook.uid, slug: webhook.slug, name: webhook.name, description: description ?? null,
-    auth_mode: webhook.auth_mode as AuthMode, signature_scheme: webhook.signature_scheme,
-    secret_name: webhook.secret_name, secret_set: webhook.secret_version !== null,
-    delivery_id_header: webhook.delivery_id_header, enabled: webhook.enabled === 1,
+    uid: webhook.uid,
+    slug: webhook.slug,
+    name: webhook.name,
+    description: description ?? null,
+    auth_mode: webhook.auth_mode as AuthMode,
+    signature_scheme: webhook.signature_scheme,
+    secret_name: webhook.secret_name,
+    secret_set: webhook.secret_version !== null,
+    delivery_id_header: webhook.delivery_id_header,
+    enabled: webhook.enabled === 1,
     ingress_url: ingressUrlOf(ingressUrl, webhook.uid, webhook.auth_mode as AuthMode),
-    version: webhook.version, revision: webhook.revision, file: isManaged && webhook.path !== '' ? webhook.path : null,
-    created_at: toTime(webhook.created_at), updated_at: toTime(webhook.updated_at),
+    version: webhook.version,
+    revision: webhook.revision,
+    file: isManaged && webhook.path !== '' ? webhook.path : null,
+    created_at: toTime(webhook.created_at),
+    updated_at: toTime(webhook.updated_at),
     last_delivery_at: lastDeliveryAtMs === undefined ? null : toTime(lastDeliveryAtMs),
-    ...(usedBy === undefined ? {} : { used_by_automations: usedBy.map(({ uid, slug, name, enabled }) => ({ uid, slug, name, enabled })) }),
+    ...(usedBy === undefined
+      ? {}
+      : { used_by_automations: usedBy.map(({ uid, slug, name, enabled }) => ({ uid, slug, name, enabled })) }),
   };
 }
 
@@ -42,7 +56,10 @@ export function secretUrlOf(webhook: WebhookRow, ingressUrl: string, token: stri
 export function toRotatedItem(webhook: WebhookRow, ingressUrl: string, token: string): RotatedWebhook {
   const url = secretUrlOf(webhook, ingressUrl, token);
   return {
-    uid: webhook.uid, slug: webhook.slug, name: webhook.name, ingress_url: ingressUrlOf(ingressUrl, webhook.uid, webhook.auth_mode as AuthMode),
+    uid: webhook.uid,
+    slug: webhook.slug,
+    name: webhook.name,
+    ingress_url: ingressUrlOf(ingressUrl, webhook.uid, webhook.auth_mode as AuthMode),
     ...(url === undefined ? {} : { url }),
   };
 }

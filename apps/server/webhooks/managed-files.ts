@@ -1,6 +1,15 @@
 /** What answers a change of a webhook that files decide: the file, the key in it, and the text that does what was asked. contract 4 (managed definitions). */
 import type { WebhookCreate, WebhookPatch } from '#contracts';
-import { checkWebhookValue, editedWebhookFile, slugOf, suggestedSecretName, webhookFileText, webhookKeys, type KnownFacts, type ValueProblem } from '#definitions';
+import {
+  checkWebhookValue,
+  editedWebhookFile,
+  slugOf,
+  suggestedSecretName,
+  webhookFileText,
+  webhookKeys,
+  type KnownFacts,
+  type ValueProblem,
+} from '#definitions';
 import type { WebhookRow } from '../store/tables.ts';
 import { lastingConflict, type Refusal } from '../http/answers.ts';
 import { refusalOf } from './edit-ground.ts';
@@ -13,8 +22,19 @@ export interface ManagedWebhook {
 }
 
 /** The refusal of a change that belongs into a file. `key`: null where it is about the whole file; `edited_text`: null where no edit does it. */
-export function belongsIntoFile(detail: string, file: string, key: string | null, editedText: string | null, further: Readonly<Record<string, unknown>> = {}): Refusal {
-  return lastingConflict(`the definitions of this factory are managed in its files: ${detail}`, { file, key, edited_text: editedText, ...further });
+export function belongsIntoFile(
+  detail: string,
+  file: string,
+  key: string | null,
+  editedText: string | null,
+  further: Readonly<Record<string, unknown>> = {},
+): Refusal {
+  return lastingConflict(`the definitions of this factory are managed in its files: ${detail}`, {
+    file,
+    key,
+    edited_text: editedText,
+    ...further,
+  });
 }
 
 /** A webhook to be made is a file to be added. What the file could not say is 400 here already. */
@@ -33,17 +53,30 @@ export function refuseCreate(wanted: WebhookCreate, live: readonly WebhookRow[])
 export function refuseChange({ webhook, text }: ManagedWebhook, wanted: WebhookPatch): Refusal {
   const definition = definitionOf(webhook);
   const changes = changedKeys(definition, wanted);
-  const refusal = refusalOfBody(checkWebhookValue(webhook.slug, { ...webhookKeys(definition), ...changes }, [], {}).problems);
+  const refusal = refusalOfBody(
+    checkWebhookValue(webhook.slug, { ...webhookKeys(definition), ...changes }, [], {}).problems,
+  );
   if (refusal !== undefined) return refusal;
   const edited = editedWebhookFile(textOf(webhook, text), changes);
   if (wanted.name !== undefined && wanted.name !== webhook.name) return refuseRename(webhook, wanted.name, edited);
   const keys = Object.keys(changes).join(', ');
-  return belongsIntoFile(`edit ${keys === '' ? 'it' : keys} in ${fileOf(webhook)}`, fileOf(webhook), keys === '' ? null : keys, edited);
+  return belongsIntoFile(
+    `edit ${keys === '' ? 'it' : keys} in ${fileOf(webhook)}`,
+    fileOf(webhook),
+    keys === '' ? null : keys,
+    edited,
+  );
 }
 
 function refuseRename(webhook: WebhookRow, name: string, text: string): Refusal {
   const newFile = `webhooks/${slugOf(name, 'webhook', new Set([webhook.slug]))}.yaml`;
-  return belongsIntoFile(`the name of a webhook is the name of its file, so that it cannot be renamed; as ${newFile} it is another webhook with another URL`, fileOf(webhook), null, text, { new_file: newFile });
+  return belongsIntoFile(
+    `the name of a webhook is the name of its file, so that it cannot be renamed; as ${newFile} it is another webhook with another URL`,
+    fileOf(webhook),
+    null,
+    text,
+    { new_file: newFile },
+  );
 }
 
 /** The emergency stop of a managed webhook is its secret: no file has to change. spec: Rotate secret. */
@@ -56,7 +89,13 @@ export function refuseRotate(webhook: WebhookRow): Refusal {
 export function refuseDelete(webhook: WebhookRow): Refusal {
   const { secret_name: name } = webhook;
   const path = fileOf(webhook);
-  return belongsIntoFile(`remove the file ${path}; to stop deliveries at once, set another value of the secret ${name}`, path, null, null, { secret_name: name });
+  return belongsIntoFile(
+    `remove the file ${path}; to stop deliveries at once, set another value of the secret ${name}`,
+    path,
+    null,
+    null,
+    { secret_name: name },
+  );
 }
 
 /** Whether the secret is in order is checked when the file is applied. */

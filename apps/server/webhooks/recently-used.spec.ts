@@ -5,7 +5,12 @@ import { RecentlyUsed } from './recently-used.ts';
 describe('what was recently used', () => {
   it('stays, and what was used before all else goes', () => {
     const memory = new RecentlyUsed<string, number>(3);
-    for (const [key, value] of [['a', 1], ['b', 2], ['c', 3]] as const) memory.keep(key, value, 1);
+    for (const [key, value] of [
+      ['a', 1],
+      ['b', 2],
+      ['c', 3],
+    ] as const)
+      memory.keep(key, value, 1);
     expect(memory.get('a')).toBe(1);
     memory.keep('d', 4, 1);
     expect(['a', 'b', 'c', 'd'].map((key) => memory.get(key))).toEqual([1, undefined, 3, 4]);

@@ -17,7 +17,9 @@ export function newWebhookErrors(body: unknown): MemberError[] {
   const errors = fileErrors(mode, scheme, body);
   if (typeof secret !== 'string' || !isMode(mode)) return errors;
   const isSchemeKnown = mode !== 'signature' || SIGNATURE_SCHEMES.has(String(scheme));
-  return isSchemeKnown ? [...errors, ...valueErrors(secret, secretUse(mode, mode === 'signature' ? String(scheme) : undefined))] : errors;
+  return isSchemeKnown
+    ? [...errors, ...valueErrors(secret, secretUse(mode, mode === 'signature' ? String(scheme) : undefined))]
+    : errors;
 }
 
 /** The same for a change: what it leaves out may be anything. */

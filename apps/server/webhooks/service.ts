@@ -1,5 +1,13 @@
 /** Webhooks over the API: looked at everywhere; made, changed, rotated and deleted on dashboard factories. spec: Webhook management; contract 4. */
-import type { Webhook as WebhookItem, WebhookCreate, WebhookCreated, WebhookList, WebhookPatch, WebhookRotate, WebhookRotated } from '#contracts';
+import type {
+  Webhook as WebhookItem,
+  WebhookCreate,
+  WebhookCreated,
+  WebhookList,
+  WebhookPatch,
+  WebhookRotate,
+  WebhookRotated,
+} from '#contracts';
 import type { Access } from '../store/access.ts';
 import type { AutomationStore } from '../store/automations.ts';
 import type { DefinitionEditStore, EditContext, EditDecision, EditOutcome } from '../store/definition-edits.ts';
@@ -30,7 +38,13 @@ export class WebhookService {
   private readonly edits: DefinitionEditStore;
   private readonly around: WebhookSurroundings;
 
-  constructor(factories: FactoryStore, webhooks: WebhookStore, automations: AutomationStore, edits: DefinitionEditStore, around: WebhookSurroundings) {
+  constructor(
+    factories: FactoryStore,
+    webhooks: WebhookStore,
+    automations: AutomationStore,
+    edits: DefinitionEditStore,
+    around: WebhookSurroundings,
+  ) {
     this.factories = factories;
     this.webhooks = webhooks;
     this.automations = automations;
@@ -43,7 +57,11 @@ export class WebhookService {
     const factory = await visibleFactory(this.factories, factoryUid, access);
     const webhooks = await this.webhooks.list(factoryUid);
     const last = await this.webhooks.lastDeliveries(webhooks.map(({ uid }) => uid));
-    return { webhooks: webhooks.map((webhook) => toWebhookItem(webhook, { ...this.viewOf(factory), lastDeliveryAtMs: last.get(webhook.uid) })) };
+    return {
+      webhooks: webhooks.map((webhook) =>
+        toWebhookItem(webhook, { ...this.viewOf(factory), lastDeliveryAtMs: last.get(webhook.uid) }),
+      ),
+    };
   }
 
   /** One, with the automations that it can start. */
@@ -51,36 +69,82 @@ export class WebhookService {
     const factory = await visibleFactory(this.factories, factoryUid, access);
     const webhook = await this.found(factoryUid, uid);
     const last = await this.webhooks.lastDeliveries([uid]);
-    return toWebhookItem(webhook, { ...this.viewOf(factory), lastDeliveryAtMs: last.get(uid), usedBy: await this.automations.selecting(factoryUid, uid) });
+    return toWebhookItem(webhook, {
+      ...this.viewOf(factory),
+      lastDeliveryAtMs: last.get(uid),
+      usedBy: await this.automations.selecting(factoryUid, uid),
+    });
   }
 
   /** contract 4: full URL and secret are in this answer and in that of a rotation, and nowhere else. */
   async create(factoryUid: string, wanted: WebhookCreate, by: Caller): Promise<WebhookCreated> {
     await visibleFactory(this.factories, factoryUid, by.access);
     const context = this.contextOf<WebhookCreated>(by, (item) => item.secret !== undefined || item.url !== undefined);
-    const outcome = await this.edits.edit(factoryUid, (factory) => answering(createdWebhook(factory, wanted, this.around.uidKey, this.around), (written) => this.toCreated(written)), context);
+    const outcome = await this.edits.edit(
+      factoryUid,
+      (factory) =>
+        answering(createdWebhook(factory, wanted, this.around.uidKey, this.around), (written) =>
+          this.toCreated(written),
+        ),
+      context,
+    );
     return this.done(outcome, async () => refuseCreate(wanted, await this.webhooks.list(factoryUid)));
   }
 
-  async change(factoryUid: string, uid: string, wanted: WebhookPatch, isWanted: WantedVersion, by: Caller): Promise<WebhookItem> {
+  async change(
+    factoryUid: string,
+    uid: string,
+    wanted: WebhookPatch,
+    isWanted: WantedVersion,
+    by: Caller,
+  ): Promise<WebhookItem> {
     await visibleFactory(this.factories, factoryUid, by.access);
-    const outcome = await this.edits.edit(factoryUid, (factory) => answering(changedWebhook(factory, uid, wanted, isWanted, this.around.uidKey), (written) => this.toItem(written)), this.contextOf<WebhookItem>(by));
-    return this.done(outcome, async () => refuseChange({ webhook: await this.found(factoryUid, uid), text: await this.webhooks.fileText(uid) }, wanted));
+    const outcome = await this.edits.edit(
+      factoryUid,
+      (factory) =>
+        answering(changedWebhook(factory, uid, wanted, isWanted, this.around.uidKey), (written) =>
+          this.toItem(written),
+        ),
+      this.contextOf<WebhookItem>(by),
+    );
+    return this.done(outcome, async () =>
+      refuseChange({ webhook: await this.found(factoryUid, uid), text: await this.webhooks.fileText(uid) }, wanted),
+    );
   }
 
   /** The old secret is dead with the commit. contract 4 (Rotate). */
-  async rotate(factoryUid: string, uid: string, { secret }: WebhookRotate, isWanted: WantedVersion, by: Caller): Promise<WebhookRotated> {
+  async rotate(
+    factoryUid: string,
+    uid: string,
+    { secret }: WebhookRotate,
+    isWanted: WantedVersion,
+    by: Caller,
+  ): Promise<WebhookRotated> {
     await visibleFactory(this.factories, factoryUid, by.access);
-    const context = this.contextOf<WebhookRotated>(by, (item) => item.secret !== undefined || item.rotated.some(({ url }) => url !== undefined));
+    const context = this.contextOf<WebhookRotated>(
+      by,
+      (item) => item.secret !== undefined || item.rotated.some(({ url }) => url !== undefined),
+    );
     const mayChange = mayChangeTeamSecrets(by.access);
-    const outcome = await this.edits.edit(factoryUid, (factory) => answering(rotatedWebhook(factory, uid, secret, isWanted, mayChange, this.around), (written) => this.toRotated(written)), context);
+    const outcome = await this.edits.edit(
+      factoryUid,
+      (factory) =>
+        answering(rotatedWebhook(factory, uid, secret, isWanted, mayChange, this.around), (written) =>
+          this.toRotated(written),
+        ),
+      context,
+    );
     return this.done(outcome, async () => refuseRotate(await this.found(factoryUid, uid)));
   }
 
   /** Senders get 404 at once; automations that select it stay. */
   async remove(factoryUid: string, uid: string, isWanted: WantedVersion, by: Caller): Promise<void> {
     await visibleFactory(this.factories, factoryUid, by.access);
-    const outcome = await this.edits.edit(factoryUid, (factory) => deletedWebhook(factory, uid, isWanted), this.contextOf<undefined>(by));
+    const outcome = await this.edits.edit(
+      factoryUid,
+      (factory) => deletedWebhook(factory, uid, isWanted),
+      this.contextOf<undefined>(by),
+    );
     return this.done(outcome, async () => refuseDelete(await this.found(factoryUid, uid)));
   }
 
@@ -91,7 +155,10 @@ export class WebhookService {
   }
 
   /** `shows`: whether an answer holds what is shown once: it is not kept for whoever repeats the request. */
-  private contextOf<Answer extends WebhookItem | undefined>(by: Caller, shows: (answer: Answer) => boolean = () => false): EditContext<Answer> {
+  private contextOf<Answer extends WebhookItem | undefined>(
+    by: Caller,
+    shows: (answer: Answer) => boolean = () => false,
+  ): EditContext<Answer> {
     return {
       newEntry: () => changedBy(by, this.around.newId()),
       settle: (answer) => {
@@ -126,16 +193,26 @@ export class WebhookService {
   private toCreated(written: WrittenWebhook): WebhookCreated {
     const { webhook, secret } = written;
     const url = secretUrlOf(webhook, this.around.ingressUrl, secret?.text);
-    return { ...this.toItem(written), ...(secret?.generated === true ? { secret: secret.text } : {}), ...(url === undefined ? {} : { url }) };
+    return {
+      ...this.toItem(written),
+      ...(secret?.generated === true ? { secret: secret.text } : {}),
+      ...(url === undefined ? {} : { url }),
+    };
   }
 
   private toRotated(written: WrittenWebhook): WebhookRotated {
     const { secret, moved = [] } = written;
-    return { ...this.toCreated(written), rotated: moved.map((webhook) => toRotatedItem(webhook, this.around.ingressUrl, secret?.text ?? '')) };
+    return {
+      ...this.toCreated(written),
+      rotated: moved.map((webhook) => toRotatedItem(webhook, this.around.ingressUrl, secret?.text ?? '')),
+    };
   }
 }
 
-function answering<Written, Answer>(decided: EditDecision<Written, Refusal>, toAnswer: (written: Written) => Answer): EditDecision<Answer, Refusal> {
+function answering<Written, Answer>(
+  decided: EditDecision<Written, Refusal>,
+  toAnswer: (written: Written) => Answer,
+): EditDecision<Answer, Refusal> {
   return decided.ok ? { ...decided, answer: (after) => toAnswer(decided.answer(after)) } : decided;
 }
 

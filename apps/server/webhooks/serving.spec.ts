@@ -7,12 +7,46 @@ import type { ServingFactory, ServingStore, ServingWebhook } from '../store/serv
 import { Serving, type ServedWebhook } from './serving.ts';
 
 const vault = new Vault(Buffer.alloc(32, 1));
-const sealed = (value: string, secretId = 's1', version = 1) => ({ secretId, version, ...vault.seal(Buffer.from(value), secretId, version) });
+const sealed = (value: string, secretId = 's1', version = 1) => ({
+  secretId,
+  version,
+  ...vault.seal(Buffer.from(value), secretId, version),
+});
 
-const webhook = (uid: string, more: Partial<ServingWebhook> = {}): ServingWebhook => ({ uid, slug: uid, name: uid, authMode: 'token', enabled: true, secret: sealed('token-of-the-tests'), ...more });
-const automation = (uid: string, triggers: Trigger[], enabled = true): { uid: string; name: string; definition: AutomationDefinition } => ({ uid, name: uid, definition: { name: uid, path: '', enabled, prompt: 'x', agent: {}, triggers } });
-const factory = (uid: string, version: number, webhooks: ServingWebhook[], more: Partial<ServingFactory> = {}): ServingFactory => ({
-  uid, slug: uid, version, foundAt: version, deleted: false, serviceAccountUid: 'svc', revision: `r${version}`, webhooks, automations: [], ...more,
+const webhook = (uid: string, more: Partial<ServingWebhook> = {}): ServingWebhook => ({
+  uid,
+  slug: uid,
+  name: uid,
+  authMode: 'token',
+  enabled: true,
+  secret: sealed('token-of-the-tests'),
+  ...more,
+});
+const automation = (
+  uid: string,
+  triggers: Trigger[],
+  enabled = true,
+): { uid: string; name: string; definition: AutomationDefinition } => ({
+  uid,
+  name: uid,
+  definition: { name: uid, path: '', enabled, prompt: 'x', agent: {}, triggers },
+});
+const factory = (
+  uid: string,
+  version: number,
+  webhooks: ServingWebhook[],
+  more: Partial<ServingFactory> = {},
+): ServingFactory => ({
+  uid,
+  slug: uid,
+  version,
+  foundAt: version,
+  deleted: false,
+  serviceAccountUid: 'svc',
+  revision: `r${version}`,
+  webhooks,
+  automations: [],
+  ...more,
 });
 
 /** A database that answers when it is told to. */
@@ -32,17 +66,29 @@ class Store {
   }
   async changedSince(version: number, limit: number): Promise<ServingFactory[]> {
     this.pages += 1;
-    return this.factories.filter((one) => one.version > version).sort((a, b) => a.version - b.version).slice(0, limit);
+    return this.factories
+      .filter((one) => one.version > version)
+      .sort((a, b) => a.version - b.version)
+      .slice(0, limit);
   }
   async definitions(factoryUid: string, version: number, uids: readonly string[]): Promise<Map<string, string>> {
     this.lookedUp.push(...uids);
     const found = this.factories.find((one) => one.uid === factoryUid && one.version === version);
-    return new Map(found?.automations.filter(({ uid }) => uids.includes(uid)).map(({ uid, definition }) => [uid, JSON.stringify(definition)]));
+    return new Map(
+      found?.automations
+        .filter(({ uid }) => uids.includes(uid))
+        .map(({ uid, definition }) => [uid, JSON.stringify(definition)]),
+    );
   }
 }
 
 function serving(store: Store, clock = { nowMs: 0 }, opener: Vault = vault) {
-  return new Serving(store as unknown as ServingStore, opener, () => clock.nowMs, () => undefined);
+  return new Serving(
+    store as unknown as ServingStore,
+    opener,
+    () => clock.nowMs,
+    () => undefined,
+  );
 }
 
 describe('memory', () => {
@@ -54,7 +100,12 @@ describe('memory', () => {
     expect([memory.webhook('a')?.factory.version, memory.webhook('c')?.factory.version]).toEqual([1, 2]);
     store.factories = [factory('f1', 3, [webhook('a', { enabled: false })]), factory('f2', 4, [], { deleted: true })];
     await memory.refresh();
-    expect([memory.webhook('a')?.enabled, memory.webhook('a')?.factory.version, memory.webhook('b'), memory.webhook('c')]).toEqual([false, 3, undefined, undefined]);
+    expect([
+      memory.webhook('a')?.enabled,
+      memory.webhook('a')?.factory.version,
+      memory.webhook('b'),
+      memory.webhook('c'),
+    ]).toEqual([false, 3, undefined, undefined]);
   });
 
   it('takes in many factories a part at a time, and none twice', async () => {
@@ -124,11 +175,18 @@ describe('memory', () => {
     const broken = webhook('broken', { secret: { ...sealed('x'), sealed: Buffer.alloc(40) } });
     store.factories = [factory('a', 7, [webhook('first'), broken]), factory('b', 3, [webhook('second')])];
     const reported: string[] = [];
-    const memory = new Serving(store as unknown as ServingStore, vault, () => 0, (_fault, secretId) => void reported.push(secretId));
+    const memory = new Serving(
+      store as unknown as ServingStore,
+      vault,
+      () => 0,
+      (_fault, secretId) => void reported.push(secretId),
+    );
     await memory.refresh();
     expect(memory.webhook('broken')?.uid).toBe('broken');
     expect(memory.webhook('broken')?.tokenDigest).toBeUndefined();
-    expect([memory.webhook('first'), memory.webhook('second')].every((one) => one?.tokenDigest !== undefined)).toBe(true);
+    expect([memory.webhook('first'), memory.webhook('second')].every((one) => one?.tokenDigest !== undefined)).toBe(
+      true,
+    );
     expect(reported).toHaveLength(1);
   });
 });
@@ -144,9 +202,24 @@ describe('a served webhook', () => {
 
   it.each<{ why: string; one: ServingWebhook; token: boolean; key: boolean }>([
     { why: 'token: its digest only', one: webhook('w'), token: true, key: false },
-    { why: 'signature: its key', one: webhook('w', { authMode: 'signature', signatureScheme: 'github' }), token: false, key: true },
-    { why: 'an unset secret authenticates nothing', one: webhook('w', { secret: undefined }), token: false, key: false },
-    { why: 'a value that is no key of the scheme authenticates nothing', one: webhook('w', { authMode: 'signature', signatureScheme: 'standard_webhooks' }), token: false, key: false },
+    {
+      why: 'signature: its key',
+      one: webhook('w', { authMode: 'signature', signatureScheme: 'github' }),
+      token: false,
+      key: true,
+    },
+    {
+      why: 'an unset secret authenticates nothing',
+      one: webhook('w', { secret: undefined }),
+      token: false,
+      key: false,
+    },
+    {
+      why: 'a value that is no key of the scheme authenticates nothing',
+      one: webhook('w', { authMode: 'signature', signatureScheme: 'standard_webhooks' }),
+      token: false,
+      key: false,
+    },
   ])('$why', async ({ one, token, key }) => {
     const found = await served(one);
     expect([found?.tokenDigest !== undefined, found?.signingKey !== undefined]).toEqual([token, key]);
@@ -155,11 +228,19 @@ describe('a served webhook', () => {
 
   it('has every trigger that selects it, whatever the automation is called', async () => {
     const found = await served(webhook('w'), [
-      automation('auto_1', [{ provider: 'webhook', webhookUids: ['w', 'other'], payload: { a: [1] } }, { provider: 'webhook', webhookUids: ['w'] }, { provider: 'schedule', cron: '* * * * *' }]),
+      automation('auto_1', [
+        { provider: 'webhook', webhookUids: ['w', 'other'], payload: { a: [1] } },
+        { provider: 'webhook', webhookUids: ['w'] },
+        { provider: 'schedule', cron: '* * * * *' },
+      ]),
       automation('auto_2', [{ provider: 'webhook', webhookUids: ['other'] }]),
       automation('auto_3', [{ provider: 'webhook', webhookUids: ['w'] }], false),
     ]);
-    expect(found?.automations.map(({ id, enabled }) => [id, enabled])).toEqual([['auto_1', true], ['auto_1', true], ['auto_3', false]]);
+    expect(found?.automations.map(({ id, enabled }) => [id, enabled])).toEqual([
+      ['auto_1', true],
+      ['auto_1', true],
+      ['auto_3', false],
+    ]);
     expect(found?.automations.map(({ filter }) => filter.matches({ a: 2 }))).toEqual([false, true, true]);
   });
 
@@ -170,9 +251,14 @@ describe('a served webhook', () => {
     const memory = serving(store);
     await memory.refresh();
     const found = memory.webhook('w') as ServedWebhook;
-    for (let n = 0; n < 3; n += 1) expect((await memory.definitionsOf(found, ['auto_1', 'auto_2']))?.get('auto_2')?.prompt).toBe('x');
+    for (let n = 0; n < 3; n += 1)
+      expect((await memory.definitionsOf(found, ['auto_1', 'auto_2']))?.get('auto_2')?.prompt).toBe('x');
     expect(store.lookedUp).toEqual(['auto_1', 'auto_2']);
-    store.factories = [factory('f1', 2, [webhook('w')], { automations: [automation('auto_1', [{ provider: 'webhook', webhookUids: ['w'] }])] })];
+    store.factories = [
+      factory('f1', 2, [webhook('w')], {
+        automations: [automation('auto_1', [{ provider: 'webhook', webhookUids: ['w'] }])],
+      }),
+    ];
     await memory.refresh();
     const after = memory.webhook('w') as ServedWebhook;
     expect((await memory.definitionsOf(after, ['auto_1']))?.get('auto_1')?.prompt).toBe('x');
@@ -182,7 +268,9 @@ describe('a served webhook', () => {
   });
 
   it('a stored filter that cannot be read never matches', async () => {
-    const found = await served(webhook('w'), [automation('auto_1', [{ provider: 'webhook', webhookUids: ['w'], payload: { a: 'no array' } }])]);
+    const found = await served(webhook('w'), [
+      automation('auto_1', [{ provider: 'webhook', webhookUids: ['w'], payload: { a: 'no array' } }]),
+    ]);
     expect(found?.automations[0]?.filter).toBe(UNREADABLE_FILTER);
   });
 });

@@ -66,7 +66,12 @@ export class Serving {
   private running: Promise<void> | undefined;
   private waiting: Promise<void> | undefined;
 
-  constructor(store: ServingStore, vault: Vault, monotonicMs: () => number, report: (fault: unknown, secretId: string) => void) {
+  constructor(
+    store: ServingStore,
+    vault: Vault,
+    monotonicMs: () => number,
+    report: (fault: unknown, secretId: string) => void,
+  ) {
     this.report = report;
     this.store = store;
     this.vault = vault;
@@ -85,7 +90,10 @@ export class Serving {
   }
 
   /** What these of its automations say, by UID; undefined where the factory has moved on: decide again. Throws StoreFault. */
-  definitionsOf({ factory }: ServedWebhook, automationUids: readonly string[]): Promise<ReadonlyMap<string, AutomationDefinition> | undefined> {
+  definitionsOf(
+    { factory }: ServedWebhook,
+    automationUids: readonly string[],
+  ): Promise<ReadonlyMap<string, AutomationDefinition> | undefined> {
     return this.definitions.of(factory, automationUids);
   }
 
@@ -98,11 +106,13 @@ export class Serving {
   refresh(): Promise<void> {
     // One look runs and at most one waits: a look that began before our question may have been too early for it.
     if (this.waiting === undefined) {
-      this.waiting = (this.running ?? Promise.resolve()).catch(() => undefined).then(() => {
-        this.running = this.waiting;
-        this.waiting = undefined;
-        return this.load();
-      });
+      this.waiting = (this.running ?? Promise.resolve())
+        .catch(() => undefined)
+        .then(() => {
+          this.running = this.waiting;
+          this.waiting = undefined;
+          return this.load();
+        });
     }
     return this.waiting;
   }
@@ -138,21 +148,47 @@ export class Serving {
     this.webhooksOf.delete(factory.uid);
     if (factory.deleted) return;
     const served: ServedFactory = {
-      uid: factory.uid, slug: factory.slug, version: factory.version, revision: factory.revision, serviceAccountUid: factory.serviceAccountUid,
+      uid: factory.uid,
+      slug: factory.slug,
+      version: factory.version,
+      revision: factory.revision,
+      serviceAccountUid: factory.serviceAccountUid,
       agentDefaults: factory.agentDefaults,
     };
     const automations = byWebhook(factory, this.filters);
-    for (const webhook of factory.webhooks) this.webhooks.set(webhook.uid, this.serve(webhook, served, automations.get(webhook.uid) ?? []));
-    this.webhooksOf.set(factory.uid, factory.webhooks.map(({ uid }) => uid));
+    for (const webhook of factory.webhooks)
+      this.webhooks.set(webhook.uid, this.serve(webhook, served, automations.get(webhook.uid) ?? []));
+    this.webhooksOf.set(
+      factory.uid,
+      factory.webhooks.map(({ uid }) => uid),
+    );
   }
 
-  private serve(webhook: ServingWebhook, factory: ServedFactory, automations: readonly ServedAutomation[]): ServedWebhook {
+  private serve(
+    webhook: ServingWebhook,
+    factory: ServedFactory,
+    automations: readonly ServedAutomation[],
+  ): ServedWebhook {
     const { uid, slug, name, enabled, authMode, deliveryIdHeader } = webhook;
     const scheme = webhook.signatureScheme === undefined ? undefined : SIGNATURE_SCHEMES.get(webhook.signatureScheme);
-    return { uid, slug, name, enabled, authMode, deliveryIdHeader, scheme, automations, factory, ...this.credential(webhook.secret, scheme) };
+    return {
+      uid,
+      slug,
+      name,
+      enabled,
+      authMode,
+      deliveryIdHeader,
+      scheme,
+      automations,
+      factory,
+      ...this.credential(webhook.secret, scheme),
+    };
   }
 
-  private credential(secret: SealedSecret | undefined, scheme: SignatureScheme | undefined): Pick<ServedWebhook, 'tokenDigest' | 'signingKey'> {
+  private credential(
+    secret: SealedSecret | undefined,
+    scheme: SignatureScheme | undefined,
+  ): Pick<ServedWebhook, 'tokenDigest' | 'signingKey'> {
     if (secret === undefined) return {};
     const value = this.opened(secret);
     if (value === undefined) return {};
@@ -173,14 +209,21 @@ export class Serving {
 }
 
 /** One entry for each trigger. Texts that are the same are kept once. */
-function byWebhook({ webhooks, automations }: ServingFactory, filters: CompiledFilters): Map<string, ServedAutomation[]> {
+function byWebhook(
+  { webhooks, automations }: ServingFactory,
+  filters: CompiledFilters,
+): Map<string, ServedAutomation[]> {
   const selected = new Map<string, ServedAutomation[]>(webhooks.map(({ uid }) => [uid, []]));
   const known = new Map(webhooks.map(({ uid }) => [uid, uid]));
   for (const { uid, name, definition } of automations) {
     for (const trigger of definition.triggers) {
       if (trigger.provider !== 'webhook') continue;
       const webhookUids = trigger.webhookUids.map((webhookUid) => known.get(webhookUid) ?? webhookUid);
-      const served = new ServedTrigger({ uid, name, enabled: definition.enabled, webhookUids }, trigger.payload === undefined ? undefined : JSON.stringify(trigger.payload), filters);
+      const served = new ServedTrigger(
+        { uid, name, enabled: definition.enabled, webhookUids },
+        trigger.payload === undefined ? undefined : JSON.stringify(trigger.payload),
+        filters,
+      );
       for (const webhookUid of webhookUids) selected.get(webhookUid)?.push(served);
     }
   }
@@ -195,7 +238,11 @@ class ServedTrigger implements ServedAutomation {
   private readonly filterText: string | undefined;
   private readonly filters: CompiledFilters;
 
-  constructor({ uid, name, enabled, webhookUids }: Pick<ServedAutomation, 'uid' | 'name' | 'enabled' | 'webhookUids'>, filterText: string | undefined, filters: CompiledFilters) {
+  constructor(
+    { uid, name, enabled, webhookUids }: Pick<ServedAutomation, 'uid' | 'name' | 'enabled' | 'webhookUids'>,
+    filterText: string | undefined,
+    filters: CompiledFilters,
+  ) {
     this.uid = uid;
     this.name = name;
     this.enabled = enabled;

@@ -1,5 +1,12 @@
 /** Signature schemes as the API shows them: what a webhook may name, and what somebody who sets it up has to know. contract 6. */
-import { deliveryHeadersOf, secretRequirement, secretUse, signatureHeadersOf, SIGNATURE_SCHEMES, type SignatureScheme } from '#authentication';
+import {
+  deliveryHeadersOf,
+  secretRequirement,
+  secretUse,
+  signatureHeadersOf,
+  SIGNATURE_SCHEMES,
+  type SignatureScheme,
+} from '#authentication';
 import type { SignatureScheme as SignatureSchemeItem, SignatureSchemeList } from '#contracts';
 import { UNSHIPPED_SCHEMES } from '#definitions';
 

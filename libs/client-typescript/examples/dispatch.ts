@@ -6,7 +6,11 @@ const [slug = 'orders', ticket = 'ORD-7', prompt = 'Count the open orders.'] = p
 const client = new Millwright();
 const factory = await bySlug(slug);
 // The same key for the same ticket: whoever dispatches it twice within a day gets the first run.
-const { run_id, state, run_url } = await client.factories.dispatch(factory.uid, { prompt, ticket_ref: ticket }, { idempotencyKey: `dispatch-${ticket}` });
+const { run_id, state, run_url } = await client.factories.dispatch(
+  factory.uid,
+  { prompt, ticket_ref: ticket },
+  { idempotencyKey: `dispatch-${ticket}` },
+);
 console.log(`${run_id} ${state} ${run_url}`);
 
 async function bySlug(wanted: string) {

@@ -5,7 +5,11 @@ if (!process.env['MILLWRIGHT_API_KEY']) end('set MILLWRIGHT_API_KEY to a key of 
 const days = Number(process.argv[2] ?? 7);
 const client = new Millwright();
 const counts = new Map<string, number>();
-for await (const run of client.agent.runs.list({ state: ['FAILED', 'ERROR'], created_after: new Date(Date.now() - days * 86_400_000), limit: 100 })) {
+for await (const run of client.agent.runs.list({
+  state: ['FAILED', 'ERROR'],
+  created_after: new Date(Date.now() - days * 86_400_000),
+  limit: 100,
+})) {
   const reason = run.status_message?.error_code ?? run.status_message?.message ?? 'no reason given';
   counts.set(reason, (counts.get(reason) ?? 0) + 1);
 }

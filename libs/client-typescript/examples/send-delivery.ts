@@ -3,7 +3,9 @@ import { APIStatusError, WebhookSender } from '@millwright/client';
 
 const { WEBHOOK_URL: url, WEBHOOK_SECRET: secret } = process.env;
 if (!url || !secret) {
-  console.error('set WEBHOOK_URL and WEBHOOK_SECRET to the address and the secret of a webhook that is signed by standard_webhooks');
+  console.error(
+    'set WEBHOOK_URL and WEBHOOK_SECRET to the address and the secret of a webhook that is signed by standard_webhooks',
+  );
   process.exit(2);
 }
 const sender = new WebhookSender({ url, secret, authentication: 'standard_webhooks' });

@@ -27,8 +27,10 @@ const ADDRESS = /^https?:\/\/[^\s\\\x00-\x20\x7f/?#][^\s\\\x00-\x20\x7f]*$/i;
 /** An http(s) address without user, query and fragment. Throws MillwrightError that names its source. */
 export function readUrl(text: string, source: string): URL {
   const url = ADDRESS.test(text) ? parsedUrl(text) : undefined;
-  if (url === undefined || url.port === '0') throw new MillwrightError(`${source} must be an absolute http or https address`);
-  if (url.username !== '' || url.password !== '') throw new MillwrightError(`${source} must not hold a user or password`);
+  if (url === undefined || url.port === '0')
+    throw new MillwrightError(`${source} must be an absolute http or https address`);
+  if (url.username !== '' || url.password !== '')
+    throw new MillwrightError(`${source} must not hold a user or password`);
   if (/[?#]/.test(text)) throw new MillwrightError(`${source} must not have a query or fragment`);
   return url;
 }
@@ -50,9 +52,12 @@ function withApiPath(url: URL): URL {
 /** The API key, from the option or MILLWRIGHT_API_KEY. Throws MillwrightError that says both ways. */
 export function readApiKey(option: string | undefined): string {
   const key = (option ?? environmentVariable('MILLWRIGHT_API_KEY'))?.replace(FINAL_LINE_END, '');
-  if (key === undefined || key.trim() === '') throw new MillwrightError('an API key is needed: give the option apiKey, or set MILLWRIGHT_API_KEY');
+  if (key === undefined || key.trim() === '')
+    throw new MillwrightError('an API key is needed: give the option apiKey, or set MILLWRIGHT_API_KEY');
   if (VISIBLE_ASCII.test(key)) return key;
-  throw new MillwrightError(`${option === undefined || option === null ? 'MILLWRIGHT_API_KEY' : 'apiKey'} must hold visible ASCII characters only, without spaces or line ends`);
+  throw new MillwrightError(
+    `${option === undefined || option === null ? 'MILLWRIGHT_API_KEY' : 'apiKey'} must hold visible ASCII characters only, without spaces or line ends`,
+  );
 }
 
 /** What a key that is read from a file often has behind it. */

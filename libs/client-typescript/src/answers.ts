@@ -59,7 +59,9 @@ export class APIPromise<T> implements Promise<T> {
     return this.#read().then(({ data }) => (onAnswer ? onAnswer(data) : (data as unknown as Answer)), onFailure);
   }
 
-  catch<Failure = never>(onFailure?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null): Promise<T | Failure> {
+  catch<Failure = never>(
+    onFailure?: ((reason: unknown) => Failure | PromiseLike<Failure>) | null,
+  ): Promise<T | Failure> {
     return this.then(undefined, onFailure);
   }
 
@@ -69,14 +71,18 @@ export class APIPromise<T> implements Promise<T> {
 
   #read(): Promise<WithResponse<T>> {
     if (this.#reading !== undefined) return this.#reading;
-    if (this.#unread !== undefined) return Promise.reject(new MillwrightError('asResponse() was called, so the answer of this call is read from that response'));
+    if (this.#unread !== undefined)
+      return Promise.reject(
+        new MillwrightError('asResponse() was called, so the answer of this call is read from that response'),
+      );
     this.#reading = this.#sending.read().catch((error: unknown) => this.#fail(error));
     return this.#reading;
   }
 
   /** Throws the error with the lines of who made the call behind its own, which end where the answer came in. */
   #fail(error: unknown): never {
-    if (error instanceof MillwrightError && typeof error.stack === 'string') error.stack += callerLines(this.#made.stack);
+    if (error instanceof MillwrightError && typeof error.stack === 'string')
+      error.stack += callerLines(this.#made.stack);
     throw error;
   }
 }

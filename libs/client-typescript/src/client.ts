@@ -11,7 +11,21 @@ import type { ClientOptions, RequestOptions, StreamOptions, UndocumentedOptions 
 import { OUTAGE_MS_MAX } from './outages.ts';
 import { Page, PagePromise, type NextPage, type PagePlace } from './pages.ts';
 import { checkList, readBody, type Read } from './reading.ts';
-import { addHeaders, checkOptions, DEFAULT_LIMITS, fillTemplate, jsonText, queryText, readIdempotencyKey, readLimits, readMs, readPath, uuid, type Limits, type PlainHeaders } from './requests.ts';
+import {
+  addHeaders,
+  checkOptions,
+  DEFAULT_LIMITS,
+  fillTemplate,
+  jsonText,
+  queryText,
+  readIdempotencyKey,
+  readLimits,
+  readMs,
+  readPath,
+  uuid,
+  type Limits,
+  type PlainHeaders,
+} from './requests.ts';
 import type { AnswerKind, Caller, CallRequest, Method } from './resource.ts';
 import { Agent } from './resources/agent/agent.ts';
 import { ApiKeys } from './resources/api-keys.ts';
@@ -80,7 +94,10 @@ export class Millwright implements Caller {
   withOptions({ baseURL, apiKey, ...changes }: ClientOptions): Millwright {
     const given = Object.entries(changes).filter(([, value]) => value !== undefined);
     const resolved: ClientOptions = { baseURL: baseURL ?? this.baseURL, apiKey: apiKey ?? this.#key };
-    return new Millwright({ ...this.#options, ...(Object.fromEntries(given) as ClientOptions), ...resolved }, this.clock);
+    return new Millwright(
+      { ...this.#options, ...(Object.fromEntries(given) as ClientOptions), ...resolved },
+      this.clock,
+    );
   }
 
   /** The document of the interface (OpenAPI 3.1). */
@@ -115,16 +132,27 @@ export class Millwright implements Caller {
 
   /** For resources: sends a request whose answer has a known shape. */
   call<T>(request: CallRequest): APIPromise<T> {
-    return new APIPromise<T>(this.#sending(request, () => fillTemplate(request.template, request.path), ({ data }) => data as T));
+    return new APIPromise<T>(
+      this.#sending(
+        request,
+        () => fillTemplate(request.template, request.path),
+        ({ data }) => data as T,
+      ),
+    );
   }
 
   /** For resources: sends a request whose answer is a page; `place` is for the pages that follow the first. */
-  page<Item, Body = unknown>(request: CallRequest, member: string, place: PagePlace = { index: 0, seen: new Map() }): PagePromise<Item, Body> {
+  page<Item, Body = unknown>(
+    request: CallRequest,
+    member: string,
+    place: PagePlace = { index: 0, seen: new Map() },
+  ): PagePromise<Item, Body> {
     const { index, seen } = place;
     const label = labelOf(request);
     const toPage = (read: Read, response: Response): Page<Item, Body> => {
       const items = checkList<Item>(read.data, member, { label, response, text: read.text });
-      const next = (cursor: string, nextIndex: number): PagePromise<Item, Body> => this.page(withCursor(request, cursor), member, { index: nextIndex, seen });
+      const next = (cursor: string, nextIndex: number): PagePromise<Item, Body> =>
+        this.page(withCursor(request, cursor), member, { index: nextIndex, seen });
       const { page_info: pageInfo } = read.data as { page_info: NextPage };
       return new Page(items, pageInfo, read.data as Body, { label, response, text: read.text, index, seen, next });
     };
@@ -134,28 +162,57 @@ export class Millwright implements Caller {
   /** For resources: follows the events of a run. */
   stream(runId: string, { after = 0 }: { after?: number | undefined } = {}, options: StreamOptions = {}): EventStream {
     const label = `GET ${EVENTS}`;
-    const { timeout, totalTimeout } = readLimits({ timeout: options.timeout, totalTimeout: options.totalTimeout }, { ...this.#limits, totalTimeout: Infinity });
+    const { timeout, totalTimeout } = readLimits(
+      { timeout: options.timeout, totalTimeout: options.totalTimeout },
+      { ...this.#limits, totalTimeout: Infinity },
+    );
     const open = (lastSeq: number, signal: AbortSignal): Promise<Response> => {
       const headers = { accept: 'text/event-stream', ...(lastSeq > 0 ? { 'last-event-id': String(lastSeq) } : {}) };
-      const request: CallRequest = { method: 'GET', template: EVENTS, path: { run_id: runId }, query: { after }, headers, answer: 'unchecked', options };
+      const request: CallRequest = {
+        method: 'GET',
+        template: EVENTS,
+        path: { run_id: runId },
+        query: { after },
+        headers,
+        answer: 'unchecked',
+        options,
+      };
       const outgoing = this.#outgoing(request, fillTemplate(EVENTS, request.path));
       const limits = { timeout, totalTimeout: Infinity, maxRetries: 0 };
       return exchange(this.#wire, { ...outgoing, limits, signal, isUnread: true }, (response) => response);
     };
     const outageMsMax = readMs('reconnectTimeout', options.reconnectTimeout, OUTAGE_MS_MAX);
     const { clock, log } = this.#wire;
-    return new EventStream({ label, host: this.#host, clock, log, after, open, silenceMsMax: timeout, outageMsMax, totalTimeout, signal: options.signal });
+    return new EventStream({
+      label,
+      host: this.#host,
+      clock,
+      log,
+      after,
+      open,
+      silenceMsMax: timeout,
+      outageMsMax,
+      totalTimeout,
+      signal: options.signal,
+    });
   }
 
   #undocumented<T>(method: Method, path: string, { body, ...options }: UndocumentedOptions = {}): APIPromise<T> {
     const request: CallRequest = { method, template: path, body, answer: 'unchecked', options };
-    return new APIPromise<T>(this.#sending(request, () => readPath(path), ({ data }) => data as T));
+    return new APIPromise<T>(
+      this.#sending(
+        request,
+        () => readPath(path),
+        ({ data }) => data as T,
+      ),
+    );
   }
 
   /** Prepares a call; what is unfit in it is told to whoever awaits it. */
   #sending<T>(request: CallRequest, path: () => string, toData: (read: Read, response: Response) => T): Sending<T> {
     const outgoing = this.#prepared(request, path);
-    if (outgoing instanceof Error) return { read: () => Promise.reject(outgoing), unread: () => Promise.reject(outgoing) };
+    if (outgoing instanceof Error)
+      return { read: () => Promise.reject(outgoing), unread: () => Promise.reject(outgoing) };
     const { answer } = request;
     return {
       read: () => exchange(this.#wire, outgoing, (response) => received(answer, outgoing.label, response, toData)),
@@ -175,7 +232,8 @@ export class Millwright implements Caller {
     const { method, query, body: given, timeout, options = {} } = request;
     const body = jsonText(given, options.extraBody);
     const headers = this.#headers(request, body !== undefined);
-    const otherwise = timeout === undefined || this.#options.timeout !== undefined ? this.#limits : { ...this.#limits, timeout };
+    const otherwise =
+      timeout === undefined || this.#options.timeout !== undefined ? this.#limits : { ...this.#limits, timeout };
     return {
       method,
       url: this.baseURL + path + queryText(query, options.query),
@@ -193,7 +251,11 @@ export class Millwright implements Caller {
   }
 
   #headers({ method, headers: own, answer, options }: CallRequest, hasBody: boolean): PlainHeaders {
-    const headers: PlainHeaders = { authorization: this.#bearer, accept: answer === 'bytes' ? DOWNLOADED : 'application/json', 'x-millwright-client': `typescript/${VERSION}` };
+    const headers: PlainHeaders = {
+      authorization: this.#bearer,
+      accept: answer === 'bytes' ? DOWNLOADED : 'application/json',
+      'x-millwright-client': `typescript/${VERSION}`,
+    };
     if (hasBody) headers['content-type'] = 'application/json';
     if (method === 'POST') headers['idempotency-key'] = `mwc-${uuid()}`;
     addHeaders(headers, this.#options.defaultHeaders, 'defaultHeaders');
@@ -203,7 +265,12 @@ export class Millwright implements Caller {
   }
 }
 
-async function received<T>(kind: AnswerKind, label: string, response: Response, toData: (read: Read, response: Response) => T): Promise<WithResponse<T>> {
+async function received<T>(
+  kind: AnswerKind,
+  label: string,
+  response: Response,
+  toData: (read: Read, response: Response) => T,
+): Promise<WithResponse<T>> {
   const read = await readBody(kind, label, response);
   return { data: toData(read, response), response, request_id: requestIdOf(response) };
 }

@@ -37,12 +37,24 @@ export interface ConnectionReason {
 /** What `fetch`, or reading a body, ended with, in words that hold no address. */
 export function connectionReason(failure: unknown): ConnectionReason {
   const causes = causesOf(failure);
-  const code = causes.map((cause) => (cause as { code?: unknown }).code).find((code): code is string => typeof code === 'string' && /^\w{1,64}$/.test(code));
+  const code = causes
+    .map((cause) => (cause as { code?: unknown }).code)
+    .find((code): code is string => typeof code === 'string' && /^\w{1,64}$/.test(code));
   const isBadPort = causes.some((cause) => (cause as { message?: unknown }).message === 'bad port');
-  const isCertificate = !isBadPort && code !== undefined && !(code in REASONS) && /CERT|SELF_SIGNED|ISSUER|ALTNAME|SSL|TLS/.test(code);
-  if (isBadPort) return { code, words: 'no HTTP client connects to that port, because it belongs to another protocol', isCertificate };
+  const isCertificate =
+    !isBadPort && code !== undefined && !(code in REASONS) && /CERT|SELF_SIGNED|ISSUER|ALTNAME|SSL|TLS/.test(code);
+  if (isBadPort)
+    return {
+      code,
+      words: 'no HTTP client connects to that port, because it belongs to another protocol',
+      isCertificate,
+    };
   if (code === undefined) return { code, words: 'there is no connection, or it was cut', isCertificate };
-  return { code, words: isCertificate ? `its certificate or TLS is not accepted (${code})` : wordsFor(code), isCertificate };
+  return {
+    code,
+    words: isCertificate ? `its certificate or TLS is not accepted (${code})` : wordsFor(code),
+    isCertificate,
+  };
 }
 
 function wordsFor(code: string): string {
@@ -54,12 +66,18 @@ export function connectionError(host: string, failure: unknown): APIConnectionEr
   const causes = causesOf(failure);
   const { code, words } = connectionReason(failure);
   // Some platforms name the whole address in their errors, with what may be secret in it.
-  const isSafe = causes.length > 0 && causes.every((cause) => !String((cause as { message?: unknown }).message).includes('://'));
+  const isSafe =
+    causes.length > 0 && causes.every((cause) => !String((cause as { message?: unknown }).message).includes('://'));
   return new APIConnectionError(`${host} cannot be reached: ${words}`, { code, ...(isSafe ? { cause: failure } : {}) });
 }
 
 function causesOf(failure: unknown): object[] {
   const causes: object[] = [];
-  for (let cause = failure; typeof cause === 'object' && cause !== null && causes.length < CAUSES_MAX; cause = (cause as { cause?: unknown }).cause) causes.push(cause);
+  for (
+    let cause = failure;
+    typeof cause === 'object' && cause !== null && causes.length < CAUSES_MAX;
+    cause = (cause as { cause?: unknown }).cause
+  )
+    causes.push(cause);
   return causes;
 }

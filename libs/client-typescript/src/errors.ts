@@ -54,7 +54,13 @@ export class WaitEndedError<Run = unknown> extends MillwrightError {
 }
 
 /** Why a delivery is not accepted. */
-export type WebhookVerificationReason = 'missing-credential' | 'wrong-credential' | 'missing-header' | 'malformed-header' | 'stale-timestamp' | 'wrong-signature';
+export type WebhookVerificationReason =
+  | 'missing-credential'
+  | 'wrong-credential'
+  | 'missing-header'
+  | 'malformed-header'
+  | 'stale-timestamp'
+  | 'wrong-signature';
 
 /** A delivery that does not prove who sent it. */
 export class WebhookVerificationError extends MillwrightError {
@@ -119,7 +125,10 @@ export class APIResponseValidationError extends APIError {
   readonly pointer: string;
   /** What ought to be there. */
   readonly expected: string;
-  constructor(message: string, { response, body, pointer, expected }: { response: Response; body: string; pointer: string; expected: string }) {
+  constructor(
+    message: string,
+    { response, body, pointer, expected }: { response: Response; body: string; pointer: string; expected: string },
+  ) {
     super(message);
     this.status = response.status;
     this.headers = response.headers;
@@ -185,7 +194,9 @@ export class APIStatusError extends APIError {
 
   constructor({ label, response, text, retryAfterSeconds, isKeyed }: StatusAnswer) {
     const problem = problemOf(text);
-    super(`${label}: ${statusMessage(response, problem)}${isKeyed === true && isKeyUnknown(response, problem) ? KEY_UNKNOWN : ''}`);
+    super(
+      `${label}: ${statusMessage(response, problem)}${isKeyed === true && isKeyUnknown(response, problem) ? KEY_UNKNOWN : ''}`,
+    );
     this.status = response.status;
     this.headers = response.headers;
     this.response = response;
@@ -284,7 +295,10 @@ export function requestIdOf(response: Response): string | undefined {
 
 /** The kind of content, without its parameters, for messages. */
 export function mediaTypeOf(response: Response): string {
-  return /^[\w.+-]{1,64}\/[\w.+-]{1,64}/.exec(response.headers.get('content-type') ?? '')?.[0].toLowerCase() ?? 'no content type';
+  return (
+    /^[\w.+-]{1,64}\/[\w.+-]{1,64}/.exec(response.headers.get('content-type') ?? '')?.[0].toLowerCase() ??
+    'no content type'
+  );
 }
 
 /** As much of an answer as an error keeps. */
@@ -294,7 +308,8 @@ const MEMBERS_IN_MESSAGE = 5;
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-const KEY_UNKNOWN = '; the service does not know the API key that this client was given (MILLWRIGHT_API_KEY or the option)';
+const KEY_UNKNOWN =
+  '; the service does not know the API key that this client was given (MILLWRIGHT_API_KEY or the option)';
 
 /** Whether it was the service that said so: what stands in between may want a credential of its own. */
 function isKeyUnknown({ status }: Response, problem: Readonly<Record<string, unknown>> | undefined): boolean {
@@ -310,7 +325,8 @@ function statusMessage(response: Response, problem: Readonly<Record<string, unkn
   if (status === 304) return '304: the answer is "not modified", without a body';
   const code = textOf(problem?.['error']);
   const words = textOf(problem?.['detail']) ?? textOf(problem?.['title']);
-  if (code === undefined && words === undefined) return `${status}: the answer is no problem document of a Millwright service (${mediaTypeOf(response)})`;
+  if (code === undefined && words === undefined)
+    return `${status}: the answer is no problem document of a Millwright service (${mediaTypeOf(response)})`;
   const kind = code === undefined || words === undefined ? '' : ` ${code}`;
   return `${status}${kind}: ${words ?? code}${offending(membersOf(problem?.['errors']), words)}`;
 }
@@ -319,7 +335,9 @@ function statusMessage(response: Response, problem: Readonly<Record<string, unkn
 function offending(members: readonly ProblemMember[], said: string | undefined): string {
   const further = members.filter(({ message }) => message !== said);
   if (further.length === 0) return '';
-  const named = further.slice(0, MEMBERS_IN_MESSAGE).map(({ pointer, message }) => (pointer === '' ? message : `${pointer}: ${message}`));
+  const named = further
+    .slice(0, MEMBERS_IN_MESSAGE)
+    .map(({ pointer, message }) => (pointer === '' ? message : `${pointer}: ${message}`));
   return ` [${[...named, ...(further.length > MEMBERS_IN_MESSAGE ? ['…'] : [])].join('; ')}]`;
 }
 

@@ -1,7 +1,15 @@
 /** The log of a run as it is written: server-sent events, taken up again behind the last entry whenever the connection is lost. */
 import { startTimer, type Clock } from './clock.ts';
 import { connectionError } from './connections.ts';
-import { APIConnectionError, APIResponseValidationError, APITimeoutError, mediaTypeOf, MillwrightError, UserAbortError, type APIError } from './errors.ts';
+import {
+  APIConnectionError,
+  APIResponseValidationError,
+  APITimeoutError,
+  mediaTypeOf,
+  MillwrightError,
+  UserAbortError,
+  type APIError,
+} from './errors.ts';
 import { discard, pause } from './exchange.ts';
 import type { Log } from './logging.ts';
 import type { RunEvent, RunState } from './models.ts';
@@ -73,7 +81,8 @@ export class EventStream implements AsyncIterable<RunEvent> {
 
   /** Throws MillwrightError when the stream was read before. */
   [Symbol.asyncIterator](): AsyncGenerator<RunEvent, void, undefined> {
-    if (this.#isRead) throw new MillwrightError('an event stream can be read once; ask for another, with after: lastSeq');
+    if (this.#isRead)
+      throw new MillwrightError('an event stream can be read once; ask for another, with after: lastSeq');
     this.#isRead = true;
     return this.#iterate();
   }
@@ -84,7 +93,9 @@ export class EventStream implements AsyncIterable<RunEvent> {
     const onAbort = (): void => stop.abort(new UserAbortError(signal?.reason));
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort, { once: true });
-    const cancelTimer = startTimer(clock, totalTimeout, () => stop.abort(new APITimeoutError(host, 'totalTimeout', totalTimeout)));
+    const cancelTimer = startTimer(clock, totalTimeout, () =>
+      stop.abort(new APITimeoutError(host, 'totalTimeout', totalTimeout)),
+    );
     try {
       yield* this.#followed(clock.nowMs() + totalTimeout);
     } catch (error) {
@@ -100,7 +111,7 @@ export class EventStream implements AsyncIterable<RunEvent> {
   /** Connection after connection, until the log is over or the service stays away for too long. */
   async *#followed(deadlineMs: number): AsyncGenerator<RunEvent, void, undefined> {
     const { clock, label, log, outageMsMax } = this.#source;
-    for (let outage: Outage | undefined; ; ) {
+    for (let outage: Outage | undefined; ;) {
       this.#hasNews = false;
       const loss = yield* this.#connection();
       if (loss === undefined) return;
@@ -122,7 +133,9 @@ export class EventStream implements AsyncIterable<RunEvent> {
     try {
       const response = await this.#source.open(this.#lastSeq, connection.signal);
       yield* this.#entries(response, connection.signal);
-      return this.#isOver() ? undefined : new APIConnectionError(`${this.#source.host}: the stream of events ended before the run`);
+      return this.#isOver()
+        ? undefined
+        : new APIConnectionError(`${this.#source.host}: the stream of events ended before the run`);
     } catch (error) {
       if (this.#stop.signal.aborted || !isLoss(error)) throw error;
       return error;
@@ -175,7 +188,9 @@ export class EventStream implements AsyncIterable<RunEvent> {
     const { clock, host, silenceMsMax } = this.#source;
     return new Promise((resolve, reject) => {
       const onAbort = (): void => fail(signal.reason as Error);
-      const cancelTimer = startTimer(clock, silenceMsMax, () => fail(new APITimeoutError(host, 'timeout', silenceMsMax)));
+      const cancelTimer = startTimer(clock, silenceMsMax, () =>
+        fail(new APITimeoutError(host, 'timeout', silenceMsMax)),
+      );
       const end = (): void => {
         cancelTimer();
         signal.removeEventListener('abort', onAbort);
@@ -238,7 +253,13 @@ export class EventStream implements AsyncIterable<RunEvent> {
     }
   }
 
-  #invalid(words: string, response: Response, body: string, pointer: string, expected: string): APIResponseValidationError {
+  #invalid(
+    words: string,
+    response: Response,
+    body: string,
+    pointer: string,
+    expected: string,
+  ): APIResponseValidationError {
     return new APIResponseValidationError(`${this.#source.label}: ${words}`, { response, body, pointer, expected });
   }
 

@@ -52,13 +52,19 @@ type Outcome<T> = { value: T } | { pauseMs: number };
  * The answer of the first attempt that counts, as `read` reads it. Throws APIStatusError, APIConnectionError,
  * APITimeoutError, UserAbortError, and what `read` throws.
  */
-export async function exchange<T>(wire: Wire, outgoing: Outgoing, read: (response: Response) => Promise<T> | T): Promise<T> {
+export async function exchange<T>(
+  wire: Wire,
+  outgoing: Outgoing,
+  read: (response: Response) => Promise<T> | T,
+): Promise<T> {
   const deadlineMs = wire.clock.nowMs() + outgoing.limits.totalTimeout;
   for (let retries = 0; ; retries += 1) {
     const headers = typeof outgoing.headers === 'function' ? await outgoing.headers() : outgoing.headers;
     const outcome = await new Attempt(wire, outgoing, { retries, deadlineMs, headers }, read).run();
     if ('value' in outcome) return outcome.value;
-    wire.log.info(`${outgoing.label}: again in ${Math.round(outcome.pauseMs)} ms (retry ${retries + 1} of ${outgoing.limits.maxRetries})`);
+    wire.log.info(
+      `${outgoing.label}: again in ${Math.round(outcome.pauseMs)} ms (retry ${retries + 1} of ${outgoing.limits.maxRetries})`,
+    );
     await pause(wire.clock, outcome.pauseMs, outgoing.signal);
   }
 }
@@ -138,7 +144,10 @@ class Attempt<T> {
     const leftMs = this.#standing.deadlineMs - this.#startedMs;
     return startTimer(this.#wire.clock, Math.min(timeout, leftMs), () => {
       const { host } = this.#outgoing;
-      const error = leftMs < timeout ? new APITimeoutError(host, 'totalTimeout', totalTimeout) : new APITimeoutError(host, 'timeout', timeout);
+      const error =
+        leftMs < timeout
+          ? new APITimeoutError(host, 'totalTimeout', totalTimeout)
+          : new APITimeoutError(host, 'timeout', timeout);
       this.#tell('no whole answer in time');
       onTimeout(error);
     });
@@ -147,10 +156,18 @@ class Attempt<T> {
   async #work(): Promise<Outcome<T>> {
     const { method, url, body } = this.#outgoing;
     const { headers } = this.#standing;
-    if (this.#wire.log.tells('debug')) this.#wire.log.debug(`${this.#outgoing.label}: sent`, { headers: redactHeaders(headers) });
+    if (this.#wire.log.tells('debug'))
+      this.#wire.log.debug(`${this.#outgoing.label}: sent`, { headers: redactHeaders(headers) });
     // Not called as a member: browsers want their fetch unbound.
     const { fetch } = this.#wire;
-    const response = await fetch(url, { method, headers, body: body ?? null, redirect: 'manual', credentials: 'omit', signal: this.#controller.signal });
+    const response = await fetch(url, {
+      method,
+      headers,
+      body: body ?? null,
+      redirect: 'manual',
+      credentials: 'omit',
+      signal: this.#controller.signal,
+    });
     if (this.#wire.log.tells('info')) this.#tellAnswer(response);
     if (response.ok) return { value: await this.#read(response) };
     return this.#refused(response);
@@ -159,7 +176,9 @@ class Attempt<T> {
   /** Discards an answer that is asked for again; otherwise reads it and throws. */
   async #refused(response: Response): Promise<Outcome<T>> {
     const { clock } = this.#wire;
-    const pauseMs = isRetryable(response, this.#outgoing.hasPassingConflicts) ? this.#pauseMs(response.headers) : undefined;
+    const pauseMs = isRetryable(response, this.#outgoing.hasPassingConflicts)
+      ? this.#pauseMs(response.headers)
+      : undefined;
     if (pauseMs !== undefined) {
       discard(response);
       return { pauseMs };
@@ -168,7 +187,12 @@ class Attempt<T> {
     // The status says what happened, also when the words that came with it were cut off.
     const text = await firstText(response).catch(() => '');
     const { label, hide, isKeyed } = this.#outgoing;
-    throw statusError({ label, ...hidden(response, text, hide), retryAfterSeconds: asked === undefined ? undefined : asked / 1_000, isKeyed });
+    throw statusError({
+      label,
+      ...hidden(response, text, hide),
+      retryAfterSeconds: asked === undefined ? undefined : asked / 1_000,
+      isKeyed,
+    });
   }
 
   #lost(failure: unknown): APIError {
@@ -197,17 +221,25 @@ class Attempt<T> {
     this.#tell(`${response.status}${requestId === undefined ? '' : `, request ${hide(requestId)}`}`);
     if (!this.#wire.log.tells('debug')) return;
     const headers = Object.entries(redactHeaders(response.headers)).map(([name, value]) => [name, hide(value)]);
-    this.#wire.log.debug(`${this.#outgoing.label}: received`, { headers: Object.fromEntries(headers) as Record<string, string> });
+    this.#wire.log.debug(`${this.#outgoing.label}: received`, {
+      headers: Object.fromEntries(headers) as Record<string, string>,
+    });
   }
 
   #tell(words: string): void {
     const { clock, log } = this.#wire;
-    log.info(`${this.#outgoing.label}: ${words} (${Math.round(clock.nowMs() - this.#startedMs)} ms, attempt ${this.#standing.retries + 1})`);
+    log.info(
+      `${this.#outgoing.label}: ${words} (${Math.round(clock.nowMs() - this.#startedMs)} ms, attempt ${this.#standing.retries + 1})`,
+    );
   }
 }
 
 /** A copy of an answer whose body was read, in which nothing can be seen that has to be hidden; nor has it an address. */
-export function hidden(response: Response, text: string, hide: (text: string) => string): { response: Response; text: string } {
+export function hidden(
+  response: Response,
+  text: string,
+  hide: (text: string) => string,
+): { response: Response; text: string } {
   const headers = [...response.headers.entries()].map(([name, value]): [string, string] => [name, hide(value)]);
   // Browsers show nothing of a redirect, not even its status.
   const status = response.status === 0 ? 302 : response.status;
@@ -225,7 +257,7 @@ async function firstText(response: Response): Promise<string> {
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = '';
-  for (let bytes = 0; bytes < ERROR_BYTES_MAX; ) {
+  for (let bytes = 0; bytes < ERROR_BYTES_MAX;) {
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
     bytes += value.length;

@@ -3,13 +3,43 @@ export * from './client.ts';
 export { APIPromise, type WithResponse } from './answers.ts';
 export type { Clock } from './clock.ts';
 export {
-  APIConnectionError, APIError, APIResponseValidationError, APIStatusError, APITimeoutError, AuthenticationError, BadRequestError, ConflictError, InternalServerError, MillwrightError, NotFoundError,
-  PermissionDeniedError, RateLimitError, UnprocessableEntityError, UserAbortError, WaitEndedError, WaitTimeoutError, WebhookVerificationError, type ProblemMember, type WebhookVerificationReason,
+  APIConnectionError,
+  APIError,
+  APIResponseValidationError,
+  APIStatusError,
+  APITimeoutError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  InternalServerError,
+  MillwrightError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  UnprocessableEntityError,
+  UserAbortError,
+  WaitEndedError,
+  WaitTimeoutError,
+  WebhookVerificationError,
+  type ProblemMember,
+  type WebhookVerificationReason,
 } from './errors.ts';
 export { EventStream } from './event-stream.ts';
 export type { Logger, LogLevel } from './logging.ts';
 export * from './models.ts';
-export type { CallLimits, ClientOptions, Fetch, HeaderValues, Query, QueryScalar, QueryValue, RequestOptions, StreamOptions, UndocumentedOptions, WaitOptions } from './options.ts';
+export type {
+  CallLimits,
+  ClientOptions,
+  Fetch,
+  HeaderValues,
+  Query,
+  QueryScalar,
+  QueryValue,
+  RequestOptions,
+  StreamOptions,
+  UndocumentedOptions,
+  WaitOptions,
+} from './options.ts';
 export { Page, PagePromise, type NextPage } from './pages.ts';
 export { VERSION } from './version.ts';
 export * from './webhooks.ts';
@@ -20,15 +50,34 @@ export { Conversations, type ConversationRetrieveParams } from './resources/agen
 export { Environments } from './resources/agent/environments.ts';
 export { Models } from './resources/agent/models.ts';
 export { RunPermissions } from './resources/agent/permissions.ts';
-export { Runs, type RunConversationParams, type RunEventsParams, type RunListEventsParams, type RunListParams } from './resources/agent/runs.ts';
+export {
+  Runs,
+  type RunConversationParams,
+  type RunEventsParams,
+  type RunListEventsParams,
+  type RunListParams,
+} from './resources/agent/runs.ts';
 export type { RunWaitParams } from './resources/agent/waiting.ts';
 export { ApiKeys, type ApiKeyListParams } from './resources/api-keys.ts';
 export { Audit, type AuditListParams } from './resources/audit.ts';
 export { Explanations } from './resources/explanations.ts';
-export { Automations, type AutomationListParams, type AutomationUpdateParams } from './resources/factories/automations.ts';
+export {
+  Automations,
+  type AutomationListParams,
+  type AutomationUpdateParams,
+} from './resources/factories/automations.ts';
 export { Deliveries, type DeliveryListParams } from './resources/factories/deliveries.ts';
-export { Factories, type FactoryEventsParams, type FactoryListParams, type FactorySyncParams } from './resources/factories/factories.ts';
-export { FactorySecrets, type FactorySecretDeleteParams, type FactorySecretListParams } from './resources/factories/secrets.ts';
+export {
+  Factories,
+  type FactoryEventsParams,
+  type FactoryListParams,
+  type FactorySyncParams,
+} from './resources/factories/factories.ts';
+export {
+  FactorySecrets,
+  type FactorySecretDeleteParams,
+  type FactorySecretListParams,
+} from './resources/factories/secrets.ts';
 export { Syncs, type SyncListParams } from './resources/factories/syncs.ts';
 export { Webhooks, type WebhookRotateParams, type WebhookUpdateParams } from './resources/factories/webhooks.ts';
 export { FactoryFiles } from './resources/factory-files.ts';

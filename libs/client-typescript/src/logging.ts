@@ -54,7 +54,8 @@ export interface LogOptions {
 
 /** The log that option or environment asks for. Throws MillwrightError for an option that is no level; such a variable is warned of. */
 export function logOf({ logLevel, logger = console }: LogOptions): Log {
-  if (logLevel === undefined) return namedLog(environmentVariable('MILLWRIGHT_LOG')?.trim().toLowerCase() ?? DEFAULT_LEVEL, logger);
+  if (logLevel === undefined)
+    return namedLog(environmentVariable('MILLWRIGHT_LOG')?.trim().toLowerCase() ?? DEFAULT_LEVEL, logger);
   if (isLevel(logLevel)) return new Log(logLevel, logger);
   throw new MillwrightError(`logLevel must be one of ${LEVELS.join(', ')}`);
 }

@@ -9,7 +9,12 @@ export type HeaderValues = Readonly<Record<string, string | null | undefined>>;
 
 export type QueryScalar = string | number | boolean | Date;
 /** Undefined and null are left out, lists are repeated, members of an object become `name[member]=value`, dates are written in UTC. */
-export type QueryValue = QueryScalar | null | undefined | readonly QueryScalar[] | { readonly [member: string]: QueryScalar | null | undefined };
+export type QueryValue =
+  | QueryScalar
+  | null
+  | undefined
+  | readonly QueryScalar[]
+  | { readonly [member: string]: QueryScalar | null | undefined };
 export type Query = { readonly [name: string]: QueryValue };
 
 /** What applies to every call of a client, unless the call says otherwise. */

@@ -75,7 +75,12 @@ export class Page<Item, Body = unknown> implements AsyncIterable<Item> {
   #circle(): APIResponseValidationError {
     const { label, response, text } = this.#source;
     const words = 'the list goes round in a circle: a cursor was answered for the second time';
-    return new APIResponseValidationError(`${label}: ${words}`, { response, body: text, pointer: '/page_info/next_cursor', expected: 'a cursor that was not answered before' });
+    return new APIResponseValidationError(`${label}: ${words}`, {
+      response,
+      body: text,
+      pointer: '/page_info/next_cursor',
+      expected: 'a cursor that was not answered before',
+    });
   }
 }
 

@@ -35,7 +35,12 @@ function readJson(label: string, response: Response, text: string): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     const words = saysJson(response) ? 'not whole JSON' : `not JSON (${mediaTypeOf(response)})`;
-    throw new APIResponseValidationError(`${label}: the answer is ${words}`, { response, body: text, pointer: '', expected: 'JSON' });
+    throw new APIResponseValidationError(`${label}: the answer is ${words}`, {
+      response,
+      body: text,
+      pointer: '',
+      expected: 'JSON',
+    });
   }
 }
 
@@ -44,10 +49,19 @@ function saysJson(response: Response): boolean {
 }
 
 /** Throws APIResponseValidationError where a value has not the shape. */
-export function checkShape(shape: ShapeName, data: unknown, { label, response, text }: { label: string; response: Response; text: string }): void {
+export function checkShape(
+  shape: ShapeName,
+  data: unknown,
+  { label, response, text }: { label: string; response: Response; text: string },
+): void {
   const misfit = findMisfit(shape, data);
   if (misfit === undefined) return;
-  throw new APIResponseValidationError(`${label}: the answer ${words(misfit)}`, { response, body: text, pointer: misfit.pointer, expected: misfit.expected });
+  throw new APIResponseValidationError(`${label}: the answer ${words(misfit)}`, {
+    response,
+    body: text,
+    pointer: misfit.pointer,
+    expected: misfit.expected,
+  });
 }
 
 function words({ pointer, expected, found }: Misfit): string {
@@ -55,11 +69,22 @@ function words({ pointer, expected, found }: Misfit): string {
 }
 
 /** The list of a page. Throws APIResponseValidationError where there is none. */
-export function checkList<Item>(data: unknown, member: string, { label, response, text }: { label: string; response: Response; text: string }): Item[] {
+export function checkList<Item>(
+  data: unknown,
+  member: string,
+  { label, response, text }: { label: string; response: Response; text: string },
+): Item[] {
   const { [member]: list, page_info: pageInfo } = Object(data) as Readonly<Record<string, unknown>>;
-  const misfit = Array.isArray(list) ? pageInfoMisfit(pageInfo) : { pointer: `/${member}`, expected: 'list', found: described(list) };
+  const misfit = Array.isArray(list)
+    ? pageInfoMisfit(pageInfo)
+    : { pointer: `/${member}`, expected: 'list', found: described(list) };
   if (misfit === undefined) return list as Item[];
-  throw new APIResponseValidationError(`${label}: the answer ${words(misfit)}`, { response, body: text, pointer: misfit.pointer, expected: misfit.expected });
+  throw new APIResponseValidationError(`${label}: the answer ${words(misfit)}`, {
+    response,
+    body: text,
+    pointer: misfit.pointer,
+    expected: misfit.expected,
+  });
 }
 
 function pageInfoMisfit(pageInfo: unknown): Misfit | undefined {

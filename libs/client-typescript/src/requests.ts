@@ -16,7 +16,8 @@ export function addHeaders(target: PlainHeaders, headers: HeaderValues | undefin
     if (value === undefined) continue;
     if (value === null) delete target[name];
     else if (!HEADER_NAME.test(given)) throw new MillwrightError(`${source} has a name that no header can have`);
-    else if (typeof value !== 'string' || !HEADER_VALUE.test(value)) throw new MillwrightError(`${source}: the value of ${name} must be text of one line in Latin-1`);
+    else if (typeof value !== 'string' || !HEADER_VALUE.test(value))
+      throw new MillwrightError(`${source}: the value of ${name} must be text of one line in Latin-1`);
     else target[name] = value.trim();
   }
   return target;
@@ -39,7 +40,8 @@ export function fillTemplate(template: string, parameters: Readonly<Record<strin
 
 function segmentOf(name: string, value: unknown): string {
   if (typeof value !== 'string') throw new MillwrightError(`${name} must be text`);
-  if (value === '' || value === '.' || value === '..') throw new MillwrightError(`${name} must not be empty, "." or ".."`);
+  if (value === '' || value === '.' || value === '..')
+    throw new MillwrightError(`${name} must not be empty, "." or ".."`);
   return encoded(value, name);
 }
 
@@ -47,9 +49,15 @@ const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=\/|$)/i;
 
 /** A path that a caller wrote. Throws MillwrightError when it would lead out of the interface. */
 export function readPath(path: string): string {
-  const isFit = typeof path === 'string' && path.startsWith('/') && !/[?#\\\s\p{Cc}\p{Surrogate}]/u.test(path) && !DOT_SEGMENT.test(path);
+  const isFit =
+    typeof path === 'string' &&
+    path.startsWith('/') &&
+    !/[?#\\\s\p{Cc}\p{Surrogate}]/u.test(path) &&
+    !DOT_SEGMENT.test(path);
   if (isFit) return path;
-  throw new MillwrightError('the path must begin with "/" and hold no query, fragment, backslash, space, control character or dot segment; parameters belong into `query`');
+  throw new MillwrightError(
+    'the path must begin with "/" and hold no query, fragment, backslash, space, control character or dot segment; parameters belong into `query`',
+  );
 }
 
 /** `?name=value&…`, or nothing. Throws MillwrightError that names what cannot be a parameter. */
@@ -117,8 +125,11 @@ function refuseNoNumber(_: string, value: unknown): unknown {
 export function checkOptions(options: unknown, texts: readonly string[]): void {
   if (typeof options !== 'object' || options === null) throw new MillwrightError('the options must be an object');
   const given = options as Readonly<Record<string, unknown>>;
-  for (const name of texts) if (given[name] !== undefined && given[name] !== null && typeof given[name] !== 'string') throw new MillwrightError(`${name} must be text`);
-  if (given['fetch'] !== undefined && given['fetch'] !== null && typeof given['fetch'] !== 'function') throw new MillwrightError('fetch must be a function');
+  for (const name of texts)
+    if (given[name] !== undefined && given[name] !== null && typeof given[name] !== 'string')
+      throw new MillwrightError(`${name} must be text`);
+  if (given['fetch'] !== undefined && given['fetch'] !== null && typeof given['fetch'] !== 'function')
+    throw new MillwrightError('fetch must be a function');
 }
 
 /** Limits with nothing left open. */

@@ -39,7 +39,8 @@ export function askedPauseMs(headers: Headers, clock: Clock): number | undefined
 function readRetryAfter(text: string | null, clock: Clock): number | undefined {
   const seconds = readNumber(text);
   if (seconds !== undefined) return seconds * 1_000;
-  const date = text !== null && HTTP_DATE.test(text) ? Date.parse(/GMT|[+-]\d{4}$/.test(text) ? text : `${text} GMT`) : Number.NaN;
+  const date =
+    text !== null && HTTP_DATE.test(text) ? Date.parse(/GMT|[+-]\d{4}$/.test(text) ? text : `${text} GMT`) : Number.NaN;
   const ms = date - clock.dateMs();
   return ms >= 0 ? ms : undefined;
 }

@@ -77,7 +77,12 @@ export class ServerSentEvents {
   }
 
   #dispatch(): Message | undefined {
-    const message = { event: this.#event === '' ? 'message' : this.#event, data: this.#data.join('\n'), lastEventId: this.#lastEventId, hasId: this.#hasId };
+    const message = {
+      event: this.#event === '' ? 'message' : this.#event,
+      data: this.#data.join('\n'),
+      lastEventId: this.#lastEventId,
+      hasId: this.#hasId,
+    };
     const isEmpty = this.#data.length === 0;
     [this.#event, this.#data, this.#dataLength, this.#hasId] = ['', [], 0, false];
     return isEmpty ? undefined : message;

@@ -59,7 +59,11 @@ function misfitOfList(item: Shape, value: unknown, pointer: string): Misfit | un
   return undefined;
 }
 
-function misfitOfObject({ members, entries }: { members: Readonly<Record<string, Shape>>; entries?: Shape }, value: unknown, pointer: string): Misfit | undefined {
+function misfitOfObject(
+  { members, entries }: { members: Readonly<Record<string, Shape>>; entries?: Shape },
+  value: unknown,
+  pointer: string,
+): Misfit | undefined {
   if (!isMembers(value)) return misfit('object', value, pointer);
   for (const declared in members) {
     const optional = declared.endsWith('?');
@@ -69,7 +73,9 @@ function misfitOfObject({ members, entries }: { members: Readonly<Record<string,
     const found = misfitOf(members[declared]!, there ? value[name] : undefined, `${pointer}/${name}`);
     if (found !== undefined) return found;
   }
-  return entries === undefined ? undefined : firstOf(Object.keys(value), (name) => misfitOf(entries, value[name], `${pointer}/${inPointer(name)}`));
+  return entries === undefined
+    ? undefined
+    : firstOf(Object.keys(value), (name) => misfitOf(entries, value[name], `${pointer}/${inPointer(name)}`));
 }
 
 /** Of several shapes the one of the value's own JSON type says what is wrong inside it. */
@@ -117,7 +123,8 @@ function inPointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+const DATE_TIME =
+  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
 /** RFC 3339 without leap seconds, which neither `Date` nor Python's `datetime` can hold. */
 function isDateTime(value: unknown): boolean {

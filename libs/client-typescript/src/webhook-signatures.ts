@@ -53,7 +53,14 @@ export interface DeliveryToVerify {
  * The headers (lower-case) that a delivery needs to be accepted. `url_token` needs none but the delivery's id: its token
  * belongs to the URL. Throws MillwrightError for a secret, an id or a header that cannot serve.
  */
-export async function signDelivery({ authentication = 'token', secret, body, deliveryId = newDeliveryId(), deliveryIdHeader = DELIVERY_ID_HEADER, now = Date.now() }: DeliveryToSign): Promise<Record<string, string>> {
+export async function signDelivery({
+  authentication = 'token',
+  secret,
+  body,
+  deliveryId = newDeliveryId(),
+  deliveryIdHeader = DELIVERY_ID_HEADER,
+  now = Date.now(),
+}: DeliveryToSign): Promise<Record<string, string>> {
   const key = readSecret(authentication, secret);
   checkDeliveryId(deliveryId);
   const headers = addHeaders({}, { [deliveryIdHeader]: deliveryId }, 'deliveryIdHeader');
@@ -61,14 +68,27 @@ export async function signDelivery({ authentication = 'token', secret, body, del
   if (authentication === 'url_token') return headers;
   const timestamp = String(Math.floor(Number(now) / 1_000));
   const mac = await macOf(key, `${deliveryId}.${timestamp}.`, bytesOf(body));
-  return { ...headers, 'webhook-id': deliveryId, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${toBase64(mac)}` };
+  return {
+    ...headers,
+    'webhook-id': deliveryId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${toBase64(mac)}`,
+  };
 }
 
 /**
  * Whether a delivery proves who sent it, as the service decides it; times say nothing about the secret. Throws
  * WebhookVerificationError with its reason when it does not, MillwrightError for a secret that cannot serve.
  */
-export async function verifyDelivery({ authentication = 'token', secret, headers, body, url, now = Date.now(), toleranceSeconds = TOLERANCE_SECONDS }: DeliveryToVerify): Promise<void> {
+export async function verifyDelivery({
+  authentication = 'token',
+  secret,
+  headers,
+  body,
+  url,
+  now = Date.now(),
+  toleranceSeconds = TOLERANCE_SECONDS,
+}: DeliveryToVerify): Promise<void> {
   const key = readSecret(authentication, secret);
   const received = valuesOf(headers);
   if (authentication === 'token') return await checkToken(bearerToken(received), secret);
@@ -94,7 +114,8 @@ export function readSecret(authentication: WebhookAuthentication, secret: string
       if (hasTokenLength(secret) && VISIBLE_ASCII.test(secret)) return new Uint8Array();
       throw new MillwrightError('secret must be 16 to 512 visible ASCII characters without spaces');
     case 'url_token':
-      if (hasTokenLength(secret) && /^[A-Za-z0-9\-._~]+$/.test(secret) && !/^\.+$/.test(secret)) return new Uint8Array();
+      if (hasTokenLength(secret) && /^[A-Za-z0-9\-._~]+$/.test(secret) && !/^\.+$/.test(secret))
+        return new Uint8Array();
       throw new MillwrightError('secret must be 16 to 512 URL-safe characters (A-Z a-z 0-9 - . _ ~), not only dots');
     case 'standard_webhooks':
       return signingKey(secret);
@@ -111,7 +132,9 @@ function signingKey(secret: unknown): Bytes {
   const text = typeof secret === 'string' ? secret : '';
   const key = fromBase64(text.startsWith(PREFIX) ? text.slice(PREFIX.length) : text);
   if (key !== undefined && key.length >= KEY_BYTES_MIN && key.length <= KEY_BYTES_MAX) return key;
-  throw new MillwrightError(`secret must be ${PREFIX} followed by base64 of ${KEY_BYTES_MIN} to ${KEY_BYTES_MAX} bytes`);
+  throw new MillwrightError(
+    `secret must be ${PREFIX} followed by base64 of ${KEY_BYTES_MIN} to ${KEY_BYTES_MAX} bytes`,
+  );
 }
 
 function bearerToken(headers: ReadonlyMap<string, readonly string[]>): string | undefined {
@@ -157,24 +180,36 @@ interface Signed {
   candidates: readonly Uint8Array[];
 }
 
-async function checkSignature(headers: ReadonlyMap<string, readonly string[]>, key: Bytes, body: Uint8Array, nowMs: number, toleranceSeconds: number): Promise<void> {
+async function checkSignature(
+  headers: ReadonlyMap<string, readonly string[]>,
+  key: Bytes,
+  body: Uint8Array,
+  nowMs: number,
+  toleranceSeconds: number,
+): Promise<void> {
   const { id, timestamp, candidates } = readSigned(headers);
   const mac = await macOf(key, `${id}.${timestamp}.`, body);
   // Every candidate is compared, also behind a match.
   const matches = candidates.filter((candidate) => isSame(candidate, mac));
-  if (matches.length === 0) throw refusal('wrong-signature', 'no signature of the delivery is that of the secret over its body');
+  if (matches.length === 0)
+    throw refusal('wrong-signature', 'no signature of the delivery is that of the secret over its body');
   const skewMs = Math.abs(nowMs - Number(timestamp) * (timestamp.length === 10 ? 1_000 : 1));
-  if (!(skewMs <= toleranceSeconds * 1_000)) throw refusal('stale-timestamp', `the delivery was signed more than ${toleranceSeconds} s before or after now`);
+  if (!(skewMs <= toleranceSeconds * 1_000))
+    throw refusal('stale-timestamp', `the delivery was signed more than ${toleranceSeconds} s before or after now`);
 }
 
 function readSigned(headers: ReadonlyMap<string, readonly string[]>): Signed {
   checkRepeated(headers);
   const family = familyOf(headers);
-  const [id = '', timestamp = '', signature = ''] = ['id', 'timestamp', 'signature'].map((part) => headers.get(`${family}-${part}`)?.[0]);
+  const [id = '', timestamp = '', signature = ''] = ['id', 'timestamp', 'signature'].map(
+    (part) => headers.get(`${family}-${part}`)?.[0],
+  );
   if (!VISIBLE_ASCII.test(id)) throw refusal('malformed-header', `the header ${family}-id is no id`);
-  if (!UNIX_TIME.test(timestamp)) throw refusal('malformed-header', `the header ${family}-timestamp is no number of seconds or milliseconds`);
+  if (!UNIX_TIME.test(timestamp))
+    throw refusal('malformed-header', `the header ${family}-timestamp is no number of seconds or milliseconds`);
   const candidates = candidatesOf(signature);
-  if (candidates.length > SIGNATURES_MAX) throw refusal('malformed-header', `the header ${family}-signature holds more than ${SIGNATURES_MAX} signatures`);
+  if (candidates.length > SIGNATURES_MAX)
+    throw refusal('malformed-header', `the header ${family}-signature holds more than ${SIGNATURES_MAX} signatures`);
   return { id, timestamp, candidates };
 }
 
@@ -193,7 +228,10 @@ function familyOf(headers: ReadonlyMap<string, readonly string[]>): string {
   const whole = FAMILIES.find((family) => headerNames(family).every((name) => headers.has(name)));
   if (whole !== undefined) return whole;
   const nearest = FAMILIES.find((family) => headerNames(family).some((name) => headers.has(name))) ?? FAMILIES[0];
-  throw refusal('missing-header', `the delivery has no header ${headerNames(nearest).find((name) => !headers.has(name))}`);
+  throw refusal(
+    'missing-header',
+    `the delivery has no header ${headerNames(nearest).find((name) => !headers.has(name))}`,
+  );
 }
 
 /** Signatures of version 1; what cannot be one is no byte long. */
@@ -206,7 +244,8 @@ function candidatesOf(signature: string): Uint8Array[] {
 function valuesOf(headers: DeliveryToVerify['headers']): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>();
   for (const [name, value] of headers instanceof Headers ? headers.entries() : Object.entries(headers)) {
-    if (value !== undefined) values.set(name.toLowerCase(), [...(values.get(name.toLowerCase()) ?? []), ...[value].flat()]);
+    if (value !== undefined)
+      values.set(name.toLowerCase(), [...(values.get(name.toLowerCase()) ?? []), ...[value].flat()]);
   }
   return values;
 }
@@ -227,7 +266,8 @@ async function macOf(key: Bytes, head: string, body: Uint8Array): Promise<Uint8A
 
 /** Compares digests, so that the time says nothing about the secret's length or where a text differs from it. */
 async function isSameText(a: string, b: string): Promise<boolean> {
-  const digestOf = async (text: string): Promise<Uint8Array> => new Uint8Array(await webCrypto().subtle.digest('SHA-256', new TextEncoder().encode(text)));
+  const digestOf = async (text: string): Promise<Uint8Array> =>
+    new Uint8Array(await webCrypto().subtle.digest('SHA-256', new TextEncoder().encode(text)));
   return isSame(await digestOf(a), await digestOf(b));
 }
 
@@ -241,7 +281,9 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 function webCrypto(): typeof globalThis.crypto {
   // Pages that were not loaded over HTTPS have none.
   if ((globalThis as { crypto?: { subtle?: unknown } }).crypto?.subtle !== undefined) return globalThis.crypto;
-  throw new MillwrightError('signatures need WebCrypto, which this platform has not; pages have it only when they were loaded over HTTPS');
+  throw new MillwrightError(
+    'signatures need WebCrypto, which this platform has not; pages have it only when they were loaded over HTTPS',
+  );
 }
 
 export function bytesOf(body: string | Uint8Array): Bytes {

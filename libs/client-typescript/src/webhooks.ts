@@ -6,10 +6,26 @@ import { exchange, hidden, type Outgoing, type Wire } from './exchange.ts';
 import { logOf, warnOnce, type LogOptions } from './logging.ts';
 import type { CallLimits, Fetch } from './options.ts';
 import { addHeaders, checkOptions, DEFAULT_LIMITS, jsonText, readLimits, type Bytes, type Limits } from './requests.ts';
-import { bytesOf, checkDeliveryId, decodedSegment, DELIVERY_ID_HEADER, newDeliveryId, readSecret, signDelivery, splitIngressPath, type WebhookAuthentication } from './webhook-signatures.ts';
+import {
+  bytesOf,
+  checkDeliveryId,
+  decodedSegment,
+  DELIVERY_ID_HEADER,
+  newDeliveryId,
+  readSecret,
+  signDelivery,
+  splitIngressPath,
+  type WebhookAuthentication,
+} from './webhook-signatures.ts';
 import { VERSION } from './version.ts';
 
-export { signDelivery, verifyDelivery, type DeliveryToSign, type DeliveryToVerify, type WebhookAuthentication } from './webhook-signatures.ts';
+export {
+  signDelivery,
+  verifyDelivery,
+  type DeliveryToSign,
+  type DeliveryToVerify,
+  type WebhookAuthentication,
+} from './webhook-signatures.ts';
 
 /** What the service takes. */
 const PAYLOAD_BYTES_MAX = 256 * 1024;
@@ -68,7 +84,8 @@ export class WebhookSender {
     this.#limits = readLimits(options, DEFAULT_LIMITS);
     this.#wire = { fetch: fetch ?? ((address, init) => globalThis.fetch(address, init)), clock, log: logOf(options) };
     const travelling = authentication === 'standard_webhooks' ? 'deliveries are' : 'the secret of a webhook is';
-    if (isInTheOpen(target.url)) warnOnce(this.#wire.log, `${travelling} sent to ${target.url.host} without encryption; use https`);
+    if (isInTheOpen(target.url))
+      warnOnce(this.#wire.log, `${travelling} sent to ${target.url.host} without encryption; use https`);
   }
 
   /**
@@ -76,7 +93,10 @@ export class WebhookSender {
    * Throws APIStatusError when it is refused (401: wrong secret; 413, 415 and the like), APIConnectionError,
    * APITimeoutError, UserAbortError, and MillwrightError for a payload over 256 KiB.
    */
-  async send(payload: unknown, { deliveryId = newDeliveryId(), signal, ...limits }: SendOptions = {}): Promise<SentDelivery> {
+  async send(
+    payload: unknown,
+    { deliveryId = newDeliveryId(), signal, ...limits }: SendOptions = {},
+  ): Promise<SentDelivery> {
     checkDeliveryId(deliveryId);
     const body = readPayload(payload);
     const outgoing: Outgoing = {
@@ -96,8 +116,20 @@ export class WebhookSender {
 
   /** Made for each attempt: a signature says when it was made. */
   async #headers(body: Uint8Array, deliveryId: string): Promise<Record<string, string>> {
-    const signed = await signDelivery({ authentication: this.#authentication, secret: this.#secret, body, deliveryId, deliveryIdHeader: this.#deliveryIdHeader, now: this.#wire.clock.dateMs() });
-    return { accept: 'application/json', 'content-type': 'application/json', 'x-millwright-client': `typescript/${VERSION}`, ...signed };
+    const signed = await signDelivery({
+      authentication: this.#authentication,
+      secret: this.#secret,
+      body,
+      deliveryId,
+      deliveryIdHeader: this.#deliveryIdHeader,
+      now: this.#wire.clock.dateMs(),
+    });
+    return {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'x-millwright-client': `typescript/${VERSION}`,
+      ...signed,
+    };
   }
 
   #readAnswer(given: Response, whole: string): SentDelivery {
@@ -130,11 +162,14 @@ function readTarget(text: string, authentication: WebhookAuthentication, secret:
   const ingress = splitIngressPath(url.pathname);
   const place = ingress?.rest === undefined ? undefined : decodedSegment(ingress.rest);
   if (authentication !== 'url_token') {
-    if (place === undefined && !decodedSegment(url.pathname).includes(TOKEN_PLACE)) return { url, shown: url.pathname.replace(/\/$/, '') };
+    if (place === undefined && !decodedSegment(url.pathname).includes(TOKEN_PLACE))
+      return { url, shown: url.pathname.replace(/\/$/, '') };
     throw new MillwrightError('url is that of a url_token webhook: give authentication "url_token"');
   }
-  if (ingress === undefined) throw new MillwrightError('url must be an ingress URL, …/webhooks/w/wh_…, with nothing behind it but {token}');
-  if (place !== undefined && place.toLowerCase() !== TOKEN_PLACE && place !== secret) throw new MillwrightError('url must end at the webhook, with {token}, or with the secret that is given');
+  if (ingress === undefined)
+    throw new MillwrightError('url must be an ingress URL, …/webhooks/w/wh_…, with nothing behind it but {token}');
+  if (place !== undefined && place.toLowerCase() !== TOKEN_PLACE && place !== secret)
+    throw new MillwrightError('url must end at the webhook, with {token}, or with the secret that is given');
   url.pathname = `${ingress.webhook}/${secret}`;
   return { url, shown: `${ingress.webhook}/${TOKEN_PLACE}` };
 }

@@ -1,16 +1,33 @@
 /** One call from its sending to its end: attempts, time limits, cancellation, and the three ways to await it. */
-import { APIConnectionError, APIStatusError, APITimeoutError, Millwright, MillwrightError, UserAbortError, type ClientOptions, type Fetch } from '../src/index.ts';
+import {
+  APIConnectionError,
+  APIStatusError,
+  APITimeoutError,
+  Millwright,
+  MillwrightError,
+  UserAbortError,
+  type ClientOptions,
+  type Fetch,
+} from '../src/index.ts';
 import { World, type Step } from './wire-world.ts';
 
 const RUNS = { status: 200, json: { runs: [], page_info: { has_next_page: false } } } satisfies Step;
 const BUSY = { status: 503, text: 'busy' } satisfies Step;
 
 function clientIn(world: World, options: ClientOptions = {}): Millwright {
-  return new Millwright({ baseURL: 'http://127.0.0.1:9', apiKey: 'k'.repeat(20), fetch: world.fetch, logLevel: 'off', ...options }, world.clock);
+  return new Millwright(
+    { baseURL: 'http://127.0.0.1:9', apiKey: 'k'.repeat(20), fetch: world.fetch, logLevel: 'off', ...options },
+    world.clock,
+  );
 }
 
 async function failureOf(world: World, work: PromiseLike<unknown>): Promise<unknown> {
-  return await world.live(Promise.resolve(work).then(() => undefined, (error: unknown) => error));
+  return await world.live(
+    Promise.resolve(work).then(
+      () => undefined,
+      (error: unknown) => error,
+    ),
+  );
 }
 
 /** Lets go of everything that does not wait for the clock. */
@@ -22,10 +39,12 @@ async function settle(): Promise<void> {
 function watchedSignal(): { controller: AbortController; listeners: () => number } {
   const controller = new AbortController();
   let count = 0;
-  const counted = <Given extends unknown[]>(change: number, act: (...given: Given) => void) => (...given: Given): void => {
-    count += change;
-    act(...given);
-  };
+  const counted =
+    <Given extends unknown[]>(change: number, act: (...given: Given) => void) =>
+    (...given: Given): void => {
+      count += change;
+      act(...given);
+    };
   const { signal } = controller;
   signal.addEventListener = counted(1, signal.addEventListener.bind(signal));
   signal.removeEventListener = counted(-1, signal.removeEventListener.bind(signal));
@@ -66,12 +85,18 @@ describe('when it is sent', () => {
 
 describe('asResponse and withResponse', () => {
   it('the body is unread, and the status has been checked', async () => {
-    const world = new World([{ status: 200, text: 'anything', headers: { 'content-type': 'text/plain' } }, { status: 404, json: { error: 'resource_not_found', detail: 'no' } }]);
+    const world = new World([
+      { status: 200, text: 'anything', headers: { 'content-type': 'text/plain' } },
+      { status: 404, json: { error: 'resource_not_found', detail: 'no' } },
+    ]);
     const client = clientIn(world);
     const response = await client.agent.artifacts.download('a').asResponse();
     expect(response.bodyUsed).toBe(false);
     expect(await response.text()).toBe('anything');
-    await expect(client.agent.artifacts.download('a').asResponse()).rejects.toMatchObject({ status: 404, code: 'resource_not_found' });
+    await expect(client.agent.artifacts.download('a').asResponse()).rejects.toMatchObject({
+      status: 404,
+      code: 'resource_not_found',
+    });
     expect(world.waiting).toBe(0);
   });
 
@@ -114,20 +139,29 @@ describe('time limits', () => {
     const world = new World([{ fault: 'hang' }]);
     const failure = await failureOf(world, clientIn(world).get('/x', { timeout: 5_000, maxRetries: 0 }));
     expect(failure).toBeInstanceOf(APITimeoutError);
-    expect(failure).toMatchObject({ message: '127.0.0.1:9: no whole answer within 5000 ms (timeout)', limit: 'timeout', milliseconds: 5_000 });
+    expect(failure).toMatchObject({
+      message: '127.0.0.1:9: no whole answer within 5000 ms (timeout)',
+      limit: 'timeout',
+      milliseconds: 5_000,
+    });
     expect(world.now).toBe(5);
   });
 
   it('a body that does not end', async () => {
     const world = new World([{ text: '{"part":', ends: 'hang' }]);
-    expect(await failureOf(world, clientIn(world).get('/x', { timeout: 5_000, maxRetries: 0 }))).toMatchObject({ name: 'APITimeoutError', limit: 'timeout' });
+    expect(await failureOf(world, clientIn(world).get('/x', { timeout: 5_000, maxRetries: 0 }))).toMatchObject({
+      name: 'APITimeoutError',
+      limit: 'timeout',
+    });
     expect(world.now).toBe(5);
   });
 
   it('the body of a refusal that does not end', async () => {
     const world = new World([]);
     const fetch: Fetch = () => Promise.resolve(new Response(new ReadableStream(), { status: 404 }));
-    expect(await failureOf(world, clientIn(world, { fetch }).get('/x', { timeout: 5_000, maxRetries: 0 }))).toMatchObject({ name: 'APITimeoutError' });
+    expect(
+      await failureOf(world, clientIn(world, { fetch }).get('/x', { timeout: 5_000, maxRetries: 0 })),
+    ).toMatchObject({ name: 'APITimeoutError' });
   });
 
   it('each attempt has its own, all together have one', async () => {
@@ -140,7 +174,9 @@ describe('time limits', () => {
   });
 
   it('a pause that would end behind the limit is not begun: the last error, with its words', async () => {
-    const world = new World([{ status: 429, headers: { 'retry-after': '30' }, json: { error: 'resource_unavailable', detail: 'later' } }]);
+    const world = new World([
+      { status: 429, headers: { 'retry-after': '30' }, json: { error: 'resource_unavailable', detail: 'later' } },
+    ]);
     const failure = await failureOf(world, clientIn(world).get('/x', { totalTimeout: 20_000 }));
     expect(failure).toMatchObject({ name: 'RateLimitError', detail: 'later', retryAfterSeconds: 30 });
     expect(world.now).toBe(0);
@@ -155,9 +191,14 @@ describe('time limits', () => {
   it('a fetch that does not heed its signal cannot hold a call up', async () => {
     const world = new World([]);
     const fetch: Fetch = () => new Promise(() => undefined);
-    expect(await failureOf(world, clientIn(world, { fetch }).get('/x', { timeout: 5_000, maxRetries: 1 }))).toBeInstanceOf(APITimeoutError);
+    expect(
+      await failureOf(world, clientIn(world, { fetch }).get('/x', { timeout: 5_000, maxRetries: 1 })),
+    ).toBeInstanceOf(APITimeoutError);
     const controller = new AbortController();
-    const call = failureOf(world, clientIn(world, { fetch }).get('/x', { signal: controller.signal, timeout: null, totalTimeout: null }));
+    const call = failureOf(
+      world,
+      clientIn(world, { fetch }).get('/x', { signal: controller.signal, timeout: null, totalTimeout: null }),
+    );
     await settle();
     controller.abort();
     expect(await call).toBeInstanceOf(UserAbortError);
@@ -167,7 +208,9 @@ describe('time limits', () => {
     const slow = { status: 200, text: 'bytes', takes: 100 } satisfies Step;
     const world = new World([slow, { fault: 'hang' }]);
     expect(Buffer.from(await world.live(clientIn(world).agent.artifacts.download('a'))).toString()).toBe('bytes');
-    expect(await failureOf(world, clientIn(world, { timeout: 7_000, maxRetries: 0 }).agent.artifacts.download('a'))).toMatchObject({ milliseconds: 7_000 });
+    expect(
+      await failureOf(world, clientIn(world, { timeout: 7_000, maxRetries: 0 }).agent.artifacts.download('a')),
+    ).toMatchObject({ milliseconds: 7_000 });
   });
 });
 
@@ -186,7 +229,9 @@ describe('cancellation', () => {
   ])('while %s are awaited, and it is not retried', async (_, step) => {
     const world = new World([step]);
     const controller = new AbortController();
-    const call = clientIn(world).get('/x', { signal: controller.signal }).catch((error: unknown) => error);
+    const call = clientIn(world)
+      .get('/x', { signal: controller.signal })
+      .catch((error: unknown) => error);
     await settle();
     expect(world.sent).toHaveLength(1);
     controller.abort();
@@ -197,7 +242,9 @@ describe('cancellation', () => {
   it('in a pause', async () => {
     const world = new World([BUSY]);
     const controller = new AbortController();
-    const call = clientIn(world).get('/x', { signal: controller.signal }).catch((error: unknown) => error);
+    const call = clientIn(world)
+      .get('/x', { signal: controller.signal })
+      .catch((error: unknown) => error);
     await settle();
     expect(world.waiting).toBe(1);
     controller.abort();
@@ -220,7 +267,10 @@ describe('attempts', () => {
   it('the body of an answer that is asked for again is discarded before the pause', async () => {
     const world = new World([]);
     const told: string[] = [];
-    const answers = [new Response(new ReadableStream({ cancel: () => void told.push(`discarded at ${world.now}`) }), { status: 500 }), Response.json(1)];
+    const answers = [
+      new Response(new ReadableStream({ cancel: () => void told.push(`discarded at ${world.now}`) }), { status: 500 }),
+      Response.json(1),
+    ];
     const fetch: Fetch = () => {
       told.push(`sent at ${world.now}`);
       return Promise.resolve(answers.shift() as Response);
@@ -230,10 +280,32 @@ describe('attempts', () => {
   });
 
   it.each([
-    [400, false], [401, false], [403, false], [404, false], [408, true], [409, true], [410, false], [422, false], [429, true], [500, true], [502, true], [503, true], [504, true], [599, true],
+    [400, false],
+    [401, false],
+    [403, false],
+    [404, false],
+    [408, true],
+    [409, true],
+    [410, false],
+    [422, false],
+    [429, true],
+    [500, true],
+    [502, true],
+    [503, true],
+    [504, true],
+    [599, true],
   ])('%s: again is %s; x-should-retry overrules', async (status, isRetried) => {
-    const refusal = (told?: string): Step => ({ status, text: '', headers: told === undefined ? {} : { 'x-should-retry': told } });
-    for (const [told, expected] of [[undefined, isRetried], ['true', true], ['false', false], ['maybe', isRetried]] as const) {
+    const refusal = (told?: string): Step => ({
+      status,
+      text: '',
+      headers: told === undefined ? {} : { 'x-should-retry': told },
+    });
+    for (const [told, expected] of [
+      [undefined, isRetried],
+      ['true', true],
+      ['false', false],
+      ['maybe', isRetried],
+    ] as const) {
       const world = new World([refusal(told), RUNS]);
       const failure = await failureOf(world, clientIn(world).get('/x'));
       expect({ told, again: failure === undefined }).toEqual({ told, again: expected });
@@ -242,10 +314,18 @@ describe('attempts', () => {
   });
 
   it('no more than were asked for, and one key for all of them', async () => {
-    const world = new World([{ fault: 'refuse' }, { fault: 'cut_headers' }, { fault: 'cut_body' }, { fault: 'refuse' }]);
+    const world = new World([
+      { fault: 'refuse' },
+      { fault: 'cut_headers' },
+      { fault: 'cut_body' },
+      { fault: 'refuse' },
+    ]);
     const failure = await failureOf(world, clientIn(world).post('/x', { maxRetries: 3 }));
     expect(failure).toBeInstanceOf(APIConnectionError);
-    expect(failure).toMatchObject({ code: 'ECONNREFUSED', message: '127.0.0.1:9 cannot be reached: connection refused; is the service running there?' });
+    expect(failure).toMatchObject({
+      code: 'ECONNREFUSED',
+      message: '127.0.0.1:9 cannot be reached: connection refused; is the service running there?',
+    });
     expect(world.sent.map(({ at }) => at)).toEqual([0, 0.5, 1.5, 3.5]);
     const keys = new Set(world.sent.map(({ headers }) => headers['idempotency-key']));
     expect(keys.size).toBe(1);
@@ -256,13 +336,19 @@ describe('attempts', () => {
     const world = new World([]);
     const cut = (): ReadableStream => new ReadableStream({ pull: (controller) => controller.error(new Error('cut')) });
     const fetch: Fetch = () => Promise.resolve(new Response(cut(), { status: 404 }));
-    expect(await failureOf(world, clientIn(world, { fetch }).get('/x'))).toMatchObject({ name: 'NotFoundError', body: '' });
+    expect(await failureOf(world, clientIn(world, { fetch }).get('/x'))).toMatchObject({
+      name: 'NotFoundError',
+      body: '',
+    });
   });
 
   it('an error of the platform that names the address is not passed on', async () => {
     const world = new World([]);
     const fetch: Fetch = (url) => Promise.reject(new TypeError(`error sending request for url (${url})`));
-    const failure = (await failureOf(world, clientIn(world, { fetch, maxRetries: 0 }).get('/x', { query: { q: 'private' } }))) as Error;
+    const failure = (await failureOf(
+      world,
+      clientIn(world, { fetch, maxRetries: 0 }).get('/x', { query: { q: 'private' } }),
+    )) as Error;
     expect(failure.cause).toBeUndefined();
     expect(failure.message).toBe('127.0.0.1:9 cannot be reached: there is no connection, or it was cut');
   });
@@ -281,7 +367,11 @@ describe('attempts', () => {
   it('redirects are not followed, and not retried', async () => {
     const world = new World([{ status: 302, text: '', headers: { location: 'http://other.example/' } }]);
     const failure = await failureOf(world, clientIn(world).get('/x'));
-    expect(failure).toMatchObject({ name: 'APIStatusError', status: 302, message: 'GET /x: 302: the answer is a redirect, which is not followed; give the address that it leads to' });
+    expect(failure).toMatchObject({
+      name: 'APIStatusError',
+      status: 302,
+      message: 'GET /x: 302: the answer is a redirect, which is not followed; give the address that it leads to',
+    });
   });
 });
 
@@ -295,7 +385,10 @@ it('an error page without end is read to its beginning only, and let go', async 
     },
     cancel: () => void (isLetGo = true),
   });
-  const client = new Millwright({ apiKey: 'mw_key', fetch: () => Promise.resolve(new Response(endless, { status: 400, headers: { 'content-type': 'text/html' } })) });
+  const client = new Millwright({
+    apiKey: 'mw_key',
+    fetch: () => Promise.resolve(new Response(endless, { status: 400, headers: { 'content-type': 'text/html' } })),
+  });
   const error = await client.agent.models.list().catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ status: 400, body: 'x'.repeat(65_536) });
   expect([isLetGo, sent < 1_048_576]).toEqual([true, true]);
@@ -304,8 +397,16 @@ it('an error page without end is read to its beginning only, and let go', async 
 describe('what is refused before it is sent', () => {
   const unsent = new Millwright({ apiKey: 'mw_key', fetch: () => Promise.reject(new Error('it was sent')) });
   it.each<[what: string, call: () => PromiseLike<unknown>, words: string]>([
-    ['a number that JSON cannot hold', () => unsent.post('/x', { body: { count: Number.NaN } }), 'the body cannot be written as JSON'],
-    ['an empty idempotency key', () => unsent.post('/x', { idempotencyKey: '' }), 'idempotencyKey must be 1 to 255 visible ASCII characters'],
+    [
+      'a number that JSON cannot hold',
+      () => unsent.post('/x', { body: { count: Number.NaN } }),
+      'the body cannot be written as JSON',
+    ],
+    [
+      'an empty idempotency key',
+      () => unsent.post('/x', { idempotencyKey: '' }),
+      'idempotencyKey must be 1 to 255 visible ASCII characters',
+    ],
     ['a path with NUL', () => unsent.get('/a\0b'), 'control character'],
     ['a path with half a character', () => unsent.get('/a\ud800b'), 'the path must begin'],
     ['no path', () => unsent.get(undefined as unknown as string), 'the path must begin'],
@@ -319,7 +420,13 @@ describe('what is refused before it is sent', () => {
 it('a key that an answer repeats is not in its error', async () => {
   const key = 'mw_0123456789';
   const body = JSON.stringify({ error: 'invalid_request', detail: `what is ${key}?` });
-  const client = new Millwright({ apiKey: key, fetch: () => Promise.resolve(new Response(body, { status: 400, headers: { 'content-type': 'application/problem+json', 'x-echo': key } })) });
+  const client = new Millwright({
+    apiKey: key,
+    fetch: () =>
+      Promise.resolve(
+        new Response(body, { status: 400, headers: { 'content-type': 'application/problem+json', 'x-echo': key } }),
+      ),
+  });
   const error = (await client.agent.models.list().catch((thrown: unknown) => thrown)) as APIStatusError;
   expect([error.detail, error.headers.get('x-echo')]).toEqual(['what is ***?', '***']);
   expect([error.message, error.stack, error.body, JSON.stringify(error.problem)].join()).not.toContain(key);

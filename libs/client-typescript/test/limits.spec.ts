@@ -9,7 +9,18 @@ type Call = (client: Millwright, options?: RequestOptions) => PromiseLike<unknow
 /** Milliseconds after which an attempt without an answer is given up. */
 async function patienceOf(call: (client: Millwright) => PromiseLike<unknown>, timeout?: number): Promise<number> {
   const world = new World([{ fault: 'hang' }]);
-  const client = new Millwright({ baseURL: 'http://127.0.0.1:9', apiKey: 'k'.repeat(20), fetch: world.fetch, logLevel: 'off', maxRetries: 0, totalTimeout: null, timeout }, world.clock);
+  const client = new Millwright(
+    {
+      baseURL: 'http://127.0.0.1:9',
+      apiKey: 'k'.repeat(20),
+      fetch: world.fetch,
+      logLevel: 'off',
+      maxRetries: 0,
+      totalTimeout: null,
+      timeout,
+    },
+    world.clock,
+  );
   const failure: unknown = await world.live(Promise.resolve(call(client)).catch((error: unknown) => error));
   expect(failure).toBeInstanceOf(APITimeoutError);
   expect(failure).toMatchObject({ limit: 'timeout', milliseconds: world.now * 1_000 });
@@ -17,10 +28,22 @@ async function patienceOf(call: (client: Millwright) => PromiseLike<unknown>, ti
 }
 
 describe.each<[string, number, Call]>([
-  ['a sync whose pass is waited for', 2.5 * MINUTE_MS, (client, options) => client.factories.sync('fac_1', { wait: true }, options)],
+  [
+    'a sync whose pass is waited for',
+    2.5 * MINUTE_MS,
+    (client, options) => client.factories.sync('fac_1', { wait: true }, options),
+  ],
   ['a sync that is only asked for', MINUTE_MS, (client, options) => client.factories.sync('fac_1', {}, options)],
-  ['the download of a payload', 10 * MINUTE_MS, (client, options) => client.factories.deliveries.payload('fac_1', 'wh_1', 'entry', options)],
-  ['the download of an artifact', 10 * MINUTE_MS, (client, options) => client.agent.artifacts.download('art_1', options)],
+  [
+    'the download of a payload',
+    10 * MINUTE_MS,
+    (client, options) => client.factories.deliveries.payload('fac_1', 'wh_1', 'entry', options),
+  ],
+  [
+    'the download of an artifact',
+    10 * MINUTE_MS,
+    (client, options) => client.agent.artifacts.download('art_1', options),
+  ],
   ['anything else', MINUTE_MS, (client, options) => client.agent.runs.retrieve('r', options)],
 ])('%s', (_, expected, call) => {
   it(`is given ${expected} ms an attempt`, async () => {

@@ -25,14 +25,18 @@ it('the same names in both', () => {
 /** Dotted names of all methods of the resources, in snake case, sorted. */
 function namesOf(holder: object, prefix = ''): string[] {
   const names = Object.entries(resourcesOf(holder)).flatMap(([name, resource]) => [
-    ...Object.getOwnPropertyNames(Object.getPrototypeOf(resource)).filter((method) => method !== 'constructor').map((method) => `${prefix}${snake(name)}.${snake(method)}`),
+    ...Object.getOwnPropertyNames(Object.getPrototypeOf(resource))
+      .filter((method) => method !== 'constructor')
+      .map((method) => `${prefix}${snake(name)}.${snake(method)}`),
     ...namesOf(resource, `${prefix}${snake(name)}.`),
   ]);
   return names.toSorted();
 }
 
 function resourcesOf(holder: object): Record<string, Resource> {
-  return Object.fromEntries(Object.entries(holder).filter((entry): entry is [string, Resource] => entry[1] instanceof Resource));
+  return Object.fromEntries(
+    Object.entries(holder).filter((entry): entry is [string, Resource] => entry[1] instanceof Resource),
+  );
 }
 
 function snake(name: string): string {
@@ -43,25 +47,44 @@ function pythonNames(className: string, classes: ReadonlyMap<string, PythonClass
   const names = [...(classes.get(className)?.resources ?? [])].flatMap(([name, below]) => {
     const methods = classes.get(below)?.methods;
     if (methods === undefined) throw new Error(`${prefix}${name}: there is no class ${below}`);
-    return [...methods.map((method) => `${prefix}${name}.${method}`), ...pythonNames(below, classes, `${prefix}${name}.`)];
+    return [
+      ...methods.map((method) => `${prefix}${name}.${method}`),
+      ...pythonNames(below, classes, `${prefix}${name}.`),
+    ];
   });
   return names.toSorted();
 }
 
 /** The classes of client and resources, by name. */
 function readPythonClasses(): Map<string, PythonClass> {
-  const files = ['client.py', ...readdirSync(new URL('resources/', PYTHON), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.py')).map((file) => `resources/${file}`)];
+  const files = [
+    'client.py',
+    ...readdirSync(new URL('resources/', PYTHON), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.py'))
+      .map((file) => `resources/${file}`),
+  ];
   return new Map(files.flatMap((file) => classesIn(readFileSync(new URL(file, PYTHON), 'utf8'))));
 }
 
 /** Public members: a property is a resource, whose class it names; everything else that is defined is a method. */
 function classesIn(source: string): [string, PythonClass][] {
-  return source.split(/^(?=class )/m).slice(1).map((text): [string, PythonClass] => {
-    const members = [...text.matchAll(/^(?: {4}@(?<decorator>\w+)\n)? {4}def (?<name>[a-z]\w*)\([^]*?\)(?: -> (?<answer>\w+))?/gm)].map(({ groups = {} }) => groups).filter(({ name = '' }) => !PYTHON_ONLY.includes(name));
-    const isResource = ({ decorator }: Record<string, string | undefined>): boolean => decorator === 'cached_property';
-    return [/^class (\w+)/.exec(text)?.[1] ?? '', {
-      resources: new Map(members.filter(isResource).map(({ name = '', answer = '' }) => [name, answer])),
-      methods: members.filter((member) => !isResource(member)).map(({ name = '' }) => name),
-    }];
-  });
+  return source
+    .split(/^(?=class )/m)
+    .slice(1)
+    .map((text): [string, PythonClass] => {
+      const members = [
+        ...text.matchAll(/^(?: {4}@(?<decorator>\w+)\n)? {4}def (?<name>[a-z]\w*)\([^]*?\)(?: -> (?<answer>\w+))?/gm),
+      ]
+        .map(({ groups = {} }) => groups)
+        .filter(({ name = '' }) => !PYTHON_ONLY.includes(name));
+      const isResource = ({ decorator }: Record<string, string | undefined>): boolean =>
+        decorator === 'cached_property';
+      return [
+        /^class (\w+)/.exec(text)?.[1] ?? '',
+        {
+          resources: new Map(members.filter(isResource).map(({ name = '', answer = '' }) => [name, answer])),
+          methods: members.filter((member) => !isResource(member)).map(({ name = '' }) => name),
+        },
+      ];
+    });
 }

@@ -45,7 +45,8 @@ const CALLS: Record<string, Call> = {
   getRunTimeline: ({ client, id }) => client.agent.runs.timeline(id.run_id!),
   getRunConversation: ({ client, id, query }) => client.agent.runs.conversation(id.run_id!, query),
   listRunPermissions: ({ client, id }) => client.agent.runs.permissions.list(id.run_id!),
-  answerRunPermission: ({ client, id, body }) => client.agent.runs.permissions.answer(id.run_id!, id.permission_id!, body),
+  answerRunPermission: ({ client, id, body }) =>
+    client.agent.runs.permissions.answer(id.run_id!, id.permission_id!, body),
   getConversation: ({ client, id, query }) => client.agent.conversations.retrieve(id.conversation_id!, query),
   getArtifact: ({ client, id }) => client.agent.artifacts.retrieve(id.artifact_uid!),
   downloadArtifact: ({ client, id }) => client.agent.artifacts.download(id.artifact_uid!),
@@ -73,18 +74,25 @@ const CALLS: Record<string, Call> = {
   listWebhooks: ({ client, id }) => client.factories.webhooks.list(id.factory_uid!),
   createWebhook: ({ client, id, body }) => client.factories.webhooks.create(id.factory_uid!, body),
   getWebhook: ({ client, id }) => client.factories.webhooks.retrieve(id.factory_uid!, id.webhook_uid!),
-  updateWebhook: ({ client, id, body }) => client.factories.webhooks.update(id.factory_uid!, id.webhook_uid!, { ...(body as object), ifMatch: IF_MATCH }),
-  deleteWebhook: ({ client, id }) => client.factories.webhooks.delete(id.factory_uid!, id.webhook_uid!, { ifMatch: IF_MATCH }),
-  rotateWebhookSecret: ({ client, id, body }) => client.factories.webhooks.rotate(id.factory_uid!, id.webhook_uid!, { ...(body as object), ifMatch: IF_MATCH }),
+  updateWebhook: ({ client, id, body }) =>
+    client.factories.webhooks.update(id.factory_uid!, id.webhook_uid!, { ...(body as object), ifMatch: IF_MATCH }),
+  deleteWebhook: ({ client, id }) =>
+    client.factories.webhooks.delete(id.factory_uid!, id.webhook_uid!, { ifMatch: IF_MATCH }),
+  rotateWebhookSecret: ({ client, id, body }) =>
+    client.factories.webhooks.rotate(id.factory_uid!, id.webhook_uid!, { ...(body as object), ifMatch: IF_MATCH }),
   listDeliveries: ({ client, id, query }) => client.factories.deliveries.list(id.factory_uid!, id.webhook_uid!, query),
   getDelivery: ({ client, id }) => client.factories.deliveries.retrieve(id.factory_uid!, id.webhook_uid!, id.entry_id!),
-  getDeliveryPayload: ({ client, id }) => client.factories.deliveries.payload(id.factory_uid!, id.webhook_uid!, id.entry_id!),
-  resendDelivery: ({ client, id }) => client.factories.deliveries.resend(id.factory_uid!, id.webhook_uid!, id.entry_id!),
+  getDeliveryPayload: ({ client, id }) =>
+    client.factories.deliveries.payload(id.factory_uid!, id.webhook_uid!, id.entry_id!),
+  resendDelivery: ({ client, id }) =>
+    client.factories.deliveries.resend(id.factory_uid!, id.webhook_uid!, id.entry_id!),
   listAutomations: ({ client, id, query }) => client.factories.automations.list(id.factory_uid!, query),
   createAutomation: ({ client, id, body }) => client.factories.automations.create(id.factory_uid!, body),
   getAutomation: ({ client, id }) => client.factories.automations.retrieve(id.factory_uid!, id.automation_id!),
-  updateAutomation: ({ client, id, body }) => client.factories.automations.update(id.factory_uid!, id.automation_id!, { ...(body as object), ifMatch: IF_MATCH }),
-  deleteAutomation: ({ client, id }) => client.factories.automations.delete(id.factory_uid!, id.automation_id!, { ifMatch: IF_MATCH }),
+  updateAutomation: ({ client, id, body }) =>
+    client.factories.automations.update(id.factory_uid!, id.automation_id!, { ...(body as object), ifMatch: IF_MATCH }),
+  deleteAutomation: ({ client, id }) =>
+    client.factories.automations.delete(id.factory_uid!, id.automation_id!, { ifMatch: IF_MATCH }),
   listFactorySecrets: ({ client, id, query }) => client.factories.secrets.list(id.factory_uid!, query),
   getFactorySecret: ({ client, id }) => client.factories.secrets.retrieve(id.factory_uid!, id.name!),
   putFactorySecret: ({ client, id, body }) => client.factories.secrets.put(id.factory_uid!, id.name!, body),
@@ -117,27 +125,48 @@ const NOT_SERVED: Record<string, string> = {
   pushFactory: 'git hosts call it, with a signature of their own',
 };
 
-const document = JSON.parse(readFileSync(new URL('../../../schemas/generated/openapi.json', import.meta.url), 'utf8')) as {
+const document = JSON.parse(
+  readFileSync(new URL('../../../schemas/generated/openapi.json', import.meta.url), 'utf8'),
+) as {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema> };
 };
-const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation, name: operation.operationId })));
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    path,
+    method: method.toUpperCase(),
+    operation,
+    name: operation.operationId,
+  })),
+);
 const served = operations.filter(({ name }) => CALLS[name] !== undefined);
 
 describe('operations of the API document', () => {
   it('have a method each, or a reason why not', () => {
-    expect([...Object.keys(CALLS), ...Object.keys(NOT_SERVED)].sort()).toEqual(operations.map(({ name }) => name).sort());
+    expect([...Object.keys(CALLS), ...Object.keys(NOT_SERVED)].sort()).toEqual(
+      operations.map(({ name }) => name).sort(),
+    );
   });
 
   it('have no header that the methods do not know, and none that is required can be left out', () => {
-    const headers = served.flatMap(({ operation, name }) => parametersIn(operation, 'header').map((header) => ({ operation: name, header: header.name, required: header.required })));
-    const required = headers.filter((header) => header.required === true).map(({ operation, header }) => `${operation}: ${header}`);
+    const headers = served.flatMap(({ operation, name }) =>
+      parametersIn(operation, 'header').map((header) => ({
+        operation: name,
+        header: header.name,
+        required: header.required,
+      })),
+    );
+    const required = headers
+      .filter((header) => header.required === true)
+      .map(({ operation, header }) => `${operation}: ${header}`);
     const client = answering(() => new Response(null, { status: 204 })).client;
     // @ts-expect-error -- The state that is changed has to be named.
     const update = (): unknown => client.factories.automations.update('f', 'a', {});
     expect([update].length).toBe(required.length);
     expect(required).toEqual(['updateAutomation: If-Match']);
-    expect(new Set(headers.map(({ header }) => header))).toEqual(new Set(['Idempotency-Key', 'If-Match', 'Last-Event-ID', 'If-None-Match']));
+    expect(new Set(headers.map(({ header }) => header))).toEqual(
+      new Set(['Idempotency-Key', 'If-Match', 'Last-Event-ID', 'If-None-Match']),
+    );
   });
 
   it.each(served)('$name is sent as the document says: $method $path', async ({ path, method, operation, name }) => {
@@ -146,28 +175,40 @@ describe('operations of the API document', () => {
     expect(sent).toHaveLength(1);
     const { url, init } = sent[0]!;
     const headers = new Headers(init.headers);
-    expect({ method: init.method, path: url.pathname }).toEqual({ method, path: `/api/v1${path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => encodeURIComponent(idFor(parameter)))}` });
+    expect({ method: init.method, path: url.pathname }).toEqual({
+      method,
+      path: `/api/v1${path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => encodeURIComponent(idFor(parameter)))}`,
+    });
     expect([...url.searchParams]).toEqual(queryPairs(operation));
-    expect(init.body === undefined || init.body === null ? undefined : JSON.parse(init.body as string)).toEqual(bodyFor(operation));
+    expect(init.body === undefined || init.body === null ? undefined : JSON.parse(init.body as string)).toEqual(
+      bodyFor(operation),
+    );
     expect(headers.get('content-type')).toBe(bodyFor(operation) === undefined ? null : 'application/json');
     expect(headers.get('if-match')).toBe(hasHeader(operation, 'If-Match') ? IF_MATCH : null);
     expect(headers.get('idempotency-key') !== null).toBe(hasHeader(operation, 'Idempotency-Key'));
   });
 
-  it.each(served.filter(({ operation }) => isObject(answerSchema(operation))))('$name takes the answer that the document promises, and names each member that is missing', async ({ path, operation, name }) => {
-    const example = exampleOf(answerSchema(operation)!) as Record<string, unknown>;
-    const { client } = answering(() => Response.json({ ...example, unknown_member: [1] }, { status: Number(status(operation)) }));
-    const answer = await CALLS[name]!(asked(client, path, operation));
-    expect(bodyIn(answer)).toEqual({ ...example, unknown_member: [1] });
+  it.each(served.filter(({ operation }) => isObject(answerSchema(operation))))(
+    '$name takes the answer that the document promises, and names each member that is missing',
+    async ({ path, operation, name }) => {
+      const example = exampleOf(answerSchema(operation)!) as Record<string, unknown>;
+      const { client } = answering(() =>
+        Response.json({ ...example, unknown_member: [1] }, { status: Number(status(operation)) }),
+      );
+      const answer = await CALLS[name]!(asked(client, path, operation));
+      expect(bodyIn(answer)).toEqual({ ...example, unknown_member: [1] });
 
-    for (const member of Object.keys(example)) {
-      const { [member]: _, ...rest } = example;
-      const { client: refusing } = answering(() => Response.json(rest, { status: Number(status(operation)) }));
-      const error = await Promise.resolve(CALLS[name]!(asked(refusing, path, operation))).catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(APIResponseValidationError);
-      expect((error as APIResponseValidationError).pointer).toBe(`/${member}`);
-    }
-  });
+      for (const member of Object.keys(example)) {
+        const { [member]: _, ...rest } = example;
+        const { client: refusing } = answering(() => Response.json(rest, { status: Number(status(operation)) }));
+        const error = await Promise.resolve(CALLS[name]!(asked(refusing, path, operation))).catch(
+          (thrown: unknown) => thrown,
+        );
+        expect(error).toBeInstanceOf(APIResponseValidationError);
+        expect((error as APIResponseValidationError).pointer).toBe(`/${member}`);
+      }
+    },
+  );
 });
 
 /** A client whose service always answers the same. */
@@ -177,12 +218,22 @@ function answering(answer: () => Response) {
     sent.push({ url: new URL(url), init });
     return answer();
   };
-  return { sent, client: new Millwright({ baseURL: 'http://127.0.0.1:1', apiKey: 'mw_a-key-of-a-test', fetch, maxRetries: 0 }) };
+  return {
+    sent,
+    client: new Millwright({ baseURL: 'http://127.0.0.1:1', apiKey: 'mw_a-key-of-a-test', fetch, maxRetries: 0 }),
+  };
 }
 
 function asked(client: Millwright, path: string, operation: Operation): Asked {
   const id = Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, idFor(name!)]));
-  return { client, id, query: Object.fromEntries(parametersIn(operation, 'query').map(({ name, schema }) => [name, queryValue(schema)])) as never, body: bodyFor(operation) as never };
+  return {
+    client,
+    id,
+    query: Object.fromEntries(
+      parametersIn(operation, 'query').map(({ name, schema }) => [name, queryValue(schema)]),
+    ) as never,
+    body: bodyFor(operation) as never,
+  };
 }
 
 /** Needs encoding, so that it shows whether it is encoded. */
@@ -209,7 +260,9 @@ function queryPairs(operation: Operation): [string, string][] {
   return parametersIn(operation, 'query').flatMap(({ name, schema }): [string, string][] => {
     const value = queryValue(schema);
     if (Array.isArray(value)) return value.map((item) => [name, item as string]);
-    return typeof value === 'object' ? Object.entries(value as Record<string, string>).map(([key, item]) => [`${name}[${key}]`, item]) : [[name, `${value as string | number | boolean}`]];
+    return typeof value === 'object'
+      ? Object.entries(value as Record<string, string>).map(([key, item]) => [`${name}[${key}]`, item])
+      : [[name, `${value as string | number | boolean}`]];
   });
 }
 
@@ -233,18 +286,26 @@ function isObject(schema: Schema | undefined): boolean {
 function answerOf(operation: Operation): Response {
   const schema = answerSchema(operation);
   if (status(operation) === '204') return new Response(null, { status: 204 });
-  return schema === undefined ? new Response('{}', { headers: { 'content-type': 'application/octet-stream' } }) : Response.json(exampleOf(schema), { status: Number(status(operation)) });
+  return schema === undefined
+    ? new Response('{}', { headers: { 'content-type': 'application/octet-stream' } })
+    : Response.json(exampleOf(schema), { status: Number(status(operation)) });
 }
 
 /** The smallest value of a schema; with every member if asked for. */
 function exampleOf(schema: Schema, whole = false): unknown {
   if (schema.$ref !== undefined) return exampleOf(document.components.schemas[schema.$ref.split('/').pop()!]!, whole);
-  if (schema.allOf !== undefined && schema.properties === undefined) return Object.assign({}, ...schema.allOf.map((part) => exampleOf(part, whole)));
+  if (schema.allOf !== undefined && schema.properties === undefined)
+    return Object.assign({}, ...schema.allOf.map((part) => exampleOf(part, whole)));
   if (schema.anyOf !== undefined) return exampleOf(schema.anyOf[0]!, whole);
   if (schema.enum !== undefined) return schema.enum[0];
   if (schema.const !== undefined) return schema.const;
   const type = [schema.type ?? 'string'].flat()[0];
-  if (type === 'object') return Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => whole || schema.required?.includes(name)).map(([name, member]) => [name, exampleOf(member, whole)]));
+  if (type === 'object')
+    return Object.fromEntries(
+      Object.entries(schema.properties ?? {})
+        .filter(([name]) => whole || schema.required?.includes(name))
+        .map(([name, member]) => [name, exampleOf(member, whole)]),
+    );
   if (type === 'array') return whole ? [exampleOf(schema.items ?? {}, whole)] : [];
   if (type === 'string') return schema.format === 'date-time' ? '2026-01-31T23:59:59.123Z' : 'text';
   if (type === 'null') return null;
@@ -253,5 +314,7 @@ function exampleOf(schema: Schema, whole = false): unknown {
 
 /** The answer as it was received; pages have it as `body`. */
 function bodyIn(answer: unknown): unknown {
-  return typeof answer === 'object' && answer !== null && 'page_info' in answer && 'items' in answer ? (answer as { body?: unknown }).body : answer;
+  return typeof answer === 'object' && answer !== null && 'page_info' in answer && 'items' in answer
+    ? (answer as { body?: unknown }).body
+    : answer;
 }

@@ -38,13 +38,20 @@ it.each<[Record<string, string>, number | undefined]>([
 });
 
 it('what is asked for is kept to the letter, up to a minute', () => {
-  for (const [asked, expected] of [['1', 1_000], ['60', 60_000], ['61', 60_000], ['0', 0]] as const) {
+  for (const [asked, expected] of [
+    ['1', 1_000],
+    ['60', 60_000],
+    ['61', 60_000],
+    ['0', 0],
+  ] as const) {
     expect(pauseMs(5, new Headers({ 'retry-after': asked }), clockOf(0.9))).toBe(expected);
   }
 });
 
 it('otherwise it doubles from half a second to eight, up to a quarter shorter by chance', () => {
-  expect([0, 1, 2, 3, 4, 5, 50, 2_000].map((retries) => pauseMs(retries, undefined, clockOf(0)))).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000, 8_000]);
+  expect([0, 1, 2, 3, 4, 5, 50, 2_000].map((retries) => pauseMs(retries, undefined, clockOf(0)))).toEqual([
+    500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000, 8_000,
+  ]);
   expect([0, 1, 4].map((retries) => pauseMs(retries, new Headers(), clockOf(1)))).toEqual([375, 750, 6_000]);
 });
 
@@ -52,5 +59,7 @@ it('a stream is never opened again without a pause, whatever the service asks fo
   const clock = { nowMs: () => 0, dateMs: () => 0, random: () => 0, after: () => () => undefined };
   const asked = (value: string): Headers => new Headers({ 'retry-after': value });
   expect([0, 1, 2].map((losses) => reconnectPauseMs(losses, asked('0'), clock))).toEqual([500, 1_000, 2_000]);
-  expect([asked('3'), asked('600'), undefined].map((headers) => reconnectPauseMs(0, headers, clock))).toEqual([3_000, 60_000, 500]);
+  expect([asked('3'), asked('600'), undefined].map((headers) => reconnectPauseMs(0, headers, clock))).toEqual([
+    3_000, 60_000, 500,
+  ]);
 });

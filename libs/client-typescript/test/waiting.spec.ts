@@ -1,7 +1,13 @@
 /** Waiting for a run, on a clock that the test moves. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../src/clock.ts';
-import { APIConnectionError, MillwrightError, UserAbortError, WaitEndedError, WaitTimeoutError } from '../src/errors.ts';
+import {
+  APIConnectionError,
+  MillwrightError,
+  UserAbortError,
+  WaitEndedError,
+  WaitTimeoutError,
+} from '../src/errors.ts';
 import type { RunItem } from '../src/models.ts';
 import { waitForRun, type RunWaitParams } from '../src/resources/agent/waiting.ts';
 
@@ -19,7 +25,10 @@ class SteppingClock implements Clock {
   };
   async runUntil(promise: Promise<unknown>): Promise<void> {
     let isOver = false;
-    void promise.then(() => (isOver = true), () => (isOver = true));
+    void promise.then(
+      () => (isOver = true),
+      () => (isOver = true),
+    );
     for (;;) {
       await turn();
       if (isOver) return;
@@ -58,16 +67,21 @@ describe('waiting for a run', () => {
 
   it('asks ever more seldom, at last every five seconds', async () => {
     const { askedAt } = await waitThrough([...Array.from({ length: 9 }, () => 'INPROGRESS'), 'SUCCEEDED']);
-    expect(askedAt.slice(1).map((at, index) => at - askedAt[index]!)).toEqual([500, 750, 1125, 1687.5, 2531.25, 3796.875, 5000, 5000, 5000]);
+    expect(askedAt.slice(1).map((at, index) => at - askedAt[index]!)).toEqual([
+      500, 750, 1125, 1687.5, 2531.25, 3796.875, 5000, 5000, 5000,
+    ]);
   });
 
   it('asks in pauses that are given', async () => {
     expect((await waitThrough(['QUEUED', 'QUEUED', 'CANCELLED'], { pollInterval: 40 })).askedAt).toEqual([0, 40, 80]);
   });
 
-  it.each([['BLOCKED'], [['BLOCKED', 'ERROR']]] as const)('ends in the states that are asked for: %j', async (until) => {
-    expect((await waitThrough(['INPROGRESS', 'BLOCKED', 'SUCCEEDED'], { until })).result).toEqual(inState('BLOCKED'));
-  });
+  it.each([['BLOCKED'], [['BLOCKED', 'ERROR']]] as const)(
+    'ends in the states that are asked for: %j',
+    async (until) => {
+      expect((await waitThrough(['INPROGRESS', 'BLOCKED', 'SUCCEEDED'], { until })).result).toEqual(inState('BLOCKED'));
+    },
+  );
 
   it('goes on in a state that it does not know', async () => {
     expect((await waitThrough(['DREAMING', 'SUCCEEDED'])).result).toEqual(inState('SUCCEEDED'));
@@ -81,7 +95,13 @@ describe('waiting for a run', () => {
     expect((result as WaitTimeoutError).message).toContain('INPROGRESS');
   });
 
-  it.each<RunWaitParams>([{ timeout: -1 }, { timeout: Number.NaN }, { timeout: '5' as never }, { pollInterval: -1 }, { pollInterval: Number.NaN }])('times that are none are refused before anything is asked: %j', async (params) => {
+  it.each<RunWaitParams>([
+    { timeout: -1 },
+    { timeout: Number.NaN },
+    { timeout: '5' as never },
+    { pollInterval: -1 },
+    { pollInterval: Number.NaN },
+  ])('times that are none are refused before anything is asked: %j', async (params) => {
     const { askedAt, result } = await waitThrough(['SUCCEEDED'], params);
     expect(askedAt).toEqual([]);
     expect(result).toBeInstanceOf(MillwrightError);
@@ -95,7 +115,8 @@ describe('waiting for a run', () => {
 
   it('is over in time when the service does not answer', async () => {
     const clock = new SteppingClock();
-    const silent = (signal: AbortSignal | undefined): Promise<RunItem> => new Promise((_, reject) => signal!.addEventListener('abort', () => reject(new UserAbortError(signal!.reason))));
+    const silent = (signal: AbortSignal | undefined): Promise<RunItem> =>
+      new Promise((_, reject) => signal!.addEventListener('abort', () => reject(new UserAbortError(signal!.reason))));
     const waiting = waitForRun(silent, clock, { timeout: 3_000 });
     await clock.runUntil(waiting);
     const error = await waiting.catch((thrown: unknown) => thrown);
@@ -127,7 +148,12 @@ describe('waiting for a run', () => {
 
   it('its time goes before that of an outage', async () => {
     const clock = new SteppingClock();
-    const waiting = waitForRun(() => Promise.reject(new APIConnectionError('away')), clock, { timeout: 3_000 }, { reconnectTimeout: null });
+    const waiting = waitForRun(
+      () => Promise.reject(new APIConnectionError('away')),
+      clock,
+      { timeout: 3_000 },
+      { reconnectTimeout: null },
+    );
     await clock.runUntil(waiting);
     await expect(waiting).rejects.toMatchObject({ name: 'WaitTimeoutError', run: undefined });
     expect(clock.now).toBe(3_000);
@@ -137,14 +163,22 @@ describe('waiting for a run', () => {
     const { askedAt, result } = await waitThrough(['INPROGRESS', 'FAILED'], { until: ['BLOCKED', 'SUCCEEDED'] });
     expect(askedAt).toHaveLength(2);
     expect(result).toBeInstanceOf(WaitEndedError);
-    expect(result).toMatchObject({ message: 'the run has ended as FAILED, and will not become BLOCKED or SUCCEEDED', run: inState('FAILED') });
+    expect(result).toMatchObject({
+      message: 'the run has ended as FAILED, and will not become BLOCKED or SUCCEEDED',
+      run: inState('FAILED'),
+    });
   });
 
-  it.each([['DONE'], [[]], [['SUCCEEDED', 'succeeded']], [null], ['toString']])('states that are none are refused: %j', async (until) => {
-    const { askedAt, result } = await waitThrough(['QUEUED'], { until: until as never });
-    expect(askedAt).toEqual([]);
-    expect((result as Error).message).toBe('until must be one or more of QUEUED, CLAIMED, PENDING, INPROGRESS, BLOCKED, SUCCEEDED, FAILED, ERROR, CANCELLED');
-  });
+  it.each([['DONE'], [[]], [['SUCCEEDED', 'succeeded']], [null], ['toString']])(
+    'states that are none are refused: %j',
+    async (until) => {
+      const { askedAt, result } = await waitThrough(['QUEUED'], { until: until as never });
+      expect(askedAt).toEqual([]);
+      expect((result as Error).message).toBe(
+        'until must be one or more of QUEUED, CLAIMED, PENDING, INPROGRESS, BLOCKED, SUCCEEDED, FAILED, ERROR, CANCELLED',
+      );
+    },
+  );
 
   it('throws what asking throws', async () => {
     const refused = new Error('404');

@@ -26,7 +26,12 @@ const options = z.strictObject({
   idempotency_key: z.string().optional(),
   reconnect_timeout: z.number().nullable().optional(),
 });
-const call = z.strictObject({ method: z.string(), path: z.array(z.string()).optional(), params: members.optional(), options: options.optional() });
+const call = z.strictObject({
+  method: z.string(),
+  path: z.array(z.string()).optional(),
+  params: members.optional(),
+  options: options.optional(),
+});
 
 const answer = z.strictObject({
   status: z.number(),
@@ -36,8 +41,14 @@ const answer = z.strictObject({
   base64: z.string().optional(),
   takes: z.number().optional(),
 });
-const fault = z.strictObject({ fault: z.enum(['refuse', 'cut_headers', 'cut_body', 'hang', 'hang_body', 'no_tls', 'no_http']) });
-const connection = z.strictObject({ text: z.string(), fill: z.number().optional(), ends: z.enum(['end', 'break', 'hang']) });
+const fault = z.strictObject({
+  fault: z.enum(['refuse', 'cut_headers', 'cut_body', 'hang', 'hang_body', 'no_tls', 'no_http']),
+});
+const connection = z.strictObject({
+  text: z.string(),
+  fill: z.number().optional(),
+  ends: z.enum(['end', 'break', 'hang']),
+});
 const error = z.strictObject({
   class: z.string(),
   is: z.array(z.string()).optional(),
@@ -46,7 +57,13 @@ const error = z.strictObject({
   message_lacks: z.array(z.string()).optional(),
   members: members.optional(),
 });
-const result = { members: members.optional(), value: z.unknown().optional(), bytes: z.string().optional(), nothing: z.literal(true).optional(), error: error.optional() };
+const result = {
+  members: members.optional(),
+  value: z.unknown().optional(),
+  bytes: z.string().optional(),
+  nothing: z.literal(true).optional(),
+  error: error.optional(),
+};
 const named = { id: z.string(), why: z.string() };
 
 const request = z.strictObject({
@@ -69,7 +86,10 @@ const response = z.strictObject({
   client: client.optional(),
   call,
   answer,
-  expect: z.strictObject({ ...result, raw: z.strictObject({ status: z.number(), request_id: z.string().nullable(), headers }).optional() }),
+  expect: z.strictObject({
+    ...result,
+    raw: z.strictObject({ status: z.number(), request_id: z.string().nullable(), headers }).optional(),
+  }),
 });
 const retry = z.strictObject({
   ...named,
@@ -77,7 +97,12 @@ const retry = z.strictObject({
   random: z.number().optional(),
   call,
   answers: z.array(z.union([answer, fault])),
-  expect: z.strictObject({ at: z.array(z.number()), ended_at: z.number().optional(), members: members.optional(), error: error.optional() }),
+  expect: z.strictObject({
+    at: z.array(z.number()),
+    ended_at: z.number().optional(),
+    members: members.optional(),
+    error: error.optional(),
+  }),
 });
 const page = z.strictObject({
   ...named,
@@ -113,8 +138,20 @@ const stream = z.strictObject({
 });
 const delivery = { ...named, authentication: z.enum(['token', 'url_token', 'standard_webhooks']), secret: z.string() };
 const webhook = z.discriminatedUnion('do', [
-  z.strictObject({ ...delivery, do: z.literal('construct'), url: z.string(), expect: z.strictObject({ error: error.optional() }) }),
-  z.strictObject({ ...delivery, do: z.literal('sign'), body: z.string(), delivery_id: z.string(), now: z.number(), expect: z.strictObject({ headers: shown }) }),
+  z.strictObject({
+    ...delivery,
+    do: z.literal('construct'),
+    url: z.string(),
+    expect: z.strictObject({ error: error.optional() }),
+  }),
+  z.strictObject({
+    ...delivery,
+    do: z.literal('sign'),
+    body: z.string(),
+    delivery_id: z.string(),
+    now: z.number(),
+    expect: z.strictObject({ headers: shown }),
+  }),
   z.strictObject({
     ...delivery,
     do: z.literal('verify'),
@@ -132,11 +169,24 @@ const webhook = z.discriminatedUnion('do', [
     now: z.number(),
     delivery_id: z.string().optional(),
     delivery_id_header: z.string().optional(),
-    payload: z.union([z.strictObject({ json: z.unknown() }), z.strictObject({ text }), z.strictObject({ base64: z.string() })]),
+    payload: z.union([
+      z.strictObject({ json: z.unknown() }),
+      z.strictObject({ text }),
+      z.strictObject({ base64: z.string() }),
+    ]),
     answers: z.array(z.union([answer, fault])),
     expect: z.strictObject({
       at: z.array(z.number()),
-      sent: z.array(z.strictObject({ path: z.string().optional(), headers: shown.optional(), json: z.unknown().optional(), text: z.string().optional() })).optional(),
+      sent: z
+        .array(
+          z.strictObject({
+            path: z.string().optional(),
+            headers: shown.optional(),
+            json: z.unknown().optional(),
+            text: z.string().optional(),
+          }),
+        )
+        .optional(),
       same_headers: z.array(z.string()).optional(),
       delivery_id: z.string().optional(),
       error: error.optional(),
@@ -164,7 +214,9 @@ export type ExpectedHeaders = z.infer<typeof shown>;
 export type WebhookCase = z.infer<typeof webhook>;
 export type DeliveryCase<Do extends WebhookCase['do']> = Extract<WebhookCase, { do: Do }>;
 
-export const CASES: z.infer<typeof file> = file.parse(JSON.parse(readFileSync(new URL('../../../test/vectors/client-wire.json', import.meta.url), 'utf8')));
+export const CASES: z.infer<typeof file> = file.parse(
+  JSON.parse(readFileSync(new URL('../../../test/vectors/client-wire.json', import.meta.url), 'utf8')),
+);
 
 /** A text that may be written short. */
 export function textOf(value: z.infer<typeof text>): string {
@@ -175,7 +227,8 @@ export function textOf(value: z.infer<typeof text>): string {
 export function jsonOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(jsonOf);
   if (typeof value !== 'object' || value === null) return value;
-  if (!('like' in value)) return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, jsonOf(member)]));
+  if (!('like' in value))
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, jsonOf(member)]));
   const { like, set = {}, remove = [] } = LIKENESS.parse(value);
   const body = structuredClone(CASES.bodies[like]);
   if (body === undefined) throw new Error(`there is no body ${like}`);
@@ -191,7 +244,13 @@ export function at(value: unknown, pointer: string): unknown {
   return pointer
     .split('/')
     .slice(1)
-    .reduce<unknown>((within, name) => (typeof within === 'object' && within !== null ? (within as Record<string, unknown>)[name.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined), value);
+    .reduce<unknown>(
+      (within, name) =>
+        typeof within === 'object' && within !== null
+          ? (within as Record<string, unknown>)[name.replaceAll('~1', '/').replaceAll('~0', '~')]
+          : undefined,
+      value,
+    );
 }
 
 function holder(body: unknown, pointer: string): Record<string, unknown> {

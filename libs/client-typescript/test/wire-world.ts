@@ -30,7 +30,10 @@ export class World {
   readonly #timers = new Set<{ atMs: number; callback: () => void }>();
   #nowMs = 0;
 
-  constructor(steps: readonly Step[], { random = 0, beganAtMs = BEGAN_AT_MS }: { random?: number | undefined; beganAtMs?: number | undefined } = {}) {
+  constructor(
+    steps: readonly Step[],
+    { random = 0, beganAtMs = BEGAN_AT_MS }: { random?: number | undefined; beganAtMs?: number | undefined } = {},
+  ) {
     this.#steps = [...steps];
     this.clock = {
       nowMs: () => this.#nowMs,
@@ -65,7 +68,8 @@ export class World {
     const watched = Promise.resolve(promise).finally(() => (end.isThere = true));
     watched.catch(() => undefined);
     for (;;) {
-      for (let turn = 0; turn < QUIET_TURNS && !end.isThere; turn += 1) await new Promise((resolve) => setTimeout(resolve, 0));
+      for (let turn = 0; turn < QUIET_TURNS && !end.isThere; turn += 1)
+        await new Promise((resolve) => setTimeout(resolve, 0));
       if (end.isThere) return watched;
       const [next] = [...this.#timers].toSorted((left, right) => left.atMs - right.atMs);
       if (next === undefined) continue;
@@ -76,24 +80,58 @@ export class World {
   }
 
   readonly fetch: Fetch = async (url, init) => {
-    const body = init.body === null || init.body === undefined ? undefined : new Uint8Array(await new Response(init.body).arrayBuffer());
+    const body =
+      init.body === null || init.body === undefined
+        ? undefined
+        : new Uint8Array(await new Response(init.body).arrayBuffer());
     const headers = Object.fromEntries(new Headers(init.headers));
-    this.sent.push({ at: this.now, method: init.method ?? 'GET', url: new URL(url), headers, body, redirect: init.redirect });
+    this.sent.push({
+      at: this.now,
+      method: init.method ?? 'GET',
+      url: new URL(url),
+      headers,
+      body,
+      redirect: init.redirect,
+    });
     const step = this.#steps.shift();
     if (step === undefined) throw new Error('the case has no further answer');
     if ('fault' in step) return this.#fail(step, init.signal ?? undefined);
     if ('ends' in step) return streamed(step, init.signal ?? undefined);
-    if (step.takes !== undefined) await new Promise<void>((resolve) => this.clock.after((step.takes ?? 0) * 1_000, resolve));
+    if (step.takes !== undefined)
+      await new Promise<void>((resolve) => this.clock.after((step.takes ?? 0) * 1_000, resolve));
     return new Response(bodyOf(step), { status: step.status, headers: headersOf(step) });
   };
 
   #fail({ fault }: Fault, signal: AbortSignal | undefined): Promise<Response> {
-    if (fault === 'refuse') return Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' }) }));
-    if (fault === 'cut_headers') return Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }) }));
-    if (fault === 'no_tls') return Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('wrong version number'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }) }));
-    if (fault === 'no_http') return Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('Expected HTTP/'), { code: 'HPE_INVALID_CONSTANT' }) }));
-    if (fault === 'hang') return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
-    return Promise.resolve(streamed({ text: HALF_A_BODY, ends: fault === 'cut_body' ? 'break' : 'hang' }, signal, 'application/json'));
+    if (fault === 'refuse')
+      return Promise.reject(
+        new TypeError('fetch failed', {
+          cause: Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:9'), { code: 'ECONNREFUSED' }),
+        }),
+      );
+    if (fault === 'cut_headers')
+      return Promise.reject(
+        new TypeError('fetch failed', {
+          cause: Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }),
+        }),
+      );
+    if (fault === 'no_tls')
+      return Promise.reject(
+        new TypeError('fetch failed', {
+          cause: Object.assign(new Error('wrong version number'), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }),
+        }),
+      );
+    if (fault === 'no_http')
+      return Promise.reject(
+        new TypeError('fetch failed', {
+          cause: Object.assign(new Error('Expected HTTP/'), { code: 'HPE_INVALID_CONSTANT' }),
+        }),
+      );
+    if (fault === 'hang')
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
+    return Promise.resolve(
+      streamed({ text: HALF_A_BODY, ends: fault === 'cut_body' ? 'break' : 'hang' }, signal, 'application/json'),
+    );
   }
 }
 
@@ -112,7 +150,11 @@ function bodyOf({ status, json, text, base64 }: CannedAnswer): string | Uint8Arr
 }
 
 /** An answer that comes in pieces, and ends, breaks or stays open behind the last one. */
-function streamed({ text, fill = 0, ends, cutEvery = Number.POSITIVE_INFINITY }: Connection & { cutEvery?: number | undefined }, signal: AbortSignal | undefined, type = 'text/event-stream'): Response {
+function streamed(
+  { text, fill = 0, ends, cutEvery = Number.POSITIVE_INFINITY }: Connection & { cutEvery?: number | undefined },
+  signal: AbortSignal | undefined,
+  type = 'text/event-stream',
+): Response {
   const bytes = new TextEncoder().encode(text + 'x'.repeat(fill));
   let place = 0;
   const body = new ReadableStream<Uint8Array>({
@@ -124,7 +166,12 @@ function streamed({ text, fill = 0, ends, cutEvery = Number.POSITIVE_INFINITY }:
         controller.enqueue(bytes.subarray(place, place + cutEvery));
         place += cutEvery;
       } else if (ends === 'end') controller.close();
-      else if (ends === 'break') controller.error(new TypeError('terminated', { cause: Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }) }));
+      else if (ends === 'break')
+        controller.error(
+          new TypeError('terminated', {
+            cause: Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }),
+          }),
+        );
       else return new Promise<void>(() => undefined);
       return undefined;
     },

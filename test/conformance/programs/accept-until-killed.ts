@@ -15,7 +15,11 @@ writeSync(1, `${JSON.stringify(served)}\n`);
 
 async function deliver(): Promise<void> {
   const identity = unique('d');
-  const arrival = await arrivalAt(stores, served, { identity, runs: 2, body: Buffer.from(JSON.stringify({ identity, filling: 'x'.repeat(3_000) })) });
+  const arrival = await arrivalAt(stores, served, {
+    identity,
+    runs: 2,
+    body: Buffer.from(JSON.stringify({ identity, filling: 'x'.repeat(3_000) })),
+  });
   const { kind } = await stores.deliveries.acceptOnce(arrival);
   writeSync(1, `${kind} ${identity} ${arrival.entryId}\n`);
 }

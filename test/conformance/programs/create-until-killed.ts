@@ -14,7 +14,10 @@ const requestHash = new Uint8Array(Buffer.from('one'.padEnd(32, '.')));
 
 async function create(): Promise<void> {
   const run = runOf({});
-  const claimed = await store.claim({ principalUid: 'user_a', scope: 'POST /runs', key: run.runId, requestHash }, 60_000);
+  const claimed = await store.claim(
+    { principalUid: 'user_a', scope: 'POST /runs', key: run.runId, requestHash },
+    60_000,
+  );
   if (claimed.kind !== 'claimed') throw new Error('the key was not free');
   await database.run(function* () {
     yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);

@@ -10,16 +10,22 @@ const SEED = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);
 /** Milliseconds: a restart takes some seconds on a busy machine, and each kill has one. */
 const TIME_MS_MAX = 60_000 + RUNS * 6_000;
 
-it(`${RUNS} runs among random kills (CRASH_SEED=${SEED}): no run lost, none doubled, every log continuous, nothing left running`, async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'millwright-storm-'));
-  const beganAt = performance.now();
-  try {
-    const { broken, ...report } = await storm({ runs: RUNS, seed: SEED, dataDir, timeMsMax: TIME_MS_MAX });
-    process.stderr.write(`${RUNS} runs, seed ${SEED}, ${Math.round((performance.now() - beganAt) / 1_000)} s: ${JSON.stringify(report)}\n`);
-    expect(broken).toEqual([]);
-    expect(report.did.serviceKills).toBeGreaterThan(0);
-    expect(report.states['SUCCEEDED']).toBeGreaterThan(0);
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
-  }
-}, TIME_MS_MAX + 30_000);
+it(
+  `${RUNS} runs among random kills (CRASH_SEED=${SEED}): no run lost, none doubled, every log continuous, nothing left running`,
+  async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'millwright-storm-'));
+    const beganAt = performance.now();
+    try {
+      const { broken, ...report } = await storm({ runs: RUNS, seed: SEED, dataDir, timeMsMax: TIME_MS_MAX });
+      process.stderr.write(
+        `${RUNS} runs, seed ${SEED}, ${Math.round((performance.now() - beganAt) / 1_000)} s: ${JSON.stringify(report)}\n`,
+      );
+      expect(broken).toEqual([]);
+      expect(report.did.serviceKills).toBeGreaterThan(0);
+      expect(report.states['SUCCEEDED']).toBeGreaterThan(0);
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  },
+  TIME_MS_MAX + 30_000,
+);

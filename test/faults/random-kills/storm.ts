@@ -2,7 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { brokenPromises, forbiddenMoves, processesOf, recordsOf, runStates, watchMoves, type Promised, type Records } from '../../support/run-invariants.ts';
+import {
+  brokenPromises,
+  forbiddenMoves,
+  processesOf,
+  recordsOf,
+  runStates,
+  watchMoves,
+  type Promised,
+  type Records,
+} from '../../support/run-invariants.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
 
@@ -25,7 +34,11 @@ export interface StormReport {
 type Deed = 'creates' | 'followups' | 'cancels' | 'agentKills' | 'serviceKills' | 'serviceStops' | 'unanswered';
 
 const ENVIRONMENT = {
-  MILLWRIGHT_AGENT_DEMO_STEPS: 'true', MILLWRIGHT_RUN_COMMAND: '["/bin/sh"]', MILLWRIGHT_RUN_CONCURRENCY: '4', MILLWRIGHT_DRAIN_SECONDS: '0', MILLWRIGHT_LOG_LEVEL: 'error',
+  MILLWRIGHT_AGENT_DEMO_STEPS: 'true',
+  MILLWRIGHT_RUN_COMMAND: '["/bin/sh"]',
+  MILLWRIGHT_RUN_CONCURRENCY: '4',
+  MILLWRIGHT_DRAIN_SECONDS: '0',
+  MILLWRIGHT_LOG_LEVEL: 'error',
 };
 /** Runs that wait or work at once. */
 const OPEN_MAX = 8;
@@ -53,7 +66,15 @@ class Weather {
   private readonly creates: { title: string; runId?: string }[] = [];
   private readonly followups: { runId: string; followupId: string; message: string }[] = [];
   private readonly cancels: { runId: string; isLast: boolean }[] = [];
-  private readonly did: Record<Deed, number> = { creates: 0, followups: 0, cancels: 0, agentKills: 0, serviceKills: 0, serviceStops: 0, unanswered: 0 };
+  private readonly did: Record<Deed, number> = {
+    creates: 0,
+    followups: 0,
+    cancels: 0,
+    agentKills: 0,
+    serviceKills: 0,
+    serviceStops: 0,
+    unanswered: 0,
+  };
   private readonly surprises: string[] = [];
 
   constructor(options: Storm) {
@@ -71,9 +92,22 @@ class Weather {
     }
     const records = await this.quiet();
     const promised: Promised = { creates: this.creates, followups: this.followups, cancels: this.cancels };
-    const left = processesOf(this.runIds()).map(({ pid, runId, command }) => `process ${pid} of run ${runId} is left: ${command}`);
-    const broken = [...this.surprises, ...brokenPromises(records, promised), ...forbiddenMoves(this.options.dataDir), ...left, ...records.runs.flatMap(({ run_id: runId }) => this.brokenEffects(runId))];
-    return { broken, did: this.did, states: counted(records.runs.map(({ state }) => state)), executions: counted(records.executions.map(({ outcome }) => outcome ?? 'none')) };
+    const left = processesOf(this.runIds()).map(
+      ({ pid, runId, command }) => `process ${pid} of run ${runId} is left: ${command}`,
+    );
+    const broken = [
+      ...this.surprises,
+      ...brokenPromises(records, promised),
+      ...forbiddenMoves(this.options.dataDir),
+      ...left,
+      ...records.runs.flatMap(({ run_id: runId }) => this.brokenEffects(runId)),
+    ];
+    return {
+      broken,
+      did: this.did,
+      states: counted(records.runs.map(({ state }) => state)),
+      executions: counted(records.executions.map(({ outcome }) => outcome ?? 'none')),
+    };
   }
 
   async end(): Promise<void> {
@@ -119,7 +153,11 @@ class Weather {
     const works = `${effect('prompt')}; ${this.random() < 0.3 ? '(setsid sleep 600 &); ' : ''}sleep ${this.random().toFixed(2)}`;
     const create: { title: string; runId?: string } = { title };
     this.creates.push(create); // before it is answered: it may be stored all the same
-    const body = { title, prompt: isCommand ? works : demo(works), config: { harness: { type: isCommand ? 'command' : 'builtin' } } };
+    const body = {
+      title,
+      prompt: isCommand ? works : demo(works),
+      config: { harness: { type: isCommand ? 'command' : 'builtin' } },
+    };
     const answer = await this.ask('POST', '/agent/runs', body, [200]);
     if (answer !== undefined) create.runId = (answer.body as { run_id: string }).run_id;
   }
@@ -130,7 +168,8 @@ class Weather {
     const message = demo(effect(marker));
     for (const cancel of this.cancels) if (cancel.runId === runId) cancel.isLast = false; // whether it is answered or not
     const answer = await this.ask('POST', `/agent/runs/${runId}/followups`, { message }, [200, 409]);
-    if (answer?.status === 200) this.followups.push({ runId, followupId: (answer.body as { followup_id: string }).followup_id, message: marker });
+    if (answer?.status === 200)
+      this.followups.push({ runId, followupId: (answer.body as { followup_id: string }).followup_id, message: marker });
   }
 
   private async cancel(runId: string): Promise<void> {
@@ -165,7 +204,10 @@ class Weather {
     this.did.serviceStops += 1;
     this.service?.signal('SIGTERM');
     const code = await this.service?.ended;
-    if (code !== 0) this.surprises.push(`the service ended with ${code} when it was asked to stop: ${this.service?.errors().slice(-2_000)}`);
+    if (code !== 0)
+      this.surprises.push(
+        `the service ended with ${code} when it was asked to stop: ${this.service?.errors().slice(-2_000)}`,
+      );
     await this.begin();
   }
 
@@ -174,15 +216,22 @@ class Weather {
     for (;;) {
       const open = this.open();
       if (open.length === 0) return recordsOf({ dataDir: this.options.dataDir });
-      if (performance.now() > this.deadline) throw new Error(`${open.length} runs are not over in time: ${JSON.stringify(open.slice(0, 5))}`);
+      if (performance.now() > this.deadline)
+        throw new Error(`${open.length} runs are not over in time: ${JSON.stringify(open.slice(0, 5))}`);
       await sleep(200);
     }
   }
 
-  private async ask(method: string, path: string, body: unknown, expected: readonly number[]): Promise<{ status: number; body: unknown } | undefined> {
+  private async ask(
+    method: string,
+    path: string,
+    body: unknown,
+    expected: readonly number[],
+  ): Promise<{ status: number; body: unknown } | undefined> {
     try {
       const answer = await this.service?.ask(method, path, body);
-      if (answer !== undefined && !expected.includes(answer.status)) this.surprises.push(`${method} ${path} was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+      if (answer !== undefined && !expected.includes(answer.status))
+        this.surprises.push(`${method} ${path} was answered ${answer.status}: ${JSON.stringify(answer.body)}`);
       return answer;
     } catch {
       this.did.unanswered += 1; // the connection broke
@@ -201,9 +250,13 @@ class Weather {
     const lines = text.split('\n').filter((line) => line !== '');
     const strange = lines.filter((line) => !line.startsWith(`${runId} `));
     const begun = new Map<string, Set<string>>();
-    for (const [, epoch = '', sandbox = ''] of lines.map((line) => line.split(' '))) begun.set(epoch, (begun.get(epoch) ?? new Set()).add(sandbox));
+    for (const [, epoch = '', sandbox = ''] of lines.map((line) => line.split(' ')))
+      begun.set(epoch, (begun.get(epoch) ?? new Set()).add(sandbox));
     const twice = [...begun].filter(([, sandboxes]) => sandboxes.size > 1);
-    return [...twice.map(([epoch]) => `the execution ${epoch} of the run ${runId} was begun twice`), ...strange.map((line) => `the run ${runId} was told to be ${line}`)];
+    return [
+      ...twice.map(([epoch]) => `the execution ${epoch} of the run ${runId} was begun twice`),
+      ...strange.map((line) => `the run ${runId} was told to be ${line}`),
+    ];
   }
 
   private runIds(): Set<string> {

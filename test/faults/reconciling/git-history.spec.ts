@@ -10,7 +10,14 @@ import { COMMITS_MAX } from '../../../apps/server/sync/sources/source.ts';
 import type { Source } from '../../../apps/server/sync/sources/source.ts';
 
 /** The cache itself does not say where it comes from. */
-const AS_THE_SOURCE = ['-c', 'remote.origin.url=/dev/null', '-c', 'remote.origin.promisor=true', '-c', 'remote.origin.partialclonefilter=blob:none'];
+const AS_THE_SOURCE = [
+  '-c',
+  'remote.origin.url=/dev/null',
+  '-c',
+  'remote.origin.promisor=true',
+  '-c',
+  'remote.origin.partialclonefilter=blob:none',
+];
 
 let ground: ReadRepository;
 let source: Source;
@@ -32,10 +39,19 @@ describe('history after the accepted revision', () => {
     ground.replace('factory.git', { objectFormat: 'sha256' });
     source = ground.open();
     const [first, second] = [ground.commit(), ground.commit()];
-    expect(await historyOf(source, revision(old))).toEqual({ commits: [second, first], lost: [old], lostPartly: true, rewrittenFrom: revision(old) });
+    expect(await historyOf(source, revision(old))).toEqual({
+      commits: [second, first],
+      lost: [old],
+      lostPartly: true,
+      rewrittenFrom: revision(old),
+    });
     expect(await historyOf(source, `main@sha256:${first}`)).toEqual({ commits: [second], lost: [] });
     ground.moveTo(first);
-    expect(await historyOf(source, `main@sha256:${second}`)).toEqual({ commits: [], lost: [second], rewrittenFrom: `main@sha256:${second}` });
+    expect(await historyOf(source, `main@sha256:${second}`)).toEqual({
+      commits: [],
+      lost: [second],
+      rewrittenFrom: `main@sha256:${second}`,
+    });
   });
 
   it('is bounded on both sides', async () => {
@@ -43,23 +59,32 @@ describe('history after the accepted revision', () => {
     expect((await historyOf(source))?.commits).toEqual(old.slice(0, COMMITS_MAX));
     const fresh = many(COMMITS_MAX + 5, 'fresh');
     const history = await historyOf(source, revision(old[0] as string));
-    expect(history).toEqual({ commits: fresh.slice(0, COMMITS_MAX), lost: old.slice(0, COMMITS_MAX), lostPartly: true, rewrittenFrom: revision(old[0] as string) });
+    expect(history).toEqual({
+      commits: fresh.slice(0, COMMITS_MAX),
+      lost: old.slice(0, COMMITS_MAX),
+      lostPartly: true,
+      rewrittenFrom: revision(old[0] as string),
+    });
   });
 });
 
 describe('a cache that does not hold the accepted commit', () => {
-  it.each([{ known: 'first' }, { known: 'second' }] as const)('never takes a hole for a rewrite: what held the $known commit is gone', async ({ known }) => {
-    const commits = { first: ground.commit(), second: '' };
-    await historyOf(source);
-    const packsOfFirst = files(ground.cacheDir);
-    commits.second = ground.commit();
-    await historyOf(source);
-    const gone = known === 'first' ? packsOfFirst : files(ground.cacheDir).filter((file) => !packsOfFirst.includes(file));
-    for (const file of gone) rmSync(join(ground.cacheDir, file));
-    const third = ground.commit();
-    const expected = known === 'first' ? [third, commits.second] : [third];
-    expect(await historyOf(source, revision(commits[known]))).toEqual({ commits: expected, lost: [] });
-  });
+  it.each([{ known: 'first' }, { known: 'second' }] as const)(
+    'never takes a hole for a rewrite: what held the $known commit is gone',
+    async ({ known }) => {
+      const commits = { first: ground.commit(), second: '' };
+      await historyOf(source);
+      const packsOfFirst = files(ground.cacheDir);
+      commits.second = ground.commit();
+      await historyOf(source);
+      const gone =
+        known === 'first' ? packsOfFirst : files(ground.cacheDir).filter((file) => !packsOfFirst.includes(file));
+      for (const file of gone) rmSync(join(ground.cacheDir, file));
+      const third = ground.commit();
+      const expected = known === 'first' ? [third, commits.second] : [third];
+      expect(await historyOf(source, revision(commits[known]))).toEqual({ commits: expected, lost: [] });
+    },
+  );
 });
 
 it('is what a model of the commits says, over random commits, merges, resets, lost caches and packed ones', async () => {
@@ -87,18 +112,45 @@ it('is what a model of the commits says, over random commits, merges, resets, lo
     if (act === 'orphan') parents.set((tip = ground.commit({ rewrite: true })), []);
     const isLost = act === 'lose-cache';
     if (isLost) rmSync(ground.cacheDir, { recursive: true, force: true });
-    if (act === 'pack' && step > 0) execFileSync('git', [...AS_THE_SOURCE, 'repack', '-a', '-d', '-q'], { cwd: ground.cacheDir, env: environment(), stdio: 'pipe' });
+    if (act === 'pack' && step > 0)
+      execFileSync('git', [...AS_THE_SOURCE, 'repack', '-a', '-d', '-q'], {
+        cwd: ground.cacheDir,
+        env: environment(),
+        stdio: 'pipe',
+      });
     const history = await historyOf(source, revision(accepted));
     const [now, then] = [heldBy(tip), heldBy(accepted)];
-    const told = { seed, step, act, history: history && { ...history, commits: history.commits.toSorted(), lost: undefined, lostPartly: history.lostPartly === true } };
+    const told = {
+      seed,
+      step,
+      act,
+      history: history && {
+        ...history,
+        commits: history.commits.toSorted(),
+        lost: undefined,
+        lostPartly: history.lostPartly === true,
+      },
+    };
     const isRewrite = !now.has(accepted);
     const isKnown = !isRewrite || history?.lostPartly !== true; // else what it held may not be known any more
     const expected = isKnown ? [...now].filter((each) => !then.has(each)).sort() : history?.commits.toSorted();
     expect(told).toEqual({
-      seed, step, act, history: tip === accepted ? undefined : { commits: expected, lost: undefined, lostPartly: !isKnown, ...(isRewrite ? { rewrittenFrom: revision(accepted) } : {}) },
+      seed,
+      step,
+      act,
+      history:
+        tip === accepted
+          ? undefined
+          : {
+              commits: expected,
+              lost: undefined,
+              lostPartly: !isKnown,
+              ...(isRewrite ? { rewrittenFrom: revision(accepted) } : {}),
+            },
     });
     const lost = [...then].filter((each) => !now.has(each));
-    if (isKnown) expect({ seed, step, lost: history?.lost.toSorted() ?? [] }).toEqual({ seed, step, lost: lost.sort() });
+    if (isKnown)
+      expect({ seed, step, lost: history?.lost.toSorted() ?? [] }).toEqual({ seed, step, lost: lost.sort() });
     accepted = random() < 0.8 ? tip : accepted;
   }
 }, 120_000);
@@ -115,14 +167,25 @@ function randomFrom(seed: number): () => number {
 /** A line of commits from nothing, newest first. */
 function many(count: number, name: string): string[] {
   const committer = 'committer Test <test@example.com> 1700000000 +0000\n';
-  const line = Array.from({ length: count }, (_, index) => `commit refs/heads/${name}\n${committer}data ${name.length + 1 + String(index).length}\n${name} ${index}\n`).join('');
-  execFileSync('git', ['fast-import', '--quiet', '--force'], { cwd: ground.repository.folder, env: environment(), input: line, stdio: ['pipe', 'pipe', 'pipe'] });
+  const line = Array.from(
+    { length: count },
+    (_, index) =>
+      `commit refs/heads/${name}\n${committer}data ${name.length + 1 + String(index).length}\n${name} ${index}\n`,
+  ).join('');
+  execFileSync('git', ['fast-import', '--quiet', '--force'], {
+    cwd: ground.repository.folder,
+    env: environment(),
+    input: line,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   ground.moveTo(ground.repository.tip(name));
   return ground.repository.git('rev-list', `refs/heads/${name}`).trim().split('\n');
 }
 
 /** Everything that holds objects. */
 function files(cache: string): string[] {
-  const entries = readdirSync(join(cache, 'objects'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const entries = readdirSync(join(cache, 'objects'), { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
   return entries.map((entry) => join(entry.parentPath, entry.name).slice(cache.length + 1));
 }

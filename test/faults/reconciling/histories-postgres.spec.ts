@@ -7,13 +7,20 @@ const SEED = Number(process.env['SYNC_SEED'] ?? Date.now() % 1_000_000);
 const server = await postgresServer();
 const onPostgres = server.ok ? it : it.skip;
 
-onPostgres(`the invariants hold over ${COUNT} random histories on PostgreSQL (SYNC_SEED=${SEED})${server.ok ? '' : ` (SKIPPED: ${server.reason})`}`, async () => {
-  if (!server.ok) return;
-  const [real, twin] = [await freshDatabase(server.url), await freshDatabase(server.url)];
-  try {
-    await expectInvariants(COUNT, SEED, { urls: [real.url, twin.url], surely: ['takeovers', 'deaths', 'applied', 'blocked', 'failed'] });
-  } finally {
-    await real.drop();
-    await twin.drop();
-  }
-}, timeMsFor(COUNT) + 60_000);
+onPostgres(
+  `the invariants hold over ${COUNT} random histories on PostgreSQL (SYNC_SEED=${SEED})${server.ok ? '' : ` (SKIPPED: ${server.reason})`}`,
+  async () => {
+    if (!server.ok) return;
+    const [real, twin] = [await freshDatabase(server.url), await freshDatabase(server.url)];
+    try {
+      await expectInvariants(COUNT, SEED, {
+        urls: [real.url, twin.url],
+        surely: ['takeovers', 'deaths', 'applied', 'blocked', 'failed'],
+      });
+    } finally {
+      await real.drop();
+      await twin.drop();
+    }
+  },
+  timeMsFor(COUNT) + 60_000,
+);

@@ -4,4 +4,8 @@ import { expectInvariants, timeMsFor } from '../../support/sync-histories/spec.t
 const COUNT = Math.ceil(Number(process.env['SYNC_HISTORIES'] ?? 2_000) / 2);
 const SEED = Number(process.env['SYNC_SEED'] ?? Date.now() % 1_000_000) + 1_000_000;
 
-it(`the invariants hold over ${COUNT} random histories (seed ${SEED})`, () => expectInvariants(COUNT, SEED), timeMsFor(COUNT));
+it(
+  `the invariants hold over ${COUNT} random histories (seed ${SEED})`,
+  () => expectInvariants(COUNT, SEED),
+  timeMsFor(COUNT),
+);

@@ -15,7 +15,9 @@ let other: string;
 beforeAll(async () => {
   [away, well] = await Promise.all([startGitServer(), startGitServer()]);
   writeFileSync(`${well.caFile}.both`, readFileSync(well.caFile, 'utf8') + readFileSync(away.caFile, 'utf8'));
-  service = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: `${well.caFile}.both`, MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+  service = await bootService({
+    environment: { MILLWRIGHT_GIT_CA_FILE: `${well.caFile}.both`, MILLWRIGHT_SYNC_INTERVAL: '3600' },
+  });
   await service.secret('hook-token', TOKEN);
   uids = await Promise.all(Array.from({ length: FACTORIES }, (_, at) => following(away, `f${at}`)));
   other = await following(well, 'other');
@@ -40,7 +42,10 @@ function look(): void {
 }
 
 /** Failed passes that were recorded for their failure alone: a secret that moves is recorded for itself. */
-const failuresOf = async (uid: string): Promise<(string | null)[]> => (await syncsOf(service, uid)).filter(({ ending, changes }) => ending === 'failed' && changes.length === 0).map(({ reason }) => reason);
+const failuresOf = async (uid: string): Promise<(string | null)[]> =>
+  (await syncsOf(service, uid))
+    .filter(({ ending, changes }) => ending === 'failed' && changes.length === 0)
+    .map(({ reason }) => reason);
 
 it('a host in an outage is left alone by its factories, whose secrets move, and is followed by all of them when it is back', async () => {
   away.fault = { kind: 'status', status: 503 };
@@ -48,28 +53,46 @@ it('a host in an outage is left alone by its factories, whose secrets move, and 
   await syncAndLook(service, uids[1] ?? '');
   away.forget();
   look();
-  for (const uid of uids) await eventually('its pass failed', async () => ((await conditionOf(uid)).reason === 'unreachable' ? true : undefined));
+  for (const uid of uids)
+    await eventually('its pass failed', async () =>
+      (await conditionOf(uid)).reason === 'unreachable' ? true : undefined,
+    );
   expect(repositoriesAsked().size).toBeLessThanOrEqual(3); // probes by turns, not ten factories
   const backedOff = await Promise.all(uids.map(conditionOf));
-  expect(backedOff.filter(({ message }) => /does not answer and is backed off until/.test(message ?? '')).length).toBeGreaterThan(5);
+  expect(
+    backedOff.filter(({ message }) => /does not answer and is backed off until/.test(message ?? '')).length,
+  ).toBeGreaterThan(5);
   expect(backedOff.every(({ message }) => (message?.match(/https:/g)?.length ?? 0) <= 1)).toBe(true);
 
   await service.secret('hook-token', `${TOKEN}-rotated`);
-  await eventually('the rotated token counts', async () => ((await deliver(service.ingressUrl('f7', 'orders'), `${TOKEN}-rotated`)).status === 202 ? true : undefined));
+  await eventually('the rotated token counts', async () =>
+    (await deliver(service.ingressUrl('f7', 'orders'), `${TOKEN}-rotated`)).status === 202 ? true : undefined,
+  );
   expect((await deliver(service.ingressUrl('f7', 'orders'), TOKEN)).status).toBe(401);
 
   away.forget();
-  expect((await syncAndLook(service, uids[7] ?? '')).condition).toMatchObject({ ending: 'failed', reason: 'unreachable', message: expect.stringContaining('/f7') });
+  expect((await syncAndLook(service, uids[7] ?? '')).condition).toMatchObject({
+    ending: 'failed',
+    reason: 'unreachable',
+    message: expect.stringContaining('/f7'),
+  });
   expect(repositoriesAsked()).toContain('f7'); // people are answered by the host itself
   expect((await syncAndLook(service, other)).condition.ending).toBe('applied');
 
   look();
-  await eventually('the passes ended', async () => ((await Promise.all(uids.map(conditionOf))).every(({ ending }) => ending === 'failed') ? true : undefined));
+  await eventually('the passes ended', async () =>
+    (await Promise.all(uids.map(conditionOf))).every(({ ending }) => ending === 'failed') ? true : undefined,
+  );
   for (const uid of uids) expect(await failuresOf(uid)).toEqual(['unreachable']); // an outage is recorded once a factory
 
   away.fault = undefined;
   away.forget();
-  await eventually('all follow again, and nobody asked', async () => ((await Promise.all(uids.map(conditionOf))).every(({ ending }) => ending === 'applied') ? true : undefined), 60_000);
+  await eventually(
+    'all follow again, and nobody asked',
+    async () =>
+      (await Promise.all(uids.map(conditionOf))).every(({ ending }) => ending === 'applied') ? true : undefined,
+    60_000,
+  );
   expect(repositoriesAsked().size).toBe(FACTORIES);
 }, 120_000);
 

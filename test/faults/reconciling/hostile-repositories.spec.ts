@@ -8,7 +8,14 @@ import { createGitSource } from '../../../apps/server/sync/sources/git.ts';
 import { automationPath, deliver, webhookFile, webhookPath } from '../../support/factory-files.ts';
 import { environment, type CommittedEntry } from '../../support/git-repository.ts';
 import { startGitServer, type GitServer, type TestRepository } from '../../support/git-server.ts';
-import { commitTree, fastImport, writeObject, writeTree, writeZeros, type RawEntry } from '../../support/raw-objects.ts';
+import {
+  commitTree,
+  fastImport,
+  writeObject,
+  writeTree,
+  writeZeros,
+  type RawEntry,
+} from '../../support/raw-objects.ts';
 import { call } from '../../support/recorded-io.ts';
 import { eventually } from '../../support/service.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
@@ -42,7 +49,10 @@ const answered: number[] = [];
 const outcomes = new Map<string, Outcome>();
 
 /** Commits hostile files beside a good one. */
-const files = (entries: Record<string, CommittedEntry>) => (repository: TestRepository): void => void repository.commit({ [webhookPath('ok')]: GOOD, ...entries });
+const files =
+  (entries: Record<string, CommittedEntry>) =>
+  (repository: TestRepository): void =>
+    void repository.commit({ [webhookPath('ok')]: GOOD, ...entries });
 
 const automation = (frontMatter: string): string => `${frontMatter}\nDo it.\n`;
 
@@ -68,20 +78,28 @@ function hostileFiles(): Record<string, CommittedEntry> {
     [automationPath('js')]: automation(`---js\nrequire('node:fs').writeFileSync('${marker}', '')\n---`),
     [automationPath('coffee')]: automation('---coffee\nx: 1\n---'),
     [automationPath('json')]: automation('---json\n{}\n---'),
-    [webhookPath('alias-bomb')]: `a: &a [x,x,x,x,x,x,x,x,x]\n${Array.from({ length: 9 }, (_, at) => `b${at}: &b${at} [${Array(9).fill(at === 0 ? '*a' : `*b${at - 1}`).join(',')}]\n`).join('')}`,
+    [webhookPath('alias-bomb')]: `a: &a [x,x,x,x,x,x,x,x,x]\n${Array.from(
+      { length: 9 },
+      (_, at) =>
+        `b${at}: &b${at} [${Array(9)
+          .fill(at === 0 ? '*a' : `*b${at - 1}`)
+          .join(',')}]\n`,
+    ).join('')}`,
     [webhookPath('merge')]: 'x: &x {a: 1}\n<<: *x\n',
     [webhookPath('tag')]: 'secretName: !!js/function "function(){}"\n',
     [webhookPath('proto')]: '__proto__: {enabled: true}\nsecretName: hook-token\n',
     [webhookPath('flow')]: `secretName: ${'['.repeat(256)}${']'.repeat(256)}\n`,
     [webhookPath('json-flow')]: `{"secretName": ${'{"a":'.repeat(256)}1${'}'.repeat(256)}}\n`,
-    [webhookPath('block')]: `secretName:\n${Array.from({ length: 256 }, (_, at) => `${' '.repeat(at + 1)}a:\n`).join('')}`,
+    [webhookPath('block')]:
+      `secretName:\n${Array.from({ length: 256 }, (_, at) => `${' '.repeat(at + 1)}a:\n`).join('')}`,
     [webhookPath('very-deep')]: `secretName: ${'['.repeat(40_000)}\n`,
     [webhookPath('deep-list')]: `secretName:\n  ${'- '.repeat(9_000)}x\n`,
     [webhookPath('one-line')]: `secretName: ${'x'.repeat(10_000_000)}\n`,
     [webhookPath('nul')]: 'secretName: hook\0token\n',
     [webhookPath('bom')]: `\ufeff${GOOD}`,
     [webhookPath('cr')]: 'secretName: hook-token\renabled: maybe\r',
-    [webhookPath('bidi')]: `secretName: hook-token\ndescription: "ab${RIGHT_TO_LEFT}dc"\nenabled: ${RIGHT_TO_LEFT}true\n`,
+    [webhookPath('bidi')]:
+      `secretName: hook-token\ndescription: "ab${RIGHT_TO_LEFT}dc"\nenabled: ${RIGHT_TO_LEFT}true\n`,
     [webhookPath('utf16')]: Buffer.from(`\ufeff${GOOD}`, 'utf16le'),
     [webhookPath('colons')]: ':'.repeat(200_000),
     [webhookPath('dashes')]: '- '.repeat(100_000),
@@ -136,61 +154,208 @@ const REFUSED: readonly string[] = [
 ];
 
 /** Commits the tree as one folder of definitions. */
-const asFolder = (folderName: string, text: string) => (tree: (repository: TestRepository, blob: string) => string) => (repository: TestRepository): void =>
-  commitTree(repository, writeTree(repository, [['40000', folderName, tree(repository, writeObject(repository, 'blob', text))]]));
+const asFolder =
+  (folderName: string, text: string) =>
+  (tree: (repository: TestRepository, blob: string) => string) =>
+  (repository: TestRepository): void =>
+    commitTree(
+      repository,
+      writeTree(repository, [['40000', folderName, tree(repository, writeObject(repository, 'blob', text))]]),
+    );
 const asWebhooks = asFolder('webhooks', GOOD);
 const asEnvironments = asFolder('environments', 'description: one of many\n');
 
 const entries = (count: number, name: (at: number) => string, object: string): RawEntry[] =>
-  Array.from({ length: count }, (_, at): RawEntry => ['100644', name(at), object]).sort(([, left], [, right]) => (String(left) < String(right) ? -1 : 1));
+  Array.from({ length: count }, (_, at): RawEntry => ['100644', name(at), object]).sort(([, left], [, right]) =>
+    String(left) < String(right) ? -1 : 1,
+  );
 
 /** The same folder ten times in a folder, ten times over: ten thousand million files in a dozen objects. */
 function treeBomb(repository: TestRepository, blob: string): string {
   let tree = writeTree(repository, [['100644', 'a.yaml', blob]]);
-  for (let level = 0; level < 10; level += 1) tree = writeTree(repository, Array.from({ length: 10 }, (_, at): RawEntry => ['40000', `d${at}`, tree]));
+  for (let level = 0; level < 10; level += 1)
+    tree = writeTree(
+      repository,
+      Array.from({ length: 10 }, (_, at): RawEntry => ['40000', `d${at}`, tree]),
+    );
   return tree;
 }
 
 function manyCommits(count: number): string {
-  return Array.from({ length: count }, (_, at) => `commit refs/heads/main\ncommitter T <t@example.com> ${1_600_000_000 + at} +0000\ndata 1\nx\nM 100644 inline webhooks/ok.yaml\ndata ${GOOD.length + 10}\n${GOOD}# ${String(at).padStart(7, '0')}\n\n`).join('');
+  return Array.from(
+    { length: count },
+    (_, at) =>
+      `commit refs/heads/main\ncommitter T <t@example.com> ${1_600_000_000 + at} +0000\ndata 1\nx\nM 100644 inline webhooks/ok.yaml\ndata ${GOOD.length + 10}\n${GOOD}# ${String(at).padStart(7, '0')}\n\n`,
+  ).join('');
 }
 
-type Case = readonly [name: string, make: (repository: TestRepository) => void, expected: { ending: string; reason?: string; message?: unknown; problems?: Partial<Position>[] }];
-
-const applied = { ending: 'applied', problems: [] };
-const refused = (message: RegExp): Case[2] => ({ ending: 'failed', reason: 'refused', message: expect.stringMatching(message) });
-
-const CASES: readonly Case[] = [
-  ['100,000 files beside the definitions', (repository) => {
-    const blob = writeObject(repository, 'blob', GOOD);
-    const docs = writeTree(repository, entries(99_999, (at) => `d${at}`, blob));
-    commitTree(repository, writeTree(repository, [['40000', 'docs', docs], ['40000', 'webhooks', writeTree(repository, [['100644', 'ok.yaml', blob]])]]));
-  }, applied],
-  ['100,001 files', asWebhooks((repository, blob) => writeTree(repository, entries(100_001, (at) => `d${at}.yaml`, blob))), refused(/more than 100000 entries; name a folder/)],
-  ['100,000 definition files', asEnvironments((repository, blob) => writeTree(repository, entries(100_000, (at) => `d${at}.yaml`, blob))), { ending: 'blocked', reason: 'definitions-invalid', problems: [{ rule: 'too-many-files', line: 1, column: 1 }] }],
-  ['2,001 definition files', asEnvironments((repository, blob) => writeTree(repository, entries(2_001, (at) => `d${String(at).padStart(4, '0')}.yaml`, blob))), { ending: 'blocked', problems: [{ path: 'environments/d2000.yaml', rule: 'too-many-files', line: 1, column: 1 }] }],
-  ['a folder that holds itself ten thousand million times', asWebhooks(treeBomb), refused(/longer than what is read.*Name a smaller folder/)],
-  ['10,000 folders in one another', (repository) => fastImport(repository, `commit refs/heads/main\ncommitter T <t@example.com> 1700000000 +0000\ndata 1\nx\nM 100644 inline ${'d/'.repeat(10_000)}f\ndata 1\nx\nM 100644 inline webhooks/ok.yaml\ndata ${GOOD.length}\n${GOOD}\n`), refused(/path of more than 4096 bytes|nested too deep/)],
-  ['a path of 5,000 bytes', files({ [`webhooks/${'a'.repeat(5_000)}.yaml`]: GOOD }), refused(/path of more than 4096 bytes/)],
-  ['a folder called ..', asWebhooks((repository, blob) => writeTree(repository, [['40000', '..', writeTree(repository, [['100644', 'a.yaml', blob]])]])), refused(/hasDotdot/)],
-  ['a folder called .git', asWebhooks((repository, blob) => writeTree(repository, [['40000', '.git', writeTree(repository, [['100644', 'config', blob]])]])), refused(/hasDotgit/)],
-  ['a name with a slash', (repository) => commitTree(repository, writeTree(repository, [['100644', 'webhooks/../../x.yaml', writeObject(repository, 'blob', GOOD)]])), refused(/fullPathname/)],
-  ['one name twice', asWebhooks((repository, blob) => writeTree(repository, [['100644', 'a.yaml', blob], ['100644', 'a.yaml', blob]])), refused(/duplicateEntries/)],
-  ['a folder that is called a file', asWebhooks((repository, blob) => writeTree(repository, [['100644', 'a.yaml', writeTree(repository, [['100644', 'x', blob]])]])), refused(/a file entry that is no file/)],
-  ['a commit in an encoding that does not exist', (repository) => {
-    const blob = writeObject(repository, 'blob', GOOD);
-    commitTree(repository, writeTree(repository, [['40000', 'webhooks', writeTree(repository, [['100644', 'ok.yaml', blob]])]]), { header: 'encoding \xff\xfe-none\n', message: Buffer.from([0xff, 0xfe, 0x1b, 0x5b, 0x32, 0x4a]) });
-  }, applied],
-  ['50,000 commits', (repository) => fastImport(repository, manyCommits(50_000)), applied],
-  ['a gigabyte in a definition file', (repository) => {
-    const [blob, zeros] = [writeObject(repository, 'blob', GOOD), writeZeros(repository, 1024)];
-    commitTree(repository, writeTree(repository, [['40000', 'webhooks', writeTree(repository, [['100644', 'big.yaml', zeros], ['100644', 'ok.yaml', blob]])]]));
-  }, { ending: 'blocked', problems: [{ path: 'webhooks/big.yaml', rule: 'file-too-large', line: 1, column: 1 }] }],
-  ['64 megabytes of noise beside the definitions', files({ 'assets/noise': randomBytes(64_000_000) }), applied],
-  ['hostile files', (repository) => void repository.commit(hostileFiles()), { ending: 'blocked', reason: 'definitions-invalid' }],
+type Case = readonly [
+  name: string,
+  make: (repository: TestRepository) => void,
+  expected: { ending: string; reason?: string; message?: unknown; problems?: Partial<Position>[] },
 ];
 
-const slugOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '');
+const applied = { ending: 'applied', problems: [] };
+const refused = (message: RegExp): Case[2] => ({
+  ending: 'failed',
+  reason: 'refused',
+  message: expect.stringMatching(message),
+});
+
+const CASES: readonly Case[] = [
+  [
+    '100,000 files beside the definitions',
+    (repository) => {
+      const blob = writeObject(repository, 'blob', GOOD);
+      const docs = writeTree(
+        repository,
+        entries(99_999, (at) => `d${at}`, blob),
+      );
+      commitTree(
+        repository,
+        writeTree(repository, [
+          ['40000', 'docs', docs],
+          ['40000', 'webhooks', writeTree(repository, [['100644', 'ok.yaml', blob]])],
+        ]),
+      );
+    },
+    applied,
+  ],
+  [
+    '100,001 files',
+    asWebhooks((repository, blob) =>
+      writeTree(
+        repository,
+        entries(100_001, (at) => `d${at}.yaml`, blob),
+      ),
+    ),
+    refused(/more than 100000 entries; name a folder/),
+  ],
+  [
+    '100,000 definition files',
+    asEnvironments((repository, blob) =>
+      writeTree(
+        repository,
+        entries(100_000, (at) => `d${at}.yaml`, blob),
+      ),
+    ),
+    { ending: 'blocked', reason: 'definitions-invalid', problems: [{ rule: 'too-many-files', line: 1, column: 1 }] },
+  ],
+  [
+    '2,001 definition files',
+    asEnvironments((repository, blob) =>
+      writeTree(
+        repository,
+        entries(2_001, (at) => `d${String(at).padStart(4, '0')}.yaml`, blob),
+      ),
+    ),
+    { ending: 'blocked', problems: [{ path: 'environments/d2000.yaml', rule: 'too-many-files', line: 1, column: 1 }] },
+  ],
+  [
+    'a folder that holds itself ten thousand million times',
+    asWebhooks(treeBomb),
+    refused(/longer than what is read.*Name a smaller folder/),
+  ],
+  [
+    '10,000 folders in one another',
+    (repository) =>
+      fastImport(
+        repository,
+        `commit refs/heads/main\ncommitter T <t@example.com> 1700000000 +0000\ndata 1\nx\nM 100644 inline ${'d/'.repeat(10_000)}f\ndata 1\nx\nM 100644 inline webhooks/ok.yaml\ndata ${GOOD.length}\n${GOOD}\n`,
+      ),
+    refused(/path of more than 4096 bytes|nested too deep/),
+  ],
+  [
+    'a path of 5,000 bytes',
+    files({ [`webhooks/${'a'.repeat(5_000)}.yaml`]: GOOD }),
+    refused(/path of more than 4096 bytes/),
+  ],
+  [
+    'a folder called ..',
+    asWebhooks((repository, blob) =>
+      writeTree(repository, [['40000', '..', writeTree(repository, [['100644', 'a.yaml', blob]])]]),
+    ),
+    refused(/hasDotdot/),
+  ],
+  [
+    'a folder called .git',
+    asWebhooks((repository, blob) =>
+      writeTree(repository, [['40000', '.git', writeTree(repository, [['100644', 'config', blob]])]]),
+    ),
+    refused(/hasDotgit/),
+  ],
+  [
+    'a name with a slash',
+    (repository) =>
+      commitTree(
+        repository,
+        writeTree(repository, [['100644', 'webhooks/../../x.yaml', writeObject(repository, 'blob', GOOD)]]),
+      ),
+    refused(/fullPathname/),
+  ],
+  [
+    'one name twice',
+    asWebhooks((repository, blob) =>
+      writeTree(repository, [
+        ['100644', 'a.yaml', blob],
+        ['100644', 'a.yaml', blob],
+      ]),
+    ),
+    refused(/duplicateEntries/),
+  ],
+  [
+    'a folder that is called a file',
+    asWebhooks((repository, blob) =>
+      writeTree(repository, [['100644', 'a.yaml', writeTree(repository, [['100644', 'x', blob]])]]),
+    ),
+    refused(/a file entry that is no file/),
+  ],
+  [
+    'a commit in an encoding that does not exist',
+    (repository) => {
+      const blob = writeObject(repository, 'blob', GOOD);
+      commitTree(
+        repository,
+        writeTree(repository, [['40000', 'webhooks', writeTree(repository, [['100644', 'ok.yaml', blob]])]]),
+        { header: 'encoding \xff\xfe-none\n', message: Buffer.from([0xff, 0xfe, 0x1b, 0x5b, 0x32, 0x4a]) },
+      );
+    },
+    applied,
+  ],
+  ['50,000 commits', (repository) => fastImport(repository, manyCommits(50_000)), applied],
+  [
+    'a gigabyte in a definition file',
+    (repository) => {
+      const [blob, zeros] = [writeObject(repository, 'blob', GOOD), writeZeros(repository, 1024)];
+      commitTree(
+        repository,
+        writeTree(repository, [
+          [
+            '40000',
+            'webhooks',
+            writeTree(repository, [
+              ['100644', 'big.yaml', zeros],
+              ['100644', 'ok.yaml', blob],
+            ]),
+          ],
+        ]),
+      );
+    },
+    { ending: 'blocked', problems: [{ path: 'webhooks/big.yaml', rule: 'file-too-large', line: 1, column: 1 }] },
+  ],
+  ['64 megabytes of noise beside the definitions', files({ 'assets/noise': randomBytes(64_000_000) }), applied],
+  [
+    'hostile files',
+    (repository) => void repository.commit(hostileFiles()),
+    { ending: 'blocked', reason: 'definitions-invalid' },
+  ],
+];
+
+const slugOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'hostile-'));
@@ -198,15 +363,21 @@ beforeAll(async () => {
   git = await startGitServer();
   for (const [name, make] of CASES) make(git.createRepository(slugOf(name)));
   git.createRepository('well').commit({ [webhookPath('orders')]: GOOD });
-  service = await startServiceProcess(join(folder, 'service'), { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600' });
+  service = await startServiceProcess(join(folder, 'service'), {
+    MILLWRIGHT_GIT_CA_FILE: git.caFile,
+    MILLWRIGHT_SYNC_INTERVAL: '3600',
+  });
   await service.api('PUT', '/secrets/hook-token', { value: TOKEN });
   const well = await follow('well');
-  const { webhooks } = (await service.api('GET', `/factory/${well}/webhooks`)) as { webhooks: { ingress_url: string }[] };
+  const { webhooks } = (await service.api('GET', `/factory/${well}/webhooks`)) as {
+    webhooks: { ingress_url: string }[];
+  };
   const before = memoryBytes('VmRSS');
   const stopDelivering = keepDelivering(webhooks[0]?.ingress_url ?? '');
   const left = [...CASES];
   const next = async (): Promise<void> => {
-    for (let one = left.shift(); one !== undefined; one = left.shift()) outcomes.set(one[0], await outcomeOf(await follow(slugOf(one[0]))));
+    for (let one = left.shift(); one !== undefined; one = left.shift())
+      outcomes.set(one[0], await outcomeOf(await follow(slugOf(one[0]))));
   };
   await Promise.all([next(), next(), next()]);
   await stopDelivering();
@@ -221,8 +392,16 @@ afterAll(async () => {
 });
 
 async function follow(slug: string): Promise<string> {
-  const { uid } = await service.api('POST', '/factory', { slug, source: { kind: 'git', url: git.urlOf(slug), branch: 'main' } });
-  await eventually(`the first pass of ${slug}`, async () => (((await service.api('GET', `/factory/${String(uid)}/syncs`))['syncs'] as unknown[]).length > 0 ? true : undefined), 150_000);
+  const { uid } = await service.api('POST', '/factory', {
+    slug,
+    source: { kind: 'git', url: git.urlOf(slug), branch: 'main' },
+  });
+  await eventually(
+    `the first pass of ${slug}`,
+    async () =>
+      ((await service.api('GET', `/factory/${String(uid)}/syncs`))['syncs'] as unknown[]).length > 0 ? true : undefined,
+    150_000,
+  );
   return String(uid);
 }
 
@@ -256,7 +435,8 @@ function positionsOf(problems: readonly Position[]): string[] {
   const firsts = new Map<string, string>();
   for (const { path, rule, line, column } of problems) {
     const key = `${path}\0${rule}`;
-    if (rule !== 'webhook-quota' && !firsts.has(key)) firsts.set(key, `${JSON.stringify(path)} ${line}:${column} ${rule}`);
+    if (rule !== 'webhook-quota' && !firsts.has(key))
+      firsts.set(key, `${JSON.stringify(path)} ${line}:${column} ${rule}`);
   }
   return [...firsts.values()].sort();
 }
@@ -285,7 +465,8 @@ describe('hostile files', () => {
     const { code, out } = await call(['validate', checkout, '--format', 'json']);
     expect(code).toBe(1);
     // A checkout has no submodule that was not asked for, and a name that is not UTF-8 reads otherwise.
-    const comparable = (positions: readonly string[]): string[] => positions.filter((position) => !/module\.yaml|\\\\xff|\ufffd/.test(position));
+    const comparable = (positions: readonly string[]): string[] =>
+      positions.filter((position) => !/module\.yaml|\\\\xff|\ufffd/.test(position));
     const { diagnostics: problems } = JSON.parse(out) as { diagnostics: Position[] };
     expect(comparable(positionsOf(problems))).toEqual(comparable(found()));
     expect(positionsOf(problems).filter((position) => position.includes('\ufffd'))).toHaveLength(1);
@@ -297,11 +478,19 @@ describe('hostile files', () => {
   });
 
   it('are refused by a plan as by the service, as far as a request can hold them', async () => {
-    const texts = Object.entries(hostileFiles()).flatMap(([path, content]) => (typeof content === 'string' && content.length < 40_000 && !path.startsWith('latin1:') ? [{ path, content }] : []));
-    const { uid } = ((await service.api('GET', '/factory?search=hostile-files'))['factories'] as { uid: string }[])[0] ?? { uid: '' };
-    const { problems } = (await service.api('POST', `/factory/${uid}/plan`, { files: texts })) as { problems: Position[] };
+    const texts = Object.entries(hostileFiles()).flatMap(([path, content]) =>
+      typeof content === 'string' && content.length < 40_000 && !path.startsWith('latin1:') ? [{ path, content }] : [],
+    );
+    const { uid } = (
+      (await service.api('GET', '/factory?search=hostile-files'))['factories'] as { uid: string }[]
+    )[0] ?? { uid: '' };
+    const { problems } = (await service.api('POST', `/factory/${uid}/plan`, { files: texts })) as {
+      problems: Position[];
+    };
     const paths = new Set(texts.map(({ path }) => JSON.stringify(path)));
-    expect(positionsOf(problems)).toEqual(found().filter((position) => paths.has(position.slice(0, position.lastIndexOf('" ') + 1))));
+    expect(positionsOf(problems)).toEqual(
+      found().filter((position) => paths.has(position.slice(0, position.lastIndexOf('" ') + 1))),
+    );
   });
 });
 
@@ -314,13 +503,28 @@ describe('a repository that sends more than is read', () => {
     const slug = slugOf(what);
     const repository = git.createRepository(slug, options);
     const noise = randomBytes(name === undefined ? 1_000_000 : 20);
-    const names = name === undefined ? {} : Object.fromEntries(Array.from({ length: 5_000 }, () => [`docs/${randomBytes(20).toString('hex')}`, '']));
+    const names =
+      name === undefined
+        ? {}
+        : Object.fromEntries(Array.from({ length: 5_000 }, () => [`docs/${randomBytes(20).toString('hex')}`, '']));
     repository.commit({ ...names, [webhookPath('ok')]: GOOD, [webhookPath('noise')]: noise });
     const cacheDir = join(folder, slug);
-    const source = createGitSource({ url: git.urlOf(slug), cacheDir, caFile: git.caFile, allowLocal: false, timeoutMs: 60_000, fetchBytesMax: 100_000, gate: (run) => run() });
+    const source = createGitSource({
+      url: git.urlOf(slug),
+      cacheDir,
+      caFile: git.caFile,
+      allowLocal: false,
+      timeoutMs: 60_000,
+      fetchBytesMax: 100_000,
+      gate: (run) => run(),
+    });
     const snapshot = await source.snapshot({}, new AbortController().signal);
     await source.close();
-    expect(snapshot).toMatchObject({ ok: false, reason: 'refused', message: expect.stringMatching(/sends more than .* take large files out of its history/) });
+    expect(snapshot).toMatchObject({
+      ok: false,
+      reason: 'refused',
+      message: expect.stringMatching(/sends more than .* take large files out of its history/),
+    });
     expect(readdirSync(cacheDir, { recursive: true }).filter((file) => String(file).includes('tmp_'))).toEqual([]);
   });
 });

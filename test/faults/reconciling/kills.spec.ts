@@ -4,14 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
-import { automationFile, automationPath, webhookFile, webhookPath, type FactoryStatus } from '../../support/factory-files.ts';
+import {
+  automationFile,
+  automationPath,
+  webhookFile,
+  webhookPath,
+  type FactoryStatus,
+} from '../../support/factory-files.ts';
 import { startGitServer, type Fault, type GitServer, type TestRepository } from '../../support/git-server.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
 import { eventually } from '../../support/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
-const FILES = { [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile(['orders']) };
+const FILES = {
+  [webhookPath('orders')]: webhookFile('hook-token'),
+  [automationPath('triage')]: automationFile(['orders']),
+};
 const PROGRAM = 'test/support/crashing-passes.ts';
 const SEED = Number(process.env['SYNC_SEED'] ?? Date.now() % 1_000_000);
 const KILLS = 18;
@@ -19,7 +28,14 @@ const KILLS = 18;
 const GIT_SILENT_MS = 40_000;
 /** Deliveries between two kills: together they stay below what one webhook takes in a minute. */
 const DELIVERIES_EACH = 2;
-const FAULTS: readonly (Fault | undefined)[] = [undefined, undefined, { kind: 'slow', delayMs: 60 }, { kind: 'slow', delayMs: 120, only: 'fetch' }, { kind: 'hang', only: 'fetch' }, { kind: 'cut', afterBytes: 40, only: 'fetch' }];
+const FAULTS: readonly (Fault | undefined)[] = [
+  undefined,
+  undefined,
+  { kind: 'slow', delayMs: 60 },
+  { kind: 'slow', delayMs: 120, only: 'fetch' },
+  { kind: 'hang', only: 'fetch' },
+  { kind: 'cut', afterBytes: 40, only: 'fetch' },
+];
 
 let git: GitServer;
 let repository: TestRepository;
@@ -35,7 +51,10 @@ beforeAll(async () => {
   repository.commit(FILES);
   await start();
   await service.api('PUT', '/secrets/hook-token', { value: TOKEN });
-  ({ uid } = (await service.api('POST', '/factory', { slug: 'main', source: { kind: 'git', url: git.urlOf('factory'), branch: 'main' } })) as { uid: string });
+  ({ uid } = (await service.api('POST', '/factory', {
+    slug: 'main',
+    source: { kind: 'git', url: git.urlOf('factory'), branch: 'main' },
+  })) as { uid: string });
   await converged();
   const { webhooks } = (await service.api('GET', `/factory/${uid}/webhooks`)) as { webhooks: { uid: string }[] };
   url = `/webhooks/w/${webhooks[0]?.uid ?? ''}`;
@@ -49,7 +68,11 @@ afterAll(async () => {
 });
 
 async function start(): Promise<void> {
-  service = await startServiceProcess(dataDir, { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_LOG_LEVEL: 'error' }, PROGRAM);
+  service = await startServiceProcess(
+    dataDir,
+    { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_RUN_CONCURRENCY: '0', MILLWRIGHT_LOG_LEVEL: 'error' },
+    PROGRAM,
+  );
 }
 
 async function kill(): Promise<void> {
@@ -57,15 +80,23 @@ async function kill(): Promise<void> {
   await service.ended;
 }
 
-const status = async (): Promise<FactoryStatus> => (await service.api('GET', `/factory/${uid}/status`)) as unknown as FactoryStatus;
+const status = async (): Promise<FactoryStatus> =>
+  (await service.api('GET', `/factory/${uid}/status`)) as unknown as FactoryStatus;
 
 /** Waits until the tip is what is applied, and everything is done that was asked for. */
 function converged(): Promise<FactoryStatus> {
-  return eventually('the tip is applied', async () => {
-    const now = await status();
-    const isDone = now.revision_applied === `main@sha1:${repository.tip()}` && now.condition.ending === 'applied' && now.generation_handled === now.generation_requested;
-    return isDone ? now : undefined;
-  }, 120_000);
+  return eventually(
+    'the tip is applied',
+    async () => {
+      const now = await status();
+      const isDone =
+        now.revision_applied === `main@sha1:${repository.tip()}` &&
+        now.condition.ending === 'applied' &&
+        now.generation_handled === now.generation_requested;
+      return isDone ? now : undefined;
+    },
+    120_000,
+  );
 }
 
 /** What is live is exactly what the files of the tip say. */
@@ -78,7 +109,11 @@ function expectTip({ inventory, conditions }: FactoryStatus): void {
 /** Status of a delivery; undefined when nobody answered. */
 async function deliver(id: string, path = url): Promise<number | undefined> {
   try {
-    const answer = await fetch(`${service.url}${path}`, { method: 'POST', body: JSON.stringify({ id }), headers: { authorization: `Bearer ${TOKEN}`, 'x-millwright-delivery-id': id } });
+    const answer = await fetch(`${service.url}${path}`, {
+      method: 'POST',
+      body: JSON.stringify({ id }),
+      headers: { authorization: `Bearer ${TOKEN}`, 'x-millwright-delivery-id': id },
+    });
     await answer.arrayBuffer();
     return answer.status;
   } catch {
@@ -92,7 +127,12 @@ async function gitProcesses(): Promise<string[]> {
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ').trim();
     const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '');
-    if (/(^|\/)git/.test(command) && !command.includes('http-backend') && (folder.startsWith(dataDir) || command.includes(dataDir) || command.includes(git.url))) found.push(`${pid} ${command}`);
+    if (
+      /(^|\/)git/.test(command) &&
+      !command.includes('http-backend') &&
+      (folder.startsWith(dataDir) || command.includes(dataDir) || command.includes(git.url))
+    )
+      found.push(`${pid} ${command}`);
   }
   return found;
 }
@@ -103,7 +143,11 @@ async function lockFiles(): Promise<string[]> {
 
 /** A process that nobody waits for any more gives up when its host has been silent for long enough. */
 async function expectNoGitLeft(): Promise<void> {
-  await eventually('no git process is left', async () => ((await gitProcesses()).length === 0 ? true : undefined), GIT_SILENT_MS).catch(async () => expect(await gitProcesses()).toEqual([]));
+  await eventually(
+    'no git process is left',
+    async () => ((await gitProcesses()).length === 0 ? true : undefined),
+    GIT_SILENT_MS,
+  ).catch(async () => expect(await gitProcesses()).toEqual([]));
   expect(await lockFiles()).toEqual([]);
 }
 
@@ -111,11 +155,22 @@ describe('killed anywhere', () => {
   it('in the middle of a fetch, of an apply, before what was committed is published, and before the pass is recorded', async () => {
     const points: [string, () => Promise<unknown>][] = [
       ['fetching', () => eventually('the fetch hangs', () => (git.count('fetch') > 0 ? true : undefined))],
-      ...['before-apply', 'in-mid-apply', 'before-publish', 'before-record'].map((point): [string, () => Promise<unknown>] => [point, () => eventually(`the pass stands ${point}`, () => (service.errors().includes(`STANDS ${point}\n`) ? true : undefined))]),
+      ...['before-apply', 'in-mid-apply', 'before-publish', 'before-record'].map(
+        (point): [string, () => Promise<unknown>] => [
+          point,
+          () =>
+            eventually(`the pass stands ${point}`, () =>
+              service.errors().includes(`STANDS ${point}\n`) ? true : undefined,
+            ),
+        ],
+      ),
     ];
     for (const [point, stands] of points) {
       const before = await status();
-      const tip = repository.commit({ [webhookPath(point)]: webhookFile('hook-token'), [webhookPath(`${point}-too`)]: webhookFile('hook-token') });
+      const tip = repository.commit({
+        [webhookPath(point)]: webhookFile('hook-token'),
+        [webhookPath(`${point}-too`)]: webhookFile('hook-token'),
+      });
       git.forget();
       git.fault = point === 'fetching' ? { kind: 'hang', only: 'fetch' } : undefined;
       await service.api('POST', `/factory/${uid}/sync`);
@@ -129,7 +184,10 @@ describe('killed anywhere', () => {
       expect([point, isApplied]).toEqual([point, point === 'before-publish' || point === 'before-record']);
       expect(webhooks.filter((slug) => slug.startsWith(point))).toHaveLength(isApplied ? 2 : 0);
       // The tip is as it was, so that the next process does not stand still in the same place.
-      const further = repository.commit({ [webhookPath(point)]: null, [webhookPath(`${point}-x`)]: webhookFile('hook-token') });
+      const further = repository.commit({
+        [webhookPath(point)]: null,
+        [webhookPath(`${point}-x`)]: webhookFile('hook-token'),
+      });
       await start();
       expect(await deliver(`after ${point}`)).toBe(202);
       const now = await converged();
@@ -152,7 +210,10 @@ describe('killed anywhere', () => {
     };
     for (let round = 0; round < KILLS; round += 1) {
       const name = `w${Math.floor(random() * 6)}`;
-      repository.commit({ [webhookPath(name)]: random() < 0.3 ? null : webhookFile('hook-token', `description: round ${round}`), [webhookPath('kept')]: webhookFile('hook-token', `description: round ${round}`) });
+      repository.commit({
+        [webhookPath(name)]: random() < 0.3 ? null : webhookFile('hook-token', `description: round ${round}`),
+        [webhookPath('kept')]: webhookFile('hook-token', `description: round ${round}`),
+      });
       git.fault = FAULTS[Math.floor(random() * FAULTS.length)];
       const asked = service.ask('POST', `/factory/${uid}/sync`).catch(() => undefined);
       const sent = Promise.all(Array.from({ length: DELIVERIES_EACH }, (_, n) => send(`d-${round}-${n}`)));
@@ -178,16 +239,25 @@ describe('killed anywhere', () => {
 /** Applied revision and live webhooks, as the killed process left them. */
 function storedNow(): [string | null, string[]] {
   return stored((database) => [
-    (database.prepare('SELECT revision_applied FROM factory').get() as { revision_applied: string | null }).revision_applied,
-    (database.prepare('SELECT slug FROM webhook WHERE deleted_at IS NULL').all() as { slug: string }[]).map(({ slug }) => slug),
+    (database.prepare('SELECT revision_applied FROM factory').get() as { revision_applied: string | null })
+      .revision_applied,
+    (database.prepare('SELECT slug FROM webhook WHERE deleted_at IS NULL').all() as { slug: string }[]).map(
+      ({ slug }) => slug,
+    ),
   ]);
 }
 
 /** Deliveries that the log says were accepted, each with the number of its entries. */
 function acceptedEntries(): Map<string, number> {
   return stored((database) => {
-    const found = database.prepare("SELECT delivery_id, count(*) AS times FROM delivery WHERE outcome = 'accepted' AND delivery_id LIKE 'd-%' GROUP BY delivery_id").all();
-    return new Map((found as { delivery_id: string; times: number }[]).map(({ delivery_id: id, times }) => [id, times]));
+    const found = database
+      .prepare(
+        "SELECT delivery_id, count(*) AS times FROM delivery WHERE outcome = 'accepted' AND delivery_id LIKE 'd-%' GROUP BY delivery_id",
+      )
+      .all();
+    return new Map(
+      (found as { delivery_id: string; times: number }[]).map(({ delivery_id: id, times }) => [id, times]),
+    );
   });
 }
 

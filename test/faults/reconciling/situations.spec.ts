@@ -6,18 +6,40 @@ import { FenceLost } from '../../../apps/server/store/factories.ts';
 import { SecretStore } from '../../../apps/server/store/secrets.ts';
 import { row, rows } from '../../../apps/server/store/statements.ts';
 import { FactoryPass } from '../../../apps/server/sync/pass.ts';
-import { automationFile, automationPath, deliver, statusOf, syncAndLook, syncsOf, webhookFile, webhookPath, type FactoryStatus, type SyncItem } from '../../support/factory-files.ts';
-import { hideRepository, startGitServer, type Fault, type GitServer, type TestRepository } from '../../support/git-server.ts';
+import {
+  automationFile,
+  automationPath,
+  deliver,
+  statusOf,
+  syncAndLook,
+  syncsOf,
+  webhookFile,
+  webhookPath,
+  type FactoryStatus,
+  type SyncItem,
+} from '../../support/factory-files.ts';
+import {
+  hideRepository,
+  startGitServer,
+  type Fault,
+  type GitServer,
+  type TestRepository,
+} from '../../support/git-server.ts';
 import { call } from '../../support/recorded-io.ts';
 import { bootService, eventually, type TestService } from '../../support/service.ts';
 import { signingKeys, signTip } from '../../support/signing-keys.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const NEXT = 'next-token-of-sixteen-or-more';
-const FILES = { [webhookPath('orders')]: webhookFile('hook-token'), [automationPath('triage')]: automationFile(['orders']) };
+const FILES = {
+  [webhookPath('orders')]: webhookFile('hook-token'),
+  [automationPath('triage')]: automationFile(['orders']),
+};
 const BROKEN = 'secretName: [\n';
 const PER_FILE = { 'factory.yaml': 'applyMode: perFile\n' };
-const SEVERAL = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [webhookPath(name), webhookFile('hook-token', `description: ${name}`)]));
+const SEVERAL = Object.fromEntries(
+  ['a', 'b', 'c', 'd', 'e'].map((name) => [webhookPath(name), webhookFile('hook-token', `description: ${name}`)]),
+);
 
 interface Following {
   slug: string;
@@ -32,7 +54,13 @@ let count = 0;
 
 beforeAll(async () => {
   git = await startGitServer();
-  service = await bootService({ environment: { MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_SYNC_INTERVAL: '3600', MILLWRIGHT_TRUSTED_PROXIES: '127.0.0.1/32' } });
+  service = await bootService({
+    environment: {
+      MILLWRIGHT_GIT_CA_FILE: git.caFile,
+      MILLWRIGHT_SYNC_INTERVAL: '3600',
+      MILLWRIGHT_TRUSTED_PROXIES: '127.0.0.1/32',
+    },
+  });
   await service.secret('hook-token', TOKEN);
 });
 
@@ -58,7 +86,14 @@ const sync = ({ uid }: Following): Promise<FactoryStatus> => syncAndLook(service
 /** From an address of its own each time, so that the budget for failures never speaks. */
 async function answered({ slug }: Following, webhook = 'orders', token = TOKEN): Promise<number> {
   const part = (): string => Math.floor(Math.random() * 65_536).toString(16);
-  return (await deliver(service.ingressUrl(slug, webhook), token, { at: Math.random() }, { 'x-forwarded-for': `2001:db8:${part()}:${part()}::1` })).status;
+  return (
+    await deliver(
+      service.ingressUrl(slug, webhook),
+      token,
+      { at: Math.random() },
+      { 'x-forwarded-for': `2001:db8:${part()}:${part()}::1` },
+    )
+  ).status;
 }
 
 async function patch({ uid }: Following, body: Record<string, unknown>): Promise<void> {
@@ -70,10 +105,12 @@ async function approve({ uid }: Following, plan: unknown): Promise<void> {
   expect((await service.api('POST', `/factory/${uid}/approve`, { plan })).status).toBe(200);
 }
 
-const conditionOf = ({ conditions }: FactoryStatus, type: string) => conditions.find((condition) => condition.type === type);
+const conditionOf = ({ conditions }: FactoryStatus, type: string) =>
+  conditions.find((condition) => condition.type === type);
 const revisionOf = (commit: string): string => `main@sha1:${commit}`;
 const slugsOf = ({ inventory }: FactoryStatus): string[] => inventory.map(({ slug }) => slug).sort();
-const lookUp = <R>(text: string, ...values: string[]): Promise<R[]> => service.service.database.read(() => rows<R>(text, ...values));
+const lookUp = <R>(text: string, ...values: string[]): Promise<R[]> =>
+  service.service.database.read(() => rows<R>(text, ...values));
 
 /** Lets the git server wait with its answers, and tells when it is asked. */
 async function holdingFetches(ask: () => Promise<unknown>): Promise<() => void> {
@@ -94,7 +131,10 @@ describe('the situation:', () => {
     const factory = await following({ ...FILES, [webhookPath('orders')]: webhookFile('rotating-token') });
     git.forget();
     const recorded = await syncsOf(service, factory.uid);
-    expect(await sync(factory)).toMatchObject({ condition: { ending: 'applied' }, revision_applied: factory.before.revision_applied });
+    expect(await sync(factory)).toMatchObject({
+      condition: { ending: 'applied' },
+      revision_applied: factory.before.revision_applied,
+    });
     expect(git.count('fetch')).toBe(0);
     expect(git.count('ls-refs')).toBe(1);
     expect(await syncsOf(service, factory.uid)).toEqual(recorded); // nothing is news
@@ -106,21 +146,34 @@ describe('the situation:', () => {
 
   it('HEAD invalid, atomic', async () => {
     const factory = await following();
-    const commit = factory.repository.commit({ [webhookPath('orders')]: BROKEN, [automationPath('triage')]: automationFile(['nowhere']), [webhookPath('new')]: webhookFile('hook-token') });
+    const commit = factory.repository.commit({
+      [webhookPath('orders')]: BROKEN,
+      [automationPath('triage')]: automationFile(['nowhere']),
+      [webhookPath('new')]: webhookFile('hook-token'),
+    });
     const status = await sync(factory);
     expect(status.condition).toMatchObject({ ending: 'blocked', reason: 'definitions-invalid' });
     expect(conditionOf(status, 'DefinitionsInvalid')).toMatchObject({ status: 'True' });
-    expect(status.inventory.map(({ slug, revision }) => [slug, revision])).toEqual(factory.before.inventory.map(({ slug, revision }) => [slug, revision]));
+    expect(status.inventory.map(({ slug, revision }) => [slug, revision])).toEqual(
+      factory.before.inventory.map(({ slug, revision }) => [slug, revision]),
+    );
     expect(status.revision_applied).toBe(factory.before.revision_applied);
     expect(status.last_sync?.revision).toBe(revisionOf(commit));
-    expect([...new Set(status.last_sync?.problems.map(({ path }) => path))].sort()).toEqual([automationPath('triage'), webhookPath('orders')]);
+    expect([...new Set(status.last_sync?.problems.map(({ path }) => path))].sort()).toEqual([
+      automationPath('triage'),
+      webhookPath('orders'),
+    ]);
     expect(await answered(factory)).toBe(202);
     expect(await answered(factory, 'new')).toBe(404);
   });
 
   it('one bad file, perFile', async () => {
     const factory = await following({ ...FILES, ...PER_FILE, [webhookPath('old')]: webhookFile('hook-token') });
-    const commit = factory.repository.commit({ [webhookPath('orders')]: BROKEN, [webhookPath('new')]: webhookFile('hook-token'), [webhookPath('old')]: null });
+    const commit = factory.repository.commit({
+      [webhookPath('orders')]: BROKEN,
+      [webhookPath('new')]: webhookFile('hook-token'),
+      [webhookPath('old')]: null,
+    });
     const status = await sync(factory);
     expect(status.revision_applied).toBe(revisionOf(commit));
     expect(status.inventory.find(({ slug }) => slug === 'orders')?.revision).toBe(factory.before.revision_applied); // its last good version
@@ -143,10 +196,16 @@ describe('the situation:', () => {
     const factory = await following(SEVERAL);
     factory.repository.commit({ [webhookPath('a')]: null, [webhookPath('z')]: SEVERAL[webhookPath('a')] as string });
     const { last_sync: last } = await sync(factory);
-    expect(last?.changes.map(({ action, slug, renamed_from: from }) => [action, slug, from])).toEqual([['create', 'z', webhookPath('a')], ['delete', 'a', undefined]]);
+    expect(last?.changes.map(({ action, slug, renamed_from: from }) => [action, slug, from])).toEqual([
+      ['create', 'z', webhookPath('a')],
+      ['delete', 'a', undefined],
+    ]);
     expect([await answered(factory, 'a'), await answered(factory, 'z')]).toEqual([404, 202]); // the URL is another one
     // The guard counts renames as the deletions that they are.
-    const renames = ['b', 'c', 'd', 'e'].flatMap((name) => [[webhookPath(name), null], [webhookPath(`${name}2`), SEVERAL[webhookPath(name)] as string]]);
+    const renames = ['b', 'c', 'd', 'e'].flatMap((name) => [
+      [webhookPath(name), null],
+      [webhookPath(`${name}2`), SEVERAL[webhookPath(name)] as string],
+    ]);
     factory.repository.commit(Object.fromEntries(renames) as Record<string, string | null>);
     const held = await sync(factory);
     expect(held.condition.reason).toBe('prune-held');
@@ -160,13 +219,16 @@ describe('the situation:', () => {
     await sync(factory);
     expect(await answered(factory, 'second')).toBe(404);
     const uid = service.webhookUid(factory.slug, 'second');
-    expect(await lookUp('SELECT slug FROM webhook WHERE uid = ? AND deleted_at IS NOT NULL', uid)).toEqual([{ slug: 'second' }]);
+    expect(await lookUp('SELECT slug FROM webhook WHERE uid = ? AND deleted_at IS NOT NULL', uid)).toEqual([
+      { slug: 'second' },
+    ]);
     expect(await lookUp('SELECT outcome FROM delivery WHERE webhook_uid = ?', uid)).toHaveLength(1);
   });
 
   it('deleted, then added again', async () => {
     const factory = await following({ ...FILES, [webhookPath('second')]: webhookFile('hook-token') });
-    const uidOf = ({ inventory }: FactoryStatus): string | undefined => inventory.find(({ slug }) => slug === 'second')?.uid;
+    const uidOf = ({ inventory }: FactoryStatus): string | undefined =>
+      inventory.find(({ slug }) => slug === 'second')?.uid;
     factory.repository.commit({ [webhookPath('second')]: null });
     expect(uidOf(await sync(factory))).toBeUndefined();
     factory.repository.commit({ [webhookPath('second')]: webhookFile('hook-token') });
@@ -185,7 +247,9 @@ describe('the situation:', () => {
     expect(held.condition).toMatchObject({ ending: 'blocked', reason: 'prune-held' });
     expect(conditionOf(held, 'PruneHeld')).toMatchObject({ status: 'True' });
     const states = Object.keys(SEVERAL).map((path) => [path, path in deletions ? 'held' : 'applied']);
-    expect(held.inventory.filter(({ kind }) => kind === 'webhook').map(({ file, state }) => [file, state])).toEqual(states);
+    expect(held.inventory.filter(({ kind }) => kind === 'webhook').map(({ file, state }) => [file, state])).toEqual(
+      states,
+    );
     await approve(factory, `sha256:${'0'.repeat(64)}`);
     expect((await sync(factory)).condition.reason).toBe('prune-held');
     await approve(factory, held.last_sync?.plan);
@@ -197,7 +261,10 @@ describe('the situation:', () => {
   it('mass deletion, `webhooks/` gone, path gone (path gone)', async () => {
     const inFolder = Object.fromEntries(Object.entries(FILES).map(([path, text]) => [`factory/${path}`, text]));
     const factory = await following(inFolder, { path: 'factory' });
-    factory.repository.commit({ ...Object.fromEntries(Object.keys(inFolder).map((path) => [path, null])), 'README.md': 'moved' });
+    factory.repository.commit({
+      ...Object.fromEntries(Object.keys(inFolder).map((path) => [path, null])),
+      'README.md': 'moved',
+    });
     const status = await sync(factory);
     expect(status.condition).toMatchObject({ ending: 'failed', reason: 'path-missing' }); // an error, not emptiness
     expect(status.inventory).toEqual(factory.before.inventory);
@@ -206,7 +273,10 @@ describe('the situation:', () => {
 
   it('force push', async () => {
     const factory = await following();
-    const [lost, tip] = [factory.repository.tip(), factory.repository.commit({ ...FILES, [webhookPath('new')]: webhookFile('hook-token') }, { rewrite: true })];
+    const [lost, tip] = [
+      factory.repository.tip(),
+      factory.repository.commit({ ...FILES, [webhookPath('new')]: webhookFile('hook-token') }, { rewrite: true }),
+    ];
     const status = await sync(factory);
     expect(status.revision_applied).toBe(revisionOf(tip));
     expect(conditionOf(status, 'HistoryRewritten')).toMatchObject({ status: 'True', reason: 'history-rewritten' });
@@ -218,7 +288,10 @@ describe('the situation:', () => {
     await patch(factory, { sync_policy: { fast_forward_only: true } });
     const before = (await sync(factory)).revision_applied;
     const good = factory.repository.tip();
-    const other = factory.repository.commit({ ...FILES, [webhookPath('other')]: webhookFile('hook-token') }, { rewrite: true });
+    const other = factory.repository.commit(
+      { ...FILES, [webhookPath('other')]: webhookFile('hook-token') },
+      { rewrite: true },
+    );
     const held = await sync(factory);
     expect(held.condition).toMatchObject({ ending: 'blocked', reason: 'history-rewritten' });
     expect(held.revision_applied).toBe(before);
@@ -237,19 +310,28 @@ describe('the situation:', () => {
     repository.commit({ 'README.md': 'x' }, { branch: 'other' });
     const tip = repository.tip();
     const outages: [string, () => () => void][] = [
-      ['branch-missing', () => {
-        repository.deleteBranch('main');
-        return () => void repository.git('update-ref', 'refs/heads/main', tip);
-      }],
+      [
+        'branch-missing',
+        () => {
+          repository.deleteBranch('main');
+          return () => void repository.git('update-ref', 'refs/heads/main', tip);
+        },
+      ],
       ['repository-missing', () => hideRepository(repository)],
-      ['unreachable', () => {
-        git.fault = { kind: 'refuse' } satisfies Fault;
-        return () => (git.fault = undefined);
-      }],
-      ['empty', () => {
-        for (const branch of ['main', 'other']) repository.deleteBranch(branch);
-        return () => void repository.git('update-ref', 'refs/heads/main', tip);
-      }],
+      [
+        'unreachable',
+        () => {
+          git.fault = { kind: 'refuse' } satisfies Fault;
+          return () => (git.fault = undefined);
+        },
+      ],
+      [
+        'empty',
+        () => {
+          for (const branch of ['main', 'other']) repository.deleteBranch(branch);
+          return () => void repository.git('update-ref', 'refs/heads/main', tip);
+        },
+      ],
     ];
     for (const [reason, begin] of outages) {
       const end = begin();
@@ -261,7 +343,9 @@ describe('the situation:', () => {
       expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
       end();
       // Nobody asks: it recovers by itself.
-      await eventually(`it recovers from ${reason}`, async () => ((await statusOf(service, factory.uid)).condition.ending === 'applied' ? true : undefined));
+      await eventually(`it recovers from ${reason}`, async () =>
+        (await statusOf(service, factory.uid)).condition.ending === 'applied' ? true : undefined,
+      );
     }
   });
 
@@ -277,7 +361,9 @@ describe('the situation:', () => {
     expect(asked.generation_handled).toBeLessThan(during.generation_requested);
     git.forget();
     go();
-    await eventually('everything that was asked for is handled', async () => ((await statusOf(service, factory.uid)).generation_handled === asked.generation_requested ? true : undefined));
+    await eventually('everything that was asked for is handled', async () =>
+      (await statusOf(service, factory.uid)).generation_handled === asked.generation_requested ? true : undefined,
+    );
     expect(git.count('ls-refs')).toBe(1); // one pass for all that was asked meanwhile
   });
 
@@ -285,7 +371,9 @@ describe('the situation:', () => {
     const factory = await following();
     factory.repository.commit({ [webhookPath('first')]: webhookFile('hook-token') });
     const go = await holdingFetches(async () => service.api('POST', `/factory/${factory.uid}/sync`));
-    const between = ['second', 'third'].map((name) => factory.repository.commit({ [webhookPath(name)]: webhookFile('hook-token') }));
+    const between = ['second', 'third'].map((name) =>
+      factory.repository.commit({ [webhookPath(name)]: webhookFile('hook-token') }),
+    );
     const tip = factory.repository.commit({ [webhookPath('last')]: webhookFile('hook-token') });
     go();
     const status = await syncAndLook(service, factory.uid);
@@ -294,11 +382,18 @@ describe('the situation:', () => {
     const passes = (await syncsOf(service, factory.uid)) as (SyncItem & { superseded: number })[];
     expect(passes.reduce((sum, { superseded }) => sum + superseded, 0)).toBeGreaterThanOrEqual(2);
     // Nobody waits for them for ever: what holds them serves.
-    for (const commit of [...between, tip]) expect((await service.api('GET', `/factory/${factory.uid}/revisions/${commit}`)).body).toMatchObject({ state: 'serving', serving_revision: revisionOf(tip) });
+    for (const commit of [...between, tip])
+      expect((await service.api('GET', `/factory/${factory.uid}/revisions/${commit}`)).body).toMatchObject({
+        state: 'serving',
+        serving_revision: revisionOf(tip),
+      });
     const passedOver = factory.repository.commit({ [webhookPath('fourth')]: webhookFile('hook-token') });
     factory.repository.commit({ [webhookPath('fourth')]: BROKEN });
     await sync(factory);
-    expect((await service.api('GET', `/factory/${factory.uid}/revisions/${passedOver}`)).body).toMatchObject({ state: 'superseded', serving_revision: revisionOf(tip) });
+    expect((await service.api('GET', `/factory/${factory.uid}/revisions/${passedOver}`)).body).toMatchObject({
+      state: 'superseded',
+      serving_revision: revisionOf(tip),
+    });
   });
 
   it('signature of the commit fails (when required)', async () => {
@@ -331,7 +426,9 @@ describe('the situation:', () => {
 
   it('secret missing', async () => {
     const factory = await following({ [webhookPath('orders')]: webhookFile('not-yet-there') });
-    expect(factory.before.last_sync?.problems).toEqual([expect.objectContaining({ path: webhookPath('orders'), line: 1, column: 13, rule: 'secret-known' })]);
+    expect(factory.before.last_sync?.problems).toEqual([
+      expect.objectContaining({ path: webhookPath('orders'), line: 1, column: 13, rule: 'secret-known' }),
+    ]);
     expect(await answered(factory)).toBe(404);
     await service.secret('not-yet-there', TOKEN);
     await eventually('it serves without a commit', async () => ((await answered(factory)) === 202 ? true : undefined));
@@ -358,7 +455,9 @@ describe('the situation:', () => {
       await hinder(factory);
       await sync(factory);
       await service.secret(name, NEXT);
-      await eventually(`the new value is served although ${what}`, async () => ((await answered(factory, 'orders', NEXT)) === 202 ? true : undefined));
+      await eventually(`the new value is served although ${what}`, async () =>
+        (await answered(factory, 'orders', NEXT)) === 202 ? true : undefined,
+      );
       expect([what, await answered(factory)]).toEqual([what, 401]);
       git.fault = undefined;
     }
@@ -377,16 +476,30 @@ describe('the situation:', () => {
     factory.repository.commit({ 'README.md': 'what has nothing to do with secrets goes on' });
     const away = await sync(factory);
     expect(service.logged.find((line) => line.includes('the backend does not answer'))).toBeDefined();
-    expect(away).toMatchObject({ condition: { ending: 'applied' }, revision_applied: revisionOf(factory.repository.tip()) });
-    expect(conditionOf(away, 'SecretsDegraded')).toMatchObject({ status: 'True', reason: 'secrets-unavailable', message: expect.stringMatching(/the last values are kept, since 20/) });
+    expect(away).toMatchObject({
+      condition: { ending: 'applied' },
+      revision_applied: revisionOf(factory.repository.tip()),
+    });
+    expect(conditionOf(away, 'SecretsDegraded')).toMatchObject({
+      status: 'True',
+      reason: 'secrets-unavailable',
+      message: expect.stringMatching(/the last values are kept, since 20/),
+    });
     expect(await answered(factory)).toBe(202);
     definitions.rebindSecrets = rebind;
     // Nobody asks: it recovers by itself, and says so.
-    const back = await eventually('secrets are looked after again', async () => {
-      const now = await statusOf(service, factory.uid);
-      return conditionOf(now, 'SecretsDegraded')?.status === 'False' ? now : undefined;
-    }, 120_000);
-    expect(back.events.map(({ reason }) => reason).filter((reason) => reason.startsWith('secrets'))).toEqual(['secrets-usable', 'secrets-unavailable']);
+    const back = await eventually(
+      'secrets are looked after again',
+      async () => {
+        const now = await statusOf(service, factory.uid);
+        return conditionOf(now, 'SecretsDegraded')?.status === 'False' ? now : undefined;
+      },
+      120_000,
+    );
+    expect(back.events.map(({ reason }) => reason).filter((reason) => reason.startsWith('secrets'))).toEqual([
+      'secrets-usable',
+      'secrets-unavailable',
+    ]);
     // Gone: it fails closed, and no other factory notices.
     expect((await service.api('DELETE', '/secrets/from-a-backend?force=true')).status).toBe(204);
     expect(await answered(factory)).toBe(401);
@@ -402,19 +515,32 @@ describe('the situation:', () => {
     const secrets = new SecretStore(database);
     const source = { snapshot: () => Promise.reject(new Error('never read')), close: async () => undefined };
     const unused = { publish: async () => undefined, nowMs: Date.now, newId: () => 'unused', report: () => undefined };
-    const other = new FactoryPass({ owner: 'another-replica', uidKey: new Uint8Array(32), factories, definitions, secrets, ...unused }, source);
-    const fence = async (): Promise<number> => Number((await database.read(() => row<{ fence: number }>('SELECT fence FROM factory WHERE uid = ?', factory.uid)))?.fence);
+    const other = new FactoryPass(
+      { owner: 'another-replica', uidKey: new Uint8Array(32), factories, definitions, secrets, ...unused },
+      source,
+    );
+    const fence = async (): Promise<number> =>
+      Number(
+        (await database.read(() => row<{ fence: number }>('SELECT fence FROM factory WHERE uid = ?', factory.uid)))
+          ?.fence,
+      );
     factory.repository.commit({ [webhookPath('new')]: webhookFile('hook-token') });
     const go = await holdingFetches(async () => service.api('POST', `/factory/${factory.uid}/sync`));
     const held = await fence();
     expect(await other.run(factory.uid, [], new AbortController().signal)).toBeUndefined(); // one reconciles, the other leaves it alone
     expect(await fence()).toBe(held);
     go();
-    await eventually('the first one is done', async () => (slugsOf(await statusOf(service, factory.uid)).includes('new') ? true : undefined));
-    await eventually('it gave the factory back', async () => ((await factories.lease(factory.uid, 'another-replica', 60_000)) === undefined ? undefined : true));
+    await eventually('the first one is done', async () =>
+      slugsOf(await statusOf(service, factory.uid)).includes('new') ? true : undefined,
+    );
+    await eventually('it gave the factory back', async () =>
+      (await factories.lease(factory.uid, 'another-replica', 60_000)) === undefined ? undefined : true,
+    );
     // Whoever writes under a lower fence is refused, whatever it is.
     const condition = { ending: 'applied' as const, sinceMs: 0, checkedMs: 0 };
-    await expect(factories.recordPass(factory.uid, held, { generationHandled: 0, condition, failures: 0 })).rejects.toThrow(FenceLost);
+    await expect(
+      factories.recordPass(factory.uid, held, { generationHandled: 0, condition, failures: 0 }),
+    ).rejects.toThrow(FenceLost);
     await expect(definitions.rebindSecrets(factory.uid, held)).rejects.toThrow(FenceLost);
     await factories.release(factory.uid, await fence());
     expect((await sync(factory)).condition.ending).toBe('applied');

@@ -59,17 +59,29 @@ overSsh('a factory that is followed over ssh', () => {
   let service: TestService;
 
   beforeAll(async () => {
-    service = await bootService({ environment: { MILLWRIGHT_GIT_KNOWN_HOSTS_FILE: knownHosts, MILLWRIGHT_SYNC_INTERVAL: '3600' } });
+    service = await bootService({
+      environment: { MILLWRIGHT_GIT_KNOWN_HOSTS_FILE: knownHosts, MILLWRIGHT_SYNC_INTERVAL: '3600' },
+    });
     await service.secret('hook-token', TOKEN);
   });
 
   afterAll(() => service.stop());
 
-  async function following(repository: TestRepository, key: string, url = server.urlOf(repository.folder)): Promise<string> {
+  async function following(
+    repository: TestRepository,
+    key: string,
+    url = server.urlOf(repository.folder),
+  ): Promise<string> {
     const slug = `f${(count += 1)}`;
-    const { status, body } = await service.api('PUT', `/secrets/${slug}-key`, { value: key, grants: { uses: ['git'] } });
+    const { status, body } = await service.api('PUT', `/secrets/${slug}-key`, {
+      value: key,
+      grants: { uses: ['git'] },
+    });
     expect([status, body]).toEqual([200, expect.anything()]);
-    const made = await service.api('POST', '/factory', { slug, source: { kind: 'git', url, branch: 'main', credential_secret: `${slug}-key` } });
+    const made = await service.api('POST', '/factory', {
+      slug,
+      source: { kind: 'git', url, branch: 'main', credential_secret: `${slug}-key` },
+    });
     expect([made.status, made.body]).toEqual([200, expect.anything()]);
     await syncAndLook(service, String(made.body['uid']));
     return String(made.body['uid']);
@@ -84,11 +96,16 @@ overSsh('a factory that is followed over ssh', () => {
     const repository = newRepository();
     const uid = await following(repository, change(server.key));
     const { condition, inventory } = await statusOf(service, uid);
-    expect([condition.ending, condition.message, inventory.map(({ slug }) => slug)]).toEqual(['applied', null, ['orders']]);
+    expect([condition.ending, condition.message, inventory.map(({ slug }) => slug)]).toEqual([
+      'applied',
+      null,
+      ['orders'],
+    ]);
     repository.commit({ [webhookPath('later')]: webhookFile('hook-token') });
     expect((await syncAndLook(service, uid)).inventory.map(({ slug }) => slug)).toEqual(['later', 'orders']);
     expect(filesBelow(join(service.dataDir, 'git')).filter((file) => file.endsWith('.key'))).toEqual([]);
-    for (const file of filesBelow(join(service.dataDir, 'git'))) expectNowhere(readFileSync(file, 'latin1'), server.key);
+    for (const file of filesBelow(join(service.dataDir, 'git')))
+      expectNowhere(readFileSync(file, 'latin1'), server.key);
     expectNowhere(service.logged.join('') + JSON.stringify(await syncsOf(service, uid)), server.key);
   });
 
@@ -108,17 +125,26 @@ overSsh('a factory that is followed over ssh', () => {
     const uid = await following(newRepository(), server.key);
     const { slug } = (await service.api('GET', `/factory/${uid}`)).body;
     makeKey(join(folder, 'another-host'));
-    writeFileSync(knownHosts, server.knownHosts.replace(/ ssh-ed25519 .*/, ` ${readFileSync(join(folder, 'another-host.pub'), 'utf8').trim()}`));
+    writeFileSync(
+      knownHosts,
+      server.knownHosts.replace(/ ssh-ed25519 .*/, ` ${readFileSync(join(folder, 'another-host.pub'), 'utf8').trim()}`),
+    );
     try {
       const asked = server.commands().length;
       const status = await syncAndLook(service, uid);
-      expect(status.condition).toMatchObject({ ending: 'failed', reason: 'refused', message: expect.stringMatching(/shows another key.*MILLWRIGHT_GIT_KNOWN_HOSTS_FILE/) });
+      expect(status.condition).toMatchObject({
+        ending: 'failed',
+        reason: 'refused',
+        message: expect.stringMatching(/shows another key.*MILLWRIGHT_GIT_KNOWN_HOSTS_FILE/),
+      });
       expect(server.commands()).toHaveLength(asked);
       expect((await deliver(service.ingressUrl(String(slug), 'orders'), TOKEN)).status).toBe(202);
     } finally {
       writeFileSync(knownHosts, server.knownHosts);
     }
-    await eventually('the factory follows again by itself', async () => ((await statusOf(service, uid)).condition.ending === 'applied' ? true : undefined));
+    await eventually('the factory follows again by itself', async () =>
+      (await statusOf(service, uid)).condition.ending === 'applied' ? true : undefined,
+    );
   });
 });
 
@@ -131,8 +157,14 @@ overSsh('a repository over ssh', () => {
 
   async function read(repository: TestRepository, options: Partial<GitSourceOptions> = {}): Promise<Snapshot> {
     const source = createGitSource({
-      url: server.urlOf(repository.folder), cacheDir, allowLocal: false, timeoutMs: 20_000, gate: (run) => run(),
-      credential: () => Promise.resolve(server.key), ssh: { knownHostsFile: knownHosts }, ...options,
+      url: server.urlOf(repository.folder),
+      cacheDir,
+      allowLocal: false,
+      timeoutMs: 20_000,
+      gate: (run) => run(),
+      credential: () => Promise.resolve(server.key),
+      ssh: { knownHostsFile: knownHosts },
+      ...options,
     });
     try {
       return await source.snapshot({}, never);
@@ -145,13 +177,38 @@ overSsh('a repository over ssh', () => {
   const other = (passphrase = ''): string => makeKey(join(folder, `key${(count += 1)}`), passphrase);
 
   it.each<[string, () => Partial<GitSourceOptions>, string, RegExp]>([
-    ['no known hosts', () => ({ ssh: {} }), 'refused', /not in the file that MILLWRIGHT_GIT_KNOWN_HOSTS_FILE names.*nothing was sent/],
-    ['a file of known hosts that is not there', () => ({ ssh: { knownHostsFile: join(folder, 'none') } }), 'refused', /not in the file/],
-    ['a key that the host does not know', () => ({ credential: () => Promise.resolve(other()) }), 'denied', /does not accept the credential's key.*credential_secret/],
+    [
+      'no known hosts',
+      () => ({ ssh: {} }),
+      'refused',
+      /not in the file that MILLWRIGHT_GIT_KNOWN_HOSTS_FILE names.*nothing was sent/,
+    ],
+    [
+      'a file of known hosts that is not there',
+      () => ({ ssh: { knownHostsFile: join(folder, 'none') } }),
+      'refused',
+      /not in the file/,
+    ],
+    [
+      'a key that the host does not know',
+      () => ({ credential: () => Promise.resolve(other()) }),
+      'denied',
+      /does not accept the credential's key.*credential_secret/,
+    ],
     ['no key', () => ({ credential: undefined }), 'denied', /does not accept/],
-    ['a key that is protected by a passphrase', () => ({ credential: () => Promise.resolve(other('sesame')) }), 'denied', /protected by a passphrase.*store a key without one/],
+    [
+      'a key that is protected by a passphrase',
+      () => ({ credential: () => Promise.resolve(other('sesame')) }),
+      'denied',
+      /protected by a passphrase.*store a key without one/,
+    ],
     ['a token', () => ({ credential: () => Promise.resolve('ghp_0123456789') }), 'denied', /no private key/],
-    ['a port on which nobody listens', () => ({ url: server.urlOf('/r').replace(/:\d+/, ':1') }), 'unreachable', /Connection refused/],
+    [
+      'a port on which nobody listens',
+      () => ({ url: server.urlOf('/r').replace(/:\d+/, ':1') }),
+      'unreachable',
+      /Connection refused/,
+    ],
     ['no ssh on the search path', () => ({ searchPath: onlyGit() }), 'refused', /ssh is not installed/],
   ])('says what is wrong and what to do: %s', async (_what, options, reason, words) => {
     const snapshot = await read(newRepository(), options());
@@ -168,7 +225,10 @@ overSsh('a repository over ssh', () => {
 
   it('is asked in the scp form for the very path that it names', async () => {
     // The form has no port: ours refuses the connection to the usual one, or a host there shows a key that is not known.
-    const snapshot = await read(newRepository(), { url: `${server.user}@127.0.0.1:r`, searchPath: `${sshToOurPort()}:${process.env['PATH']}` });
+    const snapshot = await read(newRepository(), {
+      url: `${server.user}@127.0.0.1:r`,
+      searchPath: `${sshToOurPort()}:${process.env['PATH']}`,
+    });
     expect(snapshot).toMatchObject({ ok: false });
     expect(server.commands().at(-1)).toBe("git-upload-pack 'r'");
   });
@@ -184,12 +244,17 @@ overSsh('a repository over ssh', () => {
     expectNowhere(seen, server.key);
     expect(seen).not.toContain('PRIVATE KEY');
     expect(await reading).toMatchObject({ ok: false, reason: 'timeout' });
-    await eventually('nothing of it runs', () => (processes().some((line) => line.includes(cacheDir)) ? undefined : true));
+    await eventually('nothing of it runs', () =>
+      processes().some((line) => line.includes(cacheDir)) ? undefined : true,
+    );
   });
 
   it('that is cut off in mid-fetch is read in whole when the host is back', async () => {
     const repository = newRepository();
-    repository.commit({ 'notes.txt': 'x', ...Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`folder-${at}/file`, `${at}`])) });
+    repository.commit({
+      'notes.txt': 'x',
+      ...Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`folder-${at}/file`, `${at}`])),
+    });
     server.fault = 'die-in-mid-fetch';
     expect(await read(repository)).toMatchObject({ ok: false, reason: 'unreachable' });
     server.fault = undefined;
@@ -220,12 +285,16 @@ overSsh('a repository over ssh', () => {
 });
 
 function filesBelow(path: string): string[] {
-  return readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
 }
 
 /** Arguments and environment of every process that may be looked at. */
 function processes(): string[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid).map((pid) => `${content(`/proc/${pid}/cmdline`)} ${content(`/proc/${pid}/environ`)}`);
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map((pid) => `${content(`/proc/${pid}/cmdline`)} ${content(`/proc/${pid}/environ`)}`);
 }
 
 function content(file: string): string {

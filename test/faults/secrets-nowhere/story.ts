@@ -32,13 +32,29 @@ export class Story {
     [this.dataDir, this.git] = [dataDir, git];
     this.planted.set('agent key', plainMark('agent-key'));
     this.environment = {
-      MILLWRIGHT_GIT_CA_FILE: git.caFile, MILLWRIGHT_RUN_COMMAND: '["/bin/sh"]', MILLWRIGHT_LOG_LEVEL: 'info', MILLWRIGHT_DRAIN_SECONDS: '0',
+      MILLWRIGHT_GIT_CA_FILE: git.caFile,
+      MILLWRIGHT_RUN_COMMAND: '["/bin/sh"]',
+      MILLWRIGHT_LOG_LEVEL: 'info',
+      MILLWRIGHT_DRAIN_SECONDS: '0',
       // An endpoint that nobody serves: what runs say of it is theirs, and no key.
-      MILLWRIGHT_AGENT_API_KEY: this.secret('agent key'), MILLWRIGHT_AGENT_BASE_URL: 'http://127.0.0.1:9/v1', MILLWRIGHT_AGENT_MODEL: 'nobody', MILLWRIGHT_AGENT_RETRIES_MAX: '0',
+      MILLWRIGHT_AGENT_API_KEY: this.secret('agent key'),
+      MILLWRIGHT_AGENT_BASE_URL: 'http://127.0.0.1:9/v1',
+      MILLWRIGHT_AGENT_MODEL: 'nobody',
+      MILLWRIGHT_AGENT_RETRIES_MAX: '0',
       ...environment,
     };
     this.looking = setInterval(() => this.lookAtArguments(), LOOK_MS);
-    for (const [what, value] of [['bearer token', mark('bearer')], ['token in a URL', plainMark('url')], ['signing key', mark('signing')], ['push secret', mark('push')], ['git token', plainMark('git')], ['secret of a run', mark('run')], ['rotated token', mark('rotated')], ['unfit value', `mark unfit ${randomBytes(9).toString('hex')}`]] as const) this.planted.set(what, value);
+    for (const [what, value] of [
+      ['bearer token', mark('bearer')],
+      ['token in a URL', plainMark('url')],
+      ['signing key', mark('signing')],
+      ['push secret', mark('push')],
+      ['git token', plainMark('git')],
+      ['secret of a run', mark('run')],
+      ['rotated token', mark('rotated')],
+      ['unfit value', `mark unfit ${randomBytes(9).toString('hex')}`],
+    ] as const)
+      this.planted.set(what, value);
   }
 
   secret(what: string): string {
@@ -62,7 +78,10 @@ export class Story {
     await this.badBodies();
     await this.runs(factory);
     // Once more in the middle of things: what was being written stays in the journal.
-    await Promise.all([this.deliver(factory), new Promise((resolve) => setTimeout(resolve, 15)).then(() => this.kill())]);
+    await Promise.all([
+      this.deliver(factory),
+      new Promise((resolve) => setTimeout(resolve, 15)).then(() => this.kill()),
+    ]);
     await this.begin();
     await this.deliver(factory);
     await this.readEverything(factory);
@@ -93,19 +112,39 @@ export class Story {
   }
 
   /** Asks as the first admin, or as said. Answers are kept, unless they are the ones that show a secret. */
-  private async call(method: string, path: string, body?: unknown, more: Record<string, string> = {}, isShown = false): Promise<Record<string, unknown>> {
+  private async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    more: Record<string, string> = {},
+    isShown = false,
+  ): Promise<Record<string, unknown>> {
     const authorization = `Bearer mw_${'k'.repeat(43)}`;
     const answer = await fetch(`${this.service.url}/api/v1${path}`, {
-      method, headers: { ...('cookie' in more ? {} : { authorization }), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more },
+      method,
+      headers: {
+        ...('cookie' in more ? {} : { authorization }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...more,
+      },
       body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
     });
     const text = await answer.text();
-    if (!isShown) this.answers.push(`${method} ${path.split('?')[0] ?? ''} ${answer.status} ${JSON.stringify([...answer.headers])} ${text}`);
-    return text === '' ? {} : { ...(JSON.parse(text) as Record<string, unknown>), cookie: (answer.headers.get('set-cookie') ?? '').split(';')[0] };
+    if (!isShown)
+      this.answers.push(
+        `${method} ${path.split('?')[0] ?? ''} ${answer.status} ${JSON.stringify([...answer.headers])} ${text}`,
+      );
+    return text === ''
+      ? {}
+      : {
+          ...(JSON.parse(text) as Record<string, unknown>),
+          cookie: (answer.headers.get('set-cookie') ?? '').split(';')[0],
+        };
   }
 
   private async managedFactory(): Promise<{ uid: string; hooks: Map<string, string> }> {
-    const put = (name: string, what: string, uses = ['webhook']): Promise<unknown> => this.call('PUT', `/secrets/${name}`, { value: this.secret(what), grants: { uses } });
+    const put = (name: string, what: string, uses = ['webhook']): Promise<unknown> =>
+      this.call('PUT', `/secrets/${name}`, { value: this.secret(what), grants: { uses } });
     await put('bearer', 'bearer token');
     await put('in-url', 'token in a URL');
     await put('signing', 'signing key');
@@ -115,10 +154,21 @@ export class Story {
     const repository = this.git.createRepository('story');
     this.git.token = this.secret('git token');
     repository.commit({
-      [webhookPath('plain')]: webhookFile('bearer'), [webhookPath('linked')]: webhookFile('in-url', 'authMode: url_token'), [webhookPath('signed')]: webhookFile('signing', 'authMode: signature', 'signatureScheme: github'),
+      [webhookPath('plain')]: webhookFile('bearer'),
+      [webhookPath('linked')]: webhookFile('in-url', 'authMode: url_token'),
+      [webhookPath('signed')]: webhookFile('signing', 'authMode: signature', 'signatureScheme: github'),
       [automationPath('all')]: automationFile(['plain', 'linked', 'signed'], 'echo seen'),
     });
-    const { uid } = await this.call('POST', '/factory', { slug: 'story', source: { kind: 'git', url: this.git.urlOf('story'), branch: 'main', credential_secret: 'git', push_secret: 'push' } });
+    const { uid } = await this.call('POST', '/factory', {
+      slug: 'story',
+      source: {
+        kind: 'git',
+        url: this.git.urlOf('story'),
+        branch: 'main',
+        credential_secret: 'git',
+        push_secret: 'push',
+      },
+    });
     await this.call('POST', `/factory/${String(uid)}/sync?wait=true`);
     const { webhooks } = await this.call('GET', `/factory/${String(uid)}/webhooks`);
     const hooks = new Map((webhooks as { slug: string; uid: string }[]).map((hook) => [hook.slug, hook.uid]));
@@ -129,12 +179,19 @@ export class Story {
   /** Good ones, and every way to put a secret where it does not belong. */
   private async deliver({ hooks }: { hooks: Map<string, string> }): Promise<void> {
     const at = (slug: string): string => `/webhooks/w/${hooks.get(slug) ?? ''}`;
-    const [bearer, inUrl, body] = [this.secret('bearer token'), this.secret('token in a URL'), `{"n": "${randomBytes(6).toString('hex')}"}`];
-    const signature: HeaderLines = [['X-Hub-Signature-256', `sha256=${createHmac('sha256', this.secret('signing key')).update(body).digest('hex')}`]];
+    const [bearer, inUrl, body] = [
+      this.secret('bearer token'),
+      this.secret('token in a URL'),
+      `{"n": "${randomBytes(6).toString('hex')}"}`,
+    ];
+    const signature: HeaderLines = [
+      ['X-Hub-Signature-256', `sha256=${createHmac('sha256', this.secret('signing key')).update(body).digest('hex')}`],
+    ];
     const send = async (target: string, headers: HeaderLines, method = 'POST'): Promise<void> => {
       const answer = await exchange(this.service.url, { method, target, headers, body }).catch(() => undefined); // it may be killed meanwhile
       // A problem of the API names the path that was asked for, to whoever asked.
-      if (answer !== undefined && !target.startsWith('/api/')) this.answers.push(`${answer.status} ${JSON.stringify([...answer.headers])} ${answer.body}`);
+      if (answer !== undefined && !target.startsWith('/api/'))
+        this.answers.push(`${answer.status} ${JSON.stringify([...answer.headers])} ${answer.body}`);
     };
     await send(at('plain'), [['Authorization', `Bearer ${bearer}`]]);
     await send(`${at('linked')}/${inUrl}`, []);
@@ -159,7 +216,8 @@ export class Story {
   private async push({ uid }: { uid: string }): Promise<void> {
     const body = JSON.stringify({ ref: 'refs/heads/main' });
     const secret = this.secret('push secret');
-    const tell = (headers: Record<string, string>): Promise<unknown> => this.call('POST', `/factory/${uid}/push`, body, { cookie: '', ...headers });
+    const tell = (headers: Record<string, string>): Promise<unknown> =>
+      this.call('POST', `/factory/${uid}/push`, body, { cookie: '', ...headers });
     await tell({ 'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` });
     await tell({ 'x-gitlab-token': secret, 'x-gitlab-event': 'Push Hook' });
     await tell({ 'x-gitlab-token': `${secret}x` });
@@ -174,10 +232,24 @@ export class Story {
   private async dashboardFactory(): Promise<void> {
     const uid = String((await this.call('POST', '/factory', { slug: 'board', source: { kind: 'dashboard' } }))['uid']);
     const key = { 'idempotency-key': 'make-a-hook' };
-    for (const [mode, extra] of [['token', {}], ['url_token', {}], ['signature', { signature_scheme: 'standard_webhooks' }]] as const) {
-      const made = await this.call('POST', `/factory/${uid}/webhooks`, { name: `Made ${mode}`, auth_mode: mode, ...extra }, mode === 'token' ? key : {}, true);
+    for (const [mode, extra] of [
+      ['token', {}],
+      ['url_token', {}],
+      ['signature', { signature_scheme: 'standard_webhooks' }],
+    ] as const) {
+      const made = await this.call(
+        'POST',
+        `/factory/${uid}/webhooks`,
+        { name: `Made ${mode}`, auth_mode: mode, ...extra },
+        mode === 'token' ? key : {},
+        true,
+      );
       this.planted.set(`made for ${mode}`, String(made['secret']));
-      if (mode === 'signature') this.planted.set('made key in bytes', Buffer.from(String(made['secret']).replace('whsec_', ''), 'base64').toString('latin1'));
+      if (mode === 'signature')
+        this.planted.set(
+          'made key in bytes',
+          Buffer.from(String(made['secret']).replace('whsec_', ''), 'base64').toString('latin1'),
+        );
       const rotated = await this.call('POST', `/factory/${uid}/webhooks/${String(made['uid'])}/rotate`, {}, {}, true);
       this.planted.set(`rotated for ${mode}`, String(rotated['secret']));
     }
@@ -185,19 +257,49 @@ export class Story {
   }
 
   private async keysAndSessions(): Promise<void> {
-    const made = await this.call('POST', '/api-keys', { name: 'marked', role: 'viewer' }, { 'idempotency-key': 'make-a-key' }, true);
+    const made = await this.call(
+      'POST',
+      '/api-keys',
+      { name: 'marked', role: 'viewer' },
+      { 'idempotency-key': 'make-a-key' },
+      true,
+    );
     this.planted.set('API key', String(made['key']));
     await this.call('POST', '/api-keys', { name: 'marked', role: 'viewer' }, { 'idempotency-key': 'make-a-key' });
-    const signedIn = await this.call('POST', '/session', { api_key: this.secret('API key') }, { cookie: '', origin: this.service.url }, true);
+    const signedIn = await this.call(
+      'POST',
+      '/session',
+      { api_key: this.secret('API key') },
+      { cookie: '', origin: this.service.url },
+      true,
+    );
     const cookie = String(signedIn['cookie']);
     this.planted.set('session', cookie.slice(cookie.indexOf('=') + 1));
     const page = { cookie, 'sec-fetch-site': 'same-origin' };
     await this.call('GET', '/agent/runs', undefined, page);
     await this.call('DELETE', '/factory/none', undefined, page);
-    await this.call('POST', '/session', { api_key: `${this.secret('API key')}x` }, { cookie: '', origin: this.service.url });
-    await this.call('POST', '/session', { api_key: [this.secret('API key')] }, { cookie: '', origin: this.service.url });
-    await this.call('GET', `/agent/runs?key=${this.secret('API key')}&q=x`, undefined, { authorization: `Bearer ${this.secret('API key')}` });
-    await this.call('GET', `/agent/runs/${this.secret('API key')}`, undefined, { authorization: `Bearer ${this.secret('API key')}x` }, true); // its answer names the path
+    await this.call(
+      'POST',
+      '/session',
+      { api_key: `${this.secret('API key')}x` },
+      { cookie: '', origin: this.service.url },
+    );
+    await this.call(
+      'POST',
+      '/session',
+      { api_key: [this.secret('API key')] },
+      { cookie: '', origin: this.service.url },
+    );
+    await this.call('GET', `/agent/runs?key=${this.secret('API key')}&q=x`, undefined, {
+      authorization: `Bearer ${this.secret('API key')}`,
+    });
+    await this.call(
+      'GET',
+      `/agent/runs/${this.secret('API key')}`,
+      undefined,
+      { authorization: `Bearer ${this.secret('API key')}x` },
+      true,
+    ); // its answer names the path
   }
 
   /** Bodies that cannot be taken and hold a secret. */
@@ -214,19 +316,42 @@ export class Story {
 
   /** One with a secret that tells it in every form and fails; one whose model endpoint cannot be reached. */
   private async runs({ uid }: { uid: string }): Promise<void> {
-    const prompt = 'echo "it is $RUN_SECRET"; printf %s "$RUN_SECRET" | base64; printf %s "$RUN_SECRET" | od -An -tx1 | tr -d " \\n"; echo "$RUN_SECRET" >&2; exit 3';
+    const prompt =
+      'echo "it is $RUN_SECRET"; printf %s "$RUN_SECRET" | base64; printf %s "$RUN_SECRET" | od -An -tx1 | tr -d " \\n"; echo "$RUN_SECRET" >&2; exit 3';
     const made = [
-      await this.call('POST', '/agent/runs', { prompt, factory_uid: uid, config: { harness: { type: 'command' }, secrets: [{ name: 'RUN_SECRET' }] } }),
+      await this.call('POST', '/agent/runs', {
+        prompt,
+        factory_uid: uid,
+        config: { harness: { type: 'command' }, secrets: [{ name: 'RUN_SECRET' }] },
+      }),
       await this.call('POST', '/agent/runs', { prompt: 'do it', config: { harness: { type: 'builtin' } } }),
     ];
     for (const { run_id: runId } of made) {
-      await eventually(`the run ${String(runId)} ends`, async () => (ENDED.includes(String((await this.call('GET', `/agent/runs/${String(runId)}`))['state'])) ? true : undefined), 90_000);
-      await this.call('GET', `/agent/runs/${String(runId)}/events?limit=500`, undefined, { accept: 'application/json' });
+      await eventually(
+        `the run ${String(runId)} ends`,
+        async () =>
+          ENDED.includes(String((await this.call('GET', `/agent/runs/${String(runId)}`))['state'])) ? true : undefined,
+        90_000,
+      );
+      await this.call('GET', `/agent/runs/${String(runId)}/events?limit=500`, undefined, {
+        accept: 'application/json',
+      });
     }
   }
 
   private async readEverything({ uid, hooks }: { uid: string; hooks: Map<string, string> }): Promise<void> {
-    for (const path of ['/secrets', '/api-keys', '/audit?limit=500', '/factory', '/agent/runs?limit=500', `/factory/${uid}/status`, `/factory/${uid}/syncs`, `/factory/${uid}/webhooks`, `/factory/${uid}/automations`]) await this.call('GET', path);
+    for (const path of [
+      '/secrets',
+      '/api-keys',
+      '/audit?limit=500',
+      '/factory',
+      '/agent/runs?limit=500',
+      `/factory/${uid}/status`,
+      `/factory/${uid}/syncs`,
+      `/factory/${uid}/webhooks`,
+      `/factory/${uid}/automations`,
+    ])
+      await this.call('GET', path);
     for (const hook of hooks.values()) await this.call('GET', `/factory/${uid}/webhooks/${hook}/deliveries?limit=500`);
   }
 }

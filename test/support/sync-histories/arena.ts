@@ -12,7 +12,15 @@ import type { Ground } from './world.ts';
 const BEGIN_MS = 1_800_000_000_000;
 
 /** Plays `count` histories; throws with seed, path and the shortest one that fails. Answers what they came to. */
-export async function playHistories({ count, seed, urls = [] }: { count: number; seed: number; urls?: readonly string[] }): Promise<Tally> {
+export async function playHistories({
+  count,
+  seed,
+  urls = [],
+}: {
+  count: number;
+  seed: number;
+  urls?: readonly string[];
+}): Promise<Tally> {
   const folder = await mkdtemp(join(tmpdir(), 'millwright-histories-'));
   const closings: (() => Promise<void>)[] = [];
   const opened = async (name: string, url?: string): Promise<Ground> => {
@@ -24,8 +32,15 @@ export async function playHistories({ count, seed, urls = [] }: { count: number;
     return { database, clock, tables: await emptyTables(database) };
   };
   try {
-    const arena: Arena = { real: await opened('real', urls[0]), twin: await opened('twin', urls[1]), tally: newTally() };
-    await fc.assert(fc.asyncProperty(histories(), (history) => play(history, arena)), { numRuns: count, seed, path: process.env['SYNC_PATH'] });
+    const arena: Arena = {
+      real: await opened('real', urls[0]),
+      twin: await opened('twin', urls[1]),
+      tally: newTally(),
+    };
+    await fc.assert(
+      fc.asyncProperty(histories(), (history) => play(history, arena)),
+      { numRuns: count, seed, path: process.env['SYNC_PATH'] },
+    );
     return arena.tally;
   } finally {
     for (const close of closings) await close();

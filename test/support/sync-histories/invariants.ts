@@ -34,11 +34,22 @@ export function checkDeletions({ before, after, treeAt, approved, guarded }: Pas
   if (gone.length === 0) return;
   const revision = appliedOf(after) ?? '';
   const tree = treeAt(revision);
-  for (const { path } of gone) holds('I1: an object was deleted although its file is there', !tree.has(path), path, revision);
-  holds('I1: something was deleted on the word of a tree that could not be read whole', ![...tree.values()].some(isUnread), revision);
+  for (const { path } of gone)
+    holds('I1: an object was deleted although its file is there', !tree.has(path), path, revision);
+  holds(
+    'I1: something was deleted on the word of a tree that could not be read whole',
+    ![...tree.values()].some(isUnread),
+    revision,
+  );
   if (!guarded.has(revision) && !needsApproval(before, tree)) return;
   const digest = planDigest(gone as unknown as Change[], { factorySlug: FACTORY_SLUG, revision });
-  holds('I1: so much was deleted without an approval', approved.has(digest), gone.map(({ path }) => path), revision, digest);
+  holds(
+    'I1: so much was deleted without an approval',
+    approved.has(digest),
+    gone.map(({ path }) => path),
+    revision,
+    digest,
+  );
 }
 
 /** Whether making this tree of what is live would delete what people must approve, where of its files only `left` can be applied. contract 9, Guard. */
@@ -49,7 +60,10 @@ export function needsApproval({ live }: Look, tree: HistoryTree, left = [...tree
   const precious = serving.length > 0 ? serving : objects;
   if (precious.length > 0 && precious.every((object) => gone.includes(object))) return true;
   return ['webhook', 'automation'].some((kind) => {
-    const [had, lost] = [objects, gone].map((list) => list.filter((object) => object.kind === kind).length) as [number, number];
+    const [had, lost] = [objects, gone].map((list) => list.filter((object) => object.kind === kind).length) as [
+      number,
+      number,
+    ];
     const kept = left.filter((file) => file.kind === kind).length;
     return lost > 0 && (lost > Math.max(3, Math.floor(had * 0.3)) || kept === 0);
   });
@@ -72,7 +86,14 @@ export function checkCommitted(passed: Passed): void {
   if (revision === appliedOf(before) && definitionsOf(before) === definitionsOf(after)) return;
   const tree = treeAt(revision);
   // A revision that is applied already goes on as it was begun, even where it took the factory's own file away.
-  const begun = revision === appliedOf(before) ? (JSON.parse((before.factory['how_applied'] as string | null | undefined) ?? 'null') as { applyMode?: string } | null)?.applyMode : undefined;
+  const begun =
+    revision === appliedOf(before)
+      ? (
+          JSON.parse((before.factory['how_applied'] as string | null | undefined) ?? 'null') as {
+            applyMode?: string;
+          } | null
+        )?.applyMode
+      : undefined;
   if ((begun ?? modeOf(before)) === 'atomic') return checkExactly(after, tree);
   for (const key of keysOf(before, after, tree)) checkFile(key, passed, tree);
 }
@@ -80,14 +101,30 @@ export function checkCommitted(passed: Passed): void {
 /** I6: what is applied moves to the tip, or to what was looked at last and had to wait; never back to anything else. */
 export function checkMoves({ before, after }: Passed, tip: string | undefined): void {
   const [from, to] = [appliedOf(before), appliedOf(after)];
-  if (from !== to) holds('I6: the applied revision moved to one that is neither the tip nor waits', to === tip || to === before.factory['revision_seen'], from, to, tip);
+  if (from !== to)
+    holds(
+      'I6: the applied revision moved to one that is neither the tip nor waits',
+      to === tip || to === before.factory['revision_seen'],
+      from,
+      to,
+      tip,
+    );
 }
 
 /** Everything that is live is what this tree says, and nothing else is. */
 export function checkExactly(after: Look, tree: HistoryTree): void {
   const wanted = [...tree].filter(([path]) => path !== FACTORY_PATH);
-  same('I5: what is live', [...after.live.values()].map(({ path }) => path).sort(), wanted.map(([path]) => path).sort());
-  for (const [path, file] of wanted) same(`I5: what is live of ${path}`, saidBy([...after.live.values()].find((object) => object.path === path)), wantedBy(path, file, after));
+  same(
+    'I5: what is live',
+    [...after.live.values()].map(({ path }) => path).sort(),
+    wanted.map(([path]) => path).sort(),
+  );
+  for (const [path, file] of wanted)
+    same(
+      `I5: what is live of ${path}`,
+      saidBy([...after.live.values()].find((object) => object.path === path)),
+      wantedBy(path, file, after),
+    );
 }
 
 function checkFile(key: string, passed: Passed, tree: HistoryTree): void {
@@ -99,8 +136,15 @@ function checkFile(key: string, passed: Passed, tree: HistoryTree): void {
   const [path, file] = entry;
   if (isUnread(file)) return holds('I5: what cannot be read changed', stayed, key, saidBy(was), saidBy(is));
   const followed = JSON.stringify(saidBy(is)) === JSON.stringify(wantedBy(path, file, passed.after));
-  if (isSound(file, tree, passed.usable)) return holds('I5: a sound file was not applied', followed, key, saidBy(is), wantedBy(path, file, passed.after));
-  holds('I5: what is held is neither what it was nor what it will be', followed || stayed, key, saidBy(was), saidBy(is));
+  if (isSound(file, tree, passed.usable))
+    return holds('I5: a sound file was not applied', followed, key, saidBy(is), wantedBy(path, file, passed.after));
+  holds(
+    'I5: what is held is neither what it was nor what it will be',
+    followed || stayed,
+    key,
+    saidBy(was),
+    saidBy(is),
+  );
 }
 
 /** Whether a file says nothing wrong, and nothing that it refers to does. */
@@ -108,7 +152,10 @@ export function isSound(file: HistoryFile, tree: HistoryTree, usable: ReadonlyMa
   if (file.broken !== undefined) return false;
   if (file.kind === 'webhook') return usable.has(file.secretName ?? '');
   if (file.kind !== 'automation') return true;
-  const paths = [...(file.webhooks ?? []).map((name) => `webhooks/${name}.yaml`), ...(file.environment === undefined ? [] : [`environments/${file.environment}.yaml`])];
+  const paths = [
+    ...(file.webhooks ?? []).map((name) => `webhooks/${name}.yaml`),
+    ...(file.environment === undefined ? [] : [`environments/${file.environment}.yaml`]),
+  ];
   return paths.every((path) => {
     const other = tree.get(path);
     return other !== undefined && isSound(other, tree, usable);
@@ -126,7 +173,10 @@ function appliedOf({ factory }: Look): string | undefined {
 }
 
 function definitionsOf({ live, factory }: Look): string {
-  return JSON.stringify([factory['definition'], [...live].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, object]) => [key, saidBy(object), object.revision])]);
+  return JSON.stringify([
+    factory['definition'],
+    [...live].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, object]) => [key, saidBy(object), object.revision]),
+  ]);
 }
 
 function keysOf(before: Look, after: Look, tree: HistoryTree): Set<string> {
@@ -138,18 +188,36 @@ function keysOf(before: Look, after: Look, tree: HistoryTree): Set<string> {
 function saidBy(object: LiveObject | undefined): unknown {
   if (object === undefined) return null;
   const { definition, text } = object;
-  const triggers = (definition['triggers'] as { webhookUids: string[] }[] | undefined)?.flatMap(({ webhookUids }) => webhookUids).sort();
+  const triggers = (definition['triggers'] as { webhookUids: string[] }[] | undefined)
+    ?.flatMap(({ webhookUids }) => webhookUids)
+    .sort();
   const tag = /tag (\d+)/.exec(JSON.stringify([definition['description'], definition['text']]))?.[1];
-  return { path: object.path, tag: Number(tag), text: text ?? null, secretName: definition['secretName'] ?? null, enabled: object.kind === 'webhook' ? definition['enabled'] : null, triggers: triggers ?? null, prompt: definition['prompt'] ?? null };
+  return {
+    path: object.path,
+    tag: Number(tag),
+    text: text ?? null,
+    secretName: definition['secretName'] ?? null,
+    enabled: object.kind === 'webhook' ? definition['enabled'] : null,
+    triggers: triggers ?? null,
+    prompt: definition['prompt'] ?? null,
+  };
 }
 
 /** What ought to be live of it. */
 function wantedBy(path: string, file: HistoryFile, { uids }: Look): unknown {
   const { kind, tag, secretName, enabled, webhooks } = file;
   const keepsText = kind === 'webhook' || kind === 'automation';
-  const triggers = kind === 'automation' ? (webhooks ?? []).map((name) => uids.get(`webhook/${name}`) ?? `no webhook ${name}`).sort() : null;
+  const triggers =
+    kind === 'automation'
+      ? (webhooks ?? []).map((name) => uids.get(`webhook/${name}`) ?? `no webhook ${name}`).sort()
+      : null;
   return {
-    path, tag, text: keepsText ? textOf(path, file) : null, secretName: kind === 'webhook' ? secretName : null, enabled: kind === 'webhook' ? enabled !== false : null, triggers,
+    path,
+    tag,
+    text: keepsText ? textOf(path, file) : null,
+    secretName: kind === 'webhook' ? secretName : null,
+    enabled: kind === 'webhook' ? enabled !== false : null,
+    triggers,
     prompt: kind === 'automation' ? `Do tag ${tag}.` : null,
   };
 }
@@ -171,11 +239,19 @@ export function checkBindings({ after, usable }: Passed): void {
 export function checkServed(served: ServingFactory | undefined, { live, factory }: Look): void {
   const objects = [...live.values()].sort((a, b) => (a.uid < b.uid ? -1 : 1));
   const revision = factory['revision_applied'] ?? '';
-  const webhooks = objects.filter(({ kind }) => kind === 'webhook').map(({ uid, definition, secretVersion }) => [uid, definition['enabled'], secretVersion ?? null]);
-  const automations = objects.filter(({ kind }) => kind === 'automation').map(({ uid, definition }) => [uid, definition]);
-  same('I6: what is served', {
-    revision: served?.revision,
-    webhooks: served?.webhooks.map(({ uid, enabled, secret }) => [uid, enabled, secret?.version ?? null]),
-    automations: served?.automations.map(({ uid, definition }) => [uid, definition]),
-  }, { revision, webhooks, automations });
+  const webhooks = objects
+    .filter(({ kind }) => kind === 'webhook')
+    .map(({ uid, definition, secretVersion }) => [uid, definition['enabled'], secretVersion ?? null]);
+  const automations = objects
+    .filter(({ kind }) => kind === 'automation')
+    .map(({ uid, definition }) => [uid, definition]);
+  same(
+    'I6: what is served',
+    {
+      revision: served?.revision,
+      webhooks: served?.webhooks.map(({ uid, enabled, secret }) => [uid, enabled, secret?.version ?? null]),
+      automations: served?.automations.map(({ uid, definition }) => [uid, definition]),
+    },
+    { revision, webhooks, automations },
+  );
 }

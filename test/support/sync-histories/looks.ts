@@ -27,7 +27,8 @@ export interface Look {
 }
 
 /** Of deliveries, runs and people: nothing that reconciling touches. */
-const ELSEWHERE = /^(api_key|artifact|attachment|delivery|execution|followup|idempotency|identity|installation|permission|replica|run|run_.*|schedule)$/;
+const ELSEWHERE =
+  /^(api_key|artifact|attachment|delivery|execution|followup|idempotency|identity|installation|permission|replica|run|run_.*|schedule)$/;
 
 /** The tables that reconciling may write, of those that are empty before anybody uses the database. */
 export async function emptyTables(database: Database): Promise<string[]> {
@@ -36,7 +37,8 @@ export async function emptyTables(database: Database): Promise<string[]> {
       database.dialect === 'sqlite'
         ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
         : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'",
-    ));
+    ),
+  );
   const empty: string[] = [];
   for (const { name } of names.filter((table) => !ELSEWHERE.test(table.name))) {
     const [found] = await database.read(() => rows(`SELECT 1 AS found FROM ${name} LIMIT 1`));
@@ -48,7 +50,10 @@ export async function emptyTables(database: Database): Promise<string[]> {
 /** Forgets everything. */
 export async function emptied(database: Database, tables: readonly string[]): Promise<void> {
   const referredTo = ['secret', 'factory', 'principal'];
-  const ordered = [...tables.filter((table) => !referredTo.includes(table)), ...referredTo.filter((table) => tables.includes(table))];
+  const ordered = [
+    ...tables.filter((table) => !referredTo.includes(table)),
+    ...referredTo.filter((table) => tables.includes(table)),
+  ];
   await database.run(function* () {
     for (const table of ordered) yield* change(`DELETE FROM ${table}`);
   });
@@ -93,7 +98,8 @@ function toObject(kind: string, row: Row): LiveObject {
     revision: String(row['revision']),
     text: (row['text'] as string | null) ?? undefined,
     secretId: (row['secret_id'] as string | null) ?? undefined,
-    secretVersion: row['secret_version'] === null || row['secret_version'] === undefined ? undefined : Number(row['secret_version']),
+    secretVersion:
+      row['secret_version'] === null || row['secret_version'] === undefined ? undefined : Number(row['secret_version']),
   };
 }
 
@@ -103,19 +109,40 @@ const PASSING = ['fence', 'lease_owner', 'lease_until'];
 /** The tables without what a pass that does nothing may touch: its lease, and when it last looked. */
 export function withoutLooking(look: Look, ...more: string[]): Record<string, unknown> {
   const passing = new Set([...PASSING, ...more]);
-  return Object.fromEntries([...look.tables].map(([table, found]) => [table, table === 'factory' ? found.map((row) => withoutMembers(row, passing)) : found.map((row) => JSON.stringify(row)).sort()]));
+  return Object.fromEntries(
+    [...look.tables].map(([table, found]) => [
+      table,
+      table === 'factory'
+        ? found.map((row) => withoutMembers(row, passing))
+        : found.map((row) => JSON.stringify(row)).sort(),
+    ]),
+  );
 }
 
 function withoutMembers(row: Row, passing: ReadonlySet<string>): Record<string, unknown> {
   const kept = Object.entries(row).filter(([name]) => !passing.has(name));
-  return Object.fromEntries(kept.map(([name, value]) => [name, name === 'condition' ? { ...(JSON.parse(String(value)) as object), checkedMs: 0 } : value]));
+  return Object.fromEntries(
+    kept.map(([name, value]) => [
+      name,
+      name === 'condition' ? { ...(JSON.parse(String(value)) as object), checkedMs: 0 } : value,
+    ]),
+  );
 }
 
 /** What a factory has come to, whenever and however it came to that. */
 export function essenceOf(look: Look): Record<string, unknown> {
   const { factory, condition, live, uids } = look;
   const { ending, reason, message, heldDigest, errorCount } = condition;
-  const named = ['slug', 'name', 'description', 'definition', 'suspended', 'revision_seen', 'revision_attempted', 'revision_applied'];
+  const named = [
+    'slug',
+    'name',
+    'description',
+    'definition',
+    'suspended',
+    'revision_seen',
+    'revision_attempted',
+    'revision_applied',
+  ];
   return {
     factory: Object.fromEntries(named.map((name) => [name, factory[name]])),
     handled: factory['generation_handled'] === factory['generation_requested'],

@@ -1,5 +1,18 @@
 /** Plays a random history on a real factory, beside a twin that meets no accident, and looks after every pass whether the invariants hold. */
-import { checkBindings, checkCommitted, checkDeletions, checkExactly, checkMoves, checkServed, checkUids, isSound, modeOf, needsApproval, same, type Passed } from './invariants.ts';
+import {
+  checkBindings,
+  checkCommitted,
+  checkDeletions,
+  checkExactly,
+  checkMoves,
+  checkServed,
+  checkUids,
+  isSound,
+  modeOf,
+  needsApproval,
+  same,
+  type Passed,
+} from './invariants.ts';
 import { essenceOf, withoutLooking, type Look } from './looks.ts';
 import { HistoryRepository } from './repository.ts';
 import { SECRET_NAMES, type History, type Manner, type Step } from './steps.ts';
@@ -22,7 +35,15 @@ export interface Tally {
   takeovers: number;
 }
 
-export const newTally = (): Tally => ({ passes: 0, applied: 0, blocked: 0, failed: 0, deletions: 0, deaths: 0, takeovers: 0 });
+export const newTally = (): Tally => ({
+  passes: 0,
+  applied: 0,
+  blocked: 0,
+  failed: 0,
+  deletions: 0,
+  deaths: 0,
+  takeovers: 0,
+});
 
 export interface Arena {
   real: Ground;
@@ -97,7 +118,11 @@ class Game {
         return this.approve(step.real);
       case 'suspend':
       case 'resume':
-        for (const world of this.worlds()) await world.stores.factories.setSuspended((await world.look()).factory['uid'] as string, step.do === 'suspend');
+        for (const world of this.worlds())
+          await world.stores.factories.setSuspended(
+            (await world.look()).factory['uid'] as string,
+            step.do === 'suspend',
+          );
         return;
       case 'nothing':
         return;
@@ -185,7 +210,8 @@ class Game {
     await Promise.race([stands, running]);
     const standing = await this.real.look();
     this.check(before, standing);
-    if (newer && essence(before) === essence(standing)) this.repository.commit([{ edit: 'webhook', name: at, secret: 0, enabled: true }], false);
+    if (newer && essence(before) === essence(standing))
+      this.repository.commit([{ edit: 'webhook', name: at, secret: 0, enabled: true }], false);
     this.passTime(LEASE_OVER_MS);
     await this.real.endLeases();
     await this.settled(other);
@@ -197,7 +223,11 @@ class Game {
     // Where it stood still before it had a lease, it takes one of its own now.
     if (after.factory['fence'] === taken.factory['fence']) {
       this.arena.tally.takeovers += 1;
-      same('I9: a pass that was taken over writes nothing', [after.factory['fence'], withoutLooking(after)], [taken.factory['fence'], withoutLooking(taken)]);
+      same(
+        'I9: a pass that was taken over writes nothing',
+        [after.factory['fence'], withoutLooking(after)],
+        [taken.factory['fence'], withoutLooking(taken)],
+      );
     }
     await this.quiet(n);
   }
@@ -234,8 +264,17 @@ class Game {
     if (how?.askMeanwhile === true) world.meanwhile = async () => void (await world.ask());
     const result = await this.onePass(world, n);
     world.meanwhile = undefined;
-    if (expected !== undefined && result.ending.kind !== 'failed' && !(await world.look()).factory['suspended'] && result.ending.reason === expected.ending.reason) {
-      same('I3: a pass does what its plan said', [result.ending.changes, result.ending.held, withoutExcerpts(result.ending.problems)], [expected.ending.changes, expected.ending.held, expected.ending.problems]);
+    if (
+      expected !== undefined &&
+      result.ending.kind !== 'failed' &&
+      !(await world.look()).factory['suspended'] &&
+      result.ending.reason === expected.ending.reason
+    ) {
+      same(
+        'I3: a pass does what its plan said',
+        [result.ending.changes, result.ending.held, withoutExcerpts(result.ending.problems)],
+        [expected.ending.changes, expected.ending.held, expected.ending.problems],
+      );
     }
     const { factory } = await world.look();
     if (factory['generation_handled'] !== factory['generation_requested']) await this.onePass(world, n);
@@ -249,7 +288,11 @@ class Game {
     const result = await this.resultOf(world, n);
     const after = await world.look();
     const passed = this.check(before, after);
-    same('I7: the generation that was handled', [after.factory['generation_handled'], result.generationHandled], [before.factory['generation_requested'], before.factory['generation_requested']]);
+    same(
+      'I7: the generation that was handled',
+      [after.factory['generation_handled'], result.generationHandled],
+      [before.factory['generation_requested'], before.factory['generation_requested']],
+    );
     checkBindings(passed);
     checkServed(replica.served, after);
     for (const one of world.replicas) {
@@ -280,8 +323,22 @@ class Game {
   private check(before: Look, after: Look): Passed {
     const { tip } = this.repository;
     if (needsApproval(before, tip.tree)) this.guarded.add(tip.revision);
-    if (needsApproval(before, tip.tree, [...tip.tree.values()].filter((file) => isSound(file, tip.tree, this.usable())))) this.doubted.add(tip.revision);
-    const passed: Passed = { before, after, approved: this.real.approved, guarded: this.guarded, usable: this.usable(), treeAt: (revision) => this.repository.treeAt(revision) };
+    if (
+      needsApproval(
+        before,
+        tip.tree,
+        [...tip.tree.values()].filter((file) => isSound(file, tip.tree, this.usable())),
+      )
+    )
+      this.doubted.add(tip.revision);
+    const passed: Passed = {
+      before,
+      after,
+      approved: this.real.approved,
+      guarded: this.guarded,
+      usable: this.usable(),
+      treeAt: (revision) => this.repository.treeAt(revision),
+    };
     checkUids(this.uids, after);
     checkDeletions(passed);
     checkCommitted(passed);
@@ -294,27 +351,42 @@ class Game {
     const { tip, outage } = this.repository;
     if (outage !== undefined || after.factory['suspended'] === 1 || this.history.fastForwardOnly) return;
     if (!isClean(tip.tree, this.usable()) || this.guarded.has(tip.revision) || this.doubted.has(tip.revision)) return;
-    same('a clean tip is applied', [after.factory['revision_applied'], after.condition.ending], [tip.revision, 'applied']);
+    same(
+      'a clean tip is applied',
+      [after.factory['revision_applied'], after.condition.ending],
+      [tip.revision, 'applied'],
+    );
     checkExactly(after, tip.tree);
   }
 
   private usable(): Map<string, number> {
-    return new Map([...this.secrets].flatMap(([name, { version, granted }]) => (granted ? [[name as string, version]] : [])));
+    return new Map(
+      [...this.secrets].flatMap(([name, { version, granted }]) => (granted ? [[name as string, version]] : [])),
+    );
   }
 
   /** I10, and that the same history makes the same (I3). */
   private async compare(): Promise<void> {
     if (this.twin === undefined) return;
-    same('I10: what an accident left is what none would have', essenceOf(await this.real.look()), essenceOf(await this.twin.look()));
+    same(
+      'I10: what an accident left is what none would have',
+      essenceOf(await this.real.look()),
+      essenceOf(await this.twin.look()),
+    );
   }
 
   /** I8: a value is where values are kept, and nowhere else. */
   private async checkSecrecy(): Promise<void> {
     for (const world of this.worlds()) {
       const { tables } = await world.look();
-      const kept = [...tables].filter(([table]) => table !== 'secret_value').map(([table, found]) => [table, JSON.stringify(found)] as const);
+      const kept = [...tables]
+        .filter(([table]) => table !== 'secret_value')
+        .map(([table, found]) => [table, JSON.stringify(found)] as const);
       const plan = JSON.stringify(await world.plan()) ?? '';
-      const leaks = [...kept, ['the log', world.reported.join('\n')] as const, ['the plan', plan] as const].filter(([, text]) => text.includes(SECRET_MARKER) || text.includes(Buffer.from(SECRET_MARKER).toString('base64').slice(0, 20)));
+      const leaks = [...kept, ['the log', world.reported.join('\n')] as const, ['the plan', plan] as const].filter(
+        ([, text]) =>
+          text.includes(SECRET_MARKER) || text.includes(Buffer.from(SECRET_MARKER).toString('base64').slice(0, 20)),
+      );
       same('I8: where the value of a secret stands', leaks, []);
     }
   }

@@ -1,10 +1,24 @@
 /** A scripted repository: its commits, its outages, and what a source that reads it answers. */
 import { createHash } from 'node:crypto';
 import type { TreeFile } from '#definitions';
-import { failure, type History as SourceHistory, type KnownRevisions, type Snapshot } from '../../../apps/server/sync/sources/source.ts';
+import {
+  failure,
+  type History as SourceHistory,
+  type KnownRevisions,
+  type Snapshot,
+} from '../../../apps/server/sync/sources/source.ts';
 import type { Edit } from './steps.ts';
 import { SECRET_NAMES } from './steps.ts';
-import { breakageOf, FACTORY_PATH, nameOf, pathOf, textOf, type FileKind, type HistoryFile, type HistoryTree } from './trees.ts';
+import {
+  breakageOf,
+  FACTORY_PATH,
+  nameOf,
+  pathOf,
+  textOf,
+  type FileKind,
+  type HistoryFile,
+  type HistoryTree,
+} from './trees.ts';
 
 export interface HistoryCommit {
   id: string;
@@ -13,7 +27,15 @@ export interface HistoryCommit {
   tree: HistoryTree;
 }
 
-const OUTAGES = ['unreachable', 'branch-missing', 'repository-missing', 'path-missing', 'empty', 'corrupt', 'throws'] as const;
+const OUTAGES = [
+  'unreachable',
+  'branch-missing',
+  'repository-missing',
+  'path-missing',
+  'empty',
+  'corrupt',
+  'throws',
+] as const;
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'orders', 'orders-2'];
 
 export class HistoryRepository {
@@ -24,8 +46,20 @@ export class HistoryRepository {
 
   constructor(webhooks: number, automations: number, applyMode: 'atomic' | 'perFile') {
     const tree = new Map<string, HistoryFile>();
-    for (let n = 0; n < webhooks; n += 1) tree.set(pathOf('webhook', NAMES[n] as string), { kind: 'webhook', tag: this.nextTag(), secretName: 'hook', enabled: true });
-    if (webhooks > 0) for (let n = 0; n < automations; n += 1) tree.set(pathOf('automation', NAMES[n] as string), { kind: 'automation', tag: this.nextTag(), webhooks: [NAMES[n % webhooks] as string] });
+    for (let n = 0; n < webhooks; n += 1)
+      tree.set(pathOf('webhook', NAMES[n] as string), {
+        kind: 'webhook',
+        tag: this.nextTag(),
+        secretName: 'hook',
+        enabled: true,
+      });
+    if (webhooks > 0)
+      for (let n = 0; n < automations; n += 1)
+        tree.set(pathOf('automation', NAMES[n] as string), {
+          kind: 'automation',
+          tag: this.nextTag(),
+          webhooks: [NAMES[n % webhooks] as string],
+        });
     if (applyMode === 'perFile') tree.set(FACTORY_PATH, { kind: 'factory', tag: this.nextTag(), applyMode });
     this.tip = this.add(tree);
   }
@@ -66,7 +100,11 @@ export class HistoryRepository {
     const [here, there] = [ancestry(this.tip), ancestry(known)];
     const lost = there.filter((commit) => !here.includes(commit));
     const fresh = here.filter((commit) => !there.includes(commit));
-    return { commits: fresh.map(({ id }) => id), lost: lost.map(({ id }) => id), ...(lost.length > 0 && known !== undefined ? { rewrittenFrom: known.revision } : {}) };
+    return {
+      commits: fresh.map(({ id }) => id),
+      lost: lost.map(({ id }) => id),
+      ...(lost.length > 0 && known !== undefined ? { rewrittenFrom: known.revision } : {}),
+    };
   }
 
   private add(tree: HistoryTree, parent?: HistoryCommit): HistoryCommit {
@@ -79,7 +117,12 @@ export class HistoryRepository {
   private edit(tree: Map<string, HistoryFile>, edit: Edit): void {
     switch (edit.edit) {
       case 'webhook':
-        return void tree.set(pathOf('webhook', nameAt(edit.name)), { kind: 'webhook', tag: this.nextTag(), secretName: SECRET_NAMES[edit.secret % SECRET_NAMES.length], enabled: edit.enabled });
+        return void tree.set(pathOf('webhook', nameAt(edit.name)), {
+          kind: 'webhook',
+          tag: this.nextTag(),
+          secretName: SECRET_NAMES[edit.secret % SECRET_NAMES.length],
+          enabled: edit.enabled,
+        });
       case 'automation':
         return this.editAutomation(tree, edit);
       case 'environment':
@@ -111,12 +154,22 @@ export class HistoryRepository {
     this.edit(tree, { edit: 'automation', name, webhooks: 0, environment: false });
   }
 
-  private editAutomation(tree: Map<string, HistoryFile>, { name, webhooks, environment }: Extract<Edit, { edit: 'automation' }>): void {
+  private editAutomation(
+    tree: Map<string, HistoryFile>,
+    { name, webhooks, environment }: Extract<Edit, { edit: 'automation' }>,
+  ): void {
     const names = namesOf(tree, 'webhook');
     if (names.length === 0) return;
-    const wanted = [...new Set([names[webhooks % names.length] as string, names[(webhooks * 7) % names.length] as string])].sort();
+    const wanted = [
+      ...new Set([names[webhooks % names.length] as string, names[(webhooks * 7) % names.length] as string]),
+    ].sort();
     const [first] = namesOf(tree, 'environment');
-    tree.set(pathOf('automation', nameAt(name)), { kind: 'automation', tag: this.nextTag(), webhooks: wanted, environment: environment ? first : undefined });
+    tree.set(pathOf('automation', nameAt(name)), {
+      kind: 'automation',
+      tag: this.nextTag(),
+      webhooks: wanted,
+      environment: environment ? first : undefined,
+    });
   }
 
   private nextTag(): number {
@@ -164,12 +217,22 @@ function rename(tree: Map<string, HistoryFile>, path: string | undefined, name: 
 function wipe(tree: Map<string, HistoryFile>, what: Extract<Edit, { edit: 'wipe' }>['what']): void {
   for (const [n, path] of [...tree.keys()].sort().entries()) {
     const { kind } = tree.get(path) as HistoryFile;
-    if (what === 'everything' || (what === 'replaced' && kind !== 'factory') || (what === 'most' && n % 4 !== 0) || `${kind}s` === what) tree.delete(path);
+    if (
+      what === 'everything' ||
+      (what === 'replaced' && kind !== 'factory') ||
+      (what === 'most' && n % 4 !== 0) ||
+      `${kind}s` === what
+    )
+      tree.delete(path);
   }
   if (what !== 'webhooks') dropDangling(tree);
 }
 
-function breakFile(tree: Map<string, HistoryFile>, path: string | undefined, how: Extract<Edit, { edit: 'break' }>['how']): void {
+function breakFile(
+  tree: Map<string, HistoryFile>,
+  path: string | undefined,
+  how: Extract<Edit, { edit: 'break' }>['how'],
+): void {
   const file = path === undefined ? undefined : tree.get(path);
   if (path === undefined || file === undefined) return;
   tree.set(path, { ...file, broken: breakageOf(file.kind, how) });
@@ -181,7 +244,8 @@ function dropDangling(tree: Map<string, HistoryFile>): void {
   for (const [path, file] of tree) {
     if (file.kind !== 'automation') continue;
     const left = (file.webhooks ?? []).filter((name) => webhooks.includes(name));
-    const environment = file.environment !== undefined && environments.includes(file.environment) ? file.environment : undefined;
+    const environment =
+      file.environment !== undefined && environments.includes(file.environment) ? file.environment : undefined;
     if (left.length === 0) tree.delete(path);
     else tree.set(path, { ...file, webhooks: left, environment });
   }

@@ -61,7 +61,10 @@ const NUMBER = fc.nat({ max: 11 });
 export function histories(): fc.Arbitrary<History> {
   return fc.record({
     // Mostly enough of them that something can be deleted without an approval.
-    webhooks: fc.oneof({ weight: 2, arbitrary: fc.nat({ max: 2 }) }, { weight: 4, arbitrary: fc.integer({ min: 3, max: 5 }) }),
+    webhooks: fc.oneof(
+      { weight: 2, arbitrary: fc.nat({ max: 2 }) },
+      { weight: 4, arbitrary: fc.integer({ min: 3, max: 5 }) },
+    ),
     automations: fc.nat({ max: 4 }),
     applyMode: fc.constantFrom('atomic', 'perFile'),
     fastForwardOnly: mostly(false),
@@ -75,8 +78,21 @@ function steps(): fc.Arbitrary<Step> {
 
 function deeds(): fc.Arbitrary<Deed> {
   return fc.oneof(
-    { weight: 10, arbitrary: fc.record({ do: fc.constant('commit' as const), edits: fc.array(edits(), { minLength: 1, maxLength: 3, size: 'max' }), forced: mostly(false) }) },
-    { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('rotate' as const, 'withdraw' as const, 'grant' as const, 'drop' as const, 'make' as const), secret: NUMBER }) },
+    {
+      weight: 10,
+      arbitrary: fc.record({
+        do: fc.constant('commit' as const),
+        edits: fc.array(edits(), { minLength: 1, maxLength: 3, size: 'max' }),
+        forced: mostly(false),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        do: fc.constantFrom('rotate' as const, 'withdraw' as const, 'grant' as const, 'drop' as const, 'make' as const),
+        secret: NUMBER,
+      }),
+    },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('approve' as const), real: mostly(true) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('suspend' as const, 'resume' as const) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('outage' as const), kind: NUMBER }) },
@@ -90,10 +106,26 @@ function manners(): fc.Arbitrary<Manner> {
   const replica = fc.nat({ max: 1 });
   const at = fc.nat({ max: CALLS_MAX });
   return fc.oneof(
-    { weight: 8, arbitrary: fc.record({ pass: fc.constant('quiet' as const), replica, again: fc.boolean(), planned: mostly(false), askMeanwhile: mostly(false) }) },
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        pass: fc.constant('quiet' as const),
+        replica,
+        again: fc.boolean(),
+        planned: mostly(false),
+        askMeanwhile: mostly(false),
+      }),
+    },
     { weight: 2, arbitrary: fc.constant({ pass: 'none' } as const) },
     { weight: 1, arbitrary: fc.record({ pass: fc.constant('restart' as const), replica }) },
-    { weight: 4, arbitrary: fc.record({ pass: fc.constant('dies' as const), replica, at: fc.array(at, { minLength: 1, maxLength: 2 }) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        pass: fc.constant('dies' as const),
+        replica,
+        at: fc.array(at, { minLength: 1, maxLength: 2 }),
+      }),
+    },
     { weight: 2, arbitrary: fc.record({ pass: fc.constant('hiccup' as const), replica, at }) },
     { weight: 2, arbitrary: fc.record({ pass: fc.constant('stale' as const), replica, at, newer: fc.boolean() }) },
   );
@@ -102,14 +134,59 @@ function manners(): fc.Arbitrary<Manner> {
 function edits(): fc.Arbitrary<Edit> {
   const tidy = mostly(true);
   return fc.oneof(
-    { weight: 4, arbitrary: fc.record({ edit: fc.constant('webhook' as const), name: NUMBER, secret: NUMBER, enabled: mostly(true) }) },
-    { weight: 4, arbitrary: fc.record({ edit: fc.constant('automation' as const), name: NUMBER, webhooks: NUMBER, environment: fc.boolean() }) },
-    { weight: 2, arbitrary: fc.record({ edit: fc.constantFrom('environment' as const, 'skill' as const), name: NUMBER }) },
-    { weight: 1, arbitrary: fc.record({ edit: fc.constant('factory' as const), applyMode: fc.constantFrom('atomic' as const, 'perFile' as const) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        edit: fc.constant('webhook' as const),
+        name: NUMBER,
+        secret: NUMBER,
+        enabled: mostly(true),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        edit: fc.constant('automation' as const),
+        name: NUMBER,
+        webhooks: NUMBER,
+        environment: fc.boolean(),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ edit: fc.constantFrom('environment' as const, 'skill' as const), name: NUMBER }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        edit: fc.constant('factory' as const),
+        applyMode: fc.constantFrom('atomic' as const, 'perFile' as const),
+      }),
+    },
     { weight: 5, arbitrary: fc.record({ edit: fc.constant('delete' as const), at: NUMBER, tidy }) },
     { weight: 2, arbitrary: fc.record({ edit: fc.constant('rename' as const), at: NUMBER, name: NUMBER, tidy }) },
-    { weight: 2, arbitrary: fc.record({ edit: fc.constant('wipe' as const), what: fc.constantFrom('everything' as const, 'webhooks' as const, 'automations' as const, 'most' as const, 'replaced' as const, 'replaced' as const) }) },
-    { weight: 3, arbitrary: fc.record({ edit: fc.constant('break' as const), at: NUMBER, how: fc.constantFrom('syntax' as const, 'key' as const, 'reference' as const) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        edit: fc.constant('wipe' as const),
+        what: fc.constantFrom(
+          'everything' as const,
+          'webhooks' as const,
+          'automations' as const,
+          'most' as const,
+          'replaced' as const,
+          'replaced' as const,
+        ),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        edit: fc.constant('break' as const),
+        at: NUMBER,
+        how: fc.constantFrom('syntax' as const, 'key' as const, 'reference' as const),
+      }),
+    },
     { weight: 2, arbitrary: fc.constant({ edit: 'mend' } as const) },
     { weight: 2, arbitrary: fc.record({ edit: fc.constant('revert' as const), back: NUMBER }) },
   );

@@ -46,7 +46,14 @@ export function nameOf(path: string): string {
 export function textOf(path: string, file: HistoryFile): string {
   switch (file.kind) {
     case 'webhook':
-      return yaml([`secretName: ${file.broken === 'reference' ? 'nowhere' : file.secretName}`, `description: tag ${file.tag}`, ...(file.enabled === false ? ['enabled: false'] : [])], file);
+      return yaml(
+        [
+          `secretName: ${file.broken === 'reference' ? 'nowhere' : file.secretName}`,
+          `description: tag ${file.tag}`,
+          ...(file.enabled === false ? ['enabled: false'] : []),
+        ],
+        file,
+      );
     case 'automation':
       return automationText(file);
     case 'environment':
@@ -61,8 +68,15 @@ export function textOf(path: string, file: HistoryFile): string {
 function automationText(file: HistoryFile): string {
   const webhooks = file.broken === 'reference' ? ['nowhere'] : (file.webhooks ?? []);
   const head = [
-    '---', `description: tag ${file.tag}`, ...(file.environment === undefined ? [] : [`environmentId: ${file.environment}`]), ...(file.broken === 'key' ? ['descriptoin: x'] : []),
-    'triggers:', '  - provider: webhook', '    event: received', '    filter:', `      webhooks: [${webhooks.join(', ')}]`,
+    '---',
+    `description: tag ${file.tag}`,
+    ...(file.environment === undefined ? [] : [`environmentId: ${file.environment}`]),
+    ...(file.broken === 'key' ? ['descriptoin: x'] : []),
+    'triggers:',
+    '  - provider: webhook',
+    '    event: received',
+    '    filter:',
+    `      webhooks: [${webhooks.join(', ')}]`,
   ];
   return [...head, ...(file.broken === 'syntax' ? [] : ['---']), `Do tag ${file.tag}.`, ''].join('\n');
 }
@@ -74,7 +88,9 @@ function yaml(lines: readonly string[], { broken }: HistoryFile): string {
 
 /** Whether a file of this tree cannot be read: then nothing may be deleted on the word of the tree. */
 export function isUnread({ kind, broken }: HistoryFile): boolean {
-  return broken !== undefined && (broken !== 'reference' || kind === 'environment' || kind === 'skill' || kind === 'factory');
+  return (
+    broken !== undefined && (broken !== 'reference' || kind === 'environment' || kind === 'skill' || kind === 'factory')
+  );
 }
 
 /** Whether this is a breakage that a file of the kind can have. */

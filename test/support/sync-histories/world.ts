@@ -69,12 +69,27 @@ export class HistoryWorld {
   async begin(fastForwardOnly: boolean): Promise<void> {
     await emptied(this.ground.database, this.ground.tables);
     const made = await this.stores.factories.create({
-      uid: FACTORY_UID, slug: FACTORY_SLUG, name: FACTORY_SLUG, description: '', source: { kind: 'git', url: 'https://git.example.com/x', branch: 'main', credentialSecret: 'git-token', pushSecret: 'push-token' },
-      syncPolicy: fastForwardOnly ? { fastForwardOnly } : {}, serviceAccountUid: `sa_${FACTORY_UID}`,
+      uid: FACTORY_UID,
+      slug: FACTORY_SLUG,
+      name: FACTORY_SLUG,
+      description: '',
+      source: {
+        kind: 'git',
+        url: 'https://git.example.com/x',
+        branch: 'main',
+        credentialSecret: 'git-token',
+        pushSecret: 'push-token',
+      },
+      syncPolicy: fastForwardOnly ? { fastForwardOnly } : {},
+      serviceAccountUid: `sa_${FACTORY_UID}`,
     });
     if (!made) throw new Error('the database was not empty');
     for (const name of SECRET_NAMES) await this.makeSecret(name, markerOf(name, 0));
-    for (const [name, use] of [['git-token', 'git'], ['push-token', 'forge']] as const) await this.makeSecret(name, markerOf(name, 0), [use]);
+    for (const [name, use] of [
+      ['git-token', 'git'],
+      ['push-token', 'forge'],
+    ] as const)
+      await this.makeSecret(name, markerOf(name, 0), [use]);
     for (const n of SECRET_NAMES.keys()) await this.restart(n);
   }
 
@@ -82,7 +97,12 @@ export class HistoryWorld {
   async restart(n: number): Promise<void> {
     const fate = new Fate();
     const stores = storesOf(mortal(this.database, fate));
-    const replica: Replica = { fate, served: undefined, poll: () => this.poll(replica), pass: undefined as unknown as FactoryPass };
+    const replica: Replica = {
+      fate,
+      served: undefined,
+      poll: () => this.poll(replica),
+      pass: undefined as unknown as FactoryPass,
+    };
     replica.pass = new FactoryPass(this.contextOf(`process-${n}-${this.nextId()}`, stores, replica), {
       snapshot: (known) => fate.call(() => this.read(known)),
       cached: (revision) => fate.call(() => Promise.resolve(this.repository.cached(revision))),
@@ -121,7 +141,10 @@ export class HistoryWorld {
   }
 
   async makeSecret(name: string, value: string, uses: SecretUse[] = ['webhook']): Promise<void> {
-    await this.stores.secrets.put({ id: this.nextSecretId(), owner: TEAM, name, value: sealing(value), grants: { factories: [FACTORY_UID], uses } }, undefined);
+    await this.stores.secrets.put(
+      { id: this.nextSecretId(), owner: TEAM, name, value: sealing(value), grants: { factories: [FACTORY_UID], uses } },
+      undefined,
+    );
   }
 
   async rotate(name: string, value: string): Promise<void> {
@@ -129,7 +152,10 @@ export class HistoryWorld {
   }
 
   async grant(name: string, granted: boolean): Promise<void> {
-    await this.stores.secrets.put({ id: this.nextSecretId(), owner: TEAM, name, grants: { factories: granted ? [FACTORY_UID] : [] } }, undefined);
+    await this.stores.secrets.put(
+      { id: this.nextSecretId(), owner: TEAM, name, grants: { factories: granted ? [FACTORY_UID] : [] } },
+      undefined,
+    );
   }
 
   async drop(name: string): Promise<void> {
@@ -154,14 +180,22 @@ export class HistoryWorld {
       const { condition, revisionAttempted } = given[2];
       const served = replica.served?.revision;
       await recordPass(...given); // a stale pass is refused
-      if (condition.ending === 'applied' && revisionAttempted !== undefined && served !== revisionAttempted) this.unserved.push(`${revisionAttempted} was recorded as applied while ${served ?? 'nothing'} was served`);
+      if (condition.ending === 'applied' && revisionAttempted !== undefined && served !== revisionAttempted)
+        this.unserved.push(`${revisionAttempted} was recorded as applied while ${served ?? 'nothing'} was served`);
     };
     return {
-      owner, uidKey: UID_KEY, factories: stores.factories, definitions: stores.definitions, secrets: stores.secrets,
+      owner,
+      uidKey: UID_KEY,
+      factories: stores.factories,
+      definitions: stores.definitions,
+      secrets: stores.secrets,
       publish: () => replica.fate.call(() => this.poll(replica)),
       nowMs: () => this.ground.clock.nowMs,
       newId: () => this.nextId(),
-      report: (fault) => void this.reported.push(fault instanceof Error ? `${fault.message} ${fault.stack ?? ''}` : JSON.stringify(fault)),
+      report: (fault) =>
+        void this.reported.push(
+          fault instanceof Error ? `${fault.message} ${fault.stack ?? ''}` : JSON.stringify(fault),
+        ),
     };
   }
 

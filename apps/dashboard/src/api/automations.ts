@@ -11,7 +11,11 @@ export type SeenAutomation = Seen<Api<'Automation'>>;
 const PAGE_MAX = 500;
 
 function everyAutomation(factoryUid: string) {
-  return queryOptions({ queryKey: ['automations', factoryUid, 'all'], queryFn: ({ signal }) => allAutomations(factoryUid, signal), refetchInterval: 2 * LIVE_MS });
+  return queryOptions({
+    queryKey: ['automations', factoryUid, 'all'],
+    queryFn: ({ signal }) => allAutomations(factoryUid, signal),
+    refetchInterval: 2 * LIVE_MS,
+  });
 }
 
 export function useAutomations(factoryUid: string) {
@@ -26,15 +30,24 @@ export function useUsers(factoryUid: string) {
 function byWebhook(automations: readonly Api<'Automation'>[]): ReadonlyMap<string, readonly Api<'Automation'>[]> {
   const users = new Map<string, Api<'Automation'>[]>();
   for (const automation of automations) {
-    for (const uid of new Set(automation.triggers.flatMap((trigger) => trigger.webhook_uids ?? []))) users.set(uid, [...(users.get(uid) ?? []), automation]);
+    for (const uid of new Set(automation.triggers.flatMap((trigger) => trigger.webhook_uids ?? [])))
+      users.set(uid, [...(users.get(uid) ?? []), automation]);
   }
   return users;
 }
 
 async function allAutomations(factoryUid: string, signal: AbortSignal): Promise<Api<'Automation'>[]> {
   const all: Api<'Automation'>[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const { automations, page_info: page } = await ask(api.GET('/factory/{factory_uid}/automations', { params: { path: { factory_uid: factoryUid }, query: { limit: PAGE_MAX, ...(cursor === undefined ? {} : { cursor }) } }, signal }));
+  for (let cursor: string | undefined; ;) {
+    const { automations, page_info: page } = await ask(
+      api.GET('/factory/{factory_uid}/automations', {
+        params: {
+          path: { factory_uid: factoryUid },
+          query: { limit: PAGE_MAX, ...(cursor === undefined ? {} : { cursor }) },
+        },
+        signal,
+      }),
+    );
     all.push(...automations);
     cursor = page.next_cursor;
     if (!page.has_next_page || cursor === undefined) return all;
@@ -44,7 +57,13 @@ async function allAutomations(factoryUid: string, signal: AbortSignal): Promise<
 export function seenAutomation(factoryUid: string, uid: string) {
   return queryOptions({
     queryKey: ['automation', factoryUid, uid, 'seen'],
-    queryFn: ({ signal }) => askSeen(api.GET('/factory/{factory_uid}/automations/{automation_id}', { params: { path: { factory_uid: factoryUid, automation_id: uid } }, signal })),
+    queryFn: ({ signal }) =>
+      askSeen(
+        api.GET('/factory/{factory_uid}/automations/{automation_id}', {
+          params: { path: { factory_uid: factoryUid, automation_id: uid } },
+          signal,
+        }),
+      ),
   });
 }
 
@@ -59,13 +78,28 @@ export function useWebhookNames(factoryUid: string): (uid: string) => string | u
 }
 
 /** Changes the state that was seen and no other. */
-export function changeAutomation(factoryUid: string, uid: string, { etag, changes }: { etag: string; changes: Api<'AutomationPatch'> }): Promise<SeenAutomation> {
-  return askSeen(api.PATCH('/factory/{factory_uid}/automations/{automation_id}', { params: { path: { factory_uid: factoryUid, automation_id: uid }, header: { 'If-Match': etag } }, body: changes }));
+export function changeAutomation(
+  factoryUid: string,
+  uid: string,
+  { etag, changes }: { etag: string; changes: Api<'AutomationPatch'> },
+): Promise<SeenAutomation> {
+  return askSeen(
+    api.PATCH('/factory/{factory_uid}/automations/{automation_id}', {
+      params: { path: { factory_uid: factoryUid, automation_id: uid }, header: { 'If-Match': etag } },
+      body: changes,
+    }),
+  );
 }
 
 /** After a change of automations. */
 export async function automationsChanged(queries: QueryClient, factoryUid: string): Promise<void> {
-  await Promise.all([['automations', factoryUid], ['automation', factoryUid], ['webhook', factoryUid]].map((queryKey) => queries.invalidateQueries({ queryKey })));
+  await Promise.all(
+    [
+      ['automations', factoryUid],
+      ['automation', factoryUid],
+      ['webhook', factoryUid],
+    ].map((queryKey) => queries.invalidateQueries({ queryKey })),
+  );
 }
 
 export type Replayed = Api<'FilterReplayResult'>['deliveries'][number];
@@ -78,7 +112,14 @@ export const REPLAYED_MAX = 50;
 export function useNewestDeliveries(factoryUid: string, webhookUids: readonly string[], isWanted = true) {
   return useQuery({
     queryKey: ['deliveries', factoryUid, 'newest', [...webhookUids].sort()],
-    queryFn: ({ signal }) => ask(api.POST('/factory/{factory_uid}/filters/replay', { params: { path: { factory_uid: factoryUid } }, body: replay(EVERY_DELIVERY, webhookUids), signal })),
+    queryFn: ({ signal }) =>
+      ask(
+        api.POST('/factory/{factory_uid}/filters/replay', {
+          params: { path: { factory_uid: factoryUid } },
+          body: replay(EVERY_DELIVERY, webhookUids),
+          signal,
+        }),
+      ),
     select: ({ deliveries }) => deliveries,
     enabled: isWanted,
     staleTime: 5_000,
@@ -96,14 +137,26 @@ const SPECIMENS_MAX = 5;
 export function useSpecimens(factoryUid: string, webhookUids: readonly string[]): readonly JsonValue[] {
   const { data: deliveries = [] } = useNewestDeliveries(factoryUid, webhookUids, webhookUids.length > 0);
   return useQueries({
-    queries: deliveries.slice(0, SPECIMENS_MAX).map(({ webhook_uid: webhookUid, entry_id: entryId }) => ({ ...payload({ factoryUid, webhookUid, entryId }), select: valueIn })),
+    queries: deliveries
+      .slice(0, SPECIMENS_MAX)
+      .map(({ webhook_uid: webhookUid, entry_id: entryId }) => ({
+        ...payload({ factoryUid, webhookUid, entryId }),
+        select: valueIn,
+      })),
     combine: valuesOf,
   });
 }
 
 /** The payload of a delivery; undefined while nobody knows, and where it cannot be read. */
-export function usePayloadValue(factoryUid: string, delivery: Replayed | undefined): { value: JsonValue | undefined } | undefined {
-  return useQuery({ ...payload({ factoryUid, webhookUid: delivery?.webhook_uid ?? '', entryId: delivery?.entry_id ?? '' }), enabled: delivery !== undefined, select: valueIn }).data;
+export function usePayloadValue(
+  factoryUid: string,
+  delivery: Replayed | undefined,
+): { value: JsonValue | undefined } | undefined {
+  return useQuery({
+    ...payload({ factoryUid, webhookUid: delivery?.webhook_uid ?? '', entryId: delivery?.entry_id ?? '' }),
+    enabled: delivery !== undefined,
+    select: valueIn,
+  }).data;
 }
 
 function valuesOf(answers: readonly { data: { value: JsonValue | undefined } | undefined }[]): JsonValue[] {

@@ -13,7 +13,8 @@ export type Api<Name extends keyof components['schemas']> = components['schemas'
 const asOne: Middleware = {
   onRequest({ request }) {
     // Each refusal would count against this address.
-    if (ended.get() && new URL(request.url).pathname !== new URL(apiUrl('session')).pathname) throw Problem.sessionEnded();
+    if (ended.get() && new URL(request.url).pathname !== new URL(apiUrl('session')).pathname)
+      throw Problem.sessionEnded();
     request.headers.set('Accept', 'application/json, application/problem+json, */*;q=0.5');
     return request;
   },
@@ -25,7 +26,12 @@ export function apiUrl(path: string): string {
 }
 
 /** `api.GET('/agent/runs', { params })`: pass its promise to `ask`. */
-export const api = createClient<paths>({ baseUrl: apiUrl('').replace(/\/$/, ''), credentials: 'same-origin', fetch: fetchProven, querySerializer: { array: { style: 'form', explode: true }, object: { style: 'deepObject', explode: true } } });
+export const api = createClient<paths>({
+  baseUrl: apiUrl('').replace(/\/$/, ''),
+  credentials: 'same-origin',
+  fetch: fetchProven,
+  querySerializer: { array: { style: 'form', explode: true }, object: { style: 'deepObject', explode: true } },
+});
 api.use(asOne);
 
 /** The body of an answer. Throws `Problem` for every refusal, and when nobody answers. */
@@ -34,7 +40,9 @@ export async function ask<Body>(asked: Promise<{ data?: Body; error?: unknown; r
 }
 
 /** The same with the answer's headers: `ETag` for `If-Match`. */
-export async function askWhole<Body>(asked: Promise<{ data?: Body; error?: unknown; response: Response }>): Promise<{ body: Body; etag: string | undefined }> {
+export async function askWhole<Body>(
+  asked: Promise<{ data?: Body; error?: unknown; response: Response }>,
+): Promise<{ body: Body; etag: string | undefined }> {
   const { data, error, response } = await asked.catch((fault: unknown) => {
     if (fault instanceof Problem || (fault instanceof DOMException && fault.name === 'AbortError')) throw fault;
     reachability.lost();

@@ -6,7 +6,8 @@ import { api, ask } from './client.ts';
 export function useFactories() {
   return useQuery({
     queryKey: ['factories', 'names'],
-    queryFn: async ({ signal }) => (await ask(api.GET('/factory', { params: { query: { limit: 500 } }, signal }))).factories,
+    queryFn: async ({ signal }) =>
+      (await ask(api.GET('/factory', { params: { query: { limit: 500 } }, signal }))).factories,
     staleTime: 60_000,
   });
 }

@@ -2,7 +2,11 @@
 import { faultWords } from '../parts/fault-words.ts';
 import type { components } from '#client/generated';
 
-export type ProblemBody = components['schemas']['Error'] & { file?: string; key?: string | null; edited_text?: string | null };
+export type ProblemBody = components['schemas']['Error'] & {
+  file?: string;
+  key?: string | null;
+  edited_text?: string | null;
+};
 
 export class Problem extends Error {
   /** Status of the answer; 0 when there was none. */
@@ -19,7 +23,12 @@ export class Problem extends Error {
 
   static of(response: Response, body: ProblemBody | undefined): Problem {
     const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN);
-    return new Problem(response.status, body?.detail ?? `The server answered ${response.status} without saying why.`, body, Number.isFinite(seconds) ? seconds : undefined);
+    return new Problem(
+      response.status,
+      body?.detail ?? `The server answered ${response.status} without saying why.`,
+      body,
+      Number.isFinite(seconds) ? seconds : undefined,
+    );
   }
 
   static unreachable(): Problem {
@@ -32,13 +41,17 @@ export class Problem extends Error {
 
   /** What is wrong with one member of the body, by its JSON pointer; undefined when nothing is. */
   fault(pointer: string): string | undefined {
-    const found = this.body?.errors?.find((fault) => fault.pointer === pointer || fault.pointer.startsWith(`${pointer}/`));
+    const found = this.body?.errors?.find(
+      (fault) => fault.pointer === pointer || fault.pointer.startsWith(`${pointer}/`),
+    );
     return found && faultWords(found.pointer, found.message);
   }
 
   /** Faults of members that are none of these. */
   faultsBeside(pointers: readonly string[]): { pointer: string; message: string }[] {
-    return (this.body?.errors ?? []).filter(({ pointer }) => !pointers.some((known) => pointer === known || pointer.startsWith(`${known}/`)));
+    return (this.body?.errors ?? []).filter(
+      ({ pointer }) => !pointers.some((known) => pointer === known || pointer.startsWith(`${known}/`)),
+    );
   }
 }
 

@@ -31,6 +31,9 @@ function withProof(request: Request): Request {
 }
 
 async function isOutdated(response: Response): Promise<boolean> {
-  const body: unknown = await response.clone().json().catch(() => undefined);
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined);
   return typeof body === 'object' && body !== null && 'title' in body && body.title === FORGED_TITLE;
 }

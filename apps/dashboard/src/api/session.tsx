@@ -25,11 +25,19 @@ export function useSessionQuery() {
   const queries = useQueryClient();
   useEffect(() => {
     renewBy(() => renewed(queries));
-    const onTab = ({ data }: MessageEvent<unknown>): void => (data === 'signed out' ? forget(queries) : void follow(queries));
+    const onTab = ({ data }: MessageEvent<unknown>): void =>
+      data === 'signed out' ? forget(queries) : void follow(queries);
     tabs.addEventListener('message', onTab);
     return () => tabs.removeEventListener('message', onTab);
   }, [queries]);
-  return useQuery({ queryKey: SESSION, queryFn: currentSession, staleTime: Infinity, refetchOnWindowFocus: 'always', retry: (count, error) => problemOf(error)?.status === 0 && count < 1_000, retryDelay: 2_000 });
+  return useQuery({
+    queryKey: SESSION,
+    queryFn: currentSession,
+    staleTime: Infinity,
+    refetchOnWindowFocus: 'always',
+    retry: (count, error) => problemOf(error)?.status === 0 && count < 1_000,
+    retryDelay: 2_000,
+  });
 }
 
 async function currentSession(): Promise<Session | null> {
@@ -55,7 +63,9 @@ async function follow(queries: QueryClient): Promise<void> {
 /** Whether the browser's session is of the key that this tab shows things of, and its proof is at hand. */
 async function renewed(queries: QueryClient): Promise<boolean> {
   const before = shownKeyId;
-  const session = await queries.fetchQuery({ queryKey: SESSION, queryFn: currentSession, staleTime: 0 }).catch(() => null);
+  const session = await queries
+    .fetchQuery({ queryKey: SESSION, queryFn: currentSession, staleTime: 0 })
+    .catch(() => null);
   return session !== null && session.key.id === before;
 }
 
@@ -86,7 +96,8 @@ export function useSignOut() {
     mutationFn: () => ask(api.DELETE('/session')),
     onSettled: (_answer, error) => {
       const status = error === null ? 204 : problemOf(error)?.status;
-      if (status !== 204 && status !== 401 && status !== 404) return sayFault(`You are still signed in: ${error?.message ?? ''}`);
+      if (status !== 204 && status !== 401 && status !== 404)
+        return sayFault(`You are still signed in: ${error?.message ?? ''}`);
       forget(queries);
       tabs.postMessage('signed out');
     },

@@ -16,7 +16,9 @@ const SECRETS_SUGGESTED_MAX = 100;
 export function useWebhooks(factoryUid: string) {
   return useQuery({
     queryKey: ['webhooks', factoryUid],
-    queryFn: async ({ signal }) => (await ask(api.GET('/factory/{factory_uid}/webhooks', { params: { path: { factory_uid: factoryUid } }, signal }))).webhooks,
+    queryFn: async ({ signal }) =>
+      (await ask(api.GET('/factory/{factory_uid}/webhooks', { params: { path: { factory_uid: factoryUid } }, signal })))
+        .webhooks,
     refetchInterval: LIVE_MS,
   });
 }
@@ -24,7 +26,13 @@ export function useWebhooks(factoryUid: string) {
 function seenWebhook(factoryUid: string, webhookUid: string) {
   return queryOptions({
     queryKey: ['webhook', factoryUid, webhookUid],
-    queryFn: ({ signal }) => askSeen(api.GET('/factory/{factory_uid}/webhooks/{webhook_uid}', { params: { path: { factory_uid: factoryUid, webhook_uid: webhookUid } }, signal })),
+    queryFn: ({ signal }) =>
+      askSeen(
+        api.GET('/factory/{factory_uid}/webhooks/{webhook_uid}', {
+          params: { path: { factory_uid: factoryUid, webhook_uid: webhookUid } },
+          signal,
+        }),
+      ),
     refetchInterval: LIVE_MS,
   });
 }
@@ -39,18 +47,32 @@ export function useWebhook(factoryUid: string, webhookUid: string) {
 
 /** After a change of webhooks. */
 export async function webhooksChanged(queries: QueryClient, factoryUid: string): Promise<void> {
-  await Promise.all([['webhooks', factoryUid], ['webhook', factoryUid], ['secrets']].map((queryKey) => queries.invalidateQueries({ queryKey })));
+  await Promise.all(
+    [['webhooks', factoryUid], ['webhook', factoryUid], ['secrets']].map((queryKey) =>
+      queries.invalidateQueries({ queryKey }),
+    ),
+  );
 }
 
 export function useSchemes() {
-  return useQuery({ queryKey: ['signature-schemes'], queryFn: ({ signal }) => ask(api.GET('/signature-schemes', { signal })), staleTime: Infinity });
+  return useQuery({
+    queryKey: ['signature-schemes'],
+    queryFn: ({ signal }) => ask(api.GET('/signature-schemes', { signal })),
+    staleTime: Infinity,
+  });
 }
 
 /** Names of secrets that webhooks of the factory may use: its own, and of the team's those that are granted to it, for admins, or in use here. */
 export function useSecretNames(factoryUid: string) {
   const isAdmin = useMay('admin');
-  const used = useWebhooks(factoryUid).data?.filter(({ secret_set: isSet }) => isSet).map(({ secret_name: name }) => name) ?? [];
-  const { data = [] } = useQuery({ queryKey: ['secrets', factoryUid, 'names for webhooks', isAdmin], queryFn: ({ signal }) => secretNamesOf(factoryUid, isAdmin, signal) });
+  const used =
+    useWebhooks(factoryUid)
+      .data?.filter(({ secret_set: isSet }) => isSet)
+      .map(({ secret_name: name }) => name) ?? [];
+  const { data = [] } = useQuery({
+    queryKey: ['secrets', factoryUid, 'names for webhooks', isAdmin],
+    queryFn: ({ signal }) => secretNamesOf(factoryUid, isAdmin, signal),
+  });
   return [...new Set([...data, ...used])].toSorted();
 }
 
@@ -60,6 +82,7 @@ async function secretNamesOf(factoryUid: string, isAdmin: boolean, signal: Abort
     ask(api.GET('/factory/{factory_uid}/secrets', { params: { path: { factory_uid: factoryUid }, query }, signal })),
     isAdmin ? ask(api.GET('/secrets', { params: { query }, signal })) : undefined,
   ]);
-  const granted = team?.secrets.filter(({ grants: { factories } }) => factories === '*' || factories.includes(factoryUid)) ?? [];
+  const granted =
+    team?.secrets.filter(({ grants: { factories } }) => factories === '*' || factories.includes(factoryUid)) ?? [];
   return [...own.secrets, ...granted].filter(({ grants }) => grants.uses.includes('webhook')).map(({ name }) => name);
 }

@@ -9,9 +9,13 @@ export function BrokenPage() {
   return (
     <Stack p="md" role="alert">
       <PageTitle>This page could not be shown</PageTitle>
-      <Text>Nothing was changed by this. If the service was upgraded a moment ago, loading the page again mends it.</Text>
+      <Text>
+        Nothing was changed by this. If the service was upgraded a moment ago, loading the page again mends it.
+      </Text>
       <Code block>{error instanceof Error ? error.message : 'unknown fault'}</Code>
-      <Button w="max-content" onClick={() => globalThis.location.reload()}>Load again</Button>
+      <Button w="max-content" onClick={() => globalThis.location.reload()}>
+        Load again
+      </Button>
     </Stack>
   );
 }
@@ -21,7 +25,9 @@ export function NotFound() {
     <Stack>
       <PageTitle>There is no such page</PageTitle>
       <Text>The address may be mistyped, or what it named is gone.</Text>
-      <Button component={Link} to="/factories" w="max-content">All factories</Button>
+      <Button component={Link} to="/factories" w="max-content">
+        All factories
+      </Button>
     </Stack>
   );
 }

@@ -7,7 +7,9 @@ import { SESSION } from '../api/session.tsx';
 /** Asking again makes sense when nobody answered, or the server said that it was its own fault. */
 function isWorthRetrying(count: number, error: unknown): boolean {
   const problem = problemOf(error);
-  return problem !== undefined && (problem.status === 0 || problem.status === 429 || problem.status >= 500) && count < 3;
+  return (
+    problem !== undefined && (problem.status === 0 || problem.status === 429 || problem.status >= 500) && count < 3
+  );
 }
 
 function noteEnd(error: unknown): void {

@@ -11,14 +11,30 @@ import { SignInForm, SignInPage } from './sign-in.tsx';
 export function Root() {
   const { data: session, error } = useSessionQuery();
   const hasEnded = useSyncExternalStore(ended.subscribe, ended.get);
-  if (session === undefined) return error === null ? <Center h="100%"><Loader aria-label="Loading" /></Center> : <Center h="100%" p="md"><ProblemAlert error={error} /></Center>;
+  if (session === undefined)
+    return error === null ? (
+      <Center h="100%">
+        <Loader aria-label="Loading" />
+      </Center>
+    ) : (
+      <Center h="100%" p="md">
+        <ProblemAlert error={error} />
+      </Center>
+    );
   if (session === null) return <SignInPage />;
   return (
     <SessionProvider session={session}>
       <Shell>
         <Outlet />
       </Shell>
-      <Modal opened={hasEnded} onClose={() => undefined} withCloseButton={false} closeOnEscape={false} closeOnClickOutside={false} title="Your session has ended">
+      <Modal
+        opened={hasEnded}
+        onClose={() => undefined}
+        withCloseButton={false}
+        closeOnEscape={false}
+        closeOnClickOutside={false}
+        title="Your session has ended"
+      >
         <SignInForm hint="Sign in again: what you have typed is still there." />
       </Modal>
     </SessionProvider>

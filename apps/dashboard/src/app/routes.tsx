@@ -5,8 +5,17 @@ import { BrokenPage, NotFound } from './broken.tsx';
 import { Root } from './root.tsx';
 
 /** A page, loaded by name out of its file. */
-function page<Name extends string>(path: string, load: () => Promise<Record<Name, ComponentType>>, name: Name, children?: RouteObject[]): RouteObject {
-  return { path, lazy: async () => ({ Component: (await load())[name] }), ...(children === undefined ? {} : { children }) };
+function page<Name extends string>(
+  path: string,
+  load: () => Promise<Record<Name, ComponentType>>,
+  name: Name,
+  children?: RouteObject[],
+): RouteObject {
+  return {
+    path,
+    lazy: async () => ({ Component: (await load())[name] }),
+    ...(children === undefined ? {} : { children }),
+  };
 }
 
 const factory: RouteObject[] = [

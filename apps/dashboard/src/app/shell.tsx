@@ -1,5 +1,17 @@
 /** Navigation around every page. */
-import { ActionIcon, Alert, Anchor, AppShell, Burger, Group, Menu, NavLink, Text, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import {
+  ActionIcon,
+  Alert,
+  Anchor,
+  AppShell,
+  Burger,
+  Group,
+  Menu,
+  NavLink,
+  Text,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useEffect, useRef, useSyncExternalStore, type ReactNode, type RefObject } from 'react';
 import { Link, NavigationType, useLocation, useNavigationType } from 'react-router';
@@ -15,19 +27,49 @@ export function Shell({ children }: { children: ReactNode }) {
   useEffect(close, [pathname, close]);
   useFocusOnArrival(main, pathname);
   return (
-    <AppShell header={{ height: 52 }} navbar={{ width: 210, breakpoint: 'sm', collapsed: { mobile: !opened } }} padding="md">
+    <AppShell
+      header={{ height: 52 }}
+      navbar={{ width: 210, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding="md"
+    >
       <AppShell.Header>
-        <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the content</a>
+        <a
+          className="skip"
+          href="#main"
+          onClick={(event) => {
+            event.preventDefault();
+            main.current?.focus();
+          }}
+        >
+          Skip to the content
+        </a>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap">
-            <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Navigation" aria-expanded={opened} />
-            <Anchor component={Link} to="/factories" fw={700} c="inherit" underline="never">Millwright</Anchor>
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label="Navigation"
+              aria-expanded={opened}
+            />
+            <Anchor component={Link} to="/factories" fw={700} c="inherit" underline="never">
+              Millwright
+            </Anchor>
           </Group>
-          <Group gap="xs" wrap="nowrap"><ColorScheme /><Account /></Group>
+          <Group gap="xs" wrap="nowrap">
+            <ColorScheme />
+            <Account />
+          </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label="Main"><Places /></AppShell.Navbar>
-      <AppShell.Main ref={main} tabIndex={-1} id="main"><Unreachable />{children}</AppShell.Main>
+      <AppShell.Navbar p="xs" aria-label="Main">
+        <Places />
+      </AppShell.Navbar>
+      <AppShell.Main ref={main} tabIndex={-1} id="main">
+        <Unreachable />
+        {children}
+      </AppShell.Main>
     </AppShell>
   );
 }
@@ -52,13 +94,28 @@ function Places() {
     { to: '/factories', label: 'Factories' },
     { to: '/runs', label: 'Runs' },
     { to: '/charts', label: 'Charts' },
-    ...(isAdmin ? [{ to: '/secrets', label: 'Team secrets' }, { to: '/api-keys', label: 'API keys' }, { to: '/audit', label: 'Audit trail' }] : []),
+    ...(isAdmin
+      ? [
+          { to: '/secrets', label: 'Team secrets' },
+          { to: '/api-keys', label: 'API keys' },
+          { to: '/audit', label: 'Audit trail' },
+        ]
+      : []),
   ];
   return (
     <>
       {places.map(({ to, label }) => {
         const isHere = pathname === to || pathname.startsWith(`${to}/`);
-        return <NavLink key={to} component={Link} to={to} label={label} active={isHere} aria-current={isHere ? 'page' : undefined} />;
+        return (
+          <NavLink
+            key={to}
+            component={Link}
+            to={to}
+            label={label}
+            active={isHere}
+            aria-current={isHere ? 'page' : undefined}
+          />
+        );
       })}
       <NavLink component="a" href="docs" target="_blank" rel="noreferrer" label="API reference" />
     </>
@@ -68,14 +125,32 @@ function Places() {
 /** Said as long as nothing is heard of the server; what is shown stays. */
 function Unreachable() {
   const isReachable = useSyncExternalStore(reachability.subscribe, reachability.isReachable);
-  return <div role="status">{!isReachable && <Alert color="orange" mb="md" title="The server does not answer">What you see may be old. It is asked again every few seconds; nothing that you typed is lost.</Alert>}</div>;
+  return (
+    <div role="status">
+      {!isReachable && (
+        <Alert color="orange" mb="md" title="The server does not answer">
+          What you see may be old. It is asked again every few seconds; nothing that you typed is lost.
+        </Alert>
+      )}
+    </div>
+  );
 }
 
 function ColorScheme() {
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme('light');
   const other = scheme === 'dark' ? 'light' : 'dark';
-  return <ActionIcon variant="subtle" size="lg" aria-label={`Use ${other} colours`} title={`Use ${other} colours`} onClick={() => setColorScheme(other)}><Icon name={scheme === 'dark' ? 'sun' : 'moon'} /></ActionIcon>;
+  return (
+    <ActionIcon
+      variant="subtle"
+      size="lg"
+      aria-label={`Use ${other} colours`}
+      title={`Use ${other} colours`}
+      onClick={() => setColorScheme(other)}
+    >
+      <Icon name={scheme === 'dark' ? 'sun' : 'moon'} />
+    </ActionIcon>
+  );
 }
 
 function Account() {
@@ -83,11 +158,20 @@ function Account() {
   const signOut = useSignOut();
   return (
     <Menu position="bottom-end" withinPortal>
-      <Menu.Target><ActionIcon variant="subtle" size="lg" aria-label="Account"><Icon name="person" /></ActionIcon></Menu.Target>
+      <Menu.Target>
+        <ActionIcon variant="subtle" size="lg" aria-label="Account">
+          <Icon name="person" />
+        </ActionIcon>
+      </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>
-          <Text size="sm" component="div"><ForeignText>{key.principal.display_name}</ForeignText></Text>
-          <Text size="xs">{key.role}{key.factories === null ? '' : ' of some factories'} · key <ForeignText>{key.name}</ForeignText></Text>
+          <Text size="sm" component="div">
+            <ForeignText>{key.principal.display_name}</ForeignText>
+          </Text>
+          <Text size="xs">
+            {key.role}
+            {key.factories === null ? '' : ' of some factories'} · key <ForeignText>{key.name}</ForeignText>
+          </Text>
         </Menu.Label>
         <Menu.Item onClick={() => signOut.mutate()}>Sign out</Menu.Item>
       </Menu.Dropdown>

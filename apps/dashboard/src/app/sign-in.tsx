@@ -11,7 +11,9 @@ export function SignInPage() {
     <Center mih="100%" p="md" component="main">
       <Paper withBorder shadow="sm" p="xl" w="100%" maw={440}>
         <Stack>
-          <Title order={1} size="h2">Millwright</Title>
+          <Title order={1} size="h2">
+            Millwright
+          </Title>
           <SignInForm hint="Sign in with an API key. The first one was written to a file when the service first started; its path stands in the start's output." />
         </Stack>
       </Paper>
@@ -32,11 +34,26 @@ export function SignInForm({ hint }: { hint: string }) {
   return (
     <form ref={form} onSubmit={submit}>
       <Stack>
-        <Text size="sm" c="dimmed">{hint}</Text>
-        <PasswordInput label="API key" placeholder="mw_…" value={key} onChange={(event) => setKey(event.currentTarget.value)} autoComplete="current-password" required data-autofocus autoFocus
-          error={isRefused ? 'This key is unknown, has run out, or was revoked.' : undefined} aria-invalid={isRefused || undefined} visibilityToggleButtonProps={{ 'aria-label': 'Show the key' }} />
+        <Text size="sm" c="dimmed">
+          {hint}
+        </Text>
+        <PasswordInput
+          label="API key"
+          placeholder="mw_…"
+          value={key}
+          onChange={(event) => setKey(event.currentTarget.value)}
+          autoComplete="current-password"
+          required
+          data-autofocus
+          autoFocus
+          error={isRefused ? 'This key is unknown, has run out, or was revoked.' : undefined}
+          aria-invalid={isRefused || undefined}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show the key' }}
+        />
         {signIn.error !== null && !isRefused && <ProblemAlert error={signIn.error} />}
-        <Button type="submit" loading={signIn.isPending}>Sign in</Button>
+        <Button type="submit" loading={signIn.isPending}>
+          Sign in
+        </Button>
       </Stack>
     </form>
   );

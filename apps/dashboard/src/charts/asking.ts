@@ -22,7 +22,13 @@ const REFRESH_MS = 15_000;
 export function useDeliveryStatistics({ factoryUid, webhookUid, hours = 24 }: DeliveryScope) {
   return useQuery({
     queryKey: ['statistics', 'deliveries', { factoryUid, webhookUid, hours }],
-    queryFn: ({ signal }) => ask(api.GET('/statistics/deliveries', { params: { query: { factory_uid: factoryUid, webhook_uid: webhookUid, ...spanQuery(hours, Date.now()) } }, signal })),
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/statistics/deliveries', {
+          params: { query: { factory_uid: factoryUid, webhook_uid: webhookUid, ...spanQuery(hours, Date.now()) } },
+          signal,
+        }),
+      ),
     refetchInterval: REFRESH_MS,
   });
 }
@@ -30,7 +36,20 @@ export function useDeliveryStatistics({ factoryUid, webhookUid, hours = 24 }: De
 export function useRunStatistics({ factoryUid, webhookUid, automationId, hours = 24 }: RunScope) {
   return useQuery({
     queryKey: ['statistics', 'runs', { factoryUid, webhookUid, automationId, hours }],
-    queryFn: ({ signal }) => ask(api.GET('/statistics/runs', { params: { query: { factory_uid: factoryUid, webhook_uid: webhookUid, automation_id: automationId, ...spanQuery(hours, Date.now()) } }, signal })),
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/statistics/runs', {
+          params: {
+            query: {
+              factory_uid: factoryUid,
+              webhook_uid: webhookUid,
+              automation_id: automationId,
+              ...spanQuery(hours, Date.now()),
+            },
+          },
+          signal,
+        }),
+      ),
     refetchInterval: REFRESH_MS,
   });
 }

@@ -21,4 +21,8 @@ export const STATE_COLORS: Readonly<Record<string, Colors>> = {
   CLAIMED: ['#0d9cc1', '#3cf0ff'],
   QUEUED: ['#8264ee', '#5f69eb'],
 };
-export const LATENCY_COLORS: Readonly<Record<string, Colors>> = { p50: ['#00265f', '#088206'], p90: ['#dd6d12', '#fbf97a'], p99: ['#8763ed', '#ac9bfc'] };
+export const LATENCY_COLORS: Readonly<Record<string, Colors>> = {
+  p50: ['#00265f', '#088206'],
+  p90: ['#dd6d12', '#fbf97a'],
+  p99: ['#8763ed', '#ac9bfc'],
+};

@@ -7,7 +7,20 @@ import { HEIGHT, sized, tooltipOf, xAxisOf } from './drawing.ts';
 
 export default function Lines({ rows, series, times }: DrawnProps) {
   return (
-    <LineChart h={HEIGHT} data={[...rows]} dataKey="from" series={series.map(({ key, label, color, dashes }) => ({ name: key, label, color, strokeDasharray: dashes }))} attributes={sized} accessibilityLayer={false}
-      curveType="linear" connectNulls={false} dotProps={{ r: 3, strokeDasharray: '' }} xAxisProps={xAxisOf(times)} yAxisProps={{ width: 64 }} tooltipProps={tooltipOf(times)} valueFormatter={durationText} />
+    <LineChart
+      h={HEIGHT}
+      data={[...rows]}
+      dataKey="from"
+      series={series.map(({ key, label, color, dashes }) => ({ name: key, label, color, strokeDasharray: dashes }))}
+      attributes={sized}
+      accessibilityLayer={false}
+      curveType="linear"
+      connectNulls={false}
+      dotProps={{ r: 3, strokeDasharray: '' }}
+      xAxisProps={xAxisOf(times)}
+      yAxisProps={{ width: 64 }}
+      tooltipProps={tooltipOf(times)}
+      valueFormatter={durationText}
+    />
   );
 }

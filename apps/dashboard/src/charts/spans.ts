@@ -39,7 +39,10 @@ export interface TimeTexts {
 
 export function timeTexts(bucketSeconds: number, hours: number): TimeTexts {
   const isWithDays = hours > DAY.hours;
-  const axis = new Intl.DateTimeFormat(undefined, isWithDays ? { day: 'numeric', month: 'short' } : { hour: '2-digit', minute: '2-digit' });
+  const axis = new Intl.DateTimeFormat(
+    undefined,
+    isWithDays ? { day: 'numeric', month: 'short' } : { hour: '2-digit', minute: '2-digit' },
+  );
   const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
   const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
   const whole = (from: string): string => {
@@ -48,6 +51,7 @@ export function timeTexts(bucketSeconds: number, hours: number): TimeTexts {
     return `${day.format(begin)}, ${clock.format(begin)} – ${isOneDay ? '' : `${day.format(end)}, `}${clock.format(end)}`;
   };
   const withDay = (at: number): string => `${day.format(at)}, ${clock.format(at)}`;
-  const ends = (first: string, last: string) => [withDay(Date.parse(first)), withDay(Date.parse(last) + bucketSeconds * 1_000)] as const;
+  const ends = (first: string, last: string) =>
+    [withDay(Date.parse(first)), withDay(Date.parse(last) + bucketSeconds * 1_000)] as const;
   return { axis: (from) => axis.format(new Date(from)), whole, ends: isWithDays ? undefined : ends };
 }

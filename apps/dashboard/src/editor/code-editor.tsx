@@ -6,7 +6,14 @@ import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/
 import { forEachDiagnostic, lintGutter, lintKeymap, setDiagnosticsEffect, type Diagnostic } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
 import { Annotation, Compartment, EditorState, Transaction, type Extension } from '@codemirror/state';
-import { drawSelection, EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
 import { use, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import { NONCE } from '../app/nonce.ts';
 import { ForeignText } from '../parts/foreign-text.tsx';
@@ -62,19 +69,49 @@ export default function CodeEditor(props: CodeEditorProps) {
   return (
     <div>
       <div ref={host} />
-      <div id={hint} className="visually-hidden">{readOnly ? 'Read only.' : 'Tab leaves the editor. Control and space shows what can be written here, control and F searches.'}</div>
-      <div role="status" className={isFull ? undefined : 'visually-hidden'}>{isFull ? `There is no room for that: ${(props.maxLength ?? LENGTH_MAX).toLocaleString()} characters at most, ${value.length.toLocaleString()} are there.` : ''}</div>
-      <Text role="status" size="sm" c={found.startsWith('Error') ? 'var(--mantine-color-error)' : 'dimmed'} mt={found === '' ? 0 : 4}>{found !== '' && <ForeignText>{found}</ForeignText>}</Text>
+      <div id={hint} className="visually-hidden">
+        {readOnly
+          ? 'Read only.'
+          : 'Tab leaves the editor. Control and space shows what can be written here, control and F searches.'}
+      </div>
+      <div role="status" className={isFull ? undefined : 'visually-hidden'}>
+        {isFull
+          ? `There is no room for that: ${(props.maxLength ?? LENGTH_MAX).toLocaleString()} characters at most, ${value.length.toLocaleString()} are there.`
+          : ''}
+      </div>
+      <Text
+        role="status"
+        size="sm"
+        c={found.startsWith('Error') ? 'var(--mantine-color-error)' : 'dimmed'}
+        mt={found === '' ? 0 : 4}
+      >
+        {found !== '' && <ForeignText>{found}</ForeignText>}
+      </Text>
     </div>
   );
 }
 
 /** The editor inside the element of `host`; made once, told of everything that changes. */
 function useEditor(props: CodeEditorProps, hint: string) {
-  const { value, language, label, readOnly = false, extensions = NO_EXTENSIONS, minHeight, maxHeight, describedBy, isInvalid = false } = props;
+  const {
+    value,
+    language,
+    label,
+    readOnly = false,
+    extensions = NO_EXTENSIONS,
+    minHeight,
+    maxHeight,
+    describedBy,
+    isInvalid = false,
+  } = props;
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
-  const [parts] = useState(() => ({ language: new Compartment(), colours: new Compartment(), given: new Compartment(), manner: new Compartment() }));
+  const [parts] = useState(() => ({
+    language: new Compartment(),
+    colours: new Compartment(),
+    given: new Compartment(),
+    manner: new Compartment(),
+  }));
   const [isFull, setFull] = useState(false);
   const [found, setFound] = useState('');
   const changed = useEffectEvent((text: string) => props.onChange?.(text));
@@ -85,33 +122,84 @@ function useEditor(props: CodeEditorProps, hint: string) {
   useEffect(() => {
     const made = new EditorView({
       parent: host.current ?? undefined,
-      state: EditorState.create({ extensions: [...basics(), ...Object.values(parts).map((part) => part.of([])), bounded(() => room(), setFull), reporting((text) => changed(text)), judging(setFound)] }),
+      state: EditorState.create({
+        extensions: [
+          ...basics(),
+          ...Object.values(parts).map((part) => part.of([])),
+          bounded(() => room(), setFull),
+          reporting((text) => changed(text)),
+          judging(setFound),
+        ],
+      }),
     });
     view.current = made;
     return () => made.destroy();
   }, [parts]);
 
-  useEffect(() => view.current?.dispatch({ effects: parts.language.reconfigure([support, ...(language === 'markdown' ? [] : [lintGutter()])]) }), [parts, support, language]);
-  useEffect(() => view.current?.dispatch({ effects: parts.colours.reconfigure([EditorView.darkTheme.of(isDark), editorTheme(minHeight, maxHeight)]) }), [parts, isDark, minHeight, maxHeight]);
+  useEffect(
+    () =>
+      view.current?.dispatch({
+        effects: parts.language.reconfigure([support, ...(language === 'markdown' ? [] : [lintGutter()])]),
+      }),
+    [parts, support, language],
+  );
+  useEffect(
+    () =>
+      view.current?.dispatch({
+        effects: parts.colours.reconfigure([EditorView.darkTheme.of(isDark), editorTheme(minHeight, maxHeight)]),
+      }),
+    [parts, isDark, minHeight, maxHeight],
+  );
   useEffect(() => view.current?.dispatch({ effects: parts.given.reconfigure([...extensions]) }), [parts, extensions]);
-  useEffect(() => view.current?.dispatch({ effects: parts.manner.reconfigure(manner(label, { isReadOnly: readOnly, isInvalid }, [hint, ...(describedBy === undefined ? [] : [describedBy])])) }), [parts, label, readOnly, isInvalid, hint, describedBy]);
+  useEffect(
+    () =>
+      view.current?.dispatch({
+        effects: parts.manner.reconfigure(
+          manner(label, { isReadOnly: readOnly, isInvalid }, [
+            hint,
+            ...(describedBy === undefined ? [] : [describedBy]),
+          ]),
+        ),
+      }),
+    [parts, label, readOnly, isInvalid, hint, describedBy],
+  );
   useEffect(() => {
     const shown = view.current;
     const wanted = value.replaceAll(/\r\n?/g, '\n');
     if (shown === null || shown.state.doc.toString() === wanted) return;
-    shown.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: wanted }, annotations: [FROM_OUTSIDE.of(true), Transaction.addToHistory.of(false)] });
+    shown.dispatch({
+      changes: { from: 0, to: shown.state.doc.length, insert: wanted },
+      annotations: [FROM_OUTSIDE.of(true), Transaction.addToHistory.of(false)],
+    });
   }, [value]);
   return { host, isFull, found };
 }
 
 function basics(): Extension[] {
   return [
-    EditorView.cspNonce.of(NONCE), lineNumbers(), highlightSpecialChars({ addSpecialChars: HIDDEN }), history(), drawSelection(), EditorView.lineWrapping,
-    bracketMatching(), closeBrackets(), indentOnInput(), highlightSelectionMatches(), search({ top: true }), autocompletion({ aboveCursor: false, icons: false }),
+    EditorView.cspNonce.of(NONCE),
+    lineNumbers(),
+    highlightSpecialChars({ addSpecialChars: HIDDEN }),
+    history(),
+    drawSelection(),
+    EditorView.lineWrapping,
+    bracketMatching(),
+    closeBrackets(),
+    indentOnInput(),
+    highlightSelectionMatches(),
+    search({ top: true }),
+    autocompletion({ aboveCursor: false, icons: false }),
     syntaxHighlighting(editorColours),
     typedOverText(),
     // No binding takes the Tab key: whoever has only a keyboard leaves as he came.
-    keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
+    keymap.of([
+      ...closeBracketsKeymap,
+      ...defaultKeymap,
+      ...searchKeymap,
+      ...historyKeymap,
+      ...completionKeymap,
+      ...lintKeymap,
+    ]),
   ];
 }
 
@@ -121,29 +209,60 @@ function typedOverText(): Extension {
     beforeinput(event, view) {
       const text = event.data;
       const selected = getSelection();
-      if (event.inputType !== 'insertText' || text === null || event.isComposing || view.state.readOnly || selected === null || selected.isCollapsed || !view.contentDOM.contains(selected.anchorNode)) return false;
+      if (
+        event.inputType !== 'insertText' ||
+        text === null ||
+        event.isComposing ||
+        view.state.readOnly ||
+        selected === null ||
+        selected.isCollapsed ||
+        !view.contentDOM.contains(selected.anchorNode)
+      )
+        return false;
       const { startContainer, startOffset, endContainer, endOffset } = selected.getRangeAt(0);
       const [from, to] = [view.posAtDOM(startContainer, startOffset), view.posAtDOM(endContainer, endOffset)];
-      const insert = (): Transaction => view.state.update({ changes: { from, to, insert: text }, selection: { anchor: from + text.length }, userEvent: 'input.type', scrollIntoView: true });
-      if (!view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, text, insert))) view.dispatch(insert());
+      const insert = (): Transaction =>
+        view.state.update({
+          changes: { from, to, insert: text },
+          selection: { anchor: from + text.length },
+          userEvent: 'input.type',
+          scrollIntoView: true,
+        });
+      if (!view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, text, insert)))
+        view.dispatch(insert());
       event.preventDefault();
       return true;
     },
   });
 }
 
-function manner(label: string, { isReadOnly, isInvalid }: { isReadOnly: boolean; isInvalid: boolean }, descriptions: readonly string[]): Extension {
+function manner(
+  label: string,
+  { isReadOnly, isInvalid }: { isReadOnly: boolean; isInvalid: boolean },
+  descriptions: readonly string[],
+): Extension {
   return [
     EditorState.readOnly.of(isReadOnly),
     ...(isReadOnly ? [] : [highlightActiveLine()]),
-    EditorView.contentAttributes.of({ 'aria-label': label, 'aria-describedby': descriptions.join(' '), spellcheck: 'false', autocorrect: 'off', autocapitalize: 'off', ...(isReadOnly ? { 'aria-readonly': 'true' } : {}), ...(isInvalid ? { 'aria-invalid': 'true' } : {}) }),
+    EditorView.contentAttributes.of({
+      'aria-label': label,
+      'aria-describedby': descriptions.join(' '),
+      spellcheck: 'false',
+      autocorrect: 'off',
+      autocapitalize: 'off',
+      ...(isReadOnly ? { 'aria-readonly': 'true' } : {}),
+      ...(isInvalid ? { 'aria-invalid': 'true' } : {}),
+    }),
   ];
 }
 
 function bounded(max: () => number, say: (isFull: boolean) => void): Extension {
   return EditorState.transactionFilter.of((change) => {
     if (!change.docChanged) return change;
-    const isRefused = change.annotation(FROM_OUTSIDE) !== true && change.newDoc.length > max() && change.newDoc.length > change.startState.doc.length;
+    const isRefused =
+      change.annotation(FROM_OUTSIDE) !== true &&
+      change.newDoc.length > max() &&
+      change.newDoc.length > change.startState.doc.length;
     // Not while the editor is at work.
     queueMicrotask(() => say(isRefused));
     return isRefused ? [] : change;
@@ -152,14 +271,16 @@ function bounded(max: () => number, say: (isFull: boolean) => void): Extension {
 
 function reporting(changed: (text: string) => void): Extension {
   return EditorView.updateListener.of((update) => {
-    if (update.docChanged && !update.transactions.some((change) => change.annotation(FROM_OUTSIDE) === true)) changed(update.state.doc.toString());
+    if (update.docChanged && !update.transactions.some((change) => change.annotation(FROM_OUTSIDE) === true))
+      changed(update.state.doc.toString());
   });
 }
 
 /** Tells what the checks found, whenever they found something else. */
 function judging(say: (found: string) => void): Extension {
   return EditorView.updateListener.of(({ state, transactions }) => {
-    if (transactions.some(({ effects }) => effects.some((effect) => effect.is(setDiagnosticsEffect)))) say(foundIn(state));
+    if (transactions.some(({ effects }) => effects.some((effect) => effect.is(setDiagnosticsEffect))))
+      say(foundIn(state));
   });
 }
 

@@ -19,7 +19,10 @@ interface FilterEditorProps {
 }
 
 export default function FilterEditor({ marks, specimens, ...rest }: FilterEditorProps) {
-  const knowledge = useMemo(() => jsonKnowledge({ schema: filterSchema(specimens), isChecking: false, checks: grammarMarks }), [specimens]);
+  const knowledge = useMemo(
+    () => jsonKnowledge({ schema: filterSchema(specimens), isChecking: false, checks: grammarMarks }),
+    [specimens],
+  );
   const extensions = useMemo(() => [knowledge, givenMarks.of(marks)], [knowledge, marks]);
   return <CodeEditor {...rest} language="json" extensions={extensions} minHeight="5rem" maxHeight="22rem" />;
 }

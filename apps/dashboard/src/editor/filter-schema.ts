@@ -8,11 +8,24 @@ const ELEMENTS_MAX = 20;
 const VALUE_LENGTH_MAX = 100;
 
 const OPERATORS: Readonly<Record<string, JSONSchema>> = {
-  in: { type: 'array', description: 'The field equals one of these values, or is an array that holds one of them.', maxItems: SET_VALUES_MAX, items: { $ref: '#/$defs/value' }, defaultSnippets: [{ label: '[ ]', body: ['$1'] }] },
-  not_in: { type: 'array', description: 'The field equals none of these values; a missing field passes.', maxItems: SET_VALUES_MAX, items: { $ref: '#/$defs/value' }, defaultSnippets: [{ label: '[ ]', body: ['$1'] }] },
+  in: {
+    type: 'array',
+    description: 'The field equals one of these values, or is an array that holds one of them.',
+    maxItems: SET_VALUES_MAX,
+    items: { $ref: '#/$defs/value' },
+    defaultSnippets: [{ label: '[ ]', body: ['$1'] }],
+  },
+  not_in: {
+    type: 'array',
+    description: 'The field equals none of these values; a missing field passes.',
+    maxItems: SET_VALUES_MAX,
+    items: { $ref: '#/$defs/value' },
+    defaultSnippets: [{ label: '[ ]', body: ['$1'] }],
+  },
   exists: { type: 'boolean', description: 'true: the field is there, also as null. false: it is not.' },
 };
-const FIELD_MEANING = 'A list of allowed values, operators (in, not_in, exists), or the fields of a nested object. Every key must match.';
+const FIELD_MEANING =
+  'A list of allowed values, operators (in, not_in, exists), or the fields of a nested object. Every key must match.';
 const FORMS: JSONSchema['defaultSnippets'] = [
   { label: '[ ] allowed values', body: ['$1'] },
   { label: 'not_in: refused values', body: { not_in: ['$1'] } },
@@ -23,12 +36,26 @@ const FORMS: JSONSchema['defaultSnippets'] = [
 export function filterSchema(specimens: readonly JsonValue[]): JSONSchema {
   return {
     type: 'object',
-    description: 'Payload filter: an object that mirrors the body of a delivery. Every key must match; {} takes every delivery.',
-    properties: fieldsOf(specimens.flatMap((specimen) => objectsOf(specimen)), 1),
+    description:
+      'Payload filter: an object that mirrors the body of a delivery. Every key must match; {} takes every delivery.',
+    properties: fieldsOf(
+      specimens.flatMap((specimen) => objectsOf(specimen)),
+      1,
+    ),
     additionalProperties: { $ref: '#/$defs/field' },
     $defs: {
-      field: { type: ['array', 'object'], description: FIELD_MEANING, items: { $ref: '#/$defs/value' }, properties: OPERATORS, additionalProperties: { $ref: '#/$defs/field' }, defaultSnippets: FORMS },
-      value: { type: ['string', 'number', 'boolean', 'null'], description: 'One value, compared exactly: same type, numbers by value.' },
+      field: {
+        type: ['array', 'object'],
+        description: FIELD_MEANING,
+        items: { $ref: '#/$defs/value' },
+        properties: OPERATORS,
+        additionalProperties: { $ref: '#/$defs/field' },
+        defaultSnippets: FORMS,
+      },
+      value: {
+        type: ['string', 'number', 'boolean', 'null'],
+        description: 'One value, compared exactly: same type, numbers by value.',
+      },
     },
   };
 }
@@ -46,26 +73,47 @@ function fieldsOf(objects: readonly JsonObject[], depth: number): Record<string,
 }
 
 function fieldOf(seen: readonly JsonValue[], depth: number): JSONSchema {
-  const scalars = [...new Set(seen.flatMap((value) => (Array.isArray(value) ? value : [value])).filter((value) => isOffered(value)))].slice(0, SET_VALUES_MAX);
+  const scalars = [
+    ...new Set(seen.flatMap((value) => (Array.isArray(value) ? value : [value])).filter((value) => isOffered(value))),
+  ].slice(0, SET_VALUES_MAX);
   const items: JSONSchema = { $ref: '#/$defs/value', ...(scalars.length === 0 ? {} : { examples: scalars }) };
   const isNested = seen.some((value) => objectsOf(value).length > 0);
   return {
     type: ['array', 'object'],
     description: FIELD_MEANING,
     items,
-    properties: { ...(isNested ? fieldsOf(seen.flatMap((value) => objectsOf(value)), depth + 1) : {}), ...OPERATORS },
+    properties: {
+      ...(isNested
+        ? fieldsOf(
+            seen.flatMap((value) => objectsOf(value)),
+            depth + 1,
+          )
+        : {}),
+      ...OPERATORS,
+    },
     additionalProperties: { $ref: '#/$defs/field' },
-    defaultSnippets: [...scalars.slice(0, 5).map((value) => ({ label: JSON.stringify([value]), body: [value] })), ...(FORMS ?? [])],
+    defaultSnippets: [
+      ...scalars.slice(0, 5).map((value) => ({ label: JSON.stringify([value]), body: [value] })),
+      ...(FORMS ?? []),
+    ],
   };
 }
 
 function isOffered(value: JsonValue): boolean {
-  return value === null || typeof value === 'boolean' || typeof value === 'number' || (typeof value === 'string' && value.length <= VALUE_LENGTH_MAX);
+  return (
+    value === null ||
+    typeof value === 'boolean' ||
+    typeof value === 'number' ||
+    (typeof value === 'string' && value.length <= VALUE_LENGTH_MAX)
+  );
 }
 
 type JsonObject = { [name: string]: JsonValue };
 
 function objectsOf(value: JsonValue): JsonObject[] {
   const candidates = Array.isArray(value) ? value.slice(0, ELEMENTS_MAX) : [value];
-  return candidates.filter((candidate): candidate is JsonObject => typeof candidate === 'object' && candidate !== null && !Array.isArray(candidate));
+  return candidates.filter(
+    (candidate): candidate is JsonObject =>
+      typeof candidate === 'object' && candidate !== null && !Array.isArray(candidate),
+  );
 }

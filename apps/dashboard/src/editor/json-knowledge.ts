@@ -1,9 +1,22 @@
 /** What a JSON Schema knows of a text, brought into the editor: completion, hover, and problems at their places. Nothing is fetched. */
-import { autocompletion, type Completion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
+import {
+  autocompletion,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+} from '@codemirror/autocomplete';
 import { linter, type Diagnostic } from '@codemirror/lint';
 import { Facet, type EditorState, type Extension } from '@codemirror/state';
 import { hoverTooltip, type Tooltip } from '@codemirror/view';
-import { getLanguageService, type ASTNode, type CompletionItem, type JSONDocument, type JSONSchema, type LanguageService, type Range } from 'vscode-json-languageservice';
+import {
+  getLanguageService,
+  type ASTNode,
+  type CompletionItem,
+  type JSONDocument,
+  type JSONSchema,
+  type LanguageService,
+  type Range,
+} from 'vscode-json-languageservice';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { GIVEN } from './given.ts';
 import { placeOf } from './places.ts';
@@ -30,10 +43,23 @@ const ADDRESS = 'inmemory://edited.json';
 const SEVERITIES: Readonly<Record<number, Diagnostic['severity']>> = { 1: 'error', 2: 'warning', 3: 'info', 4: 'hint' };
 
 export function jsonKnowledge(knowledge: JsonKnowledge): Extension {
-  const service = getLanguageService({ clientCapabilities: { textDocument: { completion: { completionItem: { documentationFormat: ['plaintext'], commitCharactersSupport: false } } } } });
-  service.configure({ validate: true, allowComments: false, schemas: [{ uri: 'inmemory://schema.json', fileMatch: ['*'], schema: knowledge.schema }] });
+  const service = getLanguageService({
+    clientCapabilities: {
+      textDocument: {
+        completion: { completionItem: { documentationFormat: ['plaintext'], commitCharactersSupport: false } },
+      },
+    },
+  });
+  service.configure({
+    validate: true,
+    allowComments: false,
+    schemas: [{ uri: 'inmemory://schema.json', fileMatch: ['*'], schema: knowledge.schema }],
+  });
   return [
-    linter((view) => problemsOf(service, view.state, knowledge), { delay: 250, needsRefresh: ({ startState, state }) => startState.facet(givenMarks) !== state.facet(givenMarks) }),
+    linter((view) => problemsOf(service, view.state, knowledge), {
+      delay: 250,
+      needsRefresh: ({ startState, state }) => startState.facet(givenMarks) !== state.facet(givenMarks),
+    }),
     autocompletion({ override: [(context) => completions(service, context)], aboveCursor: false, icons: false }),
     hoverTooltip((view, at) => meaningAt(service, view.state, at)),
   ];
@@ -44,15 +70,35 @@ function read(service: LanguageService, state: EditorState): { document: TextDoc
   return { document, tree: service.parseJSONDocument(document) };
 }
 
-async function problemsOf(service: LanguageService, state: EditorState, { isChecking, checks }: JsonKnowledge): Promise<Diagnostic[]> {
+async function problemsOf(
+  service: LanguageService,
+  state: EditorState,
+  { isChecking, checks }: JsonKnowledge,
+): Promise<Diagnostic[]> {
   const text = state.doc.toString();
   if (text.trim() === '') return [];
   const { document, tree } = read(service, state);
-  const found = await service.doValidation(document, tree, { comments: 'error', trailingCommas: 'error', schemaValidation: isChecking ? 'warning' : 'ignore' });
-  const said = found.map(({ range, message, severity = 1 }): Diagnostic => ({ ...offsets(document, range, text.length), message: typeof message === 'string' ? message : message.value, severity: SEVERITIES[severity] ?? 'error' }));
+  const found = await service.doValidation(document, tree, {
+    comments: 'error',
+    trailingCommas: 'error',
+    schemaValidation: isChecking ? 'warning' : 'ignore',
+  });
+  const said = found.map(({ range, message, severity = 1 }): Diagnostic => ({
+    ...offsets(document, range, text.length),
+    message: typeof message === 'string' ? message : message.value,
+    severity: SEVERITIES[severity] ?? 'error',
+  }));
   const own = checks === undefined ? [] : checksOf(text, checks);
-  const placed = ({ pointer, message, severity }: Mark): Diagnostic => ({ ...placeOf(tree.root, pointer, text.length), message, severity });
-  return [...said, ...own.map((mark) => placed(mark)), ...othersBeside(own, state.facet(givenMarks)).map((mark) => ({ ...placed(mark), markClass: GIVEN }))];
+  const placed = ({ pointer, message, severity }: Mark): Diagnostic => ({
+    ...placeOf(tree.root, pointer, text.length),
+    message,
+    severity,
+  });
+  return [
+    ...said,
+    ...own.map((mark) => placed(mark)),
+    ...othersBeside(own, state.facet(givenMarks)).map((mark) => ({ ...placed(mark), markClass: GIVEN })),
+  ];
 }
 
 /** What was found here already need not be said again. */
@@ -82,7 +128,11 @@ async function completions(service: LanguageService, context: CompletionContext)
   const items = list?.items.filter(({ textEdit }) => textEdit !== undefined && 'range' in textEdit) ?? [];
   if (items.length === 0) return null;
   const from = Math.min(...items.map((item) => rangeOf(item, document).from), context.pos);
-  return { from, options: items.map((item) => optionOf(item, document, context.pos)), validFor: /^"?[^",:{}[\]\s]*"?$/ };
+  return {
+    from,
+    options: items.map((item) => optionOf(item, document, context.pos)),
+    validFor: /^"?[^",:{}[\]\s]*"?$/,
+  };
 }
 
 function rangeOf({ textEdit }: CompletionItem, document: TextDocument): { from: number; to: number } {
@@ -103,7 +153,12 @@ function optionOf(item: CompletionItem, document: TextDocument, askedAt: number)
     apply(view, _completion, _from, to) {
       // What was typed while the list was open lies before what stood behind the cursor.
       const end = Math.max(range.to + to - askedAt, to);
-      view.dispatch({ changes: { from: range.from, to: end, insert: text }, selection: { anchor: range.from + cursor }, userEvent: 'input.complete', scrollIntoView: true });
+      view.dispatch({
+        changes: { from: range.from, to: end, insert: text },
+        selection: { anchor: range.from + cursor },
+        userEvent: 'input.complete',
+        scrollIntoView: true,
+      });
     },
   };
 }
@@ -112,7 +167,9 @@ function optionOf(item: CompletionItem, document: TextDocument, askedAt: number)
 function plainSnippet(snippet: string): { text: string; cursor: number } {
   let cursor: number | undefined;
   let text = '';
-  for (const [whole, escaped, gap, preset = ''] of snippet.matchAll(/\\([$}\\])|\$(?:(\d+)|\{\d+:?((?:\\.|[^}\\])*)\})|[^\\$]+|[\\$]/g)) {
+  for (const [whole, escaped, gap, preset = ''] of snippet.matchAll(
+    /\\([$}\\])|\$(?:(\d+)|\{\d+:?((?:\\.|[^}\\])*)\})|[^\\$]+|[\\$]/g,
+  )) {
     if (escaped !== undefined) text += escaped;
     else if (whole.startsWith('$') && (gap !== undefined || whole.length > 1)) {
       cursor ??= text.length;
@@ -128,7 +185,8 @@ async function meaningAt(service: LanguageService, state: EditorState, at: numbe
   if (node === undefined) return null;
   const described = node.parent?.type === 'property' && node.parent.keyNode === node ? node.parent.valueNode : node;
   const schemas = await service.getMatchingSchemas(document, tree);
-  const meaning = schemas.find((match) => match.node === described && match.schema.description !== undefined)?.schema.description;
+  const meaning = schemas.find((match) => match.node === described && match.schema.description !== undefined)?.schema
+    .description;
   return meaning === undefined ? null : tooltipOf(node, meaning);
 }
 
@@ -144,4 +202,3 @@ function tooltipOf({ offset, length }: ASTNode, meaning: string): Tooltip {
     },
   };
 }
-

@@ -3,7 +3,10 @@ import type { ASTNode } from 'vscode-json-languageservice';
 
 /** The key or item that is named, or the nearest thing around it that is there; characters from the start of the text. */
 export function placeOf(root: ASTNode | undefined, pointer: string, length: number): { from: number; to: number } {
-  let [node, place] = [root, root === undefined ? { from: 0, to: length } : { from: root.offset, to: Math.min(root.offset + 1, length) }];
+  let [node, place] = [
+    root,
+    root === undefined ? { from: 0, to: length } : { from: root.offset, to: Math.min(root.offset + 1, length) },
+  ];
   for (const segment of pointer.split('/').slice(1)) {
     const next = childOf(node, segment.replaceAll('~1', '/').replaceAll('~0', '~'));
     if (next === undefined) break;

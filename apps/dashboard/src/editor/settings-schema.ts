@@ -12,7 +12,13 @@ export const SETTINGS_SCHEMA: JSONSchema = {
   description: 'What the automation says beside name, triggers and prompt. What is absent, factory and server decide.',
   additionalProperties: false,
   properties: {
-    agent: closed({ ...agent, properties: { ...agentProperties, mcp_servers: { ...agentProperties.mcp_servers, additionalProperties: agentKeys.$defs.mcpServer } } }),
+    agent: closed({
+      ...agent,
+      properties: {
+        ...agentProperties,
+        mcp_servers: { ...agentProperties.mcp_servers, additionalProperties: agentKeys.$defs.mcpServer },
+      },
+    }),
     concurrency: closed(concurrency),
     limits: closed(limits),
     network: closed(network),

@@ -17,6 +17,14 @@ interface AskedProps<Thing> {
 export function Asked<Thing>({ query, above, children }: AskedProps<Thing>) {
   if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.error === null) return <Loading />;
-  if (above === undefined || !isGone(query.error)) return <ProblemAlert error={query.error} onRetry={() => void query.refetch()} />;
-  return <><ProblemAlert error={query.error} mb="md" /><Anchor component={Link} to={above.to}>{above.label}</Anchor></>;
+  if (above === undefined || !isGone(query.error))
+    return <ProblemAlert error={query.error} onRetry={() => void query.refetch()} />;
+  return (
+    <>
+      <ProblemAlert error={query.error} mb="md" />
+      <Anchor component={Link} to={above.to}>
+        {above.label}
+      </Anchor>
+    </>
+  );
 }

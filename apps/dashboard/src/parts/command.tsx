@@ -13,8 +13,15 @@ interface CommandProps {
 export function Command({ title, label, command, onCopied }: CommandProps) {
   return (
     <div>
-      <Group justify="space-between" mb={4}><Text size="sm" fw={600}>{title}</Text><CopyButton value={command} label="Copy the command" onCopied={onCopied} /></Group>
-      <pre className="mono" aria-label={label} style={{ margin: 0, whiteSpace: 'pre-wrap' }}>{command}</pre>
+      <Group justify="space-between" mb={4}>
+        <Text size="sm" fw={600}>
+          {title}
+        </Text>
+        <CopyButton value={command} label="Copy the command" onCopied={onCopied} />
+      </Group>
+      <pre className="mono" aria-label={label} style={{ margin: 0, whiteSpace: 'pre-wrap' }}>
+        {command}
+      </pre>
     </div>
   );
 }

@@ -27,18 +27,42 @@ export function Confirm({ opened = true, ...rest }: ConfirmProps) {
   return opened && <Question {...rest} />;
 }
 
-function Question({ title, children, action, color = 'red', typed, isPending, error, refusal, onConfirm, onClose }: Omit<ConfirmProps, 'opened'>) {
+function Question({
+  title,
+  children,
+  action,
+  color = 'red',
+  typed,
+  isPending,
+  error,
+  refusal,
+  onConfirm,
+  onClose,
+}: Omit<ConfirmProps, 'opened'>) {
   const [text, setText] = useState('');
   const isSure = typed === undefined || text === typed || text === withHiddenNamed(typed);
   return (
     <Dialog title={title} isBusy={isPending} onClose={onClose} size={typed === undefined ? 'md' : 'lg'}>
       <Stack>
         <div>{children}</div>
-        {typed !== undefined && <TextInput label={`Type ${withHiddenNamed(typed)} to go on`} value={text} onChange={(event) => setText(event.currentTarget.value)} autoComplete="off" spellCheck={false} data-autofocus />}
+        {typed !== undefined && (
+          <TextInput
+            label={`Type ${withHiddenNamed(typed)} to go on`}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+            autoComplete="off"
+            spellCheck={false}
+            data-autofocus
+          />
+        )}
         {error !== null && error !== undefined && (refusal ?? <ProblemAlert error={error} />)}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={isPending}>Cancel</Button>
-          <Button color={color} disabled={!isSure} loading={isPending} onClick={onConfirm}>{action}</Button>
+          <Button variant="default" onClick={onClose} disabled={isPending}>
+            Cancel
+          </Button>
+          <Button color={color} disabled={!isSure} loading={isPending} onClick={onConfirm}>
+            {action}
+          </Button>
         </Group>
       </Stack>
     </Dialog>

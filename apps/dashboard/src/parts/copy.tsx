@@ -43,8 +43,17 @@ export function CopyButton({ value, label, onCopied }: { value: string; label: s
   const { said, start } = useCopy(value, onCopied);
   return (
     <>
-      <Button size="compact-sm" variant="default" onClick={start} leftSection={<Icon name={said === 'Copied' ? 'check' : 'copy'} size={14} />}>{said === '' ? label : said}</Button>
-      <span className="visually-hidden" role="status">{said}</span>
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={start}
+        leftSection={<Icon name={said === 'Copied' ? 'check' : 'copy'} size={14} />}
+      >
+        {said === '' ? label : said}
+      </Button>
+      <span className="visually-hidden" role="status">
+        {said}
+      </span>
     </>
   );
 }
@@ -60,13 +69,31 @@ interface CopyableProps {
 }
 
 /** A value with a button beside it. */
-export function Copyable({ value, what, mono = true, children = <ForeignText>{value}</ForeignText>, onCopied }: CopyableProps) {
+export function Copyable({
+  value,
+  what,
+  mono = true,
+  children = <ForeignText>{value}</ForeignText>,
+  onCopied,
+}: CopyableProps) {
   const { said, start } = useCopy(value, onCopied);
   return (
     <Group gap={4} wrap="nowrap" align="flex-start">
-      <Text span size="sm" className={mono ? 'mono' : undefined}>{children}</Text>
-      <ActionIcon variant="subtle" size="sm" onClick={start} aria-label={`Copy ${what}`} title={said === '' ? `Copy ${what}` : said}><Icon name={said === 'Copied' ? 'check' : 'copy'} size={14} /></ActionIcon>
-      <span className="visually-hidden" role="status">{said}</span>
+      <Text span size="sm" className={mono ? 'mono' : undefined}>
+        {children}
+      </Text>
+      <ActionIcon
+        variant="subtle"
+        size="sm"
+        onClick={start}
+        aria-label={`Copy ${what}`}
+        title={said === '' ? `Copy ${what}` : said}
+      >
+        <Icon name={said === 'Copied' ? 'check' : 'copy'} size={14} />
+      </ActionIcon>
+      <span className="visually-hidden" role="status">
+        {said}
+      </span>
     </Group>
   );
 }

@@ -15,5 +15,13 @@ const ONCE: Partial<ModalProps> = { closeOnEscape: false, closeOnClickOutside: f
 
 export function Dialog({ title, isBusy = false, isOnce = false, onClose, ...rest }: DialogProps) {
   useReturnFocus();
-  return <Modal opened onClose={isBusy ? () => undefined : onClose} title={<ForeignText>{title}</ForeignText>} {...(isOnce ? ONCE : {})} {...rest} />;
+  return (
+    <Modal
+      opened
+      onClose={isBusy ? () => undefined : onClose}
+      title={<ForeignText>{title}</ForeignText>}
+      {...(isOnce ? ONCE : {})}
+      {...rest}
+    />
+  );
 }

@@ -19,12 +19,26 @@ export function EditedFile({ problem, ...rest }: Omit<AlertProps, 'title' | 'chi
   return (
     <Alert color="blue" role="alert" title={title} {...rest}>
       <Stack gap={6}>
-        <Text size="sm" component="div">{said}</Text>
+        <Text size="sm" component="div">
+          {said}
+        </Text>
         <SecretFirst problem={problem} />
         {text !== undefined && (
           <>
-            <Group justify="space-between"><Text size="sm" fw={600}>The file as it would be</Text><CopyButton value={text} label="Copy the edited text" /></Group>
-            <pre className="mono scroll-x" tabIndex={0} aria-label={`Edited text of ${problem.body?.file}`} style={{ maxHeight: 320, overflow: 'auto', margin: 0 }}><ForeignText>{text}</ForeignText></pre>
+            <Group justify="space-between">
+              <Text size="sm" fw={600}>
+                The file as it would be
+              </Text>
+              <CopyButton value={text} label="Copy the edited text" />
+            </Group>
+            <pre
+              className="mono scroll-x"
+              tabIndex={0}
+              aria-label={`Edited text of ${problem.body?.file}`}
+              style={{ maxHeight: 320, overflow: 'auto', margin: 0 }}
+            >
+              <ForeignText>{text}</ForeignText>
+            </pre>
           </>
         )}
       </Stack>
@@ -33,19 +47,72 @@ export function EditedFile({ problem, ...rest }: Omit<AlertProps, 'title' | 'chi
 }
 
 function wantedBy({ message, body }: Problem, andThen: string): Wanted {
-  const { file = '', key, edited_text: text, new_file: newFile } = body as NonNullable<Problem['body']> & { new_file?: string };
+  const {
+    file = '',
+    key,
+    edited_text: text,
+    new_file: newFile,
+  } = body as NonNullable<Problem['body']> & { new_file?: string };
   const named = <Path>{file}</Path>;
-  if (newFile !== undefined) return { title: 'Its name is the name of its file', said: <>As <Path>{newFile}</Path> it is another one, beside this one or instead of it. Everything else that was changed is an edit of {named}.</> };
-  if (text === null || text === undefined) return { title: 'It is decided by a file', said: <>{named}: <ForeignText>{reasonIn(message)}</ForeignText>.</> };
-  if (isNew(message, file)) return { title: 'Add this file', said: <>{named} does not exist yet: add it with this text, and {andThen}. The next sync takes it over.</> };
-  return { title: 'Edit this file', said: <>This is decided by {named}{key === null || key === undefined || key === '' ? '' : <>, in <Path>{key}</Path></>}. Give it this text, and {andThen}. The next sync takes it over.</> };
+  if (newFile !== undefined)
+    return {
+      title: 'Its name is the name of its file',
+      said: (
+        <>
+          As <Path>{newFile}</Path> it is another one, beside this one or instead of it. Everything else that was
+          changed is an edit of {named}.
+        </>
+      ),
+    };
+  if (text === null || text === undefined)
+    return {
+      title: 'It is decided by a file',
+      said: (
+        <>
+          {named}: <ForeignText>{reasonIn(message)}</ForeignText>.
+        </>
+      ),
+    };
+  if (isNew(message, file))
+    return {
+      title: 'Add this file',
+      said: (
+        <>
+          {named} does not exist yet: add it with this text, and {andThen}. The next sync takes it over.
+        </>
+      ),
+    };
+  return {
+    title: 'Edit this file',
+    said: (
+      <>
+        This is decided by {named}
+        {key === null || key === undefined || key === '' ? (
+          ''
+        ) : (
+          <>
+            , in <Path>{key}</Path>
+          </>
+        )}
+        . Give it this text, and {andThen}. The next sync takes it over.
+      </>
+    ),
+  };
 }
 
 /** A new webhook's credential is set beside its file. */
 function SecretFirst({ problem: { message, body } }: { problem: Problem }) {
   const name = body?.['secret_name'];
   if (typeof name !== 'string' || !isNew(message, body?.file ?? '')) return null;
-  return <Text size="sm">Set its secret <Path>{name}</Path> first: on the page of secrets, or by <span className="mono">millwright secrets set <ForeignText>{name}</ForeignText></span>.</Text>;
+  return (
+    <Text size="sm">
+      Set its secret <Path>{name}</Path> first: on the page of secrets, or by{' '}
+      <span className="mono">
+        millwright secrets set <ForeignText>{name}</ForeignText>
+      </span>
+      .
+    </Text>
+  );
 }
 
 function isNew(message: string, file: string): boolean {
@@ -64,5 +131,9 @@ function useIsCommitted(): boolean {
 }
 
 function Path({ children }: { children: string }) {
-  return <span className="mono"><ForeignText>{children}</ForeignText></span>;
+  return (
+    <span className="mono">
+      <ForeignText>{children}</ForeignText>
+    </span>
+  );
 }

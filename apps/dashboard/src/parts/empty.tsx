@@ -5,11 +5,22 @@ import type { ReactNode } from 'react';
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <Paper withBorder p="xl">
-      <Stack align="center" gap="xs"><Text fw={600}>{title}</Text>{children !== undefined && <Text size="sm" c="dimmed" component="div" ta="center">{children}</Text>}</Stack>
+      <Stack align="center" gap="xs">
+        <Text fw={600}>{title}</Text>
+        {children !== undefined && (
+          <Text size="sm" c="dimmed" component="div" ta="center">
+            {children}
+          </Text>
+        )}
+      </Stack>
     </Paper>
   );
 }
 
 export function Loading() {
-  return <Center p="xl"><Loader aria-label="Loading" /></Center>;
+  return (
+    <Center p="xl">
+      <Loader aria-label="Loading" />
+    </Center>
+  );
 }

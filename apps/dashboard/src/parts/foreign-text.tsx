@@ -3,5 +3,17 @@ import { piecesOf } from './hidden-characters.ts';
 
 /** The text with hidden characters as `U+202E`. */
 export function ForeignText({ children }: { children: string }) {
-  return <span className="foreign">{piecesOf(children).map(({ at, text, isHidden }) => (isHidden ? <span key={at} className="escaped">{text}</span> : text))}</span>;
+  return (
+    <span className="foreign">
+      {piecesOf(children).map(({ at, text, isHidden }) =>
+        isHidden ? (
+          <span key={at} className="escaped">
+            {text}
+          </span>
+        ) : (
+          text
+        ),
+      )}
+    </span>
+  );
 }

@@ -1,7 +1,8 @@
 /** Characters that nobody sees, or that move what stands around them, by name. */
 
 // Control characters but tab and line breaks; formatting, bidi and tag characters; line and paragraph separators.
-const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+const HIDDEN =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 interface TextPiece {
   /** Where it begins in the whole. */
@@ -15,7 +16,8 @@ interface TextPiece {
 export function piecesOf(whole: string): TextPiece[] {
   const pieces: TextPiece[] = [];
   let end = 0;
-  const addUntil = (at: number): void => void (at > end && pieces.push({ at: end, text: whole.slice(end, at), isHidden: false }));
+  const addUntil = (at: number): void =>
+    void (at > end && pieces.push({ at: end, text: whole.slice(end, at), isHidden: false }));
   for (const { 0: character, index } of whole.matchAll(HIDDEN)) {
     addUntil(index);
     pieces.push({ at: index, text: nameOf(character), isHidden: true });

@@ -12,7 +12,10 @@ export function intentions(makeKey: () => string): Intentions {
   let open: { wanted: string; key: string } | undefined;
   return {
     keyFor(wanted) {
-      const text = JSON.stringify(wanted, (_, value: unknown) => (value instanceof File ? [value.name, value.size, value.lastModified] : value)) ?? '';
+      const text =
+        JSON.stringify(wanted, (_, value: unknown) =>
+          value instanceof File ? [value.name, value.size, value.lastModified] : value,
+        ) ?? '';
       if (open?.wanted !== text) open = { wanted: text, key: makeKey() };
       return open.key;
     },

@@ -15,7 +15,12 @@ interface LeaveAnywayProps {
 }
 
 export function LeaveAnyway({ title, children, isLoss, onward }: LeaveAnywayProps) {
-  const blocker = useBlocker(({ currentLocation, nextLocation }) => isLoss() && nextLocation.pathname !== currentLocation.pathname && (onward === undefined || !nextLocation.pathname.endsWith(onward)));
+  const blocker = useBlocker(
+    ({ currentLocation, nextLocation }) =>
+      isLoss() &&
+      nextLocation.pathname !== currentLocation.pathname &&
+      (onward === undefined || !nextLocation.pathname.endsWith(onward)),
+  );
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent): void => {
       if (isLoss()) event.preventDefault();
@@ -29,8 +34,12 @@ export function LeaveAnyway({ title, children, isLoss, onward }: LeaveAnywayProp
       <Stack>
         <Text>{children}</Text>
         <Group justify="flex-end">
-          <Button variant="light" color="red" onClick={() => blocker.proceed()}>Leave</Button>
-          <Button onClick={() => blocker.reset()} data-autofocus>Stay here</Button>
+          <Button variant="light" color="red" onClick={() => blocker.proceed()}>
+            Leave
+          </Button>
+          <Button onClick={() => blocker.reset()} data-autofocus>
+            Stay here
+          </Button>
         </Group>
       </Stack>
     </Dialog>

@@ -14,5 +14,13 @@ const LOOK = { size: 'sm', fw: 600, lineClamp: 2, miw: 130, style: { overflowWra
 
 export function ListedName({ children, to }: ListedNameProps) {
   const [title, name] = [withHiddenNamed(children), <ForeignText key="name">{children}</ForeignText>];
-  return to === undefined ? <Text {...LOOK} title={title}>{name}</Text> : <Anchor {...LOOK} component={Link} to={to} title={title}>{name}</Anchor>;
+  return to === undefined ? (
+    <Text {...LOOK} title={title}>
+      {name}
+    </Text>
+  ) : (
+    <Anchor {...LOOK} component={Link} to={to} title={title}>
+      {name}
+    </Anchor>
+  );
 }

@@ -33,7 +33,14 @@ export function useLongRows<Row>({ box, rows, keyOf, rowPx, pages }: LongRowsOpt
     const row = rows[index];
     return row === undefined ? index : keyOf(row);
   };
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => rowPx, overscan: 8, getItemKey, useFlushSync: false });
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => rowPx,
+    overscan: 8,
+    getItemKey,
+    useFlushSync: false,
+  });
   const inSight = virtual.getVirtualItems();
   const last = inSight.at(-1);
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = pages;
@@ -70,28 +77,70 @@ interface LongTableProps<Row> extends Pick<LongRowsOptions<Row>, 'box' | 'pages'
   children: (row: Row, place: RowPlace) => ReactNode;
 }
 
-export function LongTable<Row>({ box, pages, list, label, noun, whole = '', aside, head, maxHeight = 'max(22rem, calc(100dvh - 19rem))', minWidth, isMeasured = false, children }: LongTableProps<Row>) {
+export function LongTable<Row>({
+  box,
+  pages,
+  list,
+  label,
+  noun,
+  whole = '',
+  aside,
+  head,
+  maxHeight = 'max(22rem, calc(100dvh - 19rem))',
+  minWidth,
+  isMeasured = false,
+  children,
+}: LongTableProps<Row>) {
   const { rows, inSight, behindPx, measure } = list;
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage } = pages;
   return (
     <>
       <Group justify="space-between" wrap="nowrap" h={34} mb={4}>
-        <Text size="sm" c="dimmed" role="status" truncate>{`${countOf(rows.length, ...noun)}${hasNextPage ? ' so far, more below' : whole}`}</Text>
+        <Text
+          size="sm"
+          c="dimmed"
+          role="status"
+          truncate
+        >{`${countOf(rows.length, ...noun)}${hasNextPage ? ' so far, more below' : whole}`}</Text>
         {aside}
       </Group>
-      <div ref={box} className="scroll-x" tabIndex={0} role="region" aria-label={label} style={{ maxHeight, overflow: 'auto', overflowAnchor: 'none' }}>
-        <Table layout="fixed" stickyHeader miw={minWidth} verticalSpacing={4} aria-rowcount={hasNextPage ? -1 : rows.length + 1}>
+      <div
+        ref={box}
+        className="scroll-x"
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+        style={{ maxHeight, overflow: 'auto', overflowAnchor: 'none' }}
+      >
+        <Table
+          layout="fixed"
+          stickyHeader
+          miw={minWidth}
+          verticalSpacing={4}
+          aria-rowcount={hasNextPage ? -1 : rows.length + 1}
+        >
           <Table.Thead>{head}</Table.Thead>
           <Table.Tbody>
             <Space height={inSight[0]?.start ?? 0} />
             {inSight.map(({ index }) => {
               const row = rows[index];
-              return row !== undefined && children(row, { 'aria-rowindex': index + 2, 'data-index': index, 'ref': isMeasured ? measure : undefined });
+              return (
+                row !== undefined &&
+                children(row, {
+                  'aria-rowindex': index + 2,
+                  'data-index': index,
+                  ref: isMeasured ? measure : undefined,
+                })
+              );
             })}
             <Space height={behindPx} />
           </Table.Tbody>
         </Table>
-        {isFetchingNextPage && <Group justify="center" p="xs"><Loader size="sm" aria-label={`Loading more ${noun[1]}`} /></Group>}
+        {isFetchingNextPage && (
+          <Group justify="center" p="xs">
+            <Loader size="sm" aria-label={`Loading more ${noun[1]}`} />
+          </Group>
+        )}
       </div>
       {isFetchNextPageError && <ProblemAlert mt="sm" error={error} onRetry={() => void fetchNextPage()} />}
     </>

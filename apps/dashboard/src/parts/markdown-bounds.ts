@@ -14,7 +14,8 @@ const COMPARISONS = 4_000_000;
 const DEEP = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){6}/m;
 
 export function isTame(text: string): boolean {
-  if (text.length > LENGTH || DEEP.test(text) || countOf(text, /\n/g) > LINES || countOf(text, ITEM) > ITEMS) return false;
+  if (text.length > LENGTH || DEEP.test(text) || countOf(text, /\n/g) > LINES || countOf(text, ITEM) > ITEMS)
+    return false;
   let comparisons = 0;
   for (const paragraph of text.split(/\n[ \t]*\n/)) comparisons += countOf(paragraph, PAIRED) ** 2;
   return comparisons <= COMPARISONS;

@@ -9,29 +9,80 @@ export default function Rendered({ text: given }: { text: string }) {
   const text = withHiddenNamed(given);
   return (
     <div style={{ overflowWrap: 'anywhere', unicodeBidi: 'isolate' }}>
-      <ReactMarkdown components={componentsFor(text)} urlTransform={(url) => (HTTP.test(url) ? url : '')}>{text}</ReactMarkdown>
+      <ReactMarkdown components={componentsFor(text)} urlTransform={(url) => (HTTP.test(url) ? url : '')}>
+        {text}
+      </ReactMarkdown>
     </div>
   );
 }
 
 /** Headings of a message are none of the page. */
-const heading = (size: 'sm' | 'md' | 'lg') => function Heading({ children }: { children?: React.ReactNode }) {
-  return <Text fw={700} size={size} mt="sm" mb={4}>{children}</Text>;
-};
+const heading = (size: 'sm' | 'md' | 'lg') =>
+  function Heading({ children }: { children?: React.ReactNode }) {
+    return (
+      <Text fw={700} size={size} mt="sm" mb={4}>
+        {children}
+      </Text>
+    );
+  };
 
 function componentsFor(text: string): Components {
   return {
-    h1: heading('lg'), h2: heading('md'), h3: heading('sm'), h4: heading('sm'), h5: heading('sm'), h6: heading('sm'),
-    p: ({ children }) => <Text size="sm" my={6} style={{ whiteSpace: 'pre-wrap' }}>{children}</Text>,
-    ul: ({ children }) => <List size="sm" my={6} withPadding>{children}</List>,
-    ol: ({ children }) => <List type="ordered" size="sm" my={6} withPadding>{children}</List>,
+    h1: heading('lg'),
+    h2: heading('md'),
+    h3: heading('sm'),
+    h4: heading('sm'),
+    h5: heading('sm'),
+    h6: heading('sm'),
+    p: ({ children }) => (
+      <Text size="sm" my={6} style={{ whiteSpace: 'pre-wrap' }}>
+        {children}
+      </Text>
+    ),
+    ul: ({ children }) => (
+      <List size="sm" my={6} withPadding>
+        {children}
+      </List>
+    ),
+    ol: ({ children }) => (
+      <List type="ordered" size="sm" my={6} withPadding>
+        {children}
+      </List>
+    ),
     li: ({ children }) => <List.Item>{children}</List.Item>,
-    blockquote: ({ children }) => <Blockquote p="xs" my="xs">{children}</Blockquote>,
-    pre: ({ children }) => <pre className="mono scroll-x" tabIndex={0} style={{ overflow: 'auto', maxHeight: 420, margin: '6px 0', padding: 8, whiteSpace: 'pre', background: 'var(--mantine-color-default-hover)' }}>{children}</pre>,
+    blockquote: ({ children }) => (
+      <Blockquote p="xs" my="xs">
+        {children}
+      </Blockquote>
+    ),
+    pre: ({ children }) => (
+      <pre
+        className="mono scroll-x"
+        tabIndex={0}
+        style={{
+          overflow: 'auto',
+          maxHeight: 420,
+          margin: '6px 0',
+          padding: 8,
+          whiteSpace: 'pre',
+          background: 'var(--mantine-color-default-hover)',
+        }}
+      >
+        {children}
+      </pre>
+    ),
     code: ({ children, node }) => (isInline(node) ? <Code>{children}</Code> : <code>{children}</code>),
     hr: () => <Divider my="sm" />,
-    img: ({ alt }) => <Text span size="sm" c="dimmed">[picture{alt === undefined || alt === '' ? '' : `: ${alt}`}]</Text>,
-    a: ({ href, children, node }) => <Target href={href} isWritten={text[node?.position?.start.offset ?? 0] === '['}>{children}</Target>,
+    img: ({ alt }) => (
+      <Text span size="sm" c="dimmed">
+        [picture{alt === undefined || alt === '' ? '' : `: ${alt}`}]
+      </Text>
+    ),
+    a: ({ href, children, node }) => (
+      <Target href={href} isWritten={text[node?.position?.start.offset ?? 0] === '['}>
+        {children}
+      </Target>
+    ),
   };
 }
 
@@ -52,8 +103,15 @@ function Target({ href, isWritten, children }: TargetProps) {
   if (host === undefined) return <span>{children}</span>;
   return (
     <>
-      <Anchor href={href} target="_blank" rel="noreferrer noopener nofollow" inherit><bdi>{children}</bdi></Anchor>
-      {wordsOf(children) !== host && <Text span size="xs" c="dimmed"> ({host})</Text>}
+      <Anchor href={href} target="_blank" rel="noreferrer noopener nofollow" inherit>
+        <bdi>{children}</bdi>
+      </Anchor>
+      {wordsOf(children) !== host && (
+        <Text span size="xs" c="dimmed">
+          {' '}
+          ({host})
+        </Text>
+      )}
     </>
   );
 }

@@ -9,7 +9,17 @@ const Rendered = lazy(() => import('./markdown-rendered.tsx'));
 
 /** What is too long, or written to keep a parser busy, is shown as the text that it is. */
 export function Markdown({ text }: { text: string }) {
-  const plain = <Text size="sm" component="div"><ForeignText>{text}</ForeignText></Text>;
+  const plain = (
+    <Text size="sm" component="div">
+      <ForeignText>{text}</ForeignText>
+    </Text>
+  );
   if (!isTame(text)) return plain;
-  return <Guard key={text} fallback={plain}><Suspense fallback={plain}><Rendered text={text} /></Suspense></Guard>;
+  return (
+    <Guard key={text} fallback={plain}>
+      <Suspense fallback={plain}>
+        <Rendered text={text} />
+      </Suspense>
+    </Guard>
+  );
 }

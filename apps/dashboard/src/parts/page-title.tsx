@@ -23,11 +23,22 @@ export function PageTitle({ children, above = [], aside, actions }: PageTitlePro
     <Stack gap={4} mb="md">
       {above.length > 0 && (
         <nav aria-label="Breadcrumb">
-          <Breadcrumbs>{above.map(({ label, to }) => <Anchor key={to} component={Link} to={to} size="sm"><ForeignText>{label}</ForeignText></Anchor>)}</Breadcrumbs>
+          <Breadcrumbs>
+            {above.map(({ label, to }) => (
+              <Anchor key={to} component={Link} to={to} size="sm">
+                <ForeignText>{label}</ForeignText>
+              </Anchor>
+            ))}
+          </Breadcrumbs>
         </nav>
       )}
       <Group justify="space-between" gap="sm">
-        <Group gap="sm"><Title order={1} size="h3"><ForeignText>{children}</ForeignText></Title>{aside}</Group>
+        <Group gap="sm">
+          <Title order={1} size="h3">
+            <ForeignText>{children}</ForeignText>
+          </Title>
+          {aside}
+        </Group>
         {actions !== undefined && <Group gap="xs">{actions}</Group>}
       </Group>
     </Stack>

@@ -14,5 +14,9 @@ interface RefusedProps {
 
 export function Refused({ title, error, onClose, children }: RefusedProps) {
   if (error === null || error === undefined) return null;
-  return <Dialog title={title} onClose={onClose} size="lg">{children ?? <ProblemAlert error={error} />}</Dialog>;
+  return (
+    <Dialog title={title} onClose={onClose} size="lg">
+      {children ?? <ProblemAlert error={error} />}
+    </Dialog>
+  );
 }

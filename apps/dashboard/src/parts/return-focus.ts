@@ -9,9 +9,12 @@ document.addEventListener('focusin', ({ target }) => {
 
 export function useReturnFocus(): void {
   const [opener] = useState(openerNow);
-  useEffect(() => () => {
-    if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
-  }, [opener]);
+  useEffect(
+    () => () => {
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+    },
+    [opener],
+  );
 }
 
 /** What has the focus, or had it last; of an entry of a menu the button that opened the menu. */

@@ -15,9 +15,27 @@ interface RevisionTextProps {
 }
 
 export function RevisionText({ factoryUid, revision, what, none = 'none yet' }: RevisionTextProps) {
-  if (revision === null) return <Text span size="sm" c="dimmed">{none}</Text>;
+  if (revision === null)
+    return (
+      <Text span size="sm" c="dimmed">
+        {none}
+      </Text>
+    );
   const path = revisionPath(factoryUid, revision);
   const short = <ForeignText>{shortRevision(revision)}</ForeignText>;
-  const shown = path === undefined ? <span className="mono">{short}</span> : <Anchor component={Link} to={path} title={revision} className="mono">{short}</Anchor>;
-  return what === undefined ? shown : <Copyable value={revision} what={what} mono={false}>{shown}</Copyable>;
+  const shown =
+    path === undefined ? (
+      <span className="mono">{short}</span>
+    ) : (
+      <Anchor component={Link} to={path} title={revision} className="mono">
+        {short}
+      </Anchor>
+    );
+  return what === undefined ? (
+    shown
+  ) : (
+    <Copyable value={revision} what={what} mono={false}>
+      {shown}
+    </Copyable>
+  );
 }

@@ -10,5 +10,7 @@ export function shortRevision(revision: string): string {
 
 /** The page of a revision; undefined for one of the page itself (`dashboard@3`), which no source has and no pass has judged. */
 export function revisionPath(factoryUid: string, revision: string): string | undefined {
-  return /^dashboard@\d+$/.test(revision) ? undefined : `/factories/${factoryUid}/sync/revisions/${encodeURIComponent(revision)}`;
+  return /^dashboard@\d+$/.test(revision)
+    ? undefined
+    : `/factories/${factoryUid}/sync/revisions/${encodeURIComponent(revision)}`;
 }

@@ -3,9 +3,19 @@ import { notifications } from '@mantine/notifications';
 import { withHiddenNamed } from './hidden-characters.ts';
 
 export function say(message: string): void {
-  notifications.show({ message: withHiddenNamed(message), color: 'teal', autoClose: 4_000, closeButtonProps: { 'aria-label': 'Dismiss' } });
+  notifications.show({
+    message: withHiddenNamed(message),
+    color: 'teal',
+    autoClose: 4_000,
+    closeButtonProps: { 'aria-label': 'Dismiss' },
+  });
 }
 
 export function sayFault(message: string): void {
-  notifications.show({ message: withHiddenNamed(message), color: 'red', autoClose: 10_000, closeButtonProps: { 'aria-label': 'Dismiss' } });
+  notifications.show({
+    message: withHiddenNamed(message),
+    color: 'red',
+    autoClose: 10_000,
+    closeButtonProps: { 'aria-label': 'Dismiss' },
+  });
 }

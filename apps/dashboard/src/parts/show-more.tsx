@@ -17,5 +17,9 @@ export function ShowMore({ pages, what = '' }: { pages: Paged; what?: string }) 
   const fetchMore = (): void => void fetchNextPage();
   if (isFetchNextPageError) return <ProblemAlert mt="sm" error={error} onRetry={fetchMore} />;
   if (!hasNextPage) return null;
-  return <Button mt="sm" variant="default" size="xs" w="max-content" loading={isFetchingNextPage} onClick={fetchMore}>{`Show more ${what}`.trimEnd()}</Button>;
+  return (
+    <Button mt="sm" variant="default" size="xs" w="max-content" loading={isFetchingNextPage} onClick={fetchMore}>
+      {`Show more ${what}`.trimEnd()}
+    </Button>
+  );
 }

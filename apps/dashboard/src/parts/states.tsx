@@ -2,8 +2,24 @@
 import { Badge } from '@mantine/core';
 import type { Api } from '../api/client.ts';
 
-const RUN: Readonly<Record<string, string>> = { QUEUED: 'gray', PENDING: 'gray', CLAIMED: 'cyan', INPROGRESS: 'blue', SUCCEEDED: 'teal', FAILED: 'red', ERROR: 'red', BLOCKED: 'orange', CANCELLED: 'gray' };
-const OUTCOME: Readonly<Record<string, string>> = { Accepted: 'teal', Duplicate: 'gray', 'Rejected (auth)': 'red', 'Rejected (invalid JSON)': 'orange', 'Rejected (too large)': 'orange' };
+const RUN: Readonly<Record<string, string>> = {
+  QUEUED: 'gray',
+  PENDING: 'gray',
+  CLAIMED: 'cyan',
+  INPROGRESS: 'blue',
+  SUCCEEDED: 'teal',
+  FAILED: 'red',
+  ERROR: 'red',
+  BLOCKED: 'orange',
+  CANCELLED: 'gray',
+};
+const OUTCOME: Readonly<Record<string, string>> = {
+  Accepted: 'teal',
+  Duplicate: 'gray',
+  'Rejected (auth)': 'red',
+  'Rejected (invalid JSON)': 'orange',
+  'Rejected (too large)': 'orange',
+};
 
 export function RunStateBadge({ state }: { state: Api<'RunState'> }) {
   return <Badge color={RUN[state] ?? 'gray'}>{state}</Badge>;

@@ -3,7 +3,12 @@ import { useEffect, useState } from 'react';
 
 const ABSOLUTE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
-const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]];
+const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+];
 
 interface TimeProps {
   /** RFC 3339; null or undefined: never. */
@@ -20,7 +25,11 @@ export function Time({ at, never = 'never', as = 'time' }: TimeProps) {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <>{at}</>;
   const utc = utcText(date);
-  return <time dateTime={at} title={as === 'ago' ? `${ABSOLUTE.format(date)}\n${utc}` : utc}>{as === 'ago' ? ago(date) : ABSOLUTE.format(date)}</time>;
+  return (
+    <time dateTime={at} title={as === 'ago' ? `${ABSOLUTE.format(date)}\n${utc}` : utc}>
+      {as === 'ago' ? ago(date) : ABSOLUTE.format(date)}
+    </time>
+  );
 }
 
 /** For places without a hover, as the choices of a list: in the viewer's zone and in UTC. */
@@ -30,7 +39,10 @@ export function timeText(at: string): string {
 }
 
 function utcText(date: Date): string {
-  return `${date.toISOString().replace('T', ' ').replace(/\.\d+Z$/, '')} UTC`;
+  return `${date
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, '')} UTC`;
 }
 
 function ago(date: Date): string {

@@ -15,7 +15,10 @@ interface Change<Wanted> {
 }
 
 /** `change` gets an idempotency key beside what is wanted: the same one again only where nobody knows what became of the first request. `onDone` is given the answer, which is then forgotten here. */
-export function useChange<Wanted, Done>(change: (wanted: Wanted, key: string) => Promise<Done>, onDone: (done: Done) => void): Change<Wanted> {
+export function useChange<Wanted, Done>(
+  change: (wanted: Wanted, key: string) => Promise<Done>,
+  onDone: (done: Done) => void,
+): Change<Wanted> {
   // The library tells of a start only with the next rendering, which is after the second press.
   const isUnderWay = useRef(false);
   const [{ keyFor, settled }] = useState(() => intentions(idempotencyKey));

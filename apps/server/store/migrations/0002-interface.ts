@@ -18,7 +18,8 @@ export class Interface1700000000002 implements MigrationInterface {
     const isPostgres = runner.dataSource.options.type === 'postgres';
     const before = isPostgres ? [TITLES_IN_BINARY_ORDER] : [];
     const after = isPostgres ? POSTGRES_TRIGGERS : SQLITE_TRIGGERS;
-    for (const statement of [...before, ...statements(isPostgres ? POSTGRES : SQLITE), ...after]) await runner.query(statement);
+    for (const statement of [...before, ...statements(isPostgres ? POSTGRES : SQLITE), ...after])
+      await runner.query(statement);
   }
 
   async down(): Promise<void> {
@@ -29,11 +30,34 @@ export class Interface1700000000002 implements MigrationInterface {
 const ENDED = "('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
 
 /** Filters of a list whose matches are found by an index, newest change first. contract 3 (List). */
-const LISTED_BY = ['state', 'factory_uid', 'config_name', 'automation_uid', 'webhook_uid', 'delivery_id', 'creator_uid', 'executor_uid', 'source', 'model_id', 'environment_id', 'skill_spec', 'schedule_id'];
+const LISTED_BY = [
+  'state',
+  'factory_uid',
+  'config_name',
+  'automation_uid',
+  'webhook_uid',
+  'delivery_id',
+  'creator_uid',
+  'executor_uid',
+  'source',
+  'model_id',
+  'environment_id',
+  'skill_spec',
+  'schedule_id',
+];
 
 function statements({ bytes, int, computed }: Types): string[] {
   return [
-    ...['executor_uid', 'model_id', 'environment_id', 'skill_spec', 'conversation_id', 'parent_run_id', 'schedule_id', 'trigger_url'].map((column) => `ALTER TABLE run ADD COLUMN ${column} TEXT`),
+    ...[
+      'executor_uid',
+      'model_id',
+      'environment_id',
+      'skill_spec',
+      'conversation_id',
+      'parent_run_id',
+      'schedule_id',
+      'trigger_url',
+    ].map((column) => `ALTER TABLE run ADD COLUMN ${column} TEXT`),
     `ALTER TABLE run ADD COLUMN mode TEXT NOT NULL DEFAULT 'normal'`,
     `ALTER TABLE run ADD COLUMN interactive ${int} NOT NULL DEFAULT 0`,
     // Time of its last change, once a run has ended; unknown while it is open.
@@ -44,13 +68,19 @@ function statements({ bytes, int, computed }: Types): string[] {
     'DROP INDEX run_updated',
     'CREATE INDEX run_open ON run (updated_at, run_id, factory_uid, state, created_at, config_name, creator_uid) WHERE settled_at IS NULL',
     'CREATE INDEX run_settled ON run (settled_at, run_id) WHERE settled_at IS NOT NULL',
-    ...LISTED_BY.map((column) => `CREATE INDEX run_settled_${column} ON run (${column}, settled_at, run_id) WHERE settled_at IS NOT NULL AND ${column} IS NOT NULL`),
+    ...LISTED_BY.map(
+      (column) =>
+        `CREATE INDEX run_settled_${column} ON run (${column}, settled_at, run_id) WHERE settled_at IS NOT NULL AND ${column} IS NOT NULL`,
+    ),
     'CREATE INDEX run_settled_factory_state ON run (factory_uid, state, settled_at, run_id) WHERE settled_at IS NOT NULL AND factory_uid IS NOT NULL',
     'CREATE INDEX run_settled_factory_config ON run (factory_uid, config_name, settled_at, run_id) WHERE settled_at IS NOT NULL AND factory_uid IS NOT NULL AND config_name IS NOT NULL',
     'CREATE INDEX run_settled_created ON run (created_at, run_id) WHERE settled_at IS NOT NULL',
     'CREATE INDEX run_settled_title ON run (title, run_id) WHERE settled_at IS NOT NULL',
     'CREATE INDEX run_settled_factory_title ON run (factory_uid, title, run_id) WHERE settled_at IS NOT NULL AND factory_uid IS NOT NULL',
-    ...['state', 'factory_uid', 'config_name'].map((column) => `CREATE INDEX run_settled_${column}_created ON run (${column}, created_at, run_id) WHERE settled_at IS NOT NULL AND ${column} IS NOT NULL`),
+    ...['state', 'factory_uid', 'config_name'].map(
+      (column) =>
+        `CREATE INDEX run_settled_${column}_created ON run (${column}, created_at, run_id) WHERE settled_at IS NOT NULL AND ${column} IS NOT NULL`,
+    ),
     'CREATE INDEX run_parent ON run (parent_run_id) WHERE parent_run_id IS NOT NULL',
     // Only of runs that continue another's conversation: the others are their own.
     'CREATE INDEX run_conversation ON run (conversation_id, run_id) WHERE conversation_id IS NOT NULL',
@@ -70,7 +100,9 @@ function statements({ bytes, int, computed }: Types): string[] {
     'CREATE INDEX artifact_of_type ON artifact (artifact_type, run_id)',
     `ALTER TABLE followup ADD COLUMN mode TEXT NOT NULL DEFAULT 'normal'`,
     // What a timeline tells of an execution beside its claim, start and end, and where in the run's log it begins.
-    ...['prepared_at', 'cancel_requested_at', 'first_seq'].map((column) => `ALTER TABLE execution ADD COLUMN ${column} ${int}`),
+    ...['prepared_at', 'cancel_requested_at', 'first_seq'].map(
+      (column) => `ALTER TABLE execution ADD COLUMN ${column} ${int}`,
+    ),
     // Few entries of a log belong to no execution: the ends that came before one.
     'CREATE INDEX run_event_of_none ON run_event (run_id, seq) WHERE execution_id IS NULL',
 
@@ -95,7 +127,9 @@ function statements({ bytes, int, computed }: Types): string[] {
     'ALTER TABLE audit_entry ADD COLUMN key_id TEXT',
     // The trail is listed newest first, whole or by one of its members.
     'CREATE INDEX audit_at ON audit_entry (at, id)',
-    ...['principal_uid', 'action', 'subject', 'factory_uid'].map((column) => `CREATE INDEX audit_${column} ON audit_entry (${column}, at, id)`),
+    ...['principal_uid', 'action', 'subject', 'factory_uid'].map(
+      (column) => `CREATE INDEX audit_${column} ON audit_entry (${column}, at, id)`,
+    ),
   ];
 }
 

@@ -76,5 +76,8 @@ function statements({ int, keyed }: Types): string[] {
 
 /** The index of ended runs by one column, with more columns at its end. */
 function recounted(column: string, more: string): string[] {
-  return [`DROP INDEX run_settled_${column}`, `CREATE INDEX run_settled_${column} ON run (${column}, settled_at, run_id, ${more}) WHERE settled_at IS NOT NULL AND ${column} IS NOT NULL`];
+  return [
+    `DROP INDEX run_settled_${column}`,
+    `CREATE INDEX run_settled_${column} ON run (${column}, settled_at, run_id, ${more}) WHERE settled_at IS NOT NULL AND ${column} IS NOT NULL`,
+  ];
 }

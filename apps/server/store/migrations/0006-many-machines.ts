@@ -6,7 +6,8 @@ export class ManyMachines1700000000006 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     const isShared = runner.dataSource.options.type === 'postgres';
-    for (const statement of [...statements(isShared ? 'BIGINT' : 'INTEGER'), ...(isShared ? OUTBOX : [])]) await runner.query(statement);
+    for (const statement of [...statements(isShared ? 'BIGINT' : 'INTEGER'), ...(isShared ? OUTBOX : [])])
+      await runner.query(statement);
   }
 
   async down(): Promise<void> {
@@ -15,7 +16,9 @@ export class ManyMachines1700000000006 implements MigrationInterface {
 }
 
 /** Where there is one process, nobody has to be told. */
-const OUTBOX = ["CREATE INDEX run_untold ON run (run_id) WHERE state = 'QUEUED' AND (told_epoch IS NULL OR told_epoch < epoch)"];
+const OUTBOX = [
+  "CREATE INDEX run_untold ON run (run_id) WHERE state = 'QUEUED' AND (told_epoch IS NULL OR told_epoch < epoch)",
+];
 
 function statements(int: string): string[] {
   return [

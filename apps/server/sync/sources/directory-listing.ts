@@ -4,7 +4,14 @@ import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { FILE_BYTES_MAX, isDefinitionPath } from '#definitions';
 import type { TreeFile } from '#definitions';
 import { SourceUnavailable, systemCodeOf } from './source.ts';
-import { PATH_BYTES_MAX, TREE_BYTES_MAX, TREE_ENTRIES_MAX, byPath, decodePath, mayHoldDefinitions } from './tree-bounds.ts';
+import {
+  PATH_BYTES_MAX,
+  TREE_BYTES_MAX,
+  TREE_ENTRIES_MAX,
+  byPath,
+  decodePath,
+  mayHoldDefinitions,
+} from './tree-bounds.ts';
 
 /** Folders that are never part of a factory, at any depth. */
 export const IGNORED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules']);
@@ -28,7 +35,8 @@ export function agree(left: readonly TreeFile[], right: readonly TreeFile[]): bo
 }
 
 function isSame(left: TreeFile, right: TreeFile | undefined): boolean {
-  if (right === undefined || left.path !== right.path || left.kind !== right.kind || left.sizeBytes !== right.sizeBytes) return false;
+  if (right === undefined || left.path !== right.path || left.kind !== right.kind || left.sizeBytes !== right.sizeBytes)
+    return false;
   return Buffer.compare(left.content, right.content) === 0;
 }
 
@@ -79,10 +87,15 @@ class Listing {
 }
 
 /** Exact bytes, or the size of a file that is too large to be of use. Opened without following a link or waiting for a pipe. */
-async function readRegularFile(place: Buffer, path: string): Promise<{ content: Uint8Array | number; executable: boolean }> {
+async function readRegularFile(
+  place: Buffer,
+  path: string,
+): Promise<{ content: Uint8Array | number; executable: boolean }> {
   const handle = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const { size, mode, isFile } = await handle.stat().then((stats) => ({ size: stats.size, mode: stats.mode, isFile: stats.isFile() }));
+    const { size, mode, isFile } = await handle
+      .stat()
+      .then((stats) => ({ size: stats.size, mode: stats.mode, isFile: stats.isFile() }));
     const executable = (mode & constants.S_IXUSR) !== 0;
     if (!isFile) throw refuse(`"${path}", which is neither a file nor a folder`);
     if (size > FILE_BYTES_MAX) return { content: size, executable };

@@ -1,6 +1,15 @@
 /** A factory directory that changes, breaks and holds odd things while it is read. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -81,7 +90,10 @@ describe('a directory', () => {
     chmodSync(join(root, 'skills/x/run.sh'), 0o755);
     const snapshot = await open().snapshot({}, never);
     if (!snapshot.ok || snapshot.unchanged) throw new Error('no tree');
-    expect(snapshot.files.map(({ path, executable }) => [path, executable])).toEqual([['skills/x/SKILL.md', undefined], ['skills/x/run.sh', true]]);
+    expect(snapshot.files.map(({ path, executable }) => [path, executable])).toEqual([
+      ['skills/x/SKILL.md', undefined],
+      ['skills/x/run.sh', true],
+    ]);
   });
 
   it('has the same revision for the same content, wherever it lies and whatever else lies there', async () => {
@@ -90,7 +102,10 @@ describe('a directory', () => {
     renameSync(root, join(folder, 'moved'));
     root = join(folder, 'moved');
     write('notes.txt', 'no definition');
-    expect(await open(root).snapshot({ atHand: first.ok ? first.revision : '' }, never)).toMatchObject({ ok: true, unchanged: true });
+    expect(await open(root).snapshot({ atHand: first.ok ? first.revision : '' }, never)).toMatchObject({
+      ok: true,
+      unchanged: true,
+    });
   });
 
   it('is read by one listing while nothing changes', async () => {
@@ -108,7 +123,9 @@ describe('a directory', () => {
     const source = open();
     const first = await source.snapshot({}, never);
     rmSync(join(root, 'webhooks/b.yaml'));
-    expect(textsOf(await source.snapshot({ atHand: first.ok ? first.revision : '' }, never))).toEqual({ 'webhooks/a.yaml': 'a' });
+    expect(textsOf(await source.snapshot({ atHand: first.ok ? first.revision : '' }, never))).toEqual({
+      'webhooks/a.yaml': 'a',
+    });
     expect(slept).toEqual([300, 2000]);
   });
 
@@ -196,11 +213,18 @@ describe('a directory', () => {
   it.each([
     { prepare: () => rmSync(root, { recursive: true }), why: 'it is gone' },
     { prepare: () => (rmSync(root, { recursive: true }), writeFileSync(root, '')), why: 'it is a file' },
-    { prepare: () => (rmSync(root, { recursive: true }), symlinkSync(join(folder, 'nowhere'), root)), why: 'it is a dead link' },
+    {
+      prepare: () => (rmSync(root, { recursive: true }), symlinkSync(join(folder, 'nowhere'), root)),
+      why: 'it is a dead link',
+    },
   ])('says path-missing when $why, and recovers when it is back', async ({ prepare }) => {
     prepare();
     const source = open();
-    expect(await source.snapshot({ atHand: 'sha256:x' }, never)).toMatchObject({ ok: false, reason: 'path-missing', retry: 'backoff' });
+    expect(await source.snapshot({ atHand: 'sha256:x' }, never)).toMatchObject({
+      ok: false,
+      reason: 'path-missing',
+      retry: 'backoff',
+    });
     rmSync(root, { recursive: true, force: true });
     write('webhooks/a.yaml', 'a');
     expect(reasonOf(await source.snapshot({ atHand: 'sha256:x' }, never))).toBe('ok');

@@ -72,9 +72,14 @@ async function settle(
     const first = await listDirectory(options.path);
     const revision = directoryRevision(first);
     if (revision === knownRevision) return { snapshot: { ok: true, revision, unchanged: true }, paths: pathsOf(first) };
-    await pause(options, gapFor(options, mayHaveLost(first, lastSeen, knownRevision !== undefined || options.mayHaveServed === true)), signals);
+    await pause(
+      options,
+      gapFor(options, mayHaveLost(first, lastSeen, knownRevision !== undefined || options.mayHaveServed === true)),
+      signals,
+    );
     const second = await listDirectory(options.path);
-    if (!agree(first, second)) return { snapshot: failure('unstable', 'the factory directory is changing; two listings did not agree') };
+    if (!agree(first, second))
+      return { snapshot: failure('unstable', 'the factory directory is changing; two listings did not agree') };
     return { snapshot: { ok: true, revision, unchanged: false, files: second }, paths: pathsOf(second) };
   } catch (error) {
     if (error instanceof SourceUnavailable) return { snapshot: error.failure };
@@ -89,11 +94,18 @@ function mayHaveLost(listed: readonly TreeFile[], lastSeen: ReadonlySet<string> 
   return [...lastSeen].some((path) => !present.has(path));
 }
 
-function gapFor({ listingGapMs = LISTING_GAP_MS, deletionGapMs = DELETION_GAP_MS }: DirectorySourceOptions, lost: boolean): number {
+function gapFor(
+  { listingGapMs = LISTING_GAP_MS, deletionGapMs = DELETION_GAP_MS }: DirectorySourceOptions,
+  lost: boolean,
+): number {
   return lost ? deletionGapMs : listingGapMs;
 }
 
-async function pause(options: DirectorySourceOptions, milliseconds: number, signals: readonly AbortSignal[]): Promise<void> {
+async function pause(
+  options: DirectorySourceOptions,
+  milliseconds: number,
+  signals: readonly AbortSignal[],
+): Promise<void> {
   const ending = new AbortController();
   const end = (): void => ending.abort();
   for (const signal of signals) signal.addEventListener('abort', end, { once: true });

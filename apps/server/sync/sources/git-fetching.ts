@@ -22,27 +22,46 @@ export async function prepareCache(session: GitSession, gitDir: string, format: 
 /** The remote lives in the arguments, not in the cache's configuration: reading the cache can then never reach the network. */
 export function remoteSettings(address: GitAddress, whole: boolean): string[] {
   const origin = ['-c', `remote.origin.url=${address.url}`];
-  return whole ? origin : [...origin, '-c', 'remote.origin.promisor=true', '-c', 'remote.origin.partialclonefilter=blob:none'];
+  return whole
+    ? origin
+    : [...origin, '-c', 'remote.origin.promisor=true', '-c', 'remote.origin.partialclonefilter=blob:none'];
 }
 
 /** Fetches the tip of a branch with its whole history and all trees; answers its commit. */
-export async function fetchTip(session: GitSession, gitDir: string, remote: readonly string[], branch: string): Promise<string> {
+export async function fetchTip(
+  session: GitSession,
+  gitDir: string,
+  remote: readonly string[],
+  branch: string,
+): Promise<string> {
   const refspec = `+refs/heads/${branch}:${TIP_REF}`;
   session.demand(await fetchInto(session, gitDir, [...remote, 'fetch', ...QUIETLY, '--force', 'origin', refspec]));
   return (await session.local(gitDir, ['rev-parse', '--verify', '--quiet', `${TIP_REF}^{commit}`])).trim();
 }
 
 /** All missing files in one request; without the noop negotiation the server would take them for known. */
-export async function fetchObjects(session: GitSession, gitDir: string, remote: readonly string[], objects: readonly string[]): Promise<void> {
+export async function fetchObjects(
+  session: GitSession,
+  gitDir: string,
+  remote: readonly string[],
+  objects: readonly string[],
+): Promise<void> {
   const args = [...remote, '-c', 'fetch.negotiationAlgorithm=noop', 'fetch', ...QUIETLY, '--stdin', 'origin'];
   const output = await fetchInto(session, gitDir, args, objects.map((object) => `${object}\n`).join(''));
   if (output.ended === 'exit' && output.exitCode === 0) return;
   const unavailable = session.failureOf(output);
-  throw unavailable.failure.reason === 'refused' && output.ended === 'exit' && !exceedsBounds(output) ? new FilesWithheld() : unavailable;
+  throw unavailable.failure.reason === 'refused' && output.ended === 'exit' && !exceedsBounds(output)
+    ? new FilesWithheld()
+    : unavailable;
 }
 
 /** What a fetch that failed has written may be as much as a server can send: it does not wait for the next one. */
-async function fetchInto(session: GitSession, gitDir: string, args: readonly string[], input?: string): Promise<GitOutput<Buffer>> {
+async function fetchInto(
+  session: GitSession,
+  gitDir: string,
+  args: readonly string[],
+  input?: string,
+): Promise<GitOutput<Buffer>> {
   const output = await session.ask(gitDir, args, input);
   if (output.ended !== 'exit' || output.exitCode !== 0) await sweep(gitDir);
   return output;

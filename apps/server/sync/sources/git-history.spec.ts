@@ -41,15 +41,27 @@ describe('history after the accepted revision', () => {
   });
 
   it.each<{ rewrite: (first: string) => string[]; keepsFirst: boolean; why: string }>([
-    { rewrite: (first) => (ground.moveTo(first), [ground.commit()]), keepsFirst: true, why: 'another commit in the place of the last' },
+    {
+      rewrite: (first) => (ground.moveTo(first), [ground.commit()]),
+      keepsFirst: true,
+      why: 'another commit in the place of the last',
+    },
     { rewrite: (first) => (ground.moveTo(first), []), keepsFirst: true, why: 'taken back to an earlier commit' },
-    { rewrite: () => [ground.commit({ rewrite: true })], keepsFirst: false, why: 'a history that has nothing in common' },
+    {
+      rewrite: () => [ground.commit({ rewrite: true })],
+      keepsFirst: false,
+      why: 'a history that has nothing in common',
+    },
   ])('says that it was rewritten, and what is lost: $why', async ({ rewrite, keepsFirst }) => {
     const first = ground.commit();
     const [lost, tip] = [ground.commit(), ground.commit()];
     await historyOf(source);
     const commits = rewrite(first);
-    expect(await historyOf(source, revision(tip))).toEqual({ commits, lost: [tip, lost, ...(keepsFirst ? [] : [first])], rewrittenFrom: revision(tip) });
+    expect(await historyOf(source, revision(tip))).toEqual({
+      commits,
+      lost: [tip, lost, ...(keepsFirst ? [] : [first])],
+      rewrittenFrom: revision(tip),
+    });
   });
 
   it.each<{ accepted: (other: string) => string; why: string }>([
@@ -72,7 +84,12 @@ describe('a cache that does not hold the accepted commit', () => {
     expect(await historyOf(source, revision(first))).toEqual({ commits: [third, second], lost: [] });
     rmSync(ground.cacheDir, { recursive: true });
     ground.moveTo(first);
-    expect(await historyOf(source, revision(third))).toEqual({ commits: [first], lost: [third], lostPartly: true, rewrittenFrom: revision(third) });
+    expect(await historyOf(source, revision(third))).toEqual({
+      commits: [first],
+      lost: [third],
+      lostPartly: true,
+      rewrittenFrom: revision(third),
+    });
   });
 });
 
@@ -80,6 +97,10 @@ it('a tip that is at hand costs one question to the remote and no look at histor
   const tip = ground.commit();
   await historyOf(source);
   ground.started = 0;
-  expect(await source.snapshot({ atHand: revision(tip), accepted: revision('0'.repeat(40)) }, never)).toEqual({ ok: true, revision: revision(tip), unchanged: true });
+  expect(await source.snapshot({ atHand: revision(tip), accepted: revision('0'.repeat(40)) }, never)).toEqual({
+    ok: true,
+    revision: revision(tip),
+    unchanged: true,
+  });
   expect(ground.started).toBe(1);
 });

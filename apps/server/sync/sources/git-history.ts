@@ -50,13 +50,29 @@ async function isHeld(session: GitSession, { gitDir, commit }: Branching, before
  * The accepted commit is not there any more. The tip does not descend from it if the cache has all that the tip descends from: a walk
  * to the first commit shows that, or fails, upon which the cache is fetched anew. A hole in a cache is never taken for a rewrite.
  */
-async function withoutTrace(session: GitSession, { gitDir, commit, accepted }: Branching, before: string): Promise<History> {
+async function withoutTrace(
+  session: GitSession,
+  { gitDir, commit, accepted }: Branching,
+  before: string,
+): Promise<History> {
   await session.read(gitDir, ['rev-list', '--count', commit, '--'], LINE_BYTES_MAX);
-  return { commits: await commitsOf(session, gitDir, [commit]), lost: [before], lostPartly: true, rewrittenFrom: accepted as string };
+  return {
+    commits: await commitsOf(session, gitDir, [commit]),
+    lost: [before],
+    lostPartly: true,
+    rewrittenFrom: accepted as string,
+  };
 }
 
 /** The newest commits of a range, newest first. Fails on a commit that is missing: nothing is fetched for it. */
 async function commitsOf(session: GitSession, gitDir: string, range: readonly string[]): Promise<string[]> {
-  const answer = await session.read(gitDir, ['rev-list', `--max-count=${COMMITS_MAX}`, ...range, '--'], COMMITS_MAX * OBJECT_LINE_BYTES);
-  return answer.toString('latin1').split('\n').filter((line) => line !== '');
+  const answer = await session.read(
+    gitDir,
+    ['rev-list', `--max-count=${COMMITS_MAX}`, ...range, '--'],
+    COMMITS_MAX * OBJECT_LINE_BYTES,
+  );
+  return answer
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => line !== '');
 }

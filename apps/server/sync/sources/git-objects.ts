@@ -20,7 +20,11 @@ export interface Listing {
 }
 
 /** Reads `ls-tree -z -r --full-tree`: the entries below `subfolder` ('' = the whole tree) that take part in a snapshot, or in what `isWanted` says. */
-export function readListing(bytes: Buffer, subfolder: string, isWanted: (path: string) => boolean = isDefinitionPath): Listing {
+export function readListing(
+  bytes: Buffer,
+  subfolder: string,
+  isWanted: (path: string) => boolean = isDefinitionPath,
+): Listing {
   const prefix = Buffer.from(subfolder === '' ? '' : `${subfolder}/`);
   const entries: TreeEntry[] = [];
   let count = 0;
@@ -28,14 +32,15 @@ export function readListing(bytes: Buffer, subfolder: string, isWanted: (path: s
     const entry = readEntry(record, prefix);
     if (entry === undefined) continue;
     count += 1;
-    if (count > TREE_ENTRIES_MAX) throw refuseTree(`more than ${TREE_ENTRIES_MAX} entries; name a folder as the factory's path`);
+    if (count > TREE_ENTRIES_MAX)
+      throw refuseTree(`more than ${TREE_ENTRIES_MAX} entries; name a folder as the factory's path`);
     if (isWanted(entry.path)) entries.push(entry);
   }
   return { rootFound: subfolder === '' || count > 0, entries };
 }
 
 function* recordsOf(bytes: Buffer): Generator<Buffer> {
-  for (let start = 0; start < bytes.length; ) {
+  for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(0, start);
     if (end < 0) throw new SourceUnavailable('corrupt', 'git listed a tree that breaks off');
     yield bytes.subarray(start, end);
@@ -80,7 +85,7 @@ export function readSizes(bytes: Buffer): Map<string, number> {
 /** Reads `cat-file --batch`: object → exact content. */
 export function readContents(bytes: Buffer): Map<string, Uint8Array> {
   const contents = new Map<string, Uint8Array>();
-  for (let start = 0; start < bytes.length; ) {
+  for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(0x0a, start);
     const [object, type, size] = bytes.subarray(start, Math.max(end, start)).toString('latin1').split(' ');
     const length = Number(size);
@@ -109,7 +114,8 @@ export function readAdvertisement(text: string): Advertisement {
     const [value, name] = line.split('\t');
     if (value === undefined || name === undefined) continue;
     if (OBJECT_NAME.test(value)) refs.set(name, value);
-    else if (name === 'HEAD' && value.startsWith('ref: refs/heads/')) headBranch = value.slice('ref: refs/heads/'.length);
+    else if (name === 'HEAD' && value.startsWith('ref: refs/heads/'))
+      headBranch = value.slice('ref: refs/heads/'.length);
   }
   return headBranch === undefined ? { refs } : { refs, headBranch };
 }
@@ -121,7 +127,10 @@ export function revisionOf(branch: string, commit: string): string {
 
 /** The commit that a revision names, if it is a git revision. */
 export function commitOf(revision: string): string | undefined {
-  return /@(?:sha1:([0-9a-f]{40})|sha256:([0-9a-f]{64}))$/.exec(revision)?.slice(1).find((hex) => hex !== undefined);
+  return /@(?:sha1:([0-9a-f]{40})|sha256:([0-9a-f]{64}))$/
+    .exec(revision)
+    ?.slice(1)
+    .find((hex) => hex !== undefined);
 }
 
 /** Hash that a repository with such object names uses. */

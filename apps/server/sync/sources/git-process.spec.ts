@@ -2,11 +2,25 @@
 import { FETCH_BYTES_MAX, PROCESS_MEMORY_BYTES_MAX, runGit, type GitCommand } from './git-process.ts';
 
 function run(script: string, change: Partial<GitCommand> = {}): ReturnType<typeof runGit> {
-  const environment = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
-  return runGit({ args: ['-c', `alias.x=!${script}`, 'x'], environment, workingFolder: '/', signals: [], timeoutMs: 20_000, outputBytesMax: 10_000, ...change });
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: '/nonexistent',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+  };
+  return runGit({
+    args: ['-c', `alias.x=!${script}`, 'x'],
+    environment,
+    workingFolder: '/',
+    signals: [],
+    timeoutMs: 20_000,
+    outputBytesMax: 10_000,
+    ...change,
+  });
 }
 
-const words = async (output: ReturnType<typeof runGit>): Promise<string[]> => (await output).stdout.toString('utf8').trim().split('\n');
+const words = async (output: ReturnType<typeof runGit>): Promise<string[]> =>
+  (await output).stdout.toString('utf8').trim().split('\n');
 
 describe('a git process and its helpers', () => {
   it('may write, and hold in memory, so much and no more, and leave no core file', async () => {
@@ -17,13 +31,17 @@ describe('a git process and its helpers', () => {
   });
 
   it('say that a file is too large and go on living', async () => {
-    const output = await run('f=$(mktemp); head -c 100000 /dev/zero > $f; echo "exit $?"; wc -c < $f; rm $f', { fileBytesMax: 4096 });
+    const output = await run('f=$(mktemp); head -c 100000 /dev/zero > $f; echo "exit $?"; wc -c < $f; rm $f', {
+      fileBytesMax: 4096,
+    });
     expect(await words(Promise.resolve(output))).toEqual(['exit 1', '4096']);
     expect(output.stderr).toMatch(/File too large/);
   });
 
   it('get their arguments as they are', async () => {
-    const output = await run('printf "%s|"', { args: ['-c', 'alias.x=!printf "%s|"', 'x', "it's", '$(id)', '', '-n', 'a b\nc'] });
+    const output = await run('printf "%s|"', {
+      args: ['-c', 'alias.x=!printf "%s|"', 'x', "it's", '$(id)', '', '-n', 'a b\nc'],
+    });
     expect(output.stdout.toString()).toBe("it's|$(id)||-n|a b\nc|");
   });
 

@@ -117,7 +117,13 @@ export async function runGit(command: GitCommand): Promise<GitOutput<Buffer>> {
   child.stdin.end(command.input ?? '');
   try {
     const exitCode = await exitOf(child);
-    return { ...about, stdout: Buffer.concat(deadline.ended() === 'overflow' ? [] : stdout), stderr: Buffer.concat(stderr).toString('utf8'), exitCode, ended: deadline.ended() };
+    return {
+      ...about,
+      stdout: Buffer.concat(deadline.ended() === 'overflow' ? [] : stdout),
+      stderr: Buffer.concat(stderr).toString('utf8'),
+      exitCode,
+      ended: deadline.ended(),
+    };
   } catch (error) {
     return { ...about, stdout: Buffer.alloc(0), stderr: String(error), exitCode: -1, ended: deadline.ended() };
   } finally {

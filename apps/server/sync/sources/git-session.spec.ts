@@ -36,7 +36,12 @@ function scopeOf(url: string, change: Partial<SessionScope> = {}): SessionScope 
 
 describe('the surroundings of a git process', () => {
   it('names the token in no argument; the header goes to the one host', () => {
-    const { args, environment } = commandOf(scopeOf('https://git.example.com:8443/o/r'), '/cache', ['ls-remote', 'x'], TOKEN);
+    const { args, environment } = commandOf(
+      scopeOf('https://git.example.com:8443/o/r'),
+      '/cache',
+      ['ls-remote', 'x'],
+      TOKEN,
+    );
     const encoded = Buffer.from(`x-access-token:${TOKEN}`).toString('base64');
     expect(args.join(' ')).not.toContain(TOKEN);
     expect(args.join(' ')).not.toContain(encoded);
@@ -71,7 +76,9 @@ describe('the surroundings of a git process', () => {
     { allowLocal: false, protocols: 'https:ssh', why: 'file: only where the operator allows it' },
     { allowLocal: true, protocols: 'https:ssh:file', why: 'and still nothing else' },
   ])('allows the protocols $protocols: $why', ({ allowLocal, protocols }) => {
-    expect(commandOf(scopeOf('https://git.example.com/r', { allowLocal }), '/c', []).environment['GIT_ALLOW_PROTOCOL']).toBe(protocols);
+    expect(
+      commandOf(scopeOf('https://git.example.com/r', { allowLocal }), '/c', []).environment['GIT_ALLOW_PROTOCOL'],
+    ).toBe(protocols);
   });
 
   it.each([
@@ -104,16 +111,26 @@ describe('a private key for ssh', () => {
   it('stands in a private file while a reading needs it, and nowhere afterwards', async () => {
     const scope = scopeOf('git@git.example.com:o/r');
     writeFileSync(scope.keyFile, 'left by a killed process', { mode: 0o644 });
-    await withSession(scope, () => Promise.resolve(KEY.trim()), [], async () => {
-      expect(readFileSync(scope.keyFile, 'utf8')).toBe(KEY);
-      expect(statSync(scope.keyFile).mode & 0o777).toBe(0o600);
-    });
+    await withSession(
+      scope,
+      () => Promise.resolve(KEY.trim()),
+      [],
+      async () => {
+        expect(readFileSync(scope.keyFile, 'utf8')).toBe(KEY);
+        expect(statSync(scope.keyFile).mode & 0o777).toBe(0o600);
+      },
+    );
     expect(existsSync(scope.keyFile)).toBe(false);
   });
 
   it('is removed when the reading fails', async () => {
     const scope = scopeOf('git@git.example.com:o/r');
-    const reading = withSession(scope, () => Promise.resolve(KEY.trim()), [], () => Promise.reject(new Error('failed')));
+    const reading = withSession(
+      scope,
+      () => Promise.resolve(KEY.trim()),
+      [],
+      () => Promise.reject(new Error('failed')),
+    );
     await expect(reading).rejects.toThrow('failed');
     expect(existsSync(scope.keyFile)).toBe(false);
   });
@@ -124,10 +141,15 @@ describe('one git process', () => {
     { url: 'https://git.example.com/r', why: 'plain' },
     { url: 'https://alias.example.com/pager.', why: 'names that a careless check takes for settings' },
   ])('runs with all of it: $why', async ({ url }) => {
-    await withSession(scopeOf(url), () => Promise.resolve(TOKEN), [], async (session) => {
-      expect(session.demand(await session.ask('/dev/null', ['version'])).toString()).toMatch(/^git version/);
-      expect(await session.local('/dev/null', ['version'])).toMatch(/^git version/);
-    });
+    await withSession(
+      scopeOf(url),
+      () => Promise.resolve(TOKEN),
+      [],
+      async (session) => {
+        expect(session.demand(await session.ask('/dev/null', ['version'])).toString()).toMatch(/^git version/);
+        expect(await session.local('/dev/null', ['version'])).toMatch(/^git version/);
+      },
+    );
   });
 
   it('is ended when it prints without end', async () => {
@@ -140,7 +162,9 @@ describe('one git process', () => {
   it('is not started for a reading that was called off before', async () => {
     await withSession(scopeOf('https://git.example.com/r'), undefined, [AbortSignal.abort()], async (session) => {
       await expect(session.local('/dev/null', ['version'])).rejects.toMatchObject({ failure: { reason: 'timeout' } });
-      await expect(session.read('/dev/null', ['version'], 100)).rejects.toMatchObject({ failure: { reason: 'timeout' } });
+      await expect(session.read('/dev/null', ['version'], 100)).rejects.toMatchObject({
+        failure: { reason: 'timeout' },
+      });
     });
   });
 });

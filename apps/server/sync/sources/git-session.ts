@@ -1,6 +1,12 @@
 /** The commands of one reading of a git repository: same surroundings, credential, limits and failures for each of them. */
 import { rm, writeFile } from 'node:fs/promises';
-import { authorizationArguments, authorizationHeader, basicCredentials, gitEnvironment, hardenedSettings } from './git-environment.ts';
+import {
+  authorizationArguments,
+  authorizationHeader,
+  basicCredentials,
+  gitEnvironment,
+  hardenedSettings,
+} from './git-environment.ts';
 import type { SshSettings } from './git-environment.ts';
 import { toFailure } from './git-failures.ts';
 import { runGit, runLocalGit } from './git-process.ts';
@@ -77,7 +83,9 @@ export async function withSession<Result>(
 }
 
 /** Why a credential cannot be had is the secret store's to report; here it only means that the host would refuse us. */
-async function readCredential(credential: (() => Promise<string | undefined>) | undefined): Promise<string | undefined> {
+async function readCredential(
+  credential: (() => Promise<string | undefined>) | undefined,
+): Promise<string | undefined> {
   try {
     return await credential?.();
   } catch {
@@ -102,11 +110,20 @@ function openSession(scope: SessionScope, { token }: { token?: string }, signals
       demand(await gate(() => runGit({ ...commandOf(scope, gitDir, args), signals, input, outputBytesMax: bytesMax }))),
     examine: (gitDir, args, more) => {
       const command = commandOf(scope, gitDir, args);
-      return gate(() => runGit({ ...command, environment: { ...command.environment, ...more }, signals, outputBytesMax: TEXT_BYTES_MAX }));
+      return gate(() =>
+        runGit({
+          ...command,
+          environment: { ...command.environment, ...more },
+          signals,
+          outputBytesMax: TEXT_BYTES_MAX,
+        }),
+      );
     },
     bounds: { gate, signals, searchPath: scope.searchPath ?? SEARCH_PATH, timeoutMs: scope.timeoutMs },
     local: async (gitDir, args) =>
-      demand(await gate(() => runLocalGit({ ...commandOf(scope, gitDir, args), signals, outputBytesMax: TEXT_BYTES_MAX }))),
+      demand(
+        await gate(() => runLocalGit({ ...commandOf(scope, gitDir, args), signals, outputBytesMax: TEXT_BYTES_MAX })),
+      ),
   };
 }
 
@@ -119,7 +136,11 @@ export function commandOf(
 ): Pick<GitCommand, 'args' | 'environment' | 'workingFolder' | 'timeoutMs' | 'fileBytesMax'> {
   const authorization = token === undefined ? {} : { authorization: authorizationHeader(token) };
   return {
-    args: [...hardenedSettings(scope.caFile), ...(token === undefined ? [] : authorizationArguments(scope.address)), ...args],
+    args: [
+      ...hardenedSettings(scope.caFile),
+      ...(token === undefined ? [] : authorizationArguments(scope.address)),
+      ...args,
+    ],
     environment: gitEnvironment({
       searchPath: scope.searchPath ?? SEARCH_PATH,
       gitDir,

@@ -63,7 +63,10 @@ interface Header {
 function headersOf(object: Buffer): Header[] {
   const end = object.indexOf('\n\n');
   const headers: Header[] = [];
-  for (const line of object.subarray(0, end < 0 ? object.length : end).toString('latin1').split('\n')) {
+  for (const line of object
+    .subarray(0, end < 0 ? object.length : end)
+    .toString('latin1')
+    .split('\n')) {
     const last = headers.at(-1);
     if (line.startsWith(' ') && last !== undefined) last.value += `\n${line.slice(1)}`;
     else headers.push({ name: line.split(' ', 1)[0] as string, value: line.slice(line.indexOf(' ') + 1) });
@@ -75,7 +78,10 @@ function headersOf(object: Buffer): Header[] {
 const SSH_MAGIC = 'SSHSIG';
 
 function signerOf(armoured: string): SshSigner | undefined {
-  const base64 = armoured.split('\n').filter((line) => !line.startsWith('-----')).join('');
+  const base64 = armoured
+    .split('\n')
+    .filter((line) => !line.startsWith('-----'))
+    .join('');
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.subarray(0, SSH_MAGIC.length).toString('latin1') !== SSH_MAGIC) return undefined;
   const reader = blobReader(bytes, SSH_MAGIC.length);

@@ -31,7 +31,8 @@ export async function resolveTip(session: GitSession, place: FollowedBranch): Pr
   const { refs, headBranch } = readAdvertisement(output.stdout.toString('utf8'));
   const branch = place.branch ?? headBranch;
   const commit = refs.get(ref);
-  if (branch === undefined) throw new SourceUnavailable('branch-missing', "the repository's HEAD names no branch; name one");
+  if (branch === undefined)
+    throw new SourceUnavailable('branch-missing', "the repository's HEAD names no branch; name one");
   if (commit === undefined || !isBranchName(branch)) throw await explainMissing(session, place);
   return { branch, commit };
 }
@@ -43,6 +44,7 @@ async function explainMissing(session: GitSession, place: FollowedBranch): Promi
     return new SourceUnavailable('empty', 'the repository has no commit yet, or what answers there is no git server');
   }
   if (heads.ended === 'exit' && heads.exitCode !== 0) return session.failureOf(heads);
-  const branch = place.branch === undefined ? "the branch that the repository's HEAD names" : `the branch "${place.branch}"`;
+  const branch =
+    place.branch === undefined ? "the branch that the repository's HEAD names" : `the branch "${place.branch}"`;
   return new SourceUnavailable('branch-missing', `${branch} does not exist in the repository`);
 }

@@ -31,7 +31,11 @@ export interface CommitLocation {
 export type FetchObjects = (objects: readonly string[]) => Promise<void>;
 
 /** The factory's files at one commit, sorted by path; complete, or a failure is thrown. */
-export async function readTree(session: GitSession, location: CommitLocation, fetchObjects?: FetchObjects): Promise<TreeFile[]> {
+export async function readTree(
+  session: GitSession,
+  location: CommitLocation,
+  fetchObjects?: FetchObjects,
+): Promise<TreeFile[]> {
   const entries = await listEntries(session, location);
   const objects = [...new Set(entries.filter((entry) => entry.kind === 'file').map((entry) => entry.object))];
   const sizes = await sizesOf(session, location.gitDir, objects, fetchObjects);
@@ -41,9 +45,14 @@ export async function readTree(session: GitSession, location: CommitLocation, fe
 
 async function listEntries(session: GitSession, { gitDir, commit, subfolder }: CommitLocation): Promise<TreeEntry[]> {
   const within = subfolder === '' ? [] : ['--', `${subfolder}/`];
-  const bytes = await session.read(gitDir, ['ls-tree', '-z', '-r', '--full-tree', commit, ...within], LISTING_BYTES_MAX);
+  const bytes = await session.read(
+    gitDir,
+    ['ls-tree', '-z', '-r', '--full-tree', commit, ...within],
+    LISTING_BYTES_MAX,
+  );
   const { rootFound, entries } = readListing(bytes, subfolder);
-  if (!rootFound) throw new SourceUnavailable('path-missing', `the repository has no folder "${subfolder}" at ${commit}`);
+  if (!rootFound)
+    throw new SourceUnavailable('path-missing', `the repository has no folder "${subfolder}" at ${commit}`);
   return entries;
 }
 
@@ -64,7 +73,11 @@ async function sizesOf(
 }
 
 /** Sizes in bytes of the files that are there. */
-export async function lookUp(session: GitSession, gitDir: string, objects: readonly string[]): Promise<Map<string, number>> {
+export async function lookUp(
+  session: GitSession,
+  gitDir: string,
+  objects: readonly string[],
+): Promise<Map<string, number>> {
   if (objects.length === 0) return new Map();
   const bytesMax = objects.length * OBJECT_FRAME_BYTES;
   return readSizes(await session.read(gitDir, ['cat-file', '--batch-check'], bytesMax, toLines(objects)));
@@ -74,19 +87,30 @@ export async function lookUp(session: GitSession, gitDir: string, objects: reado
 function readableOf(sizes: ReadonlyMap<string, number>): Map<string, number> {
   const readable = new Map([...sizes].filter(([, size]) => size <= FILE_BYTES_MAX));
   if (totalOf(readable) > TREE_BYTES_MAX) {
-    throw new SourceUnavailable('refused', `the definition files of the repository hold more than ${TREE_BYTES_MAX} bytes together`);
+    throw new SourceUnavailable(
+      'refused',
+      `the definition files of the repository hold more than ${TREE_BYTES_MAX} bytes together`,
+    );
   }
   return readable;
 }
 
 /** Contents of files by their object names; `readable` has their sizes. */
-export async function contentsOf(session: GitSession, gitDir: string, readable: ReadonlyMap<string, number>): Promise<Map<string, Uint8Array>> {
+export async function contentsOf(
+  session: GitSession,
+  gitDir: string,
+  readable: ReadonlyMap<string, number>,
+): Promise<Map<string, Uint8Array>> {
   if (readable.size === 0) return new Map();
   const bytesMax = totalOf(readable) + readable.size * OBJECT_FRAME_BYTES;
   return readContents(await session.read(gitDir, ['cat-file', '--batch'], bytesMax, toLines([...readable.keys()])));
 }
 
-function toTreeFile(entry: TreeEntry, sizes: ReadonlyMap<string, number>, contents: ReadonlyMap<string, Uint8Array>): TreeFile {
+function toTreeFile(
+  entry: TreeEntry,
+  sizes: ReadonlyMap<string, number>,
+  contents: ReadonlyMap<string, Uint8Array>,
+): TreeFile {
   if (entry.kind !== 'file') return { path: entry.path, content: new Uint8Array(), kind: entry.kind };
   const content = contents.get(entry.object);
   if (content !== undefined) return { path: entry.path, content, ...(entry.executable ? { executable: true } : {}) };

@@ -4,9 +4,24 @@ import { checkGitUrl, isBranchName, maskUserinfo, normalizeSubfolder } from './g
 
 describe('addresses that may be read', () => {
   it.each([
-    { url: 'https://example.com/o/r.git', protocol: 'https', given: 'https://example.com/o/r.git', host: 'example.com' },
-    { url: 'HTTPS://Example.com:8443/o/r', protocol: 'https', given: 'https://example.com:8443/o/r', host: 'example.com:8443' },
-    { url: 'ssh://git@example.com:22/o/r', protocol: 'ssh', given: 'ssh://git@example.com:22/o/r', host: 'example.com:22' },
+    {
+      url: 'https://example.com/o/r.git',
+      protocol: 'https',
+      given: 'https://example.com/o/r.git',
+      host: 'example.com',
+    },
+    {
+      url: 'HTTPS://Example.com:8443/o/r',
+      protocol: 'https',
+      given: 'https://example.com:8443/o/r',
+      host: 'example.com:8443',
+    },
+    {
+      url: 'ssh://git@example.com:22/o/r',
+      protocol: 'ssh',
+      given: 'ssh://git@example.com:22/o/r',
+      host: 'example.com:22',
+    },
     { url: 'git@example.com:o/r.git', protocol: 'ssh', given: 'git@example.com:o/r.git', host: 'example.com' },
     { url: 'file:///srv/r.git', protocol: 'file', given: 'file:///srv/r.git', host: '' },
     { url: '/srv/my repo.git', protocol: 'file', given: '/srv/my repo.git', host: '' },
@@ -48,9 +63,12 @@ describe('addresses that are refused', () => {
     expect(JSON.stringify(verdict)).not.toContain('hunter2');
   });
 
-  it.each([{ url: '/srv/r.git' }, { url: 'file:///srv/r.git' }])('$url where local repositories are not allowed', ({ url }) => {
-    expect(checkGitUrl(url, false).ok).toBe(false);
-  });
+  it.each([{ url: '/srv/r.git' }, { url: 'file:///srv/r.git' }])(
+    '$url where local repositories are not allowed',
+    ({ url }) => {
+      expect(checkGitUrl(url, false).ok).toBe(false);
+    },
+  );
 });
 
 it.each([
@@ -61,7 +79,9 @@ it.each([
 });
 
 it('leaves text without a user part as it is', () => {
-  expect(maskUserinfo("repository 'https://git.example.com/a@b/' not found")).toBe("repository 'https://git.example.com/a@b/' not found");
+  expect(maskUserinfo("repository 'https://git.example.com/a@b/' not found")).toBe(
+    "repository 'https://git.example.com/a@b/' not found",
+  );
 });
 
 describe('branch names', () => {

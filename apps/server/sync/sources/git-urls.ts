@@ -41,7 +41,8 @@ function checkSchemed(text: string, allowLocal: boolean): AddressVerdict {
   if (/\s/.test(text)) return refuse('the repository address holds a space');
   const parsed = parse(text);
   if (parsed === undefined) return refuse('the repository address is not a valid URL');
-  if (parsed.password !== '') return refuse('the repository address must not hold a password; name a credential secret instead');
+  if (parsed.password !== '')
+    return refuse('the repository address must not hold a password; name a credential secret instead');
   if (parsed.search !== '' || parsed.hash !== '') return refuse('the repository address must not hold "?" or "#"');
   switch (parsed.protocol) {
     case 'https:':
@@ -57,14 +58,19 @@ function checkSchemed(text: string, allowLocal: boolean): AddressVerdict {
 
 function checkHttps(parsed: URL): AddressVerdict {
   // Forges take a token for a user name: it would be stored and shown.
-  if (parsed.username !== '') return refuse('an https address must not hold a user name, which can be a token; name a credential secret (credential_secret) instead');
+  if (parsed.username !== '')
+    return refuse(
+      'an https address must not hold a user name, which can be a token; name a credential secret (credential_secret) instead',
+    );
   const url = `https://${parsed.host}${parsed.pathname}`;
   return { ok: true, address: { protocol: 'https', url, host: parsed.host.toLowerCase() } };
 }
 
 function checkSsh(text: string, parsed: URL): AddressVerdict {
-  if (parsed.hostname === '' || parsed.hostname.startsWith('-')) return refuse('the repository address names no valid host');
-  if (parsed.username !== '' && !USER_NAME.test(parsed.username)) return refuse('the user name in the repository address is malformed');
+  if (parsed.hostname === '' || parsed.hostname.startsWith('-'))
+    return refuse('the repository address names no valid host');
+  if (parsed.username !== '' && !USER_NAME.test(parsed.username))
+    return refuse('the user name in the repository address is malformed');
   return { ok: true, address: { protocol: 'ssh', url: text, host: parsed.host.toLowerCase() } };
 }
 
@@ -84,7 +90,9 @@ function parse(text: string): URL | undefined {
 export function isBranchName(name: string): boolean {
   if (name === '' || Buffer.byteLength(name) > 255 || name === '@' || name.startsWith('-')) return false;
   if (/[\u0000-\u0020\u007f~^:?*[\\]/.test(name) || name.includes('..') || name.includes('@{')) return false;
-  return name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.') && !part.endsWith('.lock'));
+  return name
+    .split('/')
+    .every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.') && !part.endsWith('.lock'));
 }
 
 /** A folder inside a repository in its one spelling (no slash at either end), or undefined when it is not a plain relative path. */

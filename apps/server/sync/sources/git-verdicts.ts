@@ -11,8 +11,17 @@ export const PRINCIPAL = 'policy';
 export function judgeSsh(output: GitOutput<unknown>, fingerprint: string): Verdict {
   demandEnd(output, 'ssh-keygen');
   const lines = output.stderr.split('\n');
-  if (output.exitCode === 0 && lines.some((line) => line.startsWith(`Good "git" signature for ${PRINCIPAL} with `) && line.endsWith(` ${fingerprint}`))) return 'verified';
-  if (lines.includes('Could not verify signature.')) return { found: `carries a signature of the SSH key ${fingerprint} that does not fit its contents: it was changed after it was signed, or signed by somebody else` };
+  if (
+    output.exitCode === 0 &&
+    lines.some(
+      (line) => line.startsWith(`Good "git" signature for ${PRINCIPAL} with `) && line.endsWith(` ${fingerprint}`),
+    )
+  )
+    return 'verified';
+  if (lines.includes('Could not verify signature.'))
+    return {
+      found: `carries a signature of the SSH key ${fingerprint} that does not fit its contents: it was changed after it was signed, or signed by somebody else`,
+    };
   throw couldNot('ssh-keygen', 'git 2.34 or newer and OpenSSH 8.8 or newer are needed');
 }
 
@@ -24,13 +33,23 @@ export function judgeOpenPgp(output: GitOutput<unknown>, known: ReadonlySet<stri
   const signer = primaryOf(named('VALIDSIG'));
   const key = signer === undefined ? 'an OpenPGP key' : `the OpenPGP key ${signer}`;
   if (named('NEWSIG').length > 1) return { found: 'carries more than one signature; none of them is relied on' };
-  if (named('BADSIG').length > 0) return { found: `carries a signature of the OpenPGP key ${hexOf(named('BADSIG')[0]?.words[0])} that does not fit its contents: it was changed after it was signed` };
+  if (named('BADSIG').length > 0)
+    return {
+      found: `carries a signature of the OpenPGP key ${hexOf(named('BADSIG')[0]?.words[0])} that does not fit its contents: it was changed after it was signed`,
+    };
   if (named('REVKEYSIG').length > 0) return { found: `is signed by ${key}, which was revoked` };
-  if (named('EXPKEYSIG').length > 0) return { found: `is signed by ${key}, which has expired; if its owner has prolonged it, export it into the sync policy again` };
+  if (named('EXPKEYSIG').length > 0)
+    return {
+      found: `is signed by ${key}, which has expired; if its owner has prolonged it, export it into the sync policy again`,
+    };
   if (named('EXPSIG').length > 0) return { found: `is signed by ${key}, and that signature has expired` };
   if (named('ERRSIG').length > 0) return { found: unchecked(named('ERRSIG')[0]?.words ?? []) };
-  if (output.exitCode === 0 && named('GOODSIG').length === 1 && signer !== undefined) return known.has(signer) ? 'verified' : { found: `is signed by ${key}, which is not among the keys of the sync policy` };
-  if (named('NODATA').length > 0 || named('UNEXPECTED').length > 0) return { found: 'carries an OpenPGP signature that cannot be read' };
+  if (output.exitCode === 0 && named('GOODSIG').length === 1 && signer !== undefined)
+    return known.has(signer)
+      ? 'verified'
+      : { found: `is signed by ${key}, which is not among the keys of the sync policy` };
+  if (named('NODATA').length > 0 || named('UNEXPECTED').length > 0)
+    return { found: 'carries an OpenPGP signature that cannot be read' };
   throw couldNot('gpg', 'look whether it works on this machine (gpg --version)');
 }
 
@@ -40,21 +59,28 @@ interface Status {
 }
 
 function statusesOf(text: string): Status[] {
-  return [...text.matchAll(/^\[GNUPG:\] ([A-Z_]+)(.*)$/gm)].map(([, name = '', rest = '']) => ({ name, words: rest.trim().split(' ') }));
+  return [...text.matchAll(/^\[GNUPG:\] ([A-Z_]+)(.*)$/gm)].map(([, name = '', rest = '']) => ({
+    name,
+    words: rest.trim().split(' '),
+  }));
 }
 
 /** Fingerprint of the primary key, of exactly one signature. */
 function primaryOf(valid: readonly Status[]): string | undefined {
   const [only] = valid;
   const fingerprint = only?.words[9];
-  return valid.length === 1 && fingerprint !== undefined && /^[0-9A-F]{40,64}$/.test(fingerprint) ? fingerprint : undefined;
+  return valid.length === 1 && fingerprint !== undefined && /^[0-9A-F]{40,64}$/.test(fingerprint)
+    ? fingerprint
+    : undefined;
 }
 
 /** `<key> <key algorithm> <hash algorithm> <class> <time> <reason> <fingerprint>` */
 function unchecked([key, , , , , reason, fingerprint]: readonly string[]): string {
   const name = `the OpenPGP key ${hexOf(fingerprint) === UNNAMED ? hexOf(key) : hexOf(fingerprint)}`;
   if (reason === '9') return `is signed by ${name}, which is not among the keys of the sync policy`;
-  return reason === '4' ? `is signed by ${name} with an algorithm that gpg does not know on this machine` : `carries a signature of ${name} that cannot be checked`;
+  return reason === '4'
+    ? `is signed by ${name} with an algorithm that gpg does not know on this machine`
+    : `carries a signature of ${name} that cannot be checked`;
 }
 
 const UNNAMED = 'without a name';
@@ -65,9 +91,16 @@ function hexOf(word: string | undefined): string {
 }
 
 function demandEnd({ ended }: GitOutput<unknown>, program: string): void {
-  if (ended !== 'exit') throw new SourceUnavailable('timeout', `${program} took longer than its time limit, or was called off, so no signature was checked`);
+  if (ended !== 'exit')
+    throw new SourceUnavailable(
+      'timeout',
+      `${program} took longer than its time limit, or was called off, so no signature was checked`,
+    );
 }
 
 function couldNot(program: string, wayOut: string): SourceUnavailable {
-  return new SourceUnavailable('refused', `${program} could not check the signature of the commit on this machine; ${wayOut}`);
+  return new SourceUnavailable(
+    'refused',
+    `${program} could not check the signature of the commit on this machine; ${wayOut}`,
+  );
 }

@@ -2,7 +2,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { besideCache, readRepository, snapshotOf } from '../../../../test/support/read-repository.ts';
 import type { ReadRepository } from '../../../../test/support/read-repository.ts';
-import { headerBy, replaceTip, signTip, signingKeys, tamperedTip, tipWithHeaders, tipWithSignature } from '../../../../test/support/signing-keys.ts';
+import {
+  headerBy,
+  replaceTip,
+  signTip,
+  signingKeys,
+  tamperedTip,
+  tipWithHeaders,
+  tipWithSignature,
+} from '../../../../test/support/signing-keys.ts';
 import type { SigningKey, SigningKeys } from '../../../../test/support/signing-keys.ts';
 import type { GitSourceOptions } from './git.ts';
 import type { Source } from './source.ts';
@@ -38,7 +46,8 @@ beforeEach(() => {
 
 afterEach(() => ground.close());
 
-const open = (policy: readonly string[], options: Partial<GitSourceOptions> = {}): Source => ground.open({ verify: { keys: policy }, ...options });
+const open = (policy: readonly string[], options: Partial<GitSourceOptions> = {}): Source =>
+  ground.open({ verify: { keys: policy }, ...options });
 
 /** Whatever became of a verification, nothing of it stays behind. */
 function expectNothingLeft(): void {
@@ -56,16 +65,20 @@ describe('a commit is read that a key of the policy signed', () => {
     expectNothingLeft();
   });
 
-  it.each<{ by: () => SigningKey; why: string }>([
-    { by: () => ssh, why: 'by an SSH key' },
-  ])('in a repository that uses SHA-256, $why', async ({ by }) => {
-    ground.replace('modern.git', { objectFormat: 'sha256' });
-    ground.repository.commit({ 'webhooks/a.yaml': WEBHOOK });
-    const commit = signTip(ground.repository, by());
-    expect(await snapshotOf(open([ssh.publicKey, pgp.publicKey]))).toMatchObject({ ok: true, revision: `main@sha256:${commit}` });
-    replaceTip(ground.repository, (object) => object.replace('\n\nsigned', '\n\nforged'));
-    expect(await snapshotOf(open([ssh.publicKey, pgp.publicKey]))).toMatchObject({ refused: true });
-  });
+  it.each<{ by: () => SigningKey; why: string }>([{ by: () => ssh, why: 'by an SSH key' }])(
+    'in a repository that uses SHA-256, $why',
+    async ({ by }) => {
+      ground.replace('modern.git', { objectFormat: 'sha256' });
+      ground.repository.commit({ 'webhooks/a.yaml': WEBHOOK });
+      const commit = signTip(ground.repository, by());
+      expect(await snapshotOf(open([ssh.publicKey, pgp.publicKey]))).toMatchObject({
+        ok: true,
+        revision: `main@sha256:${commit}`,
+      });
+      replaceTip(ground.repository, (object) => object.replace('\n\nsigned', '\n\nforged'));
+      expect(await snapshotOf(open([ssh.publicKey, pgp.publicKey]))).toMatchObject({ refused: true });
+    },
+  );
 
   it('once: neither a tip that is at hand nor one that is read again from the cache is verified twice', async () => {
     const commit = signTip(ground.repository, pgp);
@@ -80,21 +93,79 @@ describe('a commit is read that a key of the policy signed', () => {
 describe('a commit is refused, with what was found and a way out,', () => {
   it.each<{ made: () => string; policy: () => SigningKey[]; found: () => string; why: string }>([
     { made: () => ground.repository.tip(), policy: () => [ssh, pgp], found: () => 'is not signed', why: 'unsigned' },
-    { made: () => signTip(ground.repository, otherSsh), policy: () => [ssh, pgp], found: () => `SSH key ${otherSsh.fingerprint}, which is not among`, why: 'another SSH key' },
-    { made: () => signTip(ground.repository, otherPgp), policy: () => [ssh, pgp], found: () => `OpenPGP key ${otherPgp.fingerprint}, which is not among`, why: 'another OpenPGP key' },
-    { made: () => tamperedTip(ground.repository, ssh), policy: () => [ssh], found: () => `SSH key ${ssh.fingerprint} that does not fit its contents`, why: 'contents changed under an SSH signature' },
-    { made: () => tamperedTip(ground.repository, pgp), policy: () => [pgp], found: () => `OpenPGP key ${pgp.fingerprint.slice(-16)} that does not fit its contents`, why: 'contents changed under an OpenPGP signature' },
-    { made: () => signTip(ground.repository, expired), policy: () => [expired], found: () => `OpenPGP key ${expired.fingerprint}, which has expired`, why: 'signed when the key was good, expired now' },
-    { made: () => tipWithSignature(ground.repository, keys.sshSignature(ssh, 'file', ground.repository.git('cat-file', 'commit', 'refs/heads/main'))), policy: () => [ssh], found: () => 'made for something else than git', why: 'an SSH signature that was given for a file' },
-    { made: () => tipWithHeaders(ground.repository, headerBy(ground.repository, ssh) + headerBy(ground.repository, ssh)), policy: () => [ssh], found: () => 'more than one signature', why: 'the same signature twice' },
-    { made: () => tipWithSignature(ground.repository, '-----BEGIN SIGNED MESSAGE-----\nAAAA\n-----END SIGNED MESSAGE-----'), policy: () => [ssh, pgp], found: () => 'X.509', why: 'a certificate' },
+    {
+      made: () => signTip(ground.repository, otherSsh),
+      policy: () => [ssh, pgp],
+      found: () => `SSH key ${otherSsh.fingerprint}, which is not among`,
+      why: 'another SSH key',
+    },
+    {
+      made: () => signTip(ground.repository, otherPgp),
+      policy: () => [ssh, pgp],
+      found: () => `OpenPGP key ${otherPgp.fingerprint}, which is not among`,
+      why: 'another OpenPGP key',
+    },
+    {
+      made: () => tamperedTip(ground.repository, ssh),
+      policy: () => [ssh],
+      found: () => `SSH key ${ssh.fingerprint} that does not fit its contents`,
+      why: 'contents changed under an SSH signature',
+    },
+    {
+      made: () => tamperedTip(ground.repository, pgp),
+      policy: () => [pgp],
+      found: () => `OpenPGP key ${pgp.fingerprint.slice(-16)} that does not fit its contents`,
+      why: 'contents changed under an OpenPGP signature',
+    },
+    {
+      made: () => signTip(ground.repository, expired),
+      policy: () => [expired],
+      found: () => `OpenPGP key ${expired.fingerprint}, which has expired`,
+      why: 'signed when the key was good, expired now',
+    },
+    {
+      made: () =>
+        tipWithSignature(
+          ground.repository,
+          keys.sshSignature(ssh, 'file', ground.repository.git('cat-file', 'commit', 'refs/heads/main')),
+        ),
+      policy: () => [ssh],
+      found: () => 'made for something else than git',
+      why: 'an SSH signature that was given for a file',
+    },
+    {
+      made: () =>
+        tipWithHeaders(ground.repository, headerBy(ground.repository, ssh) + headerBy(ground.repository, ssh)),
+      policy: () => [ssh],
+      found: () => 'more than one signature',
+      why: 'the same signature twice',
+    },
+    {
+      made: () =>
+        tipWithSignature(ground.repository, '-----BEGIN SIGNED MESSAGE-----\nAAAA\n-----END SIGNED MESSAGE-----'),
+      policy: () => [ssh, pgp],
+      found: () => 'X.509',
+      why: 'a certificate',
+    },
   ])('$why', async ({ made, policy, found }) => {
     signTip(ground.repository, ssh); // a good parent changes nothing: nobody falls back to it
     ground.repository.commit({ 'webhooks/a.yaml': 'secretName: changed\n' });
     const commit = made();
     const snapshot = await snapshotOf(open(policy().map(({ publicKey }) => publicKey)));
-    expect(snapshot).toEqual({ ok: false, refused: true, reason: 'source-unverified', revision: `main@sha1:${commit}`, message: expect.stringContaining(found()) });
-    expect(snapshot).toMatchObject({ message: expect.stringMatching(new RegExp(`^commit ${commit} .+\\. It must not apply, and what was applied before keeps serving; push .+ or let an admin .+$`)) });
+    expect(snapshot).toEqual({
+      ok: false,
+      refused: true,
+      reason: 'source-unverified',
+      revision: `main@sha1:${commit}`,
+      message: expect.stringContaining(found()),
+    });
+    expect(snapshot).toMatchObject({
+      message: expect.stringMatching(
+        new RegExp(
+          `^commit ${commit} .+\\. It must not apply, and what was applied before keeps serving; push .+ or let an admin .+$`,
+        ),
+      ),
+    });
     expectNothingLeft();
   });
 
@@ -105,7 +176,6 @@ describe('a commit is refused, with what was found and a way out,', () => {
     expect(await snapshotOf(source, revision)).toMatchObject({ refused: true });
     expect(await source.cached?.(revision)).toMatchObject({ refused: true });
   });
-
 });
 
 describe('a machine that cannot verify', () => {
@@ -117,7 +187,12 @@ describe('a machine that cannot verify', () => {
     const commit = signTip(ground.repository, by());
     const searchPath = ground.searchPath(script === undefined ? {} : { [tool]: script });
     const policy = [ssh.publicKey, pgp.publicKey];
-    expect(await snapshotOf(open(policy, { searchPath }))).toMatchObject({ ok: false, reason: 'refused', retry: 'backoff', message: expect.stringContaining(words) });
+    expect(await snapshotOf(open(policy, { searchPath }))).toMatchObject({
+      ok: false,
+      reason: 'refused',
+      retry: 'backoff',
+      message: expect.stringContaining(words),
+    });
     expectNothingLeft();
     expect(await snapshotOf(open(policy))).toMatchObject({ ok: true, revision: `main@sha1:${commit}` });
   });
@@ -126,7 +201,11 @@ describe('a machine that cannot verify', () => {
     signTip(ground.repository, ssh);
     const injected = `${ssh.publicKey.trim()}\n* namespaces="git" ${otherSsh.publicKey}`;
     const snapshot = await snapshotOf(open([ssh.publicKey, injected]));
-    expect(snapshot).toMatchObject({ ok: false, reason: 'refused', message: expect.stringContaining('key 2 of the sync policy') });
+    expect(snapshot).toMatchObject({
+      ok: false,
+      reason: 'refused',
+      message: expect.stringContaining('key 2 of the sync policy'),
+    });
     expect(JSON.stringify(snapshot)).not.toContain('AAAA');
     expect(ground.started).toBe(0);
   });

@@ -47,7 +47,11 @@ export function createCommitVerifier(keys: readonly CommitKey[]): CommitVerifier
     async demand(session, { gitDir, commit, revision, scratchFolder }) {
       if (commit === verified) return;
       const object = await session.read(gitDir, ['cat-file', 'commit', commit], COMMIT_BYTES_MAX);
-      const refuse = (found: string): SourceUnverified => new SourceUnverified(`commit ${commit} ${found}. It must not apply, and what was applied before keeps serving; ${WAY_OUT}`, revision);
+      const refuse = (found: string): SourceUnverified =>
+        new SourceUnverified(
+          `commit ${commit} ${found}. It must not apply, and what was applied before keeps serving; ${WAY_OUT}`,
+          revision,
+        );
       const question = { session, gitDir, commit, scratchFolder, keys };
       const verdict = await judge(question, signatureOf(commit, object));
       if (verdict !== 'verified') throw refuse(verdict.found);
@@ -56,7 +60,8 @@ export function createCommitVerifier(keys: readonly CommitKey[]): CommitVerifier
   };
 }
 
-const WAY_OUT = 'push a commit that a key of the sync policy signed, or let an admin put the right key into verify_commits';
+const WAY_OUT =
+  'push a commit that a key of the sync policy signed, or let an admin put the right key into verify_commits';
 
 interface Question {
   session: GitSession;
@@ -87,12 +92,16 @@ async function judge(question: Question, signature: ReturnType<typeof signatureO
 
 async function verifySsh(question: Question, signer: SshSigner): Promise<Verdict> {
   const keys = question.keys.flatMap((key) => (key.kind === 'ssh' ? [key] : []));
-  if (signer.namespace !== 'git') return { found: 'carries an SSH signature that was made for something else than git' };
-  if (!keys.some(({ blob }) => blob === signer.blob)) return { found: `is signed by the SSH key ${signer.fingerprint}, which is not among the keys of the sync policy` };
+  if (signer.namespace !== 'git')
+    return { found: 'carries an SSH signature that was made for something else than git' };
+  if (!keys.some(({ blob }) => blob === signer.blob))
+    return { found: `is signed by the SSH key ${signer.fingerprint}, which is not among the keys of the sync policy` };
   const program = await toolNamed('ssh-keygen', question);
   return inScratch(question, async (folder) => {
     const allowed = join(folder, 'allowed-signers');
-    await writeFile(allowed, keys.map(({ type, blob }) => `${PRINCIPAL} namespaces="git" ${type} ${blob}\n`).join(''), { mode: 0o600 });
+    await writeFile(allowed, keys.map(({ type, blob }) => `${PRINCIPAL} namespaces="git" ${type} ${blob}\n`).join(''), {
+      mode: 0o600,
+    });
     const settings = ['-c', `gpg.ssh.program=${program}`, '-c', `gpg.ssh.allowedSignersFile=${allowed}`];
     return judgeSsh(await askGit(question, settings, { TMPDIR: folder }), signer.fingerprint);
   });
@@ -104,11 +113,18 @@ async function verifyOpenPgp(question: Question): Promise<Verdict> {
   const program = await toolNamed('gpg', question);
   return inScratch(question, async (folder) => {
     const { fingerprints } = await prepareKeyring(question.session, program, folder, keys);
-    return judgeOpenPgp(await askGit(question, ['-c', `gpg.program=${program}`], keyringEnvironment(folder)), fingerprints);
+    return judgeOpenPgp(
+      await askGit(question, ['-c', `gpg.program=${program}`], keyringEnvironment(folder)),
+      fingerprints,
+    );
   });
 }
 
-function askGit({ session, gitDir, commit }: Question, settings: readonly string[], environment: Readonly<Record<string, string>>): ReturnType<GitSession['examine']> {
+function askGit(
+  { session, gitDir, commit }: Question,
+  settings: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): ReturnType<GitSession['examine']> {
   return session.examine(gitDir, [...settings, 'verify-commit', '--raw', commit], environment);
 }
 
@@ -116,7 +132,10 @@ function askGit({ session, gitDir, commit }: Question, settings: readonly string
 async function toolNamed(name: keyof typeof PACKAGES, { session, commit }: Question): Promise<string> {
   const path = (await findTools([name], session.bounds.searchPath)).get(name);
   if (path !== undefined) return path;
-  throw new SourceUnavailable('refused', `${name} is not installed, or not on the search path, so the signature of commit ${commit} could not be checked; install it (Debian: apt-get install ${PACKAGES[name]})`);
+  throw new SourceUnavailable(
+    'refused',
+    `${name} is not installed, or not on the search path, so the signature of commit ${commit} could not be checked; install it (Debian: apt-get install ${PACKAGES[name]})`,
+  );
 }
 
 /** A folder for nobody else, gone afterwards; one that a killed process left is gone before. */

@@ -1,6 +1,16 @@
 /** A factory repository behind a real git server, in good and in bad times. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,7 +99,11 @@ describe('a repository over https', () => {
     });
     const snapshot = await read(open());
     expect(revisionOf(snapshot)).toBe(`main@sha1:${commit}`);
-    expect(Object.keys(textsOf(snapshot))).toEqual(['automations/triage/automation.md', 'factory.yaml', 'webhooks/orders.yaml']);
+    expect(Object.keys(textsOf(snapshot))).toEqual([
+      'automations/triage/automation.md',
+      'factory.yaml',
+      'webhooks/orders.yaml',
+    ]);
     expect(textsOf(snapshot)['webhooks/orders.yaml']).toBe(WEBHOOK);
   });
 
@@ -110,7 +124,9 @@ describe('a repository over https', () => {
   });
 
   it('fetches all missing files of a tree in one request, and never those that are no definitions', async () => {
-    const files = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`skills/s${index}/SKILL.md`, `skill ${index}`]));
+    const files = Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [`skills/s${index}/SKILL.md`, `skill ${index}`]),
+    );
     repository.commit({ ...files, 'assets/large.bin': Buffer.alloc(3_000_000, 7) });
     const snapshot = await read(open());
     expect(Object.keys(textsOf(snapshot))).toHaveLength(60);
@@ -152,7 +168,11 @@ describe('a repository over https', () => {
   });
 
   it('reads a factory in a folder of the repository', async () => {
-    repository.commit({ 'ops/factory/webhooks/a.yaml': WEBHOOK, 'webhooks/other.yaml': 'x', 'ops/factoryx/webhooks/b.yaml': 'x' });
+    repository.commit({
+      'ops/factory/webhooks/a.yaml': WEBHOOK,
+      'webhooks/other.yaml': 'x',
+      'ops/factoryx/webhooks/b.yaml': 'x',
+    });
     expect(textsOf(await read(open({ path: './ops/factory/' })))).toEqual({ 'webhooks/a.yaml': WEBHOOK });
   });
 
@@ -164,7 +184,11 @@ describe('a repository over https', () => {
     { path: 'web*', why: 'a path is no pattern' },
     { path: ':(top)webhooks', why: 'and no pathspec' },
   ])('says path-missing for $path: $why', async ({ path }) => {
-    repository.commit({ 'webhooks/a.yaml': WEBHOOK, link: { symlink: 'webhooks' }, sub: { submodule: '1'.repeat(40) } });
+    repository.commit({
+      'webhooks/a.yaml': WEBHOOK,
+      link: { symlink: 'webhooks' },
+      sub: { submodule: '1'.repeat(40) },
+    });
     expect(reasonOf(await read(open({ path })))).toBe('path-missing');
   });
 
@@ -178,13 +202,17 @@ describe('a repository over https', () => {
     const commit = modern.commit({ 'webhooks/a.yaml': WEBHOOK });
     const source = open({ url: server.urlOf(`sha256-${serial}.git`) });
     expect(revisionOf(await read(source))).toBe(`main@sha256:${commit}`);
-    expect(textsOf((await source.cached?.(`main@sha256:${commit}`)) as Snapshot)).toEqual({ 'webhooks/a.yaml': WEBHOOK });
+    expect(textsOf((await source.cached?.(`main@sha256:${commit}`)) as Snapshot)).toEqual({
+      'webhooks/a.yaml': WEBHOOK,
+    });
   });
 
   it('reads from a server that cannot leave files out', async () => {
     repository = server.createRepository(`plain-${serial}.git`, { filter: false });
     repository.commit({ 'webhooks/a.yaml': WEBHOOK, 'assets/x.bin': Buffer.alloc(1000) });
-    expect(textsOf(await read(open({ url: server.urlOf(`plain-${serial}.git`) })))).toEqual({ 'webhooks/a.yaml': WEBHOOK });
+    expect(textsOf(await read(open({ url: server.urlOf(`plain-${serial}.git`) })))).toEqual({
+      'webhooks/a.yaml': WEBHOOK,
+    });
   });
 
   it('packs a cache that has grown many packs, and still reads it', async () => {
@@ -192,7 +220,8 @@ describe('a repository over https', () => {
     const source = open();
     const known = revisionOf(await read(source));
     const packs = join(folder, 'cache', 'objects', 'pack');
-    for (let index = 0; index < 201; index += 1) writeFileSync(join(packs, `pack-${String(index).padStart(40, '0')}.pack`), '');
+    for (let index = 0; index < 201; index += 1)
+      writeFileSync(join(packs, `pack-${String(index).padStart(40, '0')}.pack`), '');
     repository.commit({ 'webhooks/b.yaml': WEBHOOK });
     expect(Object.keys(textsOf(await read(source, known)))).toEqual(['webhooks/a.yaml', 'webhooks/b.yaml']);
     expect(Object.keys(textsOf((await source.cached?.(known)) as Snapshot))).toEqual(['webhooks/a.yaml']);
@@ -225,7 +254,10 @@ describe('what stands in a tree', () => {
 
   it('keeps names exact: spaces, newlines, quotes, letters of any script, and bytes that are no text', async () => {
     const names = ['a b', 'line\nbreak', '"quoted"\\', 'büro-注文', 'tab\t'].map((text) => `webhooks/${text}.yaml`);
-    repository.commit({ ...Object.fromEntries(names.map((path) => [path, path])), 'latin1:webhooks/\xff\xfe.yaml': 'bytes' });
+    repository.commit({
+      ...Object.fromEntries(names.map((path) => [path, path])),
+      'latin1:webhooks/\xff\xfe.yaml': 'bytes',
+    });
     const texts = textsOf(await read(open()));
     expect(Object.keys(texts).sort()).toEqual([...names, String.raw`webhooks/\xff\xfe.yaml`].sort());
     for (const path of names) expect(texts[path]).toBe(path);
@@ -233,7 +265,12 @@ describe('what stands in a tree', () => {
 
   it('keeps contents exact, byte by byte, and reads equal files once', async () => {
     const bytes = Uint8Array.from({ length: 1024 }, (_, index) => index % 256);
-    repository.commit({ 'skills/a/x.bin': bytes, 'skills/b/x.bin': bytes, 'skills/c/empty': '', 'webhooks/crlf.yaml': 'a: 1\r\n' });
+    repository.commit({
+      'skills/a/x.bin': bytes,
+      'skills/b/x.bin': bytes,
+      'skills/c/empty': '',
+      'webhooks/crlf.yaml': 'a: 1\r\n',
+    });
     const snapshot = await read(open());
     if (!snapshot.ok || snapshot.unchanged) throw new Error('no tree');
     const contents = snapshot.files.map((file) => Buffer.from(file.content));
@@ -241,14 +278,22 @@ describe('what stands in a tree', () => {
   });
 
   it('refuses more entries than a factory can have, and still serves a folder of the same repository', async () => {
-    const many = Object.fromEntries(Array.from({ length: 100_001 }, (_, index) => [`data/${index % 100}/${index}`, '']));
+    const many = Object.fromEntries(
+      Array.from({ length: 100_001 }, (_, index) => [`data/${index % 100}/${index}`, '']),
+    );
     repository.commit({ ...many, 'ops/webhooks/a.yaml': WEBHOOK });
-    expect(await read(open())).toMatchObject({ ok: false, reason: 'refused', message: expect.stringContaining('100000 entries') });
+    expect(await read(open())).toMatchObject({
+      ok: false,
+      reason: 'refused',
+      message: expect.stringContaining('100000 entries'),
+    });
     expect(textsOf(await read(open({ path: 'ops' })))).toEqual({ 'webhooks/a.yaml': WEBHOOK });
   });
 
   it('refuses definition files that do not fit into memory together', async () => {
-    const files = Object.fromEntries(Array.from({ length: 270 }, (_, index) => [`skills/s/${index}`, Buffer.alloc(260_000, index)]));
+    const files = Object.fromEntries(
+      Array.from({ length: 270 }, (_, index) => [`skills/s/${index}`, Buffer.alloc(260_000, index)]),
+    );
     for (const [path, content] of Object.entries(files)) content.write(path);
     repository.commit(files);
     expect(reasonOf(await read(open()))).toBe('refused');
@@ -267,11 +312,27 @@ describe('a repository that cannot be read', () => {
     { fault: { kind: 'status', status: 403 }, reason: 'denied', why: 'credential without rights' },
     { fault: { kind: 'status', status: 404 }, reason: 'repository-missing', why: 'renamed, deleted or hidden' },
     { fault: { kind: 'status', status: 500 }, reason: 'unreachable', why: 'a brown-out is no emptiness' },
-    { fault: { kind: 'status', status: 503, only: 'fetch' }, reason: 'unreachable', why: 'a brown-out between advertisement and fetch' },
-    { fault: { kind: 'cut', afterBytes: 20, only: 'ls-refs' }, reason: 'unreachable', why: 'the advertisement breaks off' },
+    {
+      fault: { kind: 'status', status: 503, only: 'fetch' },
+      reason: 'unreachable',
+      why: 'a brown-out between advertisement and fetch',
+    },
+    {
+      fault: { kind: 'cut', afterBytes: 20, only: 'ls-refs' },
+      reason: 'unreachable',
+      why: 'the advertisement breaks off',
+    },
     { fault: { kind: 'cut', afterBytes: 100, only: 'fetch' }, reason: 'unreachable', why: 'the pack breaks off' },
-    { fault: { kind: 'redirect', to: 'https://127.0.0.1:9/elsewhere' }, reason: 'refused', why: 'redirects are not followed' },
-    { fault: { kind: 'html' }, reason: 'empty', why: 'a sign-in page has no branches; the message names both possibilities' },
+    {
+      fault: { kind: 'redirect', to: 'https://127.0.0.1:9/elsewhere' },
+      reason: 'refused',
+      why: 'redirects are not followed',
+    },
+    {
+      fault: { kind: 'html' },
+      reason: 'empty',
+      why: 'a sign-in page has no branches; the message names both possibilities',
+    },
   ])('says $reason when the server answers $fault: $why', async ({ fault, reason }) => {
     repository.commit({ 'webhooks/a.yaml': WEBHOOK });
     const source = open();
@@ -308,7 +369,11 @@ describe('a repository that cannot be read', () => {
     const source = open({ branch: 'main' });
     const revision = revisionOf(await read(source));
     repository.deleteBranch('main');
-    expect(await read(source, revision)).toMatchObject({ ok: false, reason: 'branch-missing', message: expect.stringContaining('"main"') });
+    expect(await read(source, revision)).toMatchObject({
+      ok: false,
+      reason: 'branch-missing',
+      message: expect.stringContaining('"main"'),
+    });
     repository.git('update-ref', 'refs/heads/main', commit);
     expect(await read(source, revision)).toEqual({ ok: true, revision, unchanged: true });
   });
@@ -380,7 +445,9 @@ describe('credentials', () => {
   it('reads a private repository with the token, which stands in no argument and no file', async () => {
     repository.commit({ 'webhooks/a.yaml': WEBHOOK });
     server.token = TOKEN;
-    expect(textsOf(await read(open({ credential: () => Promise.resolve(TOKEN) })))).toEqual({ 'webhooks/a.yaml': WEBHOOK });
+    expect(textsOf(await read(open({ credential: () => Promise.resolve(TOKEN) })))).toEqual({
+      'webhooks/a.yaml': WEBHOOK,
+    });
     expect(grep(folder, TOKEN)).toEqual([]);
     expect(grep(folder, Buffer.from(`x-access-token:${TOKEN}`).toString('base64'))).toEqual([]);
   });
@@ -481,8 +548,14 @@ describe('the cache', () => {
     { damage: (cache) => writeFileSync(join(cache, 'config'), '[core\n'), why: 'configuration that cannot be parsed' },
     { damage: (cache) => rmSync(join(cache, 'objects'), { recursive: true }), why: 'objects lost' },
     { damage: (cache) => packs(cache).forEach((pack) => truncateSync(pack, 20)), why: 'packs cut off by a full disk' },
-    { damage: (cache) => writeFileSync(join(cache, 'refs', 'millwright', 'tip'), 'garbage\n'), why: 'a ref that names nothing' },
-    { damage: (cache) => writeFileSync(cache.replace(/cache$/, 'cache.spare'), 'x'), why: 'something in the place of the spare' },
+    {
+      damage: (cache) => writeFileSync(join(cache, 'refs', 'millwright', 'tip'), 'garbage\n'),
+      why: 'a ref that names nothing',
+    },
+    {
+      damage: (cache) => writeFileSync(cache.replace(/cache$/, 'cache.spare'), 'x'),
+      why: 'something in the place of the spare',
+    },
   ])('is rebuilt by itself: $why', async ({ damage }) => {
     repository.commit({ 'webhooks/a.yaml': WEBHOOK });
     const known = revisionOf(await read(open()));
@@ -540,18 +613,23 @@ describe('the cache', () => {
 });
 
 describe('a local repository', () => {
-  it.each([{ scheme: 'file://' }, { scheme: '' }])('is read where it is allowed ("$scheme" before the path)', async ({ scheme }) => {
-    const commit = repository.commit({ 'webhooks/a.yaml': WEBHOOK });
-    const source = open({ url: `${scheme}${repository.folder}`, allowLocal: true });
-    const snapshot = await read(source);
-    expect(textsOf(snapshot)).toEqual({ 'webhooks/a.yaml': WEBHOOK });
-    expect(await read(source, `main@sha1:${commit}`)).toMatchObject({ unchanged: true });
-  });
+  it.each([{ scheme: 'file://' }, { scheme: '' }])(
+    'is read where it is allowed ("$scheme" before the path)',
+    async ({ scheme }) => {
+      const commit = repository.commit({ 'webhooks/a.yaml': WEBHOOK });
+      const source = open({ url: `${scheme}${repository.folder}`, allowLocal: true });
+      const snapshot = await read(source);
+      expect(textsOf(snapshot)).toEqual({ 'webhooks/a.yaml': WEBHOOK });
+      expect(await read(source, `main@sha1:${commit}`)).toMatchObject({ unchanged: true });
+    },
+  );
 
   it('is read without partial fetches too', async () => {
     repository.git('config', '--unset', 'uploadpack.allowFilter');
     repository.commit({ 'webhooks/a.yaml': WEBHOOK });
-    expect(textsOf(await read(open({ url: repository.folder, allowLocal: true })))).toEqual({ 'webhooks/a.yaml': WEBHOOK });
+    expect(textsOf(await read(open({ url: repository.folder, allowLocal: true })))).toEqual({
+      'webhooks/a.yaml': WEBHOOK,
+    });
   });
 
   it('says repository-missing when there is none', async () => {
@@ -571,7 +649,9 @@ describe('a local repository', () => {
 
 function packs(cache: string): string[] {
   const pack = join(cache, 'objects', 'pack');
-  return readdirSync(pack).filter((file) => file.endsWith('.pack')).map((file) => join(pack, file));
+  return readdirSync(pack)
+    .filter((file) => file.endsWith('.pack'))
+    .map((file) => join(pack, file));
 }
 
 function bytesBelow(path: string): number {
@@ -599,7 +679,9 @@ async function freePort(): Promise<number> {
 /** Live processes whose arguments or environment name one of the words; waits a little for those that are just ending. */
 async function processesNaming(...words: string[]): Promise<string[]> {
   for (let attempt = 0; ; attempt += 1) {
-    const found = listProcesses().filter((line) => words.some((word) => line.includes(word)) && !line.includes('http-backend'));
+    const found = listProcesses().filter(
+      (line) => words.some((word) => line.includes(word)) && !line.includes('http-backend'),
+    );
     if (found.length === 0 || attempt === 100) return found;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -607,12 +689,14 @@ async function processesNaming(...words: string[]): Promise<string[]> {
 
 function listProcesses(): string[] {
   if (!existsSync('/proc/self/cmdline')) return [];
-  return readdirSync('/proc').filter((entry) => /^\d+$/.test(entry)).flatMap((pid) => {
-    try {
-      const line = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ');
-      return line.includes('git') ? [line] : [];
-    } catch {
-      return [];
-    }
-  });
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .flatMap((pid) => {
+      try {
+        const line = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ');
+        return line.includes('git') ? [line] : [];
+      } catch {
+        return [];
+      }
+    });
 }

@@ -70,8 +70,11 @@ export function createGitSource(options: GitSourceOptions): Source {
   };
   return {
     snapshot: (known, signal) =>
-      inTurn((at) => withSession(at, options.credential, [signal, closing.signal], (session) => takeSnapshot(session, at, known))),
-    cached: (revision) => inTurn((at) => withSession(at, undefined, [closing.signal], (session) => readCached(session, at, revision))),
+      inTurn((at) =>
+        withSession(at, options.credential, [signal, closing.signal], (session) => takeSnapshot(session, at, known)),
+      ),
+    cached: (revision) =>
+      inTurn((at) => withSession(at, undefined, [closing.signal], (session) => readCached(session, at, revision))),
     async close() {
       closing.abort();
       await lastTurn;
@@ -83,9 +86,11 @@ export function createGitSource(options: GitSourceOptions): Source {
 function locate(options: GitSourceOptions): Omit<Place, 'workingFolder'> | SourceFailure {
   const verdict = checkGitUrl(options.url, options.allowLocal);
   if (!verdict.ok) return failure('refused', verdict.message);
-  if (options.branch !== undefined && !isBranchName(options.branch)) return failure('refused', 'the branch is not a valid branch name');
+  if (options.branch !== undefined && !isBranchName(options.branch))
+    return failure('refused', 'the branch is not a valid branch name');
   const subfolder = normalizeSubfolder(options.path ?? '');
-  if (subfolder === undefined) return failure('refused', 'the path must be a plain relative path inside the repository');
+  if (subfolder === undefined)
+    return failure('refused', 'the path must be a plain relative path inside the repository');
   const keys = options.verify && readKeys(options.verify.keys);
   if (keys !== undefined && 'ok' in keys) return keys;
   const { branch, caFile, searchPath, allowLocal, timeoutMs, gate } = options;
@@ -111,12 +116,19 @@ function locate(options: GitSourceOptions): Omit<Place, 'workingFolder'> | Sourc
 function readKeys(texts: readonly string[]): CommitKey[] | SourceFailure {
   const keys = texts.map(readCommitKey);
   const wrong = keys.findIndex((key) => 'problem' in key);
-  if (wrong >= 0) return failure('refused', `key ${wrong + 1} of the sync policy cannot be read, so no commit is verified; name it anew in verify_commits`);
+  if (wrong >= 0)
+    return failure(
+      'refused',
+      `key ${wrong + 1} of the sync policy cannot be read, so no commit is verified; name it anew in verify_commits`,
+    );
   return keys as CommitKey[];
 }
 
 /** The source's door: every failure leaves as a value; only bugs leave as exceptions. */
-async function settle(place: Omit<Place, 'workingFolder'> | SourceFailure, work: (place: Place) => Promise<Snapshot>): Promise<Snapshot> {
+async function settle(
+  place: Omit<Place, 'workingFolder'> | SourceFailure,
+  work: (place: Place) => Promise<Snapshot>,
+): Promise<Snapshot> {
   if ('ok' in place) return place;
   try {
     return await work({ ...place, workingFolder: await prepareParent(place.cache) });
@@ -130,12 +142,23 @@ async function settle(place: Omit<Place, 'workingFolder'> | SourceFailure, work:
 }
 
 /** resolve → compare → fetch → verify → read. A tip at hand that these keys have not verified yet is not taken as it is. */
-async function takeSnapshot(session: GitSession, place: Place, { atHand, accepted }: KnownRevisions): Promise<Snapshot> {
+async function takeSnapshot(
+  session: GitSession,
+  place: Place,
+  { atHand, accepted }: KnownRevisions,
+): Promise<Snapshot> {
   const tip = await resolveTip(session, place);
   const revision = revisionOf(tip.branch, tip.commit);
-  if (revision === atHand && place.verifier?.holds(tip.commit) !== false) return { ok: true, revision, unchanged: true };
+  if (revision === atHand && place.verifier?.holds(tip.commit) !== false)
+    return { ok: true, revision, unchanged: true };
   const { commit, files, history } = await readTip(session, place, { ...tip, accepted });
-  return { ok: true, revision: revisionOf(tip.branch, commit), unchanged: false, files, ...(history === undefined ? {} : { history }) };
+  return {
+    ok: true,
+    revision: revisionOf(tip.branch, commit),
+    unchanged: false,
+    files,
+    ...(history === undefined ? {} : { history }),
+  };
 }
 
 async function readCached(session: GitSession, place: Place, revision: string): Promise<Snapshot> {
@@ -184,14 +207,27 @@ async function replace(session: GitSession, place: Place, tip: WantedTip, whole:
 }
 
 /** Brings a cache to the tip, verifies it, and reads it there. The tip may have moved since it was resolved: what was fetched counts. */
-async function update(session: GitSession, place: Place, tip: WantedTip, gitDir: string, whole: boolean): Promise<Reading> {
+async function update(
+  session: GitSession,
+  place: Place,
+  tip: WantedTip,
+  gitDir: string,
+  whole: boolean,
+): Promise<Reading> {
   await prepareCache(session, gitDir, formatOf(tip.commit));
   const remote = remoteSettings(place.address, whole);
   const { branch, accepted } = tip;
   const commit = await fetchTip(session, gitDir, remote, branch);
   const { scratchFolder, subfolder } = place;
   await place.verifier?.demand(session, { gitDir, commit, revision: revisionOf(branch, commit), scratchFolder });
-  const history = await readHistory(session, { gitDir, branch, commit, ...(accepted === undefined ? {} : { accepted }) });
-  const files = await readTree(session, { gitDir, commit, subfolder }, (objects) => fetchObjects(session, gitDir, remote, objects));
+  const history = await readHistory(session, {
+    gitDir,
+    branch,
+    commit,
+    ...(accepted === undefined ? {} : { accepted }),
+  });
+  const files = await readTree(session, { gitDir, commit, subfolder }, (objects) =>
+    fetchObjects(session, gitDir, remote, objects),
+  );
   return { commit, files, history };
 }

@@ -8,9 +8,18 @@ describe('--factory', () => {
     { text: '/srv/factory', spec: { kind: 'directory', path: '/srv/factory' } },
     { text: 'factory:v2', spec: { kind: 'directory', path: 'factory:v2' } },
     { text: 'https://git.example.com/o/r.git', spec: { kind: 'git', url: 'https://git.example.com/o/r.git' } },
-    { text: 'https://git.example.com/o/r.git#main', spec: { kind: 'git', url: 'https://git.example.com/o/r.git', branch: 'main' } },
-    { text: 'https://example.com/r#a/1:ops/f', spec: { kind: 'git', url: 'https://example.com/r', branch: 'a/1', path: 'ops/f' } },
-    { text: 'git@git.example.com:o/r.git#main:./f/', spec: { kind: 'git', url: 'git@git.example.com:o/r.git', branch: 'main', path: 'f' } },
+    {
+      text: 'https://git.example.com/o/r.git#main',
+      spec: { kind: 'git', url: 'https://git.example.com/o/r.git', branch: 'main' },
+    },
+    {
+      text: 'https://example.com/r#a/1:ops/f',
+      spec: { kind: 'git', url: 'https://example.com/r', branch: 'a/1', path: 'ops/f' },
+    },
+    {
+      text: 'git@git.example.com:o/r.git#main:./f/',
+      spec: { kind: 'git', url: 'git@git.example.com:o/r.git', branch: 'main', path: 'f' },
+    },
     { text: 'file:///srv/r.git#main', spec: { kind: 'git', url: 'file:///srv/r.git', branch: 'main' } },
   ])('$text', ({ text, spec }) => {
     expect(parseFactoryArgument(text)).toEqual(spec);

@@ -56,7 +56,8 @@ function parseFragment(fragment: string): { branch: string; path?: string } {
   if (!isBranchName(branch)) throw new FactoryArgumentError('the branch after "#" is not a valid branch name');
   if (colon < 0) return { branch };
   const path = normalizeSubfolder(fragment.slice(colon + 1));
-  if (path === undefined) throw new FactoryArgumentError('the path after ":" must be a plain relative path inside the repository');
+  if (path === undefined)
+    throw new FactoryArgumentError('the path after ":" must be a plain relative path inside the repository');
   if (path === '') throw new FactoryArgumentError('the path after ":" is empty');
   return { branch, path };
 }

@@ -1,7 +1,14 @@
 /** Private keys as people paste them. */
 import { readSshKey } from './ssh-key.ts';
 
-const openssh = (cipher: string): string => pem('OPENSSH', Buffer.from(`openssh-key-v1\0\0\0\0${String.fromCharCode(cipher.length)}${cipher}\0\0\0\u0004none`, 'latin1').toString('base64'));
+const openssh = (cipher: string): string =>
+  pem(
+    'OPENSSH',
+    Buffer.from(
+      `openssh-key-v1\0\0\0\0${String.fromCharCode(cipher.length)}${cipher}\0\0\0\u0004none`,
+      'latin1',
+    ).toString('base64'),
+  );
 const PLAIN = openssh('none');
 
 function pem(kind: string, body: string): string {

@@ -13,7 +13,10 @@ export type ApiKeyListParams = QueryOf<'listApiKeys'>;
 export class ApiKeys extends Resource {
   /** Lists API keys, expired ones too, revoked ones with `include_revoked`. Role: admin. */
   list(params: ApiKeyListParams = {}, options?: RequestOptions): PagePromise<ApiKey, ApiKeyList> {
-    return this.client.page({ method: 'GET', template: '/api-keys', query: params, answer: 'ApiKeyList', options }, 'api_keys');
+    return this.client.page(
+      { method: 'GET', template: '/api-keys', query: params, answer: 'ApiKeyList', options },
+      'api_keys',
+    );
   }
 
   /**
@@ -31,16 +34,35 @@ export class ApiKeys extends Resource {
 
   /** Looks at an API key. Role: admin. */
   retrieve(apiKeyId: string, options?: RequestOptions): APIPromise<ApiKey> {
-    return this.client.call({ method: 'GET', template: '/api-keys/{api_key_id}', path: { api_key_id: apiKeyId }, answer: 'ApiKey', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/api-keys/{api_key_id}',
+      path: { api_key_id: apiKeyId },
+      answer: 'ApiKey',
+      options,
+    });
   }
 
   /** Renames an API key or moves its end. Role: admin. Throws ConflictError (409) for a key that was revoked or has run out, and for an end of the last key that could let somebody in. */
   update(apiKeyId: string, params: ApiKeyPatch, options?: RequestOptions): APIPromise<ApiKey> {
-    return this.client.call({ method: 'PATCH', template: '/api-keys/{api_key_id}', path: { api_key_id: apiKeyId }, body: params, answer: 'ApiKey', options });
+    return this.client.call({
+      method: 'PATCH',
+      template: '/api-keys/{api_key_id}',
+      path: { api_key_id: apiKeyId },
+      body: params,
+      answer: 'ApiKey',
+      options,
+    });
   }
 
   /** Revokes an API key: the next request with it is 401, on every replica. Role: admin. Throws ConflictError (409) for the last admin key that is not limited to factories. */
   revoke(apiKeyId: string, options?: RequestOptions): APIPromise<void> {
-    return this.client.call({ method: 'DELETE', template: '/api-keys/{api_key_id}', path: { api_key_id: apiKeyId }, answer: 'none', options });
+    return this.client.call({
+      method: 'DELETE',
+      template: '/api-keys/{api_key_id}',
+      path: { api_key_id: apiKeyId },
+      answer: 'none',
+      options,
+    });
   }
 }

@@ -12,6 +12,9 @@ export type AuditListParams = QueryOf<'listAuditEntries'>;
 export class Audit extends Resource {
   /** Reads the audit trail, newest first. Role: admin. */
   list(params: AuditListParams = {}, options?: RequestOptions): PagePromise<AuditEntry, AuditList> {
-    return this.client.page({ method: 'GET', template: '/audit', query: params, answer: 'AuditList', options }, 'entries');
+    return this.client.page(
+      { method: 'GET', template: '/audit', query: params, answer: 'AuditList', options },
+      'entries',
+    );
   }
 }

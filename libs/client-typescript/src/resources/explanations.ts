@@ -8,6 +8,12 @@ import { Resource } from '../resource.ts';
 export class Explanations extends Resource {
   /** Explains a log entry or a run: which revision, file, webhook, automation, trigger and filter decided it, and why other automations did not fire. Holds no value of a payload. Role: viewer. */
   retrieve(id: string, options?: RequestOptions): APIPromise<Explanation> {
-    return this.client.call({ method: 'GET', template: '/explanations/{id}', path: { id }, answer: 'Explanation', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/explanations/{id}',
+      path: { id },
+      answer: 'Explanation',
+      options,
+    });
   }
 }

@@ -8,16 +8,33 @@ import { Resource } from '../resource.ts';
 export class FactoryFiles extends Resource {
   /** Checks definition files as `millwright validate` does; files with problems are an answer, no error. The body is at most 1 MiB. Role: viewer. */
   validate(params: FactoryFilesValidateRequest, options?: RequestOptions): APIPromise<FactoryFilesValidateResult> {
-    return this.client.call({ method: 'POST', template: '/factory-files/validate', body: params, answer: 'FactoryFilesValidateResult', options });
+    return this.client.call({
+      method: 'POST',
+      template: '/factory-files/validate',
+      body: params,
+      answer: 'FactoryFilesValidateResult',
+      options,
+    });
   }
 
   /** Lists the JSON Schemas of the definition files. Role: viewer. */
   schemas(options?: RequestOptions): APIPromise<SchemaDocumentList> {
-    return this.client.call({ method: 'GET', template: '/factory-files/schemas', answer: 'SchemaDocumentList', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/factory-files/schemas',
+      answer: 'SchemaDocumentList',
+      options,
+    });
   }
 
   /** Gets one JSON Schema: `factory`, `webhook`, `automation`, `environment` or `agent`. Role: viewer. Throws NotFoundError (404) for another name. */
   schema(document: string, options?: RequestOptions): APIPromise<Record<string, unknown>> {
-    return this.client.call({ method: 'GET', template: '/factory-files/schemas/{document}', path: { document }, answer: 'unchecked', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/factory-files/schemas/{document}',
+      path: { document },
+      answer: 'unchecked',
+      options,
+    });
   }
 }

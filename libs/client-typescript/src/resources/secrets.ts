@@ -15,7 +15,10 @@ export type SecretDeleteParams = QueryOf<'deleteTeamSecret'>;
 export class Secrets extends Resource {
   /** Lists the team's secrets. Role: admin. */
   list(params: SecretListParams = {}, options?: RequestOptions): PagePromise<Secret, SecretList> {
-    return this.client.page({ method: 'GET', template: '/secrets', query: params, answer: 'SecretList', options }, 'secrets');
+    return this.client.page(
+      { method: 'GET', template: '/secrets', query: params, answer: 'SecretList', options },
+      'secrets',
+    );
   }
 
   /** Looks at a secret: its version, grants and users. Role: admin. */
@@ -28,11 +31,25 @@ export class Secrets extends Resource {
    * Role: admin. Throws BadRequestError (400) for a value that a webhook in use could not authenticate with.
    */
   put(name: string, params: SecretPut, options?: RequestOptions): APIPromise<Secret> {
-    return this.client.call({ method: 'PUT', template: '/secrets/{name}', path: { name }, body: params, answer: 'Secret', options });
+    return this.client.call({
+      method: 'PUT',
+      template: '/secrets/{name}',
+      path: { name },
+      body: params,
+      answer: 'Secret',
+      options,
+    });
   }
 
   /** Deletes a secret. Role: admin. Throws ConflictError (409) for one that is in use, unless `force` is true; its `problem.used_by` names the users. */
   delete(name: string, params: SecretDeleteParams = {}, options?: RequestOptions): APIPromise<void> {
-    return this.client.call({ method: 'DELETE', template: '/secrets/{name}', path: { name }, query: params, answer: 'none', options });
+    return this.client.call({
+      method: 'DELETE',
+      template: '/secrets/{name}',
+      path: { name },
+      query: params,
+      answer: 'none',
+      options,
+    });
   }
 }

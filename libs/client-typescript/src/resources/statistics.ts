@@ -14,11 +14,23 @@ export type StatisticsRunsParams = QueryOf<'getRunStatistics'>;
 export class Statistics extends Resource {
   /** Counts deliveries by their outcomes, over at most 31 days; the log keeps at least 7. Role: viewer. */
   deliveries(params: StatisticsDeliveriesParams = {}, options?: RequestOptions): APIPromise<DeliveryStatistics> {
-    return this.client.call({ method: 'GET', template: '/statistics/deliveries', query: params, answer: 'DeliveryStatistics', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/statistics/deliveries',
+      query: params,
+      answer: 'DeliveryStatistics',
+      options,
+    });
   }
 
   /** Counts runs by their states, over at most 31 days. Role: viewer. */
   runs(params: StatisticsRunsParams = {}, options?: RequestOptions): APIPromise<RunStatistics> {
-    return this.client.call({ method: 'GET', template: '/statistics/runs', query: params, answer: 'RunStatistics', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/statistics/runs',
+      query: params,
+      answer: 'RunStatistics',
+      options,
+    });
   }
 }

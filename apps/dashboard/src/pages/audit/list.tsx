@@ -23,7 +23,17 @@ export function AuditPage() {
 function Trail({ filter }: { filter: ReturnType<typeof filterOf> }) {
   const box = useRef<HTMLDivElement>(null);
   const trail = useTrail(filter, () => (box.current?.scrollTop ?? 0) > 0);
-  if (trail.data === undefined) return trail.error === null ? <Loading /> : <ProblemAlert error={trail.error} onRetry={() => void trail.refetch()} />;
-  if (trail.data.pages[0]?.entries.length === 0) return <Empty title={Object.keys(filter).length === 0 ? 'Nothing was changed yet' : 'No change matches'}>Each change is written down together with what it changes.</Empty>;
+  if (trail.data === undefined)
+    return trail.error === null ? (
+      <Loading />
+    ) : (
+      <ProblemAlert error={trail.error} onRetry={() => void trail.refetch()} />
+    );
+  if (trail.data.pages[0]?.entries.length === 0)
+    return (
+      <Empty title={Object.keys(filter).length === 0 ? 'Nothing was changed yet' : 'No change matches'}>
+        Each change is written down together with what it changes.
+      </Empty>
+    );
   return <AuditTable trail={trail} box={box} />;
 }

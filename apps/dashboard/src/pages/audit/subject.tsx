@@ -16,13 +16,28 @@ export function Subject({ entry, keyName }: { entry: AuditEntry; keyName: string
   const label = kind === 'factory' ? (factories.find(({ uid }) => uid === subject)?.name ?? name) : name;
   if (label === undefined && page === undefined) return null;
   const text = <ForeignText>{label ?? `The ${kind}`}</ForeignText>;
-  return page === undefined ? <Text size="sm" component="div">{text}</Text> : <div><Anchor component={Link} to={page} size="sm">{text}</Anchor></div>;
+  return page === undefined ? (
+    <Text size="sm" component="div">
+      {text}
+    </Text>
+  ) : (
+    <div>
+      <Anchor component={Link} to={page} size="sm">
+        {text}
+      </Anchor>
+    </div>
+  );
 }
 
 function pageOf(kind: string, subject: string, factoryUid: string | null): string | undefined {
   if (kind === 'run') return `/runs/${subject}`;
   if (kind === 'api_key') return '/api-keys';
   if (factoryUid === null) return undefined;
-  const pages: Readonly<Record<string, string>> = { factory: 'webhooks', webhook: `webhooks/${subject}`, automation: `automations/${subject}`, secret: 'secrets' };
+  const pages: Readonly<Record<string, string>> = {
+    factory: 'webhooks',
+    webhook: `webhooks/${subject}`,
+    automation: `automations/${subject}`,
+    secret: 'secrets',
+  };
   return pages[kind] === undefined ? undefined : `/factories/${factoryUid}/${pages[kind]}`;
 }

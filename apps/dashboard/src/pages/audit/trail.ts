@@ -14,9 +14,33 @@ const REFRESH_MS = 5_000;
 
 /** Actions that the service writes down; others can be asked for too. */
 export const ACTIONS = [
-  'api_key.change', 'api_key.create', 'api_key.revoke', 'automation.change', 'automation.create', 'automation.delete', 'delivery.resend', 'factory.approve', 'factory.change', 'factory.create', 'factory.delete',
-  'factory.resume', 'factory.suspend', 'factory.sync', 'run.cancel', 'run.create', 'run.followup', 'run.permission', 'secret.change', 'secret.create', 'secret.delete', 'session.create', 'session.delete',
-  'webhook.change', 'webhook.create', 'webhook.delete', 'webhook.rotate',
+  'api_key.change',
+  'api_key.create',
+  'api_key.revoke',
+  'automation.change',
+  'automation.create',
+  'automation.delete',
+  'delivery.resend',
+  'factory.approve',
+  'factory.change',
+  'factory.create',
+  'factory.delete',
+  'factory.resume',
+  'factory.suspend',
+  'factory.sync',
+  'run.cancel',
+  'run.create',
+  'run.followup',
+  'run.permission',
+  'secret.change',
+  'secret.create',
+  'secret.delete',
+  'session.create',
+  'session.delete',
+  'webhook.change',
+  'webhook.create',
+  'webhook.delete',
+  'webhook.rotate',
 ];
 
 export function filterOf(params: URLSearchParams): AuditFilter {
@@ -27,7 +51,8 @@ export function filterOf(params: URLSearchParams): AuditFilter {
 export function useTrail(filter: AuditFilter, isRead: () => boolean) {
   const trail = useInfiniteQuery({
     queryKey: ['audit', filter],
-    queryFn: ({ pageParam, signal }) => ask(api.GET('/audit', { params: { query: { ...filter, limit: PAGE_SIZE, cursor: pageParam } }, signal })),
+    queryFn: ({ pageParam, signal }) =>
+      ask(api.GET('/audit', { params: { query: { ...filter, limit: PAGE_SIZE, cursor: pageParam } }, signal })),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ page_info: { next_cursor: next } }) => next,
     refetchOnWindowFocus: false,
@@ -47,7 +72,13 @@ const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /** Names of API keys by their identifiers, revoked ones too; of the newest 500. */
 export function useKeyNames(): ReadonlyMap<string, string> {
-  const { data = NO_NAMES } = useQuery({ queryKey: ['api-keys', 'names'], queryFn: ({ signal }) => ask(api.GET('/api-keys', { params: { query: { limit: 500, include_revoked: true } }, signal })), select: namesOf, staleTime: 60_000 });
+  const { data = NO_NAMES } = useQuery({
+    queryKey: ['api-keys', 'names'],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/api-keys', { params: { query: { limit: 500, include_revoked: true } }, signal })),
+    select: namesOf,
+    staleTime: 60_000,
+  });
   return data;
 }
 
@@ -57,7 +88,9 @@ function namesOf({ api_keys: keys }: Api<'ApiKeyList'>): ReadonlyMap<string, str
 
 /** `version: 2 · uses: webhook, run`. */
 export function detailsText(details: AuditEntry['details']): string {
-  return Object.entries(details).map(([name, value]) => `${name}: ${valueText(value)}`).join(' · ');
+  return Object.entries(details)
+    .map(([name, value]) => `${name}: ${valueText(value)}`)
+    .join(' · ');
 }
 
 function valueText(value: unknown): string {

@@ -21,9 +21,13 @@ export function AutomationActions(props: ActionProps) {
   const [isDeleting, setDeleting] = useState(false);
   return (
     <>
-      <Button component={Link} to="edit" variant="default">Edit</Button>
+      <Button component={Link} to="edit" variant="default">
+        Edit
+      </Button>
       <Toggle {...props} />
-      <Button variant="light" color="red" onClick={() => setDeleting(true)}>Delete</Button>
+      <Button variant="light" color="red" onClick={() => setDeleting(true)}>
+        Delete
+      </Button>
       {isDeleting && <DeleteDialog {...props} onClose={() => setDeleting(false)} />}
     </>
   );
@@ -35,7 +39,8 @@ function Toggle({ factoryUid, seen }: ActionProps) {
   const [before, setBefore] = useState(seen);
   const { uid, enabled } = seen.body;
   const change = useChange(
-    (wanted: { etag: string; isEnabled: boolean }) => changeAutomation(factoryUid, uid, { etag: wanted.etag, changes: { enabled: wanted.isEnabled } }),
+    (wanted: { etag: string; isEnabled: boolean }) =>
+      changeAutomation(factoryUid, uid, { etag: wanted.etag, changes: { enabled: wanted.isEnabled } }),
     (saved) => {
       queries.setQueryData(seenAutomation(factoryUid, uid).queryKey, saved);
       say(`The automation ${saved.body.name} is ${saved.body.enabled ? 'enabled' : 'disabled'}`);
@@ -49,8 +54,12 @@ function Toggle({ factoryUid, seen }: ActionProps) {
   };
   return (
     <>
-      <Button variant="default" loading={change.isPending} onClick={press}>{verb}</Button>
-      <Refused title={`${verb} was refused`} error={change.error} onClose={change.reset}><Refusal factoryUid={factoryUid} error={change.error} before={before} now={seen} onGoOn={change.reset} /></Refused>
+      <Button variant="default" loading={change.isPending} onClick={press}>
+        {verb}
+      </Button>
+      <Refused title={`${verb} was refused`} error={change.error} onClose={change.reset}>
+        <Refusal factoryUid={factoryUid} error={change.error} before={before} now={seen} onGoOn={change.reset} />
+      </Refused>
     </>
   );
 }
@@ -61,7 +70,12 @@ function DeleteDialog({ factoryUid, seen, onClose }: ActionProps & { onClose: ()
   const [base, setBase] = useState(seen);
   const { uid, name, enabled } = base.body;
   const remove = useChange(
-    (etag: string) => ask(api.DELETE('/factory/{factory_uid}/automations/{automation_id}', { params: { path: { factory_uid: factoryUid, automation_id: uid }, header: { 'If-Match': etag } } })),
+    (etag: string) =>
+      ask(
+        api.DELETE('/factory/{factory_uid}/automations/{automation_id}', {
+          params: { path: { factory_uid: factoryUid, automation_id: uid }, header: { 'If-Match': etag } },
+        }),
+      ),
     () => {
       say(`The automation ${name} was deleted`);
       void go(`/factories/${factoryUid}/automations`);
@@ -73,8 +87,16 @@ function DeleteDialog({ factoryUid, seen, onClose }: ActionProps & { onClose: ()
     remove.reset();
   };
   return (
-    <Confirm title={`Delete ${name}`} action="Delete" typed={enabled ? name : undefined} isPending={remove.isPending} error={remove.error} onConfirm={() => remove.start(base.etag)} onClose={onClose}
-      refusal={<Refusal factoryUid={factoryUid} error={remove.error} before={base} now={seen} onGoOn={goOn} />}>
+    <Confirm
+      title={`Delete ${name}`}
+      action="Delete"
+      typed={enabled ? name : undefined}
+      isPending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.start(base.etag)}
+      onClose={onClose}
+      refusal={<Refusal factoryUid={factoryUid} error={remove.error} before={base} now={seen} onGoOn={goOn} />}
+    >
       <Text size="sm">It starts nothing from now on. Runs that it started go on, and stay in the list.</Text>
     </Confirm>
   );

@@ -53,49 +53,96 @@ let lastId = 0;
 
 export function newTrigger(provider: 'webhook' | 'schedule', webhookUids: readonly string[] = []): TriggerDraft {
   lastId += 1;
-  return provider === 'webhook' ? { id: lastId, provider, webhookUids, filter: '' } : { id: lastId, provider, name: '', cron: '@daily' };
+  return provider === 'webhook'
+    ? { id: lastId, provider, webhookUids, filter: '' }
+    : { id: lastId, provider, name: '', cron: '@daily' };
 }
 
 export function emptyDraft(webhookUids: readonly string[]): Draft {
-  return { name: '', description: '', enabled: true, triggers: [newTrigger('webhook', webhookUids)], prompt: '', settings: '{}' };
+  return {
+    name: '',
+    description: '',
+    enabled: true,
+    triggers: [newTrigger('webhook', webhookUids)],
+    prompt: '',
+    settings: '{}',
+  };
 }
 
 export function draftOf(automation: Api<'Automation'>): Draft {
   const { name, description = '', enabled, triggers, prompt } = automation;
-  return { name, description, enabled, triggers: triggers.map(triggerDraftOf), prompt, settings: JSON.stringify(settingsSaid(automation), null, 2) };
+  return {
+    name,
+    description,
+    enabled,
+    triggers: triggers.map(triggerDraftOf),
+    prompt,
+    settings: JSON.stringify(settingsSaid(automation), null, 2),
+  };
 }
 
 /** What an automation says beside name, triggers and prompt; what it leaves to others is absent. */
 export function settingsSaid({ agent, concurrency, limits, network }: Api<'Automation'>): object {
-  return { ...(Object.keys(agent).length === 0 ? {} : { agent }), ...(concurrency && { concurrency }), ...(limits && { limits }), ...(network && { network }) };
+  return {
+    ...(Object.keys(agent).length === 0 ? {} : { agent }),
+    ...(concurrency && { concurrency }),
+    ...(limits && { limits }),
+    ...(network && { network }),
+  };
 }
 
-function triggerDraftOf({ provider, webhook_uids: webhookUids = [], payload, name = '', cron = '', declared_provider: declared = '' }: Api<'AutomationTrigger'>): TriggerDraft {
+function triggerDraftOf({
+  provider,
+  webhook_uids: webhookUids = [],
+  payload,
+  name = '',
+  cron = '',
+  declared_provider: declared = '',
+}: Api<'AutomationTrigger'>): TriggerDraft {
   lastId += 1;
-  if (provider === 'webhook') return { id: lastId, provider, webhookUids, filter: payload === undefined ? '' : JSON.stringify(payload, null, 2) };
+  if (provider === 'webhook')
+    return { id: lastId, provider, webhookUids, filter: payload === undefined ? '' : JSON.stringify(payload, null, 2) };
   return provider === 'schedule' ? { id: lastId, provider, name, cron } : { id: lastId, provider, declared };
 }
 
 /** Whether two drafts say the same. */
 export function isSame(one: Draft, other: Draft): boolean {
-  const text = (draft: Draft): string => JSON.stringify(draft, (key, value: unknown) => (key === 'id' ? undefined : value));
+  const text = (draft: Draft): string =>
+    JSON.stringify(draft, (key, value: unknown) => (key === 'id' ? undefined : value));
   return text(one) === text(other);
 }
 
 /** What the form says as a request; faults where a text in it is no JSON. Inactive triggers are no part of a request. */
 export function membersOf({ name, description, enabled, triggers, prompt, settings }: Draft): Reading {
   const faults: Fault[] = [];
-  const wanted = triggers.filter((trigger) => trigger.provider !== 'inactive').map((trigger, index) => requestOf(trigger, index, faults));
+  const wanted = triggers
+    .filter((trigger) => trigger.provider !== 'inactive')
+    .map((trigger, index) => requestOf(trigger, index, faults));
   const rest = settingsOf(settings, faults);
   if (faults.length > 0) return { ok: false, faults };
-  return { ok: true, members: { name, ...(description === '' ? {} : { description }), enabled, triggers: wanted, prompt, ...rest } as Members };
+  return {
+    ok: true,
+    members: {
+      name,
+      ...(description === '' ? {} : { description }),
+      enabled,
+      triggers: wanted,
+      prompt,
+      ...rest,
+    } as Members,
+  };
 }
 
 function requestOf(trigger: WebhookTriggerDraft | ScheduleTriggerDraft, index: number, faults: Fault[]): object {
-  if (trigger.provider === 'schedule') return { provider: 'schedule', ...(trigger.name === '' ? {} : { name: trigger.name }), cron: trigger.cron };
+  if (trigger.provider === 'schedule')
+    return { provider: 'schedule', ...(trigger.name === '' ? {} : { name: trigger.name }), cron: trigger.cron };
   const { webhookUids, filter } = trigger;
   if (filter.trim() === '') return { provider: 'webhook', webhook_uids: webhookUids };
-  return { provider: 'webhook', webhook_uids: webhookUids, payload: parsed(filter, `/triggers/${index}/payload`, faults) };
+  return {
+    provider: 'webhook',
+    webhook_uids: webhookUids,
+    payload: parsed(filter, `/triggers/${index}/payload`, faults),
+  };
 }
 
 function settingsOf(text: string, faults: Fault[]): object {
@@ -103,11 +150,19 @@ function settingsOf(text: string, faults: Fault[]): object {
   const value = parsed(text, '/settings', faults);
   if (value === undefined) return {};
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    faults.push({ pointer: '/settings', message: 'This is a JSON object with agent, concurrency, limits and network.' });
+    faults.push({
+      pointer: '/settings',
+      message: 'This is a JSON object with agent, concurrency, limits and network.',
+    });
     return {};
   }
   const strange = Object.keys(value).filter((name) => !(SETTINGS as readonly string[]).includes(name));
-  faults.push(...strange.map((name) => ({ pointer: '/settings', message: `There is no setting ${JSON.stringify(name)}: agent, concurrency, limits and network are.` })));
+  faults.push(
+    ...strange.map((name) => ({
+      pointer: '/settings',
+      message: `There is no setting ${JSON.stringify(name)}: agent, concurrency, limits and network are.`,
+    })),
+  );
   return value;
 }
 
@@ -115,7 +170,10 @@ function parsed(text: string, pointer: string, faults: Fault[]): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    faults.push({ pointer, message: `This is no JSON: ${error instanceof Error ? error.message : 'it cannot be read'}` });
+    faults.push({
+      pointer,
+      message: `This is no JSON: ${error instanceof Error ? error.message : 'it cannot be read'}`,
+    });
     return undefined;
   }
 }

@@ -14,9 +14,26 @@ import { say } from '../../parts/said.ts';
 import { SomebodyElse } from '../../parts/somebody-else.tsx';
 import { useFactory } from '../factories/frame.tsx';
 import { useChange } from '../../parts/use-change.ts';
-import { automationsChanged, changeAutomation, seenAutomation, useAutomation, useWebhookNames, type SeenAutomation } from '../../api/automations.ts';
+import {
+  automationsChanged,
+  changeAutomation,
+  seenAutomation,
+  useAutomation,
+  useWebhookNames,
+  type SeenAutomation,
+} from '../../api/automations.ts';
 import { ChangedElsewhere } from './changed-elsewhere.tsx';
-import { changedMembers, draftOf, emptyDraft, isSame, membersOf, patchOf, type Draft, type Fault, type Members } from './draft.ts';
+import {
+  changedMembers,
+  draftOf,
+  emptyDraft,
+  isSame,
+  membersOf,
+  patchOf,
+  type Draft,
+  type Fault,
+  type Members,
+} from './draft.ts';
 import { AutomationForm } from './form.tsx';
 import { Gone } from './gone.tsx';
 import { LeaveUnsaved } from './leaving.tsx';
@@ -24,7 +41,11 @@ import { readMembers } from './members.ts';
 
 export function NewAutomationPage() {
   const factory = useFactory();
-  return useMay('manager') ? <NewAutomation factory={factory} /> : <RoleNeeded>A manager of the factory can create automations.</RoleNeeded>;
+  return useMay('manager') ? (
+    <NewAutomation factory={factory} />
+  ) : (
+    <RoleNeeded>A manager of the factory can create automations.</RoleNeeded>
+  );
 }
 
 export function EditAutomationPage() {
@@ -35,8 +56,12 @@ export function EditAutomationPage() {
   if (!mayEdit) return <RoleNeeded>A manager of the factory can change automations.</RoleNeeded>;
   return (
     <>
-      {query.data !== undefined && isGone(query.error) && <Gone factoryUid={factory.uid}>Saving would change nothing. What you wrote is still here.</Gone>}
-      <Asked query={query} above={{ label: 'All automations', to: `/factories/${factory.uid}/automations` }}>{(seen) => <EditAutomation key={automationId} factory={factory} seen={seen} />}</Asked>
+      {query.data !== undefined && isGone(query.error) && (
+        <Gone factoryUid={factory.uid}>Saving would change nothing. What you wrote is still here.</Gone>
+      )}
+      <Asked query={query} above={{ label: 'All automations', to: `/factories/${factory.uid}/automations` }}>
+        {(seen) => <EditAutomation key={automationId} factory={factory} seen={seen} />}
+      </Asked>
     </>
   );
 }
@@ -47,7 +72,13 @@ function NewAutomation({ factory }: { factory: Api<'Factory'> }) {
   const [draft, setDraft] = useState(first);
   const leaving = useLeaving(factory.uid, () => !isSame(draft, first));
   const create = useChange(
-    (wanted: Api<'AutomationCreate'>, key) => askSeen(api.POST('/factory/{factory_uid}/automations', { params: { path: { factory_uid: factory.uid }, header: { 'Idempotency-Key': key } }, body: wanted })),
+    (wanted: Api<'AutomationCreate'>, key) =>
+      askSeen(
+        api.POST('/factory/{factory_uid}/automations', {
+          params: { path: { factory_uid: factory.uid }, header: { 'Idempotency-Key': key } },
+          body: wanted,
+        }),
+      ),
     (made) => leaving.with(made, 'created'),
   );
   const { refused, read } = useRefusals(create.error);
@@ -58,9 +89,20 @@ function NewAutomation({ factory }: { factory: Api<'Factory'> }) {
   };
   return (
     <>
-      <PageTitle above={[{ label: 'Automations', to: `/factories/${factory.uid}/automations` }]}>Create automation</PageTitle>
+      <PageTitle above={[{ label: 'Automations', to: `/factories/${factory.uid}/automations` }]}>
+        Create automation
+      </PageTitle>
       {factory.definitions_managed && <InFiles file="a file below automations/" />}
-      <AutomationForm factory={factory} draft={draft} onDraft={setDraft} refused={refused} isPending={create.isPending} action="Create automation" onSave={save} cancelTo={`/factories/${factory.uid}/automations`} />
+      <AutomationForm
+        factory={factory}
+        draft={draft}
+        onDraft={setDraft}
+        refused={refused}
+        isPending={create.isPending}
+        action="Create automation"
+        onSave={save}
+        cancelTo={`/factories/${factory.uid}/automations`}
+      />
       <LeaveUnsaved isLoss={leaving.isUnsaved} />
     </>
   );
@@ -77,14 +119,17 @@ function EditAutomation({ factory, seen }: { factory: Api<'Factory'>; seen: Seen
   const leaving = useLeaving(factory.uid, () => isChanged);
   const { uid, name } = base.body;
 
-  const change = useChange(async ({ etag, changes }: { etag: string; changes: Api<'AutomationPatch'> }) => {
-    try {
-      return await changeAutomation(factory.uid, uid, { etag, changes });
-    } catch (fault) {
-      if (isStale(fault)) setTheirs(await queries.fetchQuery({ ...seenAutomation(factory.uid, uid), staleTime: 0 }));
-      throw fault;
-    }
-  }, (saved) => leaving.with(saved, 'changed'));
+  const change = useChange(
+    async ({ etag, changes }: { etag: string; changes: Api<'AutomationPatch'> }) => {
+      try {
+        return await changeAutomation(factory.uid, uid, { etag, changes });
+      } catch (fault) {
+        if (isStale(fault)) setTheirs(await queries.fetchQuery({ ...seenAutomation(factory.uid, uid), staleTime: 0 }));
+        throw fault;
+      }
+    },
+    (saved) => leaving.with(saved, 'changed'),
+  );
 
   // Of that, a dialog of its own speaks.
   const error = isStale(change.error) ? null : change.error;
@@ -109,12 +154,35 @@ function EditAutomation({ factory, seen }: { factory: Api<'Factory'>; seen: Seen
   const to = `/factories/${factory.uid}/automations`;
   return (
     <>
-      <PageTitle above={[{ label: 'Automations', to }, { label: name, to: `${to}/${uid}` }]}>{`Edit ${name}`}</PageTitle>
+      <PageTitle
+        above={[
+          { label: 'Automations', to },
+          { label: name, to: `${to}/${uid}` },
+        ]}
+      >{`Edit ${name}`}</PageTitle>
       {factory.definitions_managed && <InFiles file={base.body.file ?? 'its file'} />}
       {isElsewhere && isChanged && <Elsewhere version={seen.body.version} onShow={() => setTheirs(seen)} />}
-      <AutomationForm factory={factory} draft={draft} onDraft={setDraft} refused={refused} isPending={change.isPending} action="Save" onSave={() => save()} cancelTo={`${to}/${uid}`} />
-      <ChangedElsewhere base={base} theirs={theirs} mine={draft} nameOf={nameOf} isPending={change.isPending} error={error}
-        onTakeTheirs={() => theirs !== undefined && take(theirs)} onPutMine={() => save(theirs)} onClose={() => setTheirs(undefined)} />
+      <AutomationForm
+        factory={factory}
+        draft={draft}
+        onDraft={setDraft}
+        refused={refused}
+        isPending={change.isPending}
+        action="Save"
+        onSave={() => save()}
+        cancelTo={`${to}/${uid}`}
+      />
+      <ChangedElsewhere
+        base={base}
+        theirs={theirs}
+        mine={draft}
+        nameOf={nameOf}
+        isPending={change.isPending}
+        error={error}
+        onTakeTheirs={() => theirs !== undefined && take(theirs)}
+        onPutMine={() => save(theirs)}
+        onClose={() => setTheirs(undefined)}
+      />
       <LeaveUnsaved isLoss={leaving.isUnsaved} />
     </>
   );
@@ -134,11 +202,28 @@ function useRefusals(error: unknown) {
 }
 
 function Elsewhere({ version, onShow }: { version: number; onShow: () => void }) {
-  return <Box mb="md"><SomebodyElse what="automation" said={`Version ${version} is there now. What you wrote is still here, and is not saved.`} action="See what is there now" onAction={onShow} /></Box>;
+  return (
+    <Box mb="md">
+      <SomebodyElse
+        what="automation"
+        said={`Version ${version} is there now. What you wrote is still here, and is not saved.`}
+        action="See what is there now"
+        onAction={onShow}
+      />
+    </Box>
+  );
 }
 
 function InFiles({ file }: { file: string }) {
-  return <Alert color="blue" mb="md" title="This factory is managed in files">Saving changes nothing here. It shows <span className="mono"><ForeignText>{file}</ForeignText></span> as it would be, for you to commit to the factory repository.</Alert>;
+  return (
+    <Alert color="blue" mb="md" title="This factory is managed in files">
+      Saving changes nothing here. It shows{' '}
+      <span className="mono">
+        <ForeignText>{file}</ForeignText>
+      </span>{' '}
+      as it would be, for you to commit to the factory repository.
+    </Alert>
+  );
 }
 
 /** Goes to an automation, or `with` what was saved of it, without asking; asks before everything else that would lose something. */

@@ -4,5 +4,17 @@ import { ForeignText } from '../../parts/foreign-text.tsx';
 import type { Fault } from './draft.ts';
 
 export function FaultLine({ pointer, message }: Fault) {
-  return <Input.Error component="p" m={0}>{pointer !== '' && <><span className="mono"><ForeignText>{pointer}</ForeignText></span>: </>}<ForeignText>{message}</ForeignText></Input.Error>;
+  return (
+    <Input.Error component="p" m={0}>
+      {pointer !== '' && (
+        <>
+          <span className="mono">
+            <ForeignText>{pointer}</ForeignText>
+          </span>
+          :{' '}
+        </>
+      )}
+      <ForeignText>{message}</ForeignText>
+    </Input.Error>
+  );
 }

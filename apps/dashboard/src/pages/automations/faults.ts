@@ -13,12 +13,25 @@ export interface FormFaults {
 }
 
 /** Members whose faults stand at their fields. */
-export const SHOWN_AT_FIELDS = ['/name', '/description', '/enabled', '/triggers', '/prompt', '/settings', ...SETTINGS.map((name) => `/${name}`)];
+export const SHOWN_AT_FIELDS = [
+  '/name',
+  '/description',
+  '/enabled',
+  '/triggers',
+  '/prompt',
+  '/settings',
+  ...SETTINGS.map((name) => `/${name}`),
+];
 
 /** `asked` is the draft that was refused, `now` what the form has: triggers may have been moved or removed since, and what was edited since is not said to be wrong any more. */
 export function formFaults(asked: Draft | undefined, now: Draft, local: readonly Fault[], error: unknown): FormFaults {
-  const faults = [...local, ...(problemOf(error)?.body?.errors ?? [])].filter(({ pointer }) => asked === undefined || asSaid(asked, pointer, asked) === asSaid(asked, pointer, now));
-  const below = (pointer: string): Fault[] => faults.filter((fault) => fault.pointer === pointer || fault.pointer.startsWith(`${pointer}/`)).map(({ pointer: whole, message }) => ({ pointer: whole.slice(pointer.length), message }));
+  const faults = [...local, ...(problemOf(error)?.body?.errors ?? [])].filter(
+    ({ pointer }) => asked === undefined || asSaid(asked, pointer, asked) === asSaid(asked, pointer, now),
+  );
+  const below = (pointer: string): Fault[] =>
+    faults
+      .filter((fault) => fault.pointer === pointer || fault.pointer.startsWith(`${pointer}/`))
+      .map(({ pointer: whole, message }) => ({ pointer: whole.slice(pointer.length), message }));
   const active = asked === undefined ? [] : activeTriggers(asked);
   return {
     below,
@@ -43,7 +56,8 @@ const MEMBERS_OF_TRIGGERS: Readonly<Record<string, (trigger: TriggerDraft) => un
 /** What `draft` has for a member of the request that `asked` made, as text. */
 function asSaid(asked: Draft, pointer: string, draft: Draft): string {
   const [, member = '', index, ofTrigger = ''] = pointer.split('/');
-  if (member === 'name' || member === 'description' || member === 'enabled' || member === 'prompt') return String(draft[member]);
+  if (member === 'name' || member === 'description' || member === 'enabled' || member === 'prompt')
+    return String(draft[member]);
   if (member !== 'triggers') return draft.settings;
   if (index === undefined) return String(draft.triggers.length);
   const id = activeTriggers(asked)[Number(index)]?.id;

@@ -29,20 +29,60 @@ export function FilterField({ factoryUid, webhookUids, value, onChange, label, f
   const [failing, setFailing] = useState<{ pointer: string; of: string }>();
   const specimens = useSpecimens(factoryUid, webhookUids);
   const errorId = useId();
-  const marks = useMemo(() => [
-    ...faults.map((fault) => ({ ...fault, severity: 'error' as const })),
-    ...(failing?.of === value ? [{ pointer: failing.pointer, message: 'The tested delivery fails here.', severity: 'warning' as const }] : []),
-  ], [faults, failing, value]);
+  const marks = useMemo(
+    () => [
+      ...faults.map((fault) => ({ ...fault, severity: 'error' as const })),
+      ...(failing?.of === value
+        ? [{ pointer: failing.pointer, message: 'The tested delivery fails here.', severity: 'warning' as const }]
+        : []),
+    ],
+    [faults, failing, value],
+  );
   return (
     <Stack gap={6}>
       <Input.Label component="div">Payload filter</Input.Label>
-      <Input.Description>{onChange === undefined ? '' : 'JSON that mirrors the body: {"status": ["failed"]}. Every key must match; without a filter every delivery does.'}</Input.Description>
+      <Input.Description>
+        {onChange === undefined
+          ? ''
+          : 'JSON that mirrors the body: {"status": ["failed"]}. Every key must match; without a filter every delivery does.'}
+      </Input.Description>
       <Suspense fallback={<Loading />}>
-        <FilterEditor label={label} value={value} onChange={onChange} readOnly={onChange === undefined} marks={marks} specimens={specimens} describedBy={errorId} isInvalid={faults.length > 0} />
+        <FilterEditor
+          label={label}
+          value={value}
+          onChange={onChange}
+          readOnly={onChange === undefined}
+          marks={marks}
+          specimens={specimens}
+          describedBy={errorId}
+          isInvalid={faults.length > 0}
+        />
       </Suspense>
-      <div id={errorId}>{faults.map(({ pointer, message }) => <FaultLine key={`${pointer} ${message}`} pointer={pointer} message={withoutPlace(message)} />)}</div>
-      <Group><Button variant="default" size="xs" aria-expanded={isTrying} disabled={webhookUids.length === 0} onClick={() => setTrying(!isTrying)}>{isTrying ? 'Close the test' : 'Test filter…'}</Button></Group>
-      {isTrying && webhookUids.length > 0 && <FilterTrials factoryUid={factoryUid} webhookUids={webhookUids} filter={value} onFilter={onChange} onFailing={(pointer) => setFailing(pointer === undefined ? undefined : { pointer, of: value })} />}
+      <div id={errorId}>
+        {faults.map(({ pointer, message }) => (
+          <FaultLine key={`${pointer} ${message}`} pointer={pointer} message={withoutPlace(message)} />
+        ))}
+      </div>
+      <Group>
+        <Button
+          variant="default"
+          size="xs"
+          aria-expanded={isTrying}
+          disabled={webhookUids.length === 0}
+          onClick={() => setTrying(!isTrying)}
+        >
+          {isTrying ? 'Close the test' : 'Test filter…'}
+        </Button>
+      </Group>
+      {isTrying && webhookUids.length > 0 && (
+        <FilterTrials
+          factoryUid={factoryUid}
+          webhookUids={webhookUids}
+          filter={value}
+          onFilter={onChange}
+          onFailing={(pointer) => setFailing(pointer === undefined ? undefined : { pointer, of: value })}
+        />
+      )}
     </Stack>
   );
 }

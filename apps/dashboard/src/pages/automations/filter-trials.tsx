@@ -27,10 +27,18 @@ export function FilterTrials({ filter, ...rest }: FilterTrialsProps) {
         </Tabs.List>
         {(['one', 'all'] as const).map((name) => (
           <Tabs.Panel key={name} value={name} pt="sm">
-            {value === undefined ? <Text size="sm">The filter is no JSON yet.</Text> : name === 'one' ? <TestOne {...rest} filter={value.filter} key={filter} /> : <TestAll {...rest} filter={value.filter} key={filter} />}
+            {value === undefined ? (
+              <Text size="sm">The filter is no JSON yet.</Text>
+            ) : name === 'one' ? (
+              <TestOne {...rest} filter={value.filter} key={filter} />
+            ) : (
+              <TestAll {...rest} filter={value.filter} key={filter} />
+            )}
           </Tabs.Panel>
         ))}
-        <Tabs.Panel value="make" pt="sm"><MakeFilter {...rest} filter={filter} /></Tabs.Panel>
+        <Tabs.Panel value="make" pt="sm">
+          <MakeFilter {...rest} filter={filter} />
+        </Tabs.Panel>
       </Tabs>
     </Paper>
   );

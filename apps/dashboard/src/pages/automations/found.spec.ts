@@ -2,7 +2,11 @@
 import type { JsonValue } from '#filters';
 import { foundText } from './found.ts';
 
-const PAYLOAD: JsonValue = { run: { conclusion: 'success', 'a/b': null }, items: [{ sku: 'A' }, { sku: 'B' }, {}], long: 'x'.repeat(300) };
+const PAYLOAD: JsonValue = {
+  run: { conclusion: 'success', 'a/b': null },
+  items: [{ sku: 'A' }, { sku: 'B' }, {}],
+  long: 'x'.repeat(300),
+};
 
 test.each([
   ['/run/conclusion', '"success"'],

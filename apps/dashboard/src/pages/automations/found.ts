@@ -5,8 +5,14 @@ const TEXT_MAX = 120;
 
 /** As JSON, cut; `pointer` goes by the keys of the filter, which looks into each element of an array. */
 export function foundText(payload: JsonValue, pointer: string): string {
-  const names = pointer.split('/').slice(1).map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const found = names.reduce<readonly JsonValue[]>((values, name) => values.flatMap((value) => membersOf(value, name)), [payload]);
+  const names = pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const found = names.reduce<readonly JsonValue[]>(
+    (values, name) => values.flatMap((value) => membersOf(value, name)),
+    [payload],
+  );
   if (found.length === 0) return 'nothing, it is not there';
   const text = found.map((value) => JSON.stringify(value)).join(', ');
   return text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX)}…`;

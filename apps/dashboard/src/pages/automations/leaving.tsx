@@ -2,5 +2,9 @@
 import { LeaveAnyway } from '../../parts/leave-anyway.tsx';
 
 export function LeaveUnsaved({ isLoss }: { isLoss: () => boolean }) {
-  return <LeaveAnyway title="Leave without saving?" isLoss={isLoss}>What you changed here is not saved and would be lost.</LeaveAnyway>;
+  return (
+    <LeaveAnyway title="Leave without saving?" isLoss={isLoss}>
+      What you changed here is not saved and would be lost.
+    </LeaveAnyway>
+  );
 }

@@ -29,8 +29,26 @@ export function AutomationListPage() {
   const query = useAutomations(factory.uid);
   return (
     <>
-      <PageTitle actions={mayEdit && <Button component={Link} to="new">Create automation</Button>}>Automations</PageTitle>
-      <Asked query={query}>{(automations) => (automations.length === 0 ? <NoAutomations factory={factory} /> : <Automations factory={factory} automations={automations} />)}</Asked>
+      <PageTitle
+        actions={
+          mayEdit && (
+            <Button component={Link} to="new">
+              Create automation
+            </Button>
+          )
+        }
+      >
+        Automations
+      </PageTitle>
+      <Asked query={query}>
+        {(automations) =>
+          automations.length === 0 ? (
+            <NoAutomations factory={factory} />
+          ) : (
+            <Automations factory={factory} automations={automations} />
+          )
+        }
+      </Asked>
     </>
   );
 }
@@ -39,7 +57,12 @@ function NoAutomations({ factory }: { factory: Api<'Factory'> }) {
   return (
     <Empty title="No automations yet">
       An automation starts a run when a delivery arrives at one of its webhooks, or when the clock says so.
-      {factory.definitions_managed && <> Add <span className="mono">automations/&lt;name&gt;/automation.md</span> to the factory repository.</>}
+      {factory.definitions_managed && (
+        <>
+          {' '}
+          Add <span className="mono">automations/&lt;name&gt;/automation.md</span> to the factory repository.
+        </>
+      )}
     </Empty>
   );
 }
@@ -48,20 +71,47 @@ function Automations({ factory, automations }: { factory: Api<'Factory'>; automa
   const [wanted, setWanted] = useState('');
   const [shown, setShown] = useState(SHOWN_AT_FIRST);
   const text = wanted.trim().toLowerCase();
-  const found = automations.filter(({ name, slug, description = '' }) => [name, slug, description].some((one) => one.toLowerCase().includes(text)));
+  const found = automations.filter(({ name, slug, description = '' }) =>
+    [name, slug, description].some((one) => one.toLowerCase().includes(text)),
+  );
   return (
     <Stack>
-      {automations.length >= SEARCHED_FROM && <TextInput label="Find by name" value={wanted} onChange={(event) => setWanted(event.currentTarget.value)} maw={320} />}
+      {automations.length >= SEARCHED_FROM && (
+        <TextInput
+          label="Find by name"
+          value={wanted}
+          onChange={(event) => setWanted(event.currentTarget.value)}
+          maw={320}
+        />
+      )}
       <div className="scroll-x" tabIndex={0} role="region" aria-label="Automations">
         <Table verticalSpacing="sm" miw={780}>
           <Table.Thead>
-            <Table.Tr>{[...HEADS, ...(factory.definitions_managed ? ['File'] : [])].map((head) => <Table.Th key={head} scope="col">{head}</Table.Th>)}</Table.Tr>
+            <Table.Tr>
+              {[...HEADS, ...(factory.definitions_managed ? ['File'] : [])].map((head) => (
+                <Table.Th key={head} scope="col">
+                  {head}
+                </Table.Th>
+              ))}
+            </Table.Tr>
           </Table.Thead>
-          <Table.Tbody>{found.slice(0, shown).map((automation) => <Row key={automation.uid} factory={factory} automation={automation} />)}</Table.Tbody>
+          <Table.Tbody>
+            {found.slice(0, shown).map((automation) => (
+              <Row key={automation.uid} factory={factory} automation={automation} />
+            ))}
+          </Table.Tbody>
         </Table>
       </div>
-      <Text size="sm" c="dimmed" role="status">{found.length === automations.length ? countOf(found.length, 'automation') : `${found.length} of ${countOf(automations.length, 'automation')}`}</Text>
-      {found.length > shown && <Button variant="default" w="max-content" onClick={() => setShown(shown + SHOWN_AT_FIRST)}>Show more</Button>}
+      <Text size="sm" c="dimmed" role="status">
+        {found.length === automations.length
+          ? countOf(found.length, 'automation')
+          : `${found.length} of ${countOf(automations.length, 'automation')}`}
+      </Text>
+      {found.length > shown && (
+        <Button variant="default" w="max-content" onClick={() => setShown(shown + SHOWN_AT_FIRST)}>
+          Show more
+        </Button>
+      )}
     </Stack>
   );
 }
@@ -72,13 +122,29 @@ function Row({ factory, automation }: { factory: Api<'Factory'>; automation: Api
     <Table.Tr>
       <Table.Th scope="row" fw={400} maw={320}>
         <ListedName to={automation.uid}>{automation.name}</ListedName>
-        {automation.description !== undefined && <Text size="xs" c="dimmed" component="div" lineClamp={2}><ForeignText>{automation.description}</ForeignText></Text>}
+        {automation.description !== undefined && (
+          <Text size="xs" c="dimmed" component="div" lineClamp={2}>
+            <ForeignText>{automation.description}</ForeignText>
+          </Text>
+        )}
       </Table.Th>
-      <Table.Td><EnabledBadge enabled={automation.enabled} /></Table.Td>
-      <Table.Td><TriggersInWords factoryUid={factory.uid} triggers={automation.triggers} nameOf={nameOf} /></Table.Td>
-      <Table.Td><Time at={automation.last_fired_at} as="ago" /></Table.Td>
-      <Table.Td><RecentRuns factoryUid={factory.uid} automation={automation} /></Table.Td>
-      {factory.definitions_managed && <Table.Td className="mono"><ForeignText>{automation.file ?? ''}</ForeignText></Table.Td>}
+      <Table.Td>
+        <EnabledBadge enabled={automation.enabled} />
+      </Table.Td>
+      <Table.Td>
+        <TriggersInWords factoryUid={factory.uid} triggers={automation.triggers} nameOf={nameOf} />
+      </Table.Td>
+      <Table.Td>
+        <Time at={automation.last_fired_at} as="ago" />
+      </Table.Td>
+      <Table.Td>
+        <RecentRuns factoryUid={factory.uid} automation={automation} />
+      </Table.Td>
+      {factory.definitions_managed && (
+        <Table.Td className="mono">
+          <ForeignText>{automation.file ?? ''}</ForeignText>
+        </Table.Td>
+      )}
     </Table.Tr>
   );
 }

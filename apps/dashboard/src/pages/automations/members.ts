@@ -3,7 +3,15 @@ import type { SeenAutomation } from '../../api/automations.ts';
 import { draftOf, membersOf, type MemberName, type Members } from './draft.ts';
 
 export const LABELS: Readonly<Record<MemberName, string>> = {
-  name: 'Name', description: 'Description', enabled: 'Enabled', triggers: 'Triggers', prompt: 'Prompt', agent: 'Agent', concurrency: 'Concurrency', limits: 'Limits', network: 'Network',
+  name: 'Name',
+  description: 'Description',
+  enabled: 'Enabled',
+  triggers: 'Triggers',
+  prompt: 'Prompt',
+  agent: 'Agent',
+  concurrency: 'Concurrency',
+  limits: 'Limits',
+  network: 'Network',
 };
 
 export function readMembers({ body }: SeenAutomation): Members {
@@ -16,5 +24,10 @@ export function readMembers({ body }: SeenAutomation): Members {
 export function textOf(value: unknown, nameOf: (webhookUid: string) => string | undefined): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
-  return JSON.stringify(value, (key, part: unknown) => (key === 'webhook_uids' && Array.isArray(part) ? part.map((uid) => nameOf(String(uid)) ?? String(uid)) : part), 2);
+  return JSON.stringify(
+    value,
+    (key, part: unknown) =>
+      key === 'webhook_uids' && Array.isArray(part) ? part.map((uid) => nameOf(String(uid)) ?? String(uid)) : part,
+    2,
+  );
 }

@@ -9,12 +9,21 @@ const COUNTED_MAX = 10_000;
 
 export function RecentRuns({ factoryUid, automation }: { factoryUid: string; automation: Api<'Automation'> }) {
   const { total, states } = automation.recent_runs;
-  if (total === 0) return <Text size="sm" c="dimmed">none</Text>;
+  if (total === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        none
+      </Text>
+    );
   const parts = Object.entries(states).map(([state, count]) => `${count} ${state}`);
   return (
     <>
-      <Anchor component={Link} to={`/factories/${factoryUid}/runs?automation_id=${automation.uid}`} size="sm">{total >= COUNTED_MAX ? `${total.toLocaleString()} or more runs` : countOf(total, 'run')}</Anchor>
-      <Text size="xs" c="dimmed">{parts.join(', ')}</Text>
+      <Anchor component={Link} to={`/factories/${factoryUid}/runs?automation_id=${automation.uid}`} size="sm">
+        {total >= COUNTED_MAX ? `${total.toLocaleString()} or more runs` : countOf(total, 'run')}
+      </Anchor>
+      <Text size="xs" c="dimmed">
+        {parts.join(', ')}
+      </Text>
     </>
   );
 }

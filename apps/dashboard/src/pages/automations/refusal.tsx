@@ -21,6 +21,12 @@ export function Refusal({ factoryUid, error, before, now, onGoOn }: RefusalProps
   const nameOf = useWebhookNames(factoryUid);
   if (!isStale(error)) return <ProblemAlert error={error} />;
   const [then, there] = [readMembers(before), readMembers(now)];
-  const differences = changedMembers(then, there).map((name) => ({ label: LABELS[name], before: textOf(then[name], nameOf), now: textOf(there[name], nameOf) }));
-  return <SomebodyElse what="automation" differences={differences} onAction={onGoOn} isWaiting={now.etag === before.etag} />;
+  const differences = changedMembers(then, there).map((name) => ({
+    label: LABELS[name],
+    before: textOf(then[name], nameOf),
+    now: textOf(there[name], nameOf),
+  }));
+  return (
+    <SomebodyElse what="automation" differences={differences} onAction={onGoOn} isWaiting={now.etag === before.etag} />
+  );
 }

@@ -12,7 +12,15 @@ const WORDS: Readonly<Record<string, string>> = {
   '@annually': 'every 1 January at 00:00 UTC',
 };
 
-export const COMMON_SCHEDULES = ['@hourly', '@daily', '@weekly', '@monthly', '*/15 * * * *', '0 3 * * *', '0 7 * * 1-5'];
+export const COMMON_SCHEDULES = [
+  '@hourly',
+  '@daily',
+  '@weekly',
+  '@monthly',
+  '*/15 * * * *',
+  '0 3 * * *',
+  '0 7 * * 1-5',
+];
 
 export function scheduleInWords(cron: string): string | undefined {
   const text = cron.trim().toLowerCase();
@@ -21,12 +29,18 @@ export function scheduleInWords(cron: string): string | undefined {
   if (rest.length > 0 || weekday === '' || month !== '*') return undefined;
   const time = timeOf(minute, hour);
   if (time === undefined) return day === '*' && weekday === '*' && hour === '*' ? withinHour(minute) : undefined;
-  if (weekday === '*') return day === '*' ? `every day at ${time}` : /^\d{1,2}$/.test(day) ? `on day ${Number(day)} of every month at ${time}` : undefined;
+  if (weekday === '*')
+    return day === '*'
+      ? `every day at ${time}`
+      : /^\d{1,2}$/.test(day)
+        ? `on day ${Number(day)} of every month at ${time}`
+        : undefined;
   return day === '*' ? onWeekdays(weekday, time) : undefined;
 }
 
 function timeOf(minute: string, hour: string): string | undefined {
-  if (!/^\d{1,2}$/.test(minute) || !/^\d{1,2}$/.test(hour) || Number(minute) > 59 || Number(hour) > 23) return undefined;
+  if (!/^\d{1,2}$/.test(minute) || !/^\d{1,2}$/.test(hour) || Number(minute) > 59 || Number(hour) > 23)
+    return undefined;
   return `${hour.padStart(2, '0')}:${minute.padStart(2, '0')} UTC`;
 }
 
@@ -39,6 +53,8 @@ function withinHour(minute: string): string | undefined {
 
 function onWeekdays(weekday: string, time: string): string | undefined {
   if (weekday === '1-5' || weekday === 'mon-fri') return `Monday to Friday at ${time}`;
-  const days = weekday.split(',').map((name) => (/^[0-7]$/.test(name) ? DAYS[Number(name) % 7] : DAYS[SHORT_DAYS.indexOf(name)]));
+  const days = weekday
+    .split(',')
+    .map((name) => (/^[0-7]$/.test(name) ? DAYS[Number(name) % 7] : DAYS[SHORT_DAYS.indexOf(name)]));
   return days.includes(undefined) ? undefined : `every ${days.join(' and ')} at ${time}`;
 }

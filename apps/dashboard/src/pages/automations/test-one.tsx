@@ -20,19 +20,48 @@ export function TestOne(props: TestOneProps) {
   const query = useNewestDeliveries(props.factoryUid, isWide ? [] : props.webhookUids);
   return (
     <Stack gap="sm">
-      <Checkbox label="Offer deliveries of the factory’s other webhooks too" checked={isWide} onChange={(event) => setWide(event.currentTarget.checked)} />
-      <Asked query={query}>{(deliveries) => (deliveries.length === 0 ? <Empty title="No accepted deliveries yet">Send a delivery to the webhook; then it can be tested here.</Empty> : <Choice key={String(isWide)} {...props} deliveries={deliveries} />)}</Asked>
+      <Checkbox
+        label="Offer deliveries of the factory’s other webhooks too"
+        checked={isWide}
+        onChange={(event) => setWide(event.currentTarget.checked)}
+      />
+      <Asked query={query}>
+        {(deliveries) =>
+          deliveries.length === 0 ? (
+            <Empty title="No accepted deliveries yet">
+              Send a delivery to the webhook; then it can be tested here.
+            </Empty>
+          ) : (
+            <Choice key={String(isWide)} {...props} deliveries={deliveries} />
+          )
+        }
+      </Asked>
     </Stack>
   );
 }
 
-function Choice({ factoryUid, webhookUids, filter, onFailing, deliveries }: TestOneProps & { deliveries: readonly Replayed[] }) {
+function Choice({
+  factoryUid,
+  webhookUids,
+  filter,
+  onFailing,
+  deliveries,
+}: TestOneProps & { deliveries: readonly Replayed[] }) {
   const nameOf = useWebhookNames(factoryUid);
   const [chosen, setChosen] = useState<string>();
   const entryId = deliveries.some(({ entry_id: one }) => one === chosen) ? chosen : deliveries[0]?.entry_id;
-  const payload = usePayloadValue(factoryUid, deliveries.find(({ entry_id: one }) => one === entryId));
+  const payload = usePayloadValue(
+    factoryUid,
+    deliveries.find(({ entry_id: one }) => one === entryId),
+  );
   const test = useMutation({
-    mutationFn: (entry: string | undefined) => ask(api.POST('/factory/{factory_uid}/filters/test', { params: { path: { factory_uid: factoryUid } }, body: { filter, entry_id: entry, webhook_uids: [...webhookUids] } })),
+    mutationFn: (entry: string | undefined) =>
+      ask(
+        api.POST('/factory/{factory_uid}/filters/test', {
+          params: { path: { factory_uid: factoryUid } },
+          body: { filter, entry_id: entry, webhook_uids: [...webhookUids] },
+        }),
+      ),
     onSuccess: ({ payload_check: check }) => onFailing(check.passed ? undefined : (check.failed_pointer ?? '')),
     onError: () => onFailing(undefined),
   });
@@ -41,12 +70,21 @@ function Choice({ factoryUid, webhookUids, filter, onFailing, deliveries }: Test
     test.reset();
     onFailing(undefined);
   };
-  const labelOf = ({ received_at: at, webhook_uid: uid, delivery_id: id }: Replayed): string => withHiddenNamed([timeText(at), nameOf(uid) ?? 'a deleted webhook', id].join(' · '));
+  const labelOf = ({ received_at: at, webhook_uid: uid, delivery_id: id }: Replayed): string =>
+    withHiddenNamed([timeText(at), nameOf(uid) ?? 'a deleted webhook', id].join(' · '));
   const options = deliveries.map((one) => ({ value: one.entry_id, label: labelOf(one) }));
   return (
     <>
-      <NativeSelect label="Delivery" description="Accepted deliveries, newest first" data={options} value={entryId} onChange={(event) => choose(event.currentTarget.value)} />
-      <Button w="max-content" loading={test.isPending} onClick={() => test.mutate(entryId)}>Test filter</Button>
+      <NativeSelect
+        label="Delivery"
+        description="Accepted deliveries, newest first"
+        data={options}
+        value={entryId}
+        onChange={(event) => choose(event.currentTarget.value)}
+      />
+      <Button w="max-content" loading={test.isPending} onClick={() => test.mutate(entryId)}>
+        Test filter
+      </Button>
       <div role="status">{test.data !== undefined && <Outcome result={test.data} payload={payload} />}</div>
       {test.error !== null && <ProblemAlert error={test.error} />}
     </>
@@ -62,17 +100,61 @@ interface OutcomeProps {
 function Outcome({ result: { result, webhook_check: webhook, payload_check: check }, payload }: OutcomeProps) {
   return (
     <Stack gap={4}>
-      <Badge size="lg" color={result === 'Would trigger' ? 'teal' : 'gray'}>{result}</Badge>
-      <Text size="sm">Webhook check: {webhook.passed ? 'passed' : <>failed{webhook.reason !== undefined && <>: <ForeignText>{webhook.reason}</ForeignText></>}</>}</Text>
-      <Text size="sm">Payload check: {check.passed ? 'passed' : <>failed at <FailingKey pointer={check.failed_pointer} operator={check.operator} /></>}</Text>
-      {!check.passed && payload?.value !== undefined && <Text size="sm">The delivery has there: <span className="mono"><ForeignText>{foundText(payload.value, check.failed_pointer ?? '')}</ForeignText></span></Text>}
+      <Badge size="lg" color={result === 'Would trigger' ? 'teal' : 'gray'}>
+        {result}
+      </Badge>
+      <Text size="sm">
+        Webhook check:{' '}
+        {webhook.passed ? (
+          'passed'
+        ) : (
+          <>
+            failed
+            {webhook.reason !== undefined && (
+              <>
+                : <ForeignText>{webhook.reason}</ForeignText>
+              </>
+            )}
+          </>
+        )}
+      </Text>
+      <Text size="sm">
+        Payload check:{' '}
+        {check.passed ? (
+          'passed'
+        ) : (
+          <>
+            failed at <FailingKey pointer={check.failed_pointer} operator={check.operator} />
+          </>
+        )}
+      </Text>
+      {!check.passed && payload?.value !== undefined && (
+        <Text size="sm">
+          The delivery has there:{' '}
+          <span className="mono">
+            <ForeignText>{foundText(payload.value, check.failed_pointer ?? '')}</ForeignText>
+          </span>
+        </Text>
+      )}
     </Stack>
   );
 }
 
-const ASKED: Readonly<Record<string, string>> = { in: 'one of its values', not_in: 'none of its values', exists: 'whether it is there', nested: 'an object that fits' };
+const ASKED: Readonly<Record<string, string>> = {
+  in: 'one of its values',
+  not_in: 'none of its values',
+  exists: 'whether it is there',
+  nested: 'an object that fits',
+};
 
 /** The key of the filter that a payload does not pass. */
 export function FailingKey({ pointer = '', operator = '' }: { pointer?: string; operator?: string }) {
-  return <><span className="mono"><ForeignText>{pointer === '' ? 'the whole body' : pointer}</ForeignText></span>{operator !== '' && <> (asks for {ASKED[operator] ?? operator})</>}</>;
+  return (
+    <>
+      <span className="mono">
+        <ForeignText>{pointer === '' ? 'the whole body' : pointer}</ForeignText>
+      </span>
+      {operator !== '' && <> (asks for {ASKED[operator] ?? operator})</>}
+    </>
+  );
 }

@@ -27,8 +27,20 @@ export function TriggerFields({ onRemove, ...props }: TriggerFieldsProps<Trigger
       <Stack gap="sm">
         {trigger.provider === 'webhook' && <WebhookFields {...props} trigger={trigger} />}
         {trigger.provider === 'schedule' && <ScheduleFields {...props} trigger={trigger} />}
-        {trigger.provider === 'inactive' && <Text size="sm">The provider <span className="mono"><ForeignText>{trigger.declared}</ForeignText></span> is not served here. This trigger is dropped when the triggers are saved.</Text>}
-        <Group justify="flex-end"><Button size="xs" variant="subtle" color="red" onClick={onRemove} aria-label={`Remove trigger ${number}`}>Remove</Button></Group>
+        {trigger.provider === 'inactive' && (
+          <Text size="sm">
+            The provider{' '}
+            <span className="mono">
+              <ForeignText>{trigger.declared}</ForeignText>
+            </span>{' '}
+            is not served here. This trigger is dropped when the triggers are saved.
+          </Text>
+        )}
+        <Group justify="flex-end">
+          <Button size="xs" variant="subtle" color="red" onClick={onRemove} aria-label={`Remove trigger ${number}`}>
+            Remove
+          </Button>
+        </Group>
       </Stack>
     </Fieldset>
   );
@@ -42,21 +54,49 @@ function faultsOf(faults: FormFaults, trigger: TriggerDraft): (member: string) =
   return (member) => (pointer === undefined ? undefined : faults.at(pointer + member));
 }
 
-function WebhookFields({ factoryUid, number, trigger, webhooks, faults, onChange }: TriggerFieldsProps<WebhookTriggerDraft>) {
+function WebhookFields({
+  factoryUid,
+  number,
+  trigger,
+  webhooks,
+  faults,
+  onChange,
+}: TriggerFieldsProps<WebhookTriggerDraft>) {
   const pointer = faults.pointerOf(trigger);
-  const ofFilter = useMemo(() => (pointer === undefined ? NO_FAULTS : faults.below(`${pointer}/payload`)), [faults, pointer]);
+  const ofFilter = useMemo(
+    () => (pointer === undefined ? NO_FAULTS : faults.below(`${pointer}/payload`)),
+    [faults, pointer],
+  );
   const faultAt = faultsOf(faults, trigger);
   const gone = trigger.webhookUids.filter((uid) => !webhooks.some((webhook) => webhook.uid === uid));
   const choices = [
-    ...webhooks.map(({ uid, name, enabled }) => ({ value: uid, label: withHiddenNamed(enabled ? name : `${name} (disabled)`) })),
+    ...webhooks.map(({ uid, name, enabled }) => ({
+      value: uid,
+      label: withHiddenNamed(enabled ? name : `${name} (disabled)`),
+    })),
     ...gone.map((uid) => ({ value: uid, label: `${uid} (deleted: never fires)` })),
   ];
   return (
     <>
-      <MultiSelect label="Webhooks" description="A delivery to any of them starts it" data={choices} value={[...trigger.webhookUids]} onChange={(webhookUids) => onChange({ ...trigger, webhookUids })}
-        searchable hidePickedOptions nothingFoundMessage="No other webhook" error={faultAt('/webhook_uids')} />
-      <FilterField factoryUid={factoryUid} webhookUids={trigger.webhookUids} value={trigger.filter} onChange={(filter) => onChange({ ...trigger, filter })}
-        label={`Payload filter of trigger ${number}`} faults={ofFilter} />
+      <MultiSelect
+        label="Webhooks"
+        description="A delivery to any of them starts it"
+        data={choices}
+        value={[...trigger.webhookUids]}
+        onChange={(webhookUids) => onChange({ ...trigger, webhookUids })}
+        searchable
+        hidePickedOptions
+        nothingFoundMessage="No other webhook"
+        error={faultAt('/webhook_uids')}
+      />
+      <FilterField
+        factoryUid={factoryUid}
+        webhookUids={trigger.webhookUids}
+        value={trigger.filter}
+        onChange={(filter) => onChange({ ...trigger, filter })}
+        label={`Payload filter of trigger ${number}`}
+        faults={ofFilter}
+      />
     </>
   );
 }
@@ -66,10 +106,30 @@ function ScheduleFields({ trigger, faults, onChange }: TriggerFieldsProps<Schedu
   const words = scheduleInWords(trigger.cron);
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }}>
-      <TextInput label="Label" description="Optional; shown with its runs" value={trigger.name} onChange={(event) => onChange({ ...trigger, name: event.currentTarget.value })} maxLength={200} error={faultAt('/name')} />
-      <Autocomplete label="When" description="Five cron fields in UTC, or @hourly, @daily, @weekly, @monthly, @yearly" data={COMMON_SCHEDULES} maxDropdownHeight={480} filter={({ options }) => options}
-        value={trigger.cron} onChange={(cron) => onChange({ ...trigger, cron })} maxLength={200} error={faultAt('/cron')} />
-      {words !== undefined && <Text size="sm" c="dimmed">It fires {words}.</Text>}
+      <TextInput
+        label="Label"
+        description="Optional; shown with its runs"
+        value={trigger.name}
+        onChange={(event) => onChange({ ...trigger, name: event.currentTarget.value })}
+        maxLength={200}
+        error={faultAt('/name')}
+      />
+      <Autocomplete
+        label="When"
+        description="Five cron fields in UTC, or @hourly, @daily, @weekly, @monthly, @yearly"
+        data={COMMON_SCHEDULES}
+        maxDropdownHeight={480}
+        filter={({ options }) => options}
+        value={trigger.cron}
+        onChange={(cron) => onChange({ ...trigger, cron })}
+        maxLength={200}
+        error={faultAt('/cron')}
+      />
+      {words !== undefined && (
+        <Text size="sm" c="dimmed">
+          It fires {words}.
+        </Text>
+      )}
     </SimpleGrid>
   );
 }

@@ -13,17 +13,47 @@ interface TriggersInWordsProps {
 }
 
 export function TriggersInWords({ triggers, ...rest }: TriggersInWordsProps) {
-  return <Stack gap={2}>{triggers.map((trigger, index) => <Text key={index} size="sm" component="div"><TriggerInWords trigger={trigger} {...rest} /></Text>)}</Stack>;
+  return (
+    <Stack gap={2}>
+      {triggers.map((trigger, index) => (
+        <Text key={index} size="sm" component="div">
+          <TriggerInWords trigger={trigger} {...rest} />
+        </Text>
+      ))}
+    </Stack>
+  );
 }
 
-function TriggerInWords({ trigger, factoryUid, nameOf }: Omit<TriggersInWordsProps, 'triggers'> & { trigger: Api<'AutomationTrigger'> }) {
+function TriggerInWords({
+  trigger,
+  factoryUid,
+  nameOf,
+}: Omit<TriggersInWordsProps, 'triggers'> & { trigger: Api<'AutomationTrigger'> }) {
   const { provider, webhook_uids: webhookUids = [], payload, name, cron = '', declared_provider: declared } = trigger;
   if (provider === 'schedule') return <ScheduleInWords name={name} cron={cron} />;
-  if (provider === 'inactive') return <>Provider <ForeignText>{declared ?? ''}</ForeignText>, which is not served here</>;
-  return <>On deliveries of <WebhookLinks factoryUid={factoryUid} uids={webhookUids} nameOf={nameOf} />{payload !== undefined && Object.keys(payload).length > 0 && ' that pass its filter'}</>;
+  if (provider === 'inactive')
+    return (
+      <>
+        Provider <ForeignText>{declared ?? ''}</ForeignText>, which is not served here
+      </>
+    );
+  return (
+    <>
+      On deliveries of <WebhookLinks factoryUid={factoryUid} uids={webhookUids} nameOf={nameOf} />
+      {payload !== undefined && Object.keys(payload).length > 0 && ' that pass its filter'}
+    </>
+  );
 }
 
-export function WebhookLinks({ factoryUid, uids, nameOf }: { factoryUid: string; uids: readonly string[]; nameOf: (webhookUid: string) => string | undefined }) {
+export function WebhookLinks({
+  factoryUid,
+  uids,
+  nameOf,
+}: {
+  factoryUid: string;
+  uids: readonly string[];
+  nameOf: (webhookUid: string) => string | undefined;
+}) {
   return (
     <>
       {uids.map((uid, index) => {
@@ -31,7 +61,13 @@ export function WebhookLinks({ factoryUid, uids, nameOf }: { factoryUid: string;
         return (
           <Fragment key={uid}>
             {index > 0 && ', '}
-            {name === undefined ? <span className="mono">{uid} (deleted: never fires)</span> : <Anchor component={Link} to={`/factories/${factoryUid}/webhooks/${uid}`} inherit underline="always"><ForeignText>{name}</ForeignText></Anchor>}
+            {name === undefined ? (
+              <span className="mono">{uid} (deleted: never fires)</span>
+            ) : (
+              <Anchor component={Link} to={`/factories/${factoryUid}/webhooks/${uid}`} inherit underline="always">
+                <ForeignText>{name}</ForeignText>
+              </Anchor>
+            )}
           </Fragment>
         );
       })}
@@ -41,5 +77,24 @@ export function WebhookLinks({ factoryUid, uids, nameOf }: { factoryUid: string;
 
 export function ScheduleInWords({ name, cron }: { name?: string; cron: string }) {
   const words = scheduleInWords(cron);
-  return <>{name !== undefined && <><ForeignText>{name}</ForeignText>: </>}{words === undefined ? <>at <span className="mono"><ForeignText>{cron}</ForeignText></span> (UTC)</> : <span title={cron}>{words}</span>}</>;
+  return (
+    <>
+      {name !== undefined && (
+        <>
+          <ForeignText>{name}</ForeignText>:{' '}
+        </>
+      )}
+      {words === undefined ? (
+        <>
+          at{' '}
+          <span className="mono">
+            <ForeignText>{cron}</ForeignText>
+          </span>{' '}
+          (UTC)
+        </>
+      ) : (
+        <span title={cron}>{words}</span>
+      )}
+    </>
+  );
 }

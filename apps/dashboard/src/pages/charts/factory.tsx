@@ -18,10 +18,17 @@ export function FactoryChartsPage() {
       <PageTitle>Charts</PageTitle>
       <Stack>
         <Group align="flex-end" justify="space-between">
-          <Group style={{ flex: '1 1 24rem' }}><Pickers factoryUid={factory.uid} /></Group>
+          <Group style={{ flex: '1 1 24rem' }}>
+            <Pickers factoryUid={factory.uid} />
+          </Group>
           <RangePicker />
         </Group>
-        {automationId !== undefined && <Text size="sm" c="dimmed">Deliveries come to webhooks, whichever automations wait for them: the first chart does not look at the automation.</Text>}
+        {automationId !== undefined && (
+          <Text size="sm" c="dimmed">
+            Deliveries come to webhooks, whichever automations wait for them: the first chart does not look at the
+            automation.
+          </Text>
+        )}
         <DeliveriesChart {...scope} />
         <RunsChart {...scope} automationId={automationId} />
         <StartLatencyChart {...scope} automationId={automationId} />

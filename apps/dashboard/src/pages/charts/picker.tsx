@@ -15,9 +15,23 @@ export function Picker({ name, label, all, things }: PickerProps) {
   const [of, choose] = useChoices();
   const value = of(name);
   // What the address names may be gone, or not yet known here.
-  const data = [...things, ...(value === null || things.some(({ uid }) => uid === value) ? [] : [{ uid: value, name: value }])];
+  const data = [
+    ...things,
+    ...(value === null || things.some(({ uid }) => uid === value) ? [] : [{ uid: value, name: value }]),
+  ];
   return (
-    <Select label={label} placeholder={all} data={data.map((thing) => ({ value: thing.uid, label: withHiddenNamed(thing.name) }))} value={value} onChange={(chosen) => choose(name, chosen)}
-      clearable searchable clearButtonProps={{ 'aria-label': `${all} again` }} nothingFoundMessage="None has this name" style={{ flex: '1 1 12rem' }} maw={320} />
+    <Select
+      label={label}
+      placeholder={all}
+      data={data.map((thing) => ({ value: thing.uid, label: withHiddenNamed(thing.name) }))}
+      value={value}
+      onChange={(chosen) => choose(name, chosen)}
+      clearable
+      searchable
+      clearButtonProps={{ 'aria-label': `${all} again` }}
+      nothingFoundMessage="None has this name"
+      style={{ flex: '1 1 12rem' }}
+      maw={320}
+    />
   );
 }

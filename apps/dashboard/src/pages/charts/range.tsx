@@ -11,19 +11,32 @@ export function useSpan(): Span {
 
 export function RangePicker() {
   const [, choose] = useChoices();
-  return <SegmentedControl aria-label="Time" data={SPANS.map(({ name, label }) => ({ value: name, label }))} value={useSpan().name} onChange={(range) => choose('range', range)} />;
+  return (
+    <SegmentedControl
+      aria-label="Time"
+      data={SPANS.map(({ name, label }) => ({ value: name, label }))}
+      value={useSpan().name}
+      onChange={(range) => choose('range', range)}
+    />
+  );
 }
 
 /** What is chosen in the address, and a way to choose; null takes a choice away. */
-export function useChoices(): [of: (name: string) => string | null, choose: (name: string, value: string | null) => void] {
+export function useChoices(): [
+  of: (name: string) => string | null,
+  choose: (name: string, value: string | null) => void,
+] {
   const [params, setParams] = useAddress();
   const choose = (name: string, value: string | null): void => {
-    setParams((before) => {
-      const next = new URLSearchParams(before);
-      if (value === null) next.delete(name);
-      else next.set(name, value);
-      return next;
-    }, { replace: true });
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before);
+        if (value === null) next.delete(name);
+        else next.set(name, value);
+        return next;
+      },
+      { replace: true },
+    );
   };
   return [(name) => params.get(name), choose];
 }

@@ -9,7 +9,13 @@ import { newestFirst, reaches, withNewest, type LogPage, type News } from './new
 export type Delivery = Api<'Delivery'>;
 export type Outcome = Delivery['outcome'];
 
-export const OUTCOMES: readonly Outcome[] = ['Accepted', 'Duplicate', 'Rejected (auth)', 'Rejected (invalid JSON)', 'Rejected (too large)'];
+export const OUTCOMES: readonly Outcome[] = [
+  'Accepted',
+  'Duplicate',
+  'Rejected (auth)',
+  'Rejected (invalid JSON)',
+  'Rejected (too large)',
+];
 
 /** Which log, and what of it. */
 export interface LogQuery {
@@ -34,9 +40,18 @@ const RESENDS_SOUGHT = 100;
 
 type Pages = InfiniteData<LogPage, string | undefined>;
 
-async function pageOf({ factoryUid, webhookUid, outcomes }: LogQuery, cursor: string | undefined, signal: AbortSignal): Promise<LogPage> {
-  const params = { path: { factory_uid: factoryUid, webhook_uid: webhookUid }, query: { limit: PAGE_ENTRIES, cursor, ...(outcomes.length === 0 ? {} : { outcome: [...outcomes] }) } };
-  const { deliveries, page_info: page } = await ask(api.GET('/factory/{factory_uid}/webhooks/{webhook_uid}/deliveries', { params, signal }));
+async function pageOf(
+  { factoryUid, webhookUid, outcomes }: LogQuery,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<LogPage> {
+  const params = {
+    path: { factory_uid: factoryUid, webhook_uid: webhookUid },
+    query: { limit: PAGE_ENTRIES, cursor, ...(outcomes.length === 0 ? {} : { outcome: [...outcomes] }) },
+  };
+  const { deliveries, page_info: page } = await ask(
+    api.GET('/factory/{factory_uid}/webhooks/{webhook_uid}/deliveries', { params, signal }),
+  );
   return { entries: deliveries, next: page.has_next_page ? page.next_cursor : undefined };
 }
 
@@ -94,18 +109,32 @@ function entriesOf(pages: { pages: LogPage[] } | undefined, news: News | undefin
 export function useDelivery({ factoryUid, webhookUid, entryId }: EntryPlace) {
   return useQuery({
     queryKey: ['delivery', factoryUid, webhookUid, entryId],
-    queryFn: ({ signal }) => ask(api.GET('/factory/{factory_uid}/webhooks/{webhook_uid}/deliveries/{entry_id}', { params: pathOf({ factoryUid, webhookUid, entryId }), signal })),
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/factory/{factory_uid}/webhooks/{webhook_uid}/deliveries/{entry_id}', {
+          params: pathOf({ factoryUid, webhookUid, entryId }),
+          signal,
+        }),
+      ),
     refetchInterval: ({ state: { error } }) => (isGone(error) ? false : LIVE_MS),
   });
 }
 
 /** Entries that delivered this one again, newest first; of those that came after it as many as are looked through. */
-export function useResends({ factoryUid, webhookUid, entryId }: EntryPlace, { outcome, received_at: receivedAt }: Delivery) {
+export function useResends(
+  { factoryUid, webhookUid, entryId }: EntryPlace,
+  { outcome, received_at: receivedAt }: Delivery,
+) {
   return useQuery({
     queryKey: ['deliveries', factoryUid, webhookUid, 'resends of', entryId],
     queryFn: async ({ signal }) => {
-      const params = { path: { factory_uid: factoryUid, webhook_uid: webhookUid }, query: { since: receivedAt, outcome: ['Accepted' as const], limit: RESENDS_SOUGHT } };
-      const { deliveries } = await ask(api.GET('/factory/{factory_uid}/webhooks/{webhook_uid}/deliveries', { params, signal }));
+      const params = {
+        path: { factory_uid: factoryUid, webhook_uid: webhookUid },
+        query: { since: receivedAt, outcome: ['Accepted' as const], limit: RESENDS_SOUGHT },
+      };
+      const { deliveries } = await ask(
+        api.GET('/factory/{factory_uid}/webhooks/{webhook_uid}/deliveries', { params, signal }),
+      );
       return deliveries.filter(({ resent_from: from }) => from === entryId);
     },
     enabled: outcome === 'Accepted',
@@ -114,16 +143,27 @@ export function useResends({ factoryUid, webhookUid, entryId }: EntryPlace, { ou
 }
 
 export function useExplanation(entryId: string) {
-  return useQuery({ queryKey: ['explanation', entryId], queryFn: ({ signal }) => ask(api.GET('/explanations/{id}', { params: { path: { id: entryId } }, signal })) });
+  return useQuery({
+    queryKey: ['explanation', entryId],
+    queryFn: ({ signal }) => ask(api.GET('/explanations/{id}', { params: { path: { id: entryId } }, signal })),
+  });
 }
 
 /** Delivers the bytes again; `key` is one for each time that somebody means to. */
 export function resend(place: EntryPlace, key: string): Promise<Delivery> {
-  return ask(api.POST('/factory/{factory_uid}/webhooks/{webhook_uid}/deliveries/{entry_id}/resend', { params: { ...pathOf(place), header: { 'Idempotency-Key': key } } }));
+  return ask(
+    api.POST('/factory/{factory_uid}/webhooks/{webhook_uid}/deliveries/{entry_id}/resend', {
+      params: { ...pathOf(place), header: { 'Idempotency-Key': key } },
+    }),
+  );
 }
 
 export async function deliveriesChanged(queries: QueryClient, { factoryUid, webhookUid }: EntryPlace): Promise<void> {
-  await Promise.all([['deliveries', factoryUid, webhookUid], ['webhook', factoryUid, webhookUid], ['runs']].map((queryKey) => queries.invalidateQueries({ queryKey })));
+  await Promise.all(
+    [['deliveries', factoryUid, webhookUid], ['webhook', factoryUid, webhookUid], ['runs']].map((queryKey) =>
+      queries.invalidateQueries({ queryKey }),
+    ),
+  );
 }
 
 export function isGone(error: unknown): boolean {

@@ -30,7 +30,16 @@ export function DeliveryPage() {
   const mayResend = useMay('operator') && delivery?.outcome === 'Accepted' && !isGone(error);
   return (
     <>
-      <PageTitle above={[{ label: 'Webhooks', to: base }, { label: webhook?.name ?? webhookUid, to: `${base}/${webhookUid}` }]} aside={delivery && <Marks delivery={delivery} />} actions={mayResend ? <ResendButton key={entryId} place={place} /> : undefined}>Delivery</PageTitle>
+      <PageTitle
+        above={[
+          { label: 'Webhooks', to: base },
+          { label: webhook?.name ?? webhookUid, to: `${base}/${webhookUid}` },
+        ]}
+        aside={delivery && <Marks delivery={delivery} />}
+        actions={mayResend ? <ResendButton key={entryId} place={place} /> : undefined}
+      >
+        Delivery
+      </PageTitle>
       <div role="status">{delivery !== undefined && isGone(error) && <Pruned />}</div>
       <Seen place={place} delivery={delivery} error={error} />
     </>
@@ -45,12 +54,19 @@ function Seen({ place, delivery, error }: { place: EntryPlace; delivery: Deliver
       {error !== null && !isGone(error) && <ProblemAlert error={error} />}
       <What delivery={delivery} place={place} />
       {delivery.outcome.startsWith('Rejected') && <Refusal delivery={delivery} />}
-      {delivery.outcome === 'Duplicate' && <Alert color="gray" title="It was here before">A delivery with the same identity was accepted already, so that this one started nothing. Its bytes were not kept.</Alert>}
+      {delivery.outcome === 'Duplicate' && (
+        <Alert color="gray" title="It was here before">
+          A delivery with the same identity was accepted already, so that this one started nothing. Its bytes were not
+          kept.
+        </Alert>
+      )}
       {delivery.outcome === 'Accepted' && <Decided factoryUid={place.factoryUid} delivery={delivery} />}
       {delivery.count === 1 && <Explained key={place.entryId} place={place} />}
       {delivery.outcome === 'Accepted' && (
         <section aria-labelledby="payload">
-          <Title order={2} size="h4" id="payload" mb="xs">Payload</Title>
+          <Title order={2} size="h4" id="payload" mb="xs">
+            Payload
+          </Title>
           <PayloadView key={place.entryId} {...place} />
         </section>
       )}
@@ -59,7 +75,12 @@ function Seen({ place, delivery, error }: { place: EntryPlace; delivery: Deliver
 }
 
 function Pruned() {
-  return <Alert color="orange" mb="lg" title="This delivery was pruned">It is not in the log any more: it was removed as an old one, or its webhook was deleted. What you see is what was there.</Alert>;
+  return (
+    <Alert color="orange" mb="lg" title="This delivery was pruned">
+      It is not in the log any more: it was removed as an old one, or its webhook was deleted. What you see is what was
+      there.
+    </Alert>
+  );
 }
 
 function NotSeen({ place: { factoryUid, webhookUid }, error }: { place: EntryPlace; error: unknown }) {
@@ -67,24 +88,57 @@ function NotSeen({ place: { factoryUid, webhookUid }, error }: { place: EntryPla
   if (!isGone(error)) return <ProblemAlert error={error} />;
   return (
     <Alert color="orange" role="alert" title="There is no such delivery">
-      The log keeps at least the latest 50 deliveries and those of the last 7 days; older ones are pruned. <Anchor component={Link} to={`/factories/${factoryUid}/webhooks/${webhookUid}`} size="sm">The deliveries that are kept</Anchor>
+      The log keeps at least the latest 50 deliveries and those of the last 7 days; older ones are pruned.{' '}
+      <Anchor component={Link} to={`/factories/${factoryUid}/webhooks/${webhookUid}`} size="sm">
+        The deliveries that are kept
+      </Anchor>
     </Alert>
   );
 }
 
 function What({ delivery, place }: { delivery: Delivery; place: EntryPlace }) {
-  const { delivery_id: id, entry_id: entryId, received_at: at, client_address: address, revision, count, resent_from: from } = delivery;
+  const {
+    delivery_id: id,
+    entry_id: entryId,
+    received_at: at,
+    client_address: address,
+    revision,
+    count,
+    resent_from: from,
+  } = delivery;
   const { data: resends = [] } = useResends(place, delivery);
   return (
-    <Facts facts={[
-      ['Received', <span key="at"><Time at={at} /> (<Time at={at} as="ago" />)</span>],
-      ['Delivery ID', <Copyable key={id} value={id} what="the delivery ID" />],
-      ['Size', deliveredSize(delivery)],
-      ['Client address', address === '' ? 'not known' : <span key="address" className="mono foreign">{address}</span>],
-      ['Judged by revision', <RevisionText key={revision} factoryUid={place.factoryUid} revision={revision} what="the revision" />],
-      ['Log entry', <Copyable key={entryId} value={entryId} what="the entry’s ID" />],
-      count > 1 && ['Stands for', `${count.toLocaleString()} deliveries`],
-      (from !== undefined || resends.length > 0) && ['Delivered again', <ResendLinks key="resends" from={from} resends={resends} place={place} />],
-    ]} />
+    <Facts
+      facts={[
+        [
+          'Received',
+          <span key="at">
+            <Time at={at} /> (<Time at={at} as="ago" />)
+          </span>,
+        ],
+        ['Delivery ID', <Copyable key={id} value={id} what="the delivery ID" />],
+        ['Size', deliveredSize(delivery)],
+        [
+          'Client address',
+          address === '' ? (
+            'not known'
+          ) : (
+            <span key="address" className="mono foreign">
+              {address}
+            </span>
+          ),
+        ],
+        [
+          'Judged by revision',
+          <RevisionText key={revision} factoryUid={place.factoryUid} revision={revision} what="the revision" />,
+        ],
+        ['Log entry', <Copyable key={entryId} value={entryId} what="the entry’s ID" />],
+        count > 1 && ['Stands for', `${count.toLocaleString()} deliveries`],
+        (from !== undefined || resends.length > 0) && [
+          'Delivered again',
+          <ResendLinks key="resends" from={from} resends={resends} place={place} />,
+        ],
+      ]}
+    />
   );
 }

@@ -12,14 +12,25 @@ import { pathTo, useExplanation, type EntryPlace } from './asking.ts';
 type Explanation = Api<'Explanation'>;
 type Part = Pick<Api<'ExplainedDefinition'>, 'slug' | 'file' | 'standing' | 'revision' | 'changed_at'>;
 
-const RESULTS: Readonly<Record<Api<'ExplainedAutomation'>['result'], string>> = { fired: 'fired', disabled: 'was disabled', 'not-selected': 'does not wait for this webhook', filter: 'filter does not match', 'filter-unreadable': 'filter could not be used', busy: 'was busy' };
+const RESULTS: Readonly<Record<Api<'ExplainedAutomation'>['result'], string>> = {
+  fired: 'fired',
+  disabled: 'was disabled',
+  'not-selected': 'does not wait for this webhook',
+  filter: 'filter does not match',
+  'filter-unreadable': 'filter could not be used',
+  busy: 'was busy',
+};
 
 export function Explained({ place }: { place: EntryPlace }) {
   const [opened, { toggle }] = useDisclosure();
   return (
     <section aria-labelledby="explained">
-      <Title order={2} size="h4" id="explained" mb="xs">What decided</Title>
-      <Button size="compact-sm" variant="default" aria-expanded={opened} onClick={toggle}>{opened ? 'Hide the definitions' : 'Show the definitions and their commits'}</Button>
+      <Title order={2} size="h4" id="explained" mb="xs">
+        What decided
+      </Title>
+      <Button size="compact-sm" variant="default" aria-expanded={opened} onClick={toggle}>
+        {opened ? 'Hide the definitions' : 'Show the definitions and their commits'}
+      </Button>
       <Collapse expanded={opened}>{opened && <Answer place={place} />}</Collapse>
     </section>
   );
@@ -30,33 +41,101 @@ function Answer({ place }: { place: EntryPlace }) {
   return <Asked query={query}>{(explanation) => <Told place={place} explanation={explanation} />}</Asked>;
 }
 
-function Told({ place, explanation: { delivery, webhook, automations, automations_left_out: leftOut } }: { place: EntryPlace; explanation: Explanation }) {
+function Told({
+  place,
+  explanation: { delivery, webhook, automations, automations_left_out: leftOut },
+}: {
+  place: EntryPlace;
+  explanation: Explanation;
+}) {
   const before = delivery?.duplicate_of;
   return (
     <Stack gap="xs" mt="xs">
-      {before !== null && before !== undefined && <Text size="sm">The delivery before it: <Anchor component={Link} to={pathTo({ ...place, entryId: before })} size="sm">accepted</Anchor></Text>}
+      {before !== null && before !== undefined && (
+        <Text size="sm">
+          The delivery before it:{' '}
+          <Anchor component={Link} to={pathTo({ ...place, entryId: before })} size="sm">
+            accepted
+          </Anchor>
+        </Text>
+      )}
       <div className="scroll-x" tabIndex={0} role="region" aria-label="Definitions that decided">
         <Table miw={640}>
-          <Table.Thead><Table.Tr><Table.Th scope="col">Definition</Table.Th><Table.Th scope="col">What it did</Table.Th><Table.Th scope="col">File</Table.Th><Table.Th scope="col">Written by revision</Table.Th><Table.Th scope="col">Since then</Table.Th></Table.Tr></Table.Thead>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th scope="col">Definition</Table.Th>
+              <Table.Th scope="col">What it did</Table.Th>
+              <Table.Th scope="col">File</Table.Th>
+              <Table.Th scope="col">Written by revision</Table.Th>
+              <Table.Th scope="col">Since then</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
           <Table.Tbody>
-            {webhook !== null && <Definition part={webhook} kind="Webhook" did="took the delivery" factoryUid={place.factoryUid} />}
-            {automations.map((automation) => <Definition key={automation.uid} part={automation} kind="Automation" did={`${RESULTS[automation.result]}${automation.trigger === null ? '' : `, trigger ${automation.trigger.position}`}`} factoryUid={place.factoryUid} />)}
+            {webhook !== null && (
+              <Definition part={webhook} kind="Webhook" did="took the delivery" factoryUid={place.factoryUid} />
+            )}
+            {automations.map((automation) => (
+              <Definition
+                key={automation.uid}
+                part={automation}
+                kind="Automation"
+                did={`${RESULTS[automation.result]}${automation.trigger === null ? '' : `, trigger ${automation.trigger.position}`}`}
+                factoryUid={place.factoryUid}
+              />
+            ))}
           </Table.Tbody>
         </Table>
       </div>
-      {leftOut > 0 && <Text size="sm" c="dimmed">{leftOut.toLocaleString()} further automations do not wait for this webhook.</Text>}
+      {leftOut > 0 && (
+        <Text size="sm" c="dimmed">
+          {leftOut.toLocaleString()} further automations do not wait for this webhook.
+        </Text>
+      )}
     </Stack>
   );
 }
 
-function Definition({ part: { slug, file, standing, revision, changed_at: changedAt }, kind, did, factoryUid }: { part: Part; kind: string; did: string; factoryUid: string }) {
+function Definition({
+  part: { slug, file, standing, revision, changed_at: changedAt },
+  kind,
+  did,
+  factoryUid,
+}: {
+  part: Part;
+  kind: string;
+  did: string;
+  factoryUid: string;
+}) {
   return (
     <Table.Tr>
-      <Table.Td>{kind} <span className="mono"><ForeignText>{slug}</ForeignText></span></Table.Td>
+      <Table.Td>
+        {kind}{' '}
+        <span className="mono">
+          <ForeignText>{slug}</ForeignText>
+        </span>
+      </Table.Td>
       <Table.Td>{did}</Table.Td>
-      <Table.Td>{file === null ? 'managed here' : <span className="mono"><ForeignText>{file}</ForeignText></span>}</Table.Td>
-      <Table.Td><RevisionText factoryUid={factoryUid} revision={revision} what={`the revision of ${slug}`} /></Table.Td>
-      <Table.Td>{standing}{changedAt !== null && <> (<Time at={changedAt} as="ago" />)</>}</Table.Td>
+      <Table.Td>
+        {file === null ? (
+          'managed here'
+        ) : (
+          <span className="mono">
+            <ForeignText>{file}</ForeignText>
+          </span>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <RevisionText factoryUid={factoryUid} revision={revision} what={`the revision of ${slug}`} />
+      </Table.Td>
+      <Table.Td>
+        {standing}
+        {changedAt !== null && (
+          <>
+            {' '}
+            (<Time at={changedAt} as="ago" />)
+          </>
+        )}
+      </Table.Td>
     </Table.Tr>
   );
 }

@@ -10,11 +10,24 @@ export function FirstDelivery({ webhook }: { webhook: Api<'Webhook'> }) {
   return (
     <Empty title="Nothing was delivered yet">
       <Stack gap="xs" align="center">
-        {!webhook.enabled && <Text size="sm">The webhook is disabled: it answers 404 and logs nothing until it is enabled.</Text>}
-        {command === undefined ? <Text size="sm">Save the URL and the secret at your provider and let it send a test event: it appears here within seconds.</Text> : (
+        {!webhook.enabled && (
+          <Text size="sm">The webhook is disabled: it answers 404 and logs nothing until it is enabled.</Text>
+        )}
+        {command === undefined ? (
+          <Text size="sm">
+            Save the URL and the secret at your provider and let it send a test event: it appears here within seconds.
+          </Text>
+        ) : (
           <>
             <Text size="sm">Send one with the webhook’s secret: it appears here within seconds.</Text>
-            <pre className="mono foreign scroll-x" tabIndex={0} aria-label="Command that sends a first delivery" style={{ margin: 0, textAlign: 'start', maxWidth: '100%' }}>{command}</pre>
+            <pre
+              className="mono foreign scroll-x"
+              tabIndex={0}
+              aria-label="Command that sends a first delivery"
+              style={{ margin: 0, textAlign: 'start', maxWidth: '100%' }}
+            >
+              {command}
+            </pre>
             <CopyButton value={command} label="Copy the command" />
           </>
         )}

@@ -14,29 +14,59 @@ export function DeliveryList({ factoryUid, webhook }: { factoryUid: string; webh
   const wanted = search.getAll(FILTER);
   const outcomes = OUTCOMES.filter((outcome) => wanted.includes(outcome));
   const choose = (chosen: readonly string[]): void => {
-    setSearch((now) => {
-      now.delete(FILTER);
-      for (const outcome of chosen) now.append(FILTER, outcome);
-      return now;
-    }, { replace: true });
+    setSearch(
+      (now) => {
+        now.delete(FILTER);
+        for (const outcome of chosen) now.append(FILTER, outcome);
+        return now;
+      },
+      { replace: true },
+    );
   };
-  const empty = outcomes.length === 0 ? <FirstDelivery webhook={webhook} /> : <Empty title="No delivery that is kept has such an outcome"><Button size="xs" variant="default" onClick={() => choose([])}>Show all</Button></Empty>;
+  const empty =
+    outcomes.length === 0 ? (
+      <FirstDelivery webhook={webhook} />
+    ) : (
+      <Empty title="No delivery that is kept has such an outcome">
+        <Button size="xs" variant="default" onClick={() => choose([])}>
+          Show all
+        </Button>
+      </Empty>
+    );
   return (
     <section aria-labelledby="deliveries">
       <Group justify="space-between" mb="xs" gap="xs">
-        <Title order={2} size="h4" id="deliveries">Deliveries</Title>
+        <Title order={2} size="h4" id="deliveries">
+          Deliveries
+        </Title>
         <OutcomeFilter chosen={outcomes} onChange={choose} />
       </Group>
       {/* Another question is another list. */}
-      <DeliveryTable key={`${webhook.uid} ${outcomes.join()}`} query={{ factoryUid, webhookUid: webhook.uid, outcomes }} empty={empty} />
+      <DeliveryTable
+        key={`${webhook.uid} ${outcomes.join()}`}
+        query={{ factoryUid, webhookUid: webhook.uid, outcomes }}
+        empty={empty}
+      />
     </section>
   );
 }
 
-function OutcomeFilter({ chosen, onChange }: { chosen: readonly Outcome[]; onChange: (chosen: readonly string[]) => void }) {
+function OutcomeFilter({
+  chosen,
+  onChange,
+}: {
+  chosen: readonly Outcome[];
+  onChange: (chosen: readonly string[]) => void;
+}) {
   return (
     <Group gap={6} role="group" aria-label="Outcomes to show">
-      <Chip.Group multiple value={[...chosen]} onChange={onChange}>{OUTCOMES.map((outcome) => <Chip key={outcome} value={outcome} size="xs">{outcome}</Chip>)}</Chip.Group>
+      <Chip.Group multiple value={[...chosen]} onChange={onChange}>
+        {OUTCOMES.map((outcome) => (
+          <Chip key={outcome} value={outcome} size="xs">
+            {outcome}
+          </Chip>
+        ))}
+      </Chip.Group>
     </Group>
   );
 }

@@ -5,15 +5,29 @@ import { sizeText } from '../../parts/time.tsx';
 import type { Delivery } from './asking.ts';
 
 export function Marks({ delivery }: { delivery: Delivery }) {
-  return <><OutcomeBadge outcome={delivery.outcome} /><Count delivery={delivery} /><Resent delivery={delivery} /></>;
+  return (
+    <>
+      <OutcomeBadge outcome={delivery.outcome} />
+      <Count delivery={delivery} />
+      <Resent delivery={delivery} />
+    </>
+  );
 }
 
 export function Count({ delivery: { count } }: { delivery: Delivery }) {
-  return count > 1 ? <Badge color="orange" title={`Stands for ${count} deliveries`}>×{count.toLocaleString()}</Badge> : null;
+  return count > 1 ? (
+    <Badge color="orange" title={`Stands for ${count} deliveries`}>
+      ×{count.toLocaleString()}
+    </Badge>
+  ) : null;
 }
 
 export function Resent({ delivery: { resent_from: from } }: { delivery: Delivery }) {
-  return from === undefined ? null : <Badge color="grape" title="Stored bytes that somebody delivered again">Resent</Badge>;
+  return from === undefined ? null : (
+    <Badge color="grape" title="Stored bytes that somebody delivered again">
+      Resent
+    </Badge>
+  );
 }
 
 /** `4.0 KiB`, `at least 4.0 KiB`. */

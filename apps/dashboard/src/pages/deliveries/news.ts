@@ -34,5 +34,8 @@ export function reaches(newest: LogPage, known: string | undefined): boolean {
 export function withNewest(before: News | undefined, newest: LogPage, known: string | undefined): News {
   const arrived = newest.entries.filter(({ entry_id: id }) => known === undefined || id > known);
   const older = reaches(newest, known) ? (before?.entries ?? []) : [];
-  return { entries: newestFirst(newest.entries, older), arrived: arrived.length > 0 ? arrived : (before?.arrived ?? []) };
+  return {
+    entries: newestFirst(newest.entries, older),
+    arrived: arrived.length > 0 ? arrived : (before?.arrived ?? []),
+  };
 }

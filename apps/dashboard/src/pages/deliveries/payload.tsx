@@ -12,13 +12,39 @@ import { isGone, type EntryPlace } from './asking.ts';
 
 export function PayloadView(place: EntryPlace) {
   const query = useQuery(payload(place));
-  if (query.data === undefined && isGone(query.error)) return <Alert color="orange" role="status" title="The payload is not kept any more">It was removed with its entry: the log keeps the latest 50 deliveries and those of the last 7 days.</Alert>;
+  if (query.data === undefined && isGone(query.error))
+    return (
+      <Alert color="orange" role="status" title="The payload is not kept any more">
+        It was removed with its entry: the log keeps the latest 50 deliveries and those of the last 7 days.
+      </Alert>
+    );
   const problem = query.data === undefined ? problemOf(query.error) : undefined;
-  if (problem?.status === 422) return <Alert color="red" role="status" title="The payload cannot be read any more"><ForeignText>{problem.message}</ForeignText></Alert>;
-  return <Asked query={query}>{(text) => <JsonView text={text} label="payload" aside={<Download {...place} />} />}</Asked>;
+  if (problem?.status === 422)
+    return (
+      <Alert color="red" role="status" title="The payload cannot be read any more">
+        <ForeignText>{problem.message}</ForeignText>
+      </Alert>
+    );
+  return (
+    <Asked query={query}>{(text) => <JsonView text={text} label="payload" aside={<Download {...place} />} />}</Asked>
+  );
 }
 
 function Download({ factoryUid, webhookUid, entryId }: EntryPlace) {
-  const href = apiUrl(`factory/${encodeURIComponent(factoryUid)}/webhooks/${encodeURIComponent(webhookUid)}/deliveries/${encodeURIComponent(entryId)}/payload`);
-  return <Button component="a" href={href} download="event-payload.json" size="compact-sm" variant="default" w="max-content" leftSection={<Icon name="download" size={14} />}>Download the exact bytes</Button>;
+  const href = apiUrl(
+    `factory/${encodeURIComponent(factoryUid)}/webhooks/${encodeURIComponent(webhookUid)}/deliveries/${encodeURIComponent(entryId)}/payload`,
+  );
+  return (
+    <Button
+      component="a"
+      href={href}
+      download="event-payload.json"
+      size="compact-sm"
+      variant="default"
+      w="max-content"
+      leftSection={<Icon name="download" size={14} />}
+    >
+      Download the exact bytes
+    </Button>
+  );
 }

@@ -14,37 +14,60 @@ export function refusalWords({ outcome, refusal, refused_because: reason, count 
   if (refusal === undefined) return [unknownWords(outcome, reason, count)];
   const { check, header, skew_seconds: skew } = refusal;
   switch (check) {
-    case 'size': return ['The body is larger than 256 KB, the most that a delivery may have.'];
-    case 'json': return ['The body is not one JSON text in UTF-8.'];
-    case 'timestamp': return [timestampWords(header, skew)];
-    case 'credential': return [headerWords(header, reason) ?? CREDENTIAL[reason ?? ''] ?? 'The secret that came with the request is not the webhook’s.'];
-    case 'signature': return [
-      headerWords(header, reason) ?? SIGNATURE[reason ?? ''] ?? 'The signature does not fit the body and the webhook’s secret.',
-      ...(skew === undefined || Math.abs(skew) < SKEW_TOLD_SECONDS ? [] : [clockWords(skew)]),
-    ];
+    case 'size':
+      return ['The body is larger than 256 KB, the most that a delivery may have.'];
+    case 'json':
+      return ['The body is not one JSON text in UTF-8.'];
+    case 'timestamp':
+      return [timestampWords(header, skew)];
+    case 'credential':
+      return [
+        headerWords(header, reason) ??
+          CREDENTIAL[reason ?? ''] ??
+          'The secret that came with the request is not the webhook’s.',
+      ];
+    case 'signature':
+      return [
+        headerWords(header, reason) ??
+          SIGNATURE[reason ?? ''] ??
+          'The signature does not fit the body and the webhook’s secret.',
+        ...(skew === undefined || Math.abs(skew) < SKEW_TOLD_SECONDS ? [] : [clockWords(skew)]),
+      ];
   }
 }
 
 const UNSET = 'The webhook’s secret has no value yet, so nobody can prove to know it.';
-const CREDENTIAL: Readonly<Record<string, string>> = { 'secret-unset': UNSET, 'token-missing': 'The URL ends without the secret that belongs there.' };
+const CREDENTIAL: Readonly<Record<string, string>> = {
+  'secret-unset': UNSET,
+  'token-missing': 'The URL ends without the secret that belongs there.',
+};
 const SIGNATURE: Readonly<Record<string, string>> = { 'secret-unset': UNSET };
 
 /** Words about a header that is to blame. What exactly is wrong with it is known to managers. */
 function headerWords(header: string | undefined, reason: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   switch (reason) {
-    case 'header-missing': return `The header ${header} is missing.`;
-    case 'header-repeated': return `The header ${header} was sent more than once.`;
-    case 'header-malformed': return `The header ${header} is not written as it must be.`;
-    case 'token-missing': return `The header ${header} holds no secret.`;
-    case 'too-many-candidates': return `The header ${header} holds more signatures than are looked at.`;
-    default: return `The header ${header} is missing, was sent more than once, or is not written as it must be.`;
+    case 'header-missing':
+      return `The header ${header} is missing.`;
+    case 'header-repeated':
+      return `The header ${header} was sent more than once.`;
+    case 'header-malformed':
+      return `The header ${header} is not written as it must be.`;
+    case 'token-missing':
+      return `The header ${header} holds no secret.`;
+    case 'too-many-candidates':
+      return `The header ${header} holds more signatures than are looked at.`;
+    default:
+      return `The header ${header} is missing, was sent more than once, or is not written as it must be.`;
   }
 }
 
 function timestampWords(header: string | undefined, skew: number | undefined): string {
-  if (skew !== undefined) return `${clockWords(skew)} The signature itself fits: the sender’s clock is wrong, or an old request was sent again.`;
-  return header === undefined ? 'The timestamp cannot be read.' : `The timestamp in the header ${header} cannot be read.`;
+  if (skew !== undefined)
+    return `${clockWords(skew)} The signature itself fits: the sender’s clock is wrong, or an old request was sent again.`;
+  return header === undefined
+    ? 'The timestamp cannot be read.'
+    : `The timestamp in the header ${header} cannot be read.`;
 }
 
 function clockWords(skewSeconds: number): string {
@@ -60,7 +83,8 @@ export function lengthText(seconds: number): string {
 }
 
 function unknownWords(outcome: Delivery['outcome'], reason: string | undefined, count: number): string {
-  if (count > 1 || reason === 'counted') return `This entry counts ${count.toLocaleString('en')} refused ${count === 1 ? 'delivery' : 'deliveries'}: there were more than 60 within a minute, of which no more is kept.`;
+  if (count > 1 || reason === 'counted')
+    return `This entry counts ${count.toLocaleString('en')} refused ${count === 1 ? 'delivery' : 'deliveries'}: there were more than 60 within a minute, of which no more is kept.`;
   return `It was refused (${outcome}); nothing more was written down.`;
 }
 
@@ -68,15 +92,19 @@ function unknownWords(outcome: Delivery['outcome'], reason: string | undefined, 
 export const HINTS: Readonly<Record<Hint, { likely: string; wayOut: string }>> = {
   'trailing-newline': {
     likely: 'With one newline more or less at the end, of the body or of the secret, the signature would have fitted.',
-    wayOut: 'Sign exactly the bytes that are sent (curl: --data-binary, not -d @file), and make the secret without a final newline: printf %s instead of echo.',
+    wayOut:
+      'Sign exactly the bytes that are sent (curl: --data-binary, not -d @file), and make the secret without a final newline: printf %s instead of echo.',
   },
   're-encoded-json': {
-    likely: 'The signature fits the same JSON printed in another way: it was signed before it was printed again, or something on the way prints it anew.',
-    wayOut: 'Print the JSON once, sign those bytes and send them unchanged; let proxies pass the body through as it is.',
+    likely:
+      'The signature fits the same JSON printed in another way: it was signed before it was printed again, or something on the way prints it anew.',
+    wayOut:
+      'Print the JSON once, sign those bytes and send them unchanged; let proxies pass the body through as it is.',
   },
   'key-encoding': {
     likely: 'The signature fits when the secret is read in another form: base64 or hex as text, or text as bytes.',
-    wayOut: 'Give both sides the secret in the form that the scheme says: keys that begin with whsec_ are decoded from base64, all others are used as the text that they are.',
+    wayOut:
+      'Give both sides the secret in the form that the scheme says: keys that begin with whsec_ are decoded from base64, all others are used as the text that they are.',
   },
   'other-scheme': {
     likely: 'The request is signed by the scheme of another provider.',

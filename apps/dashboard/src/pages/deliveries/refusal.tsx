@@ -10,13 +10,28 @@ export function Refusal({ delivery }: { delivery: Delivery }) {
     <Stack gap="sm">
       <Alert color="red" title="Why it was refused">
         <Stack gap={4}>
-          {refusalWords(delivery).map((sentence) => <Text key={sentence} size="sm">{sentence}</Text>)}
-          {(refusal !== undefined || reason !== undefined) && <Text size="xs" c="dimmed">{[refusal && `Check: ${refusal.check}`, reason && `reason: ${reason}`].filter((part) => part !== undefined).join(', ')}</Text>}
+          {refusalWords(delivery).map((sentence) => (
+            <Text key={sentence} size="sm">
+              {sentence}
+            </Text>
+          ))}
+          {(refusal !== undefined || reason !== undefined) && (
+            <Text size="xs" c="dimmed">
+              {[refusal && `Check: ${refusal.check}`, reason && `reason: ${reason}`]
+                .filter((part) => part !== undefined)
+                .join(', ')}
+            </Text>
+          )}
         </Stack>
       </Alert>
       {hint !== undefined && (
         <Alert color="blue" title="A likely mistake">
-          <Stack gap={4}><Text size="sm">{hint.likely}</Text><Text size="sm"><strong>The way out:</strong> {hint.wayOut}</Text></Stack>
+          <Stack gap={4}>
+            <Text size="sm">{hint.likely}</Text>
+            <Text size="sm">
+              <strong>The way out:</strong> {hint.wayOut}
+            </Text>
+          </Stack>
         </Alert>
       )}
     </Stack>

@@ -15,8 +15,19 @@ interface ResendLinksProps {
 export function ResendLinks({ from, resends, place }: ResendLinksProps) {
   return (
     <Stack gap={2}>
-      {from !== undefined && <Text size="sm">It is a resend of <Anchor component={Link} to={pathTo({ ...place, entryId: from })} size="sm">an earlier delivery</Anchor></Text>}
-      {resends.map(({ entry_id: entryId, received_at: again }) => <Anchor key={entryId} component={Link} to={pathTo({ ...place, entryId })} size="sm">Resent <Time at={again} as="ago" /></Anchor>)}
+      {from !== undefined && (
+        <Text size="sm">
+          It is a resend of{' '}
+          <Anchor component={Link} to={pathTo({ ...place, entryId: from })} size="sm">
+            an earlier delivery
+          </Anchor>
+        </Text>
+      )}
+      {resends.map(({ entry_id: entryId, received_at: again }) => (
+        <Anchor key={entryId} component={Link} to={pathTo({ ...place, entryId })} size="sm">
+          Resent <Time at={again} as="ago" />
+        </Anchor>
+      ))}
     </Stack>
   );
 }

@@ -26,9 +26,23 @@ export function ResendButton({ place }: { place: EntryPlace }) {
   return (
     <>
       <div role="status">{resent !== undefined && <Resent place={place} delivery={resent} />}</div>
-      <Button size="xs" variant="default" onClick={open}>Resend</Button>
-      <Confirm opened={opened} title="Deliver this again?" action="Resend" color="blue" isPending={change.isPending} error={change.error} onConfirm={() => change.start(place)} onClose={dialog.close}>
-        <Text size="sm">The same stored bytes are delivered to this webhook as a new delivery, and judged by today’s definitions. It may start runs, as often as it is done, and counts against the webhook’s 60 deliveries a minute.</Text>
+      <Button size="xs" variant="default" onClick={open}>
+        Resend
+      </Button>
+      <Confirm
+        opened={opened}
+        title="Deliver this again?"
+        action="Resend"
+        color="blue"
+        isPending={change.isPending}
+        error={change.error}
+        onConfirm={() => change.start(place)}
+        onClose={dialog.close}
+      >
+        <Text size="sm">
+          The same stored bytes are delivered to this webhook as a new delivery, and judged by today’s definitions. It
+          may start runs, as often as it is done, and counts against the webhook’s 60 deliveries a minute.
+        </Text>
       </Confirm>
     </>
   );
@@ -36,5 +50,12 @@ export function ResendButton({ place }: { place: EntryPlace }) {
 
 function Resent({ place, delivery: { entry_id: entryId, started = [] } }: { place: EntryPlace; delivery: Delivery }) {
   const runs = started.length === 0 ? 'It started no run.' : `It started ${countOf(started.length, 'run')}.`;
-  return <Alert color="teal" p="xs">Delivered again. {runs} <Anchor component={Link} to={pathTo({ ...place, entryId })} size="sm">Show the new delivery</Anchor></Alert>;
+  return (
+    <Alert color="teal" p="xs">
+      Delivered again. {runs}{' '}
+      <Anchor component={Link} to={pathTo({ ...place, entryId })} size="sm">
+        Show the new delivery
+      </Anchor>
+    </Alert>
+  );
 }

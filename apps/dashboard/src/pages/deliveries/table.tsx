@@ -20,14 +20,38 @@ export function DeliveryTable({ query, empty }: { query: LogQuery; empty: ReactN
   const list = useLongRows({ box, rows, keyOf: ({ entry_id: id }) => id, rowPx: ROW_PX, pages });
   const above = useKeptPlace(box, rows);
 
-  if (pages.data === undefined) return pages.error === null ? <Loading /> : <ProblemAlert error={pages.error} onRetry={() => void pages.refetch()} />;
-  const aside = above > 0 ? <Button size="compact-sm" style={{ flexShrink: 0 }} onClick={() => box.current?.scrollTo({ top: 0 })}>{above.toLocaleString()} new above: show</Button> : undefined;
+  if (pages.data === undefined)
+    return pages.error === null ? (
+      <Loading />
+    ) : (
+      <ProblemAlert error={pages.error} onRetry={() => void pages.refetch()} />
+    );
+  const aside =
+    above > 0 ? (
+      <Button size="compact-sm" style={{ flexShrink: 0 }} onClick={() => box.current?.scrollTo({ top: 0 })}>
+        {above.toLocaleString()} new above: show
+      </Button>
+    ) : undefined;
   return (
     <>
-      <span className="visually-hidden" role="status">{newsText(news.data?.arrived ?? [])}</span>
+      <span className="visually-hidden" role="status">
+        {newsText(news.data?.arrived ?? [])}
+      </span>
       {news.error !== null && <ProblemAlert error={news.error} mb="xs" />}
-      {rows.length === 0 ? empty : (
-        <LongTable box={box} pages={pages} list={list} label="List of deliveries" noun={['entry', 'entries']} whole=": all that are kept" aside={aside} head={<Head />} maxHeight="max(20rem, 62dvh)">
+      {rows.length === 0 ? (
+        empty
+      ) : (
+        <LongTable
+          box={box}
+          pages={pages}
+          list={list}
+          label="List of deliveries"
+          noun={['entry', 'entries']}
+          whole=": all that are kept"
+          aside={aside}
+          head={<Head />}
+          maxHeight="max(20rem, 62dvh)"
+        >
           {(row, place) => <Row key={row.entry_id} row={row} place={place} query={query} />}
         </LongTable>
       )}
@@ -69,11 +93,19 @@ function useKeptPlace(box: RefObject<HTMLDivElement | null>, rows: readonly Deli
 function Head() {
   return (
     <Table.Tr>
-      <Table.Th scope="col" w={205} visibleFrom="sm">Outcome</Table.Th>
+      <Table.Th scope="col" w={205} visibleFrom="sm">
+        Outcome
+      </Table.Th>
       <Table.Th scope="col">Delivery ID</Table.Th>
-      <Table.Th scope="col" w={150} visibleFrom="md">Size</Table.Th>
-      <Table.Th scope="col" w={130} visibleFrom="sm">Received</Table.Th>
-      <Table.Th scope="col" w={70} visibleFrom="sm">Runs</Table.Th>
+      <Table.Th scope="col" w={150} visibleFrom="md">
+        Size
+      </Table.Th>
+      <Table.Th scope="col" w={130} visibleFrom="sm">
+        Received
+      </Table.Th>
+      <Table.Th scope="col" w={70} visibleFrom="sm">
+        Runs
+      </Table.Th>
     </Table.Tr>
   );
 }
@@ -82,17 +114,43 @@ function Row({ row, place, query }: { row: Delivery; place: RowPlace; query: Log
   const runs = row.started?.length;
   return (
     <Table.Tr h={ROW_PX} {...place}>
-      <Table.Td visibleFrom="sm"><OutcomeBadge outcome={row.outcome} /></Table.Td>
+      <Table.Td visibleFrom="sm">
+        <OutcomeBadge outcome={row.outcome} />
+      </Table.Td>
       <Table.Td>
         <Group gap={6} wrap="nowrap">
-          <Anchor component={Link} to={pathTo({ ...query, entryId: row.entry_id })} size="sm" lineClamp={1} className="mono"><ForeignText>{row.delivery_id}</ForeignText></Anchor>
-          <Group gap={4} wrap="nowrap" visibleFrom="sm" style={{ flexShrink: 0 }}><Count delivery={row} /><Resent delivery={row} /></Group>
+          <Anchor
+            component={Link}
+            to={pathTo({ ...query, entryId: row.entry_id })}
+            size="sm"
+            lineClamp={1}
+            className="mono"
+          >
+            <ForeignText>{row.delivery_id}</ForeignText>
+          </Anchor>
+          <Group gap={4} wrap="nowrap" visibleFrom="sm" style={{ flexShrink: 0 }}>
+            <Count delivery={row} />
+            <Resent delivery={row} />
+          </Group>
         </Group>
-        <Group gap={4} hiddenFrom="sm" wrap="nowrap"><Marks delivery={row} /><Text span size="xs" c="dimmed" truncate><Time at={row.received_at} as="ago" /></Text></Group>
+        <Group gap={4} hiddenFrom="sm" wrap="nowrap">
+          <Marks delivery={row} />
+          <Text span size="xs" c="dimmed" truncate>
+            <Time at={row.received_at} as="ago" />
+          </Text>
+        </Group>
       </Table.Td>
-      <Table.Td visibleFrom="md"><Text size="sm">{deliveredSize(row)}</Text></Table.Td>
-      <Table.Td visibleFrom="sm"><Text size="sm"><Time at={row.received_at} as="ago" /></Text></Table.Td>
-      <Table.Td visibleFrom="sm"><Text size="sm">{runs ?? '—'}</Text></Table.Td>
+      <Table.Td visibleFrom="md">
+        <Text size="sm">{deliveredSize(row)}</Text>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Text size="sm">
+          <Time at={row.received_at} as="ago" />
+        </Text>
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Text size="sm">{runs ?? '—'}</Text>
+      </Table.Td>
     </Table.Tr>
   );
 }

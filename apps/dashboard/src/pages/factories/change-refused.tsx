@@ -21,6 +21,8 @@ const MEMBERS: readonly { label: string; of: (factory: Api<'Factory'>) => string
 export function ChangeRefused({ error, shown, seen, onGoOn }: ChangeRefusedProps) {
   if (error === null || error === undefined) return null;
   if (!(error instanceof ChangedElsewhere)) return <ProblemAlert error={error} shown={shown} />;
-  const differences = MEMBERS.map(({ label, of }) => ({ label, before: of(seen), now: of(error.now) })).filter(({ before, now }) => before !== now);
+  const differences = MEMBERS.map(({ label, of }) => ({ label, before: of(seen), now: of(error.now) })).filter(
+    ({ before, now }) => before !== now,
+  );
   return <SomebodyElse what="factory" differences={differences} onAction={() => onGoOn(error.now)} />;
 }

@@ -20,7 +20,8 @@ export function NewFactory({ onClose }: { onClose: () => void }) {
   const [{ slug, name }, setNames] = useState({ slug: '', name: '' });
   const [source, setSource] = useState<SourceDraft>(EMPTY_SOURCE);
   const create = useChange(
-    (body: Api<'FactoryCreate'>, key) => ask(api.POST('/factory', { params: { header: { 'Idempotency-Key': key } }, body })),
+    (body: Api<'FactoryCreate'>, key) =>
+      ask(api.POST('/factory', { params: { header: { 'Idempotency-Key': key } }, body })),
     (factory) => {
       say(`The factory ${factory.name} was created`);
       queries.setQueryData(['factory', factory.uid], factory);
@@ -38,14 +39,40 @@ export function NewFactory({ onClose }: { onClose: () => void }) {
     <Dialog isBusy={create.isPending} onClose={onClose} title="Create factory" size="lg">
       <form ref={form} onSubmit={submit} noValidate aria-label="Create factory">
         <Stack>
-          <TextInput label="Slug" description="Permanent: a-z, 0-9 and -. All identifiers and ingress URLs of the factory follow from it." required data-autofocus spellCheck={false} autoComplete="off"
-            value={slug} onChange={(event) => setNames({ name, slug: event.currentTarget.value })} error={fault('/slug')} />
-          <TextInput label="Name" description="For people. Blank: the slug" value={name} onChange={(event) => setNames({ slug, name: event.currentTarget.value })} error={fault('/name')} autoComplete="off" />
-          <SourceFields draft={source} fault={fault} onChange={(change) => setSource((before) => ({ ...before, ...change }))} />
-          {create.error !== null && <ProblemAlert error={create.error} shown={['/slug', '/name', '/source/kind', ...SOURCE_FIELDS]} />}
+          <TextInput
+            label="Slug"
+            description="Permanent: a-z, 0-9 and -. All identifiers and ingress URLs of the factory follow from it."
+            required
+            data-autofocus
+            spellCheck={false}
+            autoComplete="off"
+            value={slug}
+            onChange={(event) => setNames({ name, slug: event.currentTarget.value })}
+            error={fault('/slug')}
+          />
+          <TextInput
+            label="Name"
+            description="For people. Blank: the slug"
+            value={name}
+            onChange={(event) => setNames({ slug, name: event.currentTarget.value })}
+            error={fault('/name')}
+            autoComplete="off"
+          />
+          <SourceFields
+            draft={source}
+            fault={fault}
+            onChange={(change) => setSource((before) => ({ ...before, ...change }))}
+          />
+          {create.error !== null && (
+            <ProblemAlert error={create.error} shown={['/slug', '/name', '/source/kind', ...SOURCE_FIELDS]} />
+          )}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose} disabled={create.isPending}>Cancel</Button>
-            <Button type="submit" loading={create.isPending}>Create factory</Button>
+            <Button variant="default" onClick={onClose} disabled={create.isPending}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={create.isPending}>
+              Create factory
+            </Button>
           </Group>
         </Stack>
       </form>

@@ -21,12 +21,25 @@ export function DeleteFactory({ factory, onClose }: FactoryDialogProps) {
     },
   );
   return (
-    <Confirm title={`Delete ${factory.name}`} action="Delete" typed={factory.name} isPending={remove.isPending} error={remove.error} onConfirm={() => remove.start(undefined)} onClose={onClose}>
+    <Confirm
+      title={`Delete ${factory.name}`}
+      action="Delete"
+      typed={factory.name}
+      isPending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.start(undefined)}
+      onClose={onClose}
+    >
       <List size="sm">
         <List.Item>All its webhooks answer 404 at once.</List.Item>
         <List.Item>Its schedules and automations stop firing.</List.Item>
         <List.Item>Runs that wait are cancelled; live ones finish.</List.Item>
-        <List.Item>{factory.definitions_managed ? 'The repository or folder is not touched.' : 'Webhooks and automations that were created here are gone.'} A factory created with the same slug has the same identifiers and URLs.</List.Item>
+        <List.Item>
+          {factory.definitions_managed
+            ? 'The repository or folder is not touched.'
+            : 'Webhooks and automations that were created here are gone.'}{' '}
+          A factory created with the same slug has the same identifiers and URLs.
+        </List.Item>
       </List>
     </Confirm>
   );

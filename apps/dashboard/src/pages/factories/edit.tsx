@@ -50,13 +50,35 @@ export function EditFactory({ factory, onClose }: FactoryDialogProps) {
     <Dialog isBusy={change.isPending} onClose={onClose} title={`Edit ${factory.name}`} size="lg">
       <form ref={form} onSubmit={submit} noValidate aria-label="Factory">
         <Stack>
-          <TextInput label="Name" value={name} onChange={(event) => setName(event.currentTarget.value)} error={fault('/name')} autoComplete="off" data-autofocus />
-          <SourceFields draft={source} fault={fault} onChange={(part) => setSource((before) => ({ ...before, ...part }))} />
-          <Text size="sm" c="dimmed">Identifiers and ingress URLs stay, whatever the source.</Text>
-          <ChangeRefused error={change.error} shown={['/name', '/source/kind', ...SOURCE_FIELDS]} seen={seen} onGoOn={goOn} />
+          <TextInput
+            label="Name"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={fault('/name')}
+            autoComplete="off"
+            data-autofocus
+          />
+          <SourceFields
+            draft={source}
+            fault={fault}
+            onChange={(part) => setSource((before) => ({ ...before, ...part }))}
+          />
+          <Text size="sm" c="dimmed">
+            Identifiers and ingress URLs stay, whatever the source.
+          </Text>
+          <ChangeRefused
+            error={change.error}
+            shown={['/name', '/source/kind', ...SOURCE_FIELDS]}
+            seen={seen}
+            onGoOn={goOn}
+          />
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose} disabled={change.isPending}>Cancel</Button>
-            <Button type="submit" loading={change.isPending}>Save</Button>
+            <Button variant="default" onClick={onClose} disabled={change.isPending}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={change.isPending}>
+              Save
+            </Button>
           </Group>
         </Stack>
       </form>

@@ -33,12 +33,20 @@ export function FactoryListPage() {
         <Asked query={query}>
           {({ pages }) => {
             const factories = pages.flatMap((page) => page.factories);
-            return factories.length === 0 ? <NoFactories search={search} /> : <Factories factories={factories} hasMore={query.hasNextPage} />;
+            return factories.length === 0 ? (
+              <NoFactories search={search} />
+            ) : (
+              <Factories factories={factories} hasMore={query.hasNextPage} />
+            );
           }}
         </Asked>
         <ShowMore pages={query} what="factories" />
       </Stack>
-      {isCreating && <Suspense><NewFactory onClose={creating.close} /></Suspense>}
+      {isCreating && (
+        <Suspense>
+          <NewFactory onClose={creating.close} />
+        </Suspense>
+      )}
     </>
   );
 }
@@ -46,22 +54,41 @@ export function FactoryListPage() {
 function Search() {
   const [params, setParams] = useSearchParams();
   const [text, setText] = useState(params.get('search') ?? '');
-  const find = useDebouncedCallback((wanted: string) => setParams(wanted === '' ? {} : { search: wanted }, { replace: true }), 250);
+  const find = useDebouncedCallback(
+    (wanted: string) => setParams(wanted === '' ? {} : { search: wanted }, { replace: true }),
+    250,
+  );
   const type = (wanted: string): void => {
     setText(wanted);
     find(wanted.trim());
   };
-  return <TextInput label="Find by name" type="search" value={text} onChange={(event) => type(event.currentTarget.value)} maxLength={200} maw={320} autoComplete="off" />;
+  return (
+    <TextInput
+      label="Find by name"
+      type="search"
+      value={text}
+      onChange={(event) => type(event.currentTarget.value)}
+      maxLength={200}
+      maw={320}
+      autoComplete="off"
+    />
+  );
 }
 
 function NoFactories({ search }: { search: string }) {
   const isAdmin = useMay('admin');
   const { key } = useSession();
   if (search !== '') return <Empty title="No factory is called like that">Slug and name are searched.</Empty>;
-  if (key.factories !== null) return <Empty title="There is nothing that this key may see">It is limited to factories that do not exist, or not any more.</Empty>;
+  if (key.factories !== null)
+    return (
+      <Empty title="There is nothing that this key may see">
+        It is limited to factories that do not exist, or not any more.
+      </Empty>
+    );
   return (
     <Empty title="No factories yet">
-      A factory is a group of webhooks and automations: the files of a git repository, or managed here. {isAdmin ? 'Create the first one with “Create factory”.' : 'An admin can create one.'}
+      A factory is a group of webhooks and automations: the files of a git repository, or managed here.{' '}
+      {isAdmin ? 'Create the first one with “Create factory”.' : 'An admin can create one.'}
     </Empty>
   );
 }
@@ -72,12 +99,25 @@ function Factories({ factories, hasMore }: { factories: readonly Api<'Factory'>[
       <section className="scroll-x" tabIndex={0} aria-label="Factories">
         <Table verticalSpacing="sm" miw={700}>
           <Table.Thead>
-            <Table.Tr>{['Name', 'State', 'Problems', 'Source', 'Updated'].map((label) => <Table.Th key={label} scope="col">{label}</Table.Th>)}</Table.Tr>
+            <Table.Tr>
+              {['Name', 'State', 'Problems', 'Source', 'Updated'].map((label) => (
+                <Table.Th key={label} scope="col">
+                  {label}
+                </Table.Th>
+              ))}
+            </Table.Tr>
           </Table.Thead>
-          <Table.Tbody>{factories.map((factory) => <Row key={factory.uid} factory={factory} />)}</Table.Tbody>
+          <Table.Tbody>
+            {factories.map((factory) => (
+              <Row key={factory.uid} factory={factory} />
+            ))}
+          </Table.Tbody>
         </Table>
       </section>
-      <Text size="sm" c="dimmed" role="status">{countOf(factories.length, 'factory', 'factories')}{hasMore ? ' so far' : ''}</Text>
+      <Text size="sm" c="dimmed" role="status">
+        {countOf(factories.length, 'factory', 'factories')}
+        {hasMore ? ' so far' : ''}
+      </Text>
     </>
   );
 }
@@ -85,23 +125,59 @@ function Factories({ factories, hasMore }: { factories: readonly Api<'Factory'>[
 /** Only what is in sight is asked how it stands. */
 function Row({ factory }: { factory: Api<'Factory'> }) {
   const { ref, entry } = useIntersection<HTMLTableRowElement>({ rootMargin: '200px' });
-  const { data: status, error } = useStatus(factory.uid, { enabled: entry?.isIntersecting === true, everyMs: 2 * LIVE_MS });
+  const { data: status, error } = useStatus(factory.uid, {
+    enabled: entry?.isIntersecting === true,
+    everyMs: 2 * LIVE_MS,
+  });
   const problems = status === undefined ? undefined : problemsOf(status).length;
   return (
     <Table.Tr ref={ref}>
       <Table.Th scope="row" maw={260}>
         <ListedName to={factory.uid}>{factory.name}</ListedName>
-        {factory.slug !== factory.name && <Text size="xs" c="dimmed" fw={400}>{factory.slug}</Text>}
+        {factory.slug !== factory.name && (
+          <Text size="xs" c="dimmed" fw={400}>
+            {factory.slug}
+          </Text>
+        )}
       </Table.Th>
       <Table.Td>
         <Group gap={4}>
-          {status === undefined ? <Text size="sm" c="dimmed">{error === null ? '…' : 'not known'}</Text> : <Link to={`${factory.uid}/sync`}><FactoryStateBadge status={status} /><span className="visually-hidden"> how {factory.slug} stands</span></Link>}
-          {factory.suspended && <Badge color="orange" miw="max-content">Suspended</Badge>}
+          {status === undefined ? (
+            <Text size="sm" c="dimmed">
+              {error === null ? '…' : 'not known'}
+            </Text>
+          ) : (
+            <Link to={`${factory.uid}/sync`}>
+              <FactoryStateBadge status={status} />
+              <span className="visually-hidden"> how {factory.slug} stands</span>
+            </Link>
+          )}
+          {factory.suspended && (
+            <Badge color="orange" miw="max-content">
+              Suspended
+            </Badge>
+          )}
         </Group>
       </Table.Td>
-      <Table.Td>{problems === undefined ? '' : problems === 0 ? <Text size="sm" c="dimmed">none</Text> : <Anchor component={Link} to={`${factory.uid}/sync`} size="sm">{problems}</Anchor>}</Table.Td>
-      <Table.Td maw={320}><SourceText source={factory.source} /></Table.Td>
-      <Table.Td><Time at={factory.updated_at} as="ago" /></Table.Td>
+      <Table.Td>
+        {problems === undefined ? (
+          ''
+        ) : problems === 0 ? (
+          <Text size="sm" c="dimmed">
+            none
+          </Text>
+        ) : (
+          <Anchor component={Link} to={`${factory.uid}/sync`} size="sm">
+            {problems}
+          </Anchor>
+        )}
+      </Table.Td>
+      <Table.Td maw={320}>
+        <SourceText source={factory.source} />
+      </Table.Td>
+      <Table.Td>
+        <Time at={factory.updated_at} as="ago" />
+      </Table.Td>
     </Table.Tr>
   );
 }

@@ -9,7 +9,13 @@ const PAGE_SIZE = 50;
 export function useFactoryPages(search: string) {
   return useInfiniteQuery({
     queryKey: ['factories', 'pages', search],
-    queryFn: ({ pageParam: cursor, signal }) => ask(api.GET('/factory', { params: { query: { limit: PAGE_SIZE, cursor, search: search === '' ? undefined : search } }, signal })),
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask(
+        api.GET('/factory', {
+          params: { query: { limit: PAGE_SIZE, cursor, search: search === '' ? undefined : search } },
+          signal,
+        }),
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ page_info: page }) => page.next_cursor,
     // What was loaded is asked for page by page: the more there is, the rarer.
@@ -26,7 +32,8 @@ interface Watching {
 export function useStatus(factoryUid: string, { enabled = true, everyMs = LIVE_MS }: Watching = {}) {
   return useQuery({
     queryKey: ['status', factoryUid],
-    queryFn: ({ signal }) => ask(api.GET('/factory/{factory_uid}/status', { params: { path: { factory_uid: factoryUid } }, signal })),
+    queryFn: ({ signal }) =>
+      ask(api.GET('/factory/{factory_uid}/status', { params: { path: { factory_uid: factoryUid } }, signal })),
     enabled,
     refetchInterval: live(everyMs),
   });
@@ -34,7 +41,15 @@ export function useStatus(factoryUid: string, { enabled = true, everyMs = LIVE_M
 
 /** After somebody asked something of a factory. */
 export async function factoryChanged(queries: QueryClient, factoryUid: string): Promise<void> {
-  await Promise.all([['factories'], ['factory', factoryUid], ['status', factoryUid], ['syncs', factoryUid], ['factory-events', factoryUid]].map((queryKey) => queries.invalidateQueries({ queryKey })));
+  await Promise.all(
+    [
+      ['factories'],
+      ['factory', factoryUid],
+      ['status', factoryUid],
+      ['syncs', factoryUid],
+      ['factory-events', factoryUid],
+    ].map((queryKey) => queries.invalidateQueries({ queryKey })),
+  );
 }
 
 type Editable = Pick<Api<'Factory'>, 'name' | 'source' | 'sync_policy'>;
@@ -50,10 +65,16 @@ export class ChangedElsewhere extends Error {
 }
 
 /** Changes members that are still as they were seen. Factories have no version to name: what is seen is compared right before. */
-export async function changeFactory(uid: string, seen: Editable, changes: Api<'FactoryPatch'>): Promise<Api<'Factory'>> {
+export async function changeFactory(
+  uid: string,
+  seen: Editable,
+  changes: Api<'FactoryPatch'>,
+): Promise<Api<'Factory'>> {
   const path = { factory_uid: uid };
   const now = await ask(api.GET('/factory/{factory_uid}', { params: { path } }));
-  const isOther = (Object.keys(changes) as (keyof Editable)[]).some((member) => JSON.stringify(now[member]) !== JSON.stringify(seen[member]));
+  const isOther = (Object.keys(changes) as (keyof Editable)[]).some(
+    (member) => JSON.stringify(now[member]) !== JSON.stringify(seen[member]),
+  );
   if (isOther) throw new ChangedElsewhere(now);
   return ask(api.PATCH('/factory/{factory_uid}', { params: { path }, body: changes }));
 }

@@ -6,15 +6,22 @@ import { ForeignText } from '../../parts/foreign-text.tsx';
 export function SourceText({ source }: { source: Api<'FactorySource'> }) {
   if (source.kind === 'dashboard') return <Text size="sm">Managed here</Text>;
   if (source.kind === 'directory') return <Lines what={source.path ?? ''} detail="folder of the server" />;
-  const parts = [source.branch === undefined ? 'default branch' : `branch ${source.branch}`, ...(source.path === undefined ? [] : [`folder ${source.path}`])];
+  const parts = [
+    source.branch === undefined ? 'default branch' : `branch ${source.branch}`,
+    ...(source.path === undefined ? [] : [`folder ${source.path}`]),
+  ];
   return <Lines what={source.url ?? ''} detail={parts.join(', ')} />;
 }
 
 function Lines({ what, detail }: { what: string; detail: string }) {
   return (
     <>
-      <span className="mono"><ForeignText>{what}</ForeignText></span>
-      <Text size="xs" c="dimmed" component="div"><ForeignText>{detail}</ForeignText></Text>
+      <span className="mono">
+        <ForeignText>{what}</ForeignText>
+      </span>
+      <Text size="xs" c="dimmed" component="div">
+        <ForeignText>{detail}</ForeignText>
+      </Text>
     </>
   );
 }

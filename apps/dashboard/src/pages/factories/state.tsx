@@ -21,7 +21,8 @@ function stateOf(status: Status): State {
   const is = (type: ConditionType): boolean => conditionOf(status, type)?.status === 'True';
   const why = (type: ConditionType): string => conditionOf(status, type)?.message ?? '';
   if (is('Stalled')) return { word: is('PruneHeld') ? 'Deletions held' : 'Stalled', color: 'red', why: why('Stalled') };
-  if (is('Ready') && is('SecretsDegraded')) return { word: 'Ready, secrets degraded', color: 'orange', why: why('SecretsDegraded') };
+  if (is('Ready') && is('SecretsDegraded'))
+    return { word: 'Ready, secrets degraded', color: 'orange', why: why('SecretsDegraded') };
   if (is('Ready')) return { word: 'Ready', color: 'teal', why: why('Ready') };
   if (is('FetchFailed')) return { word: 'Cannot be read', color: 'orange', why: why('FetchFailed') };
   if (is('Reconciling')) return { word: 'Reconciling', color: 'blue', why: why('Reconciling') };
@@ -30,7 +31,11 @@ function stateOf(status: Status): State {
 
 export function FactoryStateBadge({ status }: { status: Status }) {
   const { word, color, why } = stateOf(status);
-  return <Badge color={color} title={why} miw="max-content">{word}</Badge>;
+  return (
+    <Badge color={color} title={why} miw="max-content">
+      {word}
+    </Badge>
+  );
 }
 
 /** Problems in the files as the last pass found them: those of a pass that ended in another way are past. */

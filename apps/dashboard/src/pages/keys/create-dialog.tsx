@@ -18,7 +18,8 @@ export function CreateDialog({ known, onClose }: { known: readonly ApiKey[]; onC
   const [draft, setDraft] = useState(BLANK);
   const [made, setMade] = useState<Api<'ApiKeyCreated'>>();
   const create = useChange(
-    (body: Api<'ApiKeyCreate'>, key) => ask(api.POST('/api-keys', { params: { header: { 'Idempotency-Key': key } }, body })),
+    (body: Api<'ApiKeyCreate'>, key) =>
+      ask(api.POST('/api-keys', { params: { header: { 'Idempotency-Key': key } }, body })),
     (done) => {
       setMade(done);
       void queries.invalidateQueries({ queryKey: ['api-keys'] });
@@ -31,17 +32,37 @@ export function CreateDialog({ known, onClose }: { known: readonly ApiKey[]; onC
     event.preventDefault();
     create.start(requestOf(draft));
   };
-  if (made !== undefined) return <Dialog onClose={onClose} closeOnClickOutside={false} closeOnEscape={false} title="The API key was created" size="lg"><CreatedKey created={made} onClose={onClose} /></Dialog>;
+  if (made !== undefined)
+    return (
+      <Dialog
+        onClose={onClose}
+        closeOnClickOutside={false}
+        closeOnEscape={false}
+        title="The API key was created"
+        size="lg"
+      >
+        <CreatedKey created={made} onClose={onClose} />
+      </Dialog>
+    );
   // While it is under way the answer may hold the only copy of the key: nothing closes the dialog then.
   return (
     <Dialog isBusy={create.isPending} onClose={onClose} closeOnClickOutside={false} title="Create API key" size="lg">
       <form ref={form} onSubmit={submit} noValidate aria-label="Create API key">
         <Stack>
-          <KeyFields draft={draft} known={known} fault={fault} onChange={(change) => setDraft((before) => ({ ...before, ...change }))} />
+          <KeyFields
+            draft={draft}
+            known={known}
+            fault={fault}
+            onChange={(change) => setDraft((before) => ({ ...before, ...change }))}
+          />
           {create.error !== null && <ProblemAlert error={create.error} shown={FIELDS} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose} disabled={create.isPending}>Cancel</Button>
-            <Button type="submit" loading={create.isPending}>Create API key</Button>
+            <Button variant="default" onClick={onClose} disabled={create.isPending}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={create.isPending}>
+              Create API key
+            </Button>
           </Group>
         </Stack>
       </form>

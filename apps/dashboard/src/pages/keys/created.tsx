@@ -8,11 +8,26 @@ export function CreatedKey({ created, onClose }: { created: Api<'ApiKeyCreated'>
   const server = apiUrl('').replace(/\/api\/v1\/$/, '');
   return (
     <Stack>
-      <Alert color="orange" title="Shown this once">Copy the key now. It cannot be shown again; a lost one is revoked and replaced by another.</Alert>
-      <div><Text size="sm" fw={600}>Key “<ForeignText>{created.name}</ForeignText>”</Text><Copyable value={created.key} what="the key" /></div>
-      <Command title="With the command line" text={`export MILLWRIGHT_SERVER='${server}'\nexport MILLWRIGHT_API_KEY='${created.key}'`} />
-      <Command title="With curl" text={`curl -sS '${apiUrl('api-keys/current')}' \\\n  -H 'Authorization: Bearer ${created.key}'`} />
-      <Group justify="flex-end"><Button onClick={onClose}>Done</Button></Group>
+      <Alert color="orange" title="Shown this once">
+        Copy the key now. It cannot be shown again; a lost one is revoked and replaced by another.
+      </Alert>
+      <div>
+        <Text size="sm" fw={600}>
+          Key “<ForeignText>{created.name}</ForeignText>”
+        </Text>
+        <Copyable value={created.key} what="the key" />
+      </div>
+      <Command
+        title="With the command line"
+        text={`export MILLWRIGHT_SERVER='${server}'\nexport MILLWRIGHT_API_KEY='${created.key}'`}
+      />
+      <Command
+        title="With curl"
+        text={`curl -sS '${apiUrl('api-keys/current')}' \\\n  -H 'Authorization: Bearer ${created.key}'`}
+      />
+      <Group justify="flex-end">
+        <Button onClick={onClose}>Done</Button>
+      </Group>
     </Stack>
   );
 }
@@ -20,8 +35,20 @@ export function CreatedKey({ created, onClose }: { created: Api<'ApiKeyCreated'>
 function Command({ title, text }: { title: string; text: string }) {
   return (
     <div>
-      <Group justify="space-between" mb={4}><Text size="sm" fw={600}>{title}</Text><CopyButton value={text} label="Copy" /></Group>
-      <pre className="mono scroll-x" tabIndex={0} aria-label={title} style={{ margin: 0, overflowX: 'auto', whiteSpace: 'pre' }}>{text}</pre>
+      <Group justify="space-between" mb={4}>
+        <Text size="sm" fw={600}>
+          {title}
+        </Text>
+        <CopyButton value={text} label="Copy" />
+      </Group>
+      <pre
+        className="mono scroll-x"
+        tabIndex={0}
+        aria-label={title}
+        style={{ margin: 0, overflowX: 'auto', whiteSpace: 'pre' }}
+      >
+        {text}
+      </pre>
     </div>
   );
 }

@@ -26,23 +26,69 @@ export interface Draft {
   principalUid: string;
 }
 
-export const BLANK: Draft = { name: '', role: 'operator', factories: [], end: '90', endsAt: '', whose: 'own', displayName: '', email: '', principalUid: '' };
+export const BLANK: Draft = {
+  name: '',
+  role: 'operator',
+  factories: [],
+  end: '90',
+  endsAt: '',
+  whose: 'own',
+  displayName: '',
+  email: '',
+  principalUid: '',
+};
 
 /** Members whose faults stand at their fields. */
-export const FIELDS = ['/name', '/role', '/factories', '/expires_at', '/expires_in_days', '/principal/display_name', '/principal/email', '/principal_uid'];
+export const FIELDS = [
+  '/name',
+  '/role',
+  '/factories',
+  '/expires_at',
+  '/expires_in_days',
+  '/principal/display_name',
+  '/principal/email',
+  '/principal_uid',
+];
 
 /** What the fields hold, by the pointers of their members. */
-export function valuesOf({ name, role, factories, end, endsAt, displayName, email, principalUid }: Draft): Record<string, unknown> {
-  return { '/name': name, '/role': role, '/factories': factories, '/expires_at': endsAt, '/expires_in_days': end, '/principal/display_name': displayName, '/principal/email': email, '/principal_uid': principalUid };
+export function valuesOf({
+  name,
+  role,
+  factories,
+  end,
+  endsAt,
+  displayName,
+  email,
+  principalUid,
+}: Draft): Record<string, unknown> {
+  return {
+    '/name': name,
+    '/role': role,
+    '/factories': factories,
+    '/expires_at': endsAt,
+    '/expires_in_days': end,
+    '/principal/display_name': displayName,
+    '/principal/email': email,
+    '/principal_uid': principalUid,
+  };
 }
 
 /** What is sent. A time that is none is left for the server to name. */
 export function requestOf(draft: Draft): Api<'ApiKeyCreate'> {
   const { name, role, factories, end, endsAt, whose, displayName, email, principalUid } = draft;
   return {
-    name, role,
+    name,
+    role,
     ...(factories.length === 0 ? {} : { factories }),
-    ...(end === 'never' ? {} : end === 'at' ? { expires_at: fromLocal(endsAt) ?? '' } : { expires_in_days: Number(end) }),
-    ...(whose === 'own' ? {} : whose === 'other' ? { principal_uid: principalUid } : { principal: { type: whose, display_name: displayName, ...(email === '' ? {} : { email }) } }),
+    ...(end === 'never'
+      ? {}
+      : end === 'at'
+        ? { expires_at: fromLocal(endsAt) ?? '' }
+        : { expires_in_days: Number(end) }),
+    ...(whose === 'own'
+      ? {}
+      : whose === 'other'
+        ? { principal_uid: principalUid }
+        : { principal: { type: whose, display_name: displayName, ...(email === '' ? {} : { email }) } }),
   };
 }

@@ -23,7 +23,8 @@ export function EditDialog({ apiKey, onClose }: KeyDialogProps) {
   const [hasEnd, setHasEnd] = useState(apiKey.expires_at !== null);
   const [endsAt, setEndsAt] = useState(toLocal(apiKey.expires_at));
   const save = useChange(
-    (body: Api<'ApiKeyPatch'>) => ask(api.PATCH('/api-keys/{api_key_id}', { params: { path: { api_key_id: apiKey.id } }, body })),
+    (body: Api<'ApiKeyPatch'>) =>
+      ask(api.PATCH('/api-keys/{api_key_id}', { params: { path: { api_key_id: apiKey.id } }, body })),
     (changed) => {
       say(`The key ${changed.name} was changed`);
       onClose();
@@ -37,7 +38,9 @@ export function EditDialog({ apiKey, onClose }: KeyDialogProps) {
     const end = hasEnd ? endsAt : '';
     const body: Api<'ApiKeyPatch'> = {
       ...(name === apiKey.name ? {} : { name }),
-      ...(hasEnd === (apiKey.expires_at !== null) && end === toLocal(apiKey.expires_at) ? {} : { expires_at: hasEnd ? (fromLocal(endsAt) ?? '') : null }),
+      ...(hasEnd === (apiKey.expires_at !== null) && end === toLocal(apiKey.expires_at)
+        ? {}
+        : { expires_at: hasEnd ? (fromLocal(endsAt) ?? '') : null }),
     };
     if (Object.keys(body).length === 0) onClose();
     else save.start(body);
@@ -47,13 +50,36 @@ export function EditDialog({ apiKey, onClose }: KeyDialogProps) {
     <Dialog isBusy={save.isPending} onClose={onClose} closeOnClickOutside={false} title={`Edit ${apiKey.name}`}>
       <form ref={form} onSubmit={submit} noValidate aria-label="Change the key">
         <Stack>
-          <TextInput label="Name" value={name} onChange={(event) => setName(event.currentTarget.value)} error={fault('/name')} required data-autofocus autoComplete="off" />
+          <TextInput
+            label="Name"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={fault('/name')}
+            required
+            data-autofocus
+            autoComplete="off"
+          />
           <Checkbox label="It runs out" checked={hasEnd} onChange={(event) => setHasEnd(event.currentTarget.checked)} />
-          {hasEnd && <TextInput type="datetime-local" label="At" value={endsAt} onChange={(event) => setEndsAt(event.currentTarget.value)} error={fault('/expires_at')} required />}
-          {save.error !== null && <ProblemAlert error={save.error} shown={hasEnd ? ['/name', '/expires_at'] : ['/name']} />}
+          {hasEnd && (
+            <TextInput
+              type="datetime-local"
+              label="At"
+              value={endsAt}
+              onChange={(event) => setEndsAt(event.currentTarget.value)}
+              error={fault('/expires_at')}
+              required
+            />
+          )}
+          {save.error !== null && (
+            <ProblemAlert error={save.error} shown={hasEnd ? ['/name', '/expires_at'] : ['/name']} />
+          )}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>Cancel</Button>
-            <Button type="submit" loading={save.isPending}>Save</Button>
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              Save
+            </Button>
           </Group>
         </Stack>
       </form>

@@ -24,9 +24,24 @@ export function RevokeDialog({ apiKey, onClose }: KeyDialogProps) {
     },
   );
   return (
-    <Confirm opened title={`Revoke ${apiKey.name}`} action="Revoke" isPending={revoke.isPending || signOut.isPending} error={revoke.error} onConfirm={() => revoke.start(apiKey.id)} onClose={onClose}>
-      <Text size="sm">Whoever uses this key (<span className="mono">{apiKey.hint}</span>) is refused from the next request on, on this page too. It cannot be taken back.</Text>
-      {isOwn && <Text size="sm" fw={700} mt="sm">You are signed in with this key: you will be signed out.</Text>}
+    <Confirm
+      opened
+      title={`Revoke ${apiKey.name}`}
+      action="Revoke"
+      isPending={revoke.isPending || signOut.isPending}
+      error={revoke.error}
+      onConfirm={() => revoke.start(apiKey.id)}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        Whoever uses this key (<span className="mono">{apiKey.hint}</span>) is refused from the next request on, on this
+        page too. It cannot be taken back.
+      </Text>
+      {isOwn && (
+        <Text size="sm" fw={700} mt="sm">
+          You are signed in with this key: you will be signed out.
+        </Text>
+      )}
     </Confirm>
   );
 }

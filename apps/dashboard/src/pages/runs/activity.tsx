@@ -26,9 +26,29 @@ export function Activity({ log, state, isLive }: ActivityProps) {
     <Stack gap="xs">
       {plan !== undefined && plan.length > 0 && <Plan steps={plan} />}
       {error !== null && <ProblemAlert error={error} onRetry={() => void log.toNewest()} />}
-      <Bar log={log} state={state} isLive={isLive} isFollowed={isFollowed} onNewest={entries.length > 0 && !isFollowed ? toNewest : undefined} />
-      {entries.length === 0 ? <Nothing isLoading={isLoading} isLive={isLive} /> : <Entries box={box} virtual={virtual} entries={entries} />}
-      {!isAtEnd && entries.length > 0 && <Button size="compact-sm" variant="default" w="max-content" loading={isLoading} onClick={() => void log.later()}>Load later entries</Button>}
+      <Bar
+        log={log}
+        state={state}
+        isLive={isLive}
+        isFollowed={isFollowed}
+        onNewest={entries.length > 0 && !isFollowed ? toNewest : undefined}
+      />
+      {entries.length === 0 ? (
+        <Nothing isLoading={isLoading} isLive={isLive} />
+      ) : (
+        <Entries box={box} virtual={virtual} entries={entries} />
+      )}
+      {!isAtEnd && entries.length > 0 && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          w="max-content"
+          loading={isLoading}
+          onClick={() => void log.later()}
+        >
+          Load later entries
+        </Button>
+      )}
     </Stack>
   );
 }
@@ -38,8 +58,15 @@ type Box = RefObject<HTMLDivElement | null>;
 function useEntries(box: Box, entries: readonly Entry[], isLive: boolean) {
   const keyOf = useCallback((index: number) => entries[index]?.seq ?? index, [entries]);
   return useVirtualizer({
-    count: entries.length, getScrollElement: () => box.current, estimateSize: () => 48, overscan: 6, getItemKey: keyOf,
-    anchorTo: 'end', followOnAppend: true, scrollEndThreshold: 24, initialOffset: isLive ? Number.MAX_SAFE_INTEGER : 0,
+    count: entries.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => 48,
+    overscan: 6,
+    getItemKey: keyOf,
+    anchorTo: 'end',
+    followOnAppend: true,
+    scrollEndThreshold: 24,
+    initialOffset: isLive ? Number.MAX_SAFE_INTEGER : 0,
   });
 }
 
@@ -54,29 +81,86 @@ function Bar({ log, state: { events, hasEarlier, isLoading }, isLive, isFollowed
   return (
     <Group justify="space-between" mih={isLive ? 30 : undefined}>
       <Group gap="xs">
-        {hasEarlier && <Button size="compact-sm" variant="default" loading={isLoading} onClick={() => void log.earlier()}>Load earlier entries</Button>}
-        {usage !== '' && <Text size="sm" c="dimmed">{usage}</Text>}
+        {hasEarlier && (
+          <Button size="compact-sm" variant="default" loading={isLoading} onClick={() => void log.earlier()}>
+            Load earlier entries
+          </Button>
+        )}
+        {usage !== '' && (
+          <Text size="sm" c="dimmed">
+            {usage}
+          </Text>
+        )}
       </Group>
       <Group gap="xs">
-        {isLive && <Text size="sm" c="dimmed" role="status">{isFollowed ? 'Live' : 'Live, further down'}</Text>}
-        {onNewest !== undefined && <Button size="compact-sm" onClick={onNewest}>Jump to newest</Button>}
+        {isLive && (
+          <Text size="sm" c="dimmed" role="status">
+            {isFollowed ? 'Live' : 'Live, further down'}
+          </Text>
+        )}
+        {onNewest !== undefined && (
+          <Button size="compact-sm" onClick={onNewest}>
+            Jump to newest
+          </Button>
+        )}
       </Group>
     </Group>
   );
 }
 
-function Entries({ box, virtual, entries }: { box: Box; virtual: ReturnType<typeof useEntries>; entries: readonly Entry[] }) {
+function Entries({
+  box,
+  virtual,
+  entries,
+}: {
+  box: Box;
+  virtual: ReturnType<typeof useEntries>;
+  entries: readonly Entry[];
+}) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
-  const toggle = useCallback((seq: number) => setOpened((before) => (before.has(seq) ? new Set([...before].filter((other) => other !== seq)) : new Set([...before, seq]))), []);
+  const toggle = useCallback(
+    (seq: number) =>
+      setOpened((before) =>
+        before.has(seq) ? new Set([...before].filter((other) => other !== seq)) : new Set([...before, seq]),
+      ),
+    [],
+  );
   return (
-    <div ref={box} className="scroll-x" tabIndex={0} role="log" aria-live="off" aria-label="Activity" style={{ maxHeight: 'max(20rem, 62dvh)', overflow: 'auto', overflowAnchor: 'none', border: '1px solid var(--mantine-color-default-border)', borderRadius: 'var(--mantine-radius-md)' }}>
+    <div
+      ref={box}
+      className="scroll-x"
+      tabIndex={0}
+      role="log"
+      aria-live="off"
+      aria-label="Activity"
+      style={{
+        maxHeight: 'max(20rem, 62dvh)',
+        overflow: 'auto',
+        overflowAnchor: 'none',
+        border: '1px solid var(--mantine-color-default-border)',
+        borderRadius: 'var(--mantine-radius-md)',
+      }}
+    >
       <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         {virtual.getVirtualItems().map(({ index, key, start }) => {
           const entry = entries[index];
-          return entry !== undefined && (
-            <div key={key} data-index={index} ref={virtual.measureElement} style={{ position: 'absolute', top: 0, insetInlineStart: 0, width: '100%', transform: `translateY(${start}px)` }}>
-              <EntryView entry={entry} isOpen={opened.has(entry.seq)} onToggle={toggle} />
-            </div>
+          return (
+            entry !== undefined && (
+              <div
+                key={key}
+                data-index={index}
+                ref={virtual.measureElement}
+                style={{
+                  position: 'absolute',
+                  top: 0,
+                  insetInlineStart: 0,
+                  width: '100%',
+                  transform: `translateY(${start}px)`,
+                }}
+              >
+                <EntryView entry={entry} isOpen={opened.has(entry.seq)} onToggle={toggle} />
+              </div>
+            )
           );
         })}
       </div>
@@ -100,7 +184,11 @@ function useIsDown(box: Box): boolean {
 
 function Nothing({ isLoading, isLive }: { isLoading: boolean; isLive: boolean }) {
   if (isLoading) return <Loader size="sm" aria-label="Loading the log" />;
-  return <Text size="sm" c="dimmed">{isLive ? 'Nothing yet: what the agent does appears here.' : 'The run has left no log.'}</Text>;
+  return (
+    <Text size="sm" c="dimmed">
+      {isLive ? 'Nothing yet: what the agent does appears here.' : 'The run has left no log.'}
+    </Text>
+  );
 }
 
 /** How full the agent's context is, where it says so. */

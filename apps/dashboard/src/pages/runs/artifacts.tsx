@@ -14,30 +14,64 @@ import { sizeText, Time } from '../../parts/time.tsx';
 
 type Artifact = Api<'ArtifactItem'>;
 
-const KINDS: Readonly<Record<Artifact['artifact_type'], string>> = { FILE: 'File', PLAN: 'Plan', PULL_REQUEST: 'Pull request' };
+const KINDS: Readonly<Record<Artifact['artifact_type'], string>> = {
+  FILE: 'File',
+  PLAN: 'Plan',
+  PULL_REQUEST: 'Pull request',
+};
 /** Plans of more bytes are for downloading. */
 const READABLE_BYTES = 100_000;
 
 export function Artifacts({ artifacts }: { artifacts: readonly Artifact[] }) {
   const [read, setRead] = useState<Artifact>();
-  if (artifacts.length === 0) return <Empty title="No artifacts">Files that a run leaves in its folder for artifacts are kept here.</Empty>;
+  if (artifacts.length === 0)
+    return <Empty title="No artifacts">Files that a run leaves in its folder for artifacts are kept here.</Empty>;
   return (
     <div className="scroll-x" tabIndex={0} role="region" aria-label="Artifacts">
       <Table verticalSpacing={6}>
-        <Table.Thead><Table.Tr><Table.Th scope="col">Kind</Table.Th><Table.Th scope="col">Name</Table.Th><Table.Th scope="col">Size</Table.Th><Table.Th scope="col">Made</Table.Th><Table.Th scope="col">Get it</Table.Th></Table.Tr></Table.Thead>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Kind</Table.Th>
+            <Table.Th scope="col">Name</Table.Th>
+            <Table.Th scope="col">Size</Table.Th>
+            <Table.Th scope="col">Made</Table.Th>
+            <Table.Th scope="col">Get it</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
         <Table.Tbody>
           {artifacts.map((artifact) => (
             <Table.Tr key={artifact.artifact_uid}>
-              <Table.Td><Badge color="gray">{KINDS[artifact.artifact_type] ?? artifact.artifact_type}</Badge></Table.Td>
-              <Table.Td><Text size="sm"><ForeignText>{nameOf(artifact)}</ForeignText></Text>{artifact.data.mime_type !== undefined && <Text size="xs" c="dimmed"><ForeignText>{artifact.data.mime_type}</ForeignText></Text>}</Table.Td>
-              <Table.Td style={{ whiteSpace: 'nowrap' }}>{artifact.data.size_bytes === undefined ? '—' : sizeText(artifact.data.size_bytes)}</Table.Td>
-              <Table.Td><Time at={artifact.created_at} /></Table.Td>
-              <Table.Td><Actions artifact={artifact} onRead={() => setRead(artifact)} /></Table.Td>
+              <Table.Td>
+                <Badge color="gray">{KINDS[artifact.artifact_type] ?? artifact.artifact_type}</Badge>
+              </Table.Td>
+              <Table.Td>
+                <Text size="sm">
+                  <ForeignText>{nameOf(artifact)}</ForeignText>
+                </Text>
+                {artifact.data.mime_type !== undefined && (
+                  <Text size="xs" c="dimmed">
+                    <ForeignText>{artifact.data.mime_type}</ForeignText>
+                  </Text>
+                )}
+              </Table.Td>
+              <Table.Td style={{ whiteSpace: 'nowrap' }}>
+                {artifact.data.size_bytes === undefined ? '—' : sizeText(artifact.data.size_bytes)}
+              </Table.Td>
+              <Table.Td>
+                <Time at={artifact.created_at} />
+              </Table.Td>
+              <Table.Td>
+                <Actions artifact={artifact} onRead={() => setRead(artifact)} />
+              </Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
       </Table>
-      {read !== undefined && <Dialog title={nameOf(read)} onClose={() => setRead(undefined)} size="xl"><Content artifact={read} /></Dialog>}
+      {read !== undefined && (
+        <Dialog title={nameOf(read)} onClose={() => setRead(undefined)} size="xl">
+          <Content artifact={read} />
+        </Dialog>
+      )}
     </div>
   );
 }
@@ -52,11 +86,39 @@ function addressOf({ artifact_uid: uid }: Artifact): string {
 
 function Actions({ artifact, onRead }: { artifact: Artifact; onRead: () => void }) {
   const { artifact_type: type, data } = artifact;
-  if (type === 'PULL_REQUEST') return data.url !== undefined && /^https?:\/\//i.test(data.url) ? <Anchor href={data.url} target="_blank" rel="noreferrer noopener nofollow" size="sm"><ForeignText>{data.url}</ForeignText></Anchor> : <Text size="sm"><ForeignText>{data.url ?? ''}</ForeignText></Text>;
+  if (type === 'PULL_REQUEST')
+    return data.url !== undefined && /^https?:\/\//i.test(data.url) ? (
+      <Anchor href={data.url} target="_blank" rel="noreferrer noopener nofollow" size="sm">
+        <ForeignText>{data.url}</ForeignText>
+      </Anchor>
+    ) : (
+      <Text size="sm">
+        <ForeignText>{data.url ?? ''}</ForeignText>
+      </Text>
+    );
   return (
     <Group gap="xs" wrap="nowrap">
-      <Button component="a" href={addressOf(artifact)} download={data.filename ?? true} size="compact-sm" variant="default" leftSection={<Icon name="download" size={14} />} aria-label={`Download ${withHiddenNamed(nameOf(artifact))}`}>Download</Button>
-      {type === 'PLAN' && (data.size_bytes ?? 0) <= READABLE_BYTES && <Button size="compact-sm" variant="default" onClick={onRead} aria-label={`Read ${withHiddenNamed(nameOf(artifact))}`}>Read</Button>}
+      <Button
+        component="a"
+        href={addressOf(artifact)}
+        download={data.filename ?? true}
+        size="compact-sm"
+        variant="default"
+        leftSection={<Icon name="download" size={14} />}
+        aria-label={`Download ${withHiddenNamed(nameOf(artifact))}`}
+      >
+        Download
+      </Button>
+      {type === 'PLAN' && (data.size_bytes ?? 0) <= READABLE_BYTES && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={onRead}
+          aria-label={`Read ${withHiddenNamed(nameOf(artifact))}`}
+        >
+          Read
+        </Button>
+      )}
     </Group>
   );
 }

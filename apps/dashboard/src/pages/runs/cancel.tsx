@@ -12,7 +12,12 @@ export function CancelRun({ runId, title }: { runId: string; title: string }) {
   const [opened, dialog] = useDisclosure();
   const queries = useQueryClient();
   const cancel = useChange(
-    (id: string, key) => ask(api.POST('/agent/runs/{run_id}/cancel', { params: { path: { run_id: id }, header: { 'Idempotency-Key': key } } })).finally(() => void queries.invalidateQueries({ queryKey: ['run', id] })),
+    (id: string, key) =>
+      ask(
+        api.POST('/agent/runs/{run_id}/cancel', {
+          params: { path: { run_id: id }, header: { 'Idempotency-Key': key } },
+        }),
+      ).finally(() => void queries.invalidateQueries({ queryKey: ['run', id] })),
     () => {
       say('The run is asked to end');
       dialog.close();
@@ -24,9 +29,22 @@ export function CancelRun({ runId, title }: { runId: string; title: string }) {
   };
   return (
     <>
-      <Button variant="default" onClick={open}>Cancel run</Button>
-      <Confirm opened={opened} title="Cancel this run?" action="Cancel the run" isPending={cancel.isPending} error={cancel.error} onConfirm={() => cancel.start(runId)} onClose={dialog.close}>
-        <Text size="sm"><ForeignText>{title}</ForeignText> ends. What waits ends at once; an agent at work is asked to stop, and is stopped after some seconds. What it has made so far is kept.</Text>
+      <Button variant="default" onClick={open}>
+        Cancel run
+      </Button>
+      <Confirm
+        opened={opened}
+        title="Cancel this run?"
+        action="Cancel the run"
+        isPending={cancel.isPending}
+        error={cancel.error}
+        onConfirm={() => cancel.start(runId)}
+        onClose={dialog.close}
+      >
+        <Text size="sm">
+          <ForeignText>{title}</ForeignText> ends. What waits ends at once; an agent at work is asked to stop, and is
+          stopped after some seconds. What it has made so far is kept.
+        </Text>
       </Confirm>
     </>
   );

@@ -16,17 +16,30 @@ type Step = Api<'ConversationStep'>;
 export function Conversation({ runId, isLive }: { runId: string; isLive: boolean }) {
   const query = useInfiniteQuery({
     queryKey: ['run', runId, 'conversation'],
-    queryFn: ({ pageParam, signal }) => ask(api.GET('/agent/runs/{run_id}/conversation', { params: { path: { run_id: runId }, query: { cursor: pageParam, limit: 50 } }, signal })),
+    queryFn: ({ pageParam, signal }) =>
+      ask(
+        api.GET('/agent/runs/{run_id}/conversation', {
+          params: { path: { run_id: runId }, query: { cursor: pageParam, limit: 50 } },
+          signal,
+        }),
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ page_info: page }) => page.next_cursor,
     refetchInterval: isLive ? LIVE_MS : false,
   });
-  if (query.data === undefined) return query.error === null ? <Loading /> : <ProblemAlert error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.data === undefined)
+    return query.error === null ? (
+      <Loading />
+    ) : (
+      <ProblemAlert error={query.error} onRetry={() => void query.refetch()} />
+    );
   const steps = query.data.pages.flatMap((page) => page.steps);
   if (steps.length === 0) return <Empty title="Nothing was said yet" />;
   return (
     <Stack gap="sm">
-      {steps.map((step) => <Turn key={step.id} step={step} runId={runId} />)}
+      {steps.map((step) => (
+        <Turn key={step.id} step={step} runId={runId} />
+      ))}
       <ShowMore pages={query} what="turns" />
     </Stack>
   );
@@ -36,14 +49,22 @@ export function Conversation({ runId, isLive }: { runId: string; isLive: boolean
 function Turn({ step, runId }: { step: Step; runId: string }) {
   return (
     <Box component="article" aria-label="Turn">
-      {step.run_id !== runId && <Text size="xs" c="dimmed">Turn of <Link to={`/runs/${step.run_id}`}>another run</Link></Text>}
+      {step.run_id !== runId && (
+        <Text size="xs" c="dimmed">
+          Turn of <Link to={`/runs/${step.run_id}`}>another run</Link>
+        </Text>
+      )}
       <Stack gap={6}>
         {step.messages.map(({ role, content, timestamp }, index) => (
           // A message has no identity but its place: messages of a turn are only ever added.
           // oxlint-disable-next-line react/no-array-index-key
           <Message key={index} role={role} text={content.map(({ text }) => text).join('')} at={timestamp} />
         ))}
-        {step.completed_at === undefined && <Text size="xs" c="dimmed">{step.started_at === undefined ? 'Waits for the agent' : 'The agent is at work'}</Text>}
+        {step.completed_at === undefined && (
+          <Text size="xs" c="dimmed">
+            {step.started_at === undefined ? 'Waits for the agent' : 'The agent is at work'}
+          </Text>
+        )}
       </Stack>
     </Box>
   );
@@ -59,9 +80,28 @@ interface MessageProps {
 function Message({ role, text, at }: MessageProps) {
   const isAsked = role === 'user';
   return (
-    <Paper withBorder p="sm" ms={isAsked ? { base: 0, sm: 'xl' } : 0} me={isAsked ? 0 : { base: 0, sm: 'xl' }} bg={isAsked ? 'var(--mantine-color-default-hover)' : undefined}>
-      <Group justify="space-between"><Text size="xs" fw={600}>{isAsked ? 'Asked' : 'Agent'}</Text><Text size="xs" c="dimmed"><Time at={at} /></Text></Group>
-      {isAsked ? <Box fz="sm" style={{ maxHeight: 420, overflow: 'auto' }} tabIndex={0} role="group" aria-label="What was asked"><ForeignText>{text}</ForeignText></Box> : <Markdown text={text} />}
+    <Paper
+      withBorder
+      p="sm"
+      ms={isAsked ? { base: 0, sm: 'xl' } : 0}
+      me={isAsked ? 0 : { base: 0, sm: 'xl' }}
+      bg={isAsked ? 'var(--mantine-color-default-hover)' : undefined}
+    >
+      <Group justify="space-between">
+        <Text size="xs" fw={600}>
+          {isAsked ? 'Asked' : 'Agent'}
+        </Text>
+        <Text size="xs" c="dimmed">
+          <Time at={at} />
+        </Text>
+      </Group>
+      {isAsked ? (
+        <Box fz="sm" style={{ maxHeight: 420, overflow: 'auto' }} tabIndex={0} role="group" aria-label="What was asked">
+          <ForeignText>{text}</ForeignText>
+        </Box>
+      ) : (
+        <Markdown text={text} />
+      )}
     </Paper>
   );
 }

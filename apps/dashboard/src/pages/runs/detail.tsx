@@ -23,7 +23,11 @@ import { useRunLog } from './use-log.ts';
 
 export function RunPage() {
   const { runId = '' } = useParams();
-  return <Asked query={useRun(runId)} above={{ label: 'All runs', to: '/runs' }}>{(run) => <Page key={run.run_id} run={run} />}</Asked>;
+  return (
+    <Asked query={useRun(runId)} above={{ label: 'All runs', to: '/runs' }}>
+      {(run) => <Page key={run.run_id} run={run} />}
+    </Asked>
+  );
 }
 
 function Page({ run }: { run: Run }) {
@@ -31,10 +35,26 @@ function Page({ run }: { run: Run }) {
   const isLive = !hasEnded(run.state);
   return (
     <>
-      <PageTitle above={[{ label: 'Runs', to: '/runs' }]} aside={<span role="status"><RunStateBadge state={run.state} /></span>} actions={mayAct && isLive && run.is_run_type_cancellable ? <CancelRun runId={run.run_id} title={run.title} /> : undefined}>{run.title}</PageTitle>
+      <PageTitle
+        above={[{ label: 'Runs', to: '/runs' }]}
+        aside={
+          <span role="status">
+            <RunStateBadge state={run.state} />
+          </span>
+        }
+        actions={
+          mayAct && isLive && run.is_run_type_cancellable ? (
+            <CancelRun runId={run.run_id} title={run.title} />
+          ) : undefined
+        }
+      >
+        {run.title}
+      </PageTitle>
       <Standing run={run} />
       <Questions runId={run.run_id} isBlocked={run.state === 'BLOCKED'} wasAsked={run.interactive} />
-      <Paper withBorder p="md" mb="md"><RunFacts run={run} /></Paper>
+      <Paper withBorder p="md" mb="md">
+        <RunFacts run={run} />
+      </Paper>
       <Views run={run} isLive={isLive} />
       {mayAct && <FollowUp runId={run.run_id} state={run.state} />}
     </>
@@ -47,16 +67,29 @@ function Standing({ run: { state, status_message: status } }: { run: Run }) {
   const isBad = state === 'FAILED' || state === 'ERROR';
   return (
     <Alert color={isBad ? 'red' : 'gray'} mb="md" title={isBad ? 'The run did not succeed' : undefined}>
-      <Text size="sm"><ForeignText>{status.message}</ForeignText></Text>
-      {status.error_code !== undefined && <Text size="xs" className="mono foreign">{status.error_code}</Text>}
-      {isBad && <Text size="sm" mt={4}>{wayOut(status.retryable, state)}</Text>}
+      <Text size="sm">
+        <ForeignText>{status.message}</ForeignText>
+      </Text>
+      {status.error_code !== undefined && (
+        <Text size="xs" className="mono foreign">
+          {status.error_code}
+        </Text>
+      )}
+      {isBad && (
+        <Text size="sm" mt={4}>
+          {wayOut(status.retryable, state)}
+        </Text>
+      )}
     </Alert>
   );
 }
 
 function wayOut(isRetryable: boolean | undefined, state: Run['state']): string {
-  if (isRetryable === true) return 'The same run may succeed when it is started again: a follow-up, such as “go on”, does that.';
-  return state === 'FAILED' ? 'Mend what is said here, then send a follow-up: the run goes on in the same conversation.' : 'The log below says what happened before. A follow-up starts it again.';
+  if (isRetryable === true)
+    return 'The same run may succeed when it is started again: a follow-up, such as “go on”, does that.';
+  return state === 'FAILED'
+    ? 'Mend what is said here, then send a follow-up: the run goes on in the same conversation.'
+    : 'The log below says what happened before. A follow-up starts it again.';
 }
 
 const VIEWS = ['activity', 'conversation', 'input', 'artifacts', 'origin', 'timeline'];
@@ -64,11 +97,19 @@ const VIEWS = ['activity', 'conversation', 'input', 'artifacts', 'origin', 'time
 function Views({ run, isLive }: { run: Run; isLive: boolean }) {
   const [params, setParams] = useSearchParams();
   const { log, state } = useRunLog(run.run_id, isLive);
-  const explanation = useQuery({ queryKey: ['explanation', run.run_id], queryFn: ({ signal }) => ask(api.GET('/explanations/{id}', { params: { path: { id: run.run_id } }, signal })), staleTime: 60_000 });
+  const explanation = useQuery({
+    queryKey: ['explanation', run.run_id],
+    queryFn: ({ signal }) => ask(api.GET('/explanations/{id}', { params: { path: { id: run.run_id } }, signal })),
+    staleTime: 60_000,
+  });
   const view = params.get('view') ?? 'activity';
   const artifacts = run.artifacts ?? [];
   return (
-    <Tabs value={VIEWS.includes(view) ? view : 'activity'} onChange={(next) => setParams(next === null || next === 'activity' ? {} : { view: next })} keepMounted={false}>
+    <Tabs
+      value={VIEWS.includes(view) ? view : 'activity'}
+      onChange={(next) => setParams(next === null || next === 'activity' ? {} : { view: next })}
+      keepMounted={false}
+    >
       <Tabs.List aria-label="Parts of the run">
         <Tabs.Tab value="activity">Activity</Tabs.Tab>
         <Tabs.Tab value="conversation">Conversation</Tabs.Tab>
@@ -77,12 +118,24 @@ function Views({ run, isLive }: { run: Run; isLive: boolean }) {
         <Tabs.Tab value="origin">Why it ran</Tabs.Tab>
         <Tabs.Tab value="timeline">Timeline</Tabs.Tab>
       </Tabs.List>
-      <Tabs.Panel value="activity" pt="sm"><Activity log={log} state={state} isLive={isLive} /></Tabs.Panel>
-      <Tabs.Panel value="conversation" pt="sm"><Conversation runId={run.run_id} isLive={isLive} /></Tabs.Panel>
-      <Tabs.Panel value="input" pt="sm"><Input run={run} explanation={explanation.data} /></Tabs.Panel>
-      <Tabs.Panel value="artifacts" pt="sm"><Artifacts artifacts={artifacts} /></Tabs.Panel>
-      <Tabs.Panel value="origin" pt="sm"><Asked query={explanation}>{(known) => <Origin run={run} explanation={known} />}</Asked></Tabs.Panel>
-      <Tabs.Panel value="timeline" pt="sm"><RunTimeline runId={run.run_id} isLive={isLive} /></Tabs.Panel>
+      <Tabs.Panel value="activity" pt="sm">
+        <Activity log={log} state={state} isLive={isLive} />
+      </Tabs.Panel>
+      <Tabs.Panel value="conversation" pt="sm">
+        <Conversation runId={run.run_id} isLive={isLive} />
+      </Tabs.Panel>
+      <Tabs.Panel value="input" pt="sm">
+        <Input run={run} explanation={explanation.data} />
+      </Tabs.Panel>
+      <Tabs.Panel value="artifacts" pt="sm">
+        <Artifacts artifacts={artifacts} />
+      </Tabs.Panel>
+      <Tabs.Panel value="origin" pt="sm">
+        <Asked query={explanation}>{(known) => <Origin run={run} explanation={known} />}</Asked>
+      </Tabs.Panel>
+      <Tabs.Panel value="timeline" pt="sm">
+        <RunTimeline runId={run.run_id} isLive={isLive} />
+      </Tabs.Panel>
     </Tabs>
   );
 }

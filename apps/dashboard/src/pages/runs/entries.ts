@@ -13,13 +13,28 @@ interface Base {
   at: string;
 }
 
-export type Entry = Base & (
-  | { kind: 'text'; type: string; text: string }
-  | { kind: 'tool'; title: string; tool: string | undefined; status: string | undefined; input: string | undefined; output: string | undefined; paths: readonly string[] }
-  | { kind: 'plan'; steps: readonly PlanStep[] }
-  | { kind: 'permission'; title: string; text: string | undefined; answer: string | undefined; by: string | undefined }
-  | { kind: 'status'; state: string | undefined; text: string }
-);
+export type Entry = Base &
+  (
+    | { kind: 'text'; type: string; text: string }
+    | {
+        kind: 'tool';
+        title: string;
+        tool: string | undefined;
+        status: string | undefined;
+        input: string | undefined;
+        output: string | undefined;
+        paths: readonly string[];
+      }
+    | { kind: 'plan'; steps: readonly PlanStep[] }
+    | {
+        kind: 'permission';
+        title: string;
+        text: string | undefined;
+        answer: string | undefined;
+        by: string | undefined;
+      }
+    | { kind: 'status'; state: string | undefined; text: string }
+  );
 
 export interface PlanStep {
   content: string;
@@ -37,8 +52,22 @@ export function entriesOf(events: readonly RunEvent[]): Entry[] {
     if (RUNNING.has(type)) addText(entries, event);
     else if (type === 'tool_call' || type === 'tool_call_update') addCall(entries, calls, event);
     else if (type === 'plan') addPlan(entries, event);
-    else if (type === 'permission') entries.push({ ...base(event), kind: 'permission', title: payload.title ?? 'something', text: payload.text, answer: payload.answer, by: payload.by });
-    else if (type !== 'usage') entries.push({ ...base(event), kind: 'status', state: payload.state, text: payload.message ?? payload.text ?? payload.title ?? '' });
+    else if (type === 'permission')
+      entries.push({
+        ...base(event),
+        kind: 'permission',
+        title: payload.title ?? 'something',
+        text: payload.text,
+        answer: payload.answer,
+        by: payload.by,
+      });
+    else if (type !== 'usage')
+      entries.push({
+        ...base(event),
+        kind: 'status',
+        state: payload.state,
+        text: payload.message ?? payload.text ?? payload.title ?? '',
+      });
   }
   return entries;
 }
@@ -55,7 +84,12 @@ function base({ seq, occurred_at: at }: RunEvent): Base {
 
 function addText(entries: Entry[], event: RunEvent): void {
   const [last, text] = [entries.at(-1), event.payload.text ?? ''];
-  if (last?.kind === 'text' && last.type === event.event_type && last.text.length + text.length <= (event.event_type === 'message' ? SAID_PIECE : PIECE)) last.text += text;
+  if (
+    last?.kind === 'text' &&
+    last.type === event.event_type &&
+    last.text.length + text.length <= (event.event_type === 'message' ? SAID_PIECE : PIECE)
+  )
+    last.text += text;
   else entries.push({ ...base(event), kind: 'text', type: event.event_type, text });
 }
 
@@ -64,11 +98,28 @@ function addCall(entries: Entry[], calls: Map<string, number>, event: RunEvent):
   const at = id === undefined ? undefined : calls.get(id);
   const before = at === undefined ? undefined : entries[at];
   if (at !== undefined && before?.kind === 'tool') {
-    entries[at] = { ...before, title: title ?? before.title, tool: tool ?? before.tool, status: status ?? before.status, input: input ?? before.input, output: output ?? before.output, paths: paths ?? before.paths };
+    entries[at] = {
+      ...before,
+      title: title ?? before.title,
+      tool: tool ?? before.tool,
+      status: status ?? before.status,
+      input: input ?? before.input,
+      output: output ?? before.output,
+      paths: paths ?? before.paths,
+    };
     return;
   }
   if (id !== undefined) calls.set(id, entries.length);
-  entries.push({ ...base(event), kind: 'tool', title: title ?? tool ?? 'tool', tool, status, input, output, paths: paths ?? [] });
+  entries.push({
+    ...base(event),
+    kind: 'tool',
+    title: title ?? tool ?? 'tool',
+    tool,
+    status,
+    input,
+    output,
+    paths: paths ?? [],
+  });
 }
 
 /** A plan that is written anew without anything between stands once. */

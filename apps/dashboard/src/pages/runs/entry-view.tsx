@@ -23,8 +23,12 @@ export const EntryView = memo(function EntryView({ entry, isOpen, onToggle }: En
   return (
     <Box px="sm" py={6} style={{ borderBottom: '1px solid var(--mantine-color-default-border)' }}>
       <Group justify="space-between" wrap="nowrap" gap="xs" align="flex-start">
-        <Box style={{ minWidth: 0, flex: 1 }}><Content entry={entry} isOpen={isOpen} onToggle={onToggle} /></Box>
-        <Text size="xs" c="dimmed" visibleFrom="xs" style={{ whiteSpace: 'nowrap' }}><Time at={entry.at} /></Text>
+        <Box style={{ minWidth: 0, flex: 1 }}>
+          <Content entry={entry} isOpen={isOpen} onToggle={onToggle} />
+        </Box>
+        <Text size="xs" c="dimmed" visibleFrom="xs" style={{ whiteSpace: 'nowrap' }}>
+          <Time at={entry.at} />
+        </Text>
       </Group>
     </Box>
   );
@@ -32,30 +36,84 @@ export const EntryView = memo(function EntryView({ entry, isOpen, onToggle }: En
 
 function Content({ entry, isOpen, onToggle }: EntryViewProps) {
   switch (entry.kind) {
-    case 'text': return <Said entry={entry} />;
-    case 'tool': return <ToolCall entry={entry} isOpen={isOpen} onToggle={onToggle} />;
-    case 'plan': return <><Label>Plan</Label><Steps steps={entry.steps} /></>;
-    case 'permission': return <><Label>Permission</Label><Text size="sm"><ForeignText>{entry.title}</ForeignText>{entry.text !== undefined && <Text span size="sm" c="dimmed"> · <ForeignText>{entry.text}</ForeignText></Text>}{entry.answer !== undefined && <> · answered <span className="mono"><ForeignText>{entry.answer}</ForeignText></span></>}</Text></>;
-    case 'status': return <Status entry={entry} />;
+    case 'text':
+      return <Said entry={entry} />;
+    case 'tool':
+      return <ToolCall entry={entry} isOpen={isOpen} onToggle={onToggle} />;
+    case 'plan':
+      return (
+        <>
+          <Label>Plan</Label>
+          <Steps steps={entry.steps} />
+        </>
+      );
+    case 'permission':
+      return (
+        <>
+          <Label>Permission</Label>
+          <Text size="sm">
+            <ForeignText>{entry.title}</ForeignText>
+            {entry.text !== undefined && (
+              <Text span size="sm" c="dimmed">
+                {' '}
+                · <ForeignText>{entry.text}</ForeignText>
+              </Text>
+            )}
+            {entry.answer !== undefined && (
+              <>
+                {' '}
+                · answered{' '}
+                <span className="mono">
+                  <ForeignText>{entry.answer}</ForeignText>
+                </span>
+              </>
+            )}
+          </Text>
+        </>
+      );
+    case 'status':
+      return <Status entry={entry} />;
   }
 }
 
 function Label({ children }: { children: string }) {
-  return <Text size="xs" fw={600} c="dimmed">{children}</Text>;
+  return (
+    <Text size="xs" fw={600} c="dimmed">
+      {children}
+    </Text>
+  );
 }
 
-const SAID: Readonly<Record<string, string>> = { message: 'Agent', thought: 'Thought', stdout: 'Output', stderr: 'Errors' };
+const SAID: Readonly<Record<string, string>> = {
+  message: 'Agent',
+  thought: 'Thought',
+  stdout: 'Output',
+  stderr: 'Errors',
+};
 
 function Said({ entry: { type, text } }: { entry: Kind<'text'> }) {
   return (
     <>
       <Label>{SAID[type] ?? type}</Label>
-      {type === 'message' ? <Markdown text={text} /> : type === 'thought' ? <Text size="sm" c="dimmed" fs="italic"><ForeignText>{text}</ForeignText></Text> : <Verbatim text={text} label={SAID[type] ?? type} maxHeight={null} />}
+      {type === 'message' ? (
+        <Markdown text={text} />
+      ) : type === 'thought' ? (
+        <Text size="sm" c="dimmed" fs="italic">
+          <ForeignText>{text}</ForeignText>
+        </Text>
+      ) : (
+        <Verbatim text={text} label={SAID[type] ?? type} maxHeight={null} />
+      )}
     </>
   );
 }
 
-const CALLS: Readonly<Record<string, { color: string; word: string }>> = { pending: { color: 'gray', word: 'waits' }, in_progress: { color: 'blue', word: 'at work' }, completed: { color: 'teal', word: 'done' }, failed: { color: 'red', word: 'failed' } };
+const CALLS: Readonly<Record<string, { color: string; word: string }>> = {
+  pending: { color: 'gray', word: 'waits' },
+  in_progress: { color: 'blue', word: 'at work' },
+  completed: { color: 'teal', word: 'done' },
+  failed: { color: 'red', word: 'failed' },
+};
 
 function ToolCall({ entry, isOpen, onToggle }: EntryViewProps & { entry: Kind<'tool'> }) {
   const { seq, title, tool, status, input, output, paths } = entry;
@@ -66,16 +124,36 @@ function ToolCall({ entry, isOpen, onToggle }: EntryViewProps & { entry: Kind<'t
         <Group gap={6} wrap="nowrap">
           <Icon name={isOpen ? 'down' : 'right'} size={14} />
           <Badge color="gray">{tool ?? 'tool'}</Badge>
-          <Text span size="sm" className="mono" truncate style={{ flex: 1, minWidth: 0 }}><ForeignText>{title.slice(0, 400)}</ForeignText></Text>
+          <Text span size="sm" className="mono" truncate style={{ flex: 1, minWidth: 0 }}>
+            <ForeignText>{title.slice(0, 400)}</ForeignText>
+          </Text>
           {state !== undefined && <Badge color={state.color}>{state.word}</Badge>}
         </Group>
       </UnstyledButton>
       {isOpen && (
         <Box mt={6}>
           {title.length > 60 && <Verbatim text={title} label="What the call does" />}
-          {paths.length > 0 && <Text size="sm" className="mono"><ForeignText>{paths.join('\n')}</ForeignText></Text>}
-          <Label>Input</Label>{input === undefined ? <Text size="sm" c="dimmed">none</Text> : <Verbatim text={input} label="Input" />}
-          <Label>Output</Label>{output === undefined ? <Text size="sm" c="dimmed">none yet</Text> : <Verbatim text={output} label="Output" />}
+          {paths.length > 0 && (
+            <Text size="sm" className="mono">
+              <ForeignText>{paths.join('\n')}</ForeignText>
+            </Text>
+          )}
+          <Label>Input</Label>
+          {input === undefined ? (
+            <Text size="sm" c="dimmed">
+              none
+            </Text>
+          ) : (
+            <Verbatim text={input} label="Input" />
+          )}
+          <Label>Output</Label>
+          {output === undefined ? (
+            <Text size="sm" c="dimmed">
+              none yet
+            </Text>
+          ) : (
+            <Verbatim text={output} label="Output" />
+          )}
         </Box>
       )}
     </>
@@ -86,7 +164,9 @@ function Status({ entry: { state, text } }: { entry: Kind<'status'> }) {
   return (
     <Group gap="xs">
       {STATES.includes(state as RunState) && <RunStateBadge state={state as RunState} />}
-      <Text size="sm"><ForeignText>{text}</ForeignText></Text>
+      <Text size="sm">
+        <ForeignText>{text}</ForeignText>
+      </Text>
     </Group>
   );
 }

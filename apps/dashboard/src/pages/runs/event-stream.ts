@@ -10,9 +10,19 @@ interface Listener {
 }
 
 /** Reads what comes behind `after` until the server ends the stream. Answers the status; 0 when nobody answered or the connection broke. */
-export async function readEvents(runId: string, after: number, listener: Listener, signal: AbortSignal): Promise<number> {
+export async function readEvents(
+  runId: string,
+  after: number,
+  listener: Listener,
+  signal: AbortSignal,
+): Promise<number> {
   try {
-    const answer = await fetch(apiUrl(`agent/runs/${encodeURIComponent(runId)}/events?after=${after}`), { headers: { Accept: 'text/event-stream' }, credentials: 'same-origin', cache: 'no-store', signal });
+    const answer = await fetch(apiUrl(`agent/runs/${encodeURIComponent(runId)}/events?after=${after}`), {
+      headers: { Accept: 'text/event-stream' },
+      credentials: 'same-origin',
+      cache: 'no-store',
+      signal,
+    });
     if (!answer.ok || answer.body === null) return answer.status;
     reachability.found();
     await readBlocks(answer.body, (block) => take(block, listener));
@@ -25,7 +35,7 @@ export async function readEvents(runId: string, after: number, listener: Listene
 async function readBlocks(body: ReadableStream<Uint8Array>, onBlock: (block: string) => void): Promise<void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  for (let text = ''; ; ) {
+  for (let text = ''; ;) {
     const { done, value } = await reader.read();
     if (done) return;
     const blocks = (text + decoder.decode(value, { stream: true })).split('\n\n');
@@ -35,7 +45,12 @@ async function readBlocks(body: ReadableStream<Uint8Array>, onBlock: (block: str
 }
 
 function take(block: string, { onEvent, onState }: Listener): void {
-  const field = (name: string): string | undefined => block.split('\n').find((line) => line.startsWith(`${name}:`))?.slice(name.length + 1).trimStart();
+  const field = (name: string): string | undefined =>
+    block
+      .split('\n')
+      .find((line) => line.startsWith(`${name}:`))
+      ?.slice(name.length + 1)
+      .trimStart();
   const data = field('data');
   if (data === undefined) return;
   if (field('event') === 'state') onState();

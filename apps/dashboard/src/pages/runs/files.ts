@@ -13,12 +13,22 @@ export function faultOf(files: readonly File[]): string | undefined {
 
 export async function attachmentsOf(files: readonly File[]): Promise<Api<'Attachment'>[]> {
   const names = new Set<string>();
-  return Promise.all(files.map(async (file) => ({ file_name: nameOf(file.name, names), mime_type: file.type === '' ? 'application/octet-stream' : (file.type.split(';')[0] ?? ''), data: base64(new Uint8Array(await file.arrayBuffer())) })));
+  return Promise.all(
+    files.map(async (file) => ({
+      file_name: nameOf(file.name, names),
+      mime_type: file.type === '' ? 'application/octet-stream' : (file.type.split(';')[0] ?? ''),
+      data: base64(new Uint8Array(await file.arrayBuffer())),
+    })),
+  );
 }
 
 /** The name as workspaces take it, once in a request. */
 function nameOf(name: string, taken: Set<string>): string {
-  const plain = name.replaceAll(/[^A-Za-z0-9._-]/g, '_').replace(/^\.+/, '').slice(-110) || 'file';
+  const plain =
+    name
+      .replaceAll(/[^A-Za-z0-9._-]/g, '_')
+      .replace(/^\.+/, '')
+      .slice(-110) || 'file';
   let unique = plain;
   for (let count = 2; taken.has(unique); count++) unique = `${count}-${plain}`;
   taken.add(unique);

@@ -7,8 +7,22 @@ export type RunQuery = NonNullable<paths['/agent/runs']['get']['parameters']['qu
 const LISTS = ['state', 'source', 'factory_uid'] as const;
 /** Filters that take one. */
 const SINGLES = [
-  'q', 'name', 'model_id', 'creator', 'executor', 'environment_id', 'skill', 'automation_id', 'webhook_uid', 'delivery_id', 'schedule_id',
-  'created_after', 'created_before', 'updated_after', 'artifact_type', 'ancestor_run_id',
+  'q',
+  'name',
+  'model_id',
+  'creator',
+  'executor',
+  'environment_id',
+  'skill',
+  'automation_id',
+  'webhook_uid',
+  'delivery_id',
+  'schedule_id',
+  'created_after',
+  'created_before',
+  'updated_after',
+  'artifact_type',
+  'ancestor_run_id',
 ] as const;
 const METADATA = /^metadata\[(.+)\]$/;
 
@@ -17,9 +31,25 @@ export type SingleFilter = (typeof SINGLES)[number];
 
 /** How the filters are called on the page. */
 export const LABELS: Readonly<Record<ListFilter | SingleFilter, string>> = {
-  state: 'State', source: 'Source', factory_uid: 'Factory', q: 'Search', name: 'Configuration', model_id: 'Model', creator: 'Creator', executor: 'Executor',
-  environment_id: 'Environment', skill: 'Skill', automation_id: 'Automation', webhook_uid: 'Webhook', delivery_id: 'Delivery', schedule_id: 'Schedule',
-  created_after: 'Created after', created_before: 'Created before', updated_after: 'Changed after', artifact_type: 'Artifact', ancestor_run_id: 'Below run',
+  state: 'State',
+  source: 'Source',
+  factory_uid: 'Factory',
+  q: 'Search',
+  name: 'Configuration',
+  model_id: 'Model',
+  creator: 'Creator',
+  executor: 'Executor',
+  environment_id: 'Environment',
+  skill: 'Skill',
+  automation_id: 'Automation',
+  webhook_uid: 'Webhook',
+  delivery_id: 'Delivery',
+  schedule_id: 'Schedule',
+  created_after: 'Created after',
+  created_before: 'Created before',
+  updated_after: 'Changed after',
+  artifact_type: 'Artifact',
+  ancestor_run_id: 'Below run',
 };
 
 export const SORTS = [
@@ -33,7 +63,10 @@ export const SORTS = [
 
 /** What is asked of the server. What the address says wrongly is asked all the same: the server says what is wrong with it. */
 export function queryOf(params: URLSearchParams, factoryUid?: string): RunQuery {
-  const query: Record<string, unknown> = { sort_by: params.get('sort_by') ?? 'created_at', sort_order: params.get('sort_order') ?? 'desc' };
+  const query: Record<string, unknown> = {
+    sort_by: params.get('sort_by') ?? 'created_at',
+    sort_order: params.get('sort_order') ?? 'desc',
+  };
   for (const name of LISTS) if (params.has(name)) query[name] = params.getAll(name);
   for (const name of SINGLES) if (params.has(name)) query[name] = params.get(name);
   const metadata = metadataOf(params);
@@ -50,7 +83,9 @@ export function metadataOf(params: URLSearchParams): [key: string, value: string
 }
 
 /** Each filter that is set, one for each value, and the address without it. */
-export function chosen(params: URLSearchParams): { name: string; label: string; value: string; without: URLSearchParams }[] {
+export function chosen(
+  params: URLSearchParams,
+): { name: string; label: string; value: string; without: URLSearchParams }[] {
   return [...params].flatMap(([name, value]) => {
     const label = METADATA.exec(name)?.[1] ?? (LABELS as Record<string, string>)[name];
     if (label === undefined) return [];

@@ -18,7 +18,8 @@ const OUTCOMES: Readonly<Record<Api<'RunFollowupResponse'>['outcome'], string>> 
 
 function hintOf(state: RunState): string {
   if (hasEnded(state)) return 'The run has ended; a message continues it in the same conversation.';
-  if (state === 'BLOCKED') return 'The agent asks for permission: the name of an answer, or yes or no, answers it; any other message refuses what it asks and is the next thing that it is told.';
+  if (state === 'BLOCKED')
+    return 'The agent asks for permission: the name of an answer, or yes or no, answers it; any other message refuses what it asks and is the next thing that it is told.';
   if (state === 'QUEUED') return 'The run waits; a message is joined to its prompt.';
   return 'The agent works; a message is the next thing that it is told, in the same session.';
 }
@@ -51,12 +52,40 @@ export function FollowUp({ runId, state }: { runId: string; state: RunState }) {
   return (
     <Paper withBorder p="sm" mt="md" component="form" onSubmit={submit}>
       <Stack gap="xs">
-        <Textarea label="Follow-up" description={hintOf(state)} value={message} onChange={(event) => type({ message: event.currentTarget.value })} autosize minRows={2} maxRows={12} disabled={send.isPending} error={problem?.fault('/message')} />
+        <Textarea
+          label="Follow-up"
+          description={hintOf(state)}
+          value={message}
+          onChange={(event) => type({ message: event.currentTarget.value })}
+          autosize
+          minRows={2}
+          maxRows={12}
+          disabled={send.isPending}
+          error={problem?.fault('/message')}
+        />
         <Group justify="space-between" align="flex-end">
-          <FileInput label="Files" placeholder="Add files" size="xs" multiple clearable value={files} onChange={(chosen) => type({ files: chosen })} error={faultOf(files)} w={220} />
-          <Button type="submit" loading={send.isPending} disabled={message.trim() === '' || faultOf(files) !== undefined}>Send</Button>
+          <FileInput
+            label="Files"
+            placeholder="Add files"
+            size="xs"
+            multiple
+            clearable
+            value={files}
+            onChange={(chosen) => type({ files: chosen })}
+            error={faultOf(files)}
+            w={220}
+          />
+          <Button
+            type="submit"
+            loading={send.isPending}
+            disabled={message.trim() === '' || faultOf(files) !== undefined}
+          >
+            Send
+          </Button>
         </Group>
-        <Text size="sm" role="status">{outcome}</Text>
+        <Text size="sm" role="status">
+          {outcome}
+        </Text>
         {send.error !== null && <ProblemAlert error={send.error} shown={['/message']} />}
       </Stack>
     </Paper>
@@ -65,8 +94,16 @@ export function FollowUp({ runId, state }: { runId: string; state: RunState }) {
 
 function useSend(runId: string, onDone: (outcome: Api<'RunFollowupResponse'>['outcome']) => void) {
   const queries = useQueryClient();
-  return useChange(async ({ message, files }: Message, key) => {
-    const body = { message, ...(files.length === 0 ? {} : { attachments: await attachmentsOf(files) }) };
-    return ask(api.POST('/agent/runs/{run_id}/followups', { params: { path: { run_id: runId }, header: { 'Idempotency-Key': key } }, body })).finally(() => void queries.invalidateQueries({ queryKey: ['run', runId] }));
-  }, ({ outcome }) => onDone(outcome));
+  return useChange(
+    async ({ message, files }: Message, key) => {
+      const body = { message, ...(files.length === 0 ? {} : { attachments: await attachmentsOf(files) }) };
+      return ask(
+        api.POST('/agent/runs/{run_id}/followups', {
+          params: { path: { run_id: runId }, header: { 'Idempotency-Key': key } },
+          body,
+        }),
+      ).finally(() => void queries.invalidateQueries({ queryKey: ['run', runId] }));
+    },
+    ({ outcome }) => onDone(outcome),
+  );
 }

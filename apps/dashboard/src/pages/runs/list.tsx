@@ -29,9 +29,16 @@ function RunList({ title, factoryUid }: { title: string; factoryUid?: string }) 
   const query = useMemo(() => queryOf(new URLSearchParams(address), factoryUid), [address, factoryUid]);
   const isNarrowed = chosen(params).length > 0;
   const nothing = isNarrowed ? (
-    <Empty title="No run matches">Take a filter away, or <Button variant="subtle" size="compact-sm" onClick={() => setParams(orderOnly(params))}>clear all filters</Button></Empty>
+    <Empty title="No run matches">
+      Take a filter away, or{' '}
+      <Button variant="subtle" size="compact-sm" onClick={() => setParams(orderOnly(params))}>
+        clear all filters
+      </Button>
+    </Empty>
   ) : (
-    <Empty title="There are no runs yet">A run starts when a delivery comes to a webhook that an automation waits for, on a schedule, or by hand.</Empty>
+    <Empty title="There are no runs yet">
+      A run starts when a delivery comes to a webhook that an automation waits for, on a schedule, or by hand.
+    </Empty>
   );
   return (
     <>

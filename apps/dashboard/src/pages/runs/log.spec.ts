@@ -4,11 +4,23 @@ import type { RunEvent } from './entries.ts';
 
 const KEPT = 5_000;
 
-const event = (seq: number): RunEvent => ({ seq, event_type: 'message', payload: { text: `${seq}` }, occurred_at: '2026-01-01T00:00:00Z', run_id: 'r' });
+const event = (seq: number): RunEvent => ({
+  seq,
+  event_type: 'message',
+  payload: { text: `${seq}` },
+  occurred_at: '2026-01-01T00:00:00Z',
+  run_id: 'r',
+});
 const numbered = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
 /** How long the log is, what it answers instead, and the stream that is open. */
-const server = { length: 0, status: 200, asked: 0, streamedFrom: [] as number[], stream: undefined as ReadableStreamDefaultController<Uint8Array> | undefined };
+const server = {
+  length: 0,
+  status: 200,
+  asked: 0,
+  streamedFrom: [] as number[],
+  stream: undefined as ReadableStreamDefaultController<Uint8Array> | undefined,
+};
 const { fetch: realFetch } = globalThis;
 let open: (onState?: () => void) => RunLog;
 
@@ -22,8 +34,14 @@ function answer(request: Request): Response {
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
   }
   server.asked += 1;
-  if (server.status !== 200) return Response.json({ error: 'internal', title: 'Fault', detail: 'a fault of the server', status: server.status }, { status: server.status });
-  return Response.json({ events: numbered(after + 1, Math.min(server.length, after + Number(query.get('limit')))).map(event) });
+  if (server.status !== 200)
+    return Response.json(
+      { error: 'internal', title: 'Fault', detail: 'a fault of the server', status: server.status },
+      { status: server.status },
+    );
+  return Response.json({
+    events: numbered(after + 1, Math.min(server.length, after + Number(query.get('limit')))).map(event),
+  });
 }
 
 const streamed = (text: string): void => server.stream?.enqueue(new TextEncoder().encode(text));
@@ -45,7 +63,10 @@ function become(log: RunLog, isWanted: (state: LogState) => boolean): Promise<vo
 
 beforeAll(async () => {
   // What the client finds when it is loaded.
-  Object.assign(globalThis, { document: { baseURI: 'http://page.test/' }, fetch: async (input: Request | string, init?: RequestInit) => answer(new Request(input, init)) });
+  Object.assign(globalThis, {
+    document: { baseURI: 'http://page.test/' },
+    fetch: async (input: Request | string, init?: RequestInit) => answer(new Request(input, init)),
+  });
   const { RunLog: Log } = await import('./log.ts');
   open = (onState = () => undefined) => new Log('r', onState);
 });
@@ -58,18 +79,21 @@ afterAll(() => {
 });
 
 describe('toNewest', () => {
-  it.each([0, 1, 999, 1_000, 1_001, 4_001, 5_000, 5_001, 12_345, 100_000])('of %d entries ends with the last one, and knows whether there are earlier ones', async (length) => {
-    server.length = length;
-    const log = open();
-    await log.toNewest();
-    const state = log.get();
-    const first = state.events[0]?.seq ?? 1;
-    expect(seqs(state)).toEqual(numbered(first, length));
-    expect(state).toMatchObject({ hasEarlier: first > 1, isAtEnd: true, isLoading: false, error: null });
-    expect(state.events.length).toBeLessThanOrEqual(KEPT);
-    expect(state.events.length).toBeGreaterThanOrEqual(Math.min(length, KEPT - 2_000));
-    expect(server.asked).toBeLessThan(25);
-  });
+  it.each([0, 1, 999, 1_000, 1_001, 4_001, 5_000, 5_001, 12_345, 100_000])(
+    'of %d entries ends with the last one, and knows whether there are earlier ones',
+    async (length) => {
+      server.length = length;
+      const log = open();
+      await log.toNewest();
+      const state = log.get();
+      const first = state.events[0]?.seq ?? 1;
+      expect(seqs(state)).toEqual(numbered(first, length));
+      expect(state).toMatchObject({ hasEarlier: first > 1, isAtEnd: true, isLoading: false, error: null });
+      expect(state.events.length).toBeLessThanOrEqual(KEPT);
+      expect(state.events.length).toBeGreaterThanOrEqual(Math.min(length, KEPT - 2_000));
+      expect(server.asked).toBeLessThan(25);
+    },
+  );
 
   it('says what the server refused, until it is asked again', async () => {
     server.status = 500;

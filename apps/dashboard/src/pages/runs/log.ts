@@ -29,7 +29,10 @@ export class RunLog {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private filling: Promise<void> | undefined;
 
-  constructor(private readonly runId: string, private readonly onState: () => void) {}
+  constructor(
+    private readonly runId: string,
+    private readonly onState: () => void,
+  ) {}
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -44,7 +47,11 @@ export class RunLog {
       const end = await this.end(signal);
       const from = Math.max(0, end - KEPT + STEP);
       let events: RunEvent[] = [];
-      for (let page = await this.page(from, STEP, signal); ; page = await this.page(page.at(-1)?.seq ?? 0, STEP, signal)) {
+      for (
+        let page = await this.page(from, STEP, signal);
+        ;
+        page = await this.page(page.at(-1)?.seq ?? 0, STEP, signal)
+      ) {
         events = [...events, ...page];
         if (page.length < STEP) break;
       }
@@ -60,7 +67,11 @@ export class RunLog {
       const from = Math.max(0, first - 1 - STEP);
       const page = await this.page(from, first - 1 - from);
       const events = [...page, ...this.state.events];
-      this.become({ events: events.slice(0, KEPT), hasEarlier: page.length > 0 && from > 0, isAtEnd: this.state.isAtEnd && events.length <= KEPT });
+      this.become({
+        events: events.slice(0, KEPT),
+        hasEarlier: page.length > 0 && from > 0,
+        isAtEnd: this.state.isAtEnd && events.length <= KEPT,
+      });
     });
   }
 
@@ -76,9 +87,14 @@ export class RunLog {
 
   /** Follows the log until the run ends or somebody stops it: as a stream, and by asking again where there can be none. */
   async follow(signal: AbortSignal): Promise<void> {
-    for (let failures = 0; !signal.aborted; ) {
+    for (let failures = 0; !signal.aborted;) {
       const before = this.last();
-      const status = await readEvents(this.runId, before, { onEvent: (event) => this.take(event, signal), onState: this.onState }, signal);
+      const status = await readEvents(
+        this.runId,
+        before,
+        { onEvent: (event) => this.take(event, signal), onState: this.onState },
+        signal,
+      );
       this.show();
       if (signal.aborted || status === 404) return;
       this.onState();
@@ -96,7 +112,11 @@ export class RunLog {
 
   private async poll(signal: AbortSignal): Promise<void> {
     try {
-      for (let page = await this.page(this.last(), STEP, signal); page.length > 0; page = await this.page(this.last(), STEP, signal)) {
+      for (
+        let page = await this.page(this.last(), STEP, signal);
+        page.length > 0;
+        page = await this.page(this.last(), STEP, signal)
+      ) {
         if (!this.state.isAtEnd) return;
         this.show();
         this.append(page);
@@ -133,7 +153,10 @@ export class RunLog {
     const events = [...this.state.events, ...more.filter(({ seq }) => seq > known)];
     // Some at once, so that what is read does not lose its beginning with every entry.
     const kept = events.length > KEPT ? events.slice(events.length - KEPT + STEP / 2) : events;
-    this.become({ events: kept, hasEarlier: (kept[0]?.seq ?? 1) > 1 && (this.state.hasEarlier || kept.length < events.length) });
+    this.become({
+      events: kept,
+      hasEarlier: (kept[0]?.seq ?? 1) > 1 && (this.state.hasEarlier || kept.length < events.length),
+    });
   }
 
   private last(): number {
@@ -169,7 +192,12 @@ export class RunLog {
   }
 
   private async page(after: number, limit: number, signal?: AbortSignal): Promise<RunEvent[]> {
-    const answer = (await ask(api.GET('/agent/runs/{run_id}/events', { params: { path: { run_id: this.runId }, query: { after, limit } }, signal }))) as { events: RunEvent[] };
+    const answer = (await ask(
+      api.GET('/agent/runs/{run_id}/events', {
+        params: { path: { run_id: this.runId }, query: { after, limit } },
+        signal,
+      }),
+    )) as { events: RunEvent[] };
     return answer.events;
   }
 
@@ -182,9 +210,13 @@ export class RunLog {
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    }, { once: true });
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
   });
 }

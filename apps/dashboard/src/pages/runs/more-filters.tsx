@@ -6,7 +6,11 @@ import { TextFilter, type FilterProps } from './filter-bar.tsx';
 import { fromLocal, toLocal } from '../../parts/local-time.ts';
 import { LABELS, metadataOf, withValues, type SingleFilter } from './filters.ts';
 
-const ARTIFACTS: Choice[] = [{ value: 'FILE', label: 'File' }, { value: 'PLAN', label: 'Plan' }, { value: 'PULL_REQUEST', label: 'Pull request' }];
+const ARTIFACTS: Choice[] = [
+  { value: 'FILE', label: 'File' },
+  { value: 'PLAN', label: 'Plan' },
+  { value: 'PULL_REQUEST', label: 'Pull request' },
+];
 const WITHOUT_ENVIRONMENT: Choice = { value: 'empty-environment', label: 'None' };
 const WRITTEN = ['name', 'delivery_id', 'schedule_id', 'creator', 'executor', 'ancestor_run_id'] as const;
 const TIMES = ['created_after', 'created_before', 'updated_after'] as const;
@@ -28,8 +32,18 @@ export function MoreFilters({ factoryUid, ...props }: MoreFiltersProps) {
         <OneOf name="environment_id" data={[WITHOUT_ENVIRONMENT, ...environments]} {...props} />
         <OneOf name="skill" data={skills} {...props} />
         <OneOf name="artifact_type" data={ARTIFACTS} {...props} />
-        {WRITTEN.map((name) => <TextFilter key={name} name={name} label={LABELS[name]} placeholder={name === 'name' ? undefined : 'ID'} {...props} />)}
-        {TIMES.map((name) => <TimeFilter key={name} name={name} {...props} />)}
+        {WRITTEN.map((name) => (
+          <TextFilter
+            key={name}
+            name={name}
+            label={LABELS[name]}
+            placeholder={name === 'name' ? undefined : 'ID'}
+            {...props}
+          />
+        ))}
+        {TIMES.map((name) => (
+          <TimeFilter key={name} name={name} {...props} />
+        ))}
       </SimpleGrid>
       <MetadataFilter {...props} />
     </>
@@ -58,8 +72,20 @@ function OfFactory({ uid, ...props }: FilterProps & { uid: string }) {
 
 function OneOf({ name, data, params, setParams }: FilterProps & { name: SingleFilter; data: Choice[] }) {
   const value = params.get(name);
-  const all = value === null || data.some((choice) => choice.value === value) ? data : [...data, { value, label: value }];
-  return <Select label={LABELS[name]} data={all} value={value} placeholder="All" searchable clearable clearButtonProps={{ 'aria-label': `Any ${LABELS[name]}` }} onChange={(chosen) => setParams((before) => withValues(before, name, [chosen ?? '']))} />;
+  const all =
+    value === null || data.some((choice) => choice.value === value) ? data : [...data, { value, label: value }];
+  return (
+    <Select
+      label={LABELS[name]}
+      data={all}
+      value={value}
+      placeholder="All"
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': `Any ${LABELS[name]}` }}
+      onChange={(chosen) => setParams((before) => withValues(before, name, [chosen ?? '']))}
+    />
+  );
 }
 
 /** A time in the zone of whoever looks; in the address it is UTC. */
@@ -67,7 +93,14 @@ function TimeFilter({ name, params, setParams }: FilterProps & { name: SingleFil
   const choose = (local: string): void => {
     setParams((before) => withValues(before, name, [fromLocal(local) ?? '']), { replace: params.has(name) });
   };
-  return <TextInput type="datetime-local" label={LABELS[name]} value={toLocal(params.get(name))} onChange={(event) => choose(event.currentTarget.value)} />;
+  return (
+    <TextInput
+      type="datetime-local"
+      label={LABELS[name]}
+      value={toLocal(params.get(name))}
+      onChange={(event) => choose(event.currentTarget.value)}
+    />
+  );
 }
 
 function MetadataFilter({ params, setParams }: FilterProps) {
@@ -84,9 +117,21 @@ function MetadataFilter({ params, setParams }: FilterProps) {
   return (
     <form onSubmit={add}>
       <Group mt="sm" align="flex-end" gap="sm">
-        <TextInput label="Metadata key" value={key} onChange={(event) => setKey(event.currentTarget.value.trim())} error={isWrong ? '1 to 64 of A–Z a–z 0–9 . _ -' : undefined} />
-        <TextInput label="Metadata value" value={value} maxLength={256} onChange={(event) => setValue(event.currentTarget.value)} />
-        <Button type="submit" variant="default" disabled={key === '' || value === '' || isWrong || count >= 5}>Add</Button>
+        <TextInput
+          label="Metadata key"
+          value={key}
+          onChange={(event) => setKey(event.currentTarget.value.trim())}
+          error={isWrong ? '1 to 64 of A–Z a–z 0–9 . _ -' : undefined}
+        />
+        <TextInput
+          label="Metadata value"
+          value={value}
+          maxLength={256}
+          onChange={(event) => setValue(event.currentTarget.value)}
+        />
+        <Button type="submit" variant="default" disabled={key === '' || value === '' || isWrong || count >= 5}>
+          Add
+        </Button>
       </Group>
     </form>
   );

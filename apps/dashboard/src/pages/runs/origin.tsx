@@ -21,29 +21,105 @@ export function Origin({ run, explanation }: { run: Run; explanation: Explanatio
     <Stack gap="md">
       <Facts
         facts={[
-          ['Started by', <>{sourceText(run.source)}{delivery === null && <> · <ForeignText>{run.creator.display_name}</ForeignText></>}</>],
-          factoryUid !== null && ['Factory', <Anchor key="f" component={Link} to={base} size="sm"><ForeignText>{explanation.factory_slug ?? factoryUid}</ForeignText></Anchor>],
-          fired !== undefined && ['Automation', <Defined key="a" definition={fired} to={`${base}/automations/${fired.uid}`} />],
-          webhook !== null && ['Webhook', <Defined key="w" definition={webhook} to={`${base}/webhooks/${webhook.uid}`} />],
-          delivery !== null && webhook !== null && ['Delivery', <Anchor key="d" component={Link} to={`${base}/webhooks/${webhook.uid}/deliveries/${delivery.entry_id}`} size="sm"><ForeignText>{delivery.delivery_id}</ForeignText></Anchor>],
-          delivery !== null && ['Received', <><Time at={delivery.received_at} /> <OutcomeBadge outcome={delivery.outcome} /></>],
-          revision !== null && factoryUid !== null && ['Commit of the definitions', <RevisionText key="r" factoryUid={factoryUid} revision={revision} what="the commit" />],
-          run.schedule !== undefined && ['Schedule', <ForeignText key="s">{`${run.schedule.schedule_name ?? run.schedule.schedule_id} ${run.schedule.cron_schedule}`}</ForeignText>],
+          [
+            'Started by',
+            <>
+              {sourceText(run.source)}
+              {delivery === null && (
+                <>
+                  {' '}
+                  · <ForeignText>{run.creator.display_name}</ForeignText>
+                </>
+              )}
+            </>,
+          ],
+          factoryUid !== null && [
+            'Factory',
+            <Anchor key="f" component={Link} to={base} size="sm">
+              <ForeignText>{explanation.factory_slug ?? factoryUid}</ForeignText>
+            </Anchor>,
+          ],
+          fired !== undefined && [
+            'Automation',
+            <Defined key="a" definition={fired} to={`${base}/automations/${fired.uid}`} />,
+          ],
+          webhook !== null && [
+            'Webhook',
+            <Defined key="w" definition={webhook} to={`${base}/webhooks/${webhook.uid}`} />,
+          ],
+          delivery !== null &&
+            webhook !== null && [
+              'Delivery',
+              <Anchor
+                key="d"
+                component={Link}
+                to={`${base}/webhooks/${webhook.uid}/deliveries/${delivery.entry_id}`}
+                size="sm"
+              >
+                <ForeignText>{delivery.delivery_id}</ForeignText>
+              </Anchor>,
+            ],
+          delivery !== null && [
+            'Received',
+            <>
+              <Time at={delivery.received_at} /> <OutcomeBadge outcome={delivery.outcome} />
+            </>,
+          ],
+          revision !== null &&
+            factoryUid !== null && [
+              'Commit of the definitions',
+              <RevisionText key="r" factoryUid={factoryUid} revision={revision} what="the commit" />,
+            ],
+          run.schedule !== undefined && [
+            'Schedule',
+            <ForeignText key="s">{`${run.schedule.schedule_name ?? run.schedule.schedule_id} ${run.schedule.cron_schedule}`}</ForeignText>,
+          ],
           run.trigger_url !== undefined && ['About', <ForeignText key="t">{run.trigger_url}</ForeignText>],
         ]}
       />
-      {delivery === null && run.metadata['delivery_id'] !== undefined && <Alert color="gray" title="The delivery is not in the log any more">Its identity was <span className="mono"><ForeignText>{run.metadata['delivery_id']}</ForeignText></span>.</Alert>}
+      {delivery === null && run.metadata['delivery_id'] !== undefined && (
+        <Alert color="gray" title="The delivery is not in the log any more">
+          Its identity was{' '}
+          <span className="mono">
+            <ForeignText>{run.metadata['delivery_id']}</ForeignText>
+          </span>
+          .
+        </Alert>
+      )}
       {fired?.trigger != null && <Trigger trigger={fired.trigger} />}
     </Stack>
   );
 }
 
-function Defined({ definition: { slug, file, standing, changed_at: at }, to }: { definition: Pick<Fired, 'slug' | 'file' | 'standing' | 'changed_at'>; to: string }) {
+function Defined({
+  definition: { slug, file, standing, changed_at: at },
+  to,
+}: {
+  definition: Pick<Fired, 'slug' | 'file' | 'standing' | 'changed_at'>;
+  to: string;
+}) {
   return (
     <>
-      {standing === 'deleted' ? <ForeignText>{slug}</ForeignText> : <Anchor component={Link} to={to} size="sm"><ForeignText>{slug}</ForeignText></Anchor>}
-      {file !== null && <Text size="xs" c="dimmed" className="mono"><ForeignText>{file}</ForeignText></Text>}
-      {standing !== 'unchanged' && <Text size="xs" component="div"><Badge color="orange" size="sm">{standing} since</Badge> <Time at={at} never="" /></Text>}
+      {standing === 'deleted' ? (
+        <ForeignText>{slug}</ForeignText>
+      ) : (
+        <Anchor component={Link} to={to} size="sm">
+          <ForeignText>{slug}</ForeignText>
+        </Anchor>
+      )}
+      {file !== null && (
+        <Text size="xs" c="dimmed" className="mono">
+          <ForeignText>{file}</ForeignText>
+        </Text>
+      )}
+      {standing !== 'unchanged' && (
+        <Text size="xs" component="div">
+          <Badge color="orange" size="sm">
+            {standing} since
+          </Badge>{' '}
+          <Time at={at} never="" />
+        </Text>
+      )}
     </>
   );
 }
@@ -51,10 +127,31 @@ function Defined({ definition: { slug, file, standing, changed_at: at }, to }: {
 function Trigger({ trigger }: { trigger: NonNullable<Fired['trigger']> }) {
   return (
     <div>
-      <Text size="sm" fw={600}>Trigger {trigger.position}{trigger.provider === 'schedule' ? ': schedule' : ''}</Text>
-      {!trigger.as_decided && <Alert color="orange" my={6}>The automation has changed since: this is its text now, another one may have decided.</Alert>}
-      {trigger.cron !== undefined && <Text size="sm" className="mono foreign">{trigger.cron}</Text>}
-      {trigger.provider === 'webhook' && (trigger.filter === undefined ? <Text size="sm">No payload filter: every delivery starts it.</Text> : <><Text size="sm" c="dimmed">Filter that matched</Text><Verbatim text={JSON.stringify(trigger.filter, undefined, 2)} label="Filter that matched" /></>)}
+      <Text size="sm" fw={600}>
+        Trigger {trigger.position}
+        {trigger.provider === 'schedule' ? ': schedule' : ''}
+      </Text>
+      {!trigger.as_decided && (
+        <Alert color="orange" my={6}>
+          The automation has changed since: this is its text now, another one may have decided.
+        </Alert>
+      )}
+      {trigger.cron !== undefined && (
+        <Text size="sm" className="mono foreign">
+          {trigger.cron}
+        </Text>
+      )}
+      {trigger.provider === 'webhook' &&
+        (trigger.filter === undefined ? (
+          <Text size="sm">No payload filter: every delivery starts it.</Text>
+        ) : (
+          <>
+            <Text size="sm" c="dimmed">
+              Filter that matched
+            </Text>
+            <Verbatim text={JSON.stringify(trigger.filter, undefined, 2)} label="Filter that matched" />
+          </>
+        ))}
     </div>
   );
 }

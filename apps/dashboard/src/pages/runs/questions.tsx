@@ -18,7 +18,9 @@ type Question = Api<'PermissionItem'>;
 export function Questions({ runId, isBlocked, wasAsked }: { runId: string; isBlocked: boolean; wasAsked: boolean }) {
   const { data = [], error } = useQuery({
     queryKey: ['run', runId, 'permissions'],
-    queryFn: async ({ signal }) => (await ask(api.GET('/agent/runs/{run_id}/permissions', { params: { path: { run_id: runId } }, signal }))).permissions,
+    queryFn: async ({ signal }) =>
+      (await ask(api.GET('/agent/runs/{run_id}/permissions', { params: { path: { run_id: runId } }, signal })))
+        .permissions,
     enabled: isBlocked || wasAsked,
     refetchInterval: isBlocked ? LIVE_MS : false,
   });
@@ -26,10 +28,14 @@ export function Questions({ runId, isBlocked, wasAsked }: { runId: string; isBlo
   const settled = data.filter(({ state }) => state !== 'open');
   return (
     <>
-      <div role="status">{open.length > 0 && <span className="visually-hidden">The agent asks for permission</span>}</div>
+      <div role="status">
+        {open.length > 0 && <span className="visually-hidden">The agent asks for permission</span>}
+      </div>
       {isBlocked && error !== null && <ProblemAlert error={error} mb="sm" />}
       <Stack gap="sm" mb={data.length > 0 ? 'sm' : 0}>
-        {open.map((question) => <Open key={question.permission_id} question={question} />)}
+        {open.map((question) => (
+          <Open key={question.permission_id} question={question} />
+        ))}
         {settled.length > 0 && <Settled questions={settled} />}
       </Stack>
     </>
@@ -47,14 +53,33 @@ function Open({ question }: { question: Question }) {
   return (
     <Alert color="orange" title="The agent asks for permission">
       <Stack gap="xs">
-        <Text size="sm" fw={600}><ForeignText>{question.title}</ForeignText></Text>
-        {(question.paths?.length ?? 0) > 0 && <Text size="sm" className="mono"><ForeignText>{(question.paths ?? []).join('\n')}</ForeignText></Text>}
-        {question.input !== undefined && <Verbatim text={question.input} label="What the tool would be given" maxHeight={180} />}
-        <Text size="xs">Asked <Time at={question.asked_at} as="ago" /></Text>
+        <Text size="sm" fw={600}>
+          <ForeignText>{question.title}</ForeignText>
+        </Text>
+        {(question.paths?.length ?? 0) > 0 && (
+          <Text size="sm" className="mono">
+            <ForeignText>{(question.paths ?? []).join('\n')}</ForeignText>
+          </Text>
+        )}
+        {question.input !== undefined && (
+          <Verbatim text={question.input} label="What the tool would be given" maxHeight={180} />
+        )}
+        <Text size="xs">
+          Asked <Time at={question.asked_at} as="ago" />
+        </Text>
         {mayAnswer ? (
           <Group gap="xs">
             {question.options.map(({ option_id: id, name, kind }) => (
-              <Button key={id} size="sm" variant={kind === 'allow_once' ? 'filled' : 'default'} loading={answer.isPending && chosen === id} disabled={answer.isPending} onClick={() => choose(id)}><bdi>{withHiddenNamed(name)}</bdi></Button>
+              <Button
+                key={id}
+                size="sm"
+                variant={kind === 'allow_once' ? 'filled' : 'default'}
+                loading={answer.isPending && chosen === id}
+                disabled={answer.isPending}
+                onClick={() => choose(id)}
+              >
+                <bdi>{withHiddenNamed(name)}</bdi>
+              </Button>
             ))}
           </Group>
         ) : (
@@ -70,7 +95,13 @@ function useAnswer({ run_id: runId, permission_id: id }: Question) {
   const queries = useQueryClient();
   const path = { run_id: runId, permission_id: id };
   return useChange(
-    (optionId: string, key) => ask(api.POST('/agent/runs/{run_id}/permissions/{permission_id}', { params: { path, header: { 'Idempotency-Key': key } }, body: { option_id: optionId } })).finally(() => void queries.invalidateQueries({ queryKey: ['run', runId] })),
+    (optionId: string, key) =>
+      ask(
+        api.POST('/agent/runs/{run_id}/permissions/{permission_id}', {
+          params: { path, header: { 'Idempotency-Key': key } },
+          body: { option_id: optionId },
+        }),
+      ).finally(() => void queries.invalidateQueries({ queryKey: ['run', runId] })),
     () => undefined,
   );
 }
@@ -78,10 +109,26 @@ function useAnswer({ run_id: runId, permission_id: id }: Question) {
 function Settled({ questions }: { questions: readonly Question[] }) {
   return (
     <details>
-      <summary><Text span size="sm">{questions.length === 1 ? 'One question was settled' : `${questions.length} questions were settled`}</Text></summary>
+      <summary>
+        <Text span size="sm">
+          {questions.length === 1 ? 'One question was settled' : `${questions.length} questions were settled`}
+        </Text>
+      </summary>
       <Stack gap={4} mt={4}>
         {questions.map(({ permission_id: id, title, state, answer, options, settled_at: at }) => (
-          <Text key={id} size="sm"><ForeignText>{title}</ForeignText>: <strong><ForeignText>{state === 'closed' ? 'nobody waits any more' : (options.find((option) => option.option_id === answer)?.name ?? answer ?? 'no answer')}</ForeignText></strong> <Text span size="xs" c="dimmed"><Time at={at} /></Text></Text>
+          <Text key={id} size="sm">
+            <ForeignText>{title}</ForeignText>:{' '}
+            <strong>
+              <ForeignText>
+                {state === 'closed'
+                  ? 'nobody waits any more'
+                  : (options.find((option) => option.option_id === answer)?.name ?? answer ?? 'no answer')}
+              </ForeignText>
+            </strong>{' '}
+            <Text span size="xs" c="dimmed">
+              <Time at={at} />
+            </Text>
+          </Text>
         ))}
       </Stack>
     </details>

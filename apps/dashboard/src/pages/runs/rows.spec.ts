@@ -3,12 +3,30 @@ import type { components } from '#client/generated';
 import { newsOf, refreshed, rowOf, type RunPage, type RunRow } from './rows.ts';
 
 describe('rows of a list that is read', () => {
-  const row = (run_id: string, state: RunRow['state'] = 'QUEUED'): RunRow => ({ run_id, state, title: run_id, source: 'API', created_at: '', updated_at: state, started_at: null, finished_at: null, creator: '', config: undefined, message: undefined });
-  const pages: RunPage[] = [{ rows: [row('c'), row('b')], next: 'x' }, { rows: [row('a')], next: undefined }];
+  const row = (run_id: string, state: RunRow['state'] = 'QUEUED'): RunRow => ({
+    run_id,
+    state,
+    title: run_id,
+    source: 'API',
+    created_at: '',
+    updated_at: state,
+    started_at: null,
+    finished_at: null,
+    creator: '',
+    config: undefined,
+    message: undefined,
+  });
+  const pages: RunPage[] = [
+    { rows: [row('c'), row('b')], next: 'x' },
+    { rows: [row('a')], next: undefined },
+  ];
 
   it('change where they are', () => {
     const now = refreshed(pages, [row('d'), row('a', 'FAILED')]);
-    expect(now.map(({ rows }) => rows.map(({ run_id: id, state }) => `${id} ${state}`))).toEqual([['c QUEUED', 'b QUEUED'], ['a FAILED']]);
+    expect(now.map(({ rows }) => rows.map(({ run_id: id, state }) => `${id} ${state}`))).toEqual([
+      ['c QUEUED', 'b QUEUED'],
+      ['a FAILED'],
+    ]);
     expect(now[0]).toBe(pages[0]);
   });
 
@@ -22,11 +40,38 @@ describe('rows of a list that is read', () => {
 });
 
 describe('rowOf', () => {
-  const run = { run_id: 'a', title: 'A', state: 'FAILED', source: 'API', created_at: 'c', updated_at: 'u', started_at: null, finished_at: null, prompt: 'long', creator: { display_name: 'Ann' }, agent_config: { name: 'fast' }, status_message: { message: 'x'.repeat(300) } } as unknown as components['schemas']['RunItem'];
+  const run = {
+    run_id: 'a',
+    title: 'A',
+    state: 'FAILED',
+    source: 'API',
+    created_at: 'c',
+    updated_at: 'u',
+    started_at: null,
+    finished_at: null,
+    prompt: 'long',
+    creator: { display_name: 'Ann' },
+    agent_config: { name: 'fast' },
+    status_message: { message: 'x'.repeat(300) },
+  } as unknown as components['schemas']['RunItem'];
 
   it('keeps what is shown, a long message cut', () => {
-    expect(rowOf(run)).toEqual({ run_id: 'a', title: 'A', state: 'FAILED', source: 'API', created_at: 'c', updated_at: 'u', started_at: null, finished_at: null, factory_uid: undefined, creator: 'Ann', config: 'fast', message: 'x'.repeat(200) });
+    expect(rowOf(run)).toEqual({
+      run_id: 'a',
+      title: 'A',
+      state: 'FAILED',
+      source: 'API',
+      created_at: 'c',
+      updated_at: 'u',
+      started_at: null,
+      finished_at: null,
+      factory_uid: undefined,
+      creator: 'Ann',
+      config: 'fast',
+      message: 'x'.repeat(200),
+    });
   });
 
-  it('says of one that succeeded what it was, not how it went', () => expect(rowOf({ ...run, state: 'SUCCEEDED' }).message).toBeUndefined());
+  it('says of one that succeeded what it was, not how it went', () =>
+    expect(rowOf({ ...run, state: 'SUCCEEDED' }).message).toBeUndefined());
 });

@@ -4,7 +4,10 @@ import type { components } from '#client/generated';
 type RunItem = components['schemas']['RunItem'];
 
 /** What a row shows: prompts and artifacts of a hundred thousand runs would fill the memory. */
-export interface RunRow extends Pick<RunItem, 'run_id' | 'title' | 'state' | 'source' | 'created_at' | 'updated_at' | 'started_at' | 'finished_at' | 'factory_uid'> {
+export interface RunRow extends Pick<
+  RunItem,
+  'run_id' | 'title' | 'state' | 'source' | 'created_at' | 'updated_at' | 'started_at' | 'finished_at' | 'factory_uid'
+> {
   creator: string;
   config: string | undefined;
   message: string | undefined;
@@ -19,8 +22,17 @@ export interface RunPage {
 export function rowOf(run: RunItem): RunRow {
   const { run_id, title, state, source, created_at, updated_at, started_at, finished_at, factory_uid } = run;
   return {
-    run_id, title, state, source, created_at, updated_at, started_at, finished_at, factory_uid,
-    creator: run.creator.display_name, config: run.agent_config.name,
+    run_id,
+    title,
+    state,
+    source,
+    created_at,
+    updated_at,
+    started_at,
+    finished_at,
+    factory_uid,
+    creator: run.creator.display_name,
+    config: run.agent_config.name,
     message: state === 'SUCCEEDED' ? undefined : run.status_message?.message.slice(0, 200),
   };
 }
@@ -33,12 +45,19 @@ export function refreshed(pages: RunPage[], now: readonly RunRow[]): RunPage[] {
     return found !== undefined && (found.updated_at !== row.updated_at || found.state !== row.state);
   };
   if (!pages.some(({ rows }) => rows.some(isOld))) return pages;
-  return pages.map((page) => (page.rows.some(isOld) ? { ...page, rows: page.rows.map((row) => (isOld(row) ? (byId.get(row.run_id) ?? row) : row)) } : page));
+  return pages.map((page) =>
+    page.rows.some(isOld)
+      ? { ...page, rows: page.rows.map((row) => (isOld(row) ? (byId.get(row.run_id) ?? row) : row)) }
+      : page,
+  );
 }
 
 /** Whether the beginning of the list is another one now, and how many runs of it are not known yet. */
 export function newsOf(pages: readonly RunPage[], head: readonly RunRow[]): { isOther: boolean; unknown: number } {
   const known = pages.flatMap(({ rows }) => rows.map(({ run_id }) => run_id));
   const ids = new Set(known);
-  return { isOther: head.some(({ run_id }, index) => run_id !== known[index]), unknown: head.filter(({ run_id }) => !ids.has(run_id)).length };
+  return {
+    isOther: head.some(({ run_id }, index) => run_id !== known[index]),
+    unknown: head.filter(({ run_id }) => !ids.has(run_id)).length,
+  };
 }

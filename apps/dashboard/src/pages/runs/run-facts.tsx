@@ -19,19 +19,73 @@ export function RunFacts({ run }: { run: Run }) {
     <Facts
       facts={[
         ['Run', <Copyable key="r" value={run.run_id} what="the ID of the run" />],
-        ['Started by', <>{sourceText(run.source)} · <Anchor component={Link} to={`/runs?creator=${encodeURIComponent(run.creator.uid)}`} size="sm" underline="always"><ForeignText>{run.creator.display_name}</ForeignText></Anchor></>],
-        run.factory_uid !== undefined && ['Factory', <Anchor key="f" component={Link} to={`/factories/${run.factory_uid}/runs`} size="sm"><ForeignText>{factory ?? run.factory_uid}</ForeignText></Anchor>],
+        [
+          'Started by',
+          <>
+            {sourceText(run.source)} ·{' '}
+            <Anchor
+              component={Link}
+              to={`/runs?creator=${encodeURIComponent(run.creator.uid)}`}
+              size="sm"
+              underline="always"
+            >
+              <ForeignText>{run.creator.display_name}</ForeignText>
+            </Anchor>
+          </>,
+        ],
+        run.factory_uid !== undefined && [
+          'Factory',
+          <Anchor key="f" component={Link} to={`/factories/${run.factory_uid}/runs`} size="sm">
+            <ForeignText>{factory ?? run.factory_uid}</ForeignText>
+          </Anchor>,
+        ],
         ['Created', <Time key="c" at={run.created_at} />],
-        ['Started', <><Time at={run.started_at} never={hasEnded(run.state) ? 'never' : 'not yet'} />{waited(run)}</>],
-        ['Ended', <><Time at={hasEnded(run.state) ? run.finished_at : null} never="not yet" />{took(run)}</>],
+        [
+          'Started',
+          <>
+            <Time at={run.started_at} never={hasEnded(run.state) ? 'never' : 'not yet'} />
+            {waited(run)}
+          </>,
+        ],
+        [
+          'Ended',
+          <>
+            <Time at={hasEnded(run.state) ? run.finished_at : null} never="not yet" />
+            {took(run)}
+          </>,
+        ],
         ['Usage', usageText(run)],
         ['Model', <ForeignText key="m">{config.model_id ?? config.harness?.model_id ?? 'default'}</ForeignText>],
-        ['Harness', <span key="h" className="foreign">{config.harness?.type ?? 'default'}{run.mode === 'normal' ? '' : ` · mode ${run.mode}`}{run.interactive ? ' · somebody watches' : ''}</span>],
-        environment !== undefined && ['Environment', <Anchor key="e" component={Link} to={`/runs?environment_id=${encodeURIComponent(environment)}`} size="sm"><ForeignText>{environment}</ForeignText></Anchor>],
-        run.agent_skill !== undefined && ['Skill', <ForeignText key="s">{`${run.agent_skill.name}${run.agent_skill.commit === undefined ? '' : ` at ${run.agent_skill.commit.slice(0, 12)}`}`}</ForeignText>],
-        config.name !== undefined && ['Configuration', <Anchor key="n" component={Link} to={`/runs?name=${encodeURIComponent(config.name)}`} size="sm"><ForeignText>{config.name}</ForeignText></Anchor>],
-        run.executor.uid !== run.creator.uid && ['Executor', <ForeignText key="x">{run.executor.display_name}</ForeignText>],
-        run.conversation_id !== undefined && run.conversation_id !== run.run_id && ['Continues', <RunLink key="v" runId={run.conversation_id} />],
+        [
+          'Harness',
+          <span key="h" className="foreign">
+            {config.harness?.type ?? 'default'}
+            {run.mode === 'normal' ? '' : ` · mode ${run.mode}`}
+            {run.interactive ? ' · somebody watches' : ''}
+          </span>,
+        ],
+        environment !== undefined && [
+          'Environment',
+          <Anchor key="e" component={Link} to={`/runs?environment_id=${encodeURIComponent(environment)}`} size="sm">
+            <ForeignText>{environment}</ForeignText>
+          </Anchor>,
+        ],
+        run.agent_skill !== undefined && [
+          'Skill',
+          <ForeignText key="s">{`${run.agent_skill.name}${run.agent_skill.commit === undefined ? '' : ` at ${run.agent_skill.commit.slice(0, 12)}`}`}</ForeignText>,
+        ],
+        config.name !== undefined && [
+          'Configuration',
+          <Anchor key="n" component={Link} to={`/runs?name=${encodeURIComponent(config.name)}`} size="sm">
+            <ForeignText>{config.name}</ForeignText>
+          </Anchor>,
+        ],
+        run.executor.uid !== run.creator.uid && [
+          'Executor',
+          <ForeignText key="x">{run.executor.display_name}</ForeignText>,
+        ],
+        run.conversation_id !== undefined &&
+          run.conversation_id !== run.run_id && ['Continues', <RunLink key="v" runId={run.conversation_id} />],
         run.parent_run_id !== undefined && ['Started by run', <RunLink key="p" runId={run.parent_run_id} />],
         ['Runs below this one', <Children key="b" runId={run.run_id} />],
         ownEntries(run).length > 0 && ['Metadata', <Metadata key="d" entries={ownEntries(run)} />],
@@ -41,7 +95,11 @@ export function RunFacts({ run }: { run: Run }) {
 }
 
 function RunLink({ runId }: { runId: string }) {
-  return <Anchor component={Link} to={`/runs/${runId}`} size="sm" className="mono">{runId}</Anchor>;
+  return (
+    <Anchor component={Link} to={`/runs/${runId}`} size="sm" className="mono">
+      {runId}
+    </Anchor>
+  );
 }
 
 function waited({ created_at: from, started_at: to }: Run): string {
@@ -59,7 +117,9 @@ function usageText({ request_usage: usage, state }: Run): string {
   const { total_tokens: tokens, inference_cost: cost, currency, compute_cost: compute } = usage;
   const said = [
     tokens === undefined ? undefined : `${tokens.toLocaleString()} tokens`,
-    cost === undefined ? undefined : `${cost.toLocaleString(undefined, { maximumFractionDigits: 4 })} ${currency ?? ''}`.trim(),
+    cost === undefined
+      ? undefined
+      : `${cost.toLocaleString(undefined, { maximumFractionDigits: 4 })} ${currency ?? ''}`.trim(),
     compute === undefined ? undefined : `compute ${compute}`,
   ].filter((part) => part !== undefined);
   return said.length === 0 ? 'not told' : said.join(' · ');
@@ -69,15 +129,31 @@ function usageText({ request_usage: usage, state }: Run): string {
 function Children({ runId }: { runId: string }) {
   const { data } = useQuery({
     queryKey: ['runs', 'below', runId],
-    queryFn: ({ signal }) => ask(api.GET('/agent/runs', { params: { query: { ancestor_run_id: runId, limit: 5, sort_by: 'created_at' } }, signal })),
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/agent/runs', {
+          params: { query: { ancestor_run_id: runId, limit: 5, sort_by: 'created_at' } },
+          signal,
+        }),
+      ),
     refetchInterval: 15_000,
   });
   if (data === undefined) return <>…</>;
   if (data.runs.length === 0) return <>none</>;
   return (
     <>
-      {data.runs.map((run) => <div key={run.run_id}><Anchor component={Link} to={`/runs/${run.run_id}`} size="sm"><ForeignText>{run.title}</ForeignText></Anchor></div>)}
-      {data.page_info.has_next_page && <Anchor component={Link} to={`/runs?ancestor_run_id=${runId}`} size="sm">all of them</Anchor>}
+      {data.runs.map((run) => (
+        <div key={run.run_id}>
+          <Anchor component={Link} to={`/runs/${run.run_id}`} size="sm">
+            <ForeignText>{run.title}</ForeignText>
+          </Anchor>
+        </div>
+      ))}
+      {data.page_info.has_next_page && (
+        <Anchor component={Link} to={`/runs?ancestor_run_id=${runId}`} size="sm">
+          all of them
+        </Anchor>
+      )}
     </>
   );
 }
@@ -92,7 +168,17 @@ function ownEntries({ metadata }: Run): [key: string, value: string][] {
 function Metadata({ entries }: { entries: readonly (readonly [key: string, value: string])[] }) {
   return (
     <Group gap={4}>
-      {entries.map(([key, value]) => <Badge key={key} component={Link} to={`/runs?${new URLSearchParams({ [`metadata[${key}]`]: value }).toString()}`} color="gray" style={{ cursor: 'pointer', maxWidth: '100%' }}><bdi>{withHiddenNamed(`${key}: ${value}`)}</bdi></Badge>)}
+      {entries.map(([key, value]) => (
+        <Badge
+          key={key}
+          component={Link}
+          to={`/runs?${new URLSearchParams({ [`metadata[${key}]`]: value }).toString()}`}
+          color="gray"
+          style={{ cursor: 'pointer', maxWidth: '100%' }}
+        >
+          <bdi>{withHiddenNamed(`${key}: ${value}`)}</bdi>
+        </Badge>
+      ))}
     </Group>
   );
 }

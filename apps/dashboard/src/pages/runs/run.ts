@@ -7,7 +7,17 @@ import { problemOf } from '../../api/problems.ts';
 export type Run = Api<'RunItem'>;
 export type RunState = Api<'RunState'>;
 
-export const STATES: readonly RunState[] = ['QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED', 'SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'];
+export const STATES: readonly RunState[] = [
+  'QUEUED',
+  'CLAIMED',
+  'PENDING',
+  'INPROGRESS',
+  'BLOCKED',
+  'SUCCEEDED',
+  'FAILED',
+  'ERROR',
+  'CANCELLED',
+];
 const ENDS: ReadonlySet<RunState> = new Set<RunState>(['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED']);
 
 /** Whether it is over, until a follow-up queues it again. */
@@ -17,7 +27,11 @@ export function hasEnded(state: RunState): boolean {
 
 /** Sources that this service produces, in words. */
 export const SOURCES: readonly (readonly [Api<'RunSourceType'>, string])[] = [
-  ['CUSTOM_WEBHOOK', 'Webhook'], ['SCHEDULED_AGENT', 'Schedule'], ['WEB_APP', 'This page'], ['API', 'API'], ['CLI', 'Command line'],
+  ['CUSTOM_WEBHOOK', 'Webhook'],
+  ['SCHEDULED_AGENT', 'Schedule'],
+  ['WEB_APP', 'This page'],
+  ['API', 'API'],
+  ['CLI', 'Command line'],
 ];
 
 export function sourceText(source: Api<'RunSourceType'>): string {
@@ -29,7 +43,8 @@ export function useRun(runId: string) {
   return useQuery({
     queryKey: ['run', runId],
     queryFn: ({ signal }) => ask(api.GET('/agent/runs/{run_id}', { params: { path: { run_id: runId } }, signal })),
-    refetchInterval: ({ state: { data, error } }) => (problemOf(error)?.status === 404 ? false : data === undefined || !hasEnded(data.state) ? LIVE_MS : 5 * LIVE_MS),
+    refetchInterval: ({ state: { data, error } }) =>
+      problemOf(error)?.status === 404 ? false : data === undefined || !hasEnded(data.state) ? LIVE_MS : 5 * LIVE_MS,
   });
 }
 

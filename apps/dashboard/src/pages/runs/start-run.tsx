@@ -25,10 +25,27 @@ interface Wanted {
   files: File[];
 }
 
-const SHOWN = ['/prompt', '/title', '/config/model_id', '/config/environment_id', '/skill', '/factory_uid', '/attachments'];
+const SHOWN = [
+  '/prompt',
+  '/title',
+  '/config/model_id',
+  '/config/environment_id',
+  '/skill',
+  '/factory_uid',
+  '/attachments',
+];
 
 export function StartRun({ factoryUid, onClose }: { factoryUid?: string; onClose: () => void }) {
-  const [wanted, setWanted] = useState<Wanted>({ prompt: '', title: '', factoryUid: factoryUid ?? null, model: null, environment: null, skill: null, interactive: false, files: [] });
+  const [wanted, setWanted] = useState<Wanted>({
+    prompt: '',
+    title: '',
+    factoryUid: factoryUid ?? null,
+    model: null,
+    environment: null,
+    skill: null,
+    interactive: false,
+    files: [],
+  });
   const set = (more: Partial<Wanted>): void => setWanted((before) => ({ ...before, ...more }));
   const start = useStart();
   const problem = problemOf(start.error);
@@ -42,20 +59,90 @@ export function StartRun({ factoryUid, onClose }: { factoryUid?: string; onClose
     <Dialog title="Start a run" isBusy={start.isPending} onClose={onClose} size="lg" closeOnClickOutside={false}>
       <form onSubmit={submit}>
         <Stack>
-          <Textarea label="Prompt" description="What the agent has to do." value={wanted.prompt} onChange={(event) => set({ prompt: event.currentTarget.value })} autosize minRows={4} maxRows={14} data-autofocus required={wanted.skill === null} error={problem?.fault('/prompt')} />
-          <TextInput label="Title" placeholder="The first line of the prompt" value={wanted.title} maxLength={200} onChange={(event) => set({ title: event.currentTarget.value })} error={problem?.fault('/title')} />
+          <Textarea
+            label="Prompt"
+            description="What the agent has to do."
+            value={wanted.prompt}
+            onChange={(event) => set({ prompt: event.currentTarget.value })}
+            autosize
+            minRows={4}
+            maxRows={14}
+            data-autofocus
+            required={wanted.skill === null}
+            error={problem?.fault('/prompt')}
+          />
+          <TextInput
+            label="Title"
+            placeholder="The first line of the prompt"
+            value={wanted.title}
+            maxLength={200}
+            onChange={(event) => set({ title: event.currentTarget.value })}
+            error={problem?.fault('/title')}
+          />
           <SimpleGrid cols={{ base: 1, sm: 2 }}>
-            <FactoryChoice value={wanted.factoryUid} isFixed={factoryUid !== undefined} onChange={(uid) => set({ factoryUid: uid, environment: null, skill: null })} error={problem?.fault('/factory_uid')} />
-            <Select label="Model" placeholder="Default" data={models} value={wanted.model} onChange={(model) => set({ model })} searchable clearable error={problem?.fault('/config/model_id')} />
-            <Select label="Environment" placeholder="Default" data={environments} value={wanted.environment} onChange={(environment) => set({ environment })} searchable clearable error={problem?.fault('/config/environment_id')} />
-            <Select label="Skill" placeholder="None" data={skills} value={wanted.skill} onChange={(skill) => set({ skill })} searchable clearable error={problem?.fault('/skill') ?? problem?.fault('/config/skill_spec')} />
+            <FactoryChoice
+              value={wanted.factoryUid}
+              isFixed={factoryUid !== undefined}
+              onChange={(uid) => set({ factoryUid: uid, environment: null, skill: null })}
+              error={problem?.fault('/factory_uid')}
+            />
+            <Select
+              label="Model"
+              placeholder="Default"
+              data={models}
+              value={wanted.model}
+              onChange={(model) => set({ model })}
+              searchable
+              clearable
+              error={problem?.fault('/config/model_id')}
+            />
+            <Select
+              label="Environment"
+              placeholder="Default"
+              data={environments}
+              value={wanted.environment}
+              onChange={(environment) => set({ environment })}
+              searchable
+              clearable
+              error={problem?.fault('/config/environment_id')}
+            />
+            <Select
+              label="Skill"
+              placeholder="None"
+              data={skills}
+              value={wanted.skill}
+              onChange={(skill) => set({ skill })}
+              searchable
+              clearable
+              error={problem?.fault('/skill') ?? problem?.fault('/config/skill_spec')}
+            />
           </SimpleGrid>
-          <FileInput label="Files" description="Up to five, 5 MiB together; the agent finds them in the folder attachments." multiple value={wanted.files} onChange={(files) => set({ files })} clearable error={faultOf(wanted.files) ?? problem?.fault('/attachments')} />
-          <Switch label="I watch and answer what the agent asks permission for" checked={wanted.interactive} onChange={(event) => set({ interactive: event.currentTarget.checked })} />
+          <FileInput
+            label="Files"
+            description="Up to five, 5 MiB together; the agent finds them in the folder attachments."
+            multiple
+            value={wanted.files}
+            onChange={(files) => set({ files })}
+            clearable
+            error={faultOf(wanted.files) ?? problem?.fault('/attachments')}
+          />
+          <Switch
+            label="I watch and answer what the agent asks permission for"
+            checked={wanted.interactive}
+            onChange={(event) => set({ interactive: event.currentTarget.checked })}
+          />
           {start.error !== null && <ProblemAlert error={start.error} shown={SHOWN} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>Close</Button>
-            <Button type="submit" loading={start.isPending} disabled={(wanted.prompt.trim() === '' && wanted.skill === null) || faultOf(wanted.files) !== undefined}>Start</Button>
+            <Button variant="default" onClick={onClose}>
+              Close
+            </Button>
+            <Button
+              type="submit"
+              loading={start.isPending}
+              disabled={(wanted.prompt.trim() === '' && wanted.skill === null) || faultOf(wanted.files) !== undefined}
+            >
+              Start
+            </Button>
           </Group>
         </Stack>
       </form>
@@ -74,14 +161,28 @@ interface FactoryChoiceProps {
 function FactoryChoice({ value, isFixed, onChange, error }: FactoryChoiceProps) {
   const { data = [] } = useFactories();
   const isLimited = useSession().key.factories !== null;
-  return <Select label="Factory" placeholder={isLimited ? 'Choose one' : 'None'} data={data.map(({ uid, name }) => ({ value: uid, label: withHiddenNamed(name) }))} value={value} onChange={onChange} searchable clearable={!isFixed && !isLimited} disabled={isFixed} required={isLimited} error={error} />;
+  return (
+    <Select
+      label="Factory"
+      placeholder={isLimited ? 'Choose one' : 'None'}
+      data={data.map(({ uid, name }) => ({ value: uid, label: withHiddenNamed(name) }))}
+      value={value}
+      onChange={onChange}
+      searchable
+      clearable={!isFixed && !isLimited}
+      disabled={isFixed}
+      required={isLimited}
+      error={error}
+    />
+  );
 }
 
 function useStart() {
   const queries = useQueryClient();
   const go = useNavigate();
   return useChange(
-    async (wanted: Wanted, key) => ask(api.POST('/agent/runs', { params: { header: { 'Idempotency-Key': key } }, body: await bodyOf(wanted) })),
+    async (wanted: Wanted, key) =>
+      ask(api.POST('/agent/runs', { params: { header: { 'Idempotency-Key': key } }, body: await bodyOf(wanted) })),
     ({ run_id: runId }) => {
       void queries.invalidateQueries({ queryKey: ['runs'] });
       void go(`/runs/${runId}`);
@@ -90,7 +191,10 @@ function useStart() {
 }
 
 async function bodyOf({ prompt, title, factoryUid, model, environment, skill, interactive, files }: Wanted) {
-  const config = { ...(model === null ? {} : { model_id: model }), ...(environment === null ? {} : { environment_id: environment }) };
+  const config = {
+    ...(model === null ? {} : { model_id: model }),
+    ...(environment === null ? {} : { environment_id: environment }),
+  };
   return {
     ...(prompt.trim() === '' ? {} : { prompt }),
     ...(title.trim() === '' ? {} : { title: title.trim() }),

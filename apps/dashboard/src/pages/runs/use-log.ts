@@ -6,7 +6,10 @@ import { RunLog, type LogState } from './log.ts';
 
 export function useRunLog(runId: string, isLive: boolean): { log: RunLog; state: LogState } {
   const queries = useQueryClient();
-  const log = useMemo(() => new RunLog(runId, () => void queries.invalidateQueries({ queryKey: ['run', runId] })), [runId, queries]);
+  const log = useMemo(
+    () => new RunLog(runId, () => void queries.invalidateQueries({ queryKey: ['run', runId] })),
+    [runId, queries],
+  );
   const isSeen = useSyncExternalStore(onVisibility, () => document.visibilityState === 'visible');
   const hasEnded = useSyncExternalStore(ended.subscribe, ended.get);
   useEffect(() => {

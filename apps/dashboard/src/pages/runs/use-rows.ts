@@ -11,7 +11,12 @@ const LATER_PAGE = 200;
 type Pages = InfiniteData<RunPage, string | undefined>;
 
 async function pageOf(query: RunQuery, cursor: string | undefined, signal: AbortSignal): Promise<RunPage> {
-  const { runs, page_info: page } = await ask(api.GET('/agent/runs', { params: { query: { ...query, cursor, limit: cursor === undefined ? FIRST_PAGE : LATER_PAGE } }, signal }));
+  const { runs, page_info: page } = await ask(
+    api.GET('/agent/runs', {
+      params: { query: { ...query, cursor, limit: cursor === undefined ? FIRST_PAGE : LATER_PAGE } },
+      signal,
+    }),
+  );
   return { rows: runs.map(rowOf), next: page.has_next_page ? page.next_cursor : undefined };
 }
 
@@ -20,14 +25,19 @@ export function useRunRows(query: RunQuery, isRead: () => boolean) {
   const queries = useQueryClient();
   // Not below ['runs']: what makes that stale must not load every page that was scrolled through.
   const key = useMemo(() => ['run-pages', query] as const, [query]);
-  const head = useQuery({ queryKey: ['runs', 'head', query], queryFn: ({ signal }) => pageOf(query, undefined, signal), refetchInterval: LIVE_MS });
+  const head = useQuery({
+    queryKey: ['runs', 'head', query],
+    queryFn: ({ signal }) => pageOf(query, undefined, signal),
+    refetchInterval: LIVE_MS,
+  });
   const pages = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam, signal }) => pageOf(query, pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }: RunPage) => next,
     enabled: head.data !== undefined,
-    initialData: (): Pages | undefined => (head.data === undefined ? undefined : { pages: [head.data], pageParams: [undefined] }),
+    initialData: (): Pages | undefined =>
+      head.data === undefined ? undefined : { pages: [head.data], pageParams: [undefined] },
     staleTime: Infinity,
     refetchOnWindowFocus: false,
   });
@@ -40,10 +50,14 @@ export function useRunRows(query: RunQuery, isRead: () => boolean) {
   useEffect(() => {
     const [now, known] = [head.data, queries.getQueryData<Pages>(key)];
     if (now === undefined) return;
-    if (known === undefined) return queries.setQueryData<Pages>(key, { pages: [now], pageParams: [undefined] }) && undefined;
+    if (known === undefined)
+      return queries.setQueryData<Pages>(key, { pages: [now], pageParams: [undefined] }) && undefined;
     const found = newsOf(known.pages, now.rows);
     const mayMove = found.isOther && !isRead();
-    queries.setQueryData<Pages>(key, mayMove ? { pages: [now], pageParams: [undefined] } : { ...known, pages: refreshed(known.pages, now.rows) });
+    queries.setQueryData<Pages>(
+      key,
+      mayMove ? { pages: [now], pageParams: [undefined] } : { ...known, pages: refreshed(known.pages, now.rows) },
+    );
     setNews(mayMove ? { isOther: false, unknown: 0 } : found);
     // Also when the same rows were answered again: meanwhile somebody may have stopped reading. `isRead` looks at the page as it is.
     // oxlint-disable-next-line react/exhaustive-deps
@@ -68,6 +82,9 @@ export function useSeenPage(query: RunQuery, pageParams: readonly (string | unde
   });
   useEffect(() => {
     if (data === undefined) return;
-    queries.setQueryData<Pages>(['run-pages', query], (known) => known && { ...known, pages: refreshed(known.pages, data.rows) });
+    queries.setQueryData<Pages>(
+      ['run-pages', query],
+      (known) => known && { ...known, pages: refreshed(known.pages, data.rows) },
+    );
   }, [data, queries, query]);
 }

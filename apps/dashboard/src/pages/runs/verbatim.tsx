@@ -18,8 +18,27 @@ export function Verbatim({ text, label, maxHeight = 320 }: VerbatimProps) {
   const shown = isWhole ? text : text.slice(0, CUT);
   return (
     <>
-      <pre className="mono scroll-x" tabIndex={0} role="group" aria-label={label} style={{ margin: 0, padding: '6px 8px', maxHeight: maxHeight ?? undefined, overflow: 'auto', background: 'var(--mantine-color-default-hover)', borderRadius: 'var(--mantine-radius-sm)' }}><ForeignText>{shown}</ForeignText></pre>
-      {shown.length < text.length && <Button size="compact-xs" variant="subtle" onClick={() => setWhole(true)}>Show all of it ({sizeText(text.length)})</Button>}
+      <pre
+        className="mono scroll-x"
+        tabIndex={0}
+        role="group"
+        aria-label={label}
+        style={{
+          margin: 0,
+          padding: '6px 8px',
+          maxHeight: maxHeight ?? undefined,
+          overflow: 'auto',
+          background: 'var(--mantine-color-default-hover)',
+          borderRadius: 'var(--mantine-radius-sm)',
+        }}
+      >
+        <ForeignText>{shown}</ForeignText>
+      </pre>
+      {shown.length < text.length && (
+        <Button size="compact-xs" variant="subtle" onClick={() => setWhole(true)}>
+          Show all of it ({sizeText(text.length)})
+        </Button>
+      )}
     </>
   );
 }

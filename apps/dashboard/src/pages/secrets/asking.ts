@@ -31,7 +31,9 @@ function listSecrets(owner: Owner, cursor: string | undefined, signal: AbortSign
 /** Whether a secret of this name is there now. */
 export async function isThere(owner: Owner, name: string): Promise<boolean> {
   try {
-    await (owner === undefined ? ask(api.GET('/secrets/{name}', { params: { path: { name } } })) : ask(api.GET('/factory/{factory_uid}/secrets/{name}', { params: { path: { factory_uid: owner, name } } })));
+    await (owner === undefined
+      ? ask(api.GET('/secrets/{name}', { params: { path: { name } } }))
+      : ask(api.GET('/factory/{factory_uid}/secrets/{name}', { params: { path: { factory_uid: owner, name } } })));
     return true;
   } catch (error) {
     if (problemOf(error)?.status === 404) return false;
@@ -41,15 +43,24 @@ export async function isThere(owner: Owner, name: string): Promise<boolean> {
 
 export function putSecret(owner: Owner, name: string, body: Api<'SecretPut'>): Promise<Secret> {
   if (owner === undefined) return ask(api.PUT('/secrets/{name}', { params: { path: { name } }, body }));
-  return ask(api.PUT('/factory/{factory_uid}/secrets/{name}', { params: { path: { factory_uid: owner, name } }, body }));
+  return ask(
+    api.PUT('/factory/{factory_uid}/secrets/{name}', { params: { path: { factory_uid: owner, name } }, body }),
+  );
 }
 
 export async function deleteSecret(owner: Owner, name: string, force: boolean): Promise<void> {
   if (owner === undefined) await ask(api.DELETE('/secrets/{name}', { params: { path: { name }, query: { force } } }));
-  else await ask(api.DELETE('/factory/{factory_uid}/secrets/{name}', { params: { path: { factory_uid: owner, name }, query: { force } } }));
+  else
+    await ask(
+      api.DELETE('/factory/{factory_uid}/secrets/{name}', {
+        params: { path: { factory_uid: owner, name }, query: { force } },
+      }),
+    );
 }
 
 /** After a change: webhooks say whether their secret is set. */
 export async function secretsChanged(queries: QueryClient): Promise<void> {
-  await Promise.all([['secrets'], ['webhooks'], ['webhook'], ['status']].map((queryKey) => queries.invalidateQueries({ queryKey })));
+  await Promise.all(
+    [['secrets'], ['webhooks'], ['webhook'], ['status']].map((queryKey) => queries.invalidateQueries({ queryKey })),
+  );
 }

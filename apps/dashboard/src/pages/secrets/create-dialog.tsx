@@ -13,7 +13,8 @@ import { GrantsFields, type Grants } from './grants-fields.tsx';
 import { NOTHING_TYPED, typedValue, ValueField } from './value-field.tsx';
 
 const SHOWN = ['name', '/value', '/grants/uses', '/grants/factories'];
-const BLANK_VALUE = 'Leave it blank to create the secret now and set it later: until then nobody authenticates with it. It is never shown again.';
+const BLANK_VALUE =
+  'Leave it blank to create the secret now and set it later: until then nobody authenticates with it. It is never shown again.';
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
 
 export function CreateDialog({ owner, onClose }: { owner: Owner; onClose: () => void }) {
@@ -29,7 +30,8 @@ export function CreateDialog({ owner, onClose }: { owner: Owner; onClose: () => 
       return putSecret(owner, wanted, { value: typedValue(value), grants });
     },
     (made) => {
-      if (made === undefined) return setNameFault('There is a secret of this name already: close this and rotate that one.');
+      if (made === undefined)
+        return setNameFault('There is a secret of this name already: close this and rotate that one.');
       setValue(NOTHING_TYPED);
       say(made.set ? `The secret ${made.name} was created` : `The secret ${made.name} was created, without a value`);
       onClose();
@@ -46,17 +48,42 @@ export function CreateDialog({ owner, onClose }: { owner: Owner; onClose: () => 
     create.start(name);
   };
   return (
-    <Dialog isBusy={create.isPending} onClose={onClose} closeOnClickOutside={false} title={owner === undefined ? 'Create a team secret' : 'Create a secret of the factory'} size="lg">
+    <Dialog
+      isBusy={create.isPending}
+      onClose={onClose}
+      closeOnClickOutside={false}
+      title={owner === undefined ? 'Create a team secret' : 'Create a secret of the factory'}
+      size="lg"
+    >
       <form ref={form} onSubmit={submit} noValidate autoComplete="off" aria-label="Create a secret">
         <Stack>
-          <TextInput label="Name" description="Definitions refer to it by this name; it cannot be changed." required data-autofocus autoComplete="off" spellCheck={false}
-            value={name} onChange={(event) => setName(event.currentTarget.value)} error={nameFault ?? fault('name')} />
-          <ValueField label="Value" description={BLANK_VALUE} value={value} onChange={setValue} error={fault('/value')} />
+          <TextInput
+            label="Name"
+            description="Definitions refer to it by this name; it cannot be changed."
+            required
+            data-autofocus
+            autoComplete="off"
+            spellCheck={false}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={nameFault ?? fault('name')}
+          />
+          <ValueField
+            label="Value"
+            description={BLANK_VALUE}
+            value={value}
+            onChange={setValue}
+            error={fault('/value')}
+          />
           <GrantsFields owner={owner} value={grants} onChange={setGrants} fault={fault} />
           {create.error !== null && <ProblemAlert error={create.error} shown={SHOWN} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose} disabled={create.isPending}>Cancel</Button>
-            <Button type="submit" loading={create.isPending}>{typedValue(value) === undefined ? 'Create without a value' : 'Create secret'}</Button>
+            <Button variant="default" onClick={onClose} disabled={create.isPending}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={create.isPending}>
+              {typedValue(value) === undefined ? 'Create without a value' : 'Create secret'}
+            </Button>
           </Group>
         </Stack>
       </form>

@@ -22,14 +22,25 @@ export function DeleteDialog({ owner, secret, onClose }: SecretDialogProps) {
   const users = usersIn(remove.error);
   const isUsed = users !== undefined;
   return (
-    <Confirm title={`Delete ${secret.name}`} action={isUsed ? 'Delete anyway' : 'Delete'} typed={isUsed ? secret.name : undefined} isPending={remove.isPending} error={isUsed ? null : remove.error}
-      onConfirm={() => remove.start(isUsed)} onClose={onClose}>
+    <Confirm
+      title={`Delete ${secret.name}`}
+      action={isUsed ? 'Delete anyway' : 'Delete'}
+      typed={isUsed ? secret.name : undefined}
+      isPending={remove.isPending}
+      error={isUsed ? null : remove.error}
+      onConfirm={() => remove.start(isUsed)}
+      onClose={onClose}
+    >
       {isUsed ? (
         <Alert color="red" role="alert" title="It is in use">
-          <Text size="sm" mb={6}>Without it these stop working at once; webhooks refuse every delivery:</Text>
+          <Text size="sm" mb={6}>
+            Without it these stop working at once; webhooks refuse every delivery:
+          </Text>
           <UsedBy users={users} withFactory={owner === undefined} />
         </Alert>
-      ) : <Text size="sm">Its value is gone for good: nobody can see it to set it again.</Text>}
+      ) : (
+        <Text size="sm">Its value is gone for good: nobody can see it to set it again.</Text>
+      )}
     </Confirm>
   );
 }

@@ -9,7 +9,14 @@ export function FactorySecretsPage() {
   const mayManage = useMay('manager');
   return (
     <>
-      <SecretList key={uid} title="Secrets" owner={uid} mayManage={mayManage} hint="Secrets of this factory alone. Where a secret of the team has the same name, this one is used here." empty="No secrets of its own yet" />
+      <SecretList
+        key={uid}
+        title="Secrets"
+        owner={uid}
+        mayManage={mayManage}
+        hint="Secrets of this factory alone. Where a secret of the team has the same name, this one is used here."
+        empty="No secrets of its own yet"
+      />
       {mayManage && <TeamsHere factoryUid={uid} />}
     </>
   );

@@ -18,7 +18,10 @@ export function GrantsDialog({ owner, secret, onClose }: SecretDialogProps) {
   const [isGone, setGone] = useState(false);
   const save = useChange(
     // A grant to a secret that was deleted meanwhile would make one of its name.
-    async (wanted: typeof grants) => ((await isThere(owner, secret.name)) ? putSecret(owner, secret.name, { grants: owner === undefined ? wanted : { uses: wanted.uses } }) : undefined),
+    async (wanted: typeof grants) =>
+      (await isThere(owner, secret.name))
+        ? putSecret(owner, secret.name, { grants: owner === undefined ? wanted : { uses: wanted.uses } })
+        : undefined,
     (changed) => {
       if (changed === undefined) return setGone(true);
       say(`The grants of ${changed.name} were changed`);
@@ -35,13 +38,31 @@ export function GrantsDialog({ owner, secret, onClose }: SecretDialogProps) {
     <Dialog isBusy={save.isPending} onClose={onClose} title={`Grants of ${secret.name}`} size="lg">
       <form onSubmit={submit} noValidate aria-label="Change grants">
         <Stack>
-          <GrantsFields owner={owner} value={grants} onChange={setGrants} fault={(pointer) => problemOf(save.error)?.fault(pointer)} />
-          {isLess(secret.grants, grants) && secret.used_by.length > 0 && <Alert color="orange" title="What loses its grant stops working at once">To it the secret looks as if it did not exist. It is used by:<UsedBy users={secret.used_by} withFactory={owner === undefined} /></Alert>}
-          {isGone && <Alert color="orange" role="alert" title="This secret was deleted">Nothing was changed.</Alert>}
+          <GrantsFields
+            owner={owner}
+            value={grants}
+            onChange={setGrants}
+            fault={(pointer) => problemOf(save.error)?.fault(pointer)}
+          />
+          {isLess(secret.grants, grants) && secret.used_by.length > 0 && (
+            <Alert color="orange" title="What loses its grant stops working at once">
+              To it the secret looks as if it did not exist. It is used by:
+              <UsedBy users={secret.used_by} withFactory={owner === undefined} />
+            </Alert>
+          )}
+          {isGone && (
+            <Alert color="orange" role="alert" title="This secret was deleted">
+              Nothing was changed.
+            </Alert>
+          )}
           {save.error !== null && <ProblemAlert error={save.error} shown={['/grants/uses', '/grants/factories']} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>Cancel</Button>
-            <Button type="submit" loading={save.isPending}>Save grants</Button>
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              Save grants
+            </Button>
           </Group>
         </Stack>
       </form>

@@ -8,7 +8,11 @@ export type Grants = Secret['grants'];
 
 export const USES: readonly { use: Use; label: string; means: string }[] = [
   { use: 'webhook', label: 'Webhooks', means: 'Authenticates deliveries.' },
-  { use: 'run', label: 'Runs', means: 'An environment variable of runs that name it. Its name must be written like one: A–Z, 0–9 and _.' },
+  {
+    use: 'run',
+    label: 'Runs',
+    means: 'An environment variable of runs that name it. Its name must be written like one: A–Z, 0–9 and _.',
+  },
   { use: 'git', label: 'Git', means: 'Reads the repository of a factory.' },
   { use: 'forge', label: 'Code host', means: 'Verifies what the host of the repository sends, and answers it.' },
 ];
@@ -24,28 +28,70 @@ export function GrantsFields({ owner, value, onChange, fault }: GrantsFieldsProp
   const change = (part: Partial<Grants>): void => onChange({ ...value, ...part });
   return (
     <>
-      <Checkbox.Group label="What it may be used for" description={value.uses.length === 0 ? 'Nothing: to everybody it looks as if it did not exist.' : undefined} value={value.uses} onChange={(uses) => change({ uses })} error={fault('/grants/uses')}>
-        <Stack gap="xs" mt="xs">{USES.map(({ use, label, means }) => <Checkbox key={use} value={use} label={label} description={means} />)}</Stack>
+      <Checkbox.Group
+        label="What it may be used for"
+        description={value.uses.length === 0 ? 'Nothing: to everybody it looks as if it did not exist.' : undefined}
+        value={value.uses}
+        onChange={(uses) => change({ uses })}
+        error={fault('/grants/uses')}
+      >
+        <Stack gap="xs" mt="xs">
+          {USES.map(({ use, label, means }) => (
+            <Checkbox key={use} value={use} label={label} description={means} />
+          ))}
+        </Stack>
       </Checkbox.Group>
-      {owner === undefined && <FactoriesField value={value.factories} onChange={(factories) => change({ factories })} error={fault('/grants/factories')} />}
+      {owner === undefined && (
+        <FactoriesField
+          value={value.factories}
+          onChange={(factories) => change({ factories })}
+          error={fault('/grants/factories')}
+        />
+      )}
     </>
   );
 }
 
-function FactoriesField({ value, onChange, error }: { value: Grants['factories']; onChange: (factories: Grants['factories']) => void; error: string | undefined }) {
+function FactoriesField({
+  value,
+  onChange,
+  error,
+}: {
+  value: Grants['factories'];
+  onChange: (factories: Grants['factories']) => void;
+  error: string | undefined;
+}) {
   const { data: factories = [] } = useFactories();
   const listed = value === '*' ? [] : value;
   const unknown = listed.filter((uid) => !factories.some((factory) => factory.uid === uid));
-  const data = [...factories.map(({ uid, name }) => ({ value: uid, label: withHiddenNamed(name) })), ...unknown.map((uid) => ({ value: uid, label: uid }))];
+  const data = [
+    ...factories.map(({ uid, name }) => ({ value: uid, label: withHiddenNamed(name) })),
+    ...unknown.map((uid) => ({ value: uid, label: uid })),
+  ];
   return (
     <>
-      <Radio.Group label="Which factories may use it" value={value === '*' ? 'all' : 'some'} onChange={(which) => onChange(which === 'all' ? '*' : [])}>
+      <Radio.Group
+        label="Which factories may use it"
+        value={value === '*' ? 'all' : 'some'}
+        onChange={(which) => onChange(which === 'all' ? '*' : [])}
+      >
         <Stack gap="xs" mt="xs">
           <Radio value="all" label="All, later ones too" />
           <Radio value="some" label="Only these" />
         </Stack>
       </Radio.Group>
-      {value !== '*' && <MultiSelect label="Factories" data={data} value={listed} onChange={onChange} searchable clearable error={error} placeholder={listed.length === 0 ? 'None' : undefined} />}
+      {value !== '*' && (
+        <MultiSelect
+          label="Factories"
+          data={data}
+          value={listed}
+          onChange={onChange}
+          searchable
+          clearable
+          error={error}
+          placeholder={listed.length === 0 ? 'None' : undefined}
+        />
+      )}
     </>
   );
 }

@@ -13,7 +13,9 @@ export function TeamsHere({ factoryUid }: { factoryUid: string }) {
   const isAdmin = useMay('admin');
   return (
     <section aria-labelledby="teams-here">
-      <Title order={2} size="h4" mt="xl" mb="xs" id="teams-here">Team secrets that it uses</Title>
+      <Title order={2} size="h4" mt="xl" mb="xs" id="teams-here">
+        Team secrets that it uses
+      </Title>
       {isAdmin ? <ForAdmins factoryUid={factoryUid} /> : <NamedByWebhooks factoryUid={factoryUid} />}
     </section>
   );
@@ -27,17 +29,38 @@ function ForAdmins({ factoryUid }: { factoryUid: string }) {
     .filter(({ users }) => users.length > 0);
   return (
     <>
-      <Text size="sm" c="dimmed" mb="sm">{secrets.length === 0 ? 'None. ' : ''}Those that are granted to it can be used by their names; they are changed at <Anchor component={Link} to="/secrets" size="sm" underline="always">Team secrets</Anchor>.</Text>
+      <Text size="sm" c="dimmed" mb="sm">
+        {secrets.length === 0 ? 'None. ' : ''}Those that are granted to it can be used by their names; they are changed
+        at{' '}
+        <Anchor component={Link} to="/secrets" size="sm" underline="always">
+          Team secrets
+        </Anchor>
+        .
+      </Text>
       {secrets.length > 0 && (
         <div className="scroll-x" role="region" tabIndex={0} aria-label="Team secrets that it uses">
           <Table verticalSpacing="sm">
-            <Table.Thead><Table.Tr>{['Name', 'State', 'Used by'].map((head) => <Table.Th key={head} scope="col">{head}</Table.Th>)}</Table.Tr></Table.Thead>
+            <Table.Thead>
+              <Table.Tr>
+                {['Name', 'State', 'Used by'].map((head) => (
+                  <Table.Th key={head} scope="col">
+                    {head}
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
             <Table.Tbody>
               {secrets.map(({ secret, users }) => (
                 <Table.Tr key={secret.name}>
-                  <Table.Th scope="row" className="mono"><ForeignText>{secret.name}</ForeignText></Table.Th>
-                  <Table.Td><State secret={secret} /></Table.Td>
-                  <Table.Td><UsedBy users={users} withFactory={false} /></Table.Td>
+                  <Table.Th scope="row" className="mono">
+                    <ForeignText>{secret.name}</ForeignText>
+                  </Table.Th>
+                  <Table.Td>
+                    <State secret={secret} />
+                  </Table.Td>
+                  <Table.Td>
+                    <UsedBy users={users} withFactory={false} />
+                  </Table.Td>
                 </Table.Tr>
               ))}
             </Table.Tbody>
@@ -55,12 +78,27 @@ function NamedByWebhooks({ factoryUid }: { factoryUid: string }) {
   const webhooks = useWebhooks(factoryUid).data ?? [];
   const names = new Set(own.data?.pages.flatMap((page) => page.secrets.map(({ name }) => name)));
   const isWhole = own.data !== undefined && !own.hasNextPage;
-  const others = isWhole ? webhooks.filter(({ secret_set: isSet, secret_name: name }) => isSet && !names.has(name)) : [];
+  const others = isWhole
+    ? webhooks.filter(({ secret_set: isSet, secret_name: name }) => isSet && !names.has(name))
+    : [];
   return (
     <>
-      <Text size="sm" c="dimmed" mb="sm">Secrets of the team that are granted to this factory can be used by their names. Admins see and change them; these are known by the webhooks that use them{others.length === 0 ? ': none' : ':'}</Text>
+      <Text size="sm" c="dimmed" mb="sm">
+        Secrets of the team that are granted to this factory can be used by their names. Admins see and change them;
+        these are known by the webhooks that use them{others.length === 0 ? ': none' : ':'}
+      </Text>
       <List size="sm" listStyleType="none" spacing={2}>
-        {others.map(({ uid, name, secret_name: secretName }) => <List.Item key={uid}><span className="mono"><ForeignText>{secretName}</ForeignText></span> <Badge color="teal">Set</Badge> Webhook <Anchor component={Link} to={`/factories/${factoryUid}/webhooks/${uid}`} size="sm"><ForeignText>{name}</ForeignText></Anchor></List.Item>)}
+        {others.map(({ uid, name, secret_name: secretName }) => (
+          <List.Item key={uid}>
+            <span className="mono">
+              <ForeignText>{secretName}</ForeignText>
+            </span>{' '}
+            <Badge color="teal">Set</Badge> Webhook{' '}
+            <Anchor component={Link} to={`/factories/${factoryUid}/webhooks/${uid}`} size="sm">
+              <ForeignText>{name}</ForeignText>
+            </Anchor>
+          </List.Item>
+        ))}
       </List>
     </>
   );

@@ -5,15 +5,57 @@ import { FactoryName } from '../../parts/factory-name.tsx';
 import { ForeignText } from '../../parts/foreign-text.tsx';
 import type { SecretUser } from './asking.ts';
 
-const KINDS: Readonly<Record<SecretUser['kind'], string>> = { webhook: 'Webhook', automation: 'Automation', environment: 'Environment', factory: 'Source or run defaults of the factory' };
+const KINDS: Readonly<Record<SecretUser['kind'], string>> = {
+  webhook: 'Webhook',
+  automation: 'Automation',
+  environment: 'Environment',
+  factory: 'Source or run defaults of the factory',
+};
 
 export function UsedBy({ users, withFactory }: { users: readonly SecretUser[]; withFactory: boolean }) {
-  if (users.length === 0) return <Text size="sm" c="dimmed">nothing yet</Text>;
-  return <List size="sm" listStyleType="none" spacing={2}>{users.map((user) => <List.Item key={`${user.factory_uid} ${user.kind} ${user.slug}`}><User user={user} withFactory={withFactory} /></List.Item>)}</List>;
+  if (users.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        nothing yet
+      </Text>
+    );
+  return (
+    <List size="sm" listStyleType="none" spacing={2}>
+      {users.map((user) => (
+        <List.Item key={`${user.factory_uid} ${user.kind} ${user.slug}`}>
+          <User user={user} withFactory={withFactory} />
+        </List.Item>
+      ))}
+    </List>
+  );
 }
 
-function User({ user: { kind, factory_uid: factory, slug, webhook_uid: webhook }, withFactory }: { user: SecretUser; withFactory: boolean }) {
+function User({
+  user: { kind, factory_uid: factory, slug, webhook_uid: webhook },
+  withFactory,
+}: {
+  user: SecretUser;
+  withFactory: boolean;
+}) {
   const base = `/factories/${factory}`;
-  const to = kind === 'webhook' && webhook !== undefined ? `${base}/webhooks/${webhook}` : kind === 'automation' ? `${base}/automations` : `${base}/sync`;
-  return <>{KINDS[kind]} <Anchor component={Link} to={to} size="sm"><ForeignText>{slug}</ForeignText></Anchor>{withFactory && kind !== 'factory' && <> in <FactoryName uid={factory} /></>}</>;
+  const to =
+    kind === 'webhook' && webhook !== undefined
+      ? `${base}/webhooks/${webhook}`
+      : kind === 'automation'
+        ? `${base}/automations`
+        : `${base}/sync`;
+  return (
+    <>
+      {KINDS[kind]}{' '}
+      <Anchor component={Link} to={to} size="sm">
+        <ForeignText>{slug}</ForeignText>
+      </Anchor>
+      {withFactory && kind !== 'factory' && (
+        <>
+          {' '}
+          in <FactoryName uid={factory} />
+        </>
+      )}
+    </>
+  );
 }

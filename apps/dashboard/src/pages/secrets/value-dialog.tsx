@@ -41,15 +41,32 @@ export function ValueDialog({ owner, secret, onClose }: SecretDialogProps) {
   };
   const fault = valueFault(change.error);
   return (
-    <Dialog isBusy={change.isPending} onClose={onClose} closeOnClickOutside={false} title={secret.set ? `Rotate ${secret.name}` : `Set ${secret.name}`} size="lg">
+    <Dialog
+      isBusy={change.isPending}
+      onClose={onClose}
+      closeOnClickOutside={false}
+      title={secret.set ? `Rotate ${secret.name}` : `Set ${secret.name}`}
+      size="lg"
+    >
       <form ref={form} onSubmit={submit} noValidate autoComplete="off" aria-label="Set a value">
         <Stack>
           <Concerned secret={secret} withFactory={owner === undefined} />
-          <ValueField label="Value" description="It is never shown again." value={value} onChange={setValue} error={isBlank ? 'Type the value.' : fault} required />
+          <ValueField
+            label="Value"
+            description="It is never shown again."
+            value={value}
+            onChange={setValue}
+            error={isBlank ? 'Type the value.' : fault}
+            required
+          />
           {change.error !== null && <ProblemAlert error={change.error} shown={['/value']} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose} disabled={change.isPending}>Cancel</Button>
-            <Button type="submit" color={secret.set ? 'red' : undefined} loading={change.isPending}>{secret.set ? 'Rotate secret' : 'Set the value'}</Button>
+            <Button variant="default" onClick={onClose} disabled={change.isPending}>
+              Cancel
+            </Button>
+            <Button type="submit" color={secret.set ? 'red' : undefined} loading={change.isPending}>
+              {secret.set ? 'Rotate secret' : 'Set the value'}
+            </Button>
           </Group>
         </Stack>
       </form>
@@ -67,7 +84,12 @@ function Concerned({ secret: { set: isSet, used_by: users }, withFactory }: { se
   if (users.length === 0) return <Text size="sm">Nothing uses it yet.</Text>;
   return (
     <Alert color={isSet ? 'orange' : 'blue'} title={isSet ? 'The old value is dead at once' : 'It concerns'}>
-      {isSet && <Text size="sm" mb={6}>Senders that still use it are refused from then on, with no overlap; runs that start from then on get the new one. It concerns:</Text>}
+      {isSet && (
+        <Text size="sm" mb={6}>
+          Senders that still use it are refused from then on, with no overlap; runs that start from then on get the new
+          one. It concerns:
+        </Text>
+      )}
       <UsedBy users={users} withFactory={withFactory} />
     </Alert>
   );

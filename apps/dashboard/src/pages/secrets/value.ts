@@ -8,6 +8,9 @@ export function valueOf(typed: string, isNewlineKept: boolean): string {
 /** Oddities that are part of a value and rarely meant to be. */
 export function oddityOf(value: string): string | undefined {
   if (value === '') return undefined;
-  if (/^[\s\ufeff]|\s$/.test(value)) return 'It begins or ends with white space or a byte order mark, which is part of it.';
-  return value.length < 8 ? 'It has fewer than 8 characters: runs cannot be given it, because it could not be kept out of their logs.' : undefined;
+  if (/^[\s\ufeff]|\s$/.test(value))
+    return 'It begins or ends with white space or a byte order mark, which is part of it.';
+  return value.length < 8
+    ? 'It has fewer than 8 characters: runs cannot be given it, because it could not be kept out of their logs.'
+    : undefined;
 }

@@ -20,11 +20,21 @@ export function SyncActions({ factory, pass }: { factory: Api<'Factory'>; pass: 
   const isAdmin = useMay('admin');
   const base = `/factories/${factory.uid}/sync`;
   // There is nothing to sync; what was suspended before can be resumed.
-  if (!factory.definitions_managed) return <>{isManager && factory.suspended && <Suspension factory={factory} />}{isAdmin && <AdminMenu factory={factory} />}</>;
+  if (!factory.definitions_managed)
+    return (
+      <>
+        {isManager && factory.suspended && <Suspension factory={factory} />}
+        {isAdmin && <AdminMenu factory={factory} />}
+      </>
+    );
   return (
     <>
-      <Button variant="default" component={Link} to={`${base}/plan`}>Plan</Button>
-      <Button variant="default" component={Link} to={`${base}/history`}>History</Button>
+      <Button variant="default" component={Link} to={`${base}/plan`}>
+        Plan
+      </Button>
+      <Button variant="default" component={Link} to={`${base}/history`}>
+        History
+      </Button>
       {isManager && <Suspension factory={factory} />}
       {isManager && <SyncNow factory={factory} pass={pass} />}
       {isAdmin && <AdminMenu factory={factory} />}
@@ -34,12 +44,19 @@ export function SyncActions({ factory, pass }: { factory: Api<'Factory'>; pass: 
 
 function SyncNow({ factory, pass }: { factory: Api<'Factory'>; pass: AwaitedPass }) {
   const sync = useChange(
-    (_asked: undefined, key) => ask(api.POST('/factory/{factory_uid}/sync', { params: { path: { factory_uid: factory.uid }, header: { 'Idempotency-Key': key } } })),
+    (_asked: undefined, key) =>
+      ask(
+        api.POST('/factory/{factory_uid}/sync', {
+          params: { path: { factory_uid: factory.uid }, header: { 'Idempotency-Key': key } },
+        }),
+      ),
     ({ generation_requested: generation }) => pass.wait(generation),
   );
   return (
     <>
-      <Button loading={sync.isPending || pass.awaited !== undefined} onClick={() => sync.start(undefined)}>Sync now</Button>
+      <Button loading={sync.isPending || pass.awaited !== undefined} onClick={() => sync.start(undefined)}>
+        Sync now
+      </Button>
       <Refused title="Sync now was refused" error={sync.error} onClose={sync.reset} />
     </>
   );
@@ -48,7 +65,12 @@ function SyncNow({ factory, pass }: { factory: Api<'Factory'>; pass: AwaitedPass
 function Suspension({ factory }: { factory: Api<'Factory'> }) {
   const queries = useQueryClient();
   const change = useChange(
-    (verb: 'suspend' | 'resume', key) => ask(api.POST(`/factory/{factory_uid}/${verb}`, { params: { path: { factory_uid: factory.uid }, header: { 'Idempotency-Key': key } } })),
+    (verb: 'suspend' | 'resume', key) =>
+      ask(
+        api.POST(`/factory/{factory_uid}/${verb}`, {
+          params: { path: { factory_uid: factory.uid }, header: { 'Idempotency-Key': key } },
+        }),
+      ),
     (now) => {
       queries.setQueryData(['factory', factory.uid], now);
       say(now.suspended ? 'Reconciling is stopped; webhooks and automations serve on' : 'Reconciling goes on');
@@ -58,7 +80,13 @@ function Suspension({ factory }: { factory: Api<'Factory'> }) {
   const verb = factory.suspended ? 'Resume' : 'Suspend';
   return (
     <>
-      <Button variant="default" loading={change.isPending} onClick={() => change.start(factory.suspended ? 'resume' : 'suspend')}>{verb}</Button>
+      <Button
+        variant="default"
+        loading={change.isPending}
+        onClick={() => change.start(factory.suspended ? 'resume' : 'suspend')}
+      >
+        {verb}
+      </Button>
       <Refused title={`${verb} was refused`} error={change.error} onClose={change.reset} />
     </>
   );
@@ -70,10 +98,16 @@ function AdminMenu({ factory }: { factory: Api<'Factory'> }) {
   return (
     <>
       <Menu position="bottom-end" withinPortal>
-        <Menu.Target><ActionIcon variant="default" size={36} aria-label="More for this factory"><Icon name="more" /></ActionIcon></Menu.Target>
+        <Menu.Target>
+          <ActionIcon variant="default" size={36} aria-label="More for this factory">
+            <Icon name="more" />
+          </ActionIcon>
+        </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => setOpen('edit')}>Edit factory</Menu.Item>
-          <Menu.Item color="red" onClick={() => setOpen('delete')}>Delete factory</Menu.Item>
+          <Menu.Item color="red" onClick={() => setOpen('delete')}>
+            Delete factory
+          </Menu.Item>
         </Menu.Dropdown>
       </Menu>
       <Suspense>

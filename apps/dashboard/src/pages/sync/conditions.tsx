@@ -11,15 +11,40 @@ export function Conditions({ conditions }: { conditions: readonly Condition[] })
   return (
     <div className="scroll-x" tabIndex={0} role="region" aria-label="Conditions">
       <Table miw={680} verticalSpacing={6}>
-        <Table.Thead><Table.Tr>{['Condition', 'Status', 'Reason', 'Message', 'Since'].map((label) => <Table.Th key={label} scope="col">{label}</Table.Th>)}</Table.Tr></Table.Thead>
+        <Table.Thead>
+          <Table.Tr>
+            {['Condition', 'Status', 'Reason', 'Message', 'Since'].map((label) => (
+              <Table.Th key={label} scope="col">
+                {label}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
         <Table.Tbody>
           {conditions.map((condition) => (
             <Table.Tr key={condition.type}>
-              <Table.Th scope="row" maw={190}>{condition.type}<Text size="xs" c="dimmed" fw={400}>{CONDITION_MEANS[condition.type]}</Text></Table.Th>
-              <Table.Td miw={90}><Badge color={colorOf(condition)}>{condition.status}</Badge></Table.Td>
-              <Table.Td maw={150} style={{ overflowWrap: 'anywhere' }}><Text size="sm">{condition.reason}</Text></Table.Td>
-              <Table.Td maw={360}><Text size="sm" component="div"><ForeignText>{condition.message}</ForeignText></Text></Table.Td>
-              <Table.Td><Text size="sm"><Time at={condition.since} as="ago" never="—" /></Text></Table.Td>
+              <Table.Th scope="row" maw={190}>
+                {condition.type}
+                <Text size="xs" c="dimmed" fw={400}>
+                  {CONDITION_MEANS[condition.type]}
+                </Text>
+              </Table.Th>
+              <Table.Td miw={90}>
+                <Badge color={colorOf(condition)}>{condition.status}</Badge>
+              </Table.Td>
+              <Table.Td maw={150} style={{ overflowWrap: 'anywhere' }}>
+                <Text size="sm">{condition.reason}</Text>
+              </Table.Td>
+              <Table.Td maw={360}>
+                <Text size="sm" component="div">
+                  <ForeignText>{condition.message}</ForeignText>
+                </Text>
+              </Table.Td>
+              <Table.Td>
+                <Text size="sm">
+                  <Time at={condition.since} as="ago" never="—" />
+                </Text>
+              </Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

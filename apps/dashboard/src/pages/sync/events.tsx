@@ -14,7 +14,12 @@ export function Events({ factoryUid }: { factoryUid: string }) {
     <Asked query={query}>
       {({ pages }) => {
         const events = pages.flatMap((page) => page.events);
-        if (events.length === 0) return <Text size="sm" c="dimmed">No events yet</Text>;
+        if (events.length === 0)
+          return (
+            <Text size="sm" c="dimmed">
+              No events yet
+            </Text>
+          );
         return (
           <Stack gap="sm">
             <Stack component="ol" gap="sm" m={0} p={0} style={{ listStyle: 'none' }} aria-label="Events, newest first">
@@ -22,12 +27,24 @@ export function Events({ factoryUid }: { factoryUid: string }) {
                 <li key={id}>
                   <Group gap="xs">
                     <Badge color={type === 'Warning' ? 'orange' : 'gray'}>{reason}</Badge>
-                    {type === 'Warning' && <Text span size="xs">Warning</Text>}
-                    <Text span size="xs" c="dimmed"><Time at={at} as="ago" /></Text>
+                    {type === 'Warning' && (
+                      <Text span size="xs">
+                        Warning
+                      </Text>
+                    )}
+                    <Text span size="xs" c="dimmed">
+                      <Time at={at} as="ago" />
+                    </Text>
                     {revision !== null && <RevisionText factoryUid={factoryUid} revision={revision} />}
-                    {sync !== null && <Anchor component={Link} to={`/factories/${factoryUid}/sync/passes/${sync}`} size="xs">its pass</Anchor>}
+                    {sync !== null && (
+                      <Anchor component={Link} to={`/factories/${factoryUid}/sync/passes/${sync}`} size="xs">
+                        its pass
+                      </Anchor>
+                    )}
                   </Group>
-                  <Text size="sm" component="div"><ForeignText>{message}</ForeignText></Text>
+                  <Text size="sm" component="div">
+                    <ForeignText>{message}</ForeignText>
+                  </Text>
                 </li>
               ))}
             </Stack>

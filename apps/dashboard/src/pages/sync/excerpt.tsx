@@ -8,13 +8,26 @@ export function Excerpt({ problem }: { problem: Diagnostic }) {
   if (excerpt === undefined) return null;
   const width = String(excerpt.first_line + excerpt.lines.length).length;
   return (
-    <pre className="scroll-x mono lines" tabIndex={0} aria-label={`${path}, around line ${line}`} style={{ margin: 0, padding: '6px 8px', overflowWrap: 'normal', background: 'var(--mantine-color-default-hover)', borderRadius: 'var(--mantine-radius-sm)' }}>
+    <pre
+      className="scroll-x mono lines"
+      tabIndex={0}
+      aria-label={`${path}, around line ${line}`}
+      style={{
+        margin: 0,
+        padding: '6px 8px',
+        overflowWrap: 'normal',
+        background: 'var(--mantine-color-default-hover)',
+        borderRadius: 'var(--mantine-radius-sm)',
+      }}
+    >
       {excerpt.lines.map((text, index) => {
         const number = excerpt.first_line + index;
         const range = rangeIn(problem, number, text.length);
         return (
           <div key={number} style={{ minHeight: '1.4em', fontWeight: range === undefined ? undefined : 600 }}>
-            <Text span inherit c="dimmed" style={{ userSelect: 'none' }}>{range === undefined ? ' ' : '▸'} {String(number).padStart(width)} │ </Text>
+            <Text span inherit c="dimmed" style={{ userSelect: 'none' }}>
+              {range === undefined ? ' ' : '▸'} {String(number).padStart(width)} │{' '}
+            </Text>
             {range === undefined ? <Piece>{text}</Piece> : <Marked text={text} {...range} />}
           </div>
         );
@@ -30,7 +43,11 @@ interface Range {
 }
 
 /** What of a line belongs to the place; undefined for other lines. A place without an end is one character. */
-function rangeIn({ line, column, end_line: endLine = line, end_column: endColumn = column + 1 }: Diagnostic, number: number, length: number): Range | undefined {
+function rangeIn(
+  { line, column, end_line: endLine = line, end_column: endColumn = column + 1 }: Diagnostic,
+  number: number,
+  length: number,
+): Range | undefined {
   if (number < line || number > endLine) return undefined;
   const from = number === line ? Math.min(column - 1, length) : 0;
   const to = number === endLine ? Math.min(endColumn - 1, length) : length;
@@ -43,12 +60,25 @@ function Marked({ text, from, to }: { text: string } & Range) {
   return (
     <>
       <Piece>{text.slice(0, from)}</Piece>
-      <span data-marked style={{ textDecoration: 'underline 2px', textUnderlineOffset: 3, textDecorationColor: 'var(--mantine-color-error)' }}>{marked === '' ? '\u00a0' : <Piece>{marked}</Piece>}</span>
+      <span
+        data-marked
+        style={{
+          textDecoration: 'underline 2px',
+          textUnderlineOffset: 3,
+          textDecorationColor: 'var(--mantine-color-error)',
+        }}
+      >
+        {marked === '' ? '\u00a0' : <Piece>{marked}</Piece>}
+      </span>
       <Piece>{text.slice(to)}</Piece>
     </>
   );
 }
 
 function Piece({ children }: { children: string }) {
-  return children === '' ? null : <bdi style={{ whiteSpace: 'pre' }}><ForeignText>{children}</ForeignText></bdi>;
+  return children === '' ? null : (
+    <bdi style={{ whiteSpace: 'pre' }}>
+      <ForeignText>{children}</ForeignText>
+    </bdi>
+  );
 }

@@ -31,7 +31,9 @@ function waitingOf(status: Status): Waiting | undefined {
   const sync = status.last_sync;
   if (sync === null || sync.plan === null) return undefined;
   if (status.condition.reason === 'history-rewritten') return { kind: 'rewrite', digest: sync.plan, sync };
-  return conditionOf(status, 'PruneHeld')?.status === 'True' ? { kind: 'deletions', digest: sync.plan, sync } : undefined;
+  return conditionOf(status, 'PruneHeld')?.status === 'True'
+    ? { kind: 'deletions', digest: sync.plan, sync }
+    : undefined;
 }
 
 export function Held({ factoryUid, status, pass }: { factoryUid: string; status: Status; pass: AwaitedPass }) {
@@ -41,14 +43,52 @@ export function Held({ factoryUid, status, pass }: { factoryUid: string; status:
   if (waiting === undefined) return null;
   const { kind, digest, sync } = waiting;
   return (
-    <Section title={kind === 'deletions' ? `${countOf(sync.held.length, 'deletion')} held` : 'A rewritten history waits'}>
+    <Section
+      title={kind === 'deletions' ? `${countOf(sync.held.length, 'deletion')} held` : 'A rewritten history waits'}
+    >
       <Stack gap="sm">
-        {kind === 'deletions' ? <Text size="sm">The files do not have these any more. So much at once is not deleted before somebody approves it; until then they serve on.</Text> : <Rewrite factoryUid={factoryUid} sync={sync} />}
-        {kind === 'deletions' && <ChangeList factoryUid={factoryUid} changes={sync.held} label="Deletions that wait" linked={false} renderAside={(change) => <UseOfHeld factoryUid={factoryUid} change={change} />} />}
-        <div><Text size="xs" c="dimmed">Digest of exactly this</Text><Copyable value={digest} what="digest" /></div>
-        {mayApprove ? <Button color="red" w="max-content" onClick={() => setAsked(waiting)}>{verbOf(kind)}</Button> : <Text size="sm" c="dimmed">A manager of the factory can approve this.</Text>}
+        {kind === 'deletions' ? (
+          <Text size="sm">
+            The files do not have these any more. So much at once is not deleted before somebody approves it; until then
+            they serve on.
+          </Text>
+        ) : (
+          <Rewrite factoryUid={factoryUid} sync={sync} />
+        )}
+        {kind === 'deletions' && (
+          <ChangeList
+            factoryUid={factoryUid}
+            changes={sync.held}
+            label="Deletions that wait"
+            linked={false}
+            renderAside={(change) => <UseOfHeld factoryUid={factoryUid} change={change} />}
+          />
+        )}
+        <div>
+          <Text size="xs" c="dimmed">
+            Digest of exactly this
+          </Text>
+          <Copyable value={digest} what="digest" />
+        </div>
+        {mayApprove ? (
+          <Button color="red" w="max-content" onClick={() => setAsked(waiting)}>
+            {verbOf(kind)}
+          </Button>
+        ) : (
+          <Text size="sm" c="dimmed">
+            A manager of the factory can approve this.
+          </Text>
+        )}
       </Stack>
-      {asked !== undefined && <Approval factoryUid={factoryUid} asked={asked} digestNow={digest} pass={pass} onClose={() => setAsked(undefined)} />}
+      {asked !== undefined && (
+        <Approval
+          factoryUid={factoryUid}
+          asked={asked}
+          digestNow={digest}
+          pass={pass}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
     </Section>
   );
 }
@@ -60,7 +100,9 @@ function verbOf(kind: Waiting['kind']): string {
 function Rewrite({ factoryUid, sync }: { factoryUid: string; sync: Sync }) {
   return (
     <Text size="sm" component="div">
-      The branch held <RevisionText factoryUid={factoryUid} revision={sync.rewritten_from} />; its tip is now <RevisionText factoryUid={factoryUid} revision={sync.revision} />, which does not descend from it. The sync policy asks for fast-forwards, so that this step waits for an approval. An approval lets exactly this step go.
+      The branch held <RevisionText factoryUid={factoryUid} revision={sync.rewritten_from} />; its tip is now{' '}
+      <RevisionText factoryUid={factoryUid} revision={sync.revision} />, which does not descend from it. The sync policy
+      asks for fast-forwards, so that this step waits for an approval. An approval lets exactly this step go.
     </Text>
   );
 }
@@ -68,7 +110,16 @@ function Rewrite({ factoryUid, sync }: { factoryUid: string; sync: Sync }) {
 function WhatGoes({ held }: { held: Sync['held'] }) {
   return (
     <ul style={{ margin: 0, maxHeight: 240, overflow: 'auto' }} tabIndex={0} aria-label="What goes">
-      {held.map(({ kind, slug }) => <li key={`${kind} ${slug}`}><Text size="sm" span>{kind} <strong><ForeignText>{slug}</ForeignText></strong></Text></li>)}
+      {held.map(({ kind, slug }) => (
+        <li key={`${kind} ${slug}`}>
+          <Text size="sm" span>
+            {kind}{' '}
+            <strong>
+              <ForeignText>{slug}</ForeignText>
+            </strong>
+          </Text>
+        </li>
+      ))}
     </ul>
   );
 }
@@ -88,7 +139,12 @@ function Approval({ factoryUid, asked, digestNow, pass, onClose }: ApprovalProps
   const approve = useChange(
     async (plan: string, key) => {
       const path = { factory_uid: factoryUid };
-      await ask(api.POST('/factory/{factory_uid}/approve', { params: { path, header: { 'Idempotency-Key': key } }, body: { plan } }));
+      await ask(
+        api.POST('/factory/{factory_uid}/approve', {
+          params: { path, header: { 'Idempotency-Key': key } },
+          body: { plan },
+        }),
+      );
       return ask(api.GET('/factory/{factory_uid}/status', { params: { path } }));
     },
     ({ generation_requested: generation }) => {
@@ -104,16 +160,35 @@ function Approval({ factoryUid, asked, digestNow, pass, onClose }: ApprovalProps
       <Stack>
         {asked.kind === 'deletions' ? (
           <>
-            <Text size="sm">These go: their webhooks answer 404 at once, their automations stop firing. The digest covers this factory, this revision and exactly these deletions.</Text>
+            <Text size="sm">
+              These go: their webhooks answer 404 at once, their automations stop firing. The digest covers this
+              factory, this revision and exactly these deletions.
+            </Text>
             <WhatGoes held={asked.sync.held} />
           </>
-        ) : <Rewrite factoryUid={factoryUid} sync={asked.sync} />}
+        ) : (
+          <Rewrite factoryUid={factoryUid} sync={asked.sync} />
+        )}
         <span className="mono">{asked.digest}</span>
-        {isOutdated && <Alert color="orange" role="alert" title="This is outdated">What waits has changed since you opened this. Approving this digest would not let through what waits now: close, and look again.</Alert>}
+        {isOutdated && (
+          <Alert color="orange" role="alert" title="This is outdated">
+            What waits has changed since you opened this. Approving this digest would not let through what waits now:
+            close, and look again.
+          </Alert>
+        )}
         {approve.error !== null && <ProblemAlert error={approve.error} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={approve.isPending} data-autofocus>Cancel</Button>
-          <Button color="red" disabled={isOutdated} loading={approve.isPending} onClick={() => approve.start(asked.digest)}>Approve</Button>
+          <Button variant="default" onClick={onClose} disabled={approve.isPending} data-autofocus>
+            Cancel
+          </Button>
+          <Button
+            color="red"
+            disabled={isOutdated}
+            loading={approve.isPending}
+            onClick={() => approve.start(asked.digest)}
+          >
+            Approve
+          </Button>
         </Group>
       </Stack>
     </Dialog>

@@ -22,7 +22,13 @@ export function SyncHistoryPage() {
       <Asked query={query}>
         {({ pages }) => {
           const syncs = pages.flatMap((page) => page.syncs);
-          return syncs.length === 0 ? <Empty title="No passes yet">A pass that brought something new stands here; looks that find nothing new are not recorded.</Empty> : <Passes factoryUid={uid} syncs={syncs} />;
+          return syncs.length === 0 ? (
+            <Empty title="No passes yet">
+              A pass that brought something new stands here; looks that find nothing new are not recorded.
+            </Empty>
+          ) : (
+            <Passes factoryUid={uid} syncs={syncs} />
+          );
         }}
       </Asked>
       <ShowMore pages={query} what="passes" />
@@ -34,8 +40,20 @@ function Passes({ factoryUid, syncs }: { factoryUid: string; syncs: readonly Syn
   return (
     <section className="scroll-x" tabIndex={0} aria-label="Passes, newest first">
       <Table verticalSpacing="sm" miw={860}>
-        <Table.Thead><Table.Tr>{COLUMNS.map((label) => <Table.Th key={label} scope="col">{label}</Table.Th>)}</Table.Tr></Table.Thead>
-        <Table.Tbody>{syncs.map((sync) => <Row key={sync.id} factoryUid={factoryUid} sync={sync} />)}</Table.Tbody>
+        <Table.Thead>
+          <Table.Tr>
+            {COLUMNS.map((label) => (
+              <Table.Th key={label} scope="col">
+                {label}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {syncs.map((sync) => (
+            <Row key={sync.id} factoryUid={factoryUid} sync={sync} />
+          ))}
+        </Table.Tbody>
       </Table>
     </section>
   );
@@ -44,10 +62,28 @@ function Passes({ factoryUid, syncs }: { factoryUid: string; syncs: readonly Syn
 function Row({ factoryUid, sync }: { factoryUid: string; sync: Sync }) {
   return (
     <Table.Tr>
-      <Table.Th scope="row" fw={400}><Anchor component={Link} to={`/factories/${factoryUid}/sync/passes/${sync.id}`} size="sm"><Time at={sync.finished_at} as="ago" /></Anchor></Table.Th>
-      <Table.Td><Group gap={6}><EndingBadge ending={sync.ending} />{sync.reason !== null && <Text span size="sm">{sync.reason}</Text>}</Group></Table.Td>
-      <Table.Td maw={260}><RevisionText factoryUid={factoryUid} revision={sync.revision} none="none" /></Table.Td>
-      <Table.Td>{sync.changes.length}{sync.held.length > 0 && `, ${sync.held.length} held`}</Table.Td>
+      <Table.Th scope="row" fw={400}>
+        <Anchor component={Link} to={`/factories/${factoryUid}/sync/passes/${sync.id}`} size="sm">
+          <Time at={sync.finished_at} as="ago" />
+        </Anchor>
+      </Table.Th>
+      <Table.Td>
+        <Group gap={6}>
+          <EndingBadge ending={sync.ending} />
+          {sync.reason !== null && (
+            <Text span size="sm">
+              {sync.reason}
+            </Text>
+          )}
+        </Group>
+      </Table.Td>
+      <Table.Td maw={260}>
+        <RevisionText factoryUid={factoryUid} revision={sync.revision} none="none" />
+      </Table.Td>
+      <Table.Td>
+        {sync.changes.length}
+        {sync.held.length > 0 && `, ${sync.held.length} held`}
+      </Table.Td>
       <Table.Td>{sync.problems.length}</Table.Td>
       <Table.Td>{triggerText(sync.triggers)}</Table.Td>
       <Table.Td>{durationText(sync.timings['total_ms'] ?? 0)}</Table.Td>

@@ -11,7 +11,11 @@ import { Section } from './section.tsx';
 import { ENDING_COLORS, TRIGGERS } from './words.ts';
 
 export function EndingBadge({ ending }: { ending: string }) {
-  return <Badge color={ENDING_COLORS[ending] ?? 'gray'} miw="max-content">{ending}</Badge>;
+  return (
+    <Badge color={ENDING_COLORS[ending] ?? 'gray'} miw="max-content">
+      {ending}
+    </Badge>
+  );
 }
 
 export function triggerText(triggers: Sync['triggers']): string {
@@ -22,23 +26,64 @@ export function PassView({ factoryUid, sync }: { factoryUid: string; sync: Sync 
   const { changes, held, problems, timings, rewritten_from: rewrittenFrom } = sync;
   return (
     <Stack>
-      {sync.message !== null && <Alert color={ENDING_COLORS[sync.ending]} title={sync.reason ?? sync.ending}><ForeignText>{sync.message}</ForeignText></Alert>}
-      <Facts facts={[
-        ['Revision', <RevisionText key="revision" factoryUid={factoryUid} revision={sync.revision} what="revision" none="none could be read" />],
-        ['Asked for by', triggerText(sync.triggers)],
-        ['Started', <Time key="started" at={sync.started_at} />],
-        ['Ended', <Time key="ended" at={sync.finished_at} />],
-        ['Took', durationText(timings['total_ms'] ?? 0)],
-        ['Commits in between that never applied by themselves', String(sync.superseded)],
-        rewrittenFrom !== null && ['History was rewritten; the branch held before', <RevisionText key="rewritten" factoryUid={factoryUid} revision={rewrittenFrom} what="revision before" />],
-        sync.plan !== null && ['Digest that an approval names', <span key="plan" className="mono">{sync.plan}</span>],
-      ]} />
-      {problems.length > 0 && <Section title={`Problems: ${problemCount(problems)}`}><ProblemList problems={problems} /></Section>}
-      {held.length > 0 && <Section title={`Deletions that were held back: ${held.length}`}><ChangeList factoryUid={factoryUid} changes={held} label="Deletions that were held back" linked={false} /></Section>}
+      {sync.message !== null && (
+        <Alert color={ENDING_COLORS[sync.ending]} title={sync.reason ?? sync.ending}>
+          <ForeignText>{sync.message}</ForeignText>
+        </Alert>
+      )}
+      <Facts
+        facts={[
+          [
+            'Revision',
+            <RevisionText
+              key="revision"
+              factoryUid={factoryUid}
+              revision={sync.revision}
+              what="revision"
+              none="none could be read"
+            />,
+          ],
+          ['Asked for by', triggerText(sync.triggers)],
+          ['Started', <Time key="started" at={sync.started_at} />],
+          ['Ended', <Time key="ended" at={sync.finished_at} />],
+          ['Took', durationText(timings['total_ms'] ?? 0)],
+          ['Commits in between that never applied by themselves', String(sync.superseded)],
+          rewrittenFrom !== null && [
+            'History was rewritten; the branch held before',
+            <RevisionText key="rewritten" factoryUid={factoryUid} revision={rewrittenFrom} what="revision before" />,
+          ],
+          sync.plan !== null && [
+            'Digest that an approval names',
+            <span key="plan" className="mono">
+              {sync.plan}
+            </span>,
+          ],
+        ]}
+      />
+      {problems.length > 0 && (
+        <Section title={`Problems: ${problemCount(problems)}`}>
+          <ProblemList problems={problems} />
+        </Section>
+      )}
+      {held.length > 0 && (
+        <Section title={`Deletions that were held back: ${held.length}`}>
+          <ChangeList factoryUid={factoryUid} changes={held} label="Deletions that were held back" linked={false} />
+        </Section>
+      )}
       <Section title={`Changes: ${changes.length}`}>
-        {changes.length === 0 ? <Text size="sm" c="dimmed">{sync.ending === 'applied' ? 'No definition changed.' : 'Nothing was applied.'}</Text> : <ChangeList factoryUid={factoryUid} changes={changes} label="Changes that were applied" linked />}
+        {changes.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            {sync.ending === 'applied' ? 'No definition changed.' : 'Nothing was applied.'}
+          </Text>
+        ) : (
+          <ChangeList factoryUid={factoryUid} changes={changes} label="Changes that were applied" linked />
+        )}
       </Section>
-      {stepsOf(timings).length > 0 && <Section title="Time by step"><Timings timings={timings} /></Section>}
+      {stepsOf(timings).length > 0 && (
+        <Section title="Time by step">
+          <Timings timings={timings} />
+        </Section>
+      )}
     </Stack>
   );
 }
@@ -55,9 +100,24 @@ function Timings({ timings }: { timings: Sync['timings'] }) {
       <Table.Tbody>
         {stepsOf(timings).map(([name, ms]) => (
           <Table.Tr key={name}>
-            <Table.Th scope="row" fw={400} w={140}><Text size="sm">{name.replace(/_ms$/, '').replaceAll('_', ' ')}</Text></Table.Th>
-            <Table.Td><div aria-hidden="true" style={{ height: 8, minWidth: 2, borderRadius: 4, width: `${total === 0 ? 0 : Math.min(100, (100 * ms) / total)}%`, background: 'var(--mantine-color-blue-filled)' }} /></Table.Td>
-            <Table.Td w={90}><Text size="sm">{durationText(ms)}</Text></Table.Td>
+            <Table.Th scope="row" fw={400} w={140}>
+              <Text size="sm">{name.replace(/_ms$/, '').replaceAll('_', ' ')}</Text>
+            </Table.Th>
+            <Table.Td>
+              <div
+                aria-hidden="true"
+                style={{
+                  height: 8,
+                  minWidth: 2,
+                  borderRadius: 4,
+                  width: `${total === 0 ? 0 : Math.min(100, (100 * ms) / total)}%`,
+                  background: 'var(--mantine-color-blue-filled)',
+                }}
+              />
+            </Table.Td>
+            <Table.Td w={90}>
+              <Text size="sm">{durationText(ms)}</Text>
+            </Table.Td>
           </Table.Tr>
         ))}
       </Table.Tbody>

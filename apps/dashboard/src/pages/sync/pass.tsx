@@ -14,7 +14,13 @@ export function SyncPassPage() {
     <Asked query={useSync(uid, syncId)}>
       {(sync) => (
         <>
-          <PageTitle above={[{ label: 'Sync', to: `/factories/${uid}/sync` }, { label: 'History', to: `/factories/${uid}/sync/history` }]} aside={<EndingBadge ending={sync.ending} />}>{`Pass ${sync.revision === null ? 'without a revision' : `over ${shortRevision(sync.revision)}`}`}</PageTitle>
+          <PageTitle
+            above={[
+              { label: 'Sync', to: `/factories/${uid}/sync` },
+              { label: 'History', to: `/factories/${uid}/sync/history` },
+            ]}
+            aside={<EndingBadge ending={sync.ending} />}
+          >{`Pass ${sync.revision === null ? 'without a revision' : `over ${shortRevision(sync.revision)}`}`}</PageTitle>
           <PassView factoryUid={uid} sync={sync} />
         </>
       )}

@@ -25,7 +25,12 @@ export function PlanPage() {
   const [made, setMade] = useState<Plan>();
   const latest = useRef(files);
   const make = useChange(
-    async (wanted: TreeFile[]) => ({ wanted, plan: await ask(api.POST('/factory/{factory_uid}/plan', { params: { path: { factory_uid: uid } }, body: { files: wanted } })) }),
+    async (wanted: TreeFile[]) => ({
+      wanted,
+      plan: await ask(
+        api.POST('/factory/{factory_uid}/plan', { params: { path: { factory_uid: uid } }, body: { files: wanted } }),
+      ),
+    }),
     ({ wanted, plan }) => {
       if (latest.current === wanted) setMade(plan);
     },
@@ -45,7 +50,18 @@ export function PlanPage() {
       <PageTitle above={[{ label: 'Sync', to: `/factories/${uid}/sync` }]}>Plan</PageTitle>
       <Stack>
         <TreePicker files={files} root={source.kind === 'git' ? (source.path ?? '') : ''} onChange={change} />
-        {files.length > 0 && <Group><Button loading={make.isPending} onClick={start}>Show what it would change</Button>{files.length > 1 && <Button variant="subtle" onClick={() => change([])}>Clear the files</Button>}</Group>}
+        {files.length > 0 && (
+          <Group>
+            <Button loading={make.isPending} onClick={start}>
+              Show what it would change
+            </Button>
+            {files.length > 1 && (
+              <Button variant="subtle" onClick={() => change([])}>
+                Clear the files
+              </Button>
+            )}
+          </Group>
+        )}
         {make.error !== null && <ProblemAlert error={make.error} />}
         {made !== undefined && <PlanView factoryUid={uid} plan={made} />}
       </Stack>
@@ -61,16 +77,35 @@ function PlanView({ factoryUid, plan }: { factoryUid: string; plan: Plan }) {
   return (
     <Stack ref={top} tabIndex={-1} role="region" aria-label="The plan" style={{ outline: 'none' }}>
       <Summary plan={plan} />
-      {problems.length > 0 && <Section title={`Problems: ${problemCount(problems)}`}><ProblemList problems={problems} /></Section>}
+      {problems.length > 0 && (
+        <Section title={`Problems: ${problemCount(problems)}`}>
+          <ProblemList problems={problems} />
+        </Section>
+      )}
       {held.length > 0 && (
         <Section title={`${countOf(held.length, 'deletion')} would be held for an approval`}>
           <Stack gap="sm">
             <ChangeList factoryUid={factoryUid} changes={held} label="Deletions that would be held" linked={false} />
-            {plan.plan === null ? <Text size="sm" c="dimmed">A commit of these files has a digest of its own, which its pass shows.</Text> : <div><Text size="xs" c="dimmed">Digest that an approval names</Text><Copyable value={plan.plan} what="digest" /></div>}
+            {plan.plan === null ? (
+              <Text size="sm" c="dimmed">
+                A commit of these files has a digest of its own, which its pass shows.
+              </Text>
+            ) : (
+              <div>
+                <Text size="xs" c="dimmed">
+                  Digest that an approval names
+                </Text>
+                <Copyable value={plan.plan} what="digest" />
+              </div>
+            )}
           </Stack>
         </Section>
       )}
-      {changes.length > 0 && <Section title={`Changes: ${changes.length}`}><ChangeList factoryUid={factoryUid} changes={changes} label="Changes" linked={false} /></Section>}
+      {changes.length > 0 && (
+        <Section title={`Changes: ${changes.length}`}>
+          <ChangeList factoryUid={factoryUid} changes={changes} label="Changes" linked={false} />
+        </Section>
+      )}
     </Stack>
   );
 }
@@ -78,14 +113,35 @@ function PlanView({ factoryUid, plan }: { factoryUid: string; plan: Plan }) {
 function Summary({ plan: { valid, ending, reason, message, revision, summary, changes, held } }: { plan: Plan }) {
   const isNothing = valid && changes.length === 0 && held.length === 0;
   return (
-    <Alert color={isNothing ? 'gray' : ENDING_COLORS[ending]} title={isNothing ? 'These files change nothing' : ending === 'applied' ? 'This would apply' : `This would be blocked: ${reason ?? ''}`} role="status">
+    <Alert
+      color={isNothing ? 'gray' : ENDING_COLORS[ending]}
+      title={
+        isNothing
+          ? 'These files change nothing'
+          : ending === 'applied'
+            ? 'This would apply'
+            : `This would be blocked: ${reason ?? ''}`
+      }
+      role="status"
+    >
       <Stack gap={6}>
         {message !== null && <ForeignText>{message}</ForeignText>}
         <Group gap="xs">
           {isNothing && <Text size="sm">What they say is what serves.</Text>}
-          {(['create', 'update', 'delete', 'held'] as const).filter((word) => summary[word] > 0).map((word) => <Badge key={word} color="gray">{summary[word]} {word}</Badge>)}
+          {(['create', 'update', 'delete', 'held'] as const)
+            .filter((word) => summary[word] > 0)
+            .map((word) => (
+              <Badge key={word} color="gray">
+                {summary[word]} {word}
+              </Badge>
+            ))}
         </Group>
-        <Text size="xs">These files as a directory: <span className="mono" title={revision}>{shortRevision(revision)}</span></Text>
+        <Text size="xs">
+          These files as a directory:{' '}
+          <span className="mono" title={revision}>
+            {shortRevision(revision)}
+          </span>
+        </Text>
       </Stack>
     </Alert>
   );

@@ -21,8 +21,29 @@ export function Policy({ factory }: { factory: Api<'Factory'> }) {
   const [isEditing, setEditing] = useState(false);
   const lines = linesOf(factory.sync_policy);
   return (
-    <Section title="Sync policy" actions={isAdmin && <Button variant="default" size="xs" onClick={() => setEditing(true)}>Edit policy</Button>}>
-      {lines.length === 0 ? <Text size="sm" c="dimmed">Nothing is asked of commits: whatever the source says applies at once.</Text> : <List size="sm">{lines.map((line) => <List.Item key={line}><ForeignText>{line}</ForeignText></List.Item>)}</List>}
+    <Section
+      title="Sync policy"
+      actions={
+        isAdmin && (
+          <Button variant="default" size="xs" onClick={() => setEditing(true)}>
+            Edit policy
+          </Button>
+        )
+      }
+    >
+      {lines.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          Nothing is asked of commits: whatever the source says applies at once.
+        </Text>
+      ) : (
+        <List size="sm">
+          {lines.map((line) => (
+            <List.Item key={line}>
+              <ForeignText>{line}</ForeignText>
+            </List.Item>
+          ))}
+        </List>
+      )}
       {isEditing && <PolicyEditor factory={factory} onClose={() => setEditing(false)} />}
     </Section>
   );
@@ -32,7 +53,10 @@ function linesOf({ verify_commits: verify, fast_forward_only: forward, windows =
   return [
     ...(verify === undefined ? [] : [`Only a tip that one of ${countOf(verify.keys.length, 'key')} signed applies.`]),
     ...(forward === true ? ['A tip that does not descend from the one before waits for an approval.'] : []),
-    ...windows.map(({ kind, schedule, duration_minutes: minutes }) => `${kind === 'allow' ? 'Applies only within' : 'Nothing applies within'} ${minutes} minutes from ${schedule} (cron, UTC).`),
+    ...windows.map(
+      ({ kind, schedule, duration_minutes: minutes }) =>
+        `${kind === 'allow' ? 'Applies only within' : 'Nothing applies within'} ${minutes} minutes from ${schedule} (cron, UTC).`,
+    ),
   ];
 }
 
@@ -69,13 +93,32 @@ function PolicyEditor({ factory, onClose }: { factory: Api<'Factory'>; onClose: 
     <Dialog isBusy={change.isPending} onClose={onClose} title="Sync policy" size="xl">
       <form onSubmit={submit}>
         <Stack>
-          <Text size="sm" c="dimmed">The whole policy: <Code>verify_commits</Code> with <Code>keys</Code>, <Code>fast_forward_only</Code>, <Code>windows</Code>. What is left out is not asked. The repository cannot change it.</Text>
-          <Suspense fallback={<Loading />}><CodeEditor value={text} onChange={setText} language="json" label="Sync policy as JSON" minHeight="10rem" maxHeight="24rem" describedBy="policy-fault" /></Suspense>
-          <Text id="policy-fault" size="sm" c="var(--mantine-color-error)" role="alert" component="div"><ForeignText>{fault ?? ''}</ForeignText></Text>
+          <Text size="sm" c="dimmed">
+            The whole policy: <Code>verify_commits</Code> with <Code>keys</Code>, <Code>fast_forward_only</Code>,{' '}
+            <Code>windows</Code>. What is left out is not asked. The repository cannot change it.
+          </Text>
+          <Suspense fallback={<Loading />}>
+            <CodeEditor
+              value={text}
+              onChange={setText}
+              language="json"
+              label="Sync policy as JSON"
+              minHeight="10rem"
+              maxHeight="24rem"
+              describedBy="policy-fault"
+            />
+          </Suspense>
+          <Text id="policy-fault" size="sm" c="var(--mantine-color-error)" role="alert" component="div">
+            <ForeignText>{fault ?? ''}</ForeignText>
+          </Text>
           <ChangeRefused error={change.error} seen={seen} onGoOn={goOn} />
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose} disabled={change.isPending}>Cancel</Button>
-            <Button type="submit" loading={change.isPending}>Save policy</Button>
+            <Button variant="default" onClick={onClose} disabled={change.isPending}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={change.isPending}>
+              Save policy
+            </Button>
           </Group>
         </Stack>
       </form>

@@ -13,9 +13,17 @@ export function ProblemList({ problems }: { problems: readonly Diagnostic[] }) {
   return (
     <Stack gap="md">
       <Stack component="ol" gap="md" m={0} p={0} style={{ listStyle: 'none' }} aria-label="Problems in the files">
-        {problems.slice(0, shown).map((problem, index) => <li key={`${index} ${problem.path}:${problem.line}`}><ProblemItem problem={problem} /></li>)}
+        {problems.slice(0, shown).map((problem, index) => (
+          <li key={`${index} ${problem.path}:${problem.line}`}>
+            <ProblemItem problem={problem} />
+          </li>
+        ))}
       </Stack>
-      {problems.length > shown && <Button variant="default" size="xs" w="max-content" onClick={() => setShown(problems.length)}>Show all {problems.length}</Button>}
+      {problems.length > shown && (
+        <Button variant="default" size="xs" w="max-content" onClick={() => setShown(problems.length)}>
+          Show all {problems.length}
+        </Button>
+      )}
     </Stack>
   );
 }
@@ -26,10 +34,16 @@ function ProblemItem({ problem }: { problem: Diagnostic }) {
     <Stack gap={6}>
       <Group gap="xs" wrap="wrap">
         <Badge color={severity === 'error' ? 'red' : 'orange'}>{severity === 'error' ? 'Error' : 'Warning'}</Badge>
-        <Text span size="sm" fw={600} className="mono"><ForeignText>{path}</ForeignText>:{line}:{column}</Text>
-        <Text span size="xs" c="dimmed" title={code}>{rule}</Text>
+        <Text span size="sm" fw={600} className="mono">
+          <ForeignText>{path}</ForeignText>:{line}:{column}
+        </Text>
+        <Text span size="xs" c="dimmed" title={code}>
+          {rule}
+        </Text>
       </Group>
-      <Text size="sm" component="div"><ForeignText>{message}</ForeignText></Text>
+      <Text size="sm" component="div">
+        <ForeignText>{message}</ForeignText>
+      </Text>
       <Excerpt problem={problem} />
     </Stack>
   );
@@ -39,5 +53,8 @@ function ProblemItem({ problem }: { problem: Diagnostic }) {
 export function problemCount(problems: readonly Diagnostic[]): string {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const warnings = problems.length - errors;
-  return [...(errors > 0 ? [countOf(errors, 'error')] : []), ...(warnings > 0 ? [countOf(warnings, 'warning')] : [])].join(', ');
+  return [
+    ...(errors > 0 ? [countOf(errors, 'error')] : []),
+    ...(warnings > 0 ? [countOf(warnings, 'warning')] : []),
+  ].join(', ');
 }

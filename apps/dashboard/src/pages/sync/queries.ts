@@ -13,7 +13,13 @@ const PAGE_SIZE = 20;
 export function useSyncs(factoryUid: string) {
   return useInfiniteQuery({
     queryKey: ['syncs', factoryUid],
-    queryFn: ({ pageParam: cursor, signal }) => ask(api.GET('/factory/{factory_uid}/syncs', { params: { path: { factory_uid: factoryUid }, query: { limit: PAGE_SIZE, cursor } }, signal })),
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask(
+        api.GET('/factory/{factory_uid}/syncs', {
+          params: { path: { factory_uid: factoryUid }, query: { limit: PAGE_SIZE, cursor } },
+          signal,
+        }),
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ page_info: page }) => page.next_cursor,
     // All pages that were opened are asked for again: the more, the rarer.
@@ -25,7 +31,13 @@ export function useSyncs(factoryUid: string) {
 export function useSync(factoryUid: string, syncId: string) {
   return useQuery({
     queryKey: ['sync', factoryUid, syncId],
-    queryFn: ({ signal }) => ask(api.GET('/factory/{factory_uid}/syncs/{sync_id}', { params: { path: { factory_uid: factoryUid, sync_id: syncId } }, signal })),
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/factory/{factory_uid}/syncs/{sync_id}', {
+          params: { path: { factory_uid: factoryUid, sync_id: syncId } },
+          signal,
+        }),
+      ),
     staleTime: Infinity,
   });
 }
@@ -34,7 +46,16 @@ export function useSync(factoryUid: string, syncId: string) {
 export function useFactoryEvents(factoryUid: string) {
   return useInfiniteQuery({
     queryKey: ['factory-events', factoryUid],
-    queryFn: ({ pageParam: cursor, signal }) => ask(api.GET('/factory/{factory_uid}/events', { params: { path: { factory_uid: factoryUid }, query: { limit: cursor === undefined ? 10 : PAGE_SIZE, cursor } }, signal })),
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask(
+        api.GET('/factory/{factory_uid}/events', {
+          params: {
+            path: { factory_uid: factoryUid },
+            query: { limit: cursor === undefined ? 10 : PAGE_SIZE, cursor },
+          },
+          signal,
+        }),
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ page_info: page }) => page.next_cursor,
     refetchInterval: ({ state }) => LIVE_MS * (state.data?.pages.length ?? 1),
@@ -47,12 +68,24 @@ const ON_ITS_WAY = new Set<string>(['waiting', 'unknown', 'failed', 'blocked']);
 export function useRevision(factoryUid: string, revision: string) {
   return useQuery({
     queryKey: ['revision', factoryUid, revision],
-    queryFn: ({ signal }) => ask(api.GET('/factory/{factory_uid}/revisions/{revision}', { params: { path: { factory_uid: factoryUid, revision } }, signal })),
-    refetchInterval: ({ state: { data } }) => (data === undefined || ON_ITS_WAY.has(data.state) ? LIVE_MS : 5 * LIVE_MS),
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/factory/{factory_uid}/revisions/{revision}', {
+          params: { path: { factory_uid: factoryUid, revision } },
+          signal,
+        }),
+      ),
+    refetchInterval: ({ state: { data } }) =>
+      data === undefined || ON_ITS_WAY.has(data.state) ? LIVE_MS : 5 * LIVE_MS,
   });
 }
 
 /** The webhook that a delivery came to, by the entry of the log. */
 export function useWebhookOf(entryId: string) {
-  return useQuery({ queryKey: ['explanation', entryId, 'webhook'], queryFn: async ({ signal }) => (await ask(api.GET('/explanations/{id}', { params: { path: { id: entryId } }, signal }))).webhook?.uid ?? null, staleTime: Infinity });
+  return useQuery({
+    queryKey: ['explanation', entryId, 'webhook'],
+    queryFn: async ({ signal }) =>
+      (await ask(api.GET('/explanations/{id}', { params: { path: { id: entryId } }, signal }))).webhook?.uid ?? null,
+    staleTime: Infinity,
+  });
 }

@@ -18,24 +18,58 @@ import { REVISION_STATES } from './words.ts';
 export function RevisionPage() {
   const { uid } = useFactory();
   const { '*': revision = '' } = useParams();
-  return <Asked query={useRevision(uid, revision)}>{(status) => <RevisionView factoryUid={uid} status={status} asked={revision} />}</Asked>;
+  return (
+    <Asked query={useRevision(uid, revision)}>
+      {(status) => <RevisionView factoryUid={uid} status={status} asked={revision} />}
+    </Asked>
+  );
 }
 
-function RevisionView({ factoryUid, status, asked }: { factoryUid: string; status: Api<'RevisionStatus'>; asked: string }) {
+function RevisionView({
+  factoryUid,
+  status,
+  asked,
+}: {
+  factoryUid: string;
+  status: Api<'RevisionStatus'>;
+  asked: string;
+}) {
   const { word, color } = REVISION_STATES[status.state];
   return (
     <>
-      <PageTitle above={[{ label: 'Sync', to: `/factories/${factoryUid}/sync` }]} aside={<Badge color={color}>{word}</Badge>}>{`Revision ${shortRevision(asked)}`}</PageTitle>
+      <PageTitle
+        above={[{ label: 'Sync', to: `/factories/${factoryUid}/sync` }]}
+        aside={<Badge color={color}>{word}</Badge>}
+      >{`Revision ${shortRevision(asked)}`}</PageTitle>
       <Stack>
-        <Text role="status"><ForeignText>{status.message}</ForeignText></Text>
-        <Facts facts={[
-          ['Revision', <RevisionText key="whole" factoryUid={factoryUid} revision={status.revision} what="revision" />],
-          ['Serves now', <RevisionText key="serving" factoryUid={factoryUid} revision={status.serving_revision} what="serving revision" />],
-        ]} />
-        <Section title="Processes that take deliveries"><Replicas replicas={status.replicas} /></Section>
+        <Text role="status">
+          <ForeignText>{status.message}</ForeignText>
+        </Text>
+        <Facts
+          facts={[
+            [
+              'Revision',
+              <RevisionText key="whole" factoryUid={factoryUid} revision={status.revision} what="revision" />,
+            ],
+            [
+              'Serves now',
+              <RevisionText
+                key="serving"
+                factoryUid={factoryUid}
+                revision={status.serving_revision}
+                what="serving revision"
+              />,
+            ],
+          ]}
+        />
+        <Section title="Processes that take deliveries">
+          <Replicas replicas={status.replicas} />
+        </Section>
         {status.sync !== null && (
           <>
-            <Text fw={600} component="h2" size="md">The pass that judged it</Text>
+            <Text fw={600} component="h2" size="md">
+              The pass that judged it
+            </Text>
             <PassView factoryUid={factoryUid} sync={status.sync} />
           </>
         )}
@@ -45,12 +79,35 @@ function RevisionView({ factoryUid, status, asked }: { factoryUid: string; statu
 }
 
 function Replicas({ replicas }: { replicas: Api<'RevisionStatus'>['replicas'] }) {
-  if (replicas.length === 0) return <Text size="sm" c="dimmed">None was heard of in the last 15 seconds.</Text>;
+  if (replicas.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        None was heard of in the last 15 seconds.
+      </Text>
+    );
   return (
     <div className="scroll-x" tabIndex={0} role="region" aria-label="Processes that take deliveries">
       <Table verticalSpacing={4}>
-        <Table.Thead><Table.Tr><Table.Th scope="col">Process</Table.Th><Table.Th scope="col">Has loaded what is applied</Table.Th><Table.Th scope="col">Heard of</Table.Th></Table.Tr></Table.Thead>
-        <Table.Tbody>{replicas.map(({ name, serving, seen_at: seenAt }) => <Table.Tr key={name}><Table.Th scope="row" fw={400} className="mono">{name}</Table.Th><Table.Td>{serving ? 'yes' : 'not yet'}</Table.Td><Table.Td><Time at={seenAt} as="ago" /></Table.Td></Table.Tr>)}</Table.Tbody>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Process</Table.Th>
+            <Table.Th scope="col">Has loaded what is applied</Table.Th>
+            <Table.Th scope="col">Heard of</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {replicas.map(({ name, serving, seen_at: seenAt }) => (
+            <Table.Tr key={name}>
+              <Table.Th scope="row" fw={400} className="mono">
+                {name}
+              </Table.Th>
+              <Table.Td>{serving ? 'yes' : 'not yet'}</Table.Td>
+              <Table.Td>
+                <Time at={seenAt} as="ago" />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
       </Table>
     </div>
   );

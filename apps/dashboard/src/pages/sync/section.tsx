@@ -13,7 +13,12 @@ export function Section({ title, actions, children }: SectionProps) {
   const id = useId();
   return (
     <Paper component="section" withBorder p="md" aria-labelledby={id}>
-      <Group justify="space-between" mb="sm"><Title order={2} size="h5" id={id}>{title}</Title>{actions}</Group>
+      <Group justify="space-between" mb="sm">
+        <Title order={2} size="h5" id={id}>
+          {title}
+        </Title>
+        {actions}
+      </Group>
       {children}
     </Paper>
   );

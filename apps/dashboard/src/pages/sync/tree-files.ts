@@ -29,12 +29,23 @@ export interface Picked {
 export async function readFound(found: readonly Found[], root = ''): Promise<Picked> {
   const inside = root === '' ? [] : found.filter(({ path }) => path.startsWith(`${root}/`));
   const from = inside.length > 0 ? root : '';
-  const there = (inside.length > 0 ? inside : found).map(({ path, file }) => ({ path: from === '' ? path : path.slice(from.length + 1), file }));
+  const there = (inside.length > 0 ? inside : found).map(({ path, file }) => ({
+    path: from === '' ? path : path.slice(from.length + 1),
+    file,
+  }));
   const wanted = there.filter(({ path }) => isDefinitionPath(path)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  if (wanted.length > FILES_MAX) throw new RangeError(`These are ${wanted.length.toLocaleString()} definition files; a plan takes ${FILES_MAX.toLocaleString()}.`);
+  if (wanted.length > FILES_MAX)
+    throw new RangeError(
+      `These are ${wanted.length.toLocaleString()} definition files; a plan takes ${FILES_MAX.toLocaleString()}.`,
+    );
   const bytes = wanted.reduce((sum, { file }) => sum + file.size, 0);
-  if (bytes > BODY_BYTES_MAX) throw new RangeError(`These files have ${bytes.toLocaleString()} bytes; a plan takes ${BODY_BYTES_MAX.toLocaleString()}.`);
-  const read = await Promise.all(wanted.map(async ({ path, file }) => ({ path, content: textOf(await file.arrayBuffer()) })));
+  if (bytes > BODY_BYTES_MAX)
+    throw new RangeError(
+      `These files have ${bytes.toLocaleString()} bytes; a plan takes ${BODY_BYTES_MAX.toLocaleString()}.`,
+    );
+  const read = await Promise.all(
+    wanted.map(async ({ path, file }) => ({ path, content: textOf(await file.arrayBuffer()) })),
+  );
   return {
     files: read.flatMap(({ path, content }) => (content === undefined ? [] : [{ path, content }])),
     unreadable: read.flatMap(({ path, content }) => (content === undefined ? [path] : [])),
@@ -66,16 +77,25 @@ export async function droppedFiles(items: DataTransferItemList): Promise<Found[]
   const entries = [...items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   const [only] = entries;
   const found: Found[] = [];
-  const top = entries.length === 1 && only?.isDirectory === true ? await childrenOf(only as FileSystemDirectoryEntry) : entries;
+  const top =
+    entries.length === 1 && only?.isDirectory === true ? await childrenOf(only as FileSystemDirectoryEntry) : entries;
   for (const entry of top) await walk(entry, '', found);
   return found;
 }
 
 async function walk(entry: FileSystemEntry, folder: string, found: Found[]): Promise<void> {
-  if (found.length >= DROPPED_MAX) throw new RangeError(`There are more than ${DROPPED_MAX.toLocaleString()} files in there: drop the folder of the factory alone.`);
+  if (found.length >= DROPPED_MAX)
+    throw new RangeError(
+      `There are more than ${DROPPED_MAX.toLocaleString()} files in there: drop the folder of the factory alone.`,
+    );
   const path = folder + entry.name;
-  if (entry.isFile) found.push({ path, file: await new Promise((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)) });
-  else if (!SKIPPED_FOLDERS.has(entry.name)) for (const child of await childrenOf(entry as FileSystemDirectoryEntry)) await walk(child, `${path}/`, found);
+  if (entry.isFile)
+    found.push({
+      path,
+      file: await new Promise((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)),
+    });
+  else if (!SKIPPED_FOLDERS.has(entry.name))
+    for (const child of await childrenOf(entry as FileSystemDirectoryEntry)) await walk(child, `${path}/`, found);
 }
 
 /** A reader gives a hundred at a time. */

@@ -21,7 +21,9 @@ export function useAwaitedPass(factoryUid: string) {
   }
   useEffect(() => {
     // What the pass changed stands on other pages too.
-    if (over !== undefined) for (const name of ['factory', 'webhooks', 'automations', 'syncs', 'factory-events']) void queries.invalidateQueries({ queryKey: [name, factoryUid] });
+    if (over !== undefined)
+      for (const name of ['factory', 'webhooks', 'automations', 'syncs', 'factory-events'])
+        void queries.invalidateQueries({ queryKey: [name, factoryUid] });
   }, [over, queries, factoryUid]);
   const wait = (generation: number): void => {
     setOver(undefined);

@@ -14,11 +14,24 @@ export function UseOfHeld({ factoryUid, change: { kind, uid } }: { factoryUid: s
 
 function UseOfWebhook({ factoryUid, uid }: { factoryUid: string; uid: string }) {
   const webhook = useWebhooks(factoryUid).data?.find((known) => known.uid === uid);
-  const users = useAutomations(factoryUid).data?.filter(({ triggers }) => triggers.some((trigger) => trigger.webhook_uids?.includes(uid)));
+  const users = useAutomations(factoryUid).data?.filter(({ triggers }) =>
+    triggers.some((trigger) => trigger.webhook_uids?.includes(uid)),
+  );
   if (webhook === undefined || users === undefined) return null;
   return (
     <Text size="sm" component="div">
-      Last delivery <Time at={webhook.last_delivery_at} as="ago" />. {users.length === 0 ? 'No automation selects it.' : <>Stops firing for it: <ForeignText>{users.map(({ name, enabled }) => `${name}${enabled ? '' : ' (disabled)'}`).join(', ')}</ForeignText>.</>}
+      Last delivery <Time at={webhook.last_delivery_at} as="ago" />.{' '}
+      {users.length === 0 ? (
+        'No automation selects it.'
+      ) : (
+        <>
+          Stops firing for it:{' '}
+          <ForeignText>
+            {users.map(({ name, enabled }) => `${name}${enabled ? '' : ' (disabled)'}`).join(', ')}
+          </ForeignText>
+          .
+        </>
+      )}
     </Text>
   );
 }
@@ -26,5 +39,10 @@ function UseOfWebhook({ factoryUid, uid }: { factoryUid: string; uid: string }) 
 function UseOfAutomation({ factoryUid, uid }: { factoryUid: string; uid: string }) {
   const automation = useAutomations(factoryUid).data?.find((known) => known.uid === uid);
   if (automation === undefined) return null;
-  return <Text size="sm" component="div">Last fired <Time at={automation.last_fired_at} as="ago" />; {countOf(automation.recent_runs.total, 'run')} in the last 7 days.</Text>;
+  return (
+    <Text size="sm" component="div">
+      Last fired <Time at={automation.last_fired_at} as="ago" />; {countOf(automation.recent_runs.total, 'run')} in the
+      last 7 days.
+    </Text>
+  );
 }

@@ -3,9 +3,22 @@ import type { Api } from '../../api/client.ts';
 import type { Sync } from './queries.ts';
 
 /** What asked for a pass. */
-export const TRIGGERS: Readonly<Record<Sync['triggers'][number], string>> = { start: 'start of the service', timer: 'regular look', watcher: 'change of a file', api: 'somebody asked', secret: 'change of a secret', push: 'push notice', approval: 'approval' };
+export const TRIGGERS: Readonly<Record<Sync['triggers'][number], string>> = {
+  start: 'start of the service',
+  timer: 'regular look',
+  watcher: 'change of a file',
+  api: 'somebody asked',
+  secret: 'change of a secret',
+  push: 'push notice',
+  approval: 'approval',
+};
 
-export const ENDING_COLORS: Readonly<Record<string, string>> = { applied: 'teal', blocked: 'red', failed: 'orange', none: 'gray' };
+export const ENDING_COLORS: Readonly<Record<string, string>> = {
+  applied: 'teal',
+  blocked: 'red',
+  failed: 'orange',
+  none: 'gray',
+};
 
 /** What each condition is about, in the words of its being True. */
 export const CONDITION_MEANS: Readonly<Record<Api<'Condition'>['type'], string>> = {

@@ -27,9 +27,15 @@ export function WebhookActions({ factory, seen }: Omit<DialogProps, 'onClose'>) 
   return (
     <>
       <Toggle factory={factory} seen={seen} />
-      <Button variant="default" size="sm" onClick={() => setOpen('edit')}>Edit</Button>
-      <Button variant="default" size="sm" onClick={() => setOpen('rotate')}>Rotate secret</Button>
-      <Button variant="light" color="red" size="sm" onClick={() => setOpen('delete')}>Delete</Button>
+      <Button variant="default" size="sm" onClick={() => setOpen('edit')}>
+        Edit
+      </Button>
+      <Button variant="default" size="sm" onClick={() => setOpen('rotate')}>
+        Rotate secret
+      </Button>
+      <Button variant="light" color="red" size="sm" onClick={() => setOpen('delete')}>
+        Delete
+      </Button>
       {Dialog !== undefined && <Dialog factory={factory} seen={seen} onClose={() => setOpen(undefined)} />}
     </>
   );
@@ -41,7 +47,13 @@ function Toggle({ factory, seen }: Omit<DialogProps, 'onClose'>) {
   const [before, setBefore] = useState(seen);
   const path = { factory_uid: factory.uid, webhook_uid: seen.body.uid };
   const change = useChange(
-    ({ enabled, etag }: { enabled: boolean; etag: string }) => ask(api.PATCH('/factory/{factory_uid}/webhooks/{webhook_uid}', { params: { path, header: { 'If-Match': etag } }, body: { enabled } })),
+    ({ enabled, etag }: { enabled: boolean; etag: string }) =>
+      ask(
+        api.PATCH('/factory/{factory_uid}/webhooks/{webhook_uid}', {
+          params: { path, header: { 'If-Match': etag } },
+          body: { enabled },
+        }),
+      ),
     ({ enabled, name }) => {
       say(enabled ? `The webhook ${name} is enabled` : `The webhook ${name} is disabled: senders get 404`);
       void webhooksChanged(queries, factory.uid);
@@ -54,8 +66,12 @@ function Toggle({ factory, seen }: Omit<DialogProps, 'onClose'>) {
   };
   return (
     <>
-      <Button variant="default" size="sm" loading={change.isPending} onClick={press}>{verb}</Button>
-      <Refused title={`${verb} was refused`} error={change.error} onClose={change.reset}><Refusal error={change.error} before={before} now={seen} onGoOn={change.reset} /></Refused>
+      <Button variant="default" size="sm" loading={change.isPending} onClick={press}>
+        {verb}
+      </Button>
+      <Refused title={`${verb} was refused`} error={change.error} onClose={change.reset}>
+        <Refusal error={change.error} before={before} now={seen} onGoOn={change.reset} />
+      </Refused>
     </>
   );
 }

@@ -22,17 +22,34 @@ export function CreateWebhookPage() {
   const factory = useFactory();
   const mayManage = useMay('manager');
   const [created, setCreated] = useState<Created>();
-  if (!mayManage) return <><PageTitle above={[{ label: 'Webhooks', to: `/factories/${factory.uid}/webhooks` }]}>Create webhook</PageTitle><RoleNeeded>A manager of the factory can create webhooks.</RoleNeeded></>;
-  return created === undefined ? <CreateForm factory={factory} onCreated={setCreated} /> : <CreatedWebhook factoryUid={factory.uid} created={created} />;
+  if (!mayManage)
+    return (
+      <>
+        <PageTitle above={[{ label: 'Webhooks', to: `/factories/${factory.uid}/webhooks` }]}>Create webhook</PageTitle>
+        <RoleNeeded>A manager of the factory can create webhooks.</RoleNeeded>
+      </>
+    );
+  return created === undefined ? (
+    <CreateForm factory={factory} onCreated={setCreated} />
+  ) : (
+    <CreatedWebhook factoryUid={factory.uid} created={created} />
+  );
 }
 
 function CreateForm({ factory, onCreated }: { factory: Api<'Factory'>; onCreated: (created: Created) => void }) {
   const queries = useQueryClient();
   const [draft, setDraft] = useState<Draft>(EMPTY_DRAFT);
   const schemes = useSchemes().data?.signature_schemes ?? [];
-  const provider = draft.mode === 'signature' ? providersOf(schemes).find(({ id }) => id === draft.provider) : undefined;
+  const provider =
+    draft.mode === 'signature' ? providersOf(schemes).find(({ id }) => id === draft.provider) : undefined;
   const create = useChange(
-    (body: Api<'WebhookCreate'>, key) => askSeen(api.POST('/factory/{factory_uid}/webhooks', { params: { path: { factory_uid: factory.uid }, header: { 'Idempotency-Key': key } }, body })),
+    (body: Api<'WebhookCreate'>, key) =>
+      askSeen(
+        api.POST('/factory/{factory_uid}/webhooks', {
+          params: { path: { factory_uid: factory.uid }, header: { 'Idempotency-Key': key } },
+          body,
+        }),
+      ),
     ({ body: { secret, url, ...webhook }, etag }) => {
       const ours = draft.isSecretOurs && provider?.secret === 'chosen' ? draft.secret : undefined;
       onCreated({ seen: { body: webhook, etag }, provider, shown: { secret: secret ?? ours, url } });
@@ -50,14 +67,39 @@ function CreateForm({ factory, onCreated }: { factory: Api<'Factory'>; onCreated
   return (
     <>
       <PageTitle above={[{ label: 'Webhooks', to: `/factories/${factory.uid}/webhooks` }]}>Create webhook</PageTitle>
-      <Paper component="form" ref={form} onSubmit={submit} noValidate withBorder p="md" maw={720} aria-label="New webhook">
+      <Paper
+        component="form"
+        ref={form}
+        onSubmit={submit}
+        noValidate
+        withBorder
+        p="md"
+        maw={720}
+        aria-label="New webhook"
+      >
         <Stack>
-          {isManaged && <Alert color="blue" title="Managed in files">Nothing is created here: you get the file to add to {factory.source.kind === 'git' ? 'the repository' : 'the folder'}. The secret is set beside it, never in it.</Alert>}
-          <CreateFields factory={factory} draft={draft} provider={provider} error={create.error} onChange={(change) => setDraft((before) => ({ ...before, ...change }))} />
+          {isManaged && (
+            <Alert color="blue" title="Managed in files">
+              Nothing is created here: you get the file to add to{' '}
+              {factory.source.kind === 'git' ? 'the repository' : 'the folder'}. The secret is set beside it, never in
+              it.
+            </Alert>
+          )}
+          <CreateFields
+            factory={factory}
+            draft={draft}
+            provider={provider}
+            error={create.error}
+            onChange={(change) => setDraft((before) => ({ ...before, ...change }))}
+          />
           {create.error !== null && <ProblemAlert error={create.error} shown={FIELDS} />}
           <Group justify="flex-end">
-            <Button variant="default" component={Link} to="..">Cancel</Button>
-            <Button type="submit" loading={create.isPending}>{isManaged ? 'Show the file' : buttonOf(draft, provider?.secret)}</Button>
+            <Button variant="default" component={Link} to="..">
+              Cancel
+            </Button>
+            <Button type="submit" loading={create.isPending}>
+              {isManaged ? 'Show the file' : buttonOf(draft, provider?.secret)}
+            </Button>
           </Group>
         </Stack>
       </Paper>
@@ -67,5 +109,7 @@ function CreateForm({ factory, onCreated }: { factory: Api<'Factory'>; onCreated
 
 /** Without its secret a provider's webhook is only an address yet. */
 function buttonOf({ mode, secret }: Draft, origin: string | undefined): string {
-  return mode === 'signature' && secret === '' && origin !== undefined && origin !== 'generated' ? 'Create and get URL' : 'Create webhook';
+  return mode === 'signature' && secret === '' && origin !== undefined && origin !== 'generated'
+    ? 'Create and get URL'
+    : 'Create webhook';
 }

@@ -17,7 +17,13 @@ export interface Created {
   shown: Shown;
 }
 
-export function CreatedWebhook({ factoryUid, created: { seen: first, provider, shown } }: { factoryUid: string; created: Created }) {
+export function CreatedWebhook({
+  factoryUid,
+  created: { seen: first, provider, shown },
+}: {
+  factoryUid: string;
+  created: Created;
+}) {
   const made = first.body;
   const [finished, setFinished] = useState(made.secret_set ? shown : undefined);
   const isFinished = finished !== undefined;
@@ -28,17 +34,42 @@ export function CreatedWebhook({ factoryUid, created: { seen: first, provider, s
   const page = `/factories/${factoryUid}/webhooks/${made.uid}`;
   const now = useSeenWebhook(factoryUid, made.uid).data ?? first;
   return (
-    <section key={isFinished ? 'ready' : 'waiting'} ref={takeFocus} tabIndex={-1} aria-label="The webhook was created" style={{ outline: 'none' }}>
-      <PageTitle above={[{ label: 'Webhooks', to: `/factories/${factoryUid}/webhooks` }]}>{isFinished ? `${made.name} is ready` : 'Finish webhook set-up'}</PageTitle>
+    <section
+      key={isFinished ? 'ready' : 'waiting'}
+      ref={takeFocus}
+      tabIndex={-1}
+      aria-label="The webhook was created"
+      style={{ outline: 'none' }}
+    >
+      <PageTitle above={[{ label: 'Webhooks', to: `/factories/${factoryUid}/webhooks` }]}>
+        {isFinished ? `${made.name} is ready` : 'Finish webhook set-up'}
+      </PageTitle>
       <Paper withBorder p="md" maw={820}>
         <Stack>
-          {isFinished && !now.body.enabled && <Alert color="gray">It is disabled: senders get 404 until it is enabled.</Alert>}
-          {isFinished ? <OnceShown webhook={made} shown={finished} onCopied={copied} /> : <FinishSetUp factoryUid={factoryUid} seen={now} provider={provider} onFinished={setFinished} />}
-          {isFinished && provider !== undefined && <><Divider /><ProviderSteps provider={provider} url={made.ingress_url} secret={finished.secret} onCopied={copied} /></>}
-          <Group justify="flex-end"><Button component={Link} to={page} variant={isFinished ? 'filled' : 'default'}>{isFinished ? 'Done: open the webhook' : 'Finish later'}</Button></Group>
+          {isFinished && !now.body.enabled && (
+            <Alert color="gray">It is disabled: senders get 404 until it is enabled.</Alert>
+          )}
+          {isFinished ? (
+            <OnceShown webhook={made} shown={finished} onCopied={copied} />
+          ) : (
+            <FinishSetUp factoryUid={factoryUid} seen={now} provider={provider} onFinished={setFinished} />
+          )}
+          {isFinished && provider !== undefined && (
+            <>
+              <Divider />
+              <ProviderSteps provider={provider} url={made.ingress_url} secret={finished.secret} onCopied={copied} />
+            </>
+          )}
+          <Group justify="flex-end">
+            <Button component={Link} to={page} variant={isFinished ? 'filled' : 'default'}>
+              {isFinished ? 'Done: open the webhook' : 'Finish later'}
+            </Button>
+          </Group>
         </Stack>
       </Paper>
-      <LeaveAnyway title="Leave without a copy?" isLoss={isLoss} onward={page}>What is shown here this once was not copied, and cannot be shown again.</LeaveAnyway>
+      <LeaveAnyway title="Leave without a copy?" isLoss={isLoss} onward={page}>
+        What is shown here this once was not copied, and cannot be shown again.
+      </LeaveAnyway>
     </section>
   );
 }

@@ -19,14 +19,23 @@ interface Signing {
 }
 
 const TEXT_KEY = '-hmac "$SECRET"';
-const BODY = "printf '%s' \"$BODY\"";
+const BODY = 'printf \'%s\' "$BODY"';
 /** The bytes that the part behind whsec_ says in base64. */
 const BYTES_KEY = `-mac HMAC -macopt "hexkey:$(printf '%s' "\${SECRET#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')"`;
 
 const SIGNINGS: Readonly<Record<string, Signing>> = {
-  github: { key: TEXT_KEY, message: BODY, headers: ['X-Hub-Signature-256: sha256=$SIGNATURE', 'X-GitHub-Delivery: $ID'] },
+  github: {
+    key: TEXT_KEY,
+    message: BODY,
+    headers: ['X-Hub-Signature-256: sha256=$SIGNATURE', 'X-GitHub-Delivery: $ID'],
+  },
   stripe: { key: TEXT_KEY, message: `printf '%s' "$AT.$BODY"`, headers: ['Stripe-Signature: t=$AT,v1=$SIGNATURE'] },
-  standard_webhooks: { key: BYTES_KEY, message: `printf '%s' "$ID.$AT.$BODY"`, encoding: 'base64', headers: ['webhook-id: $ID', 'webhook-timestamp: $AT', 'webhook-signature: v1,$SIGNATURE'] },
+  standard_webhooks: {
+    key: BYTES_KEY,
+    message: `printf '%s' "$ID.$AT.$BODY"`,
+    encoding: 'base64',
+    headers: ['webhook-id: $ID', 'webhook-timestamp: $AT', 'webhook-signature: v1,$SIGNATURE'],
+  },
   sentry: { key: TEXT_KEY, message: BODY, headers: ['Sentry-Hook-Signature: $SIGNATURE', 'Request-ID: $ID'] },
   pagerduty: { key: TEXT_KEY, message: BODY, headers: ['X-PagerDuty-Signature: v1=$SIGNATURE'] },
   vercel: { key: TEXT_KEY, message: BODY, algorithm: 'sha1', headers: ['x-vercel-signature: $SIGNATURE'] },
@@ -57,7 +66,11 @@ function signedCommand(url: string, { key, message, algorithm = 'sha256', encodi
     `stty -echo; IFS= read -r SECRET; echo >&2`,
     `AT=$(date +%s); ID="by-hand-$AT"; BODY='{"hello": "world", "at": "'"$AT"'"}'`,
     `SIGNATURE=$(${message} | ${mac} ${encoding === 'base64' ? '-binary | openssl base64 -A' : `| sed 's/^.* //'`})`,
-    [`curl -sS -X POST ${quoted(url)}`, ...[...headers, 'Content-Type: application/json'].map((header) => `-H "${header}"`), `--data-binary "$BODY")`].join(' \\\n    '),
+    [
+      `curl -sS -X POST ${quoted(url)}`,
+      ...[...headers, 'Content-Type: application/json'].map((header) => `-H "${header}"`),
+      `--data-binary "$BODY")`,
+    ].join(' \\\n    '),
   ];
   return lines.join('\n  ');
 }

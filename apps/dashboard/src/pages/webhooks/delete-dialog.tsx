@@ -24,11 +24,23 @@ function RemoveFile({ factory, seen: { body: webhook }, onClose }: DialogProps) 
     <Dialog title={`Delete ${name}`} onClose={onClose} size="lg">
       <Stack>
         <Alert color="blue" title="Remove its file">
-          <Text size="sm" component="div">This webhook is there as long as <span className="mono"><ForeignText>{file ?? `webhooks/${slug}.yaml`}</ForeignText></span> is: remove it{factory.source.kind === 'git' ? ' and commit that' : ''}, and the next sync deletes the webhook. To stop deliveries at once, give another value to its secret <SecretPlace factoryUid={factory.uid} webhook={webhook} />.</Text>
+          <Text size="sm" component="div">
+            This webhook is there as long as{' '}
+            <span className="mono">
+              <ForeignText>{file ?? `webhooks/${slug}.yaml`}</ForeignText>
+            </span>{' '}
+            is: remove it{factory.source.kind === 'git' ? ' and commit that' : ''}, and the next sync deletes the
+            webhook. To stop deliveries at once, give another value to its secret{' '}
+            <SecretPlace factoryUid={factory.uid} webhook={webhook} />.
+          </Text>
         </Alert>
         <Aftermath slug={slug} />
         <Stops automations={users} />
-        <Group justify="flex-end"><Button variant="default" onClick={onClose}>Close</Button></Group>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Close
+          </Button>
+        </Group>
       </Stack>
     </Dialog>
   );
@@ -41,7 +53,10 @@ function DeleteHere({ factory, seen, onClose }: DialogProps) {
   const { uid, name, slug, enabled, used_by_automations: users = [] } = base.body;
   const path = { factory_uid: factory.uid, webhook_uid: uid };
   const remove = useChange(
-    (tag: string) => ask(api.DELETE('/factory/{factory_uid}/webhooks/{webhook_uid}', { params: { path, header: { 'If-Match': tag } } })),
+    (tag: string) =>
+      ask(
+        api.DELETE('/factory/{factory_uid}/webhooks/{webhook_uid}', { params: { path, header: { 'If-Match': tag } } }),
+      ),
     () => {
       say(`The webhook ${name} was deleted`);
       void go(`/factories/${factory.uid}/webhooks`);
@@ -54,11 +69,21 @@ function DeleteHere({ factory, seen, onClose }: DialogProps) {
     remove.reset();
   };
   return (
-    <Confirm title={`Delete ${name}`} action="Delete" typed={enabled ? name : undefined} isPending={remove.isPending} error={remove.error} onConfirm={() => remove.start(base.etag)} onClose={onClose}
-      refusal={<Refusal error={remove.error} before={base} now={seen} onGoOn={goOn} />}>
+    <Confirm
+      title={`Delete ${name}`}
+      action="Delete"
+      typed={enabled ? name : undefined}
+      isPending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.start(base.etag)}
+      onClose={onClose}
+      refusal={<Refusal error={remove.error} before={base} now={seen} onGoOn={goOn} />}
+    >
       <Stack>
         <Aftermath slug={slug} />
-        <Text size="sm" component="div">Its secret <SecretPlace factoryUid={factory.uid} webhook={base.body} /> stays.</Text>
+        <Text size="sm" component="div">
+          Its secret <SecretPlace factoryUid={factory.uid} webhook={base.body} /> stays.
+        </Text>
         <Stops automations={users} />
       </Stack>
     </Confirm>
@@ -67,15 +92,30 @@ function DeleteHere({ factory, seen, onClose }: DialogProps) {
 
 /** What is true once it is gone. */
 function Aftermath({ slug }: { slug: string }) {
-  return <Text size="sm">Once it is deleted, senders get 404 and its log of deliveries cannot be looked at any more, unless a webhook of the same name (short: <span className="mono">{slug}</span>) is created again: that one has the same UID and URL, and what is left of the log.</Text>;
+  return (
+    <Text size="sm">
+      Once it is deleted, senders get 404 and its log of deliveries cannot be looked at any more, unless a webhook of
+      the same name (short: <span className="mono">{slug}</span>) is created again: that one has the same UID and URL,
+      and what is left of the log.
+    </Text>
+  );
 }
 
 function Stops({ automations }: { automations: readonly { uid: string; name: string; enabled: boolean }[] }) {
   if (automations.length === 0) return <Text size="sm">No automation selects it.</Text>;
   return (
     <div>
-      <Text size="sm" fw={600}>These automations stay, and stop firing for it:</Text>
-      <List size="sm">{automations.map(({ uid, name, enabled }) => <List.Item key={uid}><ForeignText>{name}</ForeignText>{enabled ? '' : ' (disabled already)'}</List.Item>)}</List>
+      <Text size="sm" fw={600}>
+        These automations stay, and stop firing for it:
+      </Text>
+      <List size="sm">
+        {automations.map(({ uid, name, enabled }) => (
+          <List.Item key={uid}>
+            <ForeignText>{name}</ForeignText>
+            {enabled ? '' : ' (disabled already)'}
+          </List.Item>
+        ))}
+      </List>
     </div>
   );
 }

@@ -37,7 +37,14 @@ export function WebhookPage() {
 /** What is shown is no longer so, or nobody knows. */
 function Outdated({ error }: { error: unknown }) {
   if (problemOf(error)?.status !== 404) return <ProblemAlert error={error} mb="md" />;
-  return <Alert color="orange" mb="md" role="alert" title="This webhook was deleted">Senders get 404. What you see is what it was. <Anchor component={Link} to="../webhooks" size="sm" underline="always">All webhooks</Anchor></Alert>;
+  return (
+    <Alert color="orange" mb="md" role="alert" title="This webhook was deleted">
+      Senders get 404. What you see is what it was.{' '}
+      <Anchor component={Link} to="../webhooks" size="sm" underline="always">
+        All webhooks
+      </Anchor>
+    </Alert>
+  );
 }
 
 function WebhookDetail({ factory, seen }: { factory: Api<'Factory'>; seen: SeenWebhook }) {
@@ -45,21 +52,42 @@ function WebhookDetail({ factory, seen }: { factory: Api<'Factory'>; seen: SeenW
   const mayManage = useMay('manager');
   const [shown, setShown] = useState<Shown>();
   const scope = { factoryUid: factory.uid, webhookUid: webhook.uid };
-  const finish = (once: Shown): void => setShown(once.secret === undefined && once.url === undefined ? undefined : once);
+  const finish = (once: Shown): void =>
+    setShown(once.secret === undefined && once.url === undefined ? undefined : once);
   return (
     <Stack gap="lg">
       <div>
-        <PageTitle above={[{ label: 'Webhooks', to: `/factories/${factory.uid}/webhooks` }]} aside={<Group gap={4}><EnabledBadge enabled={webhook.enabled} />{!webhook.secret_set && <SecretUnsetBadge />}</Group>}
-          actions={mayManage && <WebhookActions factory={factory} seen={seen} />}>{webhook.name}</PageTitle>
-        {webhook.description !== null && <Text size="sm" component="div" mb="md"><ForeignText>{webhook.description}</ForeignText></Text>}
+        <PageTitle
+          above={[{ label: 'Webhooks', to: `/factories/${factory.uid}/webhooks` }]}
+          aside={
+            <Group gap={4}>
+              <EnabledBadge enabled={webhook.enabled} />
+              {!webhook.secret_set && <SecretUnsetBadge />}
+            </Group>
+          }
+          actions={mayManage && <WebhookActions factory={factory} seen={seen} />}
+        >
+          {webhook.name}
+        </PageTitle>
+        {webhook.description !== null && (
+          <Text size="sm" component="div" mb="md">
+            <ForeignText>{webhook.description}</ForeignText>
+          </Text>
+        )}
         <WebhookFacts factory={factory} webhook={webhook} mayManage={mayManage} />
       </div>
       {!webhook.secret_set && <Unset factory={factory} seen={seen} mayManage={mayManage} onFinished={finish} />}
       {webhook.secret_set && mayManage && <HowToSend webhook={webhook} />}
       <DeliveryList factoryUid={factory.uid} webhook={webhook} />
       <section aria-labelledby="over-time">
-        <Title order={2} size="h4" mb="sm" id="over-time">Over time</Title>
-        <SimpleGrid cols={{ base: 1, lg: 2 }}><DeliveriesChart {...scope} /><RunsChart {...scope} /><StartLatencyChart {...scope} /></SimpleGrid>
+        <Title order={2} size="h4" mb="sm" id="over-time">
+          Over time
+        </Title>
+        <SimpleGrid cols={{ base: 1, lg: 2 }}>
+          <DeliveriesChart {...scope} />
+          <RunsChart {...scope} />
+          <StartLatencyChart {...scope} />
+        </SimpleGrid>
       </section>
       {shown !== undefined && <NewSecret webhook={webhook} shown={shown} onClose={() => setShown(undefined)} />}
     </Stack>
@@ -71,18 +99,46 @@ function NewSecret({ webhook, shown, onClose }: { webhook: Webhook; shown: Shown
     <Dialog isOnce onClose={onClose} title={`New secret of ${webhook.name}`} size="lg">
       <Stack>
         <OnceShown webhook={webhook} shown={shown} />
-        <Group justify="flex-end"><Button onClick={onClose}>Done</Button></Group>
+        <Group justify="flex-end">
+          <Button onClick={onClose}>Done</Button>
+        </Group>
       </Stack>
     </Dialog>
   );
 }
 
-function Unset({ factory, seen, mayManage, onFinished }: { factory: Api<'Factory'>; seen: SeenWebhook; mayManage: boolean; onFinished: (shown: Shown) => void }) {
-  if (factory.definitions_managed) return <Alert color="orange" title="Its secret is not set">Nobody can authenticate until the secret <span className="mono"><ForeignText>{seen.body.secret_name}</ForeignText></span> has a value that fits.</Alert>;
-  if (!mayManage) return <Alert color="orange" title="Its set-up is not finished">Nobody can authenticate yet. A manager of the factory can give its secret.</Alert>;
+function Unset({
+  factory,
+  seen,
+  mayManage,
+  onFinished,
+}: {
+  factory: Api<'Factory'>;
+  seen: SeenWebhook;
+  mayManage: boolean;
+  onFinished: (shown: Shown) => void;
+}) {
+  if (factory.definitions_managed)
+    return (
+      <Alert color="orange" title="Its secret is not set">
+        Nobody can authenticate until the secret{' '}
+        <span className="mono">
+          <ForeignText>{seen.body.secret_name}</ForeignText>
+        </span>{' '}
+        has a value that fits.
+      </Alert>
+    );
+  if (!mayManage)
+    return (
+      <Alert color="orange" title="Its set-up is not finished">
+        Nobody can authenticate yet. A manager of the factory can give its secret.
+      </Alert>
+    );
   return (
     <Paper component="section" withBorder p="md" maw={820} aria-labelledby="finish">
-      <Title order={2} size="h4" mb="sm" id="finish">Finish webhook set-up</Title>
+      <Title order={2} size="h4" mb="sm" id="finish">
+        Finish webhook set-up
+      </Title>
       <FinishSetUp factoryUid={factory.uid} seen={seen} onFinished={onFinished} />
     </Paper>
   );

@@ -16,15 +16,33 @@ export interface Draft {
   header: string;
 }
 
-export const EMPTY_DRAFT: Draft = { name: '', description: '', mode: 'token', provider: '', secret: '', isSecretOurs: false, secretName: '', header: '' };
+export const EMPTY_DRAFT: Draft = {
+  name: '',
+  description: '',
+  mode: 'token',
+  provider: '',
+  secret: '',
+  isSecretOurs: false,
+  secretName: '',
+  header: '',
+};
 
 /** Members of the body that have a field of their own. */
-export const FIELDS: readonly string[] = ['/name', '/description', '/auth_mode', '/signature_scheme', '/secret', '/secret_name', '/delivery_id_header'];
+export const FIELDS: readonly string[] = [
+  '/name',
+  '/description',
+  '/auth_mode',
+  '/signature_scheme',
+  '/secret',
+  '/secret_name',
+  '/delivery_id_header',
+];
 
 export function bodyOf(draft: Draft, provider: Provider | undefined): Api<'WebhookCreate'> {
   const { name, description, mode, secret, secretName, header } = draft;
   return {
-    name, auth_mode: mode,
+    name,
+    auth_mode: mode,
     ...(mode === 'signature' && provider !== undefined ? { signature_scheme: provider.scheme } : {}),
     ...(mode === 'signature' && secret !== '' ? { secret } : {}),
     ...(description === '' ? {} : { description }),

@@ -34,7 +34,13 @@ export function EditDialog({ factory, seen, onClose }: DialogProps) {
   const wanted: Wanted = { ...wantedOf(base.body), ...changes };
   const path = { factory_uid: factory.uid, webhook_uid: seen.body.uid };
   const save = useChange(
-    ({ tag, body }: { tag: string; body: Api<'WebhookPatch'> }) => ask(api.PATCH('/factory/{factory_uid}/webhooks/{webhook_uid}', { params: { path, header: { 'If-Match': tag } }, body })),
+    ({ tag, body }: { tag: string; body: Api<'WebhookPatch'> }) =>
+      ask(
+        api.PATCH('/factory/{factory_uid}/webhooks/{webhook_uid}', {
+          params: { path, header: { 'If-Match': tag } },
+          body,
+        }),
+      ),
     ({ name }) => {
       say(`The webhook ${name} was changed`);
       onClose();
@@ -55,15 +61,38 @@ export function EditDialog({ factory, seen, onClose }: DialogProps) {
     save.reset();
   };
   return (
-    <Dialog isBusy={save.isPending} onClose={onClose} title={`Edit ${base.body.name}`} size="lg" closeOnClickOutside={false}>
+    <Dialog
+      isBusy={save.isPending}
+      onClose={onClose}
+      title={`Edit ${base.body.name}`}
+      size="lg"
+      closeOnClickOutside={false}
+    >
       <form ref={form} onSubmit={submit} noValidate aria-label="Edit webhook">
         <Stack>
-          {factory.definitions_managed && <Alert color="blue" title="Managed in files">Nothing is changed here: you get the text of <span className="mono"><ForeignText>{base.body.file ?? 'its file'}</ForeignText></span> with what you change.</Alert>}
-          <EditFields factoryUid={factory.uid} wanted={wanted} error={save.error} onChange={(change) => setChanges((before) => ({ ...before, ...change }))} />
+          {factory.definitions_managed && (
+            <Alert color="blue" title="Managed in files">
+              Nothing is changed here: you get the text of{' '}
+              <span className="mono">
+                <ForeignText>{base.body.file ?? 'its file'}</ForeignText>
+              </span>{' '}
+              with what you change.
+            </Alert>
+          )}
+          <EditFields
+            factoryUid={factory.uid}
+            wanted={wanted}
+            error={save.error}
+            onChange={(change) => setChanges((before) => ({ ...before, ...change }))}
+          />
           <Refusal error={save.error} before={base} now={seen} onGoOn={goOn} shown={FIELDS} />
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>Cancel</Button>
-            <Button type="submit" loading={save.isPending}>{factory.definitions_managed ? 'Show the file' : 'Save'}</Button>
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              {factory.definitions_managed ? 'Show the file' : 'Save'}
+            </Button>
           </Group>
         </Stack>
       </form>
@@ -71,24 +100,83 @@ export function EditDialog({ factory, seen, onClose }: DialogProps) {
   );
 }
 
-function EditFields({ factoryUid, wanted, error, onChange }: { factoryUid: string; wanted: Wanted; error: unknown; onChange: (change: Partial<Wanted>) => void }) {
+function EditFields({
+  factoryUid,
+  wanted,
+  error,
+  onChange,
+}: {
+  factoryUid: string;
+  wanted: Wanted;
+  error: unknown;
+  onChange: (change: Partial<Wanted>) => void;
+}) {
   const fault = (pointer: string): string | undefined => problemOf(error)?.fault(pointer);
   const names = useSecretNames(factoryUid);
   return (
     <>
-      <TextInput label="Name" description="The URL and the permanent short name stay." value={wanted.name} onChange={(event) => onChange({ name: event.currentTarget.value })} error={fault('/name')} required data-autofocus autoComplete="off" />
-      <Textarea label="Description" value={wanted.description} onChange={(event) => onChange({ description: event.currentTarget.value })} error={fault('/description')} autosize minRows={1} maxRows={6} />
+      <TextInput
+        label="Name"
+        description="The URL and the permanent short name stay."
+        value={wanted.name}
+        onChange={(event) => onChange({ name: event.currentTarget.value })}
+        error={fault('/name')}
+        required
+        data-autofocus
+        autoComplete="off"
+      />
+      <Textarea
+        label="Description"
+        value={wanted.description}
+        onChange={(event) => onChange({ description: event.currentTarget.value })}
+        error={fault('/description')}
+        autosize
+        minRows={1}
+        maxRows={6}
+      />
       <ModePicker value={wanted.mode} onChange={(mode) => onChange({ mode })} error={fault('/auth_mode')} />
-      {wanted.mode === 'signature' && <ProviderPicker value={wanted.provider} onChange={(provider) => onChange({ provider })} error={fault('/signature_scheme')} />}
-      <Autocomplete label="Secret name" description="Another secret that exists, and that the factory may use for webhooks. Senders need its value at once." data={names} value={wanted.secretName} onChange={(secretName) => onChange({ secretName })} error={fault('/secret_name')} autoComplete="off" />
-      <HeaderInput value={wanted.header} onChange={(header) => onChange({ header })} error={fault('/delivery_id_header')} />
+      {wanted.mode === 'signature' && (
+        <ProviderPicker
+          value={wanted.provider}
+          onChange={(provider) => onChange({ provider })}
+          error={fault('/signature_scheme')}
+        />
+      )}
+      <Autocomplete
+        label="Secret name"
+        description="Another secret that exists, and that the factory may use for webhooks. Senders need its value at once."
+        data={names}
+        value={wanted.secretName}
+        onChange={(secretName) => onChange({ secretName })}
+        error={fault('/secret_name')}
+        autoComplete="off"
+      />
+      <HeaderInput
+        value={wanted.header}
+        onChange={(header) => onChange({ header })}
+        error={fault('/delivery_id_header')}
+      />
     </>
   );
 }
 
 function wantedOf(webhook: Webhook): Wanted {
-  const { name, description, auth_mode: mode, signature_scheme: scheme, secret_name: secretName, delivery_id_header: header } = webhook;
-  return { name, description: description ?? '', mode, provider: scheme === null ? '' : providerOfScheme(scheme).id, secretName, header: header ?? '' };
+  const {
+    name,
+    description,
+    auth_mode: mode,
+    signature_scheme: scheme,
+    secret_name: secretName,
+    delivery_id_header: header,
+  } = webhook;
+  return {
+    name,
+    description: description ?? '',
+    mode,
+    provider: scheme === null ? '' : providerOfScheme(scheme).id,
+    secretName,
+    header: header ?? '',
+  };
 }
 
 function patchOf(base: Webhook, wanted: Wanted): Api<'WebhookPatch'> {
@@ -96,9 +184,13 @@ function patchOf(base: Webhook, wanted: Wanted): Api<'WebhookPatch'> {
   const scheme = PROVIDERS.find(({ id }) => id === wanted.provider)?.scheme ?? wanted.provider;
   return {
     ...(wanted.name === before.name ? {} : { name: wanted.name }),
-    ...(wanted.description === before.description ? {} : { description: wanted.description === '' ? null : wanted.description }),
+    ...(wanted.description === before.description
+      ? {}
+      : { description: wanted.description === '' ? null : wanted.description }),
     ...(wanted.mode === before.mode ? {} : { auth_mode: wanted.mode }),
-    ...(wanted.mode !== 'signature' || scheme === base.signature_scheme || scheme === '' ? {} : { signature_scheme: scheme }),
+    ...(wanted.mode !== 'signature' || scheme === base.signature_scheme || scheme === ''
+      ? {}
+      : { signature_scheme: scheme }),
     ...(wanted.secretName === before.secretName ? {} : { secret_name: wanted.secretName }),
     ...(wanted.header === before.header ? {} : { delivery_id_header: wanted.header === '' ? null : wanted.header }),
   };

@@ -30,8 +30,16 @@ export function FinishSetUp({ factoryUid, seen, provider, onFinished }: FinishSe
   const chosen = provider ?? (scheme === null ? undefined : providerOfScheme(scheme));
   return (
     <Stack>
-      <div><Text size="sm" fw={600}>Ingress URL</Text><Copyable value={url} what="the ingress URL" /></div>
-      <Text size="sm">It answers 404 until its secret is set{chosen?.secret === 'revealed' ? ': give the URL to the provider, which then shows the secret' : ''}.</Text>
+      <div>
+        <Text size="sm" fw={600}>
+          Ingress URL
+        </Text>
+        <Copyable value={url} what="the ingress URL" />
+      </div>
+      <Text size="sm">
+        It answers 404 until its secret is set
+        {chosen?.secret === 'revealed' ? ': give the URL to the provider, which then shows the secret' : ''}.
+      </Text>
       {chosen !== undefined && <ProviderSteps provider={chosen} url={url} isSecretAsked />}
       <Divider />
       <FinishForm factoryUid={factoryUid} seen={seen} provider={chosen} onFinished={onFinished} />
@@ -51,7 +59,11 @@ function FinishForm({ factoryUid, seen, provider, onFinished }: FinishSetUpProps
     ({ secret: generated, url, enabled }) => {
       const shown = given.shown(generated);
       given.forget();
-      say(enabled ? `The webhook ${name} takes deliveries now` : `The secret is set, but the webhook ${name} could not be enabled`);
+      say(
+        enabled
+          ? `The webhook ${name} takes deliveries now`
+          : `The secret is set, but the webhook ${name} could not be enabled`,
+      );
       onFinished({ ...shown, url });
       void webhooksChanged(queries, factoryUid);
     },
@@ -69,19 +81,54 @@ function FinishForm({ factoryUid, seen, provider, onFinished }: FinishSetUpProps
   return (
     <form ref={form} onSubmit={submit} noValidate aria-label="Finish webhook set-up">
       <Stack>
-        {provider !== undefined && <ProviderSecretInput provider={provider} requirement={scheme?.secret_requirement} required={isGiven} value={given.text} onChange={given.type} onMakeUp={given.makeUp} error={problemOf(finish.error)?.fault('/secret')} />}
+        {provider !== undefined && (
+          <ProviderSecretInput
+            provider={provider}
+            requirement={scheme?.secret_requirement}
+            required={isGiven}
+            value={given.text}
+            onChange={given.type}
+            onMakeUp={given.makeUp}
+            error={problemOf(finish.error)?.fault('/secret')}
+          />
+        )}
         <Refusal error={finish.error} before={base} now={seen} onGoOn={goOn} shown={['/secret']} />
-        <Group justify="flex-end"><Button type="submit" loading={finish.isPending}>{isGiven || given.text !== '' ? 'Finish webhook set-up' : 'Generate a secret and finish'}</Button></Group>
+        <Group justify="flex-end">
+          <Button type="submit" loading={finish.isPending}>
+            {isGiven || given.text !== '' ? 'Finish webhook set-up' : 'Generate a secret and finish'}
+          </Button>
+        </Group>
       </Stack>
     </form>
   );
 }
 
 /** Sets the secret, then lets deliveries in. A secret that was generated is answered even where the second step fails: nobody could see it again. */
-async function finished(factoryUid: string, { body: { uid }, etag }: SeenWebhook, secret: string, key: string): Promise<Api<'WebhookRotated'>> {
+async function finished(
+  factoryUid: string,
+  { body: { uid }, etag }: SeenWebhook,
+  secret: string,
+  key: string,
+): Promise<Api<'WebhookRotated'>> {
   const path = { factory_uid: factoryUid, webhook_uid: uid };
-  const { body: rotated, etag: tag } = await askSeen(api.POST('/factory/{factory_uid}/webhooks/{webhook_uid}/rotate', { params: { path, header: { 'If-Match': etag, 'Idempotency-Key': key } }, body: secret === '' ? {} : { secret } }));
+  const { body: rotated, etag: tag } = await askSeen(
+    api.POST('/factory/{factory_uid}/webhooks/{webhook_uid}/rotate', {
+      params: { path, header: { 'If-Match': etag, 'Idempotency-Key': key } },
+      body: secret === '' ? {} : { secret },
+    }),
+  );
   if (rotated.enabled) return rotated;
-  const enabling = ask(api.PATCH('/factory/{factory_uid}/webhooks/{webhook_uid}', { params: { path, header: { 'If-Match': tag } }, body: { enabled: true } }));
-  return { ...rotated, enabled: await enabling.then(({ enabled }) => enabled, () => false) };
+  const enabling = ask(
+    api.PATCH('/factory/{factory_uid}/webhooks/{webhook_uid}', {
+      params: { path, header: { 'If-Match': tag } },
+      body: { enabled: true },
+    }),
+  );
+  return {
+    ...rotated,
+    enabled: await enabling.then(
+      ({ enabled }) => enabled,
+      () => false,
+    ),
+  };
 }

@@ -11,11 +11,15 @@ export function HowToSend({ webhook }: { webhook: Webhook }) {
   const [isOpen, { toggle }] = useDisclosure();
   return (
     <div>
-      <Button variant="default" size="compact-sm" onClick={toggle} aria-expanded={isOpen}>How to send to it</Button>
+      <Button variant="default" size="compact-sm" onClick={toggle} aria-expanded={isOpen}>
+        How to send to it
+      </Button>
       <Collapse expanded={isOpen}>
         <Paper withBorder p="md" mt="xs" maw={820}>
           <Stack>
-            {webhook.signature_scheme !== null && <AtProvider scheme={webhook.signature_scheme} url={webhook.ingress_url} />}
+            {webhook.signature_scheme !== null && (
+              <AtProvider scheme={webhook.signature_scheme} url={webhook.ingress_url} />
+            )}
             <ReadyCommand webhook={webhook} />
           </Stack>
         </Paper>
@@ -31,7 +35,17 @@ function AtProvider({ scheme, url }: { scheme: string; url: string }) {
   const provider = candidates.find((candidate) => candidate.id === id) ?? providerOfScheme(scheme);
   return (
     <>
-      {candidates.length > 1 && <Group mb="sm"><Select label="Sender" data={candidates.map((candidate) => ({ value: candidate.id, label: candidate.label }))} value={provider.id} onChange={setId} allowDeselect={false} /></Group>}
+      {candidates.length > 1 && (
+        <Group mb="sm">
+          <Select
+            label="Sender"
+            data={candidates.map((candidate) => ({ value: candidate.id, label: candidate.label }))}
+            value={provider.id}
+            onChange={setId}
+            allowDeselect={false}
+          />
+        </Group>
+      )}
       <ProviderSteps provider={provider} url={url} />
     </>
   );

@@ -23,9 +23,19 @@ export function WebhookListPage() {
   const count = query.data?.length ?? 0;
   return (
     <>
-      <PageTitle actions={mayManage && count > 0 && <CreateButton isFull={count >= WEBHOOKS_MAX} />}>Webhooks</PageTitle>
+      <PageTitle actions={mayManage && count > 0 && <CreateButton isFull={count >= WEBHOOKS_MAX} />}>
+        Webhooks
+      </PageTitle>
       {factory.definitions_managed && <WhereTheFilesAre factory={factory} />}
-      <Asked query={query}>{(webhooks) => (webhooks.length === 0 ? <NoWebhooks factory={factory} mayManage={mayManage} /> : <Webhooks webhooks={webhooks} factoryUid={factory.uid} />)}</Asked>
+      <Asked query={query}>
+        {(webhooks) =>
+          webhooks.length === 0 ? (
+            <NoWebhooks factory={factory} mayManage={mayManage} />
+          ) : (
+            <Webhooks webhooks={webhooks} factoryUid={factory.uid} />
+          )
+        }
+      </Asked>
     </>
   );
 }
@@ -33,17 +43,40 @@ export function WebhookListPage() {
 function CreateButton({ isFull }: { isFull: boolean }) {
   return (
     <Group gap="xs">
-      {isFull && <Text size="sm" c="dimmed">{WEBHOOKS_MAX} of {WEBHOOKS_MAX}: delete one to create another.</Text>}
-      {isFull ? <Button disabled>Create webhook</Button> : <Button component={Link} to="new">Create webhook</Button>}
+      {isFull && (
+        <Text size="sm" c="dimmed">
+          {WEBHOOKS_MAX} of {WEBHOOKS_MAX}: delete one to create another.
+        </Text>
+      )}
+      {isFull ? (
+        <Button disabled>Create webhook</Button>
+      ) : (
+        <Button component={Link} to="new">
+          Create webhook
+        </Button>
+      )}
     </Group>
   );
 }
 
 function WhereTheFilesAre({ factory: { source } }: { factory: Api<'Factory'> }) {
-  const place = source.kind === 'git' ? [source.url, source.branch === undefined ? '' : `branch ${source.branch}`, source.path === undefined ? '' : `folder ${source.path}`].filter((part) => part !== '').join(', ') : source.path;
+  const place =
+    source.kind === 'git'
+      ? [
+          source.url,
+          source.branch === undefined ? '' : `branch ${source.branch}`,
+          source.path === undefined ? '' : `folder ${source.path}`,
+        ]
+          .filter((part) => part !== '')
+          .join(', ')
+      : source.path;
   return (
     <Alert color="blue" mb="md" title="Managed in files">
-      These webhooks are the files <span className="mono">webhooks/&lt;name&gt;.yaml</span> of <span className="mono"><ForeignText>{place ?? ''}</ForeignText></span>, and are changed there. Every change that is tried here says which file to edit, with the text.
+      These webhooks are the files <span className="mono">webhooks/&lt;name&gt;.yaml</span> of{' '}
+      <span className="mono">
+        <ForeignText>{place ?? ''}</ForeignText>
+      </span>
+      , and are changed there. Every change that is tried here says which file to edit, with the text.
     </Alert>
   );
 }
@@ -53,7 +86,11 @@ function NoWebhooks({ factory, mayManage }: { factory: Api<'Factory'>; mayManage
     <Empty title="No webhooks yet">
       <Stack align="center" gap="sm">
         <span>A webhook is an address that takes JSON from another system. Automations that select it start runs.</span>
-        {mayManage && <Button component={Link} to="new">{factory.definitions_managed ? 'Write the file of the first one' : 'Create the first webhook'}</Button>}
+        {mayManage && (
+          <Button component={Link} to="new">
+            {factory.definitions_managed ? 'Write the file of the first one' : 'Create the first webhook'}
+          </Button>
+        )}
         {!mayManage && <span>A manager of the factory can create one.</span>}
       </Stack>
     </Empty>
@@ -61,7 +98,13 @@ function NoWebhooks({ factory, mayManage }: { factory: Api<'Factory'>; mayManage
 }
 
 /** A phone shows the state beside the name; everything else is one step further. */
-const COLUMNS: readonly { label: string; from?: 'sm' }[] = [{ label: 'Name' }, { label: 'Authentication', from: 'sm' }, { label: 'State' }, { label: 'Last delivery' }, { label: 'Used by', from: 'sm' }];
+const COLUMNS: readonly { label: string; from?: 'sm' }[] = [
+  { label: 'Name' },
+  { label: 'Authentication', from: 'sm' },
+  { label: 'State' },
+  { label: 'Last delivery' },
+  { label: 'Used by', from: 'sm' },
+];
 
 function Webhooks({ webhooks, factoryUid }: { webhooks: readonly Webhook[]; factoryUid: string }) {
   const users = useUsers(factoryUid).data;
@@ -69,20 +112,41 @@ function Webhooks({ webhooks, factoryUid }: { webhooks: readonly Webhook[]; fact
     <section className="scroll-x" tabIndex={0} aria-label="Webhooks of the factory">
       <Table verticalSpacing="sm">
         <Table.Thead>
-          <Table.Tr>{COLUMNS.map(({ label, from }) => <Table.Th key={label} scope="col" visibleFrom={from}>{label}</Table.Th>)}</Table.Tr>
+          <Table.Tr>
+            {COLUMNS.map(({ label, from }) => (
+              <Table.Th key={label} scope="col" visibleFrom={from}>
+                {label}
+              </Table.Th>
+            ))}
+          </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {webhooks.map((webhook) => (
             <Table.Tr key={webhook.uid}>
               <Table.Th scope="row" maw={280}>
                 <ListedName to={webhook.uid}>{webhook.name}</ListedName>
-                {webhook.description !== null && <Text size="xs" c="dimmed" component="div" lineClamp={1} fw={400}><ForeignText>{webhook.description}</ForeignText></Text>}
-                <Text size="xs" fw={400} hiddenFrom="sm">{modeLabel(webhook)}</Text>
+                {webhook.description !== null && (
+                  <Text size="xs" c="dimmed" component="div" lineClamp={1} fw={400}>
+                    <ForeignText>{webhook.description}</ForeignText>
+                  </Text>
+                )}
+                <Text size="xs" fw={400} hiddenFrom="sm">
+                  {modeLabel(webhook)}
+                </Text>
               </Table.Th>
               <Table.Td visibleFrom="sm">{modeLabel(webhook)}</Table.Td>
-              <Table.Td><Group gap={4}><EnabledBadge enabled={webhook.enabled} />{!webhook.secret_set && <SecretUnsetBadge />}</Group></Table.Td>
-              <Table.Td><Time at={webhook.last_delivery_at} as="ago" /></Table.Td>
-              <Table.Td maw={260} visibleFrom="sm">{users === undefined ? '…' : <UsedBy automations={users.get(webhook.uid) ?? []} />}</Table.Td>
+              <Table.Td>
+                <Group gap={4}>
+                  <EnabledBadge enabled={webhook.enabled} />
+                  {!webhook.secret_set && <SecretUnsetBadge />}
+                </Group>
+              </Table.Td>
+              <Table.Td>
+                <Time at={webhook.last_delivery_at} as="ago" />
+              </Table.Td>
+              <Table.Td maw={260} visibleFrom="sm">
+                {users === undefined ? '…' : <UsedBy automations={users.get(webhook.uid) ?? []} />}
+              </Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -92,6 +156,20 @@ function Webhooks({ webhooks, factoryUid }: { webhooks: readonly Webhook[]; fact
 }
 
 function UsedBy({ automations }: { automations: readonly Api<'Automation'>[] }) {
-  if (automations.length === 0) return <Text size="sm" c="dimmed">no automation</Text>;
-  return <Group gap="xs">{automations.map(({ uid, name, enabled }) => <Anchor key={uid} component={Link} to={`../automations/${uid}`} relative="path" size="sm"><ForeignText>{name}</ForeignText>{enabled ? '' : ' (disabled)'}</Anchor>)}</Group>;
+  if (automations.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        no automation
+      </Text>
+    );
+  return (
+    <Group gap="xs">
+      {automations.map(({ uid, name, enabled }) => (
+        <Anchor key={uid} component={Link} to={`../automations/${uid}`} relative="path" size="sm">
+          <ForeignText>{name}</ForeignText>
+          {enabled ? '' : ' (disabled)'}
+        </Anchor>
+      ))}
+    </Group>
+  );
 }

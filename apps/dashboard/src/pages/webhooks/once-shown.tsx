@@ -23,16 +23,35 @@ export function OnceShown({ webhook, shown: { secret, url }, onCopied }: OnceSho
     <Stack onCopy={onCopied}>
       {(secret !== undefined || url !== undefined) && (
         <Alert color="orange" title="Shown this once">
-          {url === undefined ? 'Copy the secret now. It cannot be shown again; a lost one is replaced by “Rotate secret”.' : 'Copy the URL now, and treat it as a secret: whoever has it can send. It cannot be shown again; a lost one is replaced by “Rotate secret”.'}
+          {url === undefined
+            ? 'Copy the secret now. It cannot be shown again; a lost one is replaced by “Rotate secret”.'
+            : 'Copy the URL now, and treat it as a secret: whoever has it can send. It cannot be shown again; a lost one is replaced by “Rotate secret”.'}
         </Alert>
       )}
-      {url === undefined ? <Value label="Ingress URL" value={webhook.ingress_url} what="the ingress URL" /> : <Value label="Ingress URL with its secret" value={url} what="the URL" onCopied={onCopied} />}
-      {secret !== undefined && url === undefined && <Value label="Secret" value={secret} what="the secret" onCopied={onCopied} />}
-      <ReadyCommand webhook={webhook} secret={secret} onCopied={webhook.auth_mode === 'signature' ? undefined : onCopied} />
+      {url === undefined ? (
+        <Value label="Ingress URL" value={webhook.ingress_url} what="the ingress URL" />
+      ) : (
+        <Value label="Ingress URL with its secret" value={url} what="the URL" onCopied={onCopied} />
+      )}
+      {secret !== undefined && url === undefined && (
+        <Value label="Secret" value={secret} what="the secret" onCopied={onCopied} />
+      )}
+      <ReadyCommand
+        webhook={webhook}
+        secret={secret}
+        onCopied={webhook.auth_mode === 'signature' ? undefined : onCopied}
+      />
     </Stack>
   );
 }
 
 function Value({ label, ...rest }: { label: string; value: string; what: string; onCopied?: () => void }) {
-  return <div><Text size="sm" fw={600}>{label}</Text><Copyable {...rest} /></div>;
+  return (
+    <div>
+      <Text size="sm" fw={600}>
+        {label}
+      </Text>
+      <Copyable {...rest} />
+    </div>
+  );
 }

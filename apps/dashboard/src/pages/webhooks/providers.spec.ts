@@ -20,7 +20,9 @@ it('none is of a scheme that is not served, and none has the identifier of anoth
 });
 
 it('a scheme that is not known here is offered by its name, with steps that fit any', () => {
-  expect(providersOf([{ id: 'later', secret_origin: 'either' }])).toMatchObject([{ id: 'later', label: 'later', scheme: 'later', secret: 'generated' }]);
+  expect(providersOf([{ id: 'later', secret_origin: 'either' }])).toMatchObject([
+    { id: 'later', label: 'later', scheme: 'later', secret: 'generated' },
+  ]);
   expect(providerOfScheme('later').steps.join()).toContain('{url}');
 });
 

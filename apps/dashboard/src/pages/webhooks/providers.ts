@@ -17,7 +17,10 @@ export interface Provider {
 
 export const PROVIDERS: readonly Provider[] = [
   {
-    id: 'github', label: 'GitHub', scheme: 'github', secret: 'chosen',
+    id: 'github',
+    label: 'GitHub',
+    scheme: 'github',
+    secret: 'chosen',
     secretPlace: 'You choose it: the same text goes into the field Secret at GitHub.',
     steps: [
       'At GitHub, open Settings → Webhooks of the repository or organisation and choose “Add webhook”.',
@@ -29,30 +32,57 @@ export const PROVIDERS: readonly Provider[] = [
     notes: ['GitHub sends an event “ping” at once. An automation without a payload filter would act on it.'],
   },
   {
-    id: 'stripe', label: 'Stripe', scheme: 'stripe', secret: 'revealed',
-    secretPlace: 'Stripe shows it as “Signing secret” (whsec_…) on the page of the event destination, once that exists.',
+    id: 'stripe',
+    label: 'Stripe',
+    scheme: 'stripe',
+    secret: 'revealed',
+    secretPlace:
+      'Stripe shows it as “Signing secret” (whsec_…) on the page of the event destination, once that exists.',
     steps: [
       'At Stripe, open Workbench → Webhooks and add an event destination.',
       'Select the events that your automations act on, and “Webhook endpoint” as the kind of destination.',
       'Endpoint URL: {url}',
       'Create the destination and reveal its signing secret.',
     ],
-    notes: ['Test mode and live mode are different destinations with different secrets.', 'Stripe sends no delivery ID: a request with the very same body is told as a duplicate.'],
+    notes: [
+      'Test mode and live mode are different destinations with different secrets.',
+      'Stripe sends no delivery ID: a request with the very same body is told as a duplicate.',
+    ],
   },
   {
-    id: 'standard_webhooks', label: 'Standard Webhooks (any compatible sender)', scheme: 'standard_webhooks', secret: 'generated',
-    secretPlace: 'Leave it blank and a secret (whsec_…) is generated for the sender. A sender that makes its own, as those that use Svix do, shows it on the page of the endpoint.',
-    steps: ['At the sender, add a webhook endpoint with the URL {url}', 'Give it the signing secret. If it made one of its own instead, enter that one here by “Rotate secret”.', 'Choose the events that your automations act on, and JSON as the format.'],
+    id: 'standard_webhooks',
+    label: 'Standard Webhooks (any compatible sender)',
+    scheme: 'standard_webhooks',
+    secret: 'generated',
+    secretPlace:
+      'Leave it blank and a secret (whsec_…) is generated for the sender. A sender that makes its own, as those that use Svix do, shows it on the page of the endpoint.',
+    steps: [
+      'At the sender, add a webhook endpoint with the URL {url}',
+      'Give it the signing secret. If it made one of its own instead, enter that one here by “Rotate secret”.',
+      'Choose the events that your automations act on, and JSON as the format.',
+    ],
     notes: ['A header webhook-id (or svix-id) identifies each delivery.'],
   },
   {
-    id: 'gitlab', label: 'GitLab (signing token)', scheme: 'standard_webhooks', secret: 'generated',
-    secretPlace: 'The signing token of the webhook (whsec_…). Versions of GitLab without signing tokens have only a “Secret token”, which is no signature.',
-    steps: ['At GitLab, open Settings → Webhooks of the project or group and add a webhook.', 'URL: {url}', 'Signing token: the same secret as here. The field “Secret token” stays empty.', 'Tick the triggers that your automations act on, and leave SSL verification on.'],
+    id: 'gitlab',
+    label: 'GitLab (signing token)',
+    scheme: 'standard_webhooks',
+    secret: 'generated',
+    secretPlace:
+      'The signing token of the webhook (whsec_…). Versions of GitLab without signing tokens have only a “Secret token”, which is no signature.',
+    steps: [
+      'At GitLab, open Settings → Webhooks of the project or group and add a webhook.',
+      'URL: {url}',
+      'Signing token: the same secret as here. The field “Secret token” stays empty.',
+      'Tick the triggers that your automations act on, and leave SSL verification on.',
+    ],
     notes: ['Where there is no field for a signing token, create a webhook with a URL token instead.'],
   },
   {
-    id: 'sentry', label: 'Sentry', scheme: 'sentry', secret: 'revealed',
+    id: 'sentry',
+    label: 'Sentry',
+    scheme: 'sentry',
+    secret: 'revealed',
     secretPlace: 'The “Client Secret” of the integration, shown under Credentials once it is saved.',
     steps: [
       'At Sentry, open Settings → Custom Integrations (Developer Settings in older versions) and create an internal integration.',
@@ -63,7 +93,10 @@ export const PROVIDERS: readonly Provider[] = [
     notes: [],
   },
   {
-    id: 'pagerduty', label: 'PagerDuty', scheme: 'pagerduty', secret: 'revealed',
+    id: 'pagerduty',
+    label: 'PagerDuty',
+    scheme: 'pagerduty',
+    secret: 'revealed',
     secretPlace: 'PagerDuty shows it once, when the subscription is created.',
     steps: [
       'At PagerDuty, open Integrations → Generic Webhooks (v3) and choose “New Webhook”.',
@@ -71,18 +104,27 @@ export const PROVIDERS: readonly Provider[] = [
       'Choose the scope and the event types that your automations act on.',
       'Add the webhook and copy the secret that is shown then.',
     ],
-    notes: ['PagerDuty sends no delivery ID; X-Webhook-Id names the subscription and is the same in all of its requests.'],
+    notes: [
+      'PagerDuty sends no delivery ID; X-Webhook-Id names the subscription and is the same in all of its requests.',
+    ],
   },
   {
-    id: 'vercel', label: 'Vercel', scheme: 'vercel', secret: 'revealed',
-    secretPlace: 'Vercel shows it once, when the webhook is created. Webhooks of an integration are signed with its Client Secret.',
+    id: 'vercel',
+    label: 'Vercel',
+    scheme: 'vercel',
+    secret: 'revealed',
+    secretPlace:
+      'Vercel shows it once, when the webhook is created. Webhooks of an integration are signed with its Client Secret.',
     steps: [
       'At Vercel, open Settings → Webhooks of the team.',
       'Select the events that your automations act on, and the projects.',
       'Endpoint URL: {url}',
       'Create the webhook and copy the secret that is shown then.',
     ],
-    notes: ['Webhooks of a team need a plan that has them.', 'Vercel sends no delivery ID: a request with the very same body is told as a duplicate.'],
+    notes: [
+      'Webhooks of a team need a plan that has them.',
+      'Vercel sends no delivery ID: a request with the very same body is told as a duplicate.',
+    ],
   },
 ];
 
@@ -105,9 +147,16 @@ export function schemeLabel(scheme: string): string {
 
 function unknownProvider(scheme: string, origin: 'provider' | 'either'): Provider {
   return {
-    id: scheme, label: scheme, scheme, secret: origin === 'either' ? 'generated' : 'revealed',
+    id: scheme,
+    label: scheme,
+    scheme,
+    secret: origin === 'either' ? 'generated' : 'revealed',
     secretPlace: 'The signing secret of the webhook at the provider.',
-    steps: ['At the provider, add a webhook with the URL {url}', 'Choose JSON as the format and the events that your automations act on.', 'Copy the signing secret.'],
+    steps: [
+      'At the provider, add a webhook with the URL {url}',
+      'Choose JSON as the format and the events that your automations act on.',
+      'Copy the signing secret.',
+    ],
     notes: [],
   };
 }
@@ -115,8 +164,13 @@ function unknownProvider(scheme: string, origin: 'provider' | 'either'): Provide
 /** The steps as text that can be given to somebody else; the secret is in it where it is known. */
 export function setUpText(provider: Provider, url: string, secret?: string): string {
   return [
-    `Webhook for ${provider.label}`, '', `URL: ${url}`, ...(secret === undefined ? [] : [`Secret: ${secret}`]), '',
+    `Webhook for ${provider.label}`,
+    '',
+    `URL: ${url}`,
+    ...(secret === undefined ? [] : [`Secret: ${secret}`]),
+    '',
     ...provider.steps.map((step, index) => `${index + 1}. ${step.replaceAll('{url}', url)}`),
-    ...(provider.notes.length === 0 ? [] : ['', ...provider.notes.map((note) => `Note: ${note}`)]), '',
+    ...(provider.notes.length === 0 ? [] : ['', ...provider.notes.map((note) => `Note: ${note}`)]),
+    '',
   ].join('\n');
 }

@@ -3,7 +3,12 @@ import { Alert } from '@mantine/core';
 
 export function OnlyHere({ url }: { url: string }) {
   if (!isOnThisMachine(url)) return null;
-  return <Alert color="orange" title="This address is on this machine only">A sender elsewhere cannot reach it. An administrator of the service can give it an address that others reach (MILLWRIGHT_INGRESS_URL); until then a command on this machine can send.</Alert>;
+  return (
+    <Alert color="orange" title="This address is on this machine only">
+      A sender elsewhere cannot reach it. An administrator of the service can give it an address that others reach
+      (MILLWRIGHT_INGRESS_URL); until then a command on this machine can send.
+    </Alert>
+  );
 }
 
 export function isOnThisMachine(url: string): boolean {

@@ -19,7 +19,20 @@ interface RefusalProps {
 
 export function Refusal({ error, before, now, onGoOn, shown }: RefusalProps) {
   if (error === null || error === undefined) return null;
-  return <div ref={bringIntoView}>{isStale(error) ? <SomebodyElse what="webhook" differences={differencesOf(before, now)} onAction={onGoOn} isWaiting={now.etag === before.etag} /> : <ProblemAlert error={error} shown={shown} />}</div>;
+  return (
+    <div ref={bringIntoView}>
+      {isStale(error) ? (
+        <SomebodyElse
+          what="webhook"
+          differences={differencesOf(before, now)}
+          onAction={onGoOn}
+          isWaiting={now.etag === before.etag}
+        />
+      ) : (
+        <ProblemAlert error={error} shown={shown} />
+      )}
+    </div>
+  );
 }
 
 /** Dialogs are long: what was refused is seen without looking for it. */
@@ -28,5 +41,7 @@ function bringIntoView(element: HTMLElement | null): void {
 }
 
 function differencesOf(before: SeenWebhook, now: SeenWebhook) {
-  return MEMBERS.map(({ label, of }) => ({ label, before: of(before.body), now: of(now.body) })).filter((one) => one.before !== one.now);
+  return MEMBERS.map(({ label, of }) => ({ label, before: of(before.body), now: of(now.body) })).filter(
+    (one) => one.before !== one.now,
+  );
 }

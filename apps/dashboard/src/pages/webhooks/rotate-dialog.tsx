@@ -24,7 +24,8 @@ export function RotateDialog({ factory, seen, onClose }: DialogProps) {
   const given = useGivenSecret();
   const [rotated, setRotated] = useState<Api<'WebhookRotated'>>();
   const rotate = useChange(
-    ({ tag, secret }: { tag: string; secret: string }, key) => rotation(factory.uid, base.body.uid, { tag, secret, key }),
+    ({ tag, secret }: { tag: string; secret: string }, key) =>
+      rotation(factory.uid, base.body.uid, { tag, secret, key }),
     (done) => {
       setRotated({ ...done, ...given.shown(done.secret) });
       given.forget();
@@ -35,21 +36,54 @@ export function RotateDialog({ factory, seen, onClose }: DialogProps) {
     setBase(seen);
     rotate.reset();
   };
-  if (rotated !== undefined) return <Dialog isOnce onClose={onClose} title={`${base.body.name} has a new secret`} size="lg"><Rotated rotated={rotated} onClose={onClose} /></Dialog>;
-  if (factory.definitions_managed) return <Dialog onClose={onClose} title={`Rotate the secret of ${base.body.name}`} size="lg"><RotateElsewhere factoryUid={factory.uid} webhook={seen.body} onClose={onClose} /></Dialog>;
+  if (rotated !== undefined)
+    return (
+      <Dialog isOnce onClose={onClose} title={`${base.body.name} has a new secret`} size="lg">
+        <Rotated rotated={rotated} onClose={onClose} />
+      </Dialog>
+    );
+  if (factory.definitions_managed)
+    return (
+      <Dialog onClose={onClose} title={`Rotate the secret of ${base.body.name}`} size="lg">
+        <RotateElsewhere factoryUid={factory.uid} webhook={seen.body} onClose={onClose} />
+      </Dialog>
+    );
   // While it is under way the answer may hold the only copy of the new secret: nothing closes the dialog then.
   return (
     <Dialog isBusy={rotate.isPending} onClose={onClose} title={`Rotate the secret of ${base.body.name}`} size="lg">
-      <RotateForm factory={factory} base={base} given={given} error={rotate.error} isPending={rotate.isPending} onRotate={() => rotate.start({ tag: base.etag, secret: given.text })} onClose={onClose}>
-        <Refusal error={rotate.error} before={base} now={seen} onGoOn={goOn} shown={base.body.signature_scheme === null ? [] : ['/secret']} />
+      <RotateForm
+        factory={factory}
+        base={base}
+        given={given}
+        error={rotate.error}
+        isPending={rotate.isPending}
+        onRotate={() => rotate.start({ tag: base.etag, secret: given.text })}
+        onClose={onClose}
+      >
+        <Refusal
+          error={rotate.error}
+          before={base}
+          now={seen}
+          onGoOn={goOn}
+          shown={base.body.signature_scheme === null ? [] : ['/secret']}
+        />
       </RotateForm>
     </Dialog>
   );
 }
 
-function rotation(factoryUid: string, webhookUid: string, { tag, secret, key }: { tag: string; secret: string; key: string }): Promise<Api<'WebhookRotated'>> {
-  const params = { path: { factory_uid: factoryUid, webhook_uid: webhookUid }, header: { 'If-Match': tag, 'Idempotency-Key': key } };
-  return ask(api.POST('/factory/{factory_uid}/webhooks/{webhook_uid}/rotate', { params, body: secret === '' ? {} : { secret } }));
+function rotation(
+  factoryUid: string,
+  webhookUid: string,
+  { tag, secret, key }: { tag: string; secret: string; key: string },
+): Promise<Api<'WebhookRotated'>> {
+  const params = {
+    path: { factory_uid: factoryUid, webhook_uid: webhookUid },
+    header: { 'If-Match': tag, 'Idempotency-Key': key },
+  };
+  return ask(
+    api.POST('/factory/{factory_uid}/webhooks/{webhook_uid}/rotate', { params, body: secret === '' ? {} : { secret } }),
+  );
 }
 
 interface RotateFormProps {
@@ -64,7 +98,16 @@ interface RotateFormProps {
   children: React.ReactNode;
 }
 
-function RotateForm({ factory, base: { body: webhook }, given, error, isPending, onRotate, onClose, children }: RotateFormProps) {
+function RotateForm({
+  factory,
+  base: { body: webhook },
+  given,
+  error,
+  isPending,
+  onRotate,
+  onClose,
+  children,
+}: RotateFormProps) {
   const form = useRef<HTMLFormElement>(null);
   useFocusOnFault(form, error);
   const submit = (event: SyntheticEvent): void => {
@@ -75,11 +118,21 @@ function RotateForm({ factory, base: { body: webhook }, given, error, isPending,
     <form ref={form} onSubmit={submit} noValidate aria-label="Rotate secret">
       <Stack>
         <WhatHappens factoryUid={factory.uid} webhook={webhook} />
-        {webhook.signature_scheme !== null && <NewProviderSecret scheme={webhook.signature_scheme} given={given} error={problemOf(error)?.fault('/secret')} />}
+        {webhook.signature_scheme !== null && (
+          <NewProviderSecret
+            scheme={webhook.signature_scheme}
+            given={given}
+            error={problemOf(error)?.fault('/secret')}
+          />
+        )}
         {children}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={isPending}>Cancel</Button>
-          <Button type="submit" color="red" loading={isPending}>Rotate secret</Button>
+          <Button variant="default" onClick={onClose} disabled={isPending}>
+            Cancel
+          </Button>
+          <Button type="submit" color="red" loading={isPending}>
+            Rotate secret
+          </Button>
         </Group>
       </Stack>
     </form>
@@ -87,36 +140,93 @@ function RotateForm({ factory, base: { body: webhook }, given, error, isPending,
 }
 
 /** The webhook of a file names its secret, which is rotated itself. */
-function RotateElsewhere({ factoryUid, webhook, onClose }: { factoryUid: string; webhook: Webhook; onClose: () => void }) {
+function RotateElsewhere({
+  factoryUid,
+  webhook,
+  onClose,
+}: {
+  factoryUid: string;
+  webhook: Webhook;
+  onClose: () => void;
+}) {
   return (
     <Stack>
       <Alert color="blue" title="Rotate the secret itself">
-        <Text size="sm" component="div">The file of this webhook names the secret <SecretPlace factoryUid={factoryUid} webhook={webhook} />. Rotate it there, or by <span className="mono">millwright secrets set <ForeignText>{webhook.secret_name}</ForeignText></span>; no file changes. The webhook takes the new value over at its next sync, which is asked for at once.</Text>
+        <Text size="sm" component="div">
+          The file of this webhook names the secret <SecretPlace factoryUid={factoryUid} webhook={webhook} />. Rotate it
+          there, or by{' '}
+          <span className="mono">
+            millwright secrets set <ForeignText>{webhook.secret_name}</ForeignText>
+          </span>
+          ; no file changes. The webhook takes the new value over at its next sync, which is asked for at once.
+        </Text>
       </Alert>
       <WhatHappens factoryUid={factoryUid} webhook={webhook} when="with that sync" />
-      <Group justify="flex-end"><Button variant="default" onClick={onClose}>Close</Button></Group>
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          Close
+        </Button>
+      </Group>
     </Stack>
   );
 }
 
-function NewProviderSecret({ scheme: id, given, error }: { scheme: string; given: ReturnType<typeof useGivenSecret>; error: string | undefined }) {
+function NewProviderSecret({
+  scheme: id,
+  given,
+  error,
+}: {
+  scheme: string;
+  given: ReturnType<typeof useGivenSecret>;
+  error: string | undefined;
+}) {
   const scheme = useSchemes().data?.signature_schemes.find((one) => one.id === id);
-  const label = scheme?.secret_origin === 'either' ? 'The sender’s own secret (blank: one is generated)' : 'New provider secret';
+  const label =
+    scheme?.secret_origin === 'either' ? 'The sender’s own secret (blank: one is generated)' : 'New provider secret';
   return (
-    <ProviderSecretInput provider={providerOfScheme(id)} label={label} requirement={scheme?.secret_requirement} required={scheme?.secret_origin === 'provider'}
-      value={given.text} onChange={given.type} onMakeUp={given.makeUp} error={error} />
+    <ProviderSecretInput
+      provider={providerOfScheme(id)}
+      label={label}
+      requirement={scheme?.secret_requirement}
+      required={scheme?.secret_origin === 'provider'}
+      value={given.text}
+      onChange={given.type}
+      onMakeUp={given.makeUp}
+      error={error}
+    />
   );
 }
 
-function WhatHappens({ factoryUid, webhook, when = 'at once' }: { factoryUid: string; webhook: Webhook; when?: string }) {
-  const sharing = (useWebhooks(factoryUid).data ?? []).filter(({ uid, secret_name: name }) => name === webhook.secret_name && uid !== webhook.uid);
+function WhatHappens({
+  factoryUid,
+  webhook,
+  when = 'at once',
+}: {
+  factoryUid: string;
+  webhook: Webhook;
+  when?: string;
+}) {
+  const sharing = (useWebhooks(factoryUid).data ?? []).filter(
+    ({ uid, secret_name: name }) => name === webhook.secret_name && uid !== webhook.uid,
+  );
   return (
     <Stack gap="xs">
-      <Text size="sm">The old secret stops working {when}, with no overlap: senders get 401 until they have the new one. To move a sender without a gap, create a second webhook, move the sender to it, then delete this one.</Text>
+      <Text size="sm">
+        The old secret stops working {when}, with no overlap: senders get 401 until they have the new one. To move a
+        sender without a gap, create a second webhook, move the sender to it, then delete this one.
+      </Text>
       {sharing.length > 0 && (
         <div>
-          <Text size="sm" fw={600}>These webhooks use the same secret and move with it:</Text>
-          <List size="sm">{sharing.map(({ uid, name }) => <List.Item key={uid}><ForeignText>{name}</ForeignText></List.Item>)}</List>
+          <Text size="sm" fw={600}>
+            These webhooks use the same secret and move with it:
+          </Text>
+          <List size="sm">
+            {sharing.map(({ uid, name }) => (
+              <List.Item key={uid}>
+                <ForeignText>{name}</ForeignText>
+              </List.Item>
+            ))}
+          </List>
         </div>
       )}
     </Stack>
@@ -127,15 +237,28 @@ function Rotated({ rotated, onClose }: { rotated: Api<'WebhookRotated'>; onClose
   const others = rotated.rotated.filter(({ uid }) => uid !== rotated.uid);
   return (
     <Stack>
-      <Alert color="orange" role="status" title="The old secret is dead">Requests that use it are refused from now on.</Alert>
+      <Alert color="orange" role="status" title="The old secret is dead">
+        Requests that use it are refused from now on.
+      </Alert>
       <OnceShown webhook={rotated} shown={{ secret: rotated.secret, url: rotated.url }} />
       {others.length > 0 && (
         <div>
-          <Text size="sm" fw={600}>Moved with it</Text>
-          <List size="sm">{others.map(({ uid, name, url }) => <List.Item key={uid}><ForeignText>{name}</ForeignText>{url !== undefined && <Copyable value={url} what={`the URL of ${name}`} />}</List.Item>)}</List>
+          <Text size="sm" fw={600}>
+            Moved with it
+          </Text>
+          <List size="sm">
+            {others.map(({ uid, name, url }) => (
+              <List.Item key={uid}>
+                <ForeignText>{name}</ForeignText>
+                {url !== undefined && <Copyable value={url} what={`the URL of ${name}`} />}
+              </List.Item>
+            ))}
+          </List>
         </div>
       )}
-      <Group justify="flex-end"><Button onClick={onClose}>Done</Button></Group>
+      <Group justify="flex-end">
+        <Button onClick={onClose}>Done</Button>
+      </Group>
     </Stack>
   );
 }

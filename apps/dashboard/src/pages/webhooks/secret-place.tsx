@@ -7,12 +7,44 @@ import type { Webhook } from '../../api/webhooks.ts';
 import { ForeignText } from '../../parts/foreign-text.tsx';
 import { isThere } from '../secrets/asking.ts';
 
-export function SecretPlace({ factoryUid, webhook: { secret_name: name, secret_set: isSet } }: { factoryUid: string; webhook: Webhook }) {
+export function SecretPlace({
+  factoryUid,
+  webhook: { secret_name: name, secret_set: isSet },
+}: {
+  factoryUid: string;
+  webhook: Webhook;
+}) {
   const isAdmin = useMay('admin');
-  const { data: isOwn } = useQuery({ queryKey: ['secrets', factoryUid, 'own', name], queryFn: () => isThere(factoryUid, name) });
-  const named = <span className="mono"><ForeignText>{name}</ForeignText></span>;
+  const { data: isOwn } = useQuery({
+    queryKey: ['secrets', factoryUid, 'own', name],
+    queryFn: () => isThere(factoryUid, name),
+  });
+  const named = (
+    <span className="mono">
+      <ForeignText>{name}</ForeignText>
+    </span>
+  );
   if (isOwn === undefined) return named;
-  if (isOwn) return <>{named} (<Anchor component={Link} to={`/factories/${factoryUid}/secrets`} size="sm" underline="always">Secrets of the factory</Anchor>)</>;
-  const team = isAdmin ? <Anchor component={Link} to="/secrets" size="sm" underline="always">Team secrets</Anchor> : 'a team secret, which an admin can set';
-  return <>{named} ({isSet ? team : <>not among the factory’s own; {team}</>})</>;
+  if (isOwn)
+    return (
+      <>
+        {named} (
+        <Anchor component={Link} to={`/factories/${factoryUid}/secrets`} size="sm" underline="always">
+          Secrets of the factory
+        </Anchor>
+        )
+      </>
+    );
+  const team = isAdmin ? (
+    <Anchor component={Link} to="/secrets" size="sm" underline="always">
+      Team secrets
+    </Anchor>
+  ) : (
+    'a team secret, which an admin can set'
+  );
+  return (
+    <>
+      {named} ({isSet ? team : <>not among the factory’s own; {team}</>})
+    </>
+  );
 }

@@ -2,5 +2,9 @@
 import { Badge } from '@mantine/core';
 
 export function SecretUnsetBadge() {
-  return <Badge color="orange" miw="max-content">Secret not set</Badge>;
+  return (
+    <Badge color="orange" miw="max-content">
+      Secret not set
+    </Badge>
+  );
 }

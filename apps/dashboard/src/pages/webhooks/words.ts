@@ -3,12 +3,30 @@ import type { Mode, Webhook } from '../../api/webhooks.ts';
 import { schemeLabel } from './providers.ts';
 
 export const MODES: readonly { mode: Mode; label: string; means: string }[] = [
-  { mode: 'token', label: 'Bearer token', means: 'The sender puts a generated secret into the header Authorization. The default, for senders whose headers you choose.' },
-  { mode: 'url_token', label: 'URL token', means: 'The secret is the last part of the URL, for senders that only take an address. Whoever sees the URL can send.' },
-  { mode: 'signature', label: 'Provider signature', means: 'The provider signs each request with a secret that never travels: the safest, where your provider is in the list.' },
+  {
+    mode: 'token',
+    label: 'Bearer token',
+    means:
+      'The sender puts a generated secret into the header Authorization. The default, for senders whose headers you choose.',
+  },
+  {
+    mode: 'url_token',
+    label: 'URL token',
+    means:
+      'The secret is the last part of the URL, for senders that only take an address. Whoever sees the URL can send.',
+  },
+  {
+    mode: 'signature',
+    label: 'Provider signature',
+    means:
+      'The provider signs each request with a secret that never travels: the safest, where your provider is in the list.',
+  },
 ];
 
-export function modeLabel({ auth_mode: mode, signature_scheme: scheme }: Pick<Webhook, 'auth_mode' | 'signature_scheme'>): string {
+export function modeLabel({
+  auth_mode: mode,
+  signature_scheme: scheme,
+}: Pick<Webhook, 'auth_mode' | 'signature_scheme'>): string {
   const label = MODES.find((known) => known.mode === mode)?.label ?? mode;
   return scheme === null ? label : `${label} · ${schemeLabel(scheme)}`;
 }

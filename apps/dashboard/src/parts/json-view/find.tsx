@@ -15,32 +15,66 @@ export interface Find {
 
 /** `rowsWith` looks, `reveal` shows a row. */
 export function useFind(rowsWith: (wanted: string) => readonly number[], reveal: (row: number) => void): Find {
-  const [{ wanted, found, at }, set] = useState<Pick<Find, 'wanted' | 'found' | 'at'>>({ wanted: '', found: [], at: 0 });
+  const [{ wanted, found, at }, set] = useState<Pick<Find, 'wanted' | 'found' | 'at'>>({
+    wanted: '',
+    found: [],
+    at: 0,
+  });
   const show = (next: Pick<Find, 'wanted' | 'found' | 'at'>): void => {
     set(next);
     const row = next.found[next.at];
     if (row !== undefined) reveal(row);
   };
   return {
-    wanted, found, at,
+    wanted,
+    found,
+    at,
     look: (text) => show({ wanted: text, found: rowsWith(text), at: 0 }),
     step: (by) => show({ wanted, found, at: (at + by + found.length) % Math.max(1, found.length) }),
   };
 }
 
 export function FindBox({ find: { wanted, found, at, look, step }, label }: { find: Find; label: string }) {
-  const count = found.length === 0 ? 'Nothing found' : `${(at + 1).toLocaleString()} of ${found.length.toLocaleString()}`;
+  const count =
+    found.length === 0 ? 'Nothing found' : `${(at + 1).toLocaleString()} of ${found.length.toLocaleString()}`;
   return (
     <Group gap={4} wrap="nowrap" role="search">
-      <TextInput size="xs" type="search" aria-label={label} placeholder="Find" value={wanted} w={150} onChange={(event) => look(event.currentTarget.value)}
+      <TextInput
+        size="xs"
+        type="search"
+        aria-label={label}
+        placeholder="Find"
+        value={wanted}
+        w={150}
+        onChange={(event) => look(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter') return;
           event.preventDefault();
           step(event.shiftKey ? -1 : 1);
-        }} />
-      <ActionIcon variant="default" aria-label="Previous match" title="Previous match" disabled={found.length === 0} onClick={() => step(-1)} style={{ rotate: '180deg' }}><Icon name="down" size={14} /></ActionIcon>
-      <ActionIcon variant="default" aria-label="Next match" title="Next match" disabled={found.length === 0} onClick={() => step(1)}><Icon name="down" size={14} /></ActionIcon>
-      <Text size="xs" role="status" style={{ whiteSpace: 'nowrap' }}>{wanted === '' ? '' : count}</Text>
+        }}
+      />
+      <ActionIcon
+        variant="default"
+        aria-label="Previous match"
+        title="Previous match"
+        disabled={found.length === 0}
+        onClick={() => step(-1)}
+        style={{ rotate: '180deg' }}
+      >
+        <Icon name="down" size={14} />
+      </ActionIcon>
+      <ActionIcon
+        variant="default"
+        aria-label="Next match"
+        title="Next match"
+        disabled={found.length === 0}
+        onClick={() => step(1)}
+      >
+        <Icon name="down" size={14} />
+      </ActionIcon>
+      <Text size="xs" role="status" style={{ whiteSpace: 'nowrap' }}>
+        {wanted === '' ? '' : count}
+      </Text>
     </Group>
   );
 }

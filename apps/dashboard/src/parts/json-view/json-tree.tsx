@@ -1,7 +1,17 @@
 /** JSON as a tree: arrows walk, open and close; only what is in sight is laid out. */
 import { Button, Group, Text } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useEffectEvent, useId, useMemo, useRef, useState, type AriaAttributes, type KeyboardEvent, type RefObject } from 'react';
+import {
+  useEffect,
+  useEffectEvent,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+  type AriaAttributes,
+  type KeyboardEvent,
+  type RefObject,
+} from 'react';
 import { Copyable } from '../copy.tsx';
 import { FindBox, useFind } from './find.tsx';
 import { JsonRow, restOf } from './json-row.tsx';
@@ -21,8 +31,12 @@ export function JsonTree({ tree, label }: { tree: Tree; label: string }) {
     <>
       <Group justify="space-between" mb={6} gap="xs">
         <Group gap={4}>
-          <Button size="compact-xs" variant="default" onClick={walk.openAll}>Open all</Button>
-          <Button size="compact-xs" variant="default" onClick={walk.closeAll}>Close all</Button>
+          <Button size="compact-xs" variant="default" onClick={walk.openAll}>
+            Open all
+          </Button>
+          <Button size="compact-xs" variant="default" onClick={walk.closeAll}>
+            Close all
+          </Button>
         </Group>
         <FindBox find={find} label={`Find in ${label}`} />
       </Group>
@@ -41,7 +55,14 @@ function useWalk(tree: Tree, pane: RefObject<HTMLDivElement | null>, onWhole: (r
   // A new object each time: the same row may be asked for again after somebody scrolled.
   const [active, setActive] = useState({ row: 0, isAsked: false });
   const visible = useMemo(() => visibleRows(tree, collapsed), [tree, collapsed]);
-  const virtual = useVirtualizer({ count: visible.length, getScrollElement: () => pane.current, estimateSize: () => LINE_PX, getItemKey: (index) => visible[index] ?? index, overscan: 15, useFlushSync: false });
+  const virtual = useVirtualizer({
+    count: visible.length,
+    getScrollElement: () => pane.current,
+    estimateSize: () => LINE_PX,
+    getItemKey: (index) => visible[index] ?? index,
+    overscan: 15,
+    useFlushSync: false,
+  });
   const place = placeOf(active.row, visible);
   const showActive = useEffectEvent(() => {
     if (active.isAsked && place >= 0) virtual.scrollToIndex(place);
@@ -50,7 +71,8 @@ function useWalk(tree: Tree, pane: RefObject<HTMLDivElement | null>, onWhole: (r
   useEffect(() => showActive(), [active]);
 
   const go = (row: number): void => setActive({ row, isAsked: true });
-  const toggle = (row: number): void => setCollapsed(collapsed.has(row) ? without(collapsed, [row]) : new Set([...collapsed, row]));
+  const toggle = (row: number): void =>
+    setCollapsed(collapsed.has(row) ? without(collapsed, [row]) : new Set([...collapsed, row]));
   const press = (event: KeyboardEvent): void => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = actionOf(event.key, tree, active.row, collapsed);
@@ -72,7 +94,19 @@ function useWalk(tree: Tree, pane: RefObject<HTMLDivElement | null>, onWhole: (r
     setCollapsed(new Set(containers(tree, 1)));
     go(0);
   };
-  return { visible, virtual, place, collapsed, active: active.row, touch: (row: number) => setActive({ row, isAsked: false }), toggle, press, reveal, openAll, closeAll };
+  return {
+    visible,
+    virtual,
+    place,
+    collapsed,
+    active: active.row,
+    touch: (row: number) => setActive({ row, isAsked: false }),
+    toggle,
+    press,
+    reveal,
+    openAll,
+    closeAll,
+  };
 }
 
 interface RowsProps {
@@ -84,19 +118,59 @@ interface RowsProps {
   onWhole: (row: number) => void;
 }
 
-function Rows({ tree, label, pane, walk: { visible, virtual, place, collapsed, active, touch, toggle, press }, wanted, onWhole }: RowsProps) {
+function Rows({
+  tree,
+  label,
+  pane,
+  walk: { visible, virtual, place, collapsed, active, touch, toggle, press },
+  wanted,
+  onWhole,
+}: RowsProps) {
   const id = useId();
   const items = virtual.getVirtualItems();
   return (
-    <div ref={pane} className="mono" role="tree" tabIndex={0} aria-label={label} onKeyDown={press} style={PANE} aria-activedescendant={items.some(({ index }) => index === place) ? `${id}-${active}` : undefined}>
+    <div
+      ref={pane}
+      className="mono"
+      role="tree"
+      tabIndex={0}
+      aria-label={label}
+      onKeyDown={press}
+      style={PANE}
+      aria-activedescendant={items.some(({ index }) => index === place) ? `${id}-${active}` : undefined}
+    >
       <div role="none" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
         {items.map(({ index, start }) => {
           const row = visible[index] ?? 0;
           return (
-            <div key={row} id={`${id}-${row}`} ref={virtual.measureElement} data-index={index} role="treeitem" tabIndex={-1} {...standingOf(tree, row)}
-              aria-expanded={isContainer(tree, row) ? !collapsed.has(row) : undefined} aria-selected={row === active} onMouseDown={() => touch(row)}
-              style={{ position: 'absolute', insetInline: 0, top: start, minHeight: LINE_PX, lineHeight: `${LINE_PX}px`, background: row === active ? 'var(--mantine-color-default-hover)' : undefined }}>
-              <JsonRow tree={tree} row={row} isCollapsed={collapsed.has(row)} wanted={wanted} onToggle={() => toggle(row)} onWhole={() => onWhole(row)} />
+            <div
+              key={row}
+              id={`${id}-${row}`}
+              ref={virtual.measureElement}
+              data-index={index}
+              role="treeitem"
+              tabIndex={-1}
+              {...standingOf(tree, row)}
+              aria-expanded={isContainer(tree, row) ? !collapsed.has(row) : undefined}
+              aria-selected={row === active}
+              onMouseDown={() => touch(row)}
+              style={{
+                position: 'absolute',
+                insetInline: 0,
+                top: start,
+                minHeight: LINE_PX,
+                lineHeight: `${LINE_PX}px`,
+                background: row === active ? 'var(--mantine-color-default-hover)' : undefined,
+              }}
+            >
+              <JsonRow
+                tree={tree}
+                row={row}
+                isCollapsed={collapsed.has(row)}
+                wanted={wanted}
+                onToggle={() => toggle(row)}
+                onWhole={() => onWhole(row)}
+              />
             </div>
           );
         })}
@@ -108,7 +182,11 @@ function Rows({ tree, label, pane, walk: { visible, virtual, place, collapsed, a
 /** Where a row stands, for those who do not see it. */
 function standingOf(tree: Tree, row: number): AriaAttributes {
   const outer = tree.parent[row] ?? -1;
-  return { 'aria-level': (tree.level[row] ?? 0) + 1, 'aria-posinset': (tree.position[row] ?? 0) + 1, 'aria-setsize': outer < 0 ? 1 : tree.size[outer] };
+  return {
+    'aria-level': (tree.level[row] ?? 0) + 1,
+    'aria-posinset': (tree.position[row] ?? 0) + 1,
+    'aria-setsize': outer < 0 ? 1 : tree.size[outer],
+  };
 }
 
 /** Longer paths are copied by nobody. */
@@ -118,7 +196,10 @@ function Place({ tree, row }: { tree: Tree; row: number }) {
   const pointer = pointerOf(tree, row) ?? '';
   return (
     <Group gap={6} mt={6} mih={24} wrap="nowrap">
-      <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>Level {tree.level[row]}{pointer === '' ? '' : ', path'}</Text>
+      <Text size="xs" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
+        Level {tree.level[row]}
+        {pointer === '' ? '' : ', path'}
+      </Text>
       {pointer !== '' && pointer.length < PATH_MAX && <Copyable value={pointer} what="the path" />}
     </Group>
   );
@@ -131,13 +212,20 @@ function actionOf(key: string, tree: Tree, row: number, collapsed: ReadonlySet<n
   const canOpen = isContainer(tree, row);
   const parent = tree.parent[row] ?? -1;
   switch (key) {
-    case 'ArrowDown': return { by: 1 };
-    case 'ArrowUp': return { by: -1 };
-    case 'PageDown': return { by: PAGE_ROWS };
-    case 'PageUp': return { by: -PAGE_ROWS };
-    case 'Home': return { row: 0 };
-    case 'End': return { by: Infinity };
-    case 'ArrowRight': return canOpen ? (collapsed.has(row) ? 'toggle' : { by: 1 }) : undefined;
+    case 'ArrowDown':
+      return { by: 1 };
+    case 'ArrowUp':
+      return { by: -1 };
+    case 'PageDown':
+      return { by: PAGE_ROWS };
+    case 'PageUp':
+      return { by: -PAGE_ROWS };
+    case 'Home':
+      return { row: 0 };
+    case 'End':
+      return { by: Infinity };
+    case 'ArrowRight':
+      return canOpen ? (collapsed.has(row) ? 'toggle' : { by: 1 }) : undefined;
     case 'ArrowLeft':
       if (canOpen && !collapsed.has(row)) return 'toggle';
       return parent < 0 ? undefined : { row: parent };
@@ -145,7 +233,8 @@ function actionOf(key: string, tree: Tree, row: number, collapsed: ReadonlySet<n
     case ' ':
       if (canOpen) return 'toggle';
       return restOf(tree, row) > 0 ? 'whole' : undefined;
-    default: return undefined;
+    default:
+      return undefined;
   }
 }
 

@@ -12,7 +12,14 @@ export function MarkedText({ text, wanted }: { text: string; wanted: string }) {
       {[...text.matchAll(finder)].map(({ 0: match, index }) => {
         const before = text.slice(end, index);
         end = index + match.length;
-        return <Fragment key={index}>{before !== '' && <ForeignText>{before}</ForeignText>}<mark><ForeignText>{match}</ForeignText></mark></Fragment>;
+        return (
+          <Fragment key={index}>
+            {before !== '' && <ForeignText>{before}</ForeignText>}
+            <mark>
+              <ForeignText>{match}</ForeignText>
+            </mark>
+          </Fragment>
+        );
       })}
       {end < text.length && <ForeignText>{text.slice(end)}</ForeignText>}
     </>

@@ -5,18 +5,28 @@ import { piecesOf, piecesWith } from './raw-lines.ts';
 const shown = (text: string): string[] => piecesOf(text).map(({ start, end }) => text.slice(start, end));
 
 describe('piecesOf', () => {
-  it('is the lines, numbered', () => expect(piecesOf('a\n\nbc')).toEqual([{ start: 0, end: 1, line: 1 }, { start: 2, end: 2, line: 2 }, { start: 3, end: 5, line: 3 }]));
+  it('is the lines, numbered', () =>
+    expect(piecesOf('a\n\nbc')).toEqual([
+      { start: 0, end: 1, line: 1 },
+      { start: 2, end: 2, line: 2 },
+      { start: 3, end: 5, line: 3 },
+    ]));
 
   it('loses nothing', () => {
-    fc.assert(fc.property(fc.array(fc.constantFrom('\n', 'a', '😀'.repeat(300), 'b'.repeat(600), '\r\n', 'é'), { maxLength: 40 }), (parts) => {
-      const text = parts.join('');
-      const lines: string[] = [];
-      for (const { start, end, line } of piecesOf(text)) {
-        if (line === undefined) lines.push((lines.pop() ?? '') + text.slice(start, end));
-        else lines.push(text.slice(start, end));
-      }
-      expect(lines.join('\n')).toBe(text);
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('\n', 'a', '😀'.repeat(300), 'b'.repeat(600), '\r\n', 'é'), { maxLength: 40 }),
+        (parts) => {
+          const text = parts.join('');
+          const lines: string[] = [];
+          for (const { start, end, line } of piecesOf(text)) {
+            if (line === undefined) lines.push((lines.pop() ?? '') + text.slice(start, end));
+            else lines.push(text.slice(start, end));
+          }
+          expect(lines.join('\n')).toBe(text);
+        },
+      ),
+    );
   });
 
   it('cuts one line of 256 KiB, and no character into halves', () => {

@@ -13,7 +13,13 @@ function valueOf(tree: JsonTree): unknown {
     const container = values[tree.parent[row] ?? -1];
     const key = keyToken(tree, row);
     if (Array.isArray(container)) container.push(value);
-    else if (container !== undefined) Object.defineProperty(container, JSON.parse(key ?? ''), { value, enumerable: true, configurable: true, writable: true });
+    else if (container !== undefined)
+      Object.defineProperty(container, JSON.parse(key ?? ''), {
+        value,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
   });
   return values[0];
 }
@@ -26,27 +32,98 @@ function parsed(text: string): { value: unknown } | undefined {
   }
 }
 
-const json = fc.oneof(fc.json({ maxDepth: 6 }), fc.jsonValue({ maxDepth: 6 }).map((value) => JSON.stringify(value, undefined, 2)));
+const json = fc.oneof(
+  fc.json({ maxDepth: 6 }),
+  fc.jsonValue({ maxDepth: 6 }).map((value) => JSON.stringify(value, undefined, 2)),
+);
 /** Texts that are nearly JSON. */
-const broken = fc.tuple(json, fc.nat(), fc.constantFrom('', ',', ':', '"', '[', ']', '{', '}', '\\', '\\u12', '-', '0', '.', 'e', 'null', 'NaN', '\n', '\u0001', '\ufeff', '\u00a0', '/**/', "'"))
-  .map(([text, at, inserted]) => text.slice(0, at % (text.length + 1)) + inserted + text.slice((at % (text.length + 1)) + (at % 2)));
+const broken = fc
+  .tuple(
+    json,
+    fc.nat(),
+    fc.constantFrom(
+      '',
+      ',',
+      ':',
+      '"',
+      '[',
+      ']',
+      '{',
+      '}',
+      '\\',
+      '\\u12',
+      '-',
+      '0',
+      '.',
+      'e',
+      'null',
+      'NaN',
+      '\n',
+      '\u0001',
+      '\ufeff',
+      '\u00a0',
+      '/**/',
+      "'",
+    ),
+  )
+  .map(
+    ([text, at, inserted]) =>
+      text.slice(0, at % (text.length + 1)) + inserted + text.slice((at % (text.length + 1)) + (at % 2)),
+  );
 
 describe('readJson', () => {
   it('reads every JSON text as JSON.parse does', () => {
-    fc.assert(fc.property(json, (text) => {
-      const tree = readJson(text);
-      expect(tree && valueOf(tree)).toEqual(JSON.parse(text));
-    }), { numRuns: 500 });
+    fc.assert(
+      fc.property(json, (text) => {
+        const tree = readJson(text);
+        expect(tree && valueOf(tree)).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('takes no text that JSON.parse refuses, and all that it takes', () => {
-    fc.assert(fc.property(broken, (text) => {
-      const tree = readJson(text);
-      expect(tree && { value: valueOf(tree) }).toEqual(parsed(text));
-    }), { numRuns: 3_000 });
+    fc.assert(
+      fc.property(broken, (text) => {
+        const tree = readJson(text);
+        expect(tree && { value: valueOf(tree) }).toEqual(parsed(text));
+      }),
+      { numRuns: 3_000 },
+    );
   });
 
-  it.each(['', ' ', '[', ']', '[1,]', '[,1]', '{"a"}', '{"a":}', '{"a":1,}', '{a:1}', '1 2', '01', '-', '1.', '.5', '1e', '+1', 'nul', 'truefalse', '"', '"\n"', '"\\x"', '"\\u00g0"', "'a'", '[1}', '{"a":1]', '\ufeff1', 'NaN', 'Infinity', '[]]'])('refuses %j', (text) => {
+  it.each([
+    '',
+    ' ',
+    '[',
+    ']',
+    '[1,]',
+    '[,1]',
+    '{"a"}',
+    '{"a":}',
+    '{"a":1,}',
+    '{a:1}',
+    '1 2',
+    '01',
+    '-',
+    '1.',
+    '.5',
+    '1e',
+    '+1',
+    'nul',
+    'truefalse',
+    '"',
+    '"\n"',
+    '"\\x"',
+    '"\\u00g0"',
+    "'a'",
+    '[1}',
+    '{"a":1]',
+    '\ufeff1',
+    'NaN',
+    'Infinity',
+    '[]]',
+  ])('refuses %j', (text) => {
     expect(readJson(text)).toBeUndefined();
     expect(parsed(text)).toBeUndefined();
   });
@@ -54,7 +131,11 @@ describe('readJson', () => {
   it('keeps numbers, equal keys and dangerous keys as they were sent', () => {
     const tree = readJson('{"a":12345678901234567890,"a":1e400,"__proto__":-0.0, "n" : 1E+2}');
     expect(tree?.kind.map((_, row) => [keyToken(tree, row), valueToken(tree, row)])).toEqual([
-      [undefined, '{"a":12345678901234567890,"a":1e400,"__proto__":-0.0, "n" : 1E+2}'], ['"a"', '12345678901234567890'], ['"a"', '1e400'], ['"__proto__"', '-0.0'], ['"n"', '1E+2'],
+      [undefined, '{"a":12345678901234567890,"a":1e400,"__proto__":-0.0, "n" : 1E+2}'],
+      ['"a"', '12345678901234567890'],
+      ['"a"', '1e400'],
+      ['"__proto__"', '-0.0'],
+      ['"n"', '1E+2'],
     ]);
   });
 
@@ -62,7 +143,11 @@ describe('readJson', () => {
     const tree = readJson('{"a":[1,[],{"b":null}],"c":true}');
     expect(tree).toMatchObject({
       kind: ['object', 'array', 'number', 'array', 'object', 'word', 'word'],
-      level: [0, 1, 2, 2, 2, 3, 1], parent: [-1, 0, 1, 1, 1, 4, 0], position: [0, 0, 0, 1, 2, 0, 1], size: [2, 3, 0, 0, 1, 0, 0], after: [7, 6, 3, 4, 6, 6, 7],
+      level: [0, 1, 2, 2, 2, 3, 1],
+      parent: [-1, 0, 1, 1, 1, 4, 0],
+      position: [0, 0, 0, 1, 2, 0, 1],
+      size: [2, 3, 0, 0, 1, 0, 0],
+      after: [7, 6, 3, 4, 6, 6, 7],
     });
   });
 

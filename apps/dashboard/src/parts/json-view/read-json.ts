@@ -43,7 +43,19 @@ class Reader {
   private open = -1;
 
   constructor(text: string) {
-    this.tree = { text, kind: [], level: [], parent: [], position: [], keyStart: [], keyEnd: [], start: [], end: [], after: [], size: [] };
+    this.tree = {
+      text,
+      kind: [],
+      level: [],
+      parent: [],
+      position: [],
+      keyStart: [],
+      keyEnd: [],
+      start: [],
+      end: [],
+      after: [],
+      size: [],
+    };
   }
 
   read(): JsonTree | undefined {

@@ -1,7 +1,20 @@
 /** What is shown of a JSON text: rows in sight, words of tokens, paths, and what is found. */
 import * as fc from 'fast-check';
 import { readJson, type JsonTree } from './read-json.ts';
-import { around, beginning, containers, keyToken, placeOf, pointerOf, readable, ROW_TEXT_MAX, rowsWith, shortened, valueToken, visibleRows } from './rows.ts';
+import {
+  around,
+  beginning,
+  containers,
+  keyToken,
+  placeOf,
+  pointerOf,
+  readable,
+  ROW_TEXT_MAX,
+  rowsWith,
+  shortened,
+  valueToken,
+  visibleRows,
+} from './rows.ts';
 
 function treeOf(text: string): JsonTree {
   const tree = readJson(text);
@@ -51,11 +64,17 @@ describe('readable', () => {
   ])('shows %s as %s', (token, shown) => expect(readable(token)).toBe(shown));
 
   it('never changes what a string says', () => {
-    const ascii = (value: string): string => JSON.stringify(value).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (value) => {
-      expect(JSON.parse(readable(ascii(value)))).toBe(value);
-      expect(JSON.parse(readable(JSON.stringify(value)))).toBe(value);
-    }));
+    const ascii = (value: string): string =>
+      JSON.stringify(value).replace(
+        /[^\x20-\x7e]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (value) => {
+        expect(JSON.parse(readable(ascii(value)))).toBe(value);
+        expect(JSON.parse(readable(JSON.stringify(value)))).toBe(value);
+      }),
+    );
   });
 });
 
@@ -63,7 +82,10 @@ describe('shortened', () => {
   it('leaves a short token whole', () => expect(shortened('"abc"')).toEqual({ shown: '"abc"', rest: 0 }));
 
   it('cuts a long one to its beginning, in time that does not depend on its length', () => {
-    expect(shortened(`"${'a'.repeat(200_000)}"`)).toEqual({ shown: `"${'a'.repeat(ROW_TEXT_MAX - 1)}`, rest: 200_002 - ROW_TEXT_MAX });
+    expect(shortened(`"${'a'.repeat(200_000)}"`)).toEqual({
+      shown: `"${'a'.repeat(ROW_TEXT_MAX - 1)}`,
+      rest: 200_002 - ROW_TEXT_MAX,
+    });
     expect(shortened(`"${String.raw`\u00e9`.repeat(1_000)}"`).shown).toBe(`"${'é'.repeat(ROW_TEXT_MAX - 1)}`);
   });
 
@@ -80,15 +102,26 @@ describe('rowsWith', () => {
     expect(rowsWith(TREE, '.')).toEqual([]);
     expect(rowsWith(TREE, '')).toEqual([]);
     expect(rowsWith(treeOf(String.raw`["\u00e9", "\\d+", "[x]-/"]`), 'é')).toEqual([1]);
-    for (const wanted of ['\\d+', '[x]', '-/', String.raw`\u00E9`]) expect(rowsWith(treeOf(String.raw`["\u00e9", "\\d+", "[x]-/"]`), wanted)).toHaveLength(1);
+    for (const wanted of ['\\d+', '[x]', '-/', String.raw`\u00E9`])
+      expect(rowsWith(treeOf(String.raw`["\u00e9", "\\d+", "[x]-/"]`), wanted)).toHaveLength(1);
   });
 
-  it('does not take a container for what it holds', () => expect(rowsWith(treeOf('{"a":{"b":"x"}}'), 'x')).toEqual([2]));
+  it('does not take a container for what it holds', () =>
+    expect(rowsWith(treeOf('{"a":{"b":"x"}}'), 'x')).toEqual([2]));
 });
 
 describe('pointerOf', () => {
   it('names every row as RFC 6901 has it', () => {
-    expect(TREE.kind.map((_, row) => pointerOf(TREE, row))).toEqual(['', '/a', '/a/0', '/a/1', '/a/1/b~1c', '/a/2', '/~0', '/é']);
+    expect(TREE.kind.map((_, row) => pointerOf(TREE, row))).toEqual([
+      '',
+      '/a',
+      '/a/0',
+      '/a/1',
+      '/a/1/b~1c',
+      '/a/2',
+      '/~0',
+      '/é',
+    ]);
   });
 });
 

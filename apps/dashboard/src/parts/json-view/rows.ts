@@ -59,7 +59,8 @@ export function valueToken({ text, start, end }: JsonTree, row: number): string 
 export function readable(token: string): string {
   if (!token.includes('\\u')) return token;
   return token.replace(PAIR_OR_ESCAPE, (escape: string, high?: string, low?: string, single?: string) => {
-    if (high !== undefined && low !== undefined) return String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16));
+    if (high !== undefined && low !== undefined)
+      return String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low, 16));
     const code = Number.parseInt(single ?? '', 16);
     return Number.isNaN(code) || isUnfit(code) ? escape : String.fromCharCode(code);
   });
@@ -67,7 +68,13 @@ export function readable(token: string): string {
 
 /** Quotes and backslashes would change what is read; control characters and halves of a character cannot be shown. */
 function isUnfit(code: number): boolean {
-  return code < 0x20 || code === 0x22 || code === 0x5c || (code >= 0x7f && code <= 0x9f) || (code >= 0xd800 && code <= 0xdfff);
+  return (
+    code < 0x20 ||
+    code === 0x22 ||
+    code === 0x5c ||
+    (code >= 0x7f && code <= 0x9f) ||
+    (code >= 0xd800 && code <= 0xdfff)
+  );
 }
 
 /** The beginning of a token as a row shows it; `rest`: units of the token that it leaves out, about. */
@@ -95,8 +102,12 @@ export function finderOf(wanted: string): RegExp | undefined {
 export function rowsWith(tree: JsonTree, wanted: string): number[] {
   const finder = finderOf(wanted);
   if (finder === undefined) return [];
-  const holds = (token: string | undefined): boolean => token !== undefined && (token.search(finder) >= 0 || (token.includes('\\u') && readable(token).search(finder) >= 0));
-  const isFound = (row: number): boolean => holds(keyToken(tree, row)) || (tree.kind[row] !== 'object' && tree.kind[row] !== 'array' && holds(valueToken(tree, row)));
+  const holds = (token: string | undefined): boolean =>
+    token !== undefined &&
+    (token.search(finder) >= 0 || (token.includes('\\u') && readable(token).search(finder) >= 0));
+  const isFound = (row: number): boolean =>
+    holds(keyToken(tree, row)) ||
+    (tree.kind[row] !== 'object' && tree.kind[row] !== 'array' && holds(valueToken(tree, row)));
   return tree.kind.flatMap((_, row) => (isFound(row) ? [row] : []));
 }
 

@@ -9,7 +9,11 @@ import { isContainer, keyToken, ROW_TEXT_MAX, valueToken } from './rows.ts';
 export function WholeValue({ tree, row, onClose }: { tree: JsonTree; row: number; onClose: () => void }) {
   return (
     <Dialog onClose={onClose} size="xl" title="The whole text">
-      <Stack>{partsOf(tree, row).map(([name, text]) => <Part key={name} name={name} text={text} />)}</Stack>
+      <Stack>
+        {partsOf(tree, row).map(([name, text]) => (
+          <Part key={name} name={name} text={text} />
+        ))}
+      </Stack>
     </Dialog>
   );
 }
@@ -17,7 +21,12 @@ export function WholeValue({ tree, row, onClose }: { tree: JsonTree; row: number
 function Part({ name, text }: { name: string; text: string }) {
   return (
     <div>
-      <Group justify="space-between" mb={6}><Title order={3} size="h5">{name}</Title><CopyButton value={text} label={`Copy the ${name.toLowerCase()}`} /></Group>
+      <Group justify="space-between" mb={6}>
+        <Title order={3} size="h5">
+          {name}
+        </Title>
+        <CopyButton value={text} label={`Copy the ${name.toLowerCase()}`} />
+      </Group>
       <RawText text={text} label={name} />
     </div>
   );
@@ -26,7 +35,10 @@ function Part({ name, text }: { name: string; text: string }) {
 function partsOf(tree: JsonTree, row: number): [name: string, text: string][] {
   const key = keyToken(tree, row) ?? '';
   const value = isContainer(tree, row) ? '' : valueToken(tree, row);
-  return [...(key.length > ROW_TEXT_MAX ? [['Key', meant(key)] as [string, string]] : []), ...(value.length > ROW_TEXT_MAX ? [['Value', meant(value)] as [string, string]] : [])];
+  return [
+    ...(key.length > ROW_TEXT_MAX ? [['Key', meant(key)] as [string, string]] : []),
+    ...(value.length > ROW_TEXT_MAX ? [['Value', meant(value)] as [string, string]] : []),
+  ];
 }
 
 /** What a string says; a number as it was sent. */

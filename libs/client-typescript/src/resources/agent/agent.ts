@@ -33,6 +33,12 @@ export class Agent extends Resource {
 
   /** Creates a run by the older path; the same as `agent.runs.create`. Role: operator. */
   run(params: RunAgentRequest, options?: RequestOptions): APIPromise<RunAgentResponse> {
-    return this.client.call({ method: 'POST', template: '/agent/run', body: params, answer: 'RunAgentResponse', options });
+    return this.client.call({
+      method: 'POST',
+      template: '/agent/run',
+      body: params,
+      answer: 'RunAgentResponse',
+      options,
+    });
   }
 }

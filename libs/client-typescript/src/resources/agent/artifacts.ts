@@ -9,7 +9,13 @@ import { DOWNLOAD_TIMEOUT_MS } from '../limits.ts';
 export class Artifacts extends Resource {
   /** Looks at an artifact. Role: viewer. Throws NotFoundError (404) also where the key may not see its run. */
   retrieve(artifactUid: string, options?: RequestOptions): APIPromise<ArtifactItem> {
-    return this.client.call({ method: 'GET', template: '/agent/artifacts/{artifact_uid}', path: { artifact_uid: artifactUid }, answer: 'ArtifactItem', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/agent/artifacts/{artifact_uid}',
+      path: { artifact_uid: artifactUid },
+      answer: 'ArtifactItem',
+      options,
+    });
   }
 
   /**
@@ -17,6 +23,13 @@ export class Artifacts extends Resource {
    * Role: viewer. Throws NotFoundError (404) for an artifact that is no file.
    */
   download(artifactUid: string, options?: RequestOptions): APIPromise<Uint8Array> {
-    return this.client.call({ method: 'GET', template: '/agent/artifacts/{artifact_uid}/download', path: { artifact_uid: artifactUid }, answer: 'bytes', timeout: DOWNLOAD_TIMEOUT_MS, options });
+    return this.client.call({
+      method: 'GET',
+      template: '/agent/artifacts/{artifact_uid}/download',
+      path: { artifact_uid: artifactUid },
+      answer: 'bytes',
+      timeout: DOWNLOAD_TIMEOUT_MS,
+      options,
+    });
   }
 }

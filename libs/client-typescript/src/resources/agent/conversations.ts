@@ -11,7 +11,21 @@ export type ConversationRetrieveParams = QueryOf<'getConversation'>;
 /** Conversations, each of one run or several. */
 export class Conversations extends Resource {
   /** Reads a conversation, as far as the key may see its runs: its turns, page by page. Role: viewer. Throws NotFoundError (404) when the key may see none of the runs. */
-  retrieve(conversationId: string, params: ConversationRetrieveParams = {}, options?: RequestOptions): PagePromise<ConversationStep, Conversation> {
-    return this.client.page({ method: 'GET', template: '/agent/conversations/{conversation_id}', path: { conversation_id: conversationId }, query: params, answer: 'Conversation', options }, 'steps');
+  retrieve(
+    conversationId: string,
+    params: ConversationRetrieveParams = {},
+    options?: RequestOptions,
+  ): PagePromise<ConversationStep, Conversation> {
+    return this.client.page(
+      {
+        method: 'GET',
+        template: '/agent/conversations/{conversation_id}',
+        path: { conversation_id: conversationId },
+        query: params,
+        answer: 'Conversation',
+        options,
+      },
+      'steps',
+    );
   }
 }

@@ -8,6 +8,11 @@ import { Resource } from '../../resource.ts';
 export class Environments extends Resource {
   /** Lists the environments of the factories that the key may see, by name; at most 1,000. Role: viewer. */
   list(options?: RequestOptions): APIPromise<CloudEnvironmentList> {
-    return this.client.call({ method: 'GET', template: '/agent/environments', answer: 'CloudEnvironmentList', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/agent/environments',
+      answer: 'CloudEnvironmentList',
+      options,
+    });
   }
 }

@@ -1,7 +1,19 @@
 /** `/agent/runs`: create runs, look at them, follow, steer and cancel them. */
 import type { APIPromise } from '../../answers.ts';
 import type { EventStream } from '../../event-stream.ts';
-import type { Conversation, ConversationStep, ListRunsResponse, RunAgentRequest, RunAgentResponse, RunEventList, RunFollowupRequest, RunFollowupResponse, RunId, RunItem, RunTimeline } from '../../models.ts';
+import type {
+  Conversation,
+  ConversationStep,
+  ListRunsResponse,
+  RunAgentRequest,
+  RunAgentResponse,
+  RunEventList,
+  RunFollowupRequest,
+  RunFollowupResponse,
+  RunId,
+  RunItem,
+  RunTimeline,
+} from '../../models.ts';
 import type { RequestOptions, StreamOptions, WaitOptions } from '../../options.ts';
 import type { PagePromise } from '../../pages.ts';
 import { Resource } from '../../resource.ts';
@@ -31,7 +43,10 @@ export class Runs extends Resource {
    * Role: viewer. Throws UnprocessableEntityError (422) for filters and orders that only the hosted service has.
    */
   list(params: RunListParams = {}, options?: RequestOptions): PagePromise<RunItem, ListRunsResponse> {
-    return this.client.page({ method: 'GET', template: '/agent/runs', query: params, answer: 'ListRunsResponse', options }, 'runs');
+    return this.client.page(
+      { method: 'GET', template: '/agent/runs', query: params, answer: 'ListRunsResponse', options },
+      'runs',
+    );
   }
 
   /**
@@ -40,12 +55,24 @@ export class Runs extends Resource {
    * Role: operator. Throws BadRequestError (400) with every problem by JSON pointer, UnprocessableEntityError (422) for what only the hosted service has, RateLimitError (429) when too many runs wait.
    */
   create(params: RunAgentRequest, options?: RequestOptions): APIPromise<RunAgentResponse> {
-    return this.client.call({ method: 'POST', template: '/agent/runs', body: params, answer: 'RunAgentResponse', options });
+    return this.client.call({
+      method: 'POST',
+      template: '/agent/runs',
+      body: params,
+      answer: 'RunAgentResponse',
+      options,
+    });
   }
 
   /** Looks at a run. Role: viewer. Throws NotFoundError (404) also where the key may not see the run. */
   retrieve(runId: string, options?: RequestOptions): APIPromise<RunItem> {
-    return this.client.call({ method: 'GET', template: '/agent/runs/{run_id}', path: { run_id: runId }, answer: 'RunItem', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/agent/runs/{run_id}',
+      path: { run_id: runId },
+      answer: 'RunItem',
+      options,
+    });
   }
 
   /**
@@ -53,7 +80,14 @@ export class Runs extends Resource {
    * Role: operator. Throws ConflictError (409) while a cancel is under way, and when the run's factory was deleted.
    */
   submitFollowup(runId: string, params: RunFollowupRequest, options?: RequestOptions): APIPromise<RunFollowupResponse> {
-    return this.client.call({ method: 'POST', template: '/agent/runs/{run_id}/followups', path: { run_id: runId }, body: params, answer: 'RunFollowupResponse', options });
+    return this.client.call({
+      method: 'POST',
+      template: '/agent/runs/{run_id}/followups',
+      path: { run_id: runId },
+      body: params,
+      answer: 'RunFollowupResponse',
+      options,
+    });
   }
 
   /**
@@ -61,7 +95,13 @@ export class Runs extends Resource {
    * Role: operator. Throws BadRequestError (400) where another end came first.
    */
   cancel(runId: string, options?: RequestOptions): APIPromise<RunId> {
-    return this.client.call({ method: 'POST', template: '/agent/runs/{run_id}/cancel', path: { run_id: runId }, answer: 'RunId', options });
+    return this.client.call({
+      method: 'POST',
+      template: '/agent/runs/{run_id}/cancel',
+      path: { run_id: runId },
+      answer: 'RunId',
+      options,
+    });
   }
 
   /**
@@ -74,17 +114,44 @@ export class Runs extends Resource {
 
   /** Reads what there is of a run's log behind the entry `after`, `limit` entries at most (1 to 1,000; 200). An empty list: nothing new. Role: viewer. */
   listEvents(runId: string, params: RunListEventsParams = {}, options?: RequestOptions): APIPromise<RunEventList> {
-    return this.client.call({ method: 'GET', template: '/agent/runs/{run_id}/events', path: { run_id: runId }, query: params, answer: 'RunEventList', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/agent/runs/{run_id}/events',
+      path: { run_id: runId },
+      query: params,
+      answer: 'RunEventList',
+      options,
+    });
   }
 
   /** Looks at what happened to a run: its states, executions, follow-ups. Role: viewer. */
   timeline(runId: string, options?: RequestOptions): APIPromise<RunTimeline> {
-    return this.client.call({ method: 'GET', template: '/agent/runs/{run_id}/timeline', path: { run_id: runId }, answer: 'RunTimeline', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/agent/runs/{run_id}/timeline',
+      path: { run_id: runId },
+      answer: 'RunTimeline',
+      options,
+    });
   }
 
   /** Reads the whole conversation that a run belongs to, as far as the key may see its runs: its turns, page by page. Role: viewer. */
-  conversation(runId: string, params: RunConversationParams = {}, options?: RequestOptions): PagePromise<ConversationStep, Conversation> {
-    return this.client.page({ method: 'GET', template: '/agent/runs/{run_id}/conversation', path: { run_id: runId }, query: params, answer: 'Conversation', options }, 'steps');
+  conversation(
+    runId: string,
+    params: RunConversationParams = {},
+    options?: RequestOptions,
+  ): PagePromise<ConversationStep, Conversation> {
+    return this.client.page(
+      {
+        method: 'GET',
+        template: '/agent/runs/{run_id}/conversation',
+        path: { run_id: runId },
+        query: params,
+        answer: 'Conversation',
+        options,
+      },
+      'steps',
+    );
   }
 
   /**
@@ -93,6 +160,9 @@ export class Runs extends Resource {
    */
   wait(runId: string, params: RunWaitParams = {}, options: WaitOptions = {}): Promise<RunItem> {
     const { reconnectTimeout, ...each } = options;
-    return waitForRun((signal) => this.retrieve(runId, { ...each, signal }), this.client.clock, params, { signal: options.signal, reconnectTimeout });
+    return waitForRun((signal) => this.retrieve(runId, { ...each, signal }), this.client.clock, params, {
+      signal: options.signal,
+      reconnectTimeout,
+    });
   }
 }

@@ -9,7 +9,15 @@ import { readMs, readSpan } from '../../requests.ts';
 /** States that a run leaves only by a follow-up. */
 export const ENDS: readonly RunState[] = ['SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED'];
 const STATES: readonly string[] = Object.keys({
-  QUEUED: true, CLAIMED: true, PENDING: true, INPROGRESS: true, BLOCKED: true, SUCCEEDED: true, FAILED: true, ERROR: true, CANCELLED: true,
+  QUEUED: true,
+  CLAIMED: true,
+  PENDING: true,
+  INPROGRESS: true,
+  BLOCKED: true,
+  SUCCEEDED: true,
+  FAILED: true,
+  ERROR: true,
+  CANCELLED: true,
 } satisfies Record<RunState, true>);
 
 const PAUSE_MS_MIN = 500;
@@ -44,14 +52,19 @@ export interface WaitLimits {
  * WaitTimeoutError with the run as it was seen last, WaitEndedError with a run that has ended otherwise, MillwrightError for
  * states and times that are none, UserAbortError, and what asking throws.
  */
-export async function waitForRun(retrieve: Looking, clock: Clock, { until = ENDS, timeout, pollInterval }: RunWaitParams, { signal, reconnectTimeout }: WaitLimits = {}): Promise<RunItem> {
+export async function waitForRun(
+  retrieve: Looking,
+  clock: Clock,
+  { until = ENDS, timeout, pollInterval }: RunWaitParams,
+  { signal, reconnectTimeout }: WaitLimits = {},
+): Promise<RunItem> {
   const deadline = clock.nowMs() + (readSpan('timeout', timeout) ?? Number.POSITIVE_INFINITY);
   const fixed = readSpan('pollInterval', pollInterval);
   const outageMsMax = readMs('reconnectTimeout', reconnectTimeout, OUTAGE_MS_MAX);
   const states = readStates(until);
   let run: RunItem | undefined;
   let outage: Outage | undefined;
-  for (let ms = PAUSE_MS_MIN; ; ) {
+  for (let ms = PAUSE_MS_MIN; ;) {
     const seen = await look(retrieve, clock, deadline, run, signal);
     let pauseMs: number;
     if (seen instanceof Error) {
@@ -61,7 +74,8 @@ export async function waitForRun(retrieve: Looking, clock: Clock, { until = ENDS
       outage = undefined;
       run = seen;
       if (states.includes(run.state)) return run;
-      if (ENDS.includes(run.state)) throw new WaitEndedError(`the run has ended as ${run.state}, and will not become ${states.join(' or ')}`, run);
+      if (ENDS.includes(run.state))
+        throw new WaitEndedError(`the run has ended as ${run.state}, and will not become ${states.join(' or ')}`, run);
       pauseMs = fixed ?? ms;
       ms = Math.min(ms * PAUSE_GROWTH, PAUSE_MS_MAX);
     }
@@ -78,7 +92,13 @@ function readStates(until: RunState | readonly RunState[]): readonly string[] {
 }
 
 /** One look, which ends with the wait: a service that does not answer makes it no longer. Answers how the service was lost, if it was. */
-async function look(retrieve: Looking, clock: Clock, deadline: number, last: RunItem | undefined, signal: AbortSignal | undefined): Promise<RunItem | APIError> {
+async function look(
+  retrieve: Looking,
+  clock: Clock,
+  deadline: number,
+  last: RunItem | undefined,
+  signal: AbortSignal | undefined,
+): Promise<RunItem | APIError> {
   const ending = new AbortController();
   const onAbort = (): void => ending.abort(signal?.reason);
   if (signal?.aborted === true) onAbort();
@@ -97,5 +117,8 @@ async function look(retrieve: Looking, clock: Clock, deadline: number, last: Run
 }
 
 function tooLong(run: RunItem | undefined): WaitTimeoutError<RunItem> {
-  return new WaitTimeoutError<RunItem>(run === undefined ? 'the run was not seen in time' : `the run is ${run.state}; it was not waited for any longer`, run);
+  return new WaitTimeoutError<RunItem>(
+    run === undefined ? 'the run was not seen in time' : `the run is ${run.state}; it was not waited for any longer`,
+    run,
+  );
 }

@@ -1,8 +1,26 @@
 /** `/factory`: factories, and what they are made of. */
 import type { APIPromise } from '../../answers.ts';
 import type {
-  Approval, Factory, FactoryCreate, FactoryDispatchRequest, FactoryDispatchResponse, FactoryEvent, FactoryEventList, FactoryList, FactoryPatch, FactoryStatus, FilterReplayRequest, FilterReplayResult,
-  FilterSuggestion, FilterSuggestRequest, FilterTestRequest, FilterTestResult, Plan, PlanApproval, PlanRequest, RevisionStatus,
+  Approval,
+  Factory,
+  FactoryCreate,
+  FactoryDispatchRequest,
+  FactoryDispatchResponse,
+  FactoryEvent,
+  FactoryEventList,
+  FactoryList,
+  FactoryPatch,
+  FactoryStatus,
+  FilterReplayRequest,
+  FilterReplayResult,
+  FilterSuggestion,
+  FilterSuggestRequest,
+  FilterTestRequest,
+  FilterTestResult,
+  Plan,
+  PlanApproval,
+  PlanRequest,
+  RevisionStatus,
 } from '../../models.ts';
 import type { RequestOptions } from '../../options.ts';
 import type { PagePromise } from '../../pages.ts';
@@ -37,7 +55,10 @@ export class Factories extends Resource {
 
   /** Lists the factories that the key may see, in order of their UIDs; `search` looks into slugs and names. Role: viewer. */
   list(params: FactoryListParams = {}, options?: RequestOptions): PagePromise<Factory, FactoryList> {
-    return this.client.page({ method: 'GET', template: '/factory', query: params, answer: 'FactoryList', options }, 'factories');
+    return this.client.page(
+      { method: 'GET', template: '/factory', query: params, answer: 'FactoryList', options },
+      'factories',
+    );
   }
 
   /** Makes a factory. A slug that was used before gives the same UIDs and ingress URLs again. Role: admin. Throws ConflictError (409) for a slug in use. */
@@ -47,27 +68,63 @@ export class Factories extends Resource {
 
   /** Looks at a factory. Role: viewer. */
   retrieve(factoryUid: string, options?: RequestOptions): APIPromise<Factory> {
-    return this.client.call({ method: 'GET', template: '/factory/{factory_uid}', path: { factory_uid: factoryUid }, answer: 'Factory', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/factory/{factory_uid}',
+      path: { factory_uid: factoryUid },
+      answer: 'Factory',
+      options,
+    });
   }
 
   /** Changes a factory. A new source or sync policy is followed from the next pass on. Role: admin. */
   update(factoryUid: string, params: FactoryPatch, options?: RequestOptions): APIPromise<Factory> {
-    return this.client.call({ method: 'PATCH', template: '/factory/{factory_uid}', path: { factory_uid: factoryUid }, body: params, answer: 'Factory', options });
+    return this.client.call({
+      method: 'PATCH',
+      template: '/factory/{factory_uid}',
+      path: { factory_uid: factoryUid },
+      body: params,
+      answer: 'Factory',
+      options,
+    });
   }
 
   /** Deletes a factory: its webhooks answer 404 at once, its waiting runs are cancelled, live ones finish. Role: admin. */
   delete(factoryUid: string, options?: RequestOptions): APIPromise<void> {
-    return this.client.call({ method: 'DELETE', template: '/factory/{factory_uid}', path: { factory_uid: factoryUid }, answer: 'none', options });
+    return this.client.call({
+      method: 'DELETE',
+      template: '/factory/{factory_uid}',
+      path: { factory_uid: factoryUid },
+      answer: 'none',
+      options,
+    });
   }
 
   /** Dispatches a run to a factory, with the factory's defaults. Follow-ups, cancellation and state are those of any run. Role: operator. */
-  dispatch(factoryUid: string, params: FactoryDispatchRequest, options?: RequestOptions): APIPromise<FactoryDispatchResponse> {
-    return this.client.call({ method: 'POST', template: '/factory/{factory_uid}/runs', path: { factory_uid: factoryUid }, body: params, answer: 'FactoryDispatchResponse', options });
+  dispatch(
+    factoryUid: string,
+    params: FactoryDispatchRequest,
+    options?: RequestOptions,
+  ): APIPromise<FactoryDispatchResponse> {
+    return this.client.call({
+      method: 'POST',
+      template: '/factory/{factory_uid}/runs',
+      path: { factory_uid: factoryUid },
+      body: params,
+      answer: 'FactoryDispatchResponse',
+      options,
+    });
   }
 
   /** Looks at where a factory stands: its conditions, the revisions seen, attempted and applied, what it is made of. Role: viewer. */
   status(factoryUid: string, options?: RequestOptions): APIPromise<FactoryStatus> {
-    return this.client.call({ method: 'GET', template: '/factory/{factory_uid}/status', path: { factory_uid: factoryUid }, answer: 'FactoryStatus', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/factory/{factory_uid}/status',
+      path: { factory_uid: factoryUid },
+      answer: 'FactoryStatus',
+      options,
+    });
   }
 
   /**
@@ -76,32 +133,80 @@ export class Factories extends Resource {
    */
   sync(factoryUid: string, params: FactorySyncParams = {}, options?: RequestOptions): APIPromise<FactoryStatus> {
     const timeout = params.wait === true ? PASS_TIMEOUT_MS : undefined;
-    return this.client.call({ method: 'POST', template: '/factory/{factory_uid}/sync', path: { factory_uid: factoryUid }, query: params, answer: 'FactoryStatus', timeout, options });
+    return this.client.call({
+      method: 'POST',
+      template: '/factory/{factory_uid}/sync',
+      path: { factory_uid: factoryUid },
+      query: params,
+      answer: 'FactoryStatus',
+      timeout,
+      options,
+    });
   }
 
   /** Looks at what a tree of definition files would change: reads, checks and plans like a pass and writes nothing. The body is at most 1 MiB. Role: viewer. */
   plan(factoryUid: string, params: PlanRequest, options?: RequestOptions): APIPromise<Plan> {
-    return this.client.call({ method: 'POST', template: '/factory/{factory_uid}/plan', path: { factory_uid: factoryUid }, body: params, answer: 'Plan', options });
+    return this.client.call({
+      method: 'POST',
+      template: '/factory/{factory_uid}/plan',
+      path: { factory_uid: factoryUid },
+      body: params,
+      answer: 'Plan',
+      options,
+    });
   }
 
   /** Approves held deletions or a rewritten history: exactly those that the plan's digest covers. Role: manager. */
   approve(factoryUid: string, params: PlanApproval, options?: RequestOptions): APIPromise<Approval> {
-    return this.client.call({ method: 'POST', template: '/factory/{factory_uid}/approve', path: { factory_uid: factoryUid }, body: params, answer: 'Approval', options });
+    return this.client.call({
+      method: 'POST',
+      template: '/factory/{factory_uid}/approve',
+      path: { factory_uid: factoryUid },
+      body: params,
+      answer: 'Approval',
+      options,
+    });
   }
 
   /** Stops reconciling: webhooks and automations serve on. Role: manager. */
   suspend(factoryUid: string, options?: RequestOptions): APIPromise<Factory> {
-    return this.client.call({ method: 'POST', template: '/factory/{factory_uid}/suspend', path: { factory_uid: factoryUid }, answer: 'Factory', options });
+    return this.client.call({
+      method: 'POST',
+      template: '/factory/{factory_uid}/suspend',
+      path: { factory_uid: factoryUid },
+      answer: 'Factory',
+      options,
+    });
   }
 
   /** Goes on with reconciling. Role: manager. */
   resume(factoryUid: string, options?: RequestOptions): APIPromise<Factory> {
-    return this.client.call({ method: 'POST', template: '/factory/{factory_uid}/resume', path: { factory_uid: factoryUid }, answer: 'Factory', options });
+    return this.client.call({
+      method: 'POST',
+      template: '/factory/{factory_uid}/resume',
+      path: { factory_uid: factoryUid },
+      answer: 'Factory',
+      options,
+    });
   }
 
   /** Lists what happened to a factory: what passes found and changed, and what people asked for. Role: viewer. */
-  events(factoryUid: string, params: FactoryEventsParams = {}, options?: RequestOptions): PagePromise<FactoryEvent, FactoryEventList> {
-    return this.client.page({ method: 'GET', template: '/factory/{factory_uid}/events', path: { factory_uid: factoryUid }, query: params, answer: 'FactoryEventList', options }, 'events');
+  events(
+    factoryUid: string,
+    params: FactoryEventsParams = {},
+    options?: RequestOptions,
+  ): PagePromise<FactoryEvent, FactoryEventList> {
+    return this.client.page(
+      {
+        method: 'GET',
+        template: '/factory/{factory_uid}/events',
+        path: { factory_uid: factoryUid },
+        query: params,
+        answer: 'FactoryEventList',
+        options,
+      },
+      'events',
+    );
   }
 
   /**
@@ -109,7 +214,13 @@ export class Factories extends Resource {
    * One that no pass has seen is `unknown`, which is no error. Role: viewer. Throws BadRequestError (400) for digits that several commits share.
    */
   revision(factoryUid: string, revision: string, options?: RequestOptions): APIPromise<RevisionStatus> {
-    return this.client.call({ method: 'GET', template: '/factory/{factory_uid}/revisions/{revision}', path: { factory_uid: factoryUid, revision }, answer: 'RevisionStatus', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/factory/{factory_uid}/revisions/{revision}',
+      path: { factory_uid: factoryUid, revision },
+      answer: 'RevisionStatus',
+      options,
+    });
   }
 
   /**
@@ -117,16 +228,45 @@ export class Factories extends Resource {
    * Role: viewer. Throws BadRequestError (400) with the filter's problems by pointers below `/filter`, UnprocessableEntityError (422) for a delivery that was not accepted.
    */
   testFilter(factoryUid: string, params: FilterTestRequest, options?: RequestOptions): APIPromise<FilterTestResult> {
-    return this.client.call({ method: 'POST', template: '/factory/{factory_uid}/filters/test', path: { factory_uid: factoryUid }, body: params, answer: 'FilterTestResult', options });
+    return this.client.call({
+      method: 'POST',
+      template: '/factory/{factory_uid}/filters/test',
+      path: { factory_uid: factoryUid },
+      body: params,
+      answer: 'FilterTestResult',
+      options,
+    });
   }
 
   /** Tests a payload filter against the newest accepted deliveries, at most 50. Role: viewer. */
-  replayFilter(factoryUid: string, params: FilterReplayRequest, options?: RequestOptions): APIPromise<FilterReplayResult> {
-    return this.client.call({ method: 'POST', template: '/factory/{factory_uid}/filters/replay', path: { factory_uid: factoryUid }, body: params, answer: 'FilterReplayResult', options });
+  replayFilter(
+    factoryUid: string,
+    params: FilterReplayRequest,
+    options?: RequestOptions,
+  ): APIPromise<FilterReplayResult> {
+    return this.client.call({
+      method: 'POST',
+      template: '/factory/{factory_uid}/filters/replay',
+      path: { factory_uid: factoryUid },
+      body: params,
+      answer: 'FilterReplayResult',
+      options,
+    });
   }
 
   /** Makes a payload filter from deliveries that it has to take. Role: viewer. Throws UnprocessableEntityError (422) for a delivery that was not accepted. */
-  suggestFilter(factoryUid: string, params: FilterSuggestRequest, options?: RequestOptions): APIPromise<FilterSuggestion> {
-    return this.client.call({ method: 'POST', template: '/factory/{factory_uid}/filters/suggest', path: { factory_uid: factoryUid }, body: params, answer: 'FilterSuggestion', options });
+  suggestFilter(
+    factoryUid: string,
+    params: FilterSuggestRequest,
+    options?: RequestOptions,
+  ): APIPromise<FilterSuggestion> {
+    return this.client.call({
+      method: 'POST',
+      template: '/factory/{factory_uid}/filters/suggest',
+      path: { factory_uid: factoryUid },
+      body: params,
+      answer: 'FilterSuggestion',
+      options,
+    });
   }
 }

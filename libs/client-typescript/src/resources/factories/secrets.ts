@@ -14,13 +14,33 @@ export type FactorySecretDeleteParams = QueryOf<'deleteFactorySecret'>;
 /** A factory's own secrets. No answer ever shows a value. */
 export class FactorySecrets extends Resource {
   /** Lists a factory's own secrets. Role: manager. */
-  list(factoryUid: string, params: FactorySecretListParams = {}, options?: RequestOptions): PagePromise<Secret, SecretList> {
-    return this.client.page({ method: 'GET', template: '/factory/{factory_uid}/secrets', path: { factory_uid: factoryUid }, query: params, answer: 'SecretList', options }, 'secrets');
+  list(
+    factoryUid: string,
+    params: FactorySecretListParams = {},
+    options?: RequestOptions,
+  ): PagePromise<Secret, SecretList> {
+    return this.client.page(
+      {
+        method: 'GET',
+        template: '/factory/{factory_uid}/secrets',
+        path: { factory_uid: factoryUid },
+        query: params,
+        answer: 'SecretList',
+        options,
+      },
+      'secrets',
+    );
   }
 
   /** Looks at a secret: its version, grants and users. Role: manager. */
   retrieve(factoryUid: string, name: string, options?: RequestOptions): APIPromise<Secret> {
-    return this.client.call({ method: 'GET', template: '/factory/{factory_uid}/secrets/{name}', path: { factory_uid: factoryUid, name }, answer: 'Secret', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/factory/{factory_uid}/secrets/{name}',
+      path: { factory_uid: factoryUid, name },
+      answer: 'Secret',
+      options,
+    });
   }
 
   /**
@@ -28,11 +48,30 @@ export class FactorySecrets extends Resource {
    * Role: manager. Throws BadRequestError (400) for a value that a webhook in use could not authenticate with.
    */
   put(factoryUid: string, name: string, params: SecretPut, options?: RequestOptions): APIPromise<Secret> {
-    return this.client.call({ method: 'PUT', template: '/factory/{factory_uid}/secrets/{name}', path: { factory_uid: factoryUid, name }, body: params, answer: 'Secret', options });
+    return this.client.call({
+      method: 'PUT',
+      template: '/factory/{factory_uid}/secrets/{name}',
+      path: { factory_uid: factoryUid, name },
+      body: params,
+      answer: 'Secret',
+      options,
+    });
   }
 
   /** Deletes a secret. Role: manager. Throws ConflictError (409) for one that is in use, unless `force` is true; its `problem.used_by` names the users. */
-  delete(factoryUid: string, name: string, params: FactorySecretDeleteParams = {}, options?: RequestOptions): APIPromise<void> {
-    return this.client.call({ method: 'DELETE', template: '/factory/{factory_uid}/secrets/{name}', path: { factory_uid: factoryUid, name }, query: params, answer: 'none', options });
+  delete(
+    factoryUid: string,
+    name: string,
+    params: FactorySecretDeleteParams = {},
+    options?: RequestOptions,
+  ): APIPromise<void> {
+    return this.client.call({
+      method: 'DELETE',
+      template: '/factory/{factory_uid}/secrets/{name}',
+      path: { factory_uid: factoryUid, name },
+      query: params,
+      answer: 'none',
+      options,
+    });
   }
 }

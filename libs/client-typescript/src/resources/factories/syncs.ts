@@ -13,11 +13,27 @@ export type SyncListParams = QueryOf<'listSyncs'>;
 export class Syncs extends Resource {
   /** Lists passes, newest first; those that brought nothing new are not recorded. Role: viewer. */
   list(factoryUid: string, params: SyncListParams = {}, options?: RequestOptions): PagePromise<Sync, SyncList> {
-    return this.client.page({ method: 'GET', template: '/factory/{factory_uid}/syncs', path: { factory_uid: factoryUid }, query: params, answer: 'SyncList', options }, 'syncs');
+    return this.client.page(
+      {
+        method: 'GET',
+        template: '/factory/{factory_uid}/syncs',
+        path: { factory_uid: factoryUid },
+        query: params,
+        answer: 'SyncList',
+        options,
+      },
+      'syncs',
+    );
   }
 
   /** Looks at a pass: its revision, ending, problems and changes. Role: viewer. */
   retrieve(factoryUid: string, syncId: string, options?: RequestOptions): APIPromise<Sync> {
-    return this.client.call({ method: 'GET', template: '/factory/{factory_uid}/syncs/{sync_id}', path: { factory_uid: factoryUid, sync_id: syncId }, answer: 'Sync', options });
+    return this.client.call({
+      method: 'GET',
+      template: '/factory/{factory_uid}/syncs/{sync_id}',
+      path: { factory_uid: factoryUid, sync_id: syncId },
+      answer: 'Sync',
+      options,
+    });
   }
 }
