@@ -2,7 +2,7 @@
 import { OPERATIONS, type Operation } from '#contracts';
 import { makeKey } from './support/api-keys.ts';
 import { bootService, type TestService } from './support/service.ts';
-import type { Role } from '../apps/server/store/access.ts';
+import type { Role } from '../apps/server/store/access/access.ts';
 
 const BASE = '/api/v1';
 const ROLES: readonly Role[] = ['viewer', 'operator', 'manager', 'admin'];

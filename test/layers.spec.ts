@@ -159,7 +159,7 @@ describe('apps', () => {
     const elsewhere = inServer.filter(({ file }) => !file.startsWith('apps/server/store/'));
     // The data folder's lock is a transaction on a file of its own: no table, no row, no domain.
     expect(elsewhere.map(({ file, target }) => `${file} ${target}`)).toEqual([
-      'apps/server/data-folder.ts better-sqlite3',
+      'apps/server/process/data-folder.ts better-sqlite3',
     ]);
   });
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UNSHIPPED_SCHEMES } from '#definitions';
-import { KNOWN_VARIABLES } from '../apps/server/config.ts';
+import { KNOWN_VARIABLES } from '../apps/server/config/config.ts';
 import { bootService, eventually, type TestService } from './support/service.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));

@@ -9,7 +9,7 @@ import { SOURCE_AGENT } from '../../test/support/source-agent.ts';
 import { startConnectProxy } from '../../test/support/connect-proxy.ts';
 import { freePort } from '../../test/support/ports.ts';
 import { startFakeModelServer } from '../../test/support/fake-model-server.ts';
-import { BUILT_IN_AGENT } from '../server/execution/agents.ts';
+import { BUILT_IN_AGENT } from '../server/execution/agent/agents.ts';
 import type { FakeModelServer, Reply, Script } from '../../test/support/fake-model-server.ts';
 
 const KEY = 'sk-very-secret-key-4711';

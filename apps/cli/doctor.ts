@@ -1,5 +1,5 @@
 /** `millwright doctor`: what this machine has and lacks for a service, and the way out of each lack. Changes nothing. contract 11. */
-import type { BuiltInAgent } from '../server/execution/agents.ts';
+import type { BuiltInAgent } from '../server/execution/agent/agents.ts';
 import type { Finding, Level } from '../server/doctor/findings.ts';
 import { findKey } from './api.ts';
 import { readAddress } from './address.ts';
@@ -34,7 +34,7 @@ export const doctorOf = (builtInAgent?: BuiltInAgent): DescribedVerb =>
     async run({ values: { format, server, 'key-file': keyFile } }, io) {
       const output = new Output(io, readFormat(format));
       const base = server === undefined ? undefined : readAddress(server, '--server', io.environment);
-      const { examine } = await import('../server/doctor/examine.ts');
+      const { examine } = await import('../server/doctor/doctor.ts');
       const findings = await examine({ environment: io.environment, nowMs: Date.now, builtInAgent });
       if (base !== undefined) findings.push(...(await askServer(base, keyFile, io)));
       output.result(toJson(findings), () => print(output, findings));

@@ -16,7 +16,7 @@ import { FORMATS, type FormatName } from './formats.ts';
 import { toSeconds, type Output } from './output.ts';
 import { toGithubSummary } from './report-github.ts';
 import { fromWorkingFolder, UNRUN_WORDS, type Report, type ReportedChange } from './report.ts';
-import { toProblem } from './standing.ts';
+import { toProblem } from './status.ts';
 
 /** What a plan without a server did not look at. */
 export type UnplannedCheck = UnrunCheck | 'traffic' | 'replay' | 'secret-changes' | 'approvals';

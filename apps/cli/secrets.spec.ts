@@ -3,9 +3,9 @@ import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readKeyFile } from '../server/secrets/key-files.ts';
-import { SecretReader } from '../server/secrets/reader.ts';
+import { SecretReader } from '../server/secrets/secret-reader.ts';
 import { Vault } from '../server/secrets/vault.ts';
-import { SecretStore } from '../server/store/secrets.ts';
+import { SecretStore } from '../server/store/secrets/secrets.ts';
 import { bootService, type TestService } from '../../test/support/service.ts';
 import { call, type Call, type CallOptions } from '../../test/support/recorded-io.ts';
 

@@ -7,7 +7,7 @@ import { readInput, toText, withoutFinalNewline } from './input.ts';
 import { findFactory } from './names.ts';
 import { count, toSeconds } from './output.ts';
 import { all, PAGE_SIZE_MAX } from './pages.ts';
-import { noteUnattended } from './standing.ts';
+import { noteUnattended } from './status.ts';
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
 type Use = (typeof USES)[number];

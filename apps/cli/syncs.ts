@@ -7,7 +7,7 @@ import { findFactory } from './names.ts';
 import { count, toSeconds, type Cell, type Colour } from './output.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
 import { lookUntil, readTimeout, WAIT_SECONDS } from './patience.ts';
-import { exitOfStanding, noteUnattended, printPass, printStanding } from './standing.ts';
+import { exitOfStanding, noteUnattended, printPass, printStanding } from './status.ts';
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 

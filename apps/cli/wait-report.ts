@@ -8,7 +8,7 @@ import { FORMATS } from './formats.ts';
 import { count, type Output } from './output.ts';
 import { ofText, toGithubSummary } from './report-github.ts';
 import { printable } from './report.ts';
-import { toProblem } from './standing.ts';
+import { toProblem } from './status.ts';
 import type { Factory } from '#client';
 
 export type WaitFormat = 'text' | 'json' | 'github';

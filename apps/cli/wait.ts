@@ -7,7 +7,7 @@ import { EXIT } from './exit-codes.ts';
 import { findFactory } from './names.ts';
 import { Output } from './output.ts';
 import { lookUntil, readTimeout, WAIT_SECONDS } from './patience.ts';
-import { noteUnattended } from './standing.ts';
+import { noteUnattended } from './status.ts';
 import { printEnd, type End, type WaitFormat } from './wait-report.ts';
 
 /** A whole revision, or a commit ID of 7 digits or more. */

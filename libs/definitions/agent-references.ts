@@ -1,6 +1,6 @@
 /** Whether the environment, the skill and the secrets that a run is to have exist. contract 3 (AmbientAgentConfig), 8. */
 import { holdWith, report, type Check } from './check.ts';
-import { isValidName } from './places.ts';
+import { isValidName } from './source-positions.ts';
 import { isTakenVariable } from './run-secrets.ts';
 import { didYouMean } from './suggest.ts';
 import type { AgentDefaults } from './types.ts';

@@ -177,17 +177,15 @@ const PLACES: [path: string, frame: (text: string) => string][] = [
 it.each(TEXTS)('%s', (_name, text, ...secrets) => {
   for (const [path, frame] of PLACES) {
     const file = frame(text);
-    const problems = file
-      .split('\n')
-      .map((_, index): Problem => ({
-        path,
-        line: index + 1,
-        column: 1,
-        severity: 'error',
-        rule: 'unknown-key',
-        code: 'FF_X',
-        message: 'm',
-      }));
+    const problems = file.split('\n').map((_, index): Problem => ({
+      path,
+      line: index + 1,
+      column: 1,
+      severity: 'error',
+      rule: 'unknown-key',
+      code: 'FF_X',
+      message: 'm',
+    }));
     const shown = problems.flatMap(
       (problem) =>
         withExcerpts([problem], { readFiles: new Map([[path, { text: file, reading: undefined }]]) })[0]?.excerpt

@@ -3,7 +3,7 @@ import { readAutomation } from './automations.ts';
 import { readContents, refuseEntry, refuseLink } from './contents.ts';
 import { DEFAULT_FACTORY, readEnvironment, readFactory } from './factories.ts';
 import type { FileReading } from './file-reading.ts';
-import { placeOf, type Place } from './places.ts';
+import { placeOf, type Place } from './source-positions.ts';
 import {
   addProblem,
   byCodeUnits,

@@ -1,6 +1,6 @@
 /** Slugs of objects that no file names. contract 1 (Identifiers), 8. */
 import * as fc from 'fast-check';
-import { isValidName } from './places.ts';
+import { isValidName } from './source-positions.ts';
 import { slugOf } from './slugs.ts';
 
 describe('a slug', () => {

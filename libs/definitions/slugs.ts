@@ -1,5 +1,5 @@
 /** How the name that somebody chose becomes a slug: on dashboard factories no file name says it. contract 1 (Identifiers), 8 (`<name>`). */
-import { isValidName } from './places.ts';
+import { isValidName } from './source-positions.ts';
 
 /** Characters of a slug: what a file name of a definition may have. */
 const SLUG_LENGTH_MAX = 63;

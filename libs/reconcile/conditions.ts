@@ -1,7 +1,7 @@
 /** What a factory's stored state says, as conditions that people and programs can wait for. contract 4 (status), 9. */
 import { REFUSED_UNSEEN } from './endings.ts';
 import { OUTSIDE_WINDOW } from './revisions.ts';
-import type { Standing } from './standing.ts';
+import type { Standing } from './factory-state.ts';
 
 export type ConditionType =
   | 'Ready'

@@ -11,7 +11,7 @@ export * from './replay-subjects.ts';
 export * from './revision.ts';
 export * from './pace.ts';
 export * from './conditions.ts';
-export * from './standing.ts';
+export * from './factory-state.ts';
 export * from './held.ts';
 export * from './endings.ts';
 export * from './judge.ts';

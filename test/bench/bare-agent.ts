@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { client, methods, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
-import { BUILT_IN_AGENT } from '../../apps/server/execution/agents.ts';
+import { BUILT_IN_AGENT } from '../../apps/server/execution/agent/agents.ts';
 
 /** Milliseconds from the start of the process. */
 export interface BareTimes {

@@ -1,6 +1,6 @@
 /** A delivery log as it is after a busy time: accepted deliveries by the million, with their identities, written by set-based statements past every store. */
-import type { Database } from '../../apps/server/store/database.ts';
-import { change } from '../../apps/server/store/statements.ts';
+import type { Database } from '../../apps/server/store/database/database.ts';
+import { change } from '../../apps/server/store/database/transactions.ts';
 import { DIALECTS, idAt, SLICE, withoutIndexes, type Dialect } from './run-seeds.ts';
 
 /** From the first one to now: a third of them is older than the log must keep. */

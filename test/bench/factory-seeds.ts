@@ -1,9 +1,9 @@
 /** Many factories at once: one that was really applied for every kind of sender, copied by rows under the UIDs that its twins would have. */
 import { deriveUid } from '#reconcile';
-import { serviceAccountOf } from '../../apps/server/factories/service.ts';
-import type { Database } from '../../apps/server/store/database.ts';
-import { bumpServing } from '../../apps/server/store/serving-version.ts';
-import { insert, row, rows, type Row } from '../../apps/server/store/statements.ts';
+import { serviceAccountOf } from '../../apps/server/factories/factories.service.ts';
+import type { Database } from '../../apps/server/store/database/database.ts';
+import { bumpServing } from '../../apps/server/store/serving/serving-version.ts';
+import { insert, row, rows, type Row } from '../../apps/server/store/database/transactions.ts';
 
 /** Factories of one transaction. */
 const SLICE = 100;

@@ -1,8 +1,8 @@
 /** A million stored deliveries and a million runs: what is slower with them than without. */
 import { randomUUID } from 'node:crypto';
-import { RunStore } from '../../apps/server/store/runs.ts';
-import type { Database } from '../../apps/server/store/database.ts';
-import { deliverySweep } from '../../apps/server/store/retention-deliveries.ts';
+import { RunStore } from '../../apps/server/store/runs/runs.ts';
+import type { Database } from '../../apps/server/store/database/database.ts';
+import { deliverySweep } from '../../apps/server/store/retention/retention-deliveries.ts';
 import { acceptOrder } from './accept.ts';
 import type { Backend, Bench, Stage } from './bench.ts';
 import { seedDeliveries } from './delivery-seeds.ts';

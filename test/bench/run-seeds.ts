@@ -1,6 +1,6 @@
 /** A store as it is after a year of work: runs by the million, written by set-based statements past every store. */
-import type { Database } from '../../apps/server/store/database.ts';
-import { change, rows, type Work } from '../../apps/server/store/statements.ts';
+import type { Database } from '../../apps/server/store/database/database.ts';
+import { change, rows, type Work } from '../../apps/server/store/database/transactions.ts';
 
 const FACTORIES = 200;
 const CONFIG_NAMES = 50;

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import type { AutomationDefinition, WebhookDefinition } from '#definitions';
 import { Vault } from '../../apps/server/secrets/vault.ts';
-import type { Database } from '../../apps/server/store/database.ts';
-import type { FactorySource } from '../../apps/server/store/factories.ts';
-import { change, insert, type SqlValue } from '../../apps/server/store/statements.ts';
+import type { Database } from '../../apps/server/store/database/database.ts';
+import type { FactorySource } from '../../apps/server/store/factories/factories.ts';
+import { change, insert, type SqlValue } from '../../apps/server/store/database/transactions.ts';
 
 /** Factories of one transaction. */
 const SLICE = 50;

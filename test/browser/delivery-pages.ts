@@ -1,7 +1,7 @@
 /** What tests of delivery pages do: webhooks and automations are made, something is sent, a window of some role is opened. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import type { Delivery } from '#contracts';
-import { insert } from '../../apps/server/store/statements.ts';
+import { insert } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/api-keys.ts';
 import { launch, shot, type Visit } from '../support/browser.ts';
 import { bootService, type TestService } from '../support/service.ts';

@@ -1,7 +1,7 @@
 /** Runs on the web page: found, watched, steered, answered and ended; what others wrote stays text. */
 import { readFile } from 'node:fs/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { change } from '../../apps/server/store/statements.ts';
+import { change } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/api-keys.ts';
 import { describeInBrowser, launch, seriousFaults, shot, signIn } from '../support/browser.ts';
 import { deliver } from '../support/factory-files.ts';

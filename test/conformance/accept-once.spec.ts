@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { DELIVERIES_PER_MINUTE_MAX } from '#deliveries';
 import { uuidv7, UUID_RANDOM_BYTES } from '#runs';
-import type { Acceptance, Arrival } from '../../apps/server/store/arrivals.ts';
-import type { DeliveryFilter } from '../../apps/server/store/deliveries.ts';
-import { decodePayload } from '../../apps/server/store/payload-bytes.ts';
+import type { Acceptance, Arrival } from '../../apps/server/store/deliveries/pending-deliveries.ts';
+import type { DeliveryFilter } from '../../apps/server/store/deliveries/deliveries.ts';
+import { decodePayload } from '../../apps/server/store/deliveries/payload-bytes.ts';
 import { count, look, onEachBackend, storesOf, type Stores } from './backends.ts';
 import {
   ageSlots,

@@ -1,8 +1,8 @@
 /** "At once" between connections: what committed before an acceptance wins, what comes later waits; and lost races are run again. contract 5 (Transaction). */
 import { Client } from 'pg';
-import type { Acceptance } from '../../apps/server/store/arrivals.ts';
-import { LostRace, StoreFault } from '../../apps/server/store/faults.ts';
-import { change, row, rows } from '../../apps/server/store/statements.ts';
+import type { Acceptance } from '../../apps/server/store/deliveries/pending-deliveries.ts';
+import { LostRace, StoreFault } from '../../apps/server/store/database/faults.ts';
+import { change, row, rows } from '../../apps/server/store/database/transactions.ts';
 import { eventually } from '../support/service.ts';
 import { count, onPostgres } from './backends.ts';
 import { apply, arrivalAt, automationOf, newId, seedServed, unique, webhookOf, type Served } from './seeds.ts';

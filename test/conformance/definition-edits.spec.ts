@@ -1,8 +1,12 @@
 /** Edits of dashboard factories, and automations as people look at them, on every database. contract 2, 4, 5. */
 import type { AppliedObject } from '#reconcile';
-import type { DefinitionEdit, EditableFactory, EditContext } from '../../apps/server/store/definition-edits.ts';
-import { UnfitValue } from '../../apps/server/store/secret-changes.ts';
-import { change } from '../../apps/server/store/statements.ts';
+import type {
+  DefinitionEdit,
+  EditableFactory,
+  EditContext,
+} from '../../apps/server/store/definitions/definition-edits.ts';
+import { UnfitValue } from '../../apps/server/store/secrets/secret-changes.ts';
+import { change } from '../../apps/server/store/database/transactions.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,

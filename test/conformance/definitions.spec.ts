@@ -1,7 +1,7 @@
 /** Applied definitions, managed secrets, access and the serving state on every database. contract 2, 5, 9. */
-import { bySystem } from '../../apps/server/store/audit.ts';
-import { UnfitValue } from '../../apps/server/store/secret-changes.ts';
-import type { Grants } from '../../apps/server/store/secrets.ts';
+import { bySystem } from '../../apps/server/store/access/audit.ts';
+import { UnfitValue } from '../../apps/server/store/secrets/secret-changes.ts';
+import type { Grants } from '../../apps/server/store/secrets/secrets.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,

@@ -1,6 +1,6 @@
 /** Factories on every database: lease and fence, passes, approvals, generations, deletion. contract 4, 9. */
-import { bySystem } from '../../apps/server/store/audit.ts';
-import { FenceLost, type Lease, type PassRecord } from '../../apps/server/store/factories.ts';
+import { bySystem } from '../../apps/server/store/access/audit.ts';
+import { FenceLost, type Lease, type PassRecord } from '../../apps/server/store/factories/factories.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,

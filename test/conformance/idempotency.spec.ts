@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabase } from '../../apps/server/store/database.ts';
+import { openDatabase } from '../../apps/server/store/database/database.ts';
 import {
   ClaimLost,
   IDEMPOTENCY_MS,
@@ -12,9 +12,9 @@ import {
   type Claimed,
   type KeyedRequest,
   type StoredAnswer,
-} from '../../apps/server/store/idempotency.ts';
-import { RUN_COLUMNS, toRunValues } from '../../apps/server/store/new-run.ts';
-import { insert } from '../../apps/server/store/statements.ts';
+} from '../../apps/server/store/access/idempotency.ts';
+import { RUN_COLUMNS, toRunValues } from '../../apps/server/store/runs/new-run.ts';
+import { insert } from '../../apps/server/store/database/transactions.ts';
 import { startProgram } from '../support/child-program.ts';
 import { count, look, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
 import { runOf, unique } from './seeds.ts';

@@ -1,7 +1,7 @@
 /** Notices between processes on a real PostgreSQL: they arrive, a lost connection is made again, and nothing that was told meanwhile is missed. */
 import { Client } from 'pg';
-import { Notices, type Topic } from '../../apps/server/store/notices.ts';
-import { PostgresLine } from '../../apps/server/store/notices-postgres.ts';
+import { Notices, type Topic } from '../../apps/server/store/database/notices.ts';
+import { PostgresLine } from '../../apps/server/store/database/postgres/notices-postgres.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';
 import { eventually } from '../support/service.ts';
 

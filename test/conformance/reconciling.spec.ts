@@ -1,15 +1,15 @@
 /** What passes leave behind beside definitions, on every database: conditions, events, revisions, policies, blobs, replicas. contract 9. */
-import { bySystem } from '../../apps/server/store/audit.ts';
-import { EVENTS_KEPT } from '../../apps/server/store/events.ts';
-import type { PassOutcome, PassRecord } from '../../apps/server/store/factories.ts';
-import { REVISIONS_KEPT, RevisionStore } from '../../apps/server/store/revisions.ts';
-import type { Database } from '../../apps/server/store/database.ts';
+import { bySystem } from '../../apps/server/store/access/audit.ts';
+import { EVENTS_KEPT } from '../../apps/server/store/factories/events.ts';
+import type { PassOutcome, PassRecord } from '../../apps/server/store/factories/factories.ts';
+import { REVISIONS_KEPT, RevisionStore } from '../../apps/server/store/factories/revisions.ts';
+import type { Database } from '../../apps/server/store/database/database.ts';
 import { PASSES_NAMED } from '../../apps/server/store/migrations/0004-reconciling.ts';
-import { walked } from '../../apps/server/store/engine.ts';
-import type { Statement, Work } from '../../apps/server/store/statements.ts';
+import { walked } from '../../apps/server/store/database/transaction-runner.ts';
+import type { Statement, Work } from '../../apps/server/store/database/transactions.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
-import { OtherVersion } from '../../apps/server/store/replicas.ts';
+import { OtherVersion } from '../../apps/server/store/database/replicas.ts';
 
 const commit = (text: string): string => text.padEnd(40, '0');
 const revision = (text: string): string => `main@sha1:${commit(text)}`;

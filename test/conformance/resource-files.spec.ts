@@ -1,6 +1,6 @@
 /** Environments and skills as runs look for them, with the files of skills, on every database. contract 3 (AmbientAgentConfig), 8. */
 import type { SkillFile } from '#definitions';
-import { ResourceStore } from '../../apps/server/store/resource-files.ts';
+import { ResourceStore } from '../../apps/server/store/definitions/resource-files.ts';
 import { count, look, onEachBackend } from './backends.ts';
 import { apply, claimedRun, seedFactory, unique } from './seeds.ts';
 

@@ -1,9 +1,9 @@
 /** Which run is next, on every database: fair order, exact bounds, one of a group at a time, and a price that does not grow with what waits. */
 import { NOBODY_SERVED, type LiveBounds } from '#runs';
-import type { NewRun } from '../../apps/server/store/new-run.ts';
-import { claiming } from '../../apps/server/store/run-claims.ts';
-import type { ClaimedRun } from '../../apps/server/store/runs.ts';
-import type { Outcome, Statement, Work } from '../../apps/server/store/statements.ts';
+import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
+import { claiming } from '../../apps/server/store/runs/run-claims.ts';
+import type { ClaimedRun } from '../../apps/server/store/runs/runs.ts';
+import type { Outcome, Statement, Work } from '../../apps/server/store/database/transactions.ts';
 import { look, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
 import { newId, runOf, unique } from './seeds.ts';
 

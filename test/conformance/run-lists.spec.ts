@@ -7,12 +7,12 @@ import {
   type ListBounds,
   type Narrow,
   type RunOrder,
-} from '../../apps/server/store/run-branches.ts';
-import type { ExactColumn, RunFilter } from '../../apps/server/store/run-filters.ts';
-import { listStatement, RunLists, type RunListKey } from '../../apps/server/store/run-lists.ts';
-import type { Sql } from '../../apps/server/store/sql.ts';
-import { change, insert, rows, type SqlValue } from '../../apps/server/store/statements.ts';
-import type { RunRow } from '../../apps/server/store/tables.ts';
+} from '../../apps/server/store/runs/run-branches.ts';
+import type { ExactColumn, RunFilter } from '../../apps/server/store/runs/run-filters.ts';
+import { listStatement, RunLists, type RunListKey } from '../../apps/server/store/runs/run-lists.ts';
+import type { Sql } from '../../apps/server/store/database/sql.ts';
+import { change, insert, rows, type SqlValue } from '../../apps/server/store/database/transactions.ts';
+import type { RunRow } from '../../apps/server/store/database/tables.ts';
 import { look, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, runOf, unique } from './seeds.ts';
 

@@ -1,7 +1,7 @@
 /** Questions of agents and follow-ups in the middle of an execution, on every database: the run's state, its log and the answer change together. contract 3 (States, Follow-up). */
 import { followupOutcome, turnsOf, type RunState } from '#runs';
-import type { Claim } from '../../apps/server/store/runs.ts';
-import type { Question } from '../../apps/server/store/permissions.ts';
+import type { Claim } from '../../apps/server/store/runs/runs.ts';
+import type { Question } from '../../apps/server/store/runs/permissions.ts';
 import { look, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimRun, newId, runOf } from './seeds.ts';
 

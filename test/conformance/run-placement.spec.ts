@@ -1,9 +1,9 @@
 /** Where a run may be worked on, on every database: exact, and at a price that does not grow with what waits elsewhere. */
 import { NOBODY_SERVED } from '#runs';
-import type { NewRun } from '../../apps/server/store/new-run.ts';
-import { claiming } from '../../apps/server/store/run-claims.ts';
-import type { Placement } from '../../apps/server/store/run-placement.ts';
-import type { Work } from '../../apps/server/store/statements.ts';
+import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
+import { claiming } from '../../apps/server/store/runs/run-claims.ts';
+import type { Placement } from '../../apps/server/store/runs/run-placement.ts';
+import type { Work } from '../../apps/server/store/database/transactions.ts';
 import { look, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
 import { newId, runOf, unique } from './seeds.ts';
 

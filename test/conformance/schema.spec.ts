@@ -3,9 +3,9 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openDatabase } from '../../apps/server/store/database.ts';
-import { SchemaTooNew } from '../../apps/server/store/migrations.ts';
-import { SCHEMA } from '../../apps/server/store/tables.ts';
+import { openDatabase } from '../../apps/server/store/database/database.ts';
+import { SchemaTooNew } from '../../apps/server/store/database/migrations.ts';
+import { SCHEMA } from '../../apps/server/store/database/tables.ts';
 import { startProgram } from '../support/child-program.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';
 import { look, meddle, onEachBackend, onPostgres, storesOf, type Stores } from './backends.ts';
@@ -125,12 +125,17 @@ describe('one door to the database', () => {
   it.each([
     {
       pattern: /\.transaction\(|startTransaction\(|@Transaction/,
-      allowed: ['store/migrations.ts'],
+      allowed: ['store/database/migrations.ts'],
       why: 'a transaction that awaits lets statements of other requests into itself',
     },
     {
       pattern: /['"`]BEGIN/,
-      allowed: ['store/sqlite.ts', 'store/postgres.ts', 'store/postgres-connections.ts', 'data-folder.ts'],
+      allowed: [
+        'store/database/sqlite.ts',
+        'store/database/postgres/postgres.ts',
+        'store/database/postgres/postgres-connections.ts',
+        'process/data-folder.ts',
+      ],
       why: 'every write goes through the runner',
     },
     { pattern: /from 'typeorm'/, allowed: 'store/', why: 'only the store knows TypeORM' },

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import type { AutomationDefinition, WebhookDefinition } from '#definitions';
 import type { AppliedObject } from '#reconcile';
 import { uuidv7Sequence } from '#runs';
-import type { Arrival } from '../../apps/server/store/arrivals.ts';
-import type { Lease } from '../../apps/server/store/factories.ts';
-import type { NewRun } from '../../apps/server/store/new-run.ts';
-import { encodePayload } from '../../apps/server/store/payload-bytes.ts';
-import type { Claim, ClaimedRun } from '../../apps/server/store/runs.ts';
-import type { NewValue } from '../../apps/server/store/secrets.ts';
+import type { Arrival } from '../../apps/server/store/deliveries/pending-deliveries.ts';
+import type { Lease } from '../../apps/server/store/factories/factories.ts';
+import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
+import { encodePayload } from '../../apps/server/store/deliveries/payload-bytes.ts';
+import type { Claim, ClaimedRun } from '../../apps/server/store/runs/runs.ts';
+import type { NewValue } from '../../apps/server/store/secrets/secrets.ts';
 import { look, meddle, storesOf, type Stores } from './backends.ts';
 
 const sequence = uuidv7Sequence((bytes) => randomBytes(bytes));

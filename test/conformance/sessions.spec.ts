@@ -1,9 +1,9 @@
 /** Sessions of browsers on every database: they are what their keys are, on every replica, and few. contract 2. */
 import { randomBytes } from 'node:crypto';
-import type { ChangedBy } from '../../apps/server/store/audit.ts';
-import { StoreFault } from '../../apps/server/store/faults.ts';
-import type { ApiKey } from '../../apps/server/store/keys.ts';
-import { SESSIONS_OF_KEY_MAX } from '../../apps/server/store/sessions.ts';
+import type { ChangedBy } from '../../apps/server/store/access/audit.ts';
+import { StoreFault } from '../../apps/server/store/database/faults.ts';
+import type { ApiKey } from '../../apps/server/store/access/keys.ts';
+import { SESSIONS_OF_KEY_MAX } from '../../apps/server/store/access/sessions.ts';
 import { count, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, unique } from './seeds.ts';
 

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { OUTCOMES, type OutcomeKind } from '#deliveries';
 import { latencyFigures, RUN_STATES, timeBuckets, uuidv7, type RunState, type TimeBuckets } from '#runs';
-import type { Database } from '../../apps/server/store/database.ts';
-import { walked } from '../../apps/server/store/engine.ts';
-import { insert, type Statement, type Work } from '../../apps/server/store/statements.ts';
-import { StatisticsStore, type DeliveryScope, type RunScope } from '../../apps/server/store/statistics.ts';
+import type { Database } from '../../apps/server/store/database/database.ts';
+import { walked } from '../../apps/server/store/database/transaction-runner.ts';
+import { insert, type Statement, type Work } from '../../apps/server/store/database/transactions.ts';
+import { StatisticsStore, type DeliveryScope, type RunScope } from '../../apps/server/store/reports/statistics.ts';
 import { look, meddle, onEachBackend, type Stores } from './backends.ts';
 import { runOf, seedServed, type Served } from './seeds.ts';
 

@@ -1,7 +1,7 @@
 /** Sweeps as the service does them, without its pauses, for suites that look at what is left. */
 import { randomBytes } from 'node:crypto';
-import { SweepStore, type Sweep } from '../../apps/server/store/sweeps.ts';
-import { Sweeper } from '../../apps/server/sweeps/sweeper.ts';
+import { SweepStore, type Sweep } from '../../apps/server/store/retention/sweeps.ts';
+import { Sweeper } from '../../apps/server/retention/sweeper.ts';
 import { look, meddle, type Stores } from './backends.ts';
 
 export const DAY_MS = 86_400_000;

@@ -1,10 +1,10 @@
 /** Traffic behind a plan: counted in a window, by what it went through, along indexes. contract 9 (Plan). */
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '#runs';
-import type { Database } from '../../apps/server/store/database.ts';
-import { walked } from '../../apps/server/store/engine.ts';
-import type { Statement, Work } from '../../apps/server/store/statements.ts';
-import { TrafficStore, type TrafficWish } from '../../apps/server/store/traffic.ts';
+import type { Database } from '../../apps/server/store/database/database.ts';
+import { walked } from '../../apps/server/store/database/transaction-runner.ts';
+import type { Statement, Work } from '../../apps/server/store/database/transactions.ts';
+import { TrafficStore, type TrafficWish } from '../../apps/server/store/factories/traffic.ts';
 import { look, meddle, onEachBackend } from './backends.ts';
 import { arrivalAt, runOf, seedServed, type Served } from './seeds.ts';
 import { seedEntries } from './sweeping.ts';

@@ -1,7 +1,7 @@
 /** One suite for both engines, and for both places that a queue may be in: what waits is worked on once, in order, within bounds, where it may be. reference: Engine. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { NewRun } from '../../apps/server/store/new-run.ts';
-import { Outbox } from '../../apps/server/store/outbox.ts';
+import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
+import { Outbox } from '../../apps/server/store/runs/outbox.ts';
 import { count, look, meddle, onPostgres, storesOf, type Stores, type World } from '../conformance/backends.ts';
 import { newId, runOf, seedFactory, unique } from '../conformance/seeds.ts';
 import { engineField, type Field, type FieldWish, type Worker } from '../support/engine-field.ts';

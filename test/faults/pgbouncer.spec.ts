@@ -4,9 +4,9 @@ import { pgbouncerProgram, startPgBouncer, type PgBouncer } from '../support/pgb
 import { freshDatabase, postgresServer } from '../support/postgres.ts';
 import { eventually, type TestService } from '../support/service.ts';
 import { installationOn, TOKEN, type Installation } from '../support/services-on-postgres.ts';
-import { database as examineDatabase } from '../../apps/server/doctor/database.ts';
-import { readConfig } from '../../apps/server/config.ts';
-import { rows } from '../../apps/server/store/statements.ts';
+import { database as examineDatabase } from '../../apps/server/doctor/database-check.ts';
+import { readConfig } from '../../apps/server/config/config.ts';
+import { rows } from '../../apps/server/store/database/transactions.ts';
 
 /** Fewer than one process has of its own: transactions of both take turns on them. */
 const POOL_SIZE = 4;

@@ -12,7 +12,7 @@ import { SHELL, startedRun, wroteWord } from '../support/runs.ts';
 import { eventually, type ApiAnswer, type TestService } from '../support/service.ts';
 import { installationOn, TOKEN, type Installation } from '../support/services-on-postgres.ts';
 import { signIn } from '../support/sessions.ts';
-import { rows } from '../../apps/server/store/statements.ts';
+import { rows } from '../../apps/server/store/database/transactions.ts';
 
 /** contract 5 (step 4). */
 const SLOTS_A_MINUTE_MAX = 60;

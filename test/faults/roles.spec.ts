@@ -7,10 +7,10 @@ import { PassThrough } from 'node:stream';
 import 'reflect-metadata';
 import { Client } from 'pg';
 import { fetch as unwatched } from 'undici';
-import type { Config } from '../../apps/server/config.ts';
-import { EXAMPLE_COMMAND } from '../../apps/server/execution/supervisor.ts';
-import { Housekeeping } from '../../apps/server/housekeeping.ts';
-import { start } from '../../apps/server/start.ts';
+import type { Config } from '../../apps/server/config/config.ts';
+import { EXAMPLE_COMMAND } from '../../apps/server/execution/supervision/supervisor.ts';
+import { Housekeeping } from '../../apps/server/scheduled-jobs.ts';
+import { start } from '../../apps/server/bootstrap.ts';
 import { openStream } from '../support/event-stream.ts';
 import {
   automationFile,

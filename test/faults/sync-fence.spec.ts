@@ -11,8 +11,8 @@ import {
   webhookPath,
 } from '../support/factory-files.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
-import { FenceLost } from '../../apps/server/store/factories.ts';
-import { change } from '../../apps/server/store/statements.ts';
+import { FenceLost } from '../../apps/server/store/factories/factories.ts';
+import { change } from '../../apps/server/store/database/transactions.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const FILES = {

@@ -4,7 +4,7 @@ import { makeKey } from '../support/api-keys.ts';
 import { automationFile, automationPath, deliver, webhookFile, webhookPath } from '../support/factory-files.ts';
 import { startGitServer, type GitServer } from '../support/git-server.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
-import type { Role } from '../../apps/server/store/access.ts';
+import type { Role } from '../../apps/server/store/access/access.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const ROLES: Role[] = ['viewer', 'operator', 'manager', 'admin'];
@@ -25,12 +25,10 @@ beforeAll(async () => {
   });
   await service.secret('hook-token', TOKEN);
   const following = async (slug: string): Promise<string> => {
-    git
-      .createRepository(slug)
-      .commit({
-        [webhookPath('orders')]: webhookFile('hook-token'),
-        [automationPath('triage')]: automationFile(['orders']),
-      });
+    git.createRepository(slug).commit({
+      [webhookPath('orders')]: webhookFile('hook-token'),
+      [automationPath('triage')]: automationFile(['orders']),
+    });
     return service.factory(slug, { kind: 'git', url: git.urlOf(slug), branch: 'main' });
   };
   [ours, theirs] = [await following('ours'), await following('theirs')];

@@ -3,7 +3,7 @@ import { makeKey } from '../support/api-keys.ts';
 import { automationFile, runIn, webhookFile } from '../support/factory-files.ts';
 import { startGitServer, type GitServer } from '../support/git-server.ts';
 import { ENDED, pointersOf, SHELL, startedRun } from '../support/runs.ts';
-import { change } from '../../apps/server/store/statements.ts';
+import { change } from '../../apps/server/store/database/transactions.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
 
 let service: TestService;

@@ -1,8 +1,8 @@
 /** The audit trail: every changing operation leaves its entry, with who, what, when and from where, and never a value. contract 2. */
 import { randomUUID } from 'node:crypto';
 import { OPERATIONS } from '#contracts';
-import { PermissionStore } from '../../apps/server/store/permissions.ts';
-import { change } from '../../apps/server/store/statements.ts';
+import { PermissionStore } from '../../apps/server/store/runs/permissions.ts';
+import { change } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/api-keys.ts';
 import { deliver } from '../support/factory-files.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';

@@ -1,6 +1,6 @@
 /** The delivery log over the API: pages, filters, single entries, stored payloads, and who sees what. spec: Webhook delivery (log entry), Inspect deliveries; contract 4, 5 (Log). */
 import type { Delivery, DeliveryList } from '#contracts';
-import { insert } from '../../apps/server/store/statements.ts';
+import { insert } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/api-keys.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { basicCredentials } from '../../apps/server/sync/sources/git-environment.ts';
+import { basicCredentials } from '../../apps/server/sync/sources/git/git-environment.ts';
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
 

@@ -8,7 +8,7 @@ import { automationFile, automationPath, deliver, webhookFile, webhookPath } fro
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { call } from '../support/recorded-io.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
-import { change } from '../../apps/server/store/statements.ts';
+import { change } from '../../apps/server/store/database/transactions.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const HOUR_MS = 3_600_000;

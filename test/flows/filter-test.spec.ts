@@ -8,7 +8,7 @@ import { deliver } from '../support/factory-files.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { call } from '../support/recorded-io.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
-import { change } from '../../apps/server/store/statements.ts';
+import { change } from '../../apps/server/store/database/transactions.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 const SECRET_WORD = 'hidden-word-of-a-payload';

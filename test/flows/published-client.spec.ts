@@ -10,7 +10,7 @@ import OzAPI, {
   RateLimitError,
   UnprocessableEntityError,
 } from 'oz-agent-sdk';
-import { change, insert } from '../../apps/server/store/statements.ts';
+import { change, insert } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/api-keys.ts';
 import { cannedFrom, startRecordingProxy, type RecordingProxy } from '../support/recording-proxy.ts';
 import { bootService, type TestService } from '../support/service.ts';

@@ -4,7 +4,7 @@ import { sign as signGitHub } from '@octokit/webhooks-methods';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Stripe } from 'stripe';
 import type { Delivery, DeliveryList } from '#contracts';
-import { rows } from '../../apps/server/store/statements.ts';
+import { rows } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/api-keys.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { exchange, type HeaderLines, type RawAnswer } from '../support/raw-http.ts';

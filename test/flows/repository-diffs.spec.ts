@@ -15,15 +15,13 @@ let scratch: string;
 beforeAll(async () => {
   scratch = mkdtempSync(join(tmpdir(), 'repository-diffs-'));
   git = await startGitServer();
-  git
-    .createRepository('acme/app')
-    .commit({
-      'changed.txt': 'one\ntwo\n',
-      'gone.txt': 'away\n',
-      'moved.txt': 'the same\n',
-      'picture.bin': new Uint8Array([0, 1, 2, 255]),
-      '.gitignore': 'ignored/\n',
-    });
+  git.createRepository('acme/app').commit({
+    'changed.txt': 'one\ntwo\n',
+    'gone.txt': 'away\n',
+    'moved.txt': 'the same\n',
+    'picture.bin': new Uint8Array([0, 1, 2, 255]),
+    '.gitignore': 'ignored/\n',
+  });
   git.createRepository('acme/site').commit({ 'index.html': 'main\n' });
   git.createRepository('acme/factory').commit({ 'environments/both.yaml': 'repositories: [acme/app, acme/site]\n' });
   service = await bootService({

@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DiskWatch } from '../../apps/server/ingress/disk.ts';
+import { DiskWatch } from '../../apps/server/process/disk-watch.ts';
 import { startGitServer, type GitServer } from '../support/git-server.ts';
 import { bootService, eventually, type ApiAnswer, type TestService } from '../support/service.ts';
 
@@ -16,12 +16,10 @@ beforeAll(async () => {
   git.createRepository('acme/big').commit({ 'big.bin': randomBytes(12 * 1_048_576).toString('base64') });
   git.createRepository('acme/app').commit({ 'file.txt': 'x' });
   for (const name of ['a', 'b'])
-    git
-      .createRepository(`${name}/factory`)
-      .commit({
-        'environments/big.yaml': 'repositories: [acme/big]\n',
-        'environments/app.yaml': 'repositories: [acme/app]\n',
-      });
+    git.createRepository(`${name}/factory`).commit({
+      'environments/big.yaml': 'repositories: [acme/big]\n',
+      'environments/app.yaml': 'repositories: [acme/app]\n',
+    });
   service = await bootService({
     environment: {
       MILLWRIGHT_GIT_CA_FILE: git.caFile,

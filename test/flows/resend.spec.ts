@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Delivery, DeliveryList } from '#contracts';
-import { change, rows } from '../../apps/server/store/statements.ts';
+import { change, rows } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/api-keys.ts';
 import { factoryFolder, type FactoryFolder, type FactoryTree } from '../support/factory-folder.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';

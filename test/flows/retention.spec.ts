@@ -1,8 +1,8 @@
 /** What people see of a run after its events and files were removed: less, and nothing that breaks. contract 3 (events, artifacts, timeline, conversation). */
-import { artifactSweep, eventSweep } from '../../apps/server/store/retention-runs.ts';
-import { change } from '../../apps/server/store/statements.ts';
-import { SweepStore } from '../../apps/server/store/sweeps.ts';
-import { Sweeper } from '../../apps/server/sweeps/sweeper.ts';
+import { artifactSweep, eventSweep } from '../../apps/server/store/retention/retention-runs.ts';
+import { change } from '../../apps/server/store/database/transactions.ts';
+import { SweepStore } from '../../apps/server/store/retention/sweeps.ts';
+import { Sweeper } from '../../apps/server/retention/sweeper.ts';
 import { openStream } from '../support/event-stream.ts';
 import { runIn } from '../support/factory-files.ts';
 import { ENDED, logOf, SHELL, startedRun } from '../support/runs.ts';

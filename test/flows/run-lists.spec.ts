@@ -1,6 +1,6 @@
 /** Finding runs over the API: every filter, order and cursor, what is malformed, and what a limited key sees. spec: GET /agent/runs; contract 2, 3 (List). */
 import { randomUUID } from 'node:crypto';
-import { change, insert } from '../../apps/server/store/statements.ts';
+import { change, insert } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/api-keys.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';
 

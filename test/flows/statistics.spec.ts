@@ -1,6 +1,6 @@
 /** What charts show, over the API: spans, buckets, who sees what, and what is refused. contract 4 (Statistics). */
 import type { DeliveryStatistics, RunStatistics } from '#contracts';
-import { change, insert } from '../../apps/server/store/statements.ts';
+import { change, insert } from '../../apps/server/store/database/transactions.ts';
 import { makeKey } from '../support/api-keys.ts';
 import { factoryFolder, type FactoryFolder } from '../support/factory-folder.ts';
 import { bootService, type ApiAnswer, type TestService } from '../support/service.ts';

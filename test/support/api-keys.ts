@@ -1,7 +1,7 @@
 /** API keys of any role, put into the store as the service stores them. */
 import { createHash, randomBytes } from 'node:crypto';
-import { insert } from '../../apps/server/store/statements.ts';
-import type { Role } from '../../apps/server/store/access.ts';
+import { insert } from '../../apps/server/store/database/transactions.ts';
+import type { Role } from '../../apps/server/store/access/access.ts';
 import type { TestService } from './service.ts';
 
 export interface KeyOptions {

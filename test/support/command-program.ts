@@ -1,6 +1,6 @@
 /** Starts one command in the best sandbox as a service of its own would: argument 1 is its data folder, argument 2 the script. */
 import { sandboxHere, startSandboxed } from './sandboxed-command.ts';
-import type { SandboxKind } from '../../apps/server/execution/sandboxes.ts';
+import type { SandboxKind } from '../../apps/server/execution/sandbox/sandboxes.ts';
 
 const [kind = 'bare', base = '', script = ''] = process.argv.slice(2);
 const sandbox = await sandboxHere(kind as SandboxKind);

@@ -1,10 +1,10 @@
 /** `millwright start` from its source whose passes stand still at a named point: whoever kills it then has killed it exactly there. The product has no hooks for this. */
 import { writeSync } from 'node:fs';
 import { serve } from '../../apps/server/main.ts';
-import { DefinitionStore } from '../../apps/server/store/definitions.ts';
-import type { Database } from '../../apps/server/store/database.ts';
-import { FactoryStore } from '../../apps/server/store/factories.ts';
-import type { Work } from '../../apps/server/store/statements.ts';
+import { DefinitionStore } from '../../apps/server/store/definitions/definitions.ts';
+import type { Database } from '../../apps/server/store/database/database.ts';
+import { FactoryStore } from '../../apps/server/store/factories/factories.ts';
+import type { Work } from '../../apps/server/store/database/transactions.ts';
 import { SOURCE_AGENT } from './source-agent.ts';
 
 /** Where a pass stands still that applies a webhook of this name; a factory that applies none is left alone. */

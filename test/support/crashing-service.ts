@@ -1,7 +1,7 @@
 /** `millwright start` from its source that stands still at named points of its runs: whoever kills it then has killed it exactly there. The product has no hooks for this. */
-import { Engine } from '../../apps/server/execution/engine.ts';
+import { Engine } from '../../apps/server/execution/engine/engine.ts';
 import { serve } from '../../apps/server/main.ts';
-import { RunStore } from '../../apps/server/store/runs.ts';
+import { RunStore } from '../../apps/server/store/runs/runs.ts';
 import { SOURCE_AGENT } from './source-agent.ts';
 
 /** Methods before whose work a run with this title stands still. */

@@ -1,13 +1,13 @@
 /** Processes that take runs, inside a test: real tables, real queue, real way of learning what waits; a run is worked on as long as the test wants. */
-import { QueueDispatch } from '../../apps/server/execution/dispatch-queue.ts';
-import { TableDispatch } from '../../apps/server/execution/dispatch-tables.ts';
-import type { Dispatch, Places } from '../../apps/server/execution/dispatch.ts';
-import { OutboxRelay } from '../../apps/server/execution/outbox-relay.ts';
-import { RunQueue, type Serve, type TakenToken } from '../../apps/server/execution/run-queue.ts';
-import { Log } from '../../apps/server/log.ts';
-import { Outbox } from '../../apps/server/store/outbox.ts';
-import type { Placement } from '../../apps/server/store/run-placement.ts';
-import type { ClaimedRun } from '../../apps/server/store/runs.ts';
+import { QueueDispatch } from '../../apps/server/execution/engine/dispatch-queue.ts';
+import { TableDispatch } from '../../apps/server/execution/engine/dispatch-tables.ts';
+import type { Dispatch, Places } from '../../apps/server/execution/engine/dispatch.ts';
+import { OutboxRelay } from '../../apps/server/execution/engine/outbox-relay.ts';
+import { RunQueue, type Serve, type TakenToken } from '../../apps/server/execution/engine/run-queue.ts';
+import { Log } from '../../apps/server/process/log.ts';
+import { Outbox } from '../../apps/server/store/runs/outbox.ts';
+import type { Placement } from '../../apps/server/store/runs/run-placement.ts';
+import type { ClaimedRun } from '../../apps/server/store/runs/runs.ts';
 import type { LiveBounds } from '#runs';
 import type { Stores } from '../conformance/backends.ts';
 import { newId, unique } from '../conformance/seeds.ts';

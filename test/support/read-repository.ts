@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGitSource, type GitSourceOptions } from '../../apps/server/sync/sources/git.ts';
+import { createGitSource, type GitSourceOptions } from '../../apps/server/sync/sources/git/git-source.ts';
 import type { History, Snapshot, Source } from '../../apps/server/sync/sources/source.ts';
 import { createRepository, type RepositoryOptions, type TestRepository } from './git-repository.ts';
 

@@ -5,10 +5,10 @@ import {
   type CommandEvent,
   type CommandSpec,
   type RunningCommand,
-} from '../../apps/server/execution/command.ts';
-import { detectSandbox } from '../../apps/server/execution/sandboxes-detection.ts';
-import { ownerOf, type Sandbox, type SandboxKind } from '../../apps/server/execution/sandboxes.ts';
-import { prepareWorkspace, type Workspace } from '../../apps/server/execution/workspaces.ts';
+} from '../../apps/server/execution/command/command.ts';
+import { detectSandbox } from '../../apps/server/execution/sandbox/sandboxes-detection.ts';
+import { ownerOf, type Sandbox, type SandboxKind } from '../../apps/server/execution/sandbox/sandboxes.ts';
+import { prepareWorkspace, type Workspace } from '../../apps/server/execution/workspace/workspaces.ts';
 
 export interface SandboxedCommand extends RunningCommand {
   events: readonly CommandEvent[];

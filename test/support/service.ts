@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import { deriveUid } from '#reconcile';
 import type { LaunchProfile } from '#runs';
 import 'reflect-metadata';
-import { compose, type CompositionOptions, type Service } from '../../apps/server/compose.ts';
-import { readConfig } from '../../apps/server/config.ts';
-import { EXAMPLE_COMMAND } from '../../apps/server/execution/supervisor.ts';
-import { serviceAccountOf } from '../../apps/server/factories/service.ts';
+import { compose, type CompositionOptions, type Service } from '../../apps/server/composition/compose.ts';
+import { readConfig } from '../../apps/server/config/config.ts';
+import { EXAMPLE_COMMAND } from '../../apps/server/execution/supervision/supervisor.ts';
+import { serviceAccountOf } from '../../apps/server/factories/factories.service.ts';
 import { SOURCE_AGENT } from './source-agent.ts';
 import { watchAnswers } from './conforming.ts';
 import { freePort } from './ports.ts';
-import { Log } from '../../apps/server/log.ts';
-import type { FactorySource } from '../../apps/server/store/factories.ts';
+import { Log } from '../../apps/server/process/log.ts';
+import type { FactorySource } from '../../apps/server/store/factories/factories.ts';
 
 /** A service of all roles; one of some roles lacks the parts of the others. */
 export type WholeService = Service & Required<Pick<Service, 'serving' | 'engine' | 'scheduler'>>;

@@ -1,7 +1,7 @@
 /** The built-in agent from its source: tests run without a build. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BuiltInAgent } from '../../apps/server/execution/agents.ts';
+import type { BuiltInAgent } from '../../apps/server/execution/agent/agents.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -29,12 +29,10 @@ export class Windows {
     await page.setViewportSize(viewport ?? DESK);
     await page.emulateMedia({ colorScheme });
     await page.context().clearCookies();
-    const answer = await page
-      .context()
-      .request.post(`${this.service.url}/api/v1/session`, {
-        data: { api_key: key },
-        headers: { origin: this.service.url },
-      });
+    const answer = await page.context().request.post(`${this.service.url}/api/v1/session`, {
+      data: { api_key: key },
+      headers: { origin: this.service.url },
+    });
     if (!answer.ok()) throw new Error(`the sign-in was refused: ${answer.status()}`);
     await page.goto(this.service.url + path);
     const close = async (): Promise<void> => {

@@ -1,10 +1,10 @@
 /** Who tells processes of waiting runs, by the engine that the operator chose. */
 import { createHmac } from 'node:crypto';
-import type { Dispatch } from '../execution/dispatch.ts';
-import { QueueDispatch } from '../execution/dispatch-queue.ts';
-import { TableDispatch } from '../execution/dispatch-tables.ts';
-import { OutboxRelay } from '../execution/outbox-relay.ts';
-import { RunQueue } from '../execution/run-queue.ts';
+import type { Dispatch } from '../execution/engine/dispatch.ts';
+import { QueueDispatch } from '../execution/engine/dispatch-queue.ts';
+import { TableDispatch } from '../execution/engine/dispatch-tables.ts';
+import { OutboxRelay } from '../execution/engine/outbox-relay.ts';
+import { RunQueue } from '../execution/engine/run-queue.ts';
 import { monotonicMs, type Surroundings } from './surroundings.ts';
 
 /** The same fault of the queue is told no more often. */

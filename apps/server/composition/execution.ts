@@ -1,12 +1,12 @@
 /** The parts that work on runs, and what they share with who starts runs and who tells of them. */
-import { Engine } from '../execution/engine.ts';
-import { Environments } from '../execution/environments.ts';
-import { Repositories } from '../execution/repositories.ts';
-import { Skills } from '../execution/skills.ts';
-import { DiskWatch } from '../ingress/disk.ts';
+import { Engine } from '../execution/engine/engine.ts';
+import { Environments } from '../execution/preparation/environments.ts';
+import { Repositories } from '../execution/repositories/repositories.ts';
+import { Skills } from '../execution/preparation/skills.ts';
+import { DiskWatch } from '../process/disk-watch.ts';
 import { WaitingRuns } from '../ingress/waiting-runs.ts';
-import { RunNews } from '../runs/news.ts';
-import type { SecretReader } from '../secrets/reader.ts';
+import { RunNews } from '../runs/run-notifier.ts';
+import type { SecretReader } from '../secrets/secret-reader.ts';
 import { dispatchOf, queueingOf } from './dispatch.ts';
 import { monotonicMs, type Surroundings } from './surroundings.ts';
 

@@ -1,21 +1,21 @@
 /** The parts of the API that are about factories and their definitions. */
 import { randomBytes } from 'node:crypto';
-import { AutomationService } from '../automations/service.ts';
-import { DeliveryService } from '../deliveries/service.ts';
-import { questionTurns } from '../factories/bounded-work.ts';
-import { FilterReplayService } from '../factories/filter-replays.ts';
-import { FilterSuggestionService } from '../factories/filter-suggestions.ts';
-import { FilterTestService } from '../factories/filter-tests.ts';
-import { FactoryHistory } from '../factories/history.ts';
-import { PlanService } from '../factories/plans.ts';
-import { PushNoticeService } from '../factories/push-notices.ts';
-import { PushPace } from '../factories/push-pace.ts';
-import { Replays } from '../factories/replays.ts';
-import { FactoryService } from '../factories/service.ts';
-import { FactoryFileService } from '../factory-files/service.ts';
-import { SecretFingerprints } from '../secrets/fingerprints.ts';
-import { StatisticsService } from '../statistics/service.ts';
-import { WebhookService } from '../webhooks/service.ts';
+import { AutomationService } from '../automations/automations.service.ts';
+import { DeliveryService } from '../deliveries/deliveries.service.ts';
+import { questionTurns } from '../filters/bounded-work.ts';
+import { FilterReplayService } from '../filters/filter-replays.service.ts';
+import { FilterSuggestionService } from '../filters/filter-suggestions.service.ts';
+import { FilterTestService } from '../filters/filter-tests.service.ts';
+import { FactoryHistory } from '../factories/factory-history.service.ts';
+import { PlanService } from '../plans/plans.service.ts';
+import { PushNoticeService } from '../push-notices/push-notices.service.ts';
+import { PushPace } from '../push-notices/push-rate-limiter.ts';
+import { Replays } from '../plans/delivery-replays.ts';
+import { FactoryService } from '../factories/factories.service.ts';
+import { FactoryFileService } from '../factory-files/factory-files.service.ts';
+import { SecretFingerprints } from '../secrets/secret-fingerprints.ts';
+import { StatisticsService } from '../statistics/statistics.service.ts';
+import { WebhookService } from '../webhooks/webhooks.service.ts';
 import type { ReconcilingParts } from './reconciling.ts';
 import { monotonicMs, type Surroundings } from './surroundings.ts';
 

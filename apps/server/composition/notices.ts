@@ -1,9 +1,9 @@
 /** The way on which the processes of one database tell each other of changes. */
-import type { Config } from '../config.ts';
-import type { Log } from '../log.ts';
-import { Notices } from '../store/notices.ts';
-import { PostgresLine } from '../store/notices-postgres.ts';
-import { NO_NOTICES } from '../store/postgres-look.ts';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../process/log.ts';
+import { Notices } from '../store/database/notices.ts';
+import { PostgresLine } from '../store/database/postgres/notices-postgres.ts';
+import { NO_NOTICES } from '../store/database/postgres/postgres-probe.ts';
 
 /**
  * With SQLite there are no others to tell. Through a pooler nobody listens: it may take LISTEN, and bring what was sent on the same of its

@@ -1,7 +1,7 @@
 /** Outages of the database as the operator reads of them: two lines each, instead of one for every attempt. */
-import type { Log } from '../log.ts';
-import type { Database } from '../store/database.ts';
-import { Outages, watched } from '../store/outages.ts';
+import type { Log } from '../process/log.ts';
+import type { Database } from '../store/database/database.ts';
+import { Outages, watched } from '../store/database/outages.ts';
 
 /** The same database; from now on the log is told of its outages here, and leaves out what else fails because of them. */
 export function tellOfOutages(database: Database, log: Log, monotonicMs: () => number): Database {

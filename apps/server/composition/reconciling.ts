@@ -1,14 +1,14 @@
 /** The parts that follow repositories, and those that serve what came of it. */
-import type { Role } from '../config.ts';
-import { programVersion } from '../program-version.ts';
-import type { SecretReader } from '../secrets/reader.ts';
-import { SecretService } from '../secrets/service.ts';
-import type { Factory } from '../store/factories.ts';
+import type { Role } from '../config/config.ts';
+import { programVersion } from '../process/program-version.ts';
+import type { SecretReader } from '../secrets/secret-reader.ts';
+import { SecretService } from '../secrets/secrets.service.ts';
+import type { Factory } from '../store/factories/factories.ts';
 import { SyncLoops } from '../sync/loops.ts';
-import { forgetGitCache, sourceOpener } from '../sync/open-source.ts';
-import { Roster } from '../sync/roster.ts';
+import { forgetGitCache, sourceOpener } from '../sync/sources/registry.ts';
+import { Roster } from '../sync/factory-assignments.ts';
 import { Heartbeat } from '../webhooks/heartbeat.ts';
-import { Serving } from '../webhooks/serving.ts';
+import { Serving } from '../webhooks/serving-state.ts';
 import { monotonicMs, type Surroundings } from './surroundings.ts';
 
 export type ReconcilingParts = ReturnType<typeof reconcilingParts>;

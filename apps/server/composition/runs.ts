@@ -1,16 +1,16 @@
 /** The parts of the API that are about runs: starting them, and telling what they do. */
-import { ExplanationService } from '../explanations/service.ts';
-import { profileOf } from '../execution/agents.ts';
-import { harnessOf, serverAgent } from '../execution/outfits.ts';
-import { ArtifactService } from '../runs/artifacts.ts';
-import { CatalogueService } from '../runs/catalogue.ts';
+import { ExplanationService } from '../explanations/explanations.service.ts';
+import { profileOf } from '../execution/agent/agents.ts';
+import { harnessOf, serverAgent } from '../execution/preparation/execution-spec.ts';
+import { ArtifactService } from '../runs/artifacts.service.ts';
+import { CatalogueService } from '../runs/catalogue.service.ts';
 import { EventStreams } from '../runs/event-streams.ts';
-import { HistoryService } from '../runs/histories.ts';
-import { RunListing } from '../runs/listing.ts';
-import { PermissionService } from '../runs/permissions-service.ts';
-import { RunItems } from '../runs/run-items.ts';
-import { RunService } from '../runs/service.ts';
-import type { Engine } from '../execution/engine.ts';
+import { HistoryService } from '../runs/run-history.service.ts';
+import { RunListing } from '../runs/run-list.service.ts';
+import { PermissionService } from '../runs/permissions.service.ts';
+import { RunItems } from '../runs/run-item-loader.ts';
+import { RunService } from '../runs/runs.service.ts';
+import type { Engine } from '../execution/engine/engine.ts';
 import type { RunGround } from './execution.ts';
 import { monotonicMs, type Surroundings } from './surroundings.ts';
 

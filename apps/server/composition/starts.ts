@@ -1,12 +1,12 @@
 /** The parts that start runs by themselves: deliveries and schedules. */
-import { serverAgent } from '../execution/outfits.ts';
-import { ResendService } from '../deliveries/resends.ts';
-import { Intake } from '../ingress/intake.ts';
-import { Receiver } from '../ingress/receive.ts';
-import { RefusedLog } from '../ingress/refused-log.ts';
+import { serverAgent } from '../execution/preparation/execution-spec.ts';
+import { ResendService } from '../deliveries/resends.service.ts';
+import { Intake } from '../ingress/delivery-acceptor.ts';
+import { Receiver } from '../ingress/delivery-receiver.ts';
+import { RefusedLog } from '../ingress/refused-delivery-log.ts';
 import { Scheduler } from '../schedules/scheduler.ts';
-import { ScheduleService } from '../schedules/service.ts';
-import type { Serving } from '../webhooks/serving.ts';
+import { ScheduleService } from '../schedules/schedules.service.ts';
+import type { Serving } from '../webhooks/serving-state.ts';
 import type { RunGround } from './execution.ts';
 import type { Surroundings } from './surroundings.ts';
 

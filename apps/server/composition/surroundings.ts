@@ -1,10 +1,10 @@
 /** What every part of the service may be made of, before there is any part. */
 import type { LaunchProfile } from '#runs';
-import type { Config } from '../config.ts';
-import type { BuiltInAgent } from '../execution/agents.ts';
-import type { Log } from '../log.ts';
+import type { Config } from '../config/config.ts';
+import type { BuiltInAgent } from '../execution/agent/agents.ts';
+import type { Log } from '../process/log.ts';
 import type { Vault } from '../secrets/vault.ts';
-import type { Notices } from '../store/notices.ts';
+import type { Notices } from '../store/database/notices.ts';
 import type { Stores } from './stores.ts';
 
 export interface Surroundings {

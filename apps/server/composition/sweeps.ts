@@ -1,14 +1,14 @@
 /** The part that forgets what is old, and what the operator said of how long it is kept. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../config.ts';
-import { auditSweep } from '../store/retention-audit.ts';
-import { deliverySweep } from '../store/retention-deliveries.ts';
-import { historySweep } from '../store/retention-history.ts';
-import { identitySweep } from '../store/retention-identities.ts';
-import { artifactSweep, eventSweep } from '../store/retention-runs.ts';
-import type { Database } from '../store/database.ts';
-import { SweepStore, type Sweep } from '../store/sweeps.ts';
-import { Sweeper } from '../sweeps/sweeper.ts';
+import type { Config } from '../config/config.ts';
+import { auditSweep } from '../store/retention/retention-audit.ts';
+import { deliverySweep } from '../store/retention/retention-deliveries.ts';
+import { historySweep } from '../store/retention/retention-history.ts';
+import { identitySweep } from '../store/retention/retention-identities.ts';
+import { artifactSweep, eventSweep } from '../store/retention/retention-runs.ts';
+import type { Database } from '../store/database/database.ts';
+import { SweepStore, type Sweep } from '../store/retention/sweeps.ts';
+import { Sweeper } from '../retention/sweeper.ts';
 import { monotonicMs, type Surroundings } from './surroundings.ts';
 
 /** What one transaction may take: on SQLite deliveries wait as long, on PostgreSQL nobody does. */

@@ -3,7 +3,7 @@ import { commitKeyProblem } from '#authentication';
 import type { SyncPolicy as SyncPolicyItem } from '#contracts';
 import { readCron } from '#definitions';
 import type { SyncPolicy } from '#reconcile';
-import type { MemberError } from '../http/answers.ts';
+import type { MemberError } from '../http/error-codes.ts';
 import { membersOf } from '../http/members.ts';
 
 /** What the API shows of a policy; the keys in it are public ones. */

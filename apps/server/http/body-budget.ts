@@ -1,5 +1,5 @@
 /** How much of the memory bodies of requests may take while they are read, in all and of one sender. contract 3. */
-import { Refusal } from './answers.ts';
+import { Refusal } from './error-codes.ts';
 
 /** Of all keys together: what a small machine can spare. */
 export const BODIES_BYTES_MAX = 256 * 1_048_576;

@@ -28,11 +28,11 @@ import {
 } from '#contracts';
 import { didYouMean, postedTreeProblems } from '#definitions';
 import { filterReplayProblems, filterSuggestionProblems, filterTestProblems } from '#filters';
-import { automationRequestErrors } from '../automations/request-rules.ts';
-import { factoryRequestErrors } from '../factories/request-rules.ts';
-import { keyRequestErrors } from '../keys/request-rules.ts';
-import { changedWebhookErrors, newWebhookErrors } from '../webhooks/request-rules.ts';
-import type { MemberError } from './answers.ts';
+import { automationRequestErrors } from '../automations/automations.requests.ts';
+import { factoryRequestErrors } from '../factories/factories.requests.ts';
+import { keyRequestErrors } from '../keys/keys.requests.ts';
+import { changedWebhookErrors, newWebhookErrors } from '../webhooks/webhooks.requests.ts';
+import type { MemberError } from './error-codes.ts';
 import {
   dispatchProblems,
   followupProblems,

@@ -1,7 +1,7 @@
 /** How deep a body nests, and how long it may take. contract 3. */
 import fastify from 'fastify';
 import { connectRaw, requestHead } from '../../../test/support/raw-http.ts';
-import { Refusal } from './answers.ts';
+import { Refusal } from './error-codes.ts';
 import { depthOf, parseJsonBodies } from './body.ts';
 import { beginRecord } from './requests.ts';
 

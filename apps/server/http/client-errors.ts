@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { INGRESS_ANSWERS } from '#deliveries';
-import { problemAnswer, Refusal } from './answers.ts';
-import { closeSocket, type ClosingAnswer } from './closing.ts';
+import { problemAnswer, Refusal } from './error-codes.ts';
+import { closeSocket, type ClosingAnswer } from './closing-answers.ts';
 import { findRecord, type RequestRecord } from './requests.ts';
 
 interface ParserError extends Error {

@@ -1,8 +1,8 @@
 /** What happens to every request of the API before and behind its handler, in order. contract 2, 3. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import type { AccessGuard } from './access.ts';
-import { isUnread } from './closing.ts';
+import type { AccessGuard } from './access-guard.ts';
+import { isUnread } from './closing-answers.ts';
 import { refuseBadKey, type Idempotency } from './idempotency.ts';
 import { refuseUnacceptable } from './negotiation.ts';
 import { noteRoute } from './request-log.ts';

@@ -1,6 +1,6 @@
 /** Which Host headers are ours: a request for any other name is answered 421 and never routed. contract 1. */
 import type { IncomingMessage } from 'node:http';
-import { isLoopback } from '../config.ts';
+import { isLoopback } from '../config/config.ts';
 
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Claimed, IdempotencyStore } from '../store/idempotency.ts';
-import { Refusal } from './answers.ts';
+import type { Claimed, IdempotencyStore } from '../store/access/idempotency.ts';
+import { Refusal } from './error-codes.ts';
 import { Idempotency } from './idempotency.ts';
 import { beginRecord, recordOf } from './requests.ts';
 

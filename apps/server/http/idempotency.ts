@@ -2,17 +2,17 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Access } from '../store/access.ts';
+import type { Access } from '../store/access/access.ts';
 import {
   settling,
   type Claim,
   type IdempotencyStore,
   type KeyedRequest,
   type StoredAnswer,
-} from '../store/idempotency.ts';
-import type { Work } from '../store/statements.ts';
-import { needsOf } from './access.ts';
-import { lastingConflict, Refusal } from './answers.ts';
+} from '../store/access/idempotency.ts';
+import type { Work } from '../store/database/transactions.ts';
+import { needsOf } from './access-guard.ts';
+import { lastingConflict, Refusal } from './error-codes.ts';
 import { recordOf } from './requests.ts';
 
 /** How long a claim lasts without its process saying that it still works: a killed one blocks its key no longer than this. */

@@ -1,5 +1,5 @@
 /** Versions as entity tags: what an answer carries, and which state a request that changes something is about (RFC 9110, If-Match). contract 4. */
-import { lastingConflict, Refusal } from './answers.ts';
+import { lastingConflict, Refusal } from './error-codes.ts';
 
 /** Answers whether a version is one that the request is about. */
 export type WantedVersion = (version: number) => boolean;

@@ -1,7 +1,7 @@
 /** Which of the types and encodings that we can answer a client accepts. contract 3 (Errors: 406). */
 import type { FastifyRequest } from 'fastify';
 import { OPERATIONS, type Operation } from '#contracts';
-import { Refusal } from './answers.ts';
+import { Refusal } from './error-codes.ts';
 
 /** What a route answers with, by method and path with its parameters left out. */
 const PRODUCED: ReadonlyMap<string, readonly string[]> = new Map(

@@ -1,6 +1,6 @@
 /** Pages of a list: the last entry of one is where the next begins, and a cursor fits its own query only. */
 import { encodeCursor } from '#runs';
-import { Refusal } from './answers.ts';
+import { Refusal } from './error-codes.ts';
 import { pageOf, placeOf } from './pages.ts';
 
 const DIGEST = 'of-this-query';

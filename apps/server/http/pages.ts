@@ -1,7 +1,7 @@
 /** Pages of a list: where one begins and what it says of the next, by opaque cursors that are bound to their query. contract 3 (List). */
 import { decodeCursor, encodeCursor, type CursorKey } from '#runs';
 import type { PageInfo } from '#contracts';
-import { Refusal } from './answers.ts';
+import { Refusal } from './error-codes.ts';
 
 /** The key that a cursor stands for, its members of these types; undefined without a cursor. Throws 400 for one of another query, and for anything else. */
 export function placeOf(

@@ -1,6 +1,6 @@
 /** The query of a request by the operation that declares it; every malformed parameter is named. contract 3 (List). */
 import { readQuery, type RawQuery } from '#contracts';
-import { invalidMembers } from './answers.ts';
+import { invalidMembers } from './error-codes.ts';
 
 /** `Q` is what the caller knows of the declared parameters. Throws a 400 that names each malformed one. */
 export function queryOf<Q extends object>(operationId: string, raw: RawQuery): Q {

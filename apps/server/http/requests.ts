@@ -1,8 +1,8 @@
 /** What is known of one request of the API while it is answered: its ID, who asks, what its log line will say. contract 3 (Errors). */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { SeenSession } from '../sessions/sessions.ts';
-import type { Access } from '../store/access.ts';
+import type { SeenSession } from '../sessions/session-authenticator.ts';
+import type { Access } from '../store/access/access.ts';
 import type { IdempotentRequest } from './idempotency.ts';
 
 /** One request; members appear as they become known. */

@@ -1,7 +1,7 @@
 /** What no route answers: 405 with the methods of a path that there is, else 404. contract 3 (Errors). */
 import type { FastifyInstance } from 'fastify';
-import { Refusal } from './answers.ts';
-import { unknownResource } from './problems.ts';
+import { Refusal } from './error-codes.ts';
+import { unknownResource } from './problem-filter.ts';
 
 /** Every method that a route of ours has. HEAD comes with GET. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

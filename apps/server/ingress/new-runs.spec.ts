@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { MATCH_EVERYTHING } from '#filters';
 import type { AgentDefaults, AutomationDefinition } from '#definitions';
-import type { ServedAutomation, ServedWebhook } from '../webhooks/serving.ts';
+import type { ServedAutomation, ServedWebhook } from '../webhooks/serving-state.ts';
 import { toNewRuns as toNewRunsOf } from './new-runs.ts';
 
 type Defined = ServedAutomation & { definition: AutomationDefinition };

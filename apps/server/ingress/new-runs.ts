@@ -10,8 +10,8 @@ import {
   webhookTitle,
   type ServerAgent,
 } from '#runs';
-import type { NewRun } from '../store/new-run.ts';
-import type { ServedAutomation, ServedWebhook } from '../webhooks/serving.ts';
+import type { NewRun } from '../store/runs/new-run.ts';
+import type { ServedAutomation, ServedWebhook } from '../webhooks/serving-state.ts';
 
 export interface StartingDelivery {
   entryId: string;

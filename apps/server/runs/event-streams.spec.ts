@@ -1,9 +1,9 @@
 /** What a stream does while nothing happens, while nobody reads, and when what it needs is gone. contract 3 (events). */
 import type { Readable } from 'node:stream';
-import type { StoredEvent } from '../store/run-log.ts';
-import type { RunStore, Standing } from '../store/runs.ts';
+import type { StoredEvent } from '../store/runs/run-log.ts';
+import type { RunStore, Standing } from '../store/runs/runs.ts';
 import { EventStreams } from './event-streams.ts';
-import { RunNews } from './news.ts';
+import { RunNews } from './run-notifier.ts';
 
 const STANDING: Standing = {
   run_id: 'run',

@@ -1,11 +1,11 @@
 /** A run's log as a stream that goes on until the run has ended: bounded in memory, in number, and to those who may still see it. contract 3 (events). */
 import { Readable } from 'node:stream';
 import { isEnded, serverSentEvent, STREAM_HEARTBEAT, STREAM_OPENING, type RunState } from '#runs';
-import { Refusal } from '../http/answers.ts';
-import { toTime } from '../http/times.ts';
-import type { RunStore, Standing } from '../store/runs.ts';
-import { toEventItem, toStatusMessage } from './run-item.ts';
-import type { Ear, RunNews } from './news.ts';
+import { Refusal } from '../http/error-codes.ts';
+import { toTime } from '../http/timestamps.ts';
+import type { RunStore, Standing } from '../store/runs/runs.ts';
+import { toEventItem, toStatusMessage } from './runs.items.ts';
+import type { Ear, RunNews } from './run-notifier.ts';
 
 /** Streams that one key has open at a time: a page of runs watched at once. */
 export const STREAMS_PER_KEY_MAX = 20;

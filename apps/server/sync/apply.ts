@@ -1,8 +1,8 @@
 /** From a plan to what is written: the only code that writes webhooks and automations of a managed factory. contract 9. */
 import type { Definitions, Reading } from '#definitions';
 import type { Actual, AppliedObject, Change, Plan } from '#reconcile';
-import type { Application } from '../store/definitions.ts';
-import type { Factory } from '../store/factories.ts';
+import type { Application } from '../store/definitions/definitions.ts';
+import type { Factory } from '../store/factories/factories.ts';
 
 /** Everything one transaction has to write so that the plan is true afterwards. */
 export function toApplication(

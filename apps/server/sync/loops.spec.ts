@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
 import { newId, seedFactory } from '../../../test/conformance/seeds.ts';
 import { eventually } from '../../../test/support/service.ts';
-import { openDatabase } from '../store/database.ts';
-import type { Factory } from '../store/factories.ts';
-import { Notices } from '../store/notices.ts';
+import { openDatabase } from '../store/database/database.ts';
+import type { Factory } from '../store/factories/factories.ts';
+import { Notices } from '../store/database/notices.ts';
 import { SyncLoops } from './loops.ts';
 import type { Snapshot, Source } from './sources/source.ts';
 

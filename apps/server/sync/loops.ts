@@ -1,10 +1,10 @@
 /** One loop per factory that this process reconciles: triggers ask, at most one pass runs and at most one waits. Where others reconcile, the door to their loops. contract 9. */
 import { setMaxListeners } from 'node:events';
 import { nextIntervalMs } from '#reconcile';
-import type { ChangedBy } from '../store/audit.ts';
-import { FenceLost, type Factory, type FactoryStore } from '../store/factories.ts';
-import type { Notices } from '../store/notices.ts';
-import { FirstPasses } from './first-passes.ts';
+import type { ChangedBy } from '../store/access/audit.ts';
+import { FenceLost, type Factory, type FactoryStore } from '../store/factories/factories.ts';
+import type { Notices } from '../store/database/notices.ts';
+import { FirstPasses } from './startup-limiter.ts';
 import { FactoryPass, type PassContext, type PassResult, type SourceCheck } from './pass.ts';
 import type { Source } from './sources/source.ts';
 

@@ -7,11 +7,11 @@ import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
 import { newId, sealing, seedFactory } from '../../../test/conformance/seeds.ts';
 import { eventually } from '../../../test/support/service.ts';
 import { conditionsOf, standingOf, type SyncPolicy } from '#reconcile';
-import type { Access } from '../store/access.ts';
-import { openDatabase } from '../store/database.ts';
-import { FenceLost, type Factory } from '../store/factories.ts';
-import { FactoryHistory } from '../factories/history.ts';
-import { ReplicaStore } from '../store/replicas.ts';
+import type { Access } from '../store/access/access.ts';
+import { openDatabase } from '../store/database/database.ts';
+import { FenceLost, type Factory } from '../store/factories/factories.ts';
+import { FactoryHistory } from '../factories/factory-history.service.ts';
+import { ReplicaStore } from '../store/database/replicas.ts';
 import { FactoryPass, LEASE_MS, type PassContext } from './pass.ts';
 import type { History, KnownRevisions, Snapshot, Source } from './sources/source.ts';
 

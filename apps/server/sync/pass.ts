@@ -17,13 +17,13 @@ import {
   type HowApplied,
   type Plan,
 } from '#reconcile';
-import { FenceLost, type Factory } from '../store/factories.ts';
+import { FenceLost, type Factory } from '../store/factories/factories.ts';
 import { toApplication } from './apply.ts';
-import { groundOf, type GroundSources } from './ground.ts';
-import { outcomeOf, type EndedPass } from './outcome.ts';
+import { groundOf, type GroundSources } from './reconcile-input.ts';
+import { outcomeOf, type EndedPass } from './pass-outcome.ts';
 import { SecretsWatch } from './secrets-watch.ts';
 import type { Source } from './sources/source.ts';
-import { TreeMemory, type Tree } from './tree.ts';
+import { TreeMemory, type Tree } from './tree-cache.ts';
 
 /** A replica that does not renew for this long has lost its factory to another. */
 export const LEASE_MS = 30_000;

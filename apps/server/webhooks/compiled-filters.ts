@@ -1,6 +1,6 @@
 /** Compiled payload filters, as many as are in use: the others wait as text, which takes a tenth of the memory. contract 7. */
 import { compileFilter, MATCH_EVERYTHING, UNREADABLE_FILTER, type CompiledFilter } from '#filters';
-import { RecentlyUsed } from './recently-used.ts';
+import { RecentlyUsed } from './lru-cache.ts';
 
 /** Compiled filters kept: a few KiB each. Compiling one takes some microseconds. */
 const COMPILED_MAX = 4_000;

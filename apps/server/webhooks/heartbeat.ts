@@ -1,6 +1,6 @@
 /** Tells the other processes that this one lives, and which serving version it has loaded: who waits for a commit waits for every process that takes deliveries. contract 9, 11 (wait). */
-import type { Process, ReplicaStore } from '../store/replicas.ts';
-import type { Serving } from './serving.ts';
+import type { Process, ReplicaStore } from '../store/database/replicas.ts';
+import type { Serving } from './serving-state.ts';
 
 /** Whether what serves has changed is looked for this often, should nobody tell. */
 const LOOK_MS = 2_000;

@@ -1,5 +1,5 @@
 /** Locks a data folder, says so, and keeps it until it is ended; or says why it could not. */
-import { DataFolderProblem, lockDataFolder } from '../../../apps/server/data-folder.ts';
+import { DataFolderProblem, lockDataFolder } from '../../../apps/server/process/data-folder.ts';
 
 const [folder = ''] = process.argv.slice(2);
 

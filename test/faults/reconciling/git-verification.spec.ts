@@ -14,7 +14,7 @@ import {
   tipWithSignature,
 } from '../../support/signing-keys.ts';
 import type { SigningKey, SigningKeys } from '../../support/signing-keys.ts';
-import type { GitSourceOptions } from '../../../apps/server/sync/sources/git.ts';
+import type { GitSourceOptions } from '../../../apps/server/sync/sources/git/git-source.ts';
 import type { Source } from '../../../apps/server/sync/sources/source.ts';
 
 const WEBHOOK = 'secretName: orders-hook\n';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGitSource } from '../../../apps/server/sync/sources/git.ts';
+import { createGitSource } from '../../../apps/server/sync/sources/git/git-source.ts';
 import { automationPath, deliver, webhookFile, webhookPath } from '../../support/factory-files.ts';
 import { environment, type CommittedEntry } from '../../support/git-repository.ts';
 import { startGitServer, type GitServer, type TestRepository } from '../../support/git-server.ts';

@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FenceLost } from '../../../apps/server/store/factories.ts';
-import { SecretStore } from '../../../apps/server/store/secrets.ts';
-import { row, rows } from '../../../apps/server/store/statements.ts';
+import { FenceLost } from '../../../apps/server/store/factories/factories.ts';
+import { SecretStore } from '../../../apps/server/store/secrets/secrets.ts';
+import { row, rows } from '../../../apps/server/store/database/transactions.ts';
 import { FactoryPass } from '../../../apps/server/sync/pass.ts';
 import {
   automationFile,

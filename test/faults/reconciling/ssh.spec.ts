@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGitSource, type GitSourceOptions } from '../../../apps/server/sync/sources/git.ts';
+import { createGitSource, type GitSourceOptions } from '../../../apps/server/sync/sources/git/git-source.ts';
 import type { Snapshot } from '../../../apps/server/sync/sources/source.ts';
 import { deliver, statusOf, syncAndLook, syncsOf, webhookFile, webhookPath } from '../../support/factory-files.ts';
 import { createRepository, type TestRepository } from '../../support/git-repository.ts';

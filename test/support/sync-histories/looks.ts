@@ -1,6 +1,6 @@
 /** Everything that a database holds, and what of it the invariants speak of. */
-import type { Database } from '../../../apps/server/store/database.ts';
-import { change, rows, type Row } from '../../../apps/server/store/statements.ts';
+import type { Database } from '../../../apps/server/store/database/database.ts';
+import { change, rows, type Row } from '../../../apps/server/store/database/transactions.ts';
 
 export interface LiveObject {
   kind: string;

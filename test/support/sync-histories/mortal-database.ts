@@ -1,6 +1,6 @@
 /** A database as a process has it that may die, stumble or stand still at any of its calls. Everything else that a pass asks counts as a call too. */
-import type { Database } from '../../../apps/server/store/database.ts';
-import { StoreFault } from '../../../apps/server/store/faults.ts';
+import type { Database } from '../../../apps/server/store/database/database.ts';
+import { StoreFault } from '../../../apps/server/store/database/faults.ts';
 
 export type Accident = 'dies' | 'hiccup' | 'stands';
 

@@ -137,12 +137,10 @@ const SPECIMENS_MAX = 5;
 export function useSpecimens(factoryUid: string, webhookUids: readonly string[]): readonly JsonValue[] {
   const { data: deliveries = [] } = useNewestDeliveries(factoryUid, webhookUids, webhookUids.length > 0);
   return useQueries({
-    queries: deliveries
-      .slice(0, SPECIMENS_MAX)
-      .map(({ webhook_uid: webhookUid, entry_id: entryId }) => ({
-        ...payload({ factoryUid, webhookUid, entryId }),
-        select: valueIn,
-      })),
+    queries: deliveries.slice(0, SPECIMENS_MAX).map(({ webhook_uid: webhookUid, entry_id: entryId }) => ({
+      ...payload({ factoryUid, webhookUid, entryId }),
+      select: valueIn,
+    })),
     combine: valuesOf,
   });
 }

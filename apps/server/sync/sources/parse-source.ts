@@ -1,5 +1,5 @@
 /** Reads the argument of `--factory`: a directory, or a repository with an optional branch and folder. contract 11 */
-import { checkGitUrl, isBranchName, normalizeSubfolder } from './git-urls.ts';
+import { checkGitUrl, isBranchName, normalizeSubfolder } from './git/git-urls.ts';
 
 /** Where a factory's files come from, as an operator or an administrator says it. contract 4 (source) */
 export type SourceSpec =

@@ -1,0 +1,214 @@
+/** Automations over the API: looked at everywhere; made, edited and deleted on dashboard factories. contract 4. */
+import type { Automation as AutomationItem, AutomationCreate, AutomationList, AutomationPatch } from '#contracts';
+import type { AutomationNeighbours } from '#definitions';
+import { queryDigest } from '#runs';
+import type { Access } from '../store/access/access.ts';
+import type { AutomationStore } from '../store/definitions/automations.ts';
+import type {
+  DefinitionEditStore,
+  EditContext,
+  EditDecision,
+  EditOutcome,
+} from '../store/definitions/definition-edits.ts';
+import type { FactoryStore } from '../store/factories/factories.ts';
+import type { ScheduleStore } from '../store/definitions/schedules.ts';
+import type { AutomationRow } from '../store/database/tables.ts';
+import type { WebhookStore } from '../store/definitions/webhooks.ts';
+import { isManaged } from '../factories/factories.items.ts';
+import { visibleFactory } from '../factories/visible-factories.ts';
+import { changedBy, type Caller } from '../http/access-guard.ts';
+import { notFound, type Refusal } from '../http/error-codes.ts';
+import type { WantedVersion } from '../http/if-match.ts';
+import { pageOf, placeOf } from '../http/pages.ts';
+import { definitionOf } from '../webhooks/webhook-edits.ts';
+import { changedAutomation, createdAutomation, deletedAutomation } from './automation-edits.ts';
+import { refuseChange, refuseCreate, refuseDelete } from './managed-automation-files.ts';
+import { toAutomationItem, type AutomationView } from './automations.items.ts';
+
+/** Runs that are counted are as old at most. */
+const RECENT_MS = 7 * 86_400_000;
+
+/** A parsed list query. */
+export interface AutomationListQuery {
+  limit: number;
+  cursor?: string;
+}
+
+export interface AutomationSurroundings {
+  uidKey: Uint8Array;
+  newId(): string;
+  nowMs(): number;
+  /** Makes what was committed the serving state of this process. */
+  changed(): Promise<void>;
+}
+
+export class AutomationService {
+  private readonly factories: FactoryStore;
+  private readonly automations: AutomationStore;
+  private readonly webhooks: WebhookStore;
+  private readonly schedules: ScheduleStore;
+  private readonly edits: DefinitionEditStore;
+  private readonly around: AutomationSurroundings;
+
+  constructor(
+    factories: FactoryStore,
+    automations: AutomationStore,
+    schedules: ScheduleStore,
+    webhooks: WebhookStore,
+    edits: DefinitionEditStore,
+    around: AutomationSurroundings,
+  ) {
+    this.factories = factories;
+    this.schedules = schedules;
+    this.automations = automations;
+    this.webhooks = webhooks;
+    this.edits = edits;
+    this.around = around;
+  }
+
+  /** By slug. */
+  async list(factoryUid: string, { limit, cursor }: AutomationListQuery, access: Access): Promise<AutomationList> {
+    const factory = await visibleFactory(this.factories, factoryUid, access);
+    const digest = queryDigest({ list: 'automations', factoryUid });
+    const [after] = placeOf(cursor, digest, ['string']) ?? [];
+    const { page, pageInfo } = pageOf(
+      await this.automations.list(factoryUid, limit + 1, after as string | undefined),
+      limit,
+      digest,
+      ({ slug }) => [slug],
+    );
+    const viewOf = await this.views(
+      factoryUid,
+      page.map(({ uid }) => uid),
+    );
+    return {
+      automations: page.map((automation) =>
+        toAutomationItem(automation, { ...viewOf(automation.uid), isManaged: isManaged(factory) }),
+      ),
+      page_info: pageInfo,
+    };
+  }
+
+  async get(factoryUid: string, uid: string, access: Access): Promise<AutomationItem> {
+    const factory = await visibleFactory(this.factories, factoryUid, access);
+    const automation = await this.found(factoryUid, uid);
+    const viewOf = await this.views(factoryUid, [uid]);
+    return toAutomationItem(automation, { ...viewOf(uid), isManaged: isManaged(factory) });
+  }
+
+  async create(factoryUid: string, wanted: AutomationCreate, by: Caller): Promise<AutomationItem> {
+    await visibleFactory(this.factories, factoryUid, by.access);
+    const outcome = await this.edits.edit(
+      factoryUid,
+      (factory) =>
+        answering(createdAutomation(factory, wanted, this.around.uidKey), {
+          schedules: [],
+          nowMs: this.around.nowMs(),
+        }),
+      this.contextOf<AutomationItem>(by),
+    );
+    return this.done(outcome, async () =>
+      refuseCreate(wanted, await this.slugs(factoryUid), await this.neighbours(factoryUid)),
+    );
+  }
+
+  /** Acts on the next delivery; what was accepted before keeps its snapshot. contract 5. */
+  async change(
+    factoryUid: string,
+    uid: string,
+    wanted: AutomationPatch,
+    isWanted: WantedVersion,
+    by: Caller,
+  ): Promise<AutomationItem> {
+    await visibleFactory(this.factories, factoryUid, by.access);
+    const viewOf = await this.views(factoryUid, [uid]);
+    const decide = (factory: Parameters<typeof changedAutomation>[0]): EditDecision<AutomationItem, Refusal> =>
+      answering(changedAutomation(factory, wanted, isWanted, this.around.uidKey), viewOf(uid));
+    const outcome = await this.edits.edit(factoryUid, decide, {
+      ...this.contextOf<AutomationItem>(by),
+      automationUid: uid,
+    });
+    return this.done(outcome, async () => {
+      const automation = await this.found(factoryUid, uid);
+      return refuseChange(
+        { automation, text: await this.automations.fileText(uid) },
+        wanted,
+        await this.neighbours(factoryUid),
+      );
+    });
+  }
+
+  async remove(factoryUid: string, uid: string, isWanted: WantedVersion, by: Caller): Promise<void> {
+    await visibleFactory(this.factories, factoryUid, by.access);
+    const outcome = await this.edits.edit(factoryUid, (factory) => deletedAutomation(factory, isWanted), {
+      ...this.contextOf<undefined>(by),
+      automationUid: uid,
+    });
+    return this.done(outcome, async () => refuseDelete(await this.found(factoryUid, uid)));
+  }
+
+  private async found(factoryUid: string, uid: string): Promise<AutomationRow> {
+    const automation = await this.automations.find(uid);
+    if (automation === undefined || automation.factory_uid !== factoryUid) throw notFound('the automation');
+    return automation;
+  }
+
+  /** What items say beside their rows, looked up for all of them at once. */
+  private async views(factoryUid: string, uids: readonly string[]): Promise<(uid: string) => DashboardView> {
+    const fired = await this.automations.lastFired(factoryUid, uids);
+    const stored = await this.schedules.of(uids);
+    const nowMs = this.around.nowMs();
+    const recent = await this.automations.recentRuns(factoryUid, uids, nowMs - RECENT_MS);
+    return (uid) => ({
+      lastFiredAtMs: fired.get(uid),
+      recentRuns: recent.get(uid),
+      schedules: stored.filter(({ automationUid }) => automationUid === uid),
+      nowMs,
+    });
+  }
+
+  private contextOf<Answer>(by: Caller): EditContext<Answer> {
+    return {
+      newEntry: () => changedBy(by, this.around.newId()),
+      settle: (answer) => by.idempotency?.store(200, answer),
+    };
+  }
+
+  private async done<Answer>(outcome: EditOutcome<Answer, Refusal>, managed: () => Promise<Refusal>): Promise<Answer> {
+    switch (outcome.kind) {
+      case 'done':
+        await this.around.changed();
+        return outcome.answer;
+      case 'refused':
+        throw outcome.no;
+      case 'gone':
+        throw notFound('the factory');
+      case 'managed':
+        throw await managed();
+    }
+  }
+
+  private async neighbours(factoryUid: string): Promise<AutomationNeighbours> {
+    const { environments, skills } = await this.automations.resourceNames(factoryUid);
+    return {
+      webhooks: (await this.webhooks.list(factoryUid)).map(definitionOf),
+      environmentNames: environments,
+      skillNames: skills,
+    };
+  }
+
+  private async slugs(factoryUid: string): Promise<Set<string>> {
+    return new Set(await this.automations.slugs(factoryUid));
+  }
+}
+
+type DashboardView = Omit<AutomationView, 'isManaged'>;
+
+function answering(
+  decided: EditDecision<AutomationRow, Refusal>,
+  view: DashboardView,
+): EditDecision<AutomationItem, Refusal> {
+  return decided.ok
+    ? { ...decided, answer: (after) => toAutomationItem(decided.answer(after), { ...view, isManaged: false }) }
+    : decided;
+}

@@ -1,0 +1,89 @@
+/** What would keep a run away from this machine: tried, as the service tries it at its start. contract 10. */
+import { readFileSync } from 'node:fs';
+import { confinementProblem, isConfining, modelChoice, type ConfinementWish } from '#runs';
+import type { Config } from '../config/config.ts';
+import { findTools } from '../process/program-paths.ts';
+import { missingGuarantees, STANDARD_PATH } from '../execution/sandbox/sandboxes.ts';
+import type { Patient } from './doctor.ts';
+import { ok, problem, warning, type Remark } from './findings.ts';
+
+/** Debian package of each program that a sandbox is built of. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  bwrap: 'bubblewrap',
+  unshare: 'util-linux',
+  setpriv: 'util-linux',
+  ip: 'iproute2',
+};
+
+/** Switches of the kernel that keep ordinary users from namespaces of their own, with the value that does. */
+const SWITCHES: readonly (readonly [file: string, forbidding: string])[] = [
+  ['/proc/sys/user/max_user_namespaces', '0'],
+  ['/proc/sys/kernel/unprivileged_userns_clone', '0'],
+  ['/proc/sys/kernel/apparmor_restrict_unprivileged_userns', '1'],
+];
+
+export async function sandbox({ config, sandbox: detected }: Patient): Promise<Remark[]> {
+  if (process.platform !== 'linux')
+    return [
+      unconfined(
+        'this system has none of the means that a sandbox is built of',
+        config,
+        NO_WALLS,
+        'run the service on Linux',
+      ),
+    ];
+  const found = await detected;
+  const missing = missingGuarantees(found.guarantees);
+  const [first, ...others] = await waysOut(config.searchPath);
+  const wayOut = [
+    first ??
+      'run the service where containers may make namespaces (for Docker: --security-opt seccomp=unconfined, or a machine of its own)',
+    ...others,
+  ].join('; ');
+  if (missing.length === 0) return [ok(found.description)];
+  if (isConfining(found.guarantees)) return [warning(found.description, wayOut)];
+  return [unconfined(found.description, config, found.guarantees, wayOut)];
+}
+
+const NO_WALLS = { processes: false, files: false, network: false };
+
+/** A problem only where what runs get by default does not start; the demo model's commands are ours. contract 10. */
+function unconfined(
+  what: string,
+  { allowUnsandboxed, runCommand, agentEnvironment }: Config,
+  walls: ConfinementWish['walls'],
+  wayOut: string,
+): Remark {
+  if (allowUnsandboxed)
+    return warning(`${what}; agents start all the same (MILLWRIGHT_ALLOW_UNSANDBOXED=true)`, wayOut);
+  const isDemo =
+    modelChoice(agentEnvironment).kind === 'demo' && agentEnvironment['MILLWRIGHT_AGENT_DEMO_STEPS'] !== 'true';
+  const worker = runCommand !== undefined ? 'command' : isDemo ? 'ours' : 'agent';
+  const isStuck = confinementProblem({ worker, tier: 'strict', walls, allowUnsandboxed }) !== undefined;
+  const text = `${what}; agents that take commands do not start here`;
+  const ways = `${wayOut}; or set MILLWRIGHT_ALLOW_UNSANDBOXED=true on a machine that holds nothing else`;
+  return isStuck ? problem(text, ways) : warning(`${text}, the demo model and a command of yours do`, ways);
+}
+
+async function waysOut(searchPath: string | undefined): Promise<string[]> {
+  const names = Object.keys(PACKAGES);
+  const tools = await findTools(names, searchPath ?? STANDARD_PATH);
+  const packages = [...new Set(names.filter((name) => !tools.has(name)).map((name) => PACKAGES[name]))];
+  const closed = SWITCHES.filter(([file, forbidding]) => process.getuid?.() !== 0 && read(file) === forbidding).map(
+    ([file]) => file,
+  );
+  return [
+    ...(packages.length === 0
+      ? []
+      : [`install ${packages.join(' and ')} (Debian: apt-get install ${packages.join(' ')})`]),
+    ...closed.map((file) => `allow user namespaces (${file.replace('/proc/sys/', '').replaceAll('/', '.')})`),
+  ];
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return undefined; // this kernel has no such switch
+  }
+}

@@ -1,0 +1,36 @@
+/** Whether a service runs on the data folder, and whether one could listen at the port. */
+import { createServer } from 'node:net';
+import { isDataFolderUsed } from '../process/data-folder.ts';
+import type { Patient } from './doctor.ts';
+import { ok, problem, type Remark } from './findings.ts';
+
+export async function service({ config: { dataDir, port, host, publicUrl } }: Patient): Promise<Remark[]> {
+  if (isDataFolderUsed(dataDir))
+    return [ok(`a service runs on this data folder; it should answer at ${publicUrl}/ (--server URL asks it)`)];
+  const code = await refusal(port, host);
+  if (code === undefined) return [ok(`no service runs on this data folder; port ${port} is free for one`)];
+  if (code === 'EADDRINUSE')
+    return [
+      problem(
+        `no service runs on this data folder, and another program has port ${port}`,
+        'stop that program, or set MILLWRIGHT_PORT',
+      ),
+    ];
+  if (code === 'EACCES')
+    return [problem(`this user may not open port ${port}`, 'set MILLWRIGHT_PORT to one above 1023')];
+  return [
+    problem(
+      `no service could listen at MILLWRIGHT_HOST, port ${port} (${code})`,
+      'set MILLWRIGHT_HOST to an address of this machine',
+    ),
+  ];
+}
+
+/** Why nobody can listen there now; undefined: one can. */
+function refusal(port: number, host: string): Promise<string | undefined> {
+  return new Promise((done) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'unknown'));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => done(undefined)));
+  });
+}

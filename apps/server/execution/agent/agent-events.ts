@@ -1,0 +1,219 @@
+/** What an agent tells while it works, as events of its run: joined, bounded and without secrets. contract 3 (events), 10. */
+import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
+import { isCurrency, redactor, type Redactor } from '#runs';
+import type { RunEvent } from '../../store/runs/run-log.ts';
+import { tellingIn } from './agent-usage.ts';
+import { agentWords, type AgentWords, type Excerpt } from './output-sanitizer.ts';
+import { headAndTail } from '../command/head-and-tail.ts';
+
+export interface AgentEvents {
+  take(update: SessionUpdate): void;
+  /** Gives out what was said so far: something else happens now. */
+  flush(): void;
+  /** Gives out what is held back: at the end of each turn. */
+  finish(): void;
+}
+
+/** Milliseconds in which pieces of one message become one event. */
+const COLLECT_MS = 100;
+/** Characters of one event's text: under 64 KiB of JSON whatever they are. */
+const TEXT_LENGTH_MAX = 10_000;
+/** Characters of one piece of speech; no model says more at once, and each is compared with every secret. */
+const PIECE_LENGTH_MAX = 262_144;
+/** Characters kept of what a tool was given and of what it answered. */
+const TOOL_TEXT_LENGTH_MAX = 4_096;
+/** Characters of a title, a path, a name. */
+const NAME_LENGTH_MAX = 500;
+/** Entries of a plan, and paths of a call. */
+const ENTRIES_MAX = 100;
+/** Parts of a tool's answer that are looked at. */
+const CONTENTS_MAX = 1_000;
+/** Bytes of one event. */
+const BODY_BYTES_MAX = 65_536;
+
+/** Of one turn: hours of ordinary work, and of a flood its beginning and what led to its end. */
+const HEAD = { items: 10_000, bytes: 4 * 1_048_576 };
+const TAIL = { items: 2_000, bytes: 2 * 1_048_576 };
+/** Bytes that an event costs beside its text. */
+const EVENT_COST_BYTES = 128;
+
+type Spoken = 'message' | 'thought';
+type Body = Readonly<Record<string, unknown>>;
+
+/** `onEvent` is called in order and must not throw. */
+export function agentEvents(
+  secrets: readonly string[],
+  nowMs: () => number,
+  onEvent: (event: RunEvent) => void,
+): AgentEvents {
+  const words = agentWords(secrets);
+  const kept = headAndTail<RunEvent>({
+    head: HEAD,
+    tail: TAIL,
+    bytesOf: ({ body }) => Buffer.byteLength(body) + EVENT_COST_BYTES,
+    give: onEvent,
+    say: (text) => onEvent({ kind: 'status', atMs: nowMs(), body: JSON.stringify({ text }) }),
+    missing: ({ items }) => `… ${items} things that the agent told are left out …`,
+    nowMs,
+  });
+  let lastUsage = '';
+  const speech = collected(secrets, (kind, text) =>
+    kept.add({ kind, atMs: nowMs(), body: JSON.stringify({ text: words.sound(text) }) }),
+  );
+  return {
+    take: (update) => {
+      const spoken = spokenIn(update);
+      if (spoken !== undefined)
+        return speech.add(
+          spoken.kind,
+          spoken.text.length > PIECE_LENGTH_MAX ? words.text(spoken.text, PIECE_LENGTH_MAX) : spoken.text,
+        );
+      const told = toldIn(update, words);
+      if (told === undefined || (told.kind === 'usage' && told.body === lastUsage)) return;
+      if (told.kind === 'usage') lastUsage = told.body;
+      speech.flush();
+      kept.add({ ...told, atMs: nowMs() });
+    },
+    flush: () => speech.flush(),
+    finish: () => {
+      speech.flush();
+      kept.finish();
+    },
+  };
+}
+
+function spokenIn(update: SessionUpdate): { kind: Spoken; text: string } | undefined {
+  if (update.sessionUpdate !== 'agent_message_chunk' && update.sessionUpdate !== 'agent_thought_chunk')
+    return undefined;
+  if (update.content.type !== 'text' || typeof update.content.text !== 'string') return undefined;
+  return { kind: update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought', text: update.content.text };
+}
+
+function toldIn(update: SessionUpdate, words: AgentWords): { kind: string; body: string } | undefined {
+  switch (update.sessionUpdate) {
+    case 'tool_call':
+    case 'tool_call_update':
+      return { kind: update.sessionUpdate, body: fitting(callBody(update, words)) };
+    case 'plan':
+      return {
+        kind: 'plan',
+        body: fitting({ entries: update.entries.slice(0, ENTRIES_MAX).map((entry) => planEntry(entry, words)) }),
+      };
+    case 'usage_update':
+      return { kind: 'usage', body: JSON.stringify(usageBody(update, words)) };
+    default:
+      return undefined;
+  }
+}
+
+type CallUpdate = Extract<SessionUpdate, { sessionUpdate: 'tool_call' | 'tool_call_update' }>;
+
+function callBody(
+  { toolCallId, title, kind, status, rawInput, content, locations }: CallUpdate,
+  words: AgentWords,
+): Body {
+  const name = (text: string | null | undefined): Excerpt | undefined =>
+    typeof text === 'string' ? words.excerpt({ text }, NAME_LENGTH_MAX) : undefined;
+  return {
+    tool_call_id: name(toolCallId),
+    title: name(title),
+    tool_kind: name(kind),
+    status: name(status),
+    input: rawInput === undefined ? undefined : words.excerpt({ value: rawInput }, TOOL_TEXT_LENGTH_MAX),
+    output:
+      content === undefined || content === null
+        ? undefined
+        : words.excerpt({ text: content.slice(0, CONTENTS_MAX).map(textOf).join('\n') }, TOOL_TEXT_LENGTH_MAX),
+    paths: locations?.slice(0, ENTRIES_MAX).map(({ path }) => name(path)),
+  };
+}
+
+function planEntry(
+  { content, priority, status }: Extract<SessionUpdate, { sessionUpdate: 'plan' }>['entries'][number],
+  words: AgentWords,
+): Body {
+  const part = (text: string, lengthMax: number): Excerpt => words.excerpt({ text }, lengthMax);
+  return {
+    content: part(content, TOOL_TEXT_LENGTH_MAX),
+    priority: part(priority, NAME_LENGTH_MAX),
+    status: part(status, NAME_LENGTH_MAX),
+  };
+}
+
+function usageBody(update: Extract<SessionUpdate, { sessionUpdate: 'usage_update' }>, words: AgentWords): Body {
+  const { cost, sessionTokens } = tellingIn(update) ?? {};
+  const amount = words.number(cost?.amount);
+  return {
+    context_tokens: words.number(update.used),
+    context_tokens_max: words.number(update.size),
+    tokens: words.number(sessionTokens),
+    cost:
+      cost === undefined || amount === undefined
+        ? undefined
+        : { amount, currency: isCurrency(cost.currency) ? cost.currency : undefined },
+  };
+}
+
+/** The body as JSON text, its parts the shorter the more of them there are. They were looked at once; here they are only shown. */
+function fitting(body: Body): string {
+  for (let lengthMax = TOOL_TEXT_LENGTH_MAX; ; lengthMax = Math.floor(lengthMax / 4)) {
+    const text = JSON.stringify(body, (_, part: unknown) =>
+      typeof part === 'function' ? (part as Excerpt)(lengthMax) : part,
+    );
+    if (Buffer.byteLength(text) <= BODY_BYTES_MAX || lengthMax === 0) return text;
+  }
+}
+
+function textOf(content: ToolCallContent): string {
+  switch (content.type) {
+    case 'content':
+      return content.content.type === 'text' ? content.content.text : `[${content.content.type}]`;
+    case 'diff':
+      return `[changed ${content.path}]`;
+    case 'terminal':
+      return '[terminal]';
+  }
+}
+
+/** Joins the pieces of one speaker's text; a secret that is cut between two pieces is found all the same. */
+function collected(
+  secrets: readonly string[],
+  give: (kind: Spoken, text: string) => void,
+): { add(kind: Spoken, text: string): void; flush(): void } {
+  let waiting: { kind: Spoken; text: string; hiding: Redactor } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  /** What is certainly no part of a secret, nor half a character, goes out now, the rest when the speaker changes. */
+  const giveReady = (isEnd = false): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting === undefined) return;
+    const { text, kind } = waiting;
+    const ready = isEnd ? text.length : wholeUpTo(text, text.length);
+    waiting.text = text.slice(ready);
+    for (let at = 0; at < ready;) {
+      const end = wholeUpTo(text, Math.min(at + TEXT_LENGTH_MAX, ready));
+      give(kind, text.slice(at, end > at ? end : ready));
+      at = end > at ? end : ready;
+    }
+  };
+  const flush = (): void => {
+    if (waiting !== undefined) waiting.text += waiting.hiding.end();
+    giveReady(true);
+    waiting = undefined;
+  };
+  return {
+    flush,
+    add: (kind, text) => {
+      if (waiting?.kind !== kind) flush();
+      waiting ??= { kind, text: '', hiding: redactor(secrets) };
+      waiting.text += waiting.hiding.push(text);
+      if (waiting.text.length >= TEXT_LENGTH_MAX) giveReady();
+      else timer ??= setTimeout(giveReady, COLLECT_MS);
+    },
+  };
+}
+
+/** The place, or the one before it where it would be inside a character. */
+function wholeUpTo(text: string, place: number): number {
+  return /[\ud800-\udbff]/.test(text.charAt(place - 1)) ? place - 1 : place;
+}

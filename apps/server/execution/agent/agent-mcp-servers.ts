@@ -1,0 +1,96 @@
+/** MCP servers of a run: the map of its configuration as the protocol's list, its secrets put in where they are named. contract 3 (AmbientAgentConfig), 10. */
+import type { McpServer } from '@agentclientprotocol/sdk';
+import { isInjectableValue, type AmbientAgentConfig } from '#runs';
+import { findTools } from '../../process/program-paths.ts';
+import { STANDARD_PATH } from '../sandbox/sandboxes.ts';
+import { SetupFailed } from '../workspace/setup-error.ts';
+
+/** One of them as the wire has it, its shape checked when the run was asked for. */
+interface ServerSaid {
+  command?: string;
+  args?: string[];
+  env?: Record<string, string>;
+  url?: string;
+  headers?: Record<string, string>;
+}
+
+/** A secret of the run by its name, which stands at every second place when a value is split. Other things in braces stay as they are: what reads the value may know them. */
+const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** The servers with the secrets that they name. Throws SetupFailed for one that the run has not. */
+export async function mcpServersOf(
+  { mcp_servers: servers = {} }: AmbientAgentConfig,
+  secrets: Readonly<Record<string, string>>,
+): Promise<McpServer[]> {
+  return Promise.all(
+    Object.entries(servers).map(async ([name, server]): Promise<McpServer> => {
+      const { command, args = [], env = {}, url = '', headers = {} } = server as ServerSaid;
+      const pairs = (member: string, map: Record<string, string>): { name: string; value: string }[] =>
+        Object.entries(map).map(([key, value]) => ({
+          name: key,
+          value: filledIn(value, secrets, `${member}.${key} of the MCP server ${JSON.stringify(name)}`),
+        }));
+      if (command === undefined) return { type: 'http', name, url, headers: pairs('headers', headers) };
+      return { name, command: await programOf(command), args, env: pairs('env', env) };
+    }),
+  );
+}
+
+/**
+ * What values of variables and headers hold literally that are called like credentials or look like one, to be kept out of logs and artifacts
+ * like secrets. Others stay: `production` in a variable must not hide that word in a report. Of a header also what follows its scheme, which is seldom repeated. Throws SetupFailed for one that is too long to be looked for.
+ */
+export function literalSecretsOf({ mcp_servers: servers = {} }: AmbientAgentConfig): string[] {
+  const found = Object.entries(servers).flatMap(([name, server]) => {
+    const { env = {}, headers = {} } = server as ServerSaid;
+    return [...entriesOf(name, 'env', env), ...entriesOf(name, 'headers', headers)];
+  });
+  return [...new Set(found)];
+}
+
+function entriesOf(name: string, member: string, map: Record<string, string>): string[] {
+  return Object.entries(map).flatMap(([key, value]) => {
+    const literals = value
+      .split(REFERENCE)
+      .filter((_, position) => position % 2 === 0)
+      .flatMap((text) => (member === 'headers' ? [text, text.replace(/^\S+\s+/, '')] : [text]));
+    const long = literals.filter(
+      (text) => text.length >= LITERAL_LENGTH_MIN && (CREDENTIAL_NAME.test(key) || looksRandom(text)),
+    );
+    if (!long.every(isInjectableValue))
+      throw new SetupFailed(
+        `${member}.${key} of the MCP server ${JSON.stringify(name)} cannot be given to this run: only text of up to 16 KiB can be kept out of its log`,
+      );
+    return long;
+  });
+}
+
+const CREDENTIAL_NAME = /token|secret|passw|key|auth|credential|cookie|session|signature|bearer/i;
+
+/** Long, without spaces, letters and digits mixed, and no address: what generators of credentials make. */
+function looksRandom(text: string): boolean {
+  return (
+    text.length >= 20 &&
+    /^[A-Za-z0-9+/=_.~-]+$/.test(text) &&
+    /[0-9]/.test(text) &&
+    /[A-Za-z]/.test(text) &&
+    !text.startsWith('/')
+  );
+}
+
+/** Characters from which on a value can be redacted without mutilating ordinary output. */
+const LITERAL_LENGTH_MIN = 8;
+
+function filledIn(value: string, secrets: Readonly<Record<string, string>>, where: string): string {
+  return value.replaceAll(REFERENCE, (_, name: string) => {
+    const secret = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
+    if (secret === undefined)
+      throw new SetupFailed(`${where} names the secret ${name}, which this run has not; list it in its secrets`);
+    return secret;
+  });
+}
+
+/** The protocol wants absolute paths; one that is not found here may be in the agent's own PATH. */
+async function programOf(command: string): Promise<string> {
+  return command.includes('/') ? command : ((await findTools([command], STANDARD_PATH)).get(command) ?? command);
+}

@@ -1,0 +1,139 @@
+/** The messages between an agent and us: bounded, and without answers to questions that nobody has asked. reference: Running real coding agents. */
+import {
+  methods,
+  ndJsonStream,
+  type AnyMessage,
+  type SessionNotification,
+  type Stream,
+} from '@agentclientprotocol/sdk';
+import { Unread } from './agent-failures.ts';
+import { paced } from './agent-rate-limit.ts';
+import { abridged, type Limits } from './agent-values.ts';
+
+/**
+ * Bytes of one protocol message; a flood without a line break is no protocol. An image of 5 MB, as large as models take them, fits twice: agents
+ * send it as content and as raw output. That much text is parsed in 20 ms; what takes long are many values, which have a bound of their own.
+ */
+const MESSAGE_BYTES_MAX = 12 * 1_048_576;
+/** Bytes of our answers that an agent has not read yet. */
+const UNREAD_BYTES_MAX = 1_048_576;
+/** Characters of an ID and of a method: both are repeated in answers. */
+const NAME_LENGTH_MAX = 256;
+/** Characters of an answer that says that something is wrong; of a longer one, what was wrong is left out. */
+const FAULT_LENGTH_MAX = 4_096;
+/** What is kept of a request while it waits for people. */
+const REQUEST: Limits = { nodes: 5_000, characters: 131_072 };
+const OFFERED_MAX = 100;
+/** What is kept of an answer: lists of thousands of models. */
+const ANSWER: Limits = { nodes: 200_000, characters: 2 * 1_048_576 };
+
+/**
+ * The stream over an agent's pipes. An answer to nobody is dropped here, and updates go to `onUpdate` without the library's look at them: what it
+ * does not understand it prints, as often as it comes. What `onUpdate` throws over is no update. An agent that asks and does not read the
+ * answers ends the stream: the library's own queue of them has no bound.
+ */
+export function agentStream(
+  output: WritableStream<Uint8Array>,
+  input: ReadableStream<Uint8Array>,
+  onUpdate: (update: SessionNotification) => void,
+): Stream {
+  const { readable, writable } = ndJsonStream(output, paced(input), { maxMessageBytes: MESSAGE_BYTES_MAX });
+  const asked = new Set<unknown>();
+  const writer = writable.getWriter();
+  let unread = 0;
+  let fail: ((error: unknown) => void) | undefined;
+  return {
+    readable: readable.pipeThrough(
+      new TransformStream<AnyMessage, AnyMessage>({
+        start: (controller) => {
+          fail = (error) => controller.error(error);
+        },
+        transform: (message, controller) => {
+          if (isUpdate(message)) return told(message.params, onUpdate);
+          const small = isAnswer(message) ? answerIn(message, asked) : requestIn(message);
+          if (small !== undefined) controller.enqueue(small);
+        },
+      }),
+    ),
+    writable: new WritableStream<AnyMessage>({
+      // Nobody waits for what is written, or answers would queue up where nobody counts them.
+      write: (message) => {
+        if ('method' in message && 'id' in message) asked.add(message.id);
+        const answer = 'method' in message ? undefined : briefly(message);
+        unread += answer?.bytes ?? 0;
+        if (unread > UNREAD_BYTES_MAX) {
+          fail?.(new Unread());
+          throw new Unread();
+        }
+        writer.write(answer?.message ?? message).then(
+          () => void (unread -= answer?.bytes ?? 0),
+          (error: unknown) => fail?.(error),
+        );
+      },
+      close: () => writer.close(),
+      abort: (reason) => writer.abort(reason),
+    }),
+  };
+}
+
+function isAnswer(message: object): message is { id: unknown } {
+  return 'id' in message && !('method' in message);
+}
+
+function isUpdate(message: object): message is { params?: unknown } {
+  return !('id' in message) && (message as { method?: unknown }).method === methods.client.session.update;
+}
+
+function answerIn(message: AnyMessage & { id: unknown }, asked: Set<unknown>): AnyMessage | undefined {
+  return asked.delete(message.id) ? (abridged(message, ANSWER, whole) as AnyMessage) : undefined;
+}
+
+/** Of a request what is looked at; undefined: it is none, or could not be answered in few words. */
+function requestIn(message: { id?: unknown; method?: unknown; params?: unknown }): AnyMessage | undefined {
+  const { id, method, params } = message;
+  if (typeof method !== 'string' || method.length > NAME_LENGTH_MAX) return undefined;
+  if (!('id' in message)) return abridged(message, REQUEST, whole) as AnyMessage;
+  if (typeof id !== 'number' && (typeof id !== 'string' || id.length > NAME_LENGTH_MAX)) return undefined;
+  return {
+    jsonrpc: '2.0',
+    id,
+    method,
+    params: method === methods.client.session.requestPermission ? abridged(permissionIn(params), REQUEST, whole) : {},
+  };
+}
+
+/** What decides comes first, what may be long last. */
+function permissionIn(params: unknown): unknown {
+  const { sessionId, options, toolCall } = (params ?? {}) as Record<string, unknown>;
+  const { toolCallId, title, kind, locations, rawInput } = (toolCall ?? {}) as Record<string, unknown>;
+  return {
+    sessionId,
+    options: Array.isArray(options) ? options.slice(0, OFFERED_MAX) : options,
+    toolCall: { toolCallId, title, kind, locations, rawInput },
+  };
+}
+
+/** A text is kept whole or not at all: of half a secret nobody knows that it is one. */
+function whole(text: string, left: number): string {
+  return text.length <= left ? text : `[${text.length} characters left out]`;
+}
+
+/** An answer of ours, without what the library repeats of a request that it did not like. */
+function briefly(message: AnyMessage): { message: AnyMessage; bytes: number } {
+  const bytes = Buffer.byteLength(JSON.stringify(message));
+  if (bytes <= FAULT_LENGTH_MAX || !('error' in message)) return { message, bytes };
+  const { code, message: words } = message.error;
+  const brief = { ...message, error: { code, message: words.slice(0, NAME_LENGTH_MAX) } } as AnyMessage;
+  return { message: brief, bytes: Buffer.byteLength(JSON.stringify(brief)) };
+}
+
+/** An agent may send anything as an update; only texts name a session and a kind. */
+function told(params: unknown, onUpdate: (update: SessionNotification) => void): void {
+  const { sessionId, update } = (params ?? {}) as { sessionId?: unknown; update?: { sessionUpdate?: unknown } | null };
+  if (typeof sessionId !== 'string' || typeof update?.sessionUpdate !== 'string') return;
+  try {
+    onUpdate(params as SessionNotification);
+  } catch {
+    // Of a shape that no update has.
+  }
+}

@@ -1,0 +1,50 @@
+/** Which network one command gets on this machine: none, the machine's, or none with a way out; what cannot be had is said. contract 10. */
+import { redact } from '#runs';
+import type { CommandSpec } from './command.ts';
+import { openPassage } from '../egress/egress-access.ts';
+import type { Confinement, NetworkPolicy } from '../sandbox/sandboxes.ts';
+
+export interface WayOut {
+  argv: readonly [string, ...string[]];
+  env: Readonly<Record<string, string>>;
+  network: NetworkPolicy;
+  shown?: Confinement['shown'];
+  /** Programs that are needed for it. */
+  words?: readonly string[];
+  /** Ends what serves the run's network. May be repeated; never rejects. */
+  close(): Promise<void>;
+}
+
+const AS_ASKED = 'NOT ISOLATED: the operator gave this run the network of the machine';
+const NOT_TAKEN_AWAY = 'NOT ISOLATED: this machine has no means to take the network away, so this run has all of it';
+const NO_LOOPBACK =
+  'this run has no network: no loopback can be had in its sandbox; install bubblewrap (or iproute2) to give it the one it may have';
+
+/** The command line as it has to be started, and what goes with it. `tell` writes into the run's log. */
+export async function wayOut(argv: WayOut['argv'], spec: CommandSpec, tell: (text: string) => void): Promise<WayOut> {
+  const { network = 'none', sandbox, workspace } = spec;
+  const plain = (given: NetworkPolicy): WayOut => ({ argv, env: {}, network: given, close: () => Promise.resolve() });
+  if (network === 'host') {
+    tell(AS_ASKED);
+    return plain('host');
+  }
+  if (!sandbox.guarantees.network) {
+    tell(NOT_TAKEN_AWAY);
+    return plain('host');
+  }
+  if (network === 'none' || network.policy.kind === 'none') return plain('none');
+  if (!sandbox.guarantees.loopback) {
+    tell(NO_LOOPBACK);
+    return plain('none');
+  }
+  // A host's name is the run's to choose: it may try to carry a secret, and comes in lower case.
+  const secrets = (spec.secretValues ?? []).flatMap((value) => [value, value.toLowerCase()]);
+  const onEvent = (text: string): void => tell(redact(text, secrets));
+  const { egress, ...passage } = await openPassage(argv, {
+    rules: network,
+    workspace,
+    node: process.execPath,
+    onEvent,
+  });
+  return { ...passage, network: 'none', close: () => egress.close() };
+}

@@ -1,0 +1,110 @@
+/** What has to be true and known before a command can start: its program, its environment, its limits. contract 3, 10. */
+import { isAbsolute } from 'node:path';
+import { isInjectableEnvName } from '#runs';
+import type { CommandSpec } from './command.ts';
+import { findTools, isProgram } from '../../process/program-paths.ts';
+import { isHidden } from '../sandbox/sandboxes-view.ts';
+import { STANDARD_PATH } from '../sandbox/sandboxes.ts';
+import type { WrappedCommand } from '../sandbox/sandboxes.ts';
+
+/** Bounds that the kernel enforces on each process of a run. */
+export interface CommandLimits {
+  /** Processes and threads of the run's user; only where runs have a user of their own, for it counts all of that user's. */
+  processesMax: number;
+  /** Bytes of one file. */
+  fileBytesMax: number;
+  openFilesMax: number;
+}
+
+/** Enough for a build with a compiler and a browser, and far below what would make the machine stall. */
+export const DEFAULT_LIMITS: CommandLimits = { processesMax: 4_096, fileBytesMax: 4 * 1_024 ** 3, openFilesMax: 8_192 };
+
+/** What a run is, as far as its command may want to act on it. contract 3 (Create). */
+export interface CommandFacts {
+  mode: string;
+  /** Somebody was said to watch and answer. */
+  interactive: boolean;
+  conversationId: string;
+  parentRunId?: string;
+}
+
+export type Program = { ok: true; argv: readonly [string, ...string[]] } | { ok: false; message: string };
+
+/** The command line with its program as an absolute path, or why it cannot run. */
+export async function programOf({ command, env = {}, path = STANDARD_PATH, sandbox }: CommandSpec): Promise<Program> {
+  const [name, ...rest] = command;
+  if (name === undefined || name === '') return { ok: false, message: 'no command is configured' };
+  const refused = Object.keys(env).find((variable) => !isInjectableEnvName(variable));
+  if (refused !== undefined)
+    return { ok: false, message: `the variable ${JSON.stringify(refused)} cannot be set for a run` };
+  const found = name.includes('/') ? name : (await findTools([name], path)).get(name);
+  if (found === undefined)
+    return { ok: false, message: `the command "${name}" is not installed in any folder of ${path}` };
+  if (!isAbsolute(found))
+    return { ok: false, message: `the command "${name}" must be an absolute path or a bare name` };
+  if (!(await isProgram(found)))
+    return { ok: false, message: `the command "${found}" does not exist or is not executable` };
+  if (sandbox.guarantees.files && (await isHidden(found, sandbox.hidden))) {
+    return {
+      ok: false,
+      message: `the command "${found}" lies in a folder that runs never see; move it out of the data folder`,
+    };
+  }
+  return { ok: true, argv: [found, ...rest] };
+}
+
+/** Steps that a run stands behind the service when processors are short. */
+const NICENESS = 10;
+
+/** The same command line under the kernel's limits, where the system's programs can set them. Core files would hold secrets. */
+export async function limited(argv: WrappedCommand['argv'], spec: CommandSpec): Promise<WrappedCommand['argv']> {
+  const { limits = DEFAULT_LIMITS, sandbox } = spec;
+  const tools = await findTools(['prlimit', 'choom', 'nice'], STANDARD_PATH);
+  const [prlimit, choom, nice] = [tools.get('prlimit'), tools.get('choom'), tools.get('nice')];
+  const processes = sandbox.guarantees.uid ? [`--nproc=${limits.processesMax}`] : [];
+  const bounds = ['--core=0', `--fsize=${limits.fileBytesMax}`, `--nofile=${limits.openFilesMax}`, ...processes, '--'];
+  const steps: readonly (readonly [program: string | undefined, ...options: string[]])[] = [
+    [nice, '-n', String(NICENESS)],
+    // When memory runs out, the kernel is to end a run and not the service.
+    [choom, '-n', '1000', '--'],
+    [prlimit, ...bounds],
+  ];
+  const [program = '', ...rest] = [
+    ...steps.flatMap(([name, ...options]) => (name === undefined ? [] : [name, ...options])),
+    ...argv,
+  ];
+  return [program, ...rest];
+}
+
+/** Everything the command finds in its environment; nothing of the service's own. */
+export function environmentOf({
+  workspace,
+  env = {},
+  own = {},
+  told,
+  path = STANDARD_PATH,
+}: CommandSpec): Record<string, string> {
+  return {
+    ...env,
+    ...own,
+    ...(told === undefined ? {} : toVariables(told)),
+    PATH: path,
+    HOME: workspace.home,
+    TMPDIR: workspace.tmp,
+    SHELL: '/bin/sh',
+    LANG: 'C.UTF-8',
+    MILLWRIGHT_RUN_ID: workspace.runId,
+    MILLWRIGHT_EXECUTION_EPOCH: String(workspace.epoch),
+    MILLWRIGHT_ATTACHMENTS: workspace.attachments,
+    MILLWRIGHT_ARTIFACTS: workspace.artifacts,
+  };
+}
+
+function toVariables({ mode, interactive, conversationId, parentRunId }: CommandFacts): Record<string, string> {
+  return {
+    MILLWRIGHT_RUN_MODE: mode,
+    MILLWRIGHT_INTERACTIVE: String(interactive),
+    MILLWRIGHT_CONVERSATION_ID: conversationId,
+    ...(parentRunId === undefined ? {} : { MILLWRIGHT_PARENT_RUN_ID: parentRunId }),
+  };
+}

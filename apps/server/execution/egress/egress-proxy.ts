@@ -1,0 +1,250 @@
+/** The only way out of a run's network: a proxy on a socket of its own, which resolves, judges and dials for the run. contract 10. */
+import { chmod, chown, open, readdir, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { decideAddresses, decideTarget, formatTarget, readTarget } from '#runs';
+import type { EgressRefusal, EgressRules } from '#runs';
+import { paceOf } from './egress-rate-limit.ts';
+import { passOn } from './egress-requests.ts';
+import { dial, machineAddresses, pacedResolver, resolverFor } from './egress-resolution.ts';
+import type { Resolve } from './egress-resolution.ts';
+import type { Owner } from '../workspace/workspaces.ts';
+
+export interface EgressParts {
+  rules: EgressRules;
+  /** Folder for the socket: the service's alone, outside of what the run may write. */
+  folder: string;
+  /** Names the socket; one for each execution. */
+  epoch: number;
+  /** Who runs are, where they are somebody else than the service. */
+  owner?: Owner;
+  /** Tells what was denied: host and port, never a path or a header; a bounded number of times. Must not throw. */
+  onEvent: (text: string) => void;
+  resolve?: Resolve;
+  /** Addresses of this machine. */
+  own?: () => readonly string[];
+}
+
+export interface EgressUsage {
+  connections: number;
+  denied: number;
+  sentBytes: number;
+  receivedBytes: number;
+}
+
+export interface Egress {
+  /** Absolute path of the socket. */
+  socket: string;
+  usage(): EgressUsage;
+  /** Ends every connection and removes the socket. May be repeated. */
+  close(): Promise<void>;
+}
+
+/** A connection that the run may have, or the answer it gets instead. */
+export type Reached = { ok: true; socket: Socket } | { ok: false; status: number; text: string };
+
+/** Connections of one run at once, each two descriptors of the service: more than a package manager opens. */
+const CONNECTIONS_MAX = 128;
+/** Milliseconds without a byte: models think for minutes before they say a word. */
+const IDLE_MS_MAX = 15 * 60_000;
+/** Milliseconds of one connection in all; nothing that an agent does takes one so long. */
+const TUNNEL_MS_MAX = 6 * 3_600_000;
+/** Milliseconds for a request line and its headers; they come from the same machine. */
+const HEADERS_MS_MAX = 10_000;
+/** Different targets told as events; a scan is clear after these. */
+const TOLD_MAX = 50;
+
+const WORDS: Readonly<Record<EgressRefusal, string>> = {
+  'not-allowed': 'the network policy of this run does not name it',
+  'private-address': 'it is in a private network and the operator has not named it',
+  'internal-address': 'it is this machine, its metadata or no public address, and the operator has not named it',
+  'unknown-host': 'the name has no address',
+};
+
+/** Opens the way out for one execution. */
+export async function openEgress(parts: EgressParts): Promise<Egress> {
+  const over = new AbortController();
+  const proxy = new EgressProxy(parts, over.signal);
+  const socket = join(parts.folder, `egress-${parts.epoch}`);
+  await removeStale(parts);
+  // Through a descriptor: the path of a socket may have 107 bytes only, and a data folder may lie deep.
+  const folder = await open(parts.folder, 'r');
+  await listening(proxy.server, `/proc/self/fd/${folder.fd}/egress-${parts.epoch}`).catch(async (error: unknown) => {
+    await folder.close();
+    throw error;
+  });
+  if (parts.owner !== undefined) await chown(socket, parts.owner.uid, parts.owner.gid);
+  await chmod(socket, 0o600);
+  let closing: Promise<void> | undefined;
+  const close = async (handle: FileHandle): Promise<void> => {
+    over.abort();
+    await proxy.close();
+    await handle.close();
+    await rm(socket, { force: true });
+  };
+  return { socket, usage: () => proxy.usage(), close: () => (closing ??= close(folder)) };
+}
+
+/** What a killed service left; a later execution's socket is not ours. */
+async function removeStale({ folder, epoch }: EgressParts): Promise<void> {
+  const stale = (await readdir(folder)).filter((name) => Number(/^egress-(\d+)$/.exec(name)?.[1]) <= epoch);
+  await Promise.all(stale.map((name) => rm(join(folder, name), { force: true })));
+}
+
+function listening(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+class EgressProxy {
+  readonly server: Server;
+  private readonly parts: EgressParts;
+  private readonly addressesOf: ReturnType<typeof pacedResolver>;
+  private readonly over: AbortSignal;
+  private readonly clients = new Set<Socket>();
+  private readonly outside = new Set<Socket>();
+  private readonly told = new Set<string>();
+  private readonly pace = paceOf();
+  private readonly ended: EgressUsage = { connections: 0, denied: 0, sentBytes: 0, receivedBytes: 0 };
+
+  constructor(parts: EgressParts, over: AbortSignal) {
+    this.parts = parts;
+    this.over = over;
+    this.addressesOf = pacedResolver(parts.resolve ?? resolverFor(parts.rules), over);
+    this.server = createServer({
+      headersTimeout: HEADERS_MS_MAX,
+      requestTimeout: 0,
+      connectionsCheckingInterval: HEADERS_MS_MAX,
+    });
+    this.server.maxConnections = CONNECTIONS_MAX;
+    this.server.setTimeout(IDLE_MS_MAX);
+    this.server.on('connection', (client: Socket) => {
+      this.clients.add(client.on('error', () => undefined));
+      client.on('close', () => this.clients.delete(client));
+    });
+    this.server.on('drop', () =>
+      this.tell('egress: further connections are refused while', `${CONNECTIONS_MAX} are open`),
+    );
+    this.server.on('clientError', (_error, client: Duplex) => client.destroy());
+    this.server.on(
+      'connect',
+      ({ url = '' }: IncomingMessage, client: Socket, head: Buffer) =>
+        void this.tunnel(url, client, head).catch(() => client.destroy()),
+    );
+    this.server.on(
+      'request',
+      (request, response) =>
+        void passOn(request, response, {
+          reach: (target, gone) => this.reach(target, gone),
+          slowed: () => this.pace.slowed(),
+        }).catch(() => response.destroy()),
+    );
+  }
+
+  usage(): EgressUsage {
+    const open = [...this.outside];
+    return {
+      ...this.ended,
+      sentBytes: open.reduce((sum, { bytesWritten }) => sum + bytesWritten, this.ended.sentBytes),
+      receivedBytes: open.reduce((sum, { bytesRead }) => sum + bytesRead, this.ended.receivedBytes),
+    };
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    for (const socket of [...this.clients, ...this.outside]) socket.destroy();
+    await closed;
+  }
+
+  private async tunnel(target: string, client: Socket, head: Buffer): Promise<void> {
+    const gone = new AbortController();
+    client.setTimeout(0).on('close', () => gone.abort());
+    const reached = await this.reach(target, gone.signal);
+    if (client.destroyed && reached.ok) return void reached.socket.destroy();
+    client.write(reached.ok ? 'HTTP/1.1 200 Connection Established\r\n\r\n' : answer(reached));
+    if (!reached.ok) return client.destroySoon();
+    if (head.length > 0) reached.socket.write(head);
+    this.join(client, reached.socket);
+  }
+
+  /** Judges the name, then every address of it, and connects to these and no others. */
+  private async reach(text: string, gone: AbortSignal): Promise<Reached> {
+    const target = readTarget(text);
+    if (target === undefined) return { ok: false, status: 400, text: 'this is no host:port' };
+    await this.pace.turn(gone);
+    const { host, port } = target;
+    const shown = formatTarget(host, port);
+    const byName = decideTarget(this.parts.rules, host, port);
+    if (!byName.ok) return this.denied(shown, byName.reason);
+    const found = host.kind === 'address' ? [host.address] : await this.addressesOf(host.name);
+    if (found === undefined)
+      return { ok: false, status: 503, text: `the name of ${shown} could not be resolved in time` };
+    const byAddress = decideAddresses(this.parts.rules, host, port, found, (this.parts.own ?? machineAddresses)());
+    if (!byAddress.ok)
+      return byAddress.reason === 'unknown-host'
+        ? { ok: false, status: 502, text: `${shown}: ${WORDS[byAddress.reason]}` }
+        : this.denied(shown, byAddress.reason);
+    const socket = await dial(byAddress.addresses, port, AbortSignal.any([gone, this.over]));
+    return socket === undefined
+      ? { ok: false, status: 502, text: `${shown} does not answer` }
+      : { ok: true, socket: this.kept(socket) };
+  }
+
+  private denied(shown: string, reason: EgressRefusal): Reached {
+    this.ended.denied += 1;
+    this.tell('egress denied', `${shown}: ${WORDS[reason]}`);
+    return { ok: false, status: 403, text: `egress denied: ${shown}: ${WORDS[reason]}` };
+  }
+
+  /** Says a thing once, and not too many things. */
+  private tell(what: string, about: string): void {
+    const text = `${what} ${about}`;
+    if (this.told.has(text) || this.told.size > TOLD_MAX) return;
+    this.told.add(text);
+    this.parts.onEvent(this.told.size > TOLD_MAX ? 'egress: what else is denied is not told any more' : text);
+  }
+
+  /** Pipes both ways. The end of one direction is the end of that direction only; a side that breaks off takes the other with it. */
+  private join(client: Socket, outside: Socket): void {
+    const pairs: [Socket, Socket][] = [
+      [client, outside],
+      [outside, client],
+    ];
+    for (const [from, to] of pairs) {
+      from.pipe(this.pace.slowed()).pipe(to);
+      from.on('close', () => (from.readableEnded && to.readableEnded ? undefined : to.destroy()));
+    }
+  }
+
+  /** Bounds a connection in time and counts what it carries. */
+  private kept(socket: Socket): Socket {
+    this.ended.connections += 1;
+    this.outside.add(socket);
+    const total = setTimeout(() => socket.destroy(), TUNNEL_MS_MAX);
+    socket.setTimeout(IDLE_MS_MAX, () => socket.destroy());
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      clearTimeout(total);
+      this.outside.delete(socket);
+      this.ended.sentBytes += socket.bytesWritten;
+      this.ended.receivedBytes += socket.bytesRead;
+    });
+    return socket;
+  }
+}
+
+function answer({ status, text }: { status: number; text: string }): string {
+  const body = `${text}\n`;
+  const phrase =
+    { 400: 'Bad Request', 403: 'Forbidden', 502: 'Bad Gateway', 503: 'Service Unavailable' }[status] ?? 'Refused';
+  return `HTTP/1.1 ${status} ${phrase}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
+}

@@ -1,0 +1,93 @@
+/** Plain http through the proxy: a request in absolute form, passed on without what is meant for the proxy alone. RFC 9110, 9112. */
+import { request as startRequest } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
+import type { Transform } from 'node:stream';
+import type { Reached } from './egress-proxy.ts';
+
+/** Headers of one connection, not of the message; `expect` has been answered here. */
+const OF_THE_CONNECTION = new Set([
+  'connection',
+  'proxy-connection',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-authenticate',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+]);
+
+export interface PassingOn {
+  /** Opens the connection if the run may have it. */
+  reach(target: string, gone: AbortSignal): Promise<Reached>;
+  /** A stream at the run's pace. */
+  slowed(): Transform;
+}
+
+/** Passes one request on, or refuses it with words. */
+export async function passOn(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { reach, slowed }: PassingOn,
+): Promise<void> {
+  const url = absoluteUrl(request.url ?? '');
+  if (url === undefined)
+    return refuse(response, 400, 'this is a proxy: ask for http://host/path, or CONNECT host:port');
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  const reached = await reach(`${url.hostname}:${url.port === '' ? 80 : url.port}`, gone.signal);
+  if (!reached.ok) return refuse(response, reached.status, reached.text);
+  const { socket } = reached;
+  if (gone.signal.aborted) return void socket.destroy();
+  // With the answer, or with the client, its connection ends.
+  response.on('close', () => socket.destroy());
+  const headers = ['host', url.host, ...withoutOwn(request.rawHeaders, ['host'])];
+  const outgoing = startRequest({
+    method: request.method,
+    path: url.pathname + url.search,
+    headers,
+    createConnection: () => socket,
+  });
+  outgoing.on('error', () =>
+    response.headersSent ? response.destroy() : refuse(response, 502, 'the connection broke'),
+  );
+  outgoing.on('response', (answer) => answered(answer, response, slowed()));
+  request.pipe(slowed()).pipe(outgoing);
+}
+
+function answered(answer: IncomingMessage, response: ServerResponse, slowed: Transform): void {
+  try {
+    response.writeHead(answer.statusCode ?? 0, withoutOwn(answer.rawHeaders, ['transfer-encoding']));
+    pipeline(answer, slowed, response, () => undefined);
+  } catch {
+    // A status or a header that cannot be said again.
+    response.destroy();
+  }
+}
+
+/** Answers with words instead of passing on. */
+export function refuse(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(`${text}\n`);
+}
+
+function absoluteUrl(text: string): URL | undefined {
+  return /^http:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+}
+
+/** Names and values, in order, without those of the connection, those it names itself, and some more. */
+function withoutOwn(raw: readonly string[], more: readonly string[]): string[] {
+  const pairs = raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1] ?? ''] as const] : []));
+  const named = pairs
+    .filter(([name]) => name.toLowerCase() === 'connection')
+    .flatMap(([, value]) =>
+      value
+        .toLowerCase()
+        .split(',')
+        .map((part) => part.trim()),
+    );
+  const dropped = new Set([...OF_THE_CONNECTION, ...named, ...more]);
+  // What frames the body stays, whatever a message claims about it.
+  for (const name of ['content-length', 'transfer-encoding']) if (!more.includes(name)) dropped.delete(name);
+  return pairs.filter(([name]) => !dropped.has(name.toLowerCase())).flat();
+}

@@ -1,0 +1,132 @@
+/** The engine `bullmq`: a queue tells processes on other machines that something waits. A lost queue delays runs and loses none. reference: Engine. */
+import type { Log } from '../../process/log.ts';
+import type { Outbox } from '../../store/runs/outbox.ts';
+import type { Placement } from '../../store/runs/run-placement.ts';
+import type { Dispatch, Places } from './dispatch.ts';
+import type { OutboxRelay } from './outbox-relay.ts';
+import type { RunQueue, TakenToken } from './run-queue.ts';
+
+/** What the queue does not tell of, because it is away or because others had the token, is found this late at most. */
+const POLL_MS = 2_000;
+/** How long a token rests that others may need, each time that this process had no use for it; then the others' own looks find what waits. */
+const RESTS_MS = [100, 400, 1_600];
+/** A token that came when no place was free, or the tables could not be read. */
+const BUSY_MS = 1_000;
+
+export interface QueueDispatchParts {
+  queue: RunQueue;
+  relay: OutboxRelay;
+  outbox: Outbox;
+  placement: Placement;
+  log: Log;
+}
+
+export class QueueDispatch implements Dispatch {
+  private readonly parts: QueueDispatchParts;
+  private places: Places | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<void> | undefined;
+  private again = false;
+  private claims = 0;
+  private claimed: (() => void) | undefined;
+  /** Runs that no token stands for. */
+  private found = 0;
+
+  constructor(parts: QueueDispatchParts) {
+    this.parts = parts;
+  }
+
+  start(places: Places): void {
+    if (places.count === 0) return;
+    this.places = places;
+    this.timer = setInterval(() => this.look(), POLL_MS);
+    this.parts.queue.work(
+      places.count,
+      (token) => this.serve(token),
+      () => this.look(),
+    );
+    this.look();
+  }
+
+  wake(): void {
+    this.parts.relay.wake();
+  }
+
+  ended(run: { runId: string; epoch: number }): void {
+    this.parts.relay.ended(run);
+  }
+
+  async stop(): Promise<void> {
+    this.places = undefined;
+    clearInterval(this.timer);
+    this.parts.queue.stop();
+    await this.looking;
+    if (this.claims > 0) await new Promise<void>((resolve) => (this.claimed = resolve));
+  }
+
+  async close(): Promise<void> {
+    await this.parts.relay.stop();
+  }
+
+  /** Works on one run for a token. */
+  private async serve({ times }: TakenToken): Promise<number | undefined> {
+    const { places } = this;
+    if (places === undefined || places.free() <= 0) return BUSY_MS;
+    this.claims += 1;
+    const runs = await this.claim(places, 1).finally(() => {
+      this.claims -= 1;
+      if (this.claims === 0) this.claimed?.();
+    });
+    if (runs === undefined) return BUSY_MS;
+    await Promise.all(runs);
+    return runs.length > 0 ? undefined : await this.restFor(times);
+  }
+
+  /** What others may take, they may need a token for. */
+  private async restFor(times: number): Promise<number | undefined> {
+    const restMs = RESTS_MS[times - 1];
+    const { outbox, placement } = this.parts;
+    return restMs !== undefined && (await outbox.isAnyForOthers(placement).catch(() => true)) ? restMs : undefined;
+  }
+
+  /** Takes what waits without a token. */
+  private look(): void {
+    if (this.places === undefined) return;
+    this.again = true;
+    this.looking ??= this.lookNow().finally(() => {
+      this.looking = undefined;
+    });
+  }
+
+  private async lookNow(): Promise<void> {
+    while (this.again && this.places !== undefined) {
+      this.again = false;
+      const free = this.places.free();
+      if (free <= 0) return;
+      for (const run of (await this.claim(this.places, free)) ?? []) this.keep(run);
+    }
+  }
+
+  /** A run without a token takes a place that tokens have then no use for. */
+  private keep(run: Promise<void>): void {
+    this.count(1);
+    void run.finally(() => {
+      this.count(-1);
+      this.look();
+    });
+  }
+
+  private count(change: number): void {
+    this.found += change;
+    if (this.places !== undefined) this.parts.queue.setPlaces(this.places.count - this.found);
+  }
+
+  private async claim(places: Places, count: number): Promise<Promise<void>[] | undefined> {
+    try {
+      return await places.take(count);
+    } catch (error) {
+      this.parts.log.fault('runs could not be claimed', error); // the next look tries again
+      return undefined;
+    }
+  }
+}

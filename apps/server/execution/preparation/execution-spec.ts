@@ -1,0 +1,252 @@
+/** What one execution is fitted out with, found and checked before anything of it runs. contract 3 (AmbientAgentConfig), 10. */
+import type { McpServer } from '@agentclientprotocol/sdk';
+import {
+  BUILT_IN_HARNESS,
+  COMMAND_HARNESS,
+  confinementProblem,
+  credentialProblem,
+  hostPatternOfUrl,
+  HOW_TO_CONFIGURE_A_MODEL,
+  hostsAllowedBy,
+  isInjectableEnvName,
+  isInjectableValue,
+  modelChoice,
+  modelHostsOf,
+  networkOf,
+  type AmbientAgentConfig,
+  type EgressRules,
+  type HostPattern,
+  type LaunchProfile,
+  type ServerAgent,
+  type Tier,
+} from '#runs';
+import type { Config } from '../../config/config.ts';
+import type { SecretReader } from '../../secrets/secret-reader.ts';
+import type { DeliveryStore } from '../../store/deliveries/deliveries.ts';
+import { decodePayload } from '../../store/deliveries/payload-bytes.ts';
+import type { ClaimedRun } from '../../store/runs/runs.ts';
+import { literalSecretsOf, mcpServersOf } from '../agent/agent-mcp-servers.ts';
+import { profileOf, type BuiltInAgent } from '../agent/agents.ts';
+import type { Environments, RunEnvironment } from './environments.ts';
+import { notInstalled, startable } from '../agent/profiles.ts';
+import type { Sandbox } from '../sandbox/sandboxes.ts';
+import { SetupFailed } from '../workspace/setup-error.ts';
+import type { RunSkill, Skills } from './skills.ts';
+
+export interface Outfit {
+  config: AmbientAgentConfig;
+  /** Undefined: the operator's command. */
+  profile?: LaunchProfile;
+  sandbox: Sandbox;
+  tier: Tier;
+  /** Variables of the run, from managed secrets. */
+  secrets: Readonly<Record<string, string>>;
+  /** Values that must not be kept of this run in any form. */
+  secretValues: readonly string[];
+  /** Variables of the harness itself. */
+  own: Readonly<Record<string, string>>;
+  /** With the secrets that they name. */
+  mcpServers: readonly McpServer[];
+  environment?: RunEnvironment;
+  skill?: RunSkill;
+  network: 'host' | EgressRules;
+  /** Exact bytes of the delivery that started it. */
+  payload?: Uint8Array;
+}
+
+export interface OutfitParts {
+  config: Config;
+  secrets: SecretReader;
+  deliveries: DeliveryStore;
+  environments: Environments;
+  skills: Skills;
+  builtInAgent: BuiltInAgent;
+  /** Agents that the operator may have installed. */
+  profiles: readonly LaunchProfile[];
+  sandbox: Promise<Sandbox>;
+}
+
+/** What runs get that name nothing themselves: the operator's command if there is one, else the agent that comes with the service. */
+export function serverAgent({ runCommand, agentEnvironment }: Config): ServerAgent {
+  const model = modelChoice(agentEnvironment);
+  return {
+    harness: runCommand === undefined ? BUILT_IN_HARNESS : COMMAND_HARNESS,
+    builtInModel: model.kind === 'endpoint' ? model.endpoint.modelId : DEMO_MODEL,
+  };
+}
+
+/** Kind of harness of a resolved configuration. */
+export function harnessOf(agentConfig: string): string {
+  return (JSON.parse(agentConfig) as AmbientAgentConfig).harness?.type ?? COMMAND_HARNESS;
+}
+
+/** What the agent that comes with the service calls the model that it has without any. */
+const DEMO_MODEL = 'demo';
+
+/** What a delivery started stays in the strict tier, whoever sends follow-ups. contract 10. */
+export function tierOf({ entryId }: ClaimedRun): Tier {
+  return entryId === undefined ? 'standard' : 'strict';
+}
+
+/** Throws SetupFailed for what its owner has to mend. */
+export async function fitOut(parts: OutfitParts, run: ClaimedRun, signal?: AbortSignal): Promise<Outfit> {
+  const { config } = parts;
+  const agentConfig = JSON.parse(run.agentConfig) as AmbientAgentConfig;
+  const sandbox = await parts.sandbox;
+  const wanted = profileFor(harnessOf(run.agentConfig), parts);
+  const wish = wanted?.id === BUILT_IN_HARNESS ? builtInProblem(agentConfig, config) : undefined;
+  if (wish !== undefined) throw new SetupFailed(wish);
+  const tier = tierOf(run);
+  const environment = await parts.environments.resolve(run.factoryUid, agentConfig.environment_id);
+  const worker = bringsCommands(wanted && agentConfig, environment) ? 'agent' : workerOf(wanted, config);
+  const problem = confinementProblem({
+    worker,
+    tier,
+    walls: sandbox.guarantees,
+    allowUnsandboxed: config.allowUnsandboxed,
+  });
+  if (problem !== undefined) throw new SetupFailed(problem);
+  const profile = wanted && (await installed(wanted, config));
+  const skill = await parts.skills.resolve(run, agentConfig.skill_spec, profile?.skillFolders, signal);
+  const secrets = await secretsOf(parts.secrets, run.factoryUid, namesOf(agentConfig, environment));
+  const missing = profile && credentialProblem(profile, secrets);
+  if (missing !== undefined) throw new SetupFailed(missing);
+  return {
+    config: agentConfig,
+    profile,
+    sandbox,
+    tier,
+    secrets,
+    environment,
+    skill,
+    own: ownOf(profile, config, agentConfig, secrets),
+    mcpServers: profile === undefined ? [] : await mcpServersOf(agentConfig, secrets),
+    secretValues: [
+      ...Object.values(secrets),
+      ...(environment?.secretValues ?? []),
+      ...literalSecretsOf(agentConfig),
+      ...secretsOfService(profile, config),
+    ],
+    network: networkOf({
+      operator: config.runNetwork,
+      tier,
+      automation: hostsAllowedBy(networkSaid(run)),
+      models: modelHosts(profile, config),
+      repositories: environment?.hosts ?? [],
+    }),
+    payload: await payloadOf(parts.deliveries, run),
+  };
+}
+
+/** Undefined: the operator's command. */
+function profileFor(harness: string, { builtInAgent, profiles }: OutfitParts): LaunchProfile | undefined {
+  if (harness === COMMAND_HARNESS) return undefined;
+  const profile = profileOf(harness, builtInAgent, profiles);
+  if (profile !== undefined) return profile;
+  const known = [BUILT_IN_HARNESS, COMMAND_HARNESS, ...profiles.map(({ id }) => id)].join(', ');
+  throw new SetupFailed(
+    `there is no harness ${JSON.stringify(harness)} here; choose one of ${known}, or leave it out; the operator of this service can add it (MILLWRIGHT_AGENT_PROFILES_FILE)`,
+  );
+}
+
+/** What the built-in agent has of reasoning. */
+const REASONING_LEVELS: readonly string[] = ['low', 'medium', 'high'];
+
+/** Why the agent that comes with the service cannot do what is asked of it: nothing may look as if another model had answered, or had thought harder. */
+function builtInProblem(
+  { model_id: model, harness }: AmbientAgentConfig,
+  { agentEnvironment }: Config,
+): string | undefined {
+  if (model !== undefined && model !== DEMO_MODEL && modelChoice(agentEnvironment).kind === 'demo') {
+    return `the model ${JSON.stringify(model)} was asked for, and no model is configured here; leave model_id out to have the demo model, or let the operator ${HOW_TO_CONFIGURE_A_MODEL}`;
+  }
+  const reasoning = harness?.reasoning_level;
+  if (reasoning === undefined || REASONING_LEVELS.includes(reasoning)) return undefined;
+  return `the built-in agent has no reasoning_level ${JSON.stringify(reasoning)}; choose one of ${REASONING_LEVELS.join(', ')}, or leave it out`;
+}
+
+async function installed(profile: LaunchProfile, { searchPath }: Config): Promise<LaunchProfile> {
+  if (profile.id === BUILT_IN_HARNESS) return profile;
+  const found = await startable(profile, searchPath);
+  if (found === undefined) throw new SetupFailed(notInstalled(profile));
+  return found;
+}
+
+/** What the operator gives the harness; a run that brings credentials of its own uses those. */
+function ownOf(
+  profile: LaunchProfile | undefined,
+  { agentEnvironment }: Config,
+  { harness }: AmbientAgentConfig,
+  secrets: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const reasoning = harness?.reasoning_level;
+  if (profile?.id === BUILT_IN_HARNESS)
+    return { ...agentEnvironment, ...(reasoning === undefined ? {} : { MILLWRIGHT_AGENT_REASONING: reasoning }) };
+  return Object.fromEntries(Object.entries(profile?.secretEnv ?? {}).filter(([name]) => !(name in secrets)));
+}
+
+/** What the operator gave and no log may show. */
+function secretsOfService(profile: LaunchProfile | undefined, { agentEnvironment }: Config): string[] {
+  const key = profile?.id === BUILT_IN_HARNESS ? agentEnvironment['MILLWRIGHT_AGENT_API_KEY'] : undefined;
+  return [...(key === undefined ? [] : [key]), ...Object.values(profile?.secretEnv ?? {})];
+}
+
+/** Commands of a request or a definition: a step of a set-up, an MCP server to be started, or to be reached wherever they say. */
+function bringsCommands(agent: AmbientAgentConfig | undefined, environment: RunEnvironment | undefined): boolean {
+  return (environment?.setupCommands.length ?? 0) > 0 || Object.keys(agent?.mcp_servers ?? {}).length > 0;
+}
+
+/** Who gives the commands: the demo model only ever those of ours. */
+function workerOf(profile: LaunchProfile | undefined, config: Config): 'ours' | 'command' | 'agent' {
+  if (profile === undefined) return config.runCommand === undefined ? 'ours' : 'command';
+  // With its steps switched on it does what prompts say.
+  const mayTakeSteps = config.agentEnvironment['MILLWRIGHT_AGENT_DEMO_STEPS'] === 'true';
+  const isDemo = profile.id === BUILT_IN_HARNESS && modelChoice(config.agentEnvironment).kind === 'demo';
+  return isDemo && !mayTakeSteps ? 'ours' : 'agent';
+}
+
+/** Where the model is: that of the agent, else the one that the operator configured. */
+function modelHosts(profile: LaunchProfile | undefined, config: Config): HostPattern[] {
+  if (profile !== undefined && profile.id !== BUILT_IN_HARNESS) return modelHostsOf(profile);
+  const model = modelChoice(config.agentEnvironment);
+  const pattern = model.kind === 'endpoint' ? hostPatternOfUrl(model.endpoint.baseUrl) : undefined;
+  return pattern === undefined ? [] : [pattern];
+}
+
+function networkSaid({ network }: ClaimedRun): { allow?: readonly string[] } | undefined {
+  return network === undefined ? undefined : (JSON.parse(network) as { allow?: readonly string[] });
+}
+
+async function payloadOf(deliveries: DeliveryStore, { entryId }: ClaimedRun): Promise<Uint8Array | undefined> {
+  const stored = entryId === undefined ? undefined : await deliveries.payload(entryId);
+  return stored && decodePayload(stored);
+}
+
+/** The run's own secrets, and those of its environment. */
+function namesOf(agentConfig: AmbientAgentConfig, environment: RunEnvironment | undefined): string[] {
+  return [...new Set([...(environment?.secretNames ?? []), ...(agentConfig.secrets ?? []).map(({ name }) => name)])];
+}
+
+/** Named secrets as environment variables of the agent's process; one that is not granted looks like one that does not exist. */
+async function secretsOf(
+  reader: SecretReader,
+  factoryUid: string | undefined,
+  names: readonly string[],
+): Promise<Record<string, string>> {
+  const found = await Promise.all(
+    names.map(async (name): Promise<[string, string]> => {
+      const value = factoryUid === undefined ? undefined : await reader.value(factoryUid, name, 'run');
+      if (value === undefined || !isInjectableEnvName(name))
+        throw new SetupFailed(
+          `the secret ${name} cannot be given to this run: it must exist, be granted for runs and be named like an environment variable`,
+        );
+      const text = Buffer.from(value).toString('utf8');
+      if (!isInjectableValue(text))
+        throw new SetupFailed(
+          `the secret ${name} cannot be given to this run: only values of 8 characters to 16 KiB can be kept out of its log`,
+        );
+      return [name, text];
+    }),
+  );
+  return Object.fromEntries(found);
+}

@@ -1,0 +1,119 @@
+/** Which repositories runs of a factory may have read for them, and with whose credential. contract 2 (Managed secrets), 9 (Git), 10. */
+import { hostPatternOfUrl, matches, type HostPattern } from '#runs';
+import type { Config } from '../../config/config.ts';
+import type { SecretReader } from '../../secrets/secret-reader.ts';
+import type { Factory, FactoryStore } from '../../store/factories/factories.ts';
+import { checkGitUrl, type GitAddress } from '../../sync/sources/git/git-urls.ts';
+import { SetupFailed } from '../workspace/setup-error.ts';
+
+/** How the service reads one repository. */
+export interface RepositoryAccess {
+  /** For whom it is read. */
+  factoryUid: string;
+  address: GitAddress;
+  /** Port and all: what a run may reach of it, too. */
+  host: HostPattern;
+  /** Nobody who runs the service named its host: only public addresses are dialled. */
+  publicOnly: boolean;
+  /** `identity`: whose it is; what was read with one is shown to nobody with another. */
+  credential?: { identity: string; value: string };
+}
+
+export interface AccessParts {
+  config: Pick<Config, 'forgeUrl' | 'runNetwork' | 'gitKnownHostsFile'>;
+  factories: Pick<FactoryStore, 'find'>;
+  secrets: Pick<SecretReader, 'value'>;
+}
+
+/** What one factory may have read. */
+export interface RepositoryRights {
+  factory: Factory;
+  /** Where owner/name is, without a last slash; undefined: nothing says so. */
+  forge?: string;
+  /** Throws SetupFailed for an address that is not read, or a credential that there is not. `credentialSecret`: its name, if one is named. */
+  accessTo(url: string, credentialSecret?: string): Promise<RepositoryAccess>;
+}
+
+/** Throws SetupFailed where the factory is gone. */
+export async function rightsOf(
+  factoryUid: string,
+  { config, factories, secrets }: AccessParts,
+): Promise<RepositoryRights> {
+  const factory = await factories.find(factoryUid);
+  if (factory === undefined) throw new SetupFailed('the factory of this run has been deleted');
+  const source = sourceOf(factory);
+  const forge =
+    config.forgeUrl ?? (source?.address.protocol === 'https' ? new URL(source.address.url).origin : undefined);
+  const named = [
+    ...config.runNetwork.hosts,
+    ...[forge, source?.address.url].map((url) => hostPatternOfUrl(url ?? '')).filter((host) => host !== undefined),
+  ];
+  const valueOf = async (name: string): Promise<string> => {
+    const value = await secrets.value(factory.uid, name, 'git');
+    const text = value === undefined ? '' : Buffer.from(value).toString('utf8').trim();
+    if (text === '')
+      throw new SetupFailed(
+        `the secret ${name} cannot be used to read repositories: it must exist, have a value, and be granted to this factory for git`,
+      );
+    return text;
+  };
+  return {
+    factory,
+    forge,
+    async accessTo(url, credentialSecret) {
+      const { address, host } = checked(url);
+      const isNamed = named.some((pattern) => !pattern.subdomains && matches(pattern, host.host, host.ports[0] ?? 0));
+      const own =
+        source?.address.host === address.host && source.address.protocol === address.protocol
+          ? source.credentialSecret
+          : undefined;
+      const name = credentialSecret ?? own;
+      if (address.protocol === 'ssh') requireSsh(address, config.gitKnownHostsFile, name);
+      if (name === undefined) return { factoryUid: factory.uid, address, host, publicOnly: !isNamed };
+      // Whoever may write a file of the factory could send the credential anywhere else.
+      if (!isNamed)
+        throw new SetupFailed(
+          `the secret ${name} is not sent to ${address.host}: credentials go only to the host of the factory's own source, of MILLWRIGHT_FORGE_URL, or one that the operator lists in MILLWRIGHT_RUN_ALLOW_HOSTS`,
+        );
+      return {
+        factoryUid: factory.uid,
+        address,
+        host,
+        publicOnly: false,
+        credential: { identity: `${factory.uid} ${name}`, value: await valueOf(name) },
+      };
+    },
+  };
+}
+
+function checked(url: string): { address: GitAddress; host: HostPattern } {
+  // Local paths are for sources that an administrator set up; no file of a factory may name one.
+  const verdict = checkGitUrl(url, false);
+  if (!verdict.ok) throw new SetupFailed(`a repository cannot be read: ${verdict.message}`);
+  const host = hostPatternOfUrl(verdict.address.url);
+  if (host === undefined)
+    throw new SetupFailed(`the repository ${verdict.address.url} names no host that can be reached`);
+  return { address: verdict.address, host };
+}
+
+function requireSsh({ url }: GitAddress, knownHostsFile: string | undefined, credential: string | undefined): void {
+  if (knownHostsFile === undefined)
+    throw new SetupFailed(
+      `the repository ${url} cannot be read over ssh: the operator has to list host keys in MILLWRIGHT_GIT_KNOWN_HOSTS_FILE; or write its https address`,
+    );
+  if (credential === undefined)
+    throw new SetupFailed(
+      `the repository ${url} cannot be read over ssh without a private key: name one as its credentialSecret; or write its https address`,
+    );
+}
+
+/** The factory's own repository, where it is one on a host. */
+export function sourceOf({
+  source,
+}: Factory): { address: GitAddress; branch?: string; credentialSecret?: string } | undefined {
+  if (source.kind !== 'git') return undefined;
+  const verdict = checkGitUrl(source.url, false);
+  return verdict.ok
+    ? { address: verdict.address, branch: source.branch, credentialSecret: source.credentialSecret }
+    : undefined;
+}

@@ -1,0 +1,209 @@
+/** Routes of the factory interface. contract 4. */
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
+import type {
+  FactoryDispatchResponse,
+  FilterReplayRequest,
+  FilterSuggestRequest,
+  FilterTestRequest,
+  PlanApproval,
+  PlanRequest,
+  RawQuery,
+} from '#contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
+import {
+  DISPATCH_REQUEST,
+  FACTORY_CREATE,
+  FACTORY_PATCH,
+  FILTER_REPLAY_REQUEST,
+  FILTER_SUGGEST_REQUEST,
+  FILTER_TEST_REQUEST,
+  PLAN_APPROVAL,
+  PLAN_REQUEST,
+  type FactoryCreate,
+  type FactoryDispatchRequest,
+  type FactoryPatch,
+} from '../http/body-schemas.ts';
+import { untilGone } from '../http/abort-on-disconnect.ts';
+import { queryOf } from '../http/queries.ts';
+import { refuseUnsupportedMembers } from '../runs/unsupported-requests.ts';
+import { sourceOf } from '../runs/run-source.ts';
+import { RunService } from '../runs/runs.service.ts';
+import { FilterReplayService } from '../filters/filter-replays.service.ts';
+import { FilterSuggestionService } from '../filters/filter-suggestions.service.ts';
+import { FilterTestService } from '../filters/filter-tests.service.ts';
+import { PlanService } from '../plans/plans.service.ts';
+import { FactoryService, type FactoryListQuery, type PageQuery } from './factories.service.ts';
+
+@Controller('api/v1/factory')
+export class FactoryController {
+  private readonly factories: FactoryService;
+  private readonly plans: PlanService;
+  private readonly filterTests: FilterTestService;
+  private readonly filterReplays: FilterReplayService;
+  private readonly filterSuggestions: FilterSuggestionService;
+  private readonly runs: RunService;
+  constructor(
+    factories: FactoryService,
+    plans: PlanService,
+    filterTests: FilterTestService,
+    filterReplays: FilterReplayService,
+    filterSuggestions: FilterSuggestionService,
+    runs: RunService,
+  ) {
+    this.factories = factories;
+    this.plans = plans;
+    this.filterTests = filterTests;
+    this.filterReplays = filterReplays;
+    this.filterSuggestions = filterSuggestions;
+    this.runs = runs;
+  }
+
+  @Get()
+  @Allow('viewer')
+  list(@Query() query: RawQuery, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.list(queryOf<FactoryListQuery>('listFactories', query), accessOf(request));
+  }
+
+  @Post()
+  @HttpCode(200)
+  @Allow('admin')
+  create(@Body({ schema: FACTORY_CREATE }) body: FactoryCreate, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.create(body, callerOf(request));
+  }
+
+  @Get(':uid')
+  @Allow('viewer')
+  get(@Param('uid') uid: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.get(uid, accessOf(request));
+  }
+
+  @Patch(':uid')
+  @Allow('admin')
+  patch(
+    @Param('uid') uid: string,
+    @Body({ schema: FACTORY_PATCH }) body: FactoryPatch,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
+    return this.factories.patch(uid, body, callerOf(request));
+  }
+
+  @Delete(':uid')
+  @HttpCode(204)
+  @Allow('admin')
+  remove(@Param('uid') uid: string, @Req() request: FastifyRequest): Promise<void> {
+    return this.factories.remove(uid, callerOf(request));
+  }
+
+  /** spec: factory dispatch. */
+  @Post(':uid/runs')
+  @HttpCode(200)
+  @Allow('operator', { withAttachments: true })
+  dispatch(
+    @Param('uid') uid: string,
+    @Body({ schema: DISPATCH_REQUEST }) body: FactoryDispatchRequest,
+    @Req() request: FastifyRequest,
+  ): Promise<FactoryDispatchResponse> {
+    refuseUnsupportedMembers(body);
+    return this.runs.dispatch(uid, body, callerOf(request), sourceOf(request));
+  }
+
+  @Get(':uid/status')
+  @Allow('viewer')
+  status(@Param('uid') uid: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.status(uid, accessOf(request));
+  }
+
+  @Post(':uid/sync')
+  @HttpCode(200)
+  @Allow('manager')
+  sync(@Param('uid') uid: string, @Query() query: RawQuery, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.sync(uid, queryOf<{ wait: boolean }>('syncFactory', query).wait, callerOf(request));
+  }
+
+  @Post(':uid/suspend')
+  @HttpCode(200)
+  @Allow('manager')
+  suspend(@Param('uid') uid: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.setSuspended(uid, true, callerOf(request));
+  }
+
+  @Post(':uid/resume')
+  @HttpCode(200)
+  @Allow('manager')
+  resume(@Param('uid') uid: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.setSuspended(uid, false, callerOf(request));
+  }
+
+  @Post(':uid/approve')
+  @HttpCode(200)
+  @Allow('manager')
+  approve(
+    @Param('uid') uid: string,
+    @Body({ schema: PLAN_APPROVAL }) body: PlanApproval,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
+    return this.factories.approve(uid, body.plan, callerOf(request));
+  }
+
+  @Get(':uid/syncs')
+  @Allow('viewer')
+  passes(@Param('uid') uid: string, @Query() query: RawQuery, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.passes(uid, queryOf<PageQuery>('listSyncs', query), accessOf(request));
+  }
+
+  @Get(':uid/syncs/:id')
+  @Allow('viewer')
+  pass(@Param('uid') uid: string, @Param('id') id: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.factories.pass(uid, id, accessOf(request));
+  }
+
+  @Post(':uid/plan')
+  @HttpCode(200)
+  @Allow('viewer')
+  plan(
+    @Param('uid') uid: string,
+    @Body({ schema: PLAN_REQUEST }) body: PlanRequest,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
+    return this.plans.plan(uid, body, accessOf(request), untilGone(reply));
+  }
+
+  /** spec: Test filter. */
+  @Post(':uid/filters/test')
+  @HttpCode(200)
+  @Allow('viewer')
+  testFilter(
+    @Param('uid') uid: string,
+    @Body({ schema: FILTER_TEST_REQUEST }) body: FilterTestRequest,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
+    return this.filterTests.test(uid, body, accessOf(request), untilGone(reply));
+  }
+
+  @Post(':uid/filters/replay')
+  @HttpCode(200)
+  @Allow('viewer')
+  replayFilter(
+    @Param('uid') uid: string,
+    @Body({ schema: FILTER_REPLAY_REQUEST }) body: FilterReplayRequest,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
+    return this.filterReplays.replay(uid, body, accessOf(request), untilGone(reply));
+  }
+
+  @Post(':uid/filters/suggest')
+  @HttpCode(200)
+  @Allow('viewer')
+  suggestFilter(
+    @Param('uid') uid: string,
+    @Body({ schema: FILTER_SUGGEST_REQUEST }) body: FilterSuggestRequest,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<unknown> {
+    return this.filterSuggestions.suggest(uid, body, accessOf(request), untilGone(reply));
+  }
+}

@@ -1,0 +1,260 @@
+/** Factories over the API: make, change, look at, sync, suspend, approve; their webhooks, automations and pass history. spec: What the service does 5–6; contract 4. */
+import type { Approval, Factory as FactoryItem, FactoryList, FactoryStatus, Sync, SyncList } from '#contracts';
+import { deriveUid, policyProblem } from '#reconcile';
+import { queryDigest } from '#runs';
+import type { Access } from '../store/access/access.ts';
+import type { ChangedBy } from '../store/access/audit.ts';
+import type { DefinitionStore } from '../store/definitions/definitions.ts';
+import type { Factory, FactorySource, FactoryStore } from '../store/factories/factories.ts';
+import type { EventStore } from '../store/factories/events.ts';
+import type { InventoryStore } from '../store/definitions/inventory.ts';
+import { changedBy, type Caller } from '../http/access-guard.ts';
+import { invalidMembers, lastingConflict, notFound, Refusal } from '../http/error-codes.ts';
+import type { FactoryCreate, FactoryPatch } from '../http/body-schemas.ts';
+import { pageInfoOf, pageOf, placeOf } from '../http/pages.ts';
+import { normalizeSubfolder } from '../sync/sources/git/git-urls.ts';
+import type { SyncLoops } from '../sync/loops.ts';
+import { toFactoryItem } from './factories.items.ts';
+import { factoryRequestErrors, gitSourceErrors } from './factories.requests.ts';
+import { toStatusItem } from './factory-status.items.ts';
+import { toSyncItem } from './syncs.items.ts';
+import { syncPolicyErrors, toSyncPolicy } from './sync-policies.ts';
+import { visibleFactory } from './visible-factories.ts';
+
+/** Where what is known of factories is kept. */
+export interface FactoryStores {
+  factories: FactoryStore;
+  definitions: DefinitionStore;
+  inventory: InventoryStore;
+  events: EventStore;
+}
+
+export interface FactorySurroundings {
+  uidKey: Uint8Array;
+  allowLocalSources: boolean;
+  newId(): string;
+  /** Tells every process that reconciles that a factory was made, changed or deleted; ends when this one has followed, where it is one. */
+  changed(factoryUid: string): Promise<void>;
+  /** Whether any process lives that reconciles factories, here or elsewhere. */
+  isAttended(): Promise<boolean>;
+}
+
+/** A parsed list query. */
+export interface PageQuery {
+  limit: number;
+  cursor?: string;
+}
+export type FactoryListQuery = PageQuery & { search?: string };
+
+/** Passes and events that a status shows. */
+const RECENT_SYNCS = 5;
+const RECENT_EVENTS = 10;
+/** How long `?wait=true` waits for a pass. */
+const WAIT_MS_MAX = 120_000;
+
+export class FactoryService {
+  private readonly factories: FactoryStore;
+  private readonly definitions: DefinitionStore;
+  private readonly inventory: InventoryStore;
+  private readonly events: EventStore;
+  private readonly loops: SyncLoops;
+  private readonly around: FactorySurroundings;
+
+  constructor(
+    { factories, definitions, inventory, events }: FactoryStores,
+    loops: SyncLoops,
+    around: FactorySurroundings,
+  ) {
+    this.factories = factories;
+    this.definitions = definitions;
+    this.inventory = inventory;
+    this.events = events;
+    this.loops = loops;
+    this.around = around;
+  }
+
+  /** Makes a factory and starts to reconcile it. Local sources only where the operator allows them. */
+  async create(wanted: FactoryCreate, by: Caller): Promise<FactoryItem> {
+    refuseUnusablePolicy(wanted);
+    const source = toSource(wanted.source, this.around.allowLocalSources);
+    const syncPolicy = toSyncPolicy(wanted.sync_policy ?? {});
+    const misfit = policyProblem(syncPolicy, source.kind);
+    if (misfit !== undefined) throw policyNeedsGit(misfit);
+    const uid = deriveUid(this.around.uidKey, 'factory', wanted.slug);
+    const factory = {
+      uid,
+      slug: wanted.slug,
+      name: wanted.name ?? wanted.slug,
+      description: '',
+      source,
+      syncPolicy,
+      serviceAccountUid: serviceAccountOf(uid),
+    };
+    if (!(await this.factories.create(factory, this.changedBy(by))))
+      throw lastingConflict(`a factory with the slug ${wanted.slug} exists`);
+    return this.follow(uid, by.access);
+  }
+
+  /** Changes the label, the source, the sync policy, or several; the loop follows the new source and policy from its next pass on. A label that a file decides is the file's. */
+  async patch(uid: string, wanted: FactoryPatch, by: Caller): Promise<FactoryItem> {
+    await this.visible(uid, by.access);
+    refuseUnusablePolicy(wanted);
+    const source = wanted.source && toSource(wanted.source, this.around.allowLocalSources);
+    const edited = await this.factories.edit(
+      uid,
+      { name: wanted.name, source, syncPolicy: wanted.sync_policy && toSyncPolicy(wanted.sync_policy) },
+      this.changedBy(by),
+    );
+    if (edited === 'gone') throw notFound('the factory');
+    if (edited === 'policy-needs-git')
+      throw policyNeedsGit(
+        'verify_commits and fast_forward_only need a git source; change source and sync_policy together',
+      );
+    if (edited === 'named-by-file')
+      throw lastingConflict('the name of this factory is decided by name in factory.yaml: change it there', {
+        file: 'factory.yaml',
+        key: 'name',
+      });
+    return this.follow(uid, by.access);
+  }
+
+  /** In order of their UIDs; a limited key is shown its own and asks for no others. */
+  async list({ search, limit, cursor }: FactoryListQuery, access: Access): Promise<FactoryList> {
+    const digest = queryDigest({ list: 'factories', search });
+    const [after] = placeOf(cursor, digest, ['string']) ?? [];
+    const found = await this.factories.list(limit + 1, after as string | undefined, search, access.factories);
+    const { page, pageInfo } = pageOf(found, limit, digest, ({ uid }) => [uid]);
+    const definitions = await this.definitions.factories(page.map(({ uid }) => uid));
+    return {
+      factories: page.map((factory) => toFactoryItem(factory, definitions.get(factory.uid))),
+      page_info: pageInfo,
+    };
+  }
+
+  async get(uid: string, access: Access): Promise<FactoryItem> {
+    return this.toItem(await this.visible(uid, access));
+  }
+
+  /** Nothing that a pass under way would write is written any more; then its loop ends, wherever it is. */
+  async remove(uid: string, by: Caller): Promise<void> {
+    await this.visible(uid, by.access);
+    if (!(await this.factories.remove(uid, this.changedBy(by)))) throw notFound('the factory');
+    await this.around.changed(uid);
+  }
+
+  /** Where the factory stands: conditions, revisions, generations, inventory. */
+  async status(uid: string, access: Access): Promise<FactoryStatus> {
+    const factory = await this.visible(uid, access);
+    const [inventory, recent, events, isAttended] = await Promise.all([
+      this.inventory.list(uid),
+      this.factories.passes(uid, RECENT_SYNCS),
+      this.events.list(uid, RECENT_EVENTS),
+      this.around.isAttended(),
+    ]);
+    return toStatusItem(factory, { inventory, recent, events, isAttended });
+  }
+
+  /** Asks for a pass; with `wait`, answers when it is over. */
+  async sync(uid: string, wait: boolean, by: Caller): Promise<FactoryStatus> {
+    await this.visible(uid, by.access);
+    const generation = await this.loops.ask(uid, 'api', this.changedBy(by));
+    if (wait) await this.settled(uid, generation, by.access);
+    return { ...(await this.status(uid, by.access)), generation_requested: generation };
+  }
+
+  async setSuspended(uid: string, suspended: boolean, by: Caller): Promise<FactoryItem> {
+    await this.visible(uid, by.access);
+    if (!(await this.factories.setSuspended(uid, suspended, this.changedBy(by)))) throw notFound('the factory');
+    this.loops.notice(uid, 'api');
+    return this.get(uid, by.access);
+  }
+
+  /** Approves the deletions of one plan, or a rewritten history, by its digest. */
+  async approve(uid: string, digest: string, by: Caller): Promise<Approval> {
+    await this.visible(uid, by.access);
+    if (!(await this.factories.approve(uid, digest, by.access.principal.uid, this.changedBy(by))))
+      throw notFound('the factory');
+    this.loops.notice(uid, 'approval');
+    return { factory_uid: uid, plan: digest, approved: true };
+  }
+
+  /** Recorded passes, newest first. */
+  async passes(uid: string, { limit, cursor }: PageQuery, access: Access): Promise<SyncList> {
+    await this.visible(uid, access);
+    const digest = queryDigest({ list: 'syncs', factory: uid });
+    const [before] = placeOf(cursor, digest, ['string']) ?? [];
+    const { passes, hasMore } = await this.factories.passPage(uid, limit, before as string | undefined);
+    return { syncs: passes.map(toSyncItem), page_info: pageInfoOf(passes.at(-1), hasMore, digest, ({ id }) => [id]) };
+  }
+
+  async pass(uid: string, id: string, access: Access): Promise<Sync> {
+    await this.visible(uid, access);
+    const found = await this.factories.pass(uid, id);
+    if (found === undefined) throw notFound('the sync');
+    return toSyncItem(found);
+  }
+
+  private visible(uid: string, access: Access): Promise<Factory> {
+    return visibleFactory(this.factories, uid, access);
+  }
+
+  /** Lets the loop follow what is stored now, and shows it. */
+  private async follow(uid: string, access: Access): Promise<FactoryItem> {
+    await this.around.changed(uid);
+    return this.toItem(await this.visible(uid, access));
+  }
+
+  private async settled(uid: string, generation: number, access: Access): Promise<void> {
+    if ((await this.loops.settled(uid, generation, WAIT_MS_MAX)) !== undefined) return;
+    await this.visible(uid, access); // deleted meanwhile?
+    throw new Refusal('resource_unavailable', 'the pass is not over yet; ask for the status later', {
+      retryAfterSeconds: 5,
+    });
+  }
+
+  private async toItem(factory: Factory): Promise<FactoryItem> {
+    return toFactoryItem(factory, (await this.definitions.factories([factory.uid])).get(factory.uid));
+  }
+
+  private changedBy(by: Caller): ChangedBy {
+    return changedBy(by, this.around.newId());
+  }
+}
+
+export function serviceAccountOf(factoryUid: string): string {
+  return `svc_${factoryUid.slice('fac_'.length)}`;
+}
+
+/** Throws a 400 that names every key and schedule that cannot be used, together with what is wrong with the source. */
+function refuseUnusablePolicy(wanted: FactoryPatch): void {
+  if (syncPolicyErrors(wanted.sync_policy).length > 0) throw invalidMembers(factoryRequestErrors(wanted));
+}
+
+function policyNeedsGit(message: string): Refusal {
+  return new Refusal('invalid_request', 'the sync policy cannot be asked of this source', {
+    errors: [{ pointer: '/sync_policy', message }],
+  });
+}
+
+function toSource(wanted: FactoryCreate['source'], allowLocal: boolean): FactorySource {
+  switch (wanted.kind) {
+    case 'dashboard':
+      return { kind: 'dashboard' };
+    case 'directory':
+      if (allowLocal) return { kind: 'directory', path: wanted.path };
+      throw new Refusal('invalid_request', 'directory sources are off', {
+        errors: [{ pointer: '/source/kind', message: 'needs MILLWRIGHT_ALLOW_LOCAL_SOURCES=true on the server' }],
+      });
+    case 'git':
+      return toGitSource(wanted, allowLocal);
+  }
+}
+
+/** Throws a 400 that names every member that git could not take. */
+function toGitSource(wanted: Extract<FactoryCreate['source'], { kind: 'git' }>, allowLocal: boolean): FactorySource {
+  const { url, branch, interval, credential_secret: credentialSecret, push_secret: pushSecret } = wanted;
+  const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
+  const errors = gitSourceErrors(wanted, allowLocal);
+  if (errors.length > 0) throw new Refusal('invalid_request', 'the source cannot be used', { errors });
+  return { kind: 'git', url, branch, path, interval, credentialSecret, pushSecret };
+}

@@ -1,0 +1,115 @@
+/** Where a factory stands, as the API shows it: conditions, revisions, generations, inventory. contract 4 (status). */
+import type { Condition, FactoryStatus, InventoryItem } from '#contracts';
+import type { Problem } from '#definitions';
+import { conditionsOf, heldOf, standingOf, type Change, type FactoryCondition } from '#reconcile';
+import type { StoredEvent } from '../store/factories/events.ts';
+import type { Factory, PassRecord } from '../store/factories/factories.ts';
+import type { InventoryEntry } from '../store/definitions/inventory.ts';
+import { toTime } from '../http/timestamps.ts';
+import { toEventItem } from './factory-history.service.ts';
+import { isManaged } from './factories.items.ts';
+import { toSyncItem } from './syncs.items.ts';
+
+/** What is known of a factory beside its own row. */
+export interface StatusFacts {
+  inventory: readonly InventoryEntry[];
+  /** The newest passes that were recorded, newest first. */
+  recent: readonly PassRecord[];
+  /** The newest events, newest first. */
+  events: readonly StoredEvent[];
+  /** Whether any process reconciles. */
+  isAttended: boolean;
+}
+
+/** A factory's status as the API shows it. */
+export function toStatusItem(factory: Factory, { inventory, recent, events, isAttended }: StatusFacts): FactoryStatus {
+  const [last] = recent;
+  const { ending, reason, message, sinceMs, checkedMs } = factory.condition;
+  const held = heldBy(factory, last);
+  const webhooksWithoutSecret = inventory
+    .filter(({ enabled, hasSecret }) => enabled && !hasSecret)
+    .map(({ slug }) => slug);
+  return {
+    factory_uid: factory.uid,
+    suspended: factory.suspended,
+    definitions_managed: isManaged(factory),
+    conditions: conditionsOf({ ...standingOf(factory, webhooksWithoutSecret), unattended: !isAttended }).map(
+      toConditionItem,
+    ),
+    condition: {
+      ending,
+      reason: reason ?? null,
+      message: message ?? null,
+      since: toTime(sinceMs),
+      checked_at: toTime(checkedMs),
+    },
+    generation_requested: factory.generationRequested,
+    generation_handled: factory.generationHandled,
+    revision_seen: factory.revisionSeen ?? null,
+    revision_attempted: factory.revisionAttempted ?? null,
+    revision_applied: factory.revisionApplied ?? null,
+    last_sync: last === undefined ? null : toSyncItem(last),
+    recent_syncs: recent.map(toSyncSummary),
+    events: events.map(toEventItem),
+    inventory: inventory.map((entry) => toInventoryItem(entry, isManaged(factory), held)),
+  };
+}
+
+function toSyncSummary({
+  id,
+  finishedAtMs,
+  ending,
+  reason,
+  revision,
+  changes,
+  problems,
+  superseded,
+}: PassRecord): FactoryStatus['recent_syncs'][number] {
+  return {
+    id,
+    finished_at: toTime(finishedAtMs),
+    ending,
+    reason: reason ?? null,
+    revision: revision ?? null,
+    changes: changes.length,
+    problems: problems.length,
+    superseded,
+  };
+}
+
+function toConditionItem({ type, status, reason, message, sinceMs, observedGeneration }: FactoryCondition): Condition {
+  return {
+    type,
+    status,
+    reason,
+    message,
+    since: sinceMs === undefined ? null : toTime(sinceMs),
+    observed_generation: observedGeneration,
+  };
+}
+
+type Held = (entry: InventoryEntry) => boolean;
+
+function toInventoryItem(entry: InventoryEntry, managed: boolean, isHeld: Held): InventoryItem {
+  const { kind, slug, uid, path, blob, revision, enabled } = entry;
+  const isFile = managed && path !== '';
+  return {
+    kind,
+    slug,
+    uid,
+    file: isFile ? path : null,
+    blob: isFile ? (blob ?? null) : null,
+    revision,
+    state: isHeld(entry) ? 'held' : enabled ? 'applied' : 'disabled',
+  };
+}
+
+/** Which objects the last pass left as they were although files say otherwise, as far as that pass is the recorded one. */
+function heldBy(factory: Factory, last: PassRecord | undefined): Held {
+  const isCurrent =
+    isManaged(factory) &&
+    last !== undefined &&
+    last.ending === factory.condition.ending &&
+    last.reason === factory.condition.reason;
+  return isCurrent ? heldOf({ problems: last.problems as Problem[], held: last.held as Change[] }) : () => false;
+}

@@ -1,0 +1,217 @@
+/** The one guard: whether key or session, rate and role allow a request, decided before a byte of its body is read. Deny by default: a route that names no role is for admins. contract 2. */
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hashOfKey } from '../keys/key-texts.ts';
+import type { KeyUses } from '../keys/key-uses.ts';
+import type { SeenSession, Sessions } from '../sessions/session-authenticator.ts';
+import type { Access, Role } from '../store/access/access.ts';
+import type { ChangedBy } from '../store/access/audit.ts';
+import type { KeyStore } from '../store/access/keys.ts';
+import { Refusal } from './error-codes.ts';
+import type { Budgets } from './budgets.ts';
+import type { IdempotentRequest } from './idempotency.ts';
+import { refuseNul } from './nul-characters.ts';
+import { recordOf } from './requests.ts';
+
+const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, manager: 2, admin: 3 };
+
+/** What a route asks of a request. */
+export interface RouteNeeds {
+  role: Role | 'everybody';
+  /** Whether its body may be as large as one with attachments. */
+  withAttachments: boolean;
+  /** Whether the route reads its body itself, byte by byte: nothing reads or parses it before. */
+  readsBodyItself: boolean;
+  /** Whether browsers may ask from a page of ours only. */
+  ownPagesOnly: boolean;
+}
+
+/** Least role that may call a route. */
+export const Allow = (role: Role, { withAttachments = false }: { withAttachments?: boolean } = {}): MethodDecorator =>
+  RouteConfig({ role, withAttachments });
+
+/** A route that answers without a key. */
+export const AllowEverybody = ({
+  readsBodyItself = false,
+  ownPagesOnly = false,
+}: Partial<Pick<RouteNeeds, 'readsBodyItself' | 'ownPagesOnly'>> = {}): MethodDecorator =>
+  RouteConfig({ role: 'everybody', readsBodyItself, ownPagesOnly });
+
+/** What the route of a request asks; a route that says nothing is for admins. */
+export function needsOf({ routeOptions }: FastifyRequest): RouteNeeds {
+  const {
+    role = 'admin',
+    withAttachments = false,
+    readsBodyItself = false,
+    ownPagesOnly = false,
+  } = (routeOptions.config ?? {}) as Partial<RouteNeeds>;
+  return { role, withAttachments, readsBodyItself, ownPagesOnly };
+}
+
+/** Who asks; only behind the guard. */
+export function accessOf(request: FastifyRequest): Access {
+  const { access } = recordOf(request.raw);
+  if (access === undefined) throw new Error('the guard did not run');
+  return access;
+}
+
+/** Who changes something, and from where: what an audit entry says. contract 2. */
+export interface Caller {
+  access: Access;
+  address?: string;
+  /** Present when the request named an idempotency key. contract 3 (Create). */
+  idempotency?: IdempotentRequest;
+}
+
+/** The caller of a request; only behind the guard. */
+export function callerOf(request: FastifyRequest): Caller {
+  const { clientAddress, idempotency } = recordOf(request.raw);
+  return { access: accessOf(request), address: clientAddress, idempotency };
+}
+
+/** The same, for the audit entry that is written with the change; `id` is the entry's. */
+export function changedBy({ access, address }: Caller, id: string): ChangedBy {
+  return { id, principalUid: access.principal.uid, keyId: access.keyId, address };
+}
+
+/** Whether a key may see a factory; what it may not see does not exist for it. */
+export function maySee(access: Access, factoryUid: string | undefined): boolean {
+  return access.factories === undefined || (factoryUid !== undefined && access.factories.includes(factoryUid));
+}
+
+/** What a role is worth: team secrets and factories concern everybody, so that a key that is limited to some factories is a manager there at most. */
+function worthOf({ role, factories }: Access): Role {
+  return role === 'admin' && factories !== undefined ? 'manager' : role;
+}
+
+export class AccessGuard {
+  private readonly keys: KeyStore;
+  private readonly sessions: Sessions;
+  private readonly uses: KeyUses;
+  private readonly budgets: Budgets;
+  constructor(keys: KeyStore, sessions: Sessions, uses: KeyUses, budgets: Budgets) {
+    this.keys = keys;
+    this.sessions = sessions;
+    this.uses = uses;
+    this.budgets = budgets;
+  }
+
+  /** Lets a request in or throws a refusal. What is no route is behind a key where a route could be: nobody learns without one which there are. */
+  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { role, ownPagesOnly } = needsOf(request);
+    if (request.is404 && !isBelowBase(request.url)) return;
+    if (ownPagesOnly) this.sessions.refuseForeign(request.headers);
+    if (role === 'everybody') return refuseNul(request);
+    const access = await this.authenticate(request);
+    this.spendRequest(access, reply);
+    if (request.is404) return;
+    const { session } = recordOf(request.raw);
+    if (session !== undefined) this.sessions.refuseForged(request.method, request.headers, session);
+    if (RANK[worthOf(access)] < RANK[role])
+      throw new Refusal(
+        'not_authorized',
+        `this needs the role ${role}; the key has ${access.role}${access.factories === undefined ? '' : ' of some factories'}`,
+      );
+    refuseNul(request);
+  }
+
+  /** The access that a key gives which came in a body, at the price of one in a header. Throws like `admit`. */
+  async admitKey(key: string, request: FastifyRequest, reply: FastifyReply): Promise<Access> {
+    const access = await this.accessOfKey(key);
+    if (access === undefined)
+      throw this.refusalOf(
+        request,
+        new Refusal('authentication_required', 'there is no such API key, or it is valid no more', {
+          title: 'The API key is not valid',
+        }),
+      );
+    this.welcome(request, { access });
+    this.spendRequest(access, reply);
+    return access;
+  }
+
+  /** The access of a request, if it has a valid key or session. Throws nothing but what the database throws. */
+  async find(request: FastifyRequest): Promise<Access | undefined> {
+    return (await this.credentialOf(request))?.access;
+  }
+
+  private async authenticate(request: FastifyRequest): Promise<Access> {
+    const found = await this.credentialOf(request);
+    if (found === undefined) throw this.refusalOf(request, this.unknown(request));
+    this.welcome(request, found);
+    return found.access;
+  }
+
+  /** Whoever sends an Authorization header means it: a bad one is not made good by a cookie. */
+  private async credentialOf({
+    headers,
+  }: FastifyRequest): Promise<{ access: Access; session?: SeenSession } | undefined> {
+    if (headers.authorization === undefined) return this.sessions.find(headers);
+    const access = await this.accessOfKey(bearerKey(headers.authorization));
+    return access && { access };
+  }
+
+  private async accessOfKey(key: string | undefined): Promise<Access | undefined> {
+    return key === undefined || !KEY.test(key) ? undefined : this.keys.find(hashOfKey(key));
+  }
+
+  private welcome(request: FastifyRequest, { access, session }: { access: Access; session?: SeenSession }): void {
+    const record = recordOf(request.raw);
+    record.access = access;
+    record.session = session;
+    this.uses.note(access.keyId);
+  }
+
+  /** What is wrong, so that a page can tell people whose session has ended from those who never signed in. */
+  private unknown({ headers }: FastifyRequest): Refusal {
+    const answer = { headers: { 'WWW-Authenticate': 'Bearer' } };
+    if (headers.authorization === undefined && this.sessions.isNamed(headers))
+      return new Refusal('authentication_required', 'the session has ended: sign in again', {
+        ...answer,
+        title: 'The session has ended',
+      });
+    return new Refusal('authentication_required', 'send an API key: Authorization: Bearer mw_…', answer);
+  }
+
+  /** What was sent was looked up before this is asked, so that a valid key is never refused because of somebody's failures. */
+  private refusalOf(request: FastifyRequest, within: Refusal): Refusal {
+    const spent = this.budgets.spendFailure(recordOf(request.raw).clientAddress);
+    if (spent.withinBudget) return within;
+    const { retryAfterSeconds } = spent;
+    // A wrong key does not become right by waiting.
+    return new Refusal('resource_unavailable', 'too many requests without a valid API key', {
+      status: 429,
+      retryable: false,
+      retryAfterSeconds,
+    });
+  }
+
+  private spendRequest({ keyId }: Access, reply: FastifyReply): void {
+    const draw = this.budgets.spendRequest(keyId);
+    if (draw === undefined) return;
+    // On the raw response, so that every answer has them, whoever writes it.
+    reply.raw
+      .setHeader('RateLimit-Limit', draw.limit)
+      .setHeader('RateLimit-Remaining', draw.remaining)
+      .setHeader('RateLimit-Reset', draw.resetSeconds);
+    if (draw.ok) return;
+    throw new Refusal('resource_unavailable', `this key may ask ${draw.limit} times a minute`, {
+      status: 429,
+      retryAfterSeconds: draw.retryAfterSeconds,
+    });
+  }
+}
+
+const BASE = '/api/v1';
+
+/** Whether a target lies below the base of the API, where nothing is answered without a key. */
+export function isBelowBase(target: string): boolean {
+  const [path = ''] = target.split(/[?#]/, 1);
+  return path === BASE || path.startsWith(`${BASE}/`);
+}
+
+const KEY = /^mw_[A-Za-z0-9_-]{16,256}$/;
+
+function bearerKey(header: string): string | undefined {
+  return /^bearer +(\S+)$/i.exec(header)?.[1];
+}

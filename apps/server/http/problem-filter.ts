@@ -1,0 +1,91 @@
+/** The one exception filter: every refusal and fault of the API as problem+json, a fault with a trace id and one log line. contract 3 (Errors). */
+import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { StoreFault } from '../store/database/faults.ts';
+import { ClaimLost } from '../store/access/idempotency.ts';
+import type { Log } from '../process/log.ts';
+import { isBelowBase } from './access-guard.ts';
+import { problemAnswer, Refusal } from './error-codes.ts';
+import { answerAndClose, isUnread } from './closing-answers.ts';
+import { ClientGone } from './abort-on-disconnect.ts';
+import { recordOf } from './requests.ts';
+
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  private readonly publicUrl: string;
+  private readonly log: Log;
+  constructor(publicUrl: string, log: Log) {
+    this.publicUrl = publicUrl;
+    this.log = log;
+  }
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    this.answer(error, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+  }
+
+  /** The same without Nest. `instance`: what of the target is repeated. */
+  answer(error: unknown, request: FastifyRequest, reply: FastifyReply, instance = instanceOf(request.url)): void {
+    const refusal = toRefusal(error);
+    const record = recordOf(request.raw);
+    record.error = refusal.code;
+    if (refusal.status >= 500 && !(error instanceof ClientGone))
+      this.log.fault('request failed', error, {
+        trace_id: record.id,
+        method: request.method,
+        route: request.routeOptions?.url,
+      });
+    const answer = problemAnswer(refusal, { publicUrl: this.publicUrl, instance, traceId: record.id });
+    if (isUnread(request.raw)) {
+      reply.hijack();
+      answerAndClose(request.raw, reply.raw, answer);
+      return;
+    }
+    void reply.status(answer.status).headers(answer.headers).send(answer.body);
+  }
+}
+
+/** Only paths of the API are repeated: a mistyped ingress URL ends here too, and its token with it. contract 5. */
+function instanceOf(target: string): string {
+  return isBelowBase(target) ? (target.split('?')[0] ?? '') : '';
+}
+
+/** What an error means to a caller. Faults tell nothing of themselves. */
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (
+    error instanceof StoreFault &&
+    (error.kind === 'unavailable' || error.kind === 'full' || error.kind === 'retry')
+  ) {
+    return new Refusal('resource_unavailable', 'the database is not available now');
+  }
+  if (error instanceof ClaimLost)
+    return new Refusal('conflict', 'another request with this Idempotency-Key has taken over; this one did nothing', {
+      retryAfterSeconds: 1,
+    });
+  const status = error instanceof HttpException ? error.getStatus() : (error as { statusCode?: unknown })?.statusCode;
+  if (typeof status === 'number' && status >= 400 && status < 500) return ofStatus(status);
+  return new Refusal(
+    'internal_error',
+    'something failed inside the service; its log has the details under this trace id',
+  );
+}
+
+/** The words for what the framework refuses. */
+function ofStatus(status: number): Refusal {
+  switch (status) {
+    case 404:
+      return unknownResource();
+    case 413:
+      return new Refusal('invalid_request', 'the body is too large', { status });
+    case 415:
+      return new Refusal('invalid_request', 'send the body as application/json', { status });
+    default:
+      return new Refusal('invalid_request', 'the request is invalid');
+  }
+}
+
+/** What no route answers. */
+export function unknownResource(): Refusal {
+  return new Refusal('resource_not_found', 'there is no such resource');
+}

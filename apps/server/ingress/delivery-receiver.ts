@@ -1,0 +1,391 @@
+/** Delivery → answer: the ordered checks of the webhook's mode, then one transaction. spec: Webhook ingress; contract 5. */
+import {
+  deliveryHeadersOf,
+  headersFromRaw,
+  likelyMistake,
+  verifyBearer,
+  verifySignature,
+  verifyUrlToken,
+  type Headers,
+  type LikelyMistake,
+  type SignedRequest,
+  type Verdict,
+} from '#authentication';
+import {
+  acceptedBody,
+  addressKeyOf,
+  CHECKS,
+  failureKey,
+  GUARD_ATTEMPTS_MAX,
+  identify,
+  INGRESS_ANSWERS,
+  parseJsonBody,
+  REFUSALS,
+  refusalDetails,
+  refusedDeliveryId,
+  routeFor,
+  signedMessageIdentity,
+  spendFailure,
+  splitIngressPath,
+  type CheckName,
+  type FailureBudgets,
+  type IngressPath,
+  type IngressRefusal,
+  type IngressRoute,
+  type IngressStatus,
+  type RefusalDetails,
+} from '#deliveries';
+import { StoreFault } from '../store/database/faults.ts';
+import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import type { RawBody } from '../http/raw-body.ts';
+import type { Incoming, Intake, Taken } from './delivery-acceptor.ts';
+import type { RefusedLog } from './refused-delivery-log.ts';
+
+/** One request, as little of it as the checks need. */
+export interface IngressRequest {
+  method: string;
+  /** Request target as sent. */
+  target: string;
+  rawHeaders: readonly string[];
+  clientAddress: string;
+  readBody(): Promise<RawBody>;
+}
+
+export interface IngressReply {
+  status: IngressStatus | 408;
+  body: string;
+  headers: Readonly<Record<string, string>>;
+}
+
+export interface ReceiverSurroundings {
+  serving: Serving;
+  intake: Intake;
+  refusedLog: RefusedLog;
+  /** Whether the disk is nearly full. */
+  isDiskLow(): boolean;
+  nowMs(): number;
+  newId(): string;
+  report(fault: unknown): void;
+}
+
+/** Client addresses whose failures are remembered at most; the least recently failing are forgotten first. */
+const BUDGET_KEYS_MAX = 100_000;
+const RETRY_AFTER_SECONDS = 5;
+
+/** Of a reply that has none of its own. */
+export const NO_HEADERS: IngressReply['headers'] = {};
+
+/** The sender has gone away: nobody to answer. */
+export const NOBODY = Symbol('nobody');
+
+/** What is known of one request while it walks the checks. */
+interface Walk {
+  request: IngressRequest;
+  headers: Headers;
+  webhook: ServedWebhook;
+  token?: string;
+  /** Undefined until it was read. */
+  body?: Uint8Array;
+  bodySizeBytes: number;
+  verdict?: Extract<Verdict, { ok: true }>;
+  receivedAtMs: number;
+}
+
+interface Found {
+  webhook: ServedWebhook;
+  route: Extract<IngressRoute, { ok: true }>;
+}
+
+type Settled = IngressReply | typeof NOBODY | 'stale';
+
+export class Receiver {
+  private readonly around: ReceiverSurroundings;
+  private readonly budgets: FailureBudgets = new Map();
+
+  constructor(around: ReceiverSurroundings) {
+    this.around = around;
+  }
+
+  /** Answers one request. A 202 is only given after delivery, identity and runs are committed. */
+  async receive(request: IngressRequest): Promise<IngressReply | typeof NOBODY> {
+    if (request.method !== 'POST') return refuse('not-post');
+    const path = splitIngressPath(request.target);
+    if (path.kind === 'not-found') return refuse('not-found');
+    try {
+      return await this.receiveAt(request, path);
+    } catch (error) {
+      if (!(error instanceof StoreFault)) this.around.report(error);
+      return refuse('unavailable', RETRY_AFTER_SECONDS);
+    }
+  }
+
+  private async receiveAt(
+    request: IngressRequest,
+    path: Extract<IngressPath, { kind: 'webhook' }>,
+  ): Promise<IngressReply | typeof NOBODY> {
+    const read = once(() => request.readBody()); // a decision on fresh state needs the same bytes again
+    for (let attempt = 0; attempt < GUARD_ATTEMPTS_MAX; attempt += 1) {
+      const found = this.look(path) ?? (await this.findConfirmed(path));
+      if (found === undefined) return refuse('not-found');
+      const { webhook, route } = found;
+      const receivedAtMs = this.around.nowMs();
+      const walk: Walk = {
+        request: { ...request, readBody: read },
+        headers: headersFromRaw(request.rawHeaders),
+        webhook,
+        token: route.token,
+        bodySizeBytes: 0,
+        receivedAtMs,
+      };
+      const settled = await this.walk(walk);
+      if (settled !== 'stale') return settled;
+      await this.around.serving.refresh();
+    }
+    return refuse('unavailable', RETRY_AFTER_SECONDS);
+  }
+
+  /** Looks once more, because absence is believed only of memory that was confirmed within the last second. */
+  private async findConfirmed(path: Extract<IngressPath, { kind: 'webhook' }>): Promise<Found | undefined> {
+    await this.around.serving.confirm();
+    return this.look(path);
+  }
+
+  /** A live, enabled webhook that this path fits. */
+  private look(path: Extract<IngressPath, { kind: 'webhook' }>): Found | undefined {
+    const webhook = this.around.serving.webhook(path.uid);
+    const route = webhook && routeFor(webhook.authMode, path);
+    return webhook?.enabled && route?.ok ? { webhook, route } : undefined;
+  }
+
+  private async walk(walk: Walk): Promise<Settled> {
+    for (const check of CHECKS[walk.webhook.authMode]) {
+      const checked = this.check(check, walk);
+      const settled = checked instanceof Promise ? await checked : checked; // most checks have nothing to wait for
+      if (settled !== undefined) return settled;
+    }
+    throw new Error('the last check settles every delivery');
+  }
+
+  private check(name: CheckName, walk: Walk): Promise<Settled | undefined> | Settled | undefined {
+    switch (name) {
+      case 'credential':
+        return this.checkVerdict(
+          name,
+          walk,
+          walk.webhook.authMode === 'token'
+            ? verifyBearer(walk.headers, walk.webhook.tokenDigest)
+            : verifyUrlToken(walk.token, walk.webhook.tokenDigest),
+        );
+      case 'size':
+        return this.checkSize(walk);
+      case 'signature':
+        return this.checkVerdict(name, walk, this.signatureVerdict(walk));
+      case 'rate':
+        return this.checkRate(walk);
+      case 'json':
+        return undefined; // settled together with slot and identity, in one transaction
+      case 'identity':
+        return this.settle(walk);
+    }
+  }
+
+  private signatureVerdict(walk: Walk): Verdict {
+    const { scheme, signingKey } = walk.webhook;
+    return scheme === undefined
+      ? { ok: false, reason: 'secret-unset' }
+      : verifySignature(scheme, signingKey, toSigned(walk));
+  }
+
+  private checkVerdict(check: 'credential' | 'signature', walk: Walk, verdict: Verdict): Promise<Settled> | undefined {
+    if (!verdict.ok) return this.refuseVerdict(check, walk, verdict);
+    walk.verdict = verdict;
+    return undefined;
+  }
+
+  private async refuseVerdict(
+    check: 'credential' | 'signature',
+    walk: Walk,
+    verdict: Extract<Verdict, { ok: false }>,
+  ): Promise<Settled> {
+    // A rotation may have happened that memory does not know yet.
+    if (!this.around.serving.isConfirmed()) {
+      await this.around.serving.confirm();
+      if (this.around.serving.webhook(walk.webhook.uid) !== walk.webhook) return 'stale';
+    }
+    return this.fail(walk, 'unauthenticated', verdict.reason, () => refusalDetails(check, verdict, mistakeOf(walk)));
+  }
+
+  private async checkSize(walk: Walk): Promise<Settled | undefined> {
+    const body = await walk.request.readBody();
+    switch (body.kind) {
+      case 'whole':
+        walk.body = body.bytes;
+        walk.bodySizeBytes = body.bytes.length;
+        return undefined;
+      case 'too-large':
+        walk.bodySizeBytes = body.sizeBytes;
+        return walk.verdict === undefined
+          ? this.fail(walk, 'too-large-unauthenticated', 'too-large', () => TOO_LARGE)
+          : this.settleTooLarge(walk);
+      case 'timeout':
+        return { status: 408, body: '{"error": "the body took too long"}', headers: {} };
+      case 'aborted':
+        return NOBODY;
+    }
+  }
+
+  /** Spends the failure budget, logs within bounds, and answers; a failure over the budget is told to wait and not logged. */
+  private async fail(
+    walk: Walk,
+    refusal: 'unauthenticated' | 'too-large-unauthenticated',
+    reason: string,
+    details: () => RefusalDetails,
+  ): Promise<IngressReply> {
+    const { webhook, request } = walk;
+    const key = failureKey(webhook.uid, addressKeyOf(request.clientAddress));
+    const spent = spendFailure(this.budgets, key, this.around.nowMs(), { maxKeys: BUDGET_KEYS_MAX });
+    if (!spent.withinBudget) {
+      const instead = REFUSALS[refusal].overBudget ?? refusal;
+      return refuse(instead, spent.retryAfterSeconds);
+    }
+    await this.logRefused(walk, refusal, reason, details);
+    return refuse(refusal);
+  }
+
+  /** An entry without a slot; past 60 a minute and webhook they are counted in one. */
+  private async logRefused(
+    walk: Walk,
+    refusal: IngressRefusal,
+    reason: string,
+    details: () => RefusalDetails,
+  ): Promise<void> {
+    if (this.around.isDiskLow()) return; // nobody fills the rest of the disk by being refused
+    const { webhook, request, headers, body, bodySizeBytes, receivedAtMs } = walk;
+    return this.around.refusedLog.write(
+      {
+        entryId: this.around.newId(),
+        webhookUid: webhook.uid,
+        factoryUid: webhook.factory.uid,
+        deliveryId: refusedName(walk) ?? '',
+        outcome: REFUSALS[refusal].outcome ?? 'rejectedAuth',
+        sizeBytes: body?.length ?? (bodySizeBytes || declaredSize(headers)),
+        sizeExact: body !== undefined,
+        receivedAtMs,
+        clientAddress: request.clientAddress,
+        revision: webhook.factory.revision,
+        reason,
+      },
+      details,
+    );
+  }
+
+  private checkRate({ webhook, receivedAtMs }: Walk): Settled | undefined {
+    const waitSeconds = this.around.intake.waitSeconds(webhook.uid, receivedAtMs);
+    return waitSeconds === undefined ? undefined : refuse('over-rate', waitSeconds);
+  }
+
+  private async settleTooLarge(walk: Walk): Promise<Settled> {
+    if (this.around.isDiskLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
+    const taken = await this.around.intake.refuse(toIncoming(walk), {
+      deliveryId: refusedName(walk),
+      outcome: 'rejectedTooLarge',
+      reason: 'too-large',
+      details: TOO_LARGE,
+    });
+    if (taken.kind === 'stale') return 'stale';
+    // Too large is answered before the rate is looked at: without a free slot it is logged like any refusal.
+    if (taken.kind === 'throttled') await this.logRefused(walk, 'too-large', 'too-large', () => TOO_LARGE);
+    return refuse('too-large');
+  }
+
+  /** Steps 4 to 6: slot, JSON, identity, runs. */
+  private async settle(walk: Walk): Promise<Settled> {
+    const { headers, webhook, verdict } = walk;
+    const { intake } = this.around;
+    const body = walk.body as Uint8Array;
+    if (this.around.isDiskLow()) return refuse('unavailable', RETRY_AFTER_SECONDS); // also before a 400, which would be stored
+    const parsed = parseJsonBody(body);
+    if (!parsed.ok) {
+      const taken = await intake.refuse(toIncoming(walk), {
+        deliveryId: refusedName(walk),
+        outcome: 'rejectedInvalidJson',
+        reason: 'invalid-json',
+        details: { check: 'json' },
+      });
+      return toSettled(taken, refuse('invalid-json'));
+    }
+    const identity = identify({ headers, body }, webhook, verdict?.deliveryHeader);
+    const second = verdict?.signedMessageDigest;
+    const identities = second === undefined ? [identity.hash] : [identity.hash, signedMessageIdentity(second)];
+    const taken = await intake.deliver(
+      toIncoming(walk),
+      { bytes: body, value: parsed.value },
+      { deliveryId: identity.value, identities },
+    );
+    return toSettled(taken, { status: 202, body: acceptedBody(identity.value), headers: NO_HEADERS });
+  }
+}
+
+/** What is answered for a delivery that was handed on; `stored`: where it is in the log now, whatever its outcome. */
+function toSettled(taken: Taken, stored: IngressReply): Settled {
+  switch (taken.kind) {
+    case 'stale':
+      return 'stale';
+    case 'throttled':
+      return refuse('over-rate', taken.retryAfterSeconds);
+    case 'full':
+    case 'gone':
+      return refuse('unavailable', RETRY_AFTER_SECONDS);
+    case 'accepted':
+    case 'duplicate':
+    case 'refused':
+      return stored;
+  }
+}
+
+/** The constant answer of a refusal. */
+export function refuse(refusal: IngressRefusal, retryAfterSeconds?: number): IngressReply {
+  const { status, retryAfter } = REFUSALS[refusal];
+  const { body, headers } = INGRESS_ANSWERS[status];
+  return {
+    status,
+    body,
+    headers: retryAfter ? { ...headers, 'retry-after': String(retryAfterSeconds ?? 1) } : headers,
+  };
+}
+
+const TOO_LARGE: RefusalDetails = { check: 'size' };
+
+function toIncoming({ webhook, request, body, bodySizeBytes, receivedAtMs }: Walk): Incoming {
+  return {
+    webhook,
+    receivedAtMs,
+    clientAddress: request.clientAddress,
+    sizeBytes: bodySizeBytes,
+    sizeExact: body !== undefined,
+  };
+}
+
+function toSigned({ headers, body, receivedAtMs }: Walk): SignedRequest {
+  return { headers, body: body ?? new Uint8Array(0), nowMs: receivedAtMs };
+}
+
+/** Looked for whatever the reason of the refusal is: the answer takes as long for a wrong key as for a stale timestamp or for a secret without a value. */
+function mistakeOf(walk: Walk): LikelyMistake | undefined {
+  const { scheme, signingKey } = walk.webhook;
+  return scheme === undefined ? undefined : likelyMistake(scheme, signingKey, toSigned(walk));
+}
+
+function refusedName({ headers, webhook }: Walk): string | undefined {
+  return refusedDeliveryId(headers, webhook, webhook.scheme && deliveryHeadersOf(webhook.scheme));
+}
+
+function declaredSize(headers: Headers): number {
+  const text = headers.get('content-length')?.[0];
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : 0;
+}
+
+function once<T>(produce: () => Promise<T>): () => Promise<T> {
+  let produced: Promise<T> | undefined;
+  return () => (produced ??= produce());
+}

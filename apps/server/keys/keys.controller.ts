@@ -1,0 +1,58 @@
+/** Routes of API keys. contract 2, 4. */
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import type { ApiKeyCreate, ApiKeyPatch, RawQuery } from '#contracts';
+import type { FastifyRequest } from 'fastify';
+import { accessOf, Allow, callerOf } from '../http/access-guard.ts';
+import { API_KEY_CREATE, API_KEY_PATCH } from '../http/body-schemas.ts';
+import { queryOf } from '../http/queries.ts';
+import { KeyService, type KeyListQuery } from './keys.service.ts';
+
+@Controller('api/v1/api-keys')
+export class KeyController {
+  private readonly keys: KeyService;
+  constructor(keys: KeyService) {
+    this.keys = keys;
+  }
+
+  @Get()
+  @Allow('admin')
+  list(@Query() query: RawQuery): Promise<unknown> {
+    return this.keys.list(queryOf<KeyListQuery>('listApiKeys', query));
+  }
+
+  @Post()
+  @HttpCode(200)
+  @Allow('admin')
+  create(@Body({ schema: API_KEY_CREATE }) body: ApiKeyCreate, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.keys.create(body, callerOf(request));
+  }
+
+  @Get('current')
+  @Allow('viewer')
+  current(@Req() request: FastifyRequest): Promise<unknown> {
+    return this.keys.current(accessOf(request));
+  }
+
+  @Get(':id')
+  @Allow('admin')
+  get(@Param('id') id: string): Promise<unknown> {
+    return this.keys.get(id);
+  }
+
+  @Patch(':id')
+  @Allow('admin')
+  change(
+    @Param('id') id: string,
+    @Body({ schema: API_KEY_PATCH }) body: ApiKeyPatch,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
+    return this.keys.change(id, body, callerOf(request));
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @Allow('admin')
+  revoke(@Param('id') id: string, @Req() request: FastifyRequest): Promise<void> {
+    return this.keys.revoke(id, callerOf(request));
+  }
+}

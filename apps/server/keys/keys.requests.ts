@@ -1,0 +1,31 @@
+/** Which members of a request for an API key exclude each other. contract 2. */
+import type { MemberError } from '../http/error-codes.ts';
+import { membersOf } from '../http/members.ts';
+
+/** Everything that a schema cannot state and that needs no clock and no store, each by its pointer. The body may be anything. */
+export function keyRequestErrors(body: unknown): MemberError[] {
+  const {
+    role,
+    factories,
+    principal,
+    principal_uid: uid,
+    expires_at: expiresAt,
+    expires_in_days: days,
+  } = membersOf(body);
+  return [
+    ...(role === 'admin' && factories !== undefined
+      ? [
+          {
+            pointer: '/role',
+            message: 'a key that is limited to factories is manager at most: the team and its keys concern everybody',
+          },
+        ]
+      : []),
+    ...(principal !== undefined && uid !== undefined
+      ? [{ pointer: '/principal_uid', message: 'cannot be given together with principal' }]
+      : []),
+    ...(expiresAt !== undefined && days !== undefined
+      ? [{ pointer: '/expires_in_days', message: 'cannot be given together with expires_at' }]
+      : []),
+  ];
+}

@@ -1,0 +1,162 @@
+/** API keys: made, looked at, changed, revoked. A key's text is in one answer and nowhere else. contract 2. */
+import type { ApiKey as ApiKeyItem, ApiKeyCreate, ApiKeyCreated, ApiKeyList, ApiKeyPatch } from '#contracts';
+import { queryDigest } from '#runs';
+import { changedBy, type Caller } from '../http/access-guard.ts';
+import { invalidMembers, lastingConflict, type MemberError, notFound, Refusal } from '../http/error-codes.ts';
+import { pageOf, placeOf } from '../http/pages.ts';
+import { fromTime } from '../http/timestamps.ts';
+import type { Access, AccessStore, Principal } from '../store/access/access.ts';
+import type { KeyRefusal, KeyStore } from '../store/access/keys.ts';
+import { toApiKeyItem } from './keys.items.ts';
+import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from './key-texts.ts';
+import { keyRequestErrors } from './keys.requests.ts';
+
+export interface KeySurroundings {
+  nowMs(): number;
+  newId(): string;
+  /** Fresh bytes that nobody can guess. */
+  random(bytes: number): Uint8Array;
+}
+
+/** A parsed list query. */
+export interface KeyListQuery {
+  limit: number;
+  cursor?: string;
+  include_revoked: boolean;
+}
+
+const DAY_MS = 86_400_000;
+/** Random bytes of a principal's UID: 26 characters, as long as every other UID. */
+const PRINCIPAL_UID_BYTES = 13;
+
+export class KeyService {
+  private readonly keys: KeyStore;
+  private readonly accounts: AccessStore;
+  private readonly around: KeySurroundings;
+
+  constructor(keys: KeyStore, accounts: AccessStore, around: KeySurroundings) {
+    this.keys = keys;
+    this.accounts = accounts;
+    this.around = around;
+  }
+
+  /** Newest first. */
+  async list({ limit, cursor, include_revoked: includeRevoked }: KeyListQuery): Promise<ApiKeyList> {
+    const digest = queryDigest({ list: 'api-keys', includeRevoked });
+    const [after] = placeOf(cursor, digest, ['string']) ?? [];
+    const found = await this.keys.list({ limit: limit + 1, after: after as string | undefined, includeRevoked });
+    const { page, pageInfo } = pageOf(found, limit, digest, ({ id }) => [id]);
+    return { api_keys: page.map(toApiKeyItem), page_info: pageInfo };
+  }
+
+  async get(id: string): Promise<ApiKeyItem> {
+    const key = await this.keys.get(id);
+    if (key === undefined) throw notFound('the API key');
+    return toApiKeyItem(key);
+  }
+
+  /** The key that asks. */
+  current({ keyId }: Access): Promise<ApiKeyItem> {
+    return this.get(keyId);
+  }
+
+  /** Makes a key, and its principal if that is new. The answer is the only one that ever holds the key's text. */
+  async create(wanted: ApiKeyCreate, by: Caller): Promise<ApiKeyCreated> {
+    const nowMs = this.around.nowMs();
+    const errors = [
+      ...keyRequestErrors(wanted),
+      ...expiryProblems(wanted.expires_at, nowMs),
+      ...(await this.unknownReferences(wanted)),
+    ];
+    if (errors.length > 0) throw invalidMembers(errors);
+    const { name, role, factories } = wanted;
+    const text = keyFromRandom(this.around.random(KEY_BYTES));
+    const key = {
+      id: this.around.newId(),
+      name,
+      role,
+      factories,
+      hash: hashOfKey(text),
+      hint: hintOfKey(text),
+      expiresAtMs: endOf(wanted, nowMs),
+      principal: this.principalOf(wanted, by.access),
+    };
+    const { idempotency } = by;
+    idempotency?.showsSecretOf(`/api/v1/api-keys/${key.id}`);
+    const made = await this.keys.create(
+      key,
+      changedBy(by, this.around.newId()),
+      idempotency && ((stored) => idempotency.store(200, toApiKeyItem(stored))),
+    );
+    return { ...toApiKeyItem(made), key: text };
+  }
+
+  /** Renames a key that is in use, or moves its end. */
+  async change(id: string, { name, expires_at: expiresAt }: ApiKeyPatch, by: Caller): Promise<ApiKeyItem> {
+    const errors = expiryProblems(expiresAt ?? undefined, this.around.nowMs());
+    if (errors.length > 0) throw invalidMembers(errors);
+    const expiresAtMs = typeof expiresAt === 'string' ? fromTime(expiresAt) : expiresAt;
+    const changed = await this.keys.edit(id, { name, expiresAtMs }, changedBy(by, this.around.newId()));
+    if (typeof changed === 'string') throw refusalOf(changed);
+    return toApiKeyItem(changed);
+  }
+
+  /** Ends a key for the next request on, on every replica. Repeating it is no error. */
+  async revoke(id: string, by: Caller): Promise<void> {
+    const outcome = await this.keys.revoke(id, changedBy(by, this.around.newId()));
+    if (outcome !== 'revoked') throw refusalOf(outcome);
+  }
+
+  private async unknownReferences({
+    factories: limits,
+    principal_uid: principalUid,
+  }: ApiKeyCreate): Promise<MemberError[]> {
+    const factories: readonly string[] = limits ?? [];
+    const unknown = await this.accounts.unknownFactories(factories);
+    const isPrincipalUnknown =
+      principalUid !== undefined && (await this.accounts.principal(principalUid)) === undefined;
+    return [
+      ...factories.flatMap((uid, at) =>
+        unknown.has(uid) ? [{ pointer: `/factories/${at}`, message: 'there is no such factory' }] : [],
+      ),
+      ...(isPrincipalUnknown ? [{ pointer: '/principal_uid', message: 'there is no such principal' }] : []),
+    ];
+  }
+
+  private principalOf({ principal, principal_uid: uid }: ApiKeyCreate, own: Access): Principal | string {
+    if (principal === undefined) return uid ?? own.principal.uid;
+    const prefix = principal.type === 'user' ? 'user_' : 'svc_';
+    const name = Buffer.from(this.around.random(PRINCIPAL_UID_BYTES)).toString('hex');
+    return {
+      uid: `${prefix}${name}`,
+      kind: principal.type,
+      displayName: principal.display_name,
+      email: principal.email,
+    };
+  }
+}
+
+function expiryProblems(expiresAt: string | undefined, nowMs: number): MemberError[] {
+  if (expiresAt === undefined || fromTime(expiresAt) > nowMs) return [];
+  return [{ pointer: '/expires_at', message: 'must be a time in the future' }];
+}
+
+function endOf({ expires_at: expiresAt, expires_in_days: days }: ApiKeyCreate, nowMs: number): number | undefined {
+  if (expiresAt !== undefined) return fromTime(expiresAt);
+  return days === undefined ? undefined : nowMs + days * DAY_MS;
+}
+
+function refusalOf(reason: KeyRefusal): Refusal {
+  switch (reason) {
+    case 'unknown':
+      return notFound('the API key');
+    case 'ended':
+      return lastingConflict(
+        'the key was revoked or has run out, and stays so: make another one with POST /api/v1/api-keys',
+      );
+    case 'last':
+      return lastingConflict(
+        'this is the last key that lets an admin in: make another one with POST /api/v1/api-keys, of the role admin and without factories, then end this one',
+      );
+  }
+}

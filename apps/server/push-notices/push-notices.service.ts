@@ -1,0 +1,141 @@
+/** A git host tells of a push: its signature is the only credential, and all that it can do is ask for a pass. contract 4 (push), 9. */
+import { headersFromRaw, isPushSecret, mayProvePush, verifyPushNotice, type Headers } from '#authentication';
+import type { PushNoticeAnswer } from '#contracts';
+import { addressKeyOf, failureKey, spendFailure, type FailureBudgets } from '#deliveries';
+import { judgePush, PUSH_EVENT_HEADERS } from '#reconcile';
+import { Refusal } from '../http/error-codes.ts';
+import type { SecretReader } from '../secrets/secret-reader.ts';
+import type { Factory, FactoryStore } from '../store/factories/factories.ts';
+import type { PushPace } from './push-rate-limiter.ts';
+
+/** Client addresses whose failures are remembered at most; the least recently failing are forgotten first. */
+const BUDGET_KEYS_MAX = 100_000;
+/** How often an operator is told that the push secret of a factory cannot be used. */
+const TOLD_EVERY_MS = 3_600_000;
+/** No secret can be called so: looking it up costs what looking up any other costs. */
+const NO_SECRET = '';
+
+/** One notice, as little of it as is looked at. */
+export interface PushNotice {
+  rawHeaders: readonly string[];
+  clientAddress: string;
+  /** Reads the body; throws the refusal of one that is too large, too slow or broken off. */
+  readBody(): Promise<Uint8Array>;
+}
+
+export interface PushSurroundings {
+  /** Wall clock. */
+  nowMs(): number;
+  /** Tells the operator that notices are refused because the named secret cannot be used. */
+  warn(factorySlug: string): void;
+}
+
+export class PushNoticeService {
+  private readonly factories: FactoryStore;
+  private readonly secrets: SecretReader;
+  private readonly pace: PushPace;
+  private readonly around: PushSurroundings;
+  private readonly failures: FailureBudgets = new Map();
+  private readonly toldAtMs = new Map<string, number>();
+
+  constructor(factories: FactoryStore, secrets: SecretReader, pace: PushPace, around: PushSurroundings) {
+    this.factories = factories;
+    this.secrets = secrets;
+    this.pace = pace;
+    this.around = around;
+  }
+
+  /** Checks the proof, then asks for a pass where the notice can concern what the factory follows. Nothing of the body is kept or repeated. */
+  async receive(uid: string, notice: PushNotice): Promise<PushNoticeAnswer> {
+    const factory = await this.factories.find(uid);
+    const secret = await this.secretOf(uid, factory);
+    if (factory === undefined || secret === undefined) throw refusedAsUnknown();
+    const headers = headersFromRaw(notice.rawHeaders);
+    const body = await this.provenBody(uid, secret, headers, notice);
+    return this.act(factory, headers, body);
+  }
+
+  /** The value that notices of a factory are proven with. A factory that takes none costs the same looks. */
+  private async secretOf(uid: string, factory: Factory | undefined): Promise<Uint8Array | undefined> {
+    const name = factory?.source.kind === 'git' ? factory.source.pushSecret : undefined;
+    const value = await this.secrets.value(uid, name ?? NO_SECRET, 'forge');
+    if (value !== undefined && isPushSecret(value)) return value;
+    if (factory !== undefined && name !== undefined) this.tellOperator(factory);
+    return undefined;
+  }
+
+  private tellOperator({ uid, slug }: Factory): void {
+    const nowMs = this.around.nowMs();
+    if (nowMs - (this.toldAtMs.get(uid) ?? Number.NEGATIVE_INFINITY) < TOLD_EVERY_MS) return;
+    this.toldAtMs.set(uid, nowMs);
+    this.around.warn(slug);
+  }
+
+  /** A head that can go with no proof is refused before its body is read. A valid notice is never refused because of somebody's failures. */
+  private async provenBody(
+    uid: string,
+    secret: Uint8Array,
+    headers: Headers,
+    { clientAddress, readBody }: PushNotice,
+  ): Promise<Uint8Array> {
+    if (!mayProvePush(headers)) throw this.failed(uid, clientAddress);
+    const body = await readBody().catch((error: unknown) => {
+      throw error instanceof Refusal && error.status === 413 ? this.failed(uid, clientAddress, error) : error;
+    });
+    if (!verifyPushNotice(secret, { headers, body, nowMs: this.around.nowMs() })) throw this.failed(uid, clientAddress);
+    return body;
+  }
+
+  /** Spends the budget of this factory and client; over it the sender is told to wait. */
+  private failed(uid: string, clientAddress: string, refusal = unproven()): Refusal {
+    const spent = spendFailure(this.failures, failureKey(uid, addressKeyOf(clientAddress)), this.around.nowMs(), {
+      maxKeys: BUDGET_KEYS_MAX,
+    });
+    if (spent.withinBudget) return refusal;
+    const { retryAfterSeconds } = spent;
+    return new Refusal('resource_unavailable', 'too many push notices that prove nothing', {
+      status: 429,
+      retryable: false,
+      retryAfterSeconds,
+    });
+  }
+
+  private async act(factory: Factory, headers: Headers, body: Uint8Array): Promise<PushNoticeAnswer> {
+    const { uid, source, suspended } = factory;
+    const branch = source.kind === 'git' ? source.branch : undefined;
+    const reason = judgePush({ event: eventOf(headers), body: parsed(body) }, { branch, suspended });
+    const requested = reason === 'push' || reason === 'suspended'; // a suspended factory's pass looks after secrets
+    const generation = requested ? await this.pace.ask(uid) : factory.generationRequested;
+    if (requested && generation === 0) throw refusedAsUnknown(); // deleted meanwhile
+    return { factory_uid: uid, requested, reason, generation_requested: generation };
+  }
+}
+
+function eventOf(headers: Headers): string | undefined {
+  return PUSH_EVENT_HEADERS.map((name) => headers.get(name)?.[0]).find((event) => event !== undefined);
+}
+
+/** Undefined for what is no JSON: forms, nothing at all. */
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** One answer for every factory that takes no notices, whether it exists or not. */
+function refusedAsUnknown(): Refusal {
+  return new Refusal(
+    'resource_not_found',
+    'there is no such factory, or it takes no push notices: its source is no git repository, or names no push_secret that has a value and is granted for the use forge',
+  );
+}
+
+function unproven(): Refusal {
+  return new Refusal(
+    'authentication_required',
+    'no header proves knowledge of the push secret for exactly this body; each such header must be there once',
+    { title: 'A valid signature is required' },
+  );
+}

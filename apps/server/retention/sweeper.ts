@@ -1,0 +1,127 @@
+/** Walks through everything that grows old, a little at a time: quickly while there is more to remove, hardly at all while there is not. contract 5 (Log). */
+import type { Found, Sweep, SweepStore, Weighed } from '../store/retention/sweeps.ts';
+import { Pace } from './sweep-pace.ts';
+
+export interface SweeperSurroundings {
+  /** What one transaction may take, milliseconds. */
+  stepMs: number;
+  monotonicMs(): number;
+  /** Ends after this time, or when the signal is given. */
+  pause(ms: number, stopping: AbortSignal): Promise<void>;
+  /** Told of a sweep that failed; it goes on with the next asking. */
+  report(fault: unknown, name: string): void;
+}
+
+/** A third of what makes a sweeper count as gone. */
+const KEEP_MS = 20_000;
+
+interface Round {
+  sweep: Sweep;
+  pace: Pace;
+  /** When the store was last told that this process does it. */
+  keptAtMs: number;
+}
+
+/** `lost`: another process has taken the sweep over. */
+type Went = 'on' | 'stopped' | 'lost';
+
+export class Sweeper {
+  private readonly store: SweepStore;
+  private readonly sweeps: readonly Sweep[];
+  private readonly around: SweeperSurroundings;
+  private readonly stopping = new AbortController();
+  private running: Promise<void> | undefined;
+
+  constructor(store: SweepStore, sweeps: readonly Sweep[], around: SweeperSurroundings) {
+    this.store = store;
+    this.sweeps = sweeps;
+    this.around = around;
+  }
+
+  /** Every sweep that is due and that no other process does, each to the end of its round. Asked again meanwhile, it answers the same promise. Never throws. */
+  ask(): Promise<void> {
+    if (this.stopping.signal.aborted) return Promise.resolve();
+    this.running ??= this.all().finally(() => (this.running = undefined));
+    return this.running;
+  }
+
+  /** Ends behind the step under way; what is left is another's, or the next start's. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.running;
+  }
+
+  /** Beside each other: a long way through one holds up no other. */
+  private async all(): Promise<void> {
+    await Promise.all(
+      this.sweeps.map(async (sweep) => {
+        try {
+          await this.round(sweep);
+        } catch (fault) {
+          this.around.report(fault, sweep.name);
+        }
+      }),
+    );
+  }
+
+  private async round(sweep: Sweep): Promise<void> {
+    let place = await this.store.take(sweep);
+    const round: Round = { sweep, pace: new Pace(this.around.stepMs), keptAtMs: this.around.monotonicMs() };
+    while (place !== undefined) {
+      const found = await this.store.look(sweep, place);
+      const went =
+        found.targets.length === 0 ? await this.passBy(round, found) : await this.removeAll(round, place, found);
+      if (went === 'lost') return;
+      if (went === 'stopped') return this.store.leave(sweep, place, false);
+      place = found.place;
+      if (found.isOver) return this.store.leave(sweep, place, true);
+    }
+  }
+
+  /** Nothing to remove here: says now and then that this process is still on its way. */
+  private async passBy(round: Round, { place, isOver }: Found): Promise<Went> {
+    if (isOver) return 'on';
+    await this.around.pause(round.pace.lookPauseMs, this.stopping.signal);
+    if (this.isStopped()) return 'stopped';
+    if (this.around.monotonicMs() - round.keptAtMs < KEEP_MS) return 'on';
+    round.keptAtMs = this.around.monotonicMs();
+    return (await this.store.keep(round.sweep, place)) ? 'on' : 'lost';
+  }
+
+  private async removeAll(round: Round, place: string, { targets }: Found): Promise<Went> {
+    const { sweep, pace } = round;
+    for (let from = 0; from < targets.length;) {
+      if (this.isStopped()) return 'stopped';
+      const { count, weight } = portion(targets, from, pace.weight);
+      const startedAtMs = this.around.monotonicMs();
+      const removed = await this.store.remove(
+        sweep,
+        place,
+        targets.slice(from, from + count).map(({ target }) => target),
+      );
+      if (removed === undefined) return 'lost';
+      from += count;
+      round.keptAtMs = this.around.monotonicMs();
+      await this.around.pause(pace.after(weight, round.keptAtMs - startedAtMs), this.stopping.signal);
+    }
+    return 'on';
+  }
+
+  private isStopped(): boolean {
+    return this.stopping.signal.aborted;
+  }
+}
+
+/** How many targets from one on are about this heavy together; one at least. */
+function portion(
+  targets: readonly Weighed<unknown>[],
+  from: number,
+  weightMax: number,
+): { count: number; weight: number } {
+  let [count, weight] = [0, 0];
+  while (from + count < targets.length && (count === 0 || weight + (targets[from + count]?.weight ?? 0) <= weightMax)) {
+    weight += targets[from + count]?.weight ?? 0;
+    count += 1;
+  }
+  return { count, weight };
+}

@@ -1,0 +1,98 @@
+/** Questions of agents, and the answers of people. Decisions are `#runs`, effects are the store's. contract 3 (States, Follow-up). */
+import { withoutAbsent, type AnswerDecision } from '#runs';
+import type { PermissionItem, PermissionList } from '#contracts';
+import { changedBy, type Caller } from '../http/access-guard.ts';
+import { lastingConflict, notFound, Refusal } from '../http/error-codes.ts';
+import { toTime } from '../http/timestamps.ts';
+import type { Access } from '../store/access/access.ts';
+import { toWire, type Permission, type PermissionStore } from '../store/runs/permissions.ts';
+import type { RunStore } from '../store/runs/runs.ts';
+import type { Work } from '../store/database/transactions.ts';
+import { visibleStanding } from './visible-runs.ts';
+
+export class PermissionService {
+  private readonly runs: RunStore;
+  private readonly permissions: PermissionStore;
+  private readonly around: {
+    newId(): string;
+    /** Tells the engine, and who watches the run. */ changed(runId: string): void;
+  };
+
+  constructor(runs: RunStore, permissions: PermissionStore, around: { newId(): string; changed(runId: string): void }) {
+    this.runs = runs;
+    this.permissions = permissions;
+    this.around = around;
+  }
+
+  /** What the agents of a run have asked, oldest first. */
+  async list(runId: string, access: Access): Promise<PermissionList> {
+    await visibleStanding(this.runs, runId, access);
+    return { permissions: (await this.permissions.ofRun(runId)).map(toItem) };
+  }
+
+  /** Stored before it is answered; the agent hears of it at once where it runs in this process, else within two seconds. */
+  async answer(runId: string, permissionId: string, optionId: string, by: Caller): Promise<PermissionItem> {
+    await visibleStanding(this.runs, runId, by.access);
+    const found = await this.permissions.answer(
+      { runId, permissionId, optionId, principalUid: by.access.principal.uid },
+      {
+        by: changedBy(by, this.around.newId()),
+        *also(permission): Work<void> {
+          if (by.idempotency !== undefined) yield* by.idempotency.store(200, toItem(permission));
+        },
+      },
+    );
+    if (found === undefined) throw notFound('the permission request');
+    const { decision, permission } = found;
+    if (!decision.ok) throw refusalOf(decision.reason, permission);
+    this.around.changed(runId);
+    return toItem(permission);
+  }
+}
+
+function refusalOf(reason: Extract<AnswerDecision, { ok: false }>['reason'], { question }: Permission): Refusal {
+  switch (reason) {
+    case 'unknown-option': {
+      const offered = question.options.map(({ optionId, name }) => `${optionId} (${name})`).join(', ');
+      return new Refusal('invalid_request', 'the agent does not offer this answer', {
+        errors: [{ pointer: '/option_id', message: `must be one of ${offered}` }],
+      });
+    }
+    case 'answered-otherwise':
+      return lastingConflict('this was answered already, and otherwise');
+    case 'closed':
+      return lastingConflict('nobody waits for this answer any more');
+    case 'cancel-under-way':
+      return lastingConflict('a cancel of this run is under way');
+    case 'not-blocked':
+      return lastingConflict('the run does not wait for an answer');
+  }
+}
+
+function toItem({
+  permissionId,
+  runId,
+  executionId,
+  askedAtMs,
+  question,
+  settledAtMs,
+  optionId,
+  principalUid,
+}: Permission): PermissionItem {
+  return withoutAbsent<PermissionItem>({
+    permission_id: permissionId,
+    run_id: runId,
+    execution_id: executionId,
+    state: stateOf(settledAtMs, optionId),
+    asked_at: toTime(askedAtMs),
+    ...toWire(question),
+    settled_at: settledAtMs === undefined ? null : toTime(settledAtMs),
+    answer: optionId ?? null,
+    answered_by: principalUid ?? null,
+  });
+}
+
+function stateOf(settledAtMs: number | undefined, optionId: string | undefined): PermissionItem['state'] {
+  if (settledAtMs === undefined) return 'open';
+  return optionId === undefined ? 'closed' : 'answered';
+}

@@ -1,0 +1,67 @@
+/** Routes of what is told of runs afterwards: timelines, conversations, artifacts. contract 3. */
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RawQuery } from '#contracts';
+import { accessOf, Allow } from '../http/access-guard.ts';
+import { queryOf } from '../http/queries.ts';
+import { ArtifactService } from './artifacts.service.ts';
+import { HistoryService, type ConversationQuery } from './run-history.service.ts';
+
+@Controller('api/v1/agent')
+export class ToldController {
+  private readonly histories: HistoryService;
+  private readonly artifacts: ArtifactService;
+  constructor(histories: HistoryService, artifacts: ArtifactService) {
+    this.histories = histories;
+    this.artifacts = artifacts;
+  }
+
+  @Get('runs/:runId/timeline')
+  @Allow('viewer')
+  timeline(@Param('runId') runId: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.histories.timeline(runId, accessOf(request));
+  }
+
+  @Get('runs/:runId/conversation')
+  @Allow('viewer')
+  ofRun(@Param('runId') runId: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.histories.ofRun(
+      runId,
+      queryOf<ConversationQuery>('getRunConversation', request.query as RawQuery),
+      accessOf(request),
+    );
+  }
+
+  @Get('conversations/:conversationId')
+  @Allow('viewer')
+  conversation(@Param('conversationId') conversationId: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.histories.conversation(
+      conversationId,
+      queryOf<ConversationQuery>('getConversation', request.query as RawQuery),
+      accessOf(request),
+    );
+  }
+
+  @Get('artifacts/:artifactUid')
+  @Allow('viewer')
+  artifact(@Param('artifactUid') artifactUid: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.artifacts.get(artifactUid, accessOf(request));
+  }
+
+  /** Bytes that an agent made: an attachment that no browser will render. contract 10. */
+  @Get('artifacts/:artifactUid/download')
+  @Allow('viewer')
+  async download(
+    @Param('artifactUid') artifactUid: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { fileName, content } = await this.artifacts.file(artifactUid, accessOf(request));
+    await reply
+      .header('Content-Type', 'application/octet-stream')
+      .header('Content-Disposition', `attachment; filename="${fileName}"`)
+      .header('X-Content-Type-Options', 'nosniff')
+      .header('Content-Security-Policy', "sandbox; default-src 'none'")
+      .send(Buffer.from(content));
+  }
+}

@@ -1,0 +1,142 @@
+/** What is told of runs afterwards: timelines and conversations. Decisions are `#runs`. contract 3 (timeline, conversation). */
+import { encodeCursor, queryDigest, runsOnPage, timelineOf, turnsOf, withoutAbsent, type Turn } from '#runs';
+import type { Conversation, ConversationStep, RunTimeline } from '#contracts';
+import { notFound } from '../http/error-codes.ts';
+import { placeOf } from '../http/pages.ts';
+import { toTime } from '../http/timestamps.ts';
+import type { Access } from '../store/access/access.ts';
+import type { RunHistoryStore } from '../store/runs/run-history.ts';
+import type { RunStore } from '../store/runs/runs.ts';
+import { visibleRun, visibleStanding } from './visible-runs.ts';
+
+/** Runs of a conversation looked up at a time. */
+const RUNS_PER_LOOK = 20;
+
+/** Which page of a conversation. */
+export interface ConversationQuery {
+  limit: number;
+  cursor?: string;
+}
+
+/** Behind which turn a page begins: its run, the epoch of its execution, the entry of the log at which it begins. */
+type TurnPlace = [runId: string, epoch: number, fromSeq: number];
+
+export class HistoryService {
+  private readonly runs: RunStore;
+  private readonly histories: RunHistoryStore;
+  constructor(runs: RunStore, histories: RunHistoryStore) {
+    this.runs = runs;
+    this.histories = histories;
+  }
+
+  /** Everything that happened to a run, oldest first. */
+  async timeline(runId: string, access: Access): Promise<RunTimeline> {
+    await visibleStanding(this.runs, runId, access);
+    const history = await this.histories.history(runId);
+    if (history === undefined) throw notFound('the run');
+    return {
+      events: timelineOf(history).map(({ uuid, type, atMs, executionId, payload }) =>
+        withoutAbsent({
+          event_uuid: uuid,
+          event_type: type,
+          occurred_at: toTime(atMs),
+          run_id: runId,
+          execution_id: executionId,
+          payload,
+        }),
+      ),
+    };
+  }
+
+  /** The conversation that a run belongs to. */
+  async ofRun(runId: string, query: ConversationQuery, access: Access): Promise<Conversation> {
+    const run = await visibleRun(this.runs, runId, access);
+    const conversation = await this.conversation(run.conversation_id ?? runId, query, access);
+    const isSeen =
+      run.conversation_id === null ||
+      access.factories === undefined ||
+      (await this.runs.among([run.conversation_id], access.factories)).size > 0;
+    // Called by what the key may see of it.
+    return isSeen ? conversation : { ...conversation, conversation_id: runId };
+  }
+
+  /** A conversation as far as the key may see its runs; 404 when it may see none. */
+  async conversation(
+    conversationId: string,
+    { limit, cursor }: ConversationQuery,
+    access: Access,
+  ): Promise<Conversation> {
+    const digest = queryDigest({ conversation: conversationId });
+    const place = placeOf(cursor, digest, ['string', 'number', 'number']) as TurnPlace | undefined;
+    if (!(await this.histories.hasConversation(conversationId, access.factories))) throw notFound('the conversation');
+    const { steps, last } = await this.page(conversationId, limit, access, place);
+    const next = last === undefined ? {} : { next_cursor: encodeCursor({ query: digest, key: last }) };
+    return { conversation_id: conversationId, steps, page_info: { has_next_page: last !== undefined, ...next } };
+  }
+
+  /** Turns behind a place until the page is full; `last` is the place of its last one, while there are more. */
+  private async page(
+    conversationId: string,
+    limit: number,
+    access: Access,
+    place: TurnPlace | undefined,
+  ): Promise<{ steps: ConversationStep[]; last?: TurnPlace }> {
+    const steps: ConversationStep[] = [];
+    const sizes: number[] = [];
+    let last: TurnPlace | undefined;
+    for await (const turn of this.turns(conversationId, access, place)) {
+      if (steps.length === limit) return { steps, last };
+      const said =
+        turn.execution &&
+        (await this.histories.said(turn.runId, { ...turn.execution, fromSeq: turn.fromSeq, untilSeq: turn.untilSeq }));
+      sizes.push(
+        Buffer.byteLength(said?.text ?? '') +
+          turn.asked.reduce((total, { text }) => total + Buffer.byteLength(text), 0),
+      );
+      if (runsOnPage(sizes, limit) <= steps.length) return { steps, last };
+      steps.push(toStep(turn, said));
+      last = [turn.runId, turn.epoch, turn.fromSeq];
+    }
+    return { steps };
+  }
+
+  /** Turns of the visible runs of a conversation, in order, from behind a place. */
+  private async *turns(conversationId: string, access: Access, place: TurnPlace | undefined): AsyncGenerator<Turn> {
+    const [placeRun, placeEpoch, placeSeq] = place ?? [undefined, Number.NEGATIVE_INFINITY, 0];
+    const isBehind = ({ epoch, fromSeq }: Turn): boolean =>
+      epoch > placeEpoch || (epoch === placeEpoch && fromSeq > placeSeq);
+    const done = new Set<string>();
+    for (let from = placeRun; ;) {
+      const found = await this.histories.runsIn(conversationId, access.factories, RUNS_PER_LOOK, from);
+      const fresh = found.filter((runId) => !done.has(runId));
+      for (const runId of fresh) {
+        done.add(runId);
+        const run = await this.histories.spoken(runId);
+        for (const turn of run === undefined ? [] : turnsOf(run)) if (runId !== placeRun || isBehind(turn)) yield turn;
+      }
+      if (fresh.length === 0) return;
+      from = fresh.at(-1);
+    }
+  }
+}
+
+function toStep(
+  { id, runId, asked, startedAtMs, finishedAtMs }: Turn,
+  said: { text: string; atMs: number } | undefined,
+): ConversationStep {
+  const message =
+    (role: 'user' | 'assistant') =>
+    ({ text, atMs }: { text: string; atMs: number }): ConversationStep['messages'][number] => ({
+      role,
+      content: [{ type: 'text', text }],
+      timestamp: toTime(atMs),
+    });
+  return withoutAbsent({
+    id,
+    run_id: runId,
+    messages: [...asked.map(message('user')), ...(said === undefined ? [] : [message('assistant')(said)])],
+    steps: [],
+    started_at: startedAtMs === undefined ? undefined : toTime(startedAtMs),
+    completed_at: finishedAtMs === undefined ? undefined : toTime(finishedAtMs),
+  });
+}

@@ -1,0 +1,84 @@
+/** Runs as items, many at once: whatever an item needs beside its row is looked up for all of them together. contract 3 (RunItem). */
+import type { RunItem } from '#contracts';
+import type { Access, AccessStore, Principal } from '../store/access/access.ts';
+import type { ArtifactStore } from '../store/runs/artifacts.ts';
+import type { RunRow } from '../store/database/tables.ts';
+import type { RunStore } from '../store/runs/runs.ts';
+import { toRunItem, type ItemFacts } from './runs.items.ts';
+
+/** Artifacts that an item shows, the latest ones: a run that is followed up for months would fill a page of its own. */
+const ARTIFACTS_SHOWN_MAX = 100;
+
+/** Principals kept in memory; a team has fewer. */
+const PRINCIPALS_KEPT_MAX = 10_000;
+/** A name that was changed is shown this late at most. */
+const PRINCIPALS_KEPT_MS = 60_000;
+
+export class RunItems {
+  private readonly accounts: AccessStore;
+  private readonly artifacts: ArtifactStore;
+  private readonly runs: RunStore;
+  private readonly publicUrl: string;
+  private readonly monotonicMs: () => number;
+  private principals = new Map<string, Principal>();
+  private keptUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    accounts: AccessStore,
+    artifacts: ArtifactStore,
+    runs: RunStore,
+    publicUrl: string,
+    monotonicMs: () => number,
+  ) {
+    this.accounts = accounts;
+    this.artifacts = artifacts;
+    this.runs = runs;
+    this.publicUrl = publicUrl;
+    this.monotonicMs = monotonicMs;
+  }
+
+  /** Items of these runs, in their order. */
+  async of(runs: readonly RunRow[], access: Access): Promise<RunItem[]> {
+    const isSeen = await this.seen(runs, access);
+    const artifacts = await this.artifacts.ofRuns(
+      runs.map(({ run_id: runId }) => runId),
+      ARTIFACTS_SHOWN_MAX,
+    );
+    const items: RunItem[] = [];
+    for (const run of runs) {
+      const creator = await this.principal(run.creator_uid);
+      const executor = run.executor_uid === null ? creator : await this.principal(run.executor_uid);
+      items.push(
+        toRunItem(run, {
+          creator,
+          executor,
+          artifacts: artifacts.get(run.run_id) ?? [],
+          publicUrl: this.publicUrl,
+          isSeen,
+        }),
+      );
+    }
+    return items;
+  }
+
+  /** Which of the runs that these refer to the key may see: an ID of another's run is no answer to it. contract 2. */
+  private async seen(runs: readonly RunRow[], access: Access): Promise<ItemFacts['isSeen']> {
+    if (access.factories === undefined) return () => true;
+    const named = runs.flatMap(({ conversation_id: conversation, parent_run_id: parent }) =>
+      [conversation, parent].filter((id) => id !== null),
+    );
+    const seen = await this.runs.among([...new Set(named)], access.factories);
+    return (runId) => seen.has(runId);
+  }
+
+  // Kept for a while, so that a list of 500 runs asks once for each.
+  private async principal(uid: string): Promise<Principal | undefined> {
+    if (this.monotonicMs() >= this.keptUntilMs || this.principals.size >= PRINCIPALS_KEPT_MAX) {
+      this.principals = new Map();
+      this.keptUntilMs = this.monotonicMs() + PRINCIPALS_KEPT_MS;
+    }
+    const known = this.principals.get(uid) ?? (await this.accounts.principal(uid));
+    if (known !== undefined) this.principals.set(uid, known);
+    return known;
+  }
+}

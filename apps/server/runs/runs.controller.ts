@@ -1,0 +1,130 @@
+/** Routes of the agent run interface. spec: Agent run interface; contract 3. */
+import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { eventPlace } from '#runs';
+import { AccessGuard, accessOf, Allow, callerOf, maySee } from '../http/access-guard.ts';
+import { Refusal } from '../http/error-codes.ts';
+import { acceptedType } from '../http/negotiation.ts';
+import { queryOf } from '../http/queries.ts';
+import { EventStreams } from './event-streams.ts';
+import {
+  RUN_AGENT_REQUEST,
+  RUN_FOLLOWUP_REQUEST,
+  type RunAgentRequest,
+  type RunFollowupRequest,
+} from '../http/body-schemas.ts';
+import { RunListing } from './run-list.service.ts';
+import { RunService } from './runs.service.ts';
+import { sourceOf } from './run-source.ts';
+import { refuseUnsupportedMembers } from './unsupported-requests.ts';
+
+type RunQuery = Record<string, string | string[] | undefined>;
+
+@Controller('api/v1/agent')
+export class RunController {
+  private readonly runs: RunService;
+  private readonly listing: RunListing;
+  private readonly streams: EventStreams;
+  private readonly guard: AccessGuard;
+  constructor(runs: RunService, listing: RunListing, streams: EventStreams, guard: AccessGuard) {
+    this.runs = runs;
+    this.listing = listing;
+    this.streams = streams;
+    this.guard = guard;
+  }
+
+  @Post(['run', 'runs'])
+  @HttpCode(200)
+  @Allow('operator', { withAttachments: true })
+  create(@Body({ schema: RUN_AGENT_REQUEST }) body: RunAgentRequest, @Req() request: FastifyRequest): Promise<unknown> {
+    refuseUnsupportedMembers(body);
+    return this.runs.create(body, callerOf(request), sourceOf(request));
+  }
+
+  @Get('runs')
+  @Allow('viewer')
+  list(@Query() query: RunQuery, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.listing.list(query, accessOf(request));
+  }
+
+  @Get('runs/:runId')
+  @Allow('viewer')
+  get(@Param('runId') runId: string, @Req() request: FastifyRequest): Promise<unknown> {
+    return this.runs.get(runId, accessOf(request));
+  }
+
+  @Post('runs/:runId/followups')
+  @HttpCode(200)
+  @Allow('operator', { withAttachments: true })
+  followup(
+    @Param('runId') runId: string,
+    @Body({ schema: RUN_FOLLOWUP_REQUEST }) body: RunFollowupRequest,
+    @Req() request: FastifyRequest,
+  ): Promise<unknown> {
+    return this.runs.followup(runId, body, callerOf(request));
+  }
+
+  @Post('runs/:runId/cancel')
+  @HttpCode(200)
+  @Header('Content-Type', 'application/json; charset=utf-8')
+  @Allow('operator')
+  async cancel(@Param('runId') runId: string, @Req() request: FastifyRequest): Promise<unknown> {
+    // A bare JSON string: serialised here, because the framework would send a string as text.
+    return JSON.stringify(await this.runs.cancel(runId, callerOf(request)));
+  }
+
+  /** The log as it grows, or what there is of it: the Accept header decides. contract 3 (events). */
+  @Get('runs/:runId/events')
+  @Allow('viewer')
+  async events(
+    @Param('runId') runId: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const query = queryOf<{ after: number; limit: number }>('listRunEvents', request.query as RunQuery);
+    const access = accessOf(request);
+    if (!wantsStream(request.headers.accept))
+      return void (await reply.send(await this.runs.events(runId, query.after, query.limit, access)));
+    const { factory_uid: factoryUid } = await this.runs.standing(runId, access);
+    const isAllowed = async (): Promise<boolean> => {
+      const now = await this.guard.find(request);
+      return now !== undefined && maySee(now, factoryUid ?? undefined);
+    };
+    const stream = this.streams.watch({
+      runId,
+      after: resumedFrom(request) ?? query.after,
+      keyId: access.keyId,
+      isAllowed,
+      onceGone: (callback) => void reply.raw.once('close', callback),
+    });
+    // A client that takes nothing for so long, heartbeats included, is gone without a word.
+    reply.raw.setTimeout(STALLED_MS, () => reply.raw.destroy());
+    await reply
+      .header('Content-Type', STREAM_TYPE)
+      .header('Cache-Control', 'no-store')
+      .header('X-Accel-Buffering', 'no')
+      .send(stream);
+  }
+}
+
+const STREAM_TYPE = 'text/event-stream';
+const JSON_TYPE = 'application/json';
+/** Four heartbeats. */
+const STALLED_MS = 60_000;
+
+/** A stream, unless the client prefers JSON, or names it and no stream: JSON and a wildcard is what clients send that know nothing of streams. */
+function wantsStream(accept: string | undefined): boolean {
+  const namesJsonAlone = accept?.includes(JSON_TYPE) === true && !accept.includes(STREAM_TYPE);
+  return acceptedType(accept, namesJsonAlone ? [JSON_TYPE, STREAM_TYPE] : [STREAM_TYPE, JSON_TYPE]) === STREAM_TYPE;
+}
+
+/** Where a client that lost the connection goes on. */
+function resumedFrom(request: FastifyRequest): number | undefined {
+  const header = request.headers['last-event-id'];
+  if (header === undefined || header === '') return undefined;
+  const place = eventPlace(String(header));
+  if (place !== undefined) return place;
+  throw new Refusal('invalid_request', 'the header Last-Event-ID is no place in a log', {
+    errors: [{ pointer: 'Last-Event-ID', message: 'must be the id of an event' }],
+  });
+}

@@ -1,0 +1,199 @@
+/** What a look at the schedules does, with clock and store under control: postponed ticks, faults, what is asked of the store. contract 8 (schedule trigger). */
+import { describe, expect, it } from '@jest/globals';
+import type { AutomationDefinition } from '#definitions';
+import type { Log } from '../process/log.ts';
+import { StoreFault } from '../store/database/faults.ts';
+import type { Schedule, ScheduleStore, Tick, TickOutcome } from '../store/definitions/schedules.ts';
+import { ScheduleService } from './schedules.service.ts';
+import { Scheduler } from './scheduler.ts';
+
+const MINUTE_MS = 60_000;
+const NOON_MS = Date.UTC(2031, 2, 4, 12);
+
+function world(crons: readonly string[] = ['0 * * * *']) {
+  const it = {
+    nowMs: NOON_MS - 30_000,
+    full: false,
+    diskLow: false,
+    crons,
+    version: 1,
+    woken: 0,
+    asked: 0,
+    stored: new Map<string, Schedule>(),
+    handled: [] as Tick[],
+    lines: [] as string[],
+    outcome: (): TickOutcome => ({ kind: 'started', replaced: [] }),
+  };
+  const definition = (): AutomationDefinition => ({
+    name: 'a',
+    path: '',
+    enabled: true,
+    prompt: 'Sweep.',
+    agent: {},
+    limits: { minutes: 3 },
+    triggers: it.crons.map((cron) => ({ provider: 'schedule', cron })),
+  });
+  const store = {
+    scheduled: async () => [{ uid: 'auto_1', factoryUid: 'fac_1', version: it.version }],
+    definitions: async (uids: readonly string[]) => {
+      it.asked += uids.length;
+      return uids.map((uid) => ({ uid, version: it.version, definition: definition() }));
+    },
+    all: async () => [...it.stored.values()],
+    settle: async (added: readonly Schedule[], removed: readonly string[]) => {
+      for (const one of added) it.stored.set(one.scheduleId, one);
+      for (const id of removed) it.stored.delete(id);
+    },
+    ground: async () => ({
+      factory: { uid: 'fac_1', slug: 'shop', revision: 'r', serviceAccountUid: 'svc_1' },
+      servingVersion: 9,
+      automation: { uid: 'auto_1', slug: 'a', name: 'A', definition: definition() },
+    }),
+    handle: async (tick: Tick) => {
+      it.handled.push(tick);
+      const outcome = it.outcome();
+      if (outcome.kind !== 'lost')
+        it.stored.set(tick.schedule.scheduleId, { ...tick.schedule, handledUntilMs: tick.atMs });
+      return outcome;
+    },
+  };
+  const write = (level: string) => (message: string, members: object | Error) =>
+    void it.lines.push(`${level} ${message} ${JSON.stringify(members)}`);
+  const service = new ScheduleService(store as unknown as ScheduleStore, {
+    serverAgent: { harness: 'builtin', builtInModel: 'demo' },
+    waitingRuns: { isFull: async () => it.full, added: () => undefined } as never,
+    isDiskLow: () => it.diskLow,
+    nowMs: () => it.nowMs,
+    newId: () => 'run-1',
+    wake: () => void (it.woken += 1),
+    tell: () => undefined,
+    log: { info: write('info'), warn: write('warn'), fault: write('fault') } as unknown as Log,
+  });
+  const lookAt = async (ms: number) => {
+    it.nowMs = ms;
+    const before = it.handled.length;
+    await service.look();
+    return it.handled.slice(before);
+  };
+  return { it, lookAt };
+}
+
+describe('a look at the schedules', () => {
+  it('starts a run at its tick, once, as the automation says it', async () => {
+    const { it, lookAt } = world();
+    expect(await lookAt(NOON_MS - 30_000)).toEqual([]);
+    expect(await lookAt(NOON_MS - 1)).toEqual([]);
+    const [tick] = await lookAt(NOON_MS + 2_000);
+    expect(tick).toMatchObject({
+      atMs: NOON_MS,
+      missed: 0,
+      start: {
+        servingVersion: 9,
+        run: {
+          prompt: 'Sweep.',
+          title: 'A · Sweep.',
+          source: 'SCHEDULED_AGENT',
+          creatorUid: 'svc_1',
+          automationUid: 'auto_1',
+          factoryUid: 'fac_1',
+          definitionRevision: 'r',
+          limits: '{"minutes":3}',
+          createdAtMs: NOON_MS + 2_000,
+          schedule: { id: tick?.schedule.scheduleId, cron: '0 * * * *', atMs: NOON_MS },
+        },
+      },
+    });
+    expect(tick?.start?.run).not.toHaveProperty('entryId');
+    expect(await lookAt(NOON_MS + 3_000)).toEqual([]);
+    expect([it.woken, it.lines, it.asked]).toEqual([1, [], 1]);
+  });
+
+  it.each([{ reason: 'full' as const }, { reason: 'diskLow' as const }])(
+    'while the service is $reason it tries the tick again, for five minutes',
+    async ({ reason }) => {
+      const { it, lookAt } = world();
+      await lookAt(NOON_MS - 30_000);
+      it[reason] = true;
+      expect(await lookAt(NOON_MS + 5_000)).toEqual([]);
+      it[reason] = false;
+      expect(await lookAt(NOON_MS + 4 * MINUTE_MS)).toMatchObject([
+        { atMs: NOON_MS, missed: 0, start: { run: { prompt: 'Sweep.' } } },
+      ]);
+      it[reason] = true;
+      expect(await lookAt(NOON_MS + 64 * MINUTE_MS)).toEqual([]);
+      expect(await lookAt(NOON_MS + 65 * MINUTE_MS)).toMatchObject([
+        { atMs: NOON_MS + 60 * MINUTE_MS, missed: 1, start: undefined },
+      ]);
+      expect(it.lines).toEqual([
+        expect.stringMatching(
+          /^warn .*missed.*"factory":"shop","automation":"a","schedule":"0 \* \* \* \*","missed":1,"last_missed_at":"2031-03-04T13:00:00.000Z"/,
+        ),
+      ]);
+    },
+  );
+
+  it('that finds one schedule at fault goes on with the next', async () => {
+    const { it, lookAt } = world(['0 * * * *', '*/30 * * * *']);
+    await lookAt(NOON_MS - 30_000);
+    let calls = 0;
+    it.outcome = () => {
+      calls += 1;
+      if (calls === 1) throw new StoreFault('unavailable', 'x');
+      return { kind: 'started', replaced: [] };
+    };
+    expect(await lookAt(NOON_MS)).toHaveLength(2);
+    expect(it.lines).toEqual([expect.stringContaining('fault a schedule could not be handled')]);
+    expect(await lookAt(NOON_MS + 5_000)).toHaveLength(1);
+  });
+
+  it('says nothing of a tick that another process handled, and of a busy group that it is busy', async () => {
+    const { it, lookAt } = world();
+    await lookAt(NOON_MS - 30_000);
+    it.outcome = () => ({ kind: 'lost' });
+    await lookAt(NOON_MS + 1);
+    expect([it.woken, it.lines]).toEqual([0, []]);
+    it.outcome = () => ({ kind: 'busy' });
+    await lookAt(NOON_MS + 2);
+    expect([it.woken, it.lines]).toEqual([
+      0,
+      [expect.stringContaining('info a tick of a schedule started nothing: its concurrency group is busy')],
+    ]);
+  });
+
+  it('forgets a schedule that changed and begins the new one now', async () => {
+    const { it, lookAt } = world();
+    await lookAt(NOON_MS - 30_000);
+    const [before] = it.stored.keys();
+    Object.assign(it, { crons: ['*/5 * * * *', '*/5 * * * *', 'unreadable'], version: 2 });
+    expect(await lookAt(NOON_MS + 1_000)).toEqual([]);
+    expect([...it.stored.values()]).toEqual([
+      expect.objectContaining({ cron: '*/5 * * * *', handledUntilMs: NOON_MS + 1_000, missed: 0 }),
+    ]);
+    expect([...it.stored.keys()]).not.toContain(before);
+    expect(await lookAt(NOON_MS + 5 * MINUTE_MS)).toMatchObject([{ atMs: NOON_MS + 5 * MINUTE_MS }]);
+  });
+});
+
+describe('asking', () => {
+  it('many times while a look is under way is one more look, and a fault ends nothing', async () => {
+    const faults: unknown[] = [];
+    let looks = 0;
+    let release = (): void => undefined;
+    const scheduler = new Scheduler(
+      () => {
+        looks += 1;
+        return looks === 1 ? new Promise((resolve) => (release = resolve)) : Promise.reject(new Error('broken'));
+      },
+      (fault) => void faults.push(fault),
+    );
+    const first = scheduler.ask();
+    await Promise.resolve().then(() => undefined);
+    const others = [scheduler.ask(), scheduler.ask(), scheduler.ask()];
+    release();
+    await Promise.all([first, ...others]);
+    expect([looks, faults.length]).toEqual([2, 1]);
+    await scheduler.stop();
+    await scheduler.ask();
+    expect(looks).toBe(2);
+  });
+});

@@ -1,0 +1,148 @@
+/** Clock → run: which schedules are due, what each starts, what was missed. contract 8 (schedule trigger), 10. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { dueTick, nextTick, schedulesOf, type TickDecision, type WantedSchedule } from '#definitions';
+import type { ServerAgent } from '#runs';
+import { snapshotOf } from '../ingress/new-runs.ts';
+import type { WaitingRuns } from '../ingress/waiting-runs.ts';
+import type { Log } from '../process/log.ts';
+import type { NewRun } from '../store/runs/new-run.ts';
+import type { Schedule, ScheduleGround, ScheduleStore, TickOutcome } from '../store/definitions/schedules.ts';
+
+export interface ScheduleSurroundings {
+  /** What runs get that name nothing themselves. */
+  serverAgent: ServerAgent;
+  waitingRuns: WaitingRuns;
+  /** Whether the disk is nearly full. */
+  isDiskLow(): boolean;
+  nowMs(): number;
+  newId(): string;
+  /** Tells the engine that something waits, or is to be cancelled. */
+  wake(): void;
+  /** Tells who watches a run that something new is stored of it. */
+  tell(runId: string): void;
+  log: Log;
+}
+
+type Due = Exclude<TickDecision, { kind: 'nothing' }>;
+
+export class ScheduleService {
+  private readonly store: ScheduleStore;
+  private readonly around: ScheduleSurroundings;
+  /** What automations say, read again when their version moves. */
+  private said = new Map<string, { version: number; schedules: readonly WantedSchedule[] }>();
+  /** The first tick behind what is handled: most looks find that it is not yet due. */
+  private readonly next = new Map<string, { behindMs: number; atMs: number }>();
+
+  constructor(store: ScheduleStore, around: ScheduleSurroundings) {
+    this.store = store;
+    this.around = around;
+  }
+
+  /** Looks once at everything. A new schedule counts from now on; one that is no more is forgotten; every due one is handled for itself. */
+  async look(): Promise<void> {
+    const nowMs = this.around.nowMs();
+    // Before what is wanted: a schedule that another process adds meanwhile must not look like one that nobody wants.
+    const stored = await this.store.all();
+    const wanted = await this.wanted();
+    const ids = new Set(stored.map(({ scheduleId }) => scheduleId));
+    const added = [...wanted]
+      .filter(([id]) => !ids.has(id))
+      .map(([, { schedule, owner }]): Schedule => ({ ...schedule, ...owner, handledUntilMs: nowMs, missed: 0 }));
+    const removed = [...ids].filter((id) => !wanted.has(id));
+    await this.store.settle(added, removed);
+    for (const id of removed) this.next.delete(id);
+    for (const schedule of stored) {
+      const fields = wanted.get(schedule.scheduleId)?.schedule.fields;
+      if (fields !== undefined && this.nextOf(schedule, fields) <= nowMs) await this.handle(schedule, fields, nowMs);
+    }
+  }
+
+  /** Every schedule that fires, by ID, and whose it is. */
+  private async wanted(): Promise<
+    Map<string, { schedule: WantedSchedule; owner: { automationUid: string; factoryUid: string } }>
+  > {
+    const automations = await this.store.scheduled();
+    const changed = automations.filter(({ uid, version }) => this.said.get(uid)?.version !== version);
+    for (const { uid, version, definition } of await this.store.definitions(changed.map(({ uid }) => uid)))
+      this.said.set(uid, { version, schedules: schedulesOf(uid, definition) });
+    this.said = new Map(
+      automations.flatMap(({ uid }) => {
+        const said = this.said.get(uid);
+        return said === undefined ? [] : [[uid, said]];
+      }),
+    );
+    return new Map(
+      automations.flatMap(({ uid, factoryUid }) =>
+        (this.said.get(uid)?.schedules ?? []).map(
+          (schedule) => [schedule.scheduleId, { schedule, owner: { automationUid: uid, factoryUid } }] as const,
+        ),
+      ),
+    );
+  }
+
+  private nextOf({ scheduleId, handledUntilMs }: Schedule, fields: WantedSchedule['fields']): number {
+    const known = this.next.get(scheduleId);
+    if (known?.behindMs === handledUntilMs) return known.atMs;
+    const atMs = nextTick(fields, handledUntilMs) ?? Infinity;
+    this.next.set(scheduleId, { behindMs: handledUntilMs, atMs });
+    return atMs;
+  }
+
+  /** One schedule that is due. A fault of one keeps no other from its tick. */
+  private async handle(schedule: Schedule, fields: WantedSchedule['fields'], nowMs: number): Promise<void> {
+    await nextTurn(); // many are due at the full hour: deliveries come in between
+    try {
+      const due = dueTick(fields, schedule.handledUntilMs, nowMs);
+      const ground = due.kind === 'nothing' ? undefined : await this.store.ground(schedule.automationUid);
+      if (due.kind === 'nothing' || ground === undefined) return;
+      // Tried again with the next look, until it is too late for the tick.
+      if (
+        due.kind === 'start' &&
+        (this.around.isDiskLow() || (await this.around.waitingRuns.isFull(schedule.factoryUid)))
+      )
+        return;
+      const { atMs, missed, lastMissedMs } = due;
+      const run = due.kind === 'start' ? this.runOf(schedule, ground, atMs) : undefined;
+      const outcome = await this.store.handle(
+        { schedule, atMs, missed, lastMissedMs, start: run && { run, servingVersion: ground.servingVersion } },
+        nowMs,
+      );
+      this.tellOf(outcome, schedule, ground, due);
+    } catch (fault) {
+      this.around.log.fault('a schedule could not be handled', fault, { schedule_id: schedule.scheduleId });
+    }
+  }
+
+  private runOf({ scheduleId, name, cron }: Schedule, { factory, automation }: ScheduleGround, atMs: number): NewRun {
+    const { serverAgent, newId, nowMs } = this.around;
+    return {
+      ...snapshotOf(automation, factory, serverAgent),
+      runId: newId(),
+      source: 'SCHEDULED_AGENT',
+      createdAtMs: nowMs(),
+      schedule: { id: scheduleId, ...(name === undefined ? {} : { name }), cron, atMs },
+    };
+  }
+
+  private tellOf(
+    outcome: TickOutcome,
+    { name, cron, factoryUid }: Schedule,
+    { factory, automation }: ScheduleGround,
+    { missed, lastMissedMs }: Due,
+  ): void {
+    const { log, waitingRuns, tell, wake } = this.around;
+    if (outcome.kind === 'lost') return;
+    const which = { factory: factory.slug, automation: automation.slug, schedule: name ?? cron };
+    if (missed > 0)
+      log.warn('ticks of a schedule were missed; nothing is started for them', {
+        ...which,
+        missed,
+        last_missed_at: new Date(lastMissedMs ?? 0).toISOString(),
+      });
+    if (outcome.kind === 'busy') log.info('a tick of a schedule started nothing: its concurrency group is busy', which);
+    if (outcome.kind !== 'started') return;
+    waitingRuns.added(factoryUid, 1);
+    for (const runId of outcome.replaced) tell(runId);
+    wake();
+  }
+}

@@ -1,0 +1,60 @@
+/** Marks by which people see whether two secrets hold the same value, without seeing it. contract 9 (Plan: secret changes by fingerprint and version, never value). */
+import { createHmac } from 'node:crypto';
+import type { SecretMark } from '#reconcile';
+import type { SecretStore } from '../store/secrets/secrets.ts';
+import type { Vault } from './vault.ts';
+
+/** Enough to tell the values of one factory apart, too few to be worth keeping. */
+const HEX_DIGITS = 12;
+
+export class SecretFingerprints {
+  private readonly store: SecretStore;
+  private readonly vault: Vault;
+  private readonly uidKey: Uint8Array;
+
+  /** `uidKey`: the installation's; a mark without a key could be guessed from a list of values. */
+  constructor(store: SecretStore, vault: Vault, uidKey: Uint8Array) {
+    this.store = store;
+    this.vault = vault;
+    this.uidKey = uidKey;
+  }
+
+  /** A mark for each of these names as a webhook of this factory may use it. Not set, not granted and not there look the same: version 0. */
+  async marks(factoryUid: string, names: readonly string[]): Promise<Map<string, SecretMark>> {
+    const visible = names.length === 0 ? undefined : await this.store.visibleTo(factoryUid, 'webhook');
+    const marks = new Map<string, SecretMark>();
+    for (const name of new Set(names)) {
+      const secret = visible?.get(name);
+      const newest = secret === undefined ? undefined : await this.store.newest(secret.id);
+      marks.set(
+        name,
+        newest === undefined
+          ? { name, version: 0 }
+          : { name, version: newest.version, fingerprint: this.fingerprint(factoryUid, newest) },
+      );
+    }
+    return marks;
+  }
+
+  /** Of one factory: marks of two factories do not tell that these share a value. Undefined for a value that was damaged at rest. */
+  private fingerprint(
+    factoryUid: string,
+    sealed: NonNullable<Awaited<ReturnType<SecretStore['newest']>>>,
+  ): string | undefined {
+    const value = this.opened(sealed);
+    if (value === undefined) return undefined;
+    return createHmac('sha256', this.uidKey)
+      .update(`millwright secret fingerprint 1\n${factoryUid}\n`)
+      .update(value)
+      .digest('hex')
+      .slice(0, HEX_DIGITS);
+  }
+
+  private opened(sealed: NonNullable<Awaited<ReturnType<SecretStore['newest']>>>): Uint8Array | undefined {
+    try {
+      return this.vault.open(sealed, sealed.secretId, sealed.version);
+    } catch {
+      return undefined; // the serving state reports it, with the secret's ID
+    }
+  }
+}

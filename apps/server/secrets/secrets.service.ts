@@ -1,0 +1,190 @@
+/** Managed secrets: set, rotate, grant, delete, and the metadata that people may see. Values go in and never come out. contract 2. */
+import { secretRequirement, secretUsability, secretUse } from '#authentication';
+import type { Secret as SecretItem, SecretList, SecretPut } from '#contracts';
+import { queryDigest } from '#runs';
+import { changedBy, type Caller } from '../http/access-guard.ts';
+import { invalidMembers, lastingConflict, type MemberError, notFound, Refusal } from '../http/error-codes.ts';
+import { pageOf, placeOf } from '../http/pages.ts';
+import type { AccessStore } from '../store/access/access.ts';
+import { bySystem, type ChangedBy } from '../store/access/audit.ts';
+import type { DefinitionStore } from '../store/definitions/definitions.ts';
+import { UnfitValue } from '../store/secrets/secret-changes.ts';
+import { TEAM } from '../store/secrets/secret-rows.ts';
+import type { Grants, NewValue, Secret, SecretStore, SecretUser } from '../store/secrets/secrets.ts';
+import { toSecretItem, toSecretUserItem } from './secrets.items.ts';
+import type { Vault } from './vault.ts';
+
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
+/** Half of a surrogate pair: UTF-8 has no bytes for it, so that the value could not be kept as it is. */
+const HALF_CHARACTER = /\p{Surrogate}/u;
+
+/** A parsed list query. */
+export interface SecretListQuery {
+  limit: number;
+  cursor?: string;
+}
+
+export interface SecretSurroundings {
+  newId(): string;
+  /** Asks the factories' loops to take the new value over. */
+  changed(factoryUids: readonly string[]): Promise<void>;
+}
+
+export class SecretService {
+  private readonly store: SecretStore;
+  private readonly definitions: DefinitionStore;
+  private readonly accounts: AccessStore;
+  private readonly vault: Vault;
+  private readonly around: SecretSurroundings;
+
+  constructor(
+    store: SecretStore,
+    definitions: DefinitionStore,
+    accounts: AccessStore,
+    vault: Vault,
+    around: SecretSurroundings,
+  ) {
+    this.store = store;
+    this.definitions = definitions;
+    this.accounts = accounts;
+    this.vault = vault;
+    this.around = around;
+  }
+
+  /** In order of their names. */
+  async list(owner: string, { limit, cursor }: SecretListQuery): Promise<SecretList> {
+    const digest = queryDigest({ list: 'secrets', owner });
+    const [after] = placeOf(cursor, digest, ['string']) ?? [];
+    const { page, pageInfo } = pageOf(
+      await this.store.list(owner, limit + 1, after as string | undefined),
+      limit,
+      digest,
+      ({ name }) => [name],
+    );
+    return { secrets: await this.toItems(page), page_info: pageInfo };
+  }
+
+  async get(owner: string, name: string): Promise<SecretItem> {
+    const secret = await this.store.find(owner, name);
+    if (secret === undefined) throw notFound('the secret');
+    return this.toItem(secret);
+  }
+
+  /** Creates, sets a new version, or changes grants. A value that a webhook in use could not authenticate with is refused and nothing changes. */
+  async put(owner: string, name: string, { value, grants }: SecretPut, by: Caller): Promise<SecretItem> {
+    const errors = [...nameProblems(name), ...valueProblems(value), ...(await this.grantProblems(owner, name, grants))];
+    if (errors.length > 0) throw invalidMembers(errors, 'members of the request');
+    const bytes = value === undefined ? undefined : Buffer.from(value, 'utf8');
+    const { secret } = await this.store
+      .put({ id: this.around.newId(), owner, name, value: bytes && this.sealing(bytes), grants }, this.changedBy(by))
+      .catch(refuseUnfit);
+    await this.around.changed(await this.definitions.factoriesNaming(name));
+    return this.toItem(secret);
+  }
+
+  /** Deletes; one in use only with `force`. Webhooks that used it refuse everything at once. */
+  async remove(owner: string, name: string, force: boolean, by: Caller): Promise<void> {
+    const removal = await this.store.remove({ owner, name, force }, this.changedBy(by));
+    if (removal.kind === 'unknown') throw notFound('the secret');
+    if (removal.kind === 'used') {
+      const names = removal.usedBy.map(({ slug }) => slug).join(', ');
+      throw lastingConflict(`the secret is used by ${names}; pass force=true to delete it all the same`, {
+        used_by: removal.usedBy.map(toSecretUserItem),
+      });
+    }
+    await this.around.changed(await this.definitions.factoriesNaming(name));
+  }
+
+  async exists(name: string): Promise<boolean> {
+    return (await this.store.find(TEAM, name)) !== undefined;
+  }
+
+  /** For the first start: sets a value if the secret does not exist yet; true when it was made. */
+  async ensure(name: string, value: Uint8Array): Promise<boolean> {
+    if (await this.exists(name)) return false;
+    await this.store.put(
+      { id: this.around.newId(), owner: TEAM, name, value: this.sealing(value) },
+      bySystem(this.around.newId()),
+    );
+    return true;
+  }
+
+  /** Factories that are granted a secret must exist, unless they were granted it before: what was read can be sent back. */
+  private async grantProblems(
+    owner: string,
+    name: string,
+    grants: Partial<Grants> | undefined,
+  ): Promise<MemberError[]> {
+    const wanted = grants?.factories;
+    if (wanted === undefined) return [];
+    if (owner !== TEAM)
+      return isItself(wanted, owner)
+        ? []
+        : [
+            {
+              pointer: '/grants/factories',
+              message: "a factory's own secret is granted to that factory, and to no other",
+            },
+          ];
+    if (wanted === '*') return [];
+    const unknown = await this.accounts.unknownFactories(wanted);
+    if (unknown.size === 0) return [];
+    const before = (await this.store.find(owner, name))?.grants.factories ?? [];
+    return wanted.flatMap((uid, at) =>
+      unknown.has(uid) && !before.includes(uid)
+        ? [{ pointer: `/grants/factories/${at}`, message: 'there is no such factory' }]
+        : [],
+    );
+  }
+
+  private changedBy(by: Caller): ChangedBy {
+    return changedBy(by, this.around.newId());
+  }
+
+  /** A value on its way into the store: sealed there, once its row is known. */
+  sealing(value: Uint8Array): NewValue {
+    return {
+      usableFor: secretUsability(value),
+      seal: (secretId, version) => this.vault.seal(value, secretId, version),
+    };
+  }
+
+  private async toItem(secret: Secret): Promise<SecretItem> {
+    const usedBy = await this.store.usedBy([secret]);
+    return toSecretItem(secret, usedBy.get(secret.id) ?? []);
+  }
+
+  private async toItems(secrets: readonly Secret[]): Promise<SecretItem[]> {
+    const usedBy = await this.store.usedBy(secrets);
+    return secrets.map((secret) => toSecretItem(secret, usedBy.get(secret.id) ?? []));
+  }
+}
+
+function nameProblems(name: string): MemberError[] {
+  return NAME.test(name) ? [] : [{ pointer: 'name', message: 'a secret is named [A-Za-z][A-Za-z0-9_-]{0,127}' }];
+}
+
+function valueProblems(value: string | undefined): MemberError[] {
+  return value === undefined || !HALF_CHARACTER.test(value)
+    ? []
+    : [{ pointer: '/value', message: 'must be Unicode text: a half of a surrogate pair could not be stored as it is' }];
+}
+
+function refuseUnfit(error: unknown): never {
+  if (!(error instanceof UnfitValue)) throw error;
+  const errors = error.users.map((user) => ({
+    pointer: '/value',
+    message: `webhook ${user.webhookSlug} cannot use it: ${requirementOf(user)}`,
+  }));
+  throw new Refusal('invalid_request', 'a webhook that uses this secret could not authenticate with the value', {
+    errors,
+  });
+}
+
+function requirementOf({ authMode, signatureScheme }: SecretUser): string {
+  return secretRequirement(secretUse(authMode as 'token' | 'url_token' | 'signature', signatureScheme ?? undefined));
+}
+
+function isItself(factories: Grants['factories'], owner: string): boolean {
+  return factories !== '*' && factories.length === 1 && factories[0] === owner;
+}

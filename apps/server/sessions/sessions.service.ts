@@ -1,0 +1,70 @@
+/** Signing in with an API key, and out. The token of a session is in one answer's cookie and nowhere else. contract 2, 4. */
+import type { Session as SessionItem } from '#contracts';
+import { changedBy, type Caller } from '../http/access-guard.ts';
+import { notFound } from '../http/error-codes.ts';
+import { toTime } from '../http/timestamps.ts';
+import { toApiKeyItem } from '../keys/keys.items.ts';
+import type { KeyStore } from '../store/access/keys.ts';
+import type { SessionStore } from '../store/access/sessions.ts';
+import type { SeenSession } from './session-authenticator.ts';
+import { SignIns } from './sign-in-limit.ts';
+import { csrfTokenOf, hashOfToken, SESSION_BYTES, tokenFromRandom } from './session-tokens.ts';
+
+export interface SessionSurroundings {
+  /** How long a session lasts. */
+  lifetimeMs: number;
+  nowMs(): number;
+  newId(): string;
+  /** Fresh bytes that nobody can guess. */
+  random(bytes: number): Uint8Array;
+}
+
+export class SessionService {
+  private readonly sessions: SessionStore;
+  private readonly keys: KeyStore;
+  private readonly around: SessionSurroundings;
+  private readonly signIns: SignIns;
+  constructor(sessions: SessionStore, keys: KeyStore, around: SessionSurroundings) {
+    this.sessions = sessions;
+    this.keys = keys;
+    this.around = around;
+    this.signIns = new SignIns(around.nowMs);
+  }
+
+  /** Opens a session of the caller's key. Whatever the browser sent is not looked at: nobody can hand somebody a session that he knows himself. Throws 429 where the key signs in all the time. */
+  async open(by: Caller): Promise<{ token: string; seconds: number; item: SessionItem }> {
+    const { lifetimeMs, newId, random } = this.around;
+    const { keyId } = by.access;
+    this.signIns.spend(keyId);
+    const token = tokenFromRandom(random(SESSION_BYTES));
+    const hash = hashOfToken(token);
+    const expiresAtMs = await this.sessions.open({ hash, keyId, lifetimeMs }, changedBy(by, newId()));
+    const item = await this.itemOf(keyId, { hash, csrfToken: csrfTokenOf(token), expiresAtMs });
+    return { token, seconds: Math.floor(lifetimeMs / 1000), item };
+  }
+
+  /** Throws 404 for who has no session. */
+  async get(by: Caller, session: SeenSession | undefined): Promise<SessionItem> {
+    return this.itemOf(by.access.keyId, present(session));
+  }
+
+  /** Ends the session that asks. Throws 404 for who has none. */
+  async close(by: Caller, session: SeenSession | undefined): Promise<void> {
+    await this.sessions.close(present(session).hash, changedBy(by, this.around.newId()));
+  }
+
+  private async itemOf(keyId: string, { csrfToken, expiresAtMs }: SeenSession): Promise<SessionItem> {
+    const key = await this.keys.get(keyId);
+    if (key === undefined) throw notFound('the API key');
+    return {
+      key: toApiKeyItem(key),
+      csrf_token: csrfToken,
+      expires_at: toTime(Math.min(expiresAtMs, key.expiresAtMs ?? Infinity)),
+    };
+  }
+}
+
+function present(session: SeenSession | undefined): SeenSession {
+  if (session === undefined) throw notFound('the session');
+  return session;
+}

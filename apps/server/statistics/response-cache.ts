@@ -1,0 +1,61 @@
+/** Answers that cost the database work: the same question is worked on once, however many pages ask it. contract 4 (Statistics). */
+import { Turns, type Asker, type TurnBounds } from '../process/fair-semaphore.ts';
+
+export interface KeptAnswersBounds extends TurnBounds {
+  /** How long an answer serves who asks the same, in milliseconds. */
+  keptMs: number;
+  /** Answers kept. */
+  answers: number;
+}
+
+/** An answer has some ten thousand numbers at most; two questions at a time leave the database to lists, fifty are done within a minute, and ten are more than a page shows. */
+const BOUNDS: KeptAnswersBounds = {
+  keptMs: 5_000,
+  answers: 100,
+  atOnce: 2,
+  waiting: 50,
+  waitingOfKey: 10,
+  retryAfterSeconds: 5,
+  what: 'statistics',
+};
+
+interface Kept<A> {
+  answer: Promise<A>;
+  /** Undefined while it is worked on. */
+  untilMs?: number;
+}
+
+export class KeptAnswers<A> {
+  private readonly kept = new Map<string, Kept<A>>();
+  private readonly turns: Turns;
+  private readonly monotonicMs: () => number;
+  private readonly bounds: KeptAnswersBounds;
+  constructor(monotonicMs: () => number, bounds: KeptAnswersBounds = BOUNDS) {
+    this.monotonicMs = monotonicMs;
+    this.bounds = bounds;
+    this.turns = new Turns(bounds);
+  }
+
+  /** The answer to a question, which names everything that it depends on; a failure is nobody's but of those who waited for it. Throws 429 or 503 where too many questions wait. */
+  async of(question: string, asker: Asker, work: () => Promise<A>): Promise<A> {
+    this.forget();
+    const known = this.kept.get(question);
+    if (known !== undefined) return known.answer;
+    const asked: Kept<A> = { answer: this.turns.take(asker, work) };
+    this.kept.set(question, asked);
+    asked.answer.then(
+      () => (asked.untilMs = this.monotonicMs() + this.bounds.keptMs),
+      () => this.kept.delete(question),
+    );
+    return asked.answer;
+  }
+
+  /** What is over, and the oldest where there are too many. What is worked on stays: at most so many as may wait. */
+  private forget(): void {
+    const nowMs = this.monotonicMs();
+    for (const [question, { untilMs }] of this.kept) {
+      if (untilMs !== undefined && (untilMs <= nowMs || this.kept.size > this.bounds.answers))
+        this.kept.delete(question);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/** The database's clock as this process knows it without asking each time: what is named by its time is then in one order, whatever the clocks of the processes say. contract 1 (Clocks). */
+import type { Database } from './database.ts';
+import { databaseNow } from './transactions.ts';
+
+/** A clock that runs differently by a thousandth is off by this many milliseconds a thousand seconds later; looked at again after this time. */
+const LOOK_AGAIN_MS = 5_000;
+
+export class DatabaseClock {
+  private readonly database: Pick<Database, 'read'>;
+  private readonly monotonicMs: () => number;
+  /** Database time at monotonic zero. */
+  private zeroMs = 0;
+  private lookedAtMs = 0;
+  private looking = false;
+
+  private constructor(database: Pick<Database, 'read'>, monotonicMs: () => number) {
+    this.database = database;
+    this.monotonicMs = monotonicMs;
+  }
+
+  /** Asks once. Throws StoreFault. */
+  static async of(database: Pick<Database, 'read'>, monotonicMs: () => number): Promise<DatabaseClock> {
+    const clock = new DatabaseClock(database, monotonicMs);
+    await clock.look();
+    return clock;
+  }
+
+  /** Milliseconds since the epoch. A jump of this machine's wall clock changes nothing; a jump of the database's is known some seconds later. */
+  nowMs(): number {
+    if (!this.looking && this.monotonicMs() - this.lookedAtMs > LOOK_AGAIN_MS) {
+      this.looking = true;
+      // Without an answer it goes on as it went.
+      this.look()
+        .catch(() => undefined)
+        .finally(() => {
+          this.looking = false;
+        });
+    }
+    return Math.floor(this.zeroMs + this.monotonicMs());
+  }
+
+  private async look(): Promise<void> {
+    const askedAtMs = this.monotonicMs();
+    this.lookedAtMs = askedAtMs;
+    const nowMs = await this.database.read(databaseNow);
+    // It was read somewhere between question and answer.
+    this.zeroMs = nowMs - (askedAtMs + this.monotonicMs()) / 2;
+  }
+}

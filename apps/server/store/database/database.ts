@@ -1,0 +1,132 @@
+/** Opens the database, brings its schema up to date under a lock, and hands out the one door to it. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type Sqlite from 'better-sqlite3';
+import { types } from 'pg';
+import { DataSource } from 'typeorm';
+import type { TransactionRunner } from './transaction-runner.ts';
+import { toStoreFault } from './faults.ts';
+import { longReads } from './long-reads.ts';
+import { migratePostgres, MIGRATIONS, refuseUnknown, SchemaTooNew } from './migrations.ts';
+import { BoundedClient, CONNECT_MS_MAX, refuseReadOnly } from './postgres/postgres-connections.ts';
+import { lookAtPostgres, type PostgresUrls } from './postgres/postgres-probe.ts';
+import { PostgresUnusable, toConnectionFault } from './postgres/postgres-refusals.ts';
+import { postgresLongReads, postgresRunner } from './postgres/postgres.ts';
+import { OtherVersion } from './replicas.ts';
+import { sqliteRunner } from './sqlite.ts';
+import { row, rows, type Work } from './transactions.ts';
+import { SCHEMA } from './tables.ts';
+
+/** Connections of one process: writes are batched, so a handful saturates PostgreSQL. */
+const POOL_CONNECTIONS_MAX = 10;
+
+export interface Database extends TransactionRunner {
+  readonly source: DataSource;
+  /** Whether a pooler stands between even where the direct URL leads: nothing that belongs to a session lasts there. */
+  readonly isPooled: boolean;
+  /** A read that may look at many rows, like a list: on SQLite in a thread of its own, on PostgreSQL few at a time, so that no write waits for it. */
+  longRead<T>(body: () => Work<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** `postgres://…`, or undefined for SQLite in the data folder. */
+  url?: string;
+  /** The same PostgreSQL without a pooler between; undefined: `url` is that. */
+  directUrl?: string;
+  /** This program: processes of another version on the same PostgreSQL are refused, where it is said. */
+  version?: string;
+  dataDir: string;
+  nowMs: () => number;
+}
+
+/** Opens and migrates. Throws `SchemaTooNew` for a database that a newer program has migrated, OtherVersion while another program uses it, PostgresUnusable or another StoreFault when it cannot be used. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  return options.url === undefined
+    ? openSqlite(options)
+    : openPostgres({ url: options.url, directUrl: options.directUrl }, options.version);
+}
+
+async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const file = join(dataDir, 'millwright.sqlite');
+  const source = new DataSource({
+    type: 'better-sqlite3',
+    database: file,
+    enableWAL: true,
+    // FULL: an accepted delivery survives a power cut, not only a crash of the process.
+    prepareDatabase: (connection: Sqlite.Database) => {
+      connection.pragma('synchronous = FULL');
+      connection.pragma('foreign_keys = ON');
+      connection.pragma('busy_timeout = 5000');
+      // 64 MiB: the index pages that a minute of deliveries touches stay in memory, and no transaction spills in its middle.
+      connection.pragma('cache_size = -65536');
+      // Pages that change in every commit are copied back once for many commits; bounds the log at about 40 MB.
+      connection.pragma('wal_autocheckpoint = 10000');
+    },
+    migrations: MIGRATIONS,
+    entities: SCHEMA,
+    synchronize: false,
+    migrationsTransactionMode: 'all',
+  });
+  try {
+    await source.initialize();
+    const connection = (source.driver as unknown as { databaseConnection: Sqlite.Database }).databaseConnection;
+    const runner = sqliteRunner(connection, nowMs);
+    await refuseNewerSchema(runner);
+    await source.runMigrations();
+    const reads = longReads(file, nowMs);
+    return {
+      ...runner,
+      source,
+      isPooled: false,
+      longRead: (body) => reads.read(body),
+      close: () => reads.close().then(() => source.destroy()),
+    };
+  } catch (error) {
+    if (source.isInitialized) await source.destroy();
+    throw toStoreFault(error);
+  }
+}
+
+async function openPostgres(urls: PostgresUrls, version: string | undefined): Promise<Database> {
+  types.setTypeParser(types.builtins.INT8, Number); // our integers are below 2^53
+  const { wire, directUrl, isPooled } = await lookAtPostgres(urls);
+  const source = new DataSource({
+    type: 'postgres',
+    url: urls.url,
+    poolSize: POOL_CONNECTIONS_MAX,
+    entities: SCHEMA,
+    synchronize: false,
+    extra: {
+      Client: BoundedClient,
+      onConnect: refuseReadOnly,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      keepAlive: true,
+      ...wire.startup,
+    },
+    poolErrorHandler: () => undefined, // an idle connection that breaks is replaced; the next statement tells
+  });
+  try {
+    await migratePostgres(directUrl, version);
+    await source.initialize();
+    const runner = postgresRunner(source, wire);
+    return { ...runner, source, isPooled, longRead: postgresLongReads(source, wire), close: () => source.destroy() };
+  } catch (error) {
+    if (source.isInitialized) await source.destroy();
+    if (error instanceof SchemaTooNew || error instanceof OtherVersion) throw error;
+    throw new PostgresUnusable(
+      toConnectionFault(error),
+      directUrl,
+      urls.directUrl === undefined ? 'MILLWRIGHT_DATABASE_URL' : 'MILLWRIGHT_DATABASE_DIRECT_URL',
+    );
+  }
+}
+
+async function refuseNewerSchema(runner: TransactionRunner): Promise<void> {
+  const present = await runner.read(() =>
+    row<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'migrations'"),
+  );
+  if (present !== undefined)
+    refuseUnknown(await runner.read(() => rows<{ name: string }>('SELECT name FROM migrations')));
+}

@@ -1,0 +1,86 @@
+/** What brings a database up to date, oldest first, and the lock under which one process does it. */
+import { DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { CONNECT_MS_MAX } from './postgres/postgres-connections.ts';
+import { refuseOtherVersions } from './replicas.ts';
+import { FirstSchema1700000000001 } from '../migrations/0001-first-schema.ts';
+import { Interface1700000000002 } from '../migrations/0002-interface.ts';
+import { Agents1700000000003 } from '../migrations/0003-agents.ts';
+import { Reconciling1700000000004 } from '../migrations/0004-reconciling.ts';
+import { Dashboard1700000000005 } from '../migrations/0005-dashboard.ts';
+import { ManyMachines1700000000006 } from '../migrations/0006-many-machines.ts';
+
+export const MIGRATIONS = [
+  FirstSchema1700000000001,
+  Interface1700000000002,
+  Agents1700000000003,
+  Reconciling1700000000004,
+  Dashboard1700000000005,
+  ManyMachines1700000000006,
+];
+/** Their names, oldest first. */
+export const MIGRATION_NAMES: readonly string[] = MIGRATIONS.map(({ name }) => name);
+/** Arbitrary, fixed number of the advisory lock that one migrating process holds. */
+export const MIGRATION_LOCK = 7_305_118_402;
+
+/** The database was migrated by a newer version of this program. */
+export class SchemaTooNew extends Error {
+  constructor(name: string) {
+    super(
+      `the database holds migration ${name}, which this version does not know: start the version that wrote it, or a newer one`,
+    );
+  }
+}
+
+/** Throws SchemaTooNew for names that this program does not know. */
+export function refuseUnknown(applied: readonly { name: string }[]): void {
+  const unknown = applied.find(({ name }) => !MIGRATION_NAMES.includes(name));
+  if (unknown !== undefined) throw new SchemaTooNew(unknown.name);
+}
+
+/**
+ * Migrates a PostgreSQL database over a connection of its own; another process that does the same is waited for. `version`: this program,
+ * where processes of others must not be on the database. Throws SchemaTooNew and OtherVersion before anything is touched.
+ */
+export async function migratePostgres(url: string, version?: string): Promise<void> {
+  const source = new DataSource({
+    type: 'postgres',
+    url,
+    poolSize: 1,
+    migrations: MIGRATIONS,
+    synchronize: false,
+    extra: { connectionTimeoutMillis: CONNECT_MS_MAX, keepAlive: true },
+    poolErrorHandler: () => undefined,
+  });
+  try {
+    await source.initialize();
+    const runner = source.createQueryRunner();
+    try {
+      await migrateAlone(source, runner, version);
+    } finally {
+      await runner.release();
+    }
+  } finally {
+    if (source.isInitialized) await source.destroy();
+  }
+}
+
+/** One transaction with its lock: nothing of it outlives a process that is killed, and a pooler in transaction mode carries it too. */
+async function migrateAlone(source: DataSource, runner: QueryRunner, version: string | undefined): Promise<void> {
+  await runner.startTransaction();
+  try {
+    // A large table takes its time; what a role was given for its daily work is not meant for this.
+    for (const bound of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
+      await runner.query(`SET LOCAL ${bound} = 0`);
+    await runner.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    const [found] = (await runner.query("SELECT to_regclass('migrations')::text AS name")) as { name: string | null }[];
+    if (found?.name) refuseUnknown((await runner.query('SELECT name FROM migrations')) as { name: string }[]);
+    if (version !== undefined) await refuseOtherVersions((text, params) => runner.query(text, params), version);
+    const executor = new MigrationExecutor(source, runner);
+    executor.transaction = 'all';
+    await executor.executePendingMigrations();
+    await runner.commitTransaction();
+  } catch (error) {
+    await runner.rollbackTransaction().catch(() => undefined); // the connection may be the thing that failed
+    throw error;
+  }
+}

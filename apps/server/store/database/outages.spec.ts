@@ -1,0 +1,87 @@
+/** An outage is one line at its beginning and one at its end, and no fault of another kind is taken for one. */
+import { Log } from '../../process/log.ts';
+import { tellOfOutages } from '../../composition/outages.ts';
+import type { Database } from './database.ts';
+import { StoreFault } from './faults.ts';
+
+describe('outages of the database', () => {
+  let atMs: number;
+  let lines: { level: string; message: string; [member: string]: unknown }[];
+  let log: Log;
+  let database: Database;
+  /** What the database answers with. */
+  let fate: Error | undefined;
+
+  beforeEach(() => {
+    [atMs, lines, fate] = [0, [], undefined];
+    log = new Log(
+      (line) => void lines.push(JSON.parse(line)),
+      () => 0,
+    );
+    const answer = <T>(): Promise<T> => (fate === undefined ? Promise.resolve('an answer' as T) : Promise.reject(fate));
+    database = tellOfOutages(
+      { dialect: 'postgres', run: answer, read: answer, longRead: answer } as unknown as Database,
+      log,
+      () => atMs,
+    );
+  });
+
+  /** As every part of the service does. */
+  const attempt = async (how: 'run' | 'read' | 'longRead' = 'run'): Promise<void> => {
+    await database[how](function* () {}).catch((error: unknown) =>
+      log.fault('something could not be written yet', error, { run_id: 'r' }),
+    );
+  };
+  const told = (): [string, string][] => lines.map(({ level, message }) => [level, message]);
+
+  it('are told of once each, with the reason and how long they were, and without a stack', async () => {
+    await attempt();
+    fate = new StoreFault('unavailable', 'ECONNREFUSED');
+    for (const how of ['run', 'read', 'longRead', 'run'] as const) {
+      await attempt(how);
+      atMs += 3_500;
+    }
+    expect(lines).toEqual([
+      { at: expect.any(String), level: 'error', message: 'the database does not answer', reason: 'ECONNREFUSED' },
+    ]);
+    fate = undefined;
+    await attempt('read');
+    await attempt();
+    expect(lines.slice(1)).toEqual([
+      { at: expect.any(String), level: 'warn', message: 'the database answers again', away_seconds: 14 },
+    ]);
+    fate = new StoreFault('unavailable', '57P01');
+    await attempt();
+    expect(lines.at(-1)).toMatchObject({ message: 'the database does not answer', reason: '57P01' });
+  });
+
+  it('are not over while only some are let in', async () => {
+    for (const round of [1, 2, 3]) {
+      fate = new StoreFault('unavailable', '53300');
+      await attempt();
+      fate = undefined;
+      atMs = round * 1_000;
+      await attempt();
+    }
+    expect(told()).toEqual([['error', 'the database does not answer']]);
+    atMs += 3_000;
+    await attempt();
+    expect(lines.at(-1)).toMatchObject({ message: 'the database answers again', away_seconds: 3 });
+  });
+
+  it.each([
+    new StoreFault('broken', '42P01'),
+    new StoreFault('full', '53100'),
+    new StoreFault('conflict', '23505'),
+    new StoreFault('retry', '40P01'),
+    new Error('a bug'),
+    new StoreFault('unavailable', '25P04'),
+    new StoreFault('unavailable', '57014'), // a transaction that went on for too long, of a server that answers
+  ])('are not what %s is: it is written at every attempt, with the stack', async (fault) => {
+    fate = fault;
+    await attempt();
+    await attempt();
+    expect(told()).toEqual([1, 2].map(() => ['error', 'something could not be written yet']));
+    expect(lines[0]).toMatchObject({ run_id: 'r', error: expect.stringContaining('\n    at ') });
+  });
+});

@@ -1,0 +1,81 @@
+/** What stands behind a database URL, looked at once at the start: can it be used, and is a pooler between. */
+import type { StoreFault } from '../faults.ts';
+import { BoundedClient, CONNECT_MS_MAX, DIRECT_WIRE, POOLED_WIRE, type Wire } from './postgres-connections.ts';
+import {
+  POSTGRES_MAJOR_MIN,
+  PostgresUnusable,
+  REFUSED_HERE,
+  toConnectionFault,
+  type UrlVariable,
+} from './postgres-refusals.ts';
+
+export interface PostgresUrls {
+  url: string;
+  /** The same database without a pooler between; undefined: there is none, or none is said. */
+  directUrl?: string;
+}
+
+/** How the database is reached. */
+export interface Route {
+  wire: Wire;
+  /** For what needs a connection of its own: migrations, notifications. */
+  directUrl: string;
+  /** Whether a pooler stands there too: then nothing that belongs to a session lasts, LISTEN above all. */
+  isPooled: boolean;
+  /** What the operator should know: notifications do not come through, and what then happens. */
+  remarks: readonly string[];
+}
+
+interface Found {
+  server: number;
+  /** Which backend answered: through a pooler another one than was greeted. */
+  backend: number;
+  read_only: string;
+  /** The same for two connections exactly if they lead to the same database and schema of the same server. */
+  place: string;
+}
+
+const QUESTION = `SELECT current_setting('server_version_num')::int AS server, pg_backend_pid() AS backend, current_setting('transaction_read_only') AS read_only,
+  concat_ws('/', extract(epoch FROM pg_postmaster_start_time()), (SELECT oid FROM pg_database WHERE datname = current_database()), current_schema()) AS place`;
+
+/** What the operator should know where nothing leads around a pooler. */
+export const NO_NOTICES =
+  'a pooler stands between this service and PostgreSQL and MILLWRIGHT_DATABASE_DIRECT_URL does not lead around it: other processes are not told of changes, they look for them every second or so';
+
+/** Looks at both URLs. Throws PostgresUnusable. */
+export async function lookAtPostgres({ url, directUrl }: PostgresUrls): Promise<Route> {
+  const found = await lookAt(url, 'MILLWRIGHT_DATABASE_URL');
+  const direct = directUrl === undefined ? found : await lookAt(directUrl, 'MILLWRIGHT_DATABASE_DIRECT_URL');
+  if (directUrl !== undefined && direct.place !== found.place)
+    throw new PostgresUnusable(REFUSED_HERE.elsewhere, directUrl, 'MILLWRIGHT_DATABASE_DIRECT_URL');
+  // Whoever names a direct URL says that the other one is not.
+  const isPooled = directUrl !== undefined || found.isPooled;
+  return {
+    wire: isPooled ? POOLED_WIRE : DIRECT_WIRE,
+    directUrl: directUrl ?? url,
+    isPooled: direct.isPooled,
+    remarks: direct.isPooled ? [NO_NOTICES] : [],
+  };
+}
+
+async function lookAt(url: string, variable: UrlVariable): Promise<{ isPooled: boolean; place: string }> {
+  let client: BoundedClient | undefined;
+  try {
+    client = new BoundedClient({ connectionString: url, connectionTimeoutMillis: CONNECT_MS_MAX }); // reads the files that the URL names
+    await client.connect();
+    const { server, backend, read_only: readOnly, place } = (await client.query<Found>(QUESTION)).rows[0] as Found;
+    const refused = refusalOf(server, readOnly);
+    if (refused !== undefined) throw refused;
+    // A pooler greets with a number of its own, so that it can pass on who wants to cancel.
+    return { isPooled: backend !== (client as unknown as { processID: number }).processID, place };
+  } catch (error) {
+    throw new PostgresUnusable(toConnectionFault(error), url, variable);
+  } finally {
+    await client?.end().catch(() => undefined);
+  }
+}
+
+function refusalOf(server: number, readOnly: string): StoreFault | undefined {
+  if (Math.floor(server / 10_000) < POSTGRES_MAJOR_MIN) return REFUSED_HERE.tooOld;
+  return readOnly === 'on' ? REFUSED_HERE.readOnly : undefined;
+}

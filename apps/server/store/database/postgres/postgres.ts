@@ -1,0 +1,136 @@
+/** PostgreSQL through a pool: a transaction is retried when it deadlocks or loses a race. */
+import type { DataSource } from 'typeorm';
+import type { PoolClient } from 'pg';
+import { LostRace, StoreFault, toStoreFault } from '../faults.ts';
+import { walked, type TransactionRunner } from '../transaction-runner.ts';
+import type { Wire } from './postgres-connections.ts';
+import {
+  insertStatement,
+  lockStatement,
+  matchStatement,
+  NOW,
+  StatementNames,
+  type PostgresStatement,
+} from './postgres-statements.ts';
+import type { Outcome, Row, Statement, Work } from '../transactions.ts';
+
+/** Attempts of one transaction before its fault is reported; deadlocks between replicas resolve within two or three. */
+const ATTEMPTS_MAX = 6;
+/** Long reads at a time: most connections are left to what is short. */
+const LONG_READS_MAX = 3;
+
+export function postgresRunner(source: DataSource, { begin, namedStatements }: Wire): TransactionRunner {
+  const names = namedStatements ? new StatementNames() : undefined;
+  return {
+    dialect: 'postgres',
+    async run(body) {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await withClient(source, (client) => inTransaction(client, begin, body, names));
+        } catch (error) {
+          if (!isWorthRetrying(error) || attempt === ATTEMPTS_MAX) throw error;
+        }
+      }
+    },
+    read: (body) => withClient(source, (client) => walk(client, body(), names)),
+  };
+}
+
+/** Reads that may look at many rows, few at a time, so that no delivery waits for a connection. contract 3 (Long reads never stall the ingress). */
+export function postgresLongReads(source: DataSource, { beginLongRead }: Wire): TransactionRunner['read'] {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (body) => {
+    if (running >= LONG_READS_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await withClient(source, (client) =>
+        beginLongRead === undefined ? walk(client, body()) : inTransaction(client, beginLongRead, body),
+      );
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next(); // takes our turn
+    }
+  };
+}
+
+function isWorthRetrying(error: unknown): boolean {
+  return error instanceof LostRace || (error instanceof StoreFault && error.kind === 'retry');
+}
+
+async function withClient<T>(source: DataSource, use: (client: PoolClient) => Promise<T>): Promise<T> {
+  const runner = source.createQueryRunner();
+  try {
+    return await use((await runner.connect()) as PoolClient);
+  } catch (error) {
+    throw toStoreFault(error);
+  } finally {
+    await runner.release();
+  }
+}
+
+async function inTransaction<T>(
+  client: PoolClient,
+  begin: string,
+  body: () => Work<T>,
+  names?: StatementNames,
+): Promise<T> {
+  await client.query(begin);
+  try {
+    const result = await walk(client, body(), names);
+    // Of a transaction in which a statement failed PostgreSQL makes a ROLLBACK, and says so without an error.
+    if ((await client.query('COMMIT')).command !== 'COMMIT') throw new StoreFault('broken', '25P02');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => undefined); // the connection may be the thing that failed
+    throw error;
+  }
+}
+
+function walk<T>(client: PoolClient, work: Work<T>, names?: StatementNames): Promise<T> {
+  return walked(work, (statement) => execute(client, statement, names));
+}
+
+async function execute(client: PoolClient, statement: Statement, names: StatementNames | undefined): Promise<Outcome> {
+  const { text, values, repeats } = sent(statement);
+  const parameters = values.map(toParameter);
+  const found = await client.query<Row>({ text, values: parameters, name: repeats ? names?.of(text) : undefined });
+  return { rows: found.rows, changes: found.rowCount ?? 0 };
+}
+
+function sent(statement: Statement): PostgresStatement {
+  switch (statement.kind) {
+    case 'now':
+      return NOW;
+    case 'lock':
+      return lockStatement(statement.name);
+    case 'insert':
+      return insertStatement(statement);
+    case 'match':
+      return matchStatement(statement);
+    case 'query':
+      return { text: numbered(statement.text), values: statement.params, repeats: false };
+  }
+}
+
+// pg takes Buffers as bytea and would turn other byte arrays into JSON.
+function toParameter<T>(value: T): T | Buffer {
+  return value instanceof Uint8Array && !Buffer.isBuffer(value)
+    ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    : value;
+}
+
+const numberedTexts = new Map<string, string>();
+
+/** `?` placeholders as `$1`, `$2` …; our statements hold no literal question mark. */
+function numbered(text: string): string {
+  let known = numberedTexts.get(text);
+  if (known === undefined) {
+    let position = 0;
+    known = text.replace(/\?/g, () => `$${(position += 1)}`);
+    if (numberedTexts.size > 5_000) numberedTexts.clear();
+    numberedTexts.set(text, known);
+  }
+  return known;
+}

@@ -1,0 +1,152 @@
+/** The processes of one database as rows: which program each is and what it does, when it was heard of last, and the serving version that it has loaded. contract 5, 9. */
+import type { Database } from './database.ts';
+import { change, databaseNow, insert, lock, row, rows, type Work } from './transactions.ts';
+
+/** Who was not heard of for this long does nothing any more. */
+const REPLICA_LIVE_MS = 15_000;
+/** Who was not heard of for this long is forgotten. */
+const REPLICA_KEPT_MS = 60_000;
+
+/** A process as it names itself. */
+export interface Process {
+  /** Unique among all that ever were. */
+  owner: string;
+  /** Its program; see `programVersion`. */
+  version: string;
+  roles: readonly string[];
+  /** Its machine. */
+  host: string;
+}
+
+export interface Replica {
+  name: string;
+  seenAtMs: number;
+  servingVersion: number;
+}
+
+/** A process of another version lives on this database: they would expect different things of it. */
+export class OtherVersion extends Error {
+  constructor(
+    ours: string,
+    { version, owner, silentMs }: { version: string; owner: string; silentMs: number | string },
+  ) {
+    const theirs = version === '' ? 'an older version' : `version ${version}`;
+    super(
+      `this is version ${ours}, and process ${owner} of ${theirs} was heard of on the same database ${Math.round(Number(silentMs) / 1_000)} s ago: stop all processes of the other version first (one that was killed is forgotten after ${REPLICA_LIVE_MS / 1_000} s)`,
+    );
+  }
+}
+
+/** Asks one statement of PostgreSQL, with `$1` …; answers its rows. */
+type Ask = (text: string, params?: unknown[]) => Promise<unknown>;
+
+/** Throws OtherVersion. To be asked before a database is migrated: a newer schema would keep the others from starting again. */
+export async function refuseOtherVersions(ask: Ask, version: string): Promise<void> {
+  const columns = (await ask(
+    "SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'replica'",
+  )) as { name: string }[];
+  if (columns.length === 0) return; // nobody has ever been here
+  const theirs = columns.some(({ name }) => name === 'version') ? 'version' : "''";
+  const [other] = (await ask(
+    `SELECT owner, ${theirs} AS version, now.ms - seen_at AS "silentMs" FROM replica, (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms) AS now WHERE seen_at > now.ms - $1 AND ${theirs} <> $2 ORDER BY seen_at DESC LIMIT 1`,
+    [REPLICA_LIVE_MS, version],
+  )) as { owner: string; version: string; silentMs: number | string }[];
+  if (other !== undefined) throw new OtherVersion(version, other);
+}
+
+export class ReplicaStore {
+  private readonly database: Database;
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Notes a process that begins. Throws OtherVersion: of two that begin together, the later one. */
+  async join(me: Process): Promise<void> {
+    await this.database.run(function* () {
+      yield* lock('replicas');
+      const nowMs = yield* databaseNow();
+      const other = yield* row<{ owner: string; version: string; seen_at: number }>(
+        'SELECT owner, version, seen_at FROM replica WHERE seen_at > ? AND version <> ? ORDER BY seen_at DESC LIMIT 1',
+        nowMs - REPLICA_LIVE_MS,
+        me.version,
+      );
+      if (other !== undefined) throw new OtherVersion(me.version, { ...other, silentMs: nowMs - other.seen_at });
+      yield* enter(me, 0, nowMs);
+    });
+  }
+
+  /** Notes that a process lives and what it has loaded; forgets those that were not heard of for long. */
+  async beat(me: Process, servingVersion: number): Promise<void> {
+    await this.database.run(function* () {
+      const nowMs = yield* databaseNow();
+      const known = yield* change(
+        'UPDATE replica SET seen_at = ?, serving_version = ? WHERE owner = ?',
+        nowMs,
+        servingVersion,
+        me.owner,
+      );
+      if (known === 1) return;
+      yield* enter(me, servingVersion, nowMs);
+      yield* change('DELETE FROM replica WHERE seen_at < ?', nowMs - REPLICA_KEPT_MS);
+    });
+  }
+
+  /** For a process that takes nothing more and still lives. */
+  async retire(owner: string): Promise<void> {
+    await this.database.run(() => change("UPDATE replica SET roles = '' WHERE owner = ?", owner));
+  }
+
+  /** For a process that ends, and says so. */
+  async leave(owner: string): Promise<void> {
+    await this.database.run(() => change('DELETE FROM replica WHERE owner = ?', owner));
+  }
+
+  /** For a process that knows that it is the only one, after one that ended without saying so. */
+  async forgetAll(): Promise<void> {
+    await this.database.run(() => change('DELETE FROM replica'));
+  }
+
+  /** Those that take deliveries, by name, and the serving version of a factory: who has loaded that one or a later one serves it. */
+  async of(factoryUid: string): Promise<{ replicas: Replica[]; servingVersion: number }> {
+    return this.database.read(function* () {
+      const nowMs = yield* databaseNow();
+      const factory = yield* row<{ version: number }>(
+        'SELECT serving_version AS version FROM factory WHERE uid = ?',
+        factoryUid,
+      );
+      const found = yield* rows<{ owner: string; seen_at: number; serving_version: number }>(
+        `SELECT owner, seen_at, serving_version FROM replica WHERE seen_at > ? AND ',' || roles || ',' LIKE '%,ingress,%' ORDER BY owner`,
+        nowMs - REPLICA_LIVE_MS,
+      );
+      const replicas = found.map(({ owner, seen_at: seenAt, serving_version: version }) => ({
+        name: owner,
+        seenAtMs: seenAt,
+        servingVersion: version,
+      }));
+      return { replicas, servingVersion: factory?.version ?? 0 };
+    });
+  }
+
+  /** Every process that lives, by name. */
+  async living(): Promise<(Process & { seenAtMs: number })[]> {
+    return this.database.read(function* () {
+      const nowMs = yield* databaseNow();
+      const found = yield* rows<{ owner: string; version: string; roles: string; host: string; seen_at: number }>(
+        'SELECT owner, version, roles, host, seen_at FROM replica WHERE seen_at > ? ORDER BY owner',
+        nowMs - REPLICA_LIVE_MS,
+      );
+      return found.map(({ roles, seen_at: seenAtMs, ...named }) => ({
+        ...named,
+        roles: roles.split(',').filter((role) => role !== ''),
+        seenAtMs,
+      }));
+    });
+  }
+}
+
+function* enter({ owner, version, roles, host }: Process, servingVersion: number, nowMs: number): Work<void> {
+  const columns = ['owner', 'started_at', 'seen_at', 'serving_version', 'version', 'roles', 'host'];
+  yield* insert('replica', columns, [[owner, nowMs, nowMs, servingVersion, version, roles.join(','), host]], {
+    ignoreConflicts: true,
+  });
+}

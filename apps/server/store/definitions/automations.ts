@@ -1,0 +1,115 @@
+/** Automations as people look at them: pages, single ones, which select a webhook, when they last fired, how many runs they started. contract 4. */
+import type { AutomationDefinition } from '#definitions';
+import { IsNull, MoreThan } from 'typeorm';
+import { recentRunsOf, type RecentRuns } from './automation-counts.ts';
+import type { Database } from '../database/database.ts';
+import { looking } from '../database/faults.ts';
+import { row, rows, type Work } from '../database/transactions.ts';
+import { AUTOMATION, type AutomationRow } from '../database/tables.ts';
+
+/** An automation as others refer to it. */
+export interface AutomationReference {
+  uid: string;
+  slug: string;
+  name: string;
+  enabled: boolean;
+}
+
+export class AutomationStore {
+  private readonly database: Database;
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Live automations of a factory by slug, from behind the slug `after`. */
+  list(factoryUid: string, limit: number, after = ''): Promise<AutomationRow[]> {
+    const where = { factory_uid: factoryUid, deleted_at: IsNull(), slug: MoreThan(after) };
+    return looking(this.database.source.getRepository(AUTOMATION).find({ where, order: { slug: 'ASC' }, take: limit }));
+  }
+
+  /** Slugs of all live automations of a factory. */
+  async slugs(factoryUid: string): Promise<string[]> {
+    return (
+      await this.database.read(() =>
+        rows<{ slug: string }>('SELECT slug FROM automation WHERE factory_uid = ? AND deleted_at IS NULL', factoryUid),
+      )
+    ).map(({ slug }) => slug);
+  }
+
+  /** Names of the environments and skills that automations of a factory may refer to. */
+  async resourceNames(factoryUid: string): Promise<{ environments: string[]; skills: string[] }> {
+    const found = await this.database.read(() =>
+      rows<{ kind: string; slug: string }>(
+        'SELECT kind, slug FROM resource WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug',
+        factoryUid,
+      ),
+    );
+    const named = (wanted: string): string[] => found.filter(({ kind }) => kind === wanted).map(({ slug }) => slug);
+    return { environments: named('environment'), skills: named('skill') };
+  }
+
+  async find(uid: string): Promise<AutomationRow | undefined> {
+    return (
+      (await looking(this.database.source.getRepository(AUTOMATION).findOneBy({ uid, deleted_at: IsNull() }))) ??
+      undefined
+    );
+  }
+
+  /** Text of the file that an automation of a managed factory was applied from; undefined where none was kept. */
+  async fileText(uid: string): Promise<string | undefined> {
+    return (
+      (await this.database.read(() => row<{ text: string | null }>('SELECT text FROM automation WHERE uid = ?', uid)))
+        ?.text ?? undefined
+    );
+  }
+
+  /** Live automations of a factory that a delivery of this webhook can start, by slug. */
+  async selecting(factoryUid: string, webhookUid: string): Promise<AutomationReference[]> {
+    const found = await this.database.longRead(() =>
+      rows<{ uid: string; slug: string; name: string; enabled: number; definition: string }>(
+        'SELECT uid, slug, name, enabled, definition FROM automation WHERE factory_uid = ? AND deleted_at IS NULL AND definition LIKE ? ORDER BY slug',
+        factoryUid,
+        `%"${webhookUid}"%`,
+      ),
+    );
+    const selects = ({ definition }: { definition: string }): boolean =>
+      (JSON.parse(definition) as AutomationDefinition).triggers.some(
+        (trigger) => trigger.provider === 'webhook' && trigger.webhookUids.includes(webhookUid),
+      );
+    return found.filter(selects).map(({ uid, slug, name, enabled }) => ({ uid, slug, name, enabled: enabled === 1 }));
+  }
+
+  /** Runs that each of these automations of a factory started since then; those that started none are absent. */
+  recentRuns(factoryUid: string, automationUids: readonly string[], sinceMs: number): Promise<Map<string, RecentRuns>> {
+    const { dialect } = this.database;
+    return this.database.longRead(() => recentRunsOf(factoryUid, automationUids, sinceMs, dialect));
+  }
+
+  /** When each of these automations of a factory last started a run, in milliseconds; those that never did are absent. */
+  lastFired(factoryUid: string, automationUids: readonly string[]): Promise<Map<string, number>> {
+    return this.database.longRead(function* () {
+      const open = yield* rows<{ uid: string; at: number }>(
+        'SELECT automation_uid AS uid, max(created_at) AS at FROM run WHERE settled_at IS NULL AND factory_uid = ? AND automation_uid IS NOT NULL GROUP BY automation_uid',
+        factoryUid,
+      );
+      const last = new Map(open.map(({ uid, at }) => [uid, at]));
+      const fired = new Map<string, number>();
+      for (const uid of automationUids) {
+        const at = Math.max(last.get(uid) ?? 0, (yield* lastEnded(uid)) ?? 0);
+        if (at > 0) fired.set(uid, at);
+      }
+      return fired;
+    });
+  }
+}
+
+/** When the latest of an automation's ended runs was created. It ended no earlier than the run that ended last was created: only those are looked at. */
+function* lastEnded(automationUid: string): Work<number | undefined> {
+  const found = yield* row<{ at: number | null }>(
+    `SELECT max(created_at) AS at FROM run WHERE automation_uid = ? AND settled_at IS NOT NULL AND settled_at >=
+      (SELECT latest.created_at FROM run latest WHERE latest.automation_uid = ? AND latest.settled_at IS NOT NULL ORDER BY latest.settled_at DESC LIMIT 1)`,
+    automationUid,
+    automationUid,
+  );
+  return found?.at ?? undefined;
+}

@@ -1,0 +1,149 @@
+/** What runs can be made of: applied skills, environments and models of several factories at once. contract 3 (agent, environments, models). */
+import type { EnvironmentDefinition, FactoryDefinition, SkillDefinition } from '#definitions';
+import type { Database } from '../database/database.ts';
+import type { FactorySource } from '../factories/factories.ts';
+import type { VisibleFactories } from '../runs/run-history.ts';
+import { placeholders, row, rows, type Work } from '../database/transactions.ts';
+
+/** Skills, and environments, of one answer: more than people choose from. */
+export const CATALOGUE_MAX = 1_000;
+
+/** Ended runs that are looked at for the latest use of a name: it may be another factory's. */
+const LATEST_LOOKED_AT = 1_000;
+
+/** An applied resource and the factory that has it. */
+export interface Applied<Definition> {
+  uid: string;
+  /** Its name in the factory. */
+  slug: string;
+  path: string;
+  definition: Definition;
+  updatedAtMs: number;
+  factory: { uid: string; slug: string; source: FactorySource };
+}
+
+/** The run of a factory that used something last. */
+export interface LatestUse {
+  createdAtMs: number;
+  errorCode?: string;
+}
+
+export class CatalogueStore {
+  private readonly database: Database;
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Skills by name; at most CATALOGUE_MAX. */
+  skills(visible: VisibleFactories): Promise<Applied<SkillDefinition>[]> {
+    return this.applied<SkillDefinition>('skill', visible);
+  }
+
+  /** Environments by name; at most CATALOGUE_MAX. */
+  environments(visible: VisibleFactories): Promise<Applied<EnvironmentDefinition>[]> {
+    return this.applied<EnvironmentDefinition>('environment', visible);
+  }
+
+  /** Models that automations and factories name, each once. */
+  models(visible: VisibleFactories): Promise<string[]> {
+    const model =
+      this.database.dialect === 'sqlite'
+        ? "a.definition -> 'agent' ->> 'model'"
+        : "a.definition::json -> 'agent' ->> 'model'";
+    const { condition, params } = among('f.uid', visible);
+    return this.database.read(function* () {
+      const named = yield* rows<{ model: string | null }>(
+        `SELECT DISTINCT ${model} AS model FROM automation a JOIN factory f ON f.uid = a.factory_uid WHERE a.deleted_at IS NULL AND f.deleted_at IS NULL${condition}`,
+        ...params,
+      );
+      const factories = yield* rows<{ definition: string }>(
+        `SELECT f.definition FROM factory f WHERE f.deleted_at IS NULL${condition}`,
+        ...params,
+      );
+      const defaults = factories.map(
+        ({ definition }) => (JSON.parse(definition) as FactoryDefinition).agentDefaults?.model,
+      );
+      return [...new Set([...named.map((found) => found.model ?? undefined), ...defaults])].filter(
+        (found) => found !== undefined,
+      );
+    });
+  }
+
+  /** When runs of a factory that have ended last used a skill, or an environment, under any of these names; among the latest runs of each name. */
+  latestUse(
+    column: 'skill_spec' | 'environment_id',
+    factoryUid: string,
+    names: readonly string[],
+  ): Promise<LatestUse | undefined> {
+    return this.database.read(function* () {
+      const found: LatestUse[] = [];
+      for (const name of new Set(names)) {
+        const latest = yield* row<{ created_at: number; error_code: string | null }>(
+          `SELECT created_at, error_code FROM (SELECT created_at, error_code, factory_uid, settled_at FROM run WHERE ${column} = ? AND settled_at IS NOT NULL ORDER BY settled_at DESC LIMIT ?) AS latest
+           WHERE factory_uid = ? ORDER BY settled_at DESC LIMIT 1`,
+          name,
+          LATEST_LOOKED_AT,
+          factoryUid,
+        );
+        if (latest !== undefined)
+          found.push({ createdAtMs: latest.created_at, errorCode: latest.error_code ?? undefined });
+      }
+      return found.toSorted((a, b) => b.createdAtMs - a.createdAtMs)[0];
+    });
+  }
+
+  private applied<Definition>(
+    kind: 'skill' | 'environment',
+    visible: VisibleFactories,
+  ): Promise<Applied<Definition>[]> {
+    return this.database.read(() => appliedOf<Definition>(kind, visible));
+  }
+}
+
+function* appliedOf<Definition>(kind: string, visible: VisibleFactories): Work<Applied<Definition>[]> {
+  const { condition, params } = among('f.uid', visible);
+  const found = yield* rows<{
+    uid: string;
+    slug: string;
+    path: string;
+    definition: string;
+    updated_at: number;
+    factory_uid: string;
+    factory_slug: string;
+    source: string;
+  }>(
+    `SELECT r.uid, r.slug, r.path, r.definition, r.updated_at, f.uid AS factory_uid, f.slug AS factory_slug, f.source
+     FROM resource r JOIN factory f ON f.uid = r.factory_uid
+     WHERE r.kind = ? AND r.deleted_at IS NULL AND f.deleted_at IS NULL${condition} ORDER BY r.slug, f.slug LIMIT ?`,
+    kind,
+    ...params,
+    CATALOGUE_MAX,
+  );
+  return found.map(
+    ({
+      uid,
+      slug,
+      path,
+      definition,
+      updated_at: updatedAtMs,
+      factory_uid: factoryUid,
+      factory_slug: factorySlug,
+      source,
+    }) => ({
+      uid,
+      slug,
+      path,
+      updatedAtMs,
+      definition: JSON.parse(definition) as Definition,
+      factory: { uid: factoryUid, slug: factorySlug, source: JSON.parse(source) as FactorySource },
+    }),
+  );
+}
+
+function among(column: string, visible: VisibleFactories): { condition: string; params: readonly string[] } {
+  if (visible === undefined) return { condition: '', params: [] };
+  // A list of nothing is no SQL, and matches nothing.
+  return visible.length === 0
+    ? { condition: ' AND 1 = 0', params: [] }
+    : { condition: ` AND ${column} IN (${placeholders(visible.length)})`, params: visible };
+}

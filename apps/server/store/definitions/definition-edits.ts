@@ -1,0 +1,221 @@
+/** Edits of dashboard factories, each one transaction: decided on what is committed, written, bound, audited and served. contract 2, 4, 5 (Transaction). */
+import type { AppliedObject } from '#reconcile';
+import { audit, type Change, type ChangedBy } from '../access/audit.ts';
+import type { Database } from '../database/database.ts';
+import { bindWebhooks, deleteObject, writeObject } from './definitions.ts';
+import type { FactorySource } from '../factories/factories.ts';
+import { dropUnboundValues, putSecret } from '../secrets/secret-changes.ts';
+import { visibleSecrets } from '../secrets/secret-rows.ts';
+import type { Secret, WantedSecret } from '../secrets/secrets.ts';
+import { bumpServing } from '../serving/serving-version.ts';
+import { change, databaseNow, row, rows, type Work } from '../database/transactions.ts';
+import type { AutomationRow, WebhookRow } from '../database/tables.ts';
+import { lastDeliveries } from './webhooks.ts';
+
+/** What an edit is decided on. The factory is locked: all of it stays so until the edit is committed. */
+export interface EditableFactory {
+  uid: string;
+  slug: string;
+  /** Live webhooks by slug. */
+  webhooks: readonly WebhookRow[];
+  /** Live automations by slug, without what they say. */
+  automations: readonly Pick<AutomationRow, 'uid' | 'slug' | 'name'>[];
+  /** The automation that the edit is about, while it lives. */
+  automation?: AutomationRow;
+  deletedWebhookUids: ReadonlySet<string>;
+  /** Environments and skills that it has from its time with files. */
+  environments: readonly { uid: string; slug: string }[];
+  skills: readonly { slug: string }[];
+  /** Secrets that webhooks of the factory may use, by name. */
+  webhookSecrets: ReadonlyMap<string, Secret>;
+  /** Names of the secrets that its runs may have. */
+  runSecretNames: ReadonlySet<string>;
+  /** Names of its own secrets, whatever they are granted for. */
+  ownSecretNames: ReadonlySet<string>;
+  /** IDs of the secrets that live webhooks of other factories use. */
+  secretsUsedElsewhere: ReadonlySet<string>;
+}
+
+/** A webhook or automation to write, and its label. */
+export interface LabelledObject {
+  object: Extract<AppliedObject, { kind: 'webhook' | 'automation' }>;
+  name: string;
+}
+
+/** Everything that one edit writes. Webhooks are bound to the secrets as they are afterwards. */
+export interface DefinitionEdit<Answer> {
+  ok: true;
+  secrets?: readonly WantedSecret[];
+  objects?: readonly LabelledObject[];
+  /** UIDs of webhooks that change with their secret: who has seen them as they were does not change them unknowingly. */
+  moved?: readonly string[];
+  deletions?: readonly { kind: 'webhook' | 'automation'; uid: string }[];
+  /** For the audit trail; changes of secrets tell of themselves. Absent: nothing is to be written. */
+  change?: Change;
+  /** What is answered, made of what was written. */
+  answer(after: EditedFactory): Answer;
+}
+
+/** The factory as an edit leaves it. */
+export interface EditedFactory {
+  webhooks: readonly WebhookRow[];
+  /** When the newest log entry of each webhook was received, by UID. */
+  lastDeliveries: ReadonlyMap<string, number>;
+  /** The automation that was written, or that the edit is about. */
+  automation?: AutomationRow;
+}
+
+/** What surrounds one edit. */
+export interface EditContext<Answer> {
+  /** Author of one entry of the audit trail. */
+  newEntry(): ChangedBy;
+  /** UID of the automation that the edit is about. */
+  automationUid?: string;
+  /** Further statements of the same transaction, once the answer is known. */
+  settle?(answer: Answer): Work<void> | undefined;
+}
+
+export type EditDecision<Answer, No> = DefinitionEdit<Answer> | { ok: false; no: No };
+
+/** `managed`: the factory's files decide, and nothing was decided here. */
+export type EditOutcome<Answer, No> =
+  | { kind: 'done'; answer: Answer }
+  | { kind: 'refused'; no: No }
+  | { kind: 'gone' }
+  | { kind: 'managed' };
+
+export class DefinitionEditStore {
+  private readonly database: Database;
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Decides and writes under the factory's lock: edits of one factory follow each other. `decide` has no effects and may be asked again. Throws UnfitValue when a webhook cannot use a value that is to be written. */
+  edit<Answer, No>(
+    factoryUid: string,
+    decide: (factory: EditableFactory) => EditDecision<Answer, No>,
+    context: EditContext<Answer>,
+  ): Promise<EditOutcome<Answer, No>> {
+    return this.database.run(function* (): Work<EditOutcome<Answer, No>> {
+      const found = yield* row<{ slug: string; source: string }>(
+        'SELECT slug, source FROM factory WHERE uid = ? AND deleted_at IS NULL FOR UPDATE',
+        factoryUid,
+      );
+      if (found === undefined) return { kind: 'gone' };
+      if ((JSON.parse(found.source) as FactorySource).kind !== 'dashboard') return { kind: 'managed' };
+      const decided = decide(yield* editable(factoryUid, found.slug, context.automationUid));
+      if (!decided.ok) return { kind: 'refused', no: decided.no };
+      if (decided.change !== undefined) yield* write(factoryUid, decided, decided.change, context);
+      const answer = decided.answer(yield* edited(factoryUid, automationOf(decided) ?? context.automationUid));
+      const settling = context.settle?.(answer);
+      if (settling !== undefined) yield* settling;
+      return { kind: 'done', answer };
+    });
+  }
+}
+
+function* write(
+  factoryUid: string,
+  { secrets = [], objects = [], moved = [], deletions = [] }: DefinitionEdit<unknown>,
+  changed: Change,
+  { newEntry }: Pick<EditContext<unknown>, 'newEntry'>,
+): Work<void> {
+  const nowMs = yield* databaseNow();
+  for (const secret of secrets) yield* putSecret(secret, newEntry());
+  // Named after the serving version, which no other state of any factory has had.
+  const revision = `dashboard@${yield* bumpServing(factoryUid)}`;
+  const visible = yield* visibleSecrets(factoryUid, 'webhook');
+  for (const { object, name } of objects) yield* writeObject(object, { factoryUid, revision, name }, visible, nowMs);
+  for (const { kind, uid } of deletions) yield* deleteObject(kind, uid, revision, nowMs);
+  for (const uid of moved)
+    yield* change(
+      'UPDATE webhook SET version = version + 1, updated_at = ? WHERE uid = ? AND factory_uid = ?',
+      nowMs,
+      uid,
+      factoryUid,
+    );
+  yield* bindWebhooks(factoryUid);
+  yield* dropUnboundValues();
+  yield* change(
+    'UPDATE factory SET revision_seen = ?, revision_attempted = ?, revision_applied = ?, updated_at = ? WHERE uid = ?',
+    revision,
+    revision,
+    revision,
+    nowMs,
+    factoryUid,
+  );
+  yield* audit(newEntry(), changed);
+}
+
+function* edited(factoryUid: string, automationUid: string | undefined): Work<EditedFactory> {
+  const webhooks = yield* liveWebhooks(factoryUid);
+  return {
+    webhooks,
+    lastDeliveries: yield* lastDeliveries(webhooks.map(({ uid }) => uid)),
+    automation: yield* liveAutomation(factoryUid, automationUid),
+  };
+}
+
+function automationOf({ objects = [] }: DefinitionEdit<unknown>): string | undefined {
+  return objects.find(({ object }) => object.kind === 'automation')?.object.uid;
+}
+
+function* editable(uid: string, slug: string, automationUid: string | undefined): Work<EditableFactory> {
+  const webhookSecrets = yield* visibleSecrets(uid, 'webhook');
+  const own = yield* rows<{ name: string }>('SELECT name FROM secret WHERE owner = ?', uid);
+  return {
+    uid,
+    slug,
+    webhooks: yield* liveWebhooks(uid),
+    automations: yield* rows<Pick<AutomationRow, 'uid' | 'slug' | 'name'>>(
+      'SELECT uid, slug, name FROM automation WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug',
+      uid,
+    ),
+    automation: yield* liveAutomation(uid, automationUid),
+    deletedWebhookUids: yield* uids('SELECT uid FROM webhook WHERE factory_uid = ? AND deleted_at IS NOT NULL', uid),
+    environments: yield* resources(uid, 'environment'),
+    skills: yield* resources(uid, 'skill'),
+    webhookSecrets,
+    runSecretNames: new Set((yield* visibleSecrets(uid, 'run')).keys()),
+    ownSecretNames: new Set(own.map(({ name }) => name)),
+    secretsUsedElsewhere: yield* uids(
+      `SELECT DISTINCT w.secret_id AS uid FROM webhook w WHERE w.factory_uid <> ? AND w.deleted_at IS NULL
+        AND w.secret_id IN (SELECT mine.secret_id FROM webhook mine WHERE mine.factory_uid = ? AND mine.deleted_at IS NULL)`,
+      uid,
+      uid,
+    ),
+  };
+}
+
+function* liveWebhooks(factoryUid: string): Work<WebhookRow[]> {
+  return yield* rows<WebhookRow>(
+    `SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug`,
+    factoryUid,
+  );
+}
+
+function* liveAutomation(factoryUid: string, uid: string | undefined): Work<AutomationRow | undefined> {
+  if (uid === undefined) return undefined;
+  return yield* row<AutomationRow>(
+    `SELECT ${AUTOMATION_COLUMNS} FROM automation WHERE uid = ? AND factory_uid = ? AND deleted_at IS NULL`,
+    uid,
+    factoryUid,
+  );
+}
+
+const WEBHOOK_COLUMNS =
+  'uid, factory_uid, slug, name, auth_mode, signature_scheme, secret_name, secret_id, secret_version, delivery_id_header, enabled, path, definition, revision, version, created_at, updated_at, deleted_at';
+const AUTOMATION_COLUMNS =
+  'uid, factory_uid, slug, name, enabled, path, definition, revision, version, created_at, updated_at, deleted_at';
+
+function* resources(factoryUid: string, kind: string): Work<{ uid: string; slug: string }[]> {
+  return yield* rows<{ uid: string; slug: string }>(
+    'SELECT uid, slug FROM resource WHERE factory_uid = ? AND kind = ? AND deleted_at IS NULL ORDER BY slug',
+    factoryUid,
+    kind,
+  );
+}
+
+function* uids(text: string, ...params: string[]): Work<Set<string>> {
+  return new Set((yield* rows<{ uid: string }>(text, ...params)).map(({ uid }) => uid));
+}

@@ -1,0 +1,54 @@
+/** Webhooks as people look at them. spec: Webhook (factory resource). */
+import { IsNull } from 'typeorm';
+import type { Database } from '../database/database.ts';
+import { looking } from '../database/faults.ts';
+import { row, type Work } from '../database/transactions.ts';
+import { WEBHOOK, type WebhookRow } from '../database/tables.ts';
+
+export class WebhookStore {
+  private readonly database: Database;
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Live webhooks of a factory by slug. */
+  list(factoryUid: string): Promise<WebhookRow[]> {
+    return looking(
+      this.database.source
+        .getRepository(WEBHOOK)
+        .find({ where: { factory_uid: factoryUid, deleted_at: IsNull() }, order: { slug: 'ASC' } }),
+    );
+  }
+
+  async find(uid: string): Promise<WebhookRow | undefined> {
+    return (
+      (await looking(this.database.source.getRepository(WEBHOOK).findOneBy({ uid, deleted_at: IsNull() }))) ?? undefined
+    );
+  }
+
+  /** Text of the file that a webhook of a managed factory was applied from; undefined where none was kept. */
+  async fileText(uid: string): Promise<string | undefined> {
+    return (
+      (await this.database.read(() => row<{ text: string | null }>('SELECT text FROM webhook WHERE uid = ?', uid)))
+        ?.text ?? undefined
+    );
+  }
+
+  /** When each webhook's newest log entry was received. */
+  lastDeliveries(uids: readonly string[]): Promise<Map<string, number>> {
+    return this.database.read(() => lastDeliveries(uids));
+  }
+}
+
+/** When the newest log entry of each of these webhooks was received, in milliseconds; those without any are absent. One step of an index each, however long the logs are. */
+export function* lastDeliveries(uids: readonly string[]): Work<Map<string, number>> {
+  const last = new Map<string, number>();
+  for (const uid of uids) {
+    const newest = yield* row<{ received_at: number }>(
+      'SELECT received_at FROM delivery WHERE webhook_uid = ? ORDER BY entry_id DESC LIMIT 1',
+      uid,
+    );
+    if (newest !== undefined) last.set(uid, newest.received_at);
+  }
+  return last;
+}

@@ -1,0 +1,244 @@
+/** The delivery log and the door through which deliveries are accepted. spec: Webhook delivery (log entry); contract 5. */
+import type { OutcomeKind } from '#deliveries';
+import { firstUuidv7 } from '#runs';
+import { settle, type Acceptance, type Arrival } from './pending-deliveries.ts';
+import { RememberedWindows } from './rate-window-cache.ts';
+import type { Database } from '../database/database.ts';
+import { ENTRY_TIME_SLACK_MS } from './entry-times.ts';
+import { looking, StoreFault } from '../database/faults.ts';
+import { GroupCommit } from '../database/group-commit.ts';
+import { Lanes } from '../database/sharded-group-commit.ts';
+import { change, insert, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
+import { DELIVERY, type DeliveryRow } from '../database/tables.ts';
+
+export interface RefusedEntry {
+  entryId: string;
+  webhookUid: string;
+  factoryUid: string;
+  deliveryId: string;
+  outcome: OutcomeKind;
+  sizeBytes: number;
+  sizeExact: boolean;
+  receivedAtMs: number;
+  clientAddress: string;
+  revision: string;
+  reason: string;
+  /** JSON of RefusalDetails; absent for one that stands for many. */
+  refusal?: string;
+}
+
+/** Entries to list; what is absent asks for nothing. Times are milliseconds since the epoch. */
+export interface DeliveryFilter {
+  outcomes?: readonly OutcomeKind[];
+  /** Received then or later. */
+  sinceMs?: number;
+  /** Received before. */
+  untilMs?: number;
+}
+
+/** Acceptances that commit side by side: while one waits for its commit, the next is sent. More make each smaller, and dearer by the delivery. A webhook's all go through one, so that they do not wait for its row. */
+const LANES = 2;
+
+/** Everything but the payload. */
+const LISTED_COLUMNS = [
+  'entry_id',
+  'webhook_uid',
+  'factory_uid',
+  'delivery_id',
+  'outcome',
+  'size',
+  'size_exact',
+  'received_at',
+  'client_address',
+  'revision',
+  'entries',
+  'reason',
+  'decision',
+  'payload_encoding',
+  'refusal',
+  'resent_from',
+] as const satisfies readonly (keyof DeliveryRow)[];
+
+function conditionsOf(
+  { outcomes, sinceMs, untilMs }: DeliveryFilter,
+  before: string | undefined,
+): { text: string; params: SqlValue[] }[] {
+  return [
+    ...(before === undefined ? [] : [{ text: 'entry_id < ?', params: [before] }]),
+    ...(outcomes === undefined
+      ? []
+      : [
+          {
+            text: outcomes.length === 0 ? '1 = 0' : `outcome IN (${placeholders(outcomes.length)})`,
+            params: [...outcomes],
+          },
+        ]),
+    ...(sinceMs === undefined
+      ? []
+      : [
+          { text: 'received_at >= ? AND entry_id >= ?', params: [sinceMs, firstUuidv7(sinceMs - ENTRY_TIME_SLACK_MS)] },
+        ]),
+    ...(untilMs === undefined
+      ? []
+      : [{ text: 'received_at < ? AND entry_id < ?', params: [untilMs, firstUuidv7(untilMs + ENTRY_TIME_SLACK_MS)] }]),
+  ];
+}
+
+export class DeliveryStore {
+  private readonly database: Database;
+  private readonly arrivals: Lanes<Arrival, Acceptance>;
+  private readonly refusals: GroupCommit<RefusedEntry, void>;
+  /** A flood of failures costs one update a commit, not one a failure. */
+  private readonly counts: GroupCommit<string, void>;
+  private readonly windows = new RememberedWindows();
+
+  constructor(database: Database) {
+    this.database = database;
+    const concernsAll = (error: unknown) =>
+      error instanceof StoreFault && error.kind !== 'conflict' && error.kind !== 'broken';
+    const lanes = database.dialect === 'sqlite' ? 1 : LANES; // an SQLite file has one writer
+    this.arrivals = new Lanes(
+      lanes,
+      ({ webhookUid }) => webhookUid,
+      () => new GroupCommit((batch) => this.settleBatch(batch), payloadBytes, concernsAll),
+    );
+    this.refusals = new GroupCommit(
+      (batch) => this.insertRefused(batch),
+      () => 0,
+      concernsAll,
+    );
+    this.counts = new GroupCommit(
+      (batch) => this.raiseCounts(batch),
+      () => 0,
+      concernsAll,
+    );
+  }
+
+  /** Accepts one authenticated delivery: answers only after identity, log entry and runs are committed. Throws StoreFault when nothing was stored. */
+  acceptOnce(arrival: Arrival): Promise<Acceptance> {
+    return this.arrivals.add(arrival);
+  }
+
+  /** Logs a delivery that failed authentication or was too large to be read; takes no slot. */
+  logRefused(entry: RefusedEntry): Promise<void> {
+    return this.refusals.add(entry);
+  }
+
+  /** Counts one more refusal into an existing counted entry. */
+  countRefused(entryId: string): Promise<void> {
+    return this.counts.add(entryId);
+  }
+
+  /** Newest first, from before `before`. Matches are looked for along the index of the log, and away from acceptances: a flood of refusals makes a long way. */
+  async list(webhookUid: string, limit: number, before?: string, filter: DeliveryFilter = {}): Promise<DeliveryRow[]> {
+    const conditions = conditionsOf(filter, before);
+    const text = [
+      `SELECT ${LISTED_COLUMNS.join(', ')} FROM delivery WHERE webhook_uid = ?`,
+      ...conditions.map((condition) => condition.text),
+    ].join(' AND ');
+    return this.database.longRead(() =>
+      rows<DeliveryRow>(
+        `${text} ORDER BY entry_id DESC LIMIT ?`,
+        webhookUid,
+        ...conditions.flatMap(({ params }) => params),
+        limit,
+      ),
+    );
+  }
+
+  async find(entryId: string): Promise<DeliveryRow | undefined> {
+    return (await looking(this.database.source.getRepository(DELIVERY).findOneBy({ entry_id: entryId }))) ?? undefined;
+  }
+
+  /** Stored bytes of an accepted delivery and how they are encoded. */
+  payload(entryId: string): Promise<{ bytes: Uint8Array; encoding: string } | undefined> {
+    return this.database.read(function* () {
+      const found = yield* row<{ payload: Uint8Array | null; payload_encoding: string | null }>(
+        'SELECT payload, payload_encoding FROM delivery WHERE entry_id = ?',
+        entryId,
+      );
+      if (found?.payload === undefined || found.payload === null) return undefined;
+      return { bytes: found.payload, encoding: found.payload_encoding ?? 'identity' };
+    });
+  }
+
+  /** IDs of the newest accepted entries of each of these webhooks, newest first. Along the index of the log, one step of it for each webhook. */
+  newestAccepted(webhookUids: readonly string[], limit: number): Promise<{ entryId: string; webhookUid: string }[]> {
+    return this.database.longRead(function* () {
+      const newest: { entryId: string; webhookUid: string }[] = [];
+      for (const webhookUid of webhookUids) {
+        const found = yield* rows<{ entry_id: string }>(
+          "SELECT entry_id FROM delivery WHERE webhook_uid = ? AND outcome = 'accepted' ORDER BY entry_id DESC LIMIT ?",
+          webhookUid,
+          limit,
+        );
+        newest.push(...found.map(({ entry_id: entryId }) => ({ entryId, webhookUid })));
+      }
+      return newest;
+    });
+  }
+
+  private async settleBatch(batch: readonly Arrival[]): Promise<Acceptance[]> {
+    // Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too.
+    const alone = this.database.dialect === 'sqlite';
+    const { acceptances, windows } = await this.database.run(() =>
+      settle(batch, alone ? this.windows.all() : undefined),
+    );
+    if (alone) this.windows.keep(windows);
+    return acceptances;
+  }
+
+  private async raiseCounts(batch: readonly string[]): Promise<void[]> {
+    const raised = new Map<string, number>();
+    for (const entryId of batch) raised.set(entryId, (raised.get(entryId) ?? 0) + 1);
+    await this.database.run(function* () {
+      for (const [entryId, by] of [...raised].sort(([a], [b]) => (a < b ? -1 : 1)))
+        yield* change('UPDATE delivery SET entries = entries + ? WHERE entry_id = ?', by, entryId);
+    });
+    return batch.map(() => undefined);
+  }
+
+  private async insertRefused(batch: readonly RefusedEntry[]): Promise<void[]> {
+    const values = batch.map((entry) => [
+      entry.entryId,
+      entry.webhookUid,
+      entry.factoryUid,
+      entry.deliveryId,
+      entry.outcome,
+      entry.sizeBytes,
+      entry.sizeExact ? 1 : 0,
+      entry.receivedAtMs,
+      entry.clientAddress,
+      entry.revision,
+      1,
+      entry.reason,
+      entry.refusal ?? null,
+    ]);
+    await this.database.run(() =>
+      insert(
+        'delivery',
+        [
+          'entry_id',
+          'webhook_uid',
+          'factory_uid',
+          'delivery_id',
+          'outcome',
+          'size',
+          'size_exact',
+          'received_at',
+          'client_address',
+          'revision',
+          'entries',
+          'reason',
+          'refusal',
+        ],
+        values,
+      ),
+    );
+    return batch.map(() => undefined);
+  }
+}
+
+function payloadBytes({ verdict }: Arrival): number {
+  return verdict.kind === 'refuse' ? 0 : verdict.payload.length;
+}

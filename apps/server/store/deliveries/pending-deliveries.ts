@@ -1,0 +1,386 @@
+/** The one transaction behind a 202: slot, identity, log entry and runs commit together, many deliveries to a commit. spec: Delivery identity; contract 5. */
+import { RATE_WINDOW_MS, takeSlot, type OutcomeKind, type SkippedAutomation } from '#deliveries';
+import { contestedGroups, firstUuidv7, type TurnsTaken } from '#runs';
+import { ENTRY_TIME_SLACK_MS } from './entry-times.ts';
+import { LostRace } from '../database/faults.ts';
+import type { NewRun } from '../runs/new-run.ts';
+import { nextResends, noteResend, type Resent, type ToResend } from './resends.ts';
+import { decideTurns, storeTurns } from '../runs/run-groups.ts';
+import { databaseNow, insert, matching, type SqlValue, type Work } from '../database/transactions.ts';
+import type { DeliveryRow } from '../database/tables.ts';
+
+/** A delivery that passed authentication, decided against one version of the serving state. */
+export interface Arrival {
+  entryId: string;
+  webhookUid: string;
+  factoryUid: string;
+  /** Version of the factory's serving state that the decision was made on. */
+  servingVersion: number;
+  receivedAtMs: number;
+  sizeBytes: number;
+  sizeExact: boolean;
+  clientAddress: string;
+  revision: string;
+  /** Its name in the log; stored bytes that are delivered again are named when they are accepted. */
+  deliveryId: string;
+  verdict:
+    | ({ kind: 'deliver'; identities: readonly Uint8Array[] } & StoredPayload & Starting)
+    | ({ kind: 'resend' } & StoredPayload & ToResend)
+    /** `refusal`: JSON of RefusalDetails. */
+    | { kind: 'refuse'; outcome: 'rejectedInvalidJson' | 'rejectedTooLarge'; reason: string; refusal?: string };
+}
+
+interface StoredPayload {
+  payload: Uint8Array;
+  payloadEncoding: string;
+}
+
+/** What a delivery starts. `decision`: JSON of the log's `started` and `skipped`. */
+export interface Starting {
+  runs: readonly NewRun[];
+  decision: string;
+}
+
+/**
+ * What became of an arrival. `busy`: IDs of runs that it did not start, because their groups were. `replaced`: IDs of open runs that
+ * made place for its own. `entry`: of stored bytes that were delivered again, the new entry. `stale`: the serving state has moved, or the
+ * entry was named minutes ago; decide again. `throttled`: no slot was free and nothing was stored. `gone`: the entry whose bytes were to be delivered again was removed.
+ */
+export type Acceptance =
+  | Accepted
+  | { kind: 'duplicate' }
+  | { kind: 'refused' }
+  | { kind: 'throttled'; waitMs: number; retryAfterSeconds: number }
+  | { kind: 'stale' }
+  | { kind: 'gone' };
+
+export interface Accepted {
+  kind: 'accepted';
+  busy?: readonly string[];
+  replaced?: readonly string[];
+  entry?: DeliveryRow;
+}
+
+const DELIVERY_COLUMNS = [
+  'entry_id',
+  'webhook_uid',
+  'factory_uid',
+  'delivery_id',
+  'outcome',
+  'size',
+  'size_exact',
+  'received_at',
+  'client_address',
+  'revision',
+  'entries',
+  'slot_at',
+  'reason',
+  'decision',
+  'payload',
+  'payload_encoding',
+  'refusal',
+  'resent_from',
+] as const;
+
+/** Times of the slots that webhooks have taken within the last minute, by UID, oldest first. */
+export type Windows = ReadonlyMap<string, readonly number[]>;
+
+export interface Settlement {
+  /** One for each arrival, in order. */
+  acceptances: Acceptance[];
+  /** Windows after this batch, of the webhooks in it: true once it has committed. */
+  windows: Windows;
+}
+
+/**
+ * Settles a batch in order of arrival, as if one after the other. The log's entries are the slots; `remembered` spares looking
+ * them up where this process is the only writer.
+ */
+export function* settle(arrivals: readonly Arrival[], remembered?: Windows): Work<Settlement> {
+  const current = yield* currentVersions(arrivals);
+  if (remembered === undefined) yield* lockWebhooks(arrivals);
+  const nowMs = yield* databaseNow();
+  const windows = yield* slotWindows(arrivals, remembered ?? new Map(), nowMs);
+  const known = yield* knownIdentities(arrivals);
+  const resends = yield* nextResends(
+    arrivals.flatMap(({ verdict }) => (verdict.kind === 'resend' ? [verdict.of] : [])),
+  );
+  const batch: Batch = {
+    windows,
+    known,
+    resends,
+    nowMs,
+    identities: [],
+    deliveries: [],
+    contested: [],
+    resent: [],
+    runs: [],
+  };
+  // A process may have stood still for minutes: where others count slots, one of so old a name would be found by none of them.
+  const oldestId = remembered === undefined ? firstUuidv7(nowMs - ENTRY_TIME_SLACK_MS) : '';
+  const isTimely = ({ factoryUid, servingVersion, entryId }: Arrival): boolean =>
+    current.get(factoryUid) === servingVersion && entryId >= oldestId;
+  const acceptances = arrivals.map((arrival) => (isTimely(arrival) ? settleOne(arrival, batch) : STALE));
+  yield* store(batch);
+  return { acceptances, windows };
+}
+
+const STALE: Acceptance = { kind: 'stale' };
+const GONE: Acceptance = { kind: 'gone' };
+
+interface Batch {
+  windows: Map<string, readonly number[]>;
+  nowMs: number;
+  /** `webhook/hash` of every identity already accepted, this batch's included. */
+  known: Set<string>;
+  /** Which time comes next, of each entry whose bytes are delivered again and that is still there. */
+  resends: Map<string, number>;
+  identities: { key: string; webhookUid: string; hash: Uint8Array }[];
+  deliveries: SqlValue[][];
+  /** Entries whose runs may find their group busy, and what is answered for them: written when that is known. */
+  contested: Contested[];
+  resent: Resent[];
+  runs: NewRun[];
+}
+
+interface Contested extends Starting {
+  acceptance: Accepted;
+  log(decision: string): SqlValue[];
+}
+
+/** Steps 4 to 6 of the ingress for one delivery: slot, refusal of the body, identity. */
+function settleOne(arrival: Arrival, batch: Batch): Acceptance {
+  const { verdict } = arrival;
+  if (verdict.kind === 'resend' && !batch.resends.has(verdict.of)) return GONE;
+  const slot = takeSlot(batch.windows.get(arrival.webhookUid) ?? [], batch.nowMs);
+  if (!slot.ok) return { kind: 'throttled', waitMs: slot.waitMs, retryAfterSeconds: slot.retryAfterSeconds };
+  batch.windows.set(arrival.webhookUid, slot.window);
+  switch (verdict.kind) {
+    case 'deliver':
+      return settleIdentified(arrival, verdict, batch, entryOf(arrival, batch.nowMs));
+    case 'resend':
+      return settleResent(arrival, verdict, batch);
+    case 'refuse':
+      batch.deliveries.push(entryOf(arrival, batch.nowMs)(verdict.outcome, verdict));
+      return { kind: 'refused' };
+  }
+}
+
+function settleIdentified(
+  arrival: Arrival,
+  verdict: Extract<Arrival['verdict'], { kind: 'deliver' }>,
+  batch: Batch,
+  log: EntryWriter,
+): Acceptance {
+  const keys = verdict.identities.map((hash) => identityKey(arrival.webhookUid, hash));
+  if (keys.some((key) => batch.known.has(key))) {
+    batch.deliveries.push(log('duplicate', {}));
+    return { kind: 'duplicate' };
+  }
+  remember(arrival.webhookUid, verdict.identities, batch);
+  return startAll(verdict, batch, (decision) => log('accepted', { ...verdict, decision }));
+}
+
+/** Named by how often its bytes were delivered again: its identity is new, and nobody else's. */
+function settleResent(
+  arrival: Arrival,
+  verdict: Extract<Arrival['verdict'], { kind: 'resend' }>,
+  batch: Batch,
+): Acceptance {
+  const { of } = verdict;
+  const n = batch.resends.get(of) as number;
+  batch.resends.set(of, n + 1);
+  const { deliveryId, identity, ...starting } = verdict.as(n);
+  remember(arrival.webhookUid, [identity], batch);
+  const log = entryOf({ ...arrival, deliveryId }, batch.nowMs);
+  let values: SqlValue[] = [];
+  const acceptance = startAll(
+    starting,
+    batch,
+    (decision) => (values = log('accepted', { ...verdict, decision, resentFrom: of })),
+  );
+  batch.resent.push({ verdict, n, factoryUid: arrival.factoryUid, entry: () => (acceptance.entry = toRow(values)) });
+  return acceptance;
+}
+
+function remember(webhookUid: string, identities: readonly Uint8Array[], batch: Batch): void {
+  for (const hash of identities) {
+    const key = identityKey(webhookUid, hash);
+    batch.known.add(key);
+    batch.identities.push({ key, webhookUid, hash });
+  }
+}
+
+function startAll({ runs, decision }: Starting, batch: Batch, log: Contested['log']): Accepted {
+  const acceptance: Accepted = { kind: 'accepted' };
+  batch.runs.push(...runs);
+  if (contestedGroups(runs).length === 0) batch.deliveries.push(log(decision));
+  else batch.contested.push({ runs, decision, acceptance, log });
+  return acceptance;
+}
+
+function* store(batch: Batch): Work<void> {
+  // Sorted, so that two replicas lock in the same order.
+  const identities = batch.identities
+    .sort((a, b) => compare(a.key, b.key))
+    .map(({ webhookUid, hash }) => [webhookUid, hash, batch.nowMs]);
+  const won = yield* insert('identity', ['webhook_uid', 'hash', 'accepted_at'], identities, { ignoreConflicts: true });
+  // Another replica committed one of them since we looked: look again.
+  if (won !== identities.length) throw new LostRace('an identity was accepted elsewhere');
+  // Behind the identities, which others may wait for: nobody who holds a group waits for one.
+  const turns = yield* decideTurns(batch.runs);
+  for (const contested of batch.contested) batch.deliveries.push(entryAfter(contested, turns));
+  yield* insert('delivery', DELIVERY_COLUMNS, batch.deliveries);
+  const told = yield* storeTurns(turns, batch.nowMs);
+  // Whoever answers one of the deliveries tells of them all.
+  const [first] = batch.contested;
+  if (first !== undefined && told.length > 0) first.acceptance.replaced = told;
+  for (const resent of batch.resent) yield* noteResend(resent);
+}
+
+/** The log entry of a delivery whose runs wanted a group for themselves: what found it busy is a skipped automation. */
+function entryAfter({ runs, decision, acceptance, log }: Contested, { busy }: TurnsTaken<NewRun>): SqlValue[] {
+  const kept = new Set(busy);
+  const skipped = runs.filter((run) => kept.has(run));
+  if (skipped.length === 0) return log(decision);
+  acceptance.busy = skipped.map(({ runId }) => runId);
+  return log(JSON.stringify(withoutBusy(JSON.parse(decision) as Decision, skipped)));
+}
+
+/** Which runs a delivery started and which automations it did not, in the wire's spelling. */
+interface Decision {
+  started: { automation_id: string; run_id: string }[];
+  skipped: { automation_id: string; reason: string }[];
+}
+
+function withoutBusy({ started, skipped }: Decision, busy: readonly NewRun[]): Decision {
+  const runIds = new Set(busy.map(({ runId }) => runId));
+  return {
+    started: started.filter(({ run_id: runId }) => !runIds.has(runId)),
+    skipped: [
+      ...skipped,
+      ...busy.map(({ automationUid }) => ({
+        automation_id: automationUid ?? '',
+        reason: 'busy' satisfies SkippedAutomation['reason'],
+      })),
+    ],
+  };
+}
+
+function* currentVersions(arrivals: readonly Arrival[]): Work<Map<string, number>> {
+  // FOR SHARE: a disable, rotation or edit that commits before us is seen, one that comes later waits for us.
+  const versions = {
+    columns: 'uid, serving_version',
+    table: 'factory',
+    keys: ['uid'],
+    and: 'AND deleted_at IS NULL',
+    tail: 'ORDER BY uid FOR SHARE',
+  };
+  const found = yield* matching<{ uid: string; serving_version: number }>(
+    versions,
+    unique(arrivals.map((arrival) => arrival.factoryUid)),
+  );
+  return new Map(found.map(({ uid, serving_version: version }) => [uid, version]));
+}
+
+/** Batches of several replicas take turns at a webhook, so that its slots are counted exactly. */
+function* lockWebhooks(arrivals: readonly Arrival[]): Work<void> {
+  yield* matching(
+    { columns: 'uid', table: 'webhook', keys: ['uid'], tail: 'ORDER BY uid FOR UPDATE' },
+    unique(arrivals.map((arrival) => arrival.webhookUid)),
+  );
+}
+
+function* slotWindows(
+  arrivals: readonly Arrival[],
+  remembered: Windows,
+  nowMs: number,
+): Work<Map<string, readonly number[]>> {
+  const windows = new Map<string, readonly number[]>();
+  for (const { webhookUid } of arrivals) windows.set(webhookUid, remembered.get(webhookUid) ?? []);
+  const oldestEntry = firstUuidv7(nowMs - RATE_WINDOW_MS - ENTRY_TIME_SLACK_MS);
+  const slots = {
+    columns: 'webhook_uid, slot_at',
+    table: 'delivery',
+    keys: ['webhook_uid'],
+    and: 'AND entry_id >= ? AND slot_at > ?',
+    params: [oldestEntry, nowMs - RATE_WINDOW_MS],
+    tail: 'ORDER BY slot_at',
+  };
+  const found = yield* matching<{ webhook_uid: string; slot_at: number }>(
+    slots,
+    unique([...windows.keys()].filter((uid) => !remembered.has(uid))),
+  );
+  for (const { webhook_uid: uid, slot_at: slotAt } of found) windows.set(uid, [...(windows.get(uid) ?? []), slotAt]);
+  return windows;
+}
+
+function* knownIdentities(arrivals: readonly Arrival[]): Work<Set<string>> {
+  const wanted = arrivals.flatMap(({ webhookUid, verdict }) =>
+    verdict.kind === 'deliver' ? verdict.identities.map((hash) => [webhookUid, hash]) : [],
+  );
+  const found = yield* matching<{ webhook_uid: string; hash: Uint8Array }>(
+    { columns: 'webhook_uid, hash', table: 'identity', keys: ['webhook_uid', 'hash'] },
+    wanted,
+  );
+  return new Set(found.map(({ webhook_uid: webhookUid, hash }) => identityKey(webhookUid, hash)));
+}
+
+interface EntryDetails {
+  reason?: string;
+  decision?: string;
+  payload?: Uint8Array;
+  payloadEncoding?: string;
+  refusal?: string;
+  resentFrom?: string;
+}
+
+type EntryWriter = (outcome: OutcomeKind, details: EntryDetails) => SqlValue[];
+
+/** Values of a log entry in the order of DELIVERY_COLUMNS. */
+function entryOf(arrival: Arrival, slotAt: number): EntryWriter {
+  const { entryId, webhookUid, factoryUid, deliveryId, sizeBytes, sizeExact, receivedAtMs, clientAddress, revision } =
+    arrival;
+  return (outcome, { reason, decision, payload, payloadEncoding, refusal, resentFrom }) => [
+    entryId,
+    webhookUid,
+    factoryUid,
+    deliveryId,
+    outcome,
+    sizeBytes,
+    sizeExact ? 1 : 0,
+    receivedAtMs,
+    clientAddress,
+    revision,
+    1,
+    slotAt,
+    reason ?? null,
+    decision ?? null,
+    payload ?? null,
+    payloadEncoding ?? null,
+    refusal ?? null,
+    resentFrom ?? null,
+  ];
+}
+
+/** What was written, as it will be read. */
+function toRow(values: readonly SqlValue[]): DeliveryRow {
+  return Object.fromEntries(
+    DELIVERY_COLUMNS.map((column, position) => [column, values[position]]),
+  ) as unknown as DeliveryRow;
+}
+
+/** Texts that sort as the rows of the table do: neighbours are written together. */
+function identityKey(webhookUid: string, hash: Uint8Array): string {
+  return `${webhookUid}/${Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')}`;
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** As keys to look for: each once, in the order in which all lock them. */
+function unique(values: readonly string[]): [string][] {
+  return [...new Set(values)].sort().map((value) => [value]);
+}

@@ -1,0 +1,148 @@
+/** What people change of a factory over the API: its label, its source, its sync policy. contract 4, 9. */
+import type { FactoryDefinition } from '#definitions';
+import { policyProblem, type FactoryEvent, type SyncPolicy } from '#reconcile';
+import { audit, type ChangedBy } from '../access/audit.ts';
+import { tellAsked } from './events.ts';
+import type { FactorySource } from './factories.ts';
+import { forgetRevisions } from './revisions.ts';
+import { change, databaseNow, row, type Work } from '../database/transactions.ts';
+
+/** What an edit changes; what is absent stays. */
+export interface FactoryChanges {
+  name?: string;
+  source?: FactorySource;
+  syncPolicy?: SyncPolicy;
+}
+
+/** What became of an edit. `named-by-file`: the factory's own file decides its name; `policy-needs-git`: the source has no commits to ask anything of. In both cases nothing was changed. */
+export type FactoryEdit = 'done' | 'named-by-file' | 'policy-needs-git' | 'gone';
+
+/** Changes what is new; nothing at all where one of the changes cannot be. */
+export function* editFactory(uid: string, changes: FactoryChanges, by: ChangedBy | undefined): Work<FactoryEdit> {
+  const before = yield* row<FactoryBefore>(
+    'SELECT name, source, sync_policy, definition FROM factory WHERE uid = ? AND deleted_at IS NULL FOR UPDATE',
+    uid,
+  );
+  if (before === undefined) return 'gone';
+  const { name, source, syncPolicy, changed } = differences(before, changes);
+  const policyBefore = JSON.parse(before.sync_policy) as SyncPolicy;
+  const newSource = source ?? (JSON.parse(before.source) as FactorySource);
+  if (
+    name !== undefined &&
+    newSource.kind !== 'dashboard' &&
+    (JSON.parse(before.definition) as FactoryDefinition).name !== undefined
+  )
+    return 'named-by-file';
+  if (policyProblem(syncPolicy ?? policyBefore, newSource.kind) !== undefined) return 'policy-needs-git';
+  if (changed.length === 0) return 'done';
+  const nowMs = yield* databaseNow();
+  if (name !== undefined) yield* change('UPDATE factory SET name = ?, updated_at = ? WHERE uid = ?', name, nowMs, uid);
+  if (source !== undefined) yield* changeSource(uid, JSON.parse(before.source) as FactorySource, source);
+  if (syncPolicy !== undefined)
+    yield* change('UPDATE factory SET sync_policy = ? WHERE uid = ?', JSON.stringify(syncPolicy), uid);
+  // A pass that is under way with the old source or policy writes nothing any more.
+  if (source !== undefined || syncPolicy !== undefined)
+    yield* change(
+      'UPDATE factory SET updated_at = ?, generation_requested = generation_requested + 1, fence = fence + 1 WHERE uid = ?',
+      nowMs,
+      uid,
+    );
+  const details = {
+    changed,
+    ...(source === undefined ? {} : { source: source.kind }),
+    ...(syncPolicy === undefined
+      ? {}
+      : { policy: policyMembers(syncPolicy), policy_changes: policyChanges(policyBefore, syncPolicy) }),
+  };
+  yield* audit(by, { action: 'factory.change', subject: uid, factoryUid: uid, details });
+  if (source !== undefined || syncPolicy !== undefined)
+    yield* tellAsked(by, uid, changeEvent(source, policyBefore, syncPolicy));
+  return 'done';
+}
+
+interface FactoryBefore {
+  name: string;
+  source: string;
+  sync_policy: string;
+  definition: string;
+}
+
+/** What of an edit is new, and the names of these members as the API has them. */
+function differences(
+  before: FactoryBefore,
+  { name, source, syncPolicy }: FactoryChanges,
+): FactoryChanges & { changed: string[] } {
+  const changes: FactoryChanges = {
+    name: name === before.name ? undefined : name,
+    source: source === undefined || JSON.stringify(source) === before.source ? undefined : source,
+    syncPolicy: syncPolicy === undefined || JSON.stringify(syncPolicy) === before.sync_policy ? undefined : syncPolicy,
+  };
+  const members = { name: 'name', source: 'source', syncPolicy: 'sync_policy' } as const;
+  return {
+    ...changes,
+    changed: Object.entries(members).flatMap(([member, wire]) =>
+      changes[member as keyof FactoryChanges] === undefined ? [] : [wire],
+    ),
+  };
+}
+
+/** Another place has another history: nothing that was accepted before says anything of it. */
+function* changeSource(uid: string, before: FactorySource, source: FactorySource): Work<void> {
+  yield* change('UPDATE factory SET source = ?, revision_seen = NULL WHERE uid = ?', JSON.stringify(source), uid);
+  if (placeOf(before) === placeOf(source)) return;
+  yield* change('UPDATE factory SET revision_attempted = NULL, rewrite = NULL WHERE uid = ?', uid);
+  yield* forgetRevisions(uid);
+}
+
+/** Where a source is read, whatever with and how often. */
+function placeOf(source: FactorySource): string {
+  return JSON.stringify(source.kind === 'git' ? [source.kind, source.url, source.branch, source.path] : source);
+}
+
+function changeEvent(
+  source: FactorySource | undefined,
+  policyBefore: SyncPolicy,
+  syncPolicy: SyncPolicy | undefined,
+): FactoryEvent {
+  const said = [
+    ...(source === undefined ? [] : [`the source was changed (${source.kind})`]),
+    ...(syncPolicy === undefined ? [] : [`the sync policy was changed: ${policyWords(policyBefore, syncPolicy)}`]),
+  ];
+  return {
+    type: 'Normal',
+    reason: source === undefined ? 'policy-changed' : 'source-changed',
+    message: said.join('; '),
+  };
+}
+
+function policyWords(before: SyncPolicy, after: SyncPolicy): string {
+  const changes = policyChanges(before, after).join(' ') || 'it asks the same';
+  return policyMembers(after).length === 0 ? `${changes}; it asks nothing now` : changes;
+}
+
+/** What a policy asks, by the names of its members as the API has them; never the values. */
+export function policyMembers(policy: SyncPolicy): string[] {
+  return Object.keys(askedOf(policy));
+}
+
+/** What came (`+`), went (`−`) and is another (`~`): a policy that asks less is to be seen as such. */
+function policyChanges(before: SyncPolicy, after: SyncPolicy): string[] {
+  const [old, now] = [askedOf(before), askedOf(after)];
+  const members = Object.keys({ ...old, ...now });
+  const signed = (sign: string, is: (member: string) => boolean): string[] =>
+    members.filter(is).map((member) => sign + member);
+  return [
+    ...signed('+', (member) => !(member in old)),
+    ...signed('−', (member) => !(member in now)),
+    ...signed('~', (member) => member in old && member in now && old[member] !== now[member]),
+  ];
+}
+
+/** Each thing that a policy asks, as a text that can be compared. */
+function askedOf({ verifyCommits, fastForwardOnly, windows }: SyncPolicy): Record<string, string> {
+  return {
+    ...(verifyCommits === undefined ? {} : { verify_commits: JSON.stringify(verifyCommits) }),
+    ...(fastForwardOnly === true ? { fast_forward_only: 'true' } : {}),
+    ...(windows === undefined ? {} : { windows: JSON.stringify(windows) }),
+  };
+}

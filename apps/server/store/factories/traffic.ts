@@ -1,0 +1,168 @@
+/** How much use was made of parts of a factory lately: deliveries and runs, counted along indexes, all parts in a few statements. contract 9 (Plan). */
+import { firstUuidv7 } from '#runs';
+import type { Database } from '../database/database.ts';
+import { oneOf, phrase, sql, type Sql } from '../database/sql.ts';
+import { rows, type Work } from '../database/transactions.ts';
+
+/** Whose traffic is asked for: UIDs of webhooks and automations, what runs call environments and skills. */
+export interface TrafficWish {
+  webhookUids: readonly string[];
+  automationUids: readonly string[];
+  /** Names and UIDs: a run keeps the one by which it named its environment. */
+  environmentIds: readonly string[];
+  /** Names of the factory's own skills. */
+  skills: readonly string[];
+  /** Everything that the factory ran. */
+  whole: boolean;
+}
+
+export interface DeliveryTraffic {
+  deliveries: number;
+  accepted: number;
+  lastMs: number;
+}
+
+export interface RunTraffic {
+  runs: number;
+  /** Those that ended as FAILED or ERROR. */
+  failed: number;
+  lastMs: number;
+}
+
+/** Counts by what they were asked for; what had no traffic is absent. */
+export interface Traffic {
+  deliveriesOfWebhook: ReadonlyMap<string, DeliveryTraffic>;
+  runsOfWebhook: ReadonlyMap<string, RunTraffic>;
+  runsOfAutomation: ReadonlyMap<string, RunTraffic>;
+  runsOfEnvironment: ReadonlyMap<string, RunTraffic>;
+  runsOfSkill: ReadonlyMap<string, RunTraffic>;
+  runsOfFactory: RunTraffic | undefined;
+}
+
+/** Column of a run, and the index of ended runs that holds all that is counted: nothing is read but the index. */
+const INDEXES = {
+  webhook_uid: 'run_settled_webhook_uid',
+  automation_uid: 'run_settled_automation_uid',
+  environment_id: 'run_settled_environment_id',
+  skill_spec: 'run_settled_skill_spec',
+} as const;
+type RunColumn = keyof typeof INDEXES;
+
+interface RunCount {
+  named: string;
+  state: string;
+  n: number;
+  last: string;
+}
+
+export class TrafficStore {
+  private readonly database: Database;
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /**
+   * Deliveries received and runs created since then. A log entry is one delivery, also where it stands for a flood of refused ones.
+   * Times are those that the IDs name. Open runs are few, and are looked at once for everything.
+   */
+  since(factoryUid: string, sinceMs: number, wish: TrafficWish): Promise<Traffic> {
+    const { dialect } = this.database;
+    return this.database.longRead(function* () {
+      const first = firstUuidv7(sinceMs);
+      const span = { factoryUid, sinceMs, first };
+      const open = yield* openRuns(span, dialect);
+      const runsOf = function* (column: RunColumn, values: readonly string[]): Work<Map<string, RunTraffic>> {
+        const ended = values.length === 0 ? [] : yield* query<RunCount>(endedRuns(column, values, span, dialect));
+        const wanted = new Set(values);
+        return tallied([
+          ...ended,
+          ...open.map((run) => ({ ...run, named: run[column] ?? '' })).filter(({ named }) => wanted.has(named)),
+        ]);
+      };
+      return {
+        deliveriesOfWebhook: yield* deliveriesOf(wish.webhookUids, first),
+        runsOfWebhook: yield* runsOf('webhook_uid', wish.webhookUids),
+        runsOfAutomation: yield* runsOf('automation_uid', wish.automationUids),
+        runsOfEnvironment: yield* runsOf('environment_id', wish.environmentIds),
+        runsOfSkill: yield* runsOf('skill_spec', wish.skills),
+        runsOfFactory: wish.whole ? yield* runsOfFactory(span, open, dialect) : undefined,
+      };
+    });
+  }
+}
+
+/** What is counted: of one factory, since a time; `first`: the first ID of that time. */
+interface Span {
+  factoryUid: string;
+  sinceMs: number;
+  first: string;
+}
+
+type OpenRun = Omit<RunCount, 'named'> & Record<RunColumn, string | null>;
+
+function openRuns({ factoryUid, first }: Span, dialect: Database['dialect']): Work<OpenRun[]> {
+  const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_open');
+  return query<OpenRun>(sql`SELECT webhook_uid, automation_uid, environment_id, skill_spec, state, count(*) AS n, max(run_id) AS last FROM run${hint}
+    WHERE settled_at IS NULL AND factory_uid = ${factoryUid} AND run_id >= ${first} GROUP BY webhook_uid, automation_uid, environment_id, skill_spec, state`);
+}
+
+/** What was created since then ended since then, too: the index is in order of the ends. */
+function endedRuns(
+  column: RunColumn,
+  values: readonly string[],
+  { factoryUid, sinceMs, first }: Span,
+  dialect: Database['dialect'],
+): Sql {
+  const hint = phrase(dialect === 'postgres' ? '' : ` INDEXED BY ${INDEXES[column]}`);
+  // A webhook's or automation's runs are all of its factory.
+  const own =
+    column === 'environment_id' || column === 'skill_spec' ? sql` AND factory_uid = ${factoryUid}` : phrase('');
+  return sql`SELECT ${phrase(column)} AS named, state, count(*) AS n, max(run_id) AS last FROM run${hint}
+    WHERE ${oneOf(column, values)} AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first}${own} GROUP BY ${phrase(column)}, state`;
+}
+
+function* runsOfFactory(
+  { factoryUid, sinceMs, first }: Span,
+  open: readonly OpenRun[],
+  dialect: Database['dialect'],
+): Work<RunTraffic | undefined> {
+  const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_settled_factory_state');
+  const ended = yield* query<
+    Omit<RunCount, 'named'>
+  >(sql`SELECT state, count(*) AS n, max(run_id) AS last FROM run${hint}
+    WHERE factory_uid = ${factoryUid} AND state IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED') AND settled_at IS NOT NULL AND settled_at >= ${sinceMs} AND run_id >= ${first} GROUP BY state`);
+  return tallied([...ended, ...open].map((run) => ({ ...run, named: '' }))).get('');
+}
+
+function* deliveriesOf(webhookUids: readonly string[], first: string): Work<Map<string, DeliveryTraffic>> {
+  if (webhookUids.length === 0) return new Map();
+  const found = yield* query<{ uid: string; outcome: string; n: number; last: string }>(
+    sql`SELECT webhook_uid AS uid, outcome, count(*) AS n, max(entry_id) AS last FROM delivery WHERE ${oneOf('webhook_uid', webhookUids)} AND entry_id >= ${first} GROUP BY webhook_uid, outcome`,
+  );
+  const traffic = new Map<string, DeliveryTraffic>();
+  for (const { uid, outcome, n, last } of found) {
+    const before = traffic.get(uid) ?? { deliveries: 0, accepted: 0, lastMs: 0 };
+    const accepted = before.accepted + (outcome === 'accepted' ? n : 0);
+    traffic.set(uid, { deliveries: before.deliveries + n, accepted, lastMs: Math.max(before.lastMs, timeOf(last)) });
+  }
+  return traffic;
+}
+
+function tallied(counts: readonly RunCount[]): Map<string, RunTraffic> {
+  const traffic = new Map<string, RunTraffic>();
+  for (const { named, state, n, last } of counts) {
+    const before = traffic.get(named) ?? { runs: 0, failed: 0, lastMs: 0 };
+    const failed = before.failed + (state === 'FAILED' || state === 'ERROR' ? n : 0);
+    traffic.set(named, { runs: before.runs + n, failed, lastMs: Math.max(before.lastMs, timeOf(last)) });
+  }
+  return traffic;
+}
+
+function query<R>({ text, params }: Sql): Work<R[]> {
+  return rows<R>(text, ...params);
+}
+
+/** The time that an ID names, in milliseconds. */
+function timeOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}

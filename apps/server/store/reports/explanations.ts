@@ -1,0 +1,90 @@
+/** What explanations look up beside the log: definitions as they are now, deleted ones too, and the delivery that a duplicate repeats. spec: Webhook delivery. */
+import type { AutomationDefinition } from '#definitions';
+import type { Database } from '../database/database.ts';
+import { placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
+
+/** A webhook or automation as it is now; times in milliseconds. */
+export interface DefinitionStanding {
+  uid: string;
+  slug: string;
+  /** Empty where it is managed over the API. */
+  path: string;
+  /** Revision that wrote it last, or deleted it. */
+  revision: string;
+  createdAtMs: number;
+  updatedAtMs: number;
+  deletedAtMs?: number;
+}
+
+/** UIDs in one statement. */
+const UIDS_MAX = 100;
+
+const STANDING = 'SELECT uid, slug, path, revision, created_at, updated_at, deleted_at';
+
+interface StandingRow {
+  uid: string;
+  slug: string;
+  path: string;
+  revision: string;
+  created_at: number;
+  updated_at: number;
+  deleted_at: number | null;
+}
+
+export class ExplanationStore {
+  private readonly database: Database;
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** The webhook, live or deleted. */
+  async webhook(uid: string): Promise<DefinitionStanding | undefined> {
+    const found = await this.database.read(() => row<StandingRow>(`${STANDING} FROM webhook WHERE uid = ?`, uid));
+    return found && toStanding(found);
+  }
+
+  /** All automations that a factory has or had, by slug, without what they say. */
+  async automations(factoryUid: string): Promise<DefinitionStanding[]> {
+    return (
+      await this.database.read(() =>
+        rows<StandingRow>(`${STANDING} FROM automation WHERE factory_uid = ? ORDER BY slug`, factoryUid),
+      )
+    ).map(toStanding);
+  }
+
+  /** What these automations say now, by UID. */
+  definitions(uids: readonly string[]): Promise<Map<string, AutomationDefinition>> {
+    return this.database.read(function* () {
+      const found = new Map<string, AutomationDefinition>();
+      for (let from = 0; from < uids.length; from += UIDS_MAX) {
+        const some = uids.slice(from, from + UIDS_MAX);
+        const said = yield* rows<{ uid: string; definition: string }>(
+          `SELECT uid, definition FROM automation WHERE uid IN (${placeholders(some.length)})`,
+          ...some,
+        );
+        for (const { uid, definition } of said) found.set(uid, JSON.parse(definition) as AutomationDefinition);
+      }
+      return found;
+    });
+  }
+
+  /** The accepted delivery of this identity before an entry of the log. What was delivered again only looks like it. Looked for away from acceptances: a log may be long. */
+  async original(webhookUid: string, deliveryId: string, entryId: string): Promise<string | undefined> {
+    const params: SqlValue[] = [webhookUid, entryId, deliveryId];
+    const text =
+      "SELECT entry_id FROM delivery WHERE webhook_uid = ? AND entry_id < ? AND outcome = 'accepted' AND delivery_id = ? AND resent_from IS NULL ORDER BY entry_id DESC LIMIT 1";
+    return (await this.database.longRead(() => row<{ entry_id: string }>(text, ...params)))?.entry_id;
+  }
+}
+
+function toStanding({
+  uid,
+  slug,
+  path,
+  revision,
+  created_at: createdAtMs,
+  updated_at: updatedAtMs,
+  deleted_at: deletedAt,
+}: StandingRow): DefinitionStanding {
+  return { uid, slug, path, revision, createdAtMs, updatedAtMs, deletedAtMs: deletedAt ?? undefined };
+}

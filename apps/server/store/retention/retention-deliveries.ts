@@ -1,0 +1,143 @@
+/** Which entries of the delivery log are old: beyond 7 days, not among the latest 50 of their class, and needed by no live run. spec: Delivery log retention; contract 5 (Log). */
+import {
+  OUTCOMES,
+  RETAINED_ENTRIES_MIN,
+  retentionClass,
+  retentionCutoffMs,
+  type OutcomeKind,
+  type RetentionClass,
+} from '#deliveries';
+import { firstUuidv7 } from '#runs';
+import { ENTRY_TIME_SLACK_MS } from '../deliveries/entry-times.ts';
+import { change, inSlices, placeholders, rows, type Work } from '../database/transactions.ts';
+import type { Found, Sweep, Weighed } from './sweeps.ts';
+
+/** Webhooks looked at in one statement: a log that is one flood of refusals takes a tenth of a second of it. */
+const WEBHOOKS_PER_LOOK = 25;
+/** Entries found in one look. */
+const ENTRIES_PER_LOOK = 2_000;
+/** Bytes whose removal costs about what a small row does. */
+const BYTES_PER_WEIGHT = 16_384;
+const ROUND_MS = 600_000;
+
+const LIVE = "('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
+
+/** The log, webhook after webhook; deleted ones too. */
+export function deliverySweep(): Sweep<string> {
+  return { name: 'deliveries', everyMs: ROUND_MS, look, remove };
+}
+
+/** Of one webhook: entries before these of each class may go; '' where fewer than 50 are there. Only ever moves up, so that an old answer keeps too much at most. */
+type Limits = Record<RetentionClass, string>;
+
+/** Behind which entry of a webhook a look goes on. Stored as text. */
+interface Place {
+  webhookUid: string;
+  /** '' with no limits: behind the webhook, or before the first one. */
+  entryId: string;
+  limits?: Limits;
+}
+
+function* look(text: string, nowMs: number): Work<Found<string>> {
+  const place = toPlace(text);
+  const cutoffMs = retentionCutoffMs(nowMs);
+  if (place.limits !== undefined) return yield* entriesBehind(place, place.limits, cutoffMs);
+  const page = yield* standings(place.webhookUid);
+  for (const standing of page) {
+    const limits = { accepted: standing.accepted_limit ?? '', rejected: standing.rejected_limit ?? '' };
+    if (!hasOld(standing, limits, firstUuidv7(cutoffMs + ENTRY_TIME_SLACK_MS))) continue;
+    return yield* entriesBehind({ webhookUid: standing.uid, entryId: '', limits }, limits, cutoffMs);
+  }
+  const last = page.at(-1)?.uid ?? '';
+  const isOver = page.length < WEBHOOKS_PER_LOOK;
+  return { targets: [], place: isOver ? '' : last, isOver };
+}
+
+interface Standing {
+  uid: string;
+  accepted_oldest: string | null;
+  accepted_limit: string | null;
+  rejected_oldest: string | null;
+  rejected_limit: string | null;
+}
+
+/** The next webhooks, with the oldest entry of each class and the oldest that must be kept. Along the index of the log, all in one statement. */
+function standings(after: string): Work<Standing[]> {
+  const oldest = (kept: RetentionClass) =>
+    `(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id LIMIT 1) AS ${kept}_oldest`;
+  const limit = (kept: RetentionClass) =>
+    `(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id DESC LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) AS ${kept}_limit`;
+  return rows<Standing>(
+    `SELECT w.uid, ${oldest('accepted')}, ${limit('accepted')}, ${oldest('rejected')}, ${limit('rejected')}
+     FROM (SELECT uid FROM webhook WHERE uid > ? ORDER BY uid LIMIT ${WEBHOOKS_PER_LOOK}) w ORDER BY w.uid`,
+    after,
+  );
+}
+
+function hasOld(
+  { accepted_oldest: accepted, rejected_oldest: rejected }: Standing,
+  limits: Limits,
+  cutoffId: string,
+): boolean {
+  const isOld = (oldest: string | null, limit: string) => oldest !== null && oldest < limit && oldest < cutoffId;
+  return isOld(accepted, limits.accepted) || isOld(rejected, limits.rejected);
+}
+
+function* entriesBehind({ webhookUid, entryId }: Place, limits: Limits, cutoffMs: number): Work<Found<string>> {
+  const until = [limits.accepted, limits.rejected, ''].reduce((a, b) => (a > b ? a : b));
+  const found = yield* rows<{ entry_id: string; outcome: OutcomeKind; size: number }>(
+    'SELECT entry_id, outcome, size FROM delivery WHERE webhook_uid = ? AND entry_id > ? AND entry_id < ? AND entry_id < ? AND received_at < ? ORDER BY entry_id LIMIT ?',
+    webhookUid,
+    entryId,
+    until,
+    firstUuidv7(cutoffMs + ENTRY_TIME_SLACK_MS),
+    cutoffMs,
+    ENTRIES_PER_LOOK,
+  );
+  const targets = found
+    .filter(({ entry_id: id, outcome }) => id < limits[retentionClass(outcome)])
+    .map(({ entry_id: target, size }): Weighed<string> => ({
+      target,
+      weight: 1 + Math.floor(size / BYTES_PER_WEIGHT),
+    }));
+  const last = found.length === ENTRIES_PER_LOOK ? found.at(-1) : undefined;
+  return {
+    targets,
+    place: last === undefined ? webhookUid : toText({ webhookUid, entryId: last.entry_id, limits }),
+    isOver: false,
+  };
+}
+
+function* remove(entryIds: readonly string[]): Work<number> {
+  let removed = 0;
+  for (const some of inSlices(entryIds)) {
+    removed += yield* change(
+      `DELETE FROM delivery WHERE entry_id IN (${placeholders(some.length)}) AND NOT EXISTS (SELECT 1 FROM run r WHERE r.entry_id = delivery.entry_id AND r.state IN ${LIVE})`,
+      ...some,
+    );
+  }
+  return removed;
+}
+
+const OUTCOMES_OF: Readonly<Record<RetentionClass, string>> = {
+  accepted: outcomesOf('accepted'),
+  rejected: outcomesOf('rejected'),
+};
+
+function outcomesOf(kept: RetentionClass): string {
+  return (Object.keys(OUTCOMES) as OutcomeKind[])
+    .filter((kind) => retentionClass(kind) === kept)
+    .map((kind) => `'${kind}'`)
+    .join(', ');
+}
+
+function toText({ webhookUid, entryId, limits }: Place): string {
+  return [webhookUid, entryId, limits?.accepted, limits?.rejected].join(' ');
+}
+
+function toPlace(text: string): Place {
+  const [webhookUid = '', entryId, accepted, rejected] = text.split(' ');
+  return entryId === undefined || accepted === undefined || rejected === undefined
+    ? { webhookUid, entryId: '' }
+    : { webhookUid, entryId, limits: { accepted, rejected } };
+}

@@ -1,0 +1,53 @@
+/** Which accepted identities are forgotten, where the operator wants any to be. contract 5 (Identity). */
+import { retentionCutoffMs } from '#deliveries';
+import { change, inSlices, rows, type Work } from '../database/transactions.ts';
+import type { Found, Sweep } from './sweeps.ts';
+
+/** Looked through in one statement: there is no index by age, which every acceptance would pay for. */
+const IDENTITIES_PER_LOOK = 5_000;
+/** All identities are looked through in a round: half a day is precise enough for what is kept for a year. */
+const ROUND_MS = 43_200_000;
+
+interface Identity {
+  webhook_uid: string;
+  hash: Uint8Array;
+}
+
+/** Identities that were accepted longer ago than this many days. */
+export function identitySweep(days: number): Sweep<Identity> {
+  return {
+    name: 'identities',
+    everyMs: ROUND_MS,
+    look: (place, nowMs) => look(place, retentionCutoffMs(nowMs, days)),
+    remove,
+  };
+}
+
+function* look(place: string, cutoffMs: number): Work<Found<Identity>> {
+  const [uid = '', hash = ''] = place.split(' ');
+  const found = yield* rows<Identity & { accepted_at: number }>(
+    'SELECT webhook_uid, hash, accepted_at FROM identity WHERE (webhook_uid, hash) > (?, ?) ORDER BY webhook_uid, hash LIMIT ?',
+    uid,
+    Buffer.from(hash, 'hex'),
+    IDENTITIES_PER_LOOK,
+  );
+  const last = found.length === IDENTITIES_PER_LOOK ? found.at(-1) : undefined;
+  const targets = found.filter(({ accepted_at: atMs }) => atMs < cutoffMs).map((target) => ({ target, weight: 1 }));
+  return {
+    targets,
+    place: last === undefined ? '' : `${last.webhook_uid} ${Buffer.from(last.hash).toString('hex')}`,
+    isOver: last === undefined,
+  };
+}
+
+function* remove(identities: readonly Identity[]): Work<number> {
+  let removed = 0;
+  for (const some of inSlices(identities)) {
+    const which = some.map(() => '(webhook_uid = ? AND hash = ?)').join(' OR ');
+    removed += yield* change(
+      `DELETE FROM identity WHERE ${which}`,
+      ...some.flatMap(({ webhook_uid: uid, hash }) => [uid, hash]),
+    );
+  }
+  return removed;
+}

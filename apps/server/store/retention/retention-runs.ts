@@ -1,0 +1,199 @@
+/** What goes of runs that ended long ago: their events and answered questions, and the files that they made or were given. The run itself stays. contract 3 (events, artifacts). */
+import { retentionCutoffMs } from '#deliveries';
+import type { Database } from '../database/database.ts';
+import { change, placeholders, row, rows, type Work } from '../database/transactions.ts';
+import type { Found, Sweep, Weighed } from './sweeps.ts';
+
+/** Ended runs looked at in one statement. */
+const RUNS_PER_LOOK = 200;
+/** Events removed at once: at most 16 KiB each. */
+const EVENTS_PER_TARGET = 100;
+/** Targets of one look. A run with more events is looked at again. */
+const TARGETS_PER_LOOK = 50;
+/** Bytes whose removal costs about what a small row does. */
+const BYTES_PER_WEIGHT = 16_384;
+const ROUND_MS = 3_600_000;
+
+/** Entries of the log from one number to another, of one run. */
+interface OldEvents {
+  runId: string;
+  fromSeq: number;
+  untilSeq: number;
+}
+
+/** One file of a run. */
+type OldFile = { runId: string } & ({ artifactUid: string } | { followupId: string; fileName: string });
+
+/** Events of runs that ended longer ago than this. The last one stays, so that no number is given twice, and with it what the timeline is made of. */
+export function eventSweep(days: number, dialect: Database['dialect']): Sweep<OldEvents> {
+  return {
+    name: 'run events',
+    everyMs: ROUND_MS,
+    look: (place, nowMs) => lookBehind(place, retentionCutoffMs(nowMs, days), dialect, oldEvents),
+    remove: (targets, nowMs) => removeEvents(targets, retentionCutoffMs(nowMs, days)),
+  };
+}
+
+/** Artifacts and attachments of runs that ended longer ago than this, with their bytes. */
+export function artifactSweep(days: number, dialect: Database['dialect']): Sweep<OldFile> {
+  return {
+    name: 'artifacts',
+    everyMs: ROUND_MS,
+    look: (place, nowMs) => lookBehind(place, retentionCutoffMs(nowMs, days), dialect, oldFiles),
+    remove: (targets, nowMs) => removeFiles(targets, retentionCutoffMs(nowMs, days)),
+  };
+}
+
+interface EndedRun {
+  run_id: string;
+  settled_at: number;
+}
+
+/** Targets of some runs; `rest`: of which run, and from which entry of its log on, there are more. Of the first run only what comes from `fromSeq` on. */
+type OldOf<T> = (
+  runs: readonly EndedRun[],
+  fromSeq: number,
+) => Work<{ targets: Weighed<T>[]; rest?: { run: EndedRun; fromSeq: number } }>;
+
+/** Along the ends of runs, each once: a run that ended again since has a later place. */
+function* lookBehind<T>(text: string, cutoffMs: number, dialect: Database['dialect'], oldOf: OldOf<T>): Work<Found<T>> {
+  const place = toPlace(text, cutoffMs);
+  const runs = yield* rows<EndedRun>(
+    `SELECT run_id, settled_at FROM run${dialect === 'sqlite' ? ' INDEXED BY run_settled' : ''}
+     WHERE settled_at IS NOT NULL AND settled_at < ? AND (settled_at, run_id) ${place.fromSeq === undefined ? '>' : '>='} (?, ?) ORDER BY settled_at, run_id LIMIT ?`,
+    cutoffMs,
+    place.settledAtMs,
+    place.runId,
+    RUNS_PER_LOOK,
+  );
+  const { targets, rest } = yield* oldOf(runs, place.fromSeq ?? 0);
+  if (rest !== undefined)
+    return {
+      targets,
+      place: toText({ settledAtMs: rest.run.settled_at, runId: rest.run.run_id, fromSeq: rest.fromSeq }),
+      isOver: false,
+    };
+  const last = runs.at(-1);
+  return {
+    targets,
+    place: toText(last === undefined ? place : { settledAtMs: last.settled_at, runId: last.run_id }),
+    isOver: runs.length < RUNS_PER_LOOK,
+  };
+}
+
+/** Behind a run, or in it where an entry of its log is named. */
+interface Place {
+  settledAtMs: number;
+  runId: string;
+  fromSeq?: number;
+}
+
+function toText({ settledAtMs, runId, fromSeq }: Place): string {
+  return [settledAtMs, runId, ...(fromSeq === undefined ? [] : [fromSeq])].join(' ');
+}
+
+/** A place beyond the cutoff was reached by a clock that was wrong, or while less was kept: everything before the cutoff is done. */
+function toPlace(text: string, cutoffMs: number): Place {
+  const [settledAt, runId = '', fromSeq] = text.split(' ');
+  const settledAtMs = Number(settledAt);
+  if (settledAtMs > cutoffMs) return { settledAtMs: cutoffMs, runId: '' };
+  return { settledAtMs, runId, fromSeq: fromSeq === undefined ? undefined : Number(fromSeq) };
+}
+
+function* oldEvents(
+  runs: readonly EndedRun[],
+  fromSeq: number,
+): Work<{ targets: Weighed<OldEvents>[]; rest?: { run: EndedRun; fromSeq: number } }> {
+  const spans = yield* ofRuns<{ run_id: string; first: number | null; last: number | null }>(runs, SPANS);
+  const spanOf = new Map(spans.map((span) => [span.run_id, span]));
+  const targets: Weighed<OldEvents>[] = [];
+  for (const [index, run] of runs.entries()) {
+    const span = spanOf.get(run.run_id);
+    const [first, last] = [span?.first ?? 0, span?.last ?? 0];
+    for (let seq = index === 0 ? Math.max(first, fromSeq) : first; seq < last; seq += EVENTS_PER_TARGET) {
+      if (targets.length >= TARGETS_PER_LOOK) return { targets, rest: { run, fromSeq: seq } };
+      const untilSeq = Math.min(last, seq + EVENTS_PER_TARGET);
+      targets.push({ target: { runId: run.run_id, fromSeq: seq, untilSeq }, weight: untilSeq - seq });
+    }
+  }
+  return { targets };
+}
+
+/** The ends of a log, however long it is. */
+const SPANS = `SELECT r.run_id, (SELECT min(e.seq) FROM run_event e WHERE e.run_id = r.run_id) AS first, (SELECT max(e.seq) FROM run_event e WHERE e.run_id = r.run_id) AS last FROM run r`;
+
+/** An end that belongs to no execution is the timeline's: those are few. */
+function* removeEvents(targets: readonly OldEvents[], cutoffMs: number): Work<number> {
+  let removed = 0;
+  for (const { runId, fromSeq, untilSeq } of targets) {
+    if (!(yield* isStillOld(runId, cutoffMs))) continue;
+    removed += yield* change(
+      "DELETE FROM run_event WHERE run_id = ? AND seq >= ? AND seq < ? AND NOT (execution_id IS NULL AND kind = 'status')",
+      runId,
+      fromSeq,
+      untilSeq,
+    );
+    removed += yield* change('DELETE FROM permission WHERE run_id = ? AND answered_at IS NOT NULL', runId);
+  }
+  return removed;
+}
+
+function* oldFiles(runs: readonly EndedRun[]): Work<{ targets: Weighed<OldFile>[] }> {
+  const artifacts = yield* ofRuns<{ run_id: string; artifact_uid: string; bytes: number | null }>(
+    runs,
+    'SELECT run_id, artifact_uid, octet_length(bytes) AS bytes FROM artifact',
+  );
+  const attachments = yield* ofRuns<{ run_id: string; followup_id: string; file_name: string; size: number }>(
+    runs,
+    'SELECT run_id, followup_id, file_name, size FROM attachment',
+  );
+  const weight = (bytes: number | null) => 1 + Math.floor((bytes ?? 0) / BYTES_PER_WEIGHT);
+  return {
+    targets: [
+      ...artifacts.map(({ run_id: runId, artifact_uid: artifactUid, bytes }) => ({
+        target: { runId, artifactUid },
+        weight: weight(bytes),
+      })),
+      ...attachments.map(({ run_id: runId, followup_id: followupId, file_name: fileName, size }) => ({
+        target: { runId, followupId, fileName },
+        weight: weight(size),
+      })),
+    ],
+  };
+}
+
+function* removeFiles(targets: readonly OldFile[], cutoffMs: number): Work<number> {
+  let removed = 0;
+  for (const target of targets) {
+    if (!(yield* isStillOld(target.runId, cutoffMs))) continue;
+    removed +=
+      'artifactUid' in target
+        ? yield* change('DELETE FROM artifact WHERE artifact_uid = ?', target.artifactUid)
+        : yield* change(
+            'DELETE FROM attachment WHERE run_id = ? AND followup_id = ? AND file_name = ?',
+            target.runId,
+            target.followupId,
+            target.fileName,
+          );
+  }
+  return removed;
+}
+
+/** Locks the run: a follow-up may have queued it again since it was found. */
+function* isStillOld(runId: string, cutoffMs: number): Work<boolean> {
+  return (
+    (yield* row(
+      'SELECT 1 AS old FROM run WHERE run_id = ? AND settled_at IS NOT NULL AND settled_at < ? FOR UPDATE',
+      runId,
+      cutoffMs,
+    )) !== undefined
+  );
+}
+
+function* ofRuns<R>(runs: readonly EndedRun[], select: string): Work<R[]> {
+  if (runs.length === 0) return [];
+  return yield* rows<R>(
+    `${select} WHERE run_id IN (${placeholders(runs.length)})`,
+    ...runs.map(({ run_id: runId }) => runId),
+  );
+}

@@ -1,0 +1,116 @@
+/** Sweeps of what is old as rows: where each is, and which process does it. A killed one is gone on with by another, from where it was. spec: Delivery log retention. */
+import type { Database } from '../database/database.ts';
+import { change, databaseNow, insert, row, type Work } from '../database/transactions.ts';
+
+/** One kind of rows that grow old. `T`: what is removed at once, wholly or not at all. */
+export interface Sweep<T = unknown> {
+  /** Under which its place is stored. */
+  readonly name: string;
+  /** A round begins this long after the last one has ended. */
+  readonly everyMs: number;
+  /** What may go behind a place ('' is the beginning), a bounded part of the way. Only reads, and away from acceptances. */
+  look(place: string, nowMs: number): Work<Found<T>>;
+  /** Removes these, unless something needs them by now. Answers the rows that went. */
+  remove(targets: readonly T[], nowMs: number): Work<number>;
+}
+
+/** What a look has found. */
+export interface Found<T = unknown> {
+  targets: readonly Weighed<T>[];
+  /** Where the next look goes on, once these are gone. */
+  place: string;
+  /** The round ends here; the next one begins at `place`. */
+  isOver: boolean;
+}
+
+/** `weight`: about what removing it costs, in small rows. */
+export interface Weighed<T> {
+  target: T;
+  weight: number;
+}
+
+/** A sweeper that is silent for so long has ended: longer than any look or removal takes. */
+const LEASE_MS = 60_000;
+
+export class SweepStore {
+  private readonly database: Database;
+  private readonly owner: string;
+  /** `owner`: this process, among all that share the database. */
+  constructor(database: Database, owner: string) {
+    this.database = database;
+    this.owner = owner;
+  }
+
+  /** Takes a sweep and answers its place; undefined while another process does it, or it is not due. */
+  take({ name, everyMs }: Sweep): Promise<string | undefined> {
+    const { owner } = this;
+    return this.database.run(function* () {
+      const nowMs = yield* databaseNow();
+      yield* insert('sweep', ['name', 'place', 'lease_until', 'done_at'], [[name, '', 0, 0]], {
+        ignoreConflicts: true,
+      });
+      // A round that ended in the future, and a lease of more than its length, were timed by a clock that was wrong.
+      const taken = yield* row<{ place: string }>(
+        'UPDATE sweep SET owner = ?, lease_until = ? WHERE name = ? AND (owner = ? OR lease_until < ? OR lease_until > ?) AND (done_at <= ? OR done_at > ?) RETURNING place',
+        owner,
+        nowMs + LEASE_MS,
+        name,
+        owner,
+        nowMs,
+        nowMs + LEASE_MS,
+        nowMs - everyMs,
+        nowMs,
+      );
+      return taken?.place;
+    });
+  }
+
+  look<T>(sweep: Sweep<T>, place: string): Promise<Found<T>> {
+    return this.database.longRead(function* () {
+      return yield* sweep.look(place, yield* databaseNow());
+    });
+  }
+
+  /** Removes in one transaction with the place that they were found behind; undefined when another process has taken the sweep over. */
+  remove<T>(sweep: Sweep<T>, place: string, targets: readonly T[]): Promise<number | undefined> {
+    return this.database.run(() => this.removing(sweep, place, targets));
+  }
+
+  /** Keeps the sweep while nothing is found, and where it is; false when another process has taken it over. */
+  keep(sweep: Sweep, place: string): Promise<boolean> {
+    return this.database.run(() => this.holding(sweep.name, place));
+  }
+
+  /** Lets go of a sweep: its round has ended, or goes on later from this place. */
+  async leave({ name }: Sweep, place: string, isOver: boolean): Promise<void> {
+    const { owner } = this;
+    await this.database.run(function* () {
+      yield* change(
+        'UPDATE sweep SET owner = NULL, lease_until = 0, place = ?, done_at = ? WHERE name = ? AND owner = ?',
+        place,
+        isOver ? yield* databaseNow() : 0,
+        name,
+        owner,
+      );
+    });
+  }
+
+  private *removing<T>(sweep: Sweep<T>, place: string, targets: readonly T[]): Work<number | undefined> {
+    if (!(yield* this.holding(sweep.name, place))) return undefined;
+    return yield* sweep.remove(targets, yield* databaseNow());
+  }
+
+  /** The row is locked until the transaction ends: two processes never remove the same. */
+  private *holding(name: string, place: string): Work<boolean> {
+    const nowMs = yield* databaseNow();
+    return (
+      (yield* change(
+        'UPDATE sweep SET lease_until = ?, place = ? WHERE name = ? AND owner = ?',
+        nowMs + LEASE_MS,
+        place,
+        name,
+        this.owner,
+      )) === 1
+    );
+  }
+}

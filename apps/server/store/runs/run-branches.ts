@@ -1,0 +1,283 @@
+/**
+ * Which indexes a list of runs is read through. Open runs are few and stand in one index; ended runs are many and stand in one for each
+ * filter that matters. A list is what several branches find, merged: each goes through an index in the order of the list, or through few
+ * runs. contract 3 (List: page 50,000 costs what page 1 costs).
+ */
+import {
+  conditionsOf,
+  descendantsOf,
+  EXACT_COLUMNS,
+  statesOf,
+  type Condition,
+  type ExactColumn,
+  type RunFilter,
+} from './run-filters.ts';
+import { joined, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
+import type { SqlValue } from '../database/transactions.ts';
+
+export interface RunOrder {
+  by: 'updated_at' | 'created_at' | 'title';
+  direction: 'asc' | 'desc';
+}
+
+/** Part of a list that one index finds. */
+export interface Branch {
+  /** The table that its index is on. */
+  table: 'run' | 'run_metadata';
+  /** Which index; undefined: the primary key. SQLite is told, because it knows too little of the rows to choose; PostgreSQL chooses. */
+  index?: string;
+  /** What the index is asked for, of `run` or of `m`. */
+  where: readonly Sql[];
+  /** What it is sorted by, and the ID that decides between equals: of that table. */
+  key: string;
+  id: string;
+  /** What is still to be looked at in each run that it finds. */
+  rest: readonly Condition[];
+}
+
+/** A filter that no index serves in the order of the list, but that may leave so few runs that they can be sorted. */
+export interface Narrow {
+  ids: Sql;
+  /** Conditions that these runs satisfy. */
+  covers: readonly string[];
+  /** Whether open runs are among them, or ended ones only. */
+  hasOpen: boolean;
+}
+
+/** How much one page of a list may take. */
+export interface ListBounds {
+  /** Branches of a list; a filter by more values than that looks at each run's value. */
+  branches: number;
+  /** Runs that are few: so many are read and sorted for each page. */
+  few: number;
+  /** Runs that one branch looks at for a filter that its index does not serve. */
+  candidates: number;
+  /** Statements, while nothing is found. */
+  statements: number;
+}
+
+/** Two clocks of an installation differ by this much at most: a run may seem to have changed before it was created. */
+const CLOCK_SKEW_MS = 300_000;
+
+type Indexed = ExactColumn | 'factory_uid' | 'state' | 'source' | 'executor';
+
+/** An index of ended runs, and what it is asked for before it is in the order of the list. */
+interface EndedIndex {
+  name: string;
+  columns: readonly Indexed[];
+}
+
+const byChange = (column: Indexed): EndedIndex => ({ name: `run_settled_${column}`, columns: [column] });
+const byCreation = (column: Indexed): EndedIndex => ({ name: `run_settled_${column}_created`, columns: [column] });
+
+/** Every index of ended runs by the order of its rows: what fewest runs share comes first, what all share last. */
+const INDEXES: Readonly<Record<RunOrder['by'], readonly EndedIndex[]>> = {
+  updated_at: [
+    ...(['delivery_id', 'automation_uid', 'schedule_id', 'webhook_uid', 'creator_uid', 'executor'] as const).map(
+      byChange,
+    ),
+    { name: 'run_settled_factory_config', columns: ['factory_uid', 'config_name'] },
+    { name: 'run_settled_factory_state', columns: ['factory_uid', 'state'] },
+    ...(['config_name', 'skill_spec', 'environment_id', 'factory_uid', 'model_id', 'state', 'source'] as const).map(
+      byChange,
+    ),
+    { name: 'run_settled', columns: [] },
+  ],
+  created_at: [
+    ...(['factory_uid', 'config_name', 'state'] as const).map(byCreation),
+    { name: 'run_settled_created', columns: [] },
+  ],
+  title: [
+    { name: 'run_settled_factory_title', columns: ['factory_uid'] },
+    { name: 'run_settled_title', columns: [] },
+  ],
+};
+
+/** What an index is asked for, which conditions that satisfies, and which it adds. */
+interface Entry {
+  index?: string;
+  where: readonly Sql[];
+  covers: readonly string[];
+  adds?: readonly Condition[];
+}
+
+type Place = Pick<Branch, 'table' | 'key' | 'id'>;
+
+/** The branches of a list. `narrow`: one that was found to leave few runs. `dialect`: how text is compared. */
+export function branchesOf(
+  filter: RunFilter,
+  order: RunOrder,
+  bounds: ListBounds,
+  dialect: 'sqlite' | 'postgres',
+  narrow?: Narrow,
+): Branch[] {
+  const conditions = conditionsOf(filter, dialect);
+  const limits = limitsOf(filter, order);
+  const branch = (place: Place, { index, where, covers, adds = [] }: Entry): Branch => ({
+    ...place,
+    index,
+    where: [...where, ...limits.tests.map((test) => sql`${phrase(place.key)} ${test}`)],
+    rest: [...conditions.filter(({ name }) => !covers.includes(name) && name !== limits.covers), ...adds],
+  });
+  const run: Place = { table: 'run', key: `run.${order.by}`, id: 'run.run_id' };
+  const open = branch(run, { index: 'run_open', where: [phrase('run.settled_at IS NULL')], covers: [] });
+  // They may have become more since they were counted.
+  const few =
+    narrow &&
+    branch(run, { where: [sql`run.run_id IN (${narrow.ids} LIMIT ${2 * bounds.few})`], covers: narrow.covers });
+  const ended =
+    few === undefined
+      ? endedEntries(filter, order, bounds).map((entry) => branch(placeOf(entry, run, order), entry))
+      : [few];
+  const hasOpen = statesOf(filter, 'open')?.length !== 0 && narrow?.hasOpen !== true;
+  const hasEnded = statesOf(filter, 'ended')?.length !== 0 || narrow?.hasOpen === true;
+  return [...(hasOpen ? [open] : []), ...(hasEnded ? ended : [])];
+}
+
+/** Ended runs are sorted by the copy of their time that their index has. */
+function placeOf({ covers }: Entry, run: Place, { by }: RunOrder): Place {
+  if (by !== 'updated_at') return run;
+  if (covers.some((name) => name.startsWith('metadata.')))
+    return { table: 'run_metadata', key: 'm.settled_at', id: 'm.run_id' };
+  return { ...run, key: 'run.settled_at' };
+}
+
+const ENDED = phrase('run.settled_at IS NOT NULL');
+
+/** The best index for a filter: one entry for each combination of the values that it asks for. */
+function endedEntries(filter: RunFilter, order: RunOrder, bounds: ListBounds): Entry[] {
+  const [metadata] = Object.entries(filter.metadata ?? {});
+  if (order.by === 'updated_at' && filter.exact?.delivery_id === undefined && metadata !== undefined) {
+    const [key, value] = metadata;
+    return [
+      {
+        index: 'run_metadata_settled',
+        where: [sql`m.key = ${key} AND m.value = ${value} AND m.settled_at IS NOT NULL`],
+        covers: [`metadata.${key}`],
+      },
+    ];
+  }
+  const entries = INDEXES[order.by].map((index) => entriesOf(filter, index));
+  return entries.find((some) => some.length > 0 && some.length <= bounds.branches) ?? [];
+}
+
+/** None, where nothing is asked of one of the columns. */
+function entriesOf(filter: RunFilter, { name, columns }: EndedIndex): Entry[] {
+  if (columns.includes('executor')) return filter.executorUid === undefined ? [] : executorEntries(filter.executorUid);
+  const start: readonly Sql[][] = [[ENDED]];
+  const all = columns.reduce(
+    (before, column) =>
+      before.flatMap((where) =>
+        valuesOf(filter, column).map((value) => [...where, sql`${phrase(`run.${column}`)} = ${value}`]),
+      ),
+    start,
+  );
+  return all.map((where) => ({ index: name, where, covers: columns }));
+}
+
+/** Runs that somebody executes for another, and runs that they created and nobody executes for them. */
+function executorEntries(uid: string): Entry[] {
+  const own: Condition = { name: 'own', test: phrase('c.executor_uid IS NULL'), columns: ['executor_uid'] };
+  return [
+    { index: 'run_settled_executor_uid', where: [sql`run.executor_uid = ${uid}`, ENDED], covers: ['executor'] },
+    {
+      index: 'run_settled_creator_uid',
+      where: [sql`run.creator_uid = ${uid}`, ENDED],
+      covers: ['executor'],
+      adds: [own],
+    },
+  ];
+}
+
+function valuesOf(filter: RunFilter, column: Indexed): readonly string[] {
+  switch (column) {
+    case 'state':
+      return statesOf(filter, 'ended') ?? [];
+    case 'source':
+      return filter.sources ?? [];
+    case 'factory_uid':
+      return filter.factoryUids ?? [];
+    case 'executor':
+      return filter.executorUid === undefined ? [] : [filter.executorUid];
+    default:
+      return filter.exact?.[column] === undefined ? [] : [filter.exact[column]];
+  }
+}
+
+/** What a filter asks of the very column that the list is sorted by. */
+function limitsOf(
+  { createdAfterMs, createdBeforeMs, updatedAfterMs }: RunFilter,
+  { by }: RunOrder,
+): { tests: Sql[]; covers?: string } {
+  const above = (ms: number | undefined): Sql[] => (ms === undefined ? [] : [sql`> ${ms}`]);
+  const below = (ms: number | undefined): Sql[] => (ms === undefined ? [] : [sql`< ${ms}`]);
+  if (by === 'created_at') return { tests: [...above(createdAfterMs), ...below(createdBeforeMs)], covers: 'created' };
+  // What changed long before the time was not created after it.
+  if (by === 'updated_at')
+    return {
+      tests: [...above(updatedAfterMs), ...above(createdAfterMs && createdAfterMs - CLOCK_SKEW_MS)],
+      covers: 'updated',
+    };
+  return { tests: [] };
+}
+
+/** Every narrow of a filter in an order, the likeliest to leave few runs first. */
+export function narrowsOf(filter: RunFilter, { by }: RunOrder): Narrow[] {
+  const { ancestorRunId, artifactType, createdAfterMs, createdBeforeMs, updatedAfterMs } = filter;
+  const served: readonly Indexed[] = INDEXES[by].flatMap(({ columns }) => (columns.length === 1 ? columns : []));
+  const columns = ([...EXACT_COLUMNS, 'state', 'source'] as const).filter(
+    (column) => column !== 'definition_revision' && !served.includes(column) && valuesOf(filter, column).length > 0,
+  );
+  const isWindow =
+    by === 'title'
+      ? createdAfterMs !== undefined || createdBeforeMs !== undefined
+      : by === 'updated_at' && createdBeforeMs !== undefined;
+  return [
+    ...(ancestorRunId === undefined
+      ? []
+      : [{ ids: descendantsOf(ancestorRunId, filter.factoryUids), covers: ['ancestor'], hasOpen: true }]),
+    ...columns.map((column) => endedRuns([column], oneOf(`r.${column}`, valuesOf(filter, column)))),
+    ...(by === 'updated_at'
+      ? []
+      : Object.entries(filter.metadata ?? {}).map(([key, value]) => withMetadata(key, value))),
+    ...(by === 'updated_at' || filter.executorUid === undefined ? [] : [executedBy(filter.executorUid)]),
+    ...(artifactType === undefined
+      ? []
+      : [
+          {
+            ids: sql`SELECT a.run_id FROM artifact a WHERE a.artifact_type = ${artifactType}`,
+            covers: ['artifact'],
+            hasOpen: true,
+          },
+        ]),
+    ...(by === 'updated_at' || updatedAfterMs === undefined
+      ? []
+      : [endedRuns(['updated'], sql`r.settled_at > ${updatedAfterMs}`)]),
+    ...(isWindow ? [endedRuns(['created'], sql`${within('r.created_at', createdAfterMs, createdBeforeMs)}`)] : []),
+  ];
+}
+
+function endedRuns(covers: readonly string[], where: Sql): Narrow {
+  return { ids: sql`SELECT r.run_id FROM run r WHERE ${where} AND r.settled_at IS NOT NULL`, covers, hasOpen: false };
+}
+
+/** Also what somebody else executes for them: that is looked at in each run. */
+function executedBy(uid: string): Narrow {
+  const [own, others] = ['creator_uid', 'executor_uid'].map(
+    (column) => endedRuns([], sql`${phrase(`r.${column}`)} = ${uid}`).ids,
+  ) as [Sql, Sql];
+  return { ids: sql`${own} UNION ALL ${others}`, covers: [], hasOpen: false };
+}
+
+function withMetadata(key: string, value: string): Narrow {
+  return {
+    ids: sql`SELECT m.run_id FROM run_metadata m WHERE m.key = ${key} AND m.value = ${value} AND m.settled_at IS NOT NULL`,
+    covers: [`metadata.${key}`],
+    hasOpen: false,
+  };
+}
+
+function within(column: string, after: SqlValue | undefined, before: SqlValue | undefined): Sql {
+  const above = after === undefined ? [] : [sql`${phrase(column)} > ${after}`];
+  return joined([...above, ...(before === undefined ? [] : [sql`${phrase(column)} < ${before}`])], ' AND ');
+}

@@ -1,0 +1,137 @@
+/** What a list of runs is narrowed by, and each filter as a condition on a run. contract 3 (List). */
+import { isEnded, type RunState } from '#runs';
+import { joined, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
+
+/** Columns that are asked for one exact value, those that fewest runs share first. */
+export const EXACT_COLUMNS = [
+  'delivery_id',
+  'automation_uid',
+  'schedule_id',
+  'webhook_uid',
+  'creator_uid',
+  'config_name',
+  'skill_spec',
+  'environment_id',
+  'model_id',
+  'definition_revision',
+] as const;
+export type ExactColumn = (typeof EXACT_COLUMNS)[number];
+
+/** Members narrow a list together; absent ones do not. */
+export interface RunFilter {
+  states?: readonly RunState[];
+  sources?: readonly string[];
+  /** Also what a limited key may see: no member leads to a run of another factory, or of none. */
+  factoryUids?: readonly string[];
+  exact?: Readonly<Partial<Record<ExactColumn, string>>>;
+  withoutEnvironment?: boolean;
+  /** Who works: the creator, where a run names nobody else. */
+  executorUid?: string;
+  /** Exclusive, milliseconds since the epoch. */
+  createdAfterMs?: number;
+  createdBeforeMs?: number;
+  updatedAfterMs?: number;
+  /** All runs below this one. */
+  ancestorRunId?: string;
+  artifactType?: string;
+  /** Entries of the caller's own, all of them. */
+  metadata?: Readonly<Record<string, string>>;
+  /** Each stands somewhere in title, prompt or skill; A–Z are a–z. */
+  words?: readonly string[];
+}
+
+/** One thing that must be true of a run, which it calls `c`. */
+export interface Condition {
+  /** The filter that it is. */
+  name: string;
+  test: Sql;
+  /** What it looks at in the run's row. */
+  columns: readonly string[];
+}
+
+/** Everything that a filter asks for, what is cheap to look at first. `dialect` decides how text is compared. */
+export function conditionsOf(filter: RunFilter, dialect: 'sqlite' | 'postgres'): Condition[] {
+  const {
+    states,
+    sources,
+    factoryUids,
+    executorUid,
+    createdAfterMs,
+    createdBeforeMs,
+    updatedAfterMs,
+    artifactType,
+    ancestorRunId,
+  } = filter;
+  const conditions: (Condition | undefined)[] = [
+    states && among('state', states),
+    sources && among('source', sources),
+    factoryUids && among('factory_uid', factoryUids),
+    ...EXACT_COLUMNS.map((column) =>
+      filter.exact?.[column] === undefined ? undefined : among(column, [filter.exact[column]]),
+    ),
+    filter.withoutEnvironment === true
+      ? { name: 'environment', test: phrase('c.environment_id IS NULL'), columns: ['environment_id'] }
+      : undefined,
+    executorUid === undefined
+      ? undefined
+      : {
+          name: 'executor',
+          test: sql`COALESCE(c.executor_uid, c.creator_uid) = ${executorUid}`,
+          columns: ['executor_uid', 'creator_uid'],
+        },
+    createdAfterMs === undefined
+      ? undefined
+      : { name: 'created', test: sql`c.created_at > ${createdAfterMs}`, columns: ['created_at'] },
+    createdBeforeMs === undefined
+      ? undefined
+      : { name: 'created', test: sql`c.created_at < ${createdBeforeMs}`, columns: ['created_at'] },
+    updatedAfterMs === undefined
+      ? undefined
+      : { name: 'updated', test: sql`c.updated_at > ${updatedAfterMs}`, columns: ['updated_at'] },
+    ...Object.entries(filter.metadata ?? {}).map(([key, value]) => ({
+      name: `metadata.${key}`,
+      test: sql`EXISTS (SELECT 1 FROM run_metadata m WHERE m.run_id = c.run_id AND m.key = ${key} AND m.value = ${value})`,
+      columns: [],
+    })),
+    artifactType === undefined
+      ? undefined
+      : {
+          name: 'artifact',
+          test: sql`EXISTS (SELECT 1 FROM artifact a WHERE a.run_id = c.run_id AND a.artifact_type = ${artifactType})`,
+          columns: [],
+        },
+    ancestorRunId === undefined
+      ? undefined
+      : { name: 'ancestor', test: sql`c.run_id IN (${descendantsOf(ancestorRunId, factoryUids)})`, columns: [] },
+    ...(filter.words ?? []).map((word) => containing(word, dialect)),
+  ];
+  return conditions.filter((condition) => condition !== undefined);
+}
+
+/** The states of a filter that are ends, or that are none; undefined: it asks for no state. Empty: for no run of this kind. */
+export function statesOf(filter: RunFilter, kind: 'open' | 'ended'): readonly RunState[] | undefined {
+  return filter.states?.filter((state) => isEnded(state) === (kind === 'ended'));
+}
+
+/** IDs of all runs below one; found through runs of these factories only, where some are named. */
+export function descendantsOf(runId: string, factoryUids: readonly string[] | undefined): Sql {
+  const visible = factoryUids === undefined ? phrase('') : sql` AND ${oneOf('r.factory_uid', factoryUids)}`;
+  return sql`WITH RECURSIVE below (run_id) AS (
+    SELECT r.run_id FROM run r WHERE r.parent_run_id = ${runId}${visible}
+    UNION SELECT r.run_id FROM below JOIN run r ON r.parent_run_id = below.run_id${visible}) SELECT below.run_id FROM below`;
+}
+
+function among(column: string, values: readonly string[]): Condition {
+  return { name: column, test: oneOf(`c.${column}`, values), columns: [column] };
+}
+
+const SEARCHED = ['title', 'skill_spec', 'prompt'] as const;
+
+/** SQLite's LIKE takes A–Z for a–z and nothing else for another; so does PostgreSQL's ILIKE in this collation. */
+const LIKE = { sqlite: 'LIKE', postgres: 'COLLATE "C" ILIKE' } as const;
+
+function containing(word: string, dialect: keyof typeof LIKE): Condition {
+  const pattern = `%${word.replace(/[\\%_]/g, String.raw`\$&`)}%`;
+  const tests = SEARCHED.map((column) => sql`${phrase(`c.${column} ${LIKE[dialect]}`)} ${pattern} ESCAPE '\\'`);
+  return { name: 'word', test: sql`(${joined(tests, ' OR ')})`, columns: SEARCHED };
+}

@@ -1,0 +1,41 @@
+/** Entries of a run's log as rows: numbered from 1 on without gaps. contract 3 (events). */
+import { insert, row, type SqlValue, type Work } from '../database/transactions.ts';
+
+/** Something to be told of a run; time in milliseconds since the epoch. */
+export interface RunEvent {
+  kind: string;
+  atMs: number;
+  /** JSON text. */
+  body: string;
+}
+
+/** The same in its place; without an execution where there was none. */
+export interface StoredEvent extends RunEvent {
+  seq: number;
+  executionId?: string;
+}
+
+/** Appends to a run's log, whose row is locked; answers the last sequence number. */
+export function* appendToLog(
+  runId: string,
+  executionId: string | undefined,
+  events: readonly RunEvent[],
+): Work<number> {
+  const start = (yield* nextSeq(runId)) - 1;
+  const values = events.map(({ kind, atMs, body }, position): SqlValue[] => [
+    runId,
+    start + position + 1,
+    executionId ?? null,
+    atMs,
+    kind,
+    body,
+  ]);
+  yield* insert('run_event', ['run_id', 'seq', 'execution_id', 'at', 'kind', 'body'], values);
+  return start + events.length;
+}
+
+/** Number of the next entry of a run's log, whose row is locked. */
+export function* nextSeq(runId: string): Work<number> {
+  const last = yield* row<{ seq: number | null }>('SELECT max(seq) AS seq FROM run_event WHERE run_id = ?', runId);
+  return (last?.seq ?? 0) + 1;
+}

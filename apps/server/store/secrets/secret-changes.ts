@@ -1,0 +1,170 @@
+/** Changes of managed secrets, inside the transaction that they belong to: values, grants, deletion, and what that takes away from webhooks. contract 2. */
+import { secretUse } from '#authentication';
+import { audit, type Change, type ChangedBy } from '../access/audit.ts';
+import { LostRace } from '../database/faults.ts';
+import { referencesTo } from './secret-references.ts';
+import { findSecret, isGranted, TEAM, webhooksUsing } from './secret-rows.ts';
+import type { Grants, NewValue, Secret, SecretRemoval, SecretUser, WantedSecret } from './secrets.ts';
+import { bumpServing } from '../serving/serving-version.ts';
+import { change, databaseNow, insert, type Work } from '../database/transactions.ts';
+
+/** These webhooks could not authenticate with the value: nothing was written. */
+export class UnfitValue extends Error {
+  readonly users: readonly SecretUser[];
+  constructor(users: readonly SecretUser[]) {
+    super('a webhook cannot use the value');
+    this.users = users;
+  }
+}
+
+/** Creates or changes. A value that a webhook in use could not authenticate with throws UnfitValue; a webhook that loses its grant refuses everything from the commit on. */
+export function* putSecret(
+  wanted: WantedSecret,
+  by: ChangedBy | undefined,
+): Work<{ secret: Secret; created: boolean }> {
+  const nowMs = yield* databaseNow();
+  const existing = yield* findSecret(wanted.owner, wanted.name, ' FOR UPDATE OF s');
+  if (existing === undefined) yield* create(wanted, nowMs);
+  const before = existing ?? (yield* findSecret(wanted.owner, wanted.name)) ?? unreachable();
+  const users = existing === undefined ? [] : yield* webhooksUsing(existing.id);
+  if (wanted.value !== undefined) {
+    refuseUnfit(wanted.value, users);
+    yield* addVersion(before.id, before.version + 1, wanted.value, nowMs);
+    yield* dropUnboundValues();
+  }
+  if (wanted.grants !== undefined && existing !== undefined)
+    yield* regrant(existing, mergedGrants(existing, wanted.grants), users, nowMs);
+  const secret = (yield* findSecret(wanted.owner, wanted.name)) ?? unreachable();
+  if (existing === undefined || wanted.value !== undefined || wanted.grants !== undefined)
+    yield* audit(by, changeOf(wanted, secret, existing === undefined));
+  return { secret, created: existing === undefined };
+}
+
+/** Deletes a secret and every value of it; one that is used only with `force`. */
+export function* removeSecret(
+  { owner, name, force }: { owner: string; name: string; force: boolean },
+  by: ChangedBy | undefined,
+): Work<SecretRemoval> {
+  const secret = yield* findSecret(owner, name, ' FOR UPDATE OF s');
+  if (secret === undefined) return { kind: 'unknown' };
+  const usedBy = (yield* referencesTo([secret])).get(secret.id) ?? [];
+  if (usedBy.length > 0 && !force) return { kind: 'used', usedBy };
+  yield* unbind(yield* webhooksUsing(secret.id));
+  yield* change('DELETE FROM secret_value WHERE secret_id = ?', secret.id);
+  yield* change('DELETE FROM secret WHERE id = ?', secret.id);
+  yield* audit(by, {
+    action: 'secret.delete',
+    subject: name,
+    factoryUid: factoryOf(owner),
+    details: { version: secret.version, force },
+  });
+  return { kind: 'removed' };
+}
+
+/** Drops the values that are neither the newest version nor served by a webhook: a rotated-out value does not stay on disk. */
+export function* dropUnboundValues(): Work<void> {
+  yield* change(`DELETE FROM secret_value WHERE version < (SELECT s.version FROM secret s WHERE s.id = secret_value.secret_id)
+    AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.secret_id = secret_value.secret_id AND w.secret_version = secret_value.version AND w.deleted_at IS NULL)`);
+}
+
+/** Deletes every secret that is a factory's own, values included, and unbinds what used them. */
+export function* dropSecretsOf(owner: string): Work<void> {
+  const own = 'SELECT id FROM secret WHERE owner = ?';
+  yield* change(`UPDATE webhook SET secret_id = NULL, secret_version = NULL WHERE secret_id IN (${own})`, owner);
+  yield* change(`DELETE FROM secret_value WHERE secret_id IN (${own})`, owner);
+  yield* change('DELETE FROM secret WHERE owner = ?', owner);
+}
+
+function refuseUnfit({ usableFor }: NewValue, users: readonly SecretUser[]): void {
+  const unfit = users.filter(
+    ({ authMode, signatureScheme }) =>
+      !usableFor[secretUse(authMode as 'token' | 'url_token' | 'signature', signatureScheme ?? undefined)],
+  );
+  if (unfit.length > 0) throw new UnfitValue(unfit);
+}
+
+function* regrant(secret: Secret, grants: Grants, users: readonly SecretUser[], nowMs: number): Work<void> {
+  yield* setGrants(secret.id, grants, nowMs);
+  yield* unbind(users.filter(({ factoryUid }) => !isGranted(secret, grants, factoryUid, 'webhook')));
+}
+
+/** Takes its secret away from each of these webhooks; what was decided with it is decided again. */
+function* unbind(users: readonly SecretUser[]): Work<void> {
+  for (const factoryUid of new Set(users.map((user) => user.factoryUid))) yield* bumpServing(factoryUid);
+  for (const { webhookUid } of users)
+    yield* change('UPDATE webhook SET secret_id = NULL, secret_version = NULL WHERE uid = ?', webhookUid);
+}
+
+/** A factory's own secret is for that factory, whatever is asked. */
+function mergedGrants(
+  { owner, grants: before }: Pick<Secret, 'owner' | 'grants'>,
+  wanted: Partial<Grants> = {},
+): Grants {
+  const { factories = before.factories, uses = before.uses } = wanted;
+  return { factories: owner === TEAM ? factories : [owner], uses };
+}
+
+function changeOf({ value, grants }: WantedSecret, secret: Secret, created: boolean): Change {
+  const { factories, uses } = secret.grants;
+  return {
+    action: created ? 'secret.create' : 'secret.change',
+    subject: secret.name,
+    factoryUid: factoryOf(secret.owner),
+    details: {
+      version: secret.version,
+      value: value !== undefined,
+      ...(created || grants !== undefined ? { factories, uses } : {}),
+    },
+  };
+}
+
+function factoryOf(owner: string): string | undefined {
+  return owner === TEAM ? undefined : owner;
+}
+
+function* create(wanted: WantedSecret, nowMs: number): Work<void> {
+  const grants = mergedGrants({ owner: wanted.owner, grants: { factories: '*', uses: ['webhook'] } }, wanted.grants);
+  const made = yield* insert(
+    'secret',
+    ['id', 'owner', 'name', 'grant_factories', 'grant_uses', 'version', 'created_at', 'updated_at'],
+    [
+      [
+        wanted.id,
+        wanted.owner,
+        wanted.name,
+        JSON.stringify(grants.factories),
+        JSON.stringify(grants.uses),
+        0,
+        nowMs,
+        nowMs,
+      ],
+    ],
+    { ignoreConflicts: true },
+  );
+  if (made !== 1) throw new LostRace('the secret was made elsewhere');
+}
+
+function* addVersion(secretId: string, version: number, value: NewValue, nowMs: number): Work<void> {
+  const { wrappedKey, sealed } = value.seal(secretId, version);
+  yield* insert(
+    'secret_value',
+    ['secret_id', 'version', 'wrapped_key', 'sealed', 'usable_for', 'created_at'],
+    [[secretId, version, wrappedKey, sealed, JSON.stringify(value.usableFor), nowMs]],
+  );
+  yield* change('UPDATE secret SET version = ?, updated_at = ? WHERE id = ?', version, nowMs, secretId);
+}
+
+function* setGrants(id: string, grants: Grants, nowMs: number): Work<void> {
+  const { factories, uses } = grants;
+  yield* change(
+    'UPDATE secret SET grant_factories = ?, grant_uses = ?, updated_at = ? WHERE id = ?',
+    JSON.stringify(factories),
+    JSON.stringify(uses),
+    nowMs,
+    id,
+  );
+}
+
+function unreachable(): never {
+  throw new Error('a row written in this transaction is not there');
+}

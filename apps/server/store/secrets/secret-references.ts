@@ -1,0 +1,162 @@
+/** What would break without a managed secret: webhooks that are bound to it, sources that are read with it, runs that would be given it. contract 2 (Deleting one in use). */
+import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition } from '#definitions';
+import type { FactorySource } from '../factories/factories.ts';
+import type { Secret, SecretUse } from './secrets.ts';
+import { placeholders, rows, type Work } from '../database/transactions.ts';
+
+/** `slug` is the permanent name of what refers; `factory`: its source, or what it says for all of its runs. */
+export interface SecretReference {
+  kind: 'webhook' | 'automation' | 'environment' | 'factory';
+  factoryUid: string;
+  slug: string;
+  webhookUid?: string;
+}
+
+/** Somebody who names a secret; which one that is depends on the grants. */
+interface Naming {
+  name: string;
+  use: SecretUse;
+  reference: SecretReference;
+}
+
+/** A definition that lists secrets for runs has this in its JSON; text that a person wrote cannot have it, its quotes are escaped. */
+const LISTS_SECRETS = `LIKE '%"secrets":[%'`;
+
+/** The same of an environment that has a repository read with one. */
+const NAMES_CREDENTIAL = `LIKE '%"credentialSecret":"%'`;
+
+/** References to each of these secrets, by its ID. Webhooks count by what they are bound to, everything else by what its name means where it stands. */
+export function* referencesTo(secrets: readonly Secret[]): Work<Map<string, SecretReference[]>> {
+  const found = new Map(secrets.map(({ id }) => [id, [] as SecretReference[]]));
+  if (secrets.length === 0) return found;
+  for (const { secretId, reference } of yield* boundWebhooks(secrets)) found.get(secretId)?.push(reference);
+  const own = yield* ownUses(secrets);
+  for (const { name, use, reference } of yield* namings(secrets)) {
+    const meant = secrets.find((secret) => secret.name === name && isMeant(secret, reference.factoryUid, use, own));
+    if (meant !== undefined) addOnce(found.get(meant.id) ?? [], reference);
+  }
+  return found;
+}
+
+function* boundWebhooks(secrets: readonly Secret[]): Work<{ secretId: string; reference: SecretReference }[]> {
+  const bound = yield* rows<{ secret_id: string; uid: string; factory_uid: string; slug: string }>(
+    `SELECT secret_id, uid, factory_uid, slug FROM webhook WHERE secret_id IN (${placeholders(secrets.length)}) AND deleted_at IS NULL ORDER BY factory_uid, slug`,
+    ...secrets.map(({ id }) => id),
+  );
+  return bound.map(({ secret_id: secretId, uid, factory_uid: factoryUid, slug }) => ({
+    secretId,
+    reference: { kind: 'webhook', factoryUid, slug, webhookUid: uid },
+  }));
+}
+
+/** Everybody who names a secret for anything but a webhook, whichever secret that is. Definitions are only looked through when a secret may be given to runs. */
+function* namings(secrets: readonly Secret[]): Work<Naming[]> {
+  const factories = yield* rows<{ uid: string; slug: string; source: string; definition: string }>(
+    `SELECT uid, slug, source, definition FROM factory WHERE deleted_at IS NULL AND (source LIKE '%Secret":"%' OR definition ${LISTS_SECRETS})`,
+  );
+  const ofFactories = factories.flatMap(({ uid, slug, source, definition }) => {
+    const reference = { kind: 'factory', factoryUid: uid, slug } as const;
+    return [
+      ...sourceNamings(JSON.parse(source) as FactorySource, reference),
+      ...runNamings((JSON.parse(definition) as FactoryDefinition).agentDefaults, reference),
+    ];
+  });
+  const readers = secrets.some(({ grants }) => grants.uses.includes('git'))
+    ? yield* listing('resource', "AND kind = 'environment'", NAMES_CREDENTIAL)
+    : [];
+  ofFactories.push(
+    ...readers.flatMap(({ factoryUid, slug, definition }) =>
+      repositoryNamings(definition as EnvironmentDefinition, { kind: 'environment', factoryUid, slug }),
+    ),
+  );
+  if (!secrets.some(({ grants }) => grants.uses.includes('run'))) return ofFactories;
+  const automations = yield* listing('automation', '');
+  const environments = yield* listing('resource', "AND kind = 'environment'");
+  return [
+    ...ofFactories,
+    ...automations.flatMap(({ factoryUid, slug, definition }) =>
+      runNamings((definition as AutomationDefinition).agent, { kind: 'automation', factoryUid, slug }),
+    ),
+    ...environments.flatMap(({ factoryUid, slug, definition }) =>
+      runNamings(definition as EnvironmentDefinition, { kind: 'environment', factoryUid, slug }),
+    ),
+  ];
+}
+
+function* listing(
+  table: 'automation' | 'resource',
+  more: string,
+  holds = LISTS_SECRETS,
+): Work<{ factoryUid: string; slug: string; definition: unknown }[]> {
+  const found = yield* rows<{ factory_uid: string; slug: string; definition: string }>(
+    `SELECT factory_uid, slug, definition FROM ${table} WHERE deleted_at IS NULL ${more} AND definition ${holds} ORDER BY factory_uid, slug`,
+  );
+  return found.map(({ factory_uid: factoryUid, slug, definition }) => ({
+    factoryUid,
+    slug,
+    definition: JSON.parse(definition) as unknown,
+  }));
+}
+
+function sourceNamings(source: FactorySource, reference: SecretReference): Naming[] {
+  if (source.kind !== 'git') return [];
+  const wanted: [name: string | undefined, use: SecretUse][] = [
+    [source.credentialSecret, 'git'],
+    [source.pushSecret, 'forge'],
+  ];
+  return wanted.flatMap(([name, use]) => (name === undefined ? [] : [{ name, use, reference }]));
+}
+
+function runNamings(named: { secrets?: { name: string }[] } | undefined, reference: SecretReference): Naming[] {
+  return (named?.secrets ?? []).map(({ name }) => ({ name, use: 'run', reference }));
+}
+
+function repositoryNamings({ repositories }: EnvironmentDefinition, reference: SecretReference): Naming[] {
+  const names = (Array.isArray(repositories) ? repositories : []).map(
+    (repository) => repository as { credentialSecret?: string } | string,
+  );
+  return names.flatMap((repository) =>
+    typeof repository === 'string' || repository.credentialSecret === undefined
+      ? []
+      : [{ name: repository.credentialSecret, use: 'git' as const, reference }],
+  );
+}
+
+/** What factories use secrets of their own for, where these have the names of the given ones: `factory name use`. */
+function* ownUses(secrets: readonly Secret[]): Work<Set<string>> {
+  const own = yield* rows<{ owner: string; name: string; grant_uses: string }>(
+    `SELECT owner, name, grant_uses FROM secret WHERE owner <> 'team' AND name IN (${placeholders(secrets.length)})`,
+    ...secrets.map(({ name }) => name),
+  );
+  return new Set(
+    own.flatMap(({ owner, name, grant_uses: uses }) =>
+      (JSON.parse(uses) as SecretUse[]).map((use) => `${owner} ${name} ${use}`),
+    ),
+  );
+}
+
+/** Whether the secret's name means this secret there: a factory's own comes before the team's. */
+function isMeant(
+  { owner, name, grants }: Secret,
+  factoryUid: string,
+  use: SecretUse,
+  own: ReadonlySet<string>,
+): boolean {
+  if (!grants.uses.includes(use)) return false;
+  if (owner === factoryUid) return true;
+  return (
+    owner === 'team' &&
+    (grants.factories === '*' || grants.factories.includes(factoryUid)) &&
+    !own.has(`${factoryUid} ${name} ${use}`)
+  );
+}
+
+function addOnce(references: SecretReference[], reference: SecretReference): void {
+  if (
+    !references.some(
+      ({ kind, factoryUid, slug }) =>
+        kind === reference.kind && factoryUid === reference.factoryUid && slug === reference.slug,
+    )
+  )
+    references.push(reference);
+}

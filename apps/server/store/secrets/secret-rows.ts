@@ -1,0 +1,92 @@
+/** Managed secrets as they lie in their tables, and who may use which. contract 2. */
+import type { Grants, Secret, SecretUse, SecretUser } from './secrets.ts';
+import { row, rows, type Work } from '../database/transactions.ts';
+
+/** Owner of what concerns everybody; any other owner is a factory's UID. */
+export const TEAM = 'team';
+
+interface SecretRow {
+  id: string;
+  owner: string;
+  name: string;
+  grant_factories: string;
+  grant_uses: string;
+  version: number;
+  updated_at: number;
+  usable_for: string | null;
+}
+
+const SELECT = `SELECT s.id, s.owner, s.name, s.grant_factories, s.grant_uses, s.version, s.updated_at, v.usable_for
+  FROM secret s LEFT JOIN secret_value v ON v.secret_id = s.id AND v.version = s.version`;
+
+/** `lock`: a trailing clause that holds its row. */
+export function* findSecret(owner: string, name: string, lock = ''): Work<Secret | undefined> {
+  const found = yield* row<SecretRow>(`${SELECT} WHERE s.owner = ? AND s.name = ?${lock}`, owner, name);
+  return found && toSecret(found);
+}
+
+/** Secrets of an owner in order of their names, from behind the name `after`. */
+export function* listSecrets(owner: string, limit: number, after: string): Work<Secret[]> {
+  return (yield* rows<SecretRow>(
+    `${SELECT} WHERE s.owner = ? AND s.name > ? ORDER BY s.name LIMIT ?`,
+    owner,
+    after,
+    limit,
+  )).map(toSecret);
+}
+
+/** Secrets of the team and of the factory that are granted to it for one use. */
+export function* visibleSecrets(factoryUid: string, use: SecretUse): Work<Map<string, Secret>> {
+  const found = yield* rows<SecretRow>(`${SELECT} WHERE s.owner = 'team' OR s.owner = ? ORDER BY s.name`, factoryUid);
+  const visible = new Map<string, Secret>();
+  const granted = found.map(toSecret).filter((secret) => isGranted(secret, secret.grants, factoryUid, use));
+  for (const secret of granted.filter(({ owner }) => owner === 'team')) visible.set(secret.name, secret);
+  for (const secret of granted.filter(({ owner }) => owner !== 'team')) visible.set(secret.name, secret);
+  return visible;
+}
+
+/** Whether a secret with these grants may be used by a factory for this; to everybody else it does not exist. */
+export function isGranted(
+  { owner }: Pick<Secret, 'owner'>,
+  { factories, uses }: Grants,
+  factoryUid: string,
+  use: SecretUse,
+): boolean {
+  return uses.includes(use) && (owner === factoryUid || factories === '*' || factories.includes(factoryUid));
+}
+
+/** Live webhooks that are bound to a secret. */
+export function* webhooksUsing(secretId: string): Work<SecretUser[]> {
+  const found = yield* rows<{
+    uid: string;
+    factory_uid: string;
+    slug: string;
+    auth_mode: string;
+    signature_scheme: string | null;
+  }>(
+    'SELECT uid, factory_uid, slug, auth_mode, signature_scheme FROM webhook WHERE secret_id = ? AND deleted_at IS NULL ORDER BY factory_uid, slug',
+    secretId,
+  );
+  return found.map((user) => ({
+    webhookUid: user.uid,
+    factoryUid: user.factory_uid,
+    webhookSlug: user.slug,
+    authMode: user.auth_mode,
+    signatureScheme: user.signature_scheme,
+  }));
+}
+
+function toSecret(found: SecretRow): Secret {
+  return {
+    id: found.id,
+    owner: found.owner,
+    name: found.name,
+    grants: {
+      factories: JSON.parse(found.grant_factories) as Grants['factories'],
+      uses: JSON.parse(found.grant_uses) as SecretUse[],
+    },
+    version: found.version,
+    usableFor: found.usable_for === null ? undefined : (JSON.parse(found.usable_for) as Secret['usableFor']),
+    updatedAtMs: found.updated_at,
+  };
+}

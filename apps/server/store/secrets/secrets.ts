@@ -1,0 +1,125 @@
+/** Managed secrets as the rest of the service has them: names, owners, grants, versions and sealed bytes. Opening them is not this folder's business. contract 2. */
+import type { ChangedBy } from '../access/audit.ts';
+import type { Database } from '../database/database.ts';
+import { putSecret, removeSecret } from './secret-changes.ts';
+import { referencesTo, type SecretReference } from './secret-references.ts';
+import { findSecret, listSecrets, visibleSecrets, webhooksUsing } from './secret-rows.ts';
+import { row } from '../database/transactions.ts';
+
+export const SECRET_USES = ['webhook', 'run', 'git', 'forge'] as const;
+export type SecretUse = (typeof SECRET_USES)[number];
+export type SecretMode = 'token' | 'url_token' | 'signature' | 'standard_webhooks';
+
+/** `factories`: every factory, or these UIDs. */
+export interface Grants {
+  factories: '*' | string[];
+  uses: SecretUse[];
+}
+
+/** A managed secret without its value. `owner` is `team` or a factory's UID. */
+export interface Secret {
+  id: string;
+  owner: string;
+  name: string;
+  grants: Grants;
+  /** 0 while no value has been set. */
+  version: number;
+  usableFor?: Readonly<Record<SecretMode, boolean>>;
+  updatedAtMs: number;
+}
+
+export interface SealedSecret {
+  secretId: string;
+  version: number;
+  wrappedKey: Uint8Array;
+  sealed: Uint8Array;
+}
+
+/** A secret to make or to change: a value is a new version, what is not named of the grants stays. */
+export interface WantedSecret {
+  /** Its ID, if it is new. */
+  id: string;
+  owner: string;
+  name: string;
+  value?: NewValue;
+  grants?: Partial<Grants>;
+}
+
+/** A value on its way in: sealed by the caller once id and version are known. */
+export interface NewValue {
+  seal(secretId: string, version: number): { wrappedKey: Uint8Array; sealed: Uint8Array };
+  usableFor: Readonly<Record<SecretMode, boolean>>;
+}
+
+export interface SecretUser {
+  webhookUid: string;
+  factoryUid: string;
+  webhookSlug: string;
+  authMode: string;
+  signatureScheme: string | null;
+}
+
+/** What became of a secret that was to be deleted. */
+export type SecretRemoval =
+  | { kind: 'removed' }
+  | { kind: 'unknown' }
+  | { kind: 'used'; usedBy: readonly SecretReference[] };
+
+export class SecretStore {
+  private readonly database: Database;
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Secrets of an owner in order of their names, from behind the name `after`. */
+  list(owner: string, limit: number, after = ''): Promise<Secret[]> {
+    return this.database.read(() => listSecrets(owner, limit, after));
+  }
+
+  find(owner: string, name: string): Promise<Secret | undefined> {
+    return this.database.read(() => findSecret(owner, name));
+  }
+
+  /** Secrets that this factory may use for this purpose, by name; its own come before the team's of the same name. */
+  visibleTo(factoryUid: string, use: SecretUse): Promise<Map<string, Secret>> {
+    return this.database.read(() => visibleSecrets(factoryUid, use));
+  }
+
+  /** Creates or changes; answers what is stored now. Throws UnfitValue. */
+  put(wanted: WantedSecret, by: ChangedBy | undefined): Promise<{ secret: Secret; created: boolean }> {
+    return this.database.run(() => putSecret(wanted, by));
+  }
+
+  /** Deletes a secret and every value of it; webhooks that used it refuse everything from this commit on. One that is used only with `force`. */
+  remove(wanted: { owner: string; name: string; force: boolean }, by: ChangedBy | undefined): Promise<SecretRemoval> {
+    return this.database.run(() => removeSecret(wanted, by));
+  }
+
+  /** What would break without each of these secrets, by its ID. */
+  usedBy(secrets: readonly Secret[]): Promise<Map<string, SecretReference[]>> {
+    return this.database.longRead(() => referencesTo(secrets));
+  }
+
+  /** Live webhooks that are bound to a secret. */
+  usersOf(secretId: string): Promise<SecretUser[]> {
+    return this.database.read(() => webhooksUsing(secretId));
+  }
+
+  /** The newest sealed value of a secret, undefined while none is set. */
+  newest(id: string): Promise<SealedSecret | undefined> {
+    return this.database.read(function* () {
+      const found = yield* row<{ secret_id: string; version: number; wrapped_key: Uint8Array; sealed: Uint8Array }>(
+        'SELECT secret_id, version, wrapped_key, sealed FROM secret_value WHERE secret_id = ? ORDER BY version DESC LIMIT 1',
+        id,
+      );
+      return (
+        found && {
+          secretId: found.secret_id,
+          version: found.version,
+          wrappedKey: found.wrapped_key,
+          sealed: found.sealed,
+        }
+      );
+    });
+  }
+}

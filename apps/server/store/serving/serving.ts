@@ -1,0 +1,182 @@
+/** The serving state as rows: what the ingress needs of every factory that changed since a version. */
+import type { AutomationDefinition, AuthMode } from '#definitions';
+import type { AgentDefaults, FactoryDefinition } from '#definitions';
+import type { Database } from '../database/database.ts';
+import type { SealedSecret } from '../secrets/secrets.ts';
+import { placeholders, row, rows, type Work } from '../database/transactions.ts';
+
+export interface ServingFactory {
+  uid: string;
+  slug: string;
+  version: number;
+  /** Version at which it was looked for: a change that committed since may have given it another. */
+  foundAt: number;
+  deleted: boolean;
+  serviceAccountUid: string;
+  agentDefaults?: AgentDefaults;
+  /** Revision that the served definitions were applied from. */
+  revision: string;
+  webhooks: ServingWebhook[];
+  automations: ServingAutomation[];
+}
+
+export interface ServingWebhook {
+  uid: string;
+  slug: string;
+  name: string;
+  authMode: AuthMode;
+  signatureScheme?: string;
+  deliveryIdHeader?: string;
+  enabled: boolean;
+  /** Absent while the secret is unset, gone or no longer granted. */
+  secret?: SealedSecret;
+}
+
+export interface ServingAutomation {
+  uid: string;
+  /** Label. */
+  name: string;
+  definition: AutomationDefinition;
+}
+
+interface WebhookServingRow {
+  uid: string;
+  factory_uid: string;
+  slug: string;
+  name: string;
+  auth_mode: AuthMode;
+  signature_scheme: string | null;
+  delivery_id_header: string | null;
+  enabled: number;
+  secret_id: string | null;
+  secret_version: number | null;
+  wrapped_key: Uint8Array | null;
+  sealed: Uint8Array | null;
+}
+
+export class ServingStore {
+  private readonly database: Database;
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Highest serving version given out so far. */
+  async version(): Promise<number> {
+    return (
+      (await this.database.read(() => row<{ version: number }>('SELECT version FROM serving_clock WHERE id = 1')))
+        ?.version ?? 0
+    );
+  }
+
+  /** Factories whose serving version is above `version`, deleted ones included (empty), in the order of their versions; at most `limit`. */
+  changedSince(version: number, limit = FACTORIES_MAX): Promise<ServingFactory[]> {
+    return this.database.run(function* () {
+      const changed = yield* rows<{ uid: string; serving_version: number }>(
+        'SELECT uid, serving_version FROM factory WHERE serving_version > ? ORDER BY serving_version LIMIT ?',
+        version,
+        limit,
+      );
+      const factories = new Map<string, ServingFactory>();
+      for (let from = 0; from < changed.length; from += FACTORIES_AT_ONCE) {
+        for (const factory of yield* factoriesOf(changed.slice(from, from + FACTORIES_AT_ONCE)))
+          factories.set(factory.uid, factory);
+      }
+      return changed.map(({ uid }) => factories.get(uid)).filter((factory) => factory !== undefined);
+    });
+  }
+
+  /** What these automations of a factory say, as JSON by UID; none of them where the factory has another version by now. */
+  definitions(factoryUid: string, version: number, uids: readonly string[]): Promise<Map<string, string>> {
+    return this.database.read(function* () {
+      const found = yield* rows<{ uid: string; definition: string }>(
+        `SELECT a.uid, a.definition FROM factory f JOIN automation a ON a.factory_uid = f.uid WHERE f.uid = ? AND f.serving_version = ? AND a.uid IN (${placeholders(uids.length)})`,
+        factoryUid,
+        version,
+        ...uids,
+      );
+      return new Map(found.map(({ uid, definition }) => [uid, definition]));
+    });
+  }
+}
+
+/** More than there will be. */
+const FACTORIES_MAX = 1_000_000;
+/** UIDs in one statement. */
+const FACTORIES_AT_ONCE = 50;
+
+/** One moment of these: a factory's version and its webhooks belong together. */
+function* factoriesOf(changed: readonly { uid: string; serving_version: number }[]): Work<ServingFactory[]> {
+  const uids = changed.map(({ uid }) => uid);
+  const among = placeholders(uids.length);
+  const foundAt = new Map(changed.map(({ uid, serving_version: version }) => [uid, version]));
+  const factories = new Map<string, ServingFactory>();
+  const found = yield* rows<FactoryServingRow>(
+    `SELECT uid, slug, serving_version, deleted_at, service_account_uid, definition, revision_applied FROM factory WHERE uid IN (${among}) ORDER BY uid FOR SHARE`,
+    ...uids,
+  );
+  for (const factory of found)
+    factories.set(factory.uid, toServingFactory(factory, foundAt.get(factory.uid) ?? factory.serving_version));
+  const webhooks = yield* rows<WebhookServingRow>(
+    `SELECT w.uid, w.factory_uid, w.slug, w.name, w.auth_mode, w.signature_scheme, w.delivery_id_header, w.enabled, w.secret_id, w.secret_version, v.wrapped_key, v.sealed
+     FROM webhook w LEFT JOIN secret_value v ON v.secret_id = w.secret_id AND v.version = w.secret_version
+     WHERE w.factory_uid IN (${among}) AND w.deleted_at IS NULL ORDER BY w.uid`,
+    ...uids,
+  );
+  for (const webhook of webhooks) factories.get(webhook.factory_uid)?.webhooks.push(toServingWebhook(webhook));
+  const automations = yield* rows<{ uid: string; factory_uid: string; name: string; definition: string }>(
+    `SELECT uid, factory_uid, name, definition FROM automation WHERE factory_uid IN (${among}) AND deleted_at IS NULL ORDER BY uid`,
+    ...uids,
+  );
+  for (const { uid, factory_uid: factoryUid, name, definition } of automations) {
+    factories
+      .get(factoryUid)
+      ?.automations.push({ uid, name, definition: JSON.parse(definition) as AutomationDefinition });
+  }
+  return [...factories.values()];
+}
+
+interface FactoryServingRow {
+  uid: string;
+  slug: string;
+  serving_version: number;
+  deleted_at: number | null;
+  service_account_uid: string;
+  definition: string;
+  revision_applied: string | null;
+}
+
+function toServingFactory(found: FactoryServingRow, foundAt: number): ServingFactory {
+  return {
+    uid: found.uid,
+    slug: found.slug,
+    version: found.serving_version,
+    foundAt,
+    deleted: found.deleted_at !== null,
+    serviceAccountUid: found.service_account_uid,
+    agentDefaults: (JSON.parse(found.definition) as FactoryDefinition).agentDefaults,
+    revision: found.revision_applied ?? '',
+    webhooks: [],
+    automations: [],
+  };
+}
+
+function toServingWebhook(found: WebhookServingRow): ServingWebhook {
+  return {
+    uid: found.uid,
+    slug: found.slug,
+    name: found.name,
+    authMode: found.auth_mode,
+    signatureScheme: found.signature_scheme ?? undefined,
+    deliveryIdHeader: found.delivery_id_header ?? undefined,
+    enabled: found.enabled === 1,
+    secret:
+      found.secret_id === null || found.secret_version === null || found.wrapped_key === null || found.sealed === null
+        ? undefined
+        : {
+            secretId: found.secret_id,
+            version: found.secret_version,
+            wrappedKey: found.wrapped_key,
+            sealed: found.sealed,
+          },
+  };
+}

@@ -1,0 +1,106 @@
+/** Which factories this process reconciles: takes up those that any process makes, and lets go of those that any deletes. contract 9. */
+import type { FactoryStore } from '../store/factories/factories.ts';
+import type { Notices } from '../store/database/notices.ts';
+import type { SyncLoops } from './loops.ts';
+
+/** What other processes made, changed, deleted or asked is looked for this often, should nobody tell. */
+const LOOK_MS = 5_000;
+/** More factories than any service has. */
+const FACTORIES_MAX = 100_000;
+
+export interface RosterParts {
+  factories: FactoryStore;
+  loops: SyncLoops;
+  notices: Notices;
+  /** Throws away what is kept on disk of a deleted factory's repository; reports what cannot be deleted. */
+  forgetSource(factoryUid: string): Promise<void>;
+  report(fault: unknown): void;
+  /** Milliseconds between two looks, LOOK_MS unless said; undefined: nobody else makes factories. */
+  lookMs: number | 'usual' | undefined;
+}
+
+/** What is done for one factory, one after the other. */
+interface Turn {
+  running: Promise<void>;
+  waiting?: Promise<void>;
+}
+
+export class Roster {
+  private readonly parts: RosterParts;
+  private readonly turns = new Map<string, Turn>();
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<void> | undefined;
+  private isStopped = false;
+
+  constructor(parts: RosterParts) {
+    this.parts = parts;
+    parts.notices.on('factory', (key) => this.hear(key));
+  }
+
+  /** Takes up every factory there is, and then whatever changes. */
+  async start(): Promise<void> {
+    const { factories, loops, lookMs } = this.parts;
+    for (const factory of await factories.list(FACTORIES_MAX)) await loops.add(factory);
+    if (lookMs === undefined) return;
+    this.timer = setInterval(() => void this.look(), lookMs === 'usual' ? LOOK_MS : lookMs);
+    this.timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    clearInterval(this.timer);
+    await this.looking;
+    await Promise.all([...this.turns.values()].map(({ running, waiting }) => Promise.allSettled([running, waiting])));
+  }
+
+  /** Brings the loop of one factory in line with what is stored of it; ends when a look that began after this call has. */
+  follow(uid: string): Promise<void> {
+    const turn = this.turns.get(uid) ?? { running: Promise.resolve() };
+    this.turns.set(uid, turn);
+    turn.waiting ??= turn.running
+      .catch(() => undefined)
+      .then(() => {
+        turn.waiting = undefined;
+        turn.running = this.settle(uid).finally(() => {
+          if (turn.waiting === undefined) this.turns.delete(uid);
+        });
+        return turn.running;
+      });
+    return turn.waiting;
+  }
+
+  private async settle(uid: string): Promise<void> {
+    const { factories, loops, forgetSource } = this.parts;
+    if (this.isStopped) return;
+    const factory = await factories.find(uid);
+    if (factory !== undefined) return loops.add(factory);
+    await loops.remove(uid);
+    await forgetSource(uid);
+  }
+
+  private hear(key: string | undefined): void {
+    if (key === undefined) void this.look();
+    else if (!key.includes(':')) this.follow(key).catch(this.parts.report);
+  }
+
+  /** One look at a time. Never throws. */
+  private look(): Promise<void> {
+    return (this.looking ??= this.compare()
+      .catch(this.parts.report)
+      .finally(() => {
+        this.looking = undefined;
+      }));
+  }
+
+  /** One factory that cannot be followed keeps no other from it. */
+  private async compare(): Promise<void> {
+    const { factories, loops, report } = this.parts;
+    if (this.isStopped) return;
+    const followed = new Set(loops.followed());
+    for (const { uid, isAsked } of await factories.standings()) {
+      if (!followed.delete(uid)) await this.follow(uid).catch(report);
+      else if (isAsked && !loops.isRunning(uid)) loops.wake(uid, 'api');
+    }
+    for (const uid of followed) await this.follow(uid).catch(report);
+  }
+}

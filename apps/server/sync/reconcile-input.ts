@@ -1,0 +1,53 @@
+/** What is known of a factory before its tree is judged, gathered from the store. contract 9. */
+import type { SecretFacts } from '#definitions';
+import { deriveUid, type Ground } from '#reconcile';
+import type { DefinitionStore } from '../store/definitions/definitions.ts';
+import type { Factory, FactoryStore } from '../store/factories/factories.ts';
+import type { SecretStore } from '../store/secrets/secrets.ts';
+
+/** Where what is known of a factory comes from. */
+export interface GroundSources {
+  uidKey: Uint8Array;
+  factories: FactoryStore;
+  definitions: DefinitionStore;
+  secrets: SecretStore;
+}
+
+/** Names and facts that this factory may see, and no others. */
+export async function groundOf(
+  factory: Factory,
+  { uidKey, factories, definitions, secrets }: GroundSources,
+): Promise<Ground> {
+  const actual = await definitions.actual(factory.uid);
+  const webhooks = await definitions.webhookFacts(factory.uid);
+  const uidOf: Ground['uidOf'] = (kind, slug) =>
+    kind === 'factory' ? factory.uid : deriveUid(uidKey, kind, factory.slug, slug);
+  const known = {
+    webhookSecrets: await webhookSecrets(factory.uid, secrets),
+    runSecrets: new Set((await secrets.visibleTo(factory.uid, 'run')).keys()),
+    liveWebhooks: webhooks.live,
+    deletedWebhookUids: webhooks.deleted,
+    environmentUids: new Set(actual.objects.filter(({ kind }) => kind === 'environment').map(({ uid }) => uid)),
+    webhookUidOf: (slug: string) => uidOf('webhook', slug),
+  };
+  return {
+    factorySlug: factory.slug,
+    appliedBefore: factory.revisionApplied !== undefined,
+    applied: appliedOf(factory),
+    actual,
+    known,
+    approvedDigests: await factories.approvals(factory.uid),
+    uidOf,
+  };
+}
+
+function appliedOf({ revisionApplied, howApplied }: Factory): Ground['applied'] {
+  return revisionApplied === undefined || howApplied === undefined
+    ? undefined
+    : { revision: revisionApplied, how: howApplied };
+}
+
+async function webhookSecrets(factoryUid: string, secrets: SecretStore): Promise<Map<string, SecretFacts>> {
+  const visible = await secrets.visibleTo(factoryUid, 'webhook');
+  return new Map([...visible].map(([name, { version, usableFor }]) => [name, { name, set: version > 0, usableFor }]));
+}

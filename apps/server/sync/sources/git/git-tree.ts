@@ -1,0 +1,126 @@
+/** Turns one fetched commit into a factory's files: names from the tree, contents from the cache, missing files fetched in one go. */
+import { FILE_BYTES_MAX } from '#definitions';
+import type { TreeFile } from '#definitions';
+import { readContents, readListing, readSizes } from './git-objects.ts';
+import type { TreeEntry } from './git-objects.ts';
+import type { GitSession } from './git-session.ts';
+import { SourceUnavailable } from '../source.ts';
+import { TREE_BYTES_MAX, byPath } from '../tree-bounds.ts';
+
+/** Output of a listing, in bytes: 100,000 entries (`TREE_ENTRIES_MAX`) with paths of 600 bytes. */
+const LISTING_BYTES_MAX = 64 * 1024 * 1024;
+
+/** What `cat-file` writes around one object, in bytes: name, type, size, two line ends. */
+const OBJECT_FRAME_BYTES = 100;
+
+/** A server did not send the files it was asked for, one by one. */
+export class FilesWithheld extends SourceUnavailable {
+  constructor() {
+    super('corrupt', 'the repository lacks files that its tree names');
+  }
+}
+
+export interface CommitLocation {
+  gitDir: string;
+  commit: string;
+  /** Folder of the repository that is the factory's root; '' = the top. */
+  subfolder: string;
+}
+
+/** Fetches objects by name into the cache; absent when the network must not be used. */
+export type FetchObjects = (objects: readonly string[]) => Promise<void>;
+
+/** The factory's files at one commit, sorted by path; complete, or a failure is thrown. */
+export async function readTree(
+  session: GitSession,
+  location: CommitLocation,
+  fetchObjects?: FetchObjects,
+): Promise<TreeFile[]> {
+  const entries = await listEntries(session, location);
+  const objects = [...new Set(entries.filter((entry) => entry.kind === 'file').map((entry) => entry.object))];
+  const sizes = await sizesOf(session, location.gitDir, objects, fetchObjects);
+  const contents = await contentsOf(session, location.gitDir, readableOf(sizes));
+  return entries.map((entry) => toTreeFile(entry, sizes, contents)).sort(byPath);
+}
+
+async function listEntries(session: GitSession, { gitDir, commit, subfolder }: CommitLocation): Promise<TreeEntry[]> {
+  const within = subfolder === '' ? [] : ['--', `${subfolder}/`];
+  const bytes = await session.read(
+    gitDir,
+    ['ls-tree', '-z', '-r', '--full-tree', commit, ...within],
+    LISTING_BYTES_MAX,
+  );
+  const { rootFound, entries } = readListing(bytes, subfolder);
+  if (!rootFound)
+    throw new SourceUnavailable('path-missing', `the repository has no folder "${subfolder}" at ${commit}`);
+  return entries;
+}
+
+async function sizesOf(
+  session: GitSession,
+  gitDir: string,
+  objects: readonly string[],
+  fetchObjects: FetchObjects | undefined,
+): Promise<Map<string, number>> {
+  const sizes = await lookUp(session, gitDir, objects);
+  const missing = objects.filter((object) => !sizes.has(object));
+  if (missing.length === 0) return sizes;
+  if (fetchObjects === undefined) throw new FilesWithheld();
+  await fetchObjects(missing);
+  const fetched = await lookUp(session, gitDir, missing);
+  if (fetched.size < missing.length) throw new FilesWithheld();
+  return new Map([...sizes, ...fetched]);
+}
+
+/** Sizes in bytes of the files that are there. */
+export async function lookUp(
+  session: GitSession,
+  gitDir: string,
+  objects: readonly string[],
+): Promise<Map<string, number>> {
+  if (objects.length === 0) return new Map();
+  const bytesMax = objects.length * OBJECT_FRAME_BYTES;
+  return readSizes(await session.read(gitDir, ['cat-file', '--batch-check'], bytesMax, toLines(objects)));
+}
+
+/** The objects that are small enough to be read, checked to fit into memory together. */
+function readableOf(sizes: ReadonlyMap<string, number>): Map<string, number> {
+  const readable = new Map([...sizes].filter(([, size]) => size <= FILE_BYTES_MAX));
+  if (totalOf(readable) > TREE_BYTES_MAX) {
+    throw new SourceUnavailable(
+      'refused',
+      `the definition files of the repository hold more than ${TREE_BYTES_MAX} bytes together`,
+    );
+  }
+  return readable;
+}
+
+/** Contents of files by their object names; `readable` has their sizes. */
+export async function contentsOf(
+  session: GitSession,
+  gitDir: string,
+  readable: ReadonlyMap<string, number>,
+): Promise<Map<string, Uint8Array>> {
+  if (readable.size === 0) return new Map();
+  const bytesMax = totalOf(readable) + readable.size * OBJECT_FRAME_BYTES;
+  return readContents(await session.read(gitDir, ['cat-file', '--batch'], bytesMax, toLines([...readable.keys()])));
+}
+
+function toTreeFile(
+  entry: TreeEntry,
+  sizes: ReadonlyMap<string, number>,
+  contents: ReadonlyMap<string, Uint8Array>,
+): TreeFile {
+  if (entry.kind !== 'file') return { path: entry.path, content: new Uint8Array(), kind: entry.kind };
+  const content = contents.get(entry.object);
+  if (content !== undefined) return { path: entry.path, content, ...(entry.executable ? { executable: true } : {}) };
+  return { path: entry.path, content: new Uint8Array(), sizeBytes: sizes.get(entry.object) ?? 0 };
+}
+
+function totalOf(sizes: ReadonlyMap<string, number>): number {
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+}
+
+function toLines(words: readonly string[]): string {
+  return words.map((word) => `${word}\n`).join('');
+}
