@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { BuiltPage } from '../dashboard/built-page.ts';
 import type { ResendService } from '../deliveries/resends.service.ts';
+import { BuiltGuide } from '../docs/built-guide.ts';
 import { Pages } from '../docs/docs-files.ts';
 import type { Engine } from '../execution/engine/engine.ts';
 import { agentsFound, ownAgents } from '../execution/agent/profiles.ts';
@@ -60,6 +61,7 @@ export function apiParts(
     eventStreams,
     instances: [
       new Pages(config.publicUrl),
+      new BuiltGuide(config.publicUrl),
       keys,
       stores.audit,
       reconciling.secrets,

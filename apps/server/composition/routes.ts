@@ -11,6 +11,7 @@ import { FactoryController } from '../factories/factories.controller.ts';
 import { FactoryHistoryController } from '../factories/factory-history.controller.ts';
 import { PushController } from '../push-notices/push-notices.controller.ts';
 import { FactoryFileController } from '../factory-files/factory-files.controller.ts';
+import { GuideController } from '../docs/guide.controller.ts';
 import { ErrorPageController } from '../docs/error-pages.controller.ts';
 import { HealthController } from '../health/health.controller.ts';
 import { KeyController } from '../keys/keys.controller.ts';
@@ -29,6 +30,7 @@ const ALWAYS = [HealthController];
 const ROUTES: Readonly<Partial<Record<Role, readonly Type[]>>> = {
   api: [
     ErrorPageController,
+    GuideController,
     DocsController,
     SessionController,
     RunController,
