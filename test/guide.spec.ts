@@ -4,6 +4,7 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { UNSHIPPED_SCHEMES } from '#definitions';
+import { anchorOf } from '../apps/guide/anchors.ts';
 import { KNOWN_VARIABLES } from '../apps/server/config/config.ts';
 import {
   blocksOf,
@@ -140,14 +141,4 @@ function leadsSomewhere(page: Document, link: string): boolean {
   if (section === undefined) return true;
   const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map((match) => anchorOf(match[1] ?? ''));
   return headings.includes(section);
-}
-
-/** The anchor of a heading, as the guide's build makes it: `§5.8 Transaction` is `s5-8`. */
-function anchorOf(heading: string): string {
-  const numbered = /^§(\d+)(?:\.(\d+))?/.exec(heading);
-  if (numbered) return `s${numbered[1]}${numbered[2] === undefined ? '' : `-${numbered[2]}`}`;
-  return heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '');
 }
