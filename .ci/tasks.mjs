@@ -1,4 +1,4 @@
-/** Makes a fresh clone ready (packages, build), then runs the task of an npm script. Needs no package: it runs first. */
+/** Makes a fresh clone ready (packages, build), then does an npm script's task. Needs no package: it runs first. */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
