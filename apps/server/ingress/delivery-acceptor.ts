@@ -1,8 +1,8 @@
 /** What every delivery goes through that may come in, whoever brings it: what it starts is decided, then one transaction. spec: Webhook ingress; contract 5 (steps 4 to 6). */
-import { decideRuns, resendIdentity, type RefusalDetails, type SkippedAutomation } from '#deliveries';
+import type { ServerAgent } from '#agents';
 import type { AutomationDefinition } from '#definitions';
+import { decideRuns, resendIdentity, type RefusalDetails, type SkippedAutomation } from '#deliveries';
 import type { JsonValue } from '#filters';
-import type { ServerAgent } from '#runs';
 import type { DeliveryOutcome, PendingDelivery, Starting } from '../store/deliveries/pending-deliveries.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { encodePayload } from '../store/deliveries/payload-bytes.ts';

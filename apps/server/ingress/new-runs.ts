@@ -1,15 +1,8 @@
 /** The runs that a delivery starts, as snapshots of automation, envelope and configuration. spec: What a webhook-started run receives; contract 5, 10. */
+import { resolveAgentConfig, toAgentConfig, type ServerAgent } from '#agents';
 import type { AgentDefaults, AutomationDefinition } from '#definitions';
 import type { JsonValue } from '#filters';
-import {
-  envelope,
-  groupOf,
-  resolveAgentConfig,
-  toAgentConfig,
-  webhookPrompt,
-  webhookTitle,
-  type ServerAgent,
-} from '#runs';
+import { envelope, groupOf, webhookPrompt, webhookTitle } from '#runs';
 import type { NewRun } from '../store/runs/new-run.ts';
 import type { ServedAutomation, ServedWebhook } from '../webhooks/serving-state.ts';
 

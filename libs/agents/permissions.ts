@@ -1,7 +1,7 @@
 /** Who decides what an agent asks permission for, and what an answer means. contract 3 (Follow-up), 10. */
-import type { Tier } from './egress.ts';
-import { isEnded } from './states.ts';
-import type { RunState } from './types.ts';
+import type { Tier } from '#isolation';
+import { isEnded } from '#runs';
+import type { RunState } from '#runs';
 
 export const PERMISSION_KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
 export type PermissionKind = (typeof PERMISSION_KINDS)[number];
