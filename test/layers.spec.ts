@@ -18,8 +18,8 @@ const LIBS = [
   'authentication',
   'deliveries',
   'isolation',
-  'runs',
   'agents',
+  'runs',
 ];
 
 /** Packages that a lib may use beside other libs; every one is a pure function of its arguments. */

@@ -2,6 +2,7 @@
 export * from './types.ts';
 export * from './states.ts';
 export * from './steering.ts';
+export * from './permission-answers.ts';
 export * from './takeover.ts';
 export * from './envelope.ts';
 export * from './titles.ts';
