@@ -6,6 +6,7 @@ export * from './permission-answers.ts';
 export * from './takeover.ts';
 export * from './envelope.ts';
 export * from './titles.ts';
+export * from './new-runs.ts';
 export * from './identifiers.ts';
 export * from './cursors.ts';
 export * from './pages.ts';
