@@ -10,7 +10,17 @@ import { refuseDeliveryIdHeader, SIGNATURE_HEADERS } from '#definitions';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Libs in the order of the arrows: one may use those before it. */
-const LIBS = ['contracts', 'filters', 'definitions', 'reconcile', 'authentication', 'deliveries', 'runs'];
+const LIBS = [
+  'contracts',
+  'filters',
+  'definitions',
+  'reconcile',
+  'authentication',
+  'deliveries',
+  'isolation',
+  'agents',
+  'runs',
+];
 
 /** Packages that a lib may use beside other libs; every one is a pure function of its arguments. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
