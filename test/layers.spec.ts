@@ -15,7 +15,7 @@ const LIBS = ['contracts', 'filters', 'definitions', 'reconcile', 'authenticatio
 /** Packages that a lib may use beside other libs; every one is a pure function of its arguments. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   contracts: ['ajv/dist/2020.js', 'ajv-formats'],
-  definitions: ['yaml'],
+  definitions: ['yaml', 'gray-matter'],
 };
 
 /** Hashing and MACs are arithmetic; an address is parsed, not asked for. */
