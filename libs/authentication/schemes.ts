@@ -2,6 +2,7 @@
  * The signature schemes that webhooks may name: one more scheme is one more file and its line here. The light door of
  * `#authentication`: data without what verifies, for the readers of files and the web page. contract 6.
  */
+import { circleci } from './schemes/circleci.ts';
 import { github } from './schemes/github.ts';
 import { pagerduty } from './schemes/pagerduty.ts';
 import { sentry } from './schemes/sentry.ts';
@@ -14,7 +15,7 @@ export type { SchemeProvider, ServedScheme } from './types.ts';
 export { UNSHIPPED_SCHEMES, UNSHIPPED_SCHEME_HEADERS } from './unshipped-schemes.ts';
 
 /** In the order in which people are offered them. */
-const SCHEMES: readonly ServedScheme[] = [github, stripe, standardWebhooks, sentry, pagerduty, vercel];
+const SCHEMES: readonly ServedScheme[] = [github, stripe, standardWebhooks, sentry, pagerduty, vercel, circleci];
 
 /** Every scheme a webhook may name, by identifier. Total: a scheme that is not here does not exist. */
 export const SIGNATURE_SCHEMES: ReadonlyMap<string, ServedScheme> = new Map(

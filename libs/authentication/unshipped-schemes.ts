@@ -91,7 +91,6 @@ const KNOWN: readonly KnownScheme[] = [
   ['x_twitter', 'no-independent-vector', ['x-twitter-webhooks-signature']],
   ['zendesk', 'no-independent-vector', ['x-zendesk-webhook-signature', 'x-zendesk-webhook-signature-timestamp']],
   ['box', 'beyond-first-set', ['box-signature-primary', 'box-signature-secondary', 'box-delivery-timestamp']],
-  ['circleci', 'beyond-first-set', ['circleci-signature']],
   ['coinbase_commerce', 'beyond-first-set', ['x-cc-webhook-signature']],
   ['convoy_advanced', 'beyond-first-set', ['x-convoy-signature']],
   ['paddle', 'beyond-first-set', ['paddle-signature']],
