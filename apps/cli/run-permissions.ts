@@ -59,7 +59,7 @@ export async function openQuestions(api: Calling['api'], id: string): Promise<Pe
 }
 
 /** What a follow-up made of the questions that were open before it. */
-export async function toSettled(
+export async function answeredLines(
   api: Calling['api'],
   id: string,
   before: readonly PermissionItem[],

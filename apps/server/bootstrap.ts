@@ -214,13 +214,13 @@ async function factoryLines(service: Service, factoryUid: string, io: StartIo): 
   const webhooks = await service.webhooks.list(factoryUid);
   return [
     '',
-    `Factory ${factory.slug} (${factory.uid}): ${standingOf(factory)}`,
+    `Factory ${factory.slug} (${factory.uid}): ${factorySummary(factory)}`,
     ...(await findingLines(service, factory, io)),
     ...webhooks.flatMap((webhook) => webhookLines(service.config, webhook)),
   ];
 }
 
-function standingOf({
+function factorySummary({
   condition: { ending, message, errorCount = 0 },
   revisionApplied,
   revisionAttempted,

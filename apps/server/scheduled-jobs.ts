@@ -21,7 +21,7 @@ const SWEEP_MS = 600_000;
 const SCHEDULES_MS = 5_000;
 
 /** What is looked after. A part that this process has no role for is absent. */
-export interface Chores {
+export interface ScheduledJobsDeps {
   /** Absent where no runs are worked on. */
   engine?: Engine;
   repositories?: Repositories;
@@ -38,9 +38,9 @@ export interface Chores {
 }
 
 @Injectable()
-export class Housekeeping {
-  private readonly chores: Chores;
-  constructor(chores: Chores) {
+export class ScheduledJobs {
+  private readonly chores: ScheduledJobsDeps;
+  constructor(chores: ScheduledJobsDeps) {
     this.chores = chores;
   }
 

@@ -7,7 +7,7 @@ import {
   verifySignature,
   type Headers,
   type SignatureScheme,
-  type Verdict,
+  type AuthenticationResult,
 } from './index.ts';
 
 interface Vector {
@@ -59,7 +59,7 @@ function check(
     nowMs: number;
     secret: string;
   }> = {},
-): Verdict {
+): AuthenticationResult {
   const scheme = schemeOf(vector.scheme);
   return verifySignature(scheme, keyOf(scheme, change.secret ?? vector.secret), {
     headers: toHeaders(change.headers ?? vector.headers),
@@ -385,7 +385,7 @@ describe('standard_webhooks header families', () => {
   const body = Buffer.from('{}');
   const signed = (family: string): Record<string, string> =>
     sign(scheme, key, { body, nowMs: NO_TIME_MS, deliveryId: `msg_${family}`, family });
-  const verify = (headers: Record<string, string | string[]>): Verdict =>
+  const verify = (headers: Record<string, string | string[]>): AuthenticationResult =>
     verifySignature(scheme, key, { headers: toHeaders(headers), body, nowMs: NO_TIME_MS });
   const without = (headers: Record<string, string>, name: string): Record<string, string> =>
     Object.fromEntries(Object.entries(headers).filter(([other]) => other !== name));

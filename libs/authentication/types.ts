@@ -74,7 +74,7 @@ export type RefusalReason =
   | 'mismatch';
 
 /** Whether a request proved knowledge of the secret. A refusal says which check failed and how far a timestamp was off; never a value. */
-export type Verdict =
+export type AuthenticationResult =
   | {
       ok: true;
       /** SHA-256 of the signed message, present for schemes that sign a timestamp: the delivery's second identity. */

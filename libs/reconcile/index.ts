@@ -6,7 +6,7 @@ export * from './guard.ts';
 export * from './details.ts';
 export * from './print.ts';
 export * from './replay.ts';
-export { specimenOf, type Specimen } from './replay-filters.ts';
+export { samplePayloadOf, type SamplePayload } from './replay-filters.ts';
 export * from './replay-subjects.ts';
 export * from './revision.ts';
 export * from './pace.ts';

@@ -29,9 +29,9 @@ export function firstPrompt({ parts, told, isKnown, digest = '' }: Telling): str
   const isInterrupted = parts.some(({ id }) => told.has(id));
   if (isKnown && isInterrupted) {
     const asked = parts.filter(({ id }) => told.has(id)).map(({ text }) => text);
-    return joined([
+    return joinPrompts([
       GO_ON,
-      `What you were asked was:\n\n${quoted(joined(asked))}`,
+      `What you were asked was:\n\n${quoted(joinPrompts(asked))}`,
       ...parts.filter(({ id }) => !told.has(id)).map(({ text }) => text),
     ]);
   }
@@ -45,7 +45,7 @@ export function firstPrompt({ parts, told, isKnown, digest = '' }: Telling): str
   const warning = isInterrupted
     ? ['You had begun with it and were interrupted: look at what is there, and do not repeat what is done already.']
     : [];
-  return joined([...before, ...warning, ...parts.map(({ text }) => text)]);
+  return joinPrompts([...before, ...warning, ...parts.map(({ text }) => text)]);
 }
 
 /** As what was said before, and is not said anew: the session may have lost it with the turn. */
@@ -57,7 +57,7 @@ function quoted(text: string): string {
 }
 
 /** Texts one after the other, as an agent is told them. */
-export function joined(texts: readonly string[]): string {
+export function joinPrompts(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join('\n\n');
 }
 

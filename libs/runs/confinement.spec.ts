@@ -1,11 +1,11 @@
 /** Which runs start without walls: those of the service itself, those the operator allowed, and nothing that takes commands. */
-import { confinementProblem, type ConfinementWish } from './confinement.ts';
+import { confinementProblem, type ConfinementRequest } from './confinement.ts';
 
 const ALL = { processes: true, files: true, network: true };
 const NONE = { processes: false, files: false, network: false };
 
 describe('a run', () => {
-  const cases: (Omit<ConfinementWish, 'allowUnsandboxed'> & { may: boolean; why: string })[] = [
+  const cases: (Omit<ConfinementRequest, 'allowUnsandboxed'> & { may: boolean; why: string })[] = [
     { worker: 'agent', tier: 'strict', walls: ALL, may: true, why: 'every wall holds' },
     { worker: 'agent', tier: 'standard', walls: NONE, may: false, why: 'it takes commands' },
     { worker: 'agent', tier: 'standard', walls: { ...ALL, files: false }, may: false, why: 'it could read the keys' },

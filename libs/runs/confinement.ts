@@ -1,7 +1,7 @@
 /** Whether a run may start with the walls that its machine has. contract 10. */
 import type { Tier } from './egress.ts';
 
-export interface ConfinementWish {
+export interface ConfinementRequest {
   /** What works: the service's own example or demo, the operator's command, or an agent that takes commands from prompt, repository or payload. */
   worker: 'ours' | 'command' | 'agent';
   tier: Tier;
@@ -15,12 +15,12 @@ export interface ConfinementWish {
  * Whether commands that come from an API, a repository or a payload may run behind these walls. The service's user is tolerated: what that
  * user could do to the service needs files, processes or network in common. contract 10.
  */
-export function isConfining({ processes, files, network }: ConfinementWish['walls']): boolean {
+export function isConfining({ processes, files, network }: ConfinementRequest['walls']): boolean {
   return processes && files && network;
 }
 
 /** Why a run may not start here, in words for its owner; undefined: it may. */
-export function confinementProblem({ worker, tier, walls, allowUnsandboxed }: ConfinementWish): string | undefined {
+export function confinementProblem({ worker, tier, walls, allowUnsandboxed }: ConfinementRequest): string | undefined {
   if (allowUnsandboxed || worker === 'ours') return undefined;
   if (worker === 'agent' && !isConfining(walls))
     return `an agent takes commands, and this machine has no complete sandbox for them; ${WAYS_OUT}`;

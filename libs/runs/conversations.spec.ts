@@ -1,5 +1,5 @@
 /** Which execution was told what, and what still waits for one. */
-import { turnsOf, type SpokenRun } from './index.ts';
+import { conversationOf, type SpokenRun } from './index.ts';
 
 const RUN: SpokenRun = {
   runId: 'run',
@@ -97,7 +97,7 @@ describe('the turns of a run', () => {
   ];
   it.each(rows)('$why', ({ run, turns }) => {
     expect(
-      turnsOf({ ...RUN, ...run }).map(({ id, epoch, asked }) => [id, epoch, asked.map(({ text }) => text)]),
+      conversationOf({ ...RUN, ...run }).map(({ id, epoch, asked }) => [id, epoch, asked.map(({ text }) => text)]),
     ).toEqual(turns);
   });
 });
@@ -108,7 +108,7 @@ it('a turn of an execution has its part of the log and of the time', () => {
     takenSeq,
     takenAtMs: takenSeq * 100,
   });
-  const turns = turnsOf({
+  const turns = conversationOf({
     ...RUN,
     executions: [execution(1, { finishedAtMs: 9_999 })],
     followups: [taken(5), taken(9)],

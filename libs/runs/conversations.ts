@@ -50,7 +50,7 @@ export interface Turn {
 }
 
 /** Turns of one run in order. An execution that ended before it began said and heard nothing, and is none. */
-export function turnsOf(run: SpokenRun): Turn[] {
+export function conversationOf(run: SpokenRun): Turn[] {
   const first = run.executions.find(({ tookPrompt }) => tookPrompt);
   const opening = [{ text: run.prompt, atMs: run.createdAtMs }, ...run.followups.filter(isWithPrompt).map(toAsked)];
   const own = run.followups.filter((followup) => !isWithPrompt(followup));

@@ -1,7 +1,7 @@
 /** What was said so far, in few words for an agent that has forgotten it: the first task and the latest turns. reference: Running real coding agents. */
 
 /** One turn of a conversation: what was asked, and what the agent said. */
-export interface ToldTurn {
+export interface DigestTurn {
   asked: readonly string[];
   said: string;
 }
@@ -12,7 +12,7 @@ export const DIGEST_BYTES_MAX = 32_768;
 export const TURN_SHARE_MAX = 0.25;
 
 /** The turns as text of at most `bytesMax` bytes; empty when there were none. */
-export function digestOf(turns: readonly ToldTurn[], bytesMax = DIGEST_BYTES_MAX): string {
+export function digestOf(turns: readonly DigestTurn[], bytesMax = DIGEST_BYTES_MAX): string {
   const [first, ...rest] = turns.map((turn) => written(turn, bytesMax * TURN_SHARE_MAX)).filter((text) => text !== '');
   if (first === undefined) return '';
   const kept: string[] = [];
@@ -33,7 +33,7 @@ function leftOut(count: number): string {
   return `[… ${count} ${count === 1 ? 'turn' : 'turns'} left out …]`;
 }
 
-function written({ asked, said }: ToldTurn, bytesMax: number): string {
+function written({ asked, said }: DigestTurn, bytesMax: number): string {
   const parts = [
     ...asked.map((text) => ({ who: 'You were told:', text: text.trim() })),
     { who: 'You answered:', text: said.trim() },

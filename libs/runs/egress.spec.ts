@@ -18,7 +18,7 @@ import {
   networkOf,
   type EgressPolicy,
   type EgressRules,
-  type NetworkWish,
+  type NetworkRequest,
   type OperatorNetwork,
 } from './egress.ts';
 
@@ -220,7 +220,7 @@ describe('the kind of an address', () => {
 
 describe('the network of a run', () => {
   const operator = (kind: OperatorNetwork['kind'], list = ''): OperatorNetwork => ({ kind, hosts: patterns(list) });
-  const wish = (more: Partial<NetworkWish>): NetworkWish => ({
+  const wish = (more: Partial<NetworkRequest>): NetworkRequest => ({
     operator: operator('open'),
     tier: 'standard',
     models: patterns('model.test:443'),

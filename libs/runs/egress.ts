@@ -22,7 +22,7 @@ export interface OperatorNetwork {
   hosts: readonly HostPattern[];
 }
 
-export interface NetworkWish {
+export interface NetworkRequest {
   operator: OperatorNetwork;
   tier: Tier;
   /** `network.allow` of the automation; undefined: it says nothing. */
@@ -37,7 +37,7 @@ export interface NetworkWish {
  * What one run gets. Nothing where the operator allows nothing; else the model and the environment's repositories always. Beside them
  * the strict tier gets what its automation names and the standard tier everything, as far as the operator allows it; an automation narrows.
  */
-export function networkOf({ operator, tier, automation, models, repositories }: NetworkWish): 'host' | EgressRules {
+export function networkOf({ operator, tier, automation, models, repositories }: NetworkRequest): 'host' | EgressRules {
   const named = [...operator.hosts, ...models];
   if (operator.kind === 'none') return { policy: { kind: 'none' }, named };
   if (operator.kind === 'host' && tier === 'standard' && automation === undefined) return 'host';

@@ -7,9 +7,9 @@ import {
   VAIN_TRIES_MAX,
   type Lane,
   type LiveBounds,
-  type Looking,
+  type Lookup,
   type Served,
-  type WaitingRuns,
+  type WaitingRunQueue,
 } from './fair-order.ts';
 
 interface Run extends Lane {
@@ -41,14 +41,14 @@ class Queue {
     this.live.splice(this.live.indexOf(run), 1);
   }
 
-  private look(): WaitingRuns<never, never, Run> {
+  private look(): WaitingRunQueue<never, never, Run> {
     const names = (all: string[], after: string | undefined) =>
       [...new Set(all)]
         .filter((name) => after === undefined || name > after)
         .sort()
         .slice(0, 2);
     const { waiting, live } = this;
-    const answering = <Answer>(answer: () => Answer): Looking<never, never, Answer> => {
+    const answering = <Answer>(answer: () => Answer): Lookup<never, never, Answer> => {
       this.lookups += 1;
       return (function* () {
         yield* [] as never[];

@@ -45,15 +45,15 @@ export interface Served {
 export const NOBODY_SERVED: Served = { automations: new Map() };
 
 /** A lookup bit by bit: yields steps to whoever drives it (statements of a transaction), is sent what they found, and returns the answer. */
-export type Looking<Step, Sent, Answer> = Generator<Step, Answer, Sent>;
+export type Lookup<Step, Sent, Answer> = Generator<Step, Answer, Sent>;
 
 /** What waits: there may be very much of it, so that it is never seen whole. Names come in any order that stays the same. */
-export interface WaitingRuns<Step, Sent, Run> {
+export interface WaitingRunQueue<Step, Sent, Run> {
   /** Some factories that have waiting runs, in order, all behind `after` (undefined: from the first on); none: there are no more. */
-  factories(after: string | undefined): Looking<Step, Sent, readonly string[]>;
-  automations(factory: string, after: string | undefined): Looking<Step, Sent, readonly string[]>;
+  factories(after: string | undefined): Lookup<Step, Sent, readonly string[]>;
+  automations(factory: string, after: string | undefined): Lookup<Step, Sent, readonly string[]>;
   /** Takes the oldest run of a lane that may start now; undefined: there is none, for their groups are busy. */
-  take(lane: Lane): Looking<Step, Sent, Run | undefined>;
+  take(lane: Lane): Lookup<Step, Sent, Run | undefined>;
 }
 
 /** Lanes that one choice tries in vain at most: where thousands of automations wait for one group, the next choice goes on behind them. */
@@ -67,11 +67,11 @@ export interface Choice<Run> {
 
 /** Chooses and takes the next run. */
 export function* nextInFairOrder<Step, Sent, Run>(
-  waiting: WaitingRuns<Step, Sent, Run>,
+  waiting: WaitingRunQueue<Step, Sent, Run>,
   live: LiveRuns,
   bounds: LiveBounds,
   served: Served,
-): Looking<Step, Sent, Choice<Run>> {
+): Lookup<Step, Sent, Choice<Run>> {
   const tries = { left: VAIN_TRIES_MAX };
   const automations = new Map(served.automations);
   const candidates: Candidates<Step, Sent, { run: Run; lane: Lane }> = {
@@ -94,7 +94,7 @@ export function* nextInFairOrder<Step, Sent, Run>(
 
 function lanesOf<Step, Sent, Run>(
   factory: string,
-  waiting: WaitingRuns<Step, Sent, Run>,
+  waiting: WaitingRunQueue<Step, Sent, Run>,
   live: LiveRuns,
   bounds: LiveBounds,
   tries: { left: number },
@@ -114,10 +114,10 @@ function lanesOf<Step, Sent, Run>(
 
 /** Who may be served next. */
 interface Candidates<Step, Sent, Taken> {
-  behind(after: string | undefined): Looking<Step, Sent, readonly string[]>;
+  behind(after: string | undefined): Lookup<Step, Sent, readonly string[]>;
   live(name: string): number;
   max(name: string): number;
-  take(name: string): Looking<Step, Sent, Taken | undefined>;
+  take(name: string): Lookup<Step, Sent, Taken | undefined>;
 }
 
 /** Tries whoever has nothing live in turn, then the others by what they have live. `last`: behind whom the next turn begins. */
@@ -125,7 +125,7 @@ function* inTurn<Step, Sent, Taken>(
   candidates: Candidates<Step, Sent, Taken>,
   from: string | undefined,
   tries: { left: number },
-): Looking<Step, Sent, { taken?: Taken; last?: string }> {
+): Lookup<Step, Sent, { taken?: Taken; last?: string }> {
   const next = round((after) => candidates.behind(after), from);
   const busy: { name: string; live: number }[] = [];
   let last: string | undefined;
@@ -152,9 +152,9 @@ function* inTurn<Step, Sent, Taken>(
 
 /** All names once, from the one behind `from` round to `from` itself. */
 function round<Step, Sent>(
-  behind: (after: string | undefined) => Looking<Step, Sent, readonly string[]>,
+  behind: (after: string | undefined) => Lookup<Step, Sent, readonly string[]>,
   from: string | undefined,
-): () => Looking<Step, Sent, string | undefined> {
+): () => Lookup<Step, Sent, string | undefined> {
   const seen = new Set<string>();
   let page: readonly string[] = [];
   let after = from;

@@ -1,7 +1,7 @@
 /** Which runs take turns, and who gives way. contract 8 (concurrency). */
 import { describe, expect, it } from '@jest/globals';
 import type { JsonValue } from '#filters';
-import { contestedGroups, groupOf, takeTurns, valueAt, type Concurrency } from './groups.ts';
+import { contestedGroups, groupOf, admitRuns, valueAt, type Concurrency } from './groups.ts';
 
 const OWNER = { factoryUid: 'fac_1', automationUid: 'auto_1' };
 const group = (concurrency: Concurrency | undefined, payload?: JsonValue, owner = OWNER): string | undefined =>
@@ -97,7 +97,7 @@ describe('turns', () => {
     concurrencyGroup,
   });
   const decided = (runs: ReturnType<typeof run>[], open: string[] = []) => {
-    const { made, busy, replaced } = takeTurns(
+    const { made, busy, replaced } = admitRuns(
       runs,
       new Map([
         ['g', open],

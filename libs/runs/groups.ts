@@ -65,7 +65,7 @@ export interface GroupedRun {
   whenBusy?: WhenBusy;
 }
 
-export interface TurnsTaken<T> {
+export interface Admission<T> {
   /** New runs that there are, in order. */
   made: T[];
   /** New runs that there are not, because their group is busy. */
@@ -83,12 +83,12 @@ export function contestedGroups(runs: readonly GroupedRun[]): string[] {
 }
 
 /** Decides one new run after the other, each seeing those before it. `open`: IDs of the open runs of every contested group. */
-export function takeTurns<T extends GroupedRun>(
+export function admitRuns<T extends GroupedRun>(
   runs: readonly T[],
   open: ReadonlyMap<string, readonly string[]>,
-): TurnsTaken<T> {
+): Admission<T> {
   const now = new Map([...open].map(([group, runIds]) => [group, [...runIds]]));
-  const taken: TurnsTaken<T> = { made: [], busy: [], replaced: [] };
+  const taken: Admission<T> = { made: [], busy: [], replaced: [] };
   for (const run of runs) {
     const others = run.concurrencyGroup === undefined ? undefined : now.get(run.concurrencyGroup);
     if (run.whenBusy === 'skip' && others !== undefined && others.length > 0) {

@@ -38,7 +38,7 @@ export * from './launch-profiles.ts';
 export * from './limits.ts';
 export * from './model-endpoints.ts';
 export * from './usage.ts';
-export { confinementProblem, isConfining, type ConfinementWish } from './confinement.ts';
+export { confinementProblem, isConfining, type ConfinementRequest } from './confinement.ts';
 export * from './groups.ts';
 export * from './fair-order.ts';
 export * from './time-buckets.ts';

@@ -1,5 +1,5 @@
 /** Which names and values of secrets may become variables of a run. */
-import { isTakenVariable } from '#definitions';
+import { isReservedVariable } from '#definitions';
 import { isInjectableEnvName, isInjectableValue } from './index.ts';
 
 describe('a secret as environment variable', () => {
@@ -44,9 +44,9 @@ describe('a secret as environment variable', () => {
       'TZ',
       'NPM_TOKEN',
     ]) {
-      expect({ name, injectable: isInjectableEnvName(name) }).toEqual({ name, injectable: !isTakenVariable(name) });
+      expect({ name, injectable: isInjectableEnvName(name) }).toEqual({ name, injectable: !isReservedVariable(name) });
     }
-    expect(isTakenVariable('HTTPS_PROXY')).toBe(true);
+    expect(isReservedVariable('HTTPS_PROXY')).toBe(true);
   });
 
   it('has a value of at least eight characters without NUL', () => {

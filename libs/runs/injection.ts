@@ -1,5 +1,5 @@
 /** Which environment variables may carry a secret into a run. contract 2 (Managed secrets). */
-import { isTakenVariable } from '#definitions';
+import { isReservedVariable } from '#definitions';
 
 /** Characters below which a value could not be redacted without mutilating ordinary output. contract 2. */
 export const INJECTABLE_VALUE_LENGTH_MIN = 8;
@@ -11,7 +11,7 @@ const NAME = /^[A-Z][A-Z0-9_]{0,127}$/;
 
 /** Whether a secret of this name may become a variable: upper case, and nothing of loader, shell, git or service. contract 2. */
 export function isInjectableEnvName(name: string): boolean {
-  return NAME.test(name) && !isTakenVariable(name);
+  return NAME.test(name) && !isReservedVariable(name);
 }
 
 /** Whether a value can be injected: long enough to be redacted, short enough to be looked for, and expressible in an environment. contract 2. */

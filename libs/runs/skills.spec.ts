@@ -7,7 +7,7 @@ import {
   repositoryName,
   skillAtRepository,
   skillFolders,
-  toldFiles,
+  skillFilesHint,
 } from './index.ts';
 
 describe('the skill behind a reference', () => {
@@ -77,13 +77,13 @@ describe('a skill of a repository', () => {
   );
 
   it('tells where its other files are, a few of them by name', () => {
-    expect(toldFiles([], '.agents/skills/review')).toBeUndefined();
-    expect(toldFiles(['a.md'], undefined)).toBeUndefined();
-    expect(toldFiles(['a.md', 'b.sh'], '.agents/skills/review')).toBe(
+    expect(skillFilesHint([], '.agents/skills/review')).toBeUndefined();
+    expect(skillFilesHint(['a.md'], undefined)).toBeUndefined();
+    expect(skillFilesHint(['a.md', 'b.sh'], '.agents/skills/review')).toBe(
       'The other files of this skill (a.md, b.sh) are in $HOME/.agents/skills/review/.',
     );
     expect(
-      toldFiles(
+      skillFilesHint(
         Array.from({ length: 11 }, (_, index) => `${index}.md`),
         'x',
       ),

@@ -101,7 +101,7 @@ export function isSkillFolderName(name: string): boolean {
 const FILES_TOLD_MAX = 10;
 
 /** One line that tells an agent where the other files of its skill are; undefined where there are none, or nowhere. */
-export function toldFiles(paths: readonly string[], folder: string | undefined): string | undefined {
+export function skillFilesHint(paths: readonly string[], folder: string | undefined): string | undefined {
   if (paths.length === 0 || folder === undefined) return undefined;
   const told = paths.slice(0, FILES_TOLD_MAX).join(', ');
   return `The other files of this skill (${told}${paths.length > FILES_TOLD_MAX ? ', …' : ''}) are in $HOME/${folder}/.`;

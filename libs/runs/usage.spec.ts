@@ -7,25 +7,25 @@ import {
   overTime,
   readMeter,
   sessionOpened,
-  toldUsage,
+  addUsage,
   usedBy,
   type Meter,
-  type UsageTelling,
+  type UsageReport,
 } from './index.ts';
 
 /** A string opens a session; anything else is told. Stored and read again after every step, as a service would that dies. */
-const after = (...steps: (string | UsageTelling)[]): ReturnType<typeof usedBy> =>
+const after = (...steps: (string | UsageReport)[]): ReturnType<typeof usedBy> =>
   usedBy(
     steps.reduce<Meter>(
       (meter, step) =>
-        readMeter(JSON.stringify(typeof step === 'string' ? sessionOpened(meter, step) : toldUsage(meter, step))),
+        readMeter(JSON.stringify(typeof step === 'string' ? sessionOpened(meter, step) : addUsage(meter, step))),
       NEW_METER,
     ),
   );
-const usd = (amount: number): UsageTelling => ({ cost: { amount, currency: 'USD' } });
+const usd = (amount: number): UsageReport => ({ cost: { amount, currency: 'USD' } });
 
 describe('tokens of a run', () => {
-  it.each<{ why: string; steps: (string | UsageTelling)[]; tokens: number | undefined }>([
+  it.each<{ why: string; steps: (string | UsageReport)[]; tokens: number | undefined }>([
     { why: 'nothing is known of an agent that tells nothing', steps: ['a'], tokens: undefined },
     {
       why: 'a session tells its total again and again',
@@ -103,7 +103,7 @@ describe('tokens of a run', () => {
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         let [meter, tokens, micros] = [NEW_METER, 0, 0];
         for (const next of steps) {
-          meter = typeof next === 'string' ? sessionOpened(meter, next) : toldUsage(meter, next);
+          meter = typeof next === 'string' ? sessionOpened(meter, next) : addUsage(meter, next);
           const used = usedBy(meter);
           expect([
             Number.isSafeInteger(used.tokens ?? 0),
@@ -119,7 +119,7 @@ describe('tokens of a run', () => {
 });
 
 describe('money of a run', () => {
-  it.each<{ why: string; steps: (string | UsageTelling)[]; used: ReturnType<typeof usedBy> }>([
+  it.each<{ why: string; steps: (string | UsageReport)[]; used: ReturnType<typeof usedBy> }>([
     {
       why: 'is the total of its session',
       steps: ['a', usd(0.25), usd(0.75), 'a', usd(1)],

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 
 /** What an agent tells at one moment; numbers as they come, whatever they are. */
-export interface UsageTelling {
+export interface UsageReport {
   /** Tokens of the session so far, those of earlier executions included. */
   sessionTokens?: number;
   /** Tokens of the turn that has ended. */
@@ -89,7 +89,7 @@ export function sessionOpened(meter: Meter, sessionId: string): Meter {
 }
 
 /** The count after a telling. */
-export function toldUsage(meter: Meter, { sessionTokens, turnTokens, contextTokens, cost }: UsageTelling): Meter {
+export function addUsage(meter: Meter, { sessionTokens, turnTokens, contextTokens, cost }: UsageReport): Meter {
   const [session, turn, context] = [count(sessionTokens), count(turnTokens), count(contextTokens)];
   const counted: Meter = {
     ...meter,
@@ -118,7 +118,7 @@ export function readMeter(stored: string | null | undefined): Meter {
   return stored === null || stored === undefined ? NEW_METER : (JSON.parse(stored) as Meter);
 }
 
-function withCost(meter: Meter, { amount, currency }: NonNullable<UsageTelling['cost']>): Meter {
+function withCost(meter: Meter, { amount, currency }: NonNullable<UsageReport['cost']>): Meter {
   if (!Number.isFinite(amount) || amount < 0 || amount > COST_MAX) return meter;
   const unit = isCurrency(currency) ? currency : null;
   const micros = Math.round(amount * MICROS);

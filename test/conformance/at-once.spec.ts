@@ -1,6 +1,6 @@
 /** "At once" between connections: what committed before an acceptance wins, what comes later waits; and lost races are run again. contract 5 (Transaction). */
 import { Client } from 'pg';
-import type { Acceptance } from '../../apps/server/store/deliveries/pending-deliveries.ts';
+import type { DeliveryOutcome } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import { LostRace, StoreFault } from '../../apps/server/store/database/faults.ts';
 import { change, row, rows } from '../../apps/server/store/database/transactions.ts';
 import { eventually } from '../support/service.ts';
@@ -76,7 +76,7 @@ await onPostgres('at once', (world) => {
     const order: string[] = [];
     const answer = world.stores.deliveries
       .acceptOnce(one)
-      .then((acceptance: Acceptance) => (order.push('accepted'), acceptance));
+      .then((acceptance: DeliveryOutcome) => (order.push('accepted'), acceptance));
     await waiting(1);
     const disabling = apply(other, factoryUid, fence, [
       webhookOf(webhookUid, 'orders', secretName, { enabled: false }),

@@ -44,7 +44,7 @@ suite(`notices over PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}
         regained: () => void states.push('regained'),
       }),
     );
-    for (const topic of topics) notices.on(topic, (key) => void heard.push(`${topic} ${key ?? '*'}`));
+    for (const topic of topics) notices.subscribe(topic, (key) => void heard.push(`${topic} ${key ?? '*'}`));
     notices.start();
     const made = { notices, heard, states };
     parties.push(made);
@@ -65,8 +65,8 @@ suite(`notices over PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}
   it('arrive at every other process, once, and not at who told them', async () => {
     const [one, two, three] = [await party(), await party(), await party()];
     for (const { heard } of [one, two, three]) heard.length = 0;
-    one.notices.tell('run', 'r1');
-    two.notices.tell('run', 'r2');
+    one.notices.publish('run', 'r1');
+    two.notices.publish('run', 'r2');
     await Promise.all([
       heardOf(two, 'run r1'),
       heardOf(three, 'run r1'),
@@ -74,8 +74,8 @@ suite(`notices over PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}
       heardOf(three, 'run r2'),
     ]);
     // What is told last has everything before it in front of it.
-    one.notices.tell('run', 'end');
-    two.notices.tell('run', 'end');
+    one.notices.publish('run', 'end');
+    two.notices.publish('run', 'end');
     await eventually('the end is heard of both', () =>
       three.heard.filter((what) => what === 'run end').length === 2 ? true : undefined,
     );
@@ -86,8 +86,8 @@ suite(`notices over PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}
   it('that are told a thousand times are few on the wire, and the last one arrives', async () => {
     const [one, two] = [await party(), await party()];
     two.heard.length = 0;
-    for (let at = 0; at < 1_000; at += 1) one.notices.tell('runs');
-    one.notices.tell('run', 'last');
+    for (let at = 0; at < 1_000; at += 1) one.notices.publish('runs');
+    one.notices.publish('run', 'last');
     await heardOf(two, 'run last');
     expect(two.heard.filter((what) => what === 'runs *').length).toBeLessThan(10);
   });
@@ -96,9 +96,9 @@ suite(`notices over PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}
     const [one, two] = [await party(), await party()];
     for (const { heard } of [one, two]) heard.length = 0;
     await kill();
-    for (let at = 0; at < 100; at += 1) one.notices.tell('run', `r${at}`);
+    for (let at = 0; at < 100; at += 1) one.notices.publish('run', `r${at}`);
     await Promise.all([listens(one), listens(two)]);
-    one.notices.tell('run', 'afterwards');
+    one.notices.publish('run', 'afterwards');
     await heardOf(two, 'run afterwards');
     expect(one.states).toContain('regained');
     expect(one.states.filter((state) => state === 'regained')).toHaveLength(1);
@@ -106,7 +106,7 @@ suite(`notices over PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}
 
   it('of a database that never answers are told nobody, and keep nobody from stopping', async () => {
     const lonely = await party('postgres://nobody@127.0.0.1:1/none');
-    for (let at = 0; at < 20_000; at += 1) lonely.notices.tell('run', `r${at}`);
+    for (let at = 0; at < 20_000; at += 1) lonely.notices.publish('run', `r${at}`);
     await eventually('the outage is told', () => (lonely.states.length > 0 ? true : undefined));
     await lonely.notices.stop();
     expect(lonely.states).toEqual(['database: unavailable (ECONNREFUSED)']); // once

@@ -5,8 +5,8 @@ import type { PassOutcome, PassRecord } from '../../apps/server/store/factories/
 import { REVISIONS_KEPT, RevisionStore } from '../../apps/server/store/factories/revisions.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
 import { PASSES_NAMED } from '../../apps/server/store/migrations/0004-reconciling.ts';
-import { walked } from '../../apps/server/store/database/transaction-runner.ts';
-import type { Statement, Work } from '../../apps/server/store/database/transactions.ts';
+import { runSteps } from '../../apps/server/store/database/transaction-runner.ts';
+import type { Statement, Transaction } from '../../apps/server/store/database/transactions.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
 import { OtherVersion } from '../../apps/server/store/database/replicas.ts';
@@ -238,8 +238,8 @@ await onEachBackend('reconciling', (world) => {
     if (world.dialect !== 'sqlite') return;
     const asked: Statement[] = [];
     const listening = {
-      read: (body: () => Work<unknown>) =>
-        walked(body(), (statement) => Promise.resolve((asked.push(statement), { rows: [], changes: 0 }))),
+      read: (body: () => Transaction<unknown>) =>
+        runSteps(body(), (statement) => Promise.resolve((asked.push(statement), { rows: [], changes: 0 }))),
     };
     await new RevisionStore(listening as unknown as Database).passOf(uid, ids[0] ?? '');
     const plans = await Promise.all(

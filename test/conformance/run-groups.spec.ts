@@ -1,5 +1,5 @@
 /** skip and replace in the transaction that accepts a delivery: exact under concurrent acceptance, told in the log of delivery and run. contract 8 (concurrency). */
-import type { Acceptance, Accepted } from '../../apps/server/store/deliveries/pending-deliveries.ts';
+import type { DeliveryOutcome, Accepted } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import type { RunRow } from '../../apps/server/store/database/tables.ts';
 import { count, onEachBackend, type Stores } from './backends.ts';
@@ -18,7 +18,7 @@ await onEachBackend('groups', (world) => {
   interface Sent {
     runIds: string[];
     entryId: string;
-    acceptance: Promise<Acceptance>;
+    acceptance: Promise<DeliveryOutcome>;
   }
 
   /** Delivers, one automation of its own for each wish. */

@@ -9,7 +9,7 @@ import { Client } from 'pg';
 import { fetch as unwatched } from 'undici';
 import type { Config } from '../../apps/server/config/config.ts';
 import { EXAMPLE_COMMAND } from '../../apps/server/execution/supervision/supervisor.ts';
-import { Housekeeping } from '../../apps/server/scheduled-jobs.ts';
+import { ScheduledJobs } from '../../apps/server/scheduled-jobs.ts';
 import { start } from '../../apps/server/bootstrap.ts';
 import { openStream } from '../support/event-stream.ts';
 import {
@@ -200,7 +200,7 @@ suite(called('a process with one role'), () => {
     const api = await together.boot('api');
     const runId = String((await api.api('POST', '/agent/runs', { prompt: 'x' })).body['run_id']);
     await together.query('UPDATE run SET updated_at = 1 WHERE run_id = $1', runId);
-    api.service.app.get(Housekeeping).noteUnplacedRuns();
+    api.service.app.get(ScheduledJobs).noteUnplacedRuns();
     await eventually('it is said', async () =>
       JSON.stringify((await api.api('GET', `/agent/runs/${runId}`)).body['status_message'] ?? '').includes(
         'no process that works on runs is running now',

@@ -19,7 +19,7 @@ import type {
 import type { AutomationRow } from '../store/database/tables.ts';
 import { notFound, Refusal, type MemberError } from '../http/error-codes.ts';
 import { staleVersion, type WantedVersion } from '../http/if-match.ts';
-import { knownTo, refusalOf } from '../webhooks/validation-facts.ts';
+import { validationFacts, refusalOf } from '../webhooks/validation-facts.ts';
 import { definitionOf } from '../webhooks/webhook-edits.ts';
 import { toAutomationMember, toFileKeys } from './automations.items.ts';
 
@@ -126,7 +126,13 @@ function soundAutomation(
     environmentNames: factory.environments.map((one) => one.slug),
     skillNames: factory.skills.map((one) => one.slug),
   };
-  const { definition, problems } = checkAutomationValue(slug, keys, prompt, neighbours, knownTo(factory, uidKey));
+  const { definition, problems } = checkAutomationValue(
+    slug,
+    keys,
+    prompt,
+    neighbours,
+    validationFacts(factory, uidKey),
+  );
   const refusal = refusalOf(problems, toAutomationMember, sizeErrors(keys, prompt));
   if (refusal !== undefined) return refusal;
   if (definition === undefined) throw new Error('a definition was refused without a problem');

@@ -19,10 +19,10 @@ import { visibleFactory } from '../factories/visible-factories.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { notFound, type Refusal } from '../http/error-codes.ts';
 import type { WantedVersion } from '../http/if-match.ts';
-import { pageOf, placeOf } from '../http/pages.ts';
+import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { definitionOf } from '../webhooks/webhook-edits.ts';
 import { changedAutomation, createdAutomation, deletedAutomation } from './automation-edits.ts';
-import { refuseChange, refuseCreate, refuseDelete } from './managed-automation-files.ts';
+import { refuseAutomationChange, refuseAutomationCreate, refuseAutomationDelete } from './managed-automation-files.ts';
 import { toAutomationItem, type AutomationView } from './automations.items.ts';
 
 /** Runs that are counted are as old at most. */
@@ -34,7 +34,7 @@ export interface AutomationListQuery {
   cursor?: string;
 }
 
-export interface AutomationSurroundings {
+export interface AutomationServiceDeps {
   uidKey: Uint8Array;
   newId(): string;
   nowMs(): number;
@@ -48,7 +48,7 @@ export class AutomationService {
   private readonly webhooks: WebhookStore;
   private readonly schedules: ScheduleStore;
   private readonly edits: DefinitionEditStore;
-  private readonly around: AutomationSurroundings;
+  private readonly around: AutomationServiceDeps;
 
   constructor(
     factories: FactoryStore,
@@ -56,7 +56,7 @@ export class AutomationService {
     schedules: ScheduleStore,
     webhooks: WebhookStore,
     edits: DefinitionEditStore,
-    around: AutomationSurroundings,
+    around: AutomationServiceDeps,
   ) {
     this.factories = factories;
     this.schedules = schedules;
@@ -70,7 +70,7 @@ export class AutomationService {
   async list(factoryUid: string, { limit, cursor }: AutomationListQuery, access: Access): Promise<AutomationList> {
     const factory = await visibleFactory(this.factories, factoryUid, access);
     const digest = queryDigest({ list: 'automations', factoryUid });
-    const [after] = placeOf(cursor, digest, ['string']) ?? [];
+    const [after] = pageKeyOf(cursor, digest, ['string']) ?? [];
     const { page, pageInfo } = pageOf(
       await this.automations.list(factoryUid, limit + 1, after as string | undefined),
       limit,
@@ -108,7 +108,7 @@ export class AutomationService {
       this.contextOf<AutomationItem>(by),
     );
     return this.done(outcome, async () =>
-      refuseCreate(wanted, await this.slugs(factoryUid), await this.neighbours(factoryUid)),
+      refuseAutomationCreate(wanted, await this.slugs(factoryUid), await this.neighbours(factoryUid)),
     );
   }
 
@@ -130,7 +130,7 @@ export class AutomationService {
     });
     return this.done(outcome, async () => {
       const automation = await this.found(factoryUid, uid);
-      return refuseChange(
+      return refuseAutomationChange(
         { automation, text: await this.automations.fileText(uid) },
         wanted,
         await this.neighbours(factoryUid),
@@ -144,7 +144,7 @@ export class AutomationService {
       ...this.contextOf<undefined>(by),
       automationUid: uid,
     });
-    return this.done(outcome, async () => refuseDelete(await this.found(factoryUid, uid)));
+    return this.done(outcome, async () => refuseAutomationDelete(await this.found(factoryUid, uid)));
   }
 
   private async found(factoryUid: string, uid: string): Promise<AutomationRow> {

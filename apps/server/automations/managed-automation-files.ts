@@ -24,7 +24,7 @@ export interface ManagedAutomation {
 }
 
 /** An automation to be made is a file to be added. What the file could not say is 400 here already. */
-export function refuseCreate(
+export function refuseAutomationCreate(
   wanted: AutomationCreate,
   takenSlugs: ReadonlySet<string>,
   neighbours: AutomationNeighbours,
@@ -39,7 +39,7 @@ export function refuseCreate(
 }
 
 /** An edit is an edit of the file, a new name another file. */
-export function refuseChange(
+export function refuseAutomationChange(
   { automation, text }: ManagedAutomation,
   wanted: AutomationPatch,
   neighbours: AutomationNeighbours,
@@ -66,7 +66,7 @@ export function refuseChange(
   );
 }
 
-export function refuseDelete(automation: AutomationRow): Refusal {
+export function refuseAutomationDelete(automation: AutomationRow): Refusal {
   const path = fileOf(automation);
   return belongsIntoFile(`remove the file ${path}`, path, null, null);
 }

@@ -4,22 +4,22 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { uuidv7Sequence, type LaunchProfile } from '#runs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { executionParts, runGround } from './execution.ts';
-import { accessParts, apiParts, pageParts, standingOf } from './interface.ts';
+import { executionParts, runDeps } from './execution.ts';
+import { accessParts, apiParts, pageParts, processInfoOf } from './interface.ts';
 import { noticesOf } from './notices.ts';
 import { tellOfOutages } from './outages.ts';
 import { heartbeatOf, reconcilingParts, servingOf } from './reconciling.ts';
 import { controllersOf } from './routes.ts';
 import { startParts } from './starts.ts';
 import { storesOf } from './stores.ts';
-import { monotonicMs, type Looks, type Surroundings } from './surroundings.ts';
+import { monotonicMs, type PollIntervals, type ServiceDeps } from './surroundings.ts';
 import { sweeperOf } from './sweeps.ts';
 import { ConfigFaults, QUEUE_NEEDS_DIRECT_URL, type Config } from '../config/config.ts';
 import { lockDataFolder, type DataFolderLock } from '../process/data-folder.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from '../execution/agent/agents.ts';
 import type { Engine } from '../execution/engine/engine.ts';
 import { readProfiles } from '../execution/agent/profile-file.ts';
-import { Housekeeping } from '../scheduled-jobs.ts';
+import { ScheduledJobs } from '../scheduled-jobs.ts';
 import { ClientAddresses } from '../http/client-addresses.ts';
 import { Readiness } from '../health/health.controller.ts';
 import { Idempotency } from '../http/idempotency.ts';
@@ -79,7 +79,7 @@ export interface CompositionOptions {
   /** Folder of the built web page; where the build puts it, if not said. */
   pageFolder?: string;
   /** How long the process looks away, should nobody tell; the usual times, if not said. */
-  looks?: Looks;
+  pollIntervals?: PollIntervals;
   nowMs?: () => number;
 }
 
@@ -126,7 +126,7 @@ async function build(config: Config, options: Options, lock: DataFolderLock): Pr
     refuseQueueThroughPooler(config, database);
     const nextId = uuidv7Sequence(pooledRandom());
     const clock = embedded ? undefined : await DatabaseClock.of(database, monotonicMs);
-    const around: Surroundings = {
+    const around: ServiceDeps = {
       config,
       uidKey,
       log,
@@ -137,7 +137,7 @@ async function build(config: Config, options: Options, lock: DataFolderLock): Pr
       profiles: options.profiles,
       isTrusted: (slug) => options.isTrusted?.(slug) ?? false,
       notices: noticesOf(config, database.isPooled, log),
-      looks: options.looks ?? {},
+      pollIntervals: options.pollIntervals ?? {},
       owner: `${hostname()}/${process.pid}/${randomBytes(6).toString('hex')}`,
       newId: () => nextId(clock?.nowMs() ?? nowMs()),
     };
@@ -155,7 +155,7 @@ function refuseQueueThroughPooler({ engine, redisUrl }: Config, { isPooled }: Da
 }
 
 async function assemble(
-  around: Surroundings,
+  around: ServiceDeps,
   database: Database,
   lock: DataFolderLock,
   pageFolder: string | undefined,
@@ -167,7 +167,7 @@ async function assemble(
   await installation.verifyKeys(vault);
 
   const secretReader = new SecretReader(stores.secrets, vault);
-  const ground = runGround(around);
+  const ground = runDeps(around);
   const { disk, queueing } = ground;
   const serving = servingOf(around);
   const heartbeat = heartbeatOf(around, serving);
@@ -184,10 +184,10 @@ async function assemble(
       : undefined;
   const readiness = new Readiness(
     () => disk.isLow(),
-    standingOf(around, engine),
+    processInfoOf(around, engine),
     () => queueing?.relay.isAway() ?? false,
   );
-  const housekeeping = new Housekeeping({
+  const housekeeping = new ScheduledJobs({
     engine,
     repositories,
     scheduler,

@@ -5,7 +5,7 @@ import { QueueDispatch } from '../execution/engine/dispatch-queue.ts';
 import { TableDispatch } from '../execution/engine/dispatch-tables.ts';
 import { OutboxRelay } from '../execution/engine/outbox-relay.ts';
 import { RunQueue } from '../execution/engine/run-queue.ts';
-import { monotonicMs, type Surroundings } from './surroundings.ts';
+import { monotonicMs, type ServiceDeps } from './surroundings.ts';
 
 /** The same fault of the queue is told no more often. */
 const FAULT_MS = 60_000;
@@ -23,7 +23,7 @@ export function queueingOf({
   uidKey,
   log,
   nowMs,
-}: Pick<Surroundings, 'config' | 'stores' | 'uidKey' | 'log' | 'nowMs'>): Queueing | undefined {
+}: Pick<ServiceDeps, 'config' | 'stores' | 'uidKey' | 'log' | 'nowMs'>): Queueing | undefined {
   const { engine, databaseUrl, databaseDirectUrl, redisUrl } = config;
   if (engine === 'embedded' || databaseUrl === undefined) return undefined;
   let toldAtMs = -Infinity;
@@ -40,7 +40,7 @@ export function queueingOf({
 
 /** How the engine of this process learns of waiting runs. */
 export function dispatchOf(
-  { config, stores: { outbox }, log }: Pick<Surroundings, 'config' | 'stores' | 'log'>,
+  { config, stores: { outbox }, log }: Pick<ServiceDeps, 'config' | 'stores' | 'log'>,
   queueing: Queueing | undefined,
 ): Dispatch {
   if (queueing === undefined) return new TableDispatch(log);

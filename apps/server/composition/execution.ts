@@ -5,23 +5,23 @@ import { Repositories } from '../execution/repositories/repositories.ts';
 import { Skills } from '../execution/preparation/skills.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { WaitingRuns } from '../ingress/waiting-runs.ts';
-import { RunNews } from '../runs/run-notifier.ts';
+import { RunNotifier } from '../runs/run-notifier.ts';
 import type { SecretReader } from '../secrets/secret-reader.ts';
 import { dispatchOf, queueingOf } from './dispatch.ts';
-import { monotonicMs, type Surroundings } from './surroundings.ts';
+import { monotonicMs, type ServiceDeps } from './surroundings.ts';
 
-export type RunGround = ReturnType<typeof runGround>;
+export type RunDeps = ReturnType<typeof runDeps>;
 
 /** What every process needs that starts runs, tells of them or works on them. */
-export function runGround(around: Surroundings) {
+export function runDeps(around: ServiceDeps) {
   const {
     config,
     stores: { runs, room },
     notices,
   } = around;
   const queueing = queueingOf(around);
-  const news = new RunNews();
-  notices.on('run', (runId) => (runId === undefined ? news.tellAll() : news.tell(runId)));
+  const news = new RunNotifier();
+  notices.subscribe('run', (runId) => (runId === undefined ? news.publishAll() : news.publish(runId)));
   return {
     news,
     queueing,
@@ -30,17 +30,17 @@ export function runGround(around: Surroundings) {
     /** Something waits, or is wanted of a run: every engine looks. */
     wake: () => {
       queueing?.relay.wake();
-      notices.tell('runs');
+      notices.publish('runs');
     },
     /** Something new is stored of a run: who watches it looks, here and elsewhere. */
-    tell: (runId: string) => notices.tell('run', runId),
+    tell: (runId: string) => notices.publish('run', runId),
   };
 }
 
 /** The engine of this process. */
 export function executionParts(
-  { config, stores, builtInAgent, profiles, owner, notices, log, nowMs, newId }: Surroundings,
-  { disk, tell, queueing }: RunGround,
+  { config, stores, builtInAgent, profiles, owner, notices, log, nowMs, newId }: ServiceDeps,
+  { disk, tell, queueing }: RunDeps,
   secrets: SecretReader,
 ) {
   const { factories, resources, runs, deliveries, attachments, artifacts, permissions, histories } = stores;
@@ -68,6 +68,6 @@ export function executionParts(
     tell,
     dispatch: dispatchOf({ config, stores, log }, queueing),
   });
-  notices.on('runs', () => engine.wake());
+  notices.subscribe('runs', () => engine.wake());
   return { repositories, engine };
 }

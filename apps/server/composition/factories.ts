@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { AutomationService } from '../automations/automations.service.ts';
 import { DeliveryService } from '../deliveries/deliveries.service.ts';
-import { questionTurns } from '../filters/bounded-work.ts';
+import { questionSemaphore } from '../filters/bounded-work.ts';
 import { FilterReplayService } from '../filters/filter-replays.service.ts';
 import { FilterSuggestionService } from '../filters/filter-suggestions.service.ts';
 import { FilterTestService } from '../filters/filter-tests.service.ts';
 import { FactoryHistory } from '../factories/factory-history.service.ts';
 import { PlanService } from '../plans/plans.service.ts';
 import { PushNoticeService } from '../push-notices/push-notices.service.ts';
-import { PushPace } from '../push-notices/push-rate-limiter.ts';
+import { PushRateLimiter } from '../push-notices/push-rate-limiter.ts';
 import { Replays } from '../plans/delivery-replays.ts';
 import { FactoryService } from '../factories/factories.service.ts';
 import { FactoryFileService } from '../factory-files/factory-files.service.ts';
@@ -17,14 +17,14 @@ import { SecretFingerprints } from '../secrets/secret-fingerprints.ts';
 import { StatisticsService } from '../statistics/statistics.service.ts';
 import { WebhookService } from '../webhooks/webhooks.service.ts';
 import type { ReconcilingParts } from './reconciling.ts';
-import { monotonicMs, type Surroundings } from './surroundings.ts';
+import { monotonicMs, type ServiceDeps } from './surroundings.ts';
 
 /** What controllers are given to work on factories: their life, plans, histories and definitions. */
-export function factoryParts(around: Surroundings, reconciling: ReconcilingParts): object[] {
+export function factoryParts(around: ServiceDeps, reconciling: ReconcilingParts): object[] {
   const { config, stores, vault, uidKey, notices, nowMs, newId } = around;
   const { factories, definitions, deliveries, events, webhooks } = stores;
   const fingerprints = new SecretFingerprints(stores.secrets, vault, uidKey);
-  const turns = questionTurns();
+  const turns = questionSemaphore();
   return [
     factories,
     new FactoryService({ factories, definitions, inventory: stores.inventory, events }, reconciling.loops, {
@@ -32,7 +32,7 @@ export function factoryParts(around: Surroundings, reconciling: ReconcilingParts
       allowLocalSources: config.allowLocalSources,
       newId,
       async changed(uid) {
-        notices.tell('factory', uid);
+        notices.publish('factory', uid);
         await reconciling.roster?.follow(uid);
       },
       isAttended: async () =>
@@ -57,10 +57,10 @@ export function factoryParts(around: Surroundings, reconciling: ReconcilingParts
 
 /** A burst of pushes wakes a factory once. */
 function pushNotices(
-  { stores: { factories }, log, nowMs }: Surroundings,
+  { stores: { factories }, log, nowMs }: ServiceDeps,
   { loops, secretReader }: ReconcilingParts,
 ): PushNoticeService {
-  const pace = new PushPace(factories, loops, {
+  const pace = new PushRateLimiter(factories, loops, {
     nowMs: monotonicMs,
     later: (ms, act) => void setTimeout(act, ms).unref(),
     report: (fault) => log.fault('a push notice could not wake its factory', fault),
@@ -77,7 +77,7 @@ function pushNotices(
 
 /** Webhooks and automations of factories without files. */
 function definitionParts(
-  { config, stores, uidKey, log, nowMs, newId }: Surroundings,
+  { config, stores, uidKey, log, nowMs, newId }: ServiceDeps,
   { publish, secrets }: ReconcilingParts,
 ): object[] {
   const { factories, webhooks, automations, schedules, edits } = stores;

@@ -7,22 +7,22 @@ import type { Engine } from '../execution/engine/engine.ts';
 import { agentsFound, ownAgents } from '../execution/agent/profiles.ts';
 import { AccessGuard } from '../http/access-guard.ts';
 import { Budgets } from '../http/budgets.ts';
-import type { Standing } from '../health/health.controller.ts';
+import type { ProcessInfo } from '../health/health.controller.ts';
 import { KeyService } from '../keys/keys.service.ts';
 import type { KeyUses } from '../keys/key-uses.ts';
 import { programVersion } from '../process/program-version.ts';
 import type { EventStreams } from '../runs/event-streams.ts';
 import { SessionService } from '../sessions/sessions.service.ts';
 import { Sessions } from '../sessions/session-authenticator.ts';
-import type { RunGround } from './execution.ts';
+import type { RunDeps } from './execution.ts';
 import { factoryParts } from './factories.ts';
 import type { ReconcilingParts } from './reconciling.ts';
 import { runParts } from './runs.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { ServiceDeps } from './surroundings.ts';
 
 /** Who asks, for every process: readiness tells more to who has a key. Requests and failures are counted in this process. */
 export function accessParts(
-  { config, stores, nowMs, newId }: Surroundings,
+  { config, stores, nowMs, newId }: ServiceDeps,
   keyUses: KeyUses,
 ): { guard: AccessGuard; instances: object[] } {
   const budgets = new Budgets(
@@ -41,14 +41,14 @@ export function accessParts(
 }
 
 /** The web page, of a process that has it. */
-export function pageParts({ config }: Surroundings, pageFolder: string | undefined): object[] {
+export function pageParts({ config }: ServiceDeps, pageFolder: string | undefined): object[] {
   return config.roles.has('dashboard') ? [new BuiltPage(config.publicUrl, pageFolder)] : [];
 }
 
 /** What is answered below /api/v1 and described in /docs. `engine`: the one of this process, where it works on runs. */
 export function apiParts(
-  around: Surroundings,
-  ground: RunGround,
+  around: ServiceDeps,
+  ground: RunDeps,
   reconciling: ReconcilingParts,
   resends: ResendService,
   engine: Engine | undefined,
@@ -71,10 +71,10 @@ export function apiParts(
 }
 
 /** What the process says of itself to who has a key. */
-export function standingOf(
-  { config, stores: { replicas }, profiles }: Surroundings,
+export function processInfoOf(
+  { config, stores: { replicas }, profiles }: ServiceDeps,
   engine: Engine | undefined,
-): Standing {
+): ProcessInfo {
   return {
     version: programVersion(),
     roles: [...config.roles],

@@ -2,7 +2,7 @@
 import type { Type } from '@nestjs/common';
 import { AuditController } from '../audit/audit.controller.ts';
 import { AutomationController } from '../automations/automations.controller.ts';
-import type { Role } from '../config/config.ts';
+import type { ProcessRole } from '../config/config.ts';
 import { DashboardController } from '../dashboard/dashboard.controller.ts';
 import { DeliveryController } from '../deliveries/deliveries.controller.ts';
 import { DocsController } from '../docs/docs.controller.ts';
@@ -17,7 +17,7 @@ import { KeyController } from '../keys/keys.controller.ts';
 import { CatalogueController } from '../runs/catalogue.controller.ts';
 import { RunController } from '../runs/runs.controller.ts';
 import { PermissionController } from '../runs/permissions.controller.ts';
-import { ToldController } from '../runs/run-history.controller.ts';
+import { RunHistoryController } from '../runs/run-history.controller.ts';
 import { FactorySecretController, TeamSecretController } from '../secrets/secrets.controller.ts';
 import { SessionController } from '../sessions/sessions.controller.ts';
 import { StatisticsController } from '../statistics/statistics.controller.ts';
@@ -26,13 +26,13 @@ import { SignatureSchemeController, WebhookController } from '../webhooks/webhoo
 const ALWAYS = [HealthController];
 
 /** The ingress has no routes here: it stands before the framework. */
-const ROUTES: Readonly<Partial<Record<Role, readonly Type[]>>> = {
+const ROUTES: Readonly<Partial<Record<ProcessRole, readonly Type[]>>> = {
   api: [
     ErrorPageController,
     DocsController,
     SessionController,
     RunController,
-    ToldController,
+    RunHistoryController,
     PermissionController,
     CatalogueController,
     FactoryController,
@@ -55,6 +55,6 @@ const ROUTES: Readonly<Partial<Record<Role, readonly Type[]>>> = {
 };
 
 /** Each once. */
-export function controllersOf(roles: ReadonlySet<Role>): Type[] {
+export function controllersOf(roles: ReadonlySet<ProcessRole>): Type[] {
   return [...new Set([...ALWAYS, ...[...roles].flatMap((role) => ROUTES[role] ?? [])])];
 }

@@ -11,21 +11,21 @@ import { PermissionService } from '../runs/permissions.service.ts';
 import { RunItems } from '../runs/run-item-loader.ts';
 import { RunService } from '../runs/runs.service.ts';
 import type { Engine } from '../execution/engine/engine.ts';
-import type { RunGround } from './execution.ts';
-import { monotonicMs, type Surroundings } from './surroundings.ts';
+import type { RunDeps } from './execution.ts';
+import { monotonicMs, type ServiceDeps } from './surroundings.ts';
 
 /** Where other processes do the work, nobody here knows of more than one free place. */
 const PLACES_ELSEWHERE = 1;
 
 /** What controllers are given to work on runs, and the streams that end with the service. `engine`: the one of this process, where it works on runs. */
 export function runParts(
-  { config, stores, builtInAgent, profiles, looks, nowMs, newId }: Surroundings,
-  { news, waitingRuns, disk, wake, tell }: RunGround,
+  { config, stores, builtInAgent, profiles, pollIntervals, nowMs, newId }: ServiceDeps,
+  { news, waitingRuns, disk, wake, tell }: RunDeps,
   engine: Engine | undefined,
 ): { eventStreams: EventStreams; instances: object[] } {
   const { accounts, artifacts, runs, histories, factories, definitions, deliveries, explanations } = stores;
   const runItems = new RunItems(accounts, artifacts, runs, config.publicUrl, monotonicMs);
-  const eventStreams = new EventStreams(runs, news, monotonicMs, looks.streamsMs);
+  const eventStreams = new EventStreams(runs, news, monotonicMs, pollIntervals.streamsMs);
   const runService = new RunService(runs, histories, factories, definitions, runItems, {
     publicUrl: config.publicUrl,
     serverAgent: serverAgent(config),

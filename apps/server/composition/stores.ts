@@ -20,7 +20,7 @@ import { PermissionStore } from '../store/runs/permissions.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { ResourceStore } from '../store/definitions/resource-files.ts';
 import { RevisionStore } from '../store/factories/revisions.ts';
-import { RoomStore } from '../store/database/free-space.ts';
+import { DatabaseFreeSpace } from '../store/database/free-space.ts';
 import { RunHistoryStore } from '../store/runs/run-history.ts';
 import { RunLists } from '../store/runs/run-lists.ts';
 import { RunStore } from '../store/runs/runs.ts';
@@ -67,6 +67,6 @@ export function storesOf(database: Database) {
     attachments: new AttachmentStore(database),
     permissions: new PermissionStore(database),
     catalogue: new CatalogueStore(database),
-    room: new RoomStore(database),
+    room: new DatabaseFreeSpace(database),
   };
 }

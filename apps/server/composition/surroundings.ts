@@ -7,7 +7,7 @@ import type { Vault } from '../secrets/vault.ts';
 import type { Notices } from '../store/database/notices.ts';
 import type { Stores } from './stores.ts';
 
-export interface Surroundings {
+export interface ServiceDeps {
   config: Config;
   stores: Stores;
   vault: Vault;
@@ -21,14 +21,14 @@ export interface Surroundings {
   /** What it tells the others, and they tell it. */
   notices: Notices;
   /** How long it looks away, should nobody tell. */
-  looks: Looks;
+  pollIntervals: PollIntervals;
   log: Log;
   nowMs(): number;
   newId(): string;
 }
 
 /** Milliseconds between two looks at what other processes may have changed; the usual ones where nothing is said. */
-export interface Looks {
+export interface PollIntervals {
   /** At what deliveries are judged by. */
   servingMs?: number;
   /** At the factories that there are. */

@@ -9,7 +9,7 @@ import { artifactSweep, eventSweep } from '../store/retention/retention-runs.ts'
 import type { Database } from '../store/database/database.ts';
 import { SweepStore, type Sweep } from '../store/retention/sweeps.ts';
 import { Sweeper } from '../retention/sweeper.ts';
-import { monotonicMs, type Surroundings } from './surroundings.ts';
+import { monotonicMs, type ServiceDeps } from './surroundings.ts';
 
 /** What one transaction may take: on SQLite deliveries wait as long, on PostgreSQL nobody does. */
 const STEP_MS = { sqlite: 8, postgres: 50 } as const;
@@ -17,7 +17,7 @@ const STEP_MS = { sqlite: 8, postgres: 50 } as const;
 /** Sweeps of this process; the delivery log's always, the others where a time was set. */
 export function sweeperOf(
   database: Database,
-  { config, owner, log }: Pick<Surroundings, 'config' | 'owner' | 'log'>,
+  { config, owner, log }: Pick<ServiceDeps, 'config' | 'owner' | 'log'>,
 ): Sweeper {
   return new Sweeper(new SweepStore(database, owner), sweepsOf(config, database.dialect), {
     stepMs: STEP_MS[database.dialect],

@@ -21,7 +21,7 @@ export interface Config {
   /** The same PostgreSQL without a pooler between, for what a pooler in transaction mode cannot carry: notifications and locks of a session. */
   databaseDirectUrl?: string;
   /** What this process does, of all that share a database. */
-  roles: ReadonlySet<Role>;
+  roles: ReadonlySet<ProcessRole>;
   /** What hands runs to processes: `embedded`, each process looks into the tables itself; `bullmq`, a queue tells them. */
   engine: EngineKind;
   /** Where the queue of `bullmq` is; undefined: in the database. */
@@ -98,7 +98,7 @@ export interface Config {
 
 /** contract 1: parts of the service that a process may be started for. */
 export const ROLES = ['api', 'ingress', 'sync', 'worker', 'dashboard'] as const;
-export type Role = (typeof ROLES)[number];
+export type ProcessRole = (typeof ROLES)[number];
 
 export const ENGINES = ['embedded', 'bullmq'] as const;
 export type EngineKind = (typeof ENGINES)[number];

@@ -8,7 +8,7 @@ import type { FactoryStore } from '../store/factories/factories.ts';
 import type { DeliveryRow } from '../store/database/tables.ts';
 import type { WebhookStore } from '../store/definitions/webhooks.ts';
 import { notFound, Refusal } from '../http/error-codes.ts';
-import { pageOf, placeOf } from '../http/pages.ts';
+import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { fromTime } from '../http/timestamps.ts';
 import { toDeliveryItem } from './deliveries.items.ts';
 import { bytesOf } from './stored-payloads.ts';
@@ -48,7 +48,7 @@ export class DeliveryService {
       since,
       until,
     });
-    const [before] = placeOf(cursor, digest, ['string']) ?? [];
+    const [before] = pageKeyOf(cursor, digest, ['string']) ?? [];
     const filter = {
       outcomes: outcome?.map(toOutcomeKind),
       sinceMs: since === undefined ? undefined : fromTime(since),

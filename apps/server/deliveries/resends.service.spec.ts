@@ -2,10 +2,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Caller } from '../http/access-guard.ts';
 import { Refusal } from '../http/error-codes.ts';
-import type { Taken } from '../ingress/delivery-acceptor.ts';
+import type { AcceptResult } from '../ingress/delivery-acceptor.ts';
 import type { ServedWebhook } from '../webhooks/serving-state.ts';
 import type { DeliveryRow } from '../store/database/tables.ts';
-import { ResendService, type ResendSurroundings } from './resends.service.ts';
+import { ResendService, type ResendServiceDeps } from './resends.service.ts';
 import type { LogStores } from './visible-deliveries.ts';
 
 const ENTRY: DeliveryRow = {
@@ -32,7 +32,7 @@ const BY: Caller = {
 };
 
 interface World {
-  taken: Taken[];
+  taken: AcceptResult[];
   served: ServedWebhook | undefined;
   fresh: ServedWebhook | undefined;
   diskLow: boolean;
@@ -68,7 +68,7 @@ function world(more: Partial<World> = {}): { it: World; resend: () => Promise<un
     isDiskLow: () => it.diskLow,
     nowMs: () => 1,
     newId: () => 'id',
-  } as unknown as ResendSurroundings;
+  } as unknown as ResendServiceDeps;
   return {
     it,
     resend: () =>

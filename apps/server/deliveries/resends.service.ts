@@ -3,17 +3,17 @@ import type { Delivery } from '#contracts';
 import { GUARD_ATTEMPTS_MAX, OUTCOMES, type OutcomeKind } from '#deliveries';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { lastingConflict, notFound, Refusal } from '../http/error-codes.ts';
-import type { Incoming, Intake, IncomingBody, Taken } from '../ingress/delivery-acceptor.ts';
+import type { Incoming, DeliveryAcceptor, IncomingBody, AcceptResult } from '../ingress/delivery-acceptor.ts';
 import type { DeliveryRow } from '../store/database/tables.ts';
-import type { Work } from '../store/database/transactions.ts';
+import type { Transaction } from '../store/database/transactions.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { toDeliveryItem } from './deliveries.items.ts';
 import { bodyOf } from './stored-payloads.ts';
 import { visibleEntry, type LogPlace, type LogStores } from './visible-deliveries.ts';
 
-export interface ResendSurroundings {
+export interface ResendServiceDeps {
   serving: Serving;
-  intake: Intake;
+  intake: DeliveryAcceptor;
   publicUrl: string;
   /** Whether the disk is nearly full. */
   isDiskLow(): boolean;
@@ -27,9 +27,9 @@ const RETRY_AFTER_SECONDS = 5;
 
 export class ResendService {
   private readonly stores: LogStores;
-  private readonly around: ResendSurroundings;
+  private readonly around: ResendServiceDeps;
 
-  constructor(stores: LogStores, around: ResendSurroundings) {
+  constructor(stores: LogStores, around: ResendServiceDeps) {
     this.stores = stores;
     this.around = around;
   }
@@ -75,7 +75,7 @@ export class ResendService {
     { entry_id: of }: DeliveryRow,
     body: IncomingBody,
     by: Caller,
-  ): Promise<Taken> {
+  ): Promise<AcceptResult> {
     const { intake } = this.around;
     const receivedAtMs = this.around.nowMs();
     const waitSeconds = intake.waitSeconds(webhook.uid, receivedAtMs);
@@ -91,13 +91,13 @@ export class ResendService {
     return intake.deliverAgain(incoming, body, {
       of,
       by: changedBy(by, this.around.newId()),
-      *also(entry): Work<void> {
+      *also(entry): Transaction<void> {
         if (by.idempotency !== undefined) yield* by.idempotency.store(ACCEPTED, toItem(entry));
       },
     });
   }
 
-  private answer(taken: Exclude<Taken, { kind: 'stale' }>, by: Caller): Delivery {
+  private answer(taken: Exclude<AcceptResult, { kind: 'stale' }>, by: Caller): Delivery {
     switch (taken.kind) {
       case 'accepted':
         return this.toItem(taken.entry as DeliveryRow, by);

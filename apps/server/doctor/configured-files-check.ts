@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { findTools, isProgram } from '../process/program-paths.ts';
 import { STANDARD_PATH } from '../execution/sandbox/sandboxes.ts';
 import { KeyFileProblem, readKeyFile } from '../secrets/key-files.ts';
-import type { Patient } from './doctor.ts';
+import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 
-export async function configuredFiles({ config, faulty }: Patient): Promise<Remark[]> {
+export async function configuredFiles({ config, faulty }: DoctorTarget): Promise<Remark[]> {
   const { dataDir, databaseUrl, masterKeyFile, uidKeyFile, tls } = config;
   const named: [variable: string, path: string | undefined][] = [
     ['MILLWRIGHT_TLS_CERT_FILE', tls?.certFile],

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { QUEUE_NEEDS_DIRECT_URL, type Config } from '../config/config.ts';
 import { StoreFault } from '../store/database/faults.ts';
 import { inspectPostgres, inspectSqlite, type SchemaFound } from '../store/database/inspection.ts';
-import { lookAtPostgres } from '../store/database/postgres/postgres-probe.ts';
-import { placeOf, PostgresUnusable } from '../store/database/postgres/postgres-refusals.ts';
-import type { Patient } from './doctor.ts';
+import { probePostgres } from '../store/database/postgres/postgres-probe.ts';
+import { describeAddress, PostgresUnusable } from '../store/database/postgres/postgres-refusals.ts';
+import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 
 export const SQLITE_FILE = 'millwright.sqlite';
 const DIRECT = 'set MILLWRIGHT_DATABASE_DIRECT_URL to the URL of the server itself';
 
-export async function database({ config, faulty, nowMs }: Patient): Promise<Remark[]> {
+export async function database({ config, faulty, nowMs }: DoctorTarget): Promise<Remark[]> {
   if (faulty.has('MILLWRIGHT_DATABASE_URL'))
     return [
       problem(
@@ -45,10 +45,10 @@ async function postgres(
   { databaseDirectUrl: directUrl, engine, redisUrl }: Config,
   nowMs: () => number,
 ): Promise<Remark[]> {
-  const place = placeOf(url);
+  const place = describeAddress(url);
   const isQueueHere = engine === 'bullmq' && redisUrl === undefined;
   try {
-    const { remarks, isPooled } = await lookAtPostgres({ url, directUrl });
+    const { remarks, isPooled } = await probePostgres({ url, directUrl });
     const found = await inspectPostgres(directUrl ?? url, nowMs);
     return [
       schema(`PostgreSQL ${found.version} at ${place}`, found),

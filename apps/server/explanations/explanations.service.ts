@@ -16,7 +16,7 @@ import { toTime } from '../http/timestamps.ts';
 import type { RunItems } from '../runs/run-item-loader.ts';
 import type { Access } from '../store/access/access.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import type { DefinitionStanding, ExplanationStore } from '../store/reports/explanations.ts';
+import type { DefinitionStatus, ExplanationStore } from '../store/reports/explanations.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { RunStore } from '../store/runs/runs.ts';
 import type { DeliveryRow, RunRow } from '../store/database/tables.ts';
@@ -26,7 +26,7 @@ import {
   toDefinition,
   wasThere,
   webhookTrigger,
-  type AutomationDecision,
+  type DecodedDecision,
   type Decided,
 } from './explanations.items.ts';
 
@@ -221,8 +221,8 @@ function unknown(): Refusal {
 
 /** What the log says of an automation, beside the automation as it is now; nothing of one whose row is gone. */
 function toAutomation(
-  { result, runId, failedPointer, operator }: AutomationDecision,
-  now: DefinitionStanding | undefined,
+  { result, runId, failedPointer, operator }: DecodedDecision,
+  now: DefinitionStatus | undefined,
   definition: AutomationDefinition | undefined,
   webhookUid: string,
   payload: JsonValue | undefined,

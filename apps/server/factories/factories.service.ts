@@ -11,7 +11,7 @@ import type { InventoryStore } from '../store/definitions/inventory.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, notFound, Refusal } from '../http/error-codes.ts';
 import type { FactoryCreate, FactoryPatch } from '../http/body-schemas.ts';
-import { pageInfoOf, pageOf, placeOf } from '../http/pages.ts';
+import { pageInfoOf, pageOf, pageKeyOf } from '../http/pages.ts';
 import { normalizeSubfolder } from '../sync/sources/git/git-urls.ts';
 import type { SyncLoops } from '../sync/loops.ts';
 import { toFactoryItem } from './factories.items.ts';
@@ -29,7 +29,7 @@ export interface FactoryStores {
   events: EventStore;
 }
 
-export interface FactorySurroundings {
+export interface FactoryServiceDeps {
   uidKey: Uint8Array;
   allowLocalSources: boolean;
   newId(): string;
@@ -58,12 +58,12 @@ export class FactoryService {
   private readonly inventory: InventoryStore;
   private readonly events: EventStore;
   private readonly loops: SyncLoops;
-  private readonly around: FactorySurroundings;
+  private readonly around: FactoryServiceDeps;
 
   constructor(
     { factories, definitions, inventory, events }: FactoryStores,
     loops: SyncLoops,
-    around: FactorySurroundings,
+    around: FactoryServiceDeps,
   ) {
     this.factories = factories;
     this.definitions = definitions;
@@ -121,7 +121,7 @@ export class FactoryService {
   /** In order of their UIDs; a limited key is shown its own and asks for no others. */
   async list({ search, limit, cursor }: FactoryListQuery, access: Access): Promise<FactoryList> {
     const digest = queryDigest({ list: 'factories', search });
-    const [after] = placeOf(cursor, digest, ['string']) ?? [];
+    const [after] = pageKeyOf(cursor, digest, ['string']) ?? [];
     const found = await this.factories.list(limit + 1, after as string | undefined, search, access.factories);
     const { page, pageInfo } = pageOf(found, limit, digest, ({ uid }) => [uid]);
     const definitions = await this.definitions.factories(page.map(({ uid }) => uid));
@@ -182,7 +182,7 @@ export class FactoryService {
   async passes(uid: string, { limit, cursor }: PageQuery, access: Access): Promise<SyncList> {
     await this.visible(uid, access);
     const digest = queryDigest({ list: 'syncs', factory: uid });
-    const [before] = placeOf(cursor, digest, ['string']) ?? [];
+    const [before] = pageKeyOf(cursor, digest, ['string']) ?? [];
     const { passes, hasMore } = await this.factories.passPage(uid, limit, before as string | undefined);
     return { syncs: passes.map(toSyncItem), page_info: pageInfoOf(passes.at(-1), hasMore, digest, ({ id }) => [id]) };
   }

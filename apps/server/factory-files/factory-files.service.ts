@@ -12,7 +12,7 @@ import { checkReferences, hasErrors, toTree, withExcerpts, type KnownFacts, type
 import { toDiagnostic } from '../factories/syncs.items.ts';
 import { notFound } from '../http/error-codes.ts';
 import { entityTagOf } from '../http/etags.ts';
-import { readInSlices } from '../sync/definition-reader.ts';
+import { readDefinitionsYielding } from '../sync/definition-reader.ts';
 
 /** One schema, ready to be sent. */
 export interface SchemaDocument {
@@ -34,7 +34,7 @@ export class FactoryFileService {
 
   /** Every problem of a tree, and the checks that nobody can run who knows no factory. */
   async validate({ files, secrets }: FactoryFilesValidateRequest): Promise<FactoryFilesValidateResult> {
-    const reading = await readInSlices(toTree(files));
+    const reading = await readDefinitionsYielding(toTree(files));
     const { problems, notRun } = checkReferences(reading, secrets === undefined ? {} : namedSecrets(secrets));
     return {
       valid: !hasErrors(problems),

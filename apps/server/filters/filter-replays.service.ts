@@ -8,8 +8,8 @@ import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { DeliveryRow } from '../store/database/tables.ts';
-import type { Turns } from '../process/fair-semaphore.ts';
-import { keepMembers, payloadWithin, Work, type WorkBounds } from './bounded-work.ts';
+import type { FairSemaphore } from '../process/fair-semaphore.ts';
+import { keepMembers, payloadWithin, BoundedWork, type WorkBounds } from './bounded-work.ts';
 import { compiled, toPayloadCheck } from './filter-tests.service.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 
@@ -19,14 +19,14 @@ export class FilterReplayService {
   private readonly factories: FactoryStore;
   private readonly definitions: DefinitionStore;
   private readonly deliveries: DeliveryStore;
-  private readonly turns: Turns;
+  private readonly turns: FairSemaphore;
   private readonly bounds: Partial<WorkBounds>;
 
   constructor(
     factories: FactoryStore,
     definitions: DefinitionStore,
     deliveries: DeliveryStore,
-    turns: Turns,
+    turns: FairSemaphore,
     bounds: Partial<WorkBounds> = {},
   ) {
     this.factories = factories;
@@ -49,8 +49,8 @@ export class FilterReplayService {
     const { live } = await this.definitions.webhookFacts(uid);
     const selected = [...new Set(request.webhook_uids ?? live.keys())].filter((each) => live.has(each)).sort();
     const limit = Math.min(request.limit ?? REPLAY_DELIVERIES_MAX, REPLAY_DELIVERIES_MAX);
-    const deliveries = await this.turns.take({ keyId: access.keyId, signal }, () =>
-      this.ask(filter, selected, limit, new Work(signal, this.bounds)),
+    const deliveries = await this.turns.acquire({ keyId: access.keyId, signal }, () =>
+      this.ask(filter, selected, limit, new BoundedWork(signal, this.bounds)),
     );
     const count = (wanted: Answered['result']): number => deliveries.filter(({ result }) => result === wanted).length;
     return {
@@ -66,7 +66,7 @@ export class FilterReplayService {
     filter: CompiledFilter,
     webhookUids: readonly string[],
     limit: number,
-    work: Work,
+    work: BoundedWork,
   ): Promise<Answered[]> {
     await work.breathe();
     const stored = webhookUids.length === 0 ? [] : await this.deliveries.newestAccepted(webhookUids, limit);
@@ -78,7 +78,7 @@ export class FilterReplayService {
     return answered;
   }
 
-  private async answer(filter: CompiledFilter, entry: DeliveryRow, work: Work): Promise<Answered> {
+  private async answer(filter: CompiledFilter, entry: DeliveryRow, work: BoundedWork): Promise<Answered> {
     const { entry_id: entryId, webhook_uid: webhookUid, delivery_id: deliveryId } = entry;
     const item = {
       entry_id: entryId,

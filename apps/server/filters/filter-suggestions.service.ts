@@ -8,8 +8,8 @@ import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { DeliveryRow } from '../store/database/tables.ts';
-import type { Turns } from '../process/fair-semaphore.ts';
-import { keepMembers, payloadWithin, Work, type WorkBounds } from './bounded-work.ts';
+import type { FairSemaphore } from '../process/fair-semaphore.ts';
+import { keepMembers, payloadWithin, BoundedWork, type WorkBounds } from './bounded-work.ts';
 import { compiled, liveEntry } from './filter-tests.service.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 
@@ -26,14 +26,14 @@ export class FilterSuggestionService {
   private readonly factories: FactoryStore;
   private readonly definitions: DefinitionStore;
   private readonly deliveries: DeliveryStore;
-  private readonly turns: Turns;
+  private readonly turns: FairSemaphore;
   private readonly bounds: Partial<WorkBounds>;
 
   constructor(
     factories: FactoryStore,
     definitions: DefinitionStore,
     deliveries: DeliveryStore,
-    turns: Turns,
+    turns: FairSemaphore,
     bounds: Partial<WorkBounds> = {},
   ) {
     this.factories = factories;
@@ -57,8 +57,8 @@ export class FilterSuggestionService {
     const entries = await Promise.all(takes.map((entryId) => liveEntry(this.deliveries, uid, entryId, live)));
     const others = await Promise.all((named ?? []).map((entryId) => liveEntry(this.deliveries, uid, entryId, live)));
     refuseWithoutPayload([...withoutPayload(entries, '/entry_ids'), ...withoutPayload(others, '/not_entry_ids')]);
-    return this.turns.take({ keyId: access.keyId, signal }, async () =>
-      this.made({ takes, leaves: named ?? (await this.besides(entries)) }, new Work(signal, this.bounds)),
+    return this.turns.acquire({ keyId: access.keyId, signal }, async () =>
+      this.made({ takes, leaves: named ?? (await this.besides(entries)) }, new BoundedWork(signal, this.bounds)),
     );
   }
 
@@ -71,7 +71,7 @@ export class FilterSuggestionService {
   }
 
   /** Holds one payload at a time. */
-  private async made({ takes, leaves }: Sides, work: Work): Promise<FilterSuggestion> {
+  private async made({ takes, leaves }: Sides, work: BoundedWork): Promise<FilterSuggestion> {
     const draft = new FilterDraft();
     const taken = await this.shown(takes, work, (payload) => draft.take(payload));
     const others = await this.shown(leaves, work, (payload) => draft.leave(payload));
@@ -95,7 +95,11 @@ export class FilterSuggestionService {
   }
 
   /** Shows the payloads one after another; answers the entries of those that could be read. */
-  private async shown(entryIds: readonly string[], work: Work, show: (payload: JsonValue) => void): Promise<string[]> {
+  private async shown(
+    entryIds: readonly string[],
+    work: BoundedWork,
+    show: (payload: JsonValue) => void,
+  ): Promise<string[]> {
     const read: string[] = [];
     for (const entryId of entryIds) {
       const payload = await payloadWithin(work, entryId, this.deliveries);

@@ -8,12 +8,12 @@ import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { DeliveryRow } from '../store/database/tables.ts';
 import { notFound, Refusal } from '../http/error-codes.ts';
-import type { Turns } from '../process/fair-semaphore.ts';
-import { keepMembers, Work, type WorkBounds } from './bounded-work.ts';
+import type { FairSemaphore } from '../process/fair-semaphore.ts';
+import { keepMembers, BoundedWork, type WorkBounds } from './bounded-work.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 
 /** What is tested: a payload, and the webhook that it was delivered to, where it was. */
-interface Specimen {
+interface SamplePayload {
   payload: JsonValue;
   webhookUid?: string;
 }
@@ -22,14 +22,14 @@ export class FilterTestService {
   private readonly factories: FactoryStore;
   private readonly definitions: DefinitionStore;
   private readonly deliveries: DeliveryStore;
-  private readonly turns: Turns;
+  private readonly turns: FairSemaphore;
   private readonly bounds: Partial<WorkBounds>;
 
   constructor(
     factories: FactoryStore,
     definitions: DefinitionStore,
     deliveries: DeliveryStore,
-    turns: Turns,
+    turns: FairSemaphore,
     bounds: Partial<WorkBounds> = {},
   ) {
     this.factories = factories;
@@ -47,12 +47,12 @@ export class FilterTestService {
   async test(uid: string, request: FilterTestRequest, access: Access, signal: AbortSignal): Promise<FilterTestResult> {
     await visibleFactory(this.factories, uid, access);
     keepMembers(request, ['filter', 'payload', 'entry_id', 'webhook_uids']);
-    return this.turns.take({ keyId: access.keyId, signal }, () =>
-      this.tested(uid, request, new Work(signal, this.bounds)),
+    return this.turns.acquire({ keyId: access.keyId, signal }, () =>
+      this.tested(uid, request, new BoundedWork(signal, this.bounds)),
     );
   }
 
-  private async tested(uid: string, request: FilterTestRequest, work: Work): Promise<FilterTestResult> {
+  private async tested(uid: string, request: FilterTestRequest, work: BoundedWork): Promise<FilterTestResult> {
     const filter = compiled(request.filter);
     const { live } = await this.definitions.webhookFacts(uid);
     const { payload, webhookUid } =
@@ -71,7 +71,11 @@ export class FilterTestService {
   }
 
   /** The stored payload of an accepted delivery of a live webhook of the factory. */
-  private async delivered(factoryUid: string, entryId: string, live: ReadonlyMap<string, string>): Promise<Specimen> {
+  private async delivered(
+    factoryUid: string,
+    entryId: string,
+    live: ReadonlyMap<string, string>,
+  ): Promise<SamplePayload> {
     const entry = await liveEntry(this.deliveries, factoryUid, entryId, live);
     const payload = await payloadOf(entryId, this.deliveries);
     if (payload === 'damaged')

@@ -12,7 +12,7 @@ import { toTime } from '../http/timestamps.ts';
 const RETRY_AFTER_SECONDS = 5;
 
 /** What a process is, looked up when somebody asks. */
-export interface Standing {
+export interface ProcessInfo {
   /** Its program, and what it does of the service. */
   version: string;
   roles: readonly string[];
@@ -26,10 +26,10 @@ export interface Standing {
 export class Readiness {
   private readonly isDiskLow: () => boolean;
   private readonly isQueueAway: () => boolean;
-  private readonly found: Standing;
+  private readonly found: ProcessInfo;
   private stopping = false;
   /** `isQueueAway`: what tells processes of waiting runs cannot be reached, so that they begin later. */
-  constructor(isDiskLow: () => boolean, found: Standing, isQueueAway: () => boolean = () => false) {
+  constructor(isDiskLow: () => boolean, found: ProcessInfo, isQueueAway: () => boolean = () => false) {
     this.isDiskLow = isDiskLow;
     this.isQueueAway = isQueueAway;
     this.found = found;
@@ -55,7 +55,7 @@ export class Readiness {
     };
   }
 
-  private async means(found: NonNullable<Standing['means']>): Promise<{ sandbox: unknown; agents: unknown }> {
+  private async means(found: NonNullable<ProcessInfo['means']>): Promise<{ sandbox: unknown; agents: unknown }> {
     const [{ kind, means, guarantees }, agents] = await Promise.all([found.sandbox(), found.agents()]);
     const { processes, files, network, uid } = guarantees;
     return {

@@ -10,7 +10,7 @@ export class ClientGone extends Refusal {
 }
 
 /** Aborted once the answer is out or its connection is closed. Its reason is `ClientGone`. */
-export function untilGone({ raw }: FastifyReply): AbortSignal {
+export function abortOnDisconnect({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   const leave = (): void => gone.abort(new ClientGone());
   if (raw.closed || raw.destroyed) leave();

@@ -11,7 +11,7 @@ import { declaredLength, readRawBody, type RawBody } from './raw-body.ts';
 import { recordOf } from './requests.ts';
 
 /** contract 3: larger ones hold up everybody else. */
-export const BODY_BYTES_MAX = 1_048_576;
+export const API_BODY_BYTES_MAX = 1_048_576;
 /** contract 3: of a create or follow-up that carries attachments. */
 export const BODY_BYTES_WITH_ATTACHMENTS_MAX = 8 * 1_048_576;
 /** Of a request that needs no key: room for a key and some members, so that strangers take no memory worth naming. */
@@ -51,7 +51,7 @@ async function readJson(request: FastifyRequest, bodyMsMax: number, budget: Body
   record.bodyHash = createHash('sha256').update(bytes).digest();
   if (bytes.length === 0) return undefined;
   const value = parse(bytes);
-  if (bytes.length > BODY_BYTES_MAX && !hasAttachments(value)) throw tooLarge(BODY_BYTES_MAX);
+  if (bytes.length > API_BODY_BYTES_MAX && !hasAttachments(value)) throw tooLarge(API_BODY_BYTES_MAX);
   return value;
 }
 
@@ -72,7 +72,7 @@ async function readBytes(request: FastifyRequest, bodyMsMax: number, budget: Bod
 function bytesMaxOf(request: FastifyRequest): number {
   const { role, withAttachments } = needsOf(request);
   if (role === 'everybody') return BODY_BYTES_OF_STRANGERS_MAX;
-  return withAttachments ? BODY_BYTES_WITH_ATTACHMENTS_MAX : BODY_BYTES_MAX;
+  return withAttachments ? BODY_BYTES_WITH_ATTACHMENTS_MAX : API_BODY_BYTES_MAX;
 }
 
 /** The bytes of a body that came whole; throws the refusal of one that did not. */

@@ -4,13 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../store/access/access.ts';
 import {
-  settling,
-  type Claim,
+  storeAnswer,
+  type IdempotencyClaim,
   type IdempotencyStore,
   type KeyedRequest,
   type StoredAnswer,
 } from '../store/access/idempotency.ts';
-import type { Work } from '../store/database/transactions.ts';
+import type { Transaction } from '../store/database/transactions.ts';
 import { needsOf } from './access-guard.ts';
 import { lastingConflict, Refusal } from './error-codes.ts';
 import { recordOf } from './requests.ts';
@@ -37,9 +37,9 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([401, 403, 408, 413, 429])
 
 /** A request that holds an idempotency key, for whoever answers it. */
 export class IdempotentRequest {
-  readonly claim: Claim;
+  readonly claim: IdempotencyClaim;
   private secretOf: string | undefined;
-  constructor(claim: Claim) {
+  constructor(claim: IdempotencyClaim) {
     this.claim = claim;
   }
 
@@ -47,8 +47,8 @@ export class IdempotentRequest {
    * Statements that store the answer in the transaction of what it tells of: without them a process that dies between the two leaves the
    * work done and the key free. `body` is the very value that the route answers. Throws ClaimLost when another request has taken over.
    */
-  *store(status: number, body: unknown): Work<void> {
-    yield* settling(
+  *store(status: number, body: unknown): Transaction<void> {
+    yield* storeAnswer(
       this.claim,
       this.toStored({
         status,

@@ -4,7 +4,7 @@ import type { PageInfo } from '#contracts';
 import { Refusal } from './error-codes.ts';
 
 /** The key that a cursor stands for, its members of these types; undefined without a cursor. Throws 400 for one of another query, and for anything else. */
-export function placeOf(
+export function pageKeyOf(
   cursor: string | undefined,
   digest: string,
   types: readonly ('string' | 'number')[],

@@ -25,7 +25,7 @@ import { ProblemFilter } from './problem-filter.ts';
 import { logWhenOver } from './request-log.ts';
 import { beginRecord, recordOf } from './requests.ts';
 import { endSilentOnClose } from './silent-connections.ts';
-import { inTurn } from './pipelined-requests.ts';
+import { serializePipelined } from './pipelined-requests.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -36,7 +36,7 @@ const KEEP_ALIVE_MS = 65_000;
 /** Longer than any request's head: what a router would refuse for its length is looked up and not found. */
 const PARAMETER_CHARACTERS_MAX = 65_536;
 
-export interface HttpParts {
+export interface HttpServerDeps {
   config: Config;
   log: Log;
   guard: AccessGuard;
@@ -48,7 +48,7 @@ export interface HttpParts {
 }
 
 /** Builds the application, not yet listening. */
-export async function createHttp(parts: HttpParts): Promise<NestFastifyApplication> {
+export async function createHttp(parts: HttpServerDeps): Promise<NestFastifyApplication> {
   const { config, log, guard, idempotency, controllers, instances } = parts;
   const clientErrors = new ClientErrors(config.publicUrl);
   const filter = new ProblemFilter(config.publicUrl, log);
@@ -78,7 +78,7 @@ export async function createHttp(parts: HttpParts): Promise<NestFastifyApplicati
   return app;
 }
 
-function routed(parts: HttpParts, clientErrors: ClientErrors, api: Handler): Handler {
+function routed(parts: HttpServerDeps, clientErrors: ClientErrors, api: Handler): Handler {
   const apiHosts = hostsOf([parts.config.publicUrl]);
   const ingressHosts = hostsOf([parts.config.ingressUrl]);
   return (request, response) => {
@@ -102,7 +102,7 @@ function routed(parts: HttpParts, clientErrors: ClientErrors, api: Handler): Han
 
 /** What every answer of the API carries, whoever writes it; a handler that means something else says so. Probes are not logged. */
 function begin(
-  { addresses, log }: HttpParts,
+  { addresses, log }: HttpServerDeps,
   request: IncomingMessage,
   response: ServerResponse,
   isProbe: boolean,
@@ -131,7 +131,7 @@ function listening(config: Config, clientErrors: ClientErrors, handler: Handler)
     response.once('finish', () => {
       if (!server.listening && clientErrors.isLatest(request.socket, response)) request.socket.destroySoon();
     });
-    inTurn(before, request, response, handler);
+    serializePipelined(before, request, response, handler);
   };
   const server = config.tls === undefined ? createPlain(options, answer) : secured(options, config.tls, answer);
   server.maxConnections = CONNECTIONS_MAX;

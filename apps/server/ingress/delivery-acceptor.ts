@@ -3,7 +3,7 @@ import { decideRuns, resendIdentity, type RefusalDetails, type SkippedAutomation
 import type { AutomationDefinition } from '#definitions';
 import type { JsonValue } from '#filters';
 import type { ServerAgent } from '#runs';
-import type { Acceptance, Arrival, Starting } from '../store/deliveries/pending-deliveries.ts';
+import type { DeliveryOutcome, PendingDelivery, Starting } from '../store/deliveries/pending-deliveries.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { encodePayload } from '../store/deliveries/payload-bytes.ts';
 import type { ToResend } from '../store/deliveries/resends.ts';
@@ -11,7 +11,7 @@ import type { ServedWebhook } from '../webhooks/serving-state.ts';
 import { toNewRuns } from './new-runs.ts';
 import type { WaitingRuns } from './waiting-runs.ts';
 
-export interface IntakeSurroundings {
+export interface DeliveryAcceptorDeps {
   deliveries: DeliveryStore;
   /** What these automations of a webhook say, by UID; undefined where they may have changed. */
   definitionsOf(
@@ -61,14 +61,14 @@ export interface RefusedBody {
 }
 
 /** `full`: too many runs of its factory wait already; nothing was stored. */
-export type Taken = Acceptance | { kind: 'full' };
+export type AcceptResult = DeliveryOutcome | { kind: 'full' };
 
-export class Intake {
-  private readonly around: IntakeSurroundings;
+export class DeliveryAcceptor {
+  private readonly around: DeliveryAcceptorDeps;
   /** Until when no slot can come free, by webhook: refused without asking the database again. */
   private readonly throttledUntilMs = new Map<string, number>();
 
-  constructor(around: IntakeSurroundings) {
+  constructor(around: DeliveryAcceptorDeps) {
     this.around = around;
   }
 
@@ -83,7 +83,7 @@ export class Intake {
   }
 
   /** What a sender has delivered. */
-  deliver(incoming: Incoming, body: IncomingBody, { deliveryId, identities }: NamedDelivery): Promise<Taken> {
+  deliver(incoming: Incoming, body: IncomingBody, { deliveryId, identities }: NamedDelivery): Promise<AcceptResult> {
     return this.start(incoming, body, (stored, startingAs) => ({
       deliveryId,
       verdict: { kind: 'deliver', identities, ...stored, ...startingAs(deliveryId) },
@@ -91,7 +91,7 @@ export class Intake {
   }
 
   /** Stored bytes once more, as a delivery of its own. */
-  deliverAgain(incoming: Incoming, body: IncomingBody, { of, by, also }: Omit<ToResend, 'as'>): Promise<Taken> {
+  deliverAgain(incoming: Incoming, body: IncomingBody, { of, by, also }: Omit<ToResend, 'as'>): Promise<AcceptResult> {
     return this.start(incoming, body, (stored, startingAs) => {
       const as: ToResend['as'] = (n) => {
         const { value: deliveryId, hash: identity } = resendIdentity(of, n);
@@ -102,7 +102,7 @@ export class Intake {
   }
 
   /** Takes its slot and is logged. */
-  refuse(incoming: Incoming, { deliveryId, outcome, reason, details }: RefusedBody): Promise<Acceptance> {
+  refuseDelivery(incoming: Incoming, { deliveryId, outcome, reason, details }: RefusedBody): Promise<DeliveryOutcome> {
     const entryId = this.around.newId();
     return this.accept(
       incoming,
@@ -121,8 +121,8 @@ export class Intake {
     arrive: (
       stored: ReturnType<typeof encodePayload>,
       startingAs: (deliveryId: string) => Starting,
-    ) => Pick<Arrival, 'deliveryId' | 'verdict'>,
-  ): Promise<Taken> {
+    ) => Pick<PendingDelivery, 'deliveryId' | 'verdict'>,
+  ): Promise<AcceptResult> {
     const { webhook, receivedAtMs } = incoming;
     const decided = decideRuns(webhook.automations, webhook.uid, value);
     if (decided.starts.length > 0 && (await this.around.waitingRuns.isFull(webhook.factory.uid)))
@@ -147,9 +147,9 @@ export class Intake {
   /** Hands the delivery to its transaction, and says to everybody whom it concerns what was stored. */
   private async accept(
     { webhook, ...incoming }: Incoming,
-    arrival: Pick<Arrival, 'entryId' | 'deliveryId' | 'verdict'>,
+    arrival: Pick<PendingDelivery, 'entryId' | 'deliveryId' | 'verdict'>,
     starts: number,
-  ): Promise<Acceptance> {
+  ): Promise<DeliveryOutcome> {
     const { uid: factoryUid, version: servingVersion, revision } = webhook.factory;
     const acceptance = await this.around.deliveries.acceptOnce({
       ...incoming,

@@ -3,16 +3,16 @@ import { describe, expect, it } from '@jest/globals';
 import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';
 import type { RawBody } from '../http/raw-body.ts';
-import type { Acceptance, Arrival } from '../store/deliveries/pending-deliveries.ts';
+import type { DeliveryOutcome, PendingDelivery } from '../store/deliveries/pending-deliveries.ts';
 import { StoreFault } from '../store/database/faults.ts';
 import type { ServedWebhook } from '../webhooks/serving-state.ts';
-import { Intake, type IntakeSurroundings } from './delivery-acceptor.ts';
+import { DeliveryAcceptor, type DeliveryAcceptorDeps } from './delivery-acceptor.ts';
 import {
-  NOBODY,
-  Receiver,
+  CLIENT_GONE,
+  DeliveryReceiver,
   type IngressReply,
   type IngressRequest,
-  type ReceiverSurroundings,
+  type DeliveryReceiverDeps,
 } from './delivery-receiver.ts';
 
 const TOKEN = 'token-of-the-tests';
@@ -45,8 +45,8 @@ interface World {
   confirmed: boolean;
   /** What memory becomes when the database is asked. */
   fresh: ServedWebhook | undefined;
-  accept: (arrival: Arrival) => Acceptance | Promise<Acceptance>;
-  arrivals: Arrival[];
+  accept: (arrival: PendingDelivery) => DeliveryOutcome | Promise<DeliveryOutcome>;
+  arrivals: PendingDelivery[];
   refused: number;
   asked: number;
   woken: number;
@@ -60,7 +60,7 @@ interface World {
   whenAsked?: () => void;
 }
 
-function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
+function world(more: Partial<World> = {}): { it: World; receiver: DeliveryReceiver } {
   const it: World = {
     served: webhook(1),
     fresh: webhook(1),
@@ -92,7 +92,7 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
       confirm: async () => (it.confirmed ? undefined : refresh()),
     },
     deliveries: {
-      acceptOnce: async (arrival: Arrival) => {
+      acceptOnce: async (arrival: PendingDelivery) => {
         it.arrivals.push(arrival);
         return it.accept(arrival);
       },
@@ -109,8 +109,8 @@ function world(more: Partial<World> = {}): { it: World; receiver: Receiver } {
     wake: () => void (it.woken += 1),
     report: (fault: unknown) => void it.reported.push(fault),
   };
-  const intake = new Intake(around as unknown as IntakeSurroundings);
-  return { it, receiver: new Receiver({ ...around, intake } as unknown as ReceiverSurroundings) };
+  const intake = new DeliveryAcceptor(around as unknown as DeliveryAcceptorDeps);
+  return { it, receiver: new DeliveryReceiver({ ...around, intake } as unknown as DeliveryReceiverDeps) };
 }
 
 function request(more: Partial<IngressRequest> & { token?: string; body?: RawBody } = {}): IngressRequest {
@@ -125,8 +125,8 @@ function request(more: Partial<IngressRequest> & { token?: string; body?: RawBod
   };
 }
 
-const statusOf = (reply: IngressReply | typeof NOBODY): number | 'nobody' =>
-  reply === NOBODY ? 'nobody' : reply.status;
+const statusOf = (reply: IngressReply | typeof CLIENT_GONE): number | 'nobody' =>
+  reply === CLIENT_GONE ? 'nobody' : reply.status;
 
 describe('a guard that was lost', () => {
   it.each<{ why: string; losses: number; fresh: ServedWebhook | undefined; status: number; attempts: number }>([

@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ClientAddresses } from '../http/client-addresses.ts';
 import { ingressHandler, isIngressTarget } from './ingress-listener.ts';
-import { refuse, type Receiver } from './delivery-receiver.ts';
+import { refuse, type DeliveryReceiver } from './delivery-receiver.ts';
 
 describe('the ingress answers for', () => {
   it.each([
@@ -33,7 +33,7 @@ describe('a refusal that read nothing', () => {
 
   /** What comes back on one connection until it is closed, or until it holds `answers` answers. */
   async function exchange(sent: string, answers: number): Promise<string> {
-    const refusing = { receive: async () => refuse('not-found') } as unknown as Receiver;
+    const refusing = { receive: async () => refuse('not-found') } as unknown as DeliveryReceiver;
     const listening = createServer(ingressHandler(refusing, new ClientAddresses([])));
     server = listening;
     await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));

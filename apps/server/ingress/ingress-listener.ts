@@ -4,7 +4,7 @@ import { BODY_BYTES_MAX, BODY_MS_MAX } from '#deliveries';
 import type { ClientAddresses } from '../http/client-addresses.ts';
 import { answerAndClose } from '../http/closing-answers.ts';
 import { readRawBody } from '../http/raw-body.ts';
-import { NO_HEADERS, NOBODY, type IngressReply, type Receiver } from './delivery-receiver.ts';
+import { NO_HEADERS, CLIENT_GONE, type IngressReply, type DeliveryReceiver } from './delivery-receiver.ts';
 
 /** Whether a request target belongs to the ingress; everything below `/webhooks/` does. */
 export function isIngressTarget(target: string): boolean {
@@ -13,7 +13,7 @@ export function isIngressTarget(target: string): boolean {
 
 /** Answers ingress requests. `Expect: 100-continue` is answered here, only when the body is wanted. */
 export function ingressHandler(
-  receiver: Receiver,
+  receiver: DeliveryReceiver,
   addresses: ClientAddresses,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
@@ -23,7 +23,7 @@ export function ingressHandler(
 }
 
 async function answer(
-  receiver: Receiver,
+  receiver: DeliveryReceiver,
   addresses: ClientAddresses,
   request: IncomingMessage,
   response: ServerResponse,
@@ -38,7 +38,7 @@ async function answer(
         if (waitsForContinue(request)) response.writeContinue();
       }),
   });
-  if (reply === NOBODY) return void response.destroy();
+  if (reply === CLIENT_GONE) return void response.destroy();
   // Node tells of the end of a body that came together with its head only behind what its bytes set going: a refusal that read nothing would take it for unfinished.
   if (!request.complete) await new Promise(setImmediate);
   send(request, response, reply);

@@ -3,7 +3,7 @@ import type { ApiKey as ApiKeyItem, ApiKeyCreate, ApiKeyCreated, ApiKeyList, Api
 import { queryDigest } from '#runs';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, type MemberError, notFound, Refusal } from '../http/error-codes.ts';
-import { pageOf, placeOf } from '../http/pages.ts';
+import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { fromTime } from '../http/timestamps.ts';
 import type { Access, AccessStore, Principal } from '../store/access/access.ts';
 import type { KeyRefusal, KeyStore } from '../store/access/keys.ts';
@@ -11,7 +11,7 @@ import { toApiKeyItem } from './keys.items.ts';
 import { hashOfKey, hintOfKey, KEY_BYTES, keyFromRandom } from './key-texts.ts';
 import { keyRequestErrors } from './keys.requests.ts';
 
-export interface KeySurroundings {
+export interface KeyServiceDeps {
   nowMs(): number;
   newId(): string;
   /** Fresh bytes that nobody can guess. */
@@ -32,9 +32,9 @@ const PRINCIPAL_UID_BYTES = 13;
 export class KeyService {
   private readonly keys: KeyStore;
   private readonly accounts: AccessStore;
-  private readonly around: KeySurroundings;
+  private readonly around: KeyServiceDeps;
 
-  constructor(keys: KeyStore, accounts: AccessStore, around: KeySurroundings) {
+  constructor(keys: KeyStore, accounts: AccessStore, around: KeyServiceDeps) {
     this.keys = keys;
     this.accounts = accounts;
     this.around = around;
@@ -43,7 +43,7 @@ export class KeyService {
   /** Newest first. */
   async list({ limit, cursor, include_revoked: includeRevoked }: KeyListQuery): Promise<ApiKeyList> {
     const digest = queryDigest({ list: 'api-keys', includeRevoked });
-    const [after] = placeOf(cursor, digest, ['string']) ?? [];
+    const [after] = pageKeyOf(cursor, digest, ['string']) ?? [];
     const found = await this.keys.list({ limit: limit + 1, after: after as string | undefined, includeRevoked });
     const { page, pageInfo } = pageOf(found, limit, digest, ({ id }) => [id]);
     return { api_keys: page.map(toApiKeyItem), page_info: pageInfo };

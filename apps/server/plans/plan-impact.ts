@@ -8,13 +8,13 @@ import {
   type Change,
   type ChangeDetails,
   type ChangeTraffic,
-  type Judgement,
+  type Evaluation,
   type Plan,
 } from '#reconcile';
 import { toTime } from '../http/timestamps.ts';
 import type { SecretFingerprints } from '../secrets/secret-fingerprints.ts';
 import type { RunTraffic, Traffic, TrafficStore } from '../store/factories/traffic.ts';
-import type { Asker } from '../process/fair-semaphore.ts';
+import type { Acquirer } from '../process/fair-semaphore.ts';
 import type { Replays } from './delivery-replays.ts';
 
 const DAY_MS = 86_400_000;
@@ -32,10 +32,10 @@ export type Impact = ReadonlyMap<Change, ChangeDetails>;
 /** Throws 429 or 503 where too many ask, and the reason of the signal soon after that is aborted. */
 export async function impactOf(
   factoryUid: string,
-  { planned, checked, applies }: Judgement,
+  { planned, checked, applies }: Evaluation,
   actual: Actual,
   sources: ImpactSources,
-  asker: Required<Asker>,
+  asker: Required<Acquirer>,
 ): Promise<Impact> {
   const changes = [...planned.changes, ...planned.heldDeletions];
   if (changes.length === 0) return new Map();

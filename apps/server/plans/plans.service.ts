@@ -1,21 +1,21 @@
 /** What a tree of files would change in a factory: everything a pass does but the writing, and whom it would concern. contract 4 (plan), 9. */
 import type { Plan as PlanItem, PlanRequest } from '#contracts';
 import { isDefinitionPath, toTree, withExcerpts } from '#definitions';
-import { closureAt, directoryRevision, isEmpty, judge, waitingWords, type Judgement } from '#reconcile';
+import { closureAt, directoryRevision, isEmpty, judge, waitingWords, type Evaluation } from '#reconcile';
 import type { Access } from '../store/access/access.ts';
 import type { Factory } from '../store/factories/factories.ts';
-import { groundOf, type GroundSources } from '../sync/reconcile-input.ts';
-import { readInSlices } from '../sync/definition-reader.ts';
+import { loadReconcileInput, type ReconcileInputDeps } from '../sync/reconcile-input.ts';
+import { readDefinitionsYielding } from '../sync/definition-reader.ts';
 import { impactOf, type ImpactSources } from './plan-impact.ts';
 import { toPlanItem } from './plans.items.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 
 export class PlanService {
-  private readonly sources: GroundSources;
+  private readonly sources: ReconcileInputDeps;
   private readonly impact: ImpactSources;
   private readonly ingressUrl: string;
 
-  constructor(sources: GroundSources, impact: ImpactSources, ingressUrl: string) {
+  constructor(sources: ReconcileInputDeps, impact: ImpactSources, ingressUrl: string) {
     this.sources = sources;
     this.impact = impact;
     this.ingressUrl = ingressUrl;
@@ -31,11 +31,11 @@ export class PlanService {
     const files = toTree(request.files);
     // As a directory with these files would be named.
     const revision = directoryRevision(files.filter(({ path }) => isDefinitionPath(path)));
-    const reading = await readInSlices(files);
+    const reading = await readDefinitionsYielding(files);
     signal.throwIfAborted();
     // A commit of these files has a revision of its own, which its digest covers.
     const ground = {
-      ...(await groundOf(factory, this.sources)),
+      ...(await loadReconcileInput(factory, this.sources)),
       approvedElsewhere: factory.source.kind !== 'directory',
     };
     const judgement = judge({ revision, reading }, ground);
@@ -45,7 +45,7 @@ export class PlanService {
     return { ...item, message: item.message ?? this.delayOf(factory, revision, judgement) };
   }
 
-  private delayOf({ syncPolicy }: Factory, revision: string, { applies, planned }: Judgement): string | null {
+  private delayOf({ syncPolicy }: Factory, revision: string, { applies, planned }: Evaluation): string | null {
     const closed = applies && !isEmpty(planned) ? closureAt(syncPolicy.windows, this.impact.nowMs()) : undefined;
     return closed === undefined ? null : waitingWords(revision, closed);
   }

@@ -6,7 +6,7 @@ import { judgePush, PUSH_EVENT_HEADERS } from '#reconcile';
 import { Refusal } from '../http/error-codes.ts';
 import type { SecretReader } from '../secrets/secret-reader.ts';
 import type { Factory, FactoryStore } from '../store/factories/factories.ts';
-import type { PushPace } from './push-rate-limiter.ts';
+import type { PushRateLimiter } from './push-rate-limiter.ts';
 
 /** Client addresses whose failures are remembered at most; the least recently failing are forgotten first. */
 const BUDGET_KEYS_MAX = 100_000;
@@ -23,7 +23,7 @@ export interface PushNotice {
   readBody(): Promise<Uint8Array>;
 }
 
-export interface PushSurroundings {
+export interface PushNoticeServiceDeps {
   /** Wall clock. */
   nowMs(): number;
   /** Tells the operator that notices are refused because the named secret cannot be used. */
@@ -33,12 +33,12 @@ export interface PushSurroundings {
 export class PushNoticeService {
   private readonly factories: FactoryStore;
   private readonly secrets: SecretReader;
-  private readonly pace: PushPace;
-  private readonly around: PushSurroundings;
+  private readonly pace: PushRateLimiter;
+  private readonly around: PushNoticeServiceDeps;
   private readonly failures: FailureBudgets = new Map();
   private readonly toldAtMs = new Map<string, number>();
 
-  constructor(factories: FactoryStore, secrets: SecretReader, pace: PushPace, around: PushSurroundings) {
+  constructor(factories: FactoryStore, secrets: SecretReader, pace: PushRateLimiter, around: PushNoticeServiceDeps) {
     this.factories = factories;
     this.secrets = secrets;
     this.pace = pace;

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { isEnded, serverSentEvent, STREAM_HEARTBEAT, STREAM_OPENING, type RunState } from '#runs';
 import { Refusal } from '../http/error-codes.ts';
 import { toTime } from '../http/timestamps.ts';
-import type { RunStore, Standing } from '../store/runs/runs.ts';
-import { toEventItem, toStatusMessage } from './runs.items.ts';
-import type { Ear, RunNews } from './run-notifier.ts';
+import type { RunStore, RunStatus } from '../store/runs/runs.ts';
+import { toRunEventItem, toStatusMessage } from './runs.items.ts';
+import type { Ear, RunNotifier } from './run-notifier.ts';
 
 /** Streams that one key has open at a time: a page of runs watched at once. */
 export const STREAMS_PER_KEY_MAX = 20;
@@ -38,14 +38,14 @@ export interface Watcher {
 
 export class EventStreams {
   private readonly runs: RunStore;
-  private readonly news: RunNews;
+  private readonly news: RunNotifier;
   private readonly monotonicMs: () => number;
   private readonly lookMs: number;
   private readonly open = new Map<string, number>();
   private stopped = false;
 
   /** `lookMs`: milliseconds between two looks at a log of which nobody tells. */
-  constructor(runs: RunStore, news: RunNews, monotonicMs: () => number, lookMs = LOOK_MS) {
+  constructor(runs: RunStore, news: RunNotifier, monotonicMs: () => number, lookMs = LOOK_MS) {
     this.lookMs = lookMs;
     this.runs = runs;
     this.news = news;
@@ -77,7 +77,7 @@ export class EventStreams {
   /** Ends every stream at the next entry of its log, so that nobody holds up a service that stops. */
   end(): void {
     this.stopped = true;
-    this.news.tellAll();
+    this.news.publishAll();
   }
 
   private left(keyId: string): void {
@@ -107,7 +107,7 @@ export class EventStreams {
         if (!(await isStillAllowed())) return; // a long log is read for as long as its reader takes
         yield this.spoken(
           silence,
-          page.map((event) => serverSentEvent(event.kind, toEventItem(runId, event), event.seq)).join(''),
+          page.map((event) => serverSentEvent(event.kind, toRunEventItem(runId, event), event.seq)).join(''),
         );
         place = page.at(-1)?.seq ?? place;
       }
@@ -136,7 +136,7 @@ export class EventStreams {
   }
 }
 
-function stateOf(run: Standing): string {
+function stateOf(run: RunStatus): string {
   return serverSentEvent('state', {
     run_id: run.run_id,
     state: run.state,

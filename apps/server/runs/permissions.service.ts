@@ -7,8 +7,8 @@ import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
 import { toWire, type Permission, type PermissionStore } from '../store/runs/permissions.ts';
 import type { RunStore } from '../store/runs/runs.ts';
-import type { Work } from '../store/database/transactions.ts';
-import { visibleStanding } from './visible-runs.ts';
+import type { Transaction } from '../store/database/transactions.ts';
+import { visibleRunStatus } from './visible-runs.ts';
 
 export class PermissionService {
   private readonly runs: RunStore;
@@ -26,18 +26,18 @@ export class PermissionService {
 
   /** What the agents of a run have asked, oldest first. */
   async list(runId: string, access: Access): Promise<PermissionList> {
-    await visibleStanding(this.runs, runId, access);
+    await visibleRunStatus(this.runs, runId, access);
     return { permissions: (await this.permissions.ofRun(runId)).map(toItem) };
   }
 
   /** Stored before it is answered; the agent hears of it at once where it runs in this process, else within two seconds. */
   async answer(runId: string, permissionId: string, optionId: string, by: Caller): Promise<PermissionItem> {
-    await visibleStanding(this.runs, runId, by.access);
+    await visibleRunStatus(this.runs, runId, by.access);
     const found = await this.permissions.answer(
       { runId, permissionId, optionId, principalUid: by.access.principal.uid },
       {
         by: changedBy(by, this.around.newId()),
-        *also(permission): Work<void> {
+        *also(permission): Transaction<void> {
           if (by.idempotency !== undefined) yield* by.idempotency.store(200, toItem(permission));
         },
       },

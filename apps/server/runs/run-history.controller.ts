@@ -8,7 +8,7 @@ import { ArtifactService } from './artifacts.service.ts';
 import { HistoryService, type ConversationQuery } from './run-history.service.ts';
 
 @Controller('api/v1/agent')
-export class ToldController {
+export class RunHistoryController {
   private readonly histories: HistoryService;
   private readonly artifacts: ArtifactService;
   constructor(histories: HistoryService, artifacts: ArtifactService) {

@@ -1,13 +1,13 @@
 /** What is told of runs afterwards: timelines and conversations. Decisions are `#runs`. contract 3 (timeline, conversation). */
-import { encodeCursor, queryDigest, runsOnPage, timelineOf, turnsOf, withoutAbsent, type Turn } from '#runs';
+import { encodeCursor, queryDigest, runsOnPage, timelineOf, conversationOf, withoutAbsent, type Turn } from '#runs';
 import type { Conversation, ConversationStep, RunTimeline } from '#contracts';
 import { notFound } from '../http/error-codes.ts';
-import { placeOf } from '../http/pages.ts';
+import { pageKeyOf } from '../http/pages.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
 import type { RunHistoryStore } from '../store/runs/run-history.ts';
 import type { RunStore } from '../store/runs/runs.ts';
-import { visibleRun, visibleStanding } from './visible-runs.ts';
+import { visibleRun, visibleRunStatus } from './visible-runs.ts';
 
 /** Runs of a conversation looked up at a time. */
 const RUNS_PER_LOOK = 20;
@@ -31,7 +31,7 @@ export class HistoryService {
 
   /** Everything that happened to a run, oldest first. */
   async timeline(runId: string, access: Access): Promise<RunTimeline> {
-    await visibleStanding(this.runs, runId, access);
+    await visibleRunStatus(this.runs, runId, access);
     const history = await this.histories.history(runId);
     if (history === undefined) throw notFound('the run');
     return {
@@ -67,7 +67,7 @@ export class HistoryService {
     access: Access,
   ): Promise<Conversation> {
     const digest = queryDigest({ conversation: conversationId });
-    const place = placeOf(cursor, digest, ['string', 'number', 'number']) as TurnPlace | undefined;
+    const place = pageKeyOf(cursor, digest, ['string', 'number', 'number']) as TurnPlace | undefined;
     if (!(await this.histories.hasConversation(conversationId, access.factories))) throw notFound('the conversation');
     const { steps, last } = await this.page(conversationId, limit, access, place);
     const next = last === undefined ? {} : { next_cursor: encodeCursor({ query: digest, key: last }) };
@@ -112,7 +112,8 @@ export class HistoryService {
       for (const runId of fresh) {
         done.add(runId);
         const run = await this.histories.spoken(runId);
-        for (const turn of run === undefined ? [] : turnsOf(run)) if (runId !== placeRun || isBehind(turn)) yield turn;
+        for (const turn of run === undefined ? [] : conversationOf(run))
+          if (runId !== placeRun || isBehind(turn)) yield turn;
       }
       if (fresh.length === 0) return;
       from = fresh.at(-1);

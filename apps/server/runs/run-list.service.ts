@@ -2,7 +2,7 @@
 import type { ListRunsResponse, RawQuery } from '#contracts';
 import { encodeCursor, queryDigest, type RunState } from '#runs';
 import { maySee } from '../http/access-guard.ts';
-import { placeOf } from '../http/pages.ts';
+import { pageKeyOf } from '../http/pages.ts';
 import { queryOf } from '../http/queries.ts';
 import { fromTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
@@ -175,7 +175,7 @@ function divided(metadata: Readonly<Record<string, string>>): {
 }
 
 function toKey({ cursor, sort_by: by }: ListRunsQuery, digest: string): RunListKey | undefined {
-  const place = placeOf(cursor, digest, [by === 'title' ? 'string' : 'number', 'string']);
+  const place = pageKeyOf(cursor, digest, [by === 'title' ? 'string' : 'number', 'string']);
   return place && { value: place[0] as string | number, runId: String(place[1]) };
 }
 

@@ -8,17 +8,17 @@ export interface Ear {
   isClosed(): boolean;
 }
 
-export class RunNews {
+export class RunNotifier {
   private readonly ears = new Map<string, Set<() => void>>();
 
   /** Something new is stored of a run. */
-  tell(runId: string): void {
+  publish(runId: string): void {
     for (const hear of this.ears.get(runId) ?? []) hear();
   }
 
   /** Everybody is to look, whatever they watch: the service stops. */
-  tellAll(): void {
-    for (const runId of this.ears.keys()) this.tell(runId);
+  publishAll(): void {
+    for (const runId of this.ears.keys()) this.publish(runId);
   }
 
   /** Begins to listen: nothing that is told from now on is missed. */

@@ -15,7 +15,7 @@ import {
 } from '../http/body-schemas.ts';
 import { RunListing } from './run-list.service.ts';
 import { RunService } from './runs.service.ts';
-import { sourceOf } from './run-source.ts';
+import { runSourceOf } from './run-source.ts';
 import { refuseUnsupportedMembers } from './unsupported-requests.ts';
 
 type RunQuery = Record<string, string | string[] | undefined>;
@@ -38,7 +38,7 @@ export class RunController {
   @Allow('operator', { withAttachments: true })
   create(@Body({ schema: RUN_AGENT_REQUEST }) body: RunAgentRequest, @Req() request: FastifyRequest): Promise<unknown> {
     refuseUnsupportedMembers(body);
-    return this.runs.create(body, callerOf(request), sourceOf(request));
+    return this.runs.create(body, callerOf(request), runSourceOf(request));
   }
 
   @Get('runs')

@@ -3,7 +3,7 @@ import { namedSkill, withoutAbsent, type AmbientAgentConfig, type RunState } fro
 import type { ArtifactItem, RunCreatorInfo, RunEvent, RunItem, RunStatusMessage } from '#contracts';
 import type { Principal } from '../store/access/access.ts';
 import type { Artifact } from '../store/runs/artifacts.ts';
-import type { StoredEvent } from '../store/runs/run-log.ts';
+import type { StoredRunEvent } from '../store/runs/run-log.ts';
 import type { RunRow } from '../store/database/tables.ts';
 import { toTime } from '../http/timestamps.ts';
 
@@ -95,7 +95,7 @@ function toRequestUsage({
 }
 
 /** One entry of a run's log. contract 3 (events). */
-export function toEventItem(runId: string, { seq, kind, atMs, executionId, body }: StoredEvent): RunEvent {
+export function toRunEventItem(runId: string, { seq, kind, atMs, executionId, body }: StoredRunEvent): RunEvent {
   return withoutAbsent<RunEvent>({
     seq,
     event_type: kind,

@@ -23,18 +23,18 @@ import type { FactoryStore } from '../store/factories/factories.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { NewRun } from '../store/runs/new-run.ts';
 import type { RunHistoryStore } from '../store/runs/run-history.ts';
-import type { RunStore, Standing } from '../store/runs/runs.ts';
-import type { Work } from '../store/database/transactions.ts';
+import type { RunStore, RunStatus } from '../store/runs/runs.ts';
+import type { Transaction } from '../store/database/transactions.ts';
 import { changedBy, maySee, type Caller } from '../http/access-guard.ts';
 import { lastingConflict, notFound, Refusal } from '../http/error-codes.ts';
 import type { FactoryDispatchRequest, RunAgentRequest, RunFollowupRequest } from '../http/body-schemas.ts';
 import type { WaitingRuns } from '../ingress/waiting-runs.ts';
-import { toEventItem } from './runs.items.ts';
+import { toRunEventItem } from './runs.items.ts';
 import type { RunItems } from './run-item-loader.ts';
-import { visibleRun, visibleStanding } from './visible-runs.ts';
+import { visibleRun, visibleRunStatus } from './visible-runs.ts';
 
 /** What the outside world gives the service. */
-export interface RunSurroundings {
+export interface RunServiceDeps {
   publicUrl: string;
   /** What runs get that name nothing themselves. */
   serverAgent: ServerAgent;
@@ -65,7 +65,7 @@ export class RunService {
   private readonly factories: FactoryStore;
   private readonly definitions: DefinitionStore;
   private readonly items: RunItems;
-  private readonly around: RunSurroundings;
+  private readonly around: RunServiceDeps;
 
   constructor(
     runs: RunStore,
@@ -73,7 +73,7 @@ export class RunService {
     factories: FactoryStore,
     definitions: DefinitionStore,
     items: RunItems,
-    around: RunSurroundings,
+    around: RunServiceDeps,
   ) {
     this.runs = runs;
     this.histories = histories;
@@ -123,7 +123,7 @@ export class RunService {
 
   /** spec: POST /agent/runs/{runId}/followups. Stored, with its files, before it is answered. */
   async followup(runId: string, request: RunFollowupRequest, by: Caller): Promise<RunFollowupResponse> {
-    await visibleStanding(this.runs, runId, by.access);
+    await visibleRunStatus(this.runs, runId, by.access);
     const attachments = toNewAttachments(attachmentsOf(request));
     if (attachments.length > 0) this.refuseWithoutDisk();
     const followupId = this.around.newId();
@@ -155,7 +155,7 @@ export class RunService {
 
   /** spec: POST /agent/runs/{runId}/cancel. Answers the run's ID as a bare JSON string. */
   async cancel(runId: string, by: Caller): Promise<string> {
-    await visibleStanding(this.runs, runId, by.access);
+    await visibleRunStatus(this.runs, runId, by.access);
     const outcome = await this.runs.cancel(
       runId,
       this.beside(by, () => runId),
@@ -167,14 +167,14 @@ export class RunService {
   }
 
   /** Where a run stands, without its texts; 404 for one that the key may not see. */
-  standing(runId: string, access: Access): Promise<Standing> {
-    return visibleStanding(this.runs, runId, access);
+  standing(runId: string, access: Access): Promise<RunStatus> {
+    return visibleRunStatus(this.runs, runId, access);
   }
 
   /** The run's log in order, from behind `after`. */
   async events(runId: string, after: number, limit: number, access: Access): Promise<RunEventList> {
-    await visibleStanding(this.runs, runId, access);
-    return { events: (await this.runs.events(runId, after, limit)).map((event) => toEventItem(runId, event)) };
+    await visibleRunStatus(this.runs, runId, access);
+    return { events: (await this.runs.events(runId, after, limit)).map((event) => toRunEventItem(runId, event)) };
   }
 
   private async start<Answer>(
@@ -216,7 +216,7 @@ export class RunService {
   private beside<Outcome>(
     by: Caller,
     toAnswer: (outcome: Outcome) => unknown,
-  ): { by: ReturnType<typeof changedBy>; also: (outcome: Outcome) => Work<void> } {
+  ): { by: ReturnType<typeof changedBy>; also: (outcome: Outcome) => Transaction<void> } {
     return {
       by: changedBy(by, this.around.newId()),
       *also(outcome) {
@@ -244,7 +244,7 @@ export class RunService {
   ): Promise<void> {
     if (conversationId !== undefined && !(await this.histories.hasConversation(conversationId, access.factories)))
       throw notFound('the conversation');
-    if (parentRunId !== undefined) await visibleStanding(this.runs, parentRunId, access, 'the parent run');
+    if (parentRunId !== undefined) await visibleRunStatus(this.runs, parentRunId, access, 'the parent run');
   }
 
   /** contract 5: the bound of the queue holds for everything that creates runs. */

@@ -6,9 +6,9 @@ import { snapshotOf } from '../ingress/new-runs.ts';
 import type { WaitingRuns } from '../ingress/waiting-runs.ts';
 import type { Log } from '../process/log.ts';
 import type { NewRun } from '../store/runs/new-run.ts';
-import type { Schedule, ScheduleGround, ScheduleStore, TickOutcome } from '../store/definitions/schedules.ts';
+import type { Schedule, ScheduleFacts, ScheduleStore, TickOutcome } from '../store/definitions/schedules.ts';
 
-export interface ScheduleSurroundings {
+export interface ScheduleServiceDeps {
   /** What runs get that name nothing themselves. */
   serverAgent: ServerAgent;
   waitingRuns: WaitingRuns;
@@ -27,13 +27,13 @@ type Due = Exclude<TickDecision, { kind: 'nothing' }>;
 
 export class ScheduleService {
   private readonly store: ScheduleStore;
-  private readonly around: ScheduleSurroundings;
+  private readonly around: ScheduleServiceDeps;
   /** What automations say, read again when their version moves. */
   private said = new Map<string, { version: number; schedules: readonly WantedSchedule[] }>();
   /** The first tick behind what is handled: most looks find that it is not yet due. */
   private readonly next = new Map<string, { behindMs: number; atMs: number }>();
 
-  constructor(store: ScheduleStore, around: ScheduleSurroundings) {
+  constructor(store: ScheduleStore, around: ScheduleServiceDeps) {
     this.store = store;
     this.around = around;
   }
@@ -113,7 +113,7 @@ export class ScheduleService {
     }
   }
 
-  private runOf({ scheduleId, name, cron }: Schedule, { factory, automation }: ScheduleGround, atMs: number): NewRun {
+  private runOf({ scheduleId, name, cron }: Schedule, { factory, automation }: ScheduleFacts, atMs: number): NewRun {
     const { serverAgent, newId, nowMs } = this.around;
     return {
       ...snapshotOf(automation, factory, serverAgent),
@@ -127,7 +127,7 @@ export class ScheduleService {
   private tellOf(
     outcome: TickOutcome,
     { name, cron, factoryUid }: Schedule,
-    { factory, automation }: ScheduleGround,
+    { factory, automation }: ScheduleFacts,
     { missed, lastMissedMs }: Due,
   ): void {
     const { log, waitingRuns, tell, wake } = this.around;

@@ -1,5 +1,5 @@
 /** Opens secrets for the few places that need a value: git credentials and runs. Webhooks are opened by the serving state. */
-import type { SecretStore, SecretUse } from '../store/secrets/secrets.ts';
+import type { SecretStore, SecretUsage } from '../store/secrets/secrets.ts';
 import type { Vault } from './vault.ts';
 
 export class SecretReader {
@@ -11,7 +11,7 @@ export class SecretReader {
   }
 
   /** Newest value of a secret that this factory may use for this purpose; undefined when there is none, which looks the same as "not granted". */
-  async value(factoryUid: string, name: string, use: SecretUse): Promise<Uint8Array | undefined> {
+  async value(factoryUid: string, name: string, use: SecretUsage): Promise<Uint8Array | undefined> {
     const secret = (await this.store.visibleTo(factoryUid, use)).get(name);
     if (secret === undefined) return undefined;
     const newest = await this.store.newest(secret.id);

@@ -4,7 +4,7 @@ import type { Secret as SecretItem, SecretList, SecretPut } from '#contracts';
 import { queryDigest } from '#runs';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, type MemberError, notFound, Refusal } from '../http/error-codes.ts';
-import { pageOf, placeOf } from '../http/pages.ts';
+import { pageOf, pageKeyOf } from '../http/pages.ts';
 import type { AccessStore } from '../store/access/access.ts';
 import { bySystem, type ChangedBy } from '../store/access/audit.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
@@ -24,7 +24,7 @@ export interface SecretListQuery {
   cursor?: string;
 }
 
-export interface SecretSurroundings {
+export interface SecretServiceDeps {
   newId(): string;
   /** Asks the factories' loops to take the new value over. */
   changed(factoryUids: readonly string[]): Promise<void>;
@@ -35,14 +35,14 @@ export class SecretService {
   private readonly definitions: DefinitionStore;
   private readonly accounts: AccessStore;
   private readonly vault: Vault;
-  private readonly around: SecretSurroundings;
+  private readonly around: SecretServiceDeps;
 
   constructor(
     store: SecretStore,
     definitions: DefinitionStore,
     accounts: AccessStore,
     vault: Vault,
-    around: SecretSurroundings,
+    around: SecretServiceDeps,
   ) {
     this.store = store;
     this.definitions = definitions;
@@ -54,7 +54,7 @@ export class SecretService {
   /** In order of their names. */
   async list(owner: string, { limit, cursor }: SecretListQuery): Promise<SecretList> {
     const digest = queryDigest({ list: 'secrets', owner });
-    const [after] = placeOf(cursor, digest, ['string']) ?? [];
+    const [after] = pageKeyOf(cursor, digest, ['string']) ?? [];
     const { page, pageInfo } = pageOf(
       await this.store.list(owner, limit + 1, after as string | undefined),
       limit,

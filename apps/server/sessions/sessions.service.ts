@@ -10,7 +10,7 @@ import type { SeenSession } from './session-authenticator.ts';
 import { SignIns } from './sign-in-limit.ts';
 import { csrfTokenOf, hashOfToken, SESSION_BYTES, tokenFromRandom } from './session-tokens.ts';
 
-export interface SessionSurroundings {
+export interface SessionServiceDeps {
   /** How long a session lasts. */
   lifetimeMs: number;
   nowMs(): number;
@@ -22,9 +22,9 @@ export interface SessionSurroundings {
 export class SessionService {
   private readonly sessions: SessionStore;
   private readonly keys: KeyStore;
-  private readonly around: SessionSurroundings;
+  private readonly around: SessionServiceDeps;
   private readonly signIns: SignIns;
-  constructor(sessions: SessionStore, keys: KeyStore, around: SessionSurroundings) {
+  constructor(sessions: SessionStore, keys: KeyStore, around: SessionServiceDeps) {
     this.sessions = sessions;
     this.keys = keys;
     this.around = around;

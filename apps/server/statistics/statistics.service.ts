@@ -8,7 +8,7 @@ import type { Access } from '../store/access/access.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { DeliveryScope, RunScope, StatisticsStore } from '../store/reports/statistics.ts';
 import type { VisibleFactories } from '../store/runs/run-history.ts';
-import { KeptAnswers } from './response-cache.ts';
+import { ResponseCache } from './response-cache.ts';
 import { spanOf, type SpanQuery } from './time-spans.ts';
 
 /** A parsed query. */
@@ -26,7 +26,7 @@ export class StatisticsService {
   private readonly statistics: StatisticsStore;
   private readonly factories: FactoryStore;
   private readonly nowMs: () => number;
-  private readonly answers: KeptAnswers<DeliveryStatistics | RunStatistics>;
+  private readonly answers: ResponseCache<DeliveryStatistics | RunStatistics>;
   constructor(
     statistics: StatisticsStore,
     factories: FactoryStore,
@@ -35,7 +35,7 @@ export class StatisticsService {
     this.statistics = statistics;
     this.factories = factories;
     this.nowMs = around.nowMs;
-    this.answers = new KeptAnswers(around.monotonicMs);
+    this.answers = new ResponseCache(around.monotonicMs);
   }
 
   /** Of a factory that the key may see, or 404; a webhook that is not among what is asked for has no deliveries there. */

@@ -4,11 +4,11 @@ import {
   conditionsOf,
   eventsOf,
   failuresAfter,
-  keptAfter,
-  keptBefore,
+  nextConditions,
+  previousConditions,
   PROBLEMS_RECORDED_MAX,
   rewriteAfter,
-  standingOf,
+  factoryStateOf,
   type PassEnd,
   type Rebinding,
 } from '#reconcile';
@@ -35,8 +35,8 @@ export function outcomeOf(factory: Factory, pass: EndedPass, newId: () => string
     rewrite: rewrite === undefined ? factory.rewrite : (rewrite ?? undefined),
     generationHandled: factory.generationRequested,
   };
-  const found = conditionsOf(standingOf(after, pass.webhooksWithoutSecret));
-  const kept = keptAfter(keptBefore(factory), found, pass.finishedAtMs);
+  const found = conditionsOf(factoryStateOf(after, pass.webhooksWithoutSecret));
+  const kept = nextConditions(previousConditions(factory), found, pass.finishedAtMs);
   const events = eventsOf({
     before: factory.conditions,
     reasonBefore: factory.condition.reason,

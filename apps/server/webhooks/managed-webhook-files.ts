@@ -38,7 +38,7 @@ export function belongsIntoFile(
 }
 
 /** A webhook to be made is a file to be added. What the file could not say is 400 here already. */
-export function refuseCreate(wanted: WebhookCreate, live: readonly WebhookRow[]): Refusal {
+export function refuseWebhookCreate(wanted: WebhookCreate, live: readonly WebhookRow[]): Refusal {
   const slug = slugOf(wanted.name, 'webhook', new Set(live.map((webhook) => webhook.slug)));
   const secretName = wanted.secret_name ?? suggestedSecretName(slug);
   const keys = newWebhookKeys(wanted, secretName, wanted.enabled);
@@ -50,7 +50,7 @@ export function refuseCreate(wanted: WebhookCreate, live: readonly WebhookRow[])
 }
 
 /** A change is an edit of the file, a new name another file. */
-export function refuseChange({ webhook, text }: ManagedWebhook, wanted: WebhookPatch): Refusal {
+export function refuseWebhookChange({ webhook, text }: ManagedWebhook, wanted: WebhookPatch): Refusal {
   const definition = definitionOf(webhook);
   const changes = changedKeys(definition, wanted);
   const refusal = refusalOfBody(
@@ -86,7 +86,7 @@ export function refuseRotate(webhook: WebhookRow): Refusal {
   return belongsIntoFile(detail, fileOf(webhook), 'secretName', null, { secret_name: name });
 }
 
-export function refuseDelete(webhook: WebhookRow): Refusal {
+export function refuseWebhookDelete(webhook: WebhookRow): Refusal {
   const { secret_name: name } = webhook;
   const path = fileOf(webhook);
   return belongsIntoFile(

@@ -7,7 +7,7 @@ import type { Vault } from '../secrets/vault.ts';
 import type { ServingFactory, ServingStore, ServingWebhook } from '../store/serving/serving.ts';
 import type { SealedSecret } from '../store/secrets/secrets.ts';
 import { CompiledFilters } from './compiled-filters.ts';
-import { DefinitionsAtHand } from './definition-cache.ts';
+import { DefinitionCache } from './definition-cache.ts';
 
 /** One webhook as the ingress sees it. A credential that is undefined never authenticates. */
 export interface ServedWebhook {
@@ -58,7 +58,7 @@ export class Serving {
   private readonly webhooks = new Map<string, ServedWebhook>();
   private readonly webhooksOf = new Map<string, string[]>();
   private readonly filters = new CompiledFilters();
-  private readonly definitions: DefinitionsAtHand;
+  private readonly definitions: DefinitionCache;
   private version = 0;
   private confirmedAtMs = Number.NEGATIVE_INFINITY;
   /** Called when memory has taken in what changed. */
@@ -76,7 +76,7 @@ export class Serving {
     this.store = store;
     this.vault = vault;
     this.monotonicMs = monotonicMs;
-    this.definitions = new DefinitionsAtHand(store);
+    this.definitions = new DefinitionCache(store);
   }
 
   /** The serving version that memory has taken in. */

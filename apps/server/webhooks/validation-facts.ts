@@ -7,7 +7,7 @@ import type { Secret } from '../store/secrets/secrets.ts';
 import { invalidMembers, type MemberError, Refusal } from '../http/error-codes.ts';
 
 /** Everything that the rules ask of a factory; `newSecret`: one that is made with the definition. */
-export function knownTo(factory: EditableFactory, uidKey: Uint8Array, newSecret?: SecretFacts): KnownFacts {
+export function validationFacts(factory: EditableFactory, uidKey: Uint8Array, newSecret?: SecretFacts): KnownFacts {
   const secrets = new Map([...factory.webhookSecrets].map(([name, secret]) => [name, factsOf(secret)]));
   if (newSecret !== undefined) secrets.set(newSecret.name, newSecret);
   return {

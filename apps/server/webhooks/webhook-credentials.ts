@@ -37,7 +37,7 @@ export interface NewCredential {
   obstacle?: Refusal;
 }
 
-export interface CredentialWish {
+export interface CredentialRequest {
   slug: string;
   authMode: AuthMode;
   signatureScheme?: string;
@@ -49,7 +49,7 @@ export interface CredentialWish {
 const HALF_CHARACTER = /\p{Surrogate}/u;
 
 /** An existing secret is used as it is; any other is made, with the given value, a generated one, or for a provider's scheme none yet. */
-export function newCredential(factory: EditableFactory, wish: CredentialWish, means: SecretMeans): NewCredential {
+export function newCredential(factory: EditableFactory, wish: CredentialRequest, means: SecretMeans): NewCredential {
   const name = wish.secretName ?? freeSecretName(factory, wish.slug);
   const existing = factory.webhookSecrets.get(name);
   if (existing !== undefined) {

@@ -12,7 +12,7 @@ import type { WebhookRow } from '../store/database/tables.ts';
 import { notFound, type Refusal } from '../http/error-codes.ts';
 import { staleVersion, type WantedVersion } from '../http/if-match.ts';
 import { newCredential, rotationOf, type SecretMeans } from './webhook-credentials.ts';
-import { knownTo, refusalOf, type ToMember } from './validation-facts.ts';
+import { validationFacts, refusalOf, type ToMember } from './validation-facts.ts';
 
 /** The written webhook, as it is told of in the transaction. */
 export interface WrittenWebhook {
@@ -45,7 +45,7 @@ export function createdWebhook(
     slug,
     keys,
     factory.webhooks.map(definitionOf),
-    knownTo(factory, uidKey, credential.facts),
+    validationFacts(factory, uidKey, credential.facts),
   );
   const refusal = refusalOf(problems, toWebhookMember, credential.errors) ?? credential.obstacle;
   if (refusal !== undefined || definition === undefined) return { ok: false, no: refusal ?? unexplained() };
@@ -89,7 +89,7 @@ export function changedWebhook(
   const { webhook } = found;
   const before = definitionOf(webhook);
   const changes = changedKeys(before, wanted);
-  const known = knownTo(factory, uidKey);
+  const known = validationFacts(factory, uidKey);
   const others = factory.webhooks.filter((other) => other.uid !== uid).map(definitionOf);
   const { definition, problems } = checkWebhookValue(
     webhook.slug,

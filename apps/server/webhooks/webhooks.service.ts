@@ -33,9 +33,14 @@ import {
   type WrittenWebhook,
 } from './webhook-edits.ts';
 import { secretUrlOf, toRotatedItem, toWebhookItem } from './webhooks.items.ts';
-import { refuseChange, refuseCreate, refuseDelete, refuseRotate } from './managed-webhook-files.ts';
+import {
+  refuseWebhookChange,
+  refuseWebhookCreate,
+  refuseWebhookDelete,
+  refuseRotate,
+} from './managed-webhook-files.ts';
 
-export interface WebhookSurroundings extends SecretMeans {
+export interface WebhookServiceDeps extends SecretMeans {
   uidKey: Uint8Array;
   ingressUrl: string;
   /** Makes what was committed the serving state of this process. */
@@ -47,14 +52,14 @@ export class WebhookService {
   private readonly webhooks: WebhookStore;
   private readonly automations: AutomationStore;
   private readonly edits: DefinitionEditStore;
-  private readonly around: WebhookSurroundings;
+  private readonly around: WebhookServiceDeps;
 
   constructor(
     factories: FactoryStore,
     webhooks: WebhookStore,
     automations: AutomationStore,
     edits: DefinitionEditStore,
-    around: WebhookSurroundings,
+    around: WebhookServiceDeps,
   ) {
     this.factories = factories;
     this.webhooks = webhooks;
@@ -99,7 +104,7 @@ export class WebhookService {
         ),
       context,
     );
-    return this.done(outcome, async () => refuseCreate(wanted, await this.webhooks.list(factoryUid)));
+    return this.done(outcome, async () => refuseWebhookCreate(wanted, await this.webhooks.list(factoryUid)));
   }
 
   async change(
@@ -119,7 +124,10 @@ export class WebhookService {
       this.contextOf<WebhookItem>(by),
     );
     return this.done(outcome, async () =>
-      refuseChange({ webhook: await this.found(factoryUid, uid), text: await this.webhooks.fileText(uid) }, wanted),
+      refuseWebhookChange(
+        { webhook: await this.found(factoryUid, uid), text: await this.webhooks.fileText(uid) },
+        wanted,
+      ),
     );
   }
 
@@ -156,7 +164,7 @@ export class WebhookService {
       (factory) => deletedWebhook(factory, uid, isWanted),
       this.contextOf<undefined>(by),
     );
-    return this.done(outcome, async () => refuseDelete(await this.found(factoryUid, uid)));
+    return this.done(outcome, async () => refuseWebhookDelete(await this.found(factoryUid, uid)));
   }
 
   private async found(factoryUid: string, uid: string): Promise<WebhookRow> {

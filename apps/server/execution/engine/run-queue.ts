@@ -12,13 +12,13 @@ export interface Token {
 }
 
 /** A token that somebody has been given. */
-export interface TakenToken extends Token {
+export interface ReceivedToken extends Token {
   /** How often it was given to anybody, this time included. */
   times: number;
 }
 
 /** Works for a token as long as it takes; answers how long it rests before it is given to anybody again, undefined: it is used up. Never throws. */
-export type Serve = (token: TakenToken) => Promise<number | undefined>;
+export type Serve = (token: ReceivedToken) => Promise<number | undefined>;
 
 export interface RunQueueOptions {
   /** Of this installation: two that share a Redis have two. */
@@ -200,7 +200,7 @@ export class RunQueue {
   }
 }
 
-function toToken({ id, data, attemptsStarted }: Job): TakenToken {
+function toToken({ id, data, attemptsStarted }: Job): ReceivedToken {
   const { run_id: runId, epoch } = data as { run_id: string; epoch: number };
   return { id: id ?? '', runId, epoch, times: attemptsStarted };
 }

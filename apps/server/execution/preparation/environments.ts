@@ -8,7 +8,7 @@ import { isBranchName } from '../../sync/sources/git/git-urls.ts';
 import type { CommandEnd, CommandSpec } from '../command/command.ts';
 import type { Repositories, RepositoryCopy } from '../repositories/repositories.ts';
 import { rightsOf, type AccessParts, type RepositoryAccess } from '../repositories/repositories-access.ts';
-import { runGit } from '../workspace/run-git.ts';
+import { sandboxedGit } from '../workspace/run-git.ts';
 import { SetupFailed } from '../workspace/setup-error.ts';
 import { emptyFolder } from '../workspace/workspaces-removal.ts';
 import { ownedFolder, type Workspace } from '../workspace/workspaces.ts';
@@ -40,7 +40,7 @@ export interface RunRepository {
 }
 
 /** How commands of a set-up are carried out: inside the run's sandbox, its output in the run's log. */
-export interface SetUpSurroundings {
+export interface EnvironmentSetupDeps {
   workspace: Workspace;
   /** `shown`, `own` and the like beside what every command of the run has. */
   run(
@@ -134,7 +134,7 @@ export class Environments {
   }
 
   /** Makes the workspace ready, once for each run; what was half done is done again from the beginning. */
-  async setUp(environment: RunEnvironment, around: SetUpSurroundings): Promise<SetUp> {
+  async setUp(environment: RunEnvironment, around: EnvironmentSetupDeps): Promise<SetUp> {
     const { workspace, say } = around;
     const digest = digestOf(environment);
     const earlier = await readMark(workspace);
@@ -157,7 +157,7 @@ export class Environments {
 
   private async make(
     { repositories, setupCommands }: RunEnvironment,
-    around: SetUpSurroundings,
+    around: EnvironmentSetupDeps,
     onCheckedOut: (folder: string, commit: string) => void,
   ): Promise<SetUp> {
     for (const repository of repositories) {
@@ -177,7 +177,7 @@ export class Environments {
 
   private async cloned(
     repository: RunRepository,
-    around: SetUpSurroundings,
+    around: EnvironmentSetupDeps,
     onCheckedOut: (folder: string, commit: string) => void,
   ): Promise<SetUp> {
     const { url, access, branch } = repository;
@@ -235,8 +235,8 @@ async function cloning(
   copy: RepositoryCopy,
   commit: string,
   workspace: Workspace,
-): Promise<Parameters<SetUpSurroundings['run']>> {
-  const git = await runGit(workspace);
+): Promise<Parameters<EnvironmentSetupDeps['run']>> {
+  const git = await sandboxedGit(workspace);
   const command = [
     '/bin/sh',
     '-c',

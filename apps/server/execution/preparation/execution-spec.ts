@@ -33,7 +33,7 @@ import type { Sandbox } from '../sandbox/sandboxes.ts';
 import { SetupFailed } from '../workspace/setup-error.ts';
 import type { RunSkill, Skills } from './skills.ts';
 
-export interface Outfit {
+export interface ExecutionSpec {
   config: AmbientAgentConfig;
   /** Undefined: the operator's command. */
   profile?: LaunchProfile;
@@ -54,7 +54,7 @@ export interface Outfit {
   payload?: Uint8Array;
 }
 
-export interface OutfitParts {
+export interface ExecutionSpecDeps {
   config: Config;
   secrets: SecretReader;
   deliveries: DeliveryStore;
@@ -89,7 +89,11 @@ export function tierOf({ entryId }: ClaimedRun): Tier {
 }
 
 /** Throws SetupFailed for what its owner has to mend. */
-export async function fitOut(parts: OutfitParts, run: ClaimedRun, signal?: AbortSignal): Promise<Outfit> {
+export async function resolveExecution(
+  parts: ExecutionSpecDeps,
+  run: ClaimedRun,
+  signal?: AbortSignal,
+): Promise<ExecutionSpec> {
   const { config } = parts;
   const agentConfig = JSON.parse(run.agentConfig) as AmbientAgentConfig;
   const sandbox = await parts.sandbox;
@@ -139,7 +143,7 @@ export async function fitOut(parts: OutfitParts, run: ClaimedRun, signal?: Abort
 }
 
 /** Undefined: the operator's command. */
-function profileFor(harness: string, { builtInAgent, profiles }: OutfitParts): LaunchProfile | undefined {
+function profileFor(harness: string, { builtInAgent, profiles }: ExecutionSpecDeps): LaunchProfile | undefined {
   if (harness === COMMAND_HARNESS) return undefined;
   const profile = profileOf(harness, builtInAgent, profiles);
   if (profile !== undefined) return profile;

@@ -3,7 +3,7 @@ import { SKILL_BYTES_MAX, SKILL_FILES_MAX } from '#definitions';
 import { isSkillFilePath, skillFolders, type SkillPlace } from '#runs';
 import { readListing, type TreeEntry } from '../../sync/sources/git/git-objects.ts';
 import type { GitSession } from '../../sync/sources/git/git-session.ts';
-import { contentsOf, lookUp } from '../../sync/sources/git/git-tree.ts';
+import { contentsOf, readObjectSizes } from '../../sync/sources/git/git-tree.ts';
 import { SetupFailed } from '../workspace/setup-error.ts';
 
 export interface RepositorySkill {
@@ -27,7 +27,7 @@ export async function readSkillFiles(
   const entries = await entriesOf(session, at, place, skillSpec);
   const files = entries.filter(({ kind, path }) => kind === 'file' && isSkillFilePath(path));
   if (files.length > SKILL_FILES_MAX) throw tooLarge(skillSpec, `${files.length} files; at most ${SKILL_FILES_MAX}`);
-  const sizes = await lookUp(session, at.gitDir, [...new Set(files.map(({ object }) => object))]);
+  const sizes = await readObjectSizes(session, at.gitDir, [...new Set(files.map(({ object }) => object))]);
   const bytes = files.reduce((sum, { object }) => sum + (sizes.get(object) ?? 0), 0);
   if (bytes > SKILL_BYTES_MAX) throw tooLarge(skillSpec, `${bytes} bytes; at most ${SKILL_BYTES_MAX} (1 MiB)`);
   const contents = await contentsOf(session, at.gitDir, sizes);

@@ -9,11 +9,16 @@ import {
   readSkill,
   repositoryName,
   skillAtRepository,
-  toldFiles,
+  skillFilesHint,
 } from '#runs';
 import type { ResourceStore } from '../../store/definitions/resource-files.ts';
 import type { Repositories } from '../repositories/repositories.ts';
-import { rightsOf, sourceOf, type AccessParts, type RepositoryRights } from '../repositories/repositories-access.ts';
+import {
+  rightsOf,
+  repositorySourceOf,
+  type AccessParts,
+  type RepositoryRights,
+} from '../repositories/repositories-access.ts';
 import { SetupFailed } from '../workspace/setup-error.ts';
 import { readSkillFiles, type RepositorySkill } from './skills-repository.ts';
 import { removeEntry } from '../workspace/workspaces-removal.ts';
@@ -70,7 +75,7 @@ export class Skills {
       : await this.ofFactory(run.factoryUid, skillSpec);
     const text = textOf(files.find(({ path }) => path === SKILL_FILE)?.content, skillSpec);
     await this.parts.resources.noteSkillCommit(run, commit);
-    const told = toldFiles(
+    const told = skillFilesHint(
       files.map(({ path }) => path).filter((path) => path !== SKILL_FILE),
       folders[0] && `${folders[0]}/${name}`,
     );
@@ -101,7 +106,7 @@ export class Skills {
     const rights = await rightsOf(factoryUid, this.parts);
     const { owner, name, place } = skillAtRepository(skillSpec);
     const isOwn = isRepository(rights, owner, name);
-    const source = sourceOf(rights.factory);
+    const source = repositorySourceOf(rights.factory);
     // A source that is read from a local path is read by nobody else; what is applied of it is there.
     if (isOwn && source === undefined && place.kind === 'name') return this.ofFactory(factoryUid, place.name);
     if (isOwn && source === undefined)

@@ -41,7 +41,7 @@ export async function rightsOf(
 ): Promise<RepositoryRights> {
   const factory = await factories.find(factoryUid);
   if (factory === undefined) throw new SetupFailed('the factory of this run has been deleted');
-  const source = sourceOf(factory);
+  const source = repositorySourceOf(factory);
   const forge =
     config.forgeUrl ?? (source?.address.protocol === 'https' ? new URL(source.address.url).origin : undefined);
   const named = [
@@ -108,7 +108,7 @@ function requireSsh({ url }: GitAddress, knownHostsFile: string | undefined, cre
 }
 
 /** The factory's own repository, where it is one on a host. */
-export function sourceOf({
+export function repositorySourceOf({
   source,
 }: Factory): { address: GitAddress; branch?: string; credentialSecret?: string } | undefined {
   if (source.kind !== 'git') return undefined;

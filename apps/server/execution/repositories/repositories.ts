@@ -18,7 +18,7 @@ import { SourceUnavailable } from '../../sync/sources/source.ts';
 import { machineAddresses, resolverFor } from '../egress/egress-resolution.ts';
 import type { RepositoryAccess } from './repositories-access.ts';
 import { Growth } from './repositories-growth.ts';
-import { FetchPlaces, type Wanted } from './fetch-limiter.ts';
+import { FetchLimiter, type FetchRequest } from './fetch-limiter.ts';
 import { SetupFailed } from '../workspace/setup-error.ts';
 
 /** Milliseconds that a host may take to say what it has; the fetch itself may take as long as a set-up. */
@@ -64,12 +64,12 @@ interface Turn {
   done: Promise<string | undefined>;
   waiting: number;
   given: AbortController;
-  wanted: Wanted;
+  wanted: FetchRequest;
 }
 
 export class Repositories {
   private readonly parts: RepositoriesParts;
-  private readonly places = new FetchPlaces();
+  private readonly places = new FetchLimiter();
   /** Fetches that have not begun: whoever comes before they do shares them. */
   private readonly coming = new Map<string, Turn>();
   private readonly latest = new Map<string, Promise<unknown>>();

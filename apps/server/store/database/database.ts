@@ -9,12 +9,12 @@ import { toStoreFault } from './faults.ts';
 import { longReads } from './long-reads.ts';
 import { migratePostgres, MIGRATIONS, refuseUnknown, SchemaTooNew } from './migrations.ts';
 import { BoundedClient, CONNECT_MS_MAX, refuseReadOnly } from './postgres/postgres-connections.ts';
-import { lookAtPostgres, type PostgresUrls } from './postgres/postgres-probe.ts';
+import { probePostgres, type PostgresUrls } from './postgres/postgres-probe.ts';
 import { PostgresUnusable, toConnectionFault } from './postgres/postgres-refusals.ts';
 import { postgresLongReads, postgresRunner } from './postgres/postgres.ts';
 import { OtherVersion } from './replicas.ts';
 import { sqliteRunner } from './sqlite.ts';
-import { row, rows, type Work } from './transactions.ts';
+import { row, rows, type Transaction } from './transactions.ts';
 import { SCHEMA } from './tables.ts';
 
 /** Connections of one process: writes are batched, so a handful saturates PostgreSQL. */
@@ -25,7 +25,7 @@ export interface Database extends TransactionRunner {
   /** Whether a pooler stands between even where the direct URL leads: nothing that belongs to a session lasts there. */
   readonly isPooled: boolean;
   /** A read that may look at many rows, like a list: on SQLite in a thread of its own, on PostgreSQL few at a time, so that no write waits for it. */
-  longRead<T>(body: () => Work<T>): Promise<T>;
+  longRead<T>(body: () => Transaction<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -91,7 +91,7 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database
 
 async function openPostgres(urls: PostgresUrls, version: string | undefined): Promise<Database> {
   types.setTypeParser(types.builtins.INT8, Number); // our integers are below 2^53
-  const { wire, directUrl, isPooled } = await lookAtPostgres(urls);
+  const { wire, directUrl, isPooled } = await probePostgres(urls);
   const source = new DataSource({
     type: 'postgres',
     url: urls.url,

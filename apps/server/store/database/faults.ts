@@ -69,7 +69,7 @@ export function toStoreFault(error: unknown): Error {
 }
 
 /** A read through an entity, its failure as a StoreFault: TypeORM's own errors carry statement and parameters. */
-export async function looking<T>(reading: Promise<T>): Promise<T> {
+export async function withStoreErrors<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch (error) {

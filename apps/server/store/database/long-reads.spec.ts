@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { StoreFault } from './faults.ts';
 import { longReads, type LongReads } from './long-reads.ts';
-import { change, databaseNow, insert, row, rows, type SqlValue, type Work } from './transactions.ts';
+import { change, databaseNow, insert, row, rows, type SqlValue, type Transaction } from './transactions.ts';
 
 /** Some tenths of a second of one statement, and one that never ends. */
 const SLOW =
@@ -48,7 +48,7 @@ const faultOf = (work: Promise<unknown>): Promise<unknown> =>
   );
 
 it('sees what was committed before each of its statements', async () => {
-  const seen = await reads.read(function* (): Work<unknown[]> {
+  const seen = await reads.read(function* (): Transaction<unknown[]> {
     const before = yield* rows('SELECT id FROM thing');
     writer.exec("INSERT INTO thing (id, bytes) VALUES (7, x'00ff')");
     return [before, yield* rows('SELECT id, bytes FROM thing WHERE id = ?', 7), yield* databaseNow()];

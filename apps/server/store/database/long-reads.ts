@@ -1,8 +1,8 @@
 /** Long reads of a SQLite file: in a thread of their own, one statement at a time, so that they delay no write. contract 3 (Long reads never stall the ingress). */
 import { Worker } from 'node:worker_threads';
-import { walked } from './transaction-runner.ts';
+import { runSteps } from './transaction-runner.ts';
 import { StoreFault, toStoreFault } from './faults.ts';
-import type { Outcome, Row, Statement, Work } from './transactions.ts';
+import type { Outcome, Row, Statement, Transaction } from './transactions.ts';
 
 /** A statement that takes longer is given up: every list is bounded, so that something is wrong with the machine or with us. */
 const STATEMENT_MS_MAX = 10_000;
@@ -19,7 +19,7 @@ interface Waiting {
 /** What runs the bodies of reads elsewhere. */
 export interface LongReads {
   /** Runs a body that only reads; it sees what was committed before each of its statements. Throws StoreFault. */
-  read<T>(body: () => Work<T>): Promise<T>;
+  read<T>(body: () => Transaction<T>): Promise<T>;
   /** Ends the thread; reads under way fail. */
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export function longReads(file: string, nowMs: () => number, statementMsMax = ST
   }
 
   return {
-    read: (body) => walked(body(), execute),
+    read: (body) => runSteps(body(), execute),
     async close() {
       closed = true;
       for (const read of waiting.splice(0)) read.reject(new StoreFault('unavailable', 'closed'));

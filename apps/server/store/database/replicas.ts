@@ -1,6 +1,6 @@
 /** The processes of one database as rows: which program each is and what it does, when it was heard of last, and the serving version that it has loaded. contract 5, 9. */
 import type { Database } from './database.ts';
-import { change, databaseNow, insert, lock, row, rows, type Work } from './transactions.ts';
+import { change, databaseNow, insert, lock, row, rows, type Transaction } from './transactions.ts';
 
 /** Who was not heard of for this long does nothing any more. */
 const REPLICA_LIVE_MS = 15_000;
@@ -144,7 +144,7 @@ export class ReplicaStore {
   }
 }
 
-function* enter({ owner, version, roles, host }: Process, servingVersion: number, nowMs: number): Work<void> {
+function* enter({ owner, version, roles, host }: Process, servingVersion: number, nowMs: number): Transaction<void> {
   const columns = ['owner', 'started_at', 'seen_at', 'serving_version', 'version', 'roles', 'host'];
   yield* insert('replica', columns, [[owner, nowMs, nowMs, servingVersion, version, roles.join(','), host]], {
     ignoreConflicts: true,

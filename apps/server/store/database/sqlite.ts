@@ -2,7 +2,14 @@
 import type Database from 'better-sqlite3';
 import { LostRace, StoreFault, toStoreFault } from './faults.ts';
 import type { TransactionRunner } from './transaction-runner.ts';
-import { inSlices, placeholders, type Outcome, type SqlValue, type Statement, type Work } from './transactions.ts';
+import {
+  inSlices,
+  placeholders,
+  type Outcome,
+  type SqlValue,
+  type Statement,
+  type Transaction,
+} from './transactions.ts';
 
 /** Prepared statements kept at most; the program has far fewer, so this bounds a bug rather than a load. */
 const PREPARED_MAX = 2_000;
@@ -71,7 +78,7 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
     return { rows: found, changes: found.length };
   }
 
-  function walk<T>(work: Work<T>): T {
+  function walk<T>(work: Transaction<T>): T {
     let step = work.next();
     while (!step.done) {
       let outcome: Outcome;
@@ -86,7 +93,7 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
     return step.value;
   }
 
-  function attempt<T>(body: () => Work<T>): T {
+  function attempt<T>(body: () => Transaction<T>): T {
     // Two nested transactions would silently become one: refuse instead.
     if (connection.inTransaction) throw new StoreFault('broken', 'transaction already open');
     connection.exec('BEGIN IMMEDIATE');

@@ -1,6 +1,6 @@
 /** Sweeps of what is old as rows: where each is, and which process does it. A killed one is gone on with by another, from where it was. spec: Delivery log retention. */
 import type { Database } from '../database/database.ts';
-import { change, databaseNow, insert, row, type Work } from '../database/transactions.ts';
+import { change, databaseNow, insert, row, type Transaction } from '../database/transactions.ts';
 
 /** One kind of rows that grow old. `T`: what is removed at once, wholly or not at all. */
 export interface Sweep<T = unknown> {
@@ -9,13 +9,13 @@ export interface Sweep<T = unknown> {
   /** A round begins this long after the last one has ended. */
   readonly everyMs: number;
   /** What may go behind a place ('' is the beginning), a bounded part of the way. Only reads, and away from acceptances. */
-  look(place: string, nowMs: number): Work<Found<T>>;
+  look(place: string, nowMs: number): Transaction<SweepStep<T>>;
   /** Removes these, unless something needs them by now. Answers the rows that went. */
-  remove(targets: readonly T[], nowMs: number): Work<number>;
+  remove(targets: readonly T[], nowMs: number): Transaction<number>;
 }
 
 /** What a look has found. */
-export interface Found<T = unknown> {
+export interface SweepStep<T = unknown> {
   targets: readonly Weighed<T>[];
   /** Where the next look goes on, once these are gone. */
   place: string;
@@ -65,7 +65,7 @@ export class SweepStore {
     });
   }
 
-  look<T>(sweep: Sweep<T>, place: string): Promise<Found<T>> {
+  look<T>(sweep: Sweep<T>, place: string): Promise<SweepStep<T>> {
     return this.database.longRead(function* () {
       return yield* sweep.look(place, yield* databaseNow());
     });
@@ -95,13 +95,13 @@ export class SweepStore {
     });
   }
 
-  private *removing<T>(sweep: Sweep<T>, place: string, targets: readonly T[]): Work<number | undefined> {
+  private *removing<T>(sweep: Sweep<T>, place: string, targets: readonly T[]): Transaction<number | undefined> {
     if (!(yield* this.holding(sweep.name, place))) return undefined;
     return yield* sweep.remove(targets, yield* databaseNow());
   }
 
   /** The row is locked until the transaction ends: two processes never remove the same. */
-  private *holding(name: string, place: string): Work<boolean> {
+  private *holding(name: string, place: string): Transaction<boolean> {
     const nowMs = yield* databaseNow();
     return (
       (yield* change(

@@ -43,9 +43,9 @@ export const NO_NOTICES =
   'a pooler stands between this service and PostgreSQL and MILLWRIGHT_DATABASE_DIRECT_URL does not lead around it: other processes are not told of changes, they look for them every second or so';
 
 /** Looks at both URLs. Throws PostgresUnusable. */
-export async function lookAtPostgres({ url, directUrl }: PostgresUrls): Promise<Route> {
-  const found = await lookAt(url, 'MILLWRIGHT_DATABASE_URL');
-  const direct = directUrl === undefined ? found : await lookAt(directUrl, 'MILLWRIGHT_DATABASE_DIRECT_URL');
+export async function probePostgres({ url, directUrl }: PostgresUrls): Promise<Route> {
+  const found = await probe(url, 'MILLWRIGHT_DATABASE_URL');
+  const direct = directUrl === undefined ? found : await probe(directUrl, 'MILLWRIGHT_DATABASE_DIRECT_URL');
   if (directUrl !== undefined && direct.place !== found.place)
     throw new PostgresUnusable(REFUSED_HERE.elsewhere, directUrl, 'MILLWRIGHT_DATABASE_DIRECT_URL');
   // Whoever names a direct URL says that the other one is not.
@@ -58,7 +58,7 @@ export async function lookAtPostgres({ url, directUrl }: PostgresUrls): Promise<
   };
 }
 
-async function lookAt(url: string, variable: UrlVariable): Promise<{ isPooled: boolean; place: string }> {
+async function probe(url: string, variable: UrlVariable): Promise<{ isPooled: boolean; place: string }> {
   let client: BoundedClient | undefined;
   try {
     client = new BoundedClient({ connectionString: url, connectionTimeoutMillis: CONNECT_MS_MAX }); // reads the files that the URL names

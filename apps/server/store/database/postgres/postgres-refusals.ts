@@ -21,7 +21,7 @@ export class PostgresUnusable extends StoreFault {
   constructor(fault: StoreFault, url: string, variable: UrlVariable) {
     super(fault.kind, fault.code);
     [this.what, this.wayOut] = wordsFor(fault.code, variable);
-    this.place = placeOf(url);
+    this.place = describeAddress(url);
     this.message = `PostgreSQL at ${this.place} ${this.what}; ${this.wayOut}`;
   }
 }
@@ -116,7 +116,7 @@ export function toConnectionFault(error: unknown): StoreFault {
 }
 
 /** Host and port; never user, password or parameters. */
-export function placeOf(url: string): string {
+export function describeAddress(url: string): string {
   const { hostname, port, searchParams } = new URL(url);
   return `${hostname === '' ? (searchParams.get('host') ?? 'localhost') : hostname}:${port === '' ? 5432 : port}`;
 }

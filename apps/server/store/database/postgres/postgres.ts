@@ -2,7 +2,7 @@
 import type { DataSource } from 'typeorm';
 import type { PoolClient } from 'pg';
 import { LostRace, StoreFault, toStoreFault } from '../faults.ts';
-import { walked, type TransactionRunner } from '../transaction-runner.ts';
+import { runSteps, type TransactionRunner } from '../transaction-runner.ts';
 import type { Wire } from './postgres-connections.ts';
 import {
   insertStatement,
@@ -12,7 +12,7 @@ import {
   StatementNames,
   type PostgresStatement,
 } from './postgres-statements.ts';
-import type { Outcome, Row, Statement, Work } from '../transactions.ts';
+import type { Outcome, Row, Statement, Transaction } from '../transactions.ts';
 
 /** Attempts of one transaction before its fault is reported; deadlocks between replicas resolve within two or three. */
 const ATTEMPTS_MAX = 6;
@@ -73,7 +73,7 @@ async function withClient<T>(source: DataSource, use: (client: PoolClient) => Pr
 async function inTransaction<T>(
   client: PoolClient,
   begin: string,
-  body: () => Work<T>,
+  body: () => Transaction<T>,
   names?: StatementNames,
 ): Promise<T> {
   await client.query(begin);
@@ -88,8 +88,8 @@ async function inTransaction<T>(
   }
 }
 
-function walk<T>(client: PoolClient, work: Work<T>, names?: StatementNames): Promise<T> {
-  return walked(work, (statement) => execute(client, statement, names));
+function walk<T>(client: PoolClient, work: Transaction<T>, names?: StatementNames): Promise<T> {
+  return runSteps(work, (statement) => execute(client, statement, names));
 }
 
 async function execute(client: PoolClient, statement: Statement, names: StatementNames | undefined): Promise<Outcome> {

@@ -83,7 +83,7 @@ export function readSizes(bytes: Buffer): Map<string, number> {
 }
 
 /** Reads `cat-file --batch`: object → exact content. */
-export function readContents(bytes: Buffer): Map<string, Uint8Array> {
+export function parseContents(bytes: Buffer): Map<string, Uint8Array> {
   const contents = new Map<string, Uint8Array>();
   for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(0x0a, start);

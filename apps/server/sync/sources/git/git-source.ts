@@ -11,7 +11,7 @@ import { commitOf, formatOf, revisionOf } from './git-objects.ts';
 import { withSession } from './git-session.ts';
 import type { Gate, GitSession, SessionScope } from './git-session.ts';
 import { resolveTip } from './git-tip.ts';
-import type { Tip } from './git-tip.ts';
+import type { BranchTip } from './git-tip.ts';
 import { FilesWithheld, readTree } from './git-tree.ts';
 import { checkGitUrl, isBranchName, normalizeSubfolder } from './git-urls.ts';
 import { createCommitVerifier } from './git-verification.ts';
@@ -171,7 +171,7 @@ async function readCached(session: GitSession, place: Place, revision: string): 
 }
 
 /** A tip that is to be read, and what it is compared with. */
-interface WantedTip extends Tip {
+interface WantedTip extends BranchTip {
   accepted?: string | undefined;
 }
 

@@ -5,7 +5,7 @@ import { isBranchName } from './git-urls.ts';
 import type { GitAddress } from './git-urls.ts';
 import { SourceUnavailable } from '../source.ts';
 
-export interface Tip {
+export interface BranchTip {
   branch: string;
   commit: string;
 }
@@ -23,7 +23,7 @@ const EXIT_NO_MATCH = 2;
 const NO_REPOSITORY = '/dev/null';
 
 /** The branch and its commit as the remote advertises them; costs one ref advertisement. */
-export async function resolveTip(session: GitSession, place: FollowedBranch): Promise<Tip> {
+export async function resolveTip(session: GitSession, place: FollowedBranch): Promise<BranchTip> {
   const ref = place.branch === undefined ? 'HEAD' : `refs/heads/${place.branch}`;
   const output = await session.ask(NO_REPOSITORY, ['ls-remote', '--exit-code', '--symref', place.address.url, ref]);
   if (output.ended === 'exit' && output.exitCode === EXIT_NO_MATCH) throw await explainMissing(session, place);

@@ -1,7 +1,7 @@
 /** Turns one fetched commit into a factory's files: names from the tree, contents from the cache, missing files fetched in one go. */
 import { FILE_BYTES_MAX } from '#definitions';
 import type { TreeFile } from '#definitions';
-import { readContents, readListing, readSizes } from './git-objects.ts';
+import { parseContents, readListing, readSizes } from './git-objects.ts';
 import type { TreeEntry } from './git-objects.ts';
 import type { GitSession } from './git-session.ts';
 import { SourceUnavailable } from '../source.ts';
@@ -62,18 +62,18 @@ async function sizesOf(
   objects: readonly string[],
   fetchObjects: FetchObjects | undefined,
 ): Promise<Map<string, number>> {
-  const sizes = await lookUp(session, gitDir, objects);
+  const sizes = await readObjectSizes(session, gitDir, objects);
   const missing = objects.filter((object) => !sizes.has(object));
   if (missing.length === 0) return sizes;
   if (fetchObjects === undefined) throw new FilesWithheld();
   await fetchObjects(missing);
-  const fetched = await lookUp(session, gitDir, missing);
+  const fetched = await readObjectSizes(session, gitDir, missing);
   if (fetched.size < missing.length) throw new FilesWithheld();
   return new Map([...sizes, ...fetched]);
 }
 
 /** Sizes in bytes of the files that are there. */
-export async function lookUp(
+export async function readObjectSizes(
   session: GitSession,
   gitDir: string,
   objects: readonly string[],
@@ -103,7 +103,7 @@ export async function contentsOf(
 ): Promise<Map<string, Uint8Array>> {
   if (readable.size === 0) return new Map();
   const bytesMax = totalOf(readable) + readable.size * OBJECT_FRAME_BYTES;
-  return readContents(await session.read(gitDir, ['cat-file', '--batch'], bytesMax, toLines([...readable.keys()])));
+  return parseContents(await session.read(gitDir, ['cat-file', '--batch'], bytesMax, toLines([...readable.keys()])));
 }
 
 function toTreeFile(

@@ -2,13 +2,13 @@
 import type { GitOutput } from './git-process.ts';
 import { SourceUnavailable } from '../source.ts';
 
-export type Verdict = 'verified' | { found: string };
+export type SignatureVerdict = 'verified' | { found: string };
 
 /** Name that every key of a policy has towards ssh-keygen: it comes back with a signature that one of them made. */
 export const PRINCIPAL = 'policy';
 
 /** The words of ssh-keygen on its own file of allowed signers. `fingerprint` is that of a key in it. */
-export function judgeSsh(output: GitOutput<unknown>, fingerprint: string): Verdict {
+export function judgeSsh(output: GitOutput<unknown>, fingerprint: string): SignatureVerdict {
   demandEnd(output, 'ssh-keygen');
   const lines = output.stderr.split('\n');
   if (
@@ -26,7 +26,7 @@ export function judgeSsh(output: GitOutput<unknown>, fingerprint: string): Verdi
 }
 
 /** The words of gpg. `known`: fingerprints of the policy's keys. GnuPG, doc/DETAILS */
-export function judgeOpenPgp(output: GitOutput<unknown>, known: ReadonlySet<string>): Verdict {
+export function judgeOpenPgp(output: GitOutput<unknown>, known: ReadonlySet<string>): SignatureVerdict {
   demandEnd(output, 'gpg');
   const statuses = statusesOf(output.stderr);
   const named = (name: string): Status[] => statuses.filter((status) => status.name === name);

@@ -8,7 +8,7 @@ import type { GitSession } from './git-session.ts';
 import { signatureOf } from './git-signatures.ts';
 import type { SshSigner } from './git-signatures.ts';
 import { PRINCIPAL, judgeOpenPgp, judgeSsh } from './git-verdicts.ts';
-import type { Verdict } from './git-verdicts.ts';
+import type { SignatureVerdict } from './git-verdicts.ts';
 import { SourceUnavailable, SourceUnverified } from '../source.ts';
 
 /** A commit object, in bytes: its message can be of any length, nobody writes one of this. */
@@ -71,7 +71,7 @@ interface Question {
   keys: readonly CommitKey[];
 }
 
-async function judge(question: Question, signature: ReturnType<typeof signatureOf>): Promise<Verdict> {
+async function judge(question: Question, signature: ReturnType<typeof signatureOf>): Promise<SignatureVerdict> {
   switch (signature.kind) {
     case 'none':
       return { found: 'is not signed' };
@@ -90,7 +90,7 @@ async function judge(question: Question, signature: ReturnType<typeof signatureO
   }
 }
 
-async function verifySsh(question: Question, signer: SshSigner): Promise<Verdict> {
+async function verifySsh(question: Question, signer: SshSigner): Promise<SignatureVerdict> {
   const keys = question.keys.flatMap((key) => (key.kind === 'ssh' ? [key] : []));
   if (signer.namespace !== 'git')
     return { found: 'carries an SSH signature that was made for something else than git' };
@@ -107,7 +107,7 @@ async function verifySsh(question: Question, signer: SshSigner): Promise<Verdict
   });
 }
 
-async function verifyOpenPgp(question: Question): Promise<Verdict> {
+async function verifyOpenPgp(question: Question): Promise<SignatureVerdict> {
   const keys = question.keys.filter((key) => key.kind === 'openpgp');
   if (keys.length === 0) return { found: 'is signed by an OpenPGP key, and the sync policy names SSH keys only' };
   const program = await toolNamed('gpg', question);
@@ -139,7 +139,10 @@ async function toolNamed(name: keyof typeof PACKAGES, { session, commit }: Quest
 }
 
 /** A folder for nobody else, gone afterwards; one that a killed process left is gone before. */
-async function inScratch(question: Question, work: (folder: string) => Promise<Verdict>): Promise<Verdict> {
+async function inScratch(
+  question: Question,
+  work: (folder: string) => Promise<SignatureVerdict>,
+): Promise<SignatureVerdict> {
   const folder = question.scratchFolder;
   await rm(folder, { recursive: true, force: true });
   try {

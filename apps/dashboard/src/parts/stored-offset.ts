@@ -5,7 +5,7 @@ import { useLocation } from 'react-router';
 const offsets = new Map<string, number>();
 
 /** `isThere`: whether the box and its rows are laid out. */
-export function useKeptOffset(box: RefObject<HTMLElement | null>, isThere: boolean): void {
+export function useStoredOffset(box: RefObject<HTMLElement | null>, isThere: boolean): void {
   const { key } = useLocation();
   useLayoutEffect(() => {
     const element = box.current;

@@ -17,7 +17,7 @@ export function readTimeout(text: string | undefined): number {
 }
 
 /** Looks again and again until there is something to see; undefined when the time is over. */
-export async function lookUntil<T>(
+export async function pollUntil<T>(
   look: () => Promise<T | undefined>,
   timeoutMs: number,
   signal?: AbortSignal,
