@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openDatabase } from '../../apps/server/store/database/database.ts';
-import { SchemaTooNew } from '../../apps/server/store/database/migrations.ts';
+import { SchemaTooNewError } from '../../apps/server/store/database/migrations.ts';
 import { SCHEMA } from '../../apps/server/store/database/tables.ts';
 import { startProgram } from '../support/child-program.ts';
 import { freshDatabase, postgresServer } from '../support/postgres.ts';
@@ -91,7 +91,7 @@ await onEachBackend('schema', (world) => {
       world.stores,
       "INSERT INTO migrations (timestamp, name) VALUES (9999999999999, 'FromTheFuture9999999999999')",
     );
-    await expect(openDatabase(world.options)).rejects.toThrow(SchemaTooNew);
+    await expect(openDatabase(world.options)).rejects.toThrow(SchemaTooNewError);
     await expect(openDatabase(world.options)).rejects.toThrow(/FromTheFuture9999999999999.*newer/);
     await meddle(world.stores, "DELETE FROM migrations WHERE name LIKE 'FromTheFuture%'");
     await (await openDatabase(world.options)).close();

@@ -14,7 +14,7 @@ import { startParts } from './starts.ts';
 import { storesOf } from './stores.ts';
 import { monotonicMs, type PollIntervals, type ServiceDeps } from './surroundings.ts';
 import { sweeperOf } from './sweeps.ts';
-import { ConfigFaults, QUEUE_NEEDS_DIRECT_URL, type Config } from '../config/config.ts';
+import { ConfigError, QUEUE_NEEDS_DIRECT_URL, type Config } from '../config/config.ts';
 import { lockDataFolder, type DataFolderLock } from '../process/data-folder.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from '../execution/agent/agents.ts';
 import type { Engine } from '../execution/engine/engine.ts';
@@ -85,7 +85,7 @@ export interface CompositionOptions {
 
 type Options = CompositionOptions & Required<Pick<CompositionOptions, 'log' | 'nowMs' | 'profiles'>>;
 
-/** Throws ConfigFaults, KeyFileProblem, DataFolderProblem, SchemaTooNew, WrongKey, OtherVersion or StoreFault, each with a message for the operator. */
+/** Throws ConfigError, KeyFileError, DataFolderError, SchemaTooNewError, WrongKeyError, VersionMismatchError or StoreError, each with a message for the operator. */
 export async function compose(config: Config, options: CompositionOptions = {}): Promise<Service> {
   const nowMs = options.nowMs ?? Date.now;
   const log = options.log ?? new Log((line) => void process.stderr.write(line), nowMs, config.logLevel);
@@ -148,10 +148,10 @@ async function build(config: Config, options: Options, lock: DataFolderLock): Pr
   }
 }
 
-/** The queue's notifications and locks belong to sessions, which a pooler does not keep. Throws ConfigFaults. */
+/** The queue's notifications and locks belong to sessions, which a pooler does not keep. Throws ConfigError. */
 function refuseQueueThroughPooler({ engine, redisUrl }: Config, { isPooled }: Database): void {
   if (engine === 'embedded' || redisUrl !== undefined || !isPooled) return;
-  throw new ConfigFaults([{ variable: 'MILLWRIGHT_DATABASE_DIRECT_URL', rule: QUEUE_NEEDS_DIRECT_URL }]);
+  throw new ConfigError([{ variable: 'MILLWRIGHT_DATABASE_DIRECT_URL', rule: QUEUE_NEEDS_DIRECT_URL }]);
 }
 
 async function assemble(

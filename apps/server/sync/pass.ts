@@ -17,7 +17,7 @@ import {
   type HowApplied,
   type Plan,
 } from '#reconcile';
-import { FenceLost, type Factory } from '../store/factories/factories.ts';
+import { FenceLostError, type Factory } from '../store/factories/factories.ts';
 import { toApplication } from './apply.ts';
 import { loadReconcileInput, type ReconcileInputDeps } from './reconcile-input.ts';
 import { outcomeOf, type EndedPass } from './pass-outcome.ts';
@@ -121,7 +121,7 @@ export class FactoryPass {
     try {
       return await this.reconcile(factory, fence, signal);
     } catch (error) {
-      if (error instanceof FenceLost) throw error;
+      if (error instanceof FenceLostError) throw error;
       this.context.report(error, factory.slug);
       return {
         ending: faulted('the pass failed inside the service; its log has the details', this.underWay),
@@ -216,7 +216,7 @@ export class FactoryPass {
     try {
       return await this.record(factory, fence, pass);
     } catch (error) {
-      if (error instanceof FenceLost) throw error;
+      if (error instanceof FenceLostError) throw error;
       this.context.report(error, factory.slug);
       const { rebound, revision } = pass.ending;
       const fault = {

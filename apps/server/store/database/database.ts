@@ -5,14 +5,14 @@ import type Sqlite from 'better-sqlite3';
 import { types } from 'pg';
 import { DataSource } from 'typeorm';
 import type { TransactionRunner } from './transaction-runner.ts';
-import { toStoreFault } from './faults.ts';
+import { toStoreError } from './faults.ts';
 import { longReads } from './long-reads.ts';
-import { migratePostgres, MIGRATIONS, refuseUnknown, SchemaTooNew } from './migrations.ts';
+import { migratePostgres, MIGRATIONS, refuseUnknown, SchemaTooNewError } from './migrations.ts';
 import { BoundedClient, CONNECT_MS_MAX, refuseReadOnly } from './postgres/postgres-connections.ts';
 import { probePostgres, type PostgresUrls } from './postgres/postgres-probe.ts';
-import { PostgresUnusable, toConnectionFault } from './postgres/postgres-refusals.ts';
+import { PostgresUnusableError, toConnectionError } from './postgres/postgres-refusals.ts';
 import { postgresLongReads, postgresRunner } from './postgres/postgres.ts';
-import { OtherVersion } from './replicas.ts';
+import { VersionMismatchError } from './replicas.ts';
 import { sqliteRunner } from './sqlite.ts';
 import { row, rows, type Transaction } from './transactions.ts';
 import { SCHEMA } from './tables.ts';
@@ -40,7 +40,7 @@ export interface DatabaseOptions {
   nowMs: () => number;
 }
 
-/** Opens and migrates. Throws `SchemaTooNew` for a database that a newer program has migrated, OtherVersion while another program uses it, PostgresUnusable or another StoreFault when it cannot be used. */
+/** Opens and migrates. Throws `SchemaTooNewError` for a database that a newer program has migrated, VersionMismatchError while another program uses it, PostgresUnusableError or another StoreError when it cannot be used. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   return options.url === undefined
     ? openSqlite(options)
@@ -85,7 +85,7 @@ async function openSqlite({ dataDir, nowMs }: DatabaseOptions): Promise<Database
     };
   } catch (error) {
     if (source.isInitialized) await source.destroy();
-    throw toStoreFault(error);
+    throw toStoreError(error);
   }
 }
 
@@ -114,9 +114,9 @@ async function openPostgres(urls: PostgresUrls, version: string | undefined): Pr
     return { ...runner, source, isPooled, longRead: postgresLongReads(source, wire), close: () => source.destroy() };
   } catch (error) {
     if (source.isInitialized) await source.destroy();
-    if (error instanceof SchemaTooNew || error instanceof OtherVersion) throw error;
-    throw new PostgresUnusable(
-      toConnectionFault(error),
+    if (error instanceof SchemaTooNewError || error instanceof VersionMismatchError) throw error;
+    throw new PostgresUnusableError(
+      toConnectionError(error),
       directUrl,
       urls.directUrl === undefined ? 'MILLWRIGHT_DATABASE_URL' : 'MILLWRIGHT_DATABASE_DIRECT_URL',
     );

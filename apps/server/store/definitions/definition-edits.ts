@@ -90,7 +90,7 @@ export class DefinitionEditStore {
     this.database = database;
   }
 
-  /** Decides and writes under the factory's lock: edits of one factory follow each other. `decide` has no effects and may be asked again. Throws UnfitValue when a webhook cannot use a value that is to be written. */
+  /** Decides and writes under the factory's lock: edits of one factory follow each other. `decide` has no effects and may be asked again. Throws UnusableSecretError when a webhook cannot use a value that is to be written. */
   edit<Answer, No>(
     factoryUid: string,
     decide: (factory: EditableFactory) => EditDecision<Answer, No>,
