@@ -21,7 +21,7 @@ import { StoreError } from './store/database/faults.ts';
 import { SchemaTooNewError } from './store/database/migrations.ts';
 import { PostgresUnusableError } from './store/database/postgres/postgres-refusals.ts';
 import { VersionMismatchError } from './store/database/replicas.ts';
-import type { WebhookRow } from './store/database/tables.ts';
+import type { WebhookRow } from './store/definitions/definition.entities.ts';
 import type { BuiltInAgent } from './execution/agent/agents.ts';
 import { FactoryArgumentError, parseFactoryArgument } from './sync/sources/parse-source.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { openDatabase } from '../../apps/server/store/database/database.ts';
+import { openDatabase } from '../../apps/server/store/open-database.ts';
 import { StoreError } from '../../apps/server/store/database/faults.ts';
 import { change, insert, rows } from '../../apps/server/store/database/transactions.ts';
 import { startProgram } from '../support/child-program.ts';

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabase } from '../../apps/server/store/database/database.ts';
+import { openDatabase } from '../../apps/server/store/open-database.ts';
 import {
   ClaimLostError,
   IDEMPOTENCY_MS,

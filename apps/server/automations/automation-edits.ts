@@ -16,7 +16,7 @@ import type {
   EditedFactory,
   LabelledObject,
 } from '../store/definitions/definition-edits.ts';
-import type { AutomationRow } from '../store/database/tables.ts';
+import type { AutomationRow } from '../store/definitions/definition.entities.ts';
 import { notFound, RefusalError, type MemberError } from '../http/error-codes.ts';
 import { staleVersion, type WantedVersion } from '../http/if-match.ts';
 import { validationFacts, refusalOf } from '../webhooks/validation-facts.ts';

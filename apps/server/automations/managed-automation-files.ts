@@ -10,7 +10,7 @@ import {
   type AutomationNeighbours,
   type FileKeys,
 } from '#definitions';
-import type { AutomationRow } from '../store/database/tables.ts';
+import type { AutomationRow } from '../store/definitions/definition.entities.ts';
 import type { RefusalError } from '../http/error-codes.ts';
 import { refusalOf } from '../webhooks/validation-facts.ts';
 import { belongsIntoFile } from '../webhooks/managed-webhook-files.ts';

@@ -4,7 +4,7 @@ import type { Caller } from '../http/access-guard.ts';
 import { RefusalError } from '../http/error-codes.ts';
 import type { AcceptResult } from '../ingress/delivery-acceptor.ts';
 import type { ServedWebhook } from '../webhooks/serving-state.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import { ResendService, type ResendServiceDeps } from './resends.service.ts';
 import type { LogStores } from './visible-deliveries.ts';
 

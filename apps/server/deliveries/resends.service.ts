@@ -4,7 +4,7 @@ import { GUARD_ATTEMPTS_MAX, OUTCOMES, type OutcomeKind } from '#deliveries';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
 import type { Incoming, DeliveryAcceptor, IncomingBody, AcceptResult } from '../ingress/delivery-acceptor.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import type { Transaction } from '../store/database/transactions.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { toDeliveryItem } from './deliveries.items.ts';

@@ -19,7 +19,8 @@ import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { DefinitionStatus, ExplanationStore } from '../store/reports/explanations.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { RunStore } from '../store/runs/runs.ts';
-import type { DeliveryRow, RunRow } from '../store/database/tables.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
+import type { RunRow } from '../store/runs/run.entities.ts';
 import {
   decisionsOf,
   scheduleTrigger,

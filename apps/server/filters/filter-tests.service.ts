@@ -6,7 +6,7 @@ import type { Access } from '../store/access/access.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import { notFound, RefusalError } from '../http/error-codes.ts';
 import type { FairSemaphore } from '../process/fair-semaphore.ts';
 import { keepMembers, BoundedWork, type WorkBounds } from './bounded-work.ts';

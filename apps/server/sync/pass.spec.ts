@@ -8,7 +8,7 @@ import { newId, sealing, seedFactory } from '../../../test/conformance/seeds.ts'
 import { eventually } from '../../../test/support/service.ts';
 import { conditionsOf, factoryStateOf, type SyncPolicy } from '#reconcile';
 import type { Access } from '../store/access/access.ts';
-import { openDatabase } from '../store/database/database.ts';
+import { openDatabase } from '../store/open-database.ts';
 import { FenceLostError, type Factory } from '../store/factories/factories.ts';
 import { FactoryHistory } from '../factories/factory-history.service.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';

@@ -10,7 +10,7 @@ import {
   type KnownFacts,
   type ValueProblem,
 } from '#definitions';
-import type { WebhookRow } from '../store/database/tables.ts';
+import type { WebhookRow } from '../store/definitions/definition.entities.ts';
 import { lastingConflict, type RefusalError } from '../http/error-codes.ts';
 import { refusalOf } from './validation-facts.ts';
 import { changedKeys, definitionOf, newWebhookKeys, toWebhookMember } from './webhook-edits.ts';

@@ -11,7 +11,7 @@ import { suggestedSecretName, type AuthMode, type SecretFacts } from '#definitio
 import type { EditableFactory } from '../store/definitions/definition-edits.ts';
 import { TEAM } from '../store/secrets/secret-rows.ts';
 import type { NewValue, WantedSecret } from '../store/secrets/secrets.ts';
-import type { WebhookRow } from '../store/database/tables.ts';
+import type { WebhookRow } from '../store/definitions/definition.entities.ts';
 import { lastingConflict, RefusalError, type MemberError } from '../http/error-codes.ts';
 import { factsOf } from './validation-facts.ts';
 

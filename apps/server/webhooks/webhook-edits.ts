@@ -8,7 +8,7 @@ import type {
   EditedFactory,
   LabelledObject,
 } from '../store/definitions/definition-edits.ts';
-import type { WebhookRow } from '../store/database/tables.ts';
+import type { WebhookRow } from '../store/definitions/definition.entities.ts';
 import { notFound, type RefusalError } from '../http/error-codes.ts';
 import { staleVersion, type WantedVersion } from '../http/if-match.ts';
 import { newCredential, rotationOf, type SecretMeans } from './webhook-credentials.ts';

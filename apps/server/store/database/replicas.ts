@@ -1,6 +1,18 @@
 /** The processes of one database as rows: which program each is and what it does, when it was heard of last, and the serving version that it has loaded. contract 5, 9. */
 import type { Database } from './database.ts';
-import { change, databaseNow, insert, lock, row, rows, type Transaction } from './transactions.ts';
+import { defineTable, insertInto } from './table.ts';
+import { change, databaseNow, lock, row, rows, type Transaction } from './transactions.ts';
+
+/** Processes that live on the database; `roles`: names with commas between. */
+export const REPLICA = defineTable('replica', {
+  owner: 'key',
+  started_at: 'int',
+  seen_at: 'int',
+  serving_version: 'int',
+  version: 'text',
+  roles: 'text',
+  host: 'text',
+});
 
 /** Who was not heard of for this long does nothing any more. */
 const REPLICA_LIVE_MS = 15_000;
@@ -146,8 +158,14 @@ export class ReplicaStore {
 }
 
 function* enter({ owner, version, roles, host }: Process, servingVersion: number, nowMs: number): Transaction<void> {
-  const columns = ['owner', 'started_at', 'seen_at', 'serving_version', 'version', 'roles', 'host'];
-  yield* insert('replica', columns, [[owner, nowMs, nowMs, servingVersion, version, roles.join(','), host]], {
-    ignoreConflicts: true,
-  });
+  const replica = {
+    owner,
+    started_at: nowMs,
+    seen_at: nowMs,
+    serving_version: servingVersion,
+    version,
+    roles: roles.join(','),
+    host,
+  };
+  yield* insertInto(REPLICA, [replica], { ignoreConflicts: true });
 }

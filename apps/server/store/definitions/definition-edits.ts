@@ -9,7 +9,7 @@ import { visibleSecrets } from '../secrets/secret-rows.ts';
 import type { Secret, WantedSecret } from '../secrets/secrets.ts';
 import { bumpServing } from '../serving/serving-version.ts';
 import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
-import type { AutomationRow, WebhookRow } from '../database/tables.ts';
+import type { AutomationRow, WebhookRow } from './definition.entities.ts';
 import { lastDeliveries } from './webhooks.ts';
 
 /** What an edit is decided on. The factory is locked: all of it stays so until the edit is committed. */

@@ -4,12 +4,11 @@ import { firstUuidv7 } from '#runs';
 import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
 import { RateWindowCache } from './rate-window-cache.ts';
 import type { Database } from '../database/database.ts';
-import { ENTRY_TIME_SLACK_MS } from './entry-times.ts';
+import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
 import { withStoreErrors, StoreError } from '../database/faults.ts';
 import { GroupCommit } from '../database/group-commit.ts';
 import { ShardedGroupCommit } from '../database/sharded-group-commit.ts';
 import { change, insert, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
-import { DELIVERY, type DeliveryRow } from '../database/tables.ts';
 
 export interface RefusedEntry {
   entryId: string;

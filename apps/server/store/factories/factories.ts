@@ -18,7 +18,7 @@ import { acceptRevision, forgetRevisions, type BroughtCommits } from './revision
 import { dropSecretsOf } from '../secrets/secret-changes.ts';
 import { bumpServing, tickServingClock } from '../serving/serving-version.ts';
 import { change, databaseNow, insert, row, rows, type Transaction } from '../database/transactions.ts';
-import { FACTORY, PASS, type FactoryRow, type PassRow } from '../database/tables.ts';
+import { FACTORY, type FactoryRow, PASS, type PassRow } from './factory.entities.ts';
 
 export type FactorySource =
   | {
