@@ -12,7 +12,7 @@ import type { AutomationDefinition, FileKeys, Trigger } from '#definitions';
 import type { JsonValue } from '#filters';
 import type { Schedule } from '../store/definitions/schedules.ts';
 import type { RecentRuns } from '../store/definitions/automation-counts.ts';
-import type { AutomationRow } from '../store/database/tables.ts';
+import type { AutomationRow } from '../store/definitions/definition.entities.ts';
 import { toScheduleItems } from '../schedules/schedules.items.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { ToMember } from '../webhooks/validation-facts.ts';
