@@ -6,6 +6,7 @@ export * from './permissions.ts';
 export * from './digest.ts';
 export * from './agent-prompts.ts';
 export * from './takeover.ts';
+export * from './supervision.ts';
 export * from './envelope.ts';
 export * from './titles.ts';
 export * from './identifiers.ts';
