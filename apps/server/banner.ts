@@ -1,13 +1,14 @@
 /** What `start` prints: what the process does, under which addresses, for which runs, and what one can do next. contract 1, 11. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { HOW_TO_CONFIGURE_A_MODEL, modelChoice } from '#agents';
 import type { Problem } from '#definitions';
+import { isConfining } from '#isolation';
 import type { Change } from '#reconcile';
-import { HOW_TO_CONFIGURE_A_MODEL, isConfining, modelChoice } from '#runs';
 import type { Service } from './bootstrap.ts';
 import { ROLES, type Config } from './config/config.ts';
 import { ownCommand } from './process/own-command.ts';
-import type { WebhookRow } from './store/database/tables.ts';
+import type { WebhookRow } from './store/definitions/definition.entities.ts';
 import type { Factory } from './store/factories/factories.ts';
 
 /** Where it is printed, and how its reader called us. */

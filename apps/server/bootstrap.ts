@@ -4,15 +4,16 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { InjectionToken } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { uuidv7Sequence, type LaunchProfile } from '#runs';
+import type { LaunchProfile } from '#agents';
+import { uuidv7Sequence } from '#runs';
 import { AppModule } from './app.module.ts';
-import { ConfigFaults, QUEUE_NEEDS_DIRECT_URL, type Config } from './config/config.ts';
+import { ConfigError, QUEUE_NEEDS_DIRECT_URL, type Config } from './config/config.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from './execution/agent/agents.ts';
 import { readProfiles } from './execution/agent/profile-file.ts';
 import { RunAgents } from './execution/preparation/run-agents.ts';
-import { createHttp, TlsProblem } from './http/server.ts';
+import { createHttp, TlsError } from './http/server.ts';
 import { ServiceParts, startService, stopService } from './lifecycle.ts';
-import { lockDataFolder, type DataFolderLock, DataFolderProblem } from './process/data-folder.ts';
+import { lockDataFolder, type DataFolderLock, DataFolderError } from './process/data-folder.ts';
 import { logOutages, openNotices } from './process/database-log.ts';
 import {
   Clock,
@@ -23,23 +24,24 @@ import {
   ProcessIdentity,
   TrustedFactories,
 } from './process/injection-tokens.ts';
-import { Installation, WrongKey } from './process/installation.ts';
+import { Installation, WrongKeyError } from './process/installation.ts';
 import { Log } from './process/log.ts';
 import { ProcessModule } from './process/process.module.ts';
 import { programVersion } from './process/program-version.ts';
 import { pooledRandom } from './process/random.ts';
-import { readKeyFiles, KeyFileProblem } from './secrets/key-files.ts';
+import { readKeyFiles, KeyFileError } from './secrets/key-files.ts';
 import { Vault } from './secrets/vault.ts';
 import { AccessStore } from './store/access/access.ts';
 import { KeyStore } from './store/access/keys.ts';
 import { DatabaseClock } from './store/database/database-clock.ts';
-import { openDatabase, type Database } from './store/database/database.ts';
+import type { Database } from './store/database/database.ts';
+import { openDatabase } from './store/open-database.ts';
 import { StoreModule } from './store/store.module.ts';
 import { FactoryArgumentError } from './sync/sources/parse-source.ts';
-import { StoreFault } from './store/database/faults.ts';
-import { SchemaTooNew } from './store/database/migrations.ts';
-import { PostgresUnusable } from './store/database/postgres/postgres-refusals.ts';
-import { OtherVersion } from './store/database/replicas.ts';
+import { StoreError } from './store/database/faults.ts';
+import { SchemaTooNewError } from './store/database/migrations.ts';
+import { PostgresUnusableError } from './store/database/postgres/postgres-refusals.ts';
+import { VersionMismatchError } from './store/database/replicas.ts';
 
 /** Everything that runs, for `start`, tests and benchmarks. A part that this process has no role for is absent. */
 export interface Service extends Pick<
@@ -90,8 +92,8 @@ interface Given extends ServiceOptions {
 }
 
 /**
- * Builds the whole service from a configuration: keys, database, application. Nothing runs until `start`. Throws ConfigFaults, KeyFileProblem,
- * DataFolderProblem, SchemaTooNew, WrongKey, OtherVersion or StoreFault, each with a message for the operator.
+ * Builds the whole service from a configuration: keys, database, application. Nothing runs until `start`. Throws ConfigError, KeyFileError,
+ * DataFolderError, SchemaTooNewError, WrongKeyError, VersionMismatchError or StoreError, each with a message for the operator.
  */
 export async function createService(config: Config, options: ServiceOptions = {}): Promise<Service> {
   const nowMs = options.nowMs ?? Date.now;
@@ -157,13 +159,13 @@ function readKeys({ dataDir, databaseUrl, masterKeyFile, uidKeyFile }: Config): 
   return { masterKey, uidKey };
 }
 
-/** The queue's notifications and locks belong to sessions, which a pooler does not keep. Throws ConfigFaults. */
+/** The queue's notifications and locks belong to sessions, which a pooler does not keep. Throws ConfigError. */
 function refuseQueueThroughPooler({ engine, redisUrl }: Config, { isPooled }: Database): void {
   if (engine === 'embedded' || redisUrl !== undefined || !isPooled) return;
-  throw new ConfigFaults([{ variable: 'MILLWRIGHT_DATABASE_DIRECT_URL', rule: QUEUE_NEEDS_DIRECT_URL }]);
+  throw new ConfigError([{ variable: 'MILLWRIGHT_DATABASE_DIRECT_URL', rule: QUEUE_NEEDS_DIRECT_URL }]);
 }
 
-/** What is made before there is any module, by its token. Throws WrongKey. */
+/** What is made before there is any module, by its token. Throws WrongKeyError. */
 async function processValues(given: Given, database: Database, keys: Keys): Promise<Map<InjectionToken, unknown>> {
   const { config, log, nowMs } = given;
   const ids = await idSource(config, database, nowMs);
@@ -202,17 +204,17 @@ export class UsageError extends Error {}
 
 /** The lines for the operator, and the exit code. */
 export function explainFailure(error: unknown): { lines: string[]; code: number } {
-  if (error instanceof ConfigFaults)
+  if (error instanceof ConfigError)
     return { lines: error.faults.map(({ variable, rule }) => `${variable}: ${rule}`), code: EXIT.usage };
-  if (error instanceof KeyFileProblem) return { lines: error.message.split('\n'), code: EXIT.usage };
+  if (error instanceof KeyFileError) return { lines: error.message.split('\n'), code: EXIT.usage };
   if (error instanceof UsageError || error instanceof FactoryArgumentError)
     return { lines: [error.message], code: EXIT.usage };
   if (
-    error instanceof DataFolderProblem ||
-    error instanceof WrongKey ||
-    error instanceof SchemaTooNew ||
-    error instanceof OtherVersion ||
-    error instanceof TlsProblem
+    error instanceof DataFolderError ||
+    error instanceof WrongKeyError ||
+    error instanceof SchemaTooNewError ||
+    error instanceof VersionMismatchError ||
+    error instanceof TlsError
   ) {
     return { lines: [error.message], code: EXIT.usage };
   }
@@ -226,15 +228,15 @@ export function explainFailure(error: unknown): { lines: string[]; code: number 
     };
   if ((code === 'EACCES' || code === 'EPERM') && path !== undefined)
     return { lines: [`${path} may not be read or written by this user (${code})`], code: EXIT.usage };
-  if (error instanceof PostgresUnusable) return { lines: [error.message], code: EXIT.internal };
-  if (error instanceof StoreFault) return { lines: [databaseLine(error)], code: EXIT.internal };
+  if (error instanceof PostgresUnusableError) return { lines: [error.message], code: EXIT.internal };
+  if (error instanceof StoreError) return { lines: [databaseLine(error)], code: EXIT.internal };
   return {
     lines: [`a fault inside the service: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}`],
     code: EXIT.internal,
   };
 }
 
-function databaseLine({ code }: StoreFault): string {
+function databaseLine({ code }: StoreError): string {
   if (code === 'SQLITE_FULL')
     return 'the disk of the data folder is full; free some space (workspaces of runs lie in its folder runs/)';
   if (!code.startsWith('SQLITE_'))

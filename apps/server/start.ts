@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { secretFromRandom, secretUse } from '#authentication';
 import { deriveUid } from '#reconcile';
 import { bannerLines, exampleSecretFile, type BannerIo } from './banner.ts';
-import { ConfigFaults, readConfig, ROLES, type Config } from './config/config.ts';
+import { ConfigError, readConfig, ROLES, type Config } from './config/config.ts';
 import { type BuiltInAgent } from './execution/agent/agents.ts';
 import { serviceAccountOf } from './factories/factories.service.ts';
 import { writePrivateFile } from './secrets/key-files.ts';
@@ -56,8 +56,8 @@ function configOf(environment: StartIo['environment'], { roles }: Arguments): Co
   try {
     return readConfig({ ...environment, MILLWRIGHT_ROLES: roles });
   } catch (error) {
-    if (!(error instanceof ConfigFaults)) throw error;
-    throw new ConfigFaults(
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError(
       error.faults.map(({ variable, rule }) => ({
         variable: variable === 'MILLWRIGHT_ROLES' ? '--roles' : variable,
         rule,

@@ -13,12 +13,12 @@ import {
 } from '../store/definitions/definition-edits.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
 import { ScheduleStore } from '../store/definitions/schedules.ts';
-import type { AutomationRow } from '../store/database/tables.ts';
 import { WebhookStore } from '../store/definitions/webhooks.ts';
+import type { AutomationRow } from '../store/definitions/definition.entities.ts';
 import { isManaged } from '../factories/factories.items.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { notFound, type Refusal } from '../http/error-codes.ts';
+import { notFound, type RefusalError } from '../http/error-codes.ts';
 import type { WantedVersion } from '../http/if-match.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { definitionOf } from '../webhooks/webhook-edits.ts';
@@ -108,7 +108,7 @@ export class AutomationService {
   ): Promise<AutomationItem> {
     await visibleFactory(this.factories, factoryUid, by.access);
     const viewOf = await this.views(factoryUid, [uid]);
-    const decide = (factory: Parameters<typeof changedAutomation>[0]): EditDecision<AutomationItem, Refusal> =>
+    const decide = (factory: Parameters<typeof changedAutomation>[0]): EditDecision<AutomationItem, RefusalError> =>
       answering(changedAutomation(factory, wanted, isWanted, this.installation.uidKey), viewOf(uid));
     const outcome = await this.edits.edit(factoryUid, decide, {
       ...this.contextOf<AutomationItem>(by),
@@ -160,7 +160,10 @@ export class AutomationService {
     };
   }
 
-  private async done<Answer>(outcome: EditOutcome<Answer, Refusal>, managed: () => Promise<Refusal>): Promise<Answer> {
+  private async done<Answer>(
+    outcome: EditOutcome<Answer, RefusalError>,
+    managed: () => Promise<RefusalError>,
+  ): Promise<Answer> {
     switch (outcome.kind) {
       case 'done':
         await this.publisher.publishCommitted();
@@ -191,9 +194,9 @@ export class AutomationService {
 type DashboardView = Omit<AutomationView, 'isManaged'>;
 
 function answering(
-  decided: EditDecision<AutomationRow, Refusal>,
+  decided: EditDecision<AutomationRow, RefusalError>,
   view: DashboardView,
-): EditDecision<AutomationItem, Refusal> {
+): EditDecision<AutomationItem, RefusalError> {
   return decided.ok
     ? { ...decided, answer: (after) => toAutomationItem(decided.answer(after), { ...view, isManaged: false }) }
     : decided;

@@ -4,8 +4,8 @@ import type { Delivery, DeliveryList } from '#contracts';
 import { OUTCOMES, type OutcomeKind, type OutcomeLabel } from '#deliveries';
 import { queryDigest } from '#runs';
 import type { Access } from '../store/access/access.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
-import { notFound, Refusal } from '../http/error-codes.ts';
+import { notFound, RefusalError } from '../http/error-codes.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { fromTime } from '../http/timestamps.ts';
 import { CONFIG } from '../process/injection-tokens.ts';
@@ -61,7 +61,7 @@ export class DeliveryService {
     const bytes = await bytesOf(await visibleEntry(this.stores, place, entryId, access), this.stores.deliveries);
     if (bytes === 'none') throw notFound('the payload');
     if (bytes === 'damaged')
-      throw new Refusal(
+      throw new RefusalError(
         'operation_not_supported',
         'the stored payload of this delivery is damaged: its bytes cannot be read any more',
       );

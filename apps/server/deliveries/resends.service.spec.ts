@@ -1,13 +1,13 @@
 /** What keeps stored bytes from being delivered again: outages, a full queue, definitions that move. contract 5. */
 import { describe, expect, it } from '@jest/globals';
 import type { Caller } from '../http/access-guard.ts';
-import { Refusal } from '../http/error-codes.ts';
 import type { AcceptResult, DeliveryAcceptor } from '../ingress/delivery-acceptor.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
 import type { DiskWatch } from '../process/disk-watch.ts';
 import type { Config } from '../config/config.ts';
 import { ResendService } from './resends.service.ts';
+import { RefusalError } from '../http/error-codes.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import type { LogStores } from './visible-deliveries.ts';
 
 const ENTRY: DeliveryRow = {
@@ -81,7 +81,7 @@ function world(more: Partial<World> = {}): { it: World; resend: () => Promise<un
 }
 
 describe('a resend', () => {
-  it.each<{ why: string; more: Partial<World>; refusal: Partial<Refusal>; asked: number }>([
+  it.each<{ why: string; more: Partial<World>; refusal: Partial<RefusalError>; asked: number }>([
     {
       why: 'while the disk is nearly full',
       more: { diskLow: true },
@@ -133,7 +133,7 @@ describe('a resend', () => {
   ])('$why is refused', async ({ more, refusal, asked }) => {
     const { it: state, resend } = world(more);
     const refused = await resend();
-    expect(refused).toBeInstanceOf(Refusal);
+    expect(refused).toBeInstanceOf(RefusalError);
     expect(refused).toMatchObject(refusal);
     expect(state.asked).toBe(asked);
   });

@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import type { Access } from '../store/access/access.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
 import { WebhookStore } from '../store/definitions/webhooks.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 import { notFound } from '../http/error-codes.ts';
 

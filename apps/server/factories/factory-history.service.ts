@@ -1,14 +1,14 @@
 /** What happened to a factory, and what became of its revisions. contract 4, 9, 11 (wait). */
 import { Injectable } from '@nestjs/common';
 import type { FactoryEvent as FactoryEventItem, FactoryEventList, RevisionStatus } from '#contracts';
-import { branchOf, isDirectory, revisionId, revisionVerdict, type ReplicaSeen } from '#reconcile';
+import { branchOf, isDirectory, revisionId, revisionVerdict, type PassRecord, type ReplicaSeen } from '#reconcile';
 import { queryDigest } from '#runs';
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
 import { EventStore, type StoredFactoryEvent } from '../store/factories/events.ts';
-import { type FactoryCondition, type Factory, FactoryStore, type PassRecord } from '../store/factories/factories.ts';
+import { type FactoryCondition, type Factory, FactoryStore } from '../store/factories/factories.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
 import { RevisionStore } from '../store/factories/revisions.ts';
 import type { PageQuery } from './factories.service.ts';
@@ -140,6 +140,6 @@ export function toFactoryEventItem({
   return { id, at: toTime(atMs), type, reason, message, revision: revision ?? null, sync: passId ?? null };
 }
 
-function invalidRevision(message: string): Refusal {
-  return new Refusal('invalid_request', `the revision ${message}`, { errors: [{ pointer: 'revision', message }] });
+function invalidRevision(message: string): RefusalError {
+  return new RefusalError('invalid_request', `the revision ${message}`, { errors: [{ pointer: 'revision', message }] });
 }

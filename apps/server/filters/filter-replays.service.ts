@@ -8,9 +8,9 @@ import type { Access } from '../store/access/access.ts';
 import { DefinitionStore } from '../store/definitions/definitions.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { FactoryStore } from '../store/factories/factories.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
 import { FairSemaphore } from '../process/fair-semaphore.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import { keepMembers, payloadWithin, BoundedWork, type WorkBounds } from './bounded-work.ts';
 import { compiled, toPayloadCheck } from './filter-tests.service.ts';
 

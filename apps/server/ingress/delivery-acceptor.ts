@@ -2,6 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import { decideRuns, resendIdentity, type RefusalDetails, type SkippedAutomation } from '#deliveries';
 import type { JsonValue } from '#filters';
+import { toNewRuns } from '#runs';
 import type { DeliveryOutcome, PendingDelivery, Starting } from '../store/deliveries/pending-deliveries.ts';
 import { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { encodePayload } from '../store/deliveries/payload-bytes.ts';
@@ -10,7 +11,6 @@ import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { RunAgents } from '../execution/preparation/run-agents.ts';
 import { RunNotifier } from '../runs/run-notifier.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
-import { toNewRuns } from './new-runs.ts';
 import { WaitingRuns } from './waiting-runs.ts';
 
 /** A delivery that is allowed to come in, to a webhook as it was served. */
@@ -124,8 +124,7 @@ export class DeliveryAcceptor {
         definitions,
         webhook,
         { entryId, deliveryId, receivedAtMs, payload: value },
-        this.agents.server,
-        () => this.ids.newId(),
+        { serverAgent: this.agents.server, newId: () => this.ids.newId() },
       );
       const started = runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId }));
       return { runs, decision: JSON.stringify({ started, skipped: decided.skipped.map(toSkipped) }) };

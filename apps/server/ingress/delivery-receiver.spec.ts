@@ -4,7 +4,6 @@ import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';
 import type { RawBody } from '../http/raw-body.ts';
 import type { DeliveryOutcome, PendingDelivery } from '../store/deliveries/pending-deliveries.ts';
-import { StoreFault } from '../store/database/faults.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { RunAgents } from '../execution/preparation/run-agents.ts';
@@ -15,6 +14,7 @@ import { DeliveryAcceptor } from './delivery-acceptor.ts';
 import { CLIENT_GONE, DeliveryReceiver, type IngressReply, type IngressRequest } from './delivery-receiver.ts';
 import type { WaitingRuns } from './waiting-runs.ts';
 import type { RefusedLog } from './refused-delivery-log.ts';
+import { StoreError } from '../store/database/faults.ts';
 
 const TOKEN = 'token-of-the-tests';
 const AUTOMATION = {
@@ -305,8 +305,8 @@ describe('bodies', () => {
 
 describe('faults', () => {
   it.each([
-    { why: 'the database is away', fault: new StoreFault('unavailable', 'ECONNREFUSED'), reported: 0 },
-    { why: 'the disk is full', fault: new StoreFault('full', 'SQLITE_FULL'), reported: 0 },
+    { why: 'the database is away', fault: new StoreError('unavailable', 'ECONNREFUSED'), reported: 0 },
+    { why: 'the disk is full', fault: new StoreError('full', 'SQLITE_FULL'), reported: 0 },
     { why: 'a bug', fault: new Error('bug'), reported: 1 },
   ])('$why: 503 with Retry-After', async ({ fault, reported }) => {
     const { it, receiver } = world({ accept: () => Promise.reject(fault) });

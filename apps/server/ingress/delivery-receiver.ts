@@ -36,8 +36,8 @@ import {
   type IngressStatus,
   type RefusalDetails,
 } from '#deliveries';
-import { StoreFault } from '../store/database/faults.ts';
 import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import { StoreError } from '../store/database/faults.ts';
 import type { RawBody } from '../http/raw-body.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 import { Clock, IdSource } from '../process/injection-tokens.ts';
@@ -113,7 +113,7 @@ export class DeliveryReceiver {
     try {
       return await this.receiveAt(request, path);
     } catch (error) {
-      if (!(error instanceof StoreFault)) this.log.fault('a delivery failed', error);
+      if (!(error instanceof StoreError)) this.log.fault('a delivery failed', error);
       return refuse('unavailable', RETRY_AFTER_SECONDS);
     }
   }

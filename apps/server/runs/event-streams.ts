@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { isEnded, serverSentEvent, STREAM_HEARTBEAT, STREAM_OPENING, type RunState } from '#runs';
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import { toTime } from '../http/timestamps.ts';
 import { RunStore, type RunStatus } from '../store/runs/runs.ts';
 import { Clock, PollIntervals } from '../process/injection-tokens.ts';
@@ -58,9 +58,9 @@ export class EventStreams {
     const { keyId } = watcher;
     const count = this.open.get(keyId) ?? 0;
     if (this.stopped)
-      throw new Refusal('resource_unavailable', 'the service stops', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      throw new RefusalError('resource_unavailable', 'the service stops', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     if (count >= STREAMS_PER_KEY_MAX) {
-      throw new Refusal('resource_unavailable', `the key has ${STREAMS_PER_KEY_MAX} streams open already`, {
+      throw new RefusalError('resource_unavailable', `the key has ${STREAMS_PER_KEY_MAX} streams open already`, {
         status: 429,
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });

@@ -1,7 +1,7 @@
 /** Whether there is room for one more run: on the disk, in the queue, and at once. contract 5 (503). */
 import { Injectable, Optional } from '@nestjs/common';
 import { Engine } from '../execution/engine/engine.ts';
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import { WaitingRuns } from '../ingress/waiting-runs.ts';
 import { DiskWatch } from '../process/disk-watch.ts';
 
@@ -26,7 +26,7 @@ export class RunAdmission {
   async refuseWithoutRoom(factoryUid: string | undefined): Promise<void> {
     this.refuseWithoutDisk();
     if (await this.waitingRuns.isFull(factoryUid ?? NO_FACTORY)) {
-      throw new Refusal('resource_unavailable', 'too many runs wait already', {
+      throw new RefusalError('resource_unavailable', 'too many runs wait already', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
@@ -35,7 +35,7 @@ export class RunAdmission {
   /** Throws 503 while the disk is nearly full. */
   refuseWithoutDisk(): void {
     if (this.disk.isLow())
-      throw new Refusal('resource_unavailable', 'the disk of the service is nearly full', {
+      throw new RefusalError('resource_unavailable', 'the disk of the service is nearly full', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
   }

@@ -3,10 +3,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { RunItem } from '#contracts';
 import { type Access, AccessStore, type Principal } from '../store/access/access.ts';
 import { ArtifactStore } from '../store/runs/artifacts.ts';
-import type { RunRow } from '../store/database/tables.ts';
 import { RunStore } from '../store/runs/runs.ts';
 import { CONFIG, Clock } from '../process/injection-tokens.ts';
 import type { Config } from '../config/config.ts';
+import type { RunRow } from '../store/runs/run.entities.ts';
 import { toRunItem, type ItemFacts } from './runs.items.ts';
 
 /** Artifacts that an item shows, the latest ones: a run that is followed up for months would fill a page of its own. */

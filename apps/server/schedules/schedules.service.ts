@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { dueTick, nextTick, schedulesOf, type TickDecision, type WantedSchedule } from '#definitions';
-import { snapshotOf } from '../ingress/new-runs.ts';
 import { WaitingRuns } from '../ingress/waiting-runs.ts';
 import { Log } from '../process/log.ts';
+import { snapshotOf } from '#runs';
 import type { NewRun } from '../store/runs/new-run.ts';
 import { type Schedule, type ScheduleFacts, ScheduleStore, type TickOutcome } from '../store/definitions/schedules.ts';
 import { RunAgents } from '../execution/preparation/run-agents.ts';

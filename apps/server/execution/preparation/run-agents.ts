@@ -1,5 +1,5 @@
 /** The agents that runs of this process may get: the one that comes with the service, and those that the operator may have installed. */
-import type { LaunchProfile, ServerAgent } from '#runs';
+import type { LaunchProfile, ServerAgent } from '#agents';
 import type { Config } from '../../config/config.ts';
 import { profileOf, type BuiltInAgent } from '../agent/agents.ts';
 import { harnessOf, serverAgent } from './execution-spec.ts';
