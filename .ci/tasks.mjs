@@ -109,7 +109,8 @@ function build() {
 
 /** Makes the files of the web page when one of its sources has changed since the last time. */
 function buildDashboard() {
-  const sources = [dashboard, join(root, 'libs/filters'), join(root, 'libs/definitions')].flatMap(filesBelow);
+  const libs = ['filters', 'definitions', 'authentication'].map((lib) => join(root, 'libs', lib));
+  const sources = [dashboard, ...libs].flatMap(filesBelow);
   const wanted = digestOf([...sources, join(root, 'package-lock.json')]);
   const marker = join(root, 'dist/dashboard/.millwright-built');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;

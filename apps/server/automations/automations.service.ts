@@ -12,12 +12,12 @@ import type {
 } from '../store/definitions/definition-edits.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { ScheduleStore } from '../store/definitions/schedules.ts';
-import type { AutomationRow } from '../store/database/tables.ts';
+import type { AutomationRow } from '../store/definitions/definition.entities.ts';
 import type { WebhookStore } from '../store/definitions/webhooks.ts';
 import { isManaged } from '../factories/factories.items.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { notFound, type Refusal } from '../http/error-codes.ts';
+import { notFound, type RefusalError } from '../http/error-codes.ts';
 import type { WantedVersion } from '../http/if-match.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { definitionOf } from '../webhooks/webhook-edits.ts';
@@ -122,7 +122,7 @@ export class AutomationService {
   ): Promise<AutomationItem> {
     await visibleFactory(this.factories, factoryUid, by.access);
     const viewOf = await this.views(factoryUid, [uid]);
-    const decide = (factory: Parameters<typeof changedAutomation>[0]): EditDecision<AutomationItem, Refusal> =>
+    const decide = (factory: Parameters<typeof changedAutomation>[0]): EditDecision<AutomationItem, RefusalError> =>
       answering(changedAutomation(factory, wanted, isWanted, this.around.uidKey), viewOf(uid));
     const outcome = await this.edits.edit(factoryUid, decide, {
       ...this.contextOf<AutomationItem>(by),
@@ -174,7 +174,10 @@ export class AutomationService {
     };
   }
 
-  private async done<Answer>(outcome: EditOutcome<Answer, Refusal>, managed: () => Promise<Refusal>): Promise<Answer> {
+  private async done<Answer>(
+    outcome: EditOutcome<Answer, RefusalError>,
+    managed: () => Promise<RefusalError>,
+  ): Promise<Answer> {
     switch (outcome.kind) {
       case 'done':
         await this.around.changed();
@@ -205,9 +208,9 @@ export class AutomationService {
 type DashboardView = Omit<AutomationView, 'isManaged'>;
 
 function answering(
-  decided: EditDecision<AutomationRow, Refusal>,
+  decided: EditDecision<AutomationRow, RefusalError>,
   view: DashboardView,
-): EditDecision<AutomationItem, Refusal> {
+): EditDecision<AutomationItem, RefusalError> {
   return decided.ok
     ? { ...decided, answer: (after) => toAutomationItem(decided.answer(after), { ...view, isManaged: false }) }
     : decided;

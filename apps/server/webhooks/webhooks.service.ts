@@ -17,12 +17,12 @@ import type {
   EditOutcome,
 } from '../store/definitions/definition-edits.ts';
 import type { Factory, FactoryStore } from '../store/factories/factories.ts';
-import type { WebhookRow } from '../store/database/tables.ts';
+import type { WebhookRow } from '../store/definitions/definition.entities.ts';
 import type { WebhookStore } from '../store/definitions/webhooks.ts';
 import { isManaged } from '../factories/factories.items.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { notFound, type Refusal } from '../http/error-codes.ts';
+import { notFound, type RefusalError } from '../http/error-codes.ts';
 import type { WantedVersion } from '../http/if-match.ts';
 import type { SecretMeans } from './webhook-credentials.ts';
 import {
@@ -187,7 +187,10 @@ export class WebhookService {
     };
   }
 
-  private async done<Answer>(outcome: EditOutcome<Answer, Refusal>, managed: () => Promise<Refusal>): Promise<Answer> {
+  private async done<Answer>(
+    outcome: EditOutcome<Answer, RefusalError>,
+    managed: () => Promise<RefusalError>,
+  ): Promise<Answer> {
     switch (outcome.kind) {
       case 'done':
         await this.around.changed();
@@ -229,9 +232,9 @@ export class WebhookService {
 }
 
 function answering<Written, Answer>(
-  decided: EditDecision<Written, Refusal>,
+  decided: EditDecision<Written, RefusalError>,
   toAnswer: (written: Written) => Answer,
-): EditDecision<Answer, Refusal> {
+): EditDecision<Answer, RefusalError> {
   return decided.ok ? { ...decided, answer: (after) => toAnswer(decided.answer(after)) } : decided;
 }
 
