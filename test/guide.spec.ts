@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { UNSHIPPED_SCHEMES } from '#definitions';
+import { UNSHIPPED_SCHEMES } from '#authentication';
 import { anchorOf } from '../apps/guide/anchors.ts';
 import { KNOWN_VARIABLES } from '../apps/server/config/config.ts';
 import {

@@ -41,7 +41,7 @@ export interface Session {
 }
 
 /** What is kept of a session between processes. */
-export interface Kept {
+export interface StoredSession {
   transcript: Transcript;
   settings: Settings;
   messages: ModelMessage[];
@@ -53,7 +53,7 @@ export function sessionOf(
   id: string,
   places: Places,
   connections: McpConnections,
-  { transcript, ...kept }: Kept,
+  { transcript, ...kept }: StoredSession,
   { contextTokens, prices }: AgentConfig,
 ): Session {
   const messages = closed(kept.messages);

@@ -10,7 +10,7 @@ import { connectServers } from './mcp.ts';
 import { configuredModelId } from './model.ts';
 import type { Fetch } from './network.ts';
 import { onDisk, sessionOf } from './session.ts';
-import type { Kept, Session } from './session.ts';
+import type { StoredSession, Session } from './session.ts';
 import { placesOf } from './tools/places.ts';
 import type { Places } from './tools/places.ts';
 import { createTranscript, openTranscript } from './transcript.ts';
@@ -47,7 +47,7 @@ export function sessionsOf(config: AgentConfig, fetch: Fetch): Sessions {
     open.delete(id);
     await session?.close();
   };
-  const opened = async (id: string, options: OpenOptions, kept: Kept): Promise<Session> => {
+  const opened = async (id: string, options: OpenOptions, kept: StoredSession): Promise<Session> => {
     const places = await placesFor(options.cwd, config);
     const connections = await connectServers(options.servers, {
       cwd: places.cwd,
@@ -75,7 +75,7 @@ export function sessionsOf(config: AgentConfig, fetch: Fetch): Sessions {
       await close(id);
       const found = SESSION_ID.test(id) ? await onDisk(() => openTranscript(config.home, id)) : undefined;
       if (found === undefined) throw RequestError.sessionNotFound(id);
-      const session = await opened(id, options, keptOf(found.transcript, found.entries, config));
+      const session = await opened(id, options, storedSessionOf(found.transcript, found.entries, config));
       await session.choose({
         modelId: configuredModelId(config),
         ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
@@ -104,8 +104,8 @@ async function placesFor(cwd: string, { tmp, home }: AgentConfig): Promise<Place
   return placesOf({ cwd, tmp, readOnly: [join(home, SKILLS_FOLDER)] });
 }
 
-function keptOf(transcript: Transcript, entries: readonly Entry[], config: AgentConfig): Kept {
-  const kept: Kept = {
+function storedSessionOf(transcript: Transcript, entries: readonly Entry[], config: AgentConfig): StoredSession {
+  const kept: StoredSession = {
     transcript,
     settings: { mode: 'ask', modelId: configuredModelId(config) },
     messages: [],

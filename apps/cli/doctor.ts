@@ -1,6 +1,6 @@
 /** `millwright doctor`: what this machine has and lacks for a service, and the way out of each lack. Changes nothing. contract 11. */
 import type { BuiltInAgent } from '../server/execution/agent/agents.ts';
-import type { Finding, Level } from '../server/doctor/findings.ts';
+import type { DoctorFinding, Level } from '../server/doctor/findings.ts';
 import { findKey } from './api.ts';
 import { readAddress } from './address.ts';
 import { Failure, verb, type CliIo, type DescribedVerb } from './command.ts';
@@ -45,7 +45,7 @@ export const doctorOf = (builtInAgent?: BuiltInAgent): DescribedVerb =>
 /** The verb `doctor`. */
 export const doctor = doctorOf();
 
-function toJson(findings: readonly Finding[]): unknown {
+function toJson(findings: readonly DoctorFinding[]): unknown {
   return {
     healthy: !findings.some(({ level }) => level === 'problem'),
     findings: findings.map(({ check, level, message, wayOut }) => ({
@@ -57,7 +57,7 @@ function toJson(findings: readonly Finding[]): unknown {
   };
 }
 
-function print(output: Output, findings: readonly Finding[]): void {
+function print(output: Output, findings: readonly DoctorFinding[]): void {
   const width = Math.max(...findings.map(({ check }) => check.length));
   for (const { check, level, message, wayOut } of findings) {
     output.labelled(level.padEnd(7), COLOURS[level], `${check.padEnd(width)}  ${message}`);
@@ -77,7 +77,7 @@ interface Ready {
   processes?: { name: string; roles: string[] }[];
 }
 
-async function askServer(base: URL, keyFile: string | undefined, io: CliIo): Promise<Finding[]> {
+async function askServer(base: URL, keyFile: string | undefined, io: CliIo): Promise<DoctorFinding[]> {
   try {
     const key = findKey(keyFile, base, io);
     const address = new URL(`${base.href.replace(/\/+$/, '')}/readyz`);
@@ -100,7 +100,7 @@ async function askServer(base: URL, keyFile: string | undefined, io: CliIo): Pro
   }
 }
 
-function judged(status: number, text: string, keyOrigin: string): Omit<Finding, 'check'> {
+function judged(status: number, text: string, keyOrigin: string): Omit<DoctorFinding, 'check'> {
   const { status: said, reasons, processes = [] } = readAnswer(text);
   if (said !== 'ready' && said !== 'not ready')
     return {

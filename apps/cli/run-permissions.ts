@@ -1,6 +1,6 @@
 /** `millwright runs permissions` and `runs answer`: what an agent asks permission for, and the answers. contract 3 (Follow-up). */
+import { optionMeant } from '#agents';
 import type { PermissionItem } from '#client';
-import { optionMeant } from '#runs';
 import { apiVerb, type Calling } from './api.ts';
 import { Failure } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -59,7 +59,7 @@ export async function openQuestions(api: Calling['api'], id: string): Promise<Pe
 }
 
 /** What a follow-up made of the questions that were open before it. */
-export async function toSettled(
+export async function answeredLines(
   api: Calling['api'],
   id: string,
   before: readonly PermissionItem[],

@@ -11,7 +11,7 @@ import { findFactory, runId } from './names.ts';
 import { grouped, toSeconds, type Cell, type Colour, type Output } from './output.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
 import { artifacts, artifactText } from './run-artifacts.ts';
-import { answer, openQuestions, permissions, toSettled } from './run-permissions.ts';
+import { answer, openQuestions, permissions, answeredLines } from './run-permissions.ts';
 
 const FOLLOWING = 'With --follow it ends with 0 for SUCCEEDED, 1 for FAILED and CANCELLED, 3 for ERROR.';
 
@@ -196,7 +196,7 @@ const followup = apiVerb({
     const { api, output } = calling;
     const asked = output.format === 'json' ? [] : await openQuestions(api, runId(id));
     const answer = await api.agent.runs.submitFollowup(runId(id), body);
-    const settled = asked.length === 0 ? [] : await toSettled(api, runId(id), asked, text);
+    const settled = asked.length === 0 ? [] : await answeredLines(api, runId(id), asked, text);
     output.result(answer, () => {
       output.line(`${answer.outcome}: ${OUTCOMES[answer.outcome] ?? 'stored'}`);
       for (const line of settled) output.line(line);

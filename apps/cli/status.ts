@@ -19,7 +19,7 @@ const EVENTS_SHOWN = 5;
  * 0 what the files say serves · 1 it does not: people must change something, a sync window is closed (it opens by itself; the message says
  * when), or no pass yet · 3 the files could not be read · 4 deletions or a rewritten history wait for an approval.
  */
-export function exitOfStanding(standing: FactoryStatus): number {
+export function statusExitCode(standing: FactoryStatus): number {
   const { ending, reason } = standing.condition;
   if (isTrue(standing, 'Ready')) return EXIT.ok;
   if (ending === 'failed' || isTrue(standing, 'FetchFailed')) return EXIT.internal;
@@ -41,7 +41,7 @@ export function noteUnattended(output: Output, { conditions }: Pick<FactoryStatu
 }
 
 /** Everything about a factory's standing. */
-export function printStanding(output: Output, factory: Factory, standing: FactoryStatus): void {
+export function printStatus(output: Output, factory: Factory, standing: FactoryStatus): void {
   const {
     suspended,
     condition,

@@ -6,8 +6,8 @@ import { EXIT } from './exit-codes.ts';
 import { findFactory } from './names.ts';
 import { count, toSeconds, type Cell, type Colour } from './output.ts';
 import { noteMore, PAGE_OPTIONS, pageQuery } from './pages.ts';
-import { lookUntil, readTimeout, WAIT_SECONDS } from './patience.ts';
-import { exitOfStanding, noteUnattended, printPass, printStanding } from './status.ts';
+import { pollUntil, readTimeout, WAIT_SECONDS } from './polling.ts';
+import { statusExitCode, noteUnattended, printPass, printStatus } from './status.ts';
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
@@ -27,9 +27,9 @@ export const status = apiVerb({
   async run({ positionals: [name] }, { api, output }) {
     const factory = await findFactory(api, name);
     const standing = await api.factories.status(factory.uid);
-    output.result(standing, () => printStanding(output, factory, standing));
+    output.result(standing, () => printStatus(output, factory, standing));
     noteUnattended(output, standing);
-    return exitOfStanding(standing);
+    return statusExitCode(standing);
   },
 });
 
@@ -58,7 +58,7 @@ export const sync = apiVerb({
     const standing = await settled(calling, factory, asked.generation_requested, timeoutMs);
     output.result(standing, () => printPass(output, factory, standing, before.last_sync?.id));
     // A suspended factory keeps the condition it had: what was asked for did not happen.
-    return standing.suspended ? Math.max(EXIT.problems, exitOfStanding(standing)) : exitOfStanding(standing);
+    return standing.suspended ? Math.max(EXIT.problems, statusExitCode(standing)) : statusExitCode(standing);
   },
 });
 
@@ -124,7 +124,7 @@ async function settled(
   timeoutMs: number,
 ): Promise<FactoryStatus> {
   output.note(`syncing ${factory.slug} …`);
-  const over = await lookUntil(async () => {
+  const over = await pollUntil(async () => {
     const standing = await api.factories.status(factory.uid);
     return standing.generation_handled >= generation ? standing : undefined;
   }, timeoutMs);

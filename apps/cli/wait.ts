@@ -6,7 +6,7 @@ import { Failure, UsageProblem, verb, type CliIo } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { findFactory } from './names.ts';
 import { Output } from './output.ts';
-import { lookUntil, readTimeout, WAIT_SECONDS } from './patience.ts';
+import { pollUntil, readTimeout, WAIT_SECONDS } from './polling.ts';
 import { noteUnattended } from './status.ts';
 import { printEnd, type End, type WaitFormat } from './wait-report.ts';
 
@@ -103,7 +103,7 @@ async function settled(waiting: Waiting, signal: AbortSignal): Promise<End> {
   output.note(`waiting for ${revision} in ${factory.slug} …`);
   let told = '';
   const lookAgain = looker(waiting);
-  const end = await lookUntil(
+  const end = await pollUntil(
     async () => {
       const found = await lookAgain();
       if (typeof found !== 'string') return found;

@@ -6,7 +6,7 @@ import { familiesOf, inFamily, timestampHeader } from './schemes.ts';
 import { headersInTemplate, signedMessage } from './signed-messages.ts';
 import { readSignatureHeader, type SignatureHeader } from './signature-headers.ts';
 import { parseTimestamp, timeliness } from './timestamps.ts';
-import type { Headers, SignatureScheme, Verdict } from './types.ts';
+import type { Headers, SignatureScheme, AuthenticationResult } from './types.ts';
 
 /** A rotation shows two signatures; more than this is an attempt to make us work. contract 5 (≤ 16 candidates). */
 export const SIGNATURE_CANDIDATES_MAX = 16;
@@ -24,7 +24,7 @@ export interface SignedRequest {
   nowMs: number;
 }
 
-type Refusal = Extract<Verdict, { ok: false }>;
+type Refusal = Extract<AuthenticationResult, { ok: false }>;
 
 /** The scheme's headers of one family, as this request has them. */
 export interface ReadHeaders {
@@ -40,12 +40,16 @@ export interface ReadHeaders {
  * authenticates. Algorithm and encoding come from the scheme, never from the request. Never throws on any request.
  * A stale or future timestamp is reported as such only under a valid signature.
  */
-export function verifySignature(scheme: SignatureScheme, key: Uint8Array | undefined, request: SignedRequest): Verdict {
+export function verifySignature(
+  scheme: SignatureScheme,
+  key: Uint8Array | undefined,
+  request: SignedRequest,
+): AuthenticationResult {
   const verdict = verifyWithKey(scheme, key ?? UNSET_KEY, request);
   return key === undefined ? { ok: false, reason: 'secret-unset' } : verdict;
 }
 
-function verifyWithKey(scheme: SignatureScheme, key: Uint8Array, request: SignedRequest): Verdict {
+function verifyWithKey(scheme: SignatureScheme, key: Uint8Array, request: SignedRequest): AuthenticationResult {
   const read = readHeaders(scheme, request.headers);
   if ('ok' in read) return read;
   const message = messageOf(scheme, read, request);

@@ -1,6 +1,6 @@
 /** Whether a request carries the webhook's token, in a header or its path. spec: Bearer token, URL token; contract 5 (Credentials). */
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { Headers, Verdict } from './types.ts';
+import type { Headers, AuthenticationResult } from './types.ts';
 
 /** Stands in for the digest of a secret that has no value, so that its webhook answers in the same time as any other. */
 const UNSET_DIGEST = new Uint8Array(32);
@@ -15,7 +15,7 @@ export function digestSecret(secret: Uint8Array): Uint8Array {
  * Bearer token mode: `Authorization: Bearer <token>`, scheme in any case, one space or more, the rest exact.
  * `secretDigest` undefined: the secret has no value, nothing authenticates. contract 5.
  */
-export function verifyBearer(headers: Headers, secretDigest: Uint8Array | undefined): Verdict {
+export function verifyBearer(headers: Headers, secretDigest: Uint8Array | undefined): AuthenticationResult {
   const values = headers.get('authorization') ?? [];
   const token = values.length === 1 ? bearerToken(values[0] ?? '') : undefined;
   const matched = digestMatches(Buffer.from(token ?? '', 'latin1'), secretDigest);
@@ -28,7 +28,7 @@ export function verifyBearer(headers: Headers, secretDigest: Uint8Array | undefi
 }
 
 /** URL token mode: the decoded path segment; undefined when it is missing or cannot be decoded. spec: URL token mode. */
-export function verifyUrlToken(token: string | undefined, secretDigest: Uint8Array | undefined): Verdict {
+export function verifyUrlToken(token: string | undefined, secretDigest: Uint8Array | undefined): AuthenticationResult {
   const matched = digestMatches(Buffer.from(token ?? '', 'utf8'), secretDigest);
   if (secretDigest === undefined) return { ok: false, reason: 'secret-unset' };
   if (token === undefined || token === '') return { ok: false, reason: 'token-missing' };

@@ -2,7 +2,7 @@
 import type { AutomationFrontMatter, FactoryFile } from '#contracts';
 import type { JsonValue } from '#filters';
 import { problemAt } from './problems.ts';
-import { isTakenVariable } from './run-secrets.ts';
+import { isReservedVariable } from './run-secrets.ts';
 import type { AgentDefaults, FilePositions, Problem } from './types.ts';
 
 type AgentKeys = NonNullable<FactoryFile['agentDefaults']> | AutomationFrontMatter;
@@ -31,7 +31,7 @@ export function runSecretProblems(
   positions: FilePositions,
 ): Problem[] {
   return (secrets ?? []).flatMap(({ name }, index) => {
-    if (!isTakenVariable(name)) return [];
+    if (!isReservedVariable(name)) return [];
     const message = `${name} cannot be the name of a run's secret: shells, loaders, git or the service itself use this variable`;
     return [problemAt(path, positions.value(`${pointer}/${index}/name`), 'run-secret-name', message)];
   });

@@ -1,7 +1,7 @@
 /** Whether the environment, the skill and the secrets that a run is to have exist. contract 3 (AmbientAgentConfig), 8. */
 import { holdWith, report, type Check } from './check.ts';
 import { isValidName } from './source-positions.ts';
-import { isTakenVariable } from './run-secrets.ts';
+import { isReservedVariable } from './run-secrets.ts';
 import { didYouMean } from './suggest.ts';
 import type { AgentDefaults } from './types.ts';
 
@@ -36,7 +36,7 @@ export function checkRunSecrets(
   const { runSecrets } = check.known;
   if (runSecrets === undefined) return;
   for (const [index, { name }] of (secrets ?? []).entries()) {
-    if (runSecrets.has(name) || isTakenVariable(name)) continue; // a name that no secret of a run can have is told of as that
+    if (runSecrets.has(name) || isReservedVariable(name)) continue; // a name that no secret of a run can have is told of as that
     const hint = didYouMean(name, runSecrets) || '; create it first, or grant it to this factory for runs';
     report(
       check,

@@ -2,9 +2,9 @@
 import { isHarmlessKey, isSecretLike, type ValueKind } from './excerpt-words.ts';
 
 /** What stands at a place: a value, or a mapping by its keys. The empty key is for values that stand where the mapping should. Lists are as what they list. */
-export type Place = ValueKind | Keys;
+export type ExcerptPosition = ValueKind | Keys;
 interface Keys {
-  readonly [key: string]: Place;
+  readonly [key: string]: ExcerptPosition;
 }
 
 const HARNESS: Keys = { '': 'word', type: 'word', modelId: 'model', reasoningLevel: 'word' };
@@ -64,13 +64,13 @@ export const ROOT: Keys = {
 export const KEYS_OF_ROOT: ReadonlySet<string> = new Set(Object.keys(ROOT));
 
 /** What a value is that stands at a place. */
-export function valueAt(place: Place): ValueKind {
+export function excerptValueAt(place: ExcerptPosition): ValueKind {
   const kind = typeof place === 'string' ? place : place[''];
   return typeof kind === 'string' ? kind : 'unknown';
 }
 
 /** What stands below a key. Keys that nobody knows hold what nobody knows. */
-export function below(place: Place, key: string): Place {
+export function excerptChildren(place: ExcerptPosition, key: string): ExcerptPosition {
   if (place === 'secret') return place;
   const known = typeof place === 'object' && key !== '' && Object.hasOwn(place, key) ? place[key] : undefined;
   if (known !== undefined) return known;

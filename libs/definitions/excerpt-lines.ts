@@ -1,5 +1,5 @@
 /** Lines of definition files with their keys and punctuation, and of their values only what cannot be a secret. Reads files line by line: those with problems are often no YAML. */
-import { below, KEYS_OF_ROOT, ROOT, valueAt, type Place } from './excerpt-keys.ts';
+import { excerptChildren, KEYS_OF_ROOT, ROOT, excerptValueAt, type ExcerptPosition } from './excerpt-keys.ts';
 import { isHarmless, isHarmlessKey, isSecretLike, MASK, maskedProse } from './excerpt-words.ts';
 
 /** The lines of a file, and where in them YAML stands. */
@@ -36,7 +36,7 @@ const KEY_LINE = /^[\s-]*["']?(?!(?:description|basePrompt|name|alias)\b)[\w$.][
 export function maskedLines(file: FileLines, first: number, last: number): string[] {
   const isNearSecret = speaksOfSecrets(file, first, last);
   const start = startOf(file, first);
-  const walk = new Walk(start.isSure ? ROOT : 'secret', isNearSecret, file.isKnown);
+  const walk = new LineScanner(start.isSure ? ROOT : 'secret', isNearSecret, file.isKnown);
   const masked: string[] = [];
   for (let at = start.index; at < last; at += 1) {
     const line = cut(file.lines[at] ?? '');
@@ -75,24 +75,24 @@ function speaksOfSecrets({ lines, proseFrom }: FileLines, first: number, last: n
 
 interface Block {
   column: number;
-  place: Place;
+  place: ExcerptPosition;
 }
 
 /** An open flow collection: what it holds, and what its next value belongs to. */
 interface Flow {
-  place: Place;
-  next: Place;
+  place: ExcerptPosition;
+  next: ExcerptPosition;
 }
 
 /** Goes down the lines of a YAML text and knows below which keys it is. */
-class Walk {
-  private base: Place;
+class LineScanner {
+  private base: ExcerptPosition;
   private readonly isNearSecret: boolean;
   private readonly isKnown: FileLines['isKnown'];
   private readonly blocks: Block[] = [];
   private flows: Flow[] = [];
 
-  constructor(base: Place, isNearSecret: boolean, isKnown: FileLines['isKnown']) {
+  constructor(base: ExcerptPosition, isNearSecret: boolean, isKnown: FileLines['isKnown']) {
     this.base = base;
     this.isNearSecret = isNearSecret;
     this.isKnown = isKnown;
@@ -113,7 +113,7 @@ class Walk {
     return masked;
   }
 
-  private place(): Place {
+  private place(): ExcerptPosition {
     return this.flows.at(-1)?.next ?? this.blocks.at(-1)?.place ?? this.base;
   }
 
@@ -163,9 +163,9 @@ class Walk {
   }
 
   /** What follows belongs to this key; answers what that is. */
-  private enter(key: string, column: number): Place {
+  private enter(key: string, column: number): ExcerptPosition {
     const flow = this.flows.at(-1);
-    const place = below(flow?.place ?? this.place(), key);
+    const place = excerptChildren(flow?.place ?? this.place(), key);
     if (flow === undefined) this.blocks.push({ column, place });
     else flow.next = place;
     if (flow !== undefined && place === 'secret') this.flows = [SECRET_FLOW]; // where it ends is not known
@@ -173,7 +173,7 @@ class Walk {
   }
 
   private value(scalar: string): string {
-    const kind = valueAt(this.place());
+    const kind = excerptValueAt(this.place());
     if (/^[|>][-+\d]{0,2}$/.test(scalar)) return scalar;
     const text = unquoted(scalar);
     if (isHarmless(kind, text) || (NAMES.has(kind) && this.isKnown(text))) return scalar;
@@ -189,7 +189,7 @@ class Walk {
 }
 
 const SECRET_FLOW: Flow = { place: 'secret', next: 'secret' };
-const NAMES: ReadonlySet<Place> = new Set<Place>(['name', 'uid', 'path', 'word']);
+const NAMES: ReadonlySet<ExcerptPosition> = new Set<ExcerptPosition>(['name', 'uid', 'path', 'word']);
 
 function keyText(scalar: string): string {
   return isHarmlessKey(unquoted(scalar)) ? scalar : MASK;

@@ -5,8 +5,8 @@ export { checkReferences } from './references.ts';
 export { isSkillReference } from './agent-references.ts';
 export { RULES, ruleOf } from './rules.ts';
 export type { Rule, RuleId } from './rules.ts';
-export { isDefinitionPath, isValidName, placeOf } from './source-positions.ts';
-export type { NamedKind, Place } from './source-positions.ts';
+export { isDefinitionPath, isValidName, positionOf } from './source-positions.ts';
+export type { NamedKind, SourcePosition } from './source-positions.ts';
 export { sortedProblems, hasErrors } from './problems.ts';
 export { withExcerpts } from './excerpts.ts';
 export { postedTreeProblems, toTree } from './posted-trees.ts';
@@ -21,8 +21,7 @@ export { dueTick, nextDue, schedulesOf, TICK_LATE_MAX_MS } from './schedules.ts'
 export type { Missed, TickDecision, WantedSchedule } from './schedules.ts';
 export { nearest, didYouMean } from './suggest.ts';
 export { refuseDeliveryIdHeader, SIGNATURE_HEADERS } from './delivery-id-header.ts';
-export { isTakenVariable } from './run-secrets.ts';
-export { UNSHIPPED_SCHEMES, UNSHIPPED_SCHEME_HEADERS } from './unshipped-schemes.ts';
+export { isReservedVariable } from './run-secrets.ts';
 export { checkAutomationValue, checkWebhookValue } from './definition-values.ts';
 export type { AutomationNeighbours, CheckedValue, FileKeys, ValueProblem } from './definition-values.ts';
 export {

@@ -3,7 +3,7 @@ import { readAutomation } from './automations.ts';
 import { readContents, refuseEntry, refuseLink } from './contents.ts';
 import { DEFAULT_FACTORY, readEnvironment, readFactory } from './factories.ts';
 import type { FileReading } from './file-reading.ts';
-import { placeOf, type Place } from './source-positions.ts';
+import { positionOf, type SourcePosition } from './source-positions.ts';
 import {
   addProblem,
   byCodeUnits,
@@ -16,7 +16,7 @@ import {
   TREE_PROBLEMS_MAX,
   type FoundProblems,
 } from './problems.ts';
-import { addFile, besideSkill, skillBoundProblem, type SkillFolder } from './skill-folders.ts';
+import { addFile, skillFiles, skillBoundProblem, type SkillFolder } from './skill-folders.ts';
 import { FILE_START, type SourceText } from './source-text.ts';
 import type {
   FilePositions,
@@ -122,17 +122,17 @@ function nothingRead(): ReadSoFar {
 /** Files that are placed at a stretch: a tree can have a hundred thousand. */
 const PLACED_AT_ONCE = 2_000;
 
-function* placedFiles(files: readonly TreeFile[]): Generator<void, { file: TreeFile; place: Place }[], void> {
-  const placed: { file: TreeFile; place: Place }[] = [];
+function* placedFiles(files: readonly TreeFile[]): Generator<void, { file: TreeFile; place: SourcePosition }[], void> {
+  const placed: { file: TreeFile; place: SourcePosition }[] = [];
   for (const [index, file] of files.entries()) {
     if (index % PLACED_AT_ONCE === PLACED_AT_ONCE - 1) yield;
-    const place = placeOf(file.path);
+    const place = positionOf(file.path);
     if (place.kind !== 'ignored') placed.push({ file, place });
   }
   return placed.sort((left, right) => byCodeUnits(left.file.path, right.file.path));
 }
 
-function readFile(tree: Tree, file: TreeFile, place: Place): void {
+function readFile(tree: Tree, file: TreeFile, place: SourcePosition): void {
   switch (place.kind) {
     case 'ignored':
       return;
@@ -153,7 +153,10 @@ function readFile(tree: Tree, file: TreeFile, place: Place): void {
   }
 }
 
-type DefinitionPlace = Extract<Place, { kind: 'factory' | 'webhook' | 'automation' | 'environment' | 'skill' }>;
+type DefinitionPlace = Extract<
+  SourcePosition,
+  { kind: 'factory' | 'webhook' | 'automation' | 'environment' | 'skill' }
+>;
 
 function readDefinition(tree: Tree, file: TreeFile, place: DefinitionPlace): void {
   const contents = readContents(file);
@@ -255,7 +258,7 @@ function finishSkills(tree: Tree): SkillDefinition[] {
     const tooLarge = skillBoundProblem(path, folder);
     if (tooLarge !== undefined) breakFile(tree, tooLarge);
     if (paths.some((file) => tree.broken.has(file))) tree.broken.add(path);
-    return text === undefined || tree.broken.has(path) ? [] : [{ name, path, text, ...besideSkill(folder) }];
+    return text === undefined || tree.broken.has(path) ? [] : [{ name, path, text, ...skillFiles(folder) }];
   });
 }
 

@@ -18,6 +18,6 @@ const TAKEN: ReadonlySet<string> = new Set(
 );
 
 /** Whether a run's secret of this name would change how programs, not the agent, behave: refused in files and at injection alike. */
-export function isTakenVariable(name: string): boolean {
+export function isReservedVariable(name: string): boolean {
   return TAKEN.has(name) || TAKEN_PREFIXES.some((prefix) => name.startsWith(prefix));
 }

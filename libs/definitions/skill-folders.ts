@@ -53,7 +53,7 @@ export function skillBoundProblem(path: string, { text = '', files }: SkillFolde
  * Names of the other files, and a digest of what is in them. Whether one is executable is not part of it: sources that cannot
  * tell would see a change where there is none.
  */
-export function besideSkill({ files, paths }: SkillFolder): Pick<SkillDefinition, 'files' | 'filesDigest'> {
+export function skillFiles({ files, paths }: SkillFolder): Pick<SkillDefinition, 'files' | 'filesDigest'> {
   if (files.length === 0) return { files: paths };
   const contents = files.map(({ path, content }) => [path, createHash('sha256').update(content).digest('hex')]);
   return { files: paths, filesDigest: `sha256:${createHash('sha256').update(JSON.stringify(contents)).digest('hex')}` };

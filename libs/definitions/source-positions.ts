@@ -3,7 +3,7 @@
 export type NamedKind = 'webhook' | 'automation' | 'environment' | 'skill';
 
 /** What a path means to a factory. */
-export type Place =
+export type SourcePosition =
   | { kind: 'factory' }
   | { kind: NamedKind; name: string }
   /** A further file of a skill's folder. */
@@ -44,11 +44,11 @@ export function isValidName(name: string): boolean {
 
 /** Whether `readDefinitions` wants to see the file of this path; sources need not read any other. */
 export function isDefinitionPath(path: string): boolean {
-  return placeOf(path).kind !== 'ignored';
+  return positionOf(path).kind !== 'ignored';
 }
 
 /** What a path, relative to the factory's root and with `/` between segments, means. Total. */
-export function placeOf(path: string): Place {
+export function positionOf(path: string): SourcePosition {
   if (path === FACTORY_FILE) return { kind: 'factory' };
   const [top = '', ...below] = path.split('/');
   if (below.length === 0) return placeOfTopFile(top);
@@ -58,13 +58,13 @@ export function placeOf(path: string): Place {
   return meant === undefined ? { kind: 'ignored' } : { kind: 'misplaced', expected: meant.expected };
 }
 
-function placeOfTopFile(name: string): Place {
+function placeOfTopFile(name: string): SourcePosition {
   if (Object.hasOwn(FOLDERS, name))
     return { kind: 'misplaced', expected: `a folder with ${(FOLDERS[name] as Folder).expected}` };
   return /^factory\.ya?ml$/i.test(name) ? { kind: 'misplaced', expected: FACTORY_FILE } : { kind: 'ignored' };
 }
 
-function placeInFolder(folder: Folder, segments: readonly string[]): Place {
+function placeInFolder(folder: Folder, segments: readonly string[]): SourcePosition {
   const name = folder.nameIn(segments);
   if (name !== undefined) return isValidName(name) ? { kind: folder.kind, name } : { kind: 'badly-named', name };
   if (isBystander(segments)) return { kind: 'ignored' };

@@ -1,6 +1,6 @@
 /** How many failed authentications one client may cause at one webhook. spec: Authentication rule 5; contract 5 (Failed authentication). */
 import { FAILURES_PER_MINUTE_MAX } from './limits.ts';
-import { takePlace } from './windows.ts';
+import { tryAcquire } from './windows.ts';
 
 /** Failure times by key, least recently failing first. Held by the caller, one per process; `spendFailure` keeps it in bounds. */
 export type FailureBudgets = Map<string, readonly number[]>;
@@ -28,7 +28,7 @@ export function spendFailure(
   bounds: { maxKeys: number; perMinute?: number },
 ): FailureVerdict {
   const window = budgets.get(key) ?? [];
-  const taken = takePlace(window, nowMs, bounds.perMinute ?? FAILURES_PER_MINUTE_MAX);
+  const taken = tryAcquire(window, nowMs, bounds.perMinute ?? FAILURES_PER_MINUTE_MAX);
   budgets.delete(key);
   budgets.set(key, taken.ok ? taken.window : window);
   if (budgets.size > bounds.maxKeys)

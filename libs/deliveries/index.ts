@@ -30,7 +30,7 @@ export {
 } from './paths.ts';
 export { takeSlot } from './slots.ts';
 export { drawRequest, type Draw } from './buckets.ts';
-export type { Taken } from './windows.ts';
+export type { RateLimitResult } from './windows.ts';
 export { failureKey, spendFailure, type FailureBudgets, type FailureVerdict } from './failure-budgets.ts';
 export {
   formatAddress,

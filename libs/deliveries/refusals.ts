@@ -1,5 +1,5 @@
 /** What the log keeps of a refused delivery beside its reason: which check it failed, and what its sender can put right. contract 5 (Log). */
-import type { LikelyMistake, Verdict } from '#authentication';
+import type { LikelyMistake, AuthenticationResult } from '#authentication';
 import type { CheckName } from './checks.ts';
 
 /** Never holds a value that was sent; `header` is a name that the check itself asks for. */
@@ -15,7 +15,7 @@ export interface RefusalDetails {
 /** Details of a delivery that failed `check`; `mistake`: what was found to explain a signature, whatever the verdict says. */
 export function refusalDetails(
   check: 'credential' | 'signature',
-  { reason, header, skewSeconds }: Extract<Verdict, { ok: false }>,
+  { reason, header, skewSeconds }: Extract<AuthenticationResult, { ok: false }>,
   mistake?: LikelyMistake,
 ): RefusalDetails {
   return {

@@ -1,6 +1,6 @@
 /** How many refused deliveries of a webhook get an entry of their own. contract 5 (Failed authentication). */
 import { RATE_WINDOW_MS, REFUSED_ENTRIES_PER_MINUTE_MAX } from './limits.ts';
-import { takePlace } from './windows.ts';
+import { tryAcquire } from './windows.ts';
 
 /** What is remembered per webhook and process; start with `NOTHING_REFUSED`. */
 export interface RefusedLogState {
@@ -22,7 +22,7 @@ export function refusedLogDecision(
   state: RefusedLogState,
   nowMs: number,
 ): { action: RefusedLogAction; state: RefusedLogState } {
-  const taken = takePlace(state.window, nowMs, REFUSED_ENTRIES_PER_MINUTE_MAX);
+  const taken = tryAcquire(state.window, nowMs, REFUSED_ENTRIES_PER_MINUTE_MAX);
   if (taken.ok) return { action: 'entry', state: { ...state, window: taken.window } };
   if (isOpen(state, nowMs)) return { action: 'add-to-count', state };
   return { action: 'begin-count', state: { ...state, countedSinceMs: nowMs } };

@@ -1,7 +1,7 @@
 /** Counting over the minute that ends now: the arithmetic under rate slots, failure budgets and the refused log. contract 5 (step 4). */
 import { RATE_WINDOW_MS } from './limits.ts';
 
-export type Taken =
+export type RateLimitResult =
   | { ok: true; window: number[] }
   /** `waitMs`: until a place is free, exactly; `retryAfterSeconds`: the same as it is announced. */
   | { ok: false; waitMs: number; retryAfterSeconds: number };
@@ -12,7 +12,7 @@ export type Taken =
  * A clock that went backwards leaves timestamps in the future: up to one window ahead they still count, farther ones are
  * dropped, so that nobody waits longer than two minutes because of it.
  */
-export function takePlace(window: readonly number[], nowMs: number, max: number): Taken {
+export function tryAcquire(window: readonly number[], nowMs: number, max: number): RateLimitResult {
   const counted = window.filter((at) => at > nowMs - RATE_WINDOW_MS && at <= nowMs + RATE_WINDOW_MS);
   if (counted.length < max) {
     counted.push(nowMs);

@@ -14,7 +14,7 @@ const NAME_LENGTH_MAX = 64;
 const VALUE_LENGTH_MAX = 64;
 
 /** Something that all taken payloads satisfy. The way to the field leads through objects only, in each of them. */
-export interface Condition {
+export interface SuggestedCondition {
   path: readonly string[];
   /** JSON pointer of `path`: names the field. */
   pointer: string;
@@ -24,18 +24,18 @@ export interface Condition {
 }
 
 /** A field of a payload, reached through objects only. */
-export interface Field {
+export interface SuggestedField {
   path: readonly string[];
   pointer: string;
   value: JsonValue;
 }
 
 /** The fields of a payload nearest to its root, in the order of their depth, and whether these are all down to `depthMax`. Names that nobody would write are left out. */
-export function fieldsOf(payload: JsonValue, depthMax: number): { fields: Field[]; areAll: boolean } {
-  const fields: Field[] = [];
-  let open: Field[] = [{ path: [], pointer: '', value: payload }];
+export function fieldsOf(payload: JsonValue, depthMax: number): { fields: SuggestedField[]; areAll: boolean } {
+  const fields: SuggestedField[] = [];
+  let open: SuggestedField[] = [{ path: [], pointer: '', value: payload }];
   for (let depth = 0; depth < depthMax; depth += 1) {
-    const inner: Field[] = [];
+    const inner: SuggestedField[] = [];
     for (const { path, pointer, value } of open) {
       if (!isObject(value)) continue;
       for (const name in value) {
@@ -52,7 +52,7 @@ export function fieldsOf(payload: JsonValue, depthMax: number): { fields: Field[
 }
 
 /** The value at a path through objects; `array`: the way leads through one, so that a filter would look at its elements. */
-export function valueAt(payload: JsonValue, path: readonly string[]): { value: JsonValue } | 'absent' | 'array' {
+export function fieldValueAt(payload: JsonValue, path: readonly string[]): { value: JsonValue } | 'absent' | 'array' {
   let value = payload;
   for (const name of path) {
     if (Array.isArray(value)) return 'array';
@@ -63,8 +63,8 @@ export function valueAt(payload: JsonValue, path: readonly string[]): { value: J
 }
 
 /** Whether a payload surely fails a condition. No says nothing where an array stands on the way: its elements are not looked at. */
-export function fails({ path, test }: Condition, payload: JsonValue): boolean {
-  const found = valueAt(payload, path);
+export function fails({ path, test }: SuggestedCondition, payload: JsonValue): boolean {
+  const found = fieldValueAt(payload, path);
   if (found === 'array') return false;
   if (found === 'absent') return !('exists' in test) || test.exists || !isObjectAt(payload, path.slice(0, -1));
   if ('exists' in test) return !test.exists;
@@ -74,7 +74,7 @@ export function fails({ path, test }: Condition, payload: JsonValue): boolean {
 }
 
 function isObjectAt(payload: JsonValue, path: readonly string[]): boolean {
-  const found = valueAt(payload, path);
+  const found = fieldValueAt(payload, path);
   return typeof found !== 'string' && isObject(found.value);
 }
 
@@ -162,7 +162,7 @@ export function inCondition(
   pointer: string,
   values: readonly JsonScalar[],
   taken: number,
-): Condition | undefined {
+): SuggestedCondition | undefined {
   const name = path.at(-1) ?? '';
   if (values.length > VALUES_MAX || path.some((each) => CONFIDENTIAL.test(each))) return undefined;
   const isParticular = PARTICULAR.has(lastWordOf(name)) || values.some(isParticularValue);
@@ -179,7 +179,7 @@ export function inCondition(
 }
 
 /** The condition that a field is there, or is not. Where something inside of it leaves the same others, it is its presence that tells. */
-export function existsCondition(path: readonly string[], pointer: string, isThere: boolean): Condition {
+export function existsCondition(path: readonly string[], pointer: string, isThere: boolean): SuggestedCondition {
   return { path, pointer, test: { exists: isThere }, cost: costOf(path) + (isThere ? 1.5 : 6) };
 }
 

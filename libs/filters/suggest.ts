@@ -7,8 +7,8 @@ import {
   inCondition,
   isWritable,
   SUGGESTED_DEPTH_MAX,
-  valueAt,
-  type Condition,
+  fieldValueAt,
+  type SuggestedCondition,
 } from './suggest-conditions.ts';
 import { isObject } from './json.ts';
 import type { JsonScalar, JsonValue } from './types.ts';
@@ -38,7 +38,7 @@ interface CommonField {
 
 /** A condition and the others that it leaves. */
 interface Cover {
-  condition: Condition;
+  condition: SuggestedCondition;
   leaves: number[];
 }
 
@@ -128,7 +128,7 @@ function commonOf(payload: JsonValue): CommonField[] {
 
 /** Whether a payload has the field, too; takes note of its value. */
 function staysCommon(field: CommonField, payload: JsonValue): boolean {
-  const found = valueAt(payload, field.path);
+  const found = fieldValueAt(payload, field.path);
   if (typeof found === 'string') return false;
   field.isObject &&= isObject(found.value);
   if (isWritable(found.value)) field.values?.add(found.value);
@@ -137,7 +137,7 @@ function staysCommon(field: CommonField, payload: JsonValue): boolean {
 }
 
 /** No filter asks anything of the payload as a whole. */
-function conditionsOf({ path, pointer, values }: CommonField, taken: number): Condition[] {
+function conditionsOf({ path, pointer, values }: CommonField, taken: number): SuggestedCondition[] {
   if (path.length === 0) return [];
   const has = values === undefined ? undefined : inCondition(path, pointer, [...values], taken);
   return [...(has === undefined ? [] : [has]), existsCondition(path, pointer, true)];
@@ -198,7 +198,7 @@ function byCost({ condition: left }: Cover, { condition: right }: Cover): number
 const OPERATORS: ReadonlySet<string> = new Set(['in', 'not_in', 'exists']);
 
 /** The conditions as a filter: objects inside of objects, as the payload is. */
-function written(conditions: readonly Condition[], depth = 0): SuggestedFilter['filter'] {
+function written(conditions: readonly SuggestedCondition[], depth = 0): SuggestedFilter['filter'] {
   const names = [...new Set(conditions.map(({ path }) => path[depth] as string))];
   // fromEntries makes members of its own, also of names that every object inherits.
   return Object.fromEntries(
@@ -210,7 +210,7 @@ function written(conditions: readonly Condition[], depth = 0): SuggestedFilter['
   );
 }
 
-function writtenTest({ path, test }: Condition): JsonValue {
+function writtenTest({ path, test }: SuggestedCondition): JsonValue {
   if ('exists' in test) return { exists: test.exists };
   return OPERATORS.has(path.at(-1) ?? '') ? { in: [...test.in] } : [...test.in];
 }

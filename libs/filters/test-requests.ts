@@ -15,7 +15,7 @@ interface RequestProblem {
 export function filterTestProblems(body: unknown): RequestProblem[] {
   return [
     ...filterReplayProblems(body),
-    ...(isObject(body) ? specimenProblems(SPECIMENS.filter((member) => Object.hasOwn(body, member)).length) : []),
+    ...(isObject(body) ? samplePayloadProblems(SPECIMENS.filter((member) => Object.hasOwn(body, member)).length) : []),
   ];
 }
 
@@ -42,7 +42,7 @@ export function filterSuggestionProblems(body: unknown): RequestProblem[] {
   );
 }
 
-function specimenProblems(given: number): RequestProblem[] {
+function samplePayloadProblems(given: number): RequestProblem[] {
   if (given === 1) return [];
   const words = given === 0 ? 'is required unless there is' : 'cannot be given together with';
   return SPECIMENS.map((member) => ({

@@ -1,7 +1,7 @@
 /** Which conditions follow from where a factory stands. contract 4 (status), 9. */
-import { conditionsOf, keptAfter, knownOf, type ConditionType, type Standing } from './index.ts';
+import { conditionsOf, nextConditions, knownOf, type ConditionType, type FactoryState } from './index.ts';
 
-const STANDING: Standing = {
+const STANDING: FactoryState = {
   managed: true,
   suspended: false,
   generationRequested: 5,
@@ -18,18 +18,18 @@ const REWRITE = { from: 'main@sha1:1', to: 'main@sha1:2', atMs: 1 };
 const UNREACHABLE = { ending: 'failed', reason: 'unreachable', message: 'the host cannot be reached' } as const;
 
 /** `type=status(reason)` of the conditions that are not False. */
-function standOut(standing: Partial<Standing>): string[] {
+function standOut(standing: Partial<FactoryState>): string[] {
   return conditionsOf({ ...STANDING, ...standing })
     .filter(({ status }) => status !== 'False')
     .map(({ type, status, reason }) => `${type}=${status}(${reason})`);
 }
 
-function statusOf(type: ConditionType, standing: Partial<Standing>) {
+function statusOf(type: ConditionType, standing: Partial<FactoryState>) {
   return conditionsOf({ ...STANDING, ...standing }).find((condition) => condition.type === type);
 }
 
 describe('conditionsOf', () => {
-  it.each<[Partial<Standing>, string[], string]>([
+  it.each<[Partial<FactoryState>, string[], string]>([
     [{}, ['Ready=True(applied)'], 'all is well'],
     [
       { generationRequested: 6 },
@@ -190,7 +190,7 @@ describe('conditionsOf', () => {
     expect(standOut(standing)).toEqual(expected);
   });
 
-  it.each<[Partial<Standing>, string, string]>([
+  it.each<[Partial<FactoryState>, string, string]>([
     [{}, 'applied', 'no obstacle'],
     [UNREACHABLE, 'unreachable', 'the reason of the ending'],
     [{ ending: 'blocked', reason: 'prune-held' }, 'prune-held', 'the same'],
@@ -224,9 +224,9 @@ describe('conditionsOf', () => {
   });
 
   it('gives each the time since when it has its own status, and none where that is not recorded', () => {
-    const applied = keptAfter({}, conditionsOf(STANDING), 1_000);
-    const away = keptAfter(applied, conditionsOf({ ...STANDING, ...UNREACHABLE, kept: applied }), 2_000);
-    const sinceOf = (standing: Partial<Standing>) =>
+    const applied = nextConditions({}, conditionsOf(STANDING), 1_000);
+    const away = nextConditions(applied, conditionsOf({ ...STANDING, ...UNREACHABLE, kept: applied }), 2_000);
+    const sinceOf = (standing: Partial<FactoryState>) =>
       Object.fromEntries(conditionsOf({ ...STANDING, ...standing }).map(({ type, sinceMs }) => [type, sinceMs]));
     expect(sinceOf({ ...UNREACHABLE, message: 'other words', kept: away })).toMatchObject({
       Ready: 2_000,
@@ -240,9 +240,9 @@ describe('conditionsOf', () => {
 
   it('remembers what was known last of what is Unknown now', () => {
     const invalid = { ending: 'blocked', reason: 'definitions-invalid', message: 'm', errorCount: 2 } as const;
-    const before = keptAfter({}, conditionsOf({ ...STANDING, ...invalid }), 1_000);
-    const away = keptAfter(before, conditionsOf({ ...STANDING, ...UNREACHABLE, kept: before }), 2_000);
-    const longer = keptAfter(away, conditionsOf({ ...STANDING, ...UNREACHABLE, kept: away }), 3_000);
+    const before = nextConditions({}, conditionsOf({ ...STANDING, ...invalid }), 1_000);
+    const away = nextConditions(before, conditionsOf({ ...STANDING, ...UNREACHABLE, kept: before }), 2_000);
+    const longer = nextConditions(away, conditionsOf({ ...STANDING, ...UNREACHABLE, kept: away }), 3_000);
     expect(longer.DefinitionsInvalid).toMatchObject({ status: 'Unknown', sinceMs: 2_000 });
     expect(knownOf(longer.DefinitionsInvalid)).toEqual({ status: 'True', reason: 'definitions-invalid', message: 'm' });
   });

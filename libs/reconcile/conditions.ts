@@ -1,7 +1,7 @@
 /** What a factory's stored state says, as conditions that people and programs can wait for. contract 4 (status), 9. */
 import { REFUSED_UNSEEN } from './endings.ts';
 import { OUTSIDE_WINDOW } from './revisions.ts';
-import type { Standing } from './factory-state.ts';
+import type { FactoryState } from './factory-state.ts';
 
 export type ConditionType =
   | 'Ready'
@@ -23,14 +23,14 @@ export interface Finding {
 }
 
 /** A condition as the last pass left it. */
-export interface KeptCondition extends Finding {
+export interface StoredCondition extends Finding {
   /** Since when its status is what it is; milliseconds since the epoch. */
   sinceMs: number;
   /** What it said when it was last known, while it is Unknown. */
   known?: Finding;
 }
 
-export type KeptConditions = Readonly<Partial<Record<ConditionType, KeptCondition>>>;
+export type StoredConditions = Readonly<Partial<Record<ConditionType, StoredCondition>>>;
 
 /** One condition. `sinceMs` is absent where it is not recorded when the status became what it is. */
 export interface FactoryCondition extends Finding {
@@ -49,7 +49,7 @@ const UNVERIFIED = 'source-unverified';
 export const NO_SYNC_PROCESS = 'no-sync-process';
 
 /** Every condition of a factory, always in this order. Nothing is guessed: what the last pass could not look at is Unknown. */
-export function conditionsOf(standing: Standing): FactoryCondition[] {
+export function conditionsOf(standing: FactoryState): FactoryCondition[] {
   const { generationHandled, generationRequested, kept } = standing;
   const of = (type: ConditionType, finding: Finding, observedGeneration = generationHandled): FactoryCondition => ({
     type,
@@ -71,8 +71,12 @@ export function conditionsOf(standing: Standing): FactoryCondition[] {
 }
 
 /** What is to be kept of conditions that were found at this time. */
-export function keptAfter(kept: KeptConditions, found: readonly FactoryCondition[], atMs: number): KeptConditions {
-  const entries = found.map(({ type, status, reason, message }): [ConditionType, KeptCondition] => {
+export function nextConditions(
+  kept: StoredConditions,
+  found: readonly FactoryCondition[],
+  atMs: number,
+): StoredConditions {
+  const entries = found.map(({ type, status, reason, message }): [ConditionType, StoredCondition] => {
     const before = kept[type];
     const known = status === 'Unknown' ? knownOf(before) : undefined;
     return [
@@ -90,14 +94,14 @@ export function keptAfter(kept: KeptConditions, found: readonly FactoryCondition
 }
 
 /** What a condition said when something was last known of it. */
-export function knownOf(kept: KeptCondition | undefined): Finding | undefined {
+export function knownOf(kept: StoredCondition | undefined): Finding | undefined {
   if (kept === undefined) return undefined;
   const { status, reason, message, known } = kept;
   return status === 'Unknown' ? known : { status, reason, message };
 }
 
 /** What the files say is what serves. */
-function ready(standing: Standing): Finding {
+function ready(standing: FactoryState): Finding {
   const { managed, ending, reason, message, unread } = standing;
   if (!managed) return is('True', 'dashboard', 'webhooks and automations are managed over the API');
   if (ending === 'none') return NO_PASS_YET;
@@ -107,7 +111,7 @@ function ready(standing: Standing): Finding {
   return obstacle === undefined ? APPLIED : { ...obstacle, status: 'False' };
 }
 
-function reconciling({ managed, suspended, generationRequested, generationHandled }: Standing): Finding {
+function reconciling({ managed, suspended, generationRequested, generationHandled }: FactoryState): Finding {
   if (!managed) return NOT_MANAGED;
   if (suspended)
     return is('False', 'suspended', 'definitions are not reconciled until the factory is resumed; secrets are');
@@ -116,7 +120,7 @@ function reconciling({ managed, suspended, generationRequested, generationHandle
 }
 
 /** Nothing goes on until somebody acts. */
-function stalled({ managed, unattended, ending, reason, message }: Standing): Finding {
+function stalled({ managed, unattended, ending, reason, message }: FactoryState): Finding {
   if (!managed) return NOT_MANAGED;
   if (unattended === true) return UNATTENDED; // whatever else people have to do, it is seen by nobody
   if (ending === 'blocked' && reason === OUTSIDE_WINDOW)
@@ -125,7 +129,7 @@ function stalled({ managed, unattended, ending, reason, message }: Standing): Fi
   return is('False', ending === 'none' ? NO_PASS_YET.reason : ending, 'nobody has to act');
 }
 
-function fetchFailed({ managed, ending, reason, message, unread }: Standing): Finding {
+function fetchFailed({ managed, ending, reason, message, unread }: FactoryState): Finding {
   if (!managed) return NOT_MANAGED;
   if (ending === 'none') return NO_PASS_YET;
   if (unread !== undefined) return is('True', unread.reason, unread.message);
@@ -133,7 +137,7 @@ function fetchFailed({ managed, ending, reason, message, unread }: Standing): Fi
   return is(reason === INTERNAL ? 'Unknown' : 'True', reason ?? ending, message ?? 'the files could not be read');
 }
 
-function verificationFailed(standing: Standing): Finding {
+function verificationFailed(standing: FactoryState): Finding {
   const { managed, verifies, verifiedNow, reason, message } = standing;
   if (!managed) return NOT_MANAGED;
   if (!verifies) return is('False', 'not-required', 'the sync policy asks for no signatures');
@@ -149,7 +153,7 @@ function verificationFailed(standing: Standing): Finding {
   return is('False', 'verified', 'a key of the sync policy signed the tip');
 }
 
-function historyRewritten(standing: Standing): Finding {
+function historyRewritten(standing: FactoryState): Finding {
   const { managed, rewrite, ending, reason, message } = standing;
   if (!managed) return NOT_MANAGED;
   if (ending === 'blocked' && reason === 'history-rewritten')
@@ -168,13 +172,13 @@ function historyRewritten(standing: Standing): Finding {
 }
 
 /** What can be said of a tip that the last pass has not seen. */
-function unseenTip({ ending, reason, unread }: Standing): Finding | undefined {
+function unseenTip({ ending, reason, unread }: FactoryState): Finding | undefined {
   if (ending === 'none') return NO_PASS_YET;
   if (unread === undefined && ending !== 'failed') return undefined;
   return is('Unknown', unread?.reason ?? reason ?? ending, 'the last pass could not look at the tip');
 }
 
-function definitionsInvalid(standing: Standing): Finding {
+function definitionsInvalid(standing: FactoryState): Finding {
   const unseen = unseenFiles(standing);
   if (unseen !== undefined) return unseen;
   const { ending, reason, errorCount, message } = standing;
@@ -183,7 +187,7 @@ function definitionsInvalid(standing: Standing): Finding {
   return is('True', 'definitions-invalid', reason === 'definitions-invalid' ? (message ?? words) : words);
 }
 
-function pruneHeld(standing: Standing): Finding {
+function pruneHeld(standing: FactoryState): Finding {
   const unseen = unseenFiles(standing);
   if (unseen !== undefined) return unseen;
   const { ending, reason, heldDigest, message } = standing;
@@ -195,7 +199,7 @@ function pruneHeld(standing: Standing): Finding {
   );
 }
 
-function secretsDegraded({ webhooksWithoutSecret, secretsAwaySinceMs }: Standing): Finding {
+function secretsDegraded({ webhooksWithoutSecret, secretsAwaySinceMs }: FactoryState): Finding {
   const missing =
     webhooksWithoutSecret.length === 0
       ? undefined
@@ -210,7 +214,7 @@ function secretsDegraded({ webhooksWithoutSecret, secretsAwaySinceMs }: Standing
 }
 
 /** What can be said of files that the last pass has not seen. */
-function unseenFiles({ managed, ending, reason }: Standing): Finding | undefined {
+function unseenFiles({ managed, ending, reason }: FactoryState): Finding | undefined {
   if (!managed) return NOT_MANAGED;
   if (ending === 'none') return NO_PASS_YET;
   const isUnseen = ending === 'failed' || (ending === 'blocked' && REFUSED_UNSEEN.has(reason ?? ''));

@@ -8,7 +8,7 @@ import {
   fingerprint,
   PROBLEMS_RECORDED_MAX,
   unreadable,
-  type Ending,
+  type PassEnding,
 } from './endings.ts';
 
 const problem = (more: Partial<Problem> = {}): Problem =>
@@ -90,7 +90,7 @@ describe('the fingerprint', () => {
     { other: blockedByProblems('r', [problem({ message: 'n' })]), same: false, why: 'another message' },
     { other: { ...base, digest: 'd' }, same: false, why: 'something to approve' },
     { other: { ...base, kind: 'failed' as const }, same: false, why: 'another end' },
-  ] satisfies { other: Ending; same: boolean; why: string }[])('same: $same ($why)', ({ other, same }) =>
+  ] satisfies { other: PassEnding; same: boolean; why: string }[])('same: $same ($why)', ({ other, same }) =>
     expect(fingerprint(other) === fingerprint(base)).toBe(same),
   );
 });

@@ -5,7 +5,7 @@ import type { Change, Rebinding } from './types.ts';
 import { WINDOW_DAYS_SEARCHED, type Closure } from './windows.ts';
 
 /** `applied`: the tree is what serves. `blocked`: people must act. `failed`: tried again later. */
-export interface Ending {
+export interface PassEnding {
   kind: 'applied' | 'blocked' | 'failed';
   reason?: string;
   message?: string;
@@ -35,12 +35,12 @@ export function applied(
   problems: readonly Problem[],
   held: readonly Change[] = [],
   digest?: string,
-): Ending {
+): PassEnding {
   return { ...NOTHING, kind: 'applied', revision, changes, problems, held, digest };
 }
 
 /** Errors in the tree: nothing of the revision applies. */
-export function blockedByProblems(revision: string, problems: readonly Problem[]): Ending {
+export function blockedByProblems(revision: string, problems: readonly Problem[]): PassEnding {
   const errors = errorCountOf(problems);
   const message = `${errors} ${errors === 1 ? 'problem' : 'problems'} in the files of ${revision}; what was applied before keeps serving`;
   return { ...NOTHING, kind: 'blocked', reason: 'definitions-invalid', message, revision, problems };
@@ -56,24 +56,24 @@ export function blockedByGuard(
   revision: string,
   problems: readonly Problem[],
   verdict: { digest?: string; deletions: readonly Change[]; message: string },
-): Ending {
+): PassEnding {
   const { digest, deletions, message } = verdict;
   return { ...NOTHING, kind: 'blocked', reason: 'prune-held', message, revision, problems, held: deletions, digest };
 }
 
 /** A tip that may not be used: no key of the policy signed it. */
-export function unverified({ message, revision }: { message: string; revision: string }): Ending {
+export function unverified({ message, revision }: { message: string; revision: string }): PassEnding {
   return { ...NOTHING, kind: 'blocked', reason: 'source-unverified', message, revision };
 }
 
 /** A tip that does not descend from the one before, where the policy wants that approved. */
-export function blockedByRewrite(from: string, to: string, digest: string): Ending {
+export function blockedByRewrite(from: string, to: string, digest: string): PassEnding {
   const message = `the history was rewritten: ${to} does not descend from ${from}, which keeps serving; put the branch back, or approve the new history: ${digest}`;
   return { ...NOTHING, kind: 'blocked', reason: 'history-rewritten', message, revision: to, digest };
 }
 
 /** Something would change, at a time when nothing may. */
-export function blockedByWindow(ending: Ending, closure: Closure): Ending {
+export function blockedByWindow(ending: PassEnding, closure: Closure): PassEnding {
   return {
     ...ending,
     kind: 'blocked',
@@ -94,17 +94,17 @@ export function waitingWords(revision: string | undefined, { opensAtMs }: Closur
 }
 
 /** The tree could not be read: nothing changes. */
-export function unreadable({ reason, message }: { reason: string; message: string }): Ending {
+export function unreadable({ reason, message }: { reason: string; message: string }): PassEnding {
   return { ...NOTHING, kind: 'failed', reason, message };
 }
 
 /** A fault of ours or of the database. */
-export function faulted(message: string, revision?: string): Ending {
+export function faulted(message: string, revision?: string): PassEnding {
   return { ...NOTHING, kind: 'failed', reason: 'internal', message, revision };
 }
 
 /** Equal for passes that tell people nothing new: made of what is recorded. */
-export function fingerprint({ kind, reason, revision, problems, digest }: Ending): string {
+export function fingerprint({ kind, reason, revision, problems, digest }: PassEnding): string {
   const positions = problems
     .slice(0, PROBLEMS_RECORDED_MAX)
     .map(({ path, line, column, rule, message }) => [path, line, column, rule, message]);

@@ -7,13 +7,13 @@ import {
   conditionsOf,
   eventsOf,
   faulted,
-  keptAfter,
+  nextConditions,
   unreadable,
   unverified,
-  type Ending,
+  type PassEnding,
   type FactoryEvent,
-  type KeptConditions,
-  type Standing,
+  type StoredConditions,
+  type FactoryState,
 } from './index.ts';
 import type { Problem } from '#definitions';
 
@@ -35,14 +35,14 @@ const created = {
   path: 'webhooks/a.yaml',
   changes: [] as string[],
 } as const;
-const away = (reason: string, message = 'm'): Ending => unreadable({ reason, message });
-const invalid = (revision: string): Ending => blockedByProblems(revision, [PROBLEM]);
+const away = (reason: string, message = 'm'): PassEnding => unreadable({ reason, message });
+const invalid = (revision: string): PassEnding => blockedByProblems(revision, [PROBLEM]);
 
 /** Passes of one factory, one after the other; answers what each tells. */
 function story(
-  ...passes: { ending: Ending; standing?: Partial<Standing>; accepted?: boolean; superseded?: number }[]
+  ...passes: { ending: PassEnding; standing?: Partial<FactoryState>; accepted?: boolean; superseded?: number }[]
 ): string[][] {
-  let kept: KeptConditions = {};
+  let kept: StoredConditions = {};
   let reasonBefore: string | undefined;
   return passes.map(({ ending, standing, accepted = false, superseded = 0 }) => {
     const { kind, reason, message, problems, digest } = ending;
@@ -63,7 +63,7 @@ function story(
       ...standing,
     });
     const told = eventsOf({ before: kept, reasonBefore, after, ending, accepted, superseded });
-    kept = keptAfter(kept, after, 1);
+    kept = nextConditions(kept, after, 1);
     reasonBefore = reason;
     return told.map(wordsOf);
   });

@@ -1,6 +1,6 @@
 /** What happened to a factory, told from what a pass found before and after. One fault is told once, however many passes find it. contract 9. */
-import { knownOf, type ConditionType, type FactoryCondition, type KeptConditions } from './conditions.ts';
-import type { Ending } from './endings.ts';
+import { knownOf, type ConditionType, type FactoryCondition, type StoredConditions } from './conditions.ts';
+import type { PassEnding } from './endings.ts';
 import { OUTSIDE_WINDOW } from './revisions.ts';
 import type { Change, Rebinding } from './types.ts';
 
@@ -16,11 +16,11 @@ export interface FactoryEvent {
 
 /** A pass, as far as it can be news. */
 export interface PassNews {
-  before: KeptConditions;
+  before: StoredConditions;
   /** Reason of the ending before. */
   reasonBefore?: string;
   after: readonly FactoryCondition[];
-  ending: Ending;
+  ending: PassEnding;
   /** Whether a tip was accepted that was not accepted before. */
   accepted: boolean;
   /** Commits that came between and never applied by themselves. */

@@ -1,8 +1,8 @@
 /** Where a factory stands: what its last pass left behind, what was asked for since, and how the next pass changes that. contract 4 (status), 9. */
 import { createHash } from 'node:crypto';
 import { canonicalText } from './canonical.ts';
-import type { KeptConditions } from './conditions.ts';
-import { errorCountOf, fingerprint, type Ending } from './endings.ts';
+import type { StoredConditions } from './conditions.ts';
+import { errorCountOf, fingerprint, type PassEnding } from './endings.ts';
 import type { Brought } from './rewrites.ts';
 import type { Rewrite, SyncPolicy } from './sync-policy.ts';
 
@@ -36,7 +36,7 @@ export interface PassCondition {
 }
 
 /** What conditions follow from. */
-export interface Standing extends Pick<
+export interface FactoryState extends Pick<
   PassCondition,
   'ending' | 'reason' | 'message' | 'heldDigest' | 'unread' | 'secretsAwaySinceMs'
 > {
@@ -58,25 +58,25 @@ export interface Standing extends Pick<
   /** No process reconciles any factory: nobody makes passes. Absent where this is not asked. */
   unattended?: boolean;
   /** What is kept of the conditions since the last pass. */
-  kept: KeptConditions;
+  kept: StoredConditions;
 }
 
 /** What is stored of a factory, as far as it decides where it stands. */
-export interface StandingFacts {
+export interface FactoryStateFacts {
   source: { kind: string };
   suspended: boolean;
   syncPolicy: SyncPolicy;
   generationRequested: number;
   generationHandled: number;
   condition: PassCondition;
-  conditions: KeptConditions;
+  conditions: StoredConditions;
   failures: number;
   rewrite?: Rewrite;
 }
 
 /** A pass that is over, as far as it decides where the factory stands. */
 export interface PassEnd {
-  ending: Ending;
+  ending: PassEnding;
   /** What it brought, where it was not accepted before. */
   brought?: Brought;
   /** Nobody looked at the files: the factory is suspended, or has none. */
@@ -92,7 +92,7 @@ export interface PassEnd {
 }
 
 /** Where a factory stands. `webhooksWithoutSecret`: slugs of the enabled ones. */
-export function standingOf(
+export function factoryStateOf(
   {
     source,
     suspended,
@@ -102,9 +102,9 @@ export function standingOf(
     rewrite,
     syncPolicy,
     condition,
-  }: StandingFacts,
+  }: FactoryStateFacts,
   webhooksWithoutSecret: readonly string[],
-): Standing {
+): FactoryState {
   const { ending, reason, message, heldDigest, errorCount = 0, unread, secretsAwaySinceMs, verifiedUnder } = condition;
   return {
     managed: source.kind !== 'dashboard',
@@ -128,7 +128,7 @@ export function standingOf(
 
 /** The condition that a pass leaves behind. */
 export function conditionAfter(
-  { condition, syncPolicy }: Pick<StandingFacts, 'condition' | 'syncPolicy'>,
+  { condition, syncPolicy }: Pick<FactoryStateFacts, 'condition' | 'syncPolicy'>,
   pass: PassEnd,
 ): PassCondition {
   const { ending, filesLeftAlone, finishedAtMs, startedAtMs, unread, tipSeen, secretsAway } = pass;
@@ -151,17 +151,17 @@ export function conditionAfter(
 }
 
 /** What was known of conditions before a pass. One that was asked for was under way until now: that it is over is new, whatever it found. */
-export function keptBefore({
+export function previousConditions({
   conditions,
   generationRequested,
   generationHandled,
-}: Pick<StandingFacts, 'conditions' | 'generationRequested' | 'generationHandled'>): KeptConditions {
+}: Pick<FactoryStateFacts, 'conditions' | 'generationRequested' | 'generationHandled'>): StoredConditions {
   return generationRequested > generationHandled ? { ...conditions, Reconciling: undefined } : conditions;
 }
 
 /** A tip that descends from a rewritten one ends the rewriting (null). Undefined: it is as it was. */
 export function rewriteAfter(
-  { rewrite }: Pick<StandingFacts, 'rewrite'>,
+  { rewrite }: Pick<FactoryStateFacts, 'rewrite'>,
   brought: Brought | undefined,
 ): Rewrite | null | undefined {
   if (brought?.rewrite !== undefined) return brought.rewrite;
@@ -170,7 +170,7 @@ export function rewriteAfter(
 
 /** Passes in a row in which something could not be done that is tried again by itself. */
 export function failuresAfter(
-  { failures, condition }: Pick<StandingFacts, 'failures' | 'condition'>,
+  { failures, condition }: Pick<FactoryStateFacts, 'failures' | 'condition'>,
   pass: Pick<PassEnd, 'ending' | 'filesLeftAlone' | 'unread' | 'secretsAway'>,
 ): number {
   if (isToBeRetried(pass)) return failures + 1;

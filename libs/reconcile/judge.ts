@@ -1,13 +1,13 @@
 /** What is made of a tree: checked, planned and guarded against what is applied now. A pass applies it; a plan only shows it. contract 9. */
 import { checkReferences, hasErrors, type CheckedDefinitions, type KnownFacts, type Reading } from '#definitions';
-import { applied, blockedByGuard, blockedByProblems, blockedByWindow, type Ending } from './endings.ts';
+import { applied, blockedByGuard, blockedByProblems, blockedByWindow, type PassEnding } from './endings.ts';
 import { guard } from './guard.ts';
 import { isEmpty, plan, withoutDeletions } from './plan.ts';
 import type { Actual, GuardContext, HowApplied, ObjectKind, Plan } from './types.ts';
 import type { Closure } from './windows.ts';
 
 /** What is known of a factory before its tree is judged. */
-export interface Ground {
+export interface ReconcileInput {
   factorySlug: string;
   /** Whether any revision was applied before: the first one applies whole or not at all. */
   appliedBefore: boolean;
@@ -29,7 +29,7 @@ export interface JudgedTree {
   reading: Reading;
 }
 
-export interface Judgement {
+export interface Evaluation {
   checked: CheckedDefinitions;
   /** What is to be applied, or would be once the held deletions are approved; these stand apart. Empty when problems block the revision. */
   planned: Plan;
@@ -38,18 +38,18 @@ export interface Judgement {
   /** To be known when this revision is judged again after it was applied. */
   how: HowApplied;
   /** How a pass over this tree ends. */
-  ending: Ending;
+  ending: PassEnding;
 }
 
 /** Decides on a tree: what of it applies, and what a pass over it ends with. Pure. */
-export function judge(tree: JudgedTree, ground: Ground): Judgement {
+export function judge(tree: JudgedTree, ground: ReconcileInput): Evaluation {
   const judgement = judgeContents(tree, ground);
   const { applies, planned, ending } = judgement;
   if (!applies || ground.closed === undefined || isEmpty(planned)) return judgement;
   return { ...judgement, applies: false, ending: blockedByWindow(ending, ground.closed) };
 }
 
-function judgeContents({ revision, reading }: JudgedTree, ground: Ground): Judgement {
+function judgeContents({ revision, reading }: JudgedTree, ground: ReconcileInput): Evaluation {
   const { factorySlug, actual, approvedDigests, approvedElsewhere, uidOf } = ground;
   const checked = checkReferences(reading, ground.known);
   const before = ground.applied?.revision === revision ? ground.applied.how : undefined;

@@ -19,7 +19,7 @@ export interface SharedFilter {
 export type FilterShelf = (raw: JsonValue | undefined) => SharedFilter;
 
 /** A stored payload, and what filters said of it. */
-export interface Specimen {
+export interface SamplePayload {
   payload: JsonValue;
   answers: Map<SharedFilter, boolean>;
 }
@@ -37,7 +37,7 @@ export function filterShelf(): FilterShelf {
   return (raw) => byValue.get(raw) ?? ofText(raw);
 }
 
-export function specimenOf(payload: JsonValue): Specimen {
+export function samplePayloadOf(payload: JsonValue): SamplePayload {
   return { payload, answers: new Map() };
 }
 
@@ -49,7 +49,7 @@ export function* compiledFilter(shared: SharedFilter): Generator<number, Compile
 }
 
 /** Whether the filter lets the payload through, found out once; yields the work step by step, of which each is short. */
-export function* answerOf(shared: SharedFilter, specimen: Specimen): Generator<number, boolean> {
+export function* replayAnswerOf(shared: SharedFilter, specimen: SamplePayload): Generator<number, boolean> {
   const known = specimen.answers.get(shared);
   if (known !== undefined) return known;
   const filter = yield* compiledFilter(shared);

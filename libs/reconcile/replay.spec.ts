@@ -9,7 +9,7 @@ import {
   replayOf,
   replaySubjects,
   replayWindow,
-  specimenOf,
+  samplePayloadOf,
   unreadableFilters,
   withoutDeletions,
   type Actual,
@@ -105,7 +105,7 @@ function replays(before: Side, after: Side, stored = STORED, held = false): Reco
         const payload = stored.find((each) => each.entryId === entryId)?.payload;
         return {
           entryId,
-          fires: payload === undefined ? undefined : done(firesFor(subject, webhookUid, specimenOf(payload))),
+          fires: payload === undefined ? undefined : done(firesFor(subject, webhookUid, samplePayloadOf(payload))),
         };
       });
       return [
@@ -317,17 +317,19 @@ describe('the work of a replay', () => {
   it('is that of one evaluation for equal filters, whoever has them, and is told in short steps', () => {
     const never = (at: number): JsonValue => ({ items: { a: [1], b: [2], c: [`no ${at}`] } });
     const work = (count: number, filter: (at: number) => JsonValue): number =>
-      workOf(firesFor(switchedOn(filters(count, filter)), 'wh_a', specimenOf(payload)));
+      workOf(firesFor(switchedOn(filters(count, filter)), 'wh_a', samplePayloadOf(payload)));
     const alone = work(1, () => never(0));
     expect(alone).toBeGreaterThan(3 * 1000);
     expect(work(100, () => never(0))).toBeLessThan(alone * 1.2);
     expect(work(100, never)).toBeGreaterThan(alone * 98);
-    expect(Math.max(...firesFor(switchedOn(filters(100, never)), 'wh_a', specimenOf(payload)))).toBeLessThan(alone);
+    expect(Math.max(...firesFor(switchedOn(filters(100, never)), 'wh_a', samplePayloadOf(payload)))).toBeLessThan(
+      alone,
+    );
   });
 
   it('of both sides of an automation that moves is done once', () => {
     const never = { items: { a: [1], b: [2], c: ['no'] } };
-    const alone = workOf(firesFor(switchedOn([automation('x', ['a'], never)]), 'wh_a', specimenOf(payload)));
+    const alone = workOf(firesFor(switchedOn([automation('x', ['a'], never)]), 'wh_a', samplePayloadOf(payload)));
     const [before, after] = [
       [A, B, automation('x', ['a'], never)],
       [A, B, automation('x', ['a', 'b'], { ...never })],
@@ -339,14 +341,14 @@ describe('the work of a replay', () => {
       desired,
       false,
     );
-    const moved = workOf(firesFor(subject as NonNullable<typeof subject>, 'wh_a', specimenOf(payload)));
+    const moved = workOf(firesFor(subject as NonNullable<typeof subject>, 'wh_a', samplePayloadOf(payload)));
     expect(moved).toBeGreaterThan(3 * 1000);
     expect(moved).toBeLessThan(alone * 1.2);
   });
 
   it('grows with what a filter looks at, not with what stands beside it', () => {
     const work = (filter: JsonValue): number =>
-      workOf(firesFor(switchedOn(filters(1, () => filter)), 'wh_a', specimenOf(payload)));
+      workOf(firesFor(switchedOn(filters(1, () => filter)), 'wh_a', samplePayloadOf(payload)));
     expect(work(ISSUES)).toBeLessThan(50);
     expect(work({ items: { d: { e: [1] } } })).toBeGreaterThan(2 * 1000);
   });
@@ -377,7 +379,7 @@ describe('the work of a replay', () => {
         const compilation = compileFilter(text);
         return compilation.ok && compilation.filter.matches(each);
       });
-      const specimen = specimenOf(each);
+      const specimen = samplePayloadOf(each);
       expect(subjects.map((subject) => done(firesFor(subject, 'wh_a', specimen)).after)).toEqual(naive);
     }
   });

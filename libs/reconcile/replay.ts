@@ -1,6 +1,6 @@
 /** What a plan would have started of deliveries that came before it: its subjects asked about stored payloads, a step at a time. contract 9 (Plan), 7. */
 import { UNREADABLE_FILTER } from '#filters';
-import { answerOf, compiledFilter, STEP_WORK, type FilterShelf, type Specimen } from './replay-filters.ts';
+import { replayAnswerOf, compiledFilter, STEP_WORK, type FilterShelf, type SamplePayload } from './replay-filters.ts';
 import type { ReplaySubject, Subscription } from './replay-subjects.ts';
 
 /** Deliveries that a replay looks at: as many as the log always keeps. spec: Delivery log retention. */
@@ -101,7 +101,7 @@ export function* unreadableFilters({ before, after, shelf }: ReplaySubject): Gen
 export function* firesFor(
   { before, after, shelf }: ReplaySubject,
   webhookUid: string,
-  specimen: Specimen,
+  specimen: SamplePayload,
 ): Generator<number, Fires> {
   return {
     before: yield* startsOne(before, webhookUid, shelf, specimen),
@@ -138,11 +138,11 @@ function* startsOne(
   subscriptions: readonly Subscription[],
   webhookUid: string,
   shelf: FilterShelf,
-  specimen: Specimen,
+  specimen: SamplePayload,
 ): Generator<number, boolean> {
   for (const { webhookUids, payload } of subscriptions) {
     yield STEP_WORK;
-    if (webhookUids.has(webhookUid) && (yield* answerOf(shelf(payload), specimen))) return true;
+    if (webhookUids.has(webhookUid) && (yield* replayAnswerOf(shelf(payload), specimen))) return true;
   }
   return false;
 }

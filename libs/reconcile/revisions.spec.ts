@@ -1,5 +1,5 @@
 /** Where a commit stands. contract 11 (wait). */
-import { revisionId, revisionVerdict, type RevisionGround, type SeenRevision } from './index.ts';
+import { revisionId, revisionVerdict, type RevisionFacts, type SeenRevision } from './index.ts';
 
 const seen = (id: string, ordinal: number, more: Partial<SeenRevision> = {}): SeenRevision => ({
   id,
@@ -12,7 +12,7 @@ const replica = (name: string, serving = true) => ({ name, seenAtMs: 1, serving 
 // a came first, then b and c in one push.
 const A = seen('a', 1, { tip: 1 });
 const C = seen('c', 2, { tip: 2 });
-const GROUND: RevisionGround = {
+const GROUND: RevisionFacts = {
   appliedId: 'c',
   applied: C,
   attemptedId: 'c',
@@ -21,7 +21,7 @@ const GROUND: RevisionGround = {
   suspended: false,
   replicas: [replica('one')],
 };
-const verdict = (one: SeenRevision | string, ground: Partial<RevisionGround> = {}) => {
+const verdict = (one: SeenRevision | string, ground: Partial<RevisionFacts> = {}) => {
   const [id, kept] = typeof one === 'string' ? [one, undefined] : [one.id, one];
   return revisionVerdict(id, kept, { ...GROUND, ...ground });
 };
@@ -35,7 +35,7 @@ const BLOCKED = {
 } as const;
 
 describe('a revision', () => {
-  it.each<[string, SeenRevision | string, Partial<RevisionGround>, string]>([
+  it.each<[string, SeenRevision | string, Partial<RevisionFacts>, string]>([
     ['is applied', C, {}, 'serving'],
     ['is applied and too old to be kept', 'c', { applied: undefined }, 'serving'],
     ['is held by what is applied', A, {}, 'serving'],

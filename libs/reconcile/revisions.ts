@@ -23,7 +23,7 @@ export interface ReplicaSeen {
 }
 
 /** What a revision is compared with. */
-export interface RevisionGround {
+export interface RevisionFacts {
   /** ID of the revision that is applied, and what is kept of it. */
   appliedId?: string;
   applied?: SeenRevision;
@@ -47,7 +47,7 @@ export interface RevisionVerdict {
 export const OUTSIDE_WINDOW = 'outside-sync-window';
 
 /** What became of the revision of this ID; `seen` is what is kept of it, if passes have seen it. */
-export function revisionVerdict(id: string, seen: SeenRevision | undefined, ground: RevisionGround): RevisionVerdict {
+export function revisionVerdict(id: string, seen: SeenRevision | undefined, ground: RevisionFacts): RevisionVerdict {
   if (isHeld(id, seen, ground)) return servingVerdict(ground);
   if (id === ground.attemptedId && !isRefusedBehind(ground)) return attemptedVerdict(ground);
   // Advertised, and refused before anybody looked at its files.
@@ -64,7 +64,7 @@ export function revisionVerdict(id: string, seen: SeenRevision | undefined, grou
 }
 
 /** Whether a newer tip was refused after the one that was judged: the ending speaks of that one. */
-function isRefusedBehind({ attemptedId, seenId, ending }: RevisionGround): boolean {
+function isRefusedBehind({ attemptedId, seenId, ending }: RevisionFacts): boolean {
   return ending === 'blocked' && seenId !== undefined && seenId !== attemptedId;
 }
 
@@ -79,13 +79,13 @@ export function isDirectory(id: string): boolean {
 }
 
 /** Whether what is applied is this revision, or was made on top of it. */
-function isHeld(id: string, seen: SeenRevision | undefined, { appliedId, applied }: RevisionGround): boolean {
+function isHeld(id: string, seen: SeenRevision | undefined, { appliedId, applied }: RevisionFacts): boolean {
   if (id === appliedId) return true;
   if (seen === undefined || applied === undefined || isDirectory(id)) return false;
   return seen.ordinal <= applied.tip && (seen.lost === 0 || seen.lost > applied.tip);
 }
 
-function servingVerdict({ replicas }: RevisionGround): RevisionVerdict {
+function servingVerdict({ replicas }: RevisionFacts): RevisionVerdict {
   const behind = replicas.filter(({ serving }) => !serving).map(({ name }) => name);
   if (replicas.length === 0)
     return verdict('waiting', 'it is applied, and no process that takes deliveries was heard of lately');
@@ -93,7 +93,7 @@ function servingVerdict({ replicas }: RevisionGround): RevisionVerdict {
   return verdict('serving', replicas.length === 1 ? 'it serves' : `it serves on all ${replicas.length} replicas`);
 }
 
-function attemptedVerdict({ ending, reason, message, suspended }: RevisionGround): RevisionVerdict {
+function attemptedVerdict({ ending, reason, message, suspended }: RevisionFacts): RevisionVerdict {
   if (suspended) return verdict('waiting', 'reconciling is suspended: it goes on when the factory is resumed');
   if (ending === 'blocked')
     return verdict(reason === OUTSIDE_WINDOW ? 'waiting' : 'blocked', message ?? 'people must act');
@@ -101,7 +101,7 @@ function attemptedVerdict({ ending, reason, message, suspended }: RevisionGround
   return verdict('waiting', 'it was looked at and is not applied yet');
 }
 
-function refusedVerdict({ ending, reason, message }: RevisionGround): RevisionVerdict {
+function refusedVerdict({ ending, reason, message }: RevisionFacts): RevisionVerdict {
   if (ending === 'blocked') return verdict('blocked', message ?? 'people must act');
   return ending === 'failed'
     ? failedVerdict(reason, message)
@@ -114,7 +114,7 @@ function failedVerdict(reason: string | undefined, message = 'the last pass fail
 }
 
 /** What keeps newer revisions from being seen or applied, for messages. */
-function lately({ ending, message, suspended }: RevisionGround): string {
+function lately({ ending, message, suspended }: RevisionFacts): string {
   if (suspended) return '; reconciling is suspended';
   if ((ending === 'blocked' || ending === 'failed') && message !== undefined)
     return `; the last pass was ${ending}: ${message}`;

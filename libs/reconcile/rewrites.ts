@@ -1,5 +1,5 @@
 /** Whether a tip may be used after the one that was accepted before, and what it brings. contract 9; reference: force push. */
-import { blockedByRewrite, type Ending } from './endings.ts';
+import { blockedByRewrite, type PassEnding } from './endings.ts';
 import { rewriteDigest } from './guard.ts';
 import type { Rewrite, SyncPolicy } from './sync-policy.ts';
 
@@ -10,7 +10,7 @@ export interface Tip {
   history?: { commits: readonly string[]; lost: readonly string[]; lostPartly?: boolean; rewrittenFrom?: string };
 }
 
-export interface AcceptanceGround {
+export interface AcceptanceFacts {
   factorySlug: string;
   /** Revision that was accepted last. */
   accepted?: string;
@@ -35,14 +35,18 @@ export interface Brought {
   rewrite?: Rewrite;
 }
 
+/** How an accepted tip follows on the one before. */
+export type BroughtCommits = Pick<Brought, 'commits' | 'lost' | 'anew'> &
+  Partial<Pick<Brought, 'forgetsOthers' | 'spent'>>;
+
 /** `brought` is absent when the tip was accepted before. */
-export type Acceptance = { ok: true; brought?: Brought } | { ok: false; from: string; ending: Ending };
+export type RevisionAcceptance = { ok: true; brought?: Brought } | { ok: false; from: string; ending: PassEnding };
 
 /** Decides on a tip by its history alone. What is not known to descend does not, where the policy asks. Pure. */
 export function acceptanceOf(
   { revision, history }: Tip,
-  { factorySlug, accepted, policy, approvedDigests, nowMs }: AcceptanceGround,
-): Acceptance {
+  { factorySlug, accepted, policy, approvedDigests, nowMs }: AcceptanceFacts,
+): RevisionAcceptance {
   if (revision === accepted) return { ok: true };
   const isSameBranch = accepted !== undefined && branchOf(accepted) === branchOf(revision);
   const from =

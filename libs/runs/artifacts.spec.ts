@@ -1,6 +1,6 @@
 /** What is kept of a run's files: which artifact each is, under a name that is safe everywhere. */
 import * as fc from 'fast-check';
-import { keptName, linkArtifact, mimeTypeOf, readArtifact, readReport } from './index.ts';
+import { artifactName, linkArtifact, mimeTypeOf, readArtifact, readReport } from './index.ts';
 
 const read = (name: string, text: string, folder: '' | 'artifacts' = 'artifacts') =>
   readArtifact(folder, name, Buffer.from(text));
@@ -101,13 +101,13 @@ describe('a kept name', () => {
     { name: 'ü😀', kept: '___', why: 'ASCII only' },
     { name: 'x'.repeat(300), kept: 'x'.repeat(128), why: 'bounded' },
   ])('of $name is $kept: $why', ({ name, kept }) => {
-    expect(keptName(name)).toBe(kept);
+    expect(artifactName(name)).toBe(kept);
   });
 
   it('is always safe', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (name) =>
-        expect(keptName(name)).toMatch(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/),
+        expect(artifactName(name)).toMatch(/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/),
       ),
     );
   });

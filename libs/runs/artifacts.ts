@@ -76,8 +76,8 @@ export function readArtifact(
   content: Uint8Array,
   reported?: { type: 'FILE' | 'PLAN'; title?: string },
 ): ReadArtifact {
-  const fileName = keptName(name);
-  const details = { filePath: keptPath(folder, name), digest: createHash('sha256').update(content).digest('hex') };
+  const fileName = artifactName(name);
+  const details = { filePath: artifactPath(folder, name), digest: createHash('sha256').update(content).digest('hex') };
   const link = folder === ARTIFACTS_FOLDER && name === PULL_REQUEST_FILE_NAME ? readPullRequest(content) : undefined;
   if (link !== undefined) return { type: 'PULL_REQUEST', details: { ...details, ...link } };
   const file = { ...details, fileName, mimeType: mimeTypeOf(fileName), sizeBytes: content.length };
@@ -108,12 +108,12 @@ export function linkArtifact({
 }
 
 /** Folders and name as they are kept: every step of the way safe. */
-export function keptPath(folder: string, name: string): string {
-  return [...folder.split('/').filter((step) => step !== ''), name].map(keptName).join('/');
+export function artifactPath(folder: string, name: string): string {
+  return [...folder.split('/').filter((step) => step !== ''), name].map(artifactName).join('/');
 }
 
 /** A name that is safe in a header, a path and a shell: everything else becomes `_`, leading dots go. */
-export function keptName(name: string): string {
+export function artifactName(name: string): string {
   const safe = name.replace(/[^A-Za-z0-9._-]/g, '_').replace(/^\.+/, '');
   return safe.slice(0, NAME_LENGTH_MAX) || 'file';
 }

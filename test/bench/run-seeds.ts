@@ -1,6 +1,6 @@
 /** A store as it is after a year of work: runs by the million, written by set-based statements past every store. */
 import type { Database } from '../../apps/server/store/database/database.ts';
-import { change, rows, type Work } from '../../apps/server/store/database/transactions.ts';
+import { change, rows, type Transaction } from '../../apps/server/store/database/transactions.ts';
 
 const FACTORIES = 200;
 const CONFIG_NAMES = 50;
@@ -91,7 +91,7 @@ function indexesOf(tables: readonly string[]): Readonly<Record<Database['dialect
   };
 }
 
-function* each(statements: readonly string[]): Work<void> {
+function* each(statements: readonly string[]): Transaction<void> {
   for (const statement of statements) yield* change(statement);
 }
 

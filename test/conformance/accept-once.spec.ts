@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { DELIVERIES_PER_MINUTE_MAX } from '#deliveries';
 import { uuidv7, UUID_RANDOM_BYTES } from '#runs';
-import type { Acceptance, Arrival } from '../../apps/server/store/deliveries/pending-deliveries.ts';
+import type { DeliveryOutcome, PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import type { DeliveryFilter } from '../../apps/server/store/deliveries/deliveries.ts';
 import { decodePayload } from '../../apps/server/store/deliveries/payload-bytes.ts';
 import { count, look, onEachBackend, storesOf, type Stores } from './backends.ts';
@@ -30,9 +30,10 @@ await onEachBackend('acceptOnce', (world) => {
     served = await seedServed(stores);
   });
 
-  const accept = (one: Arrival): Promise<Acceptance> => stores.deliveries.acceptOnce(one);
-  const acceptAll = (arrivals: readonly Arrival[]): Promise<Acceptance[]> => Promise.all(arrivals.map(accept));
-  const kinds = (acceptances: readonly Acceptance[]): string[] => acceptances.map(({ kind }) => kind);
+  const accept = (one: PendingDelivery): Promise<DeliveryOutcome> => stores.deliveries.acceptOnce(one);
+  const acceptAll = (arrivals: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> =>
+    Promise.all(arrivals.map(accept));
+  const kinds = (acceptances: readonly DeliveryOutcome[]): string[] => acceptances.map(({ kind }) => kind);
   const logged = (): Promise<{ entry_id: string; outcome: string }[]> =>
     look(stores, 'SELECT entry_id, outcome FROM delivery WHERE webhook_uid = ? ORDER BY entry_id', served.webhookUid);
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '#runs';
 import { RECENT_RUNS_MAX, recentRunsOf } from '../../apps/server/store/definitions/automation-counts.ts';
-import { walked } from '../../apps/server/store/database/transaction-runner.ts';
+import { runSteps } from '../../apps/server/store/database/transaction-runner.ts';
 import type { Statement } from '../../apps/server/store/database/transactions.ts';
 import { look, meddle, onEachBackend } from './backends.ts';
 import { runOf, seedServed, unique, type Served } from './seeds.ts';
@@ -56,7 +56,7 @@ await onEachBackend('automation counts', (world) => {
       ],
     ];
     const answers = [...counts];
-    const counted = await walked(recentRunsOf('f', ['a'], 0, 'sqlite'), () =>
+    const counted = await runSteps(recentRunsOf('f', ['a'], 0, 'sqlite'), () =>
       Promise.resolve({ rows: answers.shift() ?? [], changes: 0 }),
     );
     expect(counted.get('a')).toEqual({
@@ -68,7 +68,7 @@ await onEachBackend('automation counts', (world) => {
   it('reads nothing but the index of ended runs for what can be many, and no more of it than is counted', async () => {
     if (world.dialect === 'postgres') return; // PostgreSQL chooses by the numbers of rows, which a test has few of
     const asked: Statement[] = [];
-    await walked(recentRunsOf(served.factoryUid, [busy], 0, 'sqlite'), (statement) =>
+    await runSteps(recentRunsOf(served.factoryUid, [busy], 0, 'sqlite'), (statement) =>
       Promise.resolve((asked.push(statement), { rows: [], changes: 0 })),
     );
     const reads: string[] = [];

@@ -2,13 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabase } from '../../apps/server/store/database/database.ts';
+import { openDatabase } from '../../apps/server/store/open-database.ts';
 import {
-  ClaimLost,
+  ClaimLostError,
   IDEMPOTENCY_MS,
   IdempotencyStore,
-  settling,
-  type Claim,
+  storeAnswer,
+  type IdempotencyClaim,
   type Claimed,
   type KeyedRequest,
   type StoredAnswer,
@@ -33,7 +33,7 @@ function keyed(more: Partial<KeyedRequest> = {}): KeyedRequest {
   };
 }
 
-function claimOf(claimed: Claimed): Claim {
+function claimOf(claimed: Claimed): IdempotencyClaim {
   if (claimed.kind !== 'claimed') throw new Error(`the key was not free: ${claimed.kind}`);
   return claimed.claim;
 }
@@ -146,9 +146,9 @@ await onEachBackend('idempotency keys', (world) => {
       const run = runOf({});
       const creating = world.stores.database.run(function* () {
         yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
-        yield* settling(late, ANSWER);
+        yield* storeAnswer(late, ANSWER);
       });
-      await expect(creating).rejects.toThrow(ClaimLost);
+      await expect(creating).rejects.toThrow(ClaimLostError);
       expect(await count(world.stores, 'run WHERE run_id = ?', run.runId)).toBe(0);
     });
 
@@ -197,14 +197,14 @@ await onEachBackend('idempotency keys', (world) => {
     const run = runOf({});
     const failing = world.stores.database.run(function* () {
       yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
-      yield* settling(claim, ANSWER);
+      yield* storeAnswer(claim, ANSWER);
       throw new Error('after both');
     });
     await expect(failing).rejects.toThrow('after both');
     expect(await store.claim(request, LEASE_MS)).toEqual({ kind: 'under-way' });
     await world.stores.database.run(function* () {
       yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
-      yield* settling(claim, ANSWER);
+      yield* storeAnswer(claim, ANSWER);
     });
     // What comes after can complete it, and neither undo it nor make it another.
     await store.settle(claim, { ...ANSWER, status: 500 });

@@ -1,15 +1,15 @@
 /** What passes leave behind beside definitions, on every database: conditions, events, revisions, policies, blobs, replicas. contract 9. */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
 import { EVENTS_KEPT } from '../../apps/server/store/factories/events.ts';
-import type { PassOutcome, PassRecord } from '../../apps/server/store/factories/factories.ts';
+import type { PassOutcome, PassRecord } from '#reconcile';
 import { REVISIONS_KEPT, RevisionStore } from '../../apps/server/store/factories/revisions.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
 import { PASSES_NAMED } from '../../apps/server/store/migrations/0004-reconciling.ts';
-import { walked } from '../../apps/server/store/database/transaction-runner.ts';
-import type { Statement, Work } from '../../apps/server/store/database/transactions.ts';
+import { runSteps } from '../../apps/server/store/database/transaction-runner.ts';
+import type { Statement, Transaction } from '../../apps/server/store/database/transactions.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
-import { OtherVersion } from '../../apps/server/store/database/replicas.ts';
+import { VersionMismatchError } from '../../apps/server/store/database/replicas.ts';
 
 const commit = (text: string): string => text.padEnd(40, '0');
 const revision = (text: string): string => `main@sha1:${commit(text)}`;
@@ -238,8 +238,8 @@ await onEachBackend('reconciling', (world) => {
     if (world.dialect !== 'sqlite') return;
     const asked: Statement[] = [];
     const listening = {
-      read: (body: () => Work<unknown>) =>
-        walked(body(), (statement) => Promise.resolve((asked.push(statement), { rows: [], changes: 0 }))),
+      read: (body: () => Transaction<unknown>) =>
+        runSteps(body(), (statement) => Promise.resolve((asked.push(statement), { rows: [], changes: 0 }))),
     };
     await new RevisionStore(listening as unknown as Database).passOf(uid, ids[0] ?? '');
     const plans = await Promise.all(
@@ -397,7 +397,7 @@ await onEachBackend('reconciling', (world) => {
     );
     await meddle(stores, 'UPDATE replica SET seen_at = seen_at - 15001');
     await stores.replicas.join(called('new', '2'));
-    await expect(stores.replicas.join(called('late', '1'))).rejects.toThrow(OtherVersion);
+    await expect(stores.replicas.join(called('late', '1'))).rejects.toThrow(VersionMismatchError);
     await stores.replicas.forgetAll();
   });
 

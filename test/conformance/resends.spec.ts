@@ -1,6 +1,6 @@
 /** Stored bytes that are delivered again, on every database: numbered in the transaction that accepts them, by whichever replica. contract 5 (Log). */
 import { DELIVERIES_PER_MINUTE_MAX, resendIdentity } from '#deliveries';
-import type { Acceptance, Arrival } from '../../apps/server/store/deliveries/pending-deliveries.ts';
+import type { DeliveryOutcome, PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import type { ToResend } from '../../apps/server/store/deliveries/resends.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
@@ -27,7 +27,7 @@ await onEachBackend('resends', (world) => {
     original = first.entryId;
   });
 
-  async function resend(more: Partial<ToResend> = {}, version?: number): Promise<Arrival> {
+  async function resend(more: Partial<ToResend> = {}, version?: number): Promise<PendingDelivery> {
     const { entryId, ...rest } = arrival(served, {
       version: version ?? (await servingVersion(stores, served.factoryUid)),
     });
@@ -102,7 +102,7 @@ await onEachBackend('resends', (world) => {
     const answers = await Promise.all(
       Array.from({ length: DELIVERIES_PER_MINUTE_MAX + 5 }, async () => stores.deliveries.acceptOnce(await resend())),
     );
-    const kinds = (kind: Acceptance['kind']): number => answers.filter((answer) => answer.kind === kind).length;
+    const kinds = (kind: DeliveryOutcome['kind']): number => answers.filter((answer) => answer.kind === kind).length;
     expect([kinds('accepted'), kinds('throttled')]).toEqual([DELIVERIES_PER_MINUTE_MAX - 1, 6]);
     expect(await names()).toEqual(numbered(DELIVERIES_PER_MINUTE_MAX - 1));
     const later = await ageSlots(stores, served.webhookUid, 60_000);

@@ -3,7 +3,7 @@ import { NOBODY_SERVED, type LiveBounds } from '#runs';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { claiming } from '../../apps/server/store/runs/run-claims.ts';
 import type { ClaimedRun } from '../../apps/server/store/runs/runs.ts';
-import type { Outcome, Statement, Work } from '../../apps/server/store/database/transactions.ts';
+import type { Outcome, Statement, Transaction } from '../../apps/server/store/database/transactions.ts';
 import { look, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
 import { newId, runOf, unique } from './seeds.ts';
 
@@ -136,7 +136,7 @@ await onEachBackend('claims', (world) => {
       ${series} SELECT ${uid('many-', '(100000 + i)')}, 't', 'QUEUED', 'p', 'API', 'u', '{}', '{}', ${uid('fac_', '(1000 + i % 40)')}, ${uid('auto_', '(1000 + i % 400)')}, CASE WHEN i % 4 = 0 THEN ${uid('g', '(i % 400)')} END, 0, 0, 1, 1 FROM series`,
     );
     const statements: string[] = [];
-    const counting = <T>(work: Work<T>): Work<T> =>
+    const counting = <T>(work: Transaction<T>): Transaction<T> =>
       watched(work, (statement) => void (statement.kind === 'query' && statements.push(statement.text)));
     const { claimed } = await stores.database.run(() =>
       counting(claiming({ owner: 'e', leaseMs: 60_000, executionIds: ids(8), bounds: {} }, NOBODY_SERVED)),
@@ -165,7 +165,7 @@ await onEachBackend('claims', (world) => {
 });
 
 /** Lets every step of a body be seen. */
-function* watched<T>(work: Work<T>, see: (statement: Statement) => void): Work<T> {
+function* watched<T>(work: Transaction<T>, see: (statement: Statement) => void): Transaction<T> {
   let step = work.next();
   while (!step.done) {
     see(step.value);

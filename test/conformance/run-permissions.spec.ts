@@ -1,5 +1,6 @@
 /** Questions of agents and follow-ups in the middle of an execution, on every database: the run's state, its log and the answer change together. contract 3 (States, Follow-up). */
-import { followupOutcome, turnsOf, type RunState } from '#runs';
+import { conversationOf } from '#agents';
+import { followupOutcome, type RunState } from '#runs';
 import type { Claim } from '../../apps/server/store/runs/runs.ts';
 import type { Question } from '../../apps/server/store/runs/permissions.ts';
 import { look, onEachBackend, type Stores } from './backends.ts';
@@ -173,7 +174,7 @@ await onEachBackend('questions of agents', (world) => {
     });
     await say(claim, 'after');
     const spoken = await stores.histories.spoken(claim.runId);
-    const turns = spoken === undefined ? [] : turnsOf(spoken);
+    const turns = spoken === undefined ? [] : conversationOf(spoken);
     const said = await Promise.all(
       turns.map(
         async ({ runId, execution, ...turn }) =>

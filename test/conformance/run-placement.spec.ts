@@ -3,7 +3,7 @@ import { NOBODY_SERVED } from '#runs';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { claiming } from '../../apps/server/store/runs/run-claims.ts';
 import type { Placement } from '../../apps/server/store/runs/run-placement.ts';
-import type { Work } from '../../apps/server/store/database/transactions.ts';
+import type { Transaction } from '../../apps/server/store/database/transactions.ts';
 import { look, meddle, onEachBackend, storesOf, type Stores } from './backends.ts';
 import { newId, runOf, unique } from './seeds.ts';
 
@@ -78,7 +78,7 @@ await onEachBackend('placement', (world) => {
     )) as [string, string];
     let rowsSeen = 0;
     const texts: { text: string; params: readonly unknown[] }[] = [];
-    function* recorded<T>(work: Work<T>): Work<T> {
+    function* recorded<T>(work: Transaction<T>): Transaction<T> {
       let step = work.next();
       while (!step.done) {
         if (step.value.kind === 'query' && step.value.text.startsWith('SELECT') && step.value.text.includes("'QUEUED'"))

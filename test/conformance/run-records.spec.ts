@@ -1,6 +1,7 @@
 /** What belongs to a run on every database: files of its requests, what it made, what is told of it, what it can be made of. contract 3. */
 import { createHash } from 'node:crypto';
-import { followupOutcome, timelineOf, turnsOf, type ReadArtifact, type RunState } from '#runs';
+import { conversationOf } from '#agents';
+import { followupOutcome, timelineOf, type ReadArtifact, type RunState } from '#runs';
 import type { NewAttachment } from '../../apps/server/store/runs/attachments.ts';
 import type { ChangedBy } from '../../apps/server/store/access/audit.ts';
 import type { Claim } from '../../apps/server/store/runs/runs.ts';
@@ -350,7 +351,7 @@ await onEachBackend('what belongs to a run', (world) => {
         { text: 'thirdthird more', atMs: 7 },
       ]);
       const spoken = await stores.histories.spoken(runId);
-      expect(spoken && turnsOf(spoken).map(({ asked }) => asked.map(({ text }) => text))).toEqual([
+      expect(spoken && conversationOf(spoken).map(({ asked }) => asked.map(({ text }) => text))).toEqual([
         ['one'],
         ['after first'],
         ['after second'],

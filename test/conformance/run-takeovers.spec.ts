@@ -1,12 +1,12 @@
 /** Executions that are over before their work is, on every database: handed back, lost, cancelled meanwhile; and the end that is told once. contract 3 (States). */
 import { followupOutcome, isEnded, type RunState } from '#runs';
-import type { Claim, Ending } from '../../apps/server/store/runs/runs.ts';
-import type { RunRow } from '../../apps/server/store/database/tables.ts';
+import type { Claim, RunEnd } from '../../apps/server/store/runs/runs.ts';
+import type { RunRow } from '../../apps/server/store/runs/run.entities.ts';
 import { look, meddle, onEachBackend, type Stores } from './backends.ts';
 import { begin, claimedRun, claimRun, newId } from './seeds.ts';
 
-const STOPPED: Ending = { state: 'ERROR', message: 'stopped', errorCode: 'internal_error', retryable: true };
-const SUCCEEDED: Ending = { state: 'SUCCEEDED', message: 'done' };
+const STOPPED: RunEnd = { state: 'ERROR', message: 'stopped', errorCode: 'internal_error', retryable: true };
+const SUCCEEDED: RunEnd = { state: 'SUCCEEDED', message: 'done' };
 
 await onEachBackend('executions that are over too early', (world) => {
   let stores: Stores;
@@ -66,7 +66,7 @@ await onEachBackend('executions that are over too early', (world) => {
       await claimedRun(stores, {}, true),
     ];
     await followup(awaited.runId, 'and then?');
-    const decide = (state: string): 'requeue' | Ending => (state === 'INPROGRESS' ? STOPPED : 'requeue');
+    const decide = (state: string): 'requeue' | RunEnd => (state === 'INPROGRESS' ? STOPPED : 'requeue');
     for (const claim of [claimed, begun, awaited]) expect(await stores.runs.handBack(claim, decide)).toBe(true);
     expect((await found(claimed.runId)).state).toBe('QUEUED');
     expect(await found(begun.runId)).toMatchObject({

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { AutomationDefinition, WebhookDefinition } from '#definitions';
 import type { AppliedObject } from '#reconcile';
 import { uuidv7Sequence } from '#runs';
-import type { Arrival } from '../../apps/server/store/deliveries/pending-deliveries.ts';
+import type { PendingDelivery } from '../../apps/server/store/deliveries/pending-deliveries.ts';
 import type { Lease } from '../../apps/server/store/factories/factories.ts';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { encodePayload } from '../../apps/server/store/deliveries/payload-bytes.ts';
@@ -146,11 +146,11 @@ export interface ArrivalWish {
 }
 
 /** An arrival that was decided on the factory's present version, unless the wish says otherwise. */
-export async function arrivalAt(stores: Stores, served: Served, wish: ArrivalWish = {}): Promise<Arrival> {
+export async function arrivalAt(stores: Stores, served: Served, wish: ArrivalWish = {}): Promise<PendingDelivery> {
   return arrival(served, { ...wish, version: wish.version ?? (await servingVersion(stores, served.factoryUid)) });
 }
 
-export function arrival(served: Served, wish: ArrivalWish & { version: number }): Arrival {
+export function arrival(served: Served, wish: ArrivalWish & { version: number }): PendingDelivery {
   const entryId = wish.entryId ?? newId(wish.receivedAtMs);
   const body = wish.body ?? Buffer.from('{"a":1}');
   const identities = wish.identities ?? [wish.identity ?? unique('id')];

@@ -4,8 +4,8 @@ import * as fc from 'fast-check';
 import { OUTCOMES, type OutcomeKind } from '#deliveries';
 import { latencyFigures, RUN_STATES, timeBuckets, uuidv7, type RunState, type TimeBuckets } from '#runs';
 import type { Database } from '../../apps/server/store/database/database.ts';
-import { walked } from '../../apps/server/store/database/transaction-runner.ts';
-import { insert, type Statement, type Work } from '../../apps/server/store/database/transactions.ts';
+import { runSteps } from '../../apps/server/store/database/transaction-runner.ts';
+import { insert, type Statement, type Transaction } from '../../apps/server/store/database/transactions.ts';
 import { StatisticsStore, type DeliveryScope, type RunScope } from '../../apps/server/store/reports/statistics.ts';
 import { look, meddle, onEachBackend, type Stores } from './backends.ts';
 import { runOf, seedServed, type Served } from './seeds.ts';
@@ -320,8 +320,8 @@ await onEachBackend('statistics', (world) => {
       const asked: Statement[] = [];
       const listening = {
         dialect: 'sqlite',
-        longRead: (body: () => Work<unknown>) =>
-          walked(body(), (statement) =>
+        longRead: (body: () => Transaction<unknown>) =>
+          runSteps(body(), (statement) =>
             Promise.resolve((asked.push(statement), { rows: [{ factory_uid: ours.factoryUid }], changes: 0 })),
           ),
       };

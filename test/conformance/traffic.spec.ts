@@ -2,22 +2,22 @@
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '#runs';
 import type { Database } from '../../apps/server/store/database/database.ts';
-import { walked } from '../../apps/server/store/database/transaction-runner.ts';
-import type { Statement, Work } from '../../apps/server/store/database/transactions.ts';
-import { TrafficStore, type TrafficWish } from '../../apps/server/store/factories/traffic.ts';
+import { runSteps } from '../../apps/server/store/database/transaction-runner.ts';
+import type { Statement, Transaction } from '../../apps/server/store/database/transactions.ts';
+import { TrafficStore, type TrafficQuery } from '../../apps/server/store/factories/traffic.ts';
 import { look, meddle, onEachBackend } from './backends.ts';
 import { arrivalAt, runOf, seedServed, type Served } from './seeds.ts';
 import { seedEntries } from './sweeping.ts';
 
 const DAY_MS = 86_400_000;
 const idAt = (ms: number): string => uuidv7(ms, randomBytes(10));
-const NOTHING: TrafficWish = { webhookUids: [], automationUids: [], environmentIds: [], skills: [], whole: false };
+const NOTHING: TrafficQuery = { webhookUids: [], automationUids: [], environmentIds: [], skills: [], whole: false };
 
 await onEachBackend('traffic', (world) => {
   const nowMs = Date.now();
   let served: Served;
   let other: Served;
-  const since = (wish: Partial<TrafficWish>, factoryUid = served.factoryUid) =>
+  const since = (wish: Partial<TrafficQuery>, factoryUid = served.factoryUid) =>
     new TrafficStore(world.stores.database).since(factoryUid, nowMs - 7 * DAY_MS, { ...NOTHING, ...wish });
 
   beforeAll(async () => {
@@ -102,8 +102,8 @@ await onEachBackend('traffic', (world) => {
     const asked: Statement[] = [];
     const listening = {
       dialect: 'sqlite',
-      longRead: (body: () => Work<unknown>) =>
-        walked(body(), (statement) => Promise.resolve((asked.push(statement), { rows: [], changes: 0 }))),
+      longRead: (body: () => Transaction<unknown>) =>
+        runSteps(body(), (statement) => Promise.resolve((asked.push(statement), { rows: [], changes: 0 }))),
     };
     await new TrafficStore(listening as unknown as Database).since(served.factoryUid, 0, {
       webhookUids: ['a', 'b'],

@@ -4,7 +4,7 @@ import { serve } from '../../apps/server/main.ts';
 import { DefinitionStore } from '../../apps/server/store/definitions/definitions.ts';
 import type { Database } from '../../apps/server/store/database/database.ts';
 import { FactoryStore } from '../../apps/server/store/factories/factories.ts';
-import type { Work } from '../../apps/server/store/database/transactions.ts';
+import type { Transaction } from '../../apps/server/store/database/transactions.ts';
 import { SOURCE_AGENT } from './source-agent.ts';
 
 /** Where a pass stands still that applies a webhook of this name; a factory that applies none is left alone. */
@@ -43,7 +43,7 @@ function standingInside(store: DefinitionStore): DefinitionStore {
   return Object.assign(Object.create(DefinitionStore.prototype) as DefinitionStore, { database: standing });
 }
 
-function* interrupted<T>(work: Work<T>): Work<T> {
+function* interrupted<T>(work: Transaction<T>): Transaction<T> {
   let step = work.next();
   for (let done = 0; !step.done; done += 1) {
     if (done === STATEMENTS_DONE) {

@@ -3,7 +3,7 @@ import { QueueDispatch } from '../../apps/server/execution/engine/dispatch-queue
 import { TableDispatch } from '../../apps/server/execution/engine/dispatch-tables.ts';
 import type { Dispatch, Places } from '../../apps/server/execution/engine/dispatch.ts';
 import { OutboxRelay } from '../../apps/server/execution/engine/outbox-relay.ts';
-import { RunQueue, type Serve, type TakenToken } from '../../apps/server/execution/engine/run-queue.ts';
+import { RunQueue, type Serve, type ReceivedToken } from '../../apps/server/execution/engine/run-queue.ts';
 import { Log } from '../../apps/server/process/log.ts';
 import { Outbox } from '../../apps/server/store/runs/outbox.ts';
 import type { Placement } from '../../apps/server/store/runs/run-placement.ts';
@@ -30,7 +30,7 @@ export interface WorkerWish {
 
 /** A queue that tells which tokens were taken. */
 class WatchedQueue extends RunQueue {
-  readonly taken: TakenToken[] = [];
+  readonly taken: ReceivedToken[] = [];
   override work(places: number, serve: Serve, onEmpty: () => void): void {
     super.work(places, (token) => (this.taken.push(token), serve(token)), onEmpty);
   }

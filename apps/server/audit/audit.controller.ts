@@ -3,7 +3,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import type { AuditEntry as AuditEntryItem, AuditList, RawQuery } from '#contracts';
 import { queryDigest } from '#runs';
 import { Allow } from '../http/access-guard.ts';
-import { pageOf, placeOf } from '../http/pages.ts';
+import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { queryOf } from '../http/queries.ts';
 import { fromTime, toTime } from '../http/timestamps.ts';
 import { AuditStore, type AuditEntry, type AuditFilter, type AuditPlace } from '../store/access/audit.ts';
@@ -21,10 +21,7 @@ interface AuditQuery {
 
 @Controller('api/v1/audit')
 export class AuditController {
-  private readonly trail: AuditStore;
-  constructor(trail: AuditStore) {
-    this.trail = trail;
-  }
+  constructor(private readonly trail: AuditStore) {}
 
   /** Newest first. */
   @Get()
@@ -32,7 +29,7 @@ export class AuditController {
   async list(@Query() query: RawQuery): Promise<AuditList> {
     const { limit, cursor, ...asked } = queryOf<AuditQuery>('listAuditEntries', query);
     const digest = queryDigest({ list: 'audit', ...asked });
-    const after = placeOf(cursor, digest, ['number', 'string']);
+    const after = pageKeyOf(cursor, digest, ['number', 'string']);
     const found = await this.trail.list(toFilter(asked), limit + 1, after as AuditPlace | undefined);
     const { page, pageInfo } = pageOf(found, limit, digest, ({ atMs, id }) => [atMs, id]);
     return { entries: page.map(toAuditEntryItem), page_info: pageInfo };

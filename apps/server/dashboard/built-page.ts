@@ -2,7 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Config } from '../config/config.ts';
 import { basePathOf, StaticFiles } from '../http/static-files.ts';
+import { CONFIG, PageFolder } from '../process/injection-tokens.ts';
 
 /** What the build leaves open in its document: what is new with each answer, and where the page lives. */
 const NONCE = '__NONCE__';
@@ -16,17 +19,16 @@ const FOLDERS = ['../../../dist/dashboard/', '../../../dashboard/'].map((path) =
   fileURLToPath(new URL(path, import.meta.url)),
 );
 
+@Injectable()
 export class BuiltPage {
   /** What is below `assets/`. */
   readonly assets: StaticFiles;
   /** The document around its nonces; undefined: the page was not built. */
   private readonly document: readonly string[] | undefined;
 
-  /**
-   * `publicUrl`: its path is what the page's addresses begin with. `folder`: where the build is; the first of the known
-   * places, if not said.
-   */
-  constructor(publicUrl: string, folder = FOLDERS.find((candidate) => existsSync(join(candidate, DOCUMENT)))) {
+  /** The path of the public address is what the page's addresses begin with. */
+  constructor(@Inject(CONFIG) { publicUrl }: Config, pageFolder: PageFolder) {
+    const folder = pageFolder.path ?? FOLDERS.find((candidate) => existsSync(join(candidate, DOCUMENT)));
     const built = folder !== undefined && existsSync(join(folder, DOCUMENT)) ? folder : undefined;
     this.document =
       built === undefined

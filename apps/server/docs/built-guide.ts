@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import type { Config } from '../config/config.ts';
 import { basePathOf, StaticFiles, type StaticFile } from '../http/static-files.ts';
+import { CONFIG } from '../process/injection-tokens.ts';
 
 /** What the build leaves open in its texts: where the service lives. */
 const BASE = '/__BASE__/';
@@ -19,13 +22,21 @@ const TYPES = { html: 'text/html; charset=utf-8' };
 /** Scripts of a page that are not files of their own. */
 const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
+/** Folder of the built guide. */
+export abstract class GuideFolder {
+  /** Where the build puts it, if not said. */
+  path?: string;
+}
+
+@Injectable()
 export class BuiltGuide {
   private readonly folder: string | undefined;
   private readonly publicUrl: string;
   private read: StaticFiles | undefined;
 
-  /** `folder`: where the build is; the first of the known places, if not said. Nothing is read yet. */
-  constructor(publicUrl: string, folder = FOLDERS.find((candidate) => existsSync(join(candidate, FIRST_PAGE)))) {
+  /** The path of the public address is what the guide's addresses begin with. Nothing is read yet. */
+  constructor(@Inject(CONFIG) { publicUrl }: Pick<Config, 'publicUrl'>, @Optional() guideFolder?: GuideFolder) {
+    const folder = guideFolder?.path ?? FOLDERS.find((candidate) => existsSync(join(candidate, FIRST_PAGE)));
     this.publicUrl = publicUrl;
     this.folder = folder !== undefined && existsSync(join(folder, FIRST_PAGE)) ? folder : undefined;
   }

@@ -41,7 +41,7 @@ async function serve(
   name: string,
   publicUrl = 'http://127.0.0.1',
 ): Promise<(path: string, options?: RequestInit) => Promise<Response>> {
-  const controller = new GuideController(new BuiltGuide(publicUrl, join(folder, name)));
+  const controller = new GuideController(new BuiltGuide({ publicUrl }, { path: join(folder, name) }));
   const server = fastify();
   server.get('/docs/guide', (_request, reply) => controller.root(reply));
   server.get<{ Params: { '*': string } }>('/docs/guide/*', (request, reply) =>

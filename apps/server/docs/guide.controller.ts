@@ -34,10 +34,7 @@ The API is described at <code>/docs</code>.</p></body></html>
 
 @Controller()
 export class GuideController {
-  private readonly guide: BuiltGuide;
-  constructor(guide: BuiltGuide) {
-    this.guide = guide;
-  }
+  constructor(private readonly guide: BuiltGuide) {}
 
   /** The guide's addresses are below it; relative, so that it works below any path of the public address. */
   @Get('docs/guide')

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { LAUNCH_PROFILES } from '#runs';
-import { ConfigFaults } from '../config/config.ts';
+import { LAUNCH_PROFILES } from '#agents';
+import { ConfigError } from '../config/config.ts';
 import { startCommand, type CommandEnd } from '../execution/command/command.ts';
 import { serverAgent } from '../execution/preparation/execution-spec.ts';
 import { readProfiles } from '../execution/agent/profile-file.ts';
@@ -12,7 +12,7 @@ import { agentsFound } from '../execution/agent/profiles.ts';
 import { ownerOf, STANDARD_PATH, type Sandbox } from '../execution/sandbox/sandboxes.ts';
 import { removeEntry } from '../execution/workspace/workspaces-removal.ts';
 import { prepareWorkspace } from '../execution/workspace/workspaces.ts';
-import type { Patient } from './doctor.ts';
+import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, type Remark } from './findings.ts';
 
 const START_MS_MAX = 20_000;
@@ -22,7 +22,7 @@ const SAID_LENGTH_MAX = 100_000;
 /** Any UUID: the folders of the trial are its own. */
 const RUN_ID = '00000000-0000-7000-8000-000000000000';
 
-export async function agents(patient: Patient): Promise<Remark[]> {
+export async function agents(patient: DoctorTarget): Promise<Remark[]> {
   const { config } = patient;
   const { profiles, faults } = await known(config.agentProfilesFile);
   const found = await agentsFound(profiles, config.searchPath);
@@ -47,7 +47,7 @@ async function known(
   try {
     return { profiles: await readProfiles(file), faults: [] };
   } catch (error) {
-    if (!(error instanceof ConfigFaults)) throw error;
+    if (!(error instanceof ConfigError)) throw error;
     return {
       profiles: LAUNCH_PROFILES,
       faults: error.faults.map(({ variable, rule }) =>
@@ -58,7 +58,7 @@ async function known(
 }
 
 /** Started as runs start it, with its own settings and an empty input, it says what is wrong with them, and ends. */
-async function builtIn(patient: Patient): Promise<Remark[]> {
+async function builtIn(patient: DoctorTarget): Promise<Remark[]> {
   const sandbox = await patient.sandbox;
   const inside = await startedInside(sandbox, patient);
   if (inside.fault !== undefined) return [await notStarted(inside.fault, sandbox, patient)];
@@ -73,7 +73,7 @@ async function builtIn(patient: Patient): Promise<Remark[]> {
 async function notStarted(
   fault: string,
   sandbox: Sandbox,
-  { builtInAgent: { command }, config }: Patient,
+  { builtInAgent: { command }, config }: DoctorTarget,
 ): Promise<Remark> {
   const code = await endOf(command, { PATH: STANDARD_PATH, ...config.agentEnvironment });
   if (code !== 0)
@@ -90,7 +90,7 @@ async function notStarted(
 /** One start in a folder that is gone afterwards; the data folder is hidden from it, as from runs. `fault`: why it did not end well. */
 async function startedInside(
   found: Sandbox,
-  { builtInAgent, config }: Patient,
+  { builtInAgent, config }: DoctorTarget,
 ): Promise<{ said: string; fault?: string }> {
   const base = await mkdtemp(join(tmpdir(), 'millwright-doctor-'));
   try {

@@ -3,13 +3,13 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SQLITE_FILE } from './database-check.ts';
-import type { Patient } from './doctor.ts';
+import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, type Remark } from './findings.ts';
 
 /** A second of rounding, and a little for a clock that is being set. */
 const TOLERANCE_MS = 60_000;
 
-export function clock({ config: { dataDir }, nowMs }: Patient): Remark[] {
+export function clock({ config: { dataDir }, nowMs }: DoctorTarget): Remark[] {
   const now = nowMs();
   const written = [
     join(dataDir, SQLITE_FILE),

@@ -3,11 +3,11 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { findTools, isProgram } from '../process/program-paths.ts';
 import { STANDARD_PATH } from '../execution/sandbox/sandboxes.ts';
-import { KeyFileProblem, readKeyFile } from '../secrets/key-files.ts';
-import type { Patient } from './doctor.ts';
+import { KeyFileError, readKeyFile } from '../secrets/key-files.ts';
+import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 
-export async function configuredFiles({ config, faulty }: Patient): Promise<Remark[]> {
+export async function configuredFiles({ config, faulty }: DoctorTarget): Promise<Remark[]> {
   const { dataDir, databaseUrl, masterKeyFile, uidKeyFile, tls } = config;
   const named: [variable: string, path: string | undefined][] = [
     ['MILLWRIGHT_TLS_CERT_FILE', tls?.certFile],
@@ -43,7 +43,7 @@ function key(variable: string, path: string | undefined, byDefault: string, isEm
     readKeyFile(path ?? byDefault, { create: false, variable });
     return [];
   } catch (error) {
-    if (error instanceof KeyFileProblem)
+    if (error instanceof KeyFileError)
       return [
         problem(
           error.message,

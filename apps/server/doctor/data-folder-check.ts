@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Patient } from './doctor.ts';
+import type { DoctorTarget } from './doctor.ts';
 import { megabytes, ok, problem, warning, type Remark } from './findings.ts';
 
 /** A reserve and so much more: below it the first large run meets the reserve. */
@@ -10,7 +10,7 @@ const COMFORT_BYTES = 1_024 * 1_048_576;
 
 const ELSEWHERE = 'set MILLWRIGHT_DATA_DIR to a folder of the user that runs the service';
 
-export function dataFolder({ config: { dataDir } }: Patient): Remark[] {
+export function dataFolder({ config: { dataDir } }: DoctorTarget): Remark[] {
   if (!existsSync(dataDir)) return [toBeMade(dataDir)];
   if (!statSync(dataDir).isDirectory()) return [problem(`${dataDir} is no folder`, ELSEWHERE)];
   const refused = refusal(dataDir);
@@ -49,7 +49,7 @@ function refusal(folder: string): string | undefined {
 }
 
 /** Free space against the reserve that the service keeps. */
-export async function disk({ config: { dataDir, diskReserveBytes } }: Patient): Promise<Remark[]> {
+export async function disk({ config: { dataDir, diskReserveBytes } }: DoctorTarget): Promise<Remark[]> {
   const { bavail, bsize, files, ffree } = await statfs(existing(dataDir));
   const free = bavail * bsize;
   const reserve = megabytes(diskReserveBytes);

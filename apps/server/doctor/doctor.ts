@@ -1,5 +1,5 @@
 /** Everything that `millwright doctor` looks at, in the order in which it is told. Makes and changes nothing. contract 11. */
-import { ConfigFaults, readConfig, type Config } from '../config/config.ts';
+import { ConfigError, readConfig, type Config } from '../config/config.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from '../execution/agent/agents.ts';
 import { detectSandbox } from '../execution/sandbox/sandboxes-detection.ts';
 import type { Sandbox } from '../execution/sandbox/sandboxes.ts';
@@ -8,13 +8,13 @@ import { clock } from './clock-check.ts';
 import { configuredFiles } from './configured-files-check.ts';
 import { database } from './database-check.ts';
 import { dataFolder, disk } from './data-folder-check.ts';
-import { problem, ok, type Finding, type Remark } from './findings.ts';
+import { problem, ok, type DoctorFinding, type Remark } from './findings.ts';
 import { model } from './model-check.ts';
 import { git, node, signatures } from './programs-check.ts';
 import { sandbox } from './sandbox-check.ts';
 import { service } from './service-check.ts';
 
-export interface Patient {
+export interface DoctorTarget {
   config: Config;
   /** Variables that were not read, because they are wrong. */
   faulty: ReadonlySet<string>;
@@ -24,7 +24,7 @@ export interface Patient {
   nowMs(): number;
 }
 
-type Check = (patient: Patient) => Remark[] | Promise<Remark[]>;
+type Check = (patient: DoctorTarget) => Remark[] | Promise<Remark[]>;
 
 const CHECKS: Readonly<Record<string, Check>> = {
   node,
@@ -49,7 +49,11 @@ export interface Examination {
 }
 
 /** All findings. Never rejects for what is wrong with the machine. */
-export async function examine({ environment, nowMs, builtInAgent = BUILT_IN_AGENT }: Examination): Promise<Finding[]> {
+export async function examine({
+  environment,
+  nowMs,
+  builtInAgent = BUILT_IN_AGENT,
+}: Examination): Promise<DoctorFinding[]> {
   const { config, faults } = configOf(environment);
   const found = detectSandbox({ path: config.searchPath });
   found.catch(() => undefined); // whoever waits for it hears of it
@@ -69,7 +73,7 @@ export async function examine({ environment, nowMs, builtInAgent = BUILT_IN_AGEN
   ];
 }
 
-async function seen(look: Check, patient: Patient): Promise<Remark[]> {
+async function seen(look: Check, patient: DoctorTarget): Promise<Remark[]> {
   try {
     return await look(patient);
   } catch (error) {
@@ -84,7 +88,7 @@ async function seen(look: Check, patient: Patient): Promise<Remark[]> {
   }
 }
 
-function configuration(faults: ConfigFaults['faults']): Remark[] {
+function configuration(faults: ConfigError['faults']): Remark[] {
   if (faults.length === 0) return [ok('every MILLWRIGHT_ variable can be read')];
   return faults.map(({ variable, rule }) =>
     problem(`${variable} ${rule}`, 'mend or unset it; `millwright start` refuses it too'),
@@ -103,11 +107,11 @@ const READ_ALONE = new Set([
   'MILLWRIGHT_PORT',
 ]);
 
-function configOf(environment: Examination['environment']): { config: Config; faults: ConfigFaults['faults'] } {
+function configOf(environment: Examination['environment']): { config: Config; faults: ConfigError['faults'] } {
   try {
     return { config: readConfig(environment), faults: [] };
   } catch (error) {
-    if (!(error instanceof ConfigFaults)) throw error;
+    if (!(error instanceof ConfigError)) throw error;
     const faulty = new Set(error.faults.map(({ variable }) => variable));
     const readable = Object.entries(environment).filter(
       ([name]) => !faulty.has(name) && (READ_ALONE.has(name) || name.startsWith('MILLWRIGHT_AGENT_')),

@@ -2,7 +2,7 @@
 
 export type Level = 'ok' | 'warning' | 'problem';
 
-export interface Finding {
+export interface DoctorFinding {
   level: Level;
   /** What was looked at, in one word or two. */
   check: string;
@@ -13,7 +13,7 @@ export interface Finding {
 }
 
 /** What one check says; the name of the check is added by who asks. */
-export type Remark = Omit<Finding, 'check'>;
+export type Remark = Omit<DoctorFinding, 'check'>;
 
 export function ok(message: string): Remark {
   return { level: 'ok', message };

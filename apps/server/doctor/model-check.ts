@@ -1,13 +1,13 @@
 /** Whether the model of the built-in agent can be reached with its credentials. Asks for a list of models: that costs nothing. */
-import { HOW_TO_CONFIGURE_A_MODEL, modelChoice, type ModelEndpoint } from '#runs';
-import type { Patient } from './doctor.ts';
+import { HOW_TO_CONFIGURE_A_MODEL, modelChoice, type ModelEndpoint } from '#agents';
+import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 
 const ANSWER_MS_MAX = 8_000;
 /** Bytes of a list of models; a longer one is not looked through. */
 const LIST_BYTES_MAX = 4 * 1_048_576;
 
-export async function model({ config: { agentEnvironment } }: Omit<Patient, 'sandbox'>): Promise<Remark[]> {
+export async function model({ config: { agentEnvironment } }: Omit<DoctorTarget, 'sandbox'>): Promise<Remark[]> {
   const choice = modelChoice(agentEnvironment);
   switch (choice.kind) {
     case 'demo':

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../config/config.ts';
 import { BUILT_IN_AGENT } from '../execution/agent/agents.ts';
-import type { Patient } from './doctor.ts';
+import type { DoctorTarget } from './doctor.ts';
 import { signatures } from './programs-check.ts';
 
 let bin: string;
@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(bin, { recursive: true, force: true }));
 
-const patient = (): Patient => ({
+const patient = (): DoctorTarget => ({
   config: readConfig({ PATH: bin }),
   faulty: new Set(),
   builtInAgent: BUILT_IN_AGENT,

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { findTools } from '../process/program-paths.ts';
 import { STANDARD_PATH } from '../execution/sandbox/sandboxes.ts';
-import type { Patient } from './doctor.ts';
+import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 
 const ANSWER_MS_MAX = 5_000;
@@ -34,7 +34,7 @@ export function node(): Remark[] {
 }
 
 /** git where the service looks for it. */
-export async function git({ config }: Patient): Promise<Remark[]> {
+export async function git({ config }: DoctorTarget): Promise<Remark[]> {
   const path = (await findTools(['git'], config.searchPath ?? STANDARD_PATH)).get('git');
   const install = 'install git (Debian: apt-get install git)';
   if (path === undefined) return [problem('git is not found on PATH, so no git repository can be read', install)];
@@ -60,7 +60,7 @@ const VERIFIERS = [
 const GIT_FOR_SSH_SIGNATURES: Version = [2, 34];
 
 /** Never a problem: only factories whose sync policy has `verify_commits` need them, and those say so when they do. */
-export async function signatures({ config }: Patient): Promise<Remark[]> {
+export async function signatures({ config }: DoctorTarget): Promise<Remark[]> {
   const path = config.searchPath ?? STANDARD_PATH;
   const tools = await findTools(['git', ...VERIFIERS.map(([name]) => name)], path);
   const missing = VERIFIERS.filter(([name]) => !tools.has(name)).map(([name, kind, inPackage]) =>

@@ -1,10 +1,11 @@
 /** What would keep a run away from this machine: tried, as the service tries it at its start. contract 10. */
 import { readFileSync } from 'node:fs';
-import { confinementProblem, isConfining, modelChoice, type ConfinementWish } from '#runs';
+import { modelChoice } from '#agents';
+import { confinementProblem, isConfining, type ConfinementRequest } from '#isolation';
 import type { Config } from '../config/config.ts';
 import { findTools } from '../process/program-paths.ts';
 import { missingGuarantees, STANDARD_PATH } from '../execution/sandbox/sandboxes.ts';
-import type { Patient } from './doctor.ts';
+import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, warning, type Remark } from './findings.ts';
 
 /** Debian package of each program that a sandbox is built of. */
@@ -22,7 +23,7 @@ const SWITCHES: readonly (readonly [file: string, forbidding: string])[] = [
   ['/proc/sys/kernel/apparmor_restrict_unprivileged_userns', '1'],
 ];
 
-export async function sandbox({ config, sandbox: detected }: Patient): Promise<Remark[]> {
+export async function sandbox({ config, sandbox: detected }: DoctorTarget): Promise<Remark[]> {
   if (process.platform !== 'linux')
     return [
       unconfined(
@@ -51,7 +52,7 @@ const NO_WALLS = { processes: false, files: false, network: false };
 function unconfined(
   what: string,
   { allowUnsandboxed, runCommand, agentEnvironment }: Config,
-  walls: ConfinementWish['walls'],
+  walls: ConfinementRequest['walls'],
   wayOut: string,
 ): Remark {
   if (allowUnsandboxed)

@@ -1,10 +1,10 @@
 /** Whether a service runs on the data folder, and whether one could listen at the port. */
 import { createServer } from 'node:net';
 import { isDataFolderUsed } from '../process/data-folder.ts';
-import type { Patient } from './doctor.ts';
+import type { DoctorTarget } from './doctor.ts';
 import { ok, problem, type Remark } from './findings.ts';
 
-export async function service({ config: { dataDir, port, host, publicUrl } }: Patient): Promise<Remark[]> {
+export async function service({ config: { dataDir, port, host, publicUrl } }: DoctorTarget): Promise<Remark[]> {
   if (isDataFolderUsed(dataDir))
     return [ok(`a service runs on this data folder; it should answer at ${publicUrl}/ (--server URL asks it)`)];
   const code = await refusal(port, host);

@@ -1,10 +1,10 @@
 /** What is unchanged, changed, deleted or not there yet, whichever clock was ahead; and which trigger is shown as the one that decided. */
 import type { AutomationDefinition } from '#definitions';
-import type { DefinitionStanding } from '../store/reports/explanations.ts';
+import type { DefinitionStatus } from '../store/reports/explanations.ts';
 import { decisionsOf, scheduleTrigger, toDefinition, wasThere, webhookTrigger } from './explanations.items.ts';
 
 const DECIDED = { atMs: 1_000, revision: 'r1' };
-const now = (more: Partial<DefinitionStanding>): DefinitionStanding => ({
+const now = (more: Partial<DefinitionStatus>): DefinitionStatus => ({
   uid: 'auto_1',
   slug: 'a',
   path: 'automations/a/automation.md',
@@ -14,7 +14,7 @@ const now = (more: Partial<DefinitionStanding>): DefinitionStanding => ({
   ...more,
 });
 
-it.each<[why: string, standing: DefinitionStanding, expected: string, there: boolean]>([
+it.each<[why: string, standing: DefinitionStatus, expected: string, there: boolean]>([
   ['written long before', now({}), 'unchanged', true],
   [
     'written by the revision that decided, by a clock that was ahead',

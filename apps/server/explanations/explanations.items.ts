@@ -3,7 +3,7 @@ import type { ExplainedAutomation, ExplainedDefinition, ExplainedTrigger } from 
 import type { AutomationDefinition, WebhookTrigger } from '#definitions';
 import { compileFilter, type JsonValue } from '#filters';
 import { toTime } from '../http/timestamps.ts';
-import type { DefinitionStanding } from '../store/reports/explanations.ts';
+import type { DefinitionStatus } from '../store/reports/explanations.ts';
 
 /** When something was decided, and by which revision. */
 export interface Decided {
@@ -12,7 +12,7 @@ export interface Decided {
 }
 
 /** What a log entry holds of one automation. */
-export interface AutomationDecision {
+export interface DecodedDecision {
   uid: string;
   result: ExplainedAutomation['result'];
   runId?: string;
@@ -21,15 +21,15 @@ export interface AutomationDecision {
 }
 
 /** Automations that a log entry mentions, those that fired first. */
-export function decisionsOf(decision: string | null): AutomationDecision[] {
+export function decisionsOf(decision: string | null): DecodedDecision[] {
   if (decision === null) return [];
   const { started = [], skipped = [] } = JSON.parse(decision) as {
     started?: { automation_id: string; run_id: string }[];
     skipped?: {
       automation_id: string;
-      reason: Exclude<AutomationDecision['result'], 'fired' | 'not-selected'>;
+      reason: Exclude<DecodedDecision['result'], 'fired' | 'not-selected'>;
       failed_pointer?: string;
-      operator?: AutomationDecision['operator'];
+      operator?: DecodedDecision['operator'];
     }[];
   };
   return [
@@ -45,7 +45,7 @@ export function decisionsOf(decision: string | null): AutomationDecision[] {
 
 /** Whether an object was there when something was decided. One that came back after a deletion counts from its first day. */
 export function wasThere(
-  { createdAtMs, updatedAtMs, deletedAtMs, revision }: DefinitionStanding,
+  { createdAtMs, updatedAtMs, deletedAtMs, revision }: DefinitionStatus,
   { atMs, revision: decidedBy }: Decided,
 ): boolean {
   if (deletedAtMs !== undefined && deletedAtMs <= atMs) return false;
@@ -53,8 +53,8 @@ export function wasThere(
 }
 
 /** A definition as it is now, against the moment that it decided. */
-export function toDefinition(now: DefinitionStanding, decided: Decided): ExplainedDefinition {
-  const standing = standingOf(now, decided);
+export function toDefinition(now: DefinitionStatus, decided: Decided): ExplainedDefinition {
+  const standing = definitionStateOf(now, decided);
   return {
     uid: now.uid,
     slug: now.slug,
@@ -66,8 +66,8 @@ export function toDefinition(now: DefinitionStanding, decided: Decided): Explain
 }
 
 /** The revision counts before the time: what it wrote is what decided, whichever clock was ahead. */
-function standingOf(
-  { deletedAtMs, updatedAtMs, revision }: DefinitionStanding,
+function definitionStateOf(
+  { deletedAtMs, updatedAtMs, revision }: DefinitionStatus,
   decided: Decided,
 ): ExplainedDefinition['standing'] {
   if (deletedAtMs !== undefined) return 'deleted';

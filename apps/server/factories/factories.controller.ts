@@ -24,10 +24,10 @@ import {
   type FactoryDispatchRequest,
   type FactoryPatch,
 } from '../http/body-schemas.ts';
-import { untilGone } from '../http/abort-on-disconnect.ts';
+import { abortOnDisconnect } from '../http/abort-on-disconnect.ts';
 import { queryOf } from '../http/queries.ts';
 import { refuseUnsupportedMembers } from '../runs/unsupported-requests.ts';
-import { sourceOf } from '../runs/run-source.ts';
+import { runSourceOf } from '../runs/run-source.ts';
 import { RunService } from '../runs/runs.service.ts';
 import { FilterReplayService } from '../filters/filter-replays.service.ts';
 import { FilterSuggestionService } from '../filters/filter-suggestions.service.ts';
@@ -37,27 +37,14 @@ import { FactoryService, type FactoryListQuery, type PageQuery } from './factori
 
 @Controller('api/v1/factory')
 export class FactoryController {
-  private readonly factories: FactoryService;
-  private readonly plans: PlanService;
-  private readonly filterTests: FilterTestService;
-  private readonly filterReplays: FilterReplayService;
-  private readonly filterSuggestions: FilterSuggestionService;
-  private readonly runs: RunService;
   constructor(
-    factories: FactoryService,
-    plans: PlanService,
-    filterTests: FilterTestService,
-    filterReplays: FilterReplayService,
-    filterSuggestions: FilterSuggestionService,
-    runs: RunService,
-  ) {
-    this.factories = factories;
-    this.plans = plans;
-    this.filterTests = filterTests;
-    this.filterReplays = filterReplays;
-    this.filterSuggestions = filterSuggestions;
-    this.runs = runs;
-  }
+    private readonly factories: FactoryService,
+    private readonly plans: PlanService,
+    private readonly filterTests: FilterTestService,
+    private readonly filterReplays: FilterReplayService,
+    private readonly filterSuggestions: FilterSuggestionService,
+    private readonly runs: RunService,
+  ) {}
 
   @Get()
   @Allow('viewer')
@@ -105,7 +92,7 @@ export class FactoryController {
     @Req() request: FastifyRequest,
   ): Promise<FactoryDispatchResponse> {
     refuseUnsupportedMembers(body);
-    return this.runs.dispatch(uid, body, callerOf(request), sourceOf(request));
+    return this.runs.dispatch(uid, body, callerOf(request), runSourceOf(request));
   }
 
   @Get(':uid/status')
@@ -167,7 +154,7 @@ export class FactoryController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
-    return this.plans.plan(uid, body, accessOf(request), untilGone(reply));
+    return this.plans.plan(uid, body, accessOf(request), abortOnDisconnect(reply));
   }
 
   /** spec: Test filter. */
@@ -180,7 +167,7 @@ export class FactoryController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
-    return this.filterTests.test(uid, body, accessOf(request), untilGone(reply));
+    return this.filterTests.test(uid, body, accessOf(request), abortOnDisconnect(reply));
   }
 
   @Post(':uid/filters/replay')
@@ -192,7 +179,7 @@ export class FactoryController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
-    return this.filterReplays.replay(uid, body, accessOf(request), untilGone(reply));
+    return this.filterReplays.replay(uid, body, accessOf(request), abortOnDisconnect(reply));
   }
 
   @Post(':uid/filters/suggest')
@@ -204,6 +191,6 @@ export class FactoryController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
-    return this.filterSuggestions.suggest(uid, body, accessOf(request), untilGone(reply));
+    return this.filterSuggestions.suggest(uid, body, accessOf(request), abortOnDisconnect(reply));
   }
 }

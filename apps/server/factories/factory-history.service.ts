@@ -1,15 +1,16 @@
 /** What happened to a factory, and what became of its revisions. contract 4, 9, 11 (wait). */
+import { Injectable } from '@nestjs/common';
 import type { FactoryEvent as FactoryEventItem, FactoryEventList, RevisionStatus } from '#contracts';
-import { branchOf, isDirectory, revisionId, revisionVerdict, type ReplicaSeen } from '#reconcile';
+import { branchOf, isDirectory, revisionId, revisionVerdict, type PassRecord, type ReplicaSeen } from '#reconcile';
 import { queryDigest } from '#runs';
-import { Refusal } from '../http/error-codes.ts';
-import { pageOf, placeOf } from '../http/pages.ts';
+import { RefusalError } from '../http/error-codes.ts';
+import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
-import type { EventStore, StoredEvent } from '../store/factories/events.ts';
-import type { Condition, Factory, FactoryStore, PassRecord } from '../store/factories/factories.ts';
-import type { ReplicaStore } from '../store/database/replicas.ts';
-import type { RevisionStore } from '../store/factories/revisions.ts';
+import { EventStore, type StoredFactoryEvent } from '../store/factories/events.ts';
+import { type FactoryCondition, type Factory, FactoryStore } from '../store/factories/factories.ts';
+import { ReplicaStore } from '../store/database/replicas.ts';
+import { RevisionStore } from '../store/factories/revisions.ts';
 import type { PageQuery } from './factories.service.ts';
 import { toSyncItem } from './syncs.items.ts';
 import { visibleFactory } from './visible-factories.ts';
@@ -20,31 +21,27 @@ const DIRECTORY = /^sha256:[0-9a-f]{64}$/;
 /** Longer texts are no revision: a branch name and a commit. */
 const REVISION_CHARACTERS_MAX = 512;
 
+@Injectable()
 export class FactoryHistory {
-  private readonly factories: FactoryStore;
-  private readonly told: EventStore;
-  private readonly revisions: RevisionStore;
-  private readonly replicas: ReplicaStore;
-
-  constructor(factories: FactoryStore, told: EventStore, revisions: RevisionStore, replicas: ReplicaStore) {
-    this.factories = factories;
-    this.told = told;
-    this.revisions = revisions;
-    this.replicas = replicas;
-  }
+  constructor(
+    private readonly factories: FactoryStore,
+    private readonly told: EventStore,
+    private readonly revisions: RevisionStore,
+    private readonly replicas: ReplicaStore,
+  ) {}
 
   /** Events, newest first. */
   async events(uid: string, { limit, cursor }: PageQuery, access: Access): Promise<FactoryEventList> {
     await visibleFactory(this.factories, uid, access);
     const digest = queryDigest({ list: 'factory-events', factory: uid });
-    const [before] = placeOf(cursor, digest, ['string']) ?? [];
+    const [before] = pageKeyOf(cursor, digest, ['string']) ?? [];
     const { page, pageInfo } = pageOf(
       await this.told.list(uid, limit + 1, before as string | undefined),
       limit,
       digest,
       ({ id }) => [id],
     );
-    return { events: page.map(toEventItem), page_info: pageInfo };
+    return { events: page.map(toFactoryEventItem), page_info: pageInfo };
   }
 
   /** What became of a revision, named whole, by its commit, or by 7 or more digits of that. */
@@ -122,19 +119,27 @@ export class FactoryHistory {
 
 /** How the revision that was judged last ended: a host that has been away since says nothing of it. */
 function judgedLast(
-  condition: Condition,
+  condition: FactoryCondition,
   sync: PassRecord | undefined,
-): Pick<Condition, 'ending' | 'reason' | 'message'> {
+): Pick<FactoryCondition, 'ending' | 'reason' | 'message'> {
   return condition.ending === 'failed' && condition.reason !== 'internal' && sync?.ending === 'blocked'
     ? sync
     : condition;
 }
 
 /** One event. */
-export function toEventItem({ id, atMs, type, reason, message, revision, passId }: StoredEvent): FactoryEventItem {
+export function toFactoryEventItem({
+  id,
+  atMs,
+  type,
+  reason,
+  message,
+  revision,
+  passId,
+}: StoredFactoryEvent): FactoryEventItem {
   return { id, at: toTime(atMs), type, reason, message, revision: revision ?? null, sync: passId ?? null };
 }
 
-function invalidRevision(message: string): Refusal {
-  return new Refusal('invalid_request', `the revision ${message}`, { errors: [{ pointer: 'revision', message }] });
+function invalidRevision(message: string): RefusalError {
+  return new RefusalError('invalid_request', `the revision ${message}`, { errors: [{ pointer: 'revision', message }] });
 }

@@ -1,12 +1,12 @@
 /** Where a factory stands, as the API shows it: conditions, revisions, generations, inventory. contract 4 (status). */
 import type { Condition, FactoryStatus, InventoryItem } from '#contracts';
 import type { Problem } from '#definitions';
-import { conditionsOf, heldOf, standingOf, type Change, type FactoryCondition } from '#reconcile';
-import type { StoredEvent } from '../store/factories/events.ts';
-import type { Factory, PassRecord } from '../store/factories/factories.ts';
+import { conditionsOf, heldOf, factoryStateOf, type Change, type FactoryCondition, type PassRecord } from '#reconcile';
+import type { StoredFactoryEvent } from '../store/factories/events.ts';
+import type { Factory } from '../store/factories/factories.ts';
 import type { InventoryEntry } from '../store/definitions/inventory.ts';
 import { toTime } from '../http/timestamps.ts';
-import { toEventItem } from './factory-history.service.ts';
+import { toFactoryEventItem } from './factory-history.service.ts';
 import { isManaged } from './factories.items.ts';
 import { toSyncItem } from './syncs.items.ts';
 
@@ -16,7 +16,7 @@ export interface StatusFacts {
   /** The newest passes that were recorded, newest first. */
   recent: readonly PassRecord[];
   /** The newest events, newest first. */
-  events: readonly StoredEvent[];
+  events: readonly StoredFactoryEvent[];
   /** Whether any process reconciles. */
   isAttended: boolean;
 }
@@ -33,7 +33,7 @@ export function toStatusItem(factory: Factory, { inventory, recent, events, isAt
     factory_uid: factory.uid,
     suspended: factory.suspended,
     definitions_managed: isManaged(factory),
-    conditions: conditionsOf({ ...standingOf(factory, webhooksWithoutSecret), unattended: !isAttended }).map(
+    conditions: conditionsOf({ ...factoryStateOf(factory, webhooksWithoutSecret), unattended: !isAttended }).map(
       toConditionItem,
     ),
     condition: {
@@ -50,7 +50,7 @@ export function toStatusItem(factory: Factory, { inventory, recent, events, isAt
     revision_applied: factory.revisionApplied ?? null,
     last_sync: last === undefined ? null : toSyncItem(last),
     recent_syncs: recent.map(toSyncSummary),
-    events: events.map(toEventItem),
+    events: events.map(toFactoryEventItem),
     inventory: inventory.map((entry) => toInventoryItem(entry, isManaged(factory), held)),
   };
 }

@@ -1,9 +1,9 @@
 /** Work over stored payloads that anybody may ask for: in slices, up to a bound, while somebody waits for it, and one at a time. contract 9 (Plan). */
 import type { JsonValue } from '#filters';
 import { payloadOf } from '../deliveries/stored-payloads.ts';
-import { Slices } from '../process/event-loop-yielder.ts';
+import { EventLoopYielder } from '../process/event-loop-yielder.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import { Turns } from '../process/fair-semaphore.ts';
+import { FairSemaphore } from '../process/fair-semaphore.ts';
 
 /** All that one question may ask, in units of work: one to two seconds of a slow core. Counted, so that the same question is answered the same everywhere. */
 const WORK_MAX = 50_000_000;
@@ -18,13 +18,13 @@ export interface WorkBounds {
 }
 
 /** The work of one question. */
-export class Work {
-  private readonly slices: Slices;
+export class BoundedWork {
+  private readonly slices: EventLoopYielder;
   private readonly signal: AbortSignal;
   private left: number;
 
   constructor(signal: AbortSignal, { nowMs = () => performance.now(), workMax = WORK_MAX }: Partial<WorkBounds> = {}) {
-    [this.slices, this.signal, this.left] = [new Slices(nowMs), signal, workMax];
+    [this.slices, this.signal, this.left] = [new EventLoopYielder(nowMs), signal, workMax];
   }
 
   /** More was asked for than is left; then nothing more is done. */
@@ -52,14 +52,14 @@ export class Work {
   async breathe(): Promise<void> {
     this.signal.throwIfAborted();
     if (!this.slices.isOver()) return;
-    await this.slices.next();
+    await this.slices.yield();
     this.signal.throwIfAborted();
   }
 }
 
 /** Questions of one process take turns: however many are asked, deliveries share the core with one. Each waits with what it asks in memory. */
-export function questionTurns(): Turns {
-  return new Turns({
+export function questionSemaphore(): FairSemaphore {
+  return new FairSemaphore({
     atOnce: 1,
     waiting: 20,
     waitingOfKey: 3,
@@ -75,7 +75,7 @@ export function keepMembers(body: object, names: readonly string[]): void {
 
 /** The JSON of a stored delivery as `payloadOf`, for the work that fetching and parsing it is; `spent` where that is more than is left. */
 export async function payloadWithin(
-  work: Work,
+  work: BoundedWork,
   entryId: string,
   deliveries: Pick<DeliveryStore, 'payload'>,
 ): Promise<{ value: JsonValue } | 'none' | 'damaged' | 'spent'> {

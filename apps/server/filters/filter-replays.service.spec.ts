@@ -5,7 +5,7 @@ import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import { encodePayload } from '../store/deliveries/payload-bytes.ts';
-import { questionTurns, type WorkBounds } from './bounded-work.ts';
+import { questionSemaphore, type WorkBounds } from './bounded-work.ts';
 import { FilterReplayService } from './filter-replays.service.ts';
 import { FilterSuggestionService } from './filter-suggestions.service.ts';
 import { FilterTestService } from './filter-tests.service.ts';
@@ -54,15 +54,18 @@ const large = (at: number): JsonValue => ({ type: at % 2 === 0 ? 'even' : 'odd',
 const replays = (
   store: DeliveryStore,
   bounds: Partial<WorkBounds> = {},
-  turns = questionTurns(),
+  turns = questionSemaphore(),
 ): FilterReplayService => new FilterReplayService(factories, definitions, store, turns, bounds);
 const suggestions = (
   store: DeliveryStore,
   bounds: Partial<WorkBounds> = {},
-  turns = questionTurns(),
+  turns = questionSemaphore(),
 ): FilterSuggestionService => new FilterSuggestionService(factories, definitions, store, turns, bounds);
-const tests = (store: DeliveryStore, bounds: Partial<WorkBounds> = {}, turns = questionTurns()): FilterTestService =>
-  new FilterTestService(factories, definitions, store, turns, bounds);
+const tests = (
+  store: DeliveryStore,
+  bounds: Partial<WorkBounds> = {},
+  turns = questionSemaphore(),
+): FilterTestService => new FilterTestService(factories, definitions, store, turns, bounds);
 const waiting = (): AbortSignal => new AbortController().signal;
 
 async function turnsDuring(act: () => Promise<unknown>): Promise<number> {
@@ -125,7 +128,7 @@ it('a test has an answer whatever work it is, and ends once nobody waits for it'
   expect(await tests(stored(large).store).test('fac', { filter, payload }, ACCESS, waiting())).toMatchObject({
     result: 'Would not trigger',
   });
-  const [left, turns] = [new AbortController(), questionTurns()];
+  const [left, turns] = [new AbortController(), questionSemaphore()];
   let clock = 0;
   const nowMs = (): number => {
     if ((clock += 8) > 80) left.abort(new Error('left'));
@@ -162,7 +165,7 @@ it('a suggestion whose work is spent counts what it could not read, and claims n
 });
 
 it('holds one payload at a time, whoever asks, and calls undecided what cannot be read', async () => {
-  const [{ store, open }, turns] = [stored(large), questionTurns()];
+  const [{ store, open }, turns] = [stored(large), questionSemaphore()];
   const [replay, suggestion] = await Promise.all([
     replays(store, {}, turns).replay('fac', { filter: { type: ['even'] } }, ACCESS, waiting()),
     suggestions(store, {}, turns).suggest('fac', { entry_ids: [0, 2, 4, 8].map(entryAt) }, ACCESS, waiting()),
@@ -221,7 +224,7 @@ it('makes filters of what is hostile within bounds', async () => {
 });
 
 it('ends soon after nobody waits for it, and lets the next one have its turn', async () => {
-  const [{ store, read }, turns, left] = [stored(large), questionTurns(), new AbortController()];
+  const [{ store, read }, turns, left] = [stored(large), questionSemaphore(), new AbortController()];
   const payload = store.payload.bind(store);
   store.payload = async (entryId) => {
     if (read.length === 3) left.abort(new Error('left'));

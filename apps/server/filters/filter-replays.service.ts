@@ -1,40 +1,30 @@
 /** Which of the newest deliveries a trigger would have taken: a payload filter against each of them, as a test would. spec: Test filter; contract 4, 7. */
+import { Injectable, Optional } from '@nestjs/common';
 import type { FilterReplayRequest, FilterReplayResult } from '#contracts';
 import type { CompiledFilter } from '#filters';
 import { REPLAY_DELIVERIES_MAX, replayLog } from '#reconcile';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
-import type { DefinitionStore } from '../store/definitions/definitions.ts';
-import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
-import type { Turns } from '../process/fair-semaphore.ts';
-import { keepMembers, payloadWithin, Work, type WorkBounds } from './bounded-work.ts';
-import { compiled, toPayloadCheck } from './filter-tests.service.ts';
+import { DefinitionStore } from '../store/definitions/definitions.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { FairSemaphore } from '../process/fair-semaphore.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
+import { keepMembers, payloadWithin, BoundedWork, type WorkBounds } from './bounded-work.ts';
+import { compiled, toPayloadCheck } from './filter-tests.service.ts';
 
 type Answered = FilterReplayResult['deliveries'][number];
 
+@Injectable()
 export class FilterReplayService {
-  private readonly factories: FactoryStore;
-  private readonly definitions: DefinitionStore;
-  private readonly deliveries: DeliveryStore;
-  private readonly turns: Turns;
-  private readonly bounds: Partial<WorkBounds>;
-
   constructor(
-    factories: FactoryStore,
-    definitions: DefinitionStore,
-    deliveries: DeliveryStore,
-    turns: Turns,
-    bounds: Partial<WorkBounds> = {},
-  ) {
-    this.factories = factories;
-    this.definitions = definitions;
-    this.deliveries = deliveries;
-    this.turns = turns;
-    this.bounds = bounds;
-  }
+    private readonly factories: FactoryStore,
+    private readonly definitions: DefinitionStore,
+    private readonly deliveries: DeliveryStore,
+    private readonly turns: FairSemaphore,
+    @Optional() private readonly bounds: Partial<WorkBounds> = {},
+  ) {}
 
   /** One outcome for each delivery, newest first; never a value of a payload. Throws 429 or 503 where too many ask, and the reason of the signal once nobody waits. */
   async replay(
@@ -49,8 +39,8 @@ export class FilterReplayService {
     const { live } = await this.definitions.webhookFacts(uid);
     const selected = [...new Set(request.webhook_uids ?? live.keys())].filter((each) => live.has(each)).sort();
     const limit = Math.min(request.limit ?? REPLAY_DELIVERIES_MAX, REPLAY_DELIVERIES_MAX);
-    const deliveries = await this.turns.take({ keyId: access.keyId, signal }, () =>
-      this.ask(filter, selected, limit, new Work(signal, this.bounds)),
+    const deliveries = await this.turns.acquire({ keyId: access.keyId, signal }, () =>
+      this.ask(filter, selected, limit, new BoundedWork(signal, this.bounds)),
     );
     const count = (wanted: Answered['result']): number => deliveries.filter(({ result }) => result === wanted).length;
     return {
@@ -66,7 +56,7 @@ export class FilterReplayService {
     filter: CompiledFilter,
     webhookUids: readonly string[],
     limit: number,
-    work: Work,
+    work: BoundedWork,
   ): Promise<Answered[]> {
     await work.breathe();
     const stored = webhookUids.length === 0 ? [] : await this.deliveries.newestAccepted(webhookUids, limit);
@@ -78,7 +68,7 @@ export class FilterReplayService {
     return answered;
   }
 
-  private async answer(filter: CompiledFilter, entry: DeliveryRow, work: Work): Promise<Answered> {
+  private async answer(filter: CompiledFilter, entry: DeliveryRow, work: BoundedWork): Promise<Answered> {
     const { entry_id: entryId, webhook_uid: webhookUid, delivery_id: deliveryId } = entry;
     const item = {
       entry_id: entryId,

@@ -1,17 +1,18 @@
 /** A payload filter made of stored deliveries: it takes some and leaves others. contract 4, 7. */
+import { Injectable, Optional } from '@nestjs/common';
 import type { FilterSuggestion, FilterSuggestRequest } from '#contracts';
 import { FilterDraft, type JsonValue } from '#filters';
 import { REPLAY_DELIVERIES_MAX, replayLog } from '#reconcile';
-import { Refusal, type MemberError } from '../http/error-codes.ts';
+import { RefusalError, type MemberError } from '../http/error-codes.ts';
 import type { Access } from '../store/access/access.ts';
-import type { DefinitionStore } from '../store/definitions/definitions.ts';
-import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import type { FactoryStore } from '../store/factories/factories.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
-import type { Turns } from '../process/fair-semaphore.ts';
-import { keepMembers, payloadWithin, Work, type WorkBounds } from './bounded-work.ts';
-import { compiled, liveEntry } from './filter-tests.service.ts';
+import { DefinitionStore } from '../store/definitions/definitions.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import { FactoryStore } from '../store/factories/factories.ts';
+import { FairSemaphore } from '../process/fair-semaphore.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
+import { keepMembers, payloadWithin, BoundedWork, type WorkBounds } from './bounded-work.ts';
+import { compiled, liveEntry } from './filter-tests.service.ts';
 
 /** Of taking note of one payload, of which a bounded part is looked at: as many as one question may name are read and shown within its work. */
 const SHOW_WORK = 100_000;
@@ -22,26 +23,15 @@ interface Sides {
   leaves: readonly string[];
 }
 
+@Injectable()
 export class FilterSuggestionService {
-  private readonly factories: FactoryStore;
-  private readonly definitions: DefinitionStore;
-  private readonly deliveries: DeliveryStore;
-  private readonly turns: Turns;
-  private readonly bounds: Partial<WorkBounds>;
-
   constructor(
-    factories: FactoryStore,
-    definitions: DefinitionStore,
-    deliveries: DeliveryStore,
-    turns: Turns,
-    bounds: Partial<WorkBounds> = {},
-  ) {
-    this.factories = factories;
-    this.definitions = definitions;
-    this.deliveries = deliveries;
-    this.turns = turns;
-    this.bounds = bounds;
-  }
+    private readonly factories: FactoryStore,
+    private readonly definitions: DefinitionStore,
+    private readonly deliveries: DeliveryStore,
+    private readonly turns: FairSemaphore,
+    @Optional() private readonly bounds: Partial<WorkBounds> = {},
+  ) {}
 
   /** The filter and how well it tells the deliveries apart. Throws 429 or 503 where too many ask, and the reason of the signal once nobody waits. */
   async suggest(
@@ -57,8 +47,8 @@ export class FilterSuggestionService {
     const entries = await Promise.all(takes.map((entryId) => liveEntry(this.deliveries, uid, entryId, live)));
     const others = await Promise.all((named ?? []).map((entryId) => liveEntry(this.deliveries, uid, entryId, live)));
     refuseWithoutPayload([...withoutPayload(entries, '/entry_ids'), ...withoutPayload(others, '/not_entry_ids')]);
-    return this.turns.take({ keyId: access.keyId, signal }, async () =>
-      this.made({ takes, leaves: named ?? (await this.besides(entries)) }, new Work(signal, this.bounds)),
+    return this.turns.acquire({ keyId: access.keyId, signal }, async () =>
+      this.made({ takes, leaves: named ?? (await this.besides(entries)) }, new BoundedWork(signal, this.bounds)),
     );
   }
 
@@ -71,7 +61,7 @@ export class FilterSuggestionService {
   }
 
   /** Holds one payload at a time. */
-  private async made({ takes, leaves }: Sides, work: Work): Promise<FilterSuggestion> {
+  private async made({ takes, leaves }: Sides, work: BoundedWork): Promise<FilterSuggestion> {
     const draft = new FilterDraft();
     const taken = await this.shown(takes, work, (payload) => draft.take(payload));
     const others = await this.shown(leaves, work, (payload) => draft.leave(payload));
@@ -95,7 +85,11 @@ export class FilterSuggestionService {
   }
 
   /** Shows the payloads one after another; answers the entries of those that could be read. */
-  private async shown(entryIds: readonly string[], work: Work, show: (payload: JsonValue) => void): Promise<string[]> {
+  private async shown(
+    entryIds: readonly string[],
+    work: BoundedWork,
+    show: (payload: JsonValue) => void,
+  ): Promise<string[]> {
     const read: string[] = [];
     for (const entryId of entryIds) {
       const payload = await payloadWithin(work, entryId, this.deliveries);
@@ -116,7 +110,7 @@ function withoutPayload(entries: readonly DeliveryRow[], pointer: string): Membe
 
 function refuseWithoutPayload(errors: readonly MemberError[]): void {
   if (errors.length === 0) return;
-  throw new Refusal(
+  throw new RefusalError(
     'operation_not_supported',
     'duplicates and refused deliveries have no payload, for that was not kept; a filter is made of accepted ones',
     { errors: [...errors] },

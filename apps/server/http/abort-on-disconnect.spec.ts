@@ -2,9 +2,9 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import type { FastifyReply } from 'fastify';
-import { ClientGone, untilGone } from './abort-on-disconnect.ts';
+import { ClientGone, abortOnDisconnect } from './abort-on-disconnect.ts';
 
-const signalOf = (raw: ServerResponse): AbortSignal => untilGone({ raw } as FastifyReply);
+const signalOf = (raw: ServerResponse): AbortSignal => abortOnDisconnect({ raw } as FastifyReply);
 
 it('is aborted when the client leaves, also when it left before, with a reason that is no fault', async () => {
   const server = createServer().listen(0, '127.0.0.1');

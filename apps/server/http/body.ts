@@ -5,13 +5,13 @@ import { findJsonFault } from '#contracts';
 import { addressKeyOf, BODY_MS_MAX } from '#deliveries';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { needsOf } from './access-guard.ts';
-import { invalidMembers, Refusal } from './error-codes.ts';
+import { invalidMembers, RefusalError } from './error-codes.ts';
 import { BodyBudget } from './body-budget.ts';
 import { declaredLength, readRawBody, type RawBody } from './raw-body.ts';
 import { recordOf } from './requests.ts';
 
 /** contract 3: larger ones hold up everybody else. */
-export const BODY_BYTES_MAX = 1_048_576;
+export const API_BODY_BYTES_MAX = 1_048_576;
 /** contract 3: of a create or follow-up that carries attachments. */
 export const BODY_BYTES_WITH_ATTACHMENTS_MAX = 8 * 1_048_576;
 /** Of a request that needs no key: room for a key and some members, so that strangers take no memory worth naming. */
@@ -44,14 +44,14 @@ export function waitsForContinue({ headers, raw }: FastifyRequest): boolean {
 async function readJson(request: FastifyRequest, bodyMsMax: number, budget: BodyBudget): Promise<unknown> {
   if (isEmpty(request) || needsOf(request).readsBodyItself) return undefined;
   if (!JSON_TYPE.test(request.headers['content-type'] ?? ''))
-    throw new Refusal('invalid_request', 'send the body as application/json', { status: 415 });
+    throw new RefusalError('invalid_request', 'send the body as application/json', { status: 415 });
   const bytes = await readBytes(request, bodyMsMax, budget);
   const record = recordOf(request.raw);
   record.bodyBytes = bytes.length;
   record.bodyHash = createHash('sha256').update(bytes).digest();
   if (bytes.length === 0) return undefined;
   const value = parse(bytes);
-  if (bytes.length > BODY_BYTES_MAX && !hasAttachments(value)) throw tooLarge(BODY_BYTES_MAX);
+  if (bytes.length > API_BODY_BYTES_MAX && !hasAttachments(value)) throw tooLarge(API_BODY_BYTES_MAX);
   return value;
 }
 
@@ -72,7 +72,7 @@ async function readBytes(request: FastifyRequest, bodyMsMax: number, budget: Bod
 function bytesMaxOf(request: FastifyRequest): number {
   const { role, withAttachments } = needsOf(request);
   if (role === 'everybody') return BODY_BYTES_OF_STRANGERS_MAX;
-  return withAttachments ? BODY_BYTES_WITH_ATTACHMENTS_MAX : BODY_BYTES_MAX;
+  return withAttachments ? BODY_BYTES_WITH_ATTACHMENTS_MAX : API_BODY_BYTES_MAX;
 }
 
 /** The bytes of a body that came whole; throws the refusal of one that did not. */
@@ -83,17 +83,17 @@ export function wholeBody(body: RawBody, bytesMax: number, bodyMsMax = BODY_MS_M
     case 'too-large':
       throw tooLarge(bytesMax);
     case 'timeout':
-      throw new Refusal('invalid_request', `the body did not come within ${Math.ceil(bodyMsMax / 1000)} seconds`, {
+      throw new RefusalError('invalid_request', `the body did not come within ${Math.ceil(bodyMsMax / 1000)} seconds`, {
         status: 408,
         retryable: true,
       });
     case 'aborted':
-      throw new Refusal('invalid_request', 'the body broke off');
+      throw new RefusalError('invalid_request', 'the body broke off');
   }
 }
 
-function tooLarge(bytesMax: number): Refusal {
-  return new Refusal('invalid_request', `the body is larger than ${bytesMax} bytes`, { status: 413 });
+function tooLarge(bytesMax: number): RefusalError {
+  return new RefusalError('invalid_request', `the body is larger than ${bytesMax} bytes`, { status: 413 });
 }
 
 function hasAttachments(body: unknown): boolean {
@@ -104,7 +104,7 @@ function hasAttachments(body: unknown): boolean {
 function parse(bytes: Buffer): unknown {
   const text = decoded(bytes);
   const parsed = parsedText(text);
-  if (depthOf(bytes) > BODY_DEPTH_MAX) throw new Refusal('invalid_request', 'the body is nested too deeply');
+  if (depthOf(bytes) > BODY_DEPTH_MAX) throw new RefusalError('invalid_request', 'the body is nested too deeply');
   return parsed;
 }
 
@@ -112,7 +112,7 @@ function decoded(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new Refusal('invalid_request', 'the body is not UTF-8');
+    throw new RefusalError('invalid_request', 'the body is not UTF-8');
   }
 }
 
@@ -122,7 +122,7 @@ function parsedText(text: string): unknown {
   } catch {
     // The engine's own message repeats what it stumbled over.
     const place = findJsonFault(text);
-    throw new Refusal(
+    throw new RefusalError(
       'invalid_request',
       `the body is not valid JSON${place === undefined ? '' : `: line ${place.line}, column ${place.column}`}`,
     );

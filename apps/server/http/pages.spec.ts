@@ -1,7 +1,7 @@
 /** Pages of a list: the last entry of one is where the next begins, and a cursor fits its own query only. */
 import { encodeCursor } from '#runs';
-import { Refusal } from './error-codes.ts';
-import { pageOf, placeOf } from './pages.ts';
+import { RefusalError } from './error-codes.ts';
+import { pageOf, pageKeyOf } from './pages.ts';
 
 const DIGEST = 'of-this-query';
 
@@ -18,14 +18,14 @@ describe('a page', () => {
       more,
       more,
     ]);
-    if (more) expect(placeOf(answer.pageInfo.next_cursor, DIGEST, ['number', 'string'])).toEqual([2, 'id 2']);
+    if (more) expect(pageKeyOf(answer.pageInfo.next_cursor, DIGEST, ['number', 'string'])).toEqual([2, 'id 2']);
   });
 });
 
 describe('a cursor', () => {
   const cursorOf = (...key: (string | number | null)[]): string => encodeCursor({ query: DIGEST, key });
 
-  it('that is not there is the beginning', () => expect(placeOf(undefined, DIGEST, ['string'])).toBeUndefined());
+  it('that is not there is the beginning', () => expect(pageKeyOf(undefined, DIGEST, ['string'])).toBeUndefined());
 
   it.each([
     { cursor: encodeCursor({ query: 'of-another', key: ['a'] }), why: 'another query' },
@@ -36,13 +36,13 @@ describe('a cursor', () => {
     { cursor: cursorOf(null), why: 'nothing where a text belongs' },
     { cursor: cursorOf('a\0'), why: 'a text that PostgreSQL cannot be asked for' },
   ])('is refused by name: $why', ({ cursor }) => {
-    const refused = thrownBy(() => placeOf(cursor, DIGEST, ['string']));
+    const refused = thrownBy(() => pageKeyOf(cursor, DIGEST, ['string']));
     expect(refused).toMatchObject({ status: 400, errors: [{ pointer: 'cursor' }] });
   });
 
   it('holds whole numbers only', () => {
-    expect(placeOf(cursorOf(7), DIGEST, ['number'])).toEqual([7]);
-    expect(thrownBy(() => placeOf(cursorOf(7.5), DIGEST, ['number']))).toBeInstanceOf(Refusal);
+    expect(pageKeyOf(cursorOf(7), DIGEST, ['number'])).toEqual([7]);
+    expect(thrownBy(() => pageKeyOf(cursorOf(7.5), DIGEST, ['number']))).toBeInstanceOf(RefusalError);
   });
 });
 

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Begins a request at its turn. `before`: the answer to the one before on the same connection, if there is one. */
-export function inTurn(
+export function serializePipelined(
   before: ServerResponse | undefined,
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,4 +1,5 @@
 /** Delivery → answer: the ordered checks of the webhook's mode, then one transaction. spec: Webhook ingress; contract 5. */
+import { Injectable } from '@nestjs/common';
 import {
   deliveryHeadersOf,
   headersFromRaw,
@@ -9,7 +10,7 @@ import {
   type Headers,
   type LikelyMistake,
   type SignedRequest,
-  type Verdict,
+  type AuthenticationResult,
 } from '#authentication';
 import {
   acceptedBody,
@@ -35,11 +36,14 @@ import {
   type IngressStatus,
   type RefusalDetails,
 } from '#deliveries';
-import { StoreFault } from '../store/database/faults.ts';
-import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import { type ServedWebhook, Serving } from '../webhooks/serving-state.ts';
+import { StoreError } from '../store/database/faults.ts';
 import type { RawBody } from '../http/raw-body.ts';
-import type { Incoming, Intake, Taken } from './delivery-acceptor.ts';
-import type { RefusedLog } from './refused-delivery-log.ts';
+import { DiskWatch } from '../process/disk-watch.ts';
+import { Clock, IdSource } from '../process/injection-tokens.ts';
+import { Log } from '../process/log.ts';
+import { type Incoming, DeliveryAcceptor, type AcceptResult } from './delivery-acceptor.ts';
+import { RefusedLog } from './refused-delivery-log.ts';
 
 /** One request, as little of it as the checks need. */
 export interface IngressRequest {
@@ -57,17 +61,6 @@ export interface IngressReply {
   headers: Readonly<Record<string, string>>;
 }
 
-export interface ReceiverSurroundings {
-  serving: Serving;
-  intake: Intake;
-  refusedLog: RefusedLog;
-  /** Whether the disk is nearly full. */
-  isDiskLow(): boolean;
-  nowMs(): number;
-  newId(): string;
-  report(fault: unknown): void;
-}
-
 /** Client addresses whose failures are remembered at most; the least recently failing are forgotten first. */
 const BUDGET_KEYS_MAX = 100_000;
 const RETRY_AFTER_SECONDS = 5;
@@ -76,10 +69,10 @@ const RETRY_AFTER_SECONDS = 5;
 export const NO_HEADERS: IngressReply['headers'] = {};
 
 /** The sender has gone away: nobody to answer. */
-export const NOBODY = Symbol('nobody');
+export const CLIENT_GONE = Symbol('nobody');
 
 /** What is known of one request while it walks the checks. */
-interface Walk {
+interface DeliveryContext {
   request: IngressRequest;
   headers: Headers;
   webhook: ServedWebhook;
@@ -87,7 +80,7 @@ interface Walk {
   /** Undefined until it was read. */
   body?: Uint8Array;
   bodySizeBytes: number;
-  verdict?: Extract<Verdict, { ok: true }>;
+  verdict?: Extract<AuthenticationResult, { ok: true }>;
   receivedAtMs: number;
 }
 
@@ -96,25 +89,31 @@ interface Found {
   route: Extract<IngressRoute, { ok: true }>;
 }
 
-type Settled = IngressReply | typeof NOBODY | 'stale';
+type ReceiveResult = IngressReply | typeof CLIENT_GONE | 'stale';
 
-export class Receiver {
-  private readonly around: ReceiverSurroundings;
+@Injectable()
+export class DeliveryReceiver {
   private readonly budgets: FailureBudgets = new Map();
 
-  constructor(around: ReceiverSurroundings) {
-    this.around = around;
-  }
+  constructor(
+    private readonly serving: Serving,
+    private readonly acceptor: DeliveryAcceptor,
+    private readonly refusedLog: RefusedLog,
+    private readonly disk: DiskWatch,
+    private readonly clock: Clock,
+    private readonly ids: IdSource,
+    private readonly log: Log,
+  ) {}
 
   /** Answers one request. A 202 is only given after delivery, identity and runs are committed. */
-  async receive(request: IngressRequest): Promise<IngressReply | typeof NOBODY> {
+  async receive(request: IngressRequest): Promise<IngressReply | typeof CLIENT_GONE> {
     if (request.method !== 'POST') return refuse('not-post');
     const path = splitIngressPath(request.target);
     if (path.kind === 'not-found') return refuse('not-found');
     try {
       return await this.receiveAt(request, path);
     } catch (error) {
-      if (!(error instanceof StoreFault)) this.around.report(error);
+      if (!(error instanceof StoreError)) this.log.fault('a delivery failed', error);
       return refuse('unavailable', RETRY_AFTER_SECONDS);
     }
   }
@@ -122,14 +121,14 @@ export class Receiver {
   private async receiveAt(
     request: IngressRequest,
     path: Extract<IngressPath, { kind: 'webhook' }>,
-  ): Promise<IngressReply | typeof NOBODY> {
+  ): Promise<IngressReply | typeof CLIENT_GONE> {
     const read = once(() => request.readBody()); // a decision on fresh state needs the same bytes again
     for (let attempt = 0; attempt < GUARD_ATTEMPTS_MAX; attempt += 1) {
       const found = this.look(path) ?? (await this.findConfirmed(path));
       if (found === undefined) return refuse('not-found');
       const { webhook, route } = found;
-      const receivedAtMs = this.around.nowMs();
-      const walk: Walk = {
+      const receivedAtMs = this.clock.nowMs();
+      const walk: DeliveryContext = {
         request: { ...request, readBody: read },
         headers: headersFromRaw(request.rawHeaders),
         webhook,
@@ -139,25 +138,25 @@ export class Receiver {
       };
       const settled = await this.walk(walk);
       if (settled !== 'stale') return settled;
-      await this.around.serving.refresh();
+      await this.serving.refresh();
     }
     return refuse('unavailable', RETRY_AFTER_SECONDS);
   }
 
   /** Looks once more, because absence is believed only of memory that was confirmed within the last second. */
   private async findConfirmed(path: Extract<IngressPath, { kind: 'webhook' }>): Promise<Found | undefined> {
-    await this.around.serving.confirm();
+    await this.serving.confirm();
     return this.look(path);
   }
 
   /** A live, enabled webhook that this path fits. */
   private look(path: Extract<IngressPath, { kind: 'webhook' }>): Found | undefined {
-    const webhook = this.around.serving.webhook(path.uid);
+    const webhook = this.serving.webhook(path.uid);
     const route = webhook && routeFor(webhook.authMode, path);
     return webhook?.enabled && route?.ok ? { webhook, route } : undefined;
   }
 
-  private async walk(walk: Walk): Promise<Settled> {
+  private async walk(walk: DeliveryContext): Promise<ReceiveResult> {
     for (const check of CHECKS[walk.webhook.authMode]) {
       const checked = this.check(check, walk);
       const settled = checked instanceof Promise ? await checked : checked; // most checks have nothing to wait for
@@ -166,7 +165,10 @@ export class Receiver {
     throw new Error('the last check settles every delivery');
   }
 
-  private check(name: CheckName, walk: Walk): Promise<Settled | undefined> | Settled | undefined {
+  private check(
+    name: CheckName,
+    walk: DeliveryContext,
+  ): Promise<ReceiveResult | undefined> | ReceiveResult | undefined {
     switch (name) {
       case 'credential':
         return this.checkVerdict(
@@ -189,14 +191,18 @@ export class Receiver {
     }
   }
 
-  private signatureVerdict(walk: Walk): Verdict {
+  private signatureVerdict(walk: DeliveryContext): AuthenticationResult {
     const { scheme, signingKey } = walk.webhook;
     return scheme === undefined
       ? { ok: false, reason: 'secret-unset' }
       : verifySignature(scheme, signingKey, toSigned(walk));
   }
 
-  private checkVerdict(check: 'credential' | 'signature', walk: Walk, verdict: Verdict): Promise<Settled> | undefined {
+  private checkVerdict(
+    check: 'credential' | 'signature',
+    walk: DeliveryContext,
+    verdict: AuthenticationResult,
+  ): Promise<ReceiveResult> | undefined {
     if (!verdict.ok) return this.refuseVerdict(check, walk, verdict);
     walk.verdict = verdict;
     return undefined;
@@ -204,18 +210,18 @@ export class Receiver {
 
   private async refuseVerdict(
     check: 'credential' | 'signature',
-    walk: Walk,
-    verdict: Extract<Verdict, { ok: false }>,
-  ): Promise<Settled> {
+    walk: DeliveryContext,
+    verdict: Extract<AuthenticationResult, { ok: false }>,
+  ): Promise<ReceiveResult> {
     // A rotation may have happened that memory does not know yet.
-    if (!this.around.serving.isConfirmed()) {
-      await this.around.serving.confirm();
-      if (this.around.serving.webhook(walk.webhook.uid) !== walk.webhook) return 'stale';
+    if (!this.serving.isConfirmed()) {
+      await this.serving.confirm();
+      if (this.serving.webhook(walk.webhook.uid) !== walk.webhook) return 'stale';
     }
     return this.fail(walk, 'unauthenticated', verdict.reason, () => refusalDetails(check, verdict, mistakeOf(walk)));
   }
 
-  private async checkSize(walk: Walk): Promise<Settled | undefined> {
+  private async checkSize(walk: DeliveryContext): Promise<ReceiveResult | undefined> {
     const body = await walk.request.readBody();
     switch (body.kind) {
       case 'whole':
@@ -230,20 +236,20 @@ export class Receiver {
       case 'timeout':
         return { status: 408, body: '{"error": "the body took too long"}', headers: {} };
       case 'aborted':
-        return NOBODY;
+        return CLIENT_GONE;
     }
   }
 
   /** Spends the failure budget, logs within bounds, and answers; a failure over the budget is told to wait and not logged. */
   private async fail(
-    walk: Walk,
+    walk: DeliveryContext,
     refusal: 'unauthenticated' | 'too-large-unauthenticated',
     reason: string,
     details: () => RefusalDetails,
   ): Promise<IngressReply> {
     const { webhook, request } = walk;
     const key = failureKey(webhook.uid, addressKeyOf(request.clientAddress));
-    const spent = spendFailure(this.budgets, key, this.around.nowMs(), { maxKeys: BUDGET_KEYS_MAX });
+    const spent = spendFailure(this.budgets, key, this.clock.nowMs(), { maxKeys: BUDGET_KEYS_MAX });
     if (!spent.withinBudget) {
       const instead = REFUSALS[refusal].overBudget ?? refusal;
       return refuse(instead, spent.retryAfterSeconds);
@@ -254,16 +260,16 @@ export class Receiver {
 
   /** An entry without a slot; past 60 a minute and webhook they are counted in one. */
   private async logRefused(
-    walk: Walk,
+    walk: DeliveryContext,
     refusal: IngressRefusal,
     reason: string,
     details: () => RefusalDetails,
   ): Promise<void> {
-    if (this.around.isDiskLow()) return; // nobody fills the rest of the disk by being refused
+    if (this.disk.isLow()) return; // nobody fills the rest of the disk by being refused
     const { webhook, request, headers, body, bodySizeBytes, receivedAtMs } = walk;
-    return this.around.refusedLog.write(
+    return this.refusedLog.write(
       {
-        entryId: this.around.newId(),
+        entryId: this.ids.newId(),
         webhookUid: webhook.uid,
         factoryUid: webhook.factory.uid,
         deliveryId: refusedName(walk) ?? '',
@@ -279,14 +285,14 @@ export class Receiver {
     );
   }
 
-  private checkRate({ webhook, receivedAtMs }: Walk): Settled | undefined {
-    const waitSeconds = this.around.intake.waitSeconds(webhook.uid, receivedAtMs);
+  private checkRate({ webhook, receivedAtMs }: DeliveryContext): ReceiveResult | undefined {
+    const waitSeconds = this.acceptor.waitSeconds(webhook.uid, receivedAtMs);
     return waitSeconds === undefined ? undefined : refuse('over-rate', waitSeconds);
   }
 
-  private async settleTooLarge(walk: Walk): Promise<Settled> {
-    if (this.around.isDiskLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
-    const taken = await this.around.intake.refuse(toIncoming(walk), {
+  private async settleTooLarge(walk: DeliveryContext): Promise<ReceiveResult> {
+    if (this.disk.isLow()) return refuse('unavailable', RETRY_AFTER_SECONDS);
+    const taken = await this.acceptor.refuseDelivery(toIncoming(walk), {
       deliveryId: refusedName(walk),
       outcome: 'rejectedTooLarge',
       reason: 'too-large',
@@ -299,35 +305,35 @@ export class Receiver {
   }
 
   /** Steps 4 to 6: slot, JSON, identity, runs. */
-  private async settle(walk: Walk): Promise<Settled> {
+  private async settle(walk: DeliveryContext): Promise<ReceiveResult> {
     const { headers, webhook, verdict } = walk;
-    const { intake } = this.around;
+    const { acceptor } = this;
     const body = walk.body as Uint8Array;
-    if (this.around.isDiskLow()) return refuse('unavailable', RETRY_AFTER_SECONDS); // also before a 400, which would be stored
+    if (this.disk.isLow()) return refuse('unavailable', RETRY_AFTER_SECONDS); // also before a 400, which would be stored
     const parsed = parseJsonBody(body);
     if (!parsed.ok) {
-      const taken = await intake.refuse(toIncoming(walk), {
+      const taken = await acceptor.refuseDelivery(toIncoming(walk), {
         deliveryId: refusedName(walk),
         outcome: 'rejectedInvalidJson',
         reason: 'invalid-json',
         details: { check: 'json' },
       });
-      return toSettled(taken, refuse('invalid-json'));
+      return toReceiveResult(taken, refuse('invalid-json'));
     }
     const identity = identify({ headers, body }, webhook, verdict?.deliveryHeader);
     const second = verdict?.signedMessageDigest;
     const identities = second === undefined ? [identity.hash] : [identity.hash, signedMessageIdentity(second)];
-    const taken = await intake.deliver(
+    const taken = await acceptor.deliver(
       toIncoming(walk),
       { bytes: body, value: parsed.value },
       { deliveryId: identity.value, identities },
     );
-    return toSettled(taken, { status: 202, body: acceptedBody(identity.value), headers: NO_HEADERS });
+    return toReceiveResult(taken, { status: 202, body: acceptedBody(identity.value), headers: NO_HEADERS });
   }
 }
 
 /** What is answered for a delivery that was handed on; `stored`: where it is in the log now, whatever its outcome. */
-function toSettled(taken: Taken, stored: IngressReply): Settled {
+function toReceiveResult(taken: AcceptResult, stored: IngressReply): ReceiveResult {
   switch (taken.kind) {
     case 'stale':
       return 'stale';
@@ -356,7 +362,7 @@ export function refuse(refusal: IngressRefusal, retryAfterSeconds?: number): Ing
 
 const TOO_LARGE: RefusalDetails = { check: 'size' };
 
-function toIncoming({ webhook, request, body, bodySizeBytes, receivedAtMs }: Walk): Incoming {
+function toIncoming({ webhook, request, body, bodySizeBytes, receivedAtMs }: DeliveryContext): Incoming {
   return {
     webhook,
     receivedAtMs,
@@ -366,17 +372,17 @@ function toIncoming({ webhook, request, body, bodySizeBytes, receivedAtMs }: Wal
   };
 }
 
-function toSigned({ headers, body, receivedAtMs }: Walk): SignedRequest {
+function toSigned({ headers, body, receivedAtMs }: DeliveryContext): SignedRequest {
   return { headers, body: body ?? new Uint8Array(0), nowMs: receivedAtMs };
 }
 
 /** Looked for whatever the reason of the refusal is: the answer takes as long for a wrong key as for a stale timestamp or for a secret without a value. */
-function mistakeOf(walk: Walk): LikelyMistake | undefined {
+function mistakeOf(walk: DeliveryContext): LikelyMistake | undefined {
   const { scheme, signingKey } = walk.webhook;
   return scheme === undefined ? undefined : likelyMistake(scheme, signingKey, toSigned(walk));
 }
 
-function refusedName({ headers, webhook }: Walk): string | undefined {
+function refusedName({ headers, webhook }: DeliveryContext): string | undefined {
   return refusedDeliveryId(headers, webhook, webhook.scheme && deliveryHeadersOf(webhook.scheme));
 }
 

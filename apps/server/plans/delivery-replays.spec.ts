@@ -3,7 +3,7 @@ import type { Definitions } from '#definitions';
 import { plan, replaySubjects, type Actual, type Replay } from '#reconcile';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { encodePayload } from '../store/deliveries/payload-bytes.ts';
-import { questionTurns, type WorkBounds } from '../filters/bounded-work.ts';
+import { questionSemaphore, type WorkBounds } from '../filters/bounded-work.ts';
 import { Replays } from './delivery-replays.ts';
 
 const AUTOMATIONS = 40;
@@ -62,7 +62,7 @@ const asked = async (
   signal = new AbortController().signal,
 ): Promise<Map<string, Replay>> => {
   return new Map(
-    [...(await new Replays(store, questionTurns(), bounds).of(subjects(), { keyId: 'key_a', signal }))].map(
+    [...(await new Replays(store, questionSemaphore(), bounds).of(subjects(), { keyId: 'key_a', signal }))].map(
       ([change, replay]) => [change.slug, replay],
     ),
   );
@@ -96,7 +96,7 @@ it('lets other work in after every slice, reads each payload once, and one at a 
 it('asks nothing where nothing decides', async () => {
   const { store, read } = stored();
   expect(
-    await new Replays(store, questionTurns()).of([], { keyId: 'key_a', signal: new AbortController().signal }),
+    await new Replays(store, questionSemaphore()).of([], { keyId: 'key_a', signal: new AbortController().signal }),
   ).toEqual(new Map());
   expect(read).toEqual([]);
 });
@@ -124,7 +124,7 @@ it('ends when its work is spent, at the same delivery each time, and says over h
 
 it('ends soon after nobody waits for it, and lets the next one have its turn; two never ask at once', async () => {
   const { store, read, open } = stored();
-  const replays = new Replays(store, questionTurns(), { nowMs: () => 0 });
+  const replays = new Replays(store, questionSemaphore(), { nowMs: () => 0 });
   const [left, leftInLine, stays] = [new AbortController(), new AbortController(), new AbortController()];
   const payload = store.payload.bind(store);
   store.payload = async (entryId) => {

@@ -1,11 +1,12 @@
 /** Asks stored deliveries again what they would start: a bounded amount of work, without keeping the event loop from new deliveries. contract 9 (Plan). */
+import { Injectable, Optional } from '@nestjs/common';
 import {
   firesFor,
   REPLAY_DELIVERIES_MAX,
   replayLog,
   replayOf,
   replayWindow,
-  specimenOf,
+  samplePayloadOf,
   unreadableFilters,
   type Change,
   type Firing,
@@ -14,9 +15,9 @@ import {
   type ReplaySubject,
   type StoredDelivery,
 } from '#reconcile';
-import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
-import type { Asker, Turns } from '../process/fair-semaphore.ts';
-import { payloadWithin, Work, type WorkBounds } from '../filters/bounded-work.ts';
+import { DeliveryStore } from '../store/deliveries/deliveries.ts';
+import { type Acquirer, FairSemaphore } from '../process/fair-semaphore.ts';
+import { payloadWithin, BoundedWork, type WorkBounds } from '../filters/bounded-work.ts';
 
 /** One subject while it is asked about. */
 interface Inquiry {
@@ -34,21 +35,20 @@ interface Question {
 }
 
 /** The replays of one process. */
+@Injectable()
 export class Replays {
-  private readonly deliveries: DeliveryStore;
-  private readonly turns: Turns;
-  private readonly bounds: Partial<WorkBounds>;
-
-  constructor(deliveries: DeliveryStore, turns: Turns, bounds: Partial<WorkBounds> = {}) {
-    this.deliveries = deliveries;
-    this.turns = turns;
-    this.bounds = bounds;
-  }
+  constructor(
+    private readonly deliveries: DeliveryStore,
+    private readonly turns: FairSemaphore,
+    @Optional() private readonly bounds: Partial<WorkBounds> = {},
+  ) {}
 
   /** What the newest stored deliveries say of each change. Throws 429 or 503 where too many ask, and the reason of the signal soon after that is aborted. */
-  async of(subjects: readonly ReplaySubject[], asker: Required<Asker>): Promise<Map<Change, Replay>> {
+  async of(subjects: readonly ReplaySubject[], asker: Required<Acquirer>): Promise<Map<Change, Replay>> {
     if (subjects.length === 0) return new Map();
-    return this.turns.take(asker, () => replayed(subjects, this.deliveries, new Work(asker.signal, this.bounds)));
+    return this.turns.acquire(asker, () =>
+      replayed(subjects, this.deliveries, new BoundedWork(asker.signal, this.bounds)),
+    );
   }
 }
 
@@ -56,7 +56,7 @@ export class Replays {
 async function replayed(
   subjects: readonly ReplaySubject[],
   deliveries: DeliveryStore,
-  work: Work,
+  work: BoundedWork,
 ): Promise<Map<Change, Replay>> {
   await work.breathe();
   const webhookUids = [...new Set(subjects.flatMap((subject) => [...subject.webhookUids]))].sort();
@@ -67,7 +67,7 @@ async function replayed(
   for (const { delivery, inquiries: asked } of await questions(inquiries, log, work)) {
     const payload = await payloadWithin(work, delivery.entryId, deliveries);
     if (payload === 'spent') break;
-    const specimen = typeof payload === 'string' ? undefined : specimenOf(payload.value);
+    const specimen = typeof payload === 'string' ? undefined : samplePayloadOf(payload.value);
     for (const { subject, firings } of asked) {
       const fires = specimen && (await work.does(firesFor(subject, delivery.webhookUid, specimen)));
       if (work.isSpent) break;
@@ -82,7 +82,7 @@ async function replayed(
   );
 }
 
-async function inquiriesOf(subjects: readonly ReplaySubject[], log: ReplayLog, work: Work): Promise<Inquiry[]> {
+async function inquiriesOf(subjects: readonly ReplaySubject[], log: ReplayLog, work: BoundedWork): Promise<Inquiry[]> {
   const inquiries: Inquiry[] = [];
   for (const subject of subjects) {
     const window = await work.does(replayWindow(subject, log));
@@ -100,7 +100,7 @@ async function inquiriesOf(subjects: readonly ReplaySubject[], log: ReplayLog, w
 }
 
 /** Newest first, so that every subject hears of its deliveries in that order; those of no subject are left out. */
-async function questions(inquiries: readonly Inquiry[], { newest }: ReplayLog, work: Work): Promise<Question[]> {
+async function questions(inquiries: readonly Inquiry[], { newest }: ReplayLog, work: BoundedWork): Promise<Question[]> {
   const asked = new Map<string, Question>(newest.map((delivery) => [delivery.entryId, { delivery, inquiries: [] }]));
   for (const inquiry of inquiries) {
     for (const { entryId } of inquiry.window) asked.get(entryId)?.inquiries.push(inquiry);

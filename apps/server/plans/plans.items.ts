@@ -8,7 +8,7 @@ import {
   type Change,
   type ChangeDetails,
   type ChangeTraffic,
-  type Judgement,
+  type Evaluation,
   type Replay,
   type SecretMark,
 } from '#reconcile';
@@ -17,7 +17,7 @@ import type { Impact } from './plan-impact.ts';
 import { toChangeItem, toDiagnostic } from '../factories/syncs.items.ts';
 
 /** A judgement, with its problems as they are shown. */
-export interface ShownJudgement extends Judgement {
+export interface ShownJudgement extends Evaluation {
   problems: readonly Problem[];
 }
 

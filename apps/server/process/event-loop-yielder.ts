@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Longest work at a stretch, in milliseconds, but for the one step that is under way. */
 const SLICE_MS = 15;
 
-export class Slices {
+export class EventLoopYielder {
   private readonly nowMs: () => number;
   private beganMs: number;
 
@@ -18,7 +18,7 @@ export class Slices {
   }
 
   /** Lets other work in, and begins the next slice. */
-  async next(): Promise<void> {
+  async yield(): Promise<void> {
     await nextTurn();
     this.beganMs = this.nowMs();
   }

@@ -1,7 +1,7 @@
 /** Turns at work that few may do at a time: a bounded number waits, and no API key keeps the others waiting for more than one turn of its own at a time. */
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 
-export interface TurnBounds {
+export interface FairSemaphoreOptions {
   /** How many have their turn at the same time. */
   atOnce: number;
   /** How many wait for theirs: in all, and of one key. */
@@ -14,20 +14,20 @@ export interface TurnBounds {
 }
 
 /** Who asks. */
-export interface Asker {
+export interface Acquirer {
   /** ID of the API key. */
   keyId: string;
   /** Aborted once nobody waits for the answer. */
   signal?: AbortSignal;
 }
 
-export class Turns {
-  private readonly bounds: TurnBounds;
+export class FairSemaphore {
+  private readonly bounds: FairSemaphoreOptions;
   /** Those who wait, by key; the key whose turn is next stands first. */
   private readonly lines = new Map<string, (() => void)[]>();
   private working = 0;
 
-  constructor(bounds: TurnBounds) {
+  constructor(bounds: FairSemaphoreOptions) {
     this.bounds = bounds;
   }
 
@@ -40,7 +40,7 @@ export class Turns {
    * Acts in turn, at once where nobody is in the way. Throws, at once too, 429 where the key, and 503 where everybody together has as many
    * waiting as may. Rejects with the reason of the signal as soon as nobody waits, and then is in nobody's way.
    */
-  take<Result>(asker: Asker, act: () => Promise<Result>): Promise<Result> {
+  acquire<Result>(asker: Acquirer, act: () => Promise<Result>): Promise<Result> {
     asker.signal?.throwIfAborted();
     if (this.working < this.bounds.atOnce) {
       this.working += 1;
@@ -63,18 +63,18 @@ export class Turns {
   private refuseBeyond(keyId: string): void {
     const { waiting, waitingOfKey, retryAfterSeconds, what } = this.bounds;
     if ((this.lines.get(keyId)?.length ?? 0) >= waitingOfKey)
-      throw new Refusal('resource_unavailable', `this API key asks for too many ${what} at the same time`, {
+      throw new RefusalError('resource_unavailable', `this API key asks for too many ${what} at the same time`, {
         status: 429,
         retryAfterSeconds,
       });
     if (this.waiting >= waiting)
-      throw new Refusal('resource_unavailable', `too many ${what} are asked for at the same time`, {
+      throw new RefusalError('resource_unavailable', `too many ${what} are asked for at the same time`, {
         retryAfterSeconds,
       });
   }
 
   /** Settles when the turn begins. */
-  private ownTurn({ keyId, signal }: Asker): Promise<void> {
+  private ownTurn({ keyId, signal }: Acquirer): Promise<void> {
     return new Promise((resolve, reject) => {
       const begin = (): void => {
         signal?.removeEventListener('abort', leave);

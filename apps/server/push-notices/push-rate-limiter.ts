@@ -17,23 +17,23 @@ interface Paced {
   waiting?: Waiting;
 }
 
-export interface PaceSurroundings {
+export interface PushRateLimiterDeps {
   /** Monotonic. */
   nowMs(): number;
   later(ms: number, act: () => void): void;
   report(fault: unknown): void;
 }
 
-export class PushPace {
+export class PushRateLimiter {
   private readonly factories: Pick<FactoryStore, 'ask'>;
   private readonly loops: Pick<SyncLoops, 'notice' | 'begunAtMs'>;
-  private readonly around: PaceSurroundings;
+  private readonly around: PushRateLimiterDeps;
   private readonly paced = new Map<string, Paced>();
 
   constructor(
     factories: Pick<FactoryStore, 'ask'>,
     loops: Pick<SyncLoops, 'notice' | 'begunAtMs'>,
-    around: PaceSurroundings,
+    around: PushRateLimiterDeps,
   ) {
     this.factories = factories;
     this.loops = loops;

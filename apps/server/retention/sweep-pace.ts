@@ -11,7 +11,7 @@ const LOOK_PAUSE_MS = 2;
 const PAUSE_MS_MAX = 2_000;
 
 /** Learns from each step how large the next one is. */
-export class Pace {
+export class SweepPace {
   /** How much the next transaction may remove. */
   weight = WEIGHT_MIN;
   private readonly stepMs: number;

@@ -1,8 +1,8 @@
 /** Walks through everything that grows old, a little at a time: quickly while there is more to remove, hardly at all while there is not. contract 5 (Log). */
-import type { Found, Sweep, SweepStore, Weighed } from '../store/retention/sweeps.ts';
-import { Pace } from './sweep-pace.ts';
+import type { SweepStep, Sweep, SweepStore, Weighed } from '../store/retention/sweeps.ts';
+import { SweepPace } from './sweep-pace.ts';
 
-export interface SweeperSurroundings {
+export interface SweeperDeps {
   /** What one transaction may take, milliseconds. */
   stepMs: number;
   monotonicMs(): number;
@@ -17,7 +17,7 @@ const KEEP_MS = 20_000;
 
 interface Round {
   sweep: Sweep;
-  pace: Pace;
+  pace: SweepPace;
   /** When the store was last told that this process does it. */
   keptAtMs: number;
 }
@@ -28,11 +28,11 @@ type Went = 'on' | 'stopped' | 'lost';
 export class Sweeper {
   private readonly store: SweepStore;
   private readonly sweeps: readonly Sweep[];
-  private readonly around: SweeperSurroundings;
+  private readonly around: SweeperDeps;
   private readonly stopping = new AbortController();
   private running: Promise<void> | undefined;
 
-  constructor(store: SweepStore, sweeps: readonly Sweep[], around: SweeperSurroundings) {
+  constructor(store: SweepStore, sweeps: readonly Sweep[], around: SweeperDeps) {
     this.store = store;
     this.sweeps = sweeps;
     this.around = around;
@@ -66,7 +66,7 @@ export class Sweeper {
 
   private async round(sweep: Sweep): Promise<void> {
     let place = await this.store.take(sweep);
-    const round: Round = { sweep, pace: new Pace(this.around.stepMs), keptAtMs: this.around.monotonicMs() };
+    const round: Round = { sweep, pace: new SweepPace(this.around.stepMs), keptAtMs: this.around.monotonicMs() };
     while (place !== undefined) {
       const found = await this.store.look(sweep, place);
       const went =
@@ -79,7 +79,7 @@ export class Sweeper {
   }
 
   /** Nothing to remove here: says now and then that this process is still on its way. */
-  private async passBy(round: Round, { place, isOver }: Found): Promise<Went> {
+  private async passBy(round: Round, { place, isOver }: SweepStep): Promise<Went> {
     if (isOver) return 'on';
     await this.around.pause(round.pace.lookPauseMs, this.stopping.signal);
     if (this.isStopped()) return 'stopped';
@@ -88,7 +88,7 @@ export class Sweeper {
     return (await this.store.keep(round.sweep, place)) ? 'on' : 'lost';
   }
 
-  private async removeAll(round: Round, place: string, { targets }: Found): Promise<Went> {
+  private async removeAll(round: Round, place: string, { targets }: SweepStep): Promise<Went> {
     const { sweep, pace } = round;
     for (let from = 0; from < targets.length;) {
       if (this.isStopped()) return 'stopped';

@@ -1,11 +1,12 @@
 /** What a stream does while nothing happens, while nobody reads, and when what it needs is gone. contract 3 (events). */
 import type { Readable } from 'node:stream';
-import type { StoredEvent } from '../store/runs/run-log.ts';
-import type { RunStore, Standing } from '../store/runs/runs.ts';
+import type { StoredRunEvent } from '../store/runs/run-log.ts';
+import type { RunStore, RunStatus } from '../store/runs/runs.ts';
+import { Notices } from '../store/database/notices.ts';
 import { EventStreams } from './event-streams.ts';
-import { RunNews } from './run-notifier.ts';
+import { RunNotifier } from './run-notifier.ts';
 
-const STANDING: Standing = {
+const STANDING: RunStatus = {
   run_id: 'run',
   factory_uid: null,
   state: 'INPROGRESS',
@@ -17,7 +18,7 @@ const STANDING: Standing = {
 
 /** A stream over a log that the test writes; `read` answers what it has told since the last time. */
 function streaming(
-  more: { standing?: () => Standing; events?: (after: number) => StoredEvent[]; isAllowed?: () => boolean } = {},
+  more: { standing?: () => RunStatus; events?: (after: number) => StoredRunEvent[]; isAllowed?: () => boolean } = {},
 ) {
   let nowMs = 0;
   let goneCallback: () => void = () => undefined;
@@ -29,8 +30,8 @@ function streaming(
       return more.events?.(after) ?? [];
     },
   } as unknown as RunStore;
-  const news = new RunNews();
-  const streams = new EventStreams(runs, news, () => nowMs);
+  const news = new RunNotifier(new Notices(() => undefined));
+  const streams = new EventStreams(runs, news, { nowMs: () => nowMs, monotonicMs: () => nowMs }, {});
   const watch = (): Readable =>
     streams.watch({
       runId: 'run',
@@ -53,13 +54,13 @@ function streaming(
     read,
     asked,
     streams,
-    tell: () => news.tell('run'),
+    tell: () => news.publish('run'),
     goneAway: () => goneCallback(),
     pass: (ms: number) => (nowMs += ms),
   };
 }
 
-const entry = (seq: number, text = 'x'): StoredEvent => ({
+const entry = (seq: number, text = 'x'): StoredRunEvent => ({
   seq,
   kind: 'stdout',
   atMs: 0,
@@ -68,7 +69,7 @@ const entry = (seq: number, text = 'x'): StoredEvent => ({
 
 describe('a stream on which nothing happens', () => {
   it('shows that it lives, and tells what happens then', async () => {
-    let log: StoredEvent[] = [];
+    let log: StoredRunEvent[] = [];
     const { watch, listen, read, tell, pass, goneAway } = streaming({
       events: (after) => log.filter(({ seq }) => seq > after),
     });
@@ -153,11 +154,11 @@ describe('a stream ends without a last word', () => {
 });
 
 it('an ear misses nothing that is told while nobody waits, and hears nothing of other runs', async () => {
-  const news = new RunNews();
+  const news = new RunNotifier(new Notices(() => undefined));
   const ear = news.listen('run');
-  news.tell('run');
+  news.publish('run');
   await ear.wait(60_000); // told already
-  news.tell('other');
+  news.publish('other');
   let isDone = false;
   const waiting = ear.wait(60_000).then(() => (isDone = true));
   await new Promise((resolve) => setTimeout(resolve, 10));

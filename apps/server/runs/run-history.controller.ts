@@ -8,13 +8,11 @@ import { ArtifactService } from './artifacts.service.ts';
 import { HistoryService, type ConversationQuery } from './run-history.service.ts';
 
 @Controller('api/v1/agent')
-export class ToldController {
-  private readonly histories: HistoryService;
-  private readonly artifacts: ArtifactService;
-  constructor(histories: HistoryService, artifacts: ArtifactService) {
-    this.histories = histories;
-    this.artifacts = artifacts;
-  }
+export class RunHistoryController {
+  constructor(
+    private readonly histories: HistoryService,
+    private readonly artifacts: ArtifactService,
+  ) {}
 
   @Get('runs/:runId/timeline')
   @Allow('viewer')

@@ -1,13 +1,15 @@
-/** What is told of runs afterwards: timelines and conversations. Decisions are `#runs`. contract 3 (timeline, conversation). */
-import { encodeCursor, queryDigest, runsOnPage, timelineOf, turnsOf, withoutAbsent, type Turn } from '#runs';
+/** What is told of runs afterwards: timelines and conversations. Decisions are `#runs` and `#agents`. contract 3 (timeline, conversation). */
+import { Injectable } from '@nestjs/common';
+import { conversationOf, withoutAbsent, type Turn } from '#agents';
 import type { Conversation, ConversationStep, RunTimeline } from '#contracts';
+import { encodeCursor, queryDigest, runsOnPage, timelineOf } from '#runs';
 import { notFound } from '../http/error-codes.ts';
-import { placeOf } from '../http/pages.ts';
+import { pageKeyOf } from '../http/pages.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
-import type { RunHistoryStore } from '../store/runs/run-history.ts';
-import type { RunStore } from '../store/runs/runs.ts';
-import { visibleRun, visibleStanding } from './visible-runs.ts';
+import { RunHistoryStore } from '../store/runs/run-history.ts';
+import { RunStore } from '../store/runs/runs.ts';
+import { visibleRun, visibleRunStatus } from './visible-runs.ts';
 
 /** Runs of a conversation looked up at a time. */
 const RUNS_PER_LOOK = 20;
@@ -21,17 +23,16 @@ export interface ConversationQuery {
 /** Behind which turn a page begins: its run, the epoch of its execution, the entry of the log at which it begins. */
 type TurnPlace = [runId: string, epoch: number, fromSeq: number];
 
+@Injectable()
 export class HistoryService {
-  private readonly runs: RunStore;
-  private readonly histories: RunHistoryStore;
-  constructor(runs: RunStore, histories: RunHistoryStore) {
-    this.runs = runs;
-    this.histories = histories;
-  }
+  constructor(
+    private readonly runs: RunStore,
+    private readonly histories: RunHistoryStore,
+  ) {}
 
   /** Everything that happened to a run, oldest first. */
   async timeline(runId: string, access: Access): Promise<RunTimeline> {
-    await visibleStanding(this.runs, runId, access);
+    await visibleRunStatus(this.runs, runId, access);
     const history = await this.histories.history(runId);
     if (history === undefined) throw notFound('the run');
     return {
@@ -67,7 +68,7 @@ export class HistoryService {
     access: Access,
   ): Promise<Conversation> {
     const digest = queryDigest({ conversation: conversationId });
-    const place = placeOf(cursor, digest, ['string', 'number', 'number']) as TurnPlace | undefined;
+    const place = pageKeyOf(cursor, digest, ['string', 'number', 'number']) as TurnPlace | undefined;
     if (!(await this.histories.hasConversation(conversationId, access.factories))) throw notFound('the conversation');
     const { steps, last } = await this.page(conversationId, limit, access, place);
     const next = last === undefined ? {} : { next_cursor: encodeCursor({ query: digest, key: last }) };
@@ -112,7 +113,8 @@ export class HistoryService {
       for (const runId of fresh) {
         done.add(runId);
         const run = await this.histories.spoken(runId);
-        for (const turn of run === undefined ? [] : turnsOf(run)) if (runId !== placeRun || isBehind(turn)) yield turn;
+        for (const turn of run === undefined ? [] : conversationOf(run))
+          if (runId !== placeRun || isBehind(turn)) yield turn;
       }
       if (fresh.length === 0) return;
       from = fresh.at(-1);

@@ -4,7 +4,7 @@ import type { RunSource } from '#runs';
 import { recordOf } from '../http/requests.ts';
 
 /** Who is signed in uses the web page; our command line says so itself; anything else is the API. */
-export function sourceOf(request: FastifyRequest): RunSource {
+export function runSourceOf(request: FastifyRequest): RunSource {
   if (recordOf(request.raw).session !== undefined) return 'WEB_APP';
   return String(request.headers['x-millwright-client'] ?? '').startsWith('cli/') ? 'CLI' : 'API';
 }

@@ -2,8 +2,8 @@
 import { maySee } from '../http/access-guard.ts';
 import { notFound } from '../http/error-codes.ts';
 import type { Access } from '../store/access/access.ts';
-import type { RunStore, Standing } from '../store/runs/runs.ts';
-import type { RunRow } from '../store/database/tables.ts';
+import type { RunStore, RunStatus } from '../store/runs/runs.ts';
+import type { RunRow } from '../store/runs/run.entities.ts';
 
 /** The run, or 404. */
 export async function visibleRun(runs: RunStore, runId: string, access: Access): Promise<RunRow> {
@@ -11,12 +11,12 @@ export async function visibleRun(runs: RunStore, runId: string, access: Access):
 }
 
 /** Where the run stands, without its texts, or 404. */
-export async function visibleStanding(
+export async function visibleRunStatus(
   runs: RunStore,
   runId: string,
   access: Access,
   what = 'the run',
-): Promise<Standing> {
+): Promise<RunStatus> {
   return seen(await runs.standing(runId), access, what);
 }
 

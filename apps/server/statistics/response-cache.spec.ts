@@ -1,5 +1,5 @@
 /** One question, one work; few at a time, and none forgotten by a failure. */
-import { KeptAnswers } from './response-cache.ts';
+import { ResponseCache } from './response-cache.ts';
 
 const BOUNDS = {
   keptMs: 100,
@@ -28,10 +28,10 @@ function work(): { run: () => Promise<string>; end: (answer: string) => void; fa
 
 describe('KeptAnswers', () => {
   let nowMs: number;
-  let answers: KeptAnswers<string>;
+  let answers: ResponseCache<string>;
   beforeEach(() => {
     nowMs = 0;
-    answers = new KeptAnswers(() => nowMs, BOUNDS);
+    answers = new ResponseCache(() => nowMs, BOUNDS);
   });
 
   it('work on a question once for all who ask, and for a while after', async () => {

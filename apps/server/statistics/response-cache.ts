@@ -1,7 +1,7 @@
 /** Answers that cost the database work: the same question is worked on once, however many pages ask it. contract 4 (Statistics). */
-import { Turns, type Asker, type TurnBounds } from '../process/fair-semaphore.ts';
+import { FairSemaphore, type Acquirer, type FairSemaphoreOptions } from '../process/fair-semaphore.ts';
 
-export interface KeptAnswersBounds extends TurnBounds {
+export interface ResponseCacheOptions extends FairSemaphoreOptions {
   /** How long an answer serves who asks the same, in milliseconds. */
   keptMs: number;
   /** Answers kept. */
@@ -9,7 +9,7 @@ export interface KeptAnswersBounds extends TurnBounds {
 }
 
 /** An answer has some ten thousand numbers at most; two questions at a time leave the database to lists, fifty are done within a minute, and ten are more than a page shows. */
-const BOUNDS: KeptAnswersBounds = {
+const BOUNDS: ResponseCacheOptions = {
   keptMs: 5_000,
   answers: 100,
   atOnce: 2,
@@ -25,23 +25,23 @@ interface Kept<A> {
   untilMs?: number;
 }
 
-export class KeptAnswers<A> {
+export class ResponseCache<A> {
   private readonly kept = new Map<string, Kept<A>>();
-  private readonly turns: Turns;
+  private readonly turns: FairSemaphore;
   private readonly monotonicMs: () => number;
-  private readonly bounds: KeptAnswersBounds;
-  constructor(monotonicMs: () => number, bounds: KeptAnswersBounds = BOUNDS) {
+  private readonly bounds: ResponseCacheOptions;
+  constructor(monotonicMs: () => number, bounds: ResponseCacheOptions = BOUNDS) {
     this.monotonicMs = monotonicMs;
     this.bounds = bounds;
-    this.turns = new Turns(bounds);
+    this.turns = new FairSemaphore(bounds);
   }
 
   /** The answer to a question, which names everything that it depends on; a failure is nobody's but of those who waited for it. Throws 429 or 503 where too many questions wait. */
-  async of(question: string, asker: Asker, work: () => Promise<A>): Promise<A> {
+  async of(question: string, asker: Acquirer, work: () => Promise<A>): Promise<A> {
     this.forget();
     const known = this.kept.get(question);
     if (known !== undefined) return known.answer;
-    const asked: Kept<A> = { answer: this.turns.take(asker, work) };
+    const asked: Kept<A> = { answer: this.turns.acquire(asker, work) };
     this.kept.set(question, asked);
     asked.answer.then(
       () => (asked.untilMs = this.monotonicMs() + this.bounds.keptMs),

@@ -1,6 +1,6 @@
 /** That a long reading lets other work through and answers what one without stops does. */
 import { readDefinitions, type TreeFile } from '#definitions';
-import { readInSlices } from './definition-reader.ts';
+import { readDefinitionsYielding } from './definition-reader.ts';
 
 const files: TreeFile[] = Array.from({ length: 5 }, (_, n) => ({
   path: `webhooks/w${n}.yaml`,
@@ -9,16 +9,16 @@ const files: TreeFile[] = Array.from({ length: 5 }, (_, n) => ({
 
 describe('a reading in slices', () => {
   it('answers what a reading in one go does', async () => {
-    const { definitions, problems, brokenPaths } = await readInSlices(files);
+    const { definitions, problems, brokenPaths } = await readDefinitionsYielding(files);
     expect(readDefinitions(files)).toMatchObject({ definitions, problems, brokenPaths });
   });
 
   it('that knows an earlier one reads what changed only, and answers the same', async () => {
-    const earlier = await readInSlices(files);
+    const earlier = await readDefinitionsYielding(files);
     const later = files
       .map((file, n) => (n === 3 ? { ...file, content: Buffer.from('secretName: other\nenabld: true\n') } : file))
       .slice(1);
-    const { readFiles, positions, ...reading } = await readInSlices(later, earlier);
+    const { readFiles, positions, ...reading } = await readDefinitionsYielding(later, earlier);
     const { readFiles: _, positions: __, ...afresh } = readDefinitions(later);
     expect(reading).toEqual(afresh);
     const reused = [...readFiles]
@@ -37,7 +37,7 @@ describe('a reading in slices', () => {
       if (!isOver) setImmediate(count);
     };
     setImmediate(count);
-    await readInSlices(files, undefined, () => (nowMs += 1_000));
+    await readDefinitionsYielding(files, undefined, () => (nowMs += 1_000));
     isOver = true;
     expect(turns).toBeGreaterThanOrEqual(files.length - 1);
   });

@@ -3,14 +3,14 @@ import { jest } from '@jest/globals';
 import type { Factory, FactoryStore } from '../store/factories/factories.ts';
 import { Notices, type NoticeLine } from '../store/database/notices.ts';
 import type { SyncLoops } from './loops.ts';
-import { Roster } from './factory-assignments.ts';
+import { FactoryAssignments } from './factory-assignments.ts';
 
 let stored: Map<string, { isAsked: boolean }>;
 let done: string[];
 let followed: Set<string>;
 let anything: () => void;
 let notices: Notices;
-let roster: Roster;
+let roster: FactoryAssignments;
 /** Holds up what is done for a factory. */
 let held: Promise<void>;
 
@@ -40,7 +40,7 @@ beforeEach(async () => {
     find: async (uid: string) => (stored.has(uid) ? ({ uid } as Factory) : undefined),
     standings: async () => [...stored].map(([uid, { isAsked }]) => ({ uid, isAsked })),
   };
-  roster = new Roster({
+  roster = new FactoryAssignments({
     factories: factories as unknown as FactoryStore,
     loops: loops as unknown as SyncLoops,
     notices,
@@ -62,20 +62,20 @@ const look = (): Promise<unknown> => jest.advanceTimersByTimeAsync(5_000);
 
 it('takes up what there is, and what it is told of', async () => {
   stored.set('b', { isAsked: true });
-  notices.tell('factory', 'b');
+  notices.publish('factory', 'b');
   await settled();
   expect(done).toEqual(['add a', 'add b']);
 });
 
 it('lets go of what it is told is gone, and of what was fetched for it', async () => {
   stored.delete('a');
-  notices.tell('factory', 'a');
+  notices.publish('factory', 'a');
   await settled();
   expect(done).toEqual(['add a', 'remove a', 'forget a']);
 });
 
 it('leaves to the loops what only concerns them', async () => {
-  notices.tell('factory', 'a:api');
+  notices.publish('factory', 'a:api');
   await settled();
   expect(done).toEqual(['add a']);
 });
@@ -116,7 +116,7 @@ it('does one thing after the other for one factory, and once what is asked sever
 it('does nothing more when it is stopped', async () => {
   await roster.stop();
   stored.set('b', { isAsked: true });
-  notices.tell('factory', 'b');
+  notices.publish('factory', 'b');
   await look();
   expect(done).toEqual(['add a']);
 });

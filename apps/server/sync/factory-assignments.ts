@@ -8,7 +8,7 @@ const LOOK_MS = 5_000;
 /** More factories than any service has. */
 const FACTORIES_MAX = 100_000;
 
-export interface RosterParts {
+export interface FactoryAssignmentsDeps {
   factories: FactoryStore;
   loops: SyncLoops;
   notices: Notices;
@@ -25,16 +25,16 @@ interface Turn {
   waiting?: Promise<void>;
 }
 
-export class Roster {
-  private readonly parts: RosterParts;
+export class FactoryAssignments {
+  private readonly parts: FactoryAssignmentsDeps;
   private readonly turns = new Map<string, Turn>();
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
   private isStopped = false;
 
-  constructor(parts: RosterParts) {
+  constructor(parts: FactoryAssignmentsDeps) {
     this.parts = parts;
-    parts.notices.on('factory', (key) => this.hear(key));
+    parts.notices.subscribe('factory', (key) => this.hear(key));
   }
 
   /** Takes up every factory there is, and then whatever changes. */

@@ -1,6 +1,6 @@
 /** Factories of one git host: who asks while it is away, who finds out that it is back, who is left alone. contract 9. */
 import { jest } from '@jest/globals';
-import { HostPace } from './host-circuit-breaker.ts';
+import { HostCircuitBreaker } from './host-circuit-breaker.ts';
 import type { GitAddress } from './sources/git/git-urls.ts';
 import { failure, type Snapshot, type Source } from './sources/source.ts';
 
@@ -11,12 +11,12 @@ const never = new AbortController().signal;
 let asked: string[];
 let woken: string[];
 let answers: Map<string, Snapshot | Promise<Snapshot>>;
-let pace: HostPace;
+let pace: HostCircuitBreaker;
 
 beforeEach(() => {
   jest.useFakeTimers();
   [asked, woken, answers] = [[], [], new Map()];
-  pace = new HostPace({ nowMs: Date.now, monotonicMs: Date.now, random01: () => 0.5 });
+  pace = new HostCircuitBreaker({ nowMs: Date.now, monotonicMs: Date.now, random01: () => 0.5 });
 });
 
 afterEach(() => jest.useRealTimers());

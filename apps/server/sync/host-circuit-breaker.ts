@@ -18,7 +18,7 @@ const ANSWERS: ReadonlySet<string> = new Set([
   'source-unverified',
 ] satisfies (SourceFailureReason | 'source-unverified')[]);
 
-export interface HostPaceClock {
+export interface CircuitBreakerClock {
   nowMs(): number;
   monotonicMs(): number;
   random01(): number;
@@ -52,11 +52,11 @@ interface Host {
 }
 
 /** The pace of one process towards the git hosts of its factories. Holds nothing of hosts that no open source names. */
-export class HostPace {
+export class HostCircuitBreaker {
   private readonly hosts = new Map<string, Host>();
-  private readonly clock: HostPaceClock;
+  private readonly clock: CircuitBreakerClock;
 
-  constructor(clock: HostPaceClock) {
+  constructor(clock: CircuitBreakerClock) {
     this.clock = clock;
   }
 

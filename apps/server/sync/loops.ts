@@ -2,16 +2,16 @@
 import { setMaxListeners } from 'node:events';
 import { nextIntervalMs } from '#reconcile';
 import type { ChangedBy } from '../store/access/audit.ts';
-import { FenceLost, type Factory, type FactoryStore } from '../store/factories/factories.ts';
+import { FenceLostError, type Factory, type FactoryStore } from '../store/factories/factories.ts';
 import type { Notices } from '../store/database/notices.ts';
-import { FirstPasses } from './startup-limiter.ts';
+import { StartupLimiter } from './startup-limiter.ts';
 import { FactoryPass, type PassContext, type PassResult, type SourceCheck } from './pass.ts';
 import type { Source } from './sources/source.ts';
 
-export type Trigger = 'start' | 'timer' | 'watcher' | 'api' | 'secret' | 'push' | 'approval';
+export type SyncTrigger = 'start' | 'timer' | 'watcher' | 'api' | 'secret' | 'push' | 'approval';
 
 /** Triggers behind which somebody waits: a git host that is backed off is tried all the same. */
-const AT_ONCE: ReadonlySet<Trigger> = new Set(['api', 'push', 'approval']);
+const AT_ONCE: ReadonlySet<SyncTrigger> = new Set(['api', 'push', 'approval']);
 
 /** A factory that another process reconciles, or whose pass failed inside the service, is looked at again after this time. */
 const LOOK_AGAIN_MS = 5_000;
@@ -36,7 +36,7 @@ interface Loop {
   sourceText: string;
   source: Source;
   pass: FactoryPass;
-  asked: Set<Trigger>;
+  asked: Set<SyncTrigger>;
   running?: Promise<void>;
   timer?: NodeJS.Timeout;
   endWatch?: () => void;
@@ -59,14 +59,14 @@ export class SyncLoops {
   private readonly endings = new Map<string, Promise<void>>();
   private readonly stopping = new AbortController();
   private readonly waiters = new Set<() => void>();
-  private readonly firstPasses = new FirstPasses();
+  private readonly firstPasses = new StartupLimiter();
 
   constructor(context: PassContext, notices: Notices, options: LoopOptions) {
     this.context = context;
     this.factories = context.factories;
     this.notices = notices;
     this.options = options;
-    notices.on('factory', (key) => this.hear(key));
+    notices.subscribe('factory', (key) => this.hear(key));
     setMaxListeners(0, this.stopping.signal); // every factory's pass listens to it
   }
 
@@ -124,19 +124,19 @@ export class SyncLoops {
   }
 
   /** Raises the requested generation and wakes the factory's loop, in whatever process it is; never applies anything. Answers the generation asked for. */
-  async ask(uid: string, trigger: Trigger, by?: ChangedBy): Promise<number> {
+  async ask(uid: string, trigger: SyncTrigger, by?: ChangedBy): Promise<number> {
     const generation = await this.factories.ask(uid, by);
     this.notice(uid, trigger);
     return generation;
   }
 
   /** Wakes the loop of a factory whose requested generation was raised by somebody else already, in whatever process it is. */
-  notice(uid: string, trigger: Trigger): void {
-    this.notices.tell('factory', `${uid}:${trigger}`);
+  notice(uid: string, trigger: SyncTrigger): void {
+    this.notices.publish('factory', `${uid}:${trigger}`);
   }
 
   /** The same here only. */
-  wake(uid: string, trigger: Trigger): void {
+  wake(uid: string, trigger: SyncTrigger): void {
     const loop = this.loops.get(uid);
     if (loop === undefined || this.stopping.signal.aborted) return;
     loop.asked.add(trigger);
@@ -180,7 +180,7 @@ export class SyncLoops {
   private hear(key: string | undefined): void {
     const [uid = '', what] = key?.split(':') ?? [];
     if (what === undefined || what === HANDLED) for (const look of this.waiters) look();
-    else this.wake(uid, what as Trigger);
+    else this.wake(uid, what as SyncTrigger);
   }
 
   /** What the source of this process sees is nobody else's: the others find it out by the generation. */
@@ -210,7 +210,7 @@ export class SyncLoops {
   }
 
   /** At a start most factories wait for others; one that the operator named, or that somebody asks for, does not. */
-  private inTurn(loop: Loop, triggers: readonly Trigger[]): Promise<number> {
+  private inTurn(loop: Loop, triggers: readonly SyncTrigger[]): Promise<number> {
     const waits = !loop.isTrusted && triggers.every((trigger) => trigger === 'start');
     return waits
       ? this.firstPasses.inTurn(loop.uid, async () =>
@@ -220,19 +220,19 @@ export class SyncLoops {
   }
 
   /** One pass; answers the milliseconds until the next one. */
-  private async passed(loop: Loop, triggers: readonly Trigger[]): Promise<number> {
+  private async passed(loop: Loop, triggers: readonly SyncTrigger[]): Promise<number> {
     loop.begunAtMs = performance.now();
     const result = await this.pass(loop, triggers);
     loop.isPatient =
       result === 'held' ||
       (typeof result === 'object' && result.retryInMs === undefined && result.opensInMs === undefined);
     if (typeof result === 'string') return LOOK_AGAIN_MS;
-    if (triggers.some((trigger) => AT_ONCE.has(trigger))) this.notices.tell('factory', `${loop.uid}:${HANDLED}`);
+    if (triggers.some((trigger) => AT_ONCE.has(trigger))) this.notices.publish('factory', `${loop.uid}:${HANDLED}`);
     return Math.min(result.retryInMs ?? nextIntervalMs(loop.intervalMs, Math.random()), result.opensInMs ?? Infinity);
   }
 
   /** Milliseconds until the next pass, where only the time has come and another process has just looked: several of them ask a git host no more often than one. */
-  private async spared(loop: Loop, triggers: readonly Trigger[]): Promise<number | undefined> {
+  private async spared(loop: Loop, triggers: readonly SyncTrigger[]): Promise<number | undefined> {
     if (!loop.isPatient || triggers.some((trigger) => trigger !== 'timer')) return undefined;
     const factory = await this.factories.find(loop.uid).catch(() => undefined);
     if (
@@ -248,11 +248,11 @@ export class SyncLoops {
   }
 
   /** `held`: another process has the factory. `failed`: the service has. */
-  private async pass(loop: Loop, triggers: readonly Trigger[]): Promise<PassResult | 'held' | 'failed'> {
+  private async pass(loop: Loop, triggers: readonly SyncTrigger[]): Promise<PassResult | 'held' | 'failed'> {
     try {
       return (await loop.pass.run(loop.uid, triggers, this.stopping.signal)) ?? 'held';
     } catch (error) {
-      if (error instanceof FenceLost) return 'held';
+      if (error instanceof FenceLostError) return 'held';
       this.context.report(error, loop.uid);
       return 'failed';
     }

@@ -6,13 +6,13 @@ import type { TreeFile } from '#definitions';
 import { storesOf, type Stores } from '../../../test/conformance/backends.ts';
 import { newId, sealing, seedFactory } from '../../../test/conformance/seeds.ts';
 import { eventually } from '../../../test/support/service.ts';
-import { conditionsOf, standingOf, type SyncPolicy } from '#reconcile';
+import { conditionsOf, factoryStateOf, type SyncPolicy } from '#reconcile';
 import type { Access } from '../store/access/access.ts';
-import { openDatabase } from '../store/database/database.ts';
-import { FenceLost, type Factory } from '../store/factories/factories.ts';
+import { openDatabase } from '../store/open-database.ts';
+import { FenceLostError, type Factory } from '../store/factories/factories.ts';
 import { FactoryHistory } from '../factories/factory-history.service.ts';
 import { ReplicaStore } from '../store/database/replicas.ts';
-import { FactoryPass, LEASE_MS, type PassContext } from './pass.ts';
+import { FactoryPass, PASS_LEASE_MS, type PassContext } from './pass.ts';
 import type { History, KnownRevisions, Snapshot, Source } from './sources/source.ts';
 
 let stores: Stores;
@@ -280,8 +280,10 @@ describe('a pass', () => {
 
   it('that lost its lease before it looked after secrets writes nothing', async () => {
     const uid = await factory();
-    stores.definitions.rebindSecrets = () => Promise.reject(new FenceLost('taken over'));
-    await expect(new FactoryPass(context(), scripted(at('r1', 'a'))).run(uid, [], signal)).rejects.toThrow(FenceLost);
+    stores.definitions.rebindSecrets = () => Promise.reject(new FenceLostError('taken over'));
+    await expect(new FactoryPass(context(), scripted(at('r1', 'a'))).run(uid, [], signal)).rejects.toThrow(
+      FenceLostError,
+    );
     expect(await stores.factories.passes(uid, 9)).toEqual([]);
   });
 
@@ -347,12 +349,12 @@ describe('a pass', () => {
 
   it('is not begun while another holds the factory, nor when it is gone', async () => {
     const uid = await factory();
-    const lease = await stores.factories.lease(uid, 'another', LEASE_MS);
+    const lease = await stores.factories.lease(uid, 'another', PASS_LEASE_MS);
     const source = scripted(at('r1', 'a'));
     const pass = new FactoryPass(context(), source);
     expect(await pass.run(uid, [], signal)).toBeUndefined();
     expect(source.asked).toEqual([]);
-    nowMs += LEASE_MS + 1; // the other one died
+    nowMs += PASS_LEASE_MS + 1; // the other one died
     expect((await pass.run(uid, [], signal))?.ending.kind).toBe('applied');
     await expect(
       stores.factories.recordPass(uid, lease?.fence ?? 0, {
@@ -606,7 +608,7 @@ describe('the history of a branch', () => {
   it('whose policy names other keys is not called verified before a pass has looked', async () => {
     const verification = async (uid: string) => {
       const found = await stores.factories.find(uid);
-      return conditionsOf(standingOf(found as Factory, [])).find(({ type }) => type === 'SourceVerificationFailed');
+      return conditionsOf(factoryStateOf(found as Factory, [])).find(({ type }) => type === 'SourceVerificationFailed');
     };
     const uid = await gitFactory();
     await new FactoryPass(context(), branch(linear)).run(uid, [], signal);

@@ -8,27 +8,28 @@ import {
   isEmpty,
   isToBeRetried,
   judge,
+  passOutcome,
   retryDelayMs,
   unreadable,
   unverified,
-  type Acceptance,
+  type RevisionAcceptance,
   type Actual,
-  type Ending,
+  type EndedPass,
+  type PassEnding,
   type HowApplied,
   type Plan,
 } from '#reconcile';
-import { FenceLost, type Factory } from '../store/factories/factories.ts';
+import { FenceLostError, type Factory } from '../store/factories/factories.ts';
 import { toApplication } from './apply.ts';
-import { groundOf, type GroundSources } from './reconcile-input.ts';
-import { outcomeOf, type EndedPass } from './pass-outcome.ts';
+import { loadReconcileInput, type ReconcileInputDeps } from './reconcile-input.ts';
 import { SecretsWatch } from './secrets-watch.ts';
 import type { Source } from './sources/source.ts';
-import { TreeMemory, type Tree } from './tree-cache.ts';
+import { TreeCache, type Tree } from './tree-cache.ts';
 
 /** A replica that does not renew for this long has lost its factory to another. */
-export const LEASE_MS = 30_000;
+export const PASS_LEASE_MS = 30_000;
 
-export interface PassContext extends GroundSources {
+export interface PassContext extends ReconcileInputDeps {
   owner: string;
   /** Makes what was committed the serving state of this process. */
   publish(): Promise<void>;
@@ -40,7 +41,7 @@ export interface PassContext extends GroundSources {
 
 /** What the loop needs to know to go on. */
 export interface PassResult {
-  ending: Ending;
+  ending: PassEnding;
   generationHandled: number;
   /** Set when the pass should be tried again before the interval is over. */
   retryInMs?: number;
@@ -62,20 +63,20 @@ type UnrecordedPass = Omit<EndedPass, 'finishedAtMs' | 'webhooksWithoutSecret'>;
 
 export class FactoryPass {
   private readonly context: PassContext;
-  private readonly memory: TreeMemory;
+  private readonly memory: TreeCache;
   private readonly check: SourceCheck | undefined;
   /** Revision of the tree that is worked on: what a fault is about. */
   private underWay: string | undefined;
 
   constructor(context: PassContext, source: Source, check?: SourceCheck) {
     this.context = context;
-    this.memory = new TreeMemory(source);
+    this.memory = new TreeCache(source);
     this.check = check;
   }
 
   /** Runs one pass; undefined when another replica holds the factory, it is gone, or its source is another by now. */
   async run(factoryUid: string, triggers: readonly string[], signal: AbortSignal): Promise<PassResult | undefined> {
-    const lease = await this.context.factories.lease(factoryUid, this.context.owner, LEASE_MS);
+    const lease = await this.context.factories.lease(factoryUid, this.context.owner, PASS_LEASE_MS);
     const factory = await this.context.factories.find(factoryUid);
     if (lease === undefined || factory === undefined) return undefined;
     if (this.check?.isCurrent(factory) === false) {
@@ -109,7 +110,7 @@ export class FactoryPass {
   private watchSecrets({ uid, slug }: Factory, fence: number): SecretsWatch {
     const { factories, definitions } = this.context;
     return new SecretsWatch({
-      renew: () => factories.renew(uid, fence, LEASE_MS),
+      renew: () => factories.renew(uid, fence, PASS_LEASE_MS),
       rebind: () => definitions.rebindSecrets(uid, fence),
       publish: () => this.context.publish(),
       report: (fault) => this.context.report(fault, slug),
@@ -121,7 +122,7 @@ export class FactoryPass {
     try {
       return await this.reconcile(factory, fence, signal);
     } catch (error) {
-      if (error instanceof FenceLost) throw error;
+      if (error instanceof FenceLostError) throw error;
       this.context.report(error, factory.slug);
       return {
         ending: faulted('the pass failed inside the service; its log has the details', this.underWay),
@@ -161,7 +162,7 @@ export class FactoryPass {
   private async reconcileTree(factory: Factory, fence: number, tree: Tree): Promise<Attempt> {
     this.underWay = tree.revision;
     const ground = {
-      ...(await groundOf(factory, this.context)),
+      ...(await loadReconcileInput(factory, this.context)),
       closed: closureAt(factory.syncPolicy.windows, this.context.nowMs()),
     };
     const acceptance = this.acceptanceOf(factory, tree, ground.approvedDigests);
@@ -183,7 +184,7 @@ export class FactoryPass {
     { slug, revisionAttempted, syncPolicy }: Factory,
     tree: Tree,
     approvedDigests: ReadonlySet<string>,
-  ): Acceptance {
+  ): RevisionAcceptance {
     return acceptanceOf(tree, {
       factorySlug: slug,
       accepted: revisionAttempted,
@@ -216,7 +217,7 @@ export class FactoryPass {
     try {
       return await this.record(factory, fence, pass);
     } catch (error) {
-      if (error instanceof FenceLost) throw error;
+      if (error instanceof FenceLostError) throw error;
       this.context.report(error, factory.slug);
       const { rebound, revision } = pass.ending;
       const fault = {
@@ -243,7 +244,7 @@ export class FactoryPass {
     await this.context.factories.recordPass(
       factory.uid,
       fence,
-      outcomeOf(factory, { ...pass, finishedAtMs, webhooksWithoutSecret }, () => this.context.newId()),
+      passOutcome(factory, { ...pass, finishedAtMs, webhooksWithoutSecret }, () => this.context.newId()),
     );
     return {
       ending,
@@ -260,7 +261,7 @@ function reconciles({ suspended, source }: Factory): boolean {
 }
 
 /** A factory whose files are not looked at keeps the ending that it had. */
-function unchanged({ condition }: Factory): Ending {
+function unchanged({ condition }: Factory): PassEnding {
   return {
     kind: condition.ending === 'none' ? 'applied' : condition.ending,
     reason: condition.reason,

@@ -1,12 +1,12 @@
 /** What is known of a factory before its tree is judged, gathered from the store. contract 9. */
 import type { SecretFacts } from '#definitions';
-import { deriveUid, type Ground } from '#reconcile';
+import { deriveUid, type ReconcileInput } from '#reconcile';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { Factory, FactoryStore } from '../store/factories/factories.ts';
 import type { SecretStore } from '../store/secrets/secrets.ts';
 
 /** Where what is known of a factory comes from. */
-export interface GroundSources {
+export interface ReconcileInputDeps {
   uidKey: Uint8Array;
   factories: FactoryStore;
   definitions: DefinitionStore;
@@ -14,13 +14,13 @@ export interface GroundSources {
 }
 
 /** Names and facts that this factory may see, and no others. */
-export async function groundOf(
+export async function loadReconcileInput(
   factory: Factory,
-  { uidKey, factories, definitions, secrets }: GroundSources,
-): Promise<Ground> {
+  { uidKey, factories, definitions, secrets }: ReconcileInputDeps,
+): Promise<ReconcileInput> {
   const actual = await definitions.actual(factory.uid);
   const webhooks = await definitions.webhookFacts(factory.uid);
-  const uidOf: Ground['uidOf'] = (kind, slug) =>
+  const uidOf: ReconcileInput['uidOf'] = (kind, slug) =>
     kind === 'factory' ? factory.uid : deriveUid(uidKey, kind, factory.slug, slug);
   const known = {
     webhookSecrets: await webhookSecrets(factory.uid, secrets),
@@ -41,7 +41,7 @@ export async function groundOf(
   };
 }
 
-function appliedOf({ revisionApplied, howApplied }: Factory): Ground['applied'] {
+function appliedOf({ revisionApplied, howApplied }: Factory): ReconcileInput['applied'] {
   return revisionApplied === undefined || howApplied === undefined
     ? undefined
     : { revision: revisionApplied, how: howApplied };

@@ -1,10 +1,10 @@
 /** Which first passes wait, and which do not. */
 import { describe, expect, it } from '@jest/globals';
-import { FirstPasses } from './startup-limiter.ts';
+import { StartupLimiter } from './startup-limiter.ts';
 
 /** Passes that go on until they are told to end. */
 function begun(
-  passes: FirstPasses,
+  passes: StartupLimiter,
   count: number,
 ): { started: string[]; end(uid: string): void; all: Promise<unknown> } {
   const started: string[] = [];
@@ -25,7 +25,7 @@ const settled = async () => {
 
 describe('first passes', () => {
   it('run 16 at a time, in order, and every one does', async () => {
-    const { started, end, all } = begun(new FirstPasses(), 40);
+    const { started, end, all } = begun(new StartupLimiter(), 40);
     for (let n = 0; n < 40; n += 1) {
       await settled();
       expect(started).toHaveLength(Math.min(40, 16 + n));
@@ -36,7 +36,7 @@ describe('first passes', () => {
   });
 
   it('do not wait where somebody waits for them, and take nobody’s place', async () => {
-    const passes = new FirstPasses();
+    const passes = new StartupLimiter();
     const { started, end, all } = begun(passes, 20);
     await settled();
     passes.hurry('f19');
@@ -62,7 +62,7 @@ describe('first passes', () => {
   });
 
   it('leave the others their turn in between', async () => {
-    const passes = new FirstPasses();
+    const passes = new StartupLimiter();
     let done = 0;
     const all = Promise.all(
       Array.from({ length: 100 }, (_, n) => passes.inTurn(`f${n}`, async () => void (done += 1))),
@@ -74,7 +74,7 @@ describe('first passes', () => {
   });
 
   it('give their place back when they fail', async () => {
-    const passes = new FirstPasses();
+    const passes = new StartupLimiter();
     await Promise.all(
       Array.from({ length: 50 }, (_, n) =>
         expect(passes.inTurn(`f${n}`, () => Promise.reject(new Error('no')))).rejects.toThrow('no'),

@@ -3,7 +3,7 @@
 /** More would not be faster: git has 8 processes, and SQLite one writer. */
 const AT_ONCE_MAX = 16;
 
-export class FirstPasses {
+export class StartupLimiter {
   private running = 0;
   /** Those that wait for a place, by the UID of their factory, in order. */
   private readonly waiting = new Map<string, (hasPlace: boolean) => void>();

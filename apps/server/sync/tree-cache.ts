@@ -1,7 +1,7 @@
 /** What a factory's loop remembers between passes: the tree of a revision, and how it follows on the accepted one, need no second reading. contract 9. */
 import type { Reading, TreeFile } from '#definitions';
 import { objectFormatOf } from '#reconcile';
-import { blobsInSlices, readInSlices } from './definition-reader.ts';
+import { hashBlobsYielding, readDefinitionsYielding } from './definition-reader.ts';
 import type { History, Source, SourceFailure, SourceRefusal } from './sources/source.ts';
 
 /** A tree that was read. */
@@ -17,7 +17,7 @@ export interface Tree {
 
 export type TreeRead = { ok: true; tree: Tree } | SourceFailure | SourceRefusal;
 
-export class TreeMemory {
+export class TreeCache {
   private readonly source: Source;
   private tree?: Tree;
 
@@ -63,8 +63,8 @@ export class TreeMemory {
   ): Promise<Tree> {
     this.tree = {
       revision,
-      reading: await readInSlices(files, this.tree?.reading),
-      blobs: await blobsInSlices(files, objectFormatOf(revision)),
+      reading: await readDefinitionsYielding(files, this.tree?.reading),
+      blobs: await hashBlobsYielding(files, objectFormatOf(revision)),
       history,
       base,
     };

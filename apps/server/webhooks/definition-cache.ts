@@ -1,22 +1,20 @@
 /** What automations say of the runs that they start: looked up when they start some, and kept while they go on doing so. Prompts are most of what serving would have to remember. contract 5 (Transaction). */
 import type { AutomationDefinition } from '#definitions';
 import type { ServingStore } from '../store/serving/serving.ts';
-import { RecentlyUsed } from './lru-cache.ts';
+import { LruCache } from './lru-cache.ts';
 
 /** Characters of definitions kept: a few thousand automations with a page of prompt each. */
 const CHARACTERS_MAX = 16_777_216;
 
-export class DefinitionsAtHand {
+export class DefinitionCache {
   private readonly store: Pick<ServingStore, 'definitions'>;
-  private readonly kept = new RecentlyUsed<string, { version: number; definition: AutomationDefinition }>(
-    CHARACTERS_MAX,
-  );
+  private readonly kept = new LruCache<string, { version: number; definition: AutomationDefinition }>(CHARACTERS_MAX);
 
   constructor(store: Pick<ServingStore, 'definitions'>) {
     this.store = store;
   }
 
-  /** Definitions of these automations of one factory, by UID; undefined where the factory has moved on since that version. Throws StoreFault. */
+  /** Definitions of these automations of one factory, by UID; undefined where the factory has moved on since that version. Throws StoreError. */
   async of(
     { uid: factoryUid, version }: { uid: string; version: number },
     uids: readonly string[],

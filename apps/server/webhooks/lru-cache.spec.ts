@@ -1,10 +1,10 @@
 /** What a bounded memory keeps. */
 import { describe, expect, it } from '@jest/globals';
-import { RecentlyUsed } from './lru-cache.ts';
+import { LruCache } from './lru-cache.ts';
 
 describe('what was recently used', () => {
   it('stays, and what was used before all else goes', () => {
-    const memory = new RecentlyUsed<string, number>(3);
+    const memory = new LruCache<string, number>(3);
     for (const [key, value] of [
       ['a', 1],
       ['b', 2],
@@ -17,7 +17,7 @@ describe('what was recently used', () => {
   });
 
   it('is bounded by weight: what is heavier than all goes by unkept', () => {
-    const memory = new RecentlyUsed<string, number>(10);
+    const memory = new LruCache<string, number>(10);
     memory.keep('a', 1, 4);
     memory.keep('b', 2, 4);
     expect(memory.keep('huge', 3, 11)).toBe(3);
@@ -27,7 +27,7 @@ describe('what was recently used', () => {
   });
 
   it('counts what is kept anew once', () => {
-    const memory = new RecentlyUsed<string, number>(4);
+    const memory = new LruCache<string, number>(4);
     for (let n = 0; n < 10; n += 1) memory.keep('a', n, 2);
     memory.keep('b', 1, 2);
     expect([memory.get('a'), memory.get('b')]).toEqual([9, 1]);

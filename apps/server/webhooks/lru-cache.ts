@@ -3,7 +3,7 @@
 /** Forgotten at once: the first key of a map is only found behind the places of all that were deleted before it, so that it is looked for seldom. */
 const SHARE_FORGOTTEN = 1 / 16;
 
-export class RecentlyUsed<Key, Value> {
+export class LruCache<Key, Value> {
   private readonly weightMax: number;
   /** In order of their use. */
   private readonly kept = new Map<Key, { value: Value; weight: number }>();

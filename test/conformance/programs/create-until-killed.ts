@@ -1,7 +1,7 @@
 /** Makes runs under idempotency keys on SQLite as fast as it can and writes each key to stdout once its run was answered. Ends only by being killed. */
 import { writeSync } from 'node:fs';
-import { openDatabase } from '../../../apps/server/store/database/database.ts';
-import { IdempotencyStore, settling } from '../../../apps/server/store/access/idempotency.ts';
+import { openDatabase } from '../../../apps/server/store/open-database.ts';
+import { IdempotencyStore, storeAnswer } from '../../../apps/server/store/access/idempotency.ts';
 import { RUN_COLUMNS, toRunValues } from '../../../apps/server/store/runs/new-run.ts';
 import { insert } from '../../../apps/server/store/database/transactions.ts';
 import { runOf } from '../seeds.ts';
@@ -21,7 +21,7 @@ async function create(): Promise<void> {
   if (claimed.kind !== 'claimed') throw new Error('the key was not free');
   await database.run(function* () {
     yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
-    yield* settling(claimed.claim, { status: 200, headers: {}, body: JSON.stringify({ run_id: run.runId }) });
+    yield* storeAnswer(claimed.claim, { status: 200, headers: {}, body: JSON.stringify({ run_id: run.runId }) });
   });
   writeSync(1, `${run.runId}\n`);
 }

@@ -1,15 +1,15 @@
 /** One factory with everything real but its repository and its clock: stores over a database, two replicas that may reconcile it, and what each of them serves. */
 import { randomBytes } from 'node:crypto';
-import { deriveUid, judge, type Judgement } from '#reconcile';
+import { deriveUid, judge, type Evaluation } from '#reconcile';
 import { readDefinitions } from '#definitions';
 import { storesOf, type Stores } from '../../conformance/backends.ts';
 import { sealing } from '../../conformance/seeds.ts';
 import type { Database } from '../../../apps/server/store/database/database.ts';
 import type { Factory } from '../../../apps/server/store/factories/factories.ts';
-import type { SecretUse } from '../../../apps/server/store/secrets/secrets.ts';
+import type { SecretUsage } from '../../../apps/server/store/secrets/secrets.ts';
 import { ServingStore, type ServingFactory } from '../../../apps/server/store/serving/serving.ts';
 import { change } from '../../../apps/server/store/database/transactions.ts';
-import { groundOf } from '../../../apps/server/sync/reconcile-input.ts';
+import { loadReconcileInput } from '../../../apps/server/sync/reconcile-input.ts';
 import { FactoryPass, type PassContext, type PassResult } from '../../../apps/server/sync/pass.ts';
 import { emptied, lookAt, type Look } from './looks.ts';
 import { Fate, mortal } from './mortal-database.ts';
@@ -132,15 +132,15 @@ export class HistoryWorld {
   }
 
   /** What would be done now, made from outside of a pass as the plan of the API is. */
-  async plan(): Promise<Judgement | undefined> {
+  async plan(): Promise<Evaluation | undefined> {
     const factory = (await this.stores.factories.find(FACTORY_UID)) as Factory;
     const snapshot = this.repository.outage === undefined ? this.repository.snapshot({}) : undefined;
     if (snapshot?.ok !== true || snapshot.unchanged) return undefined;
-    const ground = await groundOf(factory, { uidKey: UID_KEY, ...this.stores });
+    const ground = await loadReconcileInput(factory, { uidKey: UID_KEY, ...this.stores });
     return judge({ revision: snapshot.revision, reading: readDefinitions(snapshot.files) }, ground);
   }
 
-  async makeSecret(name: string, value: string, uses: SecretUse[] = ['webhook']): Promise<void> {
+  async makeSecret(name: string, value: string, uses: SecretUsage[] = ['webhook']): Promise<void> {
     await this.stores.secrets.put(
       { id: this.nextSecretId(), owner: TEAM, name, value: sealing(value), grants: { factories: [FACTORY_UID], uses } },
       undefined,

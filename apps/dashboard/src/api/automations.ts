@@ -134,7 +134,7 @@ export function replay(filter: unknown, webhookUids: readonly string[]): Api<'Fi
 const SPECIMENS_MAX = 5;
 
 /** The payloads of the newest accepted deliveries, for names and values to offer; as far as they are known. */
-export function useSpecimens(factoryUid: string, webhookUids: readonly string[]): readonly JsonValue[] {
+export function useSamplePayloads(factoryUid: string, webhookUids: readonly string[]): readonly JsonValue[] {
   const { data: deliveries = [] } = useNewestDeliveries(factoryUid, webhookUids, webhookUids.length > 0);
   return useQueries({
     queries: deliveries.slice(0, SPECIMENS_MAX).map(({ webhook_uid: webhookUid, entry_id: entryId }) => ({

@@ -3,7 +3,7 @@ import { Group, Loader, Table, Text } from '@mantine/core';
 import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { useEffect, type ReactNode, type RefObject } from 'react';
 import { countOf } from './count.ts';
-import { useKeptOffset } from './kept-offset.ts';
+import { useStoredOffset } from './stored-offset.ts';
 import { ProblemAlert } from './problem-alert.tsx';
 import type { Paged } from './show-more.tsx';
 
@@ -48,7 +48,7 @@ export function useLongRows<Row>({ box, rows, keyOf, rowPx, pages }: LongRowsOpt
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError && isNearEnd) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, isNearEnd, rows.length]);
-  useKeptOffset(box, rows.length > 0);
+  useStoredOffset(box, rows.length > 0);
   return { rows, inSight, behindPx: virtual.getTotalSize() - (last?.end ?? 0), measure: virtual.measureElement };
 }
 

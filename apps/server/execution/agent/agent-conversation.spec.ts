@@ -12,9 +12,9 @@ import {
   type RequestPermissionResponse,
   type SessionModeState,
 } from '@agentclientprotocol/sdk';
-import { BUILT_IN_HARNESS, type LaunchProfile } from '#runs';
+import { BUILT_IN_HARNESS, type LaunchProfile } from '#agents';
 import { failedServers, httpRefused } from './agent-mcp-remarks.ts';
-import { Conversation, type AgentSurroundings, type AgentTask } from './agent-conversation.ts';
+import { AgentConversation, type AgentConversationDeps, type AgentTask } from './agent-conversation.ts';
 
 const PROFILE: LaunchProfile = {
   id: BUILT_IN_HARNESS,
@@ -45,7 +45,7 @@ interface Agent {
 }
 
 /** A conversation with an agent of the test's; answers what it heard, what was heard of it, and how it ended. */
-function conversing(own: Agent, around: Partial<AgentSurroundings> = {}, task: Partial<AgentTask> = {}) {
+function conversing(own: Agent, around: Partial<AgentConversationDeps> = {}, task: Partial<AgentTask> = {}) {
   const [there, back] = [new TransformStream<Uint8Array, Uint8Array>(), new TransformStream<Uint8Array, Uint8Array>()];
   agent({ name: 'test' })
     .onRequest(methods.agent.initialize, () => ({
@@ -75,7 +75,7 @@ function conversing(own: Agent, around: Partial<AgentSurroundings> = {}, task: P
     .connect(ndJsonStream(back.writable, there.readable));
   const cancelling = new AbortController();
   const updates: string[] = [];
-  const conversation = new Conversation(
+  const conversation = new AgentConversation(
     { profile: PROFILE, cwd: '/', mcpServers: [], ...task },
     {
       input: back.readable,

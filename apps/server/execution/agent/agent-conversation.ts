@@ -12,13 +12,14 @@ import type {
   SessionUpdate,
   StopReason,
 } from '@agentclientprotocol/sdk';
-import { CANCEL_ASK_MS, joined, PLAN_FIRST, type LaunchProfile } from '#runs';
+import { joinPrompts, PLAN_FIRST, type LaunchProfile } from '#agents';
+import { CANCEL_ASK_MS } from '#runs';
 import { agentStream } from './agent-stream.ts';
 import {
   agentFailure,
-  TooLate,
-  Unauthenticated,
-  Unconfigurable,
+  TimeoutError,
+  UnauthenticatedError,
+  UnconfigurableError,
   type AgentFailure,
   type Stage,
 } from './agent-failures.ts';
@@ -46,7 +47,7 @@ export interface Message {
 }
 
 /** What the driver needs of the world around it. */
-export interface AgentSurroundings {
+export interface AgentConversationDeps {
   input: ReadableStream<Uint8Array>;
   output: WritableStream<Uint8Array>;
   /** Called in order. Must not throw. */
@@ -86,11 +87,11 @@ const PLAN_MODE = 'plan';
 /** What a session offers to choose from. */
 type Offered = Pick<NewSessionResponse, 'modes' | 'configOptions' | '_meta'>;
 
-export class Conversation {
+export class AgentConversation {
   /** Settles, without ever rejecting, when the conversation is over, the agent has gone, or a cancel was not heeded in time. */
   readonly ended: Promise<TurnEnd>;
   private readonly task: AgentTask;
-  private readonly around: AgentSurroundings;
+  private readonly around: AgentConversationDeps;
   private stage: Stage = 'start';
   private sessionId = '';
   private agent: ClientContext | undefined;
@@ -105,7 +106,7 @@ export class Conversation {
   private hasAnswered = false;
   private isGone = false;
 
-  constructor(task: AgentTask, around: AgentSurroundings) {
+  constructor(task: AgentTask, around: AgentConversationDeps) {
     this.task = task;
     this.around = around;
     this.ended = this.run();
@@ -178,7 +179,8 @@ export class Conversation {
     this.around.cancel.addEventListener('abort', () => void this.askToStop(agent), { once: true });
     this.stage = 'prompt';
     let message: Message | undefined = await this.around.first(origin);
-    if (origin === 'new' || origin === 'retold') message = { ...message, text: joined([this.prefix(), message.text]) };
+    if (origin === 'new' || origin === 'retold')
+      message = { ...message, text: joinPrompts([this.prefix(), message.text]) };
     for (;;) {
       if (this.around.cancel.aborted) return { kind: 'cancelled' };
       const response = await this.turn(agent, message);
@@ -191,7 +193,7 @@ export class Conversation {
 
   private understand({ protocolVersion }: InitializeResponse): void {
     if (protocolVersion === PROTOCOL_VERSION) return;
-    throw new Unconfigurable(
+    throw new UnconfigurableError(
       `the agent ${this.task.profile.id} speaks version ${protocolVersion} of the protocol, and the service version ${PROTOCOL_VERSION}: install a version of the agent that speaks it too`,
     );
   }
@@ -204,7 +206,7 @@ export class Conversation {
     try {
       await timely(START_MS_MAX, agent.request(methods.agent.authenticate, { methodId }));
     } catch (error) {
-      throw new Unauthenticated('the agent did not take its credentials', { cause: error });
+      throw new UnauthenticatedError('the agent did not take its credentials', { cause: error });
     }
   }
 
@@ -246,7 +248,7 @@ export class Conversation {
   }
 
   private textOf({ text, isPlan }: Message): string {
-    return isPlan && !this.hasMode(PLAN_MODE) ? joined([PLAN_FIRST, text]) : text;
+    return isPlan && !this.hasMode(PLAN_MODE) ? joinPrompts([PLAN_FIRST, text]) : text;
   }
 
   /** The ladder: resume, else load, else a new session that is told what was said. */
@@ -272,12 +274,12 @@ export class Conversation {
     }
     const made = await agent.request(methods.agent.session.new, { ...place, ...this.systemPrompt() });
     if (made.sessionId.length > SESSION_ID_LENGTH_MAX)
-      throw new Unconfigurable(
+      throw new UnconfigurableError(
         `the agent ${this.task.profile.id} names its session with more than ${SESSION_ID_LENGTH_MAX} characters`,
       );
     this.sessionId = made.sessionId;
     if (!(await this.opened(agent, made.sessionId, made)))
-      throw new Unconfigurable(`the agent ${this.task.profile.id} offers no choice of model; leave model_id out`);
+      throw new UnconfigurableError(`the agent ${this.task.profile.id} offers no choice of model; leave model_id out`);
     return sessionId === undefined ? 'new' : 'retold';
   }
 
@@ -363,7 +365,7 @@ export class Conversation {
 async function timely<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TooLate()), ms);
+    timer = setTimeout(() => reject(new TimeoutError()), ms);
   });
   try {
     return await Promise.race([work, late]);

@@ -1,9 +1,10 @@
 /** What an agent tells while it works, as events of its run: joined, bounded and without secrets. contract 3 (events), 10. */
 import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
-import { isCurrency, redactor, type Redactor } from '#runs';
+import { isCurrency } from '#agents';
+import { redactor, type Redactor } from '#isolation';
 import type { RunEvent } from '../../store/runs/run-log.ts';
-import { tellingIn } from './agent-usage.ts';
-import { agentWords, type AgentWords, type Excerpt } from './output-sanitizer.ts';
+import { usageIn } from './agent-usage.ts';
+import { outputSanitizer, type OutputSanitizer, type TextExcerpt } from './output-sanitizer.ts';
 import { headAndTail } from '../command/head-and-tail.ts';
 
 export interface AgentEvents {
@@ -46,7 +47,7 @@ export function agentEvents(
   nowMs: () => number,
   onEvent: (event: RunEvent) => void,
 ): AgentEvents {
-  const words = agentWords(secrets);
+  const words = outputSanitizer(secrets);
   const kept = headAndTail<RunEvent>({
     head: HEAD,
     tail: TAIL,
@@ -89,7 +90,7 @@ function spokenIn(update: SessionUpdate): { kind: Spoken; text: string } | undef
   return { kind: update.sessionUpdate === 'agent_message_chunk' ? 'message' : 'thought', text: update.content.text };
 }
 
-function toldIn(update: SessionUpdate, words: AgentWords): { kind: string; body: string } | undefined {
+function toldIn(update: SessionUpdate, words: OutputSanitizer): { kind: string; body: string } | undefined {
   switch (update.sessionUpdate) {
     case 'tool_call':
     case 'tool_call_update':
@@ -110,9 +111,9 @@ type CallUpdate = Extract<SessionUpdate, { sessionUpdate: 'tool_call' | 'tool_ca
 
 function callBody(
   { toolCallId, title, kind, status, rawInput, content, locations }: CallUpdate,
-  words: AgentWords,
+  words: OutputSanitizer,
 ): Body {
-  const name = (text: string | null | undefined): Excerpt | undefined =>
+  const name = (text: string | null | undefined): TextExcerpt | undefined =>
     typeof text === 'string' ? words.excerpt({ text }, NAME_LENGTH_MAX) : undefined;
   return {
     tool_call_id: name(toolCallId),
@@ -130,9 +131,9 @@ function callBody(
 
 function planEntry(
   { content, priority, status }: Extract<SessionUpdate, { sessionUpdate: 'plan' }>['entries'][number],
-  words: AgentWords,
+  words: OutputSanitizer,
 ): Body {
-  const part = (text: string, lengthMax: number): Excerpt => words.excerpt({ text }, lengthMax);
+  const part = (text: string, lengthMax: number): TextExcerpt => words.excerpt({ text }, lengthMax);
   return {
     content: part(content, TOOL_TEXT_LENGTH_MAX),
     priority: part(priority, NAME_LENGTH_MAX),
@@ -140,8 +141,8 @@ function planEntry(
   };
 }
 
-function usageBody(update: Extract<SessionUpdate, { sessionUpdate: 'usage_update' }>, words: AgentWords): Body {
-  const { cost, sessionTokens } = tellingIn(update) ?? {};
+function usageBody(update: Extract<SessionUpdate, { sessionUpdate: 'usage_update' }>, words: OutputSanitizer): Body {
+  const { cost, sessionTokens } = usageIn(update) ?? {};
   const amount = words.number(cost?.amount);
   return {
     context_tokens: words.number(update.used),
@@ -158,7 +159,7 @@ function usageBody(update: Extract<SessionUpdate, { sessionUpdate: 'usage_update
 function fitting(body: Body): string {
   for (let lengthMax = TOOL_TEXT_LENGTH_MAX; ; lengthMax = Math.floor(lengthMax / 4)) {
     const text = JSON.stringify(body, (_, part: unknown) =>
-      typeof part === 'function' ? (part as Excerpt)(lengthMax) : part,
+      typeof part === 'function' ? (part as TextExcerpt)(lengthMax) : part,
     );
     if (Buffer.byteLength(text) <= BODY_BYTES_MAX || lengthMax === 0) return text;
   }

@@ -1,6 +1,6 @@
 /** What goes wrong with an agent, in words for the owner of its run. reference: Running real coding agents. */
 import { RequestError } from '@agentclientprotocol/sdk';
-import { BUILT_IN_HARNESS, type LaunchProfile } from '#runs';
+import { BUILT_IN_HARNESS, type LaunchProfile } from '#agents';
 
 /** How far a conversation had come. */
 export type Stage = 'start' | 'session' | 'prompt';
@@ -18,16 +18,16 @@ export interface AgentFailure {
 }
 
 /** A task that this agent cannot be given; the message says what to change. */
-export class Unconfigurable extends Error {}
+export class UnconfigurableError extends Error {}
 
 /** The agent did not take its credentials; the cause is what it said. */
-export class Unauthenticated extends Error {}
+export class UnauthenticatedError extends Error {}
 
 /** The agent did not answer in time. */
-export class TooLate extends Error {}
+export class TimeoutError extends Error {}
 
 /** The agent sent a message of more values than are read. */
-export class Overfull extends Error {
+export class OverflowError extends Error {
   readonly nodesMax: number;
   constructor(nodesMax: number) {
     super(`a message of more than ${nodesMax} values`);
@@ -36,7 +36,7 @@ export class Overfull extends Error {
 }
 
 /** The agent asks, and does not read the answers. */
-export class Unread extends Error {}
+export class UnreadOutputError extends Error {}
 
 const SETUP = 'environment_setup_failed';
 const UNAVAILABLE = 'resource_unavailable';
@@ -70,7 +70,7 @@ type Who = Pick<LaunchProfile, 'id' | 'credentials'>;
 
 /** What went wrong. `isGone`: the connection has ended. Our words, for an agent's own message may repeat what it was given; only those of the built-in agent are ours too. */
 export function agentFailure(stage: Stage, who: Who, error: unknown, isGone: boolean): AgentFailure {
-  if (error instanceof Unauthenticated)
+  if (error instanceof UnauthenticatedError)
     return {
       kind: 'failed',
       stage,
@@ -86,8 +86,8 @@ export function agentFailure(stage: Stage, who: Who, error: unknown, isGone: boo
     errorCode: stage === 'start' ? SETUP : undefined,
     retryable: false,
   } as const;
-  if (error instanceof Unconfigurable) return { ...failed, errorCode: SETUP, message: error.message };
-  if (error instanceof TooLate)
+  if (error instanceof UnconfigurableError) return { ...failed, errorCode: SETUP, message: error.message };
+  if (error instanceof TimeoutError)
     return {
       ...failed,
       message: `the agent ${who.id} did not ${stage === 'start' ? 'introduce itself' : 'open a session'} in time; the log has what it said`,
@@ -96,12 +96,12 @@ export function agentFailure(stage: Stage, who: Who, error: unknown, isGone: boo
   if (own !== undefined) return { ...failed, ...own, said: undefined };
   if (error instanceof RequestError && error.code === AUTH_REQUIRED)
     return { ...failed, errorCode: SETUP, message: wantsCredentials(who) };
-  if (error instanceof Unread)
+  if (error instanceof UnreadOutputError)
     return {
       ...failed,
       message: `the agent ${who.id} asks without reading the answers, so it was ended: it does not read its standard input`,
     };
-  if (error instanceof Overfull)
+  if (error instanceof OverflowError)
     return {
       ...failed,
       message: `the agent ${who.id} sent more than ${error.nodesMax} values in one line, which is no message of the protocol`,

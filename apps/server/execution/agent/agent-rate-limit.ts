@@ -1,6 +1,6 @@
 /** How fast one agent may speak, and of how many values: a flood waits in its pipe, so that the service keeps to its own work. reference: Running real coding agents. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Overfull } from './agent-failures.ts';
+import { OverflowError } from './agent-failures.ts';
 
 /** Bytes of one agent that are read at once: a long history, or the answer of any tool, without a wait. */
 const BURST_BYTES_MAX = 8 * 1_048_576;
@@ -72,7 +72,7 @@ function pricing(): (bytes: Uint8Array) => number {
       else if (byte === COMMA || byte === BRACKET || byte === BRACE) {
         nodes += 1;
         cost += NODE_BYTES;
-        if (nodes > NODES_MAX) throw new Overfull(NODES_MAX);
+        if (nodes > NODES_MAX) throw new OverflowError(NODES_MAX);
       }
     }
     return cost;

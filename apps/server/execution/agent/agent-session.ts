@@ -1,35 +1,37 @@
 /** What is said between one execution and its agent: the task, follow-ups as they come, what the session remembers of both. contract 3 (Follow-up). */
 import { Readable, Writable } from 'node:stream';
 import type { McpServer } from '@agentclientprotocol/sdk';
-import { ATTACHMENTS_FOLDER, filesSaid, firstPrompt, joined, redact } from '#runs';
+import { filesSaid, firstPrompt, joinPrompts } from '#agents';
+import { redact } from '#isolation';
+import { ATTACHMENTS_FOLDER } from '#runs';
 import type { Task } from '../../store/runs/run-tasks.ts';
-import { Conversation, type Message, type SessionOrigin, type TurnEnd } from './agent-conversation.ts';
+import { AgentConversation, type Message, type SessionOrigin, type TurnEnd } from './agent-conversation.ts';
 import { agentEvents } from './agent-events.ts';
 import { failedServers, httpRefused } from './agent-mcp-remarks.ts';
-import { agentWords } from './output-sanitizer.ts';
+import { outputSanitizer } from './output-sanitizer.ts';
 import { rememberedSession } from './agent-session-files.ts';
 import type { AgentExecution, AgentWork } from './agents.ts';
 import type { CommandPipes } from '../command/command.ts';
-import { sessionMemory } from './session-digest.ts';
+import { sessionDigest } from './session-digest.ts';
 
 /** What the agent's session is opened with. */
-export interface SessionWishes {
+export interface SessionOptions {
   basePrompt?: string;
   mcpServers: readonly McpServer[];
   mode?: string;
 }
 
-export interface AgentTalk extends Pick<AgentExecution, 'ended' | 'look'> {
+export interface AgentSession extends Pick<AgentExecution, 'ended' | 'look'> {
   talk(pipes: CommandPipes): Promise<void>;
 }
 
 /** The talk of one execution. */
-export function agentTalk(work: AgentWork, wishes: SessionWishes): AgentTalk {
+export function agentSession(work: AgentWork, wishes: SessionOptions): AgentSession {
   const { profile, config, workspace, task, usage, reports, desk, nowMs, onEvent } = work;
   const events = agentEvents(work.secretValues, nowMs, onEvent);
   const say = (text: string): void => onEvent({ kind: 'status', atMs: nowMs(), body: JSON.stringify({ text }) });
-  const words = agentWords(work.secretValues);
-  let conversation: Conversation | undefined;
+  const words = outputSanitizer(work.secretValues);
+  let conversation: AgentConversation | undefined;
   let end: TurnEnd | undefined;
   let telling: ((task: Task) => Message) | undefined;
 
@@ -44,7 +46,7 @@ export function agentTalk(work: AgentWork, wishes: SessionWishes): AgentTalk {
 
   async function talk({ input, output, cancel }: CommandPipes): Promise<void> {
     const before = await rememberedSession(workspace);
-    const memory = sessionMemory(workspace, before, work.onFault);
+    const memory = sessionDigest(workspace, before, work.onFault);
     telling = (more) => {
       memory.telling(more.parts.map(({ id }) => id));
       return messageOf(more, more.prompt);
@@ -60,7 +62,7 @@ export function agentTalk(work: AgentWork, wishes: SessionWishes): AgentTalk {
       if (isGone || cancel.aborted || usage?.refusal() !== undefined) return undefined;
       return take((more) => more && telling?.(more));
     };
-    conversation = new Conversation(
+    conversation = new AgentConversation(
       { profile, cwd: workspace.workspace, ...wishes, modelId: config.model_id, sessionId: before?.sessionId },
       {
         input: Readable.toWeb(output) as ReadableStream<Uint8Array>,
@@ -125,7 +127,7 @@ function withoutSecrets(end: TurnEnd, secretValues: readonly string[]): TurnEnd 
 
 function messageOf({ attachments, mode }: Task, text: string): Message {
   return {
-    text: joined([text, filesSaid(attachments.map(({ fileName }) => `${ATTACHMENTS_FOLDER}/${fileName}`))]),
+    text: joinPrompts([text, filesSaid(attachments.map(({ fileName }) => `${ATTACHMENTS_FOLDER}/${fileName}`))]),
     isPlan: mode === 'plan',
   };
 }

@@ -1,7 +1,7 @@
 /** What gets through from an agent: answers to our questions, its questions, and updates of a shape; nothing is printed, whatever it sends. */
 import { jest } from '@jest/globals';
 import { PassThrough, Readable, Writable } from 'node:stream';
-import { Overfull, Unread } from './agent-failures.ts';
+import { OverflowError, UnreadOutputError } from './agent-failures.ts';
 import { eventually } from '../../../../test/support/service.ts';
 import { agentStream } from './agent-stream.ts';
 
@@ -123,8 +123,8 @@ it('ends with an agent that asks and does not read, after a mebibyte of answers,
     for (; more < 2_000; more += 1) await writer.write(answer);
     return undefined;
   })().catch((error: unknown) => error);
-  expect([failure instanceof Unread, more > 0, more < 500]).toEqual([true, true, true]);
-  expect(await read).toBeInstanceOf(Unread);
+  expect([failure instanceof UnreadOutputError, more > 0, more < 500]).toEqual([true, true, true]);
+  expect(await read).toBeInstanceOf(UnreadOutputError);
 });
 
 it('answers any number of questions of an agent that reads', async () => {
@@ -145,7 +145,7 @@ it('reads no message of more values than anybody sends, and any text', async () 
   many.send({ jsonrpc: '2.0', method: 'x', params: Array.from({ length: 1_000 }, () => 0) });
   many.send({ jsonrpc: '2.0', method: 'x', params: Array.from({ length: 200_001 }, () => 0) });
   many.from.end();
-  expect(await many.all().catch((error: unknown) => error)).toBeInstanceOf(Overfull);
+  expect(await many.all().catch((error: unknown) => error)).toBeInstanceOf(OverflowError);
   const texts = piped();
   texts.send({ jsonrpc: '2.0', id: 1, method: 'x', params: [',[{"\\'.repeat(300_000)] });
   texts.from.end();
@@ -170,7 +170,7 @@ it('does not break off the pipe of an agent that is too loud, for what is still 
       .getReader()
       .read()
       .catch((error: unknown) => error),
-  ).toBeInstanceOf(Overfull);
+  ).toBeInstanceOf(OverflowError);
   await eventually('the end of the pipe', () => pulls === 10);
   expect(cancelled).toEqual([]);
 });

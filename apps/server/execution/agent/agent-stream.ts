@@ -6,7 +6,7 @@ import {
   type SessionNotification,
   type Stream,
 } from '@agentclientprotocol/sdk';
-import { Unread } from './agent-failures.ts';
+import { UnreadOutputError } from './agent-failures.ts';
 import { paced } from './agent-rate-limit.ts';
 import { abridged, type Limits } from './agent-values.ts';
 
@@ -62,8 +62,8 @@ export function agentStream(
         const answer = 'method' in message ? undefined : briefly(message);
         unread += answer?.bytes ?? 0;
         if (unread > UNREAD_BYTES_MAX) {
-          fail?.(new Unread());
-          throw new Unread();
+          fail?.(new UnreadOutputError());
+          throw new UnreadOutputError();
         }
         writer.write(answer?.message ?? message).then(
           () => void (unread -= answer?.bytes ?? 0),

@@ -5,13 +5,13 @@ import {
   overBudget,
   readMeter,
   sessionOpened,
-  toldUsage,
+  addUsage,
   usedBy,
   type Meter,
   type RunBounds,
   type RunLimits,
-  type UsageTelling,
-} from '#runs';
+  type UsageReport,
+} from '#agents';
 import type { Config } from '../../config/config.ts';
 import type { ClaimedRun } from '../../store/runs/runs.ts';
 
@@ -52,9 +52,9 @@ export function runUsage({
   let meter = readMeter(stored);
   let written = meter;
   let isOver = false;
-  const tell = (telling: UsageTelling | undefined): void => {
+  const tell = (telling: UsageReport | undefined): void => {
     if (telling === undefined) return;
-    meter = toldUsage(meter, telling);
+    meter = addUsage(meter, telling);
     const message = isOver ? undefined : overBudget(bounds, usedBy(meter), 'working');
     if (message === undefined) return;
     isOver = true;
@@ -64,8 +64,8 @@ export function runUsage({
     sessionOpened: (sessionId) => {
       meter = sessionOpened(meter, sessionId);
     },
-    take: (update) => tell(tellingIn(update)),
-    turnEnded: (response) => tell(tellingOfTurn(response)),
+    take: (update) => tell(usageIn(update)),
+    turnEnded: (response) => tell(usageOfTurn(response)),
     refusal: () => overBudget(bounds, usedBy(meter), 'starting'),
     unstored: () => (meter === written ? undefined : meter),
     stored: (now) => {
@@ -78,7 +78,7 @@ export function runUsage({
  * What an update tells of use; undefined: nothing. The protocol knows the fullness of the context and the session's cost; an agent that
  * counts tokens tells the session's total as `_meta.millwright.usage.totalTokens`.
  */
-export function tellingIn(update: SessionUpdate): UsageTelling | undefined {
+export function usageIn(update: SessionUpdate): UsageReport | undefined {
   if (update.sessionUpdate !== 'usage_update') return undefined;
   const { used, cost, _meta } = update;
   return {
@@ -89,7 +89,7 @@ export function tellingIn(update: SessionUpdate): UsageTelling | undefined {
 }
 
 /** What the answer to a prompt tells of its turn; undefined: nothing. It is no part of the protocol's first version yet, and agents send it. */
-export function tellingOfTurn(response: unknown): UsageTelling | undefined {
+export function usageOfTurn(response: unknown): UsageReport | undefined {
   const turnTokens = numberIn(memberOf(response, 'usage'), 'totalTokens');
   return turnTokens === undefined ? undefined : { turnTokens };
 }

@@ -2,14 +2,20 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { McpServer } from '@agentclientprotocol/sdk';
-import { BUILT_IN_HARNESS, launchCommand, launchEnvironment, type AmbientAgentConfig, type LaunchProfile } from '#runs';
+import {
+  BUILT_IN_HARNESS,
+  launchCommand,
+  launchEnvironment,
+  type AmbientAgentConfig,
+  type LaunchProfile,
+} from '#agents';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import type { Task } from '../../store/runs/run-tasks.ts';
-import type { Ending } from '../../store/runs/runs.ts';
+import type { RunEnd } from '../../store/runs/runs.ts';
 import type { AgentReports } from './agent-artifacts.ts';
 import type { TurnEnd } from './agent-conversation.ts';
-import type { PermissionDesk } from './permission-broker.ts';
-import { agentTalk } from './agent-session.ts';
+import type { PermissionBroker } from './permission-broker.ts';
+import { agentSession } from './agent-session.ts';
 import type { RunUsage } from './agent-usage.ts';
 import type { CommandSpec } from '../command/command.ts';
 import type { RunSkill } from '../preparation/skills.ts';
@@ -70,7 +76,7 @@ export interface AgentWork {
   secretValues: readonly string[];
   usage?: RunUsage;
   reports?: AgentReports;
-  desk: PermissionDesk;
+  desk: PermissionBroker;
   /** What was said before this execution. */
   toldSoFar(): Promise<string>;
   /** Hands over follow-ups that came since, with their files; undefined: there are none. */
@@ -93,7 +99,7 @@ export interface AgentExecution {
 /** Speaks with one agent for one execution; its session is found again by the next execution of the same run. */
 export function agentExecution(work: AgentWork): AgentExecution {
   const { profile, config, environment, mcpServers } = work;
-  const talk = agentTalk(work, { basePrompt: basePromptOf(config, work.skill), mcpServers, mode: modeOf(work) });
+  const talk = agentSession(work, { basePrompt: basePromptOf(config, work.skill), mcpServers, mode: modeOf(work) });
   return {
     spec: {
       command: launchCommand(profile, config.model_id),
@@ -121,7 +127,7 @@ function basePromptOf({ base_prompt: own }: AmbientAgentConfig, skill: RunSkill 
 }
 
 /** What the end of a turn means for its run. spec: States and transitions. */
-export function toTurnEnding(end: TurnEnd): Ending {
+export function toRunOutcome(end: TurnEnd): RunEnd {
   switch (end.kind) {
     case 'cancelled':
       return { state: 'CANCELLED', message: 'cancelled on request' };
@@ -138,7 +144,7 @@ export function toTurnEnding(end: TurnEnd): Ending {
   }
 }
 
-function answered(answer: string): Ending {
+function answered(answer: string): RunEnd {
   if (answer.trim() === '')
     return { state: 'FAILED', message: 'the agent ended its turn without an answer', retryable: false };
   return { state: 'SUCCEEDED', message: 'the agent has answered' };

@@ -1,8 +1,8 @@
 /** What an agent without its session is told of the conversation: what others said, and not again what it is told now. */
-import type { SpokenRun } from '#runs';
+import type { SpokenRun } from '#agents';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { ClaimedRun } from '../../store/runs/runs.ts';
-import { toldSoFar } from './conversation-digest.ts';
+import { conversationDigest } from './conversation-digest.ts';
 
 const RUN: ClaimedRun = {
   runId: 'r',
@@ -59,7 +59,7 @@ it.each<{ now: string[]; said: Record<string, string>; told: string[]; untold: s
     why: 'nothing, where all is given again and nothing was said',
   },
 ])('$why', async ({ now, said, told, untold }) => {
-  const digest = await toldSoFar(histories(said), RUN, now);
+  const digest = await conversationDigest(histories(said), RUN, now);
   for (const text of told) expect(digest).toContain(text);
   for (const text of untold) expect(digest).not.toContain(text);
 });

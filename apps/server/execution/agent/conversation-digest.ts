@@ -1,5 +1,5 @@
 /** What was said in a conversation before an execution, for an agent that does not know it. Read from its end until there is enough. contract 3 (conversation). */
-import { digestOf, DIGEST_BYTES_MAX, TURN_SHARE_MAX, turnsOf, type ToldTurn, type Turn } from '#runs';
+import { digestOf, DIGEST_BYTES_MAX, TURN_SHARE_MAX, conversationOf, type DigestTurn, type Turn } from '#agents';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { ClaimedRun } from '../../store/runs/runs.ts';
 
@@ -8,11 +8,15 @@ const RUNS_MAX = 100;
 const RUNS_PER_LOOK = 500;
 
 /** The digest for an execution of this run; empty when nothing was said before. `now`: what the execution is told itself, which a lost one may have been told too. */
-export async function toldSoFar(histories: RunHistoryStore, run: ClaimedRun, now: readonly string[]): Promise<string> {
+export async function conversationDigest(
+  histories: RunHistoryStore,
+  run: ClaimedRun,
+  now: readonly string[],
+): Promise<string> {
   const turns: Turn[] = [];
   for (const runId of [...few(await runsBefore(histories, run)), run.runId])
     turns.push(...(await turnsBefore(histories, run, runId)));
-  const told = turns.map(({ asked, runId }): ToldTurn => ({
+  const told = turns.map(({ asked, runId }): DigestTurn => ({
     asked: withoutNow(
       asked.map(({ text }) => text),
       runId === run.runId ? now : [],
@@ -24,7 +28,7 @@ export async function toldSoFar(histories: RunHistoryStore, run: ClaimedRun, now
   for (const at of [0, ...Array.from(turns.keys()).slice(1).toReversed()]) {
     const turn = turns[at];
     if (turn === undefined || left < 0) break;
-    const answered = { ...told[at], said: await saidIn(histories, turn) } as ToldTurn;
+    const answered = { ...told[at], said: await saidIn(histories, turn) } as DigestTurn;
     told[at] = answered;
     left -= Math.min(bytesOf(answered), DIGEST_BYTES_MAX * TURN_SHARE_MAX);
   }
@@ -40,7 +44,7 @@ function few(runIds: readonly string[]): string[] {
   return runIds.length > RUNS_MAX ? [...runIds.slice(0, 1), ...runIds.slice(1 - RUNS_MAX)] : [...runIds];
 }
 
-function bytesOf({ asked, said }: ToldTurn): number {
+function bytesOf({ asked, said }: DigestTurn): number {
   return [...asked, said].reduce((total, text) => total + Buffer.byteLength(text), 0);
 }
 
@@ -65,7 +69,9 @@ async function turnsBefore(histories: RunHistoryStore, { executionId }: ClaimedR
   const spoken = await histories.spoken(runId);
   return spoken === undefined
     ? []
-    : turnsOf(spoken).filter(({ execution }) => execution !== undefined && execution.executionId !== executionId);
+    : conversationOf(spoken).filter(
+        ({ execution }) => execution !== undefined && execution.executionId !== executionId,
+      );
 }
 
 async function saidIn(histories: RunHistoryStore, { runId, execution, fromSeq, untilSeq }: Turn): Promise<string> {

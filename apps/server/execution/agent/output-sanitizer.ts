@@ -1,14 +1,14 @@
 /** What an agent says, made fit to be stored: without secrets, within bounds, and such text as every database takes. contract 10. */
-import { redactor } from '#runs';
+import { redactor } from '#isolation';
 import { abridged, respelled } from './agent-values.ts';
 
-export interface AgentWords {
+export interface OutputSanitizer {
   /** At most so many characters: of longer text head and tail. */
   text(said: string, lengthMax: number): string;
   /** A value as JSON text, bounded likewise; of one with more parts than can be shown, the first ones. */
   json(said: unknown, lengthMax: number): string;
   /** Either of the two, looked at once, to be shown at that length or, again and again, at lesser ones. */
-  excerpt(said: { text: string } | { value: unknown }, lengthMax: number): Excerpt;
+  excerpt(said: { text: string } | { value: unknown }, lengthMax: number): TextExcerpt;
   /** A number that is no secret in digits; undefined where it could be one. */
   number(said: unknown): number | undefined;
   /** The text for one event, from a stream whose secrets are redacted already. */
@@ -16,7 +16,7 @@ export interface AgentWords {
 }
 
 /** At most so many characters of something that was said. */
-export type Excerpt = (lengthMax: number) => string;
+export type TextExcerpt = (lengthMax: number) => string;
 
 /** Characters that one byte of a secret takes in its longest form, a control character in JSON in JSON in JSON. */
 const FORM_LENGTH_MAX = 9;
@@ -24,7 +24,7 @@ const FORM_LENGTH_MAX = 9;
 const APART = '\0';
 
 /** Words of one execution. */
-export function agentWords(secrets: readonly string[]): AgentWords {
+export function outputSanitizer(secrets: readonly string[]): OutputSanitizer {
   const hiding = redactor(secrets);
   const secretLengthMax = FORM_LENGTH_MAX * Math.max(0, ...secrets.map((secret) => Buffer.byteLength(secret)));
   const redacted = (text: string): string => hiding.push(text) + hiding.end();
@@ -66,7 +66,7 @@ export function agentWords(secrets: readonly string[]): AgentWords {
     const clean = redacted(strings.join(APART)).split(APART).values();
     return { json: JSON.stringify(respelled(small, () => clean.next().value ?? '')), leftOut };
   };
-  const excerpt: AgentWords['excerpt'] = (said, lengthMax) => {
+  const excerpt: OutputSanitizer['excerpt'] = (said, lengthMax) => {
     if ('text' in said) return excerptOf(looked(said.text, lengthMax), lengthMax);
     const { json, leftOut } = written(said.value, lengthMax);
     return excerptOf(looked(json, lengthMax, leftOut), lengthMax);
@@ -88,7 +88,7 @@ interface Looked {
   length: number;
 }
 
-function excerptOf(looked: Looked, longest: number): Excerpt {
+function excerptOf(looked: Looked, longest: number): TextExcerpt {
   return (lengthMax) => shown(looked, Math.min(longest, lengthMax));
 }
 

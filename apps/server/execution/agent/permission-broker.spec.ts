@@ -1,9 +1,9 @@
 /** The desk at which an agent's requests are decided: what is waited for, for how long, and how many at a time. */
 import type { RequestPermissionRequest } from '@agentclientprotocol/sdk';
-import { allowing } from '#runs';
+import { allowing } from '#agents';
 import type { RunEvent } from '../../store/runs/run-log.ts';
-import type { Permission, PermissionStore, Question, Settlement } from '../../store/runs/permissions.ts';
-import { permissionDesk, type DeskParts } from './permission-broker.ts';
+import type { Permission, PermissionStore, Question, PermissionAnswer } from '../../store/runs/permissions.ts';
+import { permissionBroker, type PermissionBrokerDeps } from './permission-broker.ts';
 
 const CLAIM = { runId: 'run', executionId: 'execution', epoch: 1 };
 const OPTIONS: RequestPermissionRequest['options'] = [
@@ -19,7 +19,7 @@ const request = (title = 'do it', options = OPTIONS): RequestPermissionRequest =
 /** The table of questions, in memory. */
 function tableOf() {
   const rows = new Map<string, Permission>();
-  const settle = (permissionId: string, { option, principalUid }: Settlement): Permission => {
+  const settle = (permissionId: string, { option, principalUid }: PermissionAnswer): Permission => {
     const now = { ...(rows.get(permissionId) as Permission) };
     if (now.settledAtMs !== undefined) return now;
     const settled = { ...now, settledAtMs: 1, optionId: option?.optionId, principalUid };
@@ -33,16 +33,17 @@ function tableOf() {
     },
     settled: async (ids: readonly string[]) =>
       ids.flatMap((id) => rows.get(id) ?? []).filter(({ settledAtMs }) => settledAtMs !== undefined),
-    close: async (_claim: unknown, permissionId: string, settlement: Settlement) => settle(permissionId, settlement),
+    close: async (_claim: unknown, permissionId: string, settlement: PermissionAnswer) =>
+      settle(permissionId, settlement),
   };
   return { rows, settle, store };
 }
 
-function deskWith(more: Partial<DeskParts> = {}) {
+function deskWith(more: Partial<PermissionBrokerDeps> = {}) {
   const table = tableOf();
   const events: RunEvent[] = [];
   let ids = 0;
-  const desk = permissionDesk({
+  const desk = permissionBroker({
     store: table.store as unknown as PermissionStore,
     claim: CLAIM,
     situation: { tier: 'standard', isConfined: true, interactive: true, idleMinutes: 10 },

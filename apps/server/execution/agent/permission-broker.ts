@@ -1,16 +1,22 @@
 /** What an agent asks permission for in one execution: decided by the policy, or put to people and waited for. contract 3 (States, Follow-up), 10. */
 import type { RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
-import { PERMISSION_KINDS, permissionRuling, rejecting, type PermissionOption, type PermissionSituation } from '#runs';
+import {
+  PERMISSION_KINDS,
+  permissionRuling,
+  rejecting,
+  type PermissionOption,
+  type PermissionSituation,
+} from '#agents';
 import type { RunEvent } from '../../store/runs/run-log.ts';
 import {
   toWire,
   type Permission,
   type PermissionStore,
   type Question,
-  type Settlement,
+  type PermissionAnswer,
 } from '../../store/runs/permissions.ts';
 import type { Claim } from '../../store/runs/runs.ts';
-import { agentWords } from './output-sanitizer.ts';
+import { outputSanitizer } from './output-sanitizer.ts';
 
 /** Requests of one execution; an agent that asks for more is answered that it was cancelled. */
 const ASKED_MAX = 1_000;
@@ -26,7 +32,7 @@ const PATHS_MAX = 20;
 /** Characters of an ID that is remembered. Agents use UUIDs; what is longer names nothing. */
 const ID_LENGTH_MAX = 1_000;
 
-export interface DeskParts {
+export interface PermissionBrokerDeps {
   store: PermissionStore;
   claim: Claim;
   situation: PermissionSituation;
@@ -44,7 +50,7 @@ export interface DeskParts {
   onFault(error: unknown): void;
 }
 
-export interface PermissionDesk {
+export interface PermissionBroker {
   /** The ID of the agent's option; undefined: the request is answered as cancelled. Never rejects. */
   decide(request: RequestPermissionRequest, signal: AbortSignal): Promise<string | undefined>;
   /** Hears what calls of tools are called. */
@@ -60,9 +66,9 @@ interface Asked {
 }
 
 /** The desk of one execution. */
-export function permissionDesk(parts: DeskParts): PermissionDesk {
+export function permissionBroker(parts: PermissionBrokerDeps): PermissionBroker {
   const { store, claim, situation, insist, tell } = parts;
-  const words = agentWords(parts.secretValues);
+  const words = outputSanitizer(parts.secretValues);
   const titles = new Map<string, string>();
   const open = new Map<string, (permission: Permission | undefined) => void>();
   let [count, looking] = [0, false];
@@ -74,7 +80,7 @@ export function permissionDesk(parts: DeskParts): PermissionDesk {
       body: JSON.stringify({ ...toWire(question), answer: option?.optionId, by: 'policy', text }),
     });
 
-  const close = async (permissionId: string, settlement: Settlement): Promise<void> => {
+  const close = async (permissionId: string, settlement: PermissionAnswer): Promise<void> => {
     const settled = await insist(() => store.close(claim, permissionId, settlement));
     tell();
     open.get(permissionId)?.(settled);
@@ -95,7 +101,7 @@ export function permissionDesk(parts: DeskParts): PermissionDesk {
       if (signal.aborted) leave();
       else signal.addEventListener('abort', leave, { once: true });
       const { idleMinutes } = situation;
-      const late: Settlement = {
+      const late: PermissionAnswer = {
         option: rejecting(question.options),
         text: `refused: nobody answered within ${idleMinutes} ${idleMinutes === 1 ? 'minute' : 'minutes'}`,
       };
@@ -158,7 +164,7 @@ export function permissionDesk(parts: DeskParts): PermissionDesk {
 function asked(
   { toolCall, options }: RequestPermissionRequest,
   title: string | undefined,
-  words: ReturnType<typeof agentWords>,
+  words: ReturnType<typeof outputSanitizer>,
 ): Asked {
   const { kind, rawInput, locations } = toolCall;
   const offered = options
@@ -187,6 +193,6 @@ function asked(
 }
 
 /** An ID that can be shown, stored and sent back as it is. */
-function isShowable(optionId: string, words: ReturnType<typeof agentWords>): boolean {
+function isShowable(optionId: string, words: ReturnType<typeof outputSanitizer>): boolean {
   return /^[\x21-\x7e]{1,100}$/.test(optionId) && words.text(optionId, NAME_LENGTH_MAX) === optionId;
 }

@@ -2,7 +2,7 @@
 import { rememberSession, type RememberedSession } from './agent-session-files.ts';
 import type { Workspace } from '../workspace/workspaces.ts';
 
-export interface SessionMemory {
+export interface SessionDigest {
   /** The session exists. */
   opened(sessionId: string): Promise<void>;
   /** The agent is about to be told these parts of the task. */
@@ -18,11 +18,11 @@ const TOLD_MAX = 1_000;
  * Memory of one execution. A prompt counts as told only when the agent has answered something to it: an agent that was killed before is
  * told again, which it can see, rather than asked to go on with what it never heard of.
  */
-export function sessionMemory(
+export function sessionDigest(
   workspace: Pick<Workspace, 'folder'>,
   before: RememberedSession | undefined,
   onFault: (error: unknown) => void,
-): SessionMemory {
+): SessionDigest {
   let session: RememberedSession = { sessionId: '', told: [] };
   let pending: string[] = [];
   let writing: Promise<void> = Promise.resolve();

@@ -1,7 +1,7 @@
 /** Which network one command gets on this machine: none, the machine's, or none with a way out; what cannot be had is said. contract 10. */
-import { redact } from '#runs';
+import { redact } from '#isolation';
 import type { CommandSpec } from './command.ts';
-import { openPassage } from '../egress/egress-access.ts';
+import { openEgressAccess } from '../egress/egress-access.ts';
 import type { Confinement, NetworkPolicy } from '../sandbox/sandboxes.ts';
 
 export interface WayOut {
@@ -40,7 +40,7 @@ export async function wayOut(argv: WayOut['argv'], spec: CommandSpec, tell: (tex
   // A host's name is the run's to choose: it may try to carry a secret, and comes in lower case.
   const secrets = (spec.secretValues ?? []).flatMap((value) => [value, value.toLowerCase()]);
   const onEvent = (text: string): void => tell(redact(text, secrets));
-  const { egress, ...passage } = await openPassage(argv, {
+  const { egress, ...passage } = await openEgressAccess(argv, {
     rules: network,
     workspace,
     node: process.execPath,

@@ -1,8 +1,8 @@
 /** A run's way to its proxy: what its command line, environment and view must have for ordinary programs to find it. contract 10. */
 import { fileURLToPath } from 'node:url';
-import { formatTarget, type HostPattern } from '#runs';
-import { openEgress } from './egress-proxy.ts';
-import type { Egress, EgressParts } from './egress-proxy.ts';
+import { formatTarget, type HostPattern } from '#isolation';
+import { openEgressProxy } from './egress-proxy.ts';
+import type { OpenEgressProxy, EgressProxyDeps } from './egress-proxy.ts';
 import type { Workspace } from '../workspace/workspaces.ts';
 
 const FORWARDER = fileURLToPath(new URL('./egress-forwarder.mjs', import.meta.url));
@@ -19,25 +19,28 @@ const HEAP_MIB_MAX = 48;
 /** What programs call the machine that they run on. */
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1'];
 
-export interface Passage {
+export interface EgressAccess {
   argv: readonly [string, ...string[]];
   env: Readonly<Record<string, string>>;
   shown: readonly { from: string; at: string }[];
   /** The program that runs the forwarder: the view has to show where it lies. */
   words: readonly string[];
-  egress: Egress;
+  egress: OpenEgressProxy;
 }
 
-export interface PassageParts extends Pick<EgressParts, 'rules' | 'onEvent' | 'resolve' | 'own'> {
+export interface EgressAccessDeps extends Pick<EgressProxyDeps, 'rules' | 'onEvent' | 'resolve' | 'own'> {
   workspace: Workspace;
   /** The program that runs the forwarder: this node. */
   node: string;
 }
 
 /** Opens the proxy and wraps a command line for the inside of a sandbox without network: the command itself stays the first process. */
-export async function openPassage(argv: readonly [string, ...string[]], parts: PassageParts): Promise<Passage> {
+export async function openEgressAccess(
+  argv: readonly [string, ...string[]],
+  parts: EgressAccessDeps,
+): Promise<EgressAccess> {
   const { workspace, rules, node } = parts;
-  const egress = await openEgress({
+  const egress = await openEgressProxy({
     ...parts,
     folder: workspace.folder,
     epoch: workspace.epoch,

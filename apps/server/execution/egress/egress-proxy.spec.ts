@@ -7,13 +7,13 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readHostPattern } from '#runs';
-import type { EgressRules } from '#runs';
-import { openEgress } from './egress-proxy.ts';
-import type { Egress, EgressParts } from './egress-proxy.ts';
+import { readHostPattern } from '#isolation';
+import type { EgressRules } from '#isolation';
+import { openEgressProxy } from './egress-proxy.ts';
+import type { OpenEgressProxy, EgressProxyDeps } from './egress-proxy.ts';
 
 let base: string;
-let egress: Egress | undefined;
+let egress: OpenEgressProxy | undefined;
 let events: string[];
 const servers: Server[] = [];
 const sockets = new Set<Socket>();
@@ -36,8 +36,8 @@ const named = (...list: string[]): EgressRules => ({
 });
 const OPEN: EgressRules = { policy: { kind: 'open' }, named: [] };
 
-async function start(rules: EgressRules, more: Partial<EgressParts> = {}): Promise<Egress> {
-  egress = await openEgress({ rules, folder: base, epoch: 1, onEvent: (text) => void events.push(text), ...more });
+async function start(rules: EgressRules, more: Partial<EgressProxyDeps> = {}): Promise<OpenEgressProxy> {
+  egress = await openEgressProxy({ rules, folder: base, epoch: 1, onEvent: (text) => void events.push(text), ...more });
   return egress;
 }
 

@@ -6,15 +6,15 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { decideAddresses, decideTarget, formatTarget, readTarget } from '#runs';
-import type { EgressRefusal, EgressRules } from '#runs';
-import { paceOf } from './egress-rate-limit.ts';
-import { passOn } from './egress-requests.ts';
+import { decideAddresses, decideTarget, formatTarget, readTarget } from '#isolation';
+import type { EgressRefusal, EgressRules } from '#isolation';
+import { egressRateLimit } from './egress-rate-limit.ts';
+import { forwardRequest } from './egress-requests.ts';
 import { dial, machineAddresses, pacedResolver, resolverFor } from './egress-resolution.ts';
 import type { Resolve } from './egress-resolution.ts';
 import type { Owner } from '../workspace/workspaces.ts';
 
-export interface EgressParts {
+export interface EgressProxyDeps {
   rules: EgressRules;
   /** Folder for the socket: the service's alone, outside of what the run may write. */
   folder: string;
@@ -36,7 +36,7 @@ export interface EgressUsage {
   receivedBytes: number;
 }
 
-export interface Egress {
+export interface OpenEgressProxy {
   /** Absolute path of the socket. */
   socket: string;
   usage(): EgressUsage;
@@ -66,7 +66,7 @@ const WORDS: Readonly<Record<EgressRefusal, string>> = {
 };
 
 /** Opens the way out for one execution. */
-export async function openEgress(parts: EgressParts): Promise<Egress> {
+export async function openEgressProxy(parts: EgressProxyDeps): Promise<OpenEgressProxy> {
   const over = new AbortController();
   const proxy = new EgressProxy(parts, over.signal);
   const socket = join(parts.folder, `egress-${parts.epoch}`);
@@ -90,7 +90,7 @@ export async function openEgress(parts: EgressParts): Promise<Egress> {
 }
 
 /** What a killed service left; a later execution's socket is not ours. */
-async function removeStale({ folder, epoch }: EgressParts): Promise<void> {
+async function removeStale({ folder, epoch }: EgressProxyDeps): Promise<void> {
   const stale = (await readdir(folder)).filter((name) => Number(/^egress-(\d+)$/.exec(name)?.[1]) <= epoch);
   await Promise.all(stale.map((name) => rm(join(folder, name), { force: true })));
 }
@@ -107,16 +107,16 @@ function listening(server: Server, path: string): Promise<void> {
 
 class EgressProxy {
   readonly server: Server;
-  private readonly parts: EgressParts;
+  private readonly parts: EgressProxyDeps;
   private readonly addressesOf: ReturnType<typeof pacedResolver>;
   private readonly over: AbortSignal;
   private readonly clients = new Set<Socket>();
   private readonly outside = new Set<Socket>();
   private readonly told = new Set<string>();
-  private readonly pace = paceOf();
+  private readonly pace = egressRateLimit();
   private readonly ended: EgressUsage = { connections: 0, denied: 0, sentBytes: 0, receivedBytes: 0 };
 
-  constructor(parts: EgressParts, over: AbortSignal) {
+  constructor(parts: EgressProxyDeps, over: AbortSignal) {
     this.parts = parts;
     this.over = over;
     this.addressesOf = pacedResolver(parts.resolve ?? resolverFor(parts.rules), over);
@@ -143,7 +143,7 @@ class EgressProxy {
     this.server.on(
       'request',
       (request, response) =>
-        void passOn(request, response, {
+        void forwardRequest(request, response, {
           reach: (target, gone) => this.reach(target, gone),
           slowed: () => this.pace.slowed(),
         }).catch(() => response.destroy()),

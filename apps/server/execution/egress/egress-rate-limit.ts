@@ -10,7 +10,7 @@ const REQUESTS_AT_ONCE = 100;
 const WINDOW_BYTES_MAX = 3_355_443;
 const WINDOW_MS = 100;
 
-export interface Pace {
+export interface EgressRateLimit {
   /** Resolves when the next request may be looked at, or the signal aborts. */
   turn(gone: AbortSignal): Promise<void>;
   /** A stream that passes bytes on at the run's pace. */
@@ -18,7 +18,7 @@ export interface Pace {
 }
 
 /** The pace of one run, shared by all of its connections. */
-export function paceOf(): Pace {
+export function egressRateLimit(): EgressRateLimit {
   let nextRequestMs = 0;
   let bytesLeft = WINDOW_BYTES_MAX;
   let waiting: (() => void)[] = [];

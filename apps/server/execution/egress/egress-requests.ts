@@ -18,7 +18,7 @@ const OF_THE_CONNECTION = new Set([
   'expect',
 ]);
 
-export interface PassingOn {
+export interface ForwardOptions {
   /** Opens the connection if the run may have it. */
   reach(target: string, gone: AbortSignal): Promise<Reached>;
   /** A stream at the run's pace. */
@@ -26,18 +26,18 @@ export interface PassingOn {
 }
 
 /** Passes one request on, or refuses it with words. */
-export async function passOn(
+export async function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { reach, slowed }: PassingOn,
+  { reach, slowed }: ForwardOptions,
 ): Promise<void> {
   const url = absoluteUrl(request.url ?? '');
   if (url === undefined)
-    return refuse(response, 400, 'this is a proxy: ask for http://host/path, or CONNECT host:port');
+    return refuseEgress(response, 400, 'this is a proxy: ask for http://host/path, or CONNECT host:port');
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   const reached = await reach(`${url.hostname}:${url.port === '' ? 80 : url.port}`, gone.signal);
-  if (!reached.ok) return refuse(response, reached.status, reached.text);
+  if (!reached.ok) return refuseEgress(response, reached.status, reached.text);
   const { socket } = reached;
   if (gone.signal.aborted) return void socket.destroy();
   // With the answer, or with the client, its connection ends.
@@ -50,7 +50,7 @@ export async function passOn(
     createConnection: () => socket,
   });
   outgoing.on('error', () =>
-    response.headersSent ? response.destroy() : refuse(response, 502, 'the connection broke'),
+    response.headersSent ? response.destroy() : refuseEgress(response, 502, 'the connection broke'),
   );
   outgoing.on('response', (answer) => answered(answer, response, slowed()));
   request.pipe(slowed()).pipe(outgoing);
@@ -67,7 +67,7 @@ function answered(answer: IncomingMessage, response: ServerResponse, slowed: Tra
 }
 
 /** Answers with words instead of passing on. */
-export function refuse(response: ServerResponse, status: number, text: string): void {
+export function refuseEgress(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(`${text}\n`);
 }
 

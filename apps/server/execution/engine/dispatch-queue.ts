@@ -4,7 +4,7 @@ import type { Outbox } from '../../store/runs/outbox.ts';
 import type { Placement } from '../../store/runs/run-placement.ts';
 import type { Dispatch, Places } from './dispatch.ts';
 import type { OutboxRelay } from './outbox-relay.ts';
-import type { RunQueue, TakenToken } from './run-queue.ts';
+import type { RunQueue, ReceivedToken } from './run-queue.ts';
 
 /** What the queue does not tell of, because it is away or because others had the token, is found this late at most. */
 const POLL_MS = 2_000;
@@ -69,7 +69,7 @@ export class QueueDispatch implements Dispatch {
   }
 
   /** Works on one run for a token. */
-  private async serve({ times }: TakenToken): Promise<number | undefined> {
+  private async serve({ times }: ReceivedToken): Promise<number | undefined> {
     const { places } = this;
     if (places === undefined || places.free() <= 0) return BUSY_MS;
     this.claims += 1;

@@ -9,18 +9,18 @@ import type { AttachmentStore } from '../../store/runs/attachments.ts';
 import type { PermissionStore } from '../../store/runs/permissions.ts';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import { ABANDONED_MAX, type AbandonedRun } from '../../store/runs/run-takeovers.ts';
-import type { ClaimedRun, Ending, RunStore } from '../../store/runs/runs.ts';
+import type { ClaimedRun, RunEnd, RunStore } from '../../store/runs/runs.ts';
 import type { Dispatch } from './dispatch.ts';
 import { killLeftover, type ProcessIdentity } from '../command/process-tree.ts';
 import { detectSandbox } from '../sandbox/sandboxes-detection.ts';
 import type { Sandbox } from '../sandbox/sandboxes.ts';
-import { harnessOf, type OutfitParts } from '../preparation/execution-spec.ts';
+import { harnessOf, type ExecutionSpecDeps } from '../preparation/execution-spec.ts';
 import { Supervision } from '../supervision/supervisor.ts';
 import { bytesBelow } from '../workspace/workspaces-size.ts';
 import { removeWorkspace } from '../workspace/workspaces.ts';
 
 /** A supervisor that does not renew for this long has lost its run. */
-export const LEASE_MS = 30_000;
+export const EXECUTION_LEASE_MS = 30_000;
 /** A disk that fills up is noticed this late at most. */
 const DISK_MS = 1_000;
 /** Folders looked at in one sweep; names sort by age. */
@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000;
 /** A run that takes less than this is not what fills a disk. */
 const RELIEF_BYTES_MIN = 16 * 1_048_576;
 
-export interface EngineParts extends Omit<OutfitParts, 'sandbox'> {
+export interface EngineParts extends Omit<ExecutionSpecDeps, 'sandbox'> {
   runs: RunStore;
   attachments: AttachmentStore;
   artifacts: ArtifactStore;
@@ -225,7 +225,7 @@ export class Engine {
   }
 
   private leaseMs(): number {
-    return this.parts.leaseMs ?? LEASE_MS;
+    return this.parts.leaseMs ?? EXECUTION_LEASE_MS;
   }
 
   private bounds(): LiveBounds {
@@ -252,7 +252,7 @@ export class Engine {
 
 function lossEnding(
   decision: { next: 'cancel' } | { next: 'error'; reason: 'takeovers-exhausted' | 'not-restartable' },
-): Ending {
+): RunEnd {
   if (decision.next === 'cancel') return { state: 'CANCELLED', message: 'cancelled on request' };
   const why =
     decision.reason === 'not-restartable'

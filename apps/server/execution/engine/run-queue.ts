@@ -12,13 +12,13 @@ export interface Token {
 }
 
 /** A token that somebody has been given. */
-export interface TakenToken extends Token {
+export interface ReceivedToken extends Token {
   /** How often it was given to anybody, this time included. */
   times: number;
 }
 
 /** Works for a token as long as it takes; answers how long it rests before it is given to anybody again, undefined: it is used up. Never throws. */
-export type Serve = (token: TakenToken) => Promise<number | undefined>;
+export type Serve = (token: ReceivedToken) => Promise<number | undefined>;
 
 export interface RunQueueOptions {
   /** Of this installation: two that share a Redis have two. */
@@ -200,7 +200,7 @@ export class RunQueue {
   }
 }
 
-function toToken({ id, data, attemptsStarted }: Job): TakenToken {
+function toToken({ id, data, attemptsStarted }: Job): ReceivedToken {
   const { run_id: runId, epoch } = data as { run_id: string; epoch: number };
   return { id: id ?? '', runId, epoch, times: attemptsStarted };
 }
@@ -208,14 +208,14 @@ function toToken({ id, data, attemptsStarted }: Job): TakenToken {
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new QueueUnreachable(ms)), ms);
+    timer = setTimeout(() => reject(new QueueUnreachableError(ms)), ms);
   });
   work.catch(() => undefined); // nobody waits for it any more when it is late
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 /** The queue did not answer. */
-class QueueUnreachable extends Error {
+class QueueUnreachableError extends Error {
   constructor(ms: number) {
     super(`no answer within ${ms / 1_000} s`);
   }

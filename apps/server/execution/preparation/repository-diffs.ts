@@ -3,7 +3,7 @@ import { ARTIFACTS_FOLDER } from '#runs';
 import type { Log } from '../../process/log.ts';
 import type { CommandEnd, CommandSpec } from '../command/command.ts';
 import { checkedOut, type CheckedOut } from './environments.ts';
-import { runGit } from '../workspace/run-git.ts';
+import { sandboxedGit } from '../workspace/run-git.ts';
 import type { Workspace } from '../workspace/workspaces.ts';
 
 /** Milliseconds for all repositories of a run. */
@@ -47,7 +47,7 @@ export async function leaveDiffs({ end, signal, workspace, runId, run, say, log 
       ...repositories.flatMap(({ folder, commit }) => [folder, commit]),
     ];
     const compared = await run({
-      ...(await runGit(workspace)),
+      ...(await sandboxedGit(workspace)),
       command,
       operatorWords: [],
       prompt: '',

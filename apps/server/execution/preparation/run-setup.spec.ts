@@ -1,7 +1,7 @@
 /** All steps of a set-up together may write what one command may; each still has its last words. contract 3 (events). */
 import { DEFAULT_OUTPUT_BYTES_MAX, type CommandEnd, type CommandSpec } from '../command/command.ts';
-import type { Environments, RunEnvironment, SetUpSurroundings } from './environments.ts';
-import type { Outfit } from './execution-spec.ts';
+import type { Environments, RunEnvironment, EnvironmentSetupDeps } from './environments.ts';
+import type { ExecutionSpec } from './execution-spec.ts';
 import { setUp } from './run-setup.ts';
 import type { Skills } from './skills.ts';
 import type { Workspace } from '../workspace/workspaces.ts';
@@ -11,7 +11,7 @@ it('bounds what the steps write together, and keeps the last words of each', asy
   const words: string[] = [];
   let hear: (text: string) => void = () => undefined;
   const environments = {
-    setUp: async (_environment: RunEnvironment, { run }: SetUpSurroundings) => {
+    setUp: async (_environment: RunEnvironment, { run }: EnvironmentSetupDeps) => {
       for (const step of ['one', 'two', 'three']) words.push((await run(['/bin/sh', '-c', step])).lastLines);
       return { ok: true as const };
     },
@@ -19,7 +19,7 @@ it('bounds what the steps write together, and keeps the last words of each', asy
   const ready = await setUp({
     skills: {} as Skills,
     environments,
-    outfit: { environment: {}, secretValues: [] } as unknown as Outfit,
+    outfit: { environment: {}, secretValues: [] } as unknown as ExecutionSpec,
     workspace: {} as Workspace,
     stepMs: 1_000,
     signal: new AbortController().signal,

@@ -2,7 +2,7 @@
 import { DEFAULT_OUTPUT_BYTES_MAX, type CommandEnd, type CommandSpec } from '../command/command.ts';
 import type { Environments, SetUp } from './environments.ts';
 import { lastLines } from '../command/last-lines.ts';
-import type { Outfit } from './execution-spec.ts';
+import type { ExecutionSpec } from './execution-spec.ts';
 import type { Skills } from './skills.ts';
 import type { Workspace } from '../workspace/workspaces.ts';
 
@@ -12,7 +12,7 @@ const STEP_OUTPUT_BYTES_MIN = 16_384;
 export interface SetUpParts {
   skills: Skills;
   environments: Environments;
-  outfit: Outfit;
+  outfit: ExecutionSpec;
   workspace: Workspace;
   /** Milliseconds of one step. */
   stepMs: number;

@@ -8,7 +8,7 @@ const FACTORY_PLACES_MAX = 2;
 const HOST_PLACES_MAX = 3;
 
 /** For whom and from where something is fetched; more factories may come to want the same while it waits. */
-export interface Wanted {
+export interface FetchRequest {
   factories: Set<string>;
   host: string;
 }
@@ -19,12 +19,12 @@ interface Place {
 }
 
 interface Waiting {
-  wanted: Wanted;
+  wanted: FetchRequest;
   begin(place: Place): void;
 }
 
 /** Places for fetches, given in turn: to the factory whose last one is longest ago. */
-export class FetchPlaces {
+export class FetchLimiter {
   private readonly waiting: Waiting[] = [];
   private readonly taken = new Set<Place>();
   /** Places given so far, and which of them each factory had last. */
@@ -32,7 +32,11 @@ export class FetchPlaces {
   private readonly lastGiven = new Map<string, number>();
 
   /** Works in a place of its own; undefined where the signal comes before there is one. */
-  async take<Result>(wanted: Wanted, signal: AbortSignal, work: () => Promise<Result>): Promise<Result | undefined> {
+  async take<Result>(
+    wanted: FetchRequest,
+    signal: AbortSignal,
+    work: () => Promise<Result>,
+  ): Promise<Result | undefined> {
     const place = await this.placeFor(wanted, signal);
     if (place === undefined) return undefined;
     try {
@@ -56,7 +60,7 @@ export class FetchPlaces {
     }
   }
 
-  private placeFor(wanted: Wanted, signal: AbortSignal): Promise<Place | undefined> {
+  private placeFor(wanted: FetchRequest, signal: AbortSignal): Promise<Place | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const leave = (): void => {

@@ -1,7 +1,7 @@
 /** The sandbox made by bubblewrap: own files, processes, network; the best one where it works. reference: agent protocol, Sandbox. */
 import { viewOf } from './sandboxes-view.ts';
 import type { Mount } from './sandboxes-view.ts';
-import { NOBODY } from './sandboxes.ts';
+import { NOBODY_USER } from './sandboxes.ts';
 import type { Confinement, SandboxCandidate, Tools, WrappedCommand } from './sandboxes.ts';
 import { withoutPrivileges } from './sandboxes-privileges.ts';
 import type { Owner } from '../workspace/workspaces.ts';
@@ -30,7 +30,7 @@ export function bubblewrapCandidates(tools: Tools, version: string, asRoot: bool
   const asOther = candidate(bwrap, `${means}, users of their own`, capabilities, (owner) =>
     withoutPrivileges(setpriv, owner),
   );
-  return [{ ...asOther, owner: NOBODY }, ...inUserNamespace];
+  return [{ ...asOther, owner: NOBODY_USER }, ...inUserNamespace];
 }
 
 function candidate(
@@ -41,7 +41,7 @@ function candidate(
 ): SandboxCandidate {
   const wrap: SandboxCandidate['wrap'] = async (argv, confinement): Promise<WrappedCommand> => {
     const view = (await viewOf(confinement)).flatMap(optionsOf);
-    const { workspace, owner = NOBODY } = confinement.workspace;
+    const { workspace, owner = NOBODY_USER } = confinement.workspace;
     const inside = ['--chdir', workspace, '--', ...prefix(owner), ...argv];
     return { argv: [bwrap, ...isolation(confinement), ...privileges, ...view, ...inside], wrapped: true };
   };

@@ -2,7 +2,7 @@
 import { withoutNamespacePrivileges, withoutPrivileges } from './sandboxes-privileges.ts';
 import { viewOf } from './sandboxes-view.ts';
 import type { Mount } from './sandboxes-view.ts';
-import { NOBODY } from './sandboxes.ts';
+import { NOBODY_USER } from './sandboxes.ts';
 import type { Confinement, SandboxCandidate, Tools } from './sandboxes.ts';
 
 /** Bytes for the root, which only holds mount points and links. */
@@ -18,10 +18,10 @@ export function namespaceCandidates(tools: Tools, asRoot: boolean): SandboxCandi
   const full = ['--mount', '--ipc', '--uts'];
   const candidates: SandboxCandidate[] = [];
   if (setpriv !== undefined && asRoot) {
-    const drop = ({ workspace }: Confinement): Words => withoutPrivileges(setpriv, workspace.owner ?? NOBODY);
+    const drop = ({ workspace }: Confinement): Words => withoutPrivileges(setpriv, workspace.owner ?? NOBODY_USER);
     // Without it the command would outlive a killed service; with a user namespace the kernel forgets the setting.
     const start = [setpriv, '--pdeathsig=KILL', '--', unshare];
-    candidates.push({ ...confined('unshare, users of their own', start, full, { sh, ip }, drop), owner: NOBODY });
+    candidates.push({ ...confined('unshare, users of their own', start, full, { sh, ip }, drop), owner: NOBODY_USER });
   }
   if (setpriv !== undefined) {
     const spaces = ['--user', '--map-root-user', ...full];

@@ -71,7 +71,7 @@ export type Tools = ReadonlyMap<string, string>;
 export const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Who runs are when the service is root and nothing else is said: the user that owns nothing. */
-export const NOBODY: Owner = { uid: 65_534, gid: 65_534 };
+export const NOBODY_USER: Owner = { uid: 65_534, gid: 65_534 };
 
 /** Users that nobody else has (systemd, "Users, Groups, UIDs and GIDs": 60578 … 61183 are never given out). */
 const RUN_UID_FIRST = 60_578;

@@ -7,7 +7,7 @@ import { collectArtifacts } from '../workspace/artifact-collection.ts';
 import type { SupervisionLog } from './supervision-log.ts';
 import type { Workspace } from '../workspace/workspaces.ts';
 
-export interface KeepingParts {
+export interface ArtifactStorageDeps {
   run: Claim;
   artifacts: ArtifactStore;
   workspace: Workspace;
@@ -20,7 +20,7 @@ export interface KeepingParts {
 }
 
 /** Stores it; what is not kept is said in the run's log. Changes nothing about the end. */
-export async function keepArtifacts({
+export async function storeArtifacts({
   run,
   artifacts,
   workspace,
@@ -30,7 +30,7 @@ export async function keepArtifacts({
   newId,
   isDiskLow,
   log,
-}: KeepingParts): Promise<void> {
+}: ArtifactStorageDeps): Promise<void> {
   try {
     for await (const found of collectArtifacts(workspace, secretValues, reports.all())) {
       if (!found.ok) told.say({ text: found.message });

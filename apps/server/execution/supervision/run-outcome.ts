@@ -1,8 +1,8 @@
 /** What the end of a process means for its run. spec: States and transitions. */
-import type { Ending } from '../../store/runs/runs.ts';
+import type { RunEnd } from '../../store/runs/runs.ts';
 import type { CommandEnd } from '../command/command.ts';
 
-export function toEnding(end: CommandEnd, deadlineMs: number): Ending {
+export function commandOutcome(end: CommandEnd, deadlineMs: number): RunEnd {
   switch (end.kind) {
     case 'exited':
       return end.code === 0

@@ -1,7 +1,7 @@
 /** What a run's owner should know of the machine and the model before reading its result. reference: Built-in agent; contract 10. */
-import { BUILT_IN_HARNESS, COMMAND_HARNESS, modelChoice, type AmbientAgentConfig, type LaunchProfile } from '#runs';
+import { BUILT_IN_HARNESS, COMMAND_HARNESS, modelChoice, type AmbientAgentConfig, type LaunchProfile } from '#agents';
 import type { Config } from '../../config/config.ts';
-import type { Ending } from '../../store/runs/runs.ts';
+import type { RunEnd } from '../../store/runs/runs.ts';
 import { missingGuarantees, type Sandbox } from '../sandbox/sandboxes.ts';
 
 interface Fitted {
@@ -11,7 +11,7 @@ interface Fitted {
 }
 
 /** Sentences for the beginning of a run's log; none on a machine where nothing is missing. */
-export function firstRemarks(fitted: Fitted, config: Config): string[] {
+export function startupWarnings(fitted: Fitted, config: Config): string[] {
   return [
     ...isolation(fitted.sandbox),
     ...(isDemo(fitted, config) ? ['no model is configured: the demo model answers'] : []),
@@ -41,7 +41,7 @@ function isolation({ guarantees }: Sandbox): string[] {
 }
 
 /** The end of a run, with how to get a real model where the demo model answered. */
-export function withModelRemark(ending: Ending, fitted: Fitted, config: Config): Ending {
+export function withModelRemark(ending: RunEnd, fitted: Fitted, config: Config): RunEnd {
   if (ending.state !== 'SUCCEEDED' || !isDemo(fitted, config)) return ending;
   return {
     ...ending,

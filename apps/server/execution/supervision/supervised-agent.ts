@@ -1,20 +1,21 @@
 /** The agent of one execution with everything around it: the desk for its questions, follow-ups with their files, what was said before. contract 3 (Follow-up). */
-import { IDLE_MINUTES, isConfining } from '#runs';
+import { IDLE_MINUTES } from '#agents';
+import { isConfining } from '#isolation';
 import type { AttachmentStore } from '../../store/runs/attachments.ts';
 import type { Task } from '../../store/runs/run-tasks.ts';
 import type { AgentReports } from '../agent/agent-artifacts.ts';
-import { permissionDesk, type PermissionDesk } from '../agent/permission-broker.ts';
+import { permissionBroker, type PermissionBroker } from '../agent/permission-broker.ts';
 import { agentExecution, type AgentExecution } from '../agent/agents.ts';
-import type { Outfit } from '../preparation/execution-spec.ts';
+import type { ExecutionSpec } from '../preparation/execution-spec.ts';
 import type { SupervisionLog } from './supervision-log.ts';
-import type { SupervisionParts } from './supervisor.ts';
-import { toldSoFar } from '../agent/conversation-digest.ts';
+import type { SupervisionDeps } from './supervisor.ts';
+import { conversationDigest } from '../agent/conversation-digest.ts';
 import { putInputs, type Workspace, type WorkspaceInputs } from '../workspace/workspaces.ts';
 
-export interface SupervisedAgentParts extends SupervisionParts {
+export interface SupervisedAgentDeps extends SupervisionDeps {
   told: SupervisionLog;
   reports: AgentReports;
-  outfit: Outfit;
+  outfit: ExecutionSpec;
   workspace: Workspace;
   task: Task;
   /** The execution is not to end: it may take on more. */
@@ -22,7 +23,7 @@ export interface SupervisedAgentParts extends SupervisionParts {
 }
 
 /** Undefined: no agent, but a command works on it. */
-export function supervisedAgent(parts: SupervisedAgentParts): AgentExecution | undefined {
+export function supervisedAgent(parts: SupervisedAgentDeps): AgentExecution | undefined {
   const { run, histories, nowMs, told, reports, task, workspace, log } = parts;
   const { profile, config, skill, own, secretValues, tier, mcpServers } = parts.outfit;
   return (
@@ -43,7 +44,7 @@ export function supervisedAgent(parts: SupervisedAgentParts): AgentExecution | u
       hasPast: run.epoch > 1 || run.conversationId !== run.runId,
       desk: deskOf(parts),
       toldSoFar: () =>
-        toldSoFar(
+        conversationDigest(
           histories,
           run,
           task.parts.map(({ text }) => text),
@@ -76,7 +77,7 @@ async function takenFollowups({
   told,
   workspace,
   mayGoOn,
-}: SupervisedAgentParts): Promise<Task | undefined> {
+}: SupervisedAgentDeps): Promise<Task | undefined> {
   if (!mayGoOn()) return undefined;
   const task = await told.persist(async () => {
     await told.flush(); // what was said before belongs to the turn before
@@ -97,8 +98,8 @@ function deskOf({
   log,
   told,
   outfit: { config, tier, secretValues, sandbox },
-}: SupervisedAgentParts): PermissionDesk {
-  return permissionDesk({
+}: SupervisedAgentDeps): PermissionBroker {
+  return permissionBroker({
     store: permissions,
     claim: run,
     situation: {

@@ -8,7 +8,7 @@ import type { RunUsage } from '../agent/agent-usage.ts';
 /** A database that is away is asked again after this time, for as long as the run is ours. */
 const PERSIST_AGAIN_MS = 1_000;
 
-export interface SupervisionLogParts {
+export interface SupervisionLogDeps {
   run: ClaimedRun;
   runs: RunStore;
   nowMs(): number;
@@ -26,11 +26,11 @@ export interface SupervisionLogParts {
 export class SupervisionLog {
   /** What is stored with the next entries; undefined until it is known what earlier executions have used. */
   usage: RunUsage | undefined;
-  private readonly parts: SupervisionLogParts;
+  private readonly parts: SupervisionLogDeps;
   private readonly events: RunEvent[] = [];
   private writing: Promise<void> = Promise.resolve();
 
-  constructor(parts: SupervisionLogParts) {
+  constructor(parts: SupervisionLogDeps) {
     this.parts = parts;
   }
 

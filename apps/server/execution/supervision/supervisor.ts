@@ -1,28 +1,34 @@
 /** One execution from claim to end: outfit, workspace, set-up, process, log, lease, cancel. spec: States and transitions; contract 3, 10. */
 import { fileURLToPath } from 'node:url';
-import { afterHandOver, BUILT_IN_HARNESS, mayRunOn, overTime } from '#runs';
+import { BUILT_IN_HARNESS, overTime } from '#agents';
+import { afterHandOver, mayRunOn } from '#runs';
 import type { Log } from '../../process/log.ts';
-import { StoreFault } from '../../store/database/faults.ts';
+import { StoreError } from '../../store/database/faults.ts';
 import type { ArtifactStore } from '../../store/runs/artifacts.ts';
 import type { AttachmentStore } from '../../store/runs/attachments.ts';
 import type { PermissionStore } from '../../store/runs/permissions.ts';
 import type { RunHistoryStore } from '../../store/runs/run-history.ts';
 import type { Task } from '../../store/runs/run-tasks.ts';
-import type { ClaimedRun, Ending, RunStore } from '../../store/runs/runs.ts';
+import type { ClaimedRun, RunEnd, RunStore } from '../../store/runs/runs.ts';
 import { agentReports } from '../agent/agent-artifacts.ts';
 import type { TurnEnd } from '../agent/agent-conversation.ts';
 import { runBounds, runUsage } from '../agent/agent-usage.ts';
-import { toTurnEnding, type AgentExecution } from '../agent/agents.ts';
+import { toRunOutcome, type AgentExecution } from '../agent/agents.ts';
 import { startCommand, type CommandEnd, type CommandSpec, type RunningCommand } from '../command/command.ts';
-import { toEnding } from './run-outcome.ts';
+import { commandOutcome } from './run-outcome.ts';
 import type { SetUp } from '../preparation/environments.ts';
-import { firstRemarks, withModelRemark } from './startup-warnings.ts';
-import { keepArtifacts } from './artifact-storage.ts';
-import { fitOut, harnessOf, type Outfit, type OutfitParts } from '../preparation/execution-spec.ts';
+import { startupWarnings, withModelRemark } from './startup-warnings.ts';
+import { storeArtifacts } from './artifact-storage.ts';
+import {
+  resolveExecution,
+  harnessOf,
+  type ExecutionSpec,
+  type ExecutionSpecDeps,
+} from '../preparation/execution-spec.ts';
 import { leaveDiffs } from '../preparation/repository-diffs.ts';
 import { ownerOf } from '../sandbox/sandboxes.ts';
 import { setUp } from '../preparation/run-setup.ts';
-import { SetupFailed } from '../workspace/setup-error.ts';
+import { SetupError } from '../workspace/setup-error.ts';
 import { filesOf, supervisedAgent } from './supervised-agent.ts';
 import { SupervisionLog } from './supervision-log.ts';
 import { prepareWorkspace, putInputs, type Workspace } from '../workspace/workspaces.ts';
@@ -37,7 +43,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /** The command that runs when the operator configured none. */
 export const EXAMPLE_COMMAND = ['/bin/sh', fileURLToPath(new URL('../command/example-agent.sh', import.meta.url))];
 
-export interface SupervisionParts extends OutfitParts {
+export interface SupervisionDeps extends ExecutionSpecDeps {
   runs: RunStore;
   attachments: AttachmentStore;
   artifacts: ArtifactStore;
@@ -66,12 +72,12 @@ const STOPPING = 'the service stops: this execution is ended and the run handed 
 const GIVEN_UP = Symbol('given up');
 
 /** The service decided that an execution ends. */
-type EndedFor = Pick<Ending, 'message' | 'errorCode'>;
+type EndedFor = Pick<RunEnd, 'message' | 'errorCode'>;
 
 export class Supervision {
   /** Settles, without ever throwing, when the execution is over and written down. */
   readonly done: Promise<void>;
-  private readonly parts: SupervisionParts;
+  private readonly parts: SupervisionDeps;
   private command: RunningCommand | undefined;
   private looking = false;
   private lost = false;
@@ -98,7 +104,7 @@ export class Supervision {
   /** Undefined while no agent is spoken with. */
   private agent: AgentExecution | undefined;
 
-  constructor(parts: SupervisionParts) {
+  constructor(parts: SupervisionDeps) {
     this.parts = parts;
     this.renewedAtMs = parts.claimedAtMs;
     this.told = new SupervisionLog({
@@ -159,12 +165,12 @@ export class Supervision {
   }
 
   /** The execution, whatever it throws. */
-  private async attempt(): Promise<Ending | typeof GIVEN_UP> {
+  private async attempt(): Promise<RunEnd | typeof GIVEN_UP> {
     try {
       return await this.carriedOut();
     } catch (error) {
       await this.command?.cancel(); // whatever failed: nothing of it may go on unsupervised
-      if (error instanceof SetupFailed) return unready(error.message);
+      if (error instanceof SetupError) return unready(error.message);
       if (this.stopping.signal.aborted && error instanceof Error && error.name === 'AbortError')
         return this.endedBefore();
       this.parts.log.fault('an execution failed inside the service', error, { run_id: this.parts.run.runId });
@@ -178,7 +184,7 @@ export class Supervision {
   }
 
   /** Outfit, workspace, set-up, prompt, work, and what it leaves. */
-  private async carriedOut(): Promise<Ending | typeof GIVEN_UP> {
+  private async carriedOut(): Promise<RunEnd | typeof GIVEN_UP> {
     const { run, runs, config } = this.parts;
     const prepared = await this.insist(() => runs.prepare(run));
     if (prepared?.answer === false && !prepared.isRepeated) return GIVEN_UP;
@@ -186,7 +192,7 @@ export class Supervision {
     this.beginToCount();
     const outfit = await this.outfit();
     if (outfit === undefined) return this.endedBefore();
-    for (const text of firstRemarks(outfit, config)) this.told.say({ text });
+    for (const text of startupWarnings(outfit, config)) this.told.say({ text });
     const refusal = await this.refusal();
     if (refusal !== undefined) return (await this.begin()).ending ?? overspent(refusal); // what was asked is answered by this end
     const workspace = await this.madeWorkspace(outfit);
@@ -203,12 +209,12 @@ export class Supervision {
   }
 
   /** Everything that the run needs; undefined: it was ended while the store did not answer. */
-  private async outfit(): Promise<Outfit | undefined> {
-    return (await this.insist(() => fitOut(this.parts, this.parts.run, this.stopping.signal)))?.answer;
+  private async outfit(): Promise<ExecutionSpec | undefined> {
+    return (await this.insist(() => resolveExecution(this.parts, this.parts.run, this.stopping.signal)))?.answer;
   }
 
   /** Takes what is to be done; else the end of this execution. */
-  private async begin(): Promise<{ task: Task; ending?: undefined } | { task?: undefined; ending: Ending }> {
+  private async begin(): Promise<{ task: Task; ending?: undefined } | { task?: undefined; ending: RunEnd }> {
     const begun = await this.insist(() => this.parts.runs.begin(this.parts.run));
     if (begun?.answer !== undefined) return { task: begun.answer };
     return { ending: this.endedBefore(begun?.isRepeated) };
@@ -229,7 +235,7 @@ export class Supervision {
         try {
           return { answer: await ask(), isRepeated: attempts > 1 };
         } catch (fault) {
-          if (fault instanceof StoreFault && fault.kind !== 'broken') throw fault;
+          if (fault instanceof StoreError && fault.kind !== 'broken') throw fault;
           return { fault };
         }
       },
@@ -269,12 +275,12 @@ export class Supervision {
     return this.told.usage.refusal();
   }
 
-  private madeWorkspace({ sandbox }: Outfit): Promise<Workspace> {
+  private madeWorkspace({ sandbox }: ExecutionSpec): Promise<Workspace> {
     const { run, root } = this.parts;
     return prepareWorkspace({ root, runId: run.runId, epoch: run.epoch, owner: ownerOf(sandbox, run.runId) });
   }
 
-  private setUp(outfit: Outfit, workspace: Workspace): Promise<SetUp> {
+  private setUp(outfit: ExecutionSpec, workspace: Workspace): Promise<SetUp> {
     return setUp({
       ...this.parts,
       outfit,
@@ -287,7 +293,7 @@ export class Supervision {
     });
   }
 
-  private async hand(task: Task, workspace: Workspace, outfit: Outfit): Promise<void> {
+  private async hand(task: Task, workspace: Workspace, outfit: ExecutionSpec): Promise<void> {
     await putInputs(workspace, {
       prompt: task.prompt,
       payload: outfit.payload,
@@ -296,7 +302,11 @@ export class Supervision {
   }
 
   /** The agent, or the command, does what it was given. */
-  private async work(task: Task, workspace: Workspace, outfit: Outfit): Promise<{ end: CommandEnd; turn?: TurnEnd }> {
+  private async work(
+    task: Task,
+    workspace: Workspace,
+    outfit: ExecutionSpec,
+  ): Promise<{ end: CommandEnd; turn?: TurnEnd }> {
     const { run, config, builtInAgent } = this.parts;
     const agent = (this.agent = supervisedAgent({
       ...this.parts,
@@ -326,7 +336,7 @@ export class Supervision {
   }
 
   /** What is to outlive the workspace: diffs, reports and files. */
-  private async keep(end: CommandEnd, workspace: Workspace, outfit: Outfit): Promise<void> {
+  private async keep(end: CommandEnd, workspace: Workspace, outfit: ExecutionSpec): Promise<void> {
     const { run, log } = this.parts;
     await leaveDiffs({
       end,
@@ -340,7 +350,7 @@ export class Supervision {
     this.over = true;
     await this.told.flush(); // whoever watches sees the last words before we look for files
     if (!this.lost)
-      await keepArtifacts({
+      await storeArtifacts({
         ...this.parts,
         told: this.told,
         reports: this.reports,
@@ -351,7 +361,7 @@ export class Supervision {
 
   /** What every command of this run has. */
   private commandSpec(
-    { sandbox, secrets, secretValues, network }: Outfit,
+    { sandbox, secrets, secretValues, network }: ExecutionSpec,
     workspace: Workspace,
     onText?: (text: string) => void,
   ): Omit<CommandSpec, 'command' | 'prompt' | 'deadlineMs'> {
@@ -419,25 +429,25 @@ export class Supervision {
   }
 
   /** The end of an execution that was ended before its work had begun. `isUnsure`: the store may have it as begun. */
-  private endedBefore(isUnsure = false): Ending {
+  private endedBefore(isUnsure = false): RunEnd {
     if (this.endedFor !== undefined) return { state: 'FAILED', ...this.endedFor, retryable: false };
     if (this.isTimeOver) return this.outOfTime();
     this.isUnsure ||= isUnsure;
     return { state: 'CANCELLED', message: 'cancelled before it started' };
   }
 
-  private outOfTime(): Ending {
+  private outOfTime(): RunEnd {
     const message = overTime(runBounds(this.parts.config, this.parts.run));
-    return message === undefined ? toEnding({ kind: 'deadline' }, this.timeMs()) : overspent(message);
+    return message === undefined ? commandOutcome({ kind: 'deadline' }, this.timeMs()) : overspent(message);
   }
 
   /** What the agent said of its turn, unless its process ended for a reason of ours or could not begin. */
-  private toEnding(end: CommandEnd, turn: TurnEnd | undefined, outfit: Outfit): Ending {
+  private toEnding(end: CommandEnd, turn: TurnEnd | undefined, outfit: ExecutionSpec): RunEnd {
     if (this.endedFor !== undefined) return { state: 'FAILED', ...this.endedFor, retryable: false };
     if (this.isTimeOver && end.kind === 'cancelled') return this.outOfTime();
     return turn === undefined || (end.kind !== 'exited' && end.kind !== 'signalled')
-      ? toEnding(end, this.timeMs())
-      : withModelRemark(toTurnEnding(turn), outfit, this.parts.config);
+      ? commandOutcome(end, this.timeMs())
+      : withModelRemark(toRunOutcome(turn), outfit, this.parts.config);
   }
 
   private async renew(): Promise<void> {
@@ -487,7 +497,7 @@ export class Supervision {
     tell(run.runId);
   }
 
-  private async finish(ending: Ending): Promise<void> {
+  private async finish(ending: RunEnd): Promise<void> {
     const { run, runs, tell } = this.parts;
     await this.told.drain();
     await this.told.persist(() => runs.finish(run, ending));
@@ -508,12 +518,12 @@ export class Supervision {
   }
 }
 
-function unready(message: string): Ending {
+function unready(message: string): RunEnd {
   return { state: 'FAILED', message, errorCode: 'environment_setup_failed', retryable: false };
 }
 
 /** What becomes of a command that a stopping service ended and that must not be started twice. */
-const STOPPED_COMMAND: Ending = {
+const STOPPED_COMMAND: RunEnd = {
   state: 'ERROR',
   message:
     'the service was stopped, and a command that had begun is not started twice (MILLWRIGHT_RUN_RESTARTABLE=true allows it)',
@@ -521,6 +531,6 @@ const STOPPED_COMMAND: Ending = {
   retryable: true,
 };
 
-function overspent(message: string): Ending {
+function overspent(message: string): RunEnd {
   return { state: 'FAILED', message, errorCode: 'budget_exceeded', retryable: false };
 }

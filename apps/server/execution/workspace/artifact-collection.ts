@@ -2,12 +2,12 @@
 import { constants } from 'node:fs';
 import { lstat, open, opendir } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
+import { holdsSecret } from '#isolation';
 import {
   ARTIFACT_BYTES_MAX,
   ARTIFACTS_FOLDER,
   ARTIFACTS_MAX,
-  holdsSecret,
-  keptPath,
+  artifactPath,
   linkArtifact,
   readArtifact,
   REPORT_FILE_NAME,
@@ -15,7 +15,7 @@ import {
   type ReportedArtifact,
 } from '#runs';
 import type { Workspace } from './workspaces.ts';
-import { below } from './workspaces-removal.ts';
+import { entriesBelow } from './workspaces-removal.ts';
 
 /** Entries of the folder that are looked at; a folder of more is no folder of results. */
 const ENTRIES_MAX = 1_000;
@@ -92,7 +92,7 @@ async function keptFile(
       message: `a file of ${folder === ARTIFACTS_FOLDER ? folder : 'the workspace'} is not kept: it holds a secret of the run`,
     };
   }
-  const shown = keptPath(folder, name);
+  const shown = artifactPath(folder, name);
   if (read === undefined) return { ok: false, message: `${shown} is not kept: it was reported, and is not there` };
   if (!read.ok) return { ok: false, message: `${shown} is not kept: ${read.why}` };
   return { ok: true, artifact: readArtifact(folder, name, read.content, reported), content: read.content };
@@ -103,7 +103,7 @@ async function* candidates(
   reports: readonly ReportedArtifact[],
 ): AsyncGenerator<Candidate | Extract<Collected, { ok: false }>> {
   for (const report of reports) if (report.type !== 'PULL_REQUEST') yield await reportedFile(workspace, report);
-  yield { folder: '', path: below(workspace.workspace, Buffer.from(REPORT_FILE_NAME)), name: REPORT_FILE_NAME };
+  yield { folder: '', path: entriesBelow(workspace.workspace, Buffer.from(REPORT_FILE_NAME)), name: REPORT_FILE_NAME };
   yield* await inFolder(workspace.artifacts);
 }
 
@@ -118,12 +118,12 @@ async function reportedFile(
     return { ok: false, message: 'a reported file is not kept: it lies outside the workspace' };
   let folder: Buffer = Buffer.from(workspace);
   for (const step of way) {
-    folder = below(folder, Buffer.from(step));
+    folder = entriesBelow(folder, Buffer.from(step));
     const found = await lstat(folder).catch(() => undefined);
     if (found?.isDirectory() === false)
       return { ok: false, message: 'a reported file is not kept: what leads to it is no folder' };
   }
-  return { folder: way.join('/'), name, path: below(folder, Buffer.from(name)), reported };
+  return { folder: way.join('/'), name, path: entriesBelow(folder, Buffer.from(name)), reported };
 }
 
 /** Entries of the artifacts folder by name; none where something else stands in its place. */
@@ -137,7 +137,7 @@ async function inFolder(folder: string): Promise<Candidate[]> {
   }
   return names
     .sort(Buffer.compare)
-    .map((name) => ({ folder: ARTIFACTS_FOLDER, path: below(folder, name), name: name.toString('utf8') }));
+    .map((name) => ({ folder: ARTIFACTS_FOLDER, path: entriesBelow(folder, name), name: name.toString('utf8') }));
 }
 
 type Read = { ok: true; content: Uint8Array } | { ok: false; why: string };

@@ -8,7 +8,7 @@ const CONFIG =
   '[safe]\n\tdirectory = *\n[core]\n\thooksPath = /dev/null\n[init]\n\ttemplateDir =\n[submodule]\n\trecurse = false\n[advice]\n\tdetachedHead = false\n';
 
 /** What a command with git sees and has for that. Nothing of the run may be alive. */
-export async function runGit({ folder }: Workspace): Promise<Required<Pick<CommandSpec, 'shown' | 'own'>>> {
+export async function sandboxedGit({ folder }: Workspace): Promise<Required<Pick<CommandSpec, 'shown' | 'own'>>> {
   const config = join(folder, 'git-config');
   await writeInput(config, CONFIG);
   return {

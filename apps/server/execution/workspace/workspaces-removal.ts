@@ -19,7 +19,7 @@ export async function emptyFolder(folder: string): Promise<void> {
   const waiting: string[] = [];
   const moveOut = async (inside: string): Promise<void> => {
     for (const name of await namesIn(inside)) {
-      const path = below(inside, name);
+      const path = entriesBelow(inside, name);
       if (path.equals(Buffer.from(pile))) continue;
       if ((await lstat(path)).isDirectory()) waiting.push(await moved(path, join(pile, String(waiting.length))));
       else await unlink(path);
@@ -47,7 +47,7 @@ export function namesIn(folder: string | Buffer): Promise<Buffer[]> {
 }
 
 /** The path of an entry whose name need not be text. */
-export function below(folder: string | Buffer, name: Buffer): Buffer {
+export function entriesBelow(folder: string | Buffer, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(folder), Buffer.from('/'), name]);
 }
 

@@ -1,6 +1,6 @@
 /** How much disk a folder takes, looked at within bounds. */
 import { lstat } from 'node:fs/promises';
-import { below, namesIn } from './workspaces-removal.ts';
+import { entriesBelow, namesIn } from './workspaces-removal.ts';
 
 /** Entries looked at: enough to tell a large workspace from a small one. */
 const ENTRIES_MAX = 20_000;
@@ -14,7 +14,7 @@ export async function bytesBelow(folder: string): Promise<number> {
     const current = waiting.pop() as string | Buffer;
     for (const name of await namesIn(current).catch(() => [])) {
       if ((left -= 1) < 0) break;
-      const path = below(current, name);
+      const path = entriesBelow(current, name);
       const found = await lstat(path).catch(() => undefined);
       if (found?.isDirectory()) waiting.push(path);
       else bytes += (found?.blocks ?? 0) * BLOCK_BYTES;

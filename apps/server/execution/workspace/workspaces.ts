@@ -10,7 +10,7 @@ import {
   PAYLOAD_FILE_NAME,
   PROMPT_FILE_NAME,
 } from '#runs';
-import { below, emptyFolder, namesIn, removeEntry } from './workspaces-removal.ts';
+import { entriesBelow, emptyFolder, namesIn, removeEntry } from './workspaces-removal.ts';
 
 /** Who the run's processes are; the folders they may write belong to them. */
 export interface Owner {
@@ -179,7 +179,7 @@ async function giveAway(folder: string, owner: Owner): Promise<void> {
   for (const waiting: (string | Buffer)[] = [folder]; waiting.length > 0;) {
     const current = waiting.pop() ?? folder;
     for (const name of await namesIn(current)) {
-      const path = below(current, name);
+      const path = entriesBelow(current, name);
       const found = await lstat(path);
       if (found.isDirectory()) waiting.push(path);
       // A second name of a file may be a file of somebody else.

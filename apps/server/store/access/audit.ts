@@ -1,6 +1,6 @@
 /** The audit trail: written in the transaction of the change it tells of, so that neither exists without the other; read newest first. contract 2. */
 import type { Database } from '../database/database.ts';
-import { databaseNow, insert, rows, type SqlValue, type Work } from '../database/transactions.ts';
+import { databaseNow, insert, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 
 /** Who changes something, and from where. */
 export interface ChangedBy {
@@ -13,7 +13,7 @@ export interface ChangedBy {
 }
 
 /** What was changed. `action` is `noun.verb`; `details` never holds a secret, a payload or a prompt. */
-export interface Change {
+export interface AuditChange {
   action: string;
   subject: string;
   factoryUid?: string;
@@ -57,7 +57,10 @@ export function bySystem(id: string): ChangedBy {
 }
 
 /** Appends one entry; `by` undefined: nobody asked for it, nothing is written. */
-export function* audit(by: ChangedBy | undefined, { action, subject, factoryUid, details }: Change): Work<void> {
+export function* audit(
+  by: ChangedBy | undefined,
+  { action, subject, factoryUid, details }: AuditChange,
+): Transaction<void> {
   if (by === undefined) return;
   const nowMs = yield* databaseNow();
   const columns = [

@@ -1,6 +1,6 @@
 /** The first answer to each idempotency key: claimed by one request, stored once, forgotten after a day. contract 3 (Create). */
 import type { Database } from '../database/database.ts';
-import { change, databaseNow, insert, row, type Work } from '../database/transactions.ts';
+import { change, databaseNow, insert, row, type Transaction } from '../database/transactions.ts';
 
 /** contract 3: how long a key means the same request. */
 export const IDEMPOTENCY_MS = 86_400_000;
@@ -18,7 +18,7 @@ export interface KeyedRequest {
 }
 
 /** The right to run a keyed request, until its lease ends; `atMs` tells it from every other claim of the key. */
-export interface Claim extends KeyedRequest {
+export interface IdempotencyClaim extends KeyedRequest {
   atMs: number;
 }
 
@@ -29,7 +29,7 @@ export type StoredAnswer =
   | { status: number; secretOf: string };
 
 export type Claimed =
-  | { kind: 'claimed'; claim: Claim }
+  | { kind: 'claimed'; claim: IdempotencyClaim }
   | { kind: 'answered'; answer: StoredAnswer }
   /** The key stands for another request. */
   | { kind: 'other-request' }
@@ -37,7 +37,7 @@ export type Claimed =
   | { kind: 'under-way' };
 
 /** Another request has taken the key over: what this one was about to commit must not be. */
-export class ClaimLost extends Error {}
+export class ClaimLostError extends Error {}
 
 interface StoredRow {
   request_hash: Uint8Array;
@@ -75,7 +75,7 @@ export class IdempotencyStore {
   }
 
   /** Makes the lease last from now on. */
-  async renew(claim: Claim, leaseMs: number): Promise<void> {
+  async renew(claim: IdempotencyClaim, leaseMs: number): Promise<void> {
     await this.database.run(function* () {
       return yield* change(
         `UPDATE idempotency SET lease_until = ? WHERE ${OF_KEY} AND at = ? AND status IS NULL`,
@@ -87,12 +87,12 @@ export class IdempotencyStore {
   }
 
   /** Stores the answer as it goes out, unless the claim was lost. One that was stored with its change is completed; one of another status stays. */
-  async settle(claim: Claim, answer: StoredAnswer): Promise<void> {
+  async settle(claim: IdempotencyClaim, answer: StoredAnswer): Promise<void> {
     await this.database.run(() => stored(claim, answer, 'once more'));
   }
 
   /** Gives the key up unanswered: the next request runs. */
-  async release(claim: Claim): Promise<void> {
+  async release(claim: IdempotencyClaim): Promise<void> {
     await this.database.run(() =>
       change(`DELETE FROM idempotency WHERE ${OF_KEY} AND at = ? AND status IS NULL`, ...nameOf(claim), claim.atMs),
     );
@@ -116,12 +116,12 @@ export class IdempotencyStore {
   }
 }
 
-/** Stores the answer in the transaction of what it tells of, so that neither is there without the other. Throws ClaimLost. */
-export function* settling(claim: Claim, answer: StoredAnswer): Work<void> {
-  if ((yield* stored(claim, answer)) === 0) throw new ClaimLost('the idempotency key was taken over');
+/** Stores the answer in the transaction of what it tells of, so that neither is there without the other. Throws ClaimLostError. */
+export function* storeAnswer(claim: IdempotencyClaim, answer: StoredAnswer): Transaction<void> {
+  if ((yield* stored(claim, answer)) === 0) throw new ClaimLostError('the idempotency key was taken over');
 }
 
-function* stored(claim: Claim, { status, ...kept }: StoredAnswer, again?: 'once more'): Work<number> {
+function* stored(claim: IdempotencyClaim, { status, ...kept }: StoredAnswer, again?: 'once more'): Transaction<number> {
   const answer = JSON.stringify(kept);
   const [open, params] =
     again === undefined
@@ -137,7 +137,7 @@ function* stored(claim: Claim, { status, ...kept }: StoredAnswer, again?: 'once 
   );
 }
 
-function* claiming(request: KeyedRequest, leaseMs: number): Work<Claimed> {
+function* claiming(request: KeyedRequest, leaseMs: number): Transaction<Claimed> {
   const atMs = yield* databaseNow();
   const columns = ['principal_uid', 'scope', 'idempotency_key', 'request_hash', 'at', 'lease_until'] as const;
   const values = [...nameOf(request), request.requestHash, atMs, atMs + leaseMs];

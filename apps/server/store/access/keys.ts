@@ -2,7 +2,7 @@
 import type { Access, Principal, Role } from './access.ts';
 import { audit, type ChangedBy } from './audit.ts';
 import type { Database } from '../database/database.ts';
-import { change, databaseNow, insert, row, rows, type Work } from '../database/transactions.ts';
+import { change, databaseNow, insert, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** A key without its text. `factories` undefined: not limited. Times in milliseconds since the epoch. */
 export interface ApiKey {
@@ -116,7 +116,7 @@ export class KeyStore {
   }
 
   /** Makes a key, and its principal if that is new; `besides` is done in the same transaction. */
-  create(wanted: NewKey, by: ChangedBy | undefined, besides?: (made: ApiKey) => Work<void>): Promise<ApiKey> {
+  create(wanted: NewKey, by: ChangedBy | undefined, besides?: (made: ApiKey) => Transaction<void>): Promise<ApiKey> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const { id, name, role, factories, expiresAtMs, principal } = wanted;
@@ -217,16 +217,16 @@ export class KeyStore {
   }
 }
 
-function* keyOf(id: string, lock = ''): Work<ApiKey | undefined> {
+function* keyOf(id: string, lock = ''): Transaction<ApiKey | undefined> {
   const found = yield* row<KeyRow>(`${SELECT} WHERE k.id = ?${lock}`, id);
   return found && toApiKey(found);
 }
 
-function* hasKeys(): Work<boolean> {
+function* hasKeys(): Transaction<boolean> {
   return (yield* row('SELECT 1 AS present FROM api_key LIMIT 1')) !== undefined;
 }
 
-function* addPrincipal({ uid, kind, displayName, email }: Principal, nowMs: number): Work<void> {
+function* addPrincipal({ uid, kind, displayName, email }: Principal, nowMs: number): Transaction<void> {
   yield* insert(
     'principal',
     ['uid', 'kind', 'display_name', 'email', 'created_at'],
@@ -236,7 +236,7 @@ function* addPrincipal({ uid, kind, displayName, email }: Principal, nowMs: numb
 }
 
 /** IDs of the keys that let somebody in as an admin of everything now, held until the transaction ends: whoever wants to end one waits here. */
-function* adminKeys(nowMs: number): Work<string[]> {
+function* adminKeys(nowMs: number): Transaction<string[]> {
   const held = yield* rows<{ id: string }>(
     "SELECT id FROM api_key WHERE role = 'admin' AND factories IS NULL AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY id FOR UPDATE",
     nowMs,

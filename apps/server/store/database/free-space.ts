@@ -2,7 +2,7 @@
 import type { Database } from './database.ts';
 import { row } from './transactions.ts';
 
-export class RoomStore {
+export class DatabaseFreeSpace {
   private readonly database: Database;
   constructor(database: Database) {
     this.database = database;

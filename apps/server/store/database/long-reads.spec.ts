@@ -3,9 +3,9 @@ import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { StoreFault } from './faults.ts';
+import { StoreError } from './faults.ts';
 import { longReads, type LongReads } from './long-reads.ts';
-import { change, databaseNow, insert, row, rows, type SqlValue, type Work } from './transactions.ts';
+import { change, databaseNow, insert, row, rows, type SqlValue, type Transaction } from './transactions.ts';
 
 /** Some tenths of a second of one statement, and one that never ends. */
 const SLOW =
@@ -48,7 +48,7 @@ const faultOf = (work: Promise<unknown>): Promise<unknown> =>
   );
 
 it('sees what was committed before each of its statements', async () => {
-  const seen = await reads.read(function* (): Work<unknown[]> {
+  const seen = await reads.read(function* (): Transaction<unknown[]> {
     const before = yield* rows('SELECT id FROM thing');
     writer.exec("INSERT INTO thing (id, bytes) VALUES (7, x'00ff')");
     return [before, yield* rows('SELECT id, bytes FROM thing WHERE id = ?', 7), yield* databaseNow()];
@@ -97,7 +97,7 @@ it.each([
 ])('answers $why with a fault that says nothing else, and goes on', async ({ body, kind, code }) => {
   writer.exec('INSERT INTO thing (id) VALUES (3)');
   const fault = await faultOf(reads.read<unknown>(body));
-  expect(fault).toBeInstanceOf(StoreFault);
+  expect(fault).toBeInstanceOf(StoreError);
   expect(fault).toMatchObject({ kind, code });
   expect(await counted()).toBe(1);
 });
@@ -107,7 +107,7 @@ it('lets a body catch the fault of a statement', async () => {
     try {
       return yield* rows('SELECT nothing');
     } catch (fault) {
-      return (fault as StoreFault).code;
+      return (fault as StoreError).code;
     }
   });
   expect(caught).toBe('SQLITE_ERROR');

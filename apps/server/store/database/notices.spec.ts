@@ -17,13 +17,13 @@ const line: NoticeLine = {
 beforeEach(() => {
   [sent, heard, faults] = [[], [], []];
   notices = new Notices((fault) => void faults.push(fault), line);
-  for (const topic of TOPICS) notices.on(topic, (key) => void heard.push(`${topic} ${key ?? '*'}`));
+  for (const topic of TOPICS) notices.subscribe(topic, (key) => void heard.push(`${topic} ${key ?? '*'}`));
   notices.start();
 });
 
 it('tells this process at once, and the others', () => {
-  notices.tell('run', 'r1');
-  notices.tell('serving');
+  notices.publish('run', 'r1');
+  notices.publish('serving');
   expect(heard).toEqual(['run r1', 'serving *']);
   expect(sent).toEqual(['run r1', 'serving ']);
 });
@@ -37,20 +37,20 @@ it('hears what others tell, and that anything may have changed', () => {
 });
 
 it('keeps the fault of one who hears from who tells, and from the others who hear', () => {
-  notices.on('runs', () => {
+  notices.subscribe('runs', () => {
     throw new Error('broken');
   });
-  notices.on('runs', () => void heard.push('behind'));
-  notices.tell('runs');
+  notices.subscribe('runs', () => void heard.push('behind'));
+  notices.publish('runs');
   expect(heard).toEqual(['runs *', 'behind']);
   expect(faults).toEqual([new Error('broken')]);
 });
 
 it('is for this process alone without a line', async () => {
   const alone = new Notices((fault) => void faults.push(fault));
-  alone.on('runs', () => void heard.push('alone'));
+  alone.subscribe('runs', () => void heard.push('alone'));
   alone.start();
-  alone.tell('runs');
+  alone.publish('runs');
   await alone.stop();
   expect([heard, sent]).toEqual([['alone'], []]);
 });

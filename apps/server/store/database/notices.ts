@@ -8,7 +8,7 @@ export const TOPICS = ['serving', 'runs', 'run', 'factory'] as const;
 export type Topic = (typeof TOPICS)[number];
 
 /** Hears of one change; without a key anything of the topic may have changed. */
-export type Hear = (key: string | undefined) => void;
+export type Subscriber = (key: string | undefined) => void;
 
 /** What takes notices to other processes and brings theirs. Never throws, and nobody waits for it. */
 export interface NoticeLine {
@@ -21,7 +21,7 @@ export interface NoticeLine {
 export class Notices {
   private readonly line: NoticeLine | undefined;
   private readonly report: (fault: unknown) => void;
-  private readonly ears = new Map<Topic, Hear[]>();
+  private readonly subscribers = new Map<Topic, Subscriber[]>();
 
   /** Without a line there are no other processes. */
   constructor(report: (fault: unknown) => void, line?: NoticeLine) {
@@ -43,18 +43,18 @@ export class Notices {
   }
 
   /** Hears what this process and others tell from now on. */
-  on(topic: Topic, hear: Hear): void {
-    this.ears.set(topic, [...(this.ears.get(topic) ?? []), hear]);
+  subscribe(topic: Topic, hear: Subscriber): void {
+    this.subscribers.set(topic, [...(this.subscribers.get(topic) ?? []), hear]);
   }
 
   /** Tells everybody, this process at once. To be called when the change is committed: who hears of it looks for it. */
-  tell(topic: Topic, key = ''): void {
+  publish(topic: Topic, key = ''): void {
     this.hear(topic, key === '' ? undefined : key);
     this.line?.send(topic, key);
   }
 
   private hear(topic: Topic, key: string | undefined): void {
-    for (const hear of this.ears.get(topic) ?? []) {
+    for (const hear of this.subscribers.get(topic) ?? []) {
       try {
         hear(key);
       } catch (fault) {

@@ -1,6 +1,6 @@
 /** Lanes: one key's items stay in order in one lane; lanes do not wait for each other. */
 import { GroupCommit } from './group-commit.ts';
-import { Lanes } from './sharded-group-commit.ts';
+import { ShardedGroupCommit } from './sharded-group-commit.ts';
 
 interface Item {
   key: string;
@@ -10,7 +10,7 @@ interface Item {
 /** Commits whose end the test decides. */
 function held(count: number) {
   const open: { items: readonly Item[]; finish(): void }[] = [];
-  const lanes = new Lanes<Item, string>(
+  const lanes = new ShardedGroupCommit<Item, string>(
     count,
     ({ key }) => key,
     () =>

@@ -2,7 +2,7 @@
 import { GroupCommit } from './group-commit.ts';
 
 /** As many group commits as are given, one for all items of a key. */
-export class Lanes<In, Out> {
+export class ShardedGroupCommit<In, Out> {
   private readonly lanes: readonly GroupCommit<In, Out>[];
   private readonly keyOf: (item: In) => string;
 

@@ -14,7 +14,7 @@ export function phrase(text: string): Sql {
 
 /** A piece from a template: pieces in it are taken over, everything else becomes a parameter. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | SqlValue)[]): Sql {
-  return joined(
+  return joinSql(
     strings.flatMap((text, at) =>
       at < parts.length ? [phrase(text), pieceOf(parts[at] as Sql | SqlValue)] : [phrase(text)],
     ),
@@ -23,13 +23,13 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Sql
 }
 
 /** Pieces with the same words between them. */
-export function joined(pieces: readonly Sql[], between: string): Sql {
+export function joinSql(pieces: readonly Sql[], between: string): Sql {
   return { text: pieces.map(({ text }) => text).join(between), params: pieces.flatMap(({ params }) => params) };
 }
 
 /** All of these; without any, everything. */
 export function allOf(conditions: readonly Sql[]): Sql {
-  return conditions.length === 0 ? phrase('1 = 1') : joined(conditions, ' AND ');
+  return conditions.length === 0 ? phrase('1 = 1') : joinSql(conditions, ' AND ');
 }
 
 /** The column has one of these values; without any, nothing has. */
@@ -38,7 +38,7 @@ export function oneOf(column: string, values: readonly SqlValue[]): Sql {
   const [first] = values as [SqlValue];
   return values.length === 1
     ? sql`${phrase(column)} = ${first}`
-    : sql`${phrase(column)} IN (${joined(
+    : sql`${phrase(column)} IN (${joinSql(
         values.map((value) => sql`${value}`),
         ', ',
       )})`;

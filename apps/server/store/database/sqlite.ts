@@ -1,8 +1,15 @@
 /** SQLite through one connection: a transaction is one synchronous function, so that nothing of another request can land inside it. */
 import type Database from 'better-sqlite3';
-import { LostRace, StoreFault, toStoreFault } from './faults.ts';
+import { LostRaceError, StoreError, toStoreError } from './faults.ts';
 import type { TransactionRunner } from './transaction-runner.ts';
-import { inSlices, placeholders, type Outcome, type SqlValue, type Statement, type Work } from './transactions.ts';
+import {
+  inSlices,
+  placeholders,
+  type Outcome,
+  type SqlValue,
+  type Statement,
+  type Transaction,
+} from './transactions.ts';
 
 /** Prepared statements kept at most; the program has far fewer, so this bounds a bug rather than a load. */
 const PREPARED_MAX = 2_000;
@@ -71,14 +78,14 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
     return { rows: found, changes: found.length };
   }
 
-  function walk<T>(work: Work<T>): T {
+  function walk<T>(work: Transaction<T>): T {
     let step = work.next();
     while (!step.done) {
       let outcome: Outcome;
       try {
         outcome = execute(step.value);
       } catch (error) {
-        step = work.throw(toStoreFault(error)); // the body may catch a conflict
+        step = work.throw(toStoreError(error)); // the body may catch a conflict
         continue;
       }
       step = work.next(outcome);
@@ -86,9 +93,9 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
     return step.value;
   }
 
-  function attempt<T>(body: () => Work<T>): T {
+  function attempt<T>(body: () => Transaction<T>): T {
     // Two nested transactions would silently become one: refuse instead.
-    if (connection.inTransaction) throw new StoreFault('broken', 'transaction already open');
+    if (connection.inTransaction) throw new StoreError('broken', 'transaction already open');
     connection.exec('BEGIN IMMEDIATE');
     try {
       const result = walk(body());
@@ -96,7 +103,7 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
       return result;
     } catch (error) {
       if (connection.inTransaction) connection.exec('ROLLBACK');
-      throw toStoreFault(error);
+      throw toStoreError(error);
     }
   }
 
@@ -118,7 +125,7 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
         try {
           return lasting === 'lazily' ? lazily(() => attempt(body)) : attempt(body);
         } catch (error) {
-          if (!(error instanceof LostRace) || left === 0) throw error;
+          if (!(error instanceof LostRaceError) || left === 0) throw error;
         }
       }
     },
@@ -126,7 +133,7 @@ export function sqliteRunner(connection: Database.Database, nowMs: () => number)
       try {
         return walk(body());
       } catch (error) {
-        throw toStoreFault(error);
+        throw toStoreError(error);
       }
     },
   };

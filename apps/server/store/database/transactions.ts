@@ -35,10 +35,10 @@ export interface Outcome {
 }
 
 /** A transaction's body: yields statements, receives their outcome. It must not await and must have no other effect, because it may be run again. */
-export type Work<T> = Generator<Statement, T, Outcome>;
+export type Transaction<T> = Generator<Statement, T, Outcome>;
 
 /** Rows of a SELECT or of a RETURNING clause. `R` is what the caller asserts about the columns. */
-export function* rows<R = Row>(text: string, ...params: SqlValue[]): Work<R[]> {
+export function* rows<R = Row>(text: string, ...params: SqlValue[]): Transaction<R[]> {
   const outcome = yield { kind: 'query', text, params };
   return outcome.rows as R[];
 }
@@ -57,18 +57,18 @@ export interface Match {
 export function* matching<R = Row>(
   { columns, table, keys, and = '', params = [], tail = '' }: Match,
   tuples: readonly (readonly SqlValue[])[],
-): Work<R[]> {
+): Transaction<R[]> {
   if (tuples.length === 0) return [];
   return (yield { kind: 'match', columns, table, keys, tuples, and, params, tail }).rows as R[];
 }
 
 /** The first row, or undefined. */
-export function* row<R = Row>(text: string, ...params: SqlValue[]): Work<R | undefined> {
+export function* row<R = Row>(text: string, ...params: SqlValue[]): Transaction<R | undefined> {
   return (yield* rows<R>(text, ...params))[0];
 }
 
 /** Number of rows that a writing statement touched. */
-export function* change(text: string, ...params: SqlValue[]): Work<number> {
+export function* change(text: string, ...params: SqlValue[]): Transaction<number> {
   return (yield { kind: 'query', text, params }).changes;
 }
 
@@ -78,19 +78,19 @@ export function* insert(
   columns: readonly string[],
   values: readonly (readonly SqlValue[])[],
   options: { ignoreConflicts?: boolean } = {},
-): Work<number> {
+): Transaction<number> {
   if (values.length === 0) return 0;
   return (yield { kind: 'insert', table, columns, rows: values, ignoreConflicts: options.ignoreConflicts ?? false })
     .changes;
 }
 
 /** The database's clock in milliseconds since the epoch (on SQLite the clock of the process that owns the file). */
-export function* databaseNow(): Work<number> {
+export function* databaseNow(): Transaction<number> {
   return Number((yield { kind: 'now' }).rows[0]?.['now']);
 }
 
 /** Waits for every transaction that holds the lock of this name, and keeps it from others until this one ends. Of several locks take the names in order. */
-export function* lock(name: string): Work<void> {
+export function* lock(name: string): Transaction<void> {
   yield { kind: 'lock', name };
 }
 

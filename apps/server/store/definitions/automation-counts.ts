@@ -2,7 +2,7 @@
 import { firstUuidv7 } from '#runs';
 import type { Database } from '../database/database.ts';
 import { phrase, sql, type Sql } from '../database/sql.ts';
-import { rows, type Work } from '../database/transactions.ts';
+import { rows, type Transaction } from '../database/transactions.ts';
 
 /** Runs of one automation that are counted: a page of automations, each of which starts as many as one webhook may, is still counted within a second or so. */
 export const RECENT_RUNS_MAX = 10_000;
@@ -24,7 +24,7 @@ export function* recentRunsOf(
   automationUids: readonly string[],
   sinceMs: number,
   dialect: Database['dialect'],
-): Work<Map<string, RecentRuns>> {
+): Transaction<Map<string, RecentRuns>> {
   const first = firstUuidv7(sinceMs);
   const open =
     automationUids.length === 0 ? [] : yield* query<StateCount & { uid: string }>(openRuns(factoryUid, first, dialect));
@@ -63,6 +63,6 @@ function tallied(counts: readonly StateCount[]): RecentRuns {
   return { total, states };
 }
 
-function query<R>({ text, params }: Sql): Work<R[]> {
+function query<R>({ text, params }: Sql): Transaction<R[]> {
   return rows<R>(text, ...params);
 }

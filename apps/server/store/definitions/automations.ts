@@ -3,9 +3,9 @@ import type { AutomationDefinition } from '#definitions';
 import { IsNull, MoreThan } from 'typeorm';
 import { recentRunsOf, type RecentRuns } from './automation-counts.ts';
 import type { Database } from '../database/database.ts';
-import { looking } from '../database/faults.ts';
-import { row, rows, type Work } from '../database/transactions.ts';
-import { AUTOMATION, type AutomationRow } from '../database/tables.ts';
+import { withStoreErrors } from '../database/faults.ts';
+import { row, rows, type Transaction } from '../database/transactions.ts';
+import { AUTOMATION, type AutomationRow } from './definition.entities.ts';
 
 /** An automation as others refer to it. */
 export interface AutomationReference {
@@ -24,7 +24,9 @@ export class AutomationStore {
   /** Live automations of a factory by slug, from behind the slug `after`. */
   list(factoryUid: string, limit: number, after = ''): Promise<AutomationRow[]> {
     const where = { factory_uid: factoryUid, deleted_at: IsNull(), slug: MoreThan(after) };
-    return looking(this.database.source.getRepository(AUTOMATION).find({ where, order: { slug: 'ASC' }, take: limit }));
+    return withStoreErrors(
+      this.database.source.getRepository(AUTOMATION).find({ where, order: { slug: 'ASC' }, take: limit }),
+    );
   }
 
   /** Slugs of all live automations of a factory. */
@@ -50,8 +52,9 @@ export class AutomationStore {
 
   async find(uid: string): Promise<AutomationRow | undefined> {
     return (
-      (await looking(this.database.source.getRepository(AUTOMATION).findOneBy({ uid, deleted_at: IsNull() }))) ??
-      undefined
+      (await withStoreErrors(
+        this.database.source.getRepository(AUTOMATION).findOneBy({ uid, deleted_at: IsNull() }),
+      )) ?? undefined
     );
   }
 
@@ -104,7 +107,7 @@ export class AutomationStore {
 }
 
 /** When the latest of an automation's ended runs was created. It ended no earlier than the run that ended last was created: only those are looked at. */
-function* lastEnded(automationUid: string): Work<number | undefined> {
+function* lastEnded(automationUid: string): Transaction<number | undefined> {
   const found = yield* row<{ at: number | null }>(
     `SELECT max(created_at) AS at FROM run WHERE automation_uid = ? AND settled_at IS NOT NULL AND settled_at >=
       (SELECT latest.created_at FROM run latest WHERE latest.automation_uid = ? AND latest.settled_at IS NOT NULL ORDER BY latest.settled_at DESC LIMIT 1)`,

@@ -3,7 +3,7 @@ import type { EnvironmentDefinition, FactoryDefinition, SkillDefinition } from '
 import type { Database } from '../database/database.ts';
 import type { FactorySource } from '../factories/factories.ts';
 import type { VisibleFactories } from '../runs/run-history.ts';
-import { placeholders, row, rows, type Work } from '../database/transactions.ts';
+import { placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** Skills, and environments, of one answer: more than people choose from. */
 export const CATALOGUE_MAX = 1_000;
@@ -100,7 +100,7 @@ export class CatalogueStore {
   }
 }
 
-function* appliedOf<Definition>(kind: string, visible: VisibleFactories): Work<Applied<Definition>[]> {
+function* appliedOf<Definition>(kind: string, visible: VisibleFactories): Transaction<Applied<Definition>[]> {
   const { condition, params } = among('f.uid', visible);
   const found = yield* rows<{
     uid: string;

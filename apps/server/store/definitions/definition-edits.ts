@@ -1,6 +1,6 @@
 /** Edits of dashboard factories, each one transaction: decided on what is committed, written, bound, audited and served. contract 2, 4, 5 (Transaction). */
 import type { AppliedObject } from '#reconcile';
-import { audit, type Change, type ChangedBy } from '../access/audit.ts';
+import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { bindWebhooks, deleteObject, writeObject } from './definitions.ts';
 import type { FactorySource } from '../factories/factories.ts';
@@ -8,8 +8,8 @@ import { dropUnboundValues, putSecret } from '../secrets/secret-changes.ts';
 import { visibleSecrets } from '../secrets/secret-rows.ts';
 import type { Secret, WantedSecret } from '../secrets/secrets.ts';
 import { bumpServing } from '../serving/serving-version.ts';
-import { change, databaseNow, row, rows, type Work } from '../database/transactions.ts';
-import type { AutomationRow, WebhookRow } from '../database/tables.ts';
+import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
+import type { AutomationRow, WebhookRow } from './definition.entities.ts';
 import { lastDeliveries } from './webhooks.ts';
 
 /** What an edit is decided on. The factory is locked: all of it stays so until the edit is committed. */
@@ -51,7 +51,7 @@ export interface DefinitionEdit<Answer> {
   moved?: readonly string[];
   deletions?: readonly { kind: 'webhook' | 'automation'; uid: string }[];
   /** For the audit trail; changes of secrets tell of themselves. Absent: nothing is to be written. */
-  change?: Change;
+  change?: AuditChange;
   /** What is answered, made of what was written. */
   answer(after: EditedFactory): Answer;
 }
@@ -72,7 +72,7 @@ export interface EditContext<Answer> {
   /** UID of the automation that the edit is about. */
   automationUid?: string;
   /** Further statements of the same transaction, once the answer is known. */
-  settle?(answer: Answer): Work<void> | undefined;
+  settle?(answer: Answer): Transaction<void> | undefined;
 }
 
 export type EditDecision<Answer, No> = DefinitionEdit<Answer> | { ok: false; no: No };
@@ -90,13 +90,13 @@ export class DefinitionEditStore {
     this.database = database;
   }
 
-  /** Decides and writes under the factory's lock: edits of one factory follow each other. `decide` has no effects and may be asked again. Throws UnfitValue when a webhook cannot use a value that is to be written. */
+  /** Decides and writes under the factory's lock: edits of one factory follow each other. `decide` has no effects and may be asked again. Throws UnusableSecretError when a webhook cannot use a value that is to be written. */
   edit<Answer, No>(
     factoryUid: string,
     decide: (factory: EditableFactory) => EditDecision<Answer, No>,
     context: EditContext<Answer>,
   ): Promise<EditOutcome<Answer, No>> {
-    return this.database.run(function* (): Work<EditOutcome<Answer, No>> {
+    return this.database.run(function* (): Transaction<EditOutcome<Answer, No>> {
       const found = yield* row<{ slug: string; source: string }>(
         'SELECT slug, source FROM factory WHERE uid = ? AND deleted_at IS NULL FOR UPDATE',
         factoryUid,
@@ -117,9 +117,9 @@ export class DefinitionEditStore {
 function* write(
   factoryUid: string,
   { secrets = [], objects = [], moved = [], deletions = [] }: DefinitionEdit<unknown>,
-  changed: Change,
+  changed: AuditChange,
   { newEntry }: Pick<EditContext<unknown>, 'newEntry'>,
-): Work<void> {
+): Transaction<void> {
   const nowMs = yield* databaseNow();
   for (const secret of secrets) yield* putSecret(secret, newEntry());
   // Named after the serving version, which no other state of any factory has had.
@@ -147,7 +147,7 @@ function* write(
   yield* audit(newEntry(), changed);
 }
 
-function* edited(factoryUid: string, automationUid: string | undefined): Work<EditedFactory> {
+function* edited(factoryUid: string, automationUid: string | undefined): Transaction<EditedFactory> {
   const webhooks = yield* liveWebhooks(factoryUid);
   return {
     webhooks,
@@ -160,7 +160,7 @@ function automationOf({ objects = [] }: DefinitionEdit<unknown>): string | undef
   return objects.find(({ object }) => object.kind === 'automation')?.object.uid;
 }
 
-function* editable(uid: string, slug: string, automationUid: string | undefined): Work<EditableFactory> {
+function* editable(uid: string, slug: string, automationUid: string | undefined): Transaction<EditableFactory> {
   const webhookSecrets = yield* visibleSecrets(uid, 'webhook');
   const own = yield* rows<{ name: string }>('SELECT name FROM secret WHERE owner = ?', uid);
   return {
@@ -187,14 +187,14 @@ function* editable(uid: string, slug: string, automationUid: string | undefined)
   };
 }
 
-function* liveWebhooks(factoryUid: string): Work<WebhookRow[]> {
+function* liveWebhooks(factoryUid: string): Transaction<WebhookRow[]> {
   return yield* rows<WebhookRow>(
     `SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug`,
     factoryUid,
   );
 }
 
-function* liveAutomation(factoryUid: string, uid: string | undefined): Work<AutomationRow | undefined> {
+function* liveAutomation(factoryUid: string, uid: string | undefined): Transaction<AutomationRow | undefined> {
   if (uid === undefined) return undefined;
   return yield* row<AutomationRow>(
     `SELECT ${AUTOMATION_COLUMNS} FROM automation WHERE uid = ? AND factory_uid = ? AND deleted_at IS NULL`,
@@ -208,7 +208,7 @@ const WEBHOOK_COLUMNS =
 const AUTOMATION_COLUMNS =
   'uid, factory_uid, slug, name, enabled, path, definition, revision, version, created_at, updated_at, deleted_at';
 
-function* resources(factoryUid: string, kind: string): Work<{ uid: string; slug: string }[]> {
+function* resources(factoryUid: string, kind: string): Transaction<{ uid: string; slug: string }[]> {
   return yield* rows<{ uid: string; slug: string }>(
     'SELECT uid, slug FROM resource WHERE factory_uid = ? AND kind = ? AND deleted_at IS NULL ORDER BY slug',
     factoryUid,
@@ -216,6 +216,6 @@ function* resources(factoryUid: string, kind: string): Work<{ uid: string; slug:
   );
 }
 
-function* uids(text: string, ...params: string[]): Work<Set<string>> {
+function* uids(text: string, ...params: string[]): Transaction<Set<string>> {
   return new Set((yield* rows<{ uid: string }>(text, ...params)).map(({ uid }) => uid));
 }

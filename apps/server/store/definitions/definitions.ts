@@ -9,8 +9,8 @@ import type {
 } from '#definitions';
 import type { Actual, AppliedObject, HowApplied, Rebinding } from '#reconcile';
 import type { Database } from '../database/database.ts';
-import { FenceLost } from '../factories/factories.ts';
-import { dropFiles, keepFiles, toKeptFiles } from './resource-files.ts';
+import { FenceLostError } from '../factories/factories.ts';
+import { dropFiles, keepFiles, toResourceFiles } from './resource-files.ts';
 import { bumpServing } from '../serving/serving-version.ts';
 import { dropUnboundValues } from '../secrets/secret-changes.ts';
 import { visibleSecrets } from '../secrets/secret-rows.ts';
@@ -23,7 +23,7 @@ import {
   row,
   rows,
   type SqlValue,
-  type Work,
+  type Transaction,
 } from '../database/transactions.ts';
 
 /** A plan made concrete: what to write for each change, under which revision and fence. */
@@ -109,9 +109,9 @@ export class DefinitionStore {
     });
   }
 
-  /** Writes a plan in one transaction and makes it the serving state. Throws FenceLost when another replica took the factory over. */
+  /** Writes a plan in one transaction and makes it the serving state. Throws FenceLostError when another replica took the factory over. */
   apply(application: Application): Promise<void> {
-    const skillFiles = toKeptFiles(application.skillFiles);
+    const skillFiles = toResourceFiles(application.skillFiles);
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const { factoryUid, fence, revision } = application;
@@ -132,7 +132,7 @@ export class DefinitionStore {
         factoryUid,
         fence,
       );
-      if (holds !== 1) throw new FenceLost('the lease of this pass was taken over');
+      if (holds !== 1) throw new FenceLostError('the lease of this pass was taken over');
       const secrets = yield* visibleSecrets(factoryUid, 'webhook');
       for (const object of application.upserts) yield* writeObject(object, application, secrets, nowMs);
       for (const { kind, uid } of application.deletions) yield* deleteObject(kind, uid, revision, nowMs);
@@ -146,7 +146,7 @@ export class DefinitionStore {
     });
   }
 
-  /** Step 0 of a pass: moves every webhook of the factory to the newest version of its secret, all in one transaction. Throws FenceLost. */
+  /** Step 0 of a pass: moves every webhook of the factory to the newest version of its secret, all in one transaction. Throws FenceLostError. */
   rebindSecrets(factoryUid: string, fence: number): Promise<Rebinding[]> {
     return this.database.run(function* () {
       const held = yield* row(
@@ -154,7 +154,7 @@ export class DefinitionStore {
         factoryUid,
         fence,
       );
-      if (held === undefined) throw new FenceLost('the lease of this pass was taken over');
+      if (held === undefined) throw new FenceLostError('the lease of this pass was taken over');
       const moved = yield* bindWebhooks(factoryUid);
       if (moved.length > 0) {
         yield* bumpServing(factoryUid);
@@ -193,7 +193,7 @@ export class DefinitionStore {
 }
 
 /** Binds every live webhook of a factory to the newest version of the secret that it names; answers those that moved. The caller bumps the serving version. */
-export function* bindWebhooks(factoryUid: string): Work<Rebinding[]> {
+export function* bindWebhooks(factoryUid: string): Transaction<Rebinding[]> {
   const secrets = yield* visibleSecrets(factoryUid, 'webhook');
   const webhooks = yield* rows<BoundWebhook>(
     'SELECT uid, slug, path, secret_name, secret_id, secret_version FROM webhook WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug',
@@ -224,7 +224,7 @@ function* applied<T>(
   table: string,
   kind: string,
   factoryUid: string,
-): Work<{ kind: string; uid: string; slug: string; path: string; definition: T }[]> {
+): Transaction<{ kind: string; uid: string; slug: string; path: string; definition: T }[]> {
   const found = yield* rows<{ kind: string; uid: string; slug: string; path: string; definition: string }>(
     `SELECT ${kind} AS kind, uid, slug, path, definition FROM ${table} WHERE factory_uid = ? AND deleted_at IS NULL ORDER BY slug`,
     factoryUid,
@@ -233,7 +233,7 @@ function* applied<T>(
 }
 
 /** Where and under which revision an object is written. */
-export interface Placement {
+export interface DefinitionLocation {
   factoryUid: string;
   revision: string;
   /** Label of a webhook or automation; its slug where nobody chose one. */
@@ -243,10 +243,10 @@ export interface Placement {
 /** Makes or changes an object; a deleted one of the same UID comes back. Binds a webhook to its secret as `secrets` have it. */
 export function* writeObject(
   object: AppliedObject,
-  { factoryUid, revision, name }: Placement,
+  { factoryUid, revision, name }: DefinitionLocation,
   secrets: Map<string, Secret>,
   nowMs: number,
-): Work<void> {
+): Transaction<void> {
   const table = tableOf(object.kind);
   const special = specialColumns(object, name ?? object.slug, secrets);
   const columns: Record<string, SqlValue> = {
@@ -272,12 +272,17 @@ export function* writeObject(
 }
 
 /** Deletes an object; its row stays, so that its UID is remembered and can come back. */
-export function* deleteObject(kind: AppliedObject['kind'], uid: string, revision: string, nowMs: number): Work<void> {
+export function* deleteObject(
+  kind: AppliedObject['kind'],
+  uid: string,
+  revision: string,
+  nowMs: number,
+): Transaction<void> {
   yield* change(`UPDATE ${tableOf(kind)} SET deleted_at = ?, revision = ? WHERE uid = ?`, nowMs, revision, uid);
 }
 
 /** What was managed on the dashboard before stands in files now, whose names are its names. */
-function* standInFiles(factoryUid: string): Work<void> {
+function* standInFiles(factoryUid: string): Transaction<void> {
   for (const [table, before, behind] of [
     ['webhook', 'webhooks/', '.yaml'],
     ['automation', 'automations/', '/automation.md'],
@@ -297,7 +302,7 @@ function* keepCurrent(
   column: 'text' | 'blob',
   tables: readonly string[],
   current: ReadonlyMap<string, string>,
-): Work<void> {
+): Transaction<void> {
   if (current.size === 0) return;
   for (const table of tables) {
     const kept = yield* rows<{ uid: string; path: string; value: string | null }>(

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { EnvironmentDefinition, SkillDefinition, SkillFile } from '#definitions';
 import type { Database } from '../database/database.ts';
-import { change, insert, placeholders, row, rows, type Work } from '../database/transactions.ts';
+import { change, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** An applied resource, or the names of those that there are instead. */
-export type Found<Definition> = { uid: string; definition: Definition } | { names: readonly string[] };
+export type ResourceLookup<Definition> = { uid: string; definition: Definition } | { names: readonly string[] };
 
 /** Names told to somebody who looked for another one. */
 const NAMES_MAX = 50;
@@ -17,12 +17,12 @@ export class ResourceStore {
   }
 
   /** An environment of the factory by its name, else by its UID. */
-  environment(factoryUid: string, nameOrUid: string): Promise<Found<EnvironmentDefinition>> {
+  environment(factoryUid: string, nameOrUid: string): Promise<ResourceLookup<EnvironmentDefinition>> {
     return this.database.read(() => found<EnvironmentDefinition>('environment', factoryUid, nameOrUid));
   }
 
   /** A skill of the factory by its name, with the files beside its SKILL.md in order of their paths. */
-  skill(factoryUid: string, name: string): Promise<Found<SkillDefinition> & { files: readonly SkillFile[] }> {
+  skill(factoryUid: string, name: string): Promise<ResourceLookup<SkillDefinition> & { files: readonly SkillFile[] }> {
     return this.database.read(function* () {
       const skill = yield* found<SkillDefinition>('skill', factoryUid, name);
       const stored =
@@ -51,7 +51,11 @@ export class ResourceStore {
   }
 }
 
-function* found<Definition>(kind: string, factoryUid: string, nameOrUid: string): Work<Found<Definition>> {
+function* found<Definition>(
+  kind: string,
+  factoryUid: string,
+  nameOrUid: string,
+): Transaction<ResourceLookup<Definition>> {
   const resource = yield* row<{ uid: string; definition: string }>(
     'SELECT uid, definition FROM resource WHERE factory_uid = ? AND kind = ? AND deleted_at IS NULL AND (slug = ? OR uid = ?) ORDER BY CASE WHEN slug = ? THEN 0 ELSE 1 END LIMIT 1',
     factoryUid,
@@ -71,14 +75,14 @@ function* found<Definition>(kind: string, factoryUid: string, nameOrUid: string)
 }
 
 /** A file with what tells it from another one. */
-interface KeptFile extends SkillFile {
+interface ResourceFile extends SkillFile {
   digest: string;
 }
 
 /** Prepares the files of skills, by the paths of their SKILL.md, to be kept: no transaction waits for their digests. */
-export function toKeptFiles(
+export function toResourceFiles(
   skills: ReadonlyMap<string, readonly SkillFile[]> = new Map(),
-): ReadonlyMap<string, readonly KeptFile[]> {
+): ReadonlyMap<string, readonly ResourceFile[]> {
   return new Map(
     [...skills].map(([path, files]) => [
       path,
@@ -88,7 +92,10 @@ export function toKeptFiles(
 }
 
 /** Makes the stored files of these skills what they should be. Writes only what differs. */
-export function* keepFiles(factoryUid: string, skills: ReadonlyMap<string, readonly KeptFile[]>): Work<void> {
+export function* keepFiles(
+  factoryUid: string,
+  skills: ReadonlyMap<string, readonly ResourceFile[]>,
+): Transaction<void> {
   if (skills.size === 0) return;
   const resources = yield* rows<{ uid: string; path: string }>(
     "SELECT uid, path FROM resource WHERE factory_uid = ? AND kind = 'skill' AND deleted_at IS NULL",
@@ -113,7 +120,11 @@ export function* keepFiles(factoryUid: string, skills: ReadonlyMap<string, reado
   }
 }
 
-function* keepFilesOf(uid: string, files: readonly KeptFile[], stored: ReadonlyMap<string, string>): Work<void> {
+function* keepFilesOf(
+  uid: string,
+  files: readonly ResourceFile[],
+  stored: ReadonlyMap<string, string>,
+): Transaction<void> {
   const differing = files.filter(({ path, digest, executable }) => stored.get(path) !== identityOf(digest, executable));
   const wanted = new Set(files.map(({ path }) => path));
   const surplus = [...stored.keys()].filter((path) => !wanted.has(path));
@@ -131,7 +142,7 @@ function identityOf(digest: string, executable: boolean): string {
 }
 
 /** Forgets the files of deleted resources. */
-export function* dropFiles(resourceUids: readonly string[]): Work<void> {
+export function* dropFiles(resourceUids: readonly string[]): Transaction<void> {
   if (resourceUids.length > 0)
     yield* change(
       `DELETE FROM resource_file WHERE resource_uid IN (${placeholders(resourceUids.length)})`,
@@ -140,7 +151,7 @@ export function* dropFiles(resourceUids: readonly string[]): Work<void> {
 }
 
 /** Forgets the files of a deleted factory. */
-export function* dropFilesOf(factoryUid: string): Work<void> {
+export function* dropFilesOf(factoryUid: string): Transaction<void> {
   yield* change(
     'DELETE FROM resource_file WHERE resource_uid IN (SELECT uid FROM resource WHERE factory_uid = ?)',
     factoryUid,

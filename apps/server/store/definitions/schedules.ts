@@ -2,8 +2,8 @@
 import type { AgentDefaults, AutomationDefinition, FactoryDefinition, Missed } from '#definitions';
 import type { Database } from '../database/database.ts';
 import type { NewRun } from '../runs/new-run.ts';
-import { decideTurns, storeTurns } from '../runs/run-groups.ts';
-import { change, insert, placeholders, row, rows, type Work } from '../database/transactions.ts';
+import { decideAdmission, storeAdmission } from '../runs/run-groups.ts';
+import { change, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** A schedule and how far it got; times in milliseconds. */
 export interface Schedule {
@@ -27,7 +27,7 @@ export interface ScheduledAutomation {
 }
 
 /** Everything that a run of an automation is made of, as of one version of the factory's serving state. */
-export interface ScheduleGround {
+export interface ScheduleFacts {
   factory: { uid: string; slug: string; revision: string; serviceAccountUid: string; agentDefaults?: AgentDefaults };
   servingVersion: number;
   automation: { uid: string; slug: string; name: string; definition: AutomationDefinition };
@@ -158,7 +158,7 @@ export class ScheduleStore {
   }
 
   /** What a run of an automation is made of now; undefined when the automation is gone or disabled. */
-  ground(automationUid: string): Promise<ScheduleGround | undefined> {
+  ground(automationUid: string): Promise<ScheduleFacts | undefined> {
     return this.database.run(function* () {
       const found = yield* row<{
         slug: string;
@@ -202,7 +202,7 @@ export class ScheduleStore {
   }
 }
 
-function* handling({ schedule, atMs, start, missed, lastMissedMs }: Tick, nowMs: number): Work<TickOutcome> {
+function* handling({ schedule, atMs, start, missed, lastMissedMs }: Tick, nowMs: number): Transaction<TickOutcome> {
   if (start !== undefined && !(yield* isServed(schedule.factoryUid, start.servingVersion))) return { kind: 'lost' };
   const won = yield* change(
     'UPDATE schedule SET handled_until = ?, missed = missed + ?, last_missed_at = COALESCE(?, last_missed_at) WHERE schedule_id = ? AND handled_until = ?',
@@ -221,15 +221,15 @@ function* handling({ schedule, atMs, start, missed, lastMissedMs }: Tick, nowMs:
     atMs,
   );
   if (before !== undefined) return { kind: 'lost' };
-  const turns = yield* decideTurns([start.run]);
-  const replaced = yield* storeTurns(turns, nowMs);
+  const turns = yield* decideAdmission([start.run]);
+  const replaced = yield* storeAdmission(turns, nowMs);
   if (turns.made.length === 0) return { kind: 'busy' };
   yield* change('UPDATE schedule SET last_fired_at = ? WHERE schedule_id = ?', atMs, schedule.scheduleId);
   return { kind: 'started', replaced };
 }
 
 /** Shared: a change that commits before us is seen, one that comes later waits for us. */
-function* isServed(factoryUid: string, servingVersion: number): Work<boolean> {
+function* isServed(factoryUid: string, servingVersion: number): Transaction<boolean> {
   const factory = yield* row<{ serving_version: number }>(
     'SELECT serving_version FROM factory WHERE uid = ? AND deleted_at IS NULL FOR SHARE',
     factoryUid,

@@ -1,9 +1,9 @@
 /** Webhooks as people look at them. spec: Webhook (factory resource). */
 import { IsNull } from 'typeorm';
 import type { Database } from '../database/database.ts';
-import { looking } from '../database/faults.ts';
-import { row, type Work } from '../database/transactions.ts';
-import { WEBHOOK, type WebhookRow } from '../database/tables.ts';
+import { withStoreErrors } from '../database/faults.ts';
+import { row, type Transaction } from '../database/transactions.ts';
+import { WEBHOOK, type WebhookRow } from './definition.entities.ts';
 
 export class WebhookStore {
   private readonly database: Database;
@@ -13,7 +13,7 @@ export class WebhookStore {
 
   /** Live webhooks of a factory by slug. */
   list(factoryUid: string): Promise<WebhookRow[]> {
-    return looking(
+    return withStoreErrors(
       this.database.source
         .getRepository(WEBHOOK)
         .find({ where: { factory_uid: factoryUid, deleted_at: IsNull() }, order: { slug: 'ASC' } }),
@@ -22,7 +22,8 @@ export class WebhookStore {
 
   async find(uid: string): Promise<WebhookRow | undefined> {
     return (
-      (await looking(this.database.source.getRepository(WEBHOOK).findOneBy({ uid, deleted_at: IsNull() }))) ?? undefined
+      (await withStoreErrors(this.database.source.getRepository(WEBHOOK).findOneBy({ uid, deleted_at: IsNull() }))) ??
+      undefined
     );
   }
 
@@ -41,7 +42,7 @@ export class WebhookStore {
 }
 
 /** When the newest log entry of each of these webhooks was received, in milliseconds; those without any are absent. One step of an index each, however long the logs are. */
-export function* lastDeliveries(uids: readonly string[]): Work<Map<string, number>> {
+export function* lastDeliveries(uids: readonly string[]): Transaction<Map<string, number>> {
   const last = new Map<string, number>();
   for (const uid of uids) {
     const newest = yield* row<{ received_at: number }>(

@@ -1,15 +1,14 @@
 /** The delivery log and the door through which deliveries are accepted. spec: Webhook delivery (log entry); contract 5. */
 import type { OutcomeKind } from '#deliveries';
 import { firstUuidv7 } from '#runs';
-import { settle, type Acceptance, type Arrival } from './pending-deliveries.ts';
-import { RememberedWindows } from './rate-window-cache.ts';
+import { commitDeliveries, type DeliveryOutcome, type PendingDelivery } from './pending-deliveries.ts';
+import { RateWindowCache } from './rate-window-cache.ts';
 import type { Database } from '../database/database.ts';
-import { ENTRY_TIME_SLACK_MS } from './entry-times.ts';
-import { looking, StoreFault } from '../database/faults.ts';
+import { DELIVERY, type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
+import { withStoreErrors, StoreError } from '../database/faults.ts';
 import { GroupCommit } from '../database/group-commit.ts';
-import { Lanes } from '../database/sharded-group-commit.ts';
+import { ShardedGroupCommit } from '../database/sharded-group-commit.ts';
 import { change, insert, placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
-import { DELIVERY, type DeliveryRow } from '../database/tables.ts';
 
 export interface RefusedEntry {
   entryId: string;
@@ -86,18 +85,18 @@ function conditionsOf(
 
 export class DeliveryStore {
   private readonly database: Database;
-  private readonly arrivals: Lanes<Arrival, Acceptance>;
+  private readonly arrivals: ShardedGroupCommit<PendingDelivery, DeliveryOutcome>;
   private readonly refusals: GroupCommit<RefusedEntry, void>;
   /** A flood of failures costs one update a commit, not one a failure. */
   private readonly counts: GroupCommit<string, void>;
-  private readonly windows = new RememberedWindows();
+  private readonly windows = new RateWindowCache();
 
   constructor(database: Database) {
     this.database = database;
     const concernsAll = (error: unknown) =>
-      error instanceof StoreFault && error.kind !== 'conflict' && error.kind !== 'broken';
+      error instanceof StoreError && error.kind !== 'conflict' && error.kind !== 'broken';
     const lanes = database.dialect === 'sqlite' ? 1 : LANES; // an SQLite file has one writer
-    this.arrivals = new Lanes(
+    this.arrivals = new ShardedGroupCommit(
       lanes,
       ({ webhookUid }) => webhookUid,
       () => new GroupCommit((batch) => this.settleBatch(batch), payloadBytes, concernsAll),
@@ -114,8 +113,8 @@ export class DeliveryStore {
     );
   }
 
-  /** Accepts one authenticated delivery: answers only after identity, log entry and runs are committed. Throws StoreFault when nothing was stored. */
-  acceptOnce(arrival: Arrival): Promise<Acceptance> {
+  /** Accepts one authenticated delivery: answers only after identity, log entry and runs are committed. Throws StoreError when nothing was stored. */
+  acceptOnce(arrival: PendingDelivery): Promise<DeliveryOutcome> {
     return this.arrivals.add(arrival);
   }
 
@@ -147,7 +146,10 @@ export class DeliveryStore {
   }
 
   async find(entryId: string): Promise<DeliveryRow | undefined> {
-    return (await looking(this.database.source.getRepository(DELIVERY).findOneBy({ entry_id: entryId }))) ?? undefined;
+    return (
+      (await withStoreErrors(this.database.source.getRepository(DELIVERY).findOneBy({ entry_id: entryId }))) ??
+      undefined
+    );
   }
 
   /** Stored bytes of an accepted delivery and how they are encoded. */
@@ -178,11 +180,11 @@ export class DeliveryStore {
     });
   }
 
-  private async settleBatch(batch: readonly Arrival[]): Promise<Acceptance[]> {
+  private async settleBatch(batch: readonly PendingDelivery[]): Promise<DeliveryOutcome[]> {
     // Only the owner of an SQLite file may remember what it wrote: elsewhere other replicas write too.
     const alone = this.database.dialect === 'sqlite';
     const { acceptances, windows } = await this.database.run(() =>
-      settle(batch, alone ? this.windows.all() : undefined),
+      commitDeliveries(batch, alone ? this.windows.all() : undefined),
     );
     if (alone) this.windows.keep(windows);
     return acceptances;
@@ -239,6 +241,6 @@ export class DeliveryStore {
   }
 }
 
-function payloadBytes({ verdict }: Arrival): number {
+function payloadBytes({ verdict }: PendingDelivery): number {
   return verdict.kind === 'refuse' ? 0 : verdict.payload.length;
 }

@@ -1,16 +1,15 @@
 /** The one transaction behind a 202: slot, identity, log entry and runs commit together, many deliveries to a commit. spec: Delivery identity; contract 5. */
 import { RATE_WINDOW_MS, takeSlot, type OutcomeKind, type SkippedAutomation } from '#deliveries';
-import { contestedGroups, firstUuidv7, type TurnsTaken } from '#runs';
-import { ENTRY_TIME_SLACK_MS } from './entry-times.ts';
-import { LostRace } from '../database/faults.ts';
+import { contestedGroups, firstUuidv7, type Admission } from '#runs';
+import { type DeliveryRow, ENTRY_TIME_SLACK_MS } from './delivery.entities.ts';
+import { LostRaceError } from '../database/faults.ts';
 import type { NewRun } from '../runs/new-run.ts';
 import { nextResends, noteResend, type Resent, type ToResend } from './resends.ts';
-import { decideTurns, storeTurns } from '../runs/run-groups.ts';
-import { databaseNow, insert, matching, type SqlValue, type Work } from '../database/transactions.ts';
-import type { DeliveryRow } from '../database/tables.ts';
+import { decideAdmission, storeAdmission } from '../runs/run-groups.ts';
+import { databaseNow, insert, matching, type SqlValue, type Transaction } from '../database/transactions.ts';
 
 /** A delivery that passed authentication, decided against one version of the serving state. */
-export interface Arrival {
+export interface PendingDelivery {
   entryId: string;
   webhookUid: string;
   factoryUid: string;
@@ -46,7 +45,7 @@ export interface Starting {
  * made place for its own. `entry`: of stored bytes that were delivered again, the new entry. `stale`: the serving state has moved, or the
  * entry was named minutes ago; decide again. `throttled`: no slot was free and nothing was stored. `gone`: the entry whose bytes were to be delivered again was removed.
  */
-export type Acceptance =
+export type DeliveryOutcome =
   | Accepted
   | { kind: 'duplicate' }
   | { kind: 'refused' }
@@ -83,20 +82,23 @@ const DELIVERY_COLUMNS = [
 ] as const;
 
 /** Times of the slots that webhooks have taken within the last minute, by UID, oldest first. */
-export type Windows = ReadonlyMap<string, readonly number[]>;
+export type RateWindows = ReadonlyMap<string, readonly number[]>;
 
-export interface Settlement {
+export interface CommitResult {
   /** One for each arrival, in order. */
-  acceptances: Acceptance[];
+  acceptances: DeliveryOutcome[];
   /** Windows after this batch, of the webhooks in it: true once it has committed. */
-  windows: Windows;
+  windows: RateWindows;
 }
 
 /**
  * Settles a batch in order of arrival, as if one after the other. The log's entries are the slots; `remembered` spares looking
  * them up where this process is the only writer.
  */
-export function* settle(arrivals: readonly Arrival[], remembered?: Windows): Work<Settlement> {
+export function* commitDeliveries(
+  arrivals: readonly PendingDelivery[],
+  remembered?: RateWindows,
+): Transaction<CommitResult> {
   const current = yield* currentVersions(arrivals);
   if (remembered === undefined) yield* lockWebhooks(arrivals);
   const nowMs = yield* databaseNow();
@@ -118,15 +120,15 @@ export function* settle(arrivals: readonly Arrival[], remembered?: Windows): Wor
   };
   // A process may have stood still for minutes: where others count slots, one of so old a name would be found by none of them.
   const oldestId = remembered === undefined ? firstUuidv7(nowMs - ENTRY_TIME_SLACK_MS) : '';
-  const isTimely = ({ factoryUid, servingVersion, entryId }: Arrival): boolean =>
+  const isTimely = ({ factoryUid, servingVersion, entryId }: PendingDelivery): boolean =>
     current.get(factoryUid) === servingVersion && entryId >= oldestId;
-  const acceptances = arrivals.map((arrival) => (isTimely(arrival) ? settleOne(arrival, batch) : STALE));
+  const acceptances = arrivals.map((arrival) => (isTimely(arrival) ? commitDelivery(arrival, batch) : STALE));
   yield* store(batch);
   return { acceptances, windows };
 }
 
-const STALE: Acceptance = { kind: 'stale' };
-const GONE: Acceptance = { kind: 'gone' };
+const STALE: DeliveryOutcome = { kind: 'stale' };
+const GONE: DeliveryOutcome = { kind: 'gone' };
 
 interface Batch {
   windows: Map<string, readonly number[]>;
@@ -149,7 +151,7 @@ interface Contested extends Starting {
 }
 
 /** Steps 4 to 6 of the ingress for one delivery: slot, refusal of the body, identity. */
-function settleOne(arrival: Arrival, batch: Batch): Acceptance {
+function commitDelivery(arrival: PendingDelivery, batch: Batch): DeliveryOutcome {
   const { verdict } = arrival;
   if (verdict.kind === 'resend' && !batch.resends.has(verdict.of)) return GONE;
   const slot = takeSlot(batch.windows.get(arrival.webhookUid) ?? [], batch.nowMs);
@@ -157,21 +159,21 @@ function settleOne(arrival: Arrival, batch: Batch): Acceptance {
   batch.windows.set(arrival.webhookUid, slot.window);
   switch (verdict.kind) {
     case 'deliver':
-      return settleIdentified(arrival, verdict, batch, entryOf(arrival, batch.nowMs));
+      return commitIdentified(arrival, verdict, batch, entryOf(arrival, batch.nowMs));
     case 'resend':
-      return settleResent(arrival, verdict, batch);
+      return commitResent(arrival, verdict, batch);
     case 'refuse':
       batch.deliveries.push(entryOf(arrival, batch.nowMs)(verdict.outcome, verdict));
       return { kind: 'refused' };
   }
 }
 
-function settleIdentified(
-  arrival: Arrival,
-  verdict: Extract<Arrival['verdict'], { kind: 'deliver' }>,
+function commitIdentified(
+  arrival: PendingDelivery,
+  verdict: Extract<PendingDelivery['verdict'], { kind: 'deliver' }>,
   batch: Batch,
   log: EntryWriter,
-): Acceptance {
+): DeliveryOutcome {
   const keys = verdict.identities.map((hash) => identityKey(arrival.webhookUid, hash));
   if (keys.some((key) => batch.known.has(key))) {
     batch.deliveries.push(log('duplicate', {}));
@@ -182,11 +184,11 @@ function settleIdentified(
 }
 
 /** Named by how often its bytes were delivered again: its identity is new, and nobody else's. */
-function settleResent(
-  arrival: Arrival,
-  verdict: Extract<Arrival['verdict'], { kind: 'resend' }>,
+function commitResent(
+  arrival: PendingDelivery,
+  verdict: Extract<PendingDelivery['verdict'], { kind: 'resend' }>,
   batch: Batch,
-): Acceptance {
+): DeliveryOutcome {
   const { of } = verdict;
   const n = batch.resends.get(of) as number;
   batch.resends.set(of, n + 1);
@@ -219,19 +221,19 @@ function startAll({ runs, decision }: Starting, batch: Batch, log: Contested['lo
   return acceptance;
 }
 
-function* store(batch: Batch): Work<void> {
+function* store(batch: Batch): Transaction<void> {
   // Sorted, so that two replicas lock in the same order.
   const identities = batch.identities
     .sort((a, b) => compare(a.key, b.key))
     .map(({ webhookUid, hash }) => [webhookUid, hash, batch.nowMs]);
   const won = yield* insert('identity', ['webhook_uid', 'hash', 'accepted_at'], identities, { ignoreConflicts: true });
   // Another replica committed one of them since we looked: look again.
-  if (won !== identities.length) throw new LostRace('an identity was accepted elsewhere');
+  if (won !== identities.length) throw new LostRaceError('an identity was accepted elsewhere');
   // Behind the identities, which others may wait for: nobody who holds a group waits for one.
-  const turns = yield* decideTurns(batch.runs);
+  const turns = yield* decideAdmission(batch.runs);
   for (const contested of batch.contested) batch.deliveries.push(entryAfter(contested, turns));
   yield* insert('delivery', DELIVERY_COLUMNS, batch.deliveries);
-  const told = yield* storeTurns(turns, batch.nowMs);
+  const told = yield* storeAdmission(turns, batch.nowMs);
   // Whoever answers one of the deliveries tells of them all.
   const [first] = batch.contested;
   if (first !== undefined && told.length > 0) first.acceptance.replaced = told;
@@ -239,7 +241,7 @@ function* store(batch: Batch): Work<void> {
 }
 
 /** The log entry of a delivery whose runs wanted a group for themselves: what found it busy is a skipped automation. */
-function entryAfter({ runs, decision, acceptance, log }: Contested, { busy }: TurnsTaken<NewRun>): SqlValue[] {
+function entryAfter({ runs, decision, acceptance, log }: Contested, { busy }: Admission<NewRun>): SqlValue[] {
   const kept = new Set(busy);
   const skipped = runs.filter((run) => kept.has(run));
   if (skipped.length === 0) return log(decision);
@@ -267,7 +269,7 @@ function withoutBusy({ started, skipped }: Decision, busy: readonly NewRun[]): D
   };
 }
 
-function* currentVersions(arrivals: readonly Arrival[]): Work<Map<string, number>> {
+function* currentVersions(arrivals: readonly PendingDelivery[]): Transaction<Map<string, number>> {
   // FOR SHARE: a disable, rotation or edit that commits before us is seen, one that comes later waits for us.
   const versions = {
     columns: 'uid, serving_version',
@@ -284,7 +286,7 @@ function* currentVersions(arrivals: readonly Arrival[]): Work<Map<string, number
 }
 
 /** Batches of several replicas take turns at a webhook, so that its slots are counted exactly. */
-function* lockWebhooks(arrivals: readonly Arrival[]): Work<void> {
+function* lockWebhooks(arrivals: readonly PendingDelivery[]): Transaction<void> {
   yield* matching(
     { columns: 'uid', table: 'webhook', keys: ['uid'], tail: 'ORDER BY uid FOR UPDATE' },
     unique(arrivals.map((arrival) => arrival.webhookUid)),
@@ -292,10 +294,10 @@ function* lockWebhooks(arrivals: readonly Arrival[]): Work<void> {
 }
 
 function* slotWindows(
-  arrivals: readonly Arrival[],
-  remembered: Windows,
+  arrivals: readonly PendingDelivery[],
+  remembered: RateWindows,
   nowMs: number,
-): Work<Map<string, readonly number[]>> {
+): Transaction<Map<string, readonly number[]>> {
   const windows = new Map<string, readonly number[]>();
   for (const { webhookUid } of arrivals) windows.set(webhookUid, remembered.get(webhookUid) ?? []);
   const oldestEntry = firstUuidv7(nowMs - RATE_WINDOW_MS - ENTRY_TIME_SLACK_MS);
@@ -315,7 +317,7 @@ function* slotWindows(
   return windows;
 }
 
-function* knownIdentities(arrivals: readonly Arrival[]): Work<Set<string>> {
+function* knownIdentities(arrivals: readonly PendingDelivery[]): Transaction<Set<string>> {
   const wanted = arrivals.flatMap(({ webhookUid, verdict }) =>
     verdict.kind === 'deliver' ? verdict.identities.map((hash) => [webhookUid, hash]) : [],
   );
@@ -338,7 +340,7 @@ interface EntryDetails {
 type EntryWriter = (outcome: OutcomeKind, details: EntryDetails) => SqlValue[];
 
 /** Values of a log entry in the order of DELIVERY_COLUMNS. */
-function entryOf(arrival: Arrival, slotAt: number): EntryWriter {
+function entryOf(arrival: PendingDelivery, slotAt: number): EntryWriter {
   const { entryId, webhookUid, factoryUid, deliveryId, sizeBytes, sizeExact, receivedAtMs, clientAddress, revision } =
     arrival;
   return (outcome, { reason, decision, payload, payloadEncoding, refusal, resentFrom }) => [

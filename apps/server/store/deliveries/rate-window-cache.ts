@@ -1,19 +1,19 @@
 /** The slots of the last minute as this process wrote them; what is forgotten is read from the log again. */
 import { RATE_WINDOW_MS } from '#deliveries';
-import type { Windows } from './pending-deliveries.ts';
+import type { RateWindows } from './pending-deliveries.ts';
 
 /** Beyond this many webhooks, those without a slot in the last minute are forgotten. */
 const WEBHOOKS_MAX = 20_000;
 
-export class RememberedWindows {
+export class RateWindowCache {
   private readonly windows = new Map<string, readonly number[]>();
 
-  all(): Windows {
+  all(): RateWindows {
     return this.windows;
   }
 
   /** Takes over what a committed batch left behind. */
-  keep(windows: Windows): void {
+  keep(windows: RateWindows): void {
     for (const [uid, window] of windows) this.windows.set(uid, window);
     if (this.windows.size > WEBHOOKS_MAX) this.forget();
   }

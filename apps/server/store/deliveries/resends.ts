@@ -1,12 +1,12 @@
 /** Stored bytes that are delivered again: which time it is, and what is committed with it. contract 5 (Log). */
 import { audit } from '../access/audit.ts';
 import type { Starting } from './pending-deliveries.ts';
-import type { Beside } from '../runs/run-commands.ts';
-import { change, placeholders, rows, type Work } from '../database/transactions.ts';
-import type { DeliveryRow } from '../database/tables.ts';
+import type { TransactionHook } from '../runs/run-commands.ts';
+import { change, placeholders, rows, type Transaction } from '../database/transactions.ts';
+import type { DeliveryRow } from './delivery.entities.ts';
 
 /** A wish to deliver the bytes of an accepted entry again. */
-export interface ToResend extends Beside<DeliveryRow> {
+export interface ToResend extends TransactionHook<DeliveryRow> {
   /** The entry. */
   of: string;
   /** The delivery as it is the `n`-th time, from 1: only its transaction knows which time it is. Asked once more where that starts over. */
@@ -23,7 +23,7 @@ export interface Resent {
 }
 
 /** Which time comes next for each of these entries; those that are gone are absent. Their webhook is locked, so that nobody else counts meanwhile. */
-export function* nextResends(entryIds: readonly string[]): Work<Map<string, number>> {
+export function* nextResends(entryIds: readonly string[]): Transaction<Map<string, number>> {
   const wanted = [...new Set(entryIds)];
   if (wanted.length === 0) return new Map();
   const found = yield* rows<{ entry_id: string; resends: number }>(
@@ -34,7 +34,7 @@ export function* nextResends(entryIds: readonly string[]): Work<Map<string, numb
 }
 
 /** Counts it, and writes down who asked. */
-export function* noteResend({ verdict: { of, by, also }, n, factoryUid, entry }: Resent): Work<void> {
+export function* noteResend({ verdict: { of, by, also }, n, factoryUid, entry }: Resent): Transaction<void> {
   yield* change('UPDATE delivery SET resends = ? WHERE entry_id = ?', n, of);
   const written = entry();
   yield* audit(by, {

@@ -2,7 +2,7 @@
 import type { FactoryEvent } from '#reconcile';
 import type { ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
-import { change, databaseNow, insert, rows, type Work } from '../database/transactions.ts';
+import { change, databaseNow, insert, rows, type Transaction } from '../database/transactions.ts';
 
 /** Events of one factory that are kept: months of a busy one. */
 export const EVENTS_KEPT = 1_000;
@@ -13,13 +13,18 @@ export interface NamedEvent extends FactoryEvent {
 }
 
 /** An event as it was written down. */
-export interface StoredEvent extends NamedEvent {
+export interface StoredFactoryEvent extends NamedEvent {
   atMs: number;
   passId?: string;
 }
 
 /** Appends events of one moment, and lets go of those beyond the newest. */
-export function* tell(factoryUid: string, events: readonly NamedEvent[], atMs: number, passId?: string): Work<void> {
+export function* tell(
+  factoryUid: string,
+  events: readonly NamedEvent[],
+  atMs: number,
+  passId?: string,
+): Transaction<void> {
   if (events.length === 0) return;
   const columns = ['id', 'factory_uid', 'at', 'type', 'reason', 'message', 'revision', 'pass_id'] as const;
   yield* insert(
@@ -45,7 +50,7 @@ export function* tell(factoryUid: string, events: readonly NamedEvent[], atMs: n
 }
 
 /** Tells of a change that somebody asked for; `by` undefined: nobody did, nothing is told. */
-export function* tellAsked(by: ChangedBy | undefined, factoryUid: string, event: FactoryEvent): Work<void> {
+export function* tellAsked(by: ChangedBy | undefined, factoryUid: string, event: FactoryEvent): Transaction<void> {
   if (by !== undefined) yield* tell(factoryUid, [{ id: by.id, ...event }], yield* databaseNow());
 }
 
@@ -66,7 +71,7 @@ export class EventStore {
   }
 
   /** Events of a factory, newest first, from before `before`. */
-  async list(factoryUid: string, limit: number, before?: string): Promise<StoredEvent[]> {
+  async list(factoryUid: string, limit: number, before?: string): Promise<StoredFactoryEvent[]> {
     const found = await this.database.read(() =>
       rows<EventRow>(
         `SELECT id, at, type, reason, message, revision, pass_id FROM factory_event WHERE factory_uid = ? ${before === undefined ? '' : 'AND id < ?'} ORDER BY id DESC LIMIT ?`,

@@ -3,22 +3,24 @@ import type { FactoryDefinition } from '#definitions';
 import {
   revisionId,
   type HowApplied,
-  type KeptConditions,
+  type StoredConditions,
   type PassCondition,
+  type PassOutcome,
+  type PassRecord,
   type Rewrite,
   type SyncPolicy,
 } from '#reconcile';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
-import { tell, tellAsked, type NamedEvent } from './events.ts';
+import { tell, tellAsked } from './events.ts';
 import { editFactory, policyMembers, type FactoryChanges, type FactoryEdit } from './factory-edits.ts';
-import { looking } from '../database/faults.ts';
+import { withStoreErrors } from '../database/faults.ts';
 import { dropFilesOf } from '../definitions/resource-files.ts';
-import { acceptRevision, forgetRevisions, type BroughtCommits } from './revisions.ts';
+import { acceptRevision, forgetRevisions } from './revisions.ts';
 import { dropSecretsOf } from '../secrets/secret-changes.ts';
 import { bumpServing, tickServingClock } from '../serving/serving-version.ts';
-import { change, databaseNow, insert, row, rows, type Work } from '../database/transactions.ts';
-import { FACTORY, PASS, type FactoryRow, type PassRow } from '../database/tables.ts';
+import { change, databaseNow, insert, row, rows, type Transaction } from '../database/transactions.ts';
+import { FACTORY, type FactoryRow, PASS, type PassRow } from './factory.entities.ts';
 
 export type FactorySource =
   | {
@@ -35,7 +37,7 @@ export type FactorySource =
   | { kind: 'dashboard' };
 
 /** Where a factory stands, as its last pass left it. */
-export type Condition = PassCondition;
+export type FactoryCondition = PassCondition;
 
 export interface Factory {
   uid: string;
@@ -58,52 +60,11 @@ export interface Factory {
   /** Judged last: verified, and descending from the one before or accepted all the same. */
   revisionAttempted?: string;
   revisionApplied?: string;
-  condition: Condition;
-  conditions: KeptConditions;
+  condition: FactoryCondition;
+  conditions: StoredConditions;
   failures: number;
   createdAtMs: number;
   updatedAtMs: number;
-}
-
-/** One pass that was worth recording. Lists are JSON values of the reconciler's own types. */
-export interface PassRecord {
-  id: string;
-  triggers: string[];
-  startedAtMs: number;
-  finishedAtMs: number;
-  ending: 'applied' | 'blocked' | 'failed';
-  reason?: string;
-  message?: string;
-  revision?: string;
-  problems: unknown[];
-  changes: unknown[];
-  /** Deletions that wait for an approval. */
-  held: unknown[];
-  /** Digest that an approval must name. */
-  digest?: string;
-  /** Revision that the branch held before, where its history was found rewritten. */
-  rewrittenFrom?: string;
-  /** Commits that came between the revision before and this one. */
-  superseded: number;
-  timings: Record<string, number>;
-}
-
-/** What a pass leaves behind on the factory, recorded or not. */
-export interface PassOutcome {
-  generationHandled: number;
-  condition: Condition;
-  failures: number;
-  /** Absent: as they were. */
-  conditions?: KeptConditions;
-  revisionSeen?: string;
-  /** The tip, where it may be used. */
-  revisionAttempted?: string;
-  /** What that brought, where it was not the accepted one before. */
-  brought?: BroughtCommits;
-  /** Null: a tip descends from the last rewriting. Absent: as it was. */
-  rewrite?: Rewrite | null;
-  events?: readonly NamedEvent[];
-  record?: PassRecord;
 }
 
 /** The right to reconcile one factory until `untilMs` (database time); a higher fence takes it away. */
@@ -113,7 +74,7 @@ export interface Lease {
 }
 
 /** Another replica has taken this factory over in the meantime: nothing was written. */
-export class FenceLost extends Error {}
+export class FenceLostError extends Error {}
 
 /** Problems and changes on one page of passes, but for its last pass: some megabytes of JSON, which a process holds several times at once. */
 const PAGE_ENTRIES_MAX = 10_000;
@@ -155,12 +116,12 @@ export class FactoryStore {
   }
 
   async find(uid: string): Promise<Factory | undefined> {
-    const found = await looking(this.database.source.getRepository(FACTORY).findOneBy({ uid }));
+    const found = await withStoreErrors(this.database.source.getRepository(FACTORY).findOneBy({ uid }));
     return found === null || found.deleted_at !== null ? undefined : toFactory(found);
   }
 
   async findBySlug(slug: string): Promise<Factory | undefined> {
-    const found = await looking(this.database.source.getRepository(FACTORY).findBy({ slug }));
+    const found = await withStoreErrors(this.database.source.getRepository(FACTORY).findBy({ slug }));
     const live = found.find(({ deleted_at: deletedAt }) => deletedAt === null);
     return live && toFactory(live);
   }
@@ -175,7 +136,7 @@ export class FactoryStore {
         like: `%${search.toLowerCase().replace(/[!%_]/g, '!$&')}%`,
       });
     if (among !== undefined) query.andWhere('factory.uid IN (:...among)', { among });
-    return (await looking(query.getMany())).map(toFactory);
+    return (await withStoreErrors(query.getMany())).map(toFactory);
   }
 
   /** Every live factory, and whether something was asked of it that no pass has handled. */
@@ -299,7 +260,7 @@ export class FactoryStore {
     );
   }
 
-  /** The one place where the end of a pass is written, whatever path it took. Throws FenceLost. */
+  /** The one place where the end of a pass is written, whatever path it took. Throws FenceLostError. */
   recordPass(uid: string, fence: number, outcome: PassOutcome): Promise<void> {
     const isNews = outcome.record !== undefined || outcome.brought !== undefined || (outcome.events ?? []).length > 0;
     return this.database.run(
@@ -330,7 +291,7 @@ export class FactoryStore {
           uid,
           fence,
         );
-        if (written !== 1) throw new FenceLost('the lease of this pass was taken over');
+        if (written !== 1) throw new FenceLostError('the lease of this pass was taken over');
         if (!isNews) return; // a pass without news costs one statement
         const nowMs = yield* databaseNow();
         if (revisionAttempted !== undefined && brought !== undefined)
@@ -349,7 +310,7 @@ export class FactoryStore {
     const query = this.database.source.getRepository(PASS).createQueryBuilder('pass');
     query.where('pass.factory_uid = :factoryUid', { factoryUid }).orderBy('pass.id', 'DESC').take(limit);
     if (before !== undefined) query.andWhere('pass.id < :before', { before });
-    return (await looking(query.getMany())).map(toPassRecord);
+    return (await withStoreErrors(query.getMany())).map(toPassRecord);
   }
 
   /** The same as a page: at most `limit` of them, fewer where they say a lot, and whether there are more. */
@@ -373,7 +334,9 @@ export class FactoryStore {
   }
 
   async pass(factoryUid: string, id: string): Promise<PassRecord | undefined> {
-    const found = await looking(this.database.source.getRepository(PASS).findOneBy({ factory_uid: factoryUid, id }));
+    const found = await withStoreErrors(
+      this.database.source.getRepository(PASS).findOneBy({ factory_uid: factoryUid, id }),
+    );
     return found === null ? undefined : toPassRecord(found);
   }
 
@@ -414,7 +377,7 @@ export class FactoryStore {
 /** Definition of a factory whose file has said nothing. */
 const NOTHING_SAID = JSON.stringify({ applyMode: 'atomic' } satisfies FactoryDefinition);
 
-function* create(factory: NewFactory): Work<boolean> {
+function* create(factory: NewFactory): Transaction<boolean> {
   const nowMs = yield* databaseNow();
   if (yield* row('SELECT 1 AS taken FROM factory WHERE slug = ? AND deleted_at IS NULL', factory.slug)) return false;
   yield* insert(
@@ -574,8 +537,8 @@ function toFactory(found: FactoryRow): Factory {
     revisionSeen: found.revision_seen ?? undefined,
     revisionAttempted: found.revision_attempted ?? undefined,
     revisionApplied: found.revision_applied ?? undefined,
-    condition: JSON.parse(found.condition) as Condition,
-    conditions: JSON.parse(found.conditions) as KeptConditions,
+    condition: JSON.parse(found.condition) as FactoryCondition,
+    conditions: JSON.parse(found.conditions) as StoredConditions,
     failures: found.failures,
     createdAtMs: found.created_at,
     updatedAtMs: found.updated_at,

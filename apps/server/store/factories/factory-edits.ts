@@ -5,7 +5,7 @@ import { audit, type ChangedBy } from '../access/audit.ts';
 import { tellAsked } from './events.ts';
 import type { FactorySource } from './factories.ts';
 import { forgetRevisions } from './revisions.ts';
-import { change, databaseNow, row, type Work } from '../database/transactions.ts';
+import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
 
 /** What an edit changes; what is absent stays. */
 export interface FactoryChanges {
@@ -18,7 +18,11 @@ export interface FactoryChanges {
 export type FactoryEdit = 'done' | 'named-by-file' | 'policy-needs-git' | 'gone';
 
 /** Changes what is new; nothing at all where one of the changes cannot be. */
-export function* editFactory(uid: string, changes: FactoryChanges, by: ChangedBy | undefined): Work<FactoryEdit> {
+export function* editFactory(
+  uid: string,
+  changes: FactoryChanges,
+  by: ChangedBy | undefined,
+): Transaction<FactoryEdit> {
   const before = yield* row<FactoryBefore>(
     'SELECT name, source, sync_policy, definition FROM factory WHERE uid = ? AND deleted_at IS NULL FOR UPDATE',
     uid,
@@ -87,7 +91,7 @@ function differences(
 }
 
 /** Another place has another history: nothing that was accepted before says anything of it. */
-function* changeSource(uid: string, before: FactorySource, source: FactorySource): Work<void> {
+function* changeSource(uid: string, before: FactorySource, source: FactorySource): Transaction<void> {
   yield* change('UPDATE factory SET source = ?, revision_seen = NULL WHERE uid = ?', JSON.stringify(source), uid);
   if (placeOf(before) === placeOf(source)) return;
   yield* change('UPDATE factory SET revision_attempted = NULL, rewrite = NULL WHERE uid = ?', uid);

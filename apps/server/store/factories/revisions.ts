@@ -1,16 +1,12 @@
 /** Revisions that passes have accepted, as rows: which came when, which the branch lost, and what serves. contract 9. */
-import { revisionId, type Brought, type SeenRevision } from '#reconcile';
+import { revisionId, type BroughtCommits, type SeenRevision } from '#reconcile';
 import type { Database } from '../database/database.ts';
-import { change, insert, placeholders, row, rows, type Work } from '../database/transactions.ts';
+import { change, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** Revisions of one factory that are kept: years of most branches. */
 export const REVISIONS_KEPT = 10_000;
 /** Matches of a prefix that are looked at: two are too many already. */
 const MATCHES_MAX = 2;
-
-/** How an accepted tip follows on the one before. */
-export type BroughtCommits = Pick<Brought, 'commits' | 'lost' | 'anew'> &
-  Partial<Pick<Brought, 'forgetsOthers' | 'spent'>>;
 
 /** Notes what a tip brought and what it lost, under a number of its own. */
 export function* acceptRevision(
@@ -19,7 +15,7 @@ export function* acceptRevision(
   { commits, lost, anew, forgetsOthers = false }: BroughtCommits,
   atMs: number,
   passId?: string,
-): Work<void> {
+): Transaction<void> {
   const tip = revisionId(revision);
   const highest = yield* row<{ top: number | null }>(
     'SELECT max(CASE WHEN tip > ordinal THEN tip ELSE ordinal END) AS top FROM revision WHERE factory_uid = ?',
@@ -76,7 +72,7 @@ export function* acceptRevision(
 }
 
 /** Forgets the revisions of a factory: another repository has others. */
-export function* forgetRevisions(factoryUid: string): Work<void> {
+export function* forgetRevisions(factoryUid: string): Transaction<void> {
   yield* change('DELETE FROM revision WHERE factory_uid = ?', factoryUid);
 }
 

@@ -2,10 +2,10 @@
 import { firstUuidv7 } from '#runs';
 import type { Database } from '../database/database.ts';
 import { oneOf, phrase, sql, type Sql } from '../database/sql.ts';
-import { rows, type Work } from '../database/transactions.ts';
+import { rows, type Transaction } from '../database/transactions.ts';
 
 /** Whose traffic is asked for: UIDs of webhooks and automations, what runs call environments and skills. */
-export interface TrafficWish {
+export interface TrafficQuery {
   webhookUids: readonly string[];
   automationUids: readonly string[];
   /** Names and UIDs: a run keeps the one by which it named its environment. */
@@ -65,13 +65,13 @@ export class TrafficStore {
    * Deliveries received and runs created since then. A log entry is one delivery, also where it stands for a flood of refused ones.
    * Times are those that the IDs name. Open runs are few, and are looked at once for everything.
    */
-  since(factoryUid: string, sinceMs: number, wish: TrafficWish): Promise<Traffic> {
+  since(factoryUid: string, sinceMs: number, wish: TrafficQuery): Promise<Traffic> {
     const { dialect } = this.database;
     return this.database.longRead(function* () {
       const first = firstUuidv7(sinceMs);
       const span = { factoryUid, sinceMs, first };
       const open = yield* openRuns(span, dialect);
-      const runsOf = function* (column: RunColumn, values: readonly string[]): Work<Map<string, RunTraffic>> {
+      const runsOf = function* (column: RunColumn, values: readonly string[]): Transaction<Map<string, RunTraffic>> {
         const ended = values.length === 0 ? [] : yield* query<RunCount>(endedRuns(column, values, span, dialect));
         const wanted = new Set(values);
         return tallied([
@@ -100,7 +100,7 @@ interface Span {
 
 type OpenRun = Omit<RunCount, 'named'> & Record<RunColumn, string | null>;
 
-function openRuns({ factoryUid, first }: Span, dialect: Database['dialect']): Work<OpenRun[]> {
+function openRuns({ factoryUid, first }: Span, dialect: Database['dialect']): Transaction<OpenRun[]> {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_open');
   return query<OpenRun>(sql`SELECT webhook_uid, automation_uid, environment_id, skill_spec, state, count(*) AS n, max(run_id) AS last FROM run${hint}
     WHERE settled_at IS NULL AND factory_uid = ${factoryUid} AND run_id >= ${first} GROUP BY webhook_uid, automation_uid, environment_id, skill_spec, state`);
@@ -125,7 +125,7 @@ function* runsOfFactory(
   { factoryUid, sinceMs, first }: Span,
   open: readonly OpenRun[],
   dialect: Database['dialect'],
-): Work<RunTraffic | undefined> {
+): Transaction<RunTraffic | undefined> {
   const hint = phrase(dialect === 'postgres' ? '' : ' INDEXED BY run_settled_factory_state');
   const ended = yield* query<
     Omit<RunCount, 'named'>
@@ -134,7 +134,7 @@ function* runsOfFactory(
   return tallied([...ended, ...open].map((run) => ({ ...run, named: '' }))).get('');
 }
 
-function* deliveriesOf(webhookUids: readonly string[], first: string): Work<Map<string, DeliveryTraffic>> {
+function* deliveriesOf(webhookUids: readonly string[], first: string): Transaction<Map<string, DeliveryTraffic>> {
   if (webhookUids.length === 0) return new Map();
   const found = yield* query<{ uid: string; outcome: string; n: number; last: string }>(
     sql`SELECT webhook_uid AS uid, outcome, count(*) AS n, max(entry_id) AS last FROM delivery WHERE ${oneOf('webhook_uid', webhookUids)} AND entry_id >= ${first} GROUP BY webhook_uid, outcome`,
@@ -158,7 +158,7 @@ function tallied(counts: readonly RunCount[]): Map<string, RunTraffic> {
   return traffic;
 }
 
-function query<R>({ text, params }: Sql): Work<R[]> {
+function query<R>({ text, params }: Sql): Transaction<R[]> {
   return rows<R>(text, ...params);
 }
 

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { placeholders, row, rows, type SqlValue } from '../database/transactions.ts';
 
 /** A webhook or automation as it is now; times in milliseconds. */
-export interface DefinitionStanding {
+export interface DefinitionStatus {
   uid: string;
   slug: string;
   /** Empty where it is managed over the API. */
@@ -21,7 +21,7 @@ const UIDS_MAX = 100;
 
 const STANDING = 'SELECT uid, slug, path, revision, created_at, updated_at, deleted_at';
 
-interface StandingRow {
+interface DefinitionStatusRow {
   uid: string;
   slug: string;
   path: string;
@@ -38,18 +38,20 @@ export class ExplanationStore {
   }
 
   /** The webhook, live or deleted. */
-  async webhook(uid: string): Promise<DefinitionStanding | undefined> {
-    const found = await this.database.read(() => row<StandingRow>(`${STANDING} FROM webhook WHERE uid = ?`, uid));
-    return found && toStanding(found);
+  async webhook(uid: string): Promise<DefinitionStatus | undefined> {
+    const found = await this.database.read(() =>
+      row<DefinitionStatusRow>(`${STANDING} FROM webhook WHERE uid = ?`, uid),
+    );
+    return found && toDefinitionStatus(found);
   }
 
   /** All automations that a factory has or had, by slug, without what they say. */
-  async automations(factoryUid: string): Promise<DefinitionStanding[]> {
+  async automations(factoryUid: string): Promise<DefinitionStatus[]> {
     return (
       await this.database.read(() =>
-        rows<StandingRow>(`${STANDING} FROM automation WHERE factory_uid = ? ORDER BY slug`, factoryUid),
+        rows<DefinitionStatusRow>(`${STANDING} FROM automation WHERE factory_uid = ? ORDER BY slug`, factoryUid),
       )
-    ).map(toStanding);
+    ).map(toDefinitionStatus);
   }
 
   /** What these automations say now, by UID. */
@@ -77,7 +79,7 @@ export class ExplanationStore {
   }
 }
 
-function toStanding({
+function toDefinitionStatus({
   uid,
   slug,
   path,
@@ -85,6 +87,6 @@ function toStanding({
   created_at: createdAtMs,
   updated_at: updatedAtMs,
   deleted_at: deletedAt,
-}: StandingRow): DefinitionStanding {
+}: DefinitionStatusRow): DefinitionStatus {
   return { uid, slug, path, revision, createdAtMs, updatedAtMs, deletedAtMs: deletedAt ?? undefined };
 }

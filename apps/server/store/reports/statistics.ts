@@ -7,7 +7,7 @@ import { firstUuidv7, readLatencies, type RunState, type TimeBuckets } from '#ru
 import type { Database } from '../database/database.ts';
 import type { VisibleFactories } from '../runs/run-history.ts';
 import { allOf, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
-import { row, rows, type Work } from '../database/transactions.ts';
+import { row, rows, type Transaction } from '../database/transactions.ts';
 
 /** Rows that one question reads: one or two seconds of work for a database, in parts. */
 const ROWS_MAX = 500_000;
@@ -159,7 +159,7 @@ function deliveriesIn(
 }
 
 /** Factories whose runs can be of the scope: those of its automation and its webhook, as far as they may be seen. */
-function* homeOf({ factoryUids, webhookUid, automationUid }: RunScope): Work<VisibleFactories | 'nowhere'> {
+function* homeOf({ factoryUids, webhookUid, automationUid }: RunScope): Transaction<VisibleFactories | 'nowhere'> {
   if (factoryUids?.length === 0) return 'nowhere';
   let home = factoryUids;
   for (const [table, uid] of [

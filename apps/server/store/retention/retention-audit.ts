@@ -1,7 +1,7 @@
 /** Which entries of the audit trail are old. contract 2. */
 import { retentionCutoffMs } from '#deliveries';
-import { change, inSlices, placeholders, rows, type Work } from '../database/transactions.ts';
-import type { Found, Sweep } from './sweeps.ts';
+import { change, inSlices, placeholders, rows, type Transaction } from '../database/transactions.ts';
+import type { SweepStep, Sweep } from './sweeps.ts';
 
 const ENTRIES_PER_LOOK = 1_000;
 const ROUND_MS = 3_600_000;
@@ -12,7 +12,7 @@ export function auditSweep(days: number): Sweep<string> {
 }
 
 /** What was found before is gone: the oldest are always in front. */
-function* look(cutoffMs: number): Work<Found<string>> {
+function* look(cutoffMs: number): Transaction<SweepStep<string>> {
   const found = yield* rows<{ id: string }>(
     'SELECT id FROM audit_entry WHERE at < ? ORDER BY at, id LIMIT ?',
     cutoffMs,
@@ -25,7 +25,7 @@ function* look(cutoffMs: number): Work<Found<string>> {
   };
 }
 
-function* remove(ids: readonly string[]): Work<number> {
+function* remove(ids: readonly string[]): Transaction<number> {
   let removed = 0;
   for (const some of inSlices(ids))
     removed += yield* change(`DELETE FROM audit_entry WHERE id IN (${placeholders(some.length)})`, ...some);

@@ -8,9 +8,9 @@ import {
   type RetentionClass,
 } from '#deliveries';
 import { firstUuidv7 } from '#runs';
-import { ENTRY_TIME_SLACK_MS } from '../deliveries/entry-times.ts';
-import { change, inSlices, placeholders, rows, type Work } from '../database/transactions.ts';
-import type { Found, Sweep, Weighed } from './sweeps.ts';
+import { ENTRY_TIME_SLACK_MS } from '../deliveries/delivery.entities.ts';
+import { change, inSlices, placeholders, rows, type Transaction } from '../database/transactions.ts';
+import type { SweepStep, Sweep, Weighed } from './sweeps.ts';
 
 /** Webhooks looked at in one statement: a log that is one flood of refusals takes a tenth of a second of it. */
 const WEBHOOKS_PER_LOOK = 25;
@@ -38,11 +38,11 @@ interface Place {
   limits?: Limits;
 }
 
-function* look(text: string, nowMs: number): Work<Found<string>> {
+function* look(text: string, nowMs: number): Transaction<SweepStep<string>> {
   const place = toPlace(text);
   const cutoffMs = retentionCutoffMs(nowMs);
   if (place.limits !== undefined) return yield* entriesBehind(place, place.limits, cutoffMs);
-  const page = yield* standings(place.webhookUid);
+  const page = yield* logPositions(place.webhookUid);
   for (const standing of page) {
     const limits = { accepted: standing.accepted_limit ?? '', rejected: standing.rejected_limit ?? '' };
     if (!hasOld(standing, limits, firstUuidv7(cutoffMs + ENTRY_TIME_SLACK_MS))) continue;
@@ -53,7 +53,7 @@ function* look(text: string, nowMs: number): Work<Found<string>> {
   return { targets: [], place: isOver ? '' : last, isOver };
 }
 
-interface Standing {
+interface LogPosition {
   uid: string;
   accepted_oldest: string | null;
   accepted_limit: string | null;
@@ -62,12 +62,12 @@ interface Standing {
 }
 
 /** The next webhooks, with the oldest entry of each class and the oldest that must be kept. Along the index of the log, all in one statement. */
-function standings(after: string): Work<Standing[]> {
+function logPositions(after: string): Transaction<LogPosition[]> {
   const oldest = (kept: RetentionClass) =>
     `(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id LIMIT 1) AS ${kept}_oldest`;
   const limit = (kept: RetentionClass) =>
     `(SELECT d.entry_id FROM delivery d WHERE d.webhook_uid = w.uid AND d.outcome IN (${OUTCOMES_OF[kept]}) ORDER BY d.entry_id DESC LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) AS ${kept}_limit`;
-  return rows<Standing>(
+  return rows<LogPosition>(
     `SELECT w.uid, ${oldest('accepted')}, ${limit('accepted')}, ${oldest('rejected')}, ${limit('rejected')}
      FROM (SELECT uid FROM webhook WHERE uid > ? ORDER BY uid LIMIT ${WEBHOOKS_PER_LOOK}) w ORDER BY w.uid`,
     after,
@@ -75,7 +75,7 @@ function standings(after: string): Work<Standing[]> {
 }
 
 function hasOld(
-  { accepted_oldest: accepted, rejected_oldest: rejected }: Standing,
+  { accepted_oldest: accepted, rejected_oldest: rejected }: LogPosition,
   limits: Limits,
   cutoffId: string,
 ): boolean {
@@ -83,7 +83,11 @@ function hasOld(
   return isOld(accepted, limits.accepted) || isOld(rejected, limits.rejected);
 }
 
-function* entriesBehind({ webhookUid, entryId }: Place, limits: Limits, cutoffMs: number): Work<Found<string>> {
+function* entriesBehind(
+  { webhookUid, entryId }: Place,
+  limits: Limits,
+  cutoffMs: number,
+): Transaction<SweepStep<string>> {
   const until = [limits.accepted, limits.rejected, ''].reduce((a, b) => (a > b ? a : b));
   const found = yield* rows<{ entry_id: string; outcome: OutcomeKind; size: number }>(
     'SELECT entry_id, outcome, size FROM delivery WHERE webhook_uid = ? AND entry_id > ? AND entry_id < ? AND entry_id < ? AND received_at < ? ORDER BY entry_id LIMIT ?',
@@ -108,7 +112,7 @@ function* entriesBehind({ webhookUid, entryId }: Place, limits: Limits, cutoffMs
   };
 }
 
-function* remove(entryIds: readonly string[]): Work<number> {
+function* remove(entryIds: readonly string[]): Transaction<number> {
   let removed = 0;
   for (const some of inSlices(entryIds)) {
     removed += yield* change(

@@ -1,8 +1,8 @@
 /** Which recorded passes and events of factories are old: never the latest 50, and no pass that a status still tells of. contract 9. */
 import { RETAINED_ENTRIES_MIN, retentionCutoffMs } from '#deliveries';
 import { revisionId } from '#reconcile';
-import { change, inSlices, placeholders, row, rows, type Work } from '../database/transactions.ts';
-import type { Found, Sweep } from './sweeps.ts';
+import { change, inSlices, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import type { SweepStep, Sweep } from './sweeps.ts';
 
 /** Rows of one kind found in one look. */
 const ROWS_PER_LOOK = 500;
@@ -23,7 +23,7 @@ export function historySweep(days: number): Sweep<OldRow> {
   };
 }
 
-function* look(place: string, cutoffMs: number): Work<Found<OldRow>> {
+function* look(place: string, cutoffMs: number): Transaction<SweepStep<OldRow>> {
   // Behind a pass of this factory, or behind the factory.
   const [uid = '', behindId] = place.split(' ');
   const factory = yield* row<FactoryNow>(
@@ -54,7 +54,7 @@ interface FactoryNow {
   revision_applied: string | null;
 }
 
-function* oldPasses(uid: string, behindId: string, cutoffMs: number): Work<string[]> {
+function* oldPasses(uid: string, behindId: string, cutoffMs: number): Transaction<string[]> {
   const found = yield* rows<{ id: string }>(
     `SELECT id FROM sync_pass WHERE factory_uid = ? AND id > ? AND finished_at < ?
      AND id < (SELECT id FROM sync_pass WHERE factory_uid = ? ORDER BY id DESC LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) ORDER BY id LIMIT ?`,
@@ -68,7 +68,7 @@ function* oldPasses(uid: string, behindId: string, cutoffMs: number): Work<strin
 }
 
 /** There are 1,000 at most. */
-function* oldEvents(uid: string, cutoffMs: number): Work<string[]> {
+function* oldEvents(uid: string, cutoffMs: number): Transaction<string[]> {
   const found = yield* rows<{ id: string }>(
     `SELECT id FROM factory_event WHERE factory_uid = ? AND at < ?
      AND id < (SELECT id FROM factory_event WHERE factory_uid = ? ORDER BY id DESC LIMIT 1 OFFSET ${RETAINED_ENTRIES_MIN - 1}) ORDER BY id LIMIT ?`,
@@ -84,7 +84,7 @@ function* oldEvents(uid: string, cutoffMs: number): Work<string[]> {
 function* neededPasses(
   { uid, revision_seen: seen, revision_attempted: attempted, revision_applied: applied }: FactoryNow,
   among: readonly string[],
-): Work<Set<string>> {
+): Transaction<Set<string>> {
   const appliedLast = yield* row<{ id: string }>(
     "SELECT id FROM sync_pass WHERE factory_uid = ? AND ending = 'applied' ORDER BY id DESC LIMIT 1",
     uid,
@@ -113,7 +113,7 @@ function* neededPasses(
   return needed;
 }
 
-function* remove(targets: readonly OldRow[]): Work<number> {
+function* remove(targets: readonly OldRow[]): Transaction<number> {
   let removed = 0;
   for (const table of ['sync_pass', 'factory_event'] as const) {
     for (const some of inSlices(targets.filter((target) => target.table === table))) {

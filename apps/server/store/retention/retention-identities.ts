@@ -1,7 +1,7 @@
 /** Which accepted identities are forgotten, where the operator wants any to be. contract 5 (Identity). */
 import { retentionCutoffMs } from '#deliveries';
-import { change, inSlices, rows, type Work } from '../database/transactions.ts';
-import type { Found, Sweep } from './sweeps.ts';
+import { change, inSlices, rows, type Transaction } from '../database/transactions.ts';
+import type { SweepStep, Sweep } from './sweeps.ts';
 
 /** Looked through in one statement: there is no index by age, which every acceptance would pay for. */
 const IDENTITIES_PER_LOOK = 5_000;
@@ -23,7 +23,7 @@ export function identitySweep(days: number): Sweep<Identity> {
   };
 }
 
-function* look(place: string, cutoffMs: number): Work<Found<Identity>> {
+function* look(place: string, cutoffMs: number): Transaction<SweepStep<Identity>> {
   const [uid = '', hash = ''] = place.split(' ');
   const found = yield* rows<Identity & { accepted_at: number }>(
     'SELECT webhook_uid, hash, accepted_at FROM identity WHERE (webhook_uid, hash) > (?, ?) ORDER BY webhook_uid, hash LIMIT ?',
@@ -40,7 +40,7 @@ function* look(place: string, cutoffMs: number): Work<Found<Identity>> {
   };
 }
 
-function* remove(identities: readonly Identity[]): Work<number> {
+function* remove(identities: readonly Identity[]): Transaction<number> {
   let removed = 0;
   for (const some of inSlices(identities)) {
     const which = some.map(() => '(webhook_uid = ? AND hash = ?)').join(' OR ');

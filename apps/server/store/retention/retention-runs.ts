@@ -1,8 +1,8 @@
 /** What goes of runs that ended long ago: their events and answered questions, and the files that they made or were given. The run itself stays. contract 3 (events, artifacts). */
 import { retentionCutoffMs } from '#deliveries';
 import type { Database } from '../database/database.ts';
-import { change, placeholders, row, rows, type Work } from '../database/transactions.ts';
-import type { Found, Sweep, Weighed } from './sweeps.ts';
+import { change, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import type { SweepStep, Sweep, Weighed } from './sweeps.ts';
 
 /** Ended runs looked at in one statement. */
 const RUNS_PER_LOOK = 200;
@@ -53,10 +53,15 @@ interface EndedRun {
 type OldOf<T> = (
   runs: readonly EndedRun[],
   fromSeq: number,
-) => Work<{ targets: Weighed<T>[]; rest?: { run: EndedRun; fromSeq: number } }>;
+) => Transaction<{ targets: Weighed<T>[]; rest?: { run: EndedRun; fromSeq: number } }>;
 
 /** Along the ends of runs, each once: a run that ended again since has a later place. */
-function* lookBehind<T>(text: string, cutoffMs: number, dialect: Database['dialect'], oldOf: OldOf<T>): Work<Found<T>> {
+function* lookBehind<T>(
+  text: string,
+  cutoffMs: number,
+  dialect: Database['dialect'],
+  oldOf: OldOf<T>,
+): Transaction<SweepStep<T>> {
   const place = toPlace(text, cutoffMs);
   const runs = yield* rows<EndedRun>(
     `SELECT run_id, settled_at FROM run${dialect === 'sqlite' ? ' INDEXED BY run_settled' : ''}
@@ -103,7 +108,7 @@ function toPlace(text: string, cutoffMs: number): Place {
 function* oldEvents(
   runs: readonly EndedRun[],
   fromSeq: number,
-): Work<{ targets: Weighed<OldEvents>[]; rest?: { run: EndedRun; fromSeq: number } }> {
+): Transaction<{ targets: Weighed<OldEvents>[]; rest?: { run: EndedRun; fromSeq: number } }> {
   const spans = yield* ofRuns<{ run_id: string; first: number | null; last: number | null }>(runs, SPANS);
   const spanOf = new Map(spans.map((span) => [span.run_id, span]));
   const targets: Weighed<OldEvents>[] = [];
@@ -123,7 +128,7 @@ function* oldEvents(
 const SPANS = `SELECT r.run_id, (SELECT min(e.seq) FROM run_event e WHERE e.run_id = r.run_id) AS first, (SELECT max(e.seq) FROM run_event e WHERE e.run_id = r.run_id) AS last FROM run r`;
 
 /** An end that belongs to no execution is the timeline's: those are few. */
-function* removeEvents(targets: readonly OldEvents[], cutoffMs: number): Work<number> {
+function* removeEvents(targets: readonly OldEvents[], cutoffMs: number): Transaction<number> {
   let removed = 0;
   for (const { runId, fromSeq, untilSeq } of targets) {
     if (!(yield* isStillOld(runId, cutoffMs))) continue;
@@ -138,7 +143,7 @@ function* removeEvents(targets: readonly OldEvents[], cutoffMs: number): Work<nu
   return removed;
 }
 
-function* oldFiles(runs: readonly EndedRun[]): Work<{ targets: Weighed<OldFile>[] }> {
+function* oldFiles(runs: readonly EndedRun[]): Transaction<{ targets: Weighed<OldFile>[] }> {
   const artifacts = yield* ofRuns<{ run_id: string; artifact_uid: string; bytes: number | null }>(
     runs,
     'SELECT run_id, artifact_uid, octet_length(bytes) AS bytes FROM artifact',
@@ -162,7 +167,7 @@ function* oldFiles(runs: readonly EndedRun[]): Work<{ targets: Weighed<OldFile>[
   };
 }
 
-function* removeFiles(targets: readonly OldFile[], cutoffMs: number): Work<number> {
+function* removeFiles(targets: readonly OldFile[], cutoffMs: number): Transaction<number> {
   let removed = 0;
   for (const target of targets) {
     if (!(yield* isStillOld(target.runId, cutoffMs))) continue;
@@ -180,7 +185,7 @@ function* removeFiles(targets: readonly OldFile[], cutoffMs: number): Work<numbe
 }
 
 /** Locks the run: a follow-up may have queued it again since it was found. */
-function* isStillOld(runId: string, cutoffMs: number): Work<boolean> {
+function* isStillOld(runId: string, cutoffMs: number): Transaction<boolean> {
   return (
     (yield* row(
       'SELECT 1 AS old FROM run WHERE run_id = ? AND settled_at IS NOT NULL AND settled_at < ? FOR UPDATE',
@@ -190,7 +195,7 @@ function* isStillOld(runId: string, cutoffMs: number): Work<boolean> {
   );
 }
 
-function* ofRuns<R>(runs: readonly EndedRun[], select: string): Work<R[]> {
+function* ofRuns<R>(runs: readonly EndedRun[], select: string): Transaction<R[]> {
   if (runs.length === 0) return [];
   return yield* rows<R>(
     `${select} WHERE run_id IN (${placeholders(runs.length)})`,

@@ -1,6 +1,16 @@
 /** Sweeps of what is old as rows: where each is, and which process does it. A killed one is gone on with by another, from where it was. spec: Delivery log retention. */
 import type { Database } from '../database/database.ts';
-import { change, databaseNow, insert, row, type Work } from '../database/transactions.ts';
+import { defineTable, insertInto } from '../database/table.ts';
+import { change, databaseNow, row, type Transaction } from '../database/transactions.ts';
+
+/** How far each sweep is, and which process does it. */
+export const SWEEP = defineTable('sweep', {
+  name: 'key',
+  place: 'text',
+  owner: 'text?',
+  lease_until: 'int',
+  done_at: 'int',
+});
 
 /** One kind of rows that grow old. `T`: what is removed at once, wholly or not at all. */
 export interface Sweep<T = unknown> {
@@ -9,13 +19,13 @@ export interface Sweep<T = unknown> {
   /** A round begins this long after the last one has ended. */
   readonly everyMs: number;
   /** What may go behind a place ('' is the beginning), a bounded part of the way. Only reads, and away from acceptances. */
-  look(place: string, nowMs: number): Work<Found<T>>;
+  look(place: string, nowMs: number): Transaction<SweepStep<T>>;
   /** Removes these, unless something needs them by now. Answers the rows that went. */
-  remove(targets: readonly T[], nowMs: number): Work<number>;
+  remove(targets: readonly T[], nowMs: number): Transaction<number>;
 }
 
 /** What a look has found. */
-export interface Found<T = unknown> {
+export interface SweepStep<T = unknown> {
   targets: readonly Weighed<T>[];
   /** Where the next look goes on, once these are gone. */
   place: string;
@@ -46,9 +56,7 @@ export class SweepStore {
     const { owner } = this;
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
-      yield* insert('sweep', ['name', 'place', 'lease_until', 'done_at'], [[name, '', 0, 0]], {
-        ignoreConflicts: true,
-      });
+      yield* insertInto(SWEEP, [{ name, place: '', lease_until: 0, done_at: 0 }], { ignoreConflicts: true });
       // A round that ended in the future, and a lease of more than its length, were timed by a clock that was wrong.
       const taken = yield* row<{ place: string }>(
         'UPDATE sweep SET owner = ?, lease_until = ? WHERE name = ? AND (owner = ? OR lease_until < ? OR lease_until > ?) AND (done_at <= ? OR done_at > ?) RETURNING place',
@@ -65,7 +73,7 @@ export class SweepStore {
     });
   }
 
-  look<T>(sweep: Sweep<T>, place: string): Promise<Found<T>> {
+  look<T>(sweep: Sweep<T>, place: string): Promise<SweepStep<T>> {
     return this.database.longRead(function* () {
       return yield* sweep.look(place, yield* databaseNow());
     });
@@ -95,13 +103,13 @@ export class SweepStore {
     });
   }
 
-  private *removing<T>(sweep: Sweep<T>, place: string, targets: readonly T[]): Work<number | undefined> {
+  private *removing<T>(sweep: Sweep<T>, place: string, targets: readonly T[]): Transaction<number | undefined> {
     if (!(yield* this.holding(sweep.name, place))) return undefined;
     return yield* sweep.remove(targets, yield* databaseNow());
   }
 
   /** The row is locked until the transaction ends: two processes never remove the same. */
-  private *holding(name: string, place: string): Work<boolean> {
+  private *holding(name: string, place: string): Transaction<boolean> {
     const nowMs = yield* databaseNow();
     return (
       (yield* change(

@@ -2,7 +2,7 @@
 import { ARTIFACTS_MAX, type ArtifactDetails, type ArtifactType, type ReadArtifact } from '#runs';
 import type { Database } from '../database/database.ts';
 import type { Claim } from './runs.ts';
-import { databaseNow, insert, placeholders, row, rows, type Work } from '../database/transactions.ts';
+import { databaseNow, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** An artifact without its bytes. */
 export interface Artifact {
@@ -106,7 +106,7 @@ export class ArtifactStore {
 const OF_ARTIFACT = 'a.artifact_uid, a.run_id, r.factory_uid, a.artifact_type, a.at, a.details';
 
 /** Digest of what the run kept last under a path. */
-function* latestDigest(runId: string, filePath: string): Work<string | undefined> {
+function* latestDigest(runId: string, filePath: string): Transaction<string | undefined> {
   const kept = yield* rows<{ details: string }>(
     'SELECT details FROM artifact WHERE run_id = ? ORDER BY artifact_uid',
     runId,

@@ -1,7 +1,7 @@
 /** Files of requests as rows: written with the request, read by the execution that takes it. contract 3 (Create, Follow-up). */
 import { distinctNames } from '#runs';
 import type { Database } from '../database/database.ts';
-import { insert, row, rows, type Work } from '../database/transactions.ts';
+import { insert, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** A file that came with a request. */
 export interface NewAttachment {
@@ -40,7 +40,7 @@ export class AttachmentStore {
 }
 
 /** Stores the files of a request; a name that the run has already gets a number, so that no file ever takes another's place. */
-export function* attach(runId: string, followupId: string, files: readonly NewAttachment[]): Work<void> {
+export function* attach(runId: string, followupId: string, files: readonly NewAttachment[]): Transaction<void> {
   if (files.length === 0) return;
   const present = yield* rows<{ file_name: string }>('SELECT file_name FROM attachment WHERE run_id = ?', runId);
   const names = distinctNames(
@@ -62,7 +62,10 @@ export function* attach(runId: string, followupId: string, files: readonly NewAt
 }
 
 /** How many files a run would have with these, and how many bytes. */
-export function* attachedWith(runId: string, files: readonly NewAttachment[]): Work<{ count: number; bytes: number }> {
+export function* attachedWith(
+  runId: string,
+  files: readonly NewAttachment[],
+): Transaction<{ count: number; bytes: number }> {
   if (files.length === 0) return { count: 0, bytes: 0 };
   const found = yield* row<{ count: number; bytes: number | string | null }>(
     'SELECT count(*) AS count, sum(size) AS bytes FROM attachment WHERE run_id = ?',
@@ -73,10 +76,10 @@ export function* attachedWith(runId: string, files: readonly NewAttachment[]): W
 }
 
 /** Files of what an execution takes: of the prompt and what was joined to it, where it takes the prompt, and of the follow-ups that it takes. */
-export function* attachmentsOf(
+export function* storedAttachmentsOf(
   { runId, executionId }: { runId: string; executionId: string },
   withPrompt: boolean,
-): Work<StoredAttachment[]> {
+): Transaction<StoredAttachment[]> {
   const found = yield* rows<{ followup_id: string; file_name: string }>(
     `SELECT followup_id, file_name FROM attachment WHERE run_id = ? AND (
       (? = 1 AND followup_id = '') OR followup_id IN (SELECT f.followup_id FROM followup f WHERE f.run_id = ? AND (f.execution_id = ? OR (? = 1 AND f.outcome = 'queued_prompt'))))

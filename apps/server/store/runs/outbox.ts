@@ -2,7 +2,7 @@
 import type { Database } from '../database/database.ts';
 import { CLAIMS_LOCK } from './run-claims.ts';
 import { waitsForOthers, type Placement } from './run-placement.ts';
-import { change, databaseNow, lock, placeholders, row, rows, type Work } from '../database/transactions.ts';
+import { change, databaseNow, lock, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 /** A run that waits to be claimed; each time that it waits it has a higher epoch than the last time that it was claimed. */
 export interface WaitingRun {
@@ -60,7 +60,7 @@ export class Outbox {
   }
 }
 
-function* waiting(which: string, ...params: number[]): Work<WaitingRun[]> {
+function* waiting(which: string, ...params: number[]): Transaction<WaitingRun[]> {
   const found = yield* rows<{ run_id: string; epoch: number }>(
     `SELECT run_id, epoch FROM run WHERE state = 'QUEUED' ${which}`,
     ...params,

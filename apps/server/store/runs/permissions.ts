@@ -1,12 +1,13 @@
 /** Questions of agents to the people who steer their runs: asked, answered, closed, each with the run's state and its log in one transaction. contract 3 (States, Follow-up). */
-import { answerDecision, type AnswerDecision, type PermissionOption, type RunState } from '#runs';
+import type { PermissionOption } from '#agents';
+import { answerDecision, type AnswerDecision, type RunState } from '#runs';
 import { audit } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { appendToLog } from './run-log.ts';
-import type { Beside } from './run-commands.ts';
+import type { TransactionHook } from './run-commands.ts';
 import type { Claim } from './runs.ts';
-import { change, databaseNow, insert, placeholders, row, rows, type Work } from '../database/transactions.ts';
-import type { RunRow } from '../database/tables.ts';
+import { change, databaseNow, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** What an agent wants to do, as people are shown it: bounded, without secrets. */
 export interface Question {
@@ -33,7 +34,7 @@ export interface Permission {
 }
 
 /** An answer, and in which words the log tells of it. */
-export interface Settlement {
+export interface PermissionAnswer {
   option?: PermissionOption;
   principalUid?: string;
   text: string;
@@ -100,7 +101,7 @@ export class PermissionStore {
   }
 
   /** Settles a question that nobody answered. Answers it as it is settled now, which may be by somebody who was faster; undefined when the claim was lost. */
-  close(claim: Claim, permissionId: string, settlement: Settlement): Promise<Permission | undefined> {
+  close(claim: Claim, permissionId: string, settlement: PermissionAnswer): Promise<Permission | undefined> {
     return this.database.run(function* () {
       const run = yield* row(
         'SELECT 1 AS held FROM run WHERE run_id = ? AND epoch = ? FOR UPDATE',
@@ -110,7 +111,9 @@ export class PermissionStore {
       const found =
         run && (yield* row<PermissionRow>('SELECT * FROM permission WHERE permission_id = ?', permissionId));
       if (found === undefined) return undefined;
-      return found.answered_at === null ? yield* settling(toPermission(found), settlement) : toPermission(found);
+      return found.answered_at === null
+        ? yield* answerPermission(toPermission(found), settlement)
+        : toPermission(found);
     });
   }
 
@@ -129,7 +132,7 @@ export class PermissionStore {
   /** Stores somebody's answer; undefined: the run has no such question. */
   answer(
     wanted: { runId: string; permissionId: string; optionId: string; principalUid: string },
-    beside: Beside<Permission> = {},
+    beside: TransactionHook<Permission> = {},
   ): Promise<{ decision: AnswerDecision; permission: Permission } | undefined> {
     return this.database.run(() => answering(wanted, beside));
   }
@@ -142,8 +145,8 @@ function* answering(
     optionId,
     principalUid,
   }: { runId: string; permissionId: string; optionId: string; principalUid: string },
-  { by, also }: Beside<Permission>,
-): Work<{ decision: AnswerDecision; permission: Permission } | undefined> {
+  { by, also }: TransactionHook<Permission>,
+): Transaction<{ decision: AnswerDecision; permission: Permission } | undefined> {
   const run = yield* row<RunRow>(
     'SELECT state, cancel_requested_at, factory_uid FROM run WHERE run_id = ? FOR UPDATE',
     runId,
@@ -160,7 +163,7 @@ function* answering(
     run: { state: run.state as RunState, cancelRequested: run.cancel_requested_at !== null },
   });
   if (!decision.ok || !decision.isNew) return { decision, permission };
-  const answered = yield* settling(permission, answerOf(decision.option, principalUid));
+  const answered = yield* answerPermission(permission, permissionAnswerOf(decision.option, principalUid));
   yield* audit(by, {
     action: 'run.permission',
     subject: runId,
@@ -172,7 +175,7 @@ function* answering(
 }
 
 /** Open questions of a run, whose row is locked, oldest first. */
-export function* openQuestions(runId: string): Work<Permission[]> {
+export function* openQuestions(runId: string): Transaction<Permission[]> {
   return (yield* rows<PermissionRow>(
     'SELECT * FROM permission WHERE run_id = ? AND answered_at IS NULL ORDER BY permission_id',
     runId,
@@ -180,7 +183,10 @@ export function* openQuestions(runId: string): Work<Permission[]> {
 }
 
 /** Settles an open question of a run, whose row is locked: with none left the run goes on. */
-export function* settling(permission: Permission, { option, principalUid, text }: Settlement): Work<Permission> {
+export function* answerPermission(
+  permission: Permission,
+  { option, principalUid, text }: PermissionAnswer,
+): Transaction<Permission> {
   const { permissionId, runId, executionId, question } = permission;
   const nowMs = yield* databaseNow();
   yield* change(
@@ -210,13 +216,15 @@ export function* settling(permission: Permission, { option, principalUid, text }
 }
 
 /** Closes the questions of an execution that is over; the run's row is locked. */
-export function* closeQuestions(runId: string): Work<void> {
+export function* closeQuestions(runId: string): Transaction<void> {
   for (const permission of yield* openQuestions(runId))
-    yield* settling(permission, { text: 'nobody waits for an answer any more: the execution that asked is over' });
+    yield* answerPermission(permission, {
+      text: 'nobody waits for an answer any more: the execution that asked is over',
+    });
 }
 
 /** In what words an answer stands in the log. */
-export function answerOf(option: PermissionOption, principalUid: string): Settlement {
+export function permissionAnswerOf(option: PermissionOption, principalUid: string): PermissionAnswer {
   return { option, principalUid, text: `answered: ${option.name}` };
 }
 

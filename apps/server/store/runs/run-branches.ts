@@ -4,15 +4,15 @@
  * runs. contract 3 (List: page 50,000 costs what page 1 costs).
  */
 import {
-  conditionsOf,
+  filterConditions,
   descendantsOf,
   EXACT_COLUMNS,
   statesOf,
-  type Condition,
+  type FilterCondition,
   type ExactColumn,
   type RunFilter,
 } from './run-filters.ts';
-import { joined, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
+import { joinSql, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
 import type { SqlValue } from '../database/transactions.ts';
 
 export interface RunOrder {
@@ -32,7 +32,7 @@ export interface Branch {
   key: string;
   id: string;
   /** What is still to be looked at in each run that it finds. */
-  rest: readonly Condition[];
+  rest: readonly FilterCondition[];
 }
 
 /** A filter that no index serves in the order of the list, but that may leave so few runs that they can be sorted. */
@@ -98,7 +98,7 @@ interface Entry {
   index?: string;
   where: readonly Sql[];
   covers: readonly string[];
-  adds?: readonly Condition[];
+  adds?: readonly FilterCondition[];
 }
 
 type Place = Pick<Branch, 'table' | 'key' | 'id'>;
@@ -111,7 +111,7 @@ export function branchesOf(
   dialect: 'sqlite' | 'postgres',
   narrow?: Narrow,
 ): Branch[] {
-  const conditions = conditionsOf(filter, dialect);
+  const conditions = filterConditions(filter, dialect);
   const limits = limitsOf(filter, order);
   const branch = (place: Place, { index, where, covers, adds = [] }: Entry): Branch => ({
     ...place,
@@ -177,7 +177,7 @@ function entriesOf(filter: RunFilter, { name, columns }: EndedIndex): Entry[] {
 
 /** Runs that somebody executes for another, and runs that they created and nobody executes for them. */
 function executorEntries(uid: string): Entry[] {
-  const own: Condition = { name: 'own', test: phrase('c.executor_uid IS NULL'), columns: ['executor_uid'] };
+  const own: FilterCondition = { name: 'own', test: phrase('c.executor_uid IS NULL'), columns: ['executor_uid'] };
   return [
     { index: 'run_settled_executor_uid', where: [sql`run.executor_uid = ${uid}`, ENDED], covers: ['executor'] },
     {
@@ -279,5 +279,5 @@ function withMetadata(key: string, value: string): Narrow {
 
 function within(column: string, after: SqlValue | undefined, before: SqlValue | undefined): Sql {
   const above = after === undefined ? [] : [sql`${phrase(column)} > ${after}`];
-  return joined([...above, ...(before === undefined ? [] : [sql`${phrase(column)} < ${before}`])], ' AND ');
+  return joinSql([...above, ...(before === undefined ? [] : [sql`${phrase(column)} < ${before}`])], ' AND ');
 }

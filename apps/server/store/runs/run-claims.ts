@@ -1,6 +1,13 @@
 /** Which waiting runs a process takes on: fair between factories and automations, within bounds, one of a group at a time, where they may be worked on. contract 3 (States), 8 (concurrency). */
-import { LiveRuns, nextInFairOrder, type Lane, type LiveBounds, type Served, type WaitingRuns } from '#runs';
-import { ANYWHERE, environmentsServed, HOST, hostsServed, type Condition, type Placement } from './run-placement.ts';
+import { LiveRuns, nextInFairOrder, type Lane, type LiveBounds, type Served, type WaitingRunQueue } from '#runs';
+import {
+  ANYWHERE,
+  environmentsServed,
+  HOST,
+  hostsServed,
+  type PlacementCondition,
+  type Placement,
+} from './run-placement.ts';
 import type { ClaimedRun } from './runs.ts';
 import {
   change,
@@ -11,9 +18,9 @@ import {
   rows,
   type Outcome,
   type Statement,
-  type Work,
+  type Transaction,
 } from '../database/transactions.ts';
-import type { RunRow } from '../database/tables.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** A process that has places for runs. */
 export interface Claimant {
@@ -43,7 +50,7 @@ const AUTOMATION = "COALESCE(automation_uid, '')";
 export function* claiming(
   { owner, leaseMs, executionIds, bounds, placement = ANYWHERE }: Claimant,
   last: Served,
-): Work<{ claimed: ClaimedRun[]; served: Served }> {
+): Transaction<{ claimed: ClaimedRun[]; served: Served }> {
   // One process after the other: what is live is counted exactly, and of a group only one starts.
   yield* lock(CLAIMS_LOCK);
   const live = new LiveRuns(yield* liveRuns());
@@ -66,7 +73,7 @@ export function* claiming(
   return { claimed, served: turn };
 }
 
-function* liveRuns(): Work<(Lane & { runs: number })[]> {
+function* liveRuns(): Transaction<(Lane & { runs: number })[]> {
   return yield* rows<Lane & { runs: number }>(
     `SELECT ${FACTORY} AS factory, ${AUTOMATION} AS automation, count(*) AS runs FROM run WHERE ${IS_LIVE} GROUP BY ${FACTORY}, ${AUTOMATION}`,
   );
@@ -81,14 +88,14 @@ interface Place {
 /** Which runs may be taken, as far as they alone decide it. */
 interface Eligible {
   hosts: readonly string[];
-  environments(factory: string): Condition;
+  environments(factory: string): PlacementCondition;
 }
 
 /** The queue as its index has it. Names are looked up once in a claim: who has nothing left is tried in vain. */
 function waitingRuns(
   { hosts, environments }: Eligible,
   place: () => Place,
-): WaitingRuns<Statement, Outcome, ClaimedRun> {
+): WaitingRunQueue<Statement, Outcome, ClaimedRun> {
   const automations = new Map<string, readonly string[]>();
   return {
     factories: remembered((after) => merged(hosts, (host) => factoryNames(host, after), NAMES_AT_ONCE)),
@@ -103,7 +110,11 @@ function waitingRuns(
 }
 
 /** Names of all parts of the queue, in order, each once; no more than `max`. */
-function* merged(hosts: readonly string[], read: (host: string) => Work<string[]>, max = Infinity): Work<string[]> {
+function* merged(
+  hosts: readonly string[],
+  read: (host: string) => Transaction<string[]>,
+  max = Infinity,
+): Transaction<string[]> {
   const [first, ...more] = hosts;
   const names = yield* read(first as string);
   if (more.length === 0) return names;
@@ -114,8 +125,8 @@ function* merged(hosts: readonly string[], read: (host: string) => Work<string[]
 
 /** Answers one name after the other out of pages that are read once. */
 function remembered(
-  read: (after: string | undefined) => Work<string[]>,
-): (after: string | undefined) => Work<readonly string[]> {
+  read: (after: string | undefined) => Transaction<string[]>,
+): (after: string | undefined) => Transaction<readonly string[]> {
   const following = new Map<string | undefined, string | undefined>();
   return function* (after) {
     if (!following.has(after)) {
@@ -133,7 +144,7 @@ function remembered(
 }
 
 /** The next factories behind one, each found from the one before by one seek, whatever waits in it. */
-function* factoryNames(host: string, after: string | undefined): Work<string[]> {
+function* factoryNames(host: string, after: string | undefined): Transaction<string[]> {
   const seek = (comparison: string) =>
     `(SELECT ${FACTORY} FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} ${comparison} ORDER BY ${FACTORY} LIMIT 1)`;
   const found = yield* rows<{ name: string }>(
@@ -147,7 +158,7 @@ function* factoryNames(host: string, after: string | undefined): Work<string[]> 
 }
 
 /** The automations of a factory's oldest waiting runs, sorted; '' where runs of none are among them. */
-function* automationNames(host: string, factory: string): Work<string[]> {
+function* automationNames(host: string, factory: string): Transaction<string[]> {
   const found = yield* rows<{ automation_uid: string | null }>(
     `SELECT DISTINCT automation_uid FROM (SELECT automation_uid FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} = ? ORDER BY run_id LIMIT ${OLDEST_LOOKED_AT_MAX}) AS oldest`,
     host,
@@ -163,9 +174,9 @@ const CLAIMED_COLUMNS =
 function* take(
   lane: Lane,
   hosts: readonly string[],
-  environments: Condition,
+  environments: PlacementCondition,
   { executionId, owner, leaseMs }: Place,
-): Work<ClaimedRun | undefined> {
+): Transaction<ClaimedRun | undefined> {
   let run: RunRow | undefined;
   for (const host of hosts) run = older(run, yield* oldest(lane, host, environments));
   if (run === undefined) return undefined;
@@ -192,7 +203,11 @@ function older(one: RunRow | undefined, other: RunRow | undefined): RunRow | und
   return one === undefined || (other !== undefined && other.run_id < one.run_id) ? other : one;
 }
 
-function* oldest({ factory, automation }: Lane, host: string, environments: Condition): Work<RunRow | undefined> {
+function* oldest(
+  { factory, automation }: Lane,
+  host: string,
+  environments: PlacementCondition,
+): Transaction<RunRow | undefined> {
   return yield* row<RunRow>(
     `SELECT ${CLAIMED_COLUMNS} FROM run WHERE state = 'QUEUED' AND ${HOST} = ? AND ${FACTORY} = ? AND automation_uid ${automation === '' ? 'IS NULL' : '= ?'}${environments.text}
      AND (concurrency_group IS NULL OR concurrency_group NOT IN (SELECT concurrency_group FROM run WHERE ${IS_LIVE} AND concurrency_group IS NOT NULL))

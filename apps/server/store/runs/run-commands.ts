@@ -1,19 +1,13 @@
 /** What people do to a run that exists: follow-ups and cancels, each with its audit entry in one transaction. contract 3 (Follow-up, Cancel). */
-import {
-  cancelDecision,
-  optionMeant,
-  rejecting,
-  type FollowupDecision,
-  type FollowupOutcome,
-  type RunState,
-} from '#runs';
+import { optionMeant, rejecting } from '#agents';
+import { cancelDecision, type FollowupDecision, type FollowupOutcome, type RunState } from '#runs';
 import { attach, attachedWith, type NewAttachment } from './attachments.ts';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import type { RunMode } from './new-run.ts';
-import { answerOf, openQuestions, settling } from './permissions.ts';
+import { permissionAnswerOf, openQuestions, answerPermission } from './permissions.ts';
 import { appendToLog, nextSeq } from './run-log.ts';
-import { change, databaseNow, insert, row, type Work } from '../database/transactions.ts';
-import type { RunRow } from '../database/tables.ts';
+import { change, databaseNow, insert, row, type Transaction } from '../database/transactions.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** A message to a run. */
 export interface NewFollowup {
@@ -39,11 +33,11 @@ export interface FollowupFacts {
 export type FollowupDecider = (run: RunRow, facts: FollowupFacts) => FollowupDecision;
 
 /** What is committed with a change that somebody asked for. */
-export interface Beside<Outcome> {
+export interface TransactionHook<Outcome> {
   /** Who asked; undefined: nobody over the API. */
   by?: ChangedBy;
   /** Further statements, once the outcome is known; not run where nothing changes. */
-  also?: (outcome: Outcome) => Work<void>;
+  also?: (outcome: Outcome) => Transaction<void>;
 }
 
 /** What became of a cancel request: see RunStore.cancel. */
@@ -53,7 +47,7 @@ const ENDED = "('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED')";
 const CANCELLED_BEFORE_START = { state: 'CANCELLED', message: 'cancelled before it started' };
 
 /** Stores the wish to cancel; see RunStore.cancel. */
-export function* cancelling(runId: string, { by, also }: Beside<CancelOutcome>): Work<CancelOutcome> {
+export function* cancelling(runId: string, { by, also }: TransactionHook<CancelOutcome>): Transaction<CancelOutcome> {
   const nowMs = yield* databaseNow();
   const run = yield* row<RunRow>(
     'SELECT run_id, state, cancel_requested_at, execution_id, factory_uid FROM run WHERE run_id = ? FOR UPDATE',
@@ -92,8 +86,8 @@ export function* cancelling(runId: string, { by, also }: Beside<CancelOutcome>):
 export function* followingUp(
   wanted: NewFollowup,
   decide: FollowupDecider,
-  { by, also }: Beside<FollowupOutcome>,
-): Work<FollowupDecision | undefined> {
+  { by, also }: TransactionHook<FollowupOutcome>,
+): Transaction<FollowupDecision | undefined> {
   const { followupId, runId, principalUid, message, attachments = [] } = wanted;
   const nowMs = yield* databaseNow();
   // The factory before the run, as its deletion locks them: a deletion that commits before us is seen, one that comes later waits for us.
@@ -142,13 +136,13 @@ function* answerByMessage(
   { run_id: runId, execution_id: executionId }: RunRow,
   { followupId, message, principalUid, attachments = [] }: NewFollowup,
   nowMs: number,
-): Work<void> {
+): Transaction<void> {
   const open = yield* openQuestions(runId);
   const [oldest] = open;
   const meant = oldest && optionMeant(message, oldest.question.options);
   if (oldest === undefined || meant === undefined) {
     for (const permission of open)
-      yield* settling(permission, {
+      yield* answerPermission(permission, {
         option: rejecting(permission.question.options),
         principalUid,
         text: 'refused by a message',
@@ -165,11 +159,11 @@ function* answerByMessage(
       followupId,
     );
   }
-  yield* settling(oldest, answerOf(meant, principalUid));
+  yield* answerPermission(oldest, permissionAnswerOf(meant, principalUid));
 }
 
 /** Bytes that the next execution of a run will be handed. */
-function* waitingBytes(run: RunRow): Work<number> {
+function* waitingBytes(run: RunRow): Transaction<number> {
   const found = yield* row<{ bytes: number | string | null }>(
     'SELECT sum(octet_length(message)) AS bytes FROM followup WHERE run_id = ? AND taken_at IS NULL',
     run.run_id,
@@ -181,7 +175,7 @@ function* waitingBytes(run: RunRow): Work<number> {
 }
 
 /** An ended run is queued again while follow-ups wait for it. */
-export function* requeueForFollowups(runId: string, nowMs: number): Work<void> {
+export function* requeueForFollowups(runId: string, nowMs: number): Transaction<void> {
   // Locked until we commit: a deletion of the factory that came before is seen, one that comes later cancels what we queue.
   const factory = yield* row<{ deleted_at: number | null }>(
     `SELECT deleted_at FROM factory WHERE uid =

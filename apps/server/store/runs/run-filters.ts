@@ -1,6 +1,6 @@
 /** What a list of runs is narrowed by, and each filter as a condition on a run. contract 3 (List). */
 import { isEnded, type RunState } from '#runs';
-import { joined, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
+import { joinSql, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
 
 /** Columns that are asked for one exact value, those that fewest runs share first. */
 export const EXACT_COLUMNS = [
@@ -41,7 +41,7 @@ export interface RunFilter {
 }
 
 /** One thing that must be true of a run, which it calls `c`. */
-export interface Condition {
+export interface FilterCondition {
   /** The filter that it is. */
   name: string;
   test: Sql;
@@ -50,7 +50,7 @@ export interface Condition {
 }
 
 /** Everything that a filter asks for, what is cheap to look at first. `dialect` decides how text is compared. */
-export function conditionsOf(filter: RunFilter, dialect: 'sqlite' | 'postgres'): Condition[] {
+export function filterConditions(filter: RunFilter, dialect: 'sqlite' | 'postgres'): FilterCondition[] {
   const {
     states,
     sources,
@@ -62,7 +62,7 @@ export function conditionsOf(filter: RunFilter, dialect: 'sqlite' | 'postgres'):
     artifactType,
     ancestorRunId,
   } = filter;
-  const conditions: (Condition | undefined)[] = [
+  const conditions: (FilterCondition | undefined)[] = [
     states && among('state', states),
     sources && among('source', sources),
     factoryUids && among('factory_uid', factoryUids),
@@ -121,7 +121,7 @@ export function descendantsOf(runId: string, factoryUids: readonly string[] | un
     UNION SELECT r.run_id FROM below JOIN run r ON r.parent_run_id = below.run_id${visible}) SELECT below.run_id FROM below`;
 }
 
-function among(column: string, values: readonly string[]): Condition {
+function among(column: string, values: readonly string[]): FilterCondition {
   return { name: column, test: oneOf(`c.${column}`, values), columns: [column] };
 }
 
@@ -130,8 +130,8 @@ const SEARCHED = ['title', 'skill_spec', 'prompt'] as const;
 /** SQLite's LIKE takes A–Z for a–z and nothing else for another; so does PostgreSQL's ILIKE in this collation. */
 const LIKE = { sqlite: 'LIKE', postgres: 'COLLATE "C" ILIKE' } as const;
 
-function containing(word: string, dialect: keyof typeof LIKE): Condition {
+function containing(word: string, dialect: keyof typeof LIKE): FilterCondition {
   const pattern = `%${word.replace(/[\\%_]/g, String.raw`\$&`)}%`;
   const tests = SEARCHED.map((column) => sql`${phrase(`c.${column} ${LIKE[dialect]}`)} ${pattern} ESCAPE '\\'`);
-  return { name: 'word', test: sql`(${joined(tests, ' OR ')})`, columns: SEARCHED };
+  return { name: 'word', test: sql`(${joinSql(tests, ' OR ')})`, columns: SEARCHED };
 }

@@ -1,7 +1,7 @@
 /** Runs that take turns, in the transaction that makes new ones: what is open in their groups, who starts nothing, who is replaced. contract 8 (concurrency). */
-import { contestedGroups, takeTurns, type TurnsTaken } from '#runs';
+import { contestedGroups, admitRuns, type Admission } from '#runs';
 import { RUN_COLUMNS, toRunValues, type NewRun } from './new-run.ts';
-import { change, insert, lock, placeholders, rows, type SqlValue, type Work } from '../database/transactions.ts';
+import { change, insert, lock, placeholders, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 
 /** What a run that made place for a newer one says of its end. */
 export const REPLACED = 'replaced by a newer run of its group';
@@ -12,7 +12,7 @@ const CANCELLED_AT_ONCE = 200;
 const OPEN = "('QUEUED', 'CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
 
 /** Decides which of these new runs there are. Groups stay locked until the transaction ends; runs that only wait for their turn cost nothing here. */
-export function* decideTurns(runs: readonly NewRun[]): Work<TurnsTaken<NewRun>> {
+export function* decideAdmission(runs: readonly NewRun[]): Transaction<Admission<NewRun>> {
   const groups = contestedGroups(runs);
   if (groups.length === 0) return { made: [...runs], busy: [], replaced: [] };
   const replaces = new Set(
@@ -21,11 +21,11 @@ export function* decideTurns(runs: readonly NewRun[]): Work<TurnsTaken<NewRun>> 
   const open = new Map<string, string[]>();
   for (const group of groups) yield* lock(`run group ${group}`);
   for (const group of groups) open.set(group, yield* openRuns(group, replaces.has(group)));
-  return takeTurns(runs, open);
+  return admitRuns(runs, open);
 }
 
 /** Stores the runs that there are and ends those that they replace; answers the IDs of those that have to be told of it. */
-export function* storeTurns({ made, replaced }: TurnsTaken<NewRun>, nowMs: number): Work<string[]> {
+export function* storeAdmission({ made, replaced }: Admission<NewRun>, nowMs: number): Transaction<string[]> {
   yield* insert('run', RUN_COLUMNS, made.map(toRunValues));
   const told: string[] = [];
   for (let start = 0; start < replaced.length; start += CANCELLED_AT_ONCE)
@@ -34,7 +34,7 @@ export function* storeTurns({ made, replaced }: TurnsTaken<NewRun>, nowMs: numbe
 }
 
 /** That there is one is all that matters where nothing is replaced. */
-function* openRuns(group: string, all: boolean): Work<string[]> {
+function* openRuns(group: string, all: boolean): Transaction<string[]> {
   const text = `SELECT run_id FROM run WHERE concurrency_group = ? AND state IN ${OPEN} ORDER BY run_id`;
   const found = all
     ? yield* rows<{ run_id: string }>(text, group)
@@ -43,7 +43,7 @@ function* openRuns(group: string, all: boolean): Work<string[]> {
 }
 
 /** Waiting ones are CANCELLED at once, live ones are asked; those that have ended or are being cancelled stay as they are. */
-function* replace(runIds: readonly string[], nowMs: number): Work<string[]> {
+function* replace(runIds: readonly string[], nowMs: number): Transaction<string[]> {
   const found = yield* rows<{ run_id: string; state: string; execution_id: string | null }>(
     `SELECT run_id, state, execution_id FROM run WHERE run_id IN (${placeholders(runIds.length)}) AND state IN ${OPEN} AND cancel_requested_at IS NULL ORDER BY run_id FOR UPDATE`,
     ...runIds,
@@ -75,7 +75,7 @@ function* replace(runIds: readonly string[], nowMs: number): Work<string[]> {
 }
 
 /** One more entry in the log of each: nobody asked for this, so that no trail tells of it. */
-function* note(runIds: readonly string[], body: object, nowMs: number): Work<void> {
+function* note(runIds: readonly string[], body: object, nowMs: number): Transaction<void> {
   yield* changeAll(
     `INSERT INTO run_event (run_id, seq, execution_id, at, kind, body)
      SELECT r.run_id, (SELECT COALESCE(max(e.seq), 0) + 1 FROM run_event e WHERE e.run_id = r.run_id), CASE WHEN r.state = 'CANCELLED' THEN NULL ELSE r.execution_id END, CAST(? AS BIGINT), 'status', CAST(? AS TEXT)
@@ -85,6 +85,6 @@ function* note(runIds: readonly string[], body: object, nowMs: number): Work<voi
   );
 }
 
-function* changeAll(text: string, params: readonly SqlValue[], ids: readonly string[]): Work<void> {
+function* changeAll(text: string, params: readonly SqlValue[], ids: readonly string[]): Transaction<void> {
   if (ids.length > 0) yield* change(`${text} (${placeholders(ids.length)})`, ...params, ...ids);
 }

@@ -1,7 +1,8 @@
 /** What is told of runs afterwards: their histories, and the conversations that they belong to. contract 3 (timeline, conversation). */
-import type { EndedState, RunHistory, RunState, SpokenRun } from '#runs';
+import type { SpokenRun } from '#agents';
+import type { EndedState, RunHistory, RunState } from '#runs';
 import type { Database } from '../database/database.ts';
-import { placeholders, row, rows, type SqlValue, type Work } from '../database/transactions.ts';
+import { placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 
 /** Executions and follow-ups of one run that are looked at, the latest ones: nobody reads a longer history, and it stays bounded. */
 export const HISTORY_MAX = 1_000;
@@ -186,7 +187,7 @@ export class RunHistoryStore {
 const SEQ_MAX = Number.MAX_SAFE_INTEGER;
 
 /** Latest executions in order of their epochs. */
-function* executionsOf(runId: string): Work<ExecutionRow[]> {
+function* executionsOf(runId: string): Transaction<ExecutionRow[]> {
   const columns =
     'execution_id, epoch, took_prompt, claimed_at, prepared_at, started_at, cancel_requested_at, finished_at, outcome';
   const found = yield* rows<ExecutionRow>(
@@ -197,7 +198,7 @@ function* executionsOf(runId: string): Work<ExecutionRow[]> {
   return found.toReversed();
 }
 
-function* endsWithoutExecution(runId: string): Work<{ atMs: number; state: EndedState }[]> {
+function* endsWithoutExecution(runId: string): Transaction<{ atMs: number; state: EndedState }[]> {
   const found = yield* rows<{ at: number; body: string }>(
     "SELECT at, body FROM run_event WHERE run_id = ? AND execution_id IS NULL AND kind = 'status' ORDER BY seq DESC LIMIT ?",
     runId,

@@ -2,10 +2,10 @@
 import { runsOnPage } from '#runs';
 import type { Database } from '../database/database.ts';
 import { branchesOf, narrowsOf, type Branch, type ListBounds, type Narrow, type RunOrder } from './run-branches.ts';
-import { conditionsOf, type RunFilter } from './run-filters.ts';
-import { allOf, joined, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
-import { row, rows, type Work } from '../database/transactions.ts';
-import { RUN, type RunRow } from '../database/tables.ts';
+import { filterConditions, type RunFilter } from './run-filters.ts';
+import { allOf, joinSql, oneOf, phrase, sql, type Sql } from '../database/sql.ts';
+import { row, rows, type Transaction } from '../database/transactions.ts';
+import { RUN, type RunRow } from './run.entities.ts';
 
 /** Place in a list: behind this run. */
 export interface RunListKey {
@@ -71,7 +71,7 @@ export class RunLists {
       );
       const next = shown.length < found.hits.length ? shown.at(-1) : found.end;
       return {
-        runs: yield* read(shown, allOf(conditionsOf(filter, dialect).map(({ test }) => test))),
+        runs: yield* read(shown, allOf(filterConditions(filter, dialect).map(({ test }) => test))),
         next: next && toKey(next),
       };
     });
@@ -98,7 +98,7 @@ export function listStatement(request: ListRequest): Sql {
     (branch, at) => sql`SELECT * FROM (${branchStatement(branch, request)}) AS ${phrase(`branch_${at}`)}`,
   );
   return sql`SELECT found.run_id, found.sort_key, found.hit, found.stop, ${ROW_BYTES} AS bytes FROM (
-      SELECT * FROM (${joined(parts, ' UNION ALL ')}) AS merged ORDER BY sort_key ${direction}, run_id ${direction} LIMIT ${limit}
+      SELECT * FROM (${joinSql(parts, ' UNION ALL ')}) AS merged ORDER BY sort_key ${direction}, run_id ${direction} LIMIT ${limit}
     ) AS found JOIN run ON run.run_id = found.run_id ORDER BY found.sort_key ${direction}, found.run_id ${direction}`;
 }
 
@@ -148,7 +148,7 @@ function* look(
   statements: number,
   limit: number,
   after?: RunListKey,
-): Work<{ hits: Found[]; end?: Found }> {
+): Transaction<{ hits: Found[]; end?: Found }> {
   let place = after;
   for (let left = statements; ; left -= 1) {
     const { text, params } = statement(limit + 1, place);
@@ -163,7 +163,7 @@ function* look(
 }
 
 /** The rows of a page, in its order; without those that have come to match no longer. */
-function* read(shown: readonly Found[], matches: Sql): Work<RunRow[]> {
+function* read(shown: readonly Found[], matches: Sql): Transaction<RunRow[]> {
   if (shown.length === 0) return [];
   const ids = shown.map(({ run_id: runId }) => runId);
   const { text, params } = sql`SELECT ${ROW_COLUMNS} FROM run c WHERE ${oneOf('c.run_id', ids)} AND ${matches}`;
@@ -178,7 +178,7 @@ const ROW_COLUMNS = phrase(
 );
 
 /** The first of these filters that leaves few runs. */
-function* fewest(narrows: readonly Narrow[], few: number): Work<Narrow | undefined> {
+function* fewest(narrows: readonly Narrow[], few: number): Transaction<Narrow | undefined> {
   for (const narrow of narrows) {
     const { text, params } = sql`SELECT count(*) AS runs FROM (${narrow.ids} LIMIT ${few + 1}) AS few`;
     const counted = yield* row<{ runs: number }>(text, ...params);

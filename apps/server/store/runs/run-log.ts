@@ -1,5 +1,5 @@
 /** Entries of a run's log as rows: numbered from 1 on without gaps. contract 3 (events). */
-import { insert, row, type SqlValue, type Work } from '../database/transactions.ts';
+import { insert, row, type SqlValue, type Transaction } from '../database/transactions.ts';
 
 /** Something to be told of a run; time in milliseconds since the epoch. */
 export interface RunEvent {
@@ -10,7 +10,7 @@ export interface RunEvent {
 }
 
 /** The same in its place; without an execution where there was none. */
-export interface StoredEvent extends RunEvent {
+export interface StoredRunEvent extends RunEvent {
   seq: number;
   executionId?: string;
 }
@@ -20,7 +20,7 @@ export function* appendToLog(
   runId: string,
   executionId: string | undefined,
   events: readonly RunEvent[],
-): Work<number> {
+): Transaction<number> {
   const start = (yield* nextSeq(runId)) - 1;
   const values = events.map(({ kind, atMs, body }, position): SqlValue[] => [
     runId,
@@ -35,7 +35,7 @@ export function* appendToLog(
 }
 
 /** Number of the next entry of a run's log, whose row is locked. */
-export function* nextSeq(runId: string): Work<number> {
+export function* nextSeq(runId: string): Transaction<number> {
   const last = yield* row<{ seq: number | null }>('SELECT max(seq) AS seq FROM run_event WHERE run_id = ?', runId);
   return (last?.seq ?? 0) + 1;
 }

@@ -1,5 +1,5 @@
 /** Where a run may be worked on: on the machine that it asks for, and where its environment is served. reference: Engine. */
-import { placeholders, row, rows, type SqlValue, type Work } from '../database/transactions.ts';
+import { placeholders, row, rows, type SqlValue, type Transaction } from '../database/transactions.ts';
 
 /** What a process that has places says of itself. */
 export interface Placement {
@@ -12,18 +12,18 @@ export interface Placement {
 export const ANYWHERE: Placement = { environments: [] };
 
 /** A condition of a WHERE clause, with its values. */
-export interface Condition {
+export interface PlacementCondition {
   text: string;
   params: readonly SqlValue[];
 }
 
-const EVERYTHING: Condition = { text: '', params: [] };
+const EVERYTHING: PlacementCondition = { text: '', params: [] };
 
 /** As the index of waiting runs has it. */
 export const HOST = "COALESCE(worker_host, '')";
 
 /** The parts of the queue that a process may take from: '' for runs that ask for no machine, and its own where any asks for it. */
-export function* hostsServed({ host }: Placement): Work<string[]> {
+export function* hostsServed({ host }: Placement): Transaction<string[]> {
   if (host === undefined) return [''];
   const asked = yield* row(`SELECT 1 AS waits FROM run WHERE state = 'QUEUED' AND ${HOST} = ? LIMIT 1`, host);
   return asked === undefined ? [''] : ['', host];
@@ -33,7 +33,7 @@ export function* hostsServed({ host }: Placement): Work<string[]> {
  * Which runs of a factory have an environment that is served: a run names its environment as its author wrote it, by name or UID, and so does the
  * operator. What of a lane is of other environments is passed over in the index alone.
  */
-export function* environmentsServed({ environments }: Placement): Work<(factory: string) => Condition> {
+export function* environmentsServed({ environments }: Placement): Transaction<(factory: string) => PlacementCondition> {
   if (environments.length === 0) return () => EVERYTHING;
   const marks = placeholders(environments.length);
   const known = yield* rows<{ uid: string; slug: string; factory_uid: string }>(
@@ -51,8 +51,8 @@ export function* environmentsServed({ environments }: Placement): Work<(factory:
 }
 
 /** Whether anything waits that a process of this placement may not take, and another one may. */
-export function* waitsForOthers({ host, environments }: Placement): Work<boolean> {
-  const others: Condition[] =
+export function* waitsForOthers({ host, environments }: Placement): Transaction<boolean> {
+  const others: PlacementCondition[] =
     host === undefined
       ? [{ text: `${HOST} > ''`, params: [] }]
       : [

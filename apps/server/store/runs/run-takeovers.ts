@@ -4,9 +4,9 @@ import { closeQuestions } from './permissions.ts';
 import { appendToLog } from './run-log.ts';
 import { requeueForFollowups } from './run-commands.ts';
 import { giveBack } from './run-tasks.ts';
-import type { Claim, Ending } from './runs.ts';
-import { change, databaseNow, row, rows, type Work } from '../database/transactions.ts';
-import type { RunRow } from '../database/tables.ts';
+import type { Claim, RunEnd } from './runs.ts';
+import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** A live run that nobody works on, with what is left of its execution's process. */
 export interface AbandonedRun {
@@ -17,7 +17,7 @@ export interface AbandonedRun {
 }
 
 /** What becomes of a run whose execution is over too early: the next one takes it, or it ends. */
-export type Verdict = 'requeue' | Ending;
+export type ReclaimDecision = 'requeue' | RunEnd;
 
 /** Found at once. More are found the next time, when these are decided. */
 export const ABANDONED_MAX = 200;
@@ -25,7 +25,7 @@ export const ABANDONED_MAX = 200;
 const LIVE = "('CLAIMED', 'PENDING', 'INPROGRESS', 'BLOCKED')";
 
 /** See RunStore.abandoned. */
-export function* abandonedRuns(owner: string, alone: boolean): Work<AbandonedRun[]> {
+export function* abandonedRuns(owner: string, alone: boolean): Transaction<AbandonedRun[]> {
   const nowMs = yield* databaseNow();
   const found = yield* rows<RunRow & { process: string | null }>(
     `SELECT r.*, e.process FROM run r LEFT JOIN execution e ON e.execution_id = r.execution_id
@@ -39,7 +39,7 @@ export function* abandonedRuns(owner: string, alone: boolean): Work<AbandonedRun
 }
 
 /** See RunStore.takeOver. */
-export function takingOver(runId: string, epoch: number, verdict: Verdict): Work<boolean> {
+export function takingOver(runId: string, epoch: number, verdict: ReclaimDecision): Transaction<boolean> {
   return leaving(
     runId,
     epoch,
@@ -49,7 +49,10 @@ export function takingOver(runId: string, epoch: number, verdict: Verdict): Work
 }
 
 /** See RunStore.handBack. */
-export function handingBack({ runId, epoch }: Claim, decide: (state: LeasedState) => Verdict): Work<boolean> {
+export function handingBack(
+  { runId, epoch }: Claim,
+  decide: (state: LeasedState) => ReclaimDecision,
+): Transaction<boolean> {
   return leaving(
     runId,
     epoch,
@@ -74,8 +77,8 @@ function* leaving(
   runId: string,
   epoch: number,
   { outcome, takeovers, told }: Leaving,
-  decide: (state: LeasedState) => Verdict,
-): Work<boolean> {
+  decide: (state: LeasedState) => ReclaimDecision,
+): Transaction<boolean> {
   const nowMs = yield* databaseNow();
   const run = yield* row<RunRow>(
     `SELECT state, cancel_requested_at, cancel_reason, execution_id FROM run WHERE run_id = ? AND epoch = ? AND state IN ${LIVE} FOR UPDATE`,
@@ -121,6 +124,6 @@ function* leaving(
   return true;
 }
 
-function cancelled(reason: string | null): Ending {
+function cancelled(reason: string | null): RunEnd {
   return { state: 'CANCELLED', message: reason ?? 'cancelled on request' };
 }

@@ -1,11 +1,11 @@
 /** What an execution takes on when it begins and while it lasts, and what the next one does again when it is lost. contract 3 (Follow-up). */
-import { joined, PROMPT_PART, type TaskPart } from '#runs';
-import { attachmentsOf, type StoredAttachment } from './attachments.ts';
+import { joinPrompts, PROMPT_PART, type TaskPart } from '#agents';
+import { storedAttachmentsOf, type StoredAttachment } from './attachments.ts';
 import type { RunMode } from './new-run.ts';
 import { nextSeq } from './run-log.ts';
 import type { Claim } from './runs.ts';
-import { change, databaseNow, row, rows, type Work } from '../database/transactions.ts';
-import type { RunRow } from '../database/tables.ts';
+import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** What an execution takes on. */
 export interface Task {
@@ -24,7 +24,7 @@ export function* takeTask(
   run: Pick<RunRow, 'prompt' | 'submitted_prompt' | 'mode'>,
   isFirst: boolean,
   nowMs: number,
-): Work<Task> {
+): Transaction<Task> {
   const followups = yield* takeFollowups(claim, nowMs);
   // Nothing new to do: the prompt again, rather than an agent without a task.
   const withPrompt = isFirst || followups.length === 0;
@@ -35,12 +35,12 @@ export function* takeTask(
   return {
     ...toTask(parts),
     mode: yield* modeOf(claim, run.mode as RunMode, withPrompt),
-    attachments: yield* attachmentsOf(claim, withPrompt),
+    attachments: yield* storedAttachmentsOf(claim, withPrompt),
   };
 }
 
 /** Hands the follow-ups that wait to an execution that is under way; undefined: there are none, or it is to end. Everything that was said before has to be in the log. */
-export function* takeMore(claim: Claim): Work<Task | undefined> {
+export function* takeMore(claim: Claim): Transaction<Task | undefined> {
   const run = yield* row(
     "SELECT 1 AS live FROM run WHERE run_id = ? AND epoch = ? AND state IN ('INPROGRESS', 'BLOCKED') AND cancel_requested_at IS NULL FOR UPDATE",
     claim.runId,
@@ -51,12 +51,12 @@ export function* takeMore(claim: Claim): Work<Task | undefined> {
   const latest = followups.at(-1);
   if (latest === undefined) return undefined;
   const taken = new Set(followups.map(({ followup_id: id }) => id));
-  const attachments = (yield* attachmentsOf(claim, false)).filter(({ followupId }) => taken.has(followupId));
+  const attachments = (yield* storedAttachmentsOf(claim, false)).filter(({ followupId }) => taken.has(followupId));
   return { ...toTask(followups.map(toPart)), mode: latest.mode, attachments };
 }
 
 /** What a lost execution had taken on is to be done again by the next; an answer to a question of its agent is done with. */
-export function* giveBack(runId: string, executionId: string): Work<void> {
+export function* giveBack(runId: string, executionId: string): Transaction<void> {
   yield* change(
     'UPDATE followup SET taken_at = NULL, execution_id = NULL, taken_seq = NULL WHERE run_id = ? AND execution_id = ? AND permission_id IS NULL',
     runId,
@@ -76,7 +76,7 @@ interface Waiting {
 }
 
 /** `seq`: the entry of the log before which they are taken; undefined: the execution begins with them. */
-function* takeFollowups({ runId, executionId }: Claim, nowMs: number, seq?: number): Work<Waiting[]> {
+function* takeFollowups({ runId, executionId }: Claim, nowMs: number, seq?: number): Transaction<Waiting[]> {
   const waiting = yield* rows<Waiting>(
     'SELECT followup_id, message, mode FROM followup WHERE run_id = ? AND taken_at IS NULL ORDER BY followup_id',
     runId,
@@ -97,11 +97,11 @@ function toPart({ followup_id: id, message }: Waiting): TaskPart {
 }
 
 function toTask(parts: readonly TaskPart[]): Pick<Task, 'prompt' | 'parts'> {
-  return { prompt: joined(parts.map(({ text }) => text)), parts };
+  return { prompt: joinPrompts(parts.map(({ text }) => text)), parts };
 }
 
 /** Mode of the latest message that an execution takes, else the run's. */
-function* modeOf({ runId, executionId }: Claim, ofRun: RunMode, withPrompt: boolean): Work<RunMode> {
+function* modeOf({ runId, executionId }: Claim, ofRun: RunMode, withPrompt: boolean): Transaction<RunMode> {
   const latest = yield* row<{ mode: RunMode }>(
     "SELECT mode FROM followup WHERE run_id = ? AND (execution_id = ? OR (? = 1 AND outcome = 'queued_prompt')) ORDER BY followup_id DESC LIMIT 1",
     runId,

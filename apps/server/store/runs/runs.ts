@@ -1,37 +1,37 @@
 /** Runs as rows: every change of state is one conditional update on state and epoch. spec: States and transitions; contract 3. */
+import { type Meter } from '#agents';
 import {
   NOBODY_SERVED,
   type FollowupDecision,
   type FollowupOutcome,
   type LeasedState,
   type LiveBounds,
-  type Meter,
   type RunState,
   type Served,
 } from '#runs';
 import type { Database } from '../database/database.ts';
-import { looking } from '../database/faults.ts';
+import { withStoreErrors } from '../database/faults.ts';
 import { attach, type NewAttachment } from './attachments.ts';
 import { audit } from '../access/audit.ts';
 import { METADATA_COLUMNS, RUN_COLUMNS, toMetadataValues, toRunValues, type NewRun } from './new-run.ts';
 import { closeQuestions } from './permissions.ts';
-import { appendToLog, type RunEvent, type StoredEvent } from './run-log.ts';
+import { appendToLog, type RunEvent, type StoredRunEvent } from './run-log.ts';
 import { claiming } from './run-claims.ts';
 import { ANYWHERE, type Placement } from './run-placement.ts';
 import {
   cancelling,
   followingUp,
   requeueForFollowups,
-  type Beside,
+  type TransactionHook,
   type CancelOutcome,
   type FollowupDecider,
   type NewFollowup,
 } from './run-commands.ts';
-import { abandonedRuns, handingBack, takingOver, type AbandonedRun, type Verdict } from './run-takeovers.ts';
+import { abandonedRuns, handingBack, takingOver, type AbandonedRun, type ReclaimDecision } from './run-takeovers.ts';
 import { takeMore, takeTask, type Task } from './run-tasks.ts';
 import { noteUsage, storedUsage } from './run-usage.ts';
 import { change, databaseNow, insert, placeholders, row, rows } from '../database/transactions.ts';
-import { RUN, type RunRow } from '../database/tables.ts';
+import { RUN, type RunRow } from './run.entities.ts';
 import { notingUnplaced } from './unplaced-runs.ts';
 
 /** The right to work on a run until `leaseUntilMs`; every write carries the epoch. */
@@ -55,7 +55,7 @@ export interface ClaimedRun extends Claim {
 }
 
 /** How an execution ended. */
-export interface Ending {
+export interface RunEnd {
   state: Extract<RunState, 'SUCCEEDED' | 'FAILED' | 'ERROR' | 'CANCELLED'>;
   message: string;
   errorCode?: string;
@@ -63,7 +63,7 @@ export interface Ending {
 }
 
 /** Where a run stands, without its texts. */
-export type Standing = Pick<
+export type RunStatus = Pick<
   RunRow,
   'run_id' | 'factory_uid' | 'state' | 'status_message' | 'error_code' | 'retryable' | 'updated_at'
 >;
@@ -90,7 +90,11 @@ export class RunStore {
    */
   create(
     run: NewRun,
-    { by, attachments = [], also }: Beside<{ waiting: number }> & { attachments?: readonly NewAttachment[] } = {},
+    {
+      by,
+      attachments = [],
+      also,
+    }: TransactionHook<{ waiting: number }> & { attachments?: readonly NewAttachment[] } = {},
   ): Promise<{ waiting: number } | undefined> {
     return this.database.run(function* () {
       // Shared: a deletion that comes later waits for us and cancels what we queue.
@@ -118,13 +122,13 @@ export class RunStore {
   }
 
   async find(runId: string): Promise<RunRow | undefined> {
-    return (await looking(this.database.source.getRepository(RUN).findOneBy({ run_id: runId }))) ?? undefined;
+    return (await withStoreErrors(this.database.source.getRepository(RUN).findOneBy({ run_id: runId }))) ?? undefined;
   }
 
   /** Where a run stands now, without its texts; undefined when there is none. */
-  standing(runId: string): Promise<Standing | undefined> {
+  standing(runId: string): Promise<RunStatus | undefined> {
     return this.database.read(() =>
-      row<Standing>(
+      row<RunStatus>(
         'SELECT run_id, factory_uid, state, status_message, error_code, retryable, updated_at FROM run WHERE run_id = ?',
         runId,
       ),
@@ -262,7 +266,7 @@ export class RunStore {
    * Writes the end once, in the log too: conditional on epoch and a live state, so that a cancel and an end cannot both win.
    * A cancel that was accepted makes every end CANCELLED; follow-ups that still wait queue the run again, if the execution had begun. False when the claim was lost.
    */
-  finish(claim: Claim, ending: Ending): Promise<boolean> {
+  finish(claim: Claim, ending: RunEnd): Promise<boolean> {
     return this.database.run(function* () {
       const nowMs = yield* databaseNow();
       const ended = yield* row<{ state: string; status_message: string }>(
@@ -302,7 +306,7 @@ export class RunStore {
    * Stores the wish to cancel. `cancelled`: it was waiting and is cancelled now. `requested`: its supervisor will end it.
    * `repeated`: it is cancelled or being cancelled already. `ended`: another end came first.
    */
-  cancel(runId: string, beside: Beside<CancelOutcome> = {}): Promise<CancelOutcome> {
+  cancel(runId: string, beside: TransactionHook<CancelOutcome> = {}): Promise<CancelOutcome> {
     return this.database.run(() => cancelling(runId, beside));
   }
 
@@ -313,7 +317,7 @@ export class RunStore {
   followup(
     wanted: NewFollowup,
     decide: FollowupDecider,
-    beside: Beside<FollowupOutcome> = {},
+    beside: TransactionHook<FollowupOutcome> = {},
   ): Promise<FollowupDecision | undefined> {
     return this.database.run(() => followingUp(wanted, decide, beside));
   }
@@ -340,7 +344,7 @@ export class RunStore {
     return this.database.read(() => storedUsage(runId));
   }
 
-  events(runId: string, after: number, limit: number): Promise<StoredEvent[]> {
+  events(runId: string, after: number, limit: number): Promise<StoredRunEvent[]> {
     return this.database.read(function* () {
       const found = yield* rows<{ seq: number; execution_id: string | null; at: number; kind: string; body: string }>(
         'SELECT seq, execution_id, at, kind, body FROM run_event WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?',
@@ -367,7 +371,7 @@ export class RunStore {
   }
 
   /** Puts a lost execution's run back into the queue, or ends it; conditional on the epoch that was lost. */
-  takeOver(runId: string, epoch: number, verdict: Verdict): Promise<boolean> {
+  takeOver(runId: string, epoch: number, verdict: ReclaimDecision): Promise<boolean> {
     return this.database.run(() => takingOver(runId, epoch, verdict));
   }
 
@@ -375,7 +379,7 @@ export class RunStore {
    * Gives a run back whose execution its own service has ended: queued again at once, for whoever claims it, and not counted as
    * lost. `decide` on the state of this moment. A cancel that was accepted ends it. False when the claim was lost.
    */
-  handBack(claim: Claim, decide: (state: LeasedState) => Verdict): Promise<boolean> {
+  handBack(claim: Claim, decide: (state: LeasedState) => ReclaimDecision): Promise<boolean> {
     return this.database.run(() => handingBack(claim, decide));
   }
 

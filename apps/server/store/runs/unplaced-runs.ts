@@ -1,6 +1,6 @@
 /** Runs that wait while nobody works who could take them, on the machine that they ask for or at all: their status says so, and no longer when somebody does. reference: Engine. */
 import { HOST } from './run-placement.ts';
-import { change, databaseNow, lock, rows, type Work } from '../database/transactions.ts';
+import { change, databaseNow, lock, rows, type Transaction } from '../database/transactions.ts';
 
 /** A machine that was not heard of for this long works on nothing. */
 const WORKER_LIVE_MS = 15_000;
@@ -15,7 +15,7 @@ const NO_WORKER = 'waits for a worker: no process that works on runs is running 
  * Says it of runs that have nothing else to say. `mayLack`: whether any run may say that there is no worker at all; answers whether one may
  * from now on. Without it a long queue would be looked through each time, to find nothing.
  */
-export function* notingUnplaced(mayLack: boolean): Work<boolean> {
+export function* notingUnplaced(mayLack: boolean): Transaction<boolean> {
   yield* lock('unplaced-runs'); // every process does it
   const nowMs = yield* databaseNow();
   const living = yield* rows<{ host: string }>(
@@ -39,7 +39,7 @@ export function* notingUnplaced(mayLack: boolean): Work<boolean> {
 }
 
 /** Says it of runs that ask for this machine ('': for none), or takes it back; answers of how many. */
-function* note(host: string, isServed: boolean, message: string, nowMs: number): Work<number> {
+function* note(host: string, isServed: boolean, message: string, nowMs: number): Transaction<number> {
   const [from, to] = isServed ? [message, null] : [null, message];
   const before = from === null ? 'status_message IS NULL' : 'status_message = ?';
   return yield* change(

@@ -1,15 +1,15 @@
 /** Changes of managed secrets, inside the transaction that they belong to: values, grants, deletion, and what that takes away from webhooks. contract 2. */
 import { secretUse } from '#authentication';
-import { audit, type Change, type ChangedBy } from '../access/audit.ts';
-import { LostRace } from '../database/faults.ts';
+import { audit, type AuditChange, type ChangedBy } from '../access/audit.ts';
+import { LostRaceError } from '../database/faults.ts';
 import { referencesTo } from './secret-references.ts';
 import { findSecret, isGranted, TEAM, webhooksUsing } from './secret-rows.ts';
 import type { Grants, NewValue, Secret, SecretRemoval, SecretUser, WantedSecret } from './secrets.ts';
 import { bumpServing } from '../serving/serving-version.ts';
-import { change, databaseNow, insert, type Work } from '../database/transactions.ts';
+import { change, databaseNow, insert, type Transaction } from '../database/transactions.ts';
 
 /** These webhooks could not authenticate with the value: nothing was written. */
-export class UnfitValue extends Error {
+export class UnusableSecretError extends Error {
   readonly users: readonly SecretUser[];
   constructor(users: readonly SecretUser[]) {
     super('a webhook cannot use the value');
@@ -17,11 +17,11 @@ export class UnfitValue extends Error {
   }
 }
 
-/** Creates or changes. A value that a webhook in use could not authenticate with throws UnfitValue; a webhook that loses its grant refuses everything from the commit on. */
+/** Creates or changes. A value that a webhook in use could not authenticate with throws UnusableSecretError; a webhook that loses its grant refuses everything from the commit on. */
 export function* putSecret(
   wanted: WantedSecret,
   by: ChangedBy | undefined,
-): Work<{ secret: Secret; created: boolean }> {
+): Transaction<{ secret: Secret; created: boolean }> {
   const nowMs = yield* databaseNow();
   const existing = yield* findSecret(wanted.owner, wanted.name, ' FOR UPDATE OF s');
   if (existing === undefined) yield* create(wanted, nowMs);
@@ -44,7 +44,7 @@ export function* putSecret(
 export function* removeSecret(
   { owner, name, force }: { owner: string; name: string; force: boolean },
   by: ChangedBy | undefined,
-): Work<SecretRemoval> {
+): Transaction<SecretRemoval> {
   const secret = yield* findSecret(owner, name, ' FOR UPDATE OF s');
   if (secret === undefined) return { kind: 'unknown' };
   const usedBy = (yield* referencesTo([secret])).get(secret.id) ?? [];
@@ -62,13 +62,13 @@ export function* removeSecret(
 }
 
 /** Drops the values that are neither the newest version nor served by a webhook: a rotated-out value does not stay on disk. */
-export function* dropUnboundValues(): Work<void> {
+export function* dropUnboundValues(): Transaction<void> {
   yield* change(`DELETE FROM secret_value WHERE version < (SELECT s.version FROM secret s WHERE s.id = secret_value.secret_id)
     AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.secret_id = secret_value.secret_id AND w.secret_version = secret_value.version AND w.deleted_at IS NULL)`);
 }
 
 /** Deletes every secret that is a factory's own, values included, and unbinds what used them. */
-export function* dropSecretsOf(owner: string): Work<void> {
+export function* dropSecretsOf(owner: string): Transaction<void> {
   const own = 'SELECT id FROM secret WHERE owner = ?';
   yield* change(`UPDATE webhook SET secret_id = NULL, secret_version = NULL WHERE secret_id IN (${own})`, owner);
   yield* change(`DELETE FROM secret_value WHERE secret_id IN (${own})`, owner);
@@ -80,16 +80,16 @@ function refuseUnfit({ usableFor }: NewValue, users: readonly SecretUser[]): voi
     ({ authMode, signatureScheme }) =>
       !usableFor[secretUse(authMode as 'token' | 'url_token' | 'signature', signatureScheme ?? undefined)],
   );
-  if (unfit.length > 0) throw new UnfitValue(unfit);
+  if (unfit.length > 0) throw new UnusableSecretError(unfit);
 }
 
-function* regrant(secret: Secret, grants: Grants, users: readonly SecretUser[], nowMs: number): Work<void> {
+function* regrant(secret: Secret, grants: Grants, users: readonly SecretUser[], nowMs: number): Transaction<void> {
   yield* setGrants(secret.id, grants, nowMs);
   yield* unbind(users.filter(({ factoryUid }) => !isGranted(secret, grants, factoryUid, 'webhook')));
 }
 
 /** Takes its secret away from each of these webhooks; what was decided with it is decided again. */
-function* unbind(users: readonly SecretUser[]): Work<void> {
+function* unbind(users: readonly SecretUser[]): Transaction<void> {
   for (const factoryUid of new Set(users.map((user) => user.factoryUid))) yield* bumpServing(factoryUid);
   for (const { webhookUid } of users)
     yield* change('UPDATE webhook SET secret_id = NULL, secret_version = NULL WHERE uid = ?', webhookUid);
@@ -104,7 +104,7 @@ function mergedGrants(
   return { factories: owner === TEAM ? factories : [owner], uses };
 }
 
-function changeOf({ value, grants }: WantedSecret, secret: Secret, created: boolean): Change {
+function changeOf({ value, grants }: WantedSecret, secret: Secret, created: boolean): AuditChange {
   const { factories, uses } = secret.grants;
   return {
     action: created ? 'secret.create' : 'secret.change',
@@ -122,7 +122,7 @@ function factoryOf(owner: string): string | undefined {
   return owner === TEAM ? undefined : owner;
 }
 
-function* create(wanted: WantedSecret, nowMs: number): Work<void> {
+function* create(wanted: WantedSecret, nowMs: number): Transaction<void> {
   const grants = mergedGrants({ owner: wanted.owner, grants: { factories: '*', uses: ['webhook'] } }, wanted.grants);
   const made = yield* insert(
     'secret',
@@ -141,10 +141,10 @@ function* create(wanted: WantedSecret, nowMs: number): Work<void> {
     ],
     { ignoreConflicts: true },
   );
-  if (made !== 1) throw new LostRace('the secret was made elsewhere');
+  if (made !== 1) throw new LostRaceError('the secret was made elsewhere');
 }
 
-function* addVersion(secretId: string, version: number, value: NewValue, nowMs: number): Work<void> {
+function* addVersion(secretId: string, version: number, value: NewValue, nowMs: number): Transaction<void> {
   const { wrappedKey, sealed } = value.seal(secretId, version);
   yield* insert(
     'secret_value',
@@ -154,7 +154,7 @@ function* addVersion(secretId: string, version: number, value: NewValue, nowMs: 
   yield* change('UPDATE secret SET version = ?, updated_at = ? WHERE id = ?', version, nowMs, secretId);
 }
 
-function* setGrants(id: string, grants: Grants, nowMs: number): Work<void> {
+function* setGrants(id: string, grants: Grants, nowMs: number): Transaction<void> {
   const { factories, uses } = grants;
   yield* change(
     'UPDATE secret SET grant_factories = ?, grant_uses = ?, updated_at = ? WHERE id = ?',

@@ -1,8 +1,8 @@
 /** What would break without a managed secret: webhooks that are bound to it, sources that are read with it, runs that would be given it. contract 2 (Deleting one in use). */
 import type { AutomationDefinition, EnvironmentDefinition, FactoryDefinition } from '#definitions';
 import type { FactorySource } from '../factories/factories.ts';
-import type { Secret, SecretUse } from './secrets.ts';
-import { placeholders, rows, type Work } from '../database/transactions.ts';
+import type { Secret, SecretUsage } from './secrets.ts';
+import { placeholders, rows, type Transaction } from '../database/transactions.ts';
 
 /** `slug` is the permanent name of what refers; `factory`: its source, or what it says for all of its runs. */
 export interface SecretReference {
@@ -15,7 +15,7 @@ export interface SecretReference {
 /** Somebody who names a secret; which one that is depends on the grants. */
 interface Naming {
   name: string;
-  use: SecretUse;
+  use: SecretUsage;
   reference: SecretReference;
 }
 
@@ -26,7 +26,7 @@ const LISTS_SECRETS = `LIKE '%"secrets":[%'`;
 const NAMES_CREDENTIAL = `LIKE '%"credentialSecret":"%'`;
 
 /** References to each of these secrets, by its ID. Webhooks count by what they are bound to, everything else by what its name means where it stands. */
-export function* referencesTo(secrets: readonly Secret[]): Work<Map<string, SecretReference[]>> {
+export function* referencesTo(secrets: readonly Secret[]): Transaction<Map<string, SecretReference[]>> {
   const found = new Map(secrets.map(({ id }) => [id, [] as SecretReference[]]));
   if (secrets.length === 0) return found;
   for (const { secretId, reference } of yield* boundWebhooks(secrets)) found.get(secretId)?.push(reference);
@@ -38,7 +38,7 @@ export function* referencesTo(secrets: readonly Secret[]): Work<Map<string, Secr
   return found;
 }
 
-function* boundWebhooks(secrets: readonly Secret[]): Work<{ secretId: string; reference: SecretReference }[]> {
+function* boundWebhooks(secrets: readonly Secret[]): Transaction<{ secretId: string; reference: SecretReference }[]> {
   const bound = yield* rows<{ secret_id: string; uid: string; factory_uid: string; slug: string }>(
     `SELECT secret_id, uid, factory_uid, slug FROM webhook WHERE secret_id IN (${placeholders(secrets.length)}) AND deleted_at IS NULL ORDER BY factory_uid, slug`,
     ...secrets.map(({ id }) => id),
@@ -50,7 +50,7 @@ function* boundWebhooks(secrets: readonly Secret[]): Work<{ secretId: string; re
 }
 
 /** Everybody who names a secret for anything but a webhook, whichever secret that is. Definitions are only looked through when a secret may be given to runs. */
-function* namings(secrets: readonly Secret[]): Work<Naming[]> {
+function* namings(secrets: readonly Secret[]): Transaction<Naming[]> {
   const factories = yield* rows<{ uid: string; slug: string; source: string; definition: string }>(
     `SELECT uid, slug, source, definition FROM factory WHERE deleted_at IS NULL AND (source LIKE '%Secret":"%' OR definition ${LISTS_SECRETS})`,
   );
@@ -87,7 +87,7 @@ function* listing(
   table: 'automation' | 'resource',
   more: string,
   holds = LISTS_SECRETS,
-): Work<{ factoryUid: string; slug: string; definition: unknown }[]> {
+): Transaction<{ factoryUid: string; slug: string; definition: unknown }[]> {
   const found = yield* rows<{ factory_uid: string; slug: string; definition: string }>(
     `SELECT factory_uid, slug, definition FROM ${table} WHERE deleted_at IS NULL ${more} AND definition ${holds} ORDER BY factory_uid, slug`,
   );
@@ -100,7 +100,7 @@ function* listing(
 
 function sourceNamings(source: FactorySource, reference: SecretReference): Naming[] {
   if (source.kind !== 'git') return [];
-  const wanted: [name: string | undefined, use: SecretUse][] = [
+  const wanted: [name: string | undefined, use: SecretUsage][] = [
     [source.credentialSecret, 'git'],
     [source.pushSecret, 'forge'],
   ];
@@ -123,14 +123,14 @@ function repositoryNamings({ repositories }: EnvironmentDefinition, reference: S
 }
 
 /** What factories use secrets of their own for, where these have the names of the given ones: `factory name use`. */
-function* ownUses(secrets: readonly Secret[]): Work<Set<string>> {
+function* ownUses(secrets: readonly Secret[]): Transaction<Set<string>> {
   const own = yield* rows<{ owner: string; name: string; grant_uses: string }>(
     `SELECT owner, name, grant_uses FROM secret WHERE owner <> 'team' AND name IN (${placeholders(secrets.length)})`,
     ...secrets.map(({ name }) => name),
   );
   return new Set(
     own.flatMap(({ owner, name, grant_uses: uses }) =>
-      (JSON.parse(uses) as SecretUse[]).map((use) => `${owner} ${name} ${use}`),
+      (JSON.parse(uses) as SecretUsage[]).map((use) => `${owner} ${name} ${use}`),
     ),
   );
 }
@@ -139,7 +139,7 @@ function* ownUses(secrets: readonly Secret[]): Work<Set<string>> {
 function isMeant(
   { owner, name, grants }: Secret,
   factoryUid: string,
-  use: SecretUse,
+  use: SecretUsage,
   own: ReadonlySet<string>,
 ): boolean {
   if (!grants.uses.includes(use)) return false;

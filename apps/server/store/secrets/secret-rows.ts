@@ -1,6 +1,6 @@
 /** Managed secrets as they lie in their tables, and who may use which. contract 2. */
-import type { Grants, Secret, SecretUse, SecretUser } from './secrets.ts';
-import { row, rows, type Work } from '../database/transactions.ts';
+import type { Grants, Secret, SecretUsage, SecretUser } from './secrets.ts';
+import { row, rows, type Transaction } from '../database/transactions.ts';
 
 /** Owner of what concerns everybody; any other owner is a factory's UID. */
 export const TEAM = 'team';
@@ -20,13 +20,13 @@ const SELECT = `SELECT s.id, s.owner, s.name, s.grant_factories, s.grant_uses, s
   FROM secret s LEFT JOIN secret_value v ON v.secret_id = s.id AND v.version = s.version`;
 
 /** `lock`: a trailing clause that holds its row. */
-export function* findSecret(owner: string, name: string, lock = ''): Work<Secret | undefined> {
+export function* findSecret(owner: string, name: string, lock = ''): Transaction<Secret | undefined> {
   const found = yield* row<SecretRow>(`${SELECT} WHERE s.owner = ? AND s.name = ?${lock}`, owner, name);
   return found && toSecret(found);
 }
 
 /** Secrets of an owner in order of their names, from behind the name `after`. */
-export function* listSecrets(owner: string, limit: number, after: string): Work<Secret[]> {
+export function* listSecrets(owner: string, limit: number, after: string): Transaction<Secret[]> {
   return (yield* rows<SecretRow>(
     `${SELECT} WHERE s.owner = ? AND s.name > ? ORDER BY s.name LIMIT ?`,
     owner,
@@ -36,7 +36,7 @@ export function* listSecrets(owner: string, limit: number, after: string): Work<
 }
 
 /** Secrets of the team and of the factory that are granted to it for one use. */
-export function* visibleSecrets(factoryUid: string, use: SecretUse): Work<Map<string, Secret>> {
+export function* visibleSecrets(factoryUid: string, use: SecretUsage): Transaction<Map<string, Secret>> {
   const found = yield* rows<SecretRow>(`${SELECT} WHERE s.owner = 'team' OR s.owner = ? ORDER BY s.name`, factoryUid);
   const visible = new Map<string, Secret>();
   const granted = found.map(toSecret).filter((secret) => isGranted(secret, secret.grants, factoryUid, use));
@@ -50,13 +50,13 @@ export function isGranted(
   { owner }: Pick<Secret, 'owner'>,
   { factories, uses }: Grants,
   factoryUid: string,
-  use: SecretUse,
+  use: SecretUsage,
 ): boolean {
   return uses.includes(use) && (owner === factoryUid || factories === '*' || factories.includes(factoryUid));
 }
 
 /** Live webhooks that are bound to a secret. */
-export function* webhooksUsing(secretId: string): Work<SecretUser[]> {
+export function* webhooksUsing(secretId: string): Transaction<SecretUser[]> {
   const found = yield* rows<{
     uid: string;
     factory_uid: string;
@@ -83,7 +83,7 @@ function toSecret(found: SecretRow): Secret {
     name: found.name,
     grants: {
       factories: JSON.parse(found.grant_factories) as Grants['factories'],
-      uses: JSON.parse(found.grant_uses) as SecretUse[],
+      uses: JSON.parse(found.grant_uses) as SecretUsage[],
     },
     version: found.version,
     usableFor: found.usable_for === null ? undefined : (JSON.parse(found.usable_for) as Secret['usableFor']),

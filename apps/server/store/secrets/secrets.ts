@@ -7,13 +7,13 @@ import { findSecret, listSecrets, visibleSecrets, webhooksUsing } from './secret
 import { row } from '../database/transactions.ts';
 
 export const SECRET_USES = ['webhook', 'run', 'git', 'forge'] as const;
-export type SecretUse = (typeof SECRET_USES)[number];
+export type SecretUsage = (typeof SECRET_USES)[number];
 export type SecretMode = 'token' | 'url_token' | 'signature' | 'standard_webhooks';
 
 /** `factories`: every factory, or these UIDs. */
 export interface Grants {
   factories: '*' | string[];
-  uses: SecretUse[];
+  uses: SecretUsage[];
 }
 
 /** A managed secret without its value. `owner` is `team` or a factory's UID. */
@@ -81,11 +81,11 @@ export class SecretStore {
   }
 
   /** Secrets that this factory may use for this purpose, by name; its own come before the team's of the same name. */
-  visibleTo(factoryUid: string, use: SecretUse): Promise<Map<string, Secret>> {
+  visibleTo(factoryUid: string, use: SecretUsage): Promise<Map<string, Secret>> {
     return this.database.read(() => visibleSecrets(factoryUid, use));
   }
 
-  /** Creates or changes; answers what is stored now. Throws UnfitValue. */
+  /** Creates or changes; answers what is stored now. Throws UnusableSecretError. */
   put(wanted: WantedSecret, by: ChangedBy | undefined): Promise<{ secret: Secret; created: boolean }> {
     return this.database.run(() => putSecret(wanted, by));
   }

@@ -3,7 +3,7 @@ import type { AutomationDefinition, AuthMode } from '#definitions';
 import type { AgentDefaults, FactoryDefinition } from '#definitions';
 import type { Database } from '../database/database.ts';
 import type { SealedSecret } from '../secrets/secrets.ts';
-import { placeholders, row, rows, type Work } from '../database/transactions.ts';
+import { placeholders, row, rows, type Transaction } from '../database/transactions.ts';
 
 export interface ServingFactory {
   uid: string;
@@ -105,7 +105,7 @@ const FACTORIES_MAX = 1_000_000;
 const FACTORIES_AT_ONCE = 50;
 
 /** One moment of these: a factory's version and its webhooks belong together. */
-function* factoriesOf(changed: readonly { uid: string; serving_version: number }[]): Work<ServingFactory[]> {
+function* factoriesOf(changed: readonly { uid: string; serving_version: number }[]): Transaction<ServingFactory[]> {
   const uids = changed.map(({ uid }) => uid);
   const among = placeholders(uids.length);
   const foundAt = new Map(changed.map(({ uid, serving_version: version }) => [uid, version]));

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config/config.ts';
 import type { SecretReader } from '../../secrets/secret-reader.ts';
 import type { Factory } from '../../store/factories/factories.ts';
-import { HostPace } from '../host-circuit-breaker.ts';
+import { HostCircuitBreaker } from '../host-circuit-breaker.ts';
 import { createDirectorySource } from './directory/directory-source.ts';
 import type { Gate } from './git/git-session.ts';
 import { checkGitUrl } from './git/git-urls.ts';
@@ -20,7 +20,7 @@ const GIT_PROCESSES_MAX = 8;
 /** Opens sources for one service. `trusted`: sources that the operator named on the command line may be local whatever the configuration says. */
 export function sourceOpener(config: Config, secrets: SecretReader): (factory: Factory, trusted: boolean) => Source {
   const gate = semaphore(GIT_PROCESSES_MAX);
-  const pace = new HostPace({ nowMs: Date.now, monotonicMs: () => performance.now(), random01: Math.random });
+  const pace = new HostCircuitBreaker({ nowMs: Date.now, monotonicMs: () => performance.now(), random01: Math.random });
   return (factory, trusted) => {
     const { source } = factory;
     if (source.kind === 'dashboard') return NO_FILES;

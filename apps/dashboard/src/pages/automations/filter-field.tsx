@@ -2,7 +2,7 @@
 import { Button, Group, Input, Stack } from '@mantine/core';
 import { lazy, Suspense, useId, useMemo, useState } from 'react';
 import { Loading } from '../../parts/empty.tsx';
-import { useSpecimens } from '../../api/automations.ts';
+import { useSamplePayloads } from '../../api/automations.ts';
 import type { Fault } from './draft.ts';
 import { FaultLine } from './fault-line.tsx';
 import { FilterTrials } from './filter-trials.tsx';
@@ -27,7 +27,7 @@ export function FilterField({ factoryUid, webhookUids, value, onChange, label, f
   const [isTrying, setTrying] = useState(false);
   // The key that failed, and the text for which it did.
   const [failing, setFailing] = useState<{ pointer: string; of: string }>();
-  const specimens = useSpecimens(factoryUid, webhookUids);
+  const specimens = useSamplePayloads(factoryUid, webhookUids);
   const errorId = useId();
   const marks = useMemo(
     () => [

@@ -1,8 +1,8 @@
 /** PostgreSQL through a pool: a transaction is retried when it deadlocks or loses a race. */
 import type { DataSource } from 'typeorm';
 import type { PoolClient } from 'pg';
-import { LostRace, StoreFault, toStoreFault } from '../faults.ts';
-import { walked, type TransactionRunner } from '../transaction-runner.ts';
+import { LostRaceError, StoreError, toStoreError } from '../faults.ts';
+import { runSteps, type TransactionRunner } from '../transaction-runner.ts';
 import type { Wire } from './postgres-connections.ts';
 import {
   insertStatement,
@@ -12,7 +12,7 @@ import {
   StatementNames,
   type PostgresStatement,
 } from './postgres-statements.ts';
-import type { Outcome, Row, Statement, Work } from '../transactions.ts';
+import type { Outcome, Row, Statement, Transaction } from '../transactions.ts';
 
 /** Attempts of one transaction before its fault is reported; deadlocks between replicas resolve within two or three. */
 const ATTEMPTS_MAX = 6;
@@ -56,7 +56,7 @@ export function postgresLongReads(source: DataSource, { beginLongRead }: Wire): 
 }
 
 function isWorthRetrying(error: unknown): boolean {
-  return error instanceof LostRace || (error instanceof StoreFault && error.kind === 'retry');
+  return error instanceof LostRaceError || (error instanceof StoreError && error.kind === 'retry');
 }
 
 async function withClient<T>(source: DataSource, use: (client: PoolClient) => Promise<T>): Promise<T> {
@@ -64,7 +64,7 @@ async function withClient<T>(source: DataSource, use: (client: PoolClient) => Pr
   try {
     return await use((await runner.connect()) as PoolClient);
   } catch (error) {
-    throw toStoreFault(error);
+    throw toStoreError(error);
   } finally {
     await runner.release();
   }
@@ -73,14 +73,14 @@ async function withClient<T>(source: DataSource, use: (client: PoolClient) => Pr
 async function inTransaction<T>(
   client: PoolClient,
   begin: string,
-  body: () => Work<T>,
+  body: () => Transaction<T>,
   names?: StatementNames,
 ): Promise<T> {
   await client.query(begin);
   try {
     const result = await walk(client, body(), names);
     // Of a transaction in which a statement failed PostgreSQL makes a ROLLBACK, and says so without an error.
-    if ((await client.query('COMMIT')).command !== 'COMMIT') throw new StoreFault('broken', '25P02');
+    if ((await client.query('COMMIT')).command !== 'COMMIT') throw new StoreError('broken', '25P02');
     return result;
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined); // the connection may be the thing that failed
@@ -88,8 +88,8 @@ async function inTransaction<T>(
   }
 }
 
-function walk<T>(client: PoolClient, work: Work<T>, names?: StatementNames): Promise<T> {
-  return walked(work, (statement) => execute(client, statement, names));
+function walk<T>(client: PoolClient, work: Transaction<T>, names?: StatementNames): Promise<T> {
+  return runSteps(work, (statement) => execute(client, statement, names));
 }
 
 async function execute(client: PoolClient, statement: Statement, names: StatementNames | undefined): Promise<Outcome> {

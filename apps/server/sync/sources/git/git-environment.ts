@@ -18,7 +18,7 @@ export interface SshSettings {
   knownHostsFile?: string;
 }
 
-export interface Surroundings {
+export interface GitEnvironmentOptions {
   /** PATH of the child. */
   searchPath: string;
   /** The bare cache repository, or /dev/null for commands that need none. */
@@ -30,7 +30,7 @@ export interface Surroundings {
 }
 
 /** The whole environment of a git process: an allow-list, nothing inherited. */
-export function gitEnvironment(surroundings: Surroundings): Record<string, string> {
+export function gitEnvironment(surroundings: GitEnvironmentOptions): Record<string, string> {
   return {
     PATH: surroundings.searchPath,
     HOME: '/nonexistent',

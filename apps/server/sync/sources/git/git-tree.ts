@@ -1,10 +1,10 @@
 /** Turns one fetched commit into a factory's files: names from the tree, contents from the cache, missing files fetched in one go. */
 import { FILE_BYTES_MAX } from '#definitions';
 import type { TreeFile } from '#definitions';
-import { readContents, readListing, readSizes } from './git-objects.ts';
+import { parseContents, readListing, readSizes } from './git-objects.ts';
 import type { TreeEntry } from './git-objects.ts';
 import type { GitSession } from './git-session.ts';
-import { SourceUnavailable } from '../source.ts';
+import { SourceUnavailableError } from '../source.ts';
 import { TREE_BYTES_MAX, byPath } from '../tree-bounds.ts';
 
 /** Output of a listing, in bytes: 100,000 entries (`TREE_ENTRIES_MAX`) with paths of 600 bytes. */
@@ -14,7 +14,7 @@ const LISTING_BYTES_MAX = 64 * 1024 * 1024;
 const OBJECT_FRAME_BYTES = 100;
 
 /** A server did not send the files it was asked for, one by one. */
-export class FilesWithheld extends SourceUnavailable {
+export class FilesWithheld extends SourceUnavailableError {
   constructor() {
     super('corrupt', 'the repository lacks files that its tree names');
   }
@@ -52,7 +52,7 @@ async function listEntries(session: GitSession, { gitDir, commit, subfolder }: C
   );
   const { rootFound, entries } = readListing(bytes, subfolder);
   if (!rootFound)
-    throw new SourceUnavailable('path-missing', `the repository has no folder "${subfolder}" at ${commit}`);
+    throw new SourceUnavailableError('path-missing', `the repository has no folder "${subfolder}" at ${commit}`);
   return entries;
 }
 
@@ -62,18 +62,18 @@ async function sizesOf(
   objects: readonly string[],
   fetchObjects: FetchObjects | undefined,
 ): Promise<Map<string, number>> {
-  const sizes = await lookUp(session, gitDir, objects);
+  const sizes = await readObjectSizes(session, gitDir, objects);
   const missing = objects.filter((object) => !sizes.has(object));
   if (missing.length === 0) return sizes;
   if (fetchObjects === undefined) throw new FilesWithheld();
   await fetchObjects(missing);
-  const fetched = await lookUp(session, gitDir, missing);
+  const fetched = await readObjectSizes(session, gitDir, missing);
   if (fetched.size < missing.length) throw new FilesWithheld();
   return new Map([...sizes, ...fetched]);
 }
 
 /** Sizes in bytes of the files that are there. */
-export async function lookUp(
+export async function readObjectSizes(
   session: GitSession,
   gitDir: string,
   objects: readonly string[],
@@ -87,7 +87,7 @@ export async function lookUp(
 function readableOf(sizes: ReadonlyMap<string, number>): Map<string, number> {
   const readable = new Map([...sizes].filter(([, size]) => size <= FILE_BYTES_MAX));
   if (totalOf(readable) > TREE_BYTES_MAX) {
-    throw new SourceUnavailable(
+    throw new SourceUnavailableError(
       'refused',
       `the definition files of the repository hold more than ${TREE_BYTES_MAX} bytes together`,
     );
@@ -103,7 +103,7 @@ export async function contentsOf(
 ): Promise<Map<string, Uint8Array>> {
   if (readable.size === 0) return new Map();
   const bytesMax = totalOf(readable) + readable.size * OBJECT_FRAME_BYTES;
-  return readContents(await session.read(gitDir, ['cat-file', '--batch'], bytesMax, toLines([...readable.keys()])));
+  return parseContents(await session.read(gitDir, ['cat-file', '--batch'], bytesMax, toLines([...readable.keys()])));
 }
 
 function toTreeFile(

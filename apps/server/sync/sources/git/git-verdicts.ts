@@ -1,14 +1,14 @@
 /** What `git verify-commit --raw` printed, read as a verdict. Only one clear yes is a yes; what is no answer at all is a failure of the machine. Pure. */
 import type { GitOutput } from './git-process.ts';
-import { SourceUnavailable } from '../source.ts';
+import { SourceUnavailableError } from '../source.ts';
 
-export type Verdict = 'verified' | { found: string };
+export type SignatureVerdict = 'verified' | { found: string };
 
 /** Name that every key of a policy has towards ssh-keygen: it comes back with a signature that one of them made. */
 export const PRINCIPAL = 'policy';
 
 /** The words of ssh-keygen on its own file of allowed signers. `fingerprint` is that of a key in it. */
-export function judgeSsh(output: GitOutput<unknown>, fingerprint: string): Verdict {
+export function judgeSsh(output: GitOutput<unknown>, fingerprint: string): SignatureVerdict {
   demandEnd(output, 'ssh-keygen');
   const lines = output.stderr.split('\n');
   if (
@@ -26,7 +26,7 @@ export function judgeSsh(output: GitOutput<unknown>, fingerprint: string): Verdi
 }
 
 /** The words of gpg. `known`: fingerprints of the policy's keys. GnuPG, doc/DETAILS */
-export function judgeOpenPgp(output: GitOutput<unknown>, known: ReadonlySet<string>): Verdict {
+export function judgeOpenPgp(output: GitOutput<unknown>, known: ReadonlySet<string>): SignatureVerdict {
   demandEnd(output, 'gpg');
   const statuses = statusesOf(output.stderr);
   const named = (name: string): Status[] => statuses.filter((status) => status.name === name);
@@ -92,14 +92,14 @@ function hexOf(word: string | undefined): string {
 
 function demandEnd({ ended }: GitOutput<unknown>, program: string): void {
   if (ended !== 'exit')
-    throw new SourceUnavailable(
+    throw new SourceUnavailableError(
       'timeout',
       `${program} took longer than its time limit, or was called off, so no signature was checked`,
     );
 }
 
-function couldNot(program: string, wayOut: string): SourceUnavailable {
-  return new SourceUnavailable(
+function couldNot(program: string, wayOut: string): SourceUnavailableError {
+  return new SourceUnavailableError(
     'refused',
     `${program} could not check the signature of the commit on this machine; ${wayOut}`,
   );

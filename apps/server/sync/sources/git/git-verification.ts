@@ -8,8 +8,8 @@ import type { GitSession } from './git-session.ts';
 import { signatureOf } from './git-signatures.ts';
 import type { SshSigner } from './git-signatures.ts';
 import { PRINCIPAL, judgeOpenPgp, judgeSsh } from './git-verdicts.ts';
-import type { Verdict } from './git-verdicts.ts';
-import { SourceUnavailable, SourceUnverified } from '../source.ts';
+import type { SignatureVerdict } from './git-verdicts.ts';
+import { SourceUnavailableError, SourceUnverifiedError } from '../source.ts';
 
 /** A commit object, in bytes: its message can be of any length, nobody writes one of this. */
 const COMMIT_BYTES_MAX = 8 * 1024 * 1024;
@@ -31,7 +31,7 @@ export interface VerifiableCommit {
 export interface CommitVerifier {
   /** Whether this commit was the last that was verified: it is not verified again. */
   holds(commit: string): boolean;
-  /** Throws `SourceUnverified` where the commit is not signed as the policy asks, `SourceUnavailable` where that cannot be found out here. */
+  /** Throws `SourceUnverifiedError` where the commit is not signed as the policy asks, `SourceUnavailableError` where that cannot be found out here. */
   demand(session: GitSession, commit: VerifiableCommit): Promise<void>;
 }
 
@@ -47,8 +47,8 @@ export function createCommitVerifier(keys: readonly CommitKey[]): CommitVerifier
     async demand(session, { gitDir, commit, revision, scratchFolder }) {
       if (commit === verified) return;
       const object = await session.read(gitDir, ['cat-file', 'commit', commit], COMMIT_BYTES_MAX);
-      const refuse = (found: string): SourceUnverified =>
-        new SourceUnverified(
+      const refuse = (found: string): SourceUnverifiedError =>
+        new SourceUnverifiedError(
           `commit ${commit} ${found}. It must not apply, and what was applied before keeps serving; ${WAY_OUT}`,
           revision,
         );
@@ -71,7 +71,7 @@ interface Question {
   keys: readonly CommitKey[];
 }
 
-async function judge(question: Question, signature: ReturnType<typeof signatureOf>): Promise<Verdict> {
+async function judge(question: Question, signature: ReturnType<typeof signatureOf>): Promise<SignatureVerdict> {
   switch (signature.kind) {
     case 'none':
       return { found: 'is not signed' };
@@ -90,7 +90,7 @@ async function judge(question: Question, signature: ReturnType<typeof signatureO
   }
 }
 
-async function verifySsh(question: Question, signer: SshSigner): Promise<Verdict> {
+async function verifySsh(question: Question, signer: SshSigner): Promise<SignatureVerdict> {
   const keys = question.keys.flatMap((key) => (key.kind === 'ssh' ? [key] : []));
   if (signer.namespace !== 'git')
     return { found: 'carries an SSH signature that was made for something else than git' };
@@ -107,7 +107,7 @@ async function verifySsh(question: Question, signer: SshSigner): Promise<Verdict
   });
 }
 
-async function verifyOpenPgp(question: Question): Promise<Verdict> {
+async function verifyOpenPgp(question: Question): Promise<SignatureVerdict> {
   const keys = question.keys.filter((key) => key.kind === 'openpgp');
   if (keys.length === 0) return { found: 'is signed by an OpenPGP key, and the sync policy names SSH keys only' };
   const program = await toolNamed('gpg', question);
@@ -132,14 +132,17 @@ function askGit(
 async function toolNamed(name: keyof typeof PACKAGES, { session, commit }: Question): Promise<string> {
   const path = (await findTools([name], session.bounds.searchPath)).get(name);
   if (path !== undefined) return path;
-  throw new SourceUnavailable(
+  throw new SourceUnavailableError(
     'refused',
     `${name} is not installed, or not on the search path, so the signature of commit ${commit} could not be checked; install it (Debian: apt-get install ${PACKAGES[name]})`,
   );
 }
 
 /** A folder for nobody else, gone afterwards; one that a killed process left is gone before. */
-async function inScratch(question: Question, work: (folder: string) => Promise<Verdict>): Promise<Verdict> {
+async function inScratch(
+  question: Question,
+  work: (folder: string) => Promise<SignatureVerdict>,
+): Promise<SignatureVerdict> {
   const folder = question.scratchFolder;
   await rm(folder, { recursive: true, force: true });
   try {
