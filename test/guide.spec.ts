@@ -1,11 +1,11 @@
-/** The pages of the guide: commands run as a reader would paste them, links lead somewhere, tables are compared with the code. */
+/** The pages of the guide: commands run as a reader would paste them, links and names lead somewhere. */
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { UNSHIPPED_SCHEMES } from '#authentication';
 import { anchorOf } from '../apps/guide/anchors.ts';
-import { KNOWN_VARIABLES } from '../apps/server/config/config.ts';
+import { KNOWN_VARIABLES } from '../apps/server/config/variables.ts';
 import {
   blocksOf,
   commandsOf,
@@ -62,7 +62,7 @@ describe('pages of the guide', () => {
 });
 
 describe('variables in the guide', () => {
-  const table = pageText('reference/variables.md');
+  const table = pageText('reference/generated/variables.md');
   it.each([...KNOWN_VARIABLES])('%s is explained', (name) => {
     expect(table).toContain(`\`${name}\``);
   });

@@ -1,4 +1,4 @@
-/** The anchor of a heading in the guide: `§5.8 Transaction` is `s5-8`, so that its title may change; any other is its words. */
+/** The anchor of a heading: `§5.8 Transaction` is `s5-8`, so that its title may change; any other is its words. */
 
 export function anchorOf(heading: string): string {
   const numbered = /^§(\d+)(?:\.(\d+))?/.exec(heading);

@@ -1,4 +1,4 @@
-/** The built guide in a browser: every page is shown under its content policy, the search finds, and axe finds nothing. */
+/** The built guide in a browser: every page is shown under its content policy, and the search finds. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';

@@ -1,4 +1,4 @@
-/** The README and the pages of the guide, as tests read them: their texts, their blocks of code, and a shell that runs those marked `sh`. */
+/** The README and the pages of the guide as tests read them, and a shell that runs their blocks marked `sh`. */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

@@ -1,4 +1,4 @@
-/** How the guide is built: one static site with local search, below a base that the service fills in when it serves it. */
+/** How the guide is built: a static site with local search, below a base that the service fills in. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
@@ -49,7 +49,11 @@ export default defineConfig({
     nav: [
       { text: 'Tutorial', link: '/tutorial/first-webhook' },
       { text: 'How-to', link: '/how-to/run-the-service', activeMatch: '/how-to/' },
-      { text: 'Reference', link: '/reference/variables', activeMatch: '/reference/|/contract|/specification' },
+      {
+        text: 'Reference',
+        link: '/reference/generated/variables',
+        activeMatch: '/reference/|/contract|/specification',
+      },
       { text: 'Explanation', link: '/explanation/architecture', activeMatch: '/explanation/|/decisions/' },
     ],
     sidebar: [
@@ -76,7 +80,10 @@ export default defineConfig({
       {
         text: 'Reference',
         items: [
-          ...['variables', 'conditions', 'limits', 'signature-schemes', 'api'].map((name) => page(`reference/${name}`)),
+          ...['variables', 'definition-keys', 'rules', 'command-line', 'errors', 'limits'].map((name) =>
+            page(`reference/generated/${name}`),
+          ),
+          ...['api', 'conditions', 'limits', 'signature-schemes'].map((name) => page(`reference/${name}`)),
           ...['contract', 'specification', 'glossary'].map(page),
         ],
       },

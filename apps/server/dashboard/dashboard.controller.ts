@@ -48,7 +48,7 @@ export class DashboardController {
   async file(@Param('*') name: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const asset = this.page.assets.file(name);
     if (asset === undefined) throw notFound('the file');
-    await this.page.assets.send(asset, request, reply, assetHeaders(asset.type));
+    await this.page.assets.send(asset, { request, reply, headers: assetHeaders(asset.type) });
   }
 
   /** Answers the document; false: there is none. */

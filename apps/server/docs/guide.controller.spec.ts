@@ -1,4 +1,4 @@
-/** The guide as browsers get it: addresses without endings, scripts that were built and no others, and what is said where it was not built. */
+/** The guide as browsers get it: addresses without endings, scripts that were built, and no others. */
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,8 @@ import { BuiltGuide } from './built-guide.ts';
 import { GuideController } from './guide.controller.ts';
 
 const INLINE = 'document.title = "a < b";';
-const PAGE = `<!doctype html><script src="/__BASE__/docs/guide/assets/app.js"></script><script id="x">${INLINE}</script>`;
+const LINKED = '<script src="/__BASE__/docs/guide/assets/app.js"></script>';
+const PAGE = `<!doctype html>${LINKED}<script id="x">${INLINE}</script>`;
 const HASH = `'sha256-${createHash('sha256').update(INLINE).digest('base64')}'`;
 
 let folder: string;

@@ -47,21 +47,15 @@ export class GuideController {
   @AllowEverybody()
   async file(@Param('*') path: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     if (!this.guide.isBuilt) return this.answerNotBuilt(reply);
-    const file = this.guide.at(path);
-    if (file !== undefined) return this.answer(file, path, request, reply, 200);
-    if (this.guide.missingPage === undefined) throw notFound('the page');
-    await this.answer(this.guide.missingPage, path, request, reply, 404);
-  }
-
-  private answer(
-    file: StaticFile,
-    path: string,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    status: number,
-  ): Promise<void> {
-    const headers = { ...headersOf(file), 'Cache-Control': NAMED_BY_CONTENT.test(path) ? CACHE_FOR_EVER : CACHE };
-    return this.guide.files.send(file, request, reply, headers, status);
+    const found = this.guide.at(path);
+    const file = found ?? this.guide.missingPage;
+    if (file === undefined) throw notFound('the page');
+    await this.guide.files.send(file, {
+      request,
+      reply,
+      headers: { ...headersOf(file), 'Cache-Control': NAMED_BY_CONTENT.test(path) ? CACHE_FOR_EVER : CACHE },
+      status: found === undefined ? 404 : 200,
+    });
   }
 
   private async answerNotBuilt(reply: FastifyReply): Promise<void> {

@@ -49,6 +49,15 @@ export interface StaticFileOptions {
   fillIn?: (text: string) => string;
 }
 
+/** Who asks for a file, and what the answer says beside it. */
+export interface StaticAnswer {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  headers: Record<string, string>;
+  /** 200, if not said. */
+  status?: number;
+}
+
 export class StaticFiles {
   private readonly files: ReadonlyMap<string, StaticFile>;
   private readonly compressed = new Map<string, Promise<Uint8Array>>();
@@ -63,13 +72,7 @@ export class StaticFiles {
   }
 
   /** Answers a file in the smallest encoding that the client takes, or that it has the file already. */
-  async send(
-    file: StaticFile,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    headers: Record<string, string>,
-    status = 200,
-  ): Promise<void> {
+  async send(file: StaticFile, { request, reply, headers, status = 200 }: StaticAnswer): Promise<void> {
     const { encoding, bytes } = await this.smallest(file, request);
     // Of each encoding its own: they are different bytes.
     const tag = `"${file.tag}${encoding === undefined ? '' : `-${encoding}`}"`;
