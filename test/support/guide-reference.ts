@@ -8,7 +8,7 @@ import { ConfigError, readConfig } from '../../apps/server/config/config.ts';
 import { VARIABLES } from '../../apps/server/config/variables.ts';
 import { ERROR_CODES, kebabCode } from '../../apps/server/http/error-codes.ts';
 import { definitionKeysPage } from './guide-definition-keys.ts';
-import { codeOf, pageOf, table } from './guide-markdown.ts';
+import { codeOf, pageOf, table, widePageOf } from './guide-markdown.ts';
 
 const FOLDER = 'apps/guide/reference/generated';
 
@@ -26,7 +26,7 @@ export async function referencePages(root: string): Promise<Map<string, string>>
 
 function variablesPage(): string {
   const rows = VARIABLES.map(({ name, byDefault, meaning }) => [codeOf(name), byDefault, ruleOf(name), meaning]);
-  return pageOf(
+  return widePageOf(
     'Environment variables',
     'The service reads its configuration from the environment. A wrong one names every bad variable at once, ' +
       'prints no value, and ends the start with 64. Variables beginning with `MILLWRIGHT_` that are not listed ' +
@@ -56,7 +56,7 @@ function rulesPage(): string {
     summary,
     codeOf(code),
   ]);
-  return pageOf(
+  return widePageOf(
     'Rules of definition files',
     'Each problem that `validate`, a plan or a pass finds names its rule. The code is what the API answers beside it.',
     table(['rule', 'severity', 'what it asks for', 'code'], rows),
@@ -71,7 +71,7 @@ function errorsPage(): string {
     `**${title}.** ${meaning}`,
   ]);
   const first = kebabCode('resource_not_found');
-  return pageOf(
+  return widePageOf(
     'Errors of the API',
     `Errors are \`application/problem+json\`. \`error\` is the code; \`type\` ends with it in kebab case ` +
       `(\`…/errors/${first}\`) and is the address of a page that explains it. What the ingress answers is in ` +
