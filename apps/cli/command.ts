@@ -1,7 +1,7 @@
 /** How a verb is declared: its arguments, its help, and what becomes of whatever it throws. contract 11. */
 import { parseArgs } from 'node:util';
 import { EXIT } from './exit-codes.ts';
-import { printable } from './report.ts';
+import { printable } from './reports/report.ts';
 
 type Terminal = { isTTY?: boolean; columns?: number };
 

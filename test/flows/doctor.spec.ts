@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { Client } from 'pg';
-import { doctorOf } from '../../apps/cli/doctor.ts';
+import { doctorOf } from '../../apps/cli/verbs/doctor.ts';
 import type { Level } from '../../apps/server/doctor/findings.ts';
 import { call } from '../support/recorded-io.ts';
 import { freePort } from '../support/ports.ts';

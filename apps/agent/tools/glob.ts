@@ -2,7 +2,7 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { onFiles } from './file-failures.ts';
+import { onFiles } from './file-errors.ts';
 import { PATTERN_LENGTH_MAX, pathTest } from './glob-patterns.ts';
 import { failed, tool } from './types.ts';
 

@@ -1,5 +1,5 @@
 /** Why a request was not served, as the server says it (RFC 9457) or as nobody said it. */
-import { faultWords } from '../parts/fault-words.ts';
+import { faultWords } from '../components/forms/field-error-words.ts';
 import type { components } from '#client/generated';
 
 export type ProblemBody = components['schemas']['Error'] & {

@@ -1,7 +1,7 @@
 /** Who is signed in, and what they may do. */
 import { useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, type ReactNode } from 'react';
-import { sayFault } from '../parts/said.ts';
+import { sayFault } from '../components/feedback/announcements.ts';
 import { api, ask, type Api } from './client.ts';
 import { ended } from './ended.ts';
 import { problemOf } from './problems.ts';

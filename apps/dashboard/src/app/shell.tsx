@@ -17,8 +17,8 @@ import { useEffect, useRef, useSyncExternalStore, type ReactNode, type RefObject
 import { Link, NavigationType, useLocation, useNavigationType } from 'react-router';
 import { reachability } from '../api/reachability.ts';
 import { useMay, useSession, useSignOut } from '../api/session.tsx';
-import { ForeignText } from '../parts/foreign-text.tsx';
-import { Icon } from '../parts/icon.tsx';
+import { ForeignText } from '../components/text/untrusted-text.tsx';
+import { Icon } from '../components/icon.tsx';
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure();

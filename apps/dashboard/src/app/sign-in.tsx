@@ -3,8 +3,8 @@ import { Button, Center, Paper, PasswordInput, Stack, Text, Title } from '@manti
 import { useRef, useState, type SyntheticEvent } from 'react';
 import { problemOf } from '../api/problems.ts';
 import { useSignIn } from '../api/session.tsx';
-import { useFocusOnFault } from '../parts/focus-fault.ts';
-import { ProblemAlert } from '../parts/problem-alert.tsx';
+import { useFocusOnFault } from '../components/forms/focus-first-error.ts';
+import { ProblemAlert } from '../components/feedback/problem-alert.tsx';
 
 export function SignInPage() {
   return (

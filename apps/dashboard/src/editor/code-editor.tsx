@@ -16,7 +16,7 @@ import {
 } from '@codemirror/view';
 import { use, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import { NONCE } from '../app/nonce.ts';
-import { ForeignText } from '../parts/foreign-text.tsx';
+import { ForeignText } from '../components/text/untrusted-text.tsx';
 import { GIVEN } from './given.ts';
 import { editorColours, editorTheme } from './theme.ts';
 

@@ -2,7 +2,7 @@
 import { Anchor, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { useFactories } from '../../api/factories.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
 import type { AuditEntry } from './trail.ts';
 
 /** `keyName` names the subject where it is an API key. */

@@ -2,9 +2,9 @@
 import { Anchor, Table, Text } from '@mantine/core';
 import type { ReactNode, RefObject } from 'react';
 import { Link, useSearchParams } from 'react-router';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { LongTable, useLongRows, type RowPlace } from '../../parts/long-table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { LongTable, useLongRows, type RowPlace } from '../../components/lists/long-table.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useFactoryName } from '../../api/factories.ts';
 import { Subject } from './subject.tsx';
 import { detailsText, useKeyNames, type AuditEntry, type useTrail } from './trail.ts';

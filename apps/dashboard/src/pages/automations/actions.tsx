@@ -5,10 +5,10 @@ import { useState } from 'react';
 import { Link, useNavigate } from 'react-router';
 import { automationsChanged, changeAutomation, seenAutomation, type SeenAutomation } from '../../api/automations.ts';
 import { api, ask } from '../../api/client.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { Refused } from '../../parts/refused.tsx';
-import { say } from '../../parts/said.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Confirm } from '../../components/dialogs/confirm.tsx';
+import { Refused } from '../../components/feedback/refused.tsx';
+import { say } from '../../components/feedback/announcements.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import { Refusal } from './refusal.tsx';
 
 interface ActionProps {

@@ -3,7 +3,7 @@ import { Anchor, Stack, Text } from '@mantine/core';
 import { Fragment } from 'react';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
 import { scheduleInWords } from './schedule-words.ts';
 
 interface TriggersInWordsProps {

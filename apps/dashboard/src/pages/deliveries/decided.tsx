@@ -1,8 +1,8 @@
 /** What an accepted delivery did: automations that matched with their runs, and those that did not with why. */
 import { Anchor, Group, List, Text, Title } from '@mantine/core';
 import { Link } from 'react-router';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { RunStateBadge } from '../../parts/states.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { RunStateBadge } from '../../components/feedback/states.tsx';
 import { useAutomations } from '../../api/automations.ts';
 import { useRun } from '../runs/run.ts';
 import type { Delivery } from './asking.ts';

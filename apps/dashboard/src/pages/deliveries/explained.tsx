@@ -3,10 +3,10 @@ import { Anchor, Button, Collapse, Stack, Table, Text, Title } from '@mantine/co
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { Asked } from '../../parts/asked.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { RevisionText } from '../../parts/revision-text.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Asked } from '../../components/feedback/query-view.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { pathTo, useExplanation, type EntryPlace } from './asking.ts';
 
 type Explanation = Api<'Explanation'>;

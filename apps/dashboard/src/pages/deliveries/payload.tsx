@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import { apiUrl } from '../../api/client.ts';
 import { payload } from '../../api/deliveries.ts';
 import { problemOf } from '../../api/problems.ts';
-import { Asked } from '../../parts/asked.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { Icon } from '../../parts/icon.tsx';
-import { JsonView } from '../../parts/json-view/json-view.tsx';
+import { Asked } from '../../components/feedback/query-view.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { JsonView } from '../../components/json-view/json-view.tsx';
 import { isGone, type EntryPlace } from './asking.ts';
 
 export function PayloadView(place: EntryPlace) {

@@ -2,13 +2,13 @@
 import { Anchor, Button, Group, Table, Text } from '@mantine/core';
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
 import { Link } from 'react-router';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
-import { Loading } from '../../parts/empty.tsx';
-import { LongTable, useLongRows, type RowPlace } from '../../parts/long-table.tsx';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { OutcomeBadge } from '../../parts/states.tsx';
-import { Time } from '../../parts/time.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
+import { Loading } from '../../components/lists/empty.tsx';
+import { LongTable, useLongRows, type RowPlace } from '../../components/lists/long-table.tsx';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { OutcomeBadge } from '../../components/feedback/states.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { pathTo, useLog, type Delivery, type LogQuery } from './asking.ts';
 import { Count, deliveredSize, Marks, Resent } from './marks.tsx';
 

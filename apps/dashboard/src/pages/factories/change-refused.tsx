@@ -1,7 +1,7 @@
 /** Why a change of a factory was not made. */
 import type { Api } from '../../api/client.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { SomebodyElse } from '../../parts/somebody-else.tsx';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { SomebodyElse } from '../../components/forms/edit-conflict.tsx';
 import { ChangedElsewhere } from './queries.ts';
 
 interface ChangeRefusedProps {

@@ -4,12 +4,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
 import { useNavigate } from 'react-router';
 import { api, ask, type Api } from '../../api/client.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useFieldFaults } from '../../parts/field-faults.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { say } from '../../parts/said.ts';
-import { useFocusOnFault } from '../../parts/focus-fault.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { useFieldFaults } from '../../components/forms/field-errors.ts';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { say } from '../../components/feedback/announcements.ts';
+import { useFocusOnFault } from '../../components/forms/focus-first-error.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 import { EMPTY_SOURCE, SOURCE_FIELDS, sourceOf, sourceValues, type SourceDraft } from './source-draft.ts';
 import { SourceFields } from './source-fields.tsx';
 

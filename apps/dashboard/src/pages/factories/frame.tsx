@@ -6,10 +6,10 @@ import { api, ask, type Api } from '../../api/client.ts';
 import { isGone } from '../../api/problems.ts';
 import { useMay } from '../../api/session.tsx';
 import { live } from '../../app/queries.ts';
-import { Asked } from '../../parts/asked.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
-import { PageTitle } from '../../parts/page-title.tsx';
+import { Asked } from '../../components/feedback/query-view.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
+import { PageTitle } from '../../components/page-title.tsx';
 
 /** The factory of the page; only below its frame. */
 export function useFactory(): Api<'Factory'> {

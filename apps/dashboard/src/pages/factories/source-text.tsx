@@ -1,7 +1,7 @@
 /** Where the definitions of a factory come from, in a line or two. */
 import { Text } from '@mantine/core';
 import type { Api } from '../../api/client.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
 
 export function SourceText({ source }: { source: Api<'FactorySource'> }) {
   if (source.kind === 'dashboard') return <Text size="sm">Managed here</Text>;

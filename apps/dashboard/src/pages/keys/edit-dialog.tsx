@@ -3,13 +3,13 @@ import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { useFieldFaults } from '../../parts/field-faults.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { say } from '../../parts/said.ts';
-import { useFocusOnFault } from '../../parts/focus-fault.ts';
-import { useChange } from '../../parts/use-change.ts';
-import { fromLocal, toLocal } from '../../parts/local-time.ts';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { useFieldFaults } from '../../components/forms/field-errors.ts';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { say } from '../../components/feedback/announcements.ts';
+import { useFocusOnFault } from '../../components/forms/focus-first-error.ts';
+import { useChange } from '../../components/forms/use-change.ts';
+import { fromLocal, toLocal } from '../../components/forms/local-time.ts';
 import type { ApiKey } from './asking.ts';
 
 export interface KeyDialogProps {

@@ -3,14 +3,14 @@ import { Anchor, Badge, Button, Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiUrl, type Api } from '../../api/client.ts';
-import { Asked } from '../../parts/asked.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
-import { Icon } from '../../parts/icon.tsx';
-import { Markdown } from '../../parts/markdown.tsx';
-import { sizeText, Time } from '../../parts/time.tsx';
+import { Asked } from '../../components/feedback/query-view.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { Empty } from '../../components/lists/empty.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
+import { Icon } from '../../components/icon.tsx';
+import { Markdown } from '../../components/markdown/markdown.tsx';
+import { sizeText, Time } from '../../components/text/time.tsx';
 
 type Artifact = Api<'ArtifactItem'>;
 

@@ -3,10 +3,10 @@ import { Button, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { api, ask } from '../../api/client.ts';
-import { Confirm } from '../../parts/confirm.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { say } from '../../parts/said.ts';
-import { useChange } from '../../parts/use-change.ts';
+import { Confirm } from '../../components/dialogs/confirm.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { say } from '../../components/feedback/announcements.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 
 export function CancelRun({ runId, title }: { runId: string; title: string }) {
   const [opened, dialog] = useDisclosure();

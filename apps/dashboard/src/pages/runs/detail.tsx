@@ -4,11 +4,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearchParams } from 'react-router';
 import { api, ask } from '../../api/client.ts';
 import { useMay } from '../../api/session.tsx';
-import { Asked } from '../../parts/asked.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { RunStateBadge } from '../../parts/states.tsx';
-import { Activity } from './activity.tsx';
+import { Asked } from '../../components/feedback/query-view.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { RunStateBadge } from '../../components/feedback/states.tsx';
+import { Activity } from './log/activity.tsx';
 import { Artifacts } from './artifacts.tsx';
 import { CancelRun } from './cancel.tsx';
 import { Conversation } from './conversation.tsx';
@@ -18,8 +18,8 @@ import { Origin } from './origin.tsx';
 import { Questions } from './questions.tsx';
 import { RunFacts } from './run-facts.tsx';
 import { hasEnded, useRun, type Run } from './run.ts';
-import { RunTimeline } from './timeline.tsx';
-import { useRunLog } from './use-log.ts';
+import { RunTimeline } from './log/timeline.tsx';
+import { useRunLog } from './log/use-log.ts';
 
 export function RunPage() {
   const { runId = '' } = useParams();

@@ -2,11 +2,11 @@
 import { Alert, Anchor, Badge, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { Facts } from '../../parts/facts.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { RevisionText } from '../../parts/revision-text.tsx';
-import { OutcomeBadge } from '../../parts/states.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
+import { OutcomeBadge } from '../../components/feedback/states.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { sourceText, type Run } from './run.ts';
 import { Verbatim } from './verbatim.tsx';
 

@@ -5,11 +5,11 @@ import { useState } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
 import { useMay } from '../../api/session.tsx';
 import { LIVE_MS } from '../../app/queries.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { Time } from '../../parts/time.tsx';
-import { useChange } from '../../parts/use-change.ts';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { Time } from '../../components/text/time.tsx';
+import { useChange } from '../../components/forms/use-change.ts';
 import { Verbatim } from './verbatim.tsx';
 
 type Question = Api<'PermissionItem'>;

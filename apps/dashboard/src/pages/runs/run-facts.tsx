@@ -3,11 +3,11 @@ import { Anchor, Badge, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { api, ask } from '../../api/client.ts';
-import { Copyable } from '../../parts/copy.tsx';
-import { Facts } from '../../parts/facts.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { withHiddenNamed } from '../../parts/hidden-characters.ts';
-import { durationText, Time } from '../../parts/time.tsx';
+import { Copyable } from '../../components/text/copy.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { withHiddenNamed } from '../../components/text/hidden-characters.ts';
+import { durationText, Time } from '../../components/text/time.tsx';
 import { useFactoryName } from '../../api/factories.ts';
 import { between, hasEnded, sourceText, type Run } from './run.ts';
 

@@ -1,8 +1,8 @@
 /** Every condition of a factory, in the order of the API. */
 import { Badge, Table, Text } from '@mantine/core';
 import type { Api } from '../../api/client.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { Time } from '../../parts/time.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { CONDITION_MEANS } from './words.ts';
 
 type Condition = Api<'Condition'>;

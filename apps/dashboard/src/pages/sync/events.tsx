@@ -1,12 +1,12 @@
 /** What happened to a factory, newest first. */
 import { Anchor, Badge, Group, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
-import { Asked } from '../../parts/asked.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { ShowMore } from '../../parts/show-more.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Asked } from '../../components/feedback/query-view.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { ShowMore } from '../../components/lists/show-more.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useFactoryEvents } from './queries.ts';
-import { RevisionText } from '../../parts/revision-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
 
 export function Events({ factoryUid }: { factoryUid: string }) {
   const query = useFactoryEvents(factoryUid);

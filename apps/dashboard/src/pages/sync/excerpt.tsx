@@ -1,6 +1,6 @@
 /** The lines around a problem, with its place underlined. Text of repositories: always text. */
 import { Text } from '@mantine/core';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
 import type { Diagnostic } from './queries.ts';
 
 export function Excerpt({ problem }: { problem: Diagnostic }) {

@@ -3,8 +3,8 @@ import { Anchor, Badge, Button, Group, NativeSelect, Stack, Table, Text, TextInp
 import { useState } from 'react';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { RevisionText } from '../../parts/revision-text.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
 
 type Item = Api<'InventoryItem'>;
 

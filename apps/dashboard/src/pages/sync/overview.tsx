@@ -2,25 +2,25 @@
 import { Alert, Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { Asked } from '../../parts/asked.tsx';
-import { Facts } from '../../parts/facts.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Asked } from '../../components/feedback/query-view.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useFactory } from '../factories/frame.tsx';
 import { SourceText } from '../factories/source-text.tsx';
 import { FactoryStateBadge, problemsOf, type Status } from '../factories/state.tsx';
 import { SyncActions } from './actions.tsx';
 import { Conditions } from './conditions.tsx';
 import { Events } from './events.tsx';
-import { Held } from './held.tsx';
+import { Held } from './approvals/pending-approvals.tsx';
 import { Inventory } from './inventory.tsx';
-import { Policy } from './policy.tsx';
+import { Policy } from './approvals/policy.tsx';
 import { ProblemList, problemCount } from './problems.tsx';
 import { PushHints } from './push-hints.tsx';
-import { RevisionText } from '../../parts/revision-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
 import { Section } from './section.tsx';
-import { useAwaitedPass, type AwaitedPass } from './use-awaited-pass.ts';
+import { useAwaitedPass, type AwaitedPass } from './passes/use-awaited-pass.ts';
 import { ENDING_COLORS, endingWords } from './words.ts';
 
 export function SyncPage() {

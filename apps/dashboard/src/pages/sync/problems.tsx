@@ -1,10 +1,10 @@
 /** Problems in definition files, each with its place and the lines around it. */
 import { Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
 import { Excerpt } from './excerpt.tsx';
 import type { Diagnostic } from './queries.ts';
-import { countOf } from '../../parts/count.ts';
+import { countOf } from '../../components/text/count.ts';
 
 const SHOWN_AT_FIRST = 20;
 

@@ -2,8 +2,8 @@
 import { Button, Code, Collapse, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { apiUrl, type Api } from '../../api/client.ts';
-import { Copyable } from '../../parts/copy.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { Copyable } from '../../components/text/copy.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
 import { Section } from './section.tsx';
 
 export function PushHints({ factory: { uid, source } }: { factory: Api<'Factory'> }) {

@@ -2,17 +2,17 @@
 import { Badge, Stack, Table, Text } from '@mantine/core';
 import { useParams } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { Asked } from '../../parts/asked.tsx';
-import { Facts } from '../../parts/facts.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { PageTitle } from '../../parts/page-title.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Asked } from '../../components/feedback/query-view.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { PageTitle } from '../../components/page-title.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useFactory } from '../factories/frame.tsx';
-import { PassView } from './pass-view.tsx';
+import { PassView } from './passes/pass-view.tsx';
 import { useRevision } from './queries.ts';
-import { RevisionText } from '../../parts/revision-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
 import { Section } from './section.tsx';
-import { shortRevision } from '../../parts/revision.ts';
+import { shortRevision } from '../../components/text/revision.ts';
 import { REVISION_STATES } from './words.ts';
 
 export function RevisionPage() {

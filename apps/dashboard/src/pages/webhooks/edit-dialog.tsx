@@ -4,18 +4,18 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
 import { problemOf } from '../../api/problems.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { say } from '../../parts/said.ts';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { say } from '../../components/feedback/announcements.ts';
 import type { DialogProps } from './actions.tsx';
-import { HeaderInput, ModePicker } from './create-fields.tsx';
-import { FIELDS } from './draft.ts';
-import { useFocusOnFault } from '../../parts/focus-fault.ts';
-import { ProviderPicker } from './provider-fields.tsx';
-import { providerOfScheme, PROVIDERS } from './providers.ts';
+import { HeaderInput, ModePicker } from './create/create-fields.tsx';
+import { FIELDS } from './create/draft.ts';
+import { useFocusOnFault } from '../../components/forms/focus-first-error.ts';
+import { ProviderPicker } from './create/provider-fields.tsx';
+import { providerOfScheme, PROVIDERS } from './sending/providers.ts';
 import { useSecretNames, webhooksChanged, type Mode, type Webhook } from '../../api/webhooks.ts';
 import { Refusal } from './refusal.tsx';
-import { useChange } from '../../parts/use-change.ts';
+import { useChange } from '../../components/forms/use-change.ts';
 
 interface Wanted {
   name: string;

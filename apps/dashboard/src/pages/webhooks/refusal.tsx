@@ -1,8 +1,8 @@
 /** The refusal of a change of a webhook, whatever it is. */
 import { isStale } from '../../api/problems.ts';
 import type { SeenWebhook } from '../../api/webhooks.ts';
-import { ProblemAlert } from '../../parts/problem-alert.tsx';
-import { SomebodyElse } from '../../parts/somebody-else.tsx';
+import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
+import { SomebodyElse } from '../../components/forms/edit-conflict.tsx';
 import { MEMBERS } from './words.ts';
 
 interface RefusalProps {

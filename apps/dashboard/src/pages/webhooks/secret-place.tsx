@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { useMay } from '../../api/session.tsx';
 import type { Webhook } from '../../api/webhooks.ts';
-import { ForeignText } from '../../parts/foreign-text.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
 import { isThere } from '../secrets/asking.ts';
 
 export function SecretPlace({

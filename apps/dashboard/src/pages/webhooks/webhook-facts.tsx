@@ -2,11 +2,11 @@
 import { Anchor, Group, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { Copyable } from '../../parts/copy.tsx';
-import { Facts } from '../../parts/facts.tsx';
-import { ForeignText } from '../../parts/foreign-text.tsx';
-import { RevisionText } from '../../parts/revision-text.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Copyable } from '../../components/text/copy.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { RevisionText } from '../../components/text/revision-text.tsx';
+import { Time } from '../../components/text/time.tsx';
 import type { Webhook } from '../../api/webhooks.ts';
 import { modeLabel } from './words.ts';
 
