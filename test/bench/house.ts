@@ -12,7 +12,7 @@ import {
 import { BOUNDS, SOURCE_FOLDERS, writtenFiles } from '../support/house-bounds.ts';
 
 const server = sourcesOf('apps/server', /\.(ts|mjs|js)$/);
-const sizes = [...SOURCE_FOLDERS.flatMap((folder) => [...folderSizes(folder)])].sort(([, a], [, b]) => b - a);
+const sizes = SOURCE_FOLDERS.flatMap((folder) => [...folderSizes(folder)]).sort(([, a], [, b]) => b - a);
 const functions = functionLengths(SOURCE_FOLDERS.flatMap((folder) => sourcesOf(folder)));
 const lengths = functions.map(({ lines }) => lines);
 const names = ['apps/server', 'libs'].flatMap(exportedNames);

@@ -1,6 +1,7 @@
 /** Factories on every database: lease and fence, passes, approvals, generations, deletion. contract 4, 9. */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
-import { FenceLost, type Lease, type PassRecord } from '../../apps/server/store/factories/factories.ts';
+import type { PassRecord } from '#reconcile';
+import { FenceLost, type Lease } from '../../apps/server/store/factories/factories.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,

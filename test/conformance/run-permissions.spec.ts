@@ -1,5 +1,6 @@
 /** Questions of agents and follow-ups in the middle of an execution, on every database: the run's state, its log and the answer change together. contract 3 (States, Follow-up). */
-import { followupOutcome, conversationOf, type RunState } from '#runs';
+import { conversationOf } from '#agents';
+import { followupOutcome, type RunState } from '#runs';
 import type { Claim } from '../../apps/server/store/runs/runs.ts';
 import type { Question } from '../../apps/server/store/runs/permissions.ts';
 import { look, onEachBackend, type Stores } from './backends.ts';

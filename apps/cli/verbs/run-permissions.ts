@@ -1,6 +1,6 @@
 /** `millwright runs permissions` and `runs answer`: what an agent asks permission for, and the answers. contract 3 (Follow-up). */
+import { optionMeant } from '#agents';
 import type { PermissionItem } from '#client';
-import { optionMeant } from '#runs';
 import { apiVerb, type Calling } from '../connection/api.ts';
 import { Failure } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';

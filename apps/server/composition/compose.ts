@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { uuidv7Sequence, type LaunchProfile } from '#runs';
+import { type LaunchProfile } from '#agents';
+import { uuidv7Sequence } from '#runs';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { executionParts, runDeps } from './execution.ts';
 import { accessParts, apiParts, pageParts, processInfoOf } from './interface.ts';

@@ -1,5 +1,5 @@
 /** What every part of the service may be made of, before there is any part. */
-import type { LaunchProfile } from '#runs';
+import type { LaunchProfile } from '#agents';
 import type { Config } from '../config/config.ts';
 import type { BuiltInAgent } from '../execution/agent/agents.ts';
 import type { Log } from '../process/log.ts';

@@ -1,7 +1,7 @@
 /** What `doctor` asks of the model's endpoint, and that it asks the one that runs will use. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { modelChoice } from '#runs';
+import { modelChoice } from '#agents';
 import { readConfig as readAgentConfig } from '../../agent/config/config.ts';
 import { readConfig } from '../config/config.ts';
 import { BUILT_IN_AGENT } from '../execution/agent/agents.ts';

@@ -1,13 +1,13 @@
 /** What happened to a factory, and what became of its revisions. contract 4, 9, 11 (wait). */
 import type { FactoryEvent as FactoryEventItem, FactoryEventList, RevisionStatus } from '#contracts';
-import { branchOf, isDirectory, revisionId, revisionVerdict, type ReplicaSeen } from '#reconcile';
+import { branchOf, isDirectory, revisionId, revisionVerdict, type PassRecord, type ReplicaSeen } from '#reconcile';
 import { queryDigest } from '#runs';
 import { Refusal } from '../http/error-codes.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
 import type { EventStore, StoredFactoryEvent } from '../store/factories/events.ts';
-import type { FactoryCondition, Factory, FactoryStore, PassRecord } from '../store/factories/factories.ts';
+import type { FactoryCondition, Factory, FactoryStore } from '../store/factories/factories.ts';
 import type { ReplicaStore } from '../store/database/replicas.ts';
 import type { RevisionStore } from '../store/factories/revisions.ts';
 import type { PageQuery } from './factories.service.ts';

@@ -33,11 +33,11 @@ import { factoryRequestErrors } from '../factories/factories.requests.ts';
 import { keyRequestErrors } from '../keys/keys.requests.ts';
 import { changedWebhookErrors, newWebhookErrors } from '../webhooks/webhooks.requests.ts';
 import type { MemberError } from './error-codes.ts';
+import { type AmbientAgentConfig } from '#agents';
 import {
   dispatchProblems,
   followupProblems,
   runRequestProblems,
-  type AmbientAgentConfig,
   type AttachmentRequest,
   type ImageRequest,
   type RequestProblem,

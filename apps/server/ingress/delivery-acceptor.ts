@@ -1,14 +1,14 @@
 /** What every delivery goes through that may come in, whoever brings it: what it starts is decided, then one transaction. spec: Webhook ingress; contract 5 (steps 4 to 6). */
-import { decideRuns, resendIdentity, type RefusalDetails, type SkippedAutomation } from '#deliveries';
+import type { ServerAgent } from '#agents';
 import type { AutomationDefinition } from '#definitions';
+import { decideRuns, resendIdentity, type RefusalDetails, type SkippedAutomation } from '#deliveries';
 import type { JsonValue } from '#filters';
-import type { ServerAgent } from '#runs';
+import { toNewRuns } from '#runs';
 import type { DeliveryOutcome, PendingDelivery, Starting } from '../store/deliveries/pending-deliveries.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import { encodePayload } from '../store/deliveries/payload-bytes.ts';
 import type { ToResend } from '../store/deliveries/resends.ts';
 import type { ServedWebhook } from '../webhooks/serving-state.ts';
-import { toNewRuns } from './new-runs.ts';
 import type { WaitingRuns } from './waiting-runs.ts';
 
 export interface DeliveryAcceptorDeps {
@@ -131,13 +131,7 @@ export class DeliveryAcceptor {
     if (definitions === undefined) return { kind: 'stale' };
     const entryId = this.around.newId();
     const startingAs = (deliveryId: string): Starting => {
-      const runs = toNewRuns(
-        definitions,
-        webhook,
-        { entryId, deliveryId, receivedAtMs, payload: value },
-        this.around.serverAgent,
-        this.around.newId,
-      );
+      const runs = toNewRuns(definitions, webhook, { entryId, deliveryId, receivedAtMs, payload: value }, this.around);
       const started = runs.map(({ automationUid, runId }) => ({ automation_id: automationUid, run_id: runId }));
       return { runs, decision: JSON.stringify({ started, skipped: decided.skipped.map(toSkipped) }) };
     };

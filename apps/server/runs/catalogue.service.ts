@@ -1,7 +1,8 @@
 /** Skills, environments and models as clients choose from them. contract 3 (agent, environments, models). */
-import { readSkill, repositoryName } from '#runs';
+import { readSkill } from '#agents';
 import type { AgentListResponse, AgentSkill, CloudEnvironment, CloudEnvironmentList, ModelList } from '#contracts';
 import type { EnvironmentDefinition, SkillDefinition } from '#definitions';
+import { repositoryName } from '#runs';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
 import type { Applied, CatalogueStore } from '../store/definitions/catalogue.ts';

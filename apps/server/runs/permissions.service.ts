@@ -1,6 +1,7 @@
-/** Questions of agents, and the answers of people. Decisions are `#runs`, effects are the store's. contract 3 (States, Follow-up). */
-import { withoutAbsent, type AnswerDecision } from '#runs';
+/** Questions of agents, and the answers of people. Decisions are `#agents` and `#runs`, effects are the store's. contract 3 (States, Follow-up). */
+import { withoutAbsent } from '#agents';
 import type { PermissionItem, PermissionList } from '#contracts';
+import type { AnswerDecision } from '#runs';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { lastingConflict, notFound, Refusal } from '../http/error-codes.ts';
 import { toTime } from '../http/timestamps.ts';

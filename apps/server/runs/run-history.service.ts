@@ -1,6 +1,7 @@
-/** What is told of runs afterwards: timelines and conversations. Decisions are `#runs`. contract 3 (timeline, conversation). */
-import { encodeCursor, queryDigest, runsOnPage, timelineOf, conversationOf, withoutAbsent, type Turn } from '#runs';
+/** What is told of runs afterwards: timelines and conversations. Decisions are `#runs` and `#agents`. contract 3 (timeline, conversation). */
+import { conversationOf, withoutAbsent, type Turn } from '#agents';
 import type { Conversation, ConversationStep, RunTimeline } from '#contracts';
+import { encodeCursor, queryDigest, runsOnPage, timelineOf } from '#runs';
 import { notFound } from '../http/error-codes.ts';
 import { pageKeyOf } from '../http/pages.ts';
 import { toTime } from '../http/timestamps.ts';

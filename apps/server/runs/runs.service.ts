@@ -1,22 +1,20 @@
 /** What can be done with runs: create, dispatch, look at, follow up, cancel. Decisions are `#runs`, effects are the store's. spec: Agent run interface. */
+import { resolveAgentConfig, toAgentConfig, type ServerAgent } from '#agents';
+import type { FactoryDispatchResponse, RunAgentResponse, RunEventList, RunFollowupResponse, RunItem } from '#contracts';
 import {
   attachmentsOf,
   defaultTitle,
   followupOutcome,
   isEnded,
-  resolveAgentConfig,
   RUN_ATTACHMENT_BYTES_MAX,
   RUN_ATTACHMENTS_MAX,
   TASK_BYTES_MAX,
-  toAgentConfig,
   type AttachmentRequest,
   type FollowupDecision,
   type FollowupOutcome,
   type RunSource,
   type RunState,
-  type ServerAgent,
 } from '#runs';
-import type { FactoryDispatchResponse, RunAgentResponse, RunEventList, RunFollowupResponse, RunItem } from '#contracts';
 import type { Access } from '../store/access/access.ts';
 import type { NewAttachment } from '../store/runs/attachments.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';

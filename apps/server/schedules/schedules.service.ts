@@ -1,8 +1,8 @@
 /** Clock → run: which schedules are due, what each starts, what was missed. contract 8 (schedule trigger), 10. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ServerAgent } from '#agents';
 import { dueTick, nextTick, schedulesOf, type TickDecision, type WantedSchedule } from '#definitions';
-import type { ServerAgent } from '#runs';
-import { snapshotOf } from '../ingress/new-runs.ts';
+import { snapshotOf } from '#runs';
 import type { WaitingRuns } from '../ingress/waiting-runs.ts';
 import type { Log } from '../process/log.ts';
 import type { NewRun } from '../store/runs/new-run.ts';

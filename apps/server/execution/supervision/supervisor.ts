@@ -1,6 +1,7 @@
 /** One execution from claim to end: outfit, workspace, set-up, process, log, lease, cancel. spec: States and transitions; contract 3, 10. */
 import { fileURLToPath } from 'node:url';
-import { afterHandOver, BUILT_IN_HARNESS, mayRunOn, overTime } from '#runs';
+import { BUILT_IN_HARNESS, overTime } from '#agents';
+import { afterHandOver, mayRunOn } from '#runs';
 import type { Log } from '../../process/log.ts';
 import { StoreFault } from '../../store/database/faults.ts';
 import type { ArtifactStore } from '../../store/runs/artifacts.ts';

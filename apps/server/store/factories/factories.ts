@@ -5,16 +5,18 @@ import {
   type HowApplied,
   type StoredConditions,
   type PassCondition,
+  type PassOutcome,
+  type PassRecord,
   type Rewrite,
   type SyncPolicy,
 } from '#reconcile';
 import { audit, type ChangedBy } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
-import { tell, tellAsked, type NamedEvent } from './events.ts';
+import { tell, tellAsked } from './events.ts';
 import { editFactory, policyMembers, type FactoryChanges, type FactoryEdit } from './factory-edits.ts';
 import { withStoreErrors } from '../database/faults.ts';
 import { dropFilesOf } from '../definitions/resource-files.ts';
-import { acceptRevision, forgetRevisions, type BroughtCommits } from './revisions.ts';
+import { acceptRevision, forgetRevisions } from './revisions.ts';
 import { dropSecretsOf } from '../secrets/secret-changes.ts';
 import { bumpServing, tickServingClock } from '../serving/serving-version.ts';
 import { change, databaseNow, insert, row, rows, type Transaction } from '../database/transactions.ts';
@@ -63,47 +65,6 @@ export interface Factory {
   failures: number;
   createdAtMs: number;
   updatedAtMs: number;
-}
-
-/** One pass that was worth recording. Lists are JSON values of the reconciler's own types. */
-export interface PassRecord {
-  id: string;
-  triggers: string[];
-  startedAtMs: number;
-  finishedAtMs: number;
-  ending: 'applied' | 'blocked' | 'failed';
-  reason?: string;
-  message?: string;
-  revision?: string;
-  problems: unknown[];
-  changes: unknown[];
-  /** Deletions that wait for an approval. */
-  held: unknown[];
-  /** Digest that an approval must name. */
-  digest?: string;
-  /** Revision that the branch held before, where its history was found rewritten. */
-  rewrittenFrom?: string;
-  /** Commits that came between the revision before and this one. */
-  superseded: number;
-  timings: Record<string, number>;
-}
-
-/** What a pass leaves behind on the factory, recorded or not. */
-export interface PassOutcome {
-  generationHandled: number;
-  condition: FactoryCondition;
-  failures: number;
-  /** Absent: as they were. */
-  conditions?: StoredConditions;
-  revisionSeen?: string;
-  /** The tip, where it may be used. */
-  revisionAttempted?: string;
-  /** What that brought, where it was not the accepted one before. */
-  brought?: BroughtCommits;
-  /** Null: a tip descends from the last rewriting. Absent: as it was. */
-  rewrite?: Rewrite | null;
-  events?: readonly NamedEvent[];
-  record?: PassRecord;
 }
 
 /** The right to reconcile one factory until `untilMs` (database time); a higher fence takes it away. */

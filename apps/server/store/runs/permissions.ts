@@ -1,5 +1,6 @@
 /** Questions of agents to the people who steer their runs: asked, answered, closed, each with the run's state and its log in one transaction. contract 3 (States, Follow-up). */
-import { answerDecision, type AnswerDecision, type PermissionOption, type RunState } from '#runs';
+import type { PermissionOption } from '#agents';
+import { answerDecision, type AnswerDecision, type RunState } from '#runs';
 import { audit } from '../access/audit.ts';
 import type { Database } from '../database/database.ts';
 import { appendToLog } from './run-log.ts';

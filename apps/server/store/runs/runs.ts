@@ -1,11 +1,11 @@
 /** Runs as rows: every change of state is one conditional update on state and epoch. spec: States and transitions; contract 3. */
+import { type Meter } from '#agents';
 import {
   NOBODY_SERVED,
   type FollowupDecision,
   type FollowupOutcome,
   type LeasedState,
   type LiveBounds,
-  type Meter,
   type RunState,
   type Served,
 } from '#runs';

@@ -1,18 +1,61 @@
 /** From how a pass ended to what is written down of it: condition, conditions, events, record. contract 4 (status, syncs), 9. */
+import { conditionsOf, nextConditions, type StoredConditions } from './conditions.ts';
+import { PROBLEMS_RECORDED_MAX } from './endings.ts';
+import { eventsOf, type FactoryEvent } from './events.ts';
 import {
   conditionAfter,
-  conditionsOf,
-  eventsOf,
-  failuresAfter,
-  nextConditions,
-  previousConditions,
-  PROBLEMS_RECORDED_MAX,
-  rewriteAfter,
   factoryStateOf,
+  failuresAfter,
+  previousConditions,
+  rewriteAfter,
+  type FactoryStateFacts,
+  type PassCondition,
   type PassEnd,
-  type Rebinding,
-} from '#reconcile';
-import type { Factory, PassOutcome, PassRecord } from '../store/factories/factories.ts';
+} from './factory-state.ts';
+import type { BroughtCommits } from './rewrites.ts';
+import type { Rewrite } from './sync-policy.ts';
+import type { Rebinding } from './types.ts';
+
+/** One pass that was worth recording. Lists are JSON values of this lib's types, as they were when it was stored. */
+export interface PassRecord {
+  id: string;
+  triggers: string[];
+  startedAtMs: number;
+  finishedAtMs: number;
+  ending: 'applied' | 'blocked' | 'failed';
+  reason?: string;
+  message?: string;
+  revision?: string;
+  problems: unknown[];
+  changes: unknown[];
+  /** Deletions that wait for an approval. */
+  held: unknown[];
+  /** Digest that an approval must name. */
+  digest?: string;
+  /** Revision that the branch held before, where its history was found rewritten. */
+  rewrittenFrom?: string;
+  /** Commits that came between the revision before and this one. */
+  superseded: number;
+  timings: Record<string, number>;
+}
+
+/** What a pass leaves behind on the factory, recorded or not. */
+export interface PassOutcome {
+  generationHandled: number;
+  condition: PassCondition;
+  failures: number;
+  /** Absent: as they were. */
+  conditions?: StoredConditions;
+  revisionSeen?: string;
+  /** The tip, where it may be used. */
+  revisionAttempted?: string;
+  /** What that brought, where it was not the accepted one before. */
+  brought?: BroughtCommits;
+  /** Null: a tip descends from the last rewriting. Absent: as it was. */
+  rewrite?: Rewrite | null;
+  events?: readonly (FactoryEvent & { id: string })[];
+  record?: PassRecord;
+}
 
 /** A pass that is over. */
 export interface EndedPass extends PassEnd {
@@ -24,8 +67,8 @@ export interface EndedPass extends PassEnd {
   webhooksWithoutSecret: readonly string[];
 }
 
-/** Everything that the end of a pass leaves behind. */
-export function outcomeOf(factory: Factory, pass: EndedPass, newId: () => string): PassOutcome {
+/** Everything that the end of a pass leaves behind. `newId`: names its record and its events. */
+export function passOutcome(factory: FactoryStateFacts, pass: EndedPass, newId: () => string): PassOutcome {
   const { ending, accepted, brought, filesLeftAlone } = pass;
   const condition = conditionAfter(factory, pass);
   const rewrite = rewriteAfter(factory, brought);
@@ -36,7 +79,7 @@ export function outcomeOf(factory: Factory, pass: EndedPass, newId: () => string
     generationHandled: factory.generationRequested,
   };
   const found = conditionsOf(factoryStateOf(after, pass.webhooksWithoutSecret));
-  const kept = nextConditions(previousConditions(factory), found, pass.finishedAtMs);
+  const conditions = nextConditions(previousConditions(factory), found, pass.finishedAtMs);
   const events = eventsOf({
     before: factory.conditions,
     reasonBefore: factory.condition.reason,
@@ -50,7 +93,7 @@ export function outcomeOf(factory: Factory, pass: EndedPass, newId: () => string
   return {
     generationHandled: factory.generationRequested,
     condition,
-    conditions: JSON.stringify(kept) === JSON.stringify(factory.conditions) ? undefined : kept,
+    conditions: JSON.stringify(conditions) === JSON.stringify(factory.conditions) ? undefined : conditions,
     failures: failuresAfter(factory, pass),
     revisionSeen: filesLeftAlone ? undefined : ending.revision,
     revisionAttempted: accepted ? ending.revision : undefined,

@@ -1,18 +1,20 @@
 /** Which snapshots a run is made of. spec: What a webhook-started run receives; contract 5 (behind acceptance), 10. */
 import { describe, expect, it } from '@jest/globals';
-import { MATCH_EVERYTHING } from '#filters';
+import type { ServerAgent } from '#agents';
 import type { AgentDefaults, AutomationDefinition } from '#definitions';
-import type { ServedAutomation, ServedWebhook } from '../webhooks/serving-state.ts';
-import { toNewRuns as toNewRunsOf } from './new-runs.ts';
-
-type Defined = ServedAutomation & { definition: AutomationDefinition };
+import {
+  toNewRuns as toNewRunsOf,
+  type StartingAutomation,
+  type StartingDelivery,
+  type StartingWebhook,
+} from './new-runs.ts';
 
 const automation = (
   uid: string,
   prompt: string,
   agent: AgentDefaults = {},
   more: Partial<AutomationDefinition> = {},
-): Defined => {
+): StartingAutomation => {
   const definition: AutomationDefinition = {
     name: `slug-${uid}`,
     path: 'automations/x/automation.md',
@@ -22,32 +24,18 @@ const automation = (
     triggers: [],
     ...more,
   };
-  return {
-    uid,
-    id: uid,
-    name: `name-${uid}`,
-    enabled: true,
-    webhookUids: ['wh_1'],
-    definition,
-    filter: MATCH_EVERYTHING,
-  };
+  return { uid, name: `name-${uid}`, definition };
 };
 
-function webhook(
-  automations: Defined[],
-  agentDefaults?: AgentDefaults,
-): Omit<ServedWebhook, 'automations'> & { automations: Defined[] } {
+type DefinedWebhook = Omit<StartingWebhook, 'automations'> & { automations: StartingAutomation[] };
+
+function webhook(automations: StartingAutomation[], agentDefaults?: AgentDefaults): DefinedWebhook {
   return {
     uid: 'wh_1',
-    slug: 'orders',
     name: 'Orders "live"',
-    enabled: true,
-    authMode: 'token',
     automations,
     factory: {
       uid: 'fac_1',
-      slug: 'shop',
-      version: 7,
       revision: 'main@sha1:abc',
       serviceAccountUid: 'svc_1',
       agentDefaults,
@@ -68,16 +56,21 @@ function newIds(): () => string {
   return () => `run-${(count += 1)}`;
 }
 
-type More = Parameters<typeof toNewRunsOf> extends [unknown, unknown, ...infer Rest] ? Rest : never;
-
 /** Runs of these automations of the webhook. */
-function toNewRuns(uids: readonly string[], served: ReturnType<typeof webhook>, ...more: More) {
+function toNewRuns(
+  uids: readonly string[],
+  served: DefinedWebhook,
+  delivery: StartingDelivery,
+  serverAgent: ServerAgent,
+  newId: () => string,
+) {
   return toNewRunsOf(
     new Map(
       uids.map((uid) => [uid, served.automations.find((one) => one.uid === uid)?.definition as AutomationDefinition]),
     ),
     served,
-    ...more,
+    delivery,
+    { serverAgent, newId },
   );
 }
 

@@ -1,10 +1,10 @@
 /** What a skill's reference and its file tell, without looking anything up. */
+import { repositoryName } from '#runs';
 import {
   isSkillFilePath,
   isSkillFolderName,
   namedSkill,
   readSkill,
-  repositoryName,
   skillAtRepository,
   skillFolders,
   skillFilesHint,

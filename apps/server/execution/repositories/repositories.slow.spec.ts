@@ -5,7 +5,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hostPatternOfUrl, type HostPattern } from '#runs';
+import { hostPatternOfUrl, type HostPattern } from '#isolation';
 import { eventually } from '../../../../test/support/service.ts';
 import { startGitServer, type GitServer, type TestRepository } from '../../../../test/support/git-server.ts';
 import { checkGitUrl } from '../../sync/sources/git/git-urls.ts';

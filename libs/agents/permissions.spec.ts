@@ -1,12 +1,5 @@
-/** What becomes of a request for permission, and of an answer to one. */
-import {
-  answerDecision,
-  optionMeant,
-  permissionRuling,
-  type AnswerSituation,
-  type PermissionOption,
-  type PermissionSituation,
-} from './index.ts';
+/** Who rules on a request for permission, and which option a message names. */
+import { optionMeant, permissionRuling, type PermissionOption, type PermissionSituation } from './index.ts';
 
 const option = (
   kind: PermissionOption['kind'],
@@ -94,39 +87,5 @@ describe('a message to a run that waits for an answer', () => {
 
   it('cannot choose what is not offered', () => {
     expect([optionMeant('no', ONLY_YES), optionMeant('yes', [option('reject_once')])]).toEqual([undefined, undefined]);
-  });
-});
-
-describe('an answer', () => {
-  const rows: [wanted: string, situation: Partial<AnswerSituation>, outcome: string, why: string][] = [
-    ['allow_once', {}, 'new', 'it is waited for'],
-    ['other', {}, 'unknown-option', 'it was not offered'],
-    ['allow_once', { isSettled: true, optionId: 'allow_once' }, 'same', 'it was given before'],
-    [
-      'allow_once',
-      { isSettled: true, optionId: 'allow_once', run: { state: 'SUCCEEDED', cancelRequested: false } },
-      'same',
-      'it was given before, and the run has ended',
-    ],
-    ['allow_once', { isSettled: true, optionId: 'reject_once' }, 'answered-otherwise', 'another one was given'],
-    ['allow_once', { isSettled: true }, 'closed', 'nobody waits for it any more'],
-    ['other', { isSettled: true }, 'unknown-option', 'what is wrong is said first'],
-    [
-      'allow_once',
-      { run: { state: 'BLOCKED', cancelRequested: true } },
-      'cancel-under-way',
-      'the run is being cancelled',
-    ],
-    ['allow_once', { run: { state: 'FAILED', cancelRequested: false } }, 'not-blocked', 'the run has ended'],
-    ['allow_once', { run: { state: 'QUEUED', cancelRequested: false } }, 'not-blocked', 'its execution was lost'],
-  ];
-  it.each(rows)('%s is %p → %s: %s', (wanted, situation, outcome) => {
-    const decision = answerDecision(wanted, {
-      options: ALL,
-      isSettled: false,
-      run: { state: 'BLOCKED', cancelRequested: false },
-      ...situation,
-    });
-    expect(decision.ok ? (decision.isNew ? 'new' : 'same') : decision.reason).toBe(outcome);
   });
 });

@@ -1,6 +1,6 @@
 /** Percentiles against a plain sort. */
 import * as fc from 'fast-check';
-import { latencyFigures, readLatencies } from './index.ts';
+import { latencyFigures, readLatencies } from '../index.ts';
 
 /** Nearest rank, as textbooks have it. */
 function plainly(values: readonly number[], percent: number): number | undefined {

@@ -1,5 +1,5 @@
 /** How each coding agent is started and spoken to, as data: the built-in profiles, and what an operator's own change of them. reference: Running real coding agents. */
-import { hostPatternOfUrl, readHostPattern, type HostPattern } from './egress-hosts.ts';
+import { hostPatternOfUrl, readHostPattern, type HostPattern } from '#isolation';
 
 /** One agent that speaks the Agent Client Protocol on its stdio. */
 export interface LaunchProfile {

@@ -1,5 +1,5 @@
 /** Agents as data: what a model makes of a command line, what an operator changes, where models are, and who lacks credentials. contract 10. */
-import { readHostPattern } from './egress-hosts.ts';
+import { readHostPattern } from '#isolation';
 import {
   credentialProblem,
   LAUNCH_PROFILES,
