@@ -137,11 +137,11 @@ function toolEnvironment(
   endpoint: Endpoint | undefined,
 ): Record<string, string> {
   const key = endpoint?.credential?.value;
-  const kept = Object.entries(environment).filter((entry): entry is [string, string] => {
+  const readVariables = Object.entries(environment).filter((entry): entry is [string, string] => {
     const [name, value] = entry;
     if (value === undefined || name.startsWith('MILLWRIGHT_AGENT_')) return false;
     // A run may bring such a variable for its own tests; only what pays for this model is kept back.
     return !(CREDENTIAL_VARIABLES.includes(name) && value.trim() === key);
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(readVariables);
 }

@@ -100,12 +100,12 @@ function secretsOf(server: McpServer): string[] {
 
 /** Two servers may offer the same name, and long names are cut: the later one gets a number. */
 function uniquelyNamed(tools: readonly AgentTool[]): AgentTool[] {
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   return tools.map((tool) => {
     let { name } = tool;
-    for (let number = 2; taken.has(name); number += 1)
+    for (let number = 2; usedNames.has(name); number += 1)
       name = `${tool.name.slice(0, TOOL_NAME_LENGTH_MAX - String(number).length - 1)}_${number}`;
-    taken.add(name);
+    usedNames.add(name);
     return { ...tool, name };
   });
 }

@@ -4,7 +4,7 @@
 export type Fetch = typeof globalThis.fetch;
 
 /** An endpoint from which nothing came for too long. */
-export class Silence extends Error {
+export class IdleTimeoutError extends Error {
   constructor(readonly seconds: number) {
     super(`nothing was received for ${seconds} s`);
     this.name = 'Silence';
@@ -23,31 +23,31 @@ export async function fetchOf(environment: Readonly<Record<string, string | unde
 }
 
 /** The same, but a request or an answer in which nothing happens for so many seconds fails with Silence. */
-export function impatient(fetch: Fetch, seconds: number): Fetch {
+export function withIdleTimeout(fetch: Fetch, seconds: number): Fetch {
   return async (input, init) => {
-    const watch = silenceWatch(seconds);
+    const watch = startIdleTimer(seconds);
     const signal = init?.signal == null ? watch.signal : AbortSignal.any([init.signal, watch.signal]);
     try {
       const answer = await fetch(input, { ...init, signal });
       watch.heard();
       if (answer.body === null) watch.stop();
-      return answer.body === null ? answer : watched(answer, answer.body, watch);
+      return answer.body === null ? answer : withTimedBody(answer, answer.body, watch);
     } catch (error) {
       watch.stop();
-      throw watch.signal.aborted ? (watch.signal.reason as Silence) : error;
+      throw watch.signal.aborted ? (watch.signal.reason as IdleTimeoutError) : error;
     }
   };
 }
 
-interface SilenceWatch {
+interface IdleTimer {
   signal: AbortSignal;
   heard(): void;
   stop(): void;
 }
 
-function silenceWatch(seconds: number): SilenceWatch {
+function startIdleTimer(seconds: number): IdleTimer {
   const controller = new AbortController();
-  const start = (): NodeJS.Timeout => setTimeout(() => controller.abort(new Silence(seconds)), seconds * 1_000);
+  const start = (): NodeJS.Timeout => setTimeout(() => controller.abort(new IdleTimeoutError(seconds)), seconds * 1_000);
   let timer = start();
   const stop = (): void => clearTimeout(timer);
   return {
@@ -60,7 +60,7 @@ function silenceWatch(seconds: number): SilenceWatch {
   };
 }
 
-function watched(answer: Response, body: ReadableStream<Uint8Array>, watch: SilenceWatch): Response {
+function withTimedBody(answer: Response, body: ReadableStream<Uint8Array>, watch: IdleTimer): Response {
   const reader = body.getReader();
   const stream = new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -12,7 +12,7 @@ import type { AgentConfig, Endpoint } from '../config/config.ts';
 import { oneLine } from '../diagnostics.ts';
 import { failure } from '../errors.ts';
 import type { FailureData } from '../errors.ts';
-import { Silence } from './fetch.ts';
+import { IdleTimeoutError } from './fetch.ts';
 
 interface Failure {
   text: string;
@@ -38,8 +38,8 @@ function unwrapped(error: unknown): unknown {
 
 function failureOf(error: unknown, endpoint: Endpoint | undefined): Failure {
   const place = `the model endpoint ${endpoint === undefined ? '(demo)' : new URL(endpoint.baseUrl).host}`;
-  const silence = causeOf(error, (cause) => cause instanceof Silence);
-  if (silence instanceof Silence)
+  const silence = causeOf(error, (cause) => cause instanceof IdleTimeoutError);
+  if (silence instanceof IdleTimeoutError)
     return { text: `${place} sent nothing for ${silence.seconds} s`, data: { kind: 'silent', retryable: true } };
   if (APICallError.isInstance(error))
     return error.statusCode === undefined

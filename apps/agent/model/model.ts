@@ -2,7 +2,7 @@
 import type { LanguageModel, ModelMessage, SystemModelMessage } from 'ai';
 import type { AgentConfig, Endpoint, ReasoningLevel } from '../config/config.ts';
 import { DEMO_MODEL_ID, demoModel } from '../demo/demo-model.ts';
-import { impatient } from './fetch.ts';
+import { withIdleTimeout } from './fetch.ts';
 import type { Fetch } from './fetch.ts';
 
 /** Name under which options for an OpenAI-compatible endpoint are passed on. */
@@ -23,10 +23,10 @@ export function configuredModelId({ endpoint }: AgentConfig): string {
 export async function modelOf(config: AgentConfig, modelId: string, fetch: Fetch): Promise<LanguageModel> {
   const { endpoint } = config;
   if (endpoint === undefined) return demoModel({ mayTakeSteps: config.demoSteps });
-  const patient = impatient(fetch, config.silenceSecondsMax);
+  const timedFetch = withIdleTimeout(fetch, config.silenceSecondsMax);
   return endpoint.provider === 'anthropic'
-    ? anthropic(endpoint, modelId, patient)
-    : compatible(endpoint, modelId, patient);
+    ? anthropic(endpoint, modelId, timedFetch)
+    : compatible(endpoint, modelId, timedFetch);
 }
 
 async function compatible({ baseUrl, credential }: Endpoint, modelId: string, fetch: Fetch): Promise<LanguageModel> {

@@ -1,15 +1,15 @@
 /** Tells that the model endpoint is tried again, so that nobody watches a silence: what happened, and nothing of what was sent. */
 import { codeOf } from './model-errors.ts';
-import { Silence } from './fetch.ts';
+import { IdleTimeoutError } from './fetch.ts';
 import type { Fetch } from './fetch.ts';
 
 /** The same `fetch`; at the first request that the AI SDK will make again, `tell` hears why. Made for one turn. */
-export function tellingRetries(fetch: Fetch, retriesMax: number, tell: (text: string) => void): Fetch {
-  let isTold = retriesMax === 0;
+export function reportingRetries(fetch: Fetch, retriesMax: number, tell: (text: string) => void): Fetch {
+  let isReported = retriesMax === 0;
   const note = (what: string): void => {
-    if (!isTold)
+    if (!isReported)
       tell(`the model endpoint ${what}; trying again, ${retriesMax === 1 ? 'once' : `up to ${retriesMax} times`}`);
-    isTold = true;
+    isReported = true;
   };
   return async (input, init) => {
     try {
@@ -17,7 +17,7 @@ export function tellingRetries(fetch: Fetch, retriesMax: number, tell: (text: st
       if (isRetried(answer.status)) note(`answered ${answer.status}`);
       return answer;
     } catch (error) {
-      if (init?.signal?.aborted !== true && !(error instanceof Silence))
+      if (init?.signal?.aborted !== true && !(error instanceof IdleTimeoutError))
         note(`cannot be reached (${codeOf(error) ?? 'connection failed'})`);
       throw error;
     }

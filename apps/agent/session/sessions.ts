@@ -47,14 +47,14 @@ export function sessionsOf(config: AgentConfig, fetch: Fetch): Sessions {
     open.delete(id);
     await session?.close();
   };
-  const opened = async (id: string, options: OpenOptions, kept: StoredSession): Promise<Session> => {
+  const opened = async (id: string, options: OpenOptions, stored: StoredSession): Promise<Session> => {
     const places = await placesFor(options.cwd, config);
     const connections = await connectServers(options.servers, {
       cwd: places.cwd,
       environment: config.toolEnvironment,
       fetch,
     });
-    const session = sessionOf(id, places, connections, kept, config);
+    const session = sessionOf(id, places, connections, stored, config);
     open.set(id, session);
     return session;
   };

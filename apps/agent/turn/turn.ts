@@ -11,7 +11,7 @@ import { modelFailure } from '../model/model-errors.ts';
 import { modelOf, providerOptions, systemMessage, withCacheMark } from '../model/model.ts';
 import type { Fetch } from '../model/fetch.ts';
 import { userMessage } from '../session/prompt-content.ts';
-import { tellingRetries } from '../model/retries.ts';
+import { reportingRetries } from '../model/retries.ts';
 import type { Session } from '../session/session.ts';
 import { turnRelay } from './stream-relay.ts';
 import { costOf } from './usage.ts';
@@ -81,7 +81,7 @@ async function loop(
     today,
   });
   return streamText({
-    model: await modelOf(config, modelId, tellingRetries(options.fetch, config.retriesMax, say)),
+    model: await modelOf(config, modelId, reportingRetries(options.fetch, config.retriesMax, say)),
     system: systemMessage(text),
     messages: [...session.messages],
     tools,

@@ -16,7 +16,7 @@ import {
 } from '#client';
 import { readAddress } from './address.ts';
 import {
-  Failure,
+  CommandError,
   verb,
   type Asked,
   type CliIo,
@@ -146,7 +146,7 @@ export function findKey(keyFile: string | undefined, base: URL, io: CliIo): ApiK
   const found = isLoopback(base) ? readIfThere(file) : undefined;
   if (found !== undefined) return checkedKey(found, file);
   const tried = isLoopback(base) ? `; there is no ${file} either (MILLWRIGHT_DATA_DIR names the data folder)` : '';
-  throw new Failure(`an API key is needed: set MILLWRIGHT_API_KEY or give --key-file FILE${tried}`, EXIT.usage);
+  throw new CommandError(`an API key is needed: set MILLWRIGHT_API_KEY or give --key-file FILE${tried}`, EXIT.usage);
 }
 
 /** An empty variable is an unset one. */
@@ -157,13 +157,13 @@ function set(io: CliIo, name: string): string | undefined {
 function checkedKey(text: string, origin: string): ApiKey {
   const value = text.trim();
   if (!KEY.test(value))
-    throw new Failure(`${origin} holds no API key; one looks like mw_ and 43 further characters`, EXIT.usage);
+    throw new CommandError(`${origin} holds no API key; one looks like mw_ and 43 further characters`, EXIT.usage);
   return { value, origin };
 }
 
 function readKeyFile(file: string): string {
   const text = readIfThere(file);
-  if (text === undefined) throw new Failure(`there is no file ${file}`, EXIT.usage);
+  if (text === undefined) throw new CommandError(`there is no file ${file}`, EXIT.usage);
   return text;
 }
 
@@ -173,7 +173,7 @@ function readIfThere(file: string): string | undefined {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new Failure(`the file ${file} cannot be read (${code})`, EXIT.usage, [], { cause });
+    throw new CommandError(`the file ${file} cannot be read (${code})`, EXIT.usage, [], { cause });
   }
 }
 
@@ -181,7 +181,7 @@ function readIfThere(file: string): string | undefined {
 function failureOf(cause: unknown, base: URL, key: ApiKey): unknown {
   if (cause instanceof APIConnectionError) return unreachable(base, cause.cause ?? cause, ANSWER_MS_MAX);
   if (cause instanceof APIResponseValidationError)
-    return new Failure(
+    return new CommandError(
       `${base.origin} answers ${cause.status}, but not as a Millwright service does; check --server`,
       EXIT.internal,
       [cause.message],
@@ -198,16 +198,16 @@ interface Proposal {
   new_file?: string;
 }
 
-function refusal(error: APIStatusError, base: URL, key: ApiKey): Failure {
+function refusal(error: APIStatusError, base: URL, key: ApiKey): CommandError {
   const { status, headers, problem, detail, title, errors, traceId } = error;
   if (status >= 300 && status < 400) return redirected(base);
   if (problem === undefined || !(headers.get('content-type') ?? '').startsWith('application/problem+json'))
-    return new Failure(
+    return new CommandError(
       `${base.origin} answers ${status}, but not as a Millwright service does; check --server`,
       EXIT.internal,
     );
   if (status === 401)
-    return new Failure(`the server does not know the API key in ${key.origin}`, EXIT.usage, [
+    return new CommandError(`the server does not know the API key in ${key.origin}`, EXIT.usage, [
       'set MILLWRIGHT_API_KEY to a key of that server, or give --key-file FILE',
     ]);
   const words = detail ?? title ?? `the server answers ${status}`;
@@ -217,7 +217,7 @@ function refusal(error: APIStatusError, base: URL, key: ApiKey): Failure {
   const seconds = headers.get('retry-after');
   const retry = seconds === null ? [] : [`try again in ${seconds} s`];
   const trace = status >= 500 && traceId !== undefined ? [`trace id ${traceId}`] : [];
-  return new Failure(words, exitOfStatus(status), [...members, ...proposal(problem), ...retry, ...trace]);
+  return new CommandError(words, exitOfStatus(status), [...members, ...proposal(problem), ...retry, ...trace]);
 }
 
 /** The edit that a refusal proposes, to be copied. */

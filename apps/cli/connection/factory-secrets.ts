@@ -2,7 +2,7 @@
 import type { KnownFacts, SecretFacts } from '#definitions';
 import type { Secret } from '#client';
 import { connect } from './api.ts';
-import { Failure, type CliIo } from '../command.ts';
+import { CommandError, type CliIo } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { findFactory } from './name-resolution.ts';
 import { all, PAGE_SIZE_MAX } from './pages.ts';
@@ -29,6 +29,6 @@ export async function secretsOfServer(
 
 /** Names that this key may not see would look as if they did not exist. */
 function tellWay(cause: unknown): never {
-  if (!(cause instanceof Failure) || cause.code !== EXIT.usage) throw cause;
-  throw new Failure(`the secrets cannot be listed: ${cause.message}`, EXIT.usage, [], { cause });
+  if (!(cause instanceof CommandError) || cause.code !== EXIT.usage) throw cause;
+  throw new CommandError(`the secrets cannot be listed: ${cause.message}`, EXIT.usage, [], { cause });
 }

@@ -1,6 +1,6 @@
 /** Long lists in pages: the options that choose one, and the remark that there is more. contract 3 (List). */
 import type { PageInfo } from '#client';
-import { UsageProblem, type OptionSpecs } from '../command.ts';
+import { UsageError, type OptionSpecs } from '../command.ts';
 import type { Output } from '../terminal/output.ts';
 
 export const PAGE_OPTIONS = {
@@ -12,7 +12,7 @@ export const PAGE_OPTIONS = {
 export function pageQuery({ limit, cursor }: { limit?: string; cursor?: string }): { limit?: number; cursor?: string } {
   if (limit === undefined) return { cursor };
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > PAGE_SIZE_MAX)
-    throw new UsageProblem(`--limit must be a whole number from 1 to ${PAGE_SIZE_MAX}`);
+    throw new UsageError(`--limit must be a whole number from 1 to ${PAGE_SIZE_MAX}`);
   return { limit: Number(limit), cursor };
 }
 

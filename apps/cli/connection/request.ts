@@ -1,7 +1,7 @@
 /** One request with an end in sight: no redirects, a time limit, and failures in words. */
 import { APITimeoutError, connectionReason } from '#client';
 import { EXIT } from '../exit-codes.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 
 export interface Exchange {
   status: number;
@@ -23,13 +23,13 @@ export async function exchange(
 }
 
 /** The key would go wherever the answer leads. */
-export function redirected({ origin }: URL): Failure {
-  return new Failure(`${origin} answers with a redirect; give the address it leads to`, EXIT.internal);
+export function redirected({ origin }: URL): CommandError {
+  return new CommandError(`${origin} answers with a redirect; give the address it leads to`, EXIT.internal);
 }
 
 /** Nothing came back. */
-export function unreachable({ origin }: URL, cause: unknown, timeoutMs: number): Failure {
-  return new Failure(`${origin} cannot be reached: ${reasonOf(cause, timeoutMs)}`, EXIT.internal, [], { cause });
+export function unreachable({ origin }: URL, cause: unknown, timeoutMs: number): CommandError {
+  return new CommandError(`${origin} cannot be reached: ${reasonOf(cause, timeoutMs)}`, EXIT.internal, [], { cause });
 }
 
 async function attempt(

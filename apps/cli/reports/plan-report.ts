@@ -37,7 +37,7 @@ export interface PrintablePlan {
   not_run?: UnplannedCheck[];
 }
 
-type Told =
+type PrintedMember =
   | 'action'
   | 'kind'
   | 'slug'
@@ -49,7 +49,7 @@ type Told =
   | 'secret'
   | 'traffic'
   | 'replay';
-export type PrintableChange = Pick<ChangeItem, Told> & { uid: string | null };
+export type PrintableChange = Pick<ChangeItem, PrintedMember> & { uid: string | null };
 
 /** Where and how it is printed. */
 export interface PlanPrinting {
@@ -150,14 +150,14 @@ function toMark(mark: NonNullable<ChangeItem['secret']>['after']): SecretMark | 
 }
 
 function toReported({ changes, heldDeletions }: PrintedPlan): ReportedChange[] {
-  const told = (change: DetailedChange, held: boolean): ReportedChange => ({
+  const reported = (change: DetailedChange, held: boolean): ReportedChange => ({
     path: change.path,
     rule: held ? 'plan-held' : `plan-${change.action}`,
     isWarning: held || change.action === 'delete' || falls(change),
     headline: headlineOf(change, held),
     details: detailLines(change),
   });
-  return [...changes.map((change) => told(change, false)), ...heldDeletions.map((change) => told(change, true))];
+  return [...changes.map((change) => reported(change, false)), ...heldDeletions.map((change) => reported(change, true))];
 }
 
 /** What fired would fire no more. */

@@ -1,7 +1,7 @@
 /** What a change brings: the definition files of an earlier commit, and the problems that they did not have. contract 11 (validate --changed-since). */
 import { spawn } from 'node:child_process';
 import { FILE_BYTES_MAX, isDefinitionPath, type Problem, type TreeFile } from '#definitions';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 
 /** Definition files of the commit from which the folder's branch and `reference` go apart. Throws Failure where git knows no such commit. */
@@ -10,7 +10,7 @@ export async function filesSince(folder: string, reference: string): Promise<Tre
   const commit = (
     await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${reference}^{commit}`]).catch(
       (cause: unknown) => {
-        throw new Failure(
+        throw new CommandError(
           `git knows no commit ${JSON.stringify(reference)} here; a shallow clone has to fetch it first`,
           EXIT.usage,
           [],
@@ -97,7 +97,7 @@ function runGit(folder: string, args: readonly string[], input: string): Promise
       if ((length += chunk.length) > OUTPUT_BYTES_MAX) child.kill();
     });
     child.once('error', (cause) =>
-      reject(new Failure('git cannot be started; --changed-since needs it', EXIT.usage, [], { cause })),
+      reject(new CommandError('git cannot be started; --changed-since needs it', EXIT.usage, [], { cause })),
     );
     child.once('close', (code) =>
       code === 0 ? resolve(Buffer.concat(chunks)) : reject(new Error(`git ${args[0]} ended with ${code}`)),

@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FILE_BYTES_MAX, isDefinitionPath, type TreeFile } from '#definitions';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 
 /** Folders below the root; deeper ones cannot hold a definition, and a loop of mounts must end. */
@@ -41,7 +41,7 @@ export async function readNamedFolder(folder: string): Promise<TreeFile[]> {
   } catch (cause) {
     const { code = 'unknown', message } = cause as NodeJS.ErrnoException;
     const isWrong = ['ENOENT', 'ENOTDIR', 'EACCES'].includes(code);
-    throw new Failure(
+    throw new CommandError(
       isWrong ? `the folder ${folder} cannot be read (${code})` : message,
       isWrong ? EXIT.usage : EXIT.internal,
       [],

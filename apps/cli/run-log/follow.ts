@@ -2,15 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunEvent } from '#client';
 import type { Api, Calling } from '../connection/api.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { LogPrinter } from './log-printer.ts';
 
 const PAGE_SIZE = 500;
-const LOOK_MS_MIN = 200;
-const LOOK_MS_MAX = 2_000;
+const POLL_MS_MIN = 200;
+const POLL_MS_MAX = 2_000;
 /** A restart of the service or a short loss of the network does not end the watching. */
-const LOSS_MS_MAX = 60_000;
+const OUTAGE_MS_MAX = 60_000;
 
 /** Exit code for each state in which a run has ended. */
 const EXITS: Readonly<Record<string, number>> = {
@@ -48,19 +48,19 @@ export async function follow({ api, output, io }: Calling, runId: string): Promi
   if (output.format === 'text') output.note(`run ${runId}`);
   let after = 0;
   let shown: string | undefined;
-  for (let pauseMs = LOOK_MS_MIN; ; pauseMs = Math.min(LOOK_MS_MAX, pauseMs * 1.5)) {
+  for (let pauseMs = POLL_MS_MIN; ; pauseMs = Math.min(POLL_MS_MAX, pauseMs * 1.5)) {
     // The state first: what is written before the end is then read before we stop.
-    const run = await patiently(() => api.agent.runs.retrieve(runId), runId);
+    const run = await retryDuringOutage(() => api.agent.runs.retrieve(runId), runId);
     const exit = EXITS[run.state];
     if (exit === undefined && run.state !== shown) printer.tell(run.state);
     shown = run.state;
     for (
       let page: RunEvent[] = [];
-      (page = await patiently(() => eventsAfter(api, runId, after), runId)).length > 0;
+      (page = await retryDuringOutage(() => eventsAfter(api, runId, after), runId)).length > 0;
       after = page.at(-1)?.seq ?? after
     ) {
       printer.print(page);
-      pauseMs = LOOK_MS_MIN;
+      pauseMs = POLL_MS_MIN;
     }
     if (exit === undefined) {
       await sleep(pauseMs);
@@ -129,19 +129,19 @@ async function eventsAfter(api: Api, runId: string, after: number): Promise<RunE
 }
 
 /** Asks again while the server is away; gives up with the way to look later. */
-async function patiently<T>(ask: () => Promise<T>, runId: string): Promise<T> {
-  const deadline = performance.now() + LOSS_MS_MAX;
+async function retryDuringOutage<T>(ask: () => Promise<T>, runId: string): Promise<T> {
+  const deadline = performance.now() + OUTAGE_MS_MAX;
   for (;;) {
     try {
       return await ask();
     } catch (cause) {
-      if (!(cause instanceof Failure) || cause.code !== EXIT.internal) throw cause;
+      if (!(cause instanceof CommandError) || cause.code !== EXIT.internal) throw cause;
       if (performance.now() > deadline)
-        throw new Failure(cause.message, cause.code, [
+        throw new CommandError(cause.message, cause.code, [
           ...cause.details,
           `the run goes on; see it with: millwright runs events ${runId} --follow`,
         ]);
-      await sleep(LOOK_MS_MAX);
+      await sleep(POLL_MS_MAX);
     }
   }
 }

@@ -1,7 +1,7 @@
 /** What people hand over in files and on stdin, within bounds; secrets come this way and no other. contract 2, 11. */
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Failure, UsageProblem, type CliIo } from '../command.ts';
+import { CommandError, UsageError, type CliIo } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 
 /** Most bytes of any input: the API takes 8 MiB at most. contract 3. */
@@ -14,7 +14,7 @@ export async function readInput(file: string, io: CliIo, hint: string): Promise<
 
 /** Everything on stdin. A terminal is refused: nobody would know that the command waits, and a typed secret would be shown. */
 export async function readStdin(io: CliIo, hint: string): Promise<Buffer> {
-  if (io.stdin.isTTY === true) throw new UsageProblem(`stdin is a terminal; ${hint}`);
+  if (io.stdin.isTTY === true) throw new UsageError(`stdin is a terminal; ${hint}`);
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of io.stdin) {
@@ -31,7 +31,7 @@ export function toText(bytes: Uint8Array, subject: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    throw new Failure(
+    throw new CommandError(
       `${subject} is not UTF-8 text, and the API takes text only; encode it first (for example as base64)`,
       EXIT.problems,
       [],
@@ -59,8 +59,8 @@ async function readFileBytes(path: string): Promise<Buffer> {
       await file.close();
     }
   } catch (cause) {
-    if (cause instanceof Failure) throw cause;
-    throw new Failure(
+    if (cause instanceof CommandError) throw cause;
+    throw new CommandError(
       `the file ${path} cannot be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown'})`,
       EXIT.usage,
       [],
@@ -69,6 +69,6 @@ async function readFileBytes(path: string): Promise<Buffer> {
   }
 }
 
-function tooLarge(subject: string): Failure {
-  return new Failure(`${subject} holds more than ${INPUT_BYTES_MAX} bytes`, EXIT.problems);
+function tooLarge(subject: string): CommandError {
+  return new CommandError(`${subject} holds more than ${INPUT_BYTES_MAX} bytes`, EXIT.problems);
 }

@@ -1,12 +1,12 @@
 /** How results look: aligned columns for people, the API's JSON for programs; nothing from a server moves the cursor. contract 11. */
-import { UsageProblem, type CliIo } from '../command.ts';
+import { UsageError, type CliIo } from '../command.ts';
 import { printable, printableJson } from '../reports/report.ts';
 
 export type OutputFormat = 'text' | 'json';
 
 export function readFormat(text = 'text'): OutputFormat {
   if (text === 'text' || text === 'json') return text;
-  throw new UsageProblem('--format must be text or json');
+  throw new UsageError('--format must be text or json');
 }
 
 export type Colour = 'red' | 'green' | 'yellow' | 'dim' | 'bold';
@@ -168,10 +168,10 @@ function columnsOf(text: string): number {
 /** The beginning of a text that is wider than so many columns. */
 export function shorten(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
-  let kept = '';
+  let safe = '';
   for (const character of text) {
-    if (columnsOf(kept + character) > columns - 1) break;
-    kept += character;
+    if (columnsOf(safe + character) > columns - 1) break;
+    safe += character;
   }
-  return `${kept}…`;
+  return `${safe}…`;
 }

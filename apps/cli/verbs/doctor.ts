@@ -3,7 +3,7 @@ import type { BuiltInAgent } from '../../server/execution/agent/agents.ts';
 import type { DoctorFinding, Level } from '../../server/doctor/findings.ts';
 import { findKey } from '../connection/api.ts';
 import { readAddress } from '../connection/address.ts';
-import { Failure, verb, type CliIo, type DescribedVerb } from '../command.ts';
+import { CommandError, verb, type CliIo, type DescribedVerb } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { exchange } from '../connection/request.ts';
 import { count, Output, readFormat, type Colour } from '../terminal/output.ts';
@@ -88,7 +88,7 @@ async function askServer(base: URL, keyFile: string | undefined, io: CliIo): Pro
     );
     return [judged(status, text, key.origin)].map((found) => ({ check: 'server', ...found }));
   } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
+    if (!(cause instanceof CommandError)) throw cause;
     return [
       {
         check: 'server',

@@ -1,7 +1,7 @@
 /** `millwright explain`: what decided a delivery or a run, told as a story. Never a value of a payload. spec: Webhook delivery, Agent run; contract 11. */
 import type { ExplainedAutomation, ExplainedDefinition, ExplainedDelivery, ExplainedRun, Explanation } from '#client';
 import { apiVerb } from '../connection/api.ts';
-import { UsageProblem } from '../command.ts';
+import { UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { count, toSeconds, type Colour, type Output } from '../terminal/output.ts';
 
@@ -18,7 +18,7 @@ export const explain = apiVerb({
   options: {},
   async run({ positionals: [id = ''] }, { api, output }) {
     if (!UUID.test(id))
-      throw new UsageProblem(
+      throw new UsageError(
         'ID must be the ID of a run, as `millwright runs` prints it, or the entry_id of a delivery, as `millwright deliveries` prints it (ENTRY)',
       );
     const answer = await api.explanations.retrieve(id.toLowerCase());

@@ -5,7 +5,7 @@ import type { FilterTestResult } from '#client';
 import { parseJsonBody } from '#deliveries';
 import { compileFilter, type CompiledFilter, type FilterVerdict } from '#filters';
 import { connect, SERVER_OPTIONS } from '../connection/api.ts';
-import { Failure, group, UsageProblem, verb, type CliIo } from '../command.ts';
+import { CommandError, group, UsageError, verb, type CliIo } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { readInput, toText } from '../terminal/input.ts';
 import { findFactory } from '../connection/name-resolution.ts';
@@ -34,9 +34,9 @@ const test = verb({
   async run({ values, positionals: [filterFile = '', payloadFile] }, io) {
     const output = new Output(io, readFormat(values.format));
     if ((values.entry === undefined) === (payloadFile === undefined))
-      throw new UsageProblem('give either PAYLOAD_FILE or --entry');
+      throw new UsageError('give either PAYLOAD_FILE or --entry');
     if (filterFile === '-' && payloadFile === '-')
-      throw new UsageProblem('stdin cannot be both the filter and the payload');
+      throw new UsageError('stdin cannot be both the filter and the payload');
     const filter = readFilter(filterFile, toText(await readInput(filterFile, io, 'give a file'), 'the filter'));
     const result =
       values.entry === undefined
@@ -57,7 +57,7 @@ async function testHere(filter: unknown, payloadFile: string, io: CliIo, output:
   const engine = compiled(filter, output);
   const payload = parseJsonBody(await readInput(payloadFile, io, 'give a file'));
   if (!payload.ok)
-    throw new Failure('the payload is not valid JSON: as a delivery it would be answered 400', EXIT.problems);
+    throw new CommandError('the payload is not valid JSON: as a delivery it would be answered 400', EXIT.problems);
   return toResult(engine.explain(payload.value));
 }
 
@@ -77,7 +77,7 @@ function readFilter(file: string, text: string): unknown {
   if (!isYaml) return parsedJson(text);
   const document = parseDocument(text, { prettyErrors: false, logLevel: 'error', version: '1.2' });
   if (document.errors.length > 0)
-    throw new Failure(
+    throw new CommandError(
       'the filter is not valid YAML',
       EXIT.problems,
       document.errors.map(({ message }) => message),
@@ -89,14 +89,14 @@ function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new Failure('the filter is not valid JSON (name the file .yaml when it is YAML)', EXIT.problems);
+    throw new CommandError('the filter is not valid JSON (name the file .yaml when it is YAML)', EXIT.problems);
   }
 }
 
 function compiled(filter: unknown, output: Output): CompiledFilter {
   const compilation = compileFilter(filter ?? undefined);
   if (!compilation.ok) {
-    throw new Failure(
+    throw new CommandError(
       'the filter cannot be used',
       EXIT.problems,
       compilation.problems.map(

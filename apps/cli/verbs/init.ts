@@ -1,6 +1,6 @@
 /** `millwright init`: writes a starter factory repository that validates. contract 8, 11. */
 import { resolve } from 'node:path';
-import { Failure, UsageProblem, verb } from '../command.ts';
+import { CommandError, UsageError, verb } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CI_HOSTS, PRE_COMMIT_FILE, PRE_COMMIT_PLACEHOLDERS, type CiHost } from '../starter/ci-jobs.ts';
 import { starterFiles, type StarterFile } from '../starter/starter-files.ts';
@@ -40,7 +40,7 @@ export const init = verb({
 
 function readHost(text = 'none'): CiHost {
   const host = CI_HOSTS.find((name) => name === text);
-  if (host === undefined) throw new UsageProblem(`--ci must be one of ${CI_HOSTS.join(', ')}`);
+  if (host === undefined) throw new UsageError(`--ci must be one of ${CI_HOSTS.join(', ')}`);
   return host;
 }
 
@@ -49,14 +49,14 @@ async function write(root: string, folder: string, files: readonly StarterFile[]
     const found = await obstacles(root, files);
     const inTheWay = force ? found.filter(({ kind }) => kind !== 'exists') : found;
     if (inTheWay.length > 0)
-      throw new Failure(`nothing was written, because ${folder} is not free`, EXIT.problems, [
+      throw new CommandError(`nothing was written, because ${folder} is not free`, EXIT.problems, [
         ...inTheWay.map(wordsOf),
         ...wayOut(inTheWay),
       ]);
     await writeFiles(root, files, force);
   } catch (cause) {
-    if (cause instanceof Failure) throw cause;
-    throw new Failure(
+    if (cause instanceof CommandError) throw cause;
+    throw new CommandError(
       `the folder ${folder} cannot be written (${(cause as NodeJS.ErrnoException).code ?? 'unknown'})`,
       EXIT.usage,
       [],

@@ -1,7 +1,7 @@
 /** `millwright keys`: make, list and revoke API keys. A key's text is printed once, when it is made. contract 2. */
 import type { ApiKey, ApiKeyCreate } from '#client';
 import { apiVerb, type Calling } from '../connection/api.ts';
-import { group, UsageProblem } from '../command.ts';
+import { group, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { findFactory } from '../connection/name-resolution.ts';
 import { toSeconds, type Cell } from '../terminal/output.ts';
@@ -85,7 +85,7 @@ const revoke = apiVerb({
   options: {},
   async run({ positionals: [id = ''] }, { api, output }) {
     if (id.startsWith('mw_') || !ID.test(id))
-      throw new UsageProblem('ID must be the ID of a key, as `millwright keys list` prints it, not the key itself');
+      throw new UsageError('ID must be the ID of a key, as `millwright keys list` prints it, not the key itself');
     await api.apiKeys.revoke(id);
     output.result({ id, revoked: true }, () => output.line(`${id}: revoked`));
     return EXIT.ok;
@@ -116,14 +116,14 @@ export const keys = group('keys', { create, list, revoke, current });
 
 function roleOf(text: string): ApiKey['role'] {
   const role = ROLES.find((known) => known === text);
-  if (role === undefined) throw new UsageProblem(`--role must be one of ${ROLES.join(', ')}`);
+  if (role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`);
   return role;
 }
 
 function daysOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= DAYS_MAX) return Number(text);
-  throw new UsageProblem(`--expires-in-days must be a whole number from 1 to ${DAYS_MAX}`);
+  throw new UsageError(`--expires-in-days must be a whole number from 1 to ${DAYS_MAX}`);
 }
 
 function principalOf(serviceAccount: string | undefined): ApiKeyCreate['principal'] {

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { checkReferences, isDefinitionPath, readDefinitions, type TreeFile } from '#definitions';
 import { connect, SERVER_OPTIONS } from '../connection/api.ts';
-import { UsageProblem, verb, type CliIo } from '../command.ts';
+import { UsageError, verb, type CliIo } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { readNamedFolder } from '../repository/folder.ts';
 import { FORMATS, isFormatName, type FormatName } from '../reports/formats.ts';
@@ -52,9 +52,9 @@ export const plan = verb({
       server,
       'key-file': keyFile,
     } = values;
-    if (!isFormatName(format)) throw new UsageProblem(`--format must be one of ${Object.keys(FORMATS).join(', ')}`);
+    if (!isFormatName(format)) throw new UsageError(`--format must be one of ${Object.keys(FORMATS).join(', ')}`);
     if (reference !== undefined && (server ?? keyFile ?? factory) !== undefined)
-      throw new UsageProblem('--changed-since asks no server, so that --server, --key-file and --factory say nothing');
+      throw new UsageError('--changed-since asks no server, so that --server, --key-file and --factory say nothing');
     const asked = { format, folder, isStrict: strict };
     return reference === undefined
       ? planOnServer(asked, { server, keyFile, factory }, io)

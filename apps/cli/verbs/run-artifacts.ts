@@ -3,7 +3,7 @@ import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ArtifactItem } from '#client';
 import { apiVerb, type Api } from '../connection/api.ts';
-import { Failure, UsageProblem } from '../command.ts';
+import { CommandError, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { runId } from '../connection/name-resolution.ts';
 import { grouped, type Cell } from '../terminal/output.ts';
@@ -25,7 +25,7 @@ export const artifacts = apiVerb({
     force: { type: 'boolean', help: 'with --save: replace files that are there' },
   },
   async run({ values: { save, force = false }, positionals: [id] }, { api, output, io }) {
-    if (force && save === undefined) throw new UsageProblem('--force needs --save DIR');
+    if (force && save === undefined) throw new UsageError('--force needs --save DIR');
     const { artifacts: found = [] } = await api.agent.runs.retrieve(runId(id));
     const saved = save === undefined ? [] : await saveAll(api, found, { folder: resolve(io.cwd, save), force });
     output.result({ artifacts: found }, () => {
@@ -71,7 +71,7 @@ async function saveAll(api: Api, found: readonly ArtifactItem[], { folder, force
     ? []
     : (await Promise.all(copies.map(async ({ path }) => ((await isThere(path)) ? [path] : [])))).flat();
   if (there.length > 0)
-    throw new Failure(
+    throw new CommandError(
       'nothing was saved, because there are files of these names; name another folder, or give --force',
       EXIT.problems,
       there,
@@ -92,15 +92,15 @@ const FILE_NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,255}$/;
 const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 function copiesOf(found: readonly ArtifactItem[], folder: string): Copy[] {
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   return found.flatMap(({ artifact_uid: uid, data: { filename: name } }) => {
     if (name === undefined) return [];
     if (!FILE_NAME.test(name) || !UID.test(uid))
-      throw new Failure(
+      throw new CommandError(
         'the server names an artifact in a way that cannot be a file here; nothing was saved',
         EXIT.internal,
       );
-    return [{ uid, path: join(folder, freeName(name, taken)) }];
+    return [{ uid, path: join(folder, freeName(name, usedNames)) }];
   });
 }
 
@@ -127,7 +127,7 @@ async function writing(path: string, write: () => Promise<unknown>): Promise<voi
     await write();
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    throw new Failure(
+    throw new CommandError(
       `${path} cannot be written (${code})`,
       code === 'EEXIST' || code === 'ENOTDIR' || code === 'EACCES' ? EXIT.usage : EXIT.internal,
       [],

@@ -2,7 +2,7 @@
 import { optionMeant } from '#agents';
 import type { PermissionItem } from '#client';
 import { apiVerb, type Calling } from '../connection/api.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { permissionId, runId } from '../connection/name-resolution.ts';
 import { toSeconds, type Output } from '../terminal/output.ts';
@@ -68,11 +68,11 @@ export async function answeredLines(
   const now = await asked(api, id);
   return before.flatMap(({ permission_id: question, title }) => {
     const found = now.find(({ permission_id: other }) => other === question);
-    return found === undefined || found.state === 'open' ? [] : [`${title}: ${settlement(found, message)}`];
+    return found === undefined || found.state === 'open' ? [] : [`${title}: ${answerText(found, message)}`];
   });
 }
 
-function settlement({ answer: given, options }: PermissionItem, message: string): string {
+function answerText({ answer: given, options }: PermissionItem, message: string): string {
   const meant = optionMeant(
     message,
     options.map(({ option_id: optionId, name, kind }) => ({ optionId, name, kind })),
@@ -85,9 +85,9 @@ function settlement({ answer: given, options }: PermissionItem, message: string)
 
 async function onlyQuestion(api: Calling['api'], id: string): Promise<string> {
   const [first, ...others] = await openQuestions(api, id);
-  if (first === undefined) throw new Failure('the run asks nothing now', EXIT.problems);
+  if (first === undefined) throw new CommandError('the run asks nothing now', EXIT.problems);
   if (others.length === 0) return first.permission_id;
-  throw new Failure(
+  throw new CommandError(
     'the run asks several things, so name one',
     EXIT.usage,
     [first, ...others].map(({ permission_id: name, title }) => `${name}  ${title}`),

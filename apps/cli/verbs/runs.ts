@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { RunAgentRequest, RunItem, RunListParams } from '#client';
 import { mimeTypeOf, type AttachmentRequest } from '#runs';
 import { apiVerb, type Calling } from '../connection/api.ts';
-import { group, UsageProblem } from '../command.ts';
+import { group, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { follow, printEvents } from '../run-log/follow.ts';
 import { readInput, readStdin, toText, withoutFinalNewline } from '../terminal/input.ts';
@@ -69,7 +69,7 @@ export const run = apiVerb({
   async run({ values }, calling) {
     const { api, output } = calling;
     const { prompt, title, factory, skill, mode, interactive, metadata, attach, follow: isFollowed = false } = values;
-    if (prompt === undefined && skill === undefined) throw new UsageProblem('--prompt TEXT|- is missing');
+    if (prompt === undefined && skill === undefined) throw new UsageError('--prompt TEXT|- is missing');
     const body: RunAgentRequest = {
       prompt: prompt === undefined ? undefined : await textOf(prompt, '--prompt', calling),
       title,
@@ -196,10 +196,10 @@ const followup = apiVerb({
     const { api, output } = calling;
     const asked = output.format === 'json' ? [] : await openQuestions(api, runId(id));
     const answer = await api.agent.runs.submitFollowup(runId(id), body);
-    const settled = asked.length === 0 ? [] : await answeredLines(api, runId(id), asked, text);
+    const answered = asked.length === 0 ? [] : await answeredLines(api, runId(id), asked, text);
     output.result(answer, () => {
       output.line(`${answer.outcome}: ${OUTCOMES[answer.outcome] ?? 'stored'}`);
-      for (const line of settled) output.line(line);
+      for (const line of answered) output.line(line);
     });
     return EXIT.ok;
   },
@@ -230,7 +230,7 @@ async function textOf(text: string, option: string, { io }: Calling): Promise<st
 
 function toEntry(text: string): [key: string, value: string] {
   const at = text.indexOf('=');
-  if (at < 1) throw new UsageProblem(`--metadata ${JSON.stringify(text)} must be KEY=VALUE`);
+  if (at < 1) throw new UsageError(`--metadata ${JSON.stringify(text)} must be KEY=VALUE`);
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
@@ -238,7 +238,7 @@ function toEntry(text: string): [key: string, value: string] {
 function attachmentsOf(files: readonly string[], { io }: Calling): Promise<AttachmentRequest[]> {
   return Promise.all(
     files.map(async (file) => {
-      if (file === '-') throw new UsageProblem('--attach needs a file, because the file needs a name');
+      if (file === '-') throw new UsageError('--attach needs a file, because the file needs a name');
       const name = basename(file);
       return { file_name: name, mime_type: mimeTypeOf(name), data: (await readInput(file, io, '')).toString('base64') };
     }),

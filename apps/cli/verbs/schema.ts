@@ -1,6 +1,6 @@
 /** `millwright schema`: the JSON Schemas of the definition files, each complete in itself, for editors and other checkers. contract 8, 11. */
 import { isSchemaDocumentName, SCHEMA_DOCUMENTS } from '#contracts';
-import { UsageProblem, verb } from '../command.ts';
+import { UsageError, verb } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { Output } from '../terminal/output.ts';
 
@@ -14,7 +14,7 @@ export const schema = verb({
   positionals: [0, 1],
   options: { list: { type: 'boolean', help: 'print the names of the documents and what they are about instead' } },
   run({ values, positionals: [name] }, io) {
-    if (values.list === true && name !== undefined) throw new UsageProblem('--list takes no name');
+    if (values.list === true && name !== undefined) throw new UsageError('--list takes no name');
     if (values.list === true) {
       new Output(io, 'text').table(
         ['NAME', 'DESCRIPTION'],
@@ -27,7 +27,7 @@ export const schema = verb({
       return Promise.resolve(EXIT.ok);
     }
     if (name !== undefined && !isSchemaDocumentName(name))
-      throw new UsageProblem(`the documents are ${NAMES.join(', ')}`);
+      throw new UsageError(`the documents are ${NAMES.join(', ')}`);
     io.stdout.write(`${JSON.stringify(name === undefined ? SCHEMA_DOCUMENTS : SCHEMA_DOCUMENTS[name], null, 2)}\n`);
     return Promise.resolve(EXIT.ok);
   },

@@ -1,7 +1,7 @@
 /** `millwright secrets`: set, list, grant and delete managed secrets. Values go in through stdin or a file and never come out. contract 2. */
 import type { Secret, SecretPut } from '#client';
 import { apiVerb, type Calling } from '../connection/api.ts';
-import { Failure, group, UsageProblem, type OptionSpecs } from '../command.ts';
+import { CommandError, group, UsageError, type OptionSpecs } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { readInput, toText, withoutFinalNewline } from '../terminal/input.ts';
 import { findFactory } from '../connection/name-resolution.ts';
@@ -13,7 +13,7 @@ const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
 type Use = (typeof USES)[number];
 const USES = ['webhook', 'run', 'git', 'forge'] as const;
 /** Factories that use a secret, of which one that files decide is looked for. */
-const USERS_LOOKED_AT = 8;
+const USERS_CHECKED_MAX = 8;
 /** Characters of a value that the API takes. */
 const VALUE_LENGTH_MAX = 65_536;
 
@@ -76,7 +76,7 @@ const remove = apiVerb({
     const secrets = await secretsOf(calling, factory);
     const { used_by: users } = await secrets.retrieve(name);
     if (users.length > 0 && !force)
-      throw new Failure(`${name} is ${usersOf({ used_by: users })}`, EXIT.problems, [
+      throw new CommandError(`${name} is ${usersOf({ used_by: users })}`, EXIT.problems, [
         'what uses it would fail, and webhooks would refuse every delivery; --force deletes it all the same',
       ]);
     await secrets.delete(name, { force: force ? true : undefined });
@@ -102,9 +102,9 @@ const grant = apiVerb({
   },
   async run({ values: { uses, factories, factory }, positionals }, calling) {
     const name = nameOf(positionals);
-    if (uses === undefined && factories === undefined) throw new UsageProblem('say --uses, --factories or both');
+    if (uses === undefined && factories === undefined) throw new UsageError('say --uses, --factories or both');
     if (factory !== undefined && factories !== undefined)
-      throw new UsageProblem(
+      throw new UsageError(
         "a factory's own secret is for that factory only: --factories cannot be given with --factory",
       );
     const secrets = await secretsOf(calling, factory);
@@ -126,18 +126,18 @@ export const secrets = group('secrets', { set, list, grant, delete: remove });
 
 function nameOf([name = '']: readonly string[]): string {
   if (NAME.test(name)) return name;
-  throw new UsageProblem('NAME must begin with a letter, then letters, digits, _ and -, at most 128 in all');
+  throw new UsageError('NAME must begin with a letter, then letters, digits, _ and -, at most 128 in all');
 }
 
 /** Says it where a value waits because no process makes passes. The value is set whatever comes of this look. */
 async function noteWaiting({ api, output }: Calling, { used_by: users }: Secret): Promise<void> {
   try {
-    for (const uid of [...new Set(users.map(({ factory_uid: factory }) => factory))].slice(0, USERS_LOOKED_AT)) {
-      const standing = await api.factories.status(uid);
-      if (standing.definitions_managed) return noteUnattended(output, standing); // the same processes are there for all
+    for (const uid of [...new Set(users.map(({ factory_uid: factory }) => factory))].slice(0, USERS_CHECKED_MAX)) {
+      const status = await api.factories.status(uid);
+      if (status.definitions_managed) return noteUnattended(output, status); // the same processes are there for all
     }
   } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
+    if (!(cause instanceof CommandError)) throw cause;
   }
 }
 
@@ -170,9 +170,9 @@ async function secretsOf({ api }: Calling, factory: string | undefined): Promise
 }
 
 function checkedValue(value: string, { output }: Calling): string {
-  if (value === '') throw new Failure('the value is empty', EXIT.problems);
+  if (value === '') throw new CommandError('the value is empty', EXIT.problems);
   if (value.length > VALUE_LENGTH_MAX)
-    throw new Failure(`the value has more than ${VALUE_LENGTH_MAX} characters`, EXIT.problems);
+    throw new CommandError(`the value has more than ${VALUE_LENGTH_MAX} characters`, EXIT.problems);
   if (/^[\s\ufeff]|\s$/.test(value))
     output.note('note: the value begins or ends with white space or a byte order mark, which is part of it');
   return value;
@@ -181,7 +181,7 @@ function checkedValue(value: string, { output }: Calling): string {
 function usesOf(text: string): Use[] {
   const uses = [...new Set(text.split(','))];
   if (uses.every((use): use is Use => USES.some((known) => known === use))) return uses;
-  throw new UsageProblem(`--uses takes ${USES.join(', ')}, separated by commas`);
+  throw new UsageError(`--uses takes ${USES.join(', ')}, separated by commas`);
 }
 
 async function factoriesOf({ api }: Calling, text: string): Promise<'*' | string[]> {

@@ -10,7 +10,7 @@ import {
 } from '#authentication';
 import { IDENTITY_LENGTH_MAX, SERVICE_DELIVERY_HEADER } from '#deliveries';
 import { readAddress } from '../connection/address.ts';
-import { Failure, UsageProblem, verb } from '../command.ts';
+import { CommandError, UsageError, verb } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { readInput, withoutFinalNewline } from '../terminal/input.ts';
 import { exchange, type Exchange } from '../connection/request.ts';
@@ -46,11 +46,11 @@ export const send = verb({
   async run({ values, positionals: [address = ''] }, io) {
     const output = new Output(io, readFormat(values.format));
     const { scheme, 'secret-file': secretFile, data, 'delivery-id': id = randomUUID() } = values;
-    if (!SCHEMES.includes(scheme)) throw new UsageProblem(`--scheme must be one of ${SCHEMES.join(', ')}`);
+    if (!SCHEMES.includes(scheme)) throw new UsageError(`--scheme must be one of ${SCHEMES.join(', ')}`);
     if (!/^[\x21-\x7e]+$/.test(id) || id.length > IDENTITY_LENGTH_MAX)
-      throw new UsageProblem(`--delivery-id must be 1 to ${IDENTITY_LENGTH_MAX} visible ASCII characters`);
+      throw new UsageError(`--delivery-id must be 1 to ${IDENTITY_LENGTH_MAX} visible ASCII characters`);
     const target = readTarget(address, scheme, io.environment);
-    if (secretFile === '-' && data === '-') throw new UsageProblem('stdin cannot be both the secret and the body');
+    if (secretFile === '-' && data === '-') throw new UsageError('stdin cannot be both the secret and the body');
     const secret = withoutFinalNewline(await readInput(secretFile, io, 'give --secret-file FILE'));
     const body = data === undefined ? Buffer.from('{}') : await readInput(data, io, 'give --data FILE');
     const { url, headers } = authenticated(target, scheme, secret, body, id);
@@ -72,11 +72,11 @@ function readTarget(text: string, scheme: string, environment: Readonly<Record<s
   const url = readAddress(text, 'URL', environment);
   const [, path, placeholder] = INGRESS_PATH.exec(url.pathname) ?? [];
   if (path === undefined)
-    throw new UsageProblem(
+    throw new UsageError(
       'URL must be an ingress URL as `millwright webhooks` prints it, without any token: …/webhooks/w/wh_…',
     );
   if (placeholder !== undefined && scheme !== 'url_token')
-    throw new UsageProblem('URL is that of a url_token webhook: give --scheme url_token');
+    throw new UsageError('URL is that of a url_token webhook: give --scheme url_token');
   url.pathname = path;
   return url;
 }
@@ -93,7 +93,7 @@ function authenticated(
     secretUse(signature === undefined ? (scheme as 'token' | 'url_token') : 'signature', scheme),
     secret,
   );
-  if (unusable !== undefined) throw new Failure(`the secret cannot serve here: ${unusable}`, EXIT.problems);
+  if (unusable !== undefined) throw new CommandError(`the secret cannot serve here: ${unusable}`, EXIT.problems);
   const identity = { [SERVICE_DELIVERY_HEADER]: id };
   if (signature !== undefined) return { url: target, headers: { ...identity, ...signed(signature, secret, body, id) } };
   if (scheme === 'token')
@@ -108,7 +108,7 @@ function signed(
   deliveryId: string,
 ): Record<string, string> {
   const prepared = prepareSigningKey(scheme, secret);
-  if (!prepared.ok) throw new Failure(`the secret cannot serve here: ${prepared.reason}`, EXIT.problems);
+  if (!prepared.ok) throw new CommandError(`the secret cannot serve here: ${prepared.reason}`, EXIT.problems);
   return sign(scheme, prepared.key, { body, nowMs: Date.now(), deliveryId });
 }
 
@@ -121,7 +121,7 @@ function readAnswer({ status, headers, text }: Exchange, secret: Buffer): { deli
     typeof body['error'] === 'string' && !text.includes(secret.toString('latin1')) ? body['error'] : 'no reason given';
   const seconds = headers.get('retry-after');
   const retry = seconds === null ? [] : [`try again in ${seconds} s`];
-  throw new Failure(
+  throw new CommandError(
     `not accepted: ${status} ${words}`,
     status === 429 || status >= 500 ? EXIT.internal : EXIT.problems,
     retry,

@@ -1,7 +1,7 @@
 /** `millwright status`, `sync`, `syncs` and `approve`: where a factory stands, and what a pass made of its repository. contract 4, 9, 11. */
 import type { Factory, FactoryStatus, Sync } from '#client';
 import { apiVerb, type Calling } from '../connection/api.ts';
-import { Failure, UsageProblem } from '../command.ts';
+import { CommandError, UsageError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { findFactory } from '../connection/name-resolution.ts';
 import { count, toSeconds, type Cell, type Colour } from '../terminal/output.ts';
@@ -55,7 +55,7 @@ export const sync = apiVerb({
       output.result(asked, () => output.line(`${factory.slug}: a pass is asked for`));
       return EXIT.ok;
     }
-    const standing = await settled(calling, factory, asked.generation_requested, timeoutMs);
+    const standing = await waitForSync(calling, factory, asked.generation_requested, timeoutMs);
     output.result(standing, () => printPass(output, factory, standing, before.last_sync?.id));
     // A suspended factory keeps the condition it had: what was asked for did not happen.
     return standing.suspended ? Math.max(EXIT.problems, statusExitCode(standing)) : statusExitCode(standing);
@@ -76,11 +76,11 @@ export const approve = apiVerb({
   async run({ values, positionals }, { api, output }) {
     const digest = positionals.at(-1) ?? '';
     if (!DIGEST.test(digest))
-      throw new UsageProblem('DIGEST must be sha256: and 64 hexadecimal digits, as `millwright status` prints it');
+      throw new UsageError('DIGEST must be sha256: and 64 hexadecimal digits, as `millwright status` prints it');
     const factory = await findFactory(api, positionals.length === 2 ? positionals[0] : undefined);
     const { last_sync: last } = await api.factories.status(factory.uid);
     if (last?.plan !== digest && values.ahead !== true) {
-      throw new Failure('nothing with this digest is held now, so nothing was approved', EXIT.problems, [
+      throw new CommandError('nothing with this digest is held now, so nothing was approved', EXIT.problems, [
         `see what is held: millwright status ${factory.slug}`,
       ]);
     }
@@ -117,7 +117,7 @@ export const syncs = apiVerb({
 });
 
 /** Looks until the pass that was asked for is over. */
-async function settled(
+async function waitForSync(
   { api, output }: Calling,
   factory: Factory,
   generation: number,
@@ -129,7 +129,7 @@ async function settled(
     return standing.generation_handled >= generation ? standing : undefined;
   }, timeoutMs);
   if (over === undefined)
-    throw new Failure(
+    throw new CommandError(
       `the pass is not over after ${timeoutMs / 1_000} s; it goes on, see: millwright status ${factory.slug}`,
       EXIT.internal,
     );

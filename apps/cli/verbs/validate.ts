@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { checkReferences, isDefinitionPath, readDefinitions, type KnownFacts, type SecretFacts } from '#definitions';
 import { broughtProblems, changedPaths, filesSince } from '../repository/changed-since.ts';
-import { Failure } from '../command.ts';
+import { CommandError } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { readNamedFolder } from '../repository/folder.ts';
 import { FORMATS, isFormatName, type FormatName } from '../reports/formats.ts';
@@ -132,7 +132,7 @@ async function knownFacts({ secretsList, server }: Arguments, io: CommandIo): Pr
 /** Facts from a list of names: that secrets exist, not whether they are set or usable. `#` starts a comment line. */
 async function namedSecrets(file: string): Promise<KnownFacts> {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new Failure(`the file ${file} cannot be read (${cause.code ?? 'unknown'})`, EXIT.usage, [], { cause });
+    throw new CommandError(`the file ${file} cannot be read (${cause.code ?? 'unknown'})`, EXIT.usage, [], { cause });
   });
   const lines = text.split('\n').map((line) => line.trim());
   const names = lines.filter((line) => line !== '' && !line.startsWith('#'));
@@ -159,7 +159,7 @@ function refuseUsage(message: string, io: CommandIo): number {
 /** What is not known to be wrong elsewhere is ours. */
 function refuseCause(cause: unknown, io: CommandIo): number {
   io.stderr.write(`millwright validate: ${printable(messageOf(cause))}\n`);
-  return cause instanceof Failure ? cause.code : EXIT.internal;
+  return cause instanceof CommandError ? cause.code : EXIT.internal;
 }
 
 function messageOf(cause: unknown): string {

@@ -71,7 +71,7 @@ const STATUS: FactoryStatus = {
   inventory: [],
 };
 
-function standing(state: RevisionStatus['state'], more: Partial<RevisionStatus> = {}): RevisionStatus {
+function revisionStatus(state: RevisionStatus['state'], more: Partial<RevisionStatus> = {}): RevisionStatus {
   return {
     revision: COMMIT,
     state,
@@ -94,14 +94,14 @@ let syncRefusal: number;
 let handled: number[];
 /** The newest revision, and what became of it. */
 let newest: RevisionStatus | undefined;
-let looks: string[];
+let requests: string[];
 /** What the answer to POST sync says of the factory. */
 let conditions: FactoryStatus['conditions'];
 let server: Server;
 let url: string;
 
 beforeEach(async () => {
-  [course, syncRefusal, handled, newest, looks, conditions] = [[standing('serving')], 0, [7], undefined, [], []];
+  [course, syncRefusal, handled, newest, requests, conditions] = [[revisionStatus('serving')], 0, [7], undefined, [], []];
   server = createServer((request, response) => {
     const { status, body } = answer(request.method ?? '', request.url ?? '');
     response
@@ -136,7 +136,7 @@ function answer(method: string, path: string): { status: number; body: unknown }
   const asked = new RegExp(`^/api/v1/factory/${UID}/revisions/([^/]+)$`).exec(path)?.[1];
   if (asked === undefined) return refused(404);
   if (decodeURIComponent(asked) === newest?.revision) return { status: 200, body: newest };
-  looks.push(decodeURIComponent(asked));
+  requests.push(decodeURIComponent(asked));
   const next = (course.length > 1 ? course.shift() : course[0]) as RevisionStatus | number;
   return typeof next === 'number' ? refused(next) : { status: 200, body: next };
 }
@@ -153,7 +153,7 @@ describe('a revision that serves', () => {
       out: `shop: ${COMMIT} serves on 2 replicas\n`,
       err: `waiting for ${COMMIT.slice(0, 12)} in shop …\n`,
     });
-    expect(JSON.parse((await wait(['--format', 'json'])).out)).toEqual(standing('serving'));
+    expect(JSON.parse((await wait(['--format', 'json'])).out)).toEqual(revisionStatus('serving'));
   });
 
   it('says when no process makes passes, and waits all the same', async () => {
@@ -176,7 +176,7 @@ describe('a revision that serves', () => {
   it('ends with 0 as part of a later one', async () => {
     // The later one applied in part; what it lacks is not this one's.
     course = [
-      standing('serving', {
+      revisionStatus('serving', {
         serving_revision: `main@sha1:${OTHER}`,
         sync: { ...SYNC, revision: `main@sha1:${OTHER}`, ending: 'applied', problems: [PROBLEM] },
       }),
@@ -188,18 +188,18 @@ describe('a revision that serves', () => {
   });
 
   it('is waited for through everything that ends by itself', async () => {
-    const window = standing('blocked', {
+    const window = revisionStatus('blocked', {
       message: 'it applies when the sync window opens',
       sync: { ...SYNC, reason: 'outside-sync-window' },
     });
     course = [
-      standing('unknown'),
-      standing('failed'),
+      revisionStatus('unknown'),
+      revisionStatus('failed'),
       503,
-      standing('superseded'),
+      revisionStatus('superseded'),
       window,
-      standing('waiting'),
-      standing('serving'),
+      revisionStatus('waiting'),
+      revisionStatus('serving'),
     ];
     const { code, err } = await wait();
     expect(code).toBe(0);
@@ -222,9 +222,9 @@ describe('a revision that serves', () => {
   });
 
   it('ends with 1 or 4 where only a part of it serves', async () => {
-    course = [standing('serving', { sync: { ...SYNC, ending: 'applied', problems: [PROBLEM] } })];
+    course = [revisionStatus('serving', { sync: { ...SYNC, ending: 'applied', problems: [PROBLEM] } })];
     expect(await wait()).toMatchObject({ code: 1, out: expect.stringContaining('[secret-known]') });
-    course = [standing('serving', { sync: { ...SYNC, ending: 'applied', plan: DIGEST } })];
+    course = [revisionStatus('serving', { sync: { ...SYNC, ending: 'applied', plan: DIGEST } })];
     expect(await wait()).toMatchObject({
       code: 4,
       err: expect.stringContaining(`millwright approve shop ${DIGEST}\n`),
@@ -234,7 +234,7 @@ describe('a revision that serves', () => {
 
 describe('a revision that people have to act on', () => {
   it('ends with 1 at once, with its problems as validate prints them', async () => {
-    course = [standing('blocked', { sync: { ...SYNC, problems: [PROBLEM] } })];
+    course = [revisionStatus('blocked', { sync: { ...SYNC, problems: [PROBLEM] } })];
     const { code, out } = await wait();
     expect({ code, lines: out.split('\n') }).toEqual({
       code: 1,
@@ -244,11 +244,11 @@ describe('a revision that people have to act on', () => {
         '',
       ],
     });
-    expect(looks).toHaveLength(2); // the second behind the sync that was asked for
+    expect(requests).toHaveLength(2); // the second behind the sync that was asked for
   });
 
   it('is shown to build servers beside its lines, from the root of the repository on', async () => {
-    course = [standing('blocked', { sync: { ...SYNC, problems: [PROBLEM] } })];
+    course = [revisionStatus('blocked', { sync: { ...SYNC, problems: [PROBLEM] } })];
     const folder = mkdtempSync(join(tmpdir(), 'wait-'));
     try {
       const file = join(folder, 'summary.md');
@@ -258,7 +258,7 @@ describe('a revision that people have to act on', () => {
         /^::error file=factories\/shop\/webhooks\/orders\.yaml,line=4,col=13,title=secret-known::no secret/,
       );
       expect(readFileSync(file, 'utf8')).toContain('secret-known');
-      course = [standing('lost', { message: '100 %\n::error::gone' })];
+      course = [revisionStatus('lost', { message: '100 %\n::error::gone' })];
       expect((await wait(['--format', 'github'], { GITHUB_STEP_SUMMARY: file })).out).toBe(
         '::error title=millwright wait::shop: lost: 100 %25\\u{a}::error::gone\n',
       );
@@ -277,7 +277,7 @@ describe('a revision that people have to act on', () => {
       changes: [],
     };
     course = [
-      standing('blocked', {
+      revisionStatus('blocked', {
         sync: { ...SYNC, reason: 'prune-held', held: [held] as unknown as Sync['held'], plan: DIGEST },
       }),
     ];
@@ -289,7 +289,7 @@ describe('a revision that people have to act on', () => {
   });
 
   it('ends with 1 when the branch has lost it, or nobody trusts who signed it', async () => {
-    course = [standing('lost')];
+    course = [revisionStatus('lost')];
     expect(await wait()).toMatchObject({ code: 1, out: 'shop: lost: it is lost\n' });
     // What was held then can be approved no more.
     const held = {
@@ -301,7 +301,7 @@ describe('a revision that people have to act on', () => {
       changes: [],
     };
     course = [
-      standing('lost', {
+      revisionStatus('lost', {
         sync: {
           ...SYNC,
           reason: 'prune-held',
@@ -316,14 +316,14 @@ describe('a revision that people have to act on', () => {
       out: 'shop: lost: it is lost\n',
       err: expect.not.stringContaining('approve'),
     });
-    course = [standing('blocked', { sync: { ...SYNC, reason: 'source-unverified' } })];
+    course = [revisionStatus('blocked', { sync: { ...SYNC, reason: 'source-unverified' } })];
     expect(await wait()).toMatchObject({ code: 1 });
   });
 
   it('is believed to be blocked only when the sync that was asked for says so too', async () => {
-    const blocked = standing('blocked', { sync: SYNC });
+    const blocked = revisionStatus('blocked', { sync: SYNC });
     [course, handled] = [
-      [blocked, blocked, standing('serving')],
+      [blocked, blocked, revisionStatus('serving')],
       [6, 6, 7],
     ];
     expect(await wait()).toMatchObject({ code: 0 });
@@ -333,11 +333,11 @@ describe('a revision that people have to act on', () => {
 describe('a revision that a newer one superseded', () => {
   const tip = `main@sha1:${OTHER}`;
   const blocked = (more: Partial<Sync>): RevisionStatus =>
-    standing('blocked', { revision: tip, sync: { ...SYNC, revision: tip, ...more } });
+    revisionStatus('blocked', { revision: tip, sync: { ...SYNC, revision: tip, ...more } });
   const words = `shop: ${COMMIT.slice(0, 12)} is superseded by ${tip}, which is blocked: it is blocked\n`;
 
   it('ends with 1 and the problems of the newest, where those keep it from serving; with 4 where that one is held', async () => {
-    [course, newest] = [[standing('superseded')], blocked({ problems: [PROBLEM] })];
+    [course, newest] = [[revisionStatus('superseded')], blocked({ problems: [PROBLEM] })];
     const { code, out } = await wait();
     expect({ code, out }).toEqual({
       code: 1,
@@ -354,25 +354,25 @@ describe('a revision that a newer one superseded', () => {
 
   it('is waited for while the newest is one of before the sync that was asked for, waits for a window, or is mended', async () => {
     [course, newest, handled] = [
-      [standing('superseded'), standing('superseded'), standing('serving')],
+      [revisionStatus('superseded'), revisionStatus('superseded'), revisionStatus('serving')],
       blocked({ problems: [PROBLEM] }),
       [6],
     ];
     expect(await wait()).toMatchObject({ code: 0 });
     [course, newest, handled] = [
-      [standing('superseded'), standing('superseded'), standing('superseded'), standing('serving')],
+      [revisionStatus('superseded'), revisionStatus('superseded'), revisionStatus('superseded'), revisionStatus('serving')],
       blocked({ reason: 'outside-sync-window' }),
       [7],
     ];
     expect(await wait()).toMatchObject({ code: 0 });
-    [course, newest] = [[standing('superseded'), standing('serving')], blocked({ problems: [PROBLEM] })];
+    [course, newest] = [[revisionStatus('superseded'), revisionStatus('serving')], blocked({ problems: [PROBLEM] })];
     expect(await wait()).toMatchObject({ code: 0 });
   });
 });
 
 describe('the end of patience', () => {
   it('ends with 3, with what it waits for', async () => {
-    course = [standing('unknown')];
+    course = [revisionStatus('unknown')];
     const { code, err } = await wait(['--timeout', '1']);
     expect(code).toBe(3);
     expect(err).toContain(
@@ -386,9 +386,9 @@ describe('the end of patience', () => {
   });
 
   it('ends with 3 on SIGINT, cleanly', async () => {
-    course = [standing('waiting')];
+    course = [revisionStatus('waiting')];
     const waiting = wait();
-    await eventually('it waits', () => looks.length > 1 || undefined);
+    await eventually('it waits', () => requests.length > 1 || undefined);
     process.emit('SIGINT');
     expect(await waiting).toMatchObject({
       code: 3,
@@ -399,7 +399,7 @@ describe('the end of patience', () => {
   });
 
   it('comes at once for a key that loses its right', async () => {
-    course = [standing('waiting'), 404];
+    course = [revisionStatus('waiting'), 404];
     expect(await wait()).toMatchObject({ code: 64 });
   });
 });
@@ -411,7 +411,7 @@ it.each([['x'], ['c0ffe'], ['-'.padEnd(7, 'f')], ['../../status'], ['main'], [`$
       environment: { MILLWRIGHT_SERVER: url, MILLWRIGHT_API_KEY: `mw_${'k'.repeat(43)}` },
     });
     expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining('--revision must be a commit ID') });
-    expect(looks).toEqual([]);
+    expect(requests).toEqual([]);
   },
 );
 
@@ -429,6 +429,6 @@ it.each([[`main@sha1:${COMMIT}`], [`feature/x@sha1:${COMMIT}`], [`sha256:${'b'.r
         })
       ).code,
     ).toBe(0);
-    expect(looks).toEqual([revision]);
+    expect(requests).toEqual([revision]);
   },
 );

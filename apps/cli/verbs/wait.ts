@@ -2,7 +2,7 @@
 import { appendFile } from 'node:fs/promises';
 import type { Factory, RevisionStatus } from '#client';
 import { connect, SERVER_OPTIONS, type Api } from '../connection/api.ts';
-import { Failure, UsageProblem, verb, type CliIo } from '../command.ts';
+import { CommandError, UsageError, verb, type CliIo } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { findFactory } from '../connection/name-resolution.ts';
 import { Output } from '../terminal/output.ts';
@@ -48,12 +48,12 @@ export const wait = verb({
     const api = connect({ server: values.server, keyFile: values['key-file'] }, io);
     const factory = await findFactory(api, name);
     if (!factory.definitions_managed)
-      throw new UsageProblem(
+      throw new UsageError(
         `${factory.slug} is managed over the API: it follows no files, so no revision ever serves there`,
       );
     const asked = await ask(api, factory, output);
     const end = await interruptibly(
-      (signal) => settled({ api, output, factory, revision, asked, timeoutMs }, signal),
+      (signal) => waitForEnd({ api, output, factory, revision, asked, timeoutMs }, signal),
       output,
       revision,
     );
@@ -63,13 +63,13 @@ export const wait = verb({
 
 function readFormat(text = 'text'): WaitFormat {
   if (FORMATS.includes(text)) return text as WaitFormat;
-  throw new UsageProblem(`--format must be one of ${FORMATS.join(', ')}`);
+  throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
 }
 
 function readRevision(text: string): string {
   const revision = /^[0-9A-Fa-f]{7,64}$/.test(text) ? text.toLowerCase() : text;
   if (REVISION.test(revision)) return revision;
-  throw new UsageProblem(
+  throw new UsageError(
     '--revision must be a commit ID of 7 digits or more, or a whole revision: branch@sha1:… or sha256:…',
   );
 }
@@ -81,7 +81,7 @@ async function ask(api: Api, factory: Factory, output: Output): Promise<number |
     noteUnattended(output, standing);
     return standing.generation_requested;
   } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
+    if (!(cause instanceof CommandError)) throw cause;
     output.note(`no sync was asked for: ${cause.message}`);
     return undefined;
   }
@@ -98,34 +98,34 @@ interface Waiting {
 }
 
 /** Looks until the revision serves, or will not without people. Throws Failure when the time is over. */
-async function settled(waiting: Waiting, signal: AbortSignal): Promise<End> {
+async function waitForEnd(waiting: Waiting, signal: AbortSignal): Promise<End> {
   const { output, factory, revision, timeoutMs } = waiting;
   output.note(`waiting for ${revision} in ${factory.slug} …`);
-  let told = '';
-  const lookAgain = looker(waiting);
+  let reported = '';
+  const poll = poller(waiting);
   const end = await pollUntil(
     async () => {
-      const found = await lookAgain();
+      const found = await poll();
       if (typeof found !== 'string') return found;
-      if (found !== told && !signal.aborted) output.note(found);
-      told = found;
+      if (found !== reported && !signal.aborted) output.note(found);
+      reported = found;
       return undefined;
     },
     timeoutMs,
     signal,
   );
   if (end === undefined)
-    throw new Failure(`${revision} does not serve after ${timeoutMs / 1_000} s: ${told}`, EXIT.internal, [
+    throw new CommandError(`${revision} does not serve after ${timeoutMs / 1_000} s: ${reported}`, EXIT.internal, [
       `see: millwright status ${factory.slug}`,
     ]);
   return end;
 }
 
 /** Each call looks once more: the end, or words for what is waited for. What blocks may be mended already: a verdict counts when the sync that was asked for is over, and it is seen after that. */
-function looker(waiting: Waiting): () => Promise<End | string> {
+function poller(waiting: Waiting): () => Promise<End | string> {
   let isConfirmed = waiting.asked === undefined;
-  return async function lookOnce(): Promise<End | string> {
-    const seen = await look(waiting, waiting.revision);
+  return async function pollOnce(): Promise<End | string> {
+    const seen = await statusOf(waiting, waiting.revision);
     if (typeof seen === 'string') return seen;
     if (seen.state === 'serving' || (isConfirmed && isOver(seen))) return { status: seen };
     const words = `${seen.state}: ${seen.message}`;
@@ -134,7 +134,7 @@ function looker(waiting: Waiting): () => Promise<End | string> {
     if (tip === undefined) return words;
     const wasConfirmed = isConfirmed;
     isConfirmed = true;
-    if (isOver(seen)) return lookOnce();
+    if (isOver(seen)) return pollOnce();
     return (wasConfirmed ? await blockedBy(waiting, tip) : undefined) ?? words;
   };
 }
@@ -145,25 +145,25 @@ async function newestTip({ api, factory, asked = 0 }: Waiting): Promise<{ revisi
     const standing = await api.factories.status(factory.uid);
     return standing.generation_handled >= asked ? { revision: standing.revision_seen } : undefined;
   } catch (cause) {
-    if (cause instanceof Failure && cause.code === EXIT.internal) return undefined;
+    if (cause instanceof CommandError && cause.code === EXIT.internal) return undefined;
     throw cause;
   }
 }
 
 /** The end of a revision that newer ones superseded: people must act on the newest first. */
 async function blockedBy(waiting: Waiting, { revision }: { revision: string | null }): Promise<End | undefined> {
-  const tip = revision === null ? 'none yet' : await look(waiting, revision);
+  const tip = revision === null ? 'none yet' : await statusOf(waiting, revision);
   return typeof tip !== 'string' && tip.state === 'blocked' && isOver(tip)
     ? { status: tip, superseded: waiting.revision }
     : undefined;
 }
 
 /** Where the revision stands; words, when the server cannot be asked now: one that starts again is waited for. */
-async function look({ api, factory }: Waiting, revision: string): Promise<RevisionStatus | string> {
+async function statusOf({ api, factory }: Waiting, revision: string): Promise<RevisionStatus | string> {
   try {
     return await api.factories.revision(factory.uid, revision);
   } catch (cause) {
-    if (cause instanceof Failure && cause.code === EXIT.internal) return cause.message;
+    if (cause instanceof CommandError && cause.code === EXIT.internal) return cause.message;
     throw cause;
   }
 }

@@ -1,7 +1,7 @@
 /** `millwright webhooks` and `deliveries`: addresses that senders post to, and what became of what they sent. spec: Webhook, Webhook delivery; contract 4. */
 import type { Delivery, Webhook } from '#client';
 import { apiVerb, type Api } from '../connection/api.ts';
-import { Failure, group, UsageProblem, type Verb } from '../command.ts';
+import { CommandError, group, UsageError, type Verb } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { findFactory, findWebhook } from '../connection/name-resolution.ts';
 import { toSeconds, type Cell } from '../terminal/output.ts';
@@ -76,7 +76,7 @@ const resend = apiVerb({
   async run({ positionals }, { api, output }) {
     const entryId = positionals.at(-1) ?? '';
     if (!UUID.test(entryId))
-      throw new UsageProblem('ENTRY must be the entry_id of a delivery, as `millwright deliveries` prints it (ENTRY)');
+      throw new UsageError('ENTRY must be the entry_id of a delivery, as `millwright deliveries` prints it (ENTRY)');
     const factory = await findFactory(api, positionals.length === 3 ? positionals[0] : undefined);
     const webhook = await findWebhook(api, factory, positionals.at(-2) ?? '');
     const made = await api.factories.deliveries.resend(factory.uid, webhook.uid, entryId.toLowerCase());
@@ -123,7 +123,7 @@ async function automationNames(api: Api, factoryUid: string, entries: readonly D
     const found = await all(api.factories.automations.list(factoryUid, { limit: PAGE_SIZE_MAX }));
     return new Map(found.map(({ uid, slug }) => [uid, slug]));
   } catch (cause) {
-    if (cause instanceof Failure) return NO_NAMES; // the log is worth more than its names
+    if (cause instanceof CommandError) return NO_NAMES; // the log is worth more than its names
     throw cause;
   }
 }

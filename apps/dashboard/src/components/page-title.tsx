@@ -2,7 +2,7 @@
 import { Anchor, Breadcrumbs, Group, Stack, Title } from '@mantine/core';
 import { useEffect, type ReactNode } from 'react';
 import { Link } from 'react-router';
-import { ForeignText } from './text/untrusted-text.tsx';
+import { UntrustedText } from './text/untrusted-text.tsx';
 import { withHiddenNamed } from './text/hidden-characters.ts';
 
 interface PageTitleProps {
@@ -26,7 +26,7 @@ export function PageTitle({ children, above = [], aside, actions }: PageTitlePro
           <Breadcrumbs>
             {above.map(({ label, to }) => (
               <Anchor key={to} component={Link} to={to} size="sm">
-                <ForeignText>{label}</ForeignText>
+                <UntrustedText>{label}</UntrustedText>
               </Anchor>
             ))}
           </Breadcrumbs>
@@ -35,7 +35,7 @@ export function PageTitle({ children, above = [], aside, actions }: PageTitlePro
       <Group justify="space-between" gap="sm">
         <Group gap="sm">
           <Title order={1} size="h3">
-            <ForeignText>{children}</ForeignText>
+            <UntrustedText>{children}</UntrustedText>
           </Title>
           {aside}
         </Group>

@@ -1,6 +1,6 @@
 /** A dialog that is there while it is open: nothing closes it while something is under way, and the focus goes back to whoever opened it. */
 import { Modal, type ModalProps } from '@mantine/core';
-import { ForeignText } from '../text/untrusted-text.tsx';
+import { UntrustedText } from '../text/untrusted-text.tsx';
 import { useReturnFocus } from './return-focus.ts';
 
 interface DialogProps extends Omit<ModalProps, 'opened' | 'title'> {
@@ -19,7 +19,7 @@ export function Dialog({ title, isBusy = false, isOnce = false, onClose, ...rest
     <Modal
       opened
       onClose={isBusy ? () => undefined : onClose}
-      title={<ForeignText>{title}</ForeignText>}
+      title={<UntrustedText>{title}</UntrustedText>}
       {...(isOnce ? ONCE : {})}
       {...rest}
     />

@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { useBlocker } from 'react-router';
 import { Dialog } from './dialog.tsx';
 
-interface LeaveAnywayProps {
+interface UnsavedChangesDialogProps {
   title: string;
   /** What would be lost. */
   children: string;
@@ -14,7 +14,7 @@ interface LeaveAnywayProps {
   onward?: string;
 }
 
-export function LeaveAnyway({ title, children, isLoss, onward }: LeaveAnywayProps) {
+export function UnsavedChangesDialog({ title, children, isLoss, onward }: UnsavedChangesDialogProps) {
   const blocker = useBlocker(
     ({ currentLocation, nextLocation }) =>
       isLoss() &&

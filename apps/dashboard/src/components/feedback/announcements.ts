@@ -2,7 +2,7 @@
 import { notifications } from '@mantine/notifications';
 import { withHiddenNamed } from '../text/hidden-characters.ts';
 
-export function say(message: string): void {
+export function announce(message: string): void {
   notifications.show({
     message: withHiddenNamed(message),
     color: 'teal',
@@ -11,7 +11,7 @@ export function say(message: string): void {
   });
 }
 
-export function sayFault(message: string): void {
+export function announceError(message: string): void {
   notifications.show({
     message: withHiddenNamed(message),
     color: 'red',

@@ -2,7 +2,7 @@
 import { Alert, Button, List, Stack, Text, type AlertProps } from '@mantine/core';
 import { problemOf } from '../../api/problems.ts';
 import { EditedFile } from '../forms/edited-file.tsx';
-import { ForeignText } from '../text/untrusted-text.tsx';
+import { UntrustedText } from '../text/untrusted-text.tsx';
 
 interface ProblemAlertProps extends Omit<AlertProps, 'title' | 'children'> {
   error: unknown;
@@ -38,7 +38,7 @@ export function ProblemAlert({ error, shown = [], onRetry, ...rest }: ProblemAle
           {isAtFields ? (
             'What is wrong stands at its field.'
           ) : (
-            <ForeignText>{problem?.message ?? wordsOf(error)}</ForeignText>
+            <UntrustedText>{problem?.message ?? wordsOf(error)}</UntrustedText>
           )}
         </Text>
         {faults.length > 0 && (
@@ -46,9 +46,9 @@ export function ProblemAlert({ error, shown = [], onRetry, ...rest }: ProblemAle
             {faults.map(({ pointer, message }) => (
               <List.Item key={`${pointer} ${message}`}>
                 <span className="mono">
-                  <ForeignText>{pointer}</ForeignText>
+                  <UntrustedText>{pointer}</UntrustedText>
                 </span>
-                : <ForeignText>{message}</ForeignText>
+                : <UntrustedText>{message}</UntrustedText>
               </List.Item>
             ))}
           </List>

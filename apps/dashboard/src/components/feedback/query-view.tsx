@@ -7,14 +7,14 @@ import { isGone } from '../../api/problems.ts';
 import { Loading } from '../lists/empty.tsx';
 import { ProblemAlert } from './problem-alert.tsx';
 
-interface AskedProps<Thing> {
+interface QueryViewProps<Thing> {
   query: UseQueryResult<Thing>;
   /** Where to go from something that is not there. */
   above?: { label: string; to: string };
   children: (thing: Thing) => ReactNode;
 }
 
-export function Asked<Thing>({ query, above, children }: AskedProps<Thing>) {
+export function QueryView<Thing>({ query, above, children }: QueryViewProps<Thing>) {
   if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.error === null) return <Loading />;
   if (above === undefined || !isGone(query.error))

@@ -1,6 +1,6 @@
 /** Told when somebody else changed what is being changed here: what is different now. Nothing is overwritten. */
 import { Alert, Button, Stack, Table, Text } from '@mantine/core';
-import { ForeignText } from '../text/untrusted-text.tsx';
+import { UntrustedText } from '../text/untrusted-text.tsx';
 
 /** A member that is different now, as people read it. */
 export interface Difference {
@@ -9,7 +9,7 @@ export interface Difference {
   now: string;
 }
 
-interface SomebodyElseProps {
+interface EditConflictProps {
   /** Completes “Somebody else changed this …”. */
   what: string;
   differences?: readonly Difference[];
@@ -22,14 +22,14 @@ interface SomebodyElseProps {
 
 const NOTHING_WAS_DONE = 'It was changed after you opened it. Your change was not made, and nothing was overwritten.';
 
-export function SomebodyElse({
+export function EditConflict({
   what,
   differences = [],
   said = NOTHING_WAS_DONE,
   action = 'Go on from what is there now',
   onAction,
   isWaiting = false,
-}: SomebodyElseProps) {
+}: EditConflictProps) {
   return (
     <Alert color="orange" role="alert" title={`Somebody else changed this ${what}`}>
       <Stack gap="xs">
@@ -60,10 +60,10 @@ function Differences({ differences }: { differences: readonly Difference[] }) {
           <Table.Tr key={label}>
             <Table.Th scope="row">{label}</Table.Th>
             <Table.Td>
-              <ForeignText>{before}</ForeignText>
+              <UntrustedText>{before}</UntrustedText>
             </Table.Td>
             <Table.Td>
-              <ForeignText>{now}</ForeignText>
+              <UntrustedText>{now}</UntrustedText>
             </Table.Td>
           </Table.Tr>
         ))}

@@ -5,7 +5,7 @@ import { useParams } from 'react-router';
 import type { Api } from '../../api/client.ts';
 import type { Problem } from '../../api/problems.ts';
 import { CopyButton } from '../text/copy.tsx';
-import { ForeignText } from '../text/untrusted-text.tsx';
+import { UntrustedText } from '../text/untrusted-text.tsx';
 
 /** What the refusal asks for: a new file, an edit, another name, or no text at all. */
 interface Wanted {
@@ -37,7 +37,7 @@ export function EditedFile({ problem, ...rest }: Omit<AlertProps, 'title' | 'chi
               aria-label={`Edited text of ${problem.body?.file}`}
               style={{ maxHeight: 320, overflow: 'auto', margin: 0 }}
             >
-              <ForeignText>{text}</ForeignText>
+              <UntrustedText>{text}</UntrustedText>
             </pre>
           </>
         )}
@@ -69,7 +69,7 @@ function wantedBy({ message, body }: Problem, andThen: string): Wanted {
       title: 'It is decided by a file',
       said: (
         <>
-          {named}: <ForeignText>{reasonIn(message)}</ForeignText>.
+          {named}: <UntrustedText>{reasonIn(message)}</UntrustedText>.
         </>
       ),
     };
@@ -108,7 +108,7 @@ function SecretFirst({ problem: { message, body } }: { problem: Problem }) {
     <Text size="sm">
       Set its secret <Path>{name}</Path> first: on the page of secrets, or by{' '}
       <span className="mono">
-        millwright secrets set <ForeignText>{name}</ForeignText>
+        millwright secrets set <UntrustedText>{name}</UntrustedText>
       </span>
       .
     </Text>
@@ -133,7 +133,7 @@ function useIsCommitted(): boolean {
 function Path({ children }: { children: string }) {
   return (
     <span className="mono">
-      <ForeignText>{children}</ForeignText>
+      <UntrustedText>{children}</UntrustedText>
     </span>
   );
 }

@@ -1,5 +1,5 @@
 /** Faults of members in words for people. */
-import { faultWords } from './field-error-words.ts';
+import { fieldErrorText } from './field-error-words.ts';
 
 test.each([
   ['/name', 'name must not be empty', 'This must not be empty.'],
@@ -8,4 +8,4 @@ test.each([
   ['/slug', 'slug "A B" is not one of a, b', 'slug "A B" is not one of a, b'],
   ['/name', 'another automation is called like that', 'another automation is called like that'],
   ['', 'the body must be an object', 'the body must be an object'],
-])('%s: %s', (pointer, message, words) => expect(faultWords(pointer, message)).toBe(words));
+])('%s: %s', (pointer, message, words) => expect(fieldErrorText(pointer, message)).toBe(words));

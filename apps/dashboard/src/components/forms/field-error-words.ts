@@ -1,7 +1,7 @@
 /** What is wrong with a member of a request, in words for whoever looks at its field. */
 
 /** The server begins its sentences with the member's name in the request, which its field's label says already. */
-export function faultWords(pointer: string, message: string): string {
+export function fieldErrorText(pointer: string, message: string): string {
   if (pointer.endsWith('/webhook_uids') && message.endsWith('must have at least 1 entry'))
     return 'Choose at least one webhook.';
   const rest = restOf(message, nameIn(pointer));

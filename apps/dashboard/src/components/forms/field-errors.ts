@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { problemOf } from '../../api/problems.ts';
 
 /** `values` are what the form has now, by the JSON pointers of the members. */
-export function useFieldFaults(
+export function useFieldErrors(
   error: unknown,
   values: Readonly<Record<string, unknown>>,
 ): (pointer: string) => string | undefined {

@@ -1,7 +1,7 @@
 /** Brings whoever typed to the first field that was refused. */
 import { useEffect, type RefObject } from 'react';
 
-export function useFocusOnFault(form: RefObject<HTMLElement | null>, error: unknown): void {
+export function useFocusOnError(form: RefObject<HTMLElement | null>, error: unknown): void {
   useEffect(() => {
     if (error === null || error === undefined) return;
     const first = form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-fault]');

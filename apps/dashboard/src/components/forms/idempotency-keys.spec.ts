@@ -1,9 +1,9 @@
 /** Pressing again does the same thing once; meaning another thing, or the same thing again, is another request. */
 import { Problem } from '../../api/problems.ts';
-import { intentions } from './idempotency-keys.ts';
+import { idempotencyKeys } from './idempotency-keys.ts';
 
 let made = 0;
-const begun = () => intentions(() => `key-${(made += 1)}`);
+const begun = () => idempotencyKeys(() => `key-${(made += 1)}`);
 const answered = (status: number): Problem => Problem.of(new Response(null, { status }), undefined);
 
 it.each<{ after: string; fault?: unknown; isSame: boolean }>([

@@ -1,14 +1,14 @@
 /** Idempotency keys: one for each thing that a person means to do, however often it has to be asked for. */
 import { problemOf } from '../../api/problems.ts';
 
-export interface Intentions {
+export interface IdempotencyKeys {
   /** The key of a request for this: that of the last one where it was for the same, and nobody knows what became of it. */
   keyFor: (wanted: unknown) => string;
   /** It was done, or refused with this fault. */
   settled: (fault?: unknown) => void;
 }
 
-export function intentions(makeKey: () => string): Intentions {
+export function idempotencyKeys(makeKey: () => string): IdempotencyKeys {
   let open: { wanted: string; key: string } | undefined;
   return {
     keyFor(wanted) {

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { idempotencyKey } from '../../api/client.ts';
 import { problemOf } from '../../api/problems.ts';
-import { intentions } from './idempotency-keys.ts';
+import { idempotencyKeys } from './idempotency-keys.ts';
 
 interface Change<Wanted> {
   start: (wanted: Wanted) => void;
@@ -21,7 +21,7 @@ export function useChange<Wanted, Done>(
 ): Change<Wanted> {
   // The library tells of a start only with the next rendering, which is after the second press.
   const isUnderWay = useRef(false);
-  const [{ keyFor, settled }] = useState(() => intentions(idempotencyKey));
+  const [{ keyFor, settled }] = useState(() => idempotencyKeys(idempotencyKey));
   const mutationFn = (wanted: Wanted): Promise<Done> => change(wanted, keyFor(wanted));
   const { mutateAsync, isPending, error, reset } = useMutation({ mutationFn, gcTime: 0 });
   const run = async (wanted: Wanted): Promise<void> => {

@@ -25,32 +25,32 @@ const PAGE_ROWS = 20;
 export function JsonTree({ tree, label }: { tree: Tree; label: string }) {
   const pane = useRef<HTMLDivElement>(null);
   const [whole, setWhole] = useState<number>();
-  const walk = useWalk(tree, pane, setWhole);
-  const find = useFind((wanted) => rowsWith(tree, wanted), walk.reveal);
+  const navigation = useTreeNavigation(tree, pane, setWhole);
+  const find = useFind((wanted) => rowsWith(tree, wanted), navigation.reveal);
   return (
     <>
       <Group justify="space-between" mb={6} gap="xs">
         <Group gap={4}>
-          <Button size="compact-xs" variant="default" onClick={walk.openAll}>
+          <Button size="compact-xs" variant="default" onClick={navigation.openAll}>
             Open all
           </Button>
-          <Button size="compact-xs" variant="default" onClick={walk.closeAll}>
+          <Button size="compact-xs" variant="default" onClick={navigation.closeAll}>
             Close all
           </Button>
         </Group>
         <FindBox find={find} label={`Find in ${label}`} />
       </Group>
-      <Rows tree={tree} label={label} pane={pane} walk={walk} wanted={find.wanted} onWhole={setWhole} />
-      <Place tree={tree} row={walk.active} />
+      <Rows tree={tree} label={label} pane={pane} walk={navigation} wanted={find.wanted} onWhole={setWhole} />
+      <Place tree={tree} row={navigation.active} />
       {whole !== undefined && <WholeValue tree={tree} row={whole} onClose={() => setWhole(undefined)} />}
     </>
   );
 }
 
-type Walk = ReturnType<typeof useWalk>;
+type TreeNavigation = ReturnType<typeof useTreeNavigation>;
 
 /** Which rows are open, which one is active, and what moves from one to another. */
-function useWalk(tree: Tree, pane: RefObject<HTMLDivElement | null>, onWhole: (row: number) => void) {
+function useTreeNavigation(tree: Tree, pane: RefObject<HTMLDivElement | null>, onWhole: (row: number) => void) {
   const [collapsed, setCollapsed] = useState<ReadonlySet<number>>(new Set());
   // A new object each time: the same row may be asked for again after somebody scrolled.
   const [active, setActive] = useState({ row: 0, isAsked: false });
@@ -113,7 +113,7 @@ interface RowsProps {
   tree: Tree;
   label: string;
   pane: RefObject<HTMLDivElement | null>;
-  walk: Walk;
+  walk: TreeNavigation;
   wanted: string;
   onWhole: (row: number) => void;
 }
@@ -150,7 +150,7 @@ function Rows({
               data-index={index}
               role="treeitem"
               tabIndex={-1}
-              {...standingOf(tree, row)}
+              {...ariaPositionOf(tree, row)}
               aria-expanded={isContainer(tree, row) ? !collapsed.has(row) : undefined}
               aria-selected={row === active}
               onMouseDown={() => touch(row)}
@@ -180,7 +180,7 @@ function Rows({
 }
 
 /** Where a row stands, for those who do not see it. */
-function standingOf(tree: Tree, row: number): AriaAttributes {
+function ariaPositionOf(tree: Tree, row: number): AriaAttributes {
   const outer = tree.parent[row] ?? -1;
   return {
     'aria-level': (tree.level[row] ?? 0) + 1,

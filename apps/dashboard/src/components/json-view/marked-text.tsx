@@ -1,11 +1,11 @@
 /** Foreign text with what somebody looks for marked. */
 import { Fragment } from 'react';
-import { ForeignText } from '../text/untrusted-text.tsx';
+import { UntrustedText } from '../text/untrusted-text.tsx';
 import { finderOf } from './rows.ts';
 
 export function MarkedText({ text, wanted }: { text: string; wanted: string }) {
   const finder = finderOf(wanted);
-  if (finder === undefined || text.search(finder) < 0) return <ForeignText>{text}</ForeignText>;
+  if (finder === undefined || text.search(finder) < 0) return <UntrustedText>{text}</UntrustedText>;
   let end = 0;
   return (
     <>
@@ -14,14 +14,14 @@ export function MarkedText({ text, wanted }: { text: string; wanted: string }) {
         end = index + match.length;
         return (
           <Fragment key={index}>
-            {before !== '' && <ForeignText>{before}</ForeignText>}
+            {before !== '' && <UntrustedText>{before}</UntrustedText>}
             <mark>
-              <ForeignText>{match}</ForeignText>
+              <UntrustedText>{match}</UntrustedText>
             </mark>
           </Fragment>
         );
       })}
-      {end < text.length && <ForeignText>{text.slice(end)}</ForeignText>}
+      {end < text.length && <UntrustedText>{text.slice(end)}</UntrustedText>}
     </>
   );
 }

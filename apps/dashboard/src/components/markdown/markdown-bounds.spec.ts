@@ -1,5 +1,5 @@
 /** Which texts are laid out as Markdown, and that those which are keep no parser busy. */
-import { isTame } from './markdown-bounds.ts';
+import { isWithinMarkdownLimits } from './markdown-bounds.ts';
 
 describe('isTame', () => {
   it.each([
@@ -20,5 +20,5 @@ describe('isTame', () => {
     { name: 'more items', text: '-\n'.repeat(301), expected: false },
     { name: 'more numbered items', text: '1)\n'.repeat(301), expected: false },
     { name: 'too many lines', text: '\n'.repeat(2_001), expected: false },
-  ])('$name: $expected', ({ text, expected }) => expect(isTame(text)).toBe(expected));
+  ])('$name: $expected', ({ text, expected }) => expect(isWithinMarkdownLimits(text)).toBe(expected));
 });

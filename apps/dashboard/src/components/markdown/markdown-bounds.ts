@@ -13,7 +13,7 @@ const COMPARISONS = 4_000_000;
 /** Quotes in quotes, lists in lists. */
 const DEEP = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])){6}/m;
 
-export function isTame(text: string): boolean {
+export function isWithinMarkdownLimits(text: string): boolean {
   if (text.length > LENGTH || DEEP.test(text) || countOf(text, /\n/g) > LINES || countOf(text, ITEM) > ITEMS)
     return false;
   let comparisons = 0;

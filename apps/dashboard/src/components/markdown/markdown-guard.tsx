@@ -6,7 +6,7 @@ interface GuardProps {
   children: ReactNode;
 }
 
-export class Guard extends Component<GuardProps, { hasFailed: boolean }> {
+export class ErrorBoundary extends Component<GuardProps, { hasFailed: boolean }> {
   override state = { hasFailed: false };
 
   static getDerivedStateFromError(): { hasFailed: boolean } {

@@ -1,9 +1,9 @@
 /** Markdown of agents and repositories: no HTML, no images, no automatic links; loaded when there is some. */
 import { Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
-import { ForeignText } from '../text/untrusted-text.tsx';
-import { isTame } from './markdown-bounds.ts';
-import { Guard } from './markdown-guard.tsx';
+import { UntrustedText } from '../text/untrusted-text.tsx';
+import { isWithinMarkdownLimits } from './markdown-bounds.ts';
+import { ErrorBoundary } from './markdown-guard.tsx';
 
 const Rendered = lazy(() => import('./markdown-rendered.tsx'));
 
@@ -11,15 +11,15 @@ const Rendered = lazy(() => import('./markdown-rendered.tsx'));
 export function Markdown({ text }: { text: string }) {
   const plain = (
     <Text size="sm" component="div">
-      <ForeignText>{text}</ForeignText>
+      <UntrustedText>{text}</UntrustedText>
     </Text>
   );
-  if (!isTame(text)) return plain;
+  if (!isWithinMarkdownLimits(text)) return plain;
   return (
-    <Guard key={text} fallback={plain}>
+    <ErrorBoundary key={text} fallback={plain}>
       <Suspense fallback={plain}>
         <Rendered text={text} />
       </Suspense>
-    </Guard>
+    </ErrorBoundary>
   );
 }

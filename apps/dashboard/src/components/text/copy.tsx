@@ -1,7 +1,7 @@
 /** Copying to the clipboard, also where the browser gives none (a page by http from another machine). */
 import { ActionIcon, Button, Group, Text } from '@mantine/core';
 import { useState, type ReactNode } from 'react';
-import { ForeignText } from './untrusted-text.tsx';
+import { UntrustedText } from './untrusted-text.tsx';
 import { Icon } from '../icon.tsx';
 
 /** Answers whether it was copied. */
@@ -73,7 +73,7 @@ export function Copyable({
   value,
   what,
   mono = true,
-  children = <ForeignText>{value}</ForeignText>,
+  children = <UntrustedText>{value}</UntrustedText>,
   onCopied,
 }: CopyableProps) {
   const { said, start } = useCopy(value, onCopied);

@@ -2,7 +2,7 @@
 import { Anchor, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { Copyable } from './copy.tsx';
-import { ForeignText } from './untrusted-text.tsx';
+import { UntrustedText } from './untrusted-text.tsx';
 import { revisionPath, shortRevision } from './revision.ts';
 
 interface RevisionTextProps {
@@ -22,7 +22,7 @@ export function RevisionText({ factoryUid, revision, what, none = 'none yet' }: 
       </Text>
     );
   const path = revisionPath(factoryUid, revision);
-  const short = <ForeignText>{shortRevision(revision)}</ForeignText>;
+  const short = <UntrustedText>{shortRevision(revision)}</UntrustedText>;
   const shown =
     path === undefined ? (
       <span className="mono">{short}</span>

@@ -2,7 +2,7 @@
 import { piecesOf } from './hidden-characters.ts';
 
 /** The text with hidden characters as `U+202E`. */
-export function ForeignText({ children }: { children: string }) {
+export function UntrustedText({ children }: { children: string }) {
   return (
     <span className="foreign">
       {piecesOf(children).map(({ at, text, isHidden }) =>

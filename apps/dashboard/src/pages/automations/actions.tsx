@@ -7,7 +7,7 @@ import { automationsChanged, changeAutomation, seenAutomation, type SeenAutomati
 import { api, ask } from '../../api/client.ts';
 import { Confirm } from '../../components/dialogs/confirm.tsx';
 import { Refused } from '../../components/feedback/refused.tsx';
-import { say } from '../../components/feedback/announcements.ts';
+import { announce } from '../../components/feedback/announcements.ts';
 import { useChange } from '../../components/forms/use-change.ts';
 import { Refusal } from './refusal.tsx';
 
@@ -43,7 +43,7 @@ function Toggle({ factoryUid, seen }: ActionProps) {
       changeAutomation(factoryUid, uid, { etag: wanted.etag, changes: { enabled: wanted.isEnabled } }),
     (saved) => {
       queries.setQueryData(seenAutomation(factoryUid, uid).queryKey, saved);
-      say(`The automation ${saved.body.name} is ${saved.body.enabled ? 'enabled' : 'disabled'}`);
+      announce(`The automation ${saved.body.name} is ${saved.body.enabled ? 'enabled' : 'disabled'}`);
       void automationsChanged(queries, factoryUid);
     },
   );
@@ -77,7 +77,7 @@ function DeleteDialog({ factoryUid, seen, onClose }: ActionProps & { onClose: ()
         }),
       ),
     () => {
-      say(`The automation ${name} was deleted`);
+      announce(`The automation ${name} was deleted`);
       void go(`/factories/${factoryUid}/automations`);
       void queries.invalidateQueries({ queryKey: ['automations', factoryUid] });
     },

@@ -6,11 +6,11 @@ import type { Api } from '../../api/client.ts';
 import { isGone } from '../../api/problems.ts';
 import { useMay } from '../../api/session.tsx';
 import { RunsChart, StartLatencyChart } from '../../charts/index.tsx';
-import { Asked } from '../../components/feedback/query-view.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
 import { Copyable } from '../../components/text/copy.tsx';
 import { Loading } from '../../components/lists/empty.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { RevisionText } from '../../components/text/revision-text.tsx';
 import { EnabledBadge } from '../../components/feedback/states.tsx';
@@ -34,9 +34,9 @@ export function AutomationPage() {
   return (
     <>
       {isDeleted && <Gone factoryUid={factory.uid}>It starts nothing any more. What you see is what it was.</Gone>}
-      <Asked query={query} above={{ label: 'All automations', to: `/factories/${factory.uid}/automations` }}>
+      <QueryView query={query} above={{ label: 'All automations', to: `/factories/${factory.uid}/automations` }}>
         {(seen) => <Automation factory={factory} seen={seen} isDeleted={isDeleted} />}
-      </Asked>
+      </QueryView>
     </>
   );
 }
@@ -66,7 +66,7 @@ function Automation({
         </PageTitle>
         {description !== undefined && (
           <Text component="div">
-            <ForeignText>{description}</ForeignText>
+            <UntrustedText>{description}</UntrustedText>
           </Text>
         )}
       </div>
@@ -198,7 +198,7 @@ function Triggers({ factory, automation }: { factory: Api<'Factory'>; automation
                 <Text size="sm">
                   Provider{' '}
                   <span className="mono">
-                    <ForeignText>{declared ?? ''}</ForeignText>
+                    <UntrustedText>{declared ?? ''}</UntrustedText>
                   </span>
                   : not served here, never fires.
                 </Text>

@@ -2,7 +2,7 @@
 import { useWebhookNames, type SeenAutomation } from '../../api/automations.ts';
 import { isStale } from '../../api/problems.ts';
 import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
-import { SomebodyElse } from '../../components/forms/edit-conflict.tsx';
+import { EditConflict } from '../../components/forms/edit-conflict.tsx';
 import { changedMembers } from './form/draft.ts';
 import { LABELS, readMembers, textOf } from './form/members.ts';
 
@@ -27,6 +27,6 @@ export function Refusal({ factoryUid, error, before, now, onGoOn }: RefusalProps
     now: textOf(there[name], nameOf),
   }));
   return (
-    <SomebodyElse what="automation" differences={differences} onAction={onGoOn} isWaiting={now.etag === before.etag} />
+    <EditConflict what="automation" differences={differences} onAction={onGoOn} isWaiting={now.etag === before.etag} />
   );
 }

@@ -4,9 +4,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
 import type { Api } from '../../api/client.ts';
 import { Dialog } from '../../components/dialogs/dialog.tsx';
-import { useFieldFaults } from '../../components/forms/field-errors.ts';
-import { say } from '../../components/feedback/announcements.ts';
-import { useFocusOnFault } from '../../components/forms/focus-first-error.ts';
+import { useFieldErrors } from '../../components/forms/field-errors.ts';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
 import { useChange } from '../../components/forms/use-change.ts';
 import { ChangeRefused } from './change-refused.tsx';
 import { changeFactory, factoryChanged } from './queries.ts';
@@ -27,13 +27,13 @@ export function EditFactory({ factory, onClose }: FactoryDialogProps) {
   const change = useChange(
     (changes: Api<'FactoryPatch'>) => changeFactory(factory.uid, seen, changes),
     (now) => {
-      say(`The factory ${now.name} was changed`);
+      announce(`The factory ${now.name} was changed`);
       void factoryChanged(queries, factory.uid);
       onClose();
     },
   );
-  useFocusOnFault(form, change.error);
-  const fault = useFieldFaults(change.error, { '/name': name, ...sourceValues(source) });
+  useFocusOnError(form, change.error);
+  const fault = useFieldErrors(change.error, { '/name': name, ...sourceValues(source) });
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     const changes = changesOf(seen, name.trim(), sourceOf(source));

@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import { api, ask, type Api } from '../../api/client.ts';
 import { LIVE_MS } from '../../app/queries.ts';
 import { Empty, Loading } from '../../components/lists/empty.tsx';
-import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { Markdown } from '../../components/markdown/markdown.tsx';
 import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
 import { ShowMore } from '../../components/lists/show-more.tsx';
@@ -97,7 +97,7 @@ function Message({ role, text, at }: MessageProps) {
       </Group>
       {isAsked ? (
         <Box fz="sm" style={{ maxHeight: 420, overflow: 'auto' }} tabIndex={0} role="group" aria-label="What was asked">
-          <ForeignText>{text}</ForeignText>
+          <UntrustedText>{text}</UntrustedText>
         </Box>
       ) : (
         <Markdown text={text} />

@@ -4,8 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearchParams } from 'react-router';
 import { api, ask } from '../../api/client.ts';
 import { useMay } from '../../api/session.tsx';
-import { Asked } from '../../components/feedback/query-view.tsx';
-import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { RunStateBadge } from '../../components/feedback/states.tsx';
 import { Activity } from './log/activity.tsx';
@@ -24,9 +24,9 @@ import { useRunLog } from './log/use-log.ts';
 export function RunPage() {
   const { runId = '' } = useParams();
   return (
-    <Asked query={useRun(runId)} above={{ label: 'All runs', to: '/runs' }}>
+    <QueryView query={useRun(runId)} above={{ label: 'All runs', to: '/runs' }}>
       {(run) => <Page key={run.run_id} run={run} />}
-    </Asked>
+    </QueryView>
   );
 }
 
@@ -50,7 +50,7 @@ function Page({ run }: { run: Run }) {
       >
         {run.title}
       </PageTitle>
-      <Standing run={run} />
+      <StatusMessage run={run} />
       <Questions runId={run.run_id} isBlocked={run.state === 'BLOCKED'} wasAsked={run.interactive} />
       <Paper withBorder p="md" mb="md">
         <RunFacts run={run} />
@@ -62,13 +62,13 @@ function Page({ run }: { run: Run }) {
 }
 
 /** Why it is in its state, and what can be done about it. */
-function Standing({ run: { state, status_message: status } }: { run: Run }) {
+function StatusMessage({ run: { state, status_message: status } }: { run: Run }) {
   if (status === undefined || state === 'BLOCKED') return null;
   const isBad = state === 'FAILED' || state === 'ERROR';
   return (
     <Alert color={isBad ? 'red' : 'gray'} mb="md" title={isBad ? 'The run did not succeed' : undefined}>
       <Text size="sm">
-        <ForeignText>{status.message}</ForeignText>
+        <UntrustedText>{status.message}</UntrustedText>
       </Text>
       {status.error_code !== undefined && (
         <Text size="xs" className="mono foreign">
@@ -131,7 +131,7 @@ function Views({ run, isLive }: { run: Run; isLive: boolean }) {
         <Artifacts artifacts={artifacts} />
       </Tabs.Panel>
       <Tabs.Panel value="origin" pt="sm">
-        <Asked query={explanation}>{(known) => <Origin run={run} explanation={known} />}</Asked>
+        <QueryView query={explanation}>{(known) => <Origin run={run} explanation={known} />}</QueryView>
       </Tabs.Panel>
       <Tabs.Panel value="timeline" pt="sm">
         <RunTimeline runId={run.run_id} isLive={isLive} />

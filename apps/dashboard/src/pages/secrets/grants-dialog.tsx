@@ -5,7 +5,7 @@ import { useState, type SyntheticEvent } from 'react';
 import { problemOf } from '../../api/problems.ts';
 import { Dialog } from '../../components/dialogs/dialog.tsx';
 import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
-import { say } from '../../components/feedback/announcements.ts';
+import { announce } from '../../components/feedback/announcements.ts';
 import { useChange } from '../../components/forms/use-change.ts';
 import { isThere, putSecret, secretsChanged } from './asking.ts';
 import { GrantsFields, type Grants } from './grants-fields.tsx';
@@ -24,7 +24,7 @@ export function GrantsDialog({ owner, secret, onClose }: SecretDialogProps) {
         : undefined,
     (changed) => {
       if (changed === undefined) return setGone(true);
-      say(`The grants of ${changed.name} were changed`);
+      announce(`The grants of ${changed.name} were changed`);
       onClose();
       void secretsChanged(queries);
     },

@@ -1,7 +1,7 @@
 /** Secrets of one owner: what they are called and who uses them, never what they say. */
 import { ActionIcon, Badge, Button, Group, Menu, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
-import { Asked } from '../../components/feedback/query-view.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
 import { Empty } from '../../components/lists/empty.tsx';
 import { FactoryName } from '../../components/text/factory-name.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -42,7 +42,7 @@ export function SecretList({ title, owner, hint, mayManage, empty = 'No secrets 
       <Text size="sm" c="dimmed" mb="md">
         {hint}
       </Text>
-      {secrets === undefined && <Asked query={query}>{() => null}</Asked>}
+      {secrets === undefined && <QueryView query={query}>{() => null}</QueryView>}
       {secrets?.length === 0 && (
         <Empty title={empty}>
           <Stack align="center" gap="sm">

@@ -5,8 +5,8 @@ import { useRef, useState, type SyntheticEvent } from 'react';
 import { problemOf } from '../../api/problems.ts';
 import { Dialog } from '../../components/dialogs/dialog.tsx';
 import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
-import { say } from '../../components/feedback/announcements.ts';
-import { useFocusOnFault } from '../../components/forms/focus-first-error.ts';
+import { announce } from '../../components/feedback/announcements.ts';
+import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
 import { useChange } from '../../components/forms/use-change.ts';
 import { putSecret, secretsChanged, type Owner, type Secret } from './asking.ts';
 import { UsedBy } from './used-by.tsx';
@@ -27,13 +27,13 @@ export function ValueDialog({ owner, secret, onClose }: SecretDialogProps) {
     (name: string) => putSecret(owner, name, { value: typedValue(value) }),
     ({ name, version }) => {
       setValue(NOTHING_TYPED);
-      say(`The secret ${name} was set: version ${version}`);
+      announce(`The secret ${name} was set: version ${version}`);
       onClose();
       void secretsChanged(queries);
     },
   );
   const form = useRef<HTMLFormElement>(null);
-  useFocusOnFault(form, change.error ?? (isBlank ? 'blank' : undefined));
+  useFocusOnError(form, change.error ?? (isBlank ? 'blank' : undefined));
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     setBlank(typedValue(value) === undefined);

@@ -7,7 +7,7 @@ import { api, ask, type Api } from '../../api/client.ts';
 import { useMay } from '../../api/session.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Refused } from '../../components/feedback/refused.tsx';
-import { say } from '../../components/feedback/announcements.ts';
+import { announce } from '../../components/feedback/announcements.ts';
 import { factoryChanged } from '../factories/queries.ts';
 import { useChange } from '../../components/forms/use-change.ts';
 import type { AwaitedPass } from './passes/use-awaited-pass.ts';
@@ -73,7 +73,7 @@ function Suspension({ factory }: { factory: Api<'Factory'> }) {
       ),
     (now) => {
       queries.setQueryData(['factory', factory.uid], now);
-      say(now.suspended ? 'Reconciling is stopped; webhooks and automations serve on' : 'Reconciling goes on');
+      announce(now.suspended ? 'Reconciling is stopped; webhooks and automations serve on' : 'Reconciling goes on');
       void factoryChanged(queries, factory.uid);
     },
   );

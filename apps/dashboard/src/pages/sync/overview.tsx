@@ -2,9 +2,9 @@
 import { Alert, Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { Asked } from '../../components/feedback/query-view.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { Time } from '../../components/text/time.tsx';
 import { useFactory } from '../factories/frame.tsx';
@@ -13,7 +13,7 @@ import { FactoryStateBadge, problemsOf, type Status } from '../factories/state.t
 import { SyncActions } from './actions.tsx';
 import { Conditions } from './conditions.tsx';
 import { Events } from './events.tsx';
-import { Held } from './approvals/pending-approvals.tsx';
+import { PendingApprovals } from './approvals/pending-approvals.tsx';
 import { Inventory } from './inventory.tsx';
 import { Policy } from './approvals/policy.tsx';
 import { ProblemList, problemCount } from './problems.tsx';
@@ -35,11 +35,11 @@ export function SyncPage() {
         Sync
       </PageTitle>
       {pass.query.data !== undefined && <News pass={pass} status={pass.query.data} />}
-      <Asked query={pass.query}>
+      <QueryView query={pass.query}>
         {(status) => (
           <Stack>
-            {status.definitions_managed && <Standing status={status} factoryUid={factory.uid} />}
-            <Held factoryUid={factory.uid} status={status} pass={pass} />
+            {status.definitions_managed && <SyncEnding status={status} factoryUid={factory.uid} />}
+            <PendingApprovals factoryUid={factory.uid} status={status} pass={pass} />
             <Problems factoryUid={factory.uid} status={status} />
             <Section title="Source and revisions">
               <Revisions factory={factory} status={status} />
@@ -55,7 +55,7 @@ export function SyncPage() {
             <PushHints factory={factory} />
           </Stack>
         )}
-      </Asked>
+      </QueryView>
     </>
   );
 }
@@ -89,7 +89,7 @@ function News({ pass, status }: { pass: AwaitedPass; status: Status }) {
           closeButtonLabel="Close"
           onClose={pass.forget}
         >
-          <ForeignText>{endingWords(pass.over)}</ForeignText>
+          <UntrustedText>{endingWords(pass.over)}</UntrustedText>
         </Alert>
       )}
     </div>
@@ -97,7 +97,7 @@ function News({ pass, status }: { pass: AwaitedPass; status: Status }) {
 }
 
 /** Why what serves is not what the files say. */
-function Standing({ status, factoryUid }: { status: Status; factoryUid: string }) {
+function SyncEnding({ status, factoryUid }: { status: Status; factoryUid: string }) {
   const { condition, revision_applied: applied } = status;
   if (condition.ending === 'applied' || condition.ending === 'none') return null;
   return (
@@ -106,7 +106,7 @@ function Standing({ status, factoryUid }: { status: Status; factoryUid: string }
       title={`${condition.ending === 'blocked' ? 'Waits for people' : 'Is tried again'}: ${condition.reason ?? ''}`}
     >
       <Text size="sm" component="div">
-        <ForeignText>{condition.message ?? ''}</ForeignText>
+        <UntrustedText>{condition.message ?? ''}</UntrustedText>
       </Text>
       <Text size="sm" component="div" mt={4}>
         {applied === null ? (

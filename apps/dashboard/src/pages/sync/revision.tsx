@@ -2,9 +2,9 @@
 import { Badge, Stack, Table, Text } from '@mantine/core';
 import { useParams } from 'react-router';
 import type { Api } from '../../api/client.ts';
-import { Asked } from '../../components/feedback/query-view.tsx';
+import { QueryView } from '../../components/feedback/query-view.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { ForeignText } from '../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { PageTitle } from '../../components/page-title.tsx';
 import { Time } from '../../components/text/time.tsx';
 import { useFactory } from '../factories/frame.tsx';
@@ -19,9 +19,9 @@ export function RevisionPage() {
   const { uid } = useFactory();
   const { '*': revision = '' } = useParams();
   return (
-    <Asked query={useRevision(uid, revision)}>
+    <QueryView query={useRevision(uid, revision)}>
       {(status) => <RevisionView factoryUid={uid} status={status} asked={revision} />}
-    </Asked>
+    </QueryView>
   );
 }
 
@@ -43,7 +43,7 @@ function RevisionView({
       >{`Revision ${shortRevision(asked)}`}</PageTitle>
       <Stack>
         <Text role="status">
-          <ForeignText>{status.message}</ForeignText>
+          <UntrustedText>{status.message}</UntrustedText>
         </Text>
         <Facts
           facts={[

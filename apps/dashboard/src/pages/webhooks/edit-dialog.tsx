@@ -5,12 +5,12 @@ import { useRef, useState, type SyntheticEvent } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';
 import { problemOf } from '../../api/problems.ts';
 import { Dialog } from '../../components/dialogs/dialog.tsx';
-import { ForeignText } from '../../components/text/untrusted-text.tsx';
-import { say } from '../../components/feedback/announcements.ts';
+import { UntrustedText } from '../../components/text/untrusted-text.tsx';
+import { announce } from '../../components/feedback/announcements.ts';
 import type { DialogProps } from './actions.tsx';
 import { HeaderInput, ModePicker } from './create/create-fields.tsx';
 import { FIELDS } from './create/draft.ts';
-import { useFocusOnFault } from '../../components/forms/focus-first-error.ts';
+import { useFocusOnError } from '../../components/forms/focus-first-error.ts';
 import { ProviderPicker } from './create/provider-fields.tsx';
 import { providerOfScheme, PROVIDERS } from './sending/providers.ts';
 import { useSecretNames, webhooksChanged, type Mode, type Webhook } from '../../api/webhooks.ts';
@@ -42,13 +42,13 @@ export function EditDialog({ factory, seen, onClose }: DialogProps) {
         }),
       ),
     ({ name }) => {
-      say(`The webhook ${name} was changed`);
+      announce(`The webhook ${name} was changed`);
       onClose();
       void webhooksChanged(queries, factory.uid);
     },
   );
   const form = useRef<HTMLFormElement>(null);
-  useFocusOnFault(form, save.error);
+  useFocusOnError(form, save.error);
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     const body = patchOf(base.body, wanted);
@@ -74,7 +74,7 @@ export function EditDialog({ factory, seen, onClose }: DialogProps) {
             <Alert color="blue" title="Managed in files">
               Nothing is changed here: you get the text of{' '}
               <span className="mono">
-                <ForeignText>{base.body.file ?? 'its file'}</ForeignText>
+                <UntrustedText>{base.body.file ?? 'its file'}</UntrustedText>
               </span>{' '}
               with what you change.
             </Alert>

@@ -2,7 +2,7 @@
 import { isStale } from '../../api/problems.ts';
 import type { SeenWebhook } from '../../api/webhooks.ts';
 import { ProblemAlert } from '../../components/feedback/problem-alert.tsx';
-import { SomebodyElse } from '../../components/forms/edit-conflict.tsx';
+import { EditConflict } from '../../components/forms/edit-conflict.tsx';
 import { MEMBERS } from './words.ts';
 
 interface RefusalProps {
@@ -22,7 +22,7 @@ export function Refusal({ error, before, now, onGoOn, shown }: RefusalProps) {
   return (
     <div ref={bringIntoView}>
       {isStale(error) ? (
-        <SomebodyElse
+        <EditConflict
           what="webhook"
           differences={differencesOf(before, now)}
           onAction={onGoOn}

@@ -1,6 +1,6 @@
 /** What stands in a payload where a filter failed. */
 import type { JsonValue } from '#filters';
-import { foundText } from './actual-values.ts';
+import { actualValueText } from './actual-values.ts';
 
 const PAYLOAD: JsonValue = {
   run: { conclusion: 'success', 'a/b': null },
@@ -16,6 +16,6 @@ test.each([
   ['/toString', 'nothing, it is not there'],
   ['/items/sku', '"A", "B"'],
   ['/items', '[{"sku":"A"},{"sku":"B"},{}]'],
-])('%s', (pointer, text) => expect(foundText(PAYLOAD, pointer)).toBe(text));
+])('%s', (pointer, text) => expect(actualValueText(PAYLOAD, pointer)).toBe(text));
 
-test('what is long is cut', () => expect(foundText(PAYLOAD, '/long')).toHaveLength(121));
+test('what is long is cut', () => expect(actualValueText(PAYLOAD, '/long')).toHaveLength(121));

@@ -4,7 +4,7 @@ import type { JsonValue } from '#filters';
 const TEXT_MAX = 120;
 
 /** As JSON, cut; `pointer` goes by the keys of the filter, which looks into each element of an array. */
-export function foundText(payload: JsonValue, pointer: string): string {
+export function actualValueText(payload: JsonValue, pointer: string): string {
   const names = pointer
     .split('/')
     .slice(1)

@@ -4,7 +4,7 @@ import { MakeFilter } from './make-filter.tsx';
 import { TestAll } from './test-all.tsx';
 import { TestOne } from './test-one.tsx';
 
-export interface FilterTrialsProps {
+export interface FilterTestsProps {
   factoryUid: string;
   webhookUids: readonly string[];
   /** JSON text. */
@@ -15,7 +15,7 @@ export interface FilterTrialsProps {
   onFailing: (pointer: string | undefined) => void;
 }
 
-export function FilterTrials({ filter, ...rest }: FilterTrialsProps) {
+export function FilterTests({ filter, ...rest }: FilterTestsProps) {
   const value = filterValue(filter);
   return (
     <Paper withBorder p="sm">

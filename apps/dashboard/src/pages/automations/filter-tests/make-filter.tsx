@@ -3,23 +3,23 @@ import { Alert, Button, Checkbox, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, ask, type Api } from '../../../api/client.ts';
-import { Asked } from '../../../components/feedback/query-view.tsx';
+import { QueryView } from '../../../components/feedback/query-view.tsx';
 import { Confirm } from '../../../components/dialogs/confirm.tsx';
 import { countOf } from '../../../components/text/count.ts';
 import { Empty } from '../../../components/lists/empty.tsx';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { ProblemAlert } from '../../../components/feedback/problem-alert.tsx';
 import { Time } from '../../../components/text/time.tsx';
 import { PayloadView } from '../../deliveries/payload.tsx';
 import { useNewestDeliveries, useWebhookNames, type Replayed } from '../../../api/automations.ts';
-import type { FilterTrialsProps } from './filter-tests.tsx';
+import type { FilterTestsProps } from './filter-tests.tsx';
 
-type MakeFilterProps = Omit<FilterTrialsProps, 'onFailing'>;
+type MakeFilterProps = Omit<FilterTestsProps, 'onFailing'>;
 
 export function MakeFilter(props: MakeFilterProps) {
   const query = useNewestDeliveries(props.factoryUid, props.webhookUids);
   return (
-    <Asked query={query}>
+    <QueryView query={query}>
       {(deliveries) =>
         deliveries.length === 0 ? (
           <Empty title="No accepted deliveries yet">A filter can be created as soon as there are deliveries.</Empty>
@@ -27,7 +27,7 @@ export function MakeFilter(props: MakeFilterProps) {
           <Choice {...props} deliveries={deliveries} />
         )
       }
-    </Asked>
+    </QueryView>
   );
 }
 
@@ -107,9 +107,9 @@ function Candidate({
           label={
             <>
               <span className="mono">
-                <ForeignText>{deliveryId}</ForeignText>
+                <UntrustedText>{deliveryId}</UntrustedText>
               </span>{' '}
-              · <ForeignText>{nameOf(webhookUid) ?? webhookUid}</ForeignText> · <Time at={at} as="ago" />
+              · <UntrustedText>{nameOf(webhookUid) ?? webhookUid}</UntrustedText> · <Time at={at} as="ago" />
             </>
           }
         />
@@ -157,7 +157,7 @@ function Suggestion({
           aria-label="Suggested filter"
           style={{ margin: 0, maxHeight: 260, overflow: 'auto' }}
         >
-          <ForeignText>{text}</ForeignText>
+          <UntrustedText>{text}</UntrustedText>
         </pre>
         <Text size="sm">
           Takes {takes} of the chosen, leaves {leaves} of the others

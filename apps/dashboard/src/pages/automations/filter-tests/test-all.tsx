@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import { api, ask, type Api } from '../../../api/client.ts';
 import { countOf } from '../../../components/text/count.ts';
 import { Empty } from '../../../components/lists/empty.tsx';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { ProblemAlert } from '../../../components/feedback/problem-alert.tsx';
 import { Time } from '../../../components/text/time.tsx';
 import { replay, REPLAYED_MAX, useWebhookNames, type Replayed } from '../../../api/automations.ts';
@@ -104,14 +104,14 @@ function Outcomes({ factoryUid, deliveries }: { factoryUid: string; deliveries: 
                     className="mono"
                     target="_blank"
                   >
-                    <ForeignText>{deliveryId}</ForeignText>
+                    <UntrustedText>{deliveryId}</UntrustedText>
                   </Anchor>
                 </Table.Th>
                 <Table.Td>
                   <Time at={at} />
                 </Table.Td>
                 <Table.Td>
-                  <ForeignText>{nameOf(webhookUid) ?? webhookUid}</ForeignText>
+                  <UntrustedText>{nameOf(webhookUid) ?? webhookUid}</UntrustedText>
                 </Table.Td>
                 <Table.Td>
                   <Badge color={COLOURS[result]}>{result}</Badge>

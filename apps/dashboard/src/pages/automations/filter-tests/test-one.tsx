@@ -3,17 +3,17 @@ import { Badge, Button, Checkbox, NativeSelect, Stack, Text } from '@mantine/cor
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, ask, type Api } from '../../../api/client.ts';
-import { Asked } from '../../../components/feedback/query-view.tsx';
+import { QueryView } from '../../../components/feedback/query-view.tsx';
 import { Empty } from '../../../components/lists/empty.tsx';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { withHiddenNamed } from '../../../components/text/hidden-characters.ts';
 import { ProblemAlert } from '../../../components/feedback/problem-alert.tsx';
 import { timeText } from '../../../components/text/time.tsx';
 import { useNewestDeliveries, usePayloadValue, useWebhookNames, type Replayed } from '../../../api/automations.ts';
-import type { FilterTrialsProps } from './filter-tests.tsx';
-import { foundText } from './actual-values.ts';
+import type { FilterTestsProps } from './filter-tests.tsx';
+import { actualValueText } from './actual-values.ts';
 
-type TestOneProps = Omit<FilterTrialsProps, 'filter' | 'onFilter'> & { filter: unknown };
+type TestOneProps = Omit<FilterTestsProps, 'filter' | 'onFilter'> & { filter: unknown };
 
 export function TestOne(props: TestOneProps) {
   const [isWide, setWide] = useState(false);
@@ -25,7 +25,7 @@ export function TestOne(props: TestOneProps) {
         checked={isWide}
         onChange={(event) => setWide(event.currentTarget.checked)}
       />
-      <Asked query={query}>
+      <QueryView query={query}>
         {(deliveries) =>
           deliveries.length === 0 ? (
             <Empty title="No accepted deliveries yet">
@@ -35,7 +35,7 @@ export function TestOne(props: TestOneProps) {
             <Choice key={String(isWide)} {...props} deliveries={deliveries} />
           )
         }
-      </Asked>
+      </QueryView>
     </Stack>
   );
 }
@@ -112,7 +112,7 @@ function Outcome({ result: { result, webhook_check: webhook, payload_check: chec
             failed
             {webhook.reason !== undefined && (
               <>
-                : <ForeignText>{webhook.reason}</ForeignText>
+                : <UntrustedText>{webhook.reason}</UntrustedText>
               </>
             )}
           </>
@@ -132,7 +132,7 @@ function Outcome({ result: { result, webhook_check: webhook, payload_check: chec
         <Text size="sm">
           The delivery has there:{' '}
           <span className="mono">
-            <ForeignText>{foundText(payload.value, check.failed_pointer ?? '')}</ForeignText>
+            <UntrustedText>{actualValueText(payload.value, check.failed_pointer ?? '')}</UntrustedText>
           </span>
         </Text>
       )}
@@ -152,7 +152,7 @@ export function FailingKey({ pointer = '', operator = '' }: { pointer?: string; 
   return (
     <>
       <span className="mono">
-        <ForeignText>{pointer === '' ? 'the whole body' : pointer}</ForeignText>
+        <UntrustedText>{pointer === '' ? 'the whole body' : pointer}</UntrustedText>
       </span>
       {operator !== '' && <> (asks for {ASKED[operator] ?? operator})</>}
     </>

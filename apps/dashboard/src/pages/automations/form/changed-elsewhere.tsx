@@ -3,7 +3,7 @@ import { Badge, Button, Group, SimpleGrid, Stack, Text, Title } from '@mantine/c
 import { ProblemAlert } from '../../../components/feedback/problem-alert.tsx';
 import { CopyButton } from '../../../components/text/copy.tsx';
 import { Dialog } from '../../../components/dialogs/dialog.tsx';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import type { SeenAutomation } from '../../../api/automations.ts';
 import { changedMembers, MEMBERS, membersOf, type Draft } from './draft.ts';
 import { LABELS, readMembers, textOf } from './members.ts';
@@ -144,7 +144,7 @@ function Side({
         {isCopied && text !== '' && <CopyButton value={text} label="Copy" />}
       </Group>
       <pre className="mono" tabIndex={0} aria-label={label} style={BOX}>
-        <ForeignText>{text === '' ? '(nothing)' : text}</ForeignText>
+        <UntrustedText>{text === '' ? '(nothing)' : text}</UntrustedText>
       </pre>
     </div>
   );

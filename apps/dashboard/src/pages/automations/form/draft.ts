@@ -37,13 +37,13 @@ export interface Draft {
 }
 
 /** Something wrong with a member of the request, by its JSON pointer. */
-export interface Fault {
+export interface FieldError {
   pointer: string;
   message: string;
 }
 
 export type Members = Api<'AutomationCreate'>;
-type Reading = { ok: true; members: Members } | { ok: false; faults: Fault[] };
+type Reading = { ok: true; members: Members } | { ok: false; faults: FieldError[] };
 
 export const SETTINGS = ['agent', 'concurrency', 'limits', 'network'] as const;
 export const MEMBERS = ['name', 'description', 'enabled', 'triggers', 'prompt', ...SETTINGS] as const;
@@ -114,7 +114,7 @@ export function isSame(one: Draft, other: Draft): boolean {
 
 /** What the form says as a request; faults where a text in it is no JSON. Inactive triggers are no part of a request. */
 export function membersOf({ name, description, enabled, triggers, prompt, settings }: Draft): Reading {
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   const wanted = triggers
     .filter((trigger) => trigger.provider !== 'inactive')
     .map((trigger, index) => requestOf(trigger, index, faults));
@@ -133,7 +133,7 @@ export function membersOf({ name, description, enabled, triggers, prompt, settin
   };
 }
 
-function requestOf(trigger: WebhookTriggerDraft | ScheduleTriggerDraft, index: number, faults: Fault[]): object {
+function requestOf(trigger: WebhookTriggerDraft | ScheduleTriggerDraft, index: number, faults: FieldError[]): object {
   if (trigger.provider === 'schedule')
     return { provider: 'schedule', ...(trigger.name === '' ? {} : { name: trigger.name }), cron: trigger.cron };
   const { webhookUids, filter } = trigger;
@@ -145,7 +145,7 @@ function requestOf(trigger: WebhookTriggerDraft | ScheduleTriggerDraft, index: n
   };
 }
 
-function settingsOf(text: string, faults: Fault[]): object {
+function settingsOf(text: string, faults: FieldError[]): object {
   if (text.trim() === '') return {};
   const value = parsed(text, '/settings', faults);
   if (value === undefined) return {};
@@ -166,7 +166,7 @@ function settingsOf(text: string, faults: Fault[]): object {
   return value;
 }
 
-function parsed(text: string, pointer: string, faults: Fault[]): unknown {
+function parsed(text: string, pointer: string, faults: FieldError[]): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -6,12 +6,12 @@ import { useNavigate, useParams, useSearchParams } from 'react-router';
 import { api, askSeen, type Api } from '../../../api/client.ts';
 import { isGone, isStale } from '../../../api/problems.ts';
 import { useMay } from '../../../api/session.tsx';
-import { Asked } from '../../../components/feedback/query-view.tsx';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { QueryView } from '../../../components/feedback/query-view.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { PageTitle } from '../../../components/page-title.tsx';
 import { RoleNeeded } from '../../../components/feedback/role-needed.tsx';
-import { say } from '../../../components/feedback/announcements.ts';
-import { SomebodyElse } from '../../../components/forms/edit-conflict.tsx';
+import { announce } from '../../../components/feedback/announcements.ts';
+import { EditConflict } from '../../../components/forms/edit-conflict.tsx';
 import { useFactory } from '../../factories/frame.tsx';
 import { useChange } from '../../../components/forms/use-change.ts';
 import {
@@ -31,7 +31,7 @@ import {
   membersOf,
   patchOf,
   type Draft,
-  type Fault,
+  type FieldError,
   type Members,
 } from './draft.ts';
 import { AutomationForm } from './form.tsx';
@@ -59,9 +59,9 @@ export function EditAutomationPage() {
       {query.data !== undefined && isGone(query.error) && (
         <Gone factoryUid={factory.uid}>Saving would change nothing. What you wrote is still here.</Gone>
       )}
-      <Asked query={query} above={{ label: 'All automations', to: `/factories/${factory.uid}/automations` }}>
+      <QueryView query={query} above={{ label: 'All automations', to: `/factories/${factory.uid}/automations` }}>
         {(seen) => <EditAutomation key={automationId} factory={factory} seen={seen} />}
-      </Asked>
+      </QueryView>
     </>
   );
 }
@@ -190,7 +190,7 @@ function EditAutomation({ factory, seen }: { factory: Api<'Factory'>; seen: Seen
 
 /** What is wrong with the draft that was asked for last: by the form itself, or by the server. */
 function useRefusals(error: unknown) {
-  const [asked, setAsked] = useState<{ draft: Draft; local: readonly Fault[] }>();
+  const [asked, setAsked] = useState<{ draft: Draft; local: readonly FieldError[] }>();
   const refused = useMemo(() => ({ draft: asked?.draft, local: asked?.local ?? [], error }), [asked, error]);
   /** The request that a draft makes; undefined where something in it cannot be read. */
   const read = (draft: Draft): Members | undefined => {
@@ -204,7 +204,7 @@ function useRefusals(error: unknown) {
 function Elsewhere({ version, onShow }: { version: number; onShow: () => void }) {
   return (
     <Box mb="md">
-      <SomebodyElse
+      <EditConflict
         what="automation"
         said={`Version ${version} is there now. What you wrote is still here, and is not saved.`}
         action="See what is there now"
@@ -219,7 +219,7 @@ function InFiles({ file }: { file: string }) {
     <Alert color="blue" mb="md" title="This factory is managed in files">
       Saving changes nothing here. It shows{' '}
       <span className="mono">
-        <ForeignText>{file}</ForeignText>
+        <UntrustedText>{file}</UntrustedText>
       </span>{' '}
       as it would be, for you to commit to the factory repository.
     </Alert>
@@ -243,7 +243,7 @@ function useLeaving(factoryUid: string, hasChanges: () => boolean) {
   const withSaved = (saved: SeenAutomation, done: 'created' | 'changed'): void => {
     queries.setQueryData(seenAutomation(factoryUid, saved.body.uid).queryKey, saved);
     void automationsChanged(queries, factoryUid);
-    say(`The automation ${saved.body.name} was ${done}`);
+    announce(`The automation ${saved.body.name} was ${done}`);
     to(saved.body.uid);
   };
   return { isUnsaved, to, with: withSaved };

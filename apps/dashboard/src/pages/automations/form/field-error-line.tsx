@@ -1,20 +1,20 @@
 /** One thing that is wrong inside a text of the form, and where. */
 import { Input } from '@mantine/core';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
-import type { Fault } from './draft.ts';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
+import type { FieldError } from './draft.ts';
 
-export function FaultLine({ pointer, message }: Fault) {
+export function FieldErrorLine({ pointer, message }: FieldError) {
   return (
     <Input.Error component="p" m={0}>
       {pointer !== '' && (
         <>
           <span className="mono">
-            <ForeignText>{pointer}</ForeignText>
+            <UntrustedText>{pointer}</UntrustedText>
           </span>
           :{' '}
         </>
       )}
-      <ForeignText>{message}</ForeignText>
+      <UntrustedText>{message}</UntrustedText>
     </Input.Error>
   );
 }

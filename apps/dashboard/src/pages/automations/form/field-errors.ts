@@ -1,13 +1,13 @@
 /** What is wrong with a form, by JSON pointers into the request that it made; said at the field that the pointer names. */
 import { problemOf } from '../../../api/problems.ts';
-import { faultWords } from '../../../components/forms/field-error-words.ts';
-import { SETTINGS, type Draft, type Fault, type TriggerDraft } from './draft.ts';
+import { fieldErrorText } from '../../../components/forms/field-error-words.ts';
+import { SETTINGS, type Draft, type FieldError, type TriggerDraft } from './draft.ts';
 
-export interface FormFaults {
+export interface FormErrors {
   /** What is wrong with a member as a whole or anywhere in it. */
   at: (pointer: string) => string | undefined;
   /** Faults below a pointer, by pointers relative to it; its own is the empty one. */
-  below: (pointer: string) => Fault[];
+  below: (pointer: string) => FieldError[];
   /** Where a trigger of the form stood in the request; undefined for one that was not part of it. */
   pointerOf: (trigger: TriggerDraft) => string | undefined;
 }
@@ -24,11 +24,11 @@ export const SHOWN_AT_FIELDS = [
 ];
 
 /** `asked` is the draft that was refused, `now` what the form has: triggers may have been moved or removed since, and what was edited since is not said to be wrong any more. */
-export function formFaults(asked: Draft | undefined, now: Draft, local: readonly Fault[], error: unknown): FormFaults {
+export function formErrors(asked: Draft | undefined, now: Draft, local: readonly FieldError[], error: unknown): FormErrors {
   const faults = [...local, ...(problemOf(error)?.body?.errors ?? [])].filter(
     ({ pointer }) => asked === undefined || asSaid(asked, pointer, asked) === asSaid(asked, pointer, now),
   );
-  const below = (pointer: string): Fault[] =>
+  const below = (pointer: string): FieldError[] =>
     faults
       .filter((fault) => fault.pointer === pointer || fault.pointer.startsWith(`${pointer}/`))
       .map(({ pointer: whole, message }) => ({ pointer: whole.slice(pointer.length), message }));
@@ -37,7 +37,7 @@ export function formFaults(asked: Draft | undefined, now: Draft, local: readonly
     below,
     at: (pointer) => {
       const [first] = below(pointer);
-      return first && faultWords(pointer + first.pointer, first.message);
+      return first && fieldErrorText(pointer + first.pointer, first.message);
     },
     pointerOf: ({ id }) => {
       const index = active.findIndex((trigger) => trigger.id === id);

@@ -3,9 +3,9 @@ import { Button, Group, Input, Stack } from '@mantine/core';
 import { lazy, Suspense, useId, useMemo, useState } from 'react';
 import { Loading } from '../../../components/lists/empty.tsx';
 import { useSamplePayloads } from '../../../api/automations.ts';
-import type { Fault } from './draft.ts';
-import { FaultLine } from './field-error-line.tsx';
-import { FilterTrials } from '../filter-tests/filter-tests.tsx';
+import type { FieldError } from './draft.ts';
+import { FieldErrorLine } from './field-error-line.tsx';
+import { FilterTests } from '../filter-tests/filter-tests.tsx';
 
 const FilterEditor = lazy(() => import('../../../editor/filter-editor.tsx'));
 
@@ -18,16 +18,16 @@ interface FilterFieldProps {
   /** Names it to screen readers. */
   label: string;
   /** What the server said of it, by pointers into the filter. */
-  faults?: readonly Fault[];
+  faults?: readonly FieldError[];
 }
 
-const NO_FAULTS: readonly Fault[] = [];
+const NO_FAULTS: readonly FieldError[] = [];
 
 export function FilterField({ factoryUid, webhookUids, value, onChange, label, faults = NO_FAULTS }: FilterFieldProps) {
   const [isTrying, setTrying] = useState(false);
   // The key that failed, and the text for which it did.
   const [failing, setFailing] = useState<{ pointer: string; of: string }>();
-  const specimens = useSamplePayloads(factoryUid, webhookUids);
+  const samples = useSamplePayloads(factoryUid, webhookUids);
   const errorId = useId();
   const marks = useMemo(
     () => [
@@ -53,14 +53,14 @@ export function FilterField({ factoryUid, webhookUids, value, onChange, label, f
           onChange={onChange}
           readOnly={onChange === undefined}
           marks={marks}
-          specimens={specimens}
+          specimens={samples}
           describedBy={errorId}
           isInvalid={faults.length > 0}
         />
       </Suspense>
       <div id={errorId}>
         {faults.map(({ pointer, message }) => (
-          <FaultLine key={`${pointer} ${message}`} pointer={pointer} message={withoutPlace(message)} />
+          <FieldErrorLine key={`${pointer} ${message}`} pointer={pointer} message={withoutPlace(message)} />
         ))}
       </div>
       <Group>
@@ -75,7 +75,7 @@ export function FilterField({ factoryUid, webhookUids, value, onChange, label, f
         </Button>
       </Group>
       {isTrying && webhookUids.length > 0 && (
-        <FilterTrials
+        <FilterTests
           factoryUid={factoryUid}
           webhookUids={webhookUids}
           filter={value}

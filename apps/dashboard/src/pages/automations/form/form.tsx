@@ -4,13 +4,13 @@ import { lazy, Suspense, useId, useMemo, useRef, useState, type SyntheticEvent }
 import { Link } from 'react-router';
 import type { Api } from '../../../api/client.ts';
 import { Loading } from '../../../components/lists/empty.tsx';
-import { useFocusOnFault } from '../../../components/forms/focus-first-error.ts';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { useFocusOnError } from '../../../components/forms/focus-first-error.ts';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { ProblemAlert } from '../../../components/feedback/problem-alert.tsx';
 import { useWebhooks } from '../../../api/webhooks.ts';
-import { newTrigger, SETTINGS, type Draft, type Fault, type TriggerDraft } from './draft.ts';
-import { FaultLine } from './field-error-line.tsx';
-import { formFaults, SHOWN_AT_FIELDS, type FormFaults } from './field-errors.ts';
+import { newTrigger, SETTINGS, type Draft, type FieldError, type TriggerDraft } from './draft.ts';
+import { FieldErrorLine } from './field-error-line.tsx';
+import { formErrors, SHOWN_AT_FIELDS, type FormErrors } from './field-errors.ts';
 import { TriggerFields } from './trigger-fields.tsx';
 
 const CodeEditor = lazy(() => import('../../../editor/code-editor.tsx'));
@@ -21,7 +21,7 @@ interface AutomationFormProps {
   draft: Draft;
   onDraft: (draft: Draft) => void;
   /** The draft that was refused last, and why: by the form itself, or by the server. */
-  refused: { draft?: Draft; local: readonly Fault[]; error: unknown };
+  refused: { draft?: Draft; local: readonly FieldError[]; error: unknown };
   isPending: boolean;
   /** What the button says. */
   action: string;
@@ -41,9 +41,9 @@ export function AutomationForm({
   onSave,
   cancelTo,
 }: AutomationFormProps) {
-  const faults = useMemo(() => formFaults(refused.draft, draft, refused.local, refused.error), [refused, draft]);
+  const faults = useMemo(() => formErrors(refused.draft, draft, refused.local, refused.error), [refused, draft]);
   const form = useRef<HTMLFormElement>(null);
-  useFocusOnFault(form, refused.local.length > 0 ? refused.local : refused.error);
+  useFocusOnError(form, refused.local.length > 0 ? refused.local : refused.error);
   const change = (members: Partial<Draft>): void => onDraft({ ...draft, ...members });
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
@@ -115,7 +115,7 @@ function Triggers({
 }: {
   factory: Api<'Factory'>;
   draft: Draft;
-  faults: FormFaults;
+  faults: FormErrors;
   onTriggers: (triggers: TriggerDraft[]) => void;
 }) {
   const { data: webhooks = [] } = useWebhooks(factory.uid);
@@ -201,7 +201,7 @@ function Prompt({
       <div id={errorId}>
         {fault !== undefined && (
           <Input.Error>
-            <ForeignText>{fault}</ForeignText>
+            <UntrustedText>{fault}</UntrustedText>
           </Input.Error>
         )}
       </div>
@@ -216,7 +216,7 @@ function Settings({
 }: {
   value: string;
   onChange: (value: string) => void;
-  faults: readonly Fault[];
+  faults: readonly FieldError[];
 }) {
   const [isOpened, setOpened] = useState(!['', '{}'].includes(value.trim()));
   const isOpen = isOpened || faults.length > 0;
@@ -252,7 +252,7 @@ function Settings({
       )}
       <div id={errorId} {...(faults.length > 0 && { 'data-fault': true, tabIndex: -1 })}>
         {faults.map(({ pointer, message }) => (
-          <FaultLine key={`${pointer} ${message}`} pointer={pointer} message={message} />
+          <FieldErrorLine key={`${pointer} ${message}`} pointer={pointer} message={message} />
         ))}
       </div>
     </Stack>
@@ -260,7 +260,7 @@ function Settings({
 }
 
 /** By pointers into the text of the settings. */
-function settingsFaults({ below }: FormFaults): Fault[] {
+function settingsFaults({ below }: FormErrors): FieldError[] {
   return [
     ...below('/settings'),
     ...SETTINGS.flatMap((name) =>

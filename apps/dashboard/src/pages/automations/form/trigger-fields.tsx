@@ -2,10 +2,10 @@
 import { Autocomplete, Button, Fieldset, Group, MultiSelect, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useMemo } from 'react';
 import type { Webhook } from '../../../api/webhooks.ts';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { withHiddenNamed } from '../../../components/text/hidden-characters.ts';
-import type { Fault, ScheduleTriggerDraft, TriggerDraft, WebhookTriggerDraft } from './draft.ts';
-import type { FormFaults } from './field-errors.ts';
+import type { FieldError, ScheduleTriggerDraft, TriggerDraft, WebhookTriggerDraft } from './draft.ts';
+import type { FormErrors } from './field-errors.ts';
 import { FilterField } from './filter-field.tsx';
 import { COMMON_SCHEDULES, scheduleInWords } from '../schedule-words.ts';
 
@@ -15,7 +15,7 @@ interface TriggerFieldsProps<Trigger extends TriggerDraft> {
   number: number;
   trigger: Trigger;
   webhooks: readonly Webhook[];
-  faults: FormFaults;
+  faults: FormErrors;
   onChange: (trigger: Trigger) => void;
 }
 
@@ -31,7 +31,7 @@ export function TriggerFields({ onRemove, ...props }: TriggerFieldsProps<Trigger
           <Text size="sm">
             The provider{' '}
             <span className="mono">
-              <ForeignText>{trigger.declared}</ForeignText>
+              <UntrustedText>{trigger.declared}</UntrustedText>
             </span>{' '}
             is not served here. This trigger is dropped when the triggers are saved.
           </Text>
@@ -46,10 +46,10 @@ export function TriggerFields({ onRemove, ...props }: TriggerFieldsProps<Trigger
   );
 }
 
-const NO_FAULTS: readonly Fault[] = [];
+const NO_FAULTS: readonly FieldError[] = [];
 
 /** What is wrong with a member of a trigger. */
-function faultsOf(faults: FormFaults, trigger: TriggerDraft): (member: string) => string | undefined {
+function faultsOf(faults: FormErrors, trigger: TriggerDraft): (member: string) => string | undefined {
   const pointer = faults.pointerOf(trigger);
   return (member) => (pointer === undefined ? undefined : faults.at(pointer + member));
 }

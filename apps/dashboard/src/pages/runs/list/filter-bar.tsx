@@ -8,13 +8,13 @@ import { TextFilter, type FilterProps } from './text-filter.tsx';
 import { useFactories } from '../../../api/factories.ts';
 import { withHiddenNamed } from '../../../components/text/hidden-characters.ts';
 import { useAddress } from '../../../components/use-address.ts';
-import { SOURCES, sourceText, STATES } from '../run.ts';
+import { RUN_SOURCES, sourceText, STATES } from '../run.ts';
 
 export function FilterBar({ factoryUid }: { factoryUid?: string }) {
   const [params, setParams] = useAddress();
   const [isMore, more] = useDisclosure();
   const id = useId();
-  const sources = [...new Set([...SOURCES.map(([name]) => name as string), ...params.getAll('source')])];
+  const sources = [...new Set([...RUN_SOURCES.map(([name]) => name as string), ...params.getAll('source')])];
   return (
     <Paper component="search" withBorder p="sm" mb="sm" aria-label="Runs">
       <Group gap="sm" align="flex-end">

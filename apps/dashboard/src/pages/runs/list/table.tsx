@@ -2,7 +2,7 @@
 import { Anchor, Button, Group, Loader, Table, Text } from '@mantine/core';
 import { useMemo, useRef } from 'react';
 import { Link } from 'react-router';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { LongTable, useLongRows, type RowPlace } from '../../../components/lists/long-table.tsx';
 import { ProblemAlert } from '../../../components/feedback/problem-alert.tsx';
 import { RunStateBadge } from '../../../components/feedback/states.tsx';
@@ -117,7 +117,7 @@ function Row({ row, place, withFactory }: { row: RunRow; place: RowPlace; withFa
       </Table.Td>
       <Table.Td>
         <Anchor component={Link} to={`/runs/${row.run_id}`} size="sm" fw={500} truncate display="block">
-          <ForeignText>{row.title}</ForeignText>
+          <UntrustedText>{row.title}</UntrustedText>
         </Anchor>
         <Group gap={6} wrap="nowrap">
           <Group hiddenFrom="sm" gap={6} wrap="nowrap" style={{ flexShrink: 0 }}>
@@ -127,14 +127,14 @@ function Row({ row, place, withFactory }: { row: RunRow; place: RowPlace; withFa
             </Text>
           </Group>
           <Text span size="xs" c="dimmed" truncate>
-            <ForeignText>{row.message ?? row.config ?? ''}</ForeignText>
+            <UntrustedText>{row.message ?? row.config ?? ''}</UntrustedText>
           </Text>
         </Group>
       </Table.Td>
       {withFactory && (
         <Table.Td visibleFrom="md">
           <Text size="sm" truncate>
-            <ForeignText>{factory ?? '—'}</ForeignText>
+            <UntrustedText>{factory ?? '—'}</UntrustedText>
           </Text>
         </Table.Td>
       )}
@@ -143,7 +143,7 @@ function Row({ row, place, withFactory }: { row: RunRow; place: RowPlace; withFa
           {sourceText(row.source)}
         </Text>
         <Text size="xs" c="dimmed" truncate>
-          <ForeignText>{row.creator}</ForeignText>
+          <UntrustedText>{row.creator}</UntrustedText>
         </Text>
       </Table.Td>
       <Table.Td visibleFrom="sm">

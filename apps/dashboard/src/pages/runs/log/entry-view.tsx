@@ -1,7 +1,7 @@
 /** One entry of a run's log. */
 import { Badge, Box, Group, Text, UnstyledButton } from '@mantine/core';
 import { memo } from 'react';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { Icon } from '../../../components/icon.tsx';
 import { Markdown } from '../../../components/markdown/markdown.tsx';
 import { RunStateBadge } from '../../../components/feedback/states.tsx';
@@ -52,11 +52,11 @@ function Content({ entry, isOpen, onToggle }: EntryViewProps) {
         <>
           <Label>Permission</Label>
           <Text size="sm">
-            <ForeignText>{entry.title}</ForeignText>
+            <UntrustedText>{entry.title}</UntrustedText>
             {entry.text !== undefined && (
               <Text span size="sm" c="dimmed">
                 {' '}
-                · <ForeignText>{entry.text}</ForeignText>
+                · <UntrustedText>{entry.text}</UntrustedText>
               </Text>
             )}
             {entry.answer !== undefined && (
@@ -64,7 +64,7 @@ function Content({ entry, isOpen, onToggle }: EntryViewProps) {
                 {' '}
                 · answered{' '}
                 <span className="mono">
-                  <ForeignText>{entry.answer}</ForeignText>
+                  <UntrustedText>{entry.answer}</UntrustedText>
                 </span>
               </>
             )}
@@ -99,7 +99,7 @@ function Said({ entry: { type, text } }: { entry: Kind<'text'> }) {
         <Markdown text={text} />
       ) : type === 'thought' ? (
         <Text size="sm" c="dimmed" fs="italic">
-          <ForeignText>{text}</ForeignText>
+          <UntrustedText>{text}</UntrustedText>
         </Text>
       ) : (
         <Verbatim text={text} label={SAID[type] ?? type} maxHeight={null} />
@@ -125,7 +125,7 @@ function ToolCall({ entry, isOpen, onToggle }: EntryViewProps & { entry: Kind<'t
           <Icon name={isOpen ? 'down' : 'right'} size={14} />
           <Badge color="gray">{tool ?? 'tool'}</Badge>
           <Text span size="sm" className="mono" truncate style={{ flex: 1, minWidth: 0 }}>
-            <ForeignText>{title.slice(0, 400)}</ForeignText>
+            <UntrustedText>{title.slice(0, 400)}</UntrustedText>
           </Text>
           {state !== undefined && <Badge color={state.color}>{state.word}</Badge>}
         </Group>
@@ -135,7 +135,7 @@ function ToolCall({ entry, isOpen, onToggle }: EntryViewProps & { entry: Kind<'t
           {title.length > 60 && <Verbatim text={title} label="What the call does" />}
           {paths.length > 0 && (
             <Text size="sm" className="mono">
-              <ForeignText>{paths.join('\n')}</ForeignText>
+              <UntrustedText>{paths.join('\n')}</UntrustedText>
             </Text>
           )}
           <Label>Input</Label>
@@ -165,7 +165,7 @@ function Status({ entry: { state, text } }: { entry: Kind<'status'> }) {
     <Group gap="xs">
       {STATES.includes(state as RunState) && <RunStateBadge state={state as RunState} />}
       <Text size="sm">
-        <ForeignText>{text}</ForeignText>
+        <UntrustedText>{text}</UntrustedText>
       </Text>
     </Group>
   );

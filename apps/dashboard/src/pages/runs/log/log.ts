@@ -5,7 +5,7 @@ import type { RunEvent } from './entries.ts';
 import { readEvents } from './event-stream.ts';
 
 /** Entries in memory at most. */
-const KEPT = 5_000;
+const EVENTS_MAX = 5_000;
 const STEP = 1_000;
 /** How often what has come is shown. */
 const SHOWN_EVERY_MS = 120;
@@ -45,7 +45,7 @@ export class RunLog {
   async toNewest(signal?: AbortSignal): Promise<void> {
     await this.doing(async () => {
       const end = await this.end(signal);
-      const from = Math.max(0, end - KEPT + STEP);
+      const from = Math.max(0, end - EVENTS_MAX + STEP);
       let events: RunEvent[] = [];
       for (
         let page = await this.page(from, STEP, signal);
@@ -55,7 +55,7 @@ export class RunLog {
         events = [...events, ...page];
         if (page.length < STEP) break;
       }
-      this.become({ events: events.slice(-KEPT), hasEarlier: (events.slice(-KEPT)[0]?.seq ?? 1) > 1, isAtEnd: true });
+      this.become({ events: events.slice(-EVENTS_MAX), hasEarlier: (events.slice(-EVENTS_MAX)[0]?.seq ?? 1) > 1, isAtEnd: true });
     });
   }
 
@@ -68,9 +68,9 @@ export class RunLog {
       const page = await this.page(from, first - 1 - from);
       const events = [...page, ...this.state.events];
       this.become({
-        events: events.slice(0, KEPT),
+        events: events.slice(0, EVENTS_MAX),
         hasEarlier: page.length > 0 && from > 0,
-        isAtEnd: this.state.isAtEnd && events.length <= KEPT,
+        isAtEnd: this.state.isAtEnd && events.length <= EVENTS_MAX,
       });
     });
   }
@@ -152,7 +152,7 @@ export class RunLog {
     const known = this.state.events.at(-1)?.seq ?? 0;
     const events = [...this.state.events, ...more.filter(({ seq }) => seq > known)];
     // Some at once, so that what is read does not lose its beginning with every entry.
-    const kept = events.length > KEPT ? events.slice(events.length - KEPT + STEP / 2) : events;
+    const kept = events.length > EVENTS_MAX ? events.slice(events.length - EVENTS_MAX + STEP / 2) : events;
     this.become({
       events: kept,
       hasEarlier: (kept[0]?.seq ?? 1) > 1 && (this.state.hasEarlier || kept.length < events.length),
@@ -176,7 +176,7 @@ export class RunLog {
 
   /** A number at most STEP below that of the newest entry, found by a few looks at single ones: a log can only be read forwards. */
   private async end(signal?: AbortSignal): Promise<number> {
-    let [low, high] = [0, KEPT];
+    let [low, high] = [0, EVENTS_MAX];
     while (await this.isThere(high, signal)) [low, high] = [high, high * 2];
     while (high - low > STEP) {
       const middle = Math.floor((low + high) / 2);

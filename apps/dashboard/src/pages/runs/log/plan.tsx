@@ -1,6 +1,6 @@
 /** What the agent means to do, and how far it is. */
 import { Paper, Text } from '@mantine/core';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import type { PlanStep } from './entries.ts';
 
 const MARKS: Readonly<Record<string, string>> = { completed: '✓', in_progress: '▸' };
@@ -30,7 +30,7 @@ export function Steps({ steps }: { steps: readonly PlanStep[] }) {
         // oxlint-disable-next-line react/no-array-index-key
         <Text component="li" size="sm" key={index} c={status === 'completed' ? 'dimmed' : undefined}>
           {MARKS[status] !== undefined && <span aria-hidden="true">{MARKS[status]} </span>}
-          <ForeignText>{content}</ForeignText>
+          <UntrustedText>{content}</UntrustedText>
           {WORDS[status] !== undefined && <span className="visually-hidden"> ({WORDS[status]})</span>}
         </Text>
       ))}

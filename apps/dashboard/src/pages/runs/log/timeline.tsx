@@ -3,7 +3,7 @@ import { Text, Timeline as Line } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api, ask, type Api } from '../../../api/client.ts';
 import { LIVE_MS } from '../../../app/queries.ts';
-import { Asked } from '../../../components/feedback/query-view.tsx';
+import { QueryView } from '../../../components/feedback/query-view.tsx';
 import { Time } from '../../../components/text/time.tsx';
 
 const WORDS: Readonly<Record<Api<'TimelineEvent'>['event_type'], string>> = {
@@ -29,7 +29,7 @@ export function RunTimeline({ runId, isLive }: { runId: string; isLive: boolean 
     refetchInterval: isLive ? LIVE_MS : false,
   });
   return (
-    <Asked query={query}>
+    <QueryView query={query}>
       {(events) => (
         <Line active={events.length} bulletSize={14} lineWidth={2}>
           {events.map((event) => (
@@ -42,7 +42,7 @@ export function RunTimeline({ runId, isLive }: { runId: string; isLive: boolean 
           ))}
         </Line>
       )}
-    </Asked>
+    </QueryView>
   );
 }
 

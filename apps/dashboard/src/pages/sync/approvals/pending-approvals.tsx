@@ -6,9 +6,9 @@ import { api, ask } from '../../../api/client.ts';
 import { useMay } from '../../../api/session.tsx';
 import { Copyable } from '../../../components/text/copy.tsx';
 import { Dialog } from '../../../components/dialogs/dialog.tsx';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { ProblemAlert } from '../../../components/feedback/problem-alert.tsx';
-import { say } from '../../../components/feedback/announcements.ts';
+import { announce } from '../../../components/feedback/announcements.ts';
 import { factoryChanged } from '../../factories/queries.ts';
 import { conditionOf, type Status } from '../../factories/state.tsx';
 import { useChange } from '../../../components/forms/use-change.ts';
@@ -17,7 +17,7 @@ import type { Sync } from '../queries.ts';
 import { RevisionText } from '../../../components/text/revision-text.tsx';
 import { Section } from '../section.tsx';
 import type { AwaitedPass } from '../passes/use-awaited-pass.ts';
-import { UseOfHeld } from './usage-of-deleted.tsx';
+import { UsageOfDeleted } from './usage-of-deleted.tsx';
 import { countOf } from '../../../components/text/count.ts';
 
 interface Waiting {
@@ -36,7 +36,7 @@ function waitingOf(status: Status): Waiting | undefined {
     : undefined;
 }
 
-export function Held({ factoryUid, status, pass }: { factoryUid: string; status: Status; pass: AwaitedPass }) {
+export function PendingApprovals({ factoryUid, status, pass }: { factoryUid: string; status: Status; pass: AwaitedPass }) {
   const waiting = waitingOf(status);
   const mayApprove = useMay('manager');
   const [asked, setAsked] = useState<Waiting>();
@@ -61,7 +61,7 @@ export function Held({ factoryUid, status, pass }: { factoryUid: string; status:
             changes={sync.held}
             label="Deletions that wait"
             linked={false}
-            renderAside={(change) => <UseOfHeld factoryUid={factoryUid} change={change} />}
+            renderAside={(change) => <UsageOfDeleted factoryUid={factoryUid} change={change} />}
           />
         )}
         <div>
@@ -115,7 +115,7 @@ function WhatGoes({ held }: { held: Sync['held'] }) {
           <Text size="sm" span>
             {kind}{' '}
             <strong>
-              <ForeignText>{slug}</ForeignText>
+              <UntrustedText>{slug}</UntrustedText>
             </strong>
           </Text>
         </li>
@@ -148,7 +148,7 @@ function Approval({ factoryUid, asked, digestNow, pass, onClose }: ApprovalProps
       return ask(api.GET('/factory/{factory_uid}/status', { params: { path } }));
     },
     ({ generation_requested: generation }) => {
-      say('Approved');
+      announce('Approved');
       pass.wait(generation);
       void factoryChanged(queries, factoryUid);
       onClose();

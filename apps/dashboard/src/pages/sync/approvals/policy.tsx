@@ -6,8 +6,8 @@ import type { Api } from '../../../api/client.ts';
 import { useMay } from '../../../api/session.tsx';
 import { Loading } from '../../../components/lists/empty.tsx';
 import { Dialog } from '../../../components/dialogs/dialog.tsx';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
-import { say } from '../../../components/feedback/announcements.ts';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
+import { announce } from '../../../components/feedback/announcements.ts';
 import { ChangeRefused } from '../../factories/change-refused.tsx';
 import { changeFactory, factoryChanged } from '../../factories/queries.ts';
 import { useChange } from '../../../components/forms/use-change.ts';
@@ -39,7 +39,7 @@ export function Policy({ factory }: { factory: Api<'Factory'> }) {
         <List size="sm">
           {lines.map((line) => (
             <List.Item key={line}>
-              <ForeignText>{line}</ForeignText>
+              <UntrustedText>{line}</UntrustedText>
             </List.Item>
           ))}
         </List>
@@ -68,7 +68,7 @@ function PolicyEditor({ factory, onClose }: { factory: Api<'Factory'>; onClose: 
   const change = useChange(
     (policy: Api<'SyncPolicy'>) => changeFactory(factory.uid, seen, { sync_policy: policy }),
     () => {
-      say('The sync policy was changed');
+      announce('The sync policy was changed');
       void factoryChanged(queries, factory.uid);
       onClose();
     },
@@ -109,7 +109,7 @@ function PolicyEditor({ factory, onClose }: { factory: Api<'Factory'>; onClose: 
             />
           </Suspense>
           <Text id="policy-fault" size="sm" c="var(--mantine-color-error)" role="alert" component="div">
-            <ForeignText>{fault ?? ''}</ForeignText>
+            <UntrustedText>{fault ?? ''}</UntrustedText>
           </Text>
           <ChangeRefused error={change.error} seen={seen} onGoOn={goOn} />
           <Group justify="flex-end">

@@ -1,13 +1,13 @@
 /** What stops when something held is deleted: as it is used now. */
 import { Text } from '@mantine/core';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { Time } from '../../../components/text/time.tsx';
 import { useAutomations } from '../../../api/automations.ts';
 import { useWebhooks } from '../../../api/webhooks.ts';
 import type { Change } from '../queries.ts';
 import { countOf } from '../../../components/text/count.ts';
 
-export function UseOfHeld({ factoryUid, change: { kind, uid } }: { factoryUid: string; change: Change }) {
+export function UsageOfDeleted({ factoryUid, change: { kind, uid } }: { factoryUid: string; change: Change }) {
   if (kind === 'webhook') return <UseOfWebhook factoryUid={factoryUid} uid={uid} />;
   return kind === 'automation' ? <UseOfAutomation factoryUid={factoryUid} uid={uid} /> : null;
 }
@@ -26,9 +26,9 @@ function UseOfWebhook({ factoryUid, uid }: { factoryUid: string; uid: string }) 
       ) : (
         <>
           Stops firing for it:{' '}
-          <ForeignText>
+          <UntrustedText>
             {users.map(({ name, enabled }) => `${name}${enabled ? '' : ' (disabled)'}`).join(', ')}
-          </ForeignText>
+          </UntrustedText>
           .
         </>
       )}

@@ -1,7 +1,7 @@
 /** All passes of a factory that brought something new. */
 import { Anchor, Group, Table, Text } from '@mantine/core';
 import { Link } from 'react-router';
-import { Asked } from '../../../components/feedback/query-view.tsx';
+import { QueryView } from '../../../components/feedback/query-view.tsx';
 import { Empty } from '../../../components/lists/empty.tsx';
 import { PageTitle } from '../../../components/page-title.tsx';
 import { ShowMore } from '../../../components/lists/show-more.tsx';
@@ -19,7 +19,7 @@ export function SyncHistoryPage() {
   return (
     <>
       <PageTitle above={[{ label: 'Sync', to: `/factories/${uid}/sync` }]}>History of passes</PageTitle>
-      <Asked query={query}>
+      <QueryView query={query}>
         {({ pages }) => {
           const syncs = pages.flatMap((page) => page.syncs);
           return syncs.length === 0 ? (
@@ -30,7 +30,7 @@ export function SyncHistoryPage() {
             <Passes factoryUid={uid} syncs={syncs} />
           );
         }}
-      </Asked>
+      </QueryView>
       <ShowMore pages={query} what="passes" />
     </>
   );

@@ -1,7 +1,7 @@
 /** Everything that is known of one pass. */
 import { Alert, Badge, Stack, Table, Text } from '@mantine/core';
 import { Facts } from '../../../components/facts.tsx';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { durationText, Time } from '../../../components/text/time.tsx';
 import { ChangeList } from '../plan/changes.tsx';
 import { ProblemList, problemCount } from '../problems.tsx';
@@ -28,7 +28,7 @@ export function PassView({ factoryUid, sync }: { factoryUid: string; sync: Sync 
     <Stack>
       {sync.message !== null && (
         <Alert color={ENDING_COLORS[sync.ending]} title={sync.reason ?? sync.ending}>
-          <ForeignText>{sync.message}</ForeignText>
+          <UntrustedText>{sync.message}</UntrustedText>
         </Alert>
       )}
       <Facts

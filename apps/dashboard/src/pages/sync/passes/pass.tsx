@@ -1,6 +1,6 @@
 /** One pass. */
 import { useParams } from 'react-router';
-import { Asked } from '../../../components/feedback/query-view.tsx';
+import { QueryView } from '../../../components/feedback/query-view.tsx';
 import { PageTitle } from '../../../components/page-title.tsx';
 import { useFactory } from '../../factories/frame.tsx';
 import { EndingBadge, PassView } from './pass-view.tsx';
@@ -11,7 +11,7 @@ export function SyncPassPage() {
   const { uid } = useFactory();
   const { syncId = '' } = useParams();
   return (
-    <Asked query={useSync(uid, syncId)}>
+    <QueryView query={useSync(uid, syncId)}>
       {(sync) => (
         <>
           <PageTitle
@@ -24,6 +24,6 @@ export function SyncPassPage() {
           <PassView factoryUid={uid} sync={sync} />
         </>
       )}
-    </Asked>
+    </QueryView>
   );
 }

@@ -3,7 +3,7 @@ import { Anchor, Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useState, type ReactNode } from 'react';
 import { Link } from 'react-router';
 import { Copyable } from '../../../components/text/copy.tsx';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import type { Change } from '../queries.ts';
 import { Replay, Traffic } from './impact.tsx';
 
@@ -66,23 +66,23 @@ function ChangeItem({
             {kind}{' '}
             {linked && page !== undefined ? (
               <Anchor component={Link} to={`/factories/${factoryUid}/${page}/${change.uid}`} fw={600} size="sm">
-                <ForeignText>{slug}</ForeignText>
+                <UntrustedText>{slug}</UntrustedText>
               </Anchor>
             ) : (
               <strong>
-                <ForeignText>{slug}</ForeignText>
+                <UntrustedText>{slug}</UntrustedText>
               </strong>
             )}
           </Text>
           <Text span size="xs" c="dimmed" className="mono">
-            <ForeignText>{path}</ForeignText>
+            <UntrustedText>{path}</UntrustedText>
           </Text>
         </Group>
         {renamedFrom !== undefined && (
           <Text size="sm">
             The same definition was{' '}
             <span className="mono">
-              <ForeignText>{renamedFrom}</ForeignText>
+              <UntrustedText>{renamedFrom}</UntrustedText>
             </span>
             : this looks like a rename.
           </Text>
@@ -94,7 +94,7 @@ function ChangeItem({
               <span key={name}>
                 {index > 0 && ', '}
                 <span className="mono">
-                  <ForeignText>{name}</ForeignText>
+                  <UntrustedText>{name}</UntrustedText>
                 </span>
               </span>
             ))}
@@ -129,7 +129,7 @@ function Secrets({ change: { secret, secret_name: taken, secret_version: version
             <>
               Its secret{' '}
               <span className="mono">
-                <ForeignText>{taken}</ForeignText>
+                <UntrustedText>{taken}</UntrustedText>
               </span>{' '}
               is gone: it refuses everything.
             </>
@@ -137,7 +137,7 @@ function Secrets({ change: { secret, secret_name: taken, secret_version: version
             <>
               Takes over version {version} of the secret{' '}
               <span className="mono">
-                <ForeignText>{taken}</ForeignText>
+                <UntrustedText>{taken}</UntrustedText>
               </span>
               .
             </>
@@ -164,7 +164,7 @@ function Mark({ mark: { name, version, fingerprint } }: { mark: SecretMark }) {
   return (
     <span>
       <span className="mono">
-        <ForeignText>{name}</ForeignText>
+        <UntrustedText>{name}</UntrustedText>
       </span>{' '}
       {version === 0 ? 'not set' : `version ${version}`}
       {fingerprint !== null && (
@@ -187,7 +187,7 @@ function Urls({ change: { ingress_url: url, ingress_url_before: before } }: { ch
         <Text size="sm" component="div">
           Was delivered to{' '}
           <span className="mono">
-            <ForeignText>{before}</ForeignText>
+            <UntrustedText>{before}</UntrustedText>
           </span>
         </Text>
       )}

@@ -3,7 +3,7 @@ import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { api, ask, type Api } from '../../../api/client.ts';
 import { Copyable } from '../../../components/text/copy.tsx';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { PageTitle } from '../../../components/page-title.tsx';
 import { ProblemAlert } from '../../../components/feedback/problem-alert.tsx';
 import { useFactory } from '../../factories/frame.tsx';
@@ -125,7 +125,7 @@ function Summary({ plan: { valid, ending, reason, message, revision, summary, ch
       role="status"
     >
       <Stack gap={6}>
-        {message !== null && <ForeignText>{message}</ForeignText>}
+        {message !== null && <UntrustedText>{message}</UntrustedText>}
         <Group gap="xs">
           {isNothing && <Text size="sm">What they say is what serves.</Text>}
           {(['create', 'update', 'delete', 'held'] as const)

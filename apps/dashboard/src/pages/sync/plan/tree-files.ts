@@ -79,11 +79,11 @@ export async function droppedFiles(items: DataTransferItemList): Promise<Found[]
   const found: Found[] = [];
   const top =
     entries.length === 1 && only?.isDirectory === true ? await childrenOf(only as FileSystemDirectoryEntry) : entries;
-  for (const entry of top) await walk(entry, '', found);
+  for (const entry of top) await collectFiles(entry, '', found);
   return found;
 }
 
-async function walk(entry: FileSystemEntry, folder: string, found: Found[]): Promise<void> {
+async function collectFiles(entry: FileSystemEntry, folder: string, found: Found[]): Promise<void> {
   if (found.length >= DROPPED_MAX)
     throw new RangeError(
       `There are more than ${DROPPED_MAX.toLocaleString()} files in there: drop the folder of the factory alone.`,
@@ -95,7 +95,7 @@ async function walk(entry: FileSystemEntry, folder: string, found: Found[]): Pro
       file: await new Promise((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)),
     });
   else if (!SKIPPED_FOLDERS.has(entry.name))
-    for (const child of await childrenOf(entry as FileSystemDirectoryEntry)) await walk(child, `${path}/`, found);
+    for (const child of await childrenOf(entry as FileSystemDirectoryEntry)) await collectFiles(child, `${path}/`, found);
 }
 
 /** A reader gives a hundred at a time. */

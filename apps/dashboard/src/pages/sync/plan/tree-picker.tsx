@@ -2,7 +2,7 @@
 import { Alert, Button, Group, Paper, Stack, Table, Text, Textarea, TextInput } from '@mantine/core';
 import { useRef, useState, type DragEvent, type SyntheticEvent } from 'react';
 import { Dialog } from '../../../components/dialogs/dialog.tsx';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { sizeText } from '../../../components/text/time.tsx';
 import { chosenFiles, droppedFiles, readFound, type Found, type Picked, type TreeFile } from './tree-files.ts';
 import { countOf } from '../../../components/text/count.ts';
@@ -15,7 +15,7 @@ interface TreePickerProps {
 }
 
 export function TreePicker({ files, root, onChange }: TreePickerProps) {
-  const [told, setTold] = useState<Omit<Picked, 'files'>>();
+  const [picked, setTold] = useState<Omit<Picked, 'files'>>();
   const [fault, setFault] = useState<string>();
   const [edited, setEdited] = useState<TreeFile>();
   const take = async (found: Promise<readonly Found[]>): Promise<void> => {
@@ -47,10 +47,10 @@ export function TreePicker({ files, root, onChange }: TreePickerProps) {
       </DropPlace>
       {fault !== undefined && (
         <Alert color="red" role="alert" title="Nothing was read">
-          <ForeignText>{fault}</ForeignText>
+          <UntrustedText>{fault}</UntrustedText>
         </Alert>
       )}
-      {told !== undefined && <Told {...told} isEmpty={files.length === 0} />}
+      {picked !== undefined && <PickedSummary {...picked} isEmpty={files.length === 0} />}
       {files.length > 0 && (
         <FileTable
           files={files}
@@ -120,7 +120,7 @@ function FolderButton({ onFiles }: { onFiles: (found: Found[]) => void }) {
   );
 }
 
-function Told({ unreadable, ignored, root, isEmpty }: Omit<Picked, 'files'> & { isEmpty: boolean }) {
+function PickedSummary({ unreadable, ignored, root, isEmpty }: Omit<Picked, 'files'> & { isEmpty: boolean }) {
   return (
     <>
       {isEmpty && (
@@ -130,7 +130,7 @@ function Told({ unreadable, ignored, root, isEmpty }: Omit<Picked, 'files'> & { 
       )}
       {unreadable.length > 0 && (
         <Alert color="red" role="alert" title={`${countOf(unreadable.length, 'file')} left out: not text in UTF-8`}>
-          <ForeignText>{unreadable.slice(0, 10).join('\n')}</ForeignText>
+          <UntrustedText>{unreadable.slice(0, 10).join('\n')}</UntrustedText>
         </Alert>
       )}
       <Text size="sm" c="dimmed" role="status">
@@ -138,7 +138,7 @@ function Told({ unreadable, ignored, root, isEmpty }: Omit<Picked, 'files'> & { 
           <>
             The factory is the folder{' '}
             <span className="mono">
-              <ForeignText>{root}</ForeignText>
+              <UntrustedText>{root}</UntrustedText>
             </span>{' '}
             of what you chose.{' '}
           </>
@@ -207,7 +207,7 @@ function FileRow({
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={400} className="mono">
-        <ForeignText>{path}</ForeignText>
+        <UntrustedText>{path}</UntrustedText>
       </Table.Th>
       <Table.Td>{sizeText(new Blob([content]).size)}</Table.Td>
       <Table.Td>

@@ -4,7 +4,7 @@ import type { Api } from '../../../api/client.ts';
 import { problemOf } from '../../../api/problems.ts';
 import { slugOf, suggestedSecretName } from '#definitions/names';
 import type { Draft } from './draft.ts';
-import { madeUpSecret } from './secret-draft.ts';
+import { generatedSecret } from './secret-draft.ts';
 import { ProviderPicker, ProviderSecretInput } from './provider-fields.tsx';
 import type { Provider } from '../sending/providers.ts';
 import { useSchemes, useSecretNames, useWebhooks, type Mode } from '../../../api/webhooks.ts';
@@ -113,7 +113,7 @@ function SecretOfProvider({
       value={draft.secret}
       error={error}
       onChange={(secret) => onChange({ secret, isSecretOurs: false })}
-      onMakeUp={() => onChange({ secret: madeUpSecret(), isSecretOurs: true })}
+      onMakeUp={() => onChange({ secret: generatedSecret(), isSecretOurs: true })}
     />
   );
 }
@@ -130,10 +130,10 @@ function SecretName({
   onChange: (change: Partial<Draft>) => void;
   error?: string;
 }) {
-  const taken = new Set(useWebhooks(factoryUid).data?.map(({ slug }) => slug) ?? []);
+  const usedSlugs = new Set(useWebhooks(factoryUid).data?.map(({ slug }) => slug) ?? []);
   const names = useSecretNames(factoryUid);
   const suggested =
-    draft.name.trim() === '' ? '<name>-webhook' : suggestedSecretName(slugOf(draft.name, 'webhook', taken));
+    draft.name.trim() === '' ? '<name>-webhook' : suggestedSecretName(slugOf(draft.name, 'webhook', usedSlugs));
   return (
     <Autocomplete
       label="Secret name"

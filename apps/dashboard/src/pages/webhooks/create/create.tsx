@@ -8,12 +8,12 @@ import { useMay } from '../../../api/session.tsx';
 import { PageTitle } from '../../../components/page-title.tsx';
 import { ProblemAlert } from '../../../components/feedback/problem-alert.tsx';
 import { RoleNeeded } from '../../../components/feedback/role-needed.tsx';
-import { say } from '../../../components/feedback/announcements.ts';
+import { announce } from '../../../components/feedback/announcements.ts';
 import { useFactory } from '../../factories/frame.tsx';
 import { CreateFields } from './create-fields.tsx';
 import { CreatedWebhook, type Created } from './created.tsx';
 import { bodyOf, EMPTY_DRAFT, FIELDS, type Draft } from './draft.ts';
-import { useFocusOnFault } from '../../../components/forms/focus-first-error.ts';
+import { useFocusOnError } from '../../../components/forms/focus-first-error.ts';
 import { providersOf } from '../sending/providers.ts';
 import { useSchemes, webhooksChanged } from '../../../api/webhooks.ts';
 import { useChange } from '../../../components/forms/use-change.ts';
@@ -53,12 +53,12 @@ function CreateForm({ factory, onCreated }: { factory: Api<'Factory'>; onCreated
     ({ body: { secret, url, ...webhook }, etag }) => {
       const ours = draft.isSecretOurs && provider?.secret === 'chosen' ? draft.secret : undefined;
       onCreated({ seen: { body: webhook, etag }, provider, shown: { secret: secret ?? ours, url } });
-      say(`The webhook ${webhook.name} was created`);
+      announce(`The webhook ${webhook.name} was created`);
       void webhooksChanged(queries, factory.uid);
     },
   );
   const form = useRef<HTMLFormElement>(null);
-  useFocusOnFault(form, create.error);
+  useFocusOnError(form, create.error);
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     create.start(bodyOf(draft, provider));

@@ -2,7 +2,7 @@
 import { Alert, Button, Divider, Group, Paper, Stack } from '@mantine/core';
 import { useCallback, useRef, useState } from 'react';
 import { Link } from 'react-router';
-import { LeaveAnyway } from '../../../components/dialogs/leave-anyway.tsx';
+import { UnsavedChangesDialog } from '../../../components/dialogs/leave-anyway.tsx';
 import { PageTitle } from '../../../components/page-title.tsx';
 import { FinishSetUp } from './finish.tsx';
 import { OnceShown, type Shown } from '../once-shown.tsx';
@@ -67,9 +67,9 @@ export function CreatedWebhook({
           </Group>
         </Stack>
       </Paper>
-      <LeaveAnyway title="Leave without a copy?" isLoss={isLoss} onward={page}>
+      <UnsavedChangesDialog title="Leave without a copy?" isLoss={isLoss} onward={page}>
         What is shown here this once was not copied, and cannot be shown again.
-      </LeaveAnyway>
+      </UnsavedChangesDialog>
     </section>
   );
 }

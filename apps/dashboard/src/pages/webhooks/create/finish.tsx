@@ -5,9 +5,9 @@ import { useRef, useState, type SyntheticEvent } from 'react';
 import { api, ask, askSeen, type Api } from '../../../api/client.ts';
 import { problemOf } from '../../../api/problems.ts';
 import { Copyable } from '../../../components/text/copy.tsx';
-import { say } from '../../../components/feedback/announcements.ts';
-import { useGivenSecret } from './secret-draft.ts';
-import { useFocusOnFault } from '../../../components/forms/focus-first-error.ts';
+import { announce } from '../../../components/feedback/announcements.ts';
+import { useSecretDraft } from './secret-draft.ts';
+import { useFocusOnError } from '../../../components/forms/focus-first-error.ts';
 import type { Shown } from '../once-shown.tsx';
 import { ProviderSecretInput } from './provider-fields.tsx';
 import { ProviderSteps } from '../sending/provider-steps.tsx';
@@ -50,7 +50,7 @@ export function FinishSetUp({ factoryUid, seen, provider, onFinished }: FinishSe
 function FinishForm({ factoryUid, seen, provider, onFinished }: FinishSetUpProps) {
   const queries = useQueryClient();
   const [base, setBase] = useState(seen);
-  const given = useGivenSecret();
+  const given = useSecretDraft();
   const { name, signature_scheme: schemeId } = seen.body;
   const scheme = useSchemes().data?.signature_schemes.find(({ id }) => id === schemeId);
   const isGiven = scheme?.secret_origin === 'provider';
@@ -59,7 +59,7 @@ function FinishForm({ factoryUid, seen, provider, onFinished }: FinishSetUpProps
     ({ secret: generated, url, enabled }) => {
       const shown = given.shown(generated);
       given.forget();
-      say(
+      announce(
         enabled
           ? `The webhook ${name} takes deliveries now`
           : `The secret is set, but the webhook ${name} could not be enabled`,
@@ -69,7 +69,7 @@ function FinishForm({ factoryUid, seen, provider, onFinished }: FinishSetUpProps
     },
   );
   const form = useRef<HTMLFormElement>(null);
-  useFocusOnFault(form, finish.error);
+  useFocusOnError(form, finish.error);
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault();
     finish.start(given.text);

@@ -2,7 +2,7 @@
 import { Anchor, Button, Collapse, NativeSelect, PasswordInput, Select, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
-import { Asked } from '../../../components/feedback/query-view.tsx';
+import { QueryView } from '../../../components/feedback/query-view.tsx';
 import { providersOf, type Provider } from '../sending/providers.ts';
 import { useSchemes } from '../../../api/webhooks.ts';
 
@@ -15,7 +15,7 @@ interface ProviderPickerProps {
 
 export function ProviderPicker({ value, onChange, error }: ProviderPickerProps) {
   return (
-    <Asked query={useSchemes()}>
+    <QueryView query={useSchemes()}>
       {({ signature_schemes: schemes, unavailable }) => (
         <Stack gap={4}>
           <NativeSelect
@@ -32,7 +32,7 @@ export function ProviderPicker({ value, onChange, error }: ProviderPickerProps) 
           <NotListed unavailable={unavailable} />
         </Stack>
       )}
-    </Asked>
+    </QueryView>
   );
 }
 

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { randomHex } from '../../../api/random.ts';
 
-export interface GivenSecret {
+export interface SecretDraft {
   text: string;
   type: (text: string) => void;
   makeUp: () => void;
@@ -12,17 +12,17 @@ export interface GivenSecret {
 }
 
 /** 32 random bytes, as text that every provider takes. */
-export function madeUpSecret(): string {
+export function generatedSecret(): string {
   return randomHex(32);
 }
 
-export function useGivenSecret(): GivenSecret {
+export function useSecretDraft(): SecretDraft {
   const [{ text, isOurs }, setGiven] = useState({ text: '', isOurs: false });
   const type = (typed: string): void => setGiven({ text: typed, isOurs: false });
   return {
     text,
     type,
-    makeUp: () => setGiven({ text: madeUpSecret(), isOurs: true }),
+    makeUp: () => setGiven({ text: generatedSecret(), isOurs: true }),
     forget: () => type(''),
     shown(generated) {
       const secret = generated ?? (isOurs ? text : undefined);

@@ -2,9 +2,9 @@
 import { Anchor, Group, List, Stack, Text, Title } from '@mantine/core';
 import { Fragment } from 'react';
 import { CopyButton } from '../../../components/text/copy.tsx';
-import { ForeignText } from '../../../components/text/untrusted-text.tsx';
+import { UntrustedText } from '../../../components/text/untrusted-text.tsx';
 import { setUpText, type Provider } from './providers.ts';
-import { OnlyHere } from '../reach.tsx';
+import { LocalAddressNotice } from '../reach.tsx';
 import { useSchemes, type Scheme } from '../../../api/webhooks.ts';
 
 interface ProviderStepsProps {
@@ -32,7 +32,7 @@ export function ProviderSteps({ provider, url, secret, isSecretAsked = false, on
           onCopied={secret === undefined ? undefined : onCopied}
         />
       </Group>
-      <OnlyHere url={url} />
+      <LocalAddressNotice url={url} />
       <List type="ordered" size="sm" spacing={4}>
         {provider.steps.map((step) => (
           <List.Item key={step}>
@@ -60,7 +60,7 @@ function Step({ text, url }: { text: string; url: string }) {
     <Fragment key={part}>
       {index > 0 && (
         <span className="mono">
-          <ForeignText>{url}</ForeignText>
+          <UntrustedText>{url}</UntrustedText>
         </span>
       )}
       {part}
