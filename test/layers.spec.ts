@@ -20,6 +20,7 @@ const LIBS = [
   'isolation',
   'agents',
   'runs',
+  'management',
 ];
 
 /** Packages that a lib may use beside other libs; every one is a pure function of its arguments. */

@@ -1,4 +1,7 @@
-/** Webhooks over the API: looked at everywhere; made, changed, rotated and deleted on dashboard factories. spec: Webhook management; contract 4. */
+/**
+ * Webhooks over the API: looked at everywhere; made, changed, rotated and deleted on dashboard factories. spec: Webhook
+ * management; contract 4.
+ */
 import type {
   Webhook as WebhookItem,
   WebhookCreate,
@@ -8,40 +11,58 @@ import type {
   WebhookRotate,
   WebhookRotated,
 } from '#contracts';
+import {
+  changedWebhook,
+  createdWebhook,
+  deletedWebhook,
+  refuseWebhookChange,
+  refuseWebhookCreate,
+  refuseWebhookDelete,
+  refuseWebhookRotate,
+  rotatedWebhook,
+  type DecidedEdit,
+  type EditRefusal,
+  type EditVerdict,
+  type NewSecretValue,
+} from '#management';
 import type { Access } from '../store/access/access.ts';
 import type { AutomationStore } from '../store/definitions/automations.ts';
 import type {
+  DefinitionEdit,
   DefinitionEditStore,
   EditContext,
   EditDecision,
+  EditedFactory,
   EditOutcome,
 } from '../store/definitions/definition-edits.ts';
 import type { Factory, FactoryStore } from '../store/factories/factories.ts';
 import type { WebhookRow } from '../store/database/tables.ts';
 import type { WebhookStore } from '../store/definitions/webhooks.ts';
+import type { NewValue } from '../store/secrets/secrets.ts';
 import { isManaged } from '../factories/factories.items.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { notFound, type Refusal } from '../http/error-codes.ts';
+import { toRefusal } from '../http/edit-refusals.ts';
+import { notFound } from '../http/error-codes.ts';
 import type { WantedVersion } from '../http/if-match.ts';
-import type { SecretMeans } from './webhook-credentials.ts';
-import {
-  changedWebhook,
-  createdWebhook,
-  deletedWebhook,
-  rotatedWebhook,
-  type WrittenWebhook,
-} from './webhook-edits.ts';
 import { secretUrlOf, toRotatedItem, toWebhookItem } from './webhooks.items.ts';
-import {
-  refuseWebhookChange,
-  refuseWebhookCreate,
-  refuseWebhookDelete,
-  refuseRotate,
-} from './managed-webhook-files.ts';
+/** A webhook as an edit has written it, read in the same transaction. */
+interface WrittenWebhook {
+  webhook: WebhookRow;
+  lastDeliveryAtMs?: number;
+  /** A value that came into use. */
+  secret?: NewSecretValue;
+  /** Every webhook whose secret has a new value. */
+  moved: readonly WebhookRow[];
+}
 
-export interface WebhookServiceDeps extends SecretMeans {
+export interface WebhookServiceDeps {
   uidKey: Uint8Array;
+  newId(): string;
+  /** 32 fresh bytes that nobody can guess. */
+  random(): Uint8Array;
+  /** A value on its way into the store. */
+  sealing(value: Uint8Array): NewValue;
   ingressUrl: string;
   /** Makes what was committed the serving state of this process. */
   changed(): Promise<void>;
@@ -99,8 +120,9 @@ export class WebhookService {
     const outcome = await this.edits.edit(
       factoryUid,
       (factory) =>
-        answering(createdWebhook(factory, wanted, this.around.uidKey, this.around), (written) =>
-          this.toCreated(written),
+        this.answering(
+          createdWebhook(factory, wanted, { uidKey: this.around.uidKey, random: this.around.random() }),
+          (written) => this.toCreated(written),
         ),
       context,
     );
@@ -118,7 +140,7 @@ export class WebhookService {
     const outcome = await this.edits.edit(
       factoryUid,
       (factory) =>
-        answering(changedWebhook(factory, uid, wanted, isWanted, this.around.uidKey), (written) =>
+        this.answering(changedWebhook(factory, { uid, isWanted }, wanted, this.around.uidKey), (written) =>
           this.toItem(written),
         ),
       this.contextOf<WebhookItem>(by),
@@ -147,13 +169,15 @@ export class WebhookService {
     const mayChange = mayChangeTeamSecrets(by.access);
     const outcome = await this.edits.edit(
       factoryUid,
-      (factory) =>
-        answering(rotatedWebhook(factory, uid, secret, isWanted, mayChange, this.around), (written) =>
+      (factory) => {
+        const request = { secret, mayChangeTeamSecrets: mayChange, random: this.around.random() };
+        return this.answering(rotatedWebhook(factory, { uid, isWanted }, request), (written) =>
           this.toRotated(written),
-        ),
+        );
+      },
       context,
     );
-    return this.done(outcome, async () => refuseRotate(await this.found(factoryUid, uid)));
+    return this.done(outcome, async () => refuseWebhookRotate(await this.found(factoryUid, uid)));
   }
 
   /** Senders get 404 at once; automations that select it stay. */
@@ -161,7 +185,10 @@ export class WebhookService {
     await visibleFactory(this.factories, factoryUid, by.access);
     const outcome = await this.edits.edit(
       factoryUid,
-      (factory) => deletedWebhook(factory, uid, isWanted),
+      (factory): EditDecision<undefined, EditRefusal> => {
+        const decided = deletedWebhook(factory, { uid, isWanted });
+        return decided.ok ? { ...this.writesOf(decided), answer: () => undefined } : decided;
+      },
       this.contextOf<undefined>(by),
     );
     return this.done(outcome, async () => refuseWebhookDelete(await this.found(factoryUid, uid)));
@@ -187,18 +214,46 @@ export class WebhookService {
     };
   }
 
-  private async done<Answer>(outcome: EditOutcome<Answer, Refusal>, managed: () => Promise<Refusal>): Promise<Answer> {
+  private async done<Answer>(
+    outcome: EditOutcome<Answer, EditRefusal>,
+    managed: () => Promise<EditRefusal>,
+  ): Promise<Answer> {
     switch (outcome.kind) {
       case 'done':
         await this.around.changed();
         return outcome.answer;
       case 'refused':
-        throw outcome.no;
+        throw toRefusal(outcome.reason);
       case 'gone':
         throw notFound('the factory');
       case 'managed':
-        throw await managed();
+        throw toRefusal(await managed());
     }
+  }
+
+  /** What was decided, and the answer that tells of the webhook as it was written. */
+  private answering<Answer>(
+    decided: EditVerdict,
+    toAnswer: (written: WrittenWebhook) => Answer,
+  ): EditDecision<Answer, EditRefusal> {
+    return decided.ok ? { ...this.writesOf(decided), answer: (after) => toAnswer(writtenIn(after, decided)) } : decided;
+  }
+
+  /** What is written, secrets sealed. */
+  private writesOf({
+    secrets = [],
+    objects,
+    moved,
+    deletions,
+    change,
+  }: DecidedEdit): Omit<DefinitionEdit<never>, 'answer'> {
+    const sealed = secrets.map(({ owner, name, text }) => ({
+      id: this.around.newId(),
+      owner,
+      name,
+      value: text === undefined ? undefined : this.around.sealing(Buffer.from(text, 'utf8')),
+    }));
+    return { ok: true, secrets: sealed, objects, moved, deletions, change };
   }
 
   private viewOf(factory: Factory): { ingressUrl: string; isManaged: boolean } {
@@ -220,7 +275,7 @@ export class WebhookService {
   }
 
   private toRotated(written: WrittenWebhook): WebhookRotated {
-    const { secret, moved = [] } = written;
+    const { secret, moved } = written;
     return {
       ...this.toCreated(written),
       rotated: moved.map((webhook) => toRotatedItem(webhook, this.around.ingressUrl, secret?.text ?? '')),
@@ -228,11 +283,17 @@ export class WebhookService {
   }
 }
 
-function answering<Written, Answer>(
-  decided: EditDecision<Written, Refusal>,
-  toAnswer: (written: Written) => Answer,
-): EditDecision<Answer, Refusal> {
-  return decided.ok ? { ...decided, answer: (after) => toAnswer(decided.answer(after)) } : decided;
+/** The webhook that was written, and those that its rotation moved. */
+function writtenIn(after: EditedFactory, { uid, value, moved = [] }: DecidedEdit): WrittenWebhook {
+  const webhook = after.webhooks.find((candidate) => candidate.uid === uid);
+  if (webhook === undefined) throw new Error('a webhook that was written is not there');
+  const uids = new Set(moved);
+  return {
+    webhook,
+    lastDeliveryAtMs: after.lastDeliveries.get(uid),
+    secret: value,
+    moved: after.webhooks.filter((candidate) => uids.has(candidate.uid)),
+  };
 }
 
 /** Team secrets concern everybody: only an admin who is limited to no factory changes them. contract 2. */

@@ -1,10 +1,12 @@
-/** What is wrong with a request for an automation whatever the factory holds, also beside members that the schema refuses. contract 4, 8. */
-import type { AutomationPatch } from '#contracts';
+/**
+ * What is wrong with a request for an automation whatever the factory holds, whether or not the schema refuses it too.
+ * contract 4, 8.
+ */
+import { membersOf, type AutomationPatch } from '#contracts';
 import { checkAutomationValue, isSkillReference } from '#definitions';
-import type { MemberError } from '../http/error-codes.ts';
-import { membersOf } from '../http/members.ts';
-import { memberErrorsOf } from '../webhooks/validation-facts.ts';
-import { toAutomationMember, toFileKeys } from './automations.items.ts';
+import type { RequestProblem } from '#runs';
+import { toAutomationMember, toFileKeys } from './automation-keys.ts';
+import { memberErrorsOf } from './validation-facts.ts';
 
 /** As many as the schema takes: of a longer list it refuses the whole. */
 const TRIGGERS_MAX = 50;
@@ -13,8 +15,10 @@ const GROUP_LENGTH_MAX = 200;
 const SOME_TRIGGER = { provider: 'schedule', cron: '@daily' };
 const SOME_SECRET = { name: 'SECRET' };
 
-/** What the rules of automation files refuse in the body of a create or a change, each by its pointer. The body may be anything. */
-export function automationRequestErrors(body: unknown): MemberError[] {
+/**
+ * What the rules of automation files refuse in the body of a create or a change, by pointer. The body may be anything.
+ */
+export function automationRequestErrors(body: unknown): RequestProblem[] {
   const { prompt, triggers, agent, network, concurrency } = membersOf(body);
   const { skill_spec: skill } = membersOf(agent);
   const { group } = membersOf(concurrency);
@@ -24,7 +28,8 @@ export function automationRequestErrors(body: unknown): MemberError[] {
     network: { allow: readableTexts(membersOf(network)['allow'], () => 'example.com') },
     ...(isText(group) ? { concurrency: { group: group.slice(0, GROUP_LENGTH_MAX) } } : {}),
   };
-  const skillNames = typeof skill === 'string' && isSkillReference(skill) ? [skill] : []; // whether it exists, the factory knows
+  // Whether it exists, the factory knows.
+  const skillNames = typeof skill === 'string' && isSkillReference(skill) ? [skill] : [];
   const { problems } = checkAutomationValue(
     'automation',
     toFileKeys(readable as AutomationPatch),

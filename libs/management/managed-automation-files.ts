@@ -1,4 +1,8 @@
-/** What answers an edit of an automation that files decide: the file, the keys in it, and the text that does what was asked. contract 4 (managed definitions). */
+/**
+ * What answers an edit of an automation that files decide: the file, the keys in it, and the text that does what was
+ * asked.
+ * contract 4 (managed definitions).
+ */
 import type { AutomationCreate, AutomationPatch } from '#contracts';
 import {
   automationFileText,
@@ -10,31 +14,30 @@ import {
   type AutomationNeighbours,
   type FileKeys,
 } from '#definitions';
-import type { AutomationRow } from '../store/database/tables.ts';
-import type { Refusal } from '../http/error-codes.ts';
-import { refusalOf } from '../webhooks/validation-facts.ts';
-import { belongsIntoFile } from '../webhooks/managed-webhook-files.ts';
 import { sizeErrors } from './automation-edits.ts';
-import { toAutomationMember, toFileKeys } from './automations.items.ts';
+import { toAutomationMember, toFileKeys } from './automation-keys.ts';
+import type { AutomationRecord, EditRefusal } from './factory-edits.ts';
+import { managedInFile } from './managed-webhook-files.ts';
+import { problemRefusal } from './validation-facts.ts';
 
-/** An automation and the text of its file, as far as that was kept. */
+/** An automation and the text of its file, as far as that is stored. */
 export interface ManagedAutomation {
-  automation: AutomationRow;
+  automation: AutomationRecord;
   text: string | undefined;
 }
 
 /** An automation to be made is a file to be added. What the file could not say is 400 here already. */
 export function refuseAutomationCreate(
   wanted: AutomationCreate,
-  takenSlugs: ReadonlySet<string>,
+  usedSlugs: ReadonlySet<string>,
   neighbours: AutomationNeighbours,
-): Refusal {
-  const slug = slugOf(wanted.name, 'automation', takenSlugs);
+): EditRefusal {
+  const slug = slugOf(wanted.name, 'automation', usedSlugs);
   const keys = toFileKeys(wanted);
   const file = `automations/${slug}/automation.md`;
   return (
     refusalOfBody(slug, keys, wanted.prompt, neighbours) ??
-    belongsIntoFile(`add ${file} with the text in edited_text`, file, null, automationFileText(keys, wanted.prompt))
+    managedInFile(`add ${file} with the text in edited_text`, file, null, automationFileText(keys, wanted.prompt))
   );
 }
 
@@ -43,7 +46,7 @@ export function refuseAutomationChange(
   { automation, text }: ManagedAutomation,
   wanted: AutomationPatch,
   neighbours: AutomationNeighbours,
-): Refusal {
+): EditRefusal {
   const definition = JSON.parse(automation.definition) as AutomationDefinition;
   const changes = changesOf(definition, toFileKeys(wanted));
   const refusal = refusalOfBody(
@@ -58,7 +61,7 @@ export function refuseAutomationChange(
   if (wanted.name !== undefined && wanted.name !== automation.name)
     return refuseRename(automation, wanted.name, edited);
   const keys = [...Object.keys(changes), ...(wanted.prompt === undefined ? [] : ['the prompt'])].join(', ');
-  return belongsIntoFile(
+  return managedInFile(
     `edit ${keys === '' ? 'it' : keys} in ${fileOf(automation)}`,
     fileOf(automation),
     keys === '' ? null : keys,
@@ -66,15 +69,15 @@ export function refuseAutomationChange(
   );
 }
 
-export function refuseAutomationDelete(automation: AutomationRow): Refusal {
+export function refuseAutomationDelete(automation: AutomationRecord): EditRefusal {
   const path = fileOf(automation);
-  return belongsIntoFile(`remove the file ${path}`, path, null, null);
+  return managedInFile(`remove the file ${path}`, path, null, null);
 }
 
-function refuseRename(automation: AutomationRow, name: string, text: string): Refusal {
+function refuseRename(automation: AutomationRecord, name: string, text: string): EditRefusal {
   const { slug } = automation;
   const newFile = `automations/${slugOf(name, 'automation', new Set([slug]))}/automation.md`;
-  return belongsIntoFile(
+  return managedInFile(
     `the name of an automation is the name of its folder; as ${newFile} it is another automation`,
     fileOf(automation),
     null,
@@ -84,7 +87,7 @@ function refuseRename(automation: AutomationRow, name: string, text: string): Re
 }
 
 /** Its file; of an automation that no file has taken over yet, the one that will be its own. */
-function fileOf({ path, slug }: AutomationRow): string {
+function fileOf({ path, slug }: AutomationRecord): string {
   return path === '' ? `automations/${slug}/automation.md` : path;
 }
 
@@ -102,8 +105,8 @@ function refusalOfBody(
   keys: FileKeys,
   prompt: string,
   neighbours: AutomationNeighbours,
-): Refusal | undefined {
-  return refusalOf(
+): EditRefusal | undefined {
+  return problemRefusal(
     checkAutomationValue(slug, keys, prompt, neighbours, {}).problems,
     toAutomationMember,
     sizeErrors(keys, prompt),
