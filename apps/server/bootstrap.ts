@@ -10,19 +10,19 @@ import { isConfining } from '#isolation';
 import { deriveUid, type Change } from '#reconcile';
 import { knownApiUrl, knownIngressUrl, otherAdminKeyLine, roleLines, workerLines } from './banner.ts';
 import { compose, type Service } from './composition/compose.ts';
-import { ConfigFaults, readConfig, ROLES, type Config } from './config/config.ts';
-import { DataFolderProblem } from './process/data-folder.ts';
+import { ConfigError, readConfig, ROLES, type Config } from './config/config.ts';
+import { DataFolderError } from './process/data-folder.ts';
 import { serviceAccountOf } from './factories/factories.service.ts';
-import { TlsProblem } from './http/server.ts';
-import { WrongKey } from './process/installation.ts';
-import { KeyFileProblem, writePrivateFile } from './secrets/key-files.ts';
+import { TlsError } from './http/server.ts';
+import { WrongKeyError } from './process/installation.ts';
+import { KeyFileError, writePrivateFile } from './secrets/key-files.ts';
 import { ownCommand } from './process/own-command.ts';
 import type { Factory } from './store/factories/factories.ts';
-import { StoreFault } from './store/database/faults.ts';
-import { SchemaTooNew } from './store/database/migrations.ts';
-import { PostgresUnusable } from './store/database/postgres/postgres-refusals.ts';
-import { OtherVersion } from './store/database/replicas.ts';
-import type { WebhookRow } from './store/database/tables.ts';
+import { StoreError } from './store/database/faults.ts';
+import { SchemaTooNewError } from './store/database/migrations.ts';
+import { PostgresUnusableError } from './store/database/postgres/postgres-refusals.ts';
+import { VersionMismatchError } from './store/database/replicas.ts';
+import type { WebhookRow } from './store/definitions/definition.entities.ts';
 import type { BuiltInAgent } from './execution/agent/agents.ts';
 import { FactoryArgumentError, parseFactoryArgument } from './sync/sources/parse-source.ts';
 
@@ -45,7 +45,7 @@ const MAIN_SLUG = 'main';
 const FIRST_PASS_MS = 30_000;
 
 /** A usage error of the command line. */
-class Usage extends Error {}
+class UsageError extends Error {}
 
 /** Starts and answers the running service, or prints one clear line and answers an exit code. */
 export async function start(argv: readonly string[], io: StartIo): Promise<Service | number> {
@@ -78,8 +78,8 @@ function configOf(environment: StartIo['environment'], { roles }: Arguments): Co
   try {
     return readConfig({ ...environment, MILLWRIGHT_ROLES: roles });
   } catch (error) {
-    if (!(error instanceof ConfigFaults)) throw error;
-    throw new ConfigFaults(
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError(
       error.faults.map(({ variable, rule }) => ({
         variable: variable === 'MILLWRIGHT_ROLES' ? '--roles' : variable,
         rule,
@@ -90,7 +90,7 @@ function configOf(environment: StartIo['environment'], { roles }: Arguments): Co
 
 function refuseWithoutSync({ roles }: Config, { factory, example }: Arguments): void {
   if (roles.has('sync') || (factory === undefined && !example)) return;
-  throw new Usage(
+  throw new UsageError(
     `${factory === undefined ? '--example' : '--factory'} needs the role sync, and this process has only ${[...roles].join(', ')}: give it to a process that reconciles, or make the factory over the API`,
   );
 }
@@ -323,8 +323,8 @@ function readArguments(argv: readonly string[], cwd: string): Arguments {
   const { factory, example, roles } = parsed(argv);
   const isAddress = factory !== undefined && /^[A-Za-z][A-Za-z0-9+.-]*:\/\/|^[^/\s]+@[^/\s]+:/.test(factory);
   if (factory !== undefined && !isAddress && !existsSync(resolve(cwd, factory)))
-    throw new Usage(`--factory: there is no folder ${resolve(cwd, factory)}`);
-  if (roles?.trim() === '') throw new Usage(`--roles: must be of ${ROLES.join(', ')}, separated by commas`);
+    throw new UsageError(`--factory: there is no folder ${resolve(cwd, factory)}`);
+  if (roles?.trim() === '') throw new UsageError(`--roles: must be of ${ROLES.join(', ')}, separated by commas`);
   return { factory, example: example ?? false, roles };
 }
 
@@ -337,23 +337,23 @@ function parsed(argv: readonly string[]): { factory?: string; example?: boolean;
       allowPositionals: false,
     }).values;
   } catch {
-    throw new Usage('usage: millwright start [--factory DIR|URL[#branch[:path]]] [--example] [--roles ROLE,…]');
+    throw new UsageError('usage: millwright start [--factory DIR|URL[#branch[:path]]] [--example] [--roles ROLE,…]');
   }
 }
 
 /** One clear line for each kind of failure that an operator can mend; everything else is a bug and says so. */
 function explain(error: unknown): { lines: string[]; code: number } {
-  if (error instanceof ConfigFaults)
+  if (error instanceof ConfigError)
     return { lines: error.faults.map(({ variable, rule }) => `${variable}: ${rule}`), code: EXIT.usage };
-  if (error instanceof KeyFileProblem) return { lines: error.message.split('\n'), code: EXIT.usage };
-  if (error instanceof Usage || error instanceof FactoryArgumentError)
+  if (error instanceof KeyFileError) return { lines: error.message.split('\n'), code: EXIT.usage };
+  if (error instanceof UsageError || error instanceof FactoryArgumentError)
     return { lines: [error.message], code: EXIT.usage };
   if (
-    error instanceof DataFolderProblem ||
-    error instanceof WrongKey ||
-    error instanceof SchemaTooNew ||
-    error instanceof OtherVersion ||
-    error instanceof TlsProblem
+    error instanceof DataFolderError ||
+    error instanceof WrongKeyError ||
+    error instanceof SchemaTooNewError ||
+    error instanceof VersionMismatchError ||
+    error instanceof TlsError
   ) {
     return { lines: [error.message], code: EXIT.usage };
   }
@@ -367,15 +367,15 @@ function explain(error: unknown): { lines: string[]; code: number } {
     };
   if ((code === 'EACCES' || code === 'EPERM') && path !== undefined)
     return { lines: [`${path} may not be read or written by this user (${code})`], code: EXIT.usage };
-  if (error instanceof PostgresUnusable) return { lines: [error.message], code: EXIT.internal };
-  if (error instanceof StoreFault) return { lines: [databaseLine(error)], code: EXIT.internal };
+  if (error instanceof PostgresUnusableError) return { lines: [error.message], code: EXIT.internal };
+  if (error instanceof StoreError) return { lines: [databaseLine(error)], code: EXIT.internal };
   return {
     lines: [`a fault inside the service: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown'}`],
     code: EXIT.internal,
   };
 }
 
-function databaseLine({ code }: StoreFault): string {
+function databaseLine({ code }: StoreError): string {
   if (code === 'SQLITE_FULL')
     return 'the disk of the data folder is full; free some space (workspaces of runs lie in its folder runs/)';
   if (!code.startsWith('SQLITE_'))

@@ -1,6 +1,13 @@
 /** The door of `#authentication`: does this request prove knowledge of the secret, and if not, why; and which public keys may vouch for commits. */
 export * from './types.ts';
-export { deliveryHeadersOf, signatureHeadersOf, SIGNATURE_SCHEMES } from './schemes.ts';
+export {
+  deliveryHeadersOf,
+  schemeHeaders,
+  signatureHeadersOf,
+  SIGNATURE_SCHEMES,
+  UNSHIPPED_SCHEMES,
+  UNSHIPPED_SCHEME_HEADERS,
+} from './schemes.ts';
 export { headersFromRaw } from './headers.ts';
 export { digestSecret, verifyBearer, verifyUrlToken } from './tokens.ts';
 export { prepareSigningKey, type SigningKey } from './signing-keys.ts';
@@ -21,9 +28,4 @@ export {
   secretUse,
   unusableReason,
 } from './secret-values.ts';
-export {
-  deliveryHeaderProblem,
-  isForbiddenDeliveryHeader,
-  schemeHeaders,
-  type DeliveryHeaderProblem,
-} from './delivery-headers.ts';
+export { deliveryHeaderProblem, isForbiddenDeliveryHeader, type DeliveryHeaderProblem } from './delivery-headers.ts';

@@ -11,7 +11,7 @@ import type { JsonValue } from '#filters';
 import { HOSTED_KEYS } from './hosted-keys.ts';
 import { FILE_PROBLEMS_MAX, firstProblems, problemAt } from './problems.ts';
 import type { SourceText } from './source-text.ts';
-import { UNSHIPPED_SCHEMES } from './unshipped-schemes.ts';
+import { UNSHIPPED_SCHEMES } from '#authentication/schemes';
 import { didYouMean } from './suggest.ts';
 import type { FilePositions, Problem } from './types.ts';
 import { readYaml, type Slice, type YamlReading } from './yaml-document.ts';

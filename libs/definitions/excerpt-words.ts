@@ -1,4 +1,5 @@
 /** Knows which texts of a file may be shown because they cannot be secrets: short words, names, small numbers, expressions of ours. Everything else is left out. contract 2 (never a value). */
+import { SIGNATURE_SCHEMES } from '#authentication/schemes';
 
 /** What stands in place of what is left out. */
 export const MASK = '•••';
@@ -33,12 +34,7 @@ const VOCABULARY: ReadonlySet<string> = new Set([
   'token',
   'url_token',
   'signature',
-  'github',
-  'stripe',
-  'standard_webhooks',
-  'sentry',
-  'pagerduty',
-  'vercel',
+  ...SIGNATURE_SCHEMES.keys(),
   'queue',
   'skip',
   'replace',

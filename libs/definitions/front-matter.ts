@@ -1,4 +1,5 @@
-/** Where an automation's front matter ends and its prompt begins. Nothing in a file is ever executed. contract 8 (automation). */
+/** Where an automation's front matter ends and its prompt begins. Nothing in a file is executed. contract 8 (automation). */
+import matter from 'gray-matter';
 import { problemAt } from './problems.ts';
 import type { SourceText } from './source-text.ts';
 import type { Problem } from './types.ts';
@@ -8,7 +9,10 @@ export type Split = { ok: true; yaml: Slice; prompt: string; promptStart: number
 
 const FENCE = '---';
 
-/** Finds both fences itself, because a splitter that guesses swallows the body or takes `---more` for a fence. Never throws. */
+/**
+ * Locates both fences before the package splits at them: by itself it takes an unclosed file for front matter as a
+ * whole, closes at `---more`, and says no positions. Never throws.
+ */
 export function splitFrontMatter(source: SourceText): Split {
   const { text } = source;
   const opening = lineAt(text, 0);
@@ -68,7 +72,40 @@ function refused(source: SourceText, line: Line, rule: string, message: string):
 }
 
 function split(source: SourceText, yaml: Slice, promptStart: number): Split {
-  return { ok: true, yaml, prompt: withoutBlankEnds(source.text.slice(promptStart)), promptStart };
+  return { ok: true, yaml, prompt: withoutBlankEnds(contentBelow(source.text, yaml)), promptStart };
+}
+
+/** Refuses in the package's own place too what `refuseOpening` has refused before: its JavaScript engine evaluates. */
+function refuseLanguage(): never {
+  throw new Error('front matter is YAML only');
+}
+
+/**
+ * The YAML engine reads nothing: `yaml` parses the slice later and keeps positions. Passing options at all keeps the
+ * package from remembering every text in its global cache.
+ */
+const SPLIT_OPTIONS = {
+  language: 'yaml',
+  engines: {
+    yaml: () => ({}),
+    json: refuseLanguage,
+    javascript: refuseLanguage,
+    coffee: refuseLanguage,
+  },
+};
+
+/** What stands below the closing fence, as gray-matter splits a file whose fences are where `yaml` says. */
+function contentBelow(text: string, { start, end }: Slice): string {
+  const header = withoutBlankRuns(text.slice(start, end));
+  return matter(`${text.slice(0, start)}${header}${text.slice(end)}`, SPLIT_OPTIONS).content;
+}
+
+/**
+ * Front matter whose empty lines are left out, its last line break kept. The package looks for comments with
+ * `/^\s*#/m`, which takes quadratic time in runs of line breaks: minutes for a file of the greatest size.
+ */
+function withoutBlankRuns(header: string): string {
+  return header.replace(/[\n\r\u2028\u2029]\s*([\n\r\u2028\u2029])/g, '$1');
 }
 
 /** Removes blank lines at both ends; the indentation of the first line stays. */

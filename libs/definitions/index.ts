@@ -22,7 +22,6 @@ export type { Missed, TickDecision, WantedSchedule } from './schedules.ts';
 export { nearest, didYouMean } from './suggest.ts';
 export { refuseDeliveryIdHeader, SIGNATURE_HEADERS } from './delivery-id-header.ts';
 export { isReservedVariable } from './run-secrets.ts';
-export { UNSHIPPED_SCHEMES, UNSHIPPED_SCHEME_HEADERS } from './unshipped-schemes.ts';
 export { checkAutomationValue, checkWebhookValue } from './definition-values.ts';
 export type { AutomationNeighbours, CheckedValue, FileKeys, ValueProblem } from './definition-values.ts';
 export {

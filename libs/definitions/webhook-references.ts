@@ -1,4 +1,5 @@
 /** Whether webhooks have a usable secret, and whether the factory has room for them. spec: Definition application; contract 2, 8. */
+import { SIGNATURE_SCHEMES } from '#authentication/schemes';
 import { isWritten, report, type Check } from './check.ts';
 import { byCodeUnits } from './problems.ts';
 import { didYouMean } from './suggest.ts';
@@ -41,7 +42,8 @@ function checkUnset(check: Check, { path, enabled }: WebhookDefinition, subject:
 }
 
 function useOf({ authMode, signatureScheme }: WebhookDefinition): Use {
-  return signatureScheme === 'standard_webhooks' ? 'standard_webhooks' : authMode;
+  const isBase64Key = SIGNATURE_SCHEMES.get(signatureScheme ?? '')?.key === 'whsec';
+  return isBase64Key ? 'standard_webhooks' : authMode;
 }
 
 /** At most 20 webhooks: every file of a new webhook beyond them, in path order, is refused. Live ones stay. contract 8. */

@@ -5,7 +5,7 @@ import type {
   EditableFactory,
   EditContext,
 } from '../../apps/server/store/definitions/definition-edits.ts';
-import { UnfitValue } from '../../apps/server/store/secrets/secret-changes.ts';
+import { UnusableSecretError } from '../../apps/server/store/secrets/secret-changes.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
 import { count, look, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
@@ -283,7 +283,7 @@ await onEachBackend('definition edits', (world) => {
         (factory) => edit(factory, { secrets: [{ id: newId(), owner: uid, name, value: unfit }] }),
         context(),
       ),
-    ).rejects.toThrow(UnfitValue);
+    ).rejects.toThrow(UnusableSecretError);
     expect((await stores.secrets.find(uid, name))?.version).toBe(1);
   });
 

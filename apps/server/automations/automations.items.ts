@@ -4,7 +4,7 @@ import type { Automation as AutomationItem, AutomationAgent, AutomationTrigger }
 import type { AutomationDefinition, Trigger } from '#definitions';
 import type { Schedule } from '../store/definitions/schedules.ts';
 import type { RecentRuns } from '../store/definitions/automation-counts.ts';
-import type { AutomationRow } from '../store/database/tables.ts';
+import type { AutomationRow } from '../store/definitions/definition.entities.ts';
 import { toScheduleItems } from '../schedules/schedules.items.ts';
 import { toTime } from '../http/timestamps.ts';
 

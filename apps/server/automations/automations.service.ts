@@ -25,7 +25,7 @@ import type {
 } from '../store/definitions/definition-edits.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { ScheduleStore } from '../store/definitions/schedules.ts';
-import type { AutomationRow } from '../store/database/tables.ts';
+import type { AutomationRow } from '../store/definitions/definition.entities.ts';
 import type { WebhookStore } from '../store/definitions/webhooks.ts';
 import { isManaged } from '../factories/factories.items.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';

@@ -15,7 +15,7 @@ import { startParts } from './starts.ts';
 import { storesOf } from './stores.ts';
 import { monotonicMs, type PollIntervals, type ServiceDeps } from './surroundings.ts';
 import { sweeperOf } from './sweeps.ts';
-import { ConfigFaults, QUEUE_NEEDS_DIRECT_URL, type Config } from '../config/config.ts';
+import { ConfigError, QUEUE_NEEDS_DIRECT_URL, type Config } from '../config/config.ts';
 import { lockDataFolder, type DataFolderLock } from '../process/data-folder.ts';
 import { BUILT_IN_AGENT, type BuiltInAgent } from '../execution/agent/agents.ts';
 import type { Engine } from '../execution/engine/engine.ts';
@@ -38,7 +38,8 @@ import { SecretReader } from '../secrets/secret-reader.ts';
 import type { SecretService } from '../secrets/secrets.service.ts';
 import { Vault } from '../secrets/vault.ts';
 import { DatabaseClock } from '../store/database/database-clock.ts';
-import { openDatabase, type Database } from '../store/database/database.ts';
+import { openDatabase } from '../store/open-database.ts';
+import type { Database } from '../store/database/database.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { RunStore } from '../store/runs/runs.ts';
@@ -86,7 +87,7 @@ export interface CompositionOptions {
 
 type Options = CompositionOptions & Required<Pick<CompositionOptions, 'log' | 'nowMs' | 'profiles'>>;
 
-/** Throws ConfigFaults, KeyFileProblem, DataFolderProblem, SchemaTooNew, WrongKey, OtherVersion or StoreFault, each with a message for the operator. */
+/** Throws ConfigError, KeyFileError, DataFolderError, SchemaTooNewError, WrongKeyError, VersionMismatchError or StoreError, each with a message for the operator. */
 export async function compose(config: Config, options: CompositionOptions = {}): Promise<Service> {
   const nowMs = options.nowMs ?? Date.now;
   const log = options.log ?? new Log((line) => void process.stderr.write(line), nowMs, config.logLevel);
@@ -149,10 +150,10 @@ async function build(config: Config, options: Options, lock: DataFolderLock): Pr
   }
 }
 
-/** The queue's notifications and locks belong to sessions, which a pooler does not keep. Throws ConfigFaults. */
+/** The queue's notifications and locks belong to sessions, which a pooler does not keep. Throws ConfigError. */
 function refuseQueueThroughPooler({ engine, redisUrl }: Config, { isPooled }: Database): void {
   if (engine === 'embedded' || redisUrl !== undefined || !isPooled) return;
-  throw new ConfigFaults([{ variable: 'MILLWRIGHT_DATABASE_DIRECT_URL', rule: QUEUE_NEEDS_DIRECT_URL }]);
+  throw new ConfigError([{ variable: 'MILLWRIGHT_DATABASE_DIRECT_URL', rule: QUEUE_NEEDS_DIRECT_URL }]);
 }
 
 async function assemble(

@@ -5,9 +5,9 @@ import { queryDigest } from '#runs';
 import type { Access } from '../store/access/access.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import type { WebhookStore } from '../store/definitions/webhooks.ts';
-import { notFound, Refusal } from '../http/error-codes.ts';
+import { notFound, RefusalError } from '../http/error-codes.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { fromTime } from '../http/timestamps.ts';
 import { toDeliveryItem } from './deliveries.items.ts';
@@ -68,7 +68,7 @@ export class DeliveryService {
     const bytes = await bytesOf(await visibleEntry(this.stores, place, entryId, access), this.stores.deliveries);
     if (bytes === 'none') throw notFound('the payload');
     if (bytes === 'damaged')
-      throw new Refusal(
+      throw new RefusalError(
         'operation_not_supported',
         'the stored payload of this delivery is damaged: its bytes cannot be read any more',
       );

@@ -1,10 +1,10 @@
 /** What keeps stored bytes from being delivered again: outages, a full queue, definitions that move. contract 5. */
 import { describe, expect, it } from '@jest/globals';
 import type { Caller } from '../http/access-guard.ts';
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import type { AcceptResult } from '../ingress/delivery-acceptor.ts';
 import type { ServedWebhook } from '../webhooks/serving-state.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import { ResendService, type ResendServiceDeps } from './resends.service.ts';
 import type { LogStores } from './visible-deliveries.ts';
 
@@ -79,7 +79,7 @@ function world(more: Partial<World> = {}): { it: World; resend: () => Promise<un
 }
 
 describe('a resend', () => {
-  it.each<{ why: string; more: Partial<World>; refusal: Partial<Refusal>; asked: number }>([
+  it.each<{ why: string; more: Partial<World>; refusal: Partial<RefusalError>; asked: number }>([
     {
       why: 'while the disk is nearly full',
       more: { diskLow: true },
@@ -131,7 +131,7 @@ describe('a resend', () => {
   ])('$why is refused', async ({ more, refusal, asked }) => {
     const { it: state, resend } = world(more);
     const refused = await resend();
-    expect(refused).toBeInstanceOf(Refusal);
+    expect(refused).toBeInstanceOf(RefusalError);
     expect(refused).toMatchObject(refusal);
     expect(state.asked).toBe(asked);
   });

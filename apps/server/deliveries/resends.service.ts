@@ -2,9 +2,9 @@
 import type { Delivery } from '#contracts';
 import { GUARD_ATTEMPTS_MAX, OUTCOMES, type OutcomeKind } from '#deliveries';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { lastingConflict, notFound, Refusal } from '../http/error-codes.ts';
+import { lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
 import type { Incoming, DeliveryAcceptor, IncomingBody, AcceptResult } from '../ingress/delivery-acceptor.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import type { Transaction } from '../store/database/transactions.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import { toDeliveryItem } from './deliveries.items.ts';
@@ -118,12 +118,12 @@ export class ResendService {
   }
 }
 
-const unsupported = (detail: string): Refusal => new Refusal('operation_not_supported', detail);
-const unavailable = (detail: string): Refusal =>
-  new Refusal('resource_unavailable', detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+const unsupported = (detail: string): RefusalError => new RefusalError('operation_not_supported', detail);
+const unavailable = (detail: string): RefusalError =>
+  new RefusalError('resource_unavailable', detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 
-function overRate(retryAfterSeconds: number): Refusal {
-  return new Refusal('resource_unavailable', 'the webhook has taken as many deliveries this minute as it may', {
+function overRate(retryAfterSeconds: number): RefusalError {
+  return new RefusalError('resource_unavailable', 'the webhook has taken as many deliveries this minute as it may', {
     status: 429,
     retryAfterSeconds,
   });

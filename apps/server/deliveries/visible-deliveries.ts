@@ -2,7 +2,7 @@
 import type { Access } from '../store/access/access.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import type { WebhookStore } from '../store/definitions/webhooks.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 import { notFound } from '../http/error-codes.ts';

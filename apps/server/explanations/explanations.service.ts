@@ -11,7 +11,7 @@ import type { JsonValue } from '#filters';
 import type { AutomationDefinition } from '#definitions';
 import { payloadOf } from '../deliveries/stored-payloads.ts';
 import { maySee } from '../http/access-guard.ts';
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { RunItems } from '../runs/run-item-loader.ts';
 import type { Access } from '../store/access/access.ts';
@@ -19,7 +19,8 @@ import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { DefinitionStatus, ExplanationStore } from '../store/reports/explanations.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
 import type { RunStore } from '../store/runs/runs.ts';
-import type { DeliveryRow, RunRow } from '../store/database/tables.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
+import type { RunRow } from '../store/runs/run.entities.ts';
 import {
   decisionsOf,
   scheduleTrigger,
@@ -212,8 +213,8 @@ export class ExplanationService {
 }
 
 /** Both kinds of ID look alike, and a delivery has another one that its sender chose. */
-function unknown(): Refusal {
-  return new Refusal(
+function unknown(): RefusalError {
+  return new RefusalError(
     'resource_not_found',
     'no delivery or run has this ID: it is the ID of a run, as `millwright runs` shows it, or the entry_id of a delivery, as `millwright deliveries` shows it (ENTRY), and not its delivery_id',
   );

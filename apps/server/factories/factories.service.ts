@@ -9,7 +9,7 @@ import type { Factory, FactorySource, FactoryStore } from '../store/factories/fa
 import type { EventStore } from '../store/factories/events.ts';
 import type { InventoryStore } from '../store/definitions/inventory.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { invalidMembers, lastingConflict, notFound, Refusal } from '../http/error-codes.ts';
+import { invalidMembers, lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
 import type { FactoryCreate, FactoryPatch } from '../http/body-schemas.ts';
 import { pageInfoOf, pageOf, pageKeyOf } from '../http/pages.ts';
 import { normalizeSubfolder } from '../sync/sources/git/git-urls.ts';
@@ -207,7 +207,7 @@ export class FactoryService {
   private async settled(uid: string, generation: number, access: Access): Promise<void> {
     if ((await this.loops.settled(uid, generation, WAIT_MS_MAX)) !== undefined) return;
     await this.visible(uid, access); // deleted meanwhile?
-    throw new Refusal('resource_unavailable', 'the pass is not over yet; ask for the status later', {
+    throw new RefusalError('resource_unavailable', 'the pass is not over yet; ask for the status later', {
       retryAfterSeconds: 5,
     });
   }
@@ -230,8 +230,8 @@ function refuseUnusablePolicy(wanted: FactoryPatch): void {
   if (syncPolicyErrors(wanted.sync_policy).length > 0) throw invalidMembers(factoryRequestErrors(wanted));
 }
 
-function policyNeedsGit(message: string): Refusal {
-  return new Refusal('invalid_request', 'the sync policy cannot be asked of this source', {
+function policyNeedsGit(message: string): RefusalError {
+  return new RefusalError('invalid_request', 'the sync policy cannot be asked of this source', {
     errors: [{ pointer: '/sync_policy', message }],
   });
 }
@@ -242,7 +242,7 @@ function toSource(wanted: FactoryCreate['source'], allowLocal: boolean): Factory
       return { kind: 'dashboard' };
     case 'directory':
       if (allowLocal) return { kind: 'directory', path: wanted.path };
-      throw new Refusal('invalid_request', 'directory sources are off', {
+      throw new RefusalError('invalid_request', 'directory sources are off', {
         errors: [{ pointer: '/source/kind', message: 'needs MILLWRIGHT_ALLOW_LOCAL_SOURCES=true on the server' }],
       });
     case 'git':
@@ -255,6 +255,6 @@ function toGitSource(wanted: Extract<FactoryCreate['source'], { kind: 'git' }>, 
   const { url, branch, interval, credential_secret: credentialSecret, push_secret: pushSecret } = wanted;
   const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
   const errors = gitSourceErrors(wanted, allowLocal);
-  if (errors.length > 0) throw new Refusal('invalid_request', 'the source cannot be used', { errors });
+  if (errors.length > 0) throw new RefusalError('invalid_request', 'the source cannot be used', { errors });
   return { kind: 'git', url, branch, path, interval, credentialSecret, pushSecret };
 }

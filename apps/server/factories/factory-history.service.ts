@@ -2,7 +2,7 @@
 import type { FactoryEvent as FactoryEventItem, FactoryEventList, RevisionStatus } from '#contracts';
 import { branchOf, isDirectory, revisionId, revisionVerdict, type PassRecord, type ReplicaSeen } from '#reconcile';
 import { queryDigest } from '#runs';
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
@@ -143,6 +143,6 @@ export function toFactoryEventItem({
   return { id, at: toTime(atMs), type, reason, message, revision: revision ?? null, sync: passId ?? null };
 }
 
-function invalidRevision(message: string): Refusal {
-  return new Refusal('invalid_request', `the revision ${message}`, { errors: [{ pointer: 'revision', message }] });
+function invalidRevision(message: string): RefusalError {
+  return new RefusalError('invalid_request', `the revision ${message}`, { errors: [{ pointer: 'revision', message }] });
 }

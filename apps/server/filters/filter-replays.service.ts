@@ -7,7 +7,7 @@ import type { Access } from '../store/access/access.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import type { FairSemaphore } from '../process/fair-semaphore.ts';
 import { keepMembers, payloadWithin, BoundedWork, type WorkBounds } from './bounded-work.ts';
 import { compiled, toPayloadCheck } from './filter-tests.service.ts';

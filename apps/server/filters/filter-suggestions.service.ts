@@ -2,12 +2,12 @@
 import type { FilterSuggestion, FilterSuggestRequest } from '#contracts';
 import { FilterDraft, type JsonValue } from '#filters';
 import { REPLAY_DELIVERIES_MAX, replayLog } from '#reconcile';
-import { Refusal, type MemberError } from '../http/error-codes.ts';
+import { RefusalError, type MemberError } from '../http/error-codes.ts';
 import type { Access } from '../store/access/access.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
 import type { FairSemaphore } from '../process/fair-semaphore.ts';
 import { keepMembers, payloadWithin, BoundedWork, type WorkBounds } from './bounded-work.ts';
 import { compiled, liveEntry } from './filter-tests.service.ts';
@@ -120,7 +120,7 @@ function withoutPayload(entries: readonly DeliveryRow[], pointer: string): Membe
 
 function refuseWithoutPayload(errors: readonly MemberError[]): void {
   if (errors.length === 0) return;
-  throw new Refusal(
+  throw new RefusalError(
     'operation_not_supported',
     'duplicates and refused deliveries have no payload, for that was not kept; a filter is made of accepted ones',
     { errors: [...errors] },

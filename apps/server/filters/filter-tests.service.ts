@@ -6,8 +6,8 @@ import type { Access } from '../store/access/access.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
 import type { DeliveryStore } from '../store/deliveries/deliveries.ts';
 import type { FactoryStore } from '../store/factories/factories.ts';
-import type { DeliveryRow } from '../store/database/tables.ts';
-import { notFound, Refusal } from '../http/error-codes.ts';
+import type { DeliveryRow } from '../store/deliveries/delivery.entities.ts';
+import { notFound, RefusalError } from '../http/error-codes.ts';
 import type { FairSemaphore } from '../process/fair-semaphore.ts';
 import { keepMembers, BoundedWork, type WorkBounds } from './bounded-work.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
@@ -101,7 +101,7 @@ export async function liveEntry(
   return entry;
 }
 
-function withoutPayload(outcome: string): Refusal {
+function withoutPayload(outcome: string): RefusalError {
   const why = outcome === 'duplicate' ? 'is a duplicate' : 'was refused';
   return unusable(
     `this delivery ${why}, so that its payload was not kept; test with an accepted one`,
@@ -109,8 +109,8 @@ function withoutPayload(outcome: string): Refusal {
   );
 }
 
-function unusable(detail: string, message: string): Refusal {
-  return new Refusal('operation_not_supported', detail, { errors: [{ pointer: '/entry_id', message }] });
+function unusable(detail: string, message: string): RefusalError {
+  return new RefusalError('operation_not_supported', detail, { errors: [{ pointer: '/entry_id', message }] });
 }
 
 /** A filter that the request's rules have let through. */

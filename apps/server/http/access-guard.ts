@@ -7,7 +7,7 @@ import type { SeenSession, Sessions } from '../sessions/session-authenticator.ts
 import type { Access, Role } from '../store/access/access.ts';
 import type { ChangedBy } from '../store/access/audit.ts';
 import type { KeyStore } from '../store/access/keys.ts';
-import { Refusal } from './error-codes.ts';
+import { RefusalError } from './error-codes.ts';
 import type { Budgets } from './budgets.ts';
 import type { IdempotentRequest } from './idempotency.ts';
 import { refuseNul } from './nul-characters.ts';
@@ -108,7 +108,7 @@ export class AccessGuard {
     const { session } = recordOf(request.raw);
     if (session !== undefined) this.sessions.refuseForged(request.method, request.headers, session);
     if (RANK[worthOf(access)] < RANK[role])
-      throw new Refusal(
+      throw new RefusalError(
         'not_authorized',
         `this needs the role ${role}; the key has ${access.role}${access.factories === undefined ? '' : ' of some factories'}`,
       );
@@ -121,7 +121,7 @@ export class AccessGuard {
     if (access === undefined)
       throw this.refusalOf(
         request,
-        new Refusal('authentication_required', 'there is no such API key, or it is valid no more', {
+        new RefusalError('authentication_required', 'there is no such API key, or it is valid no more', {
           title: 'The API key is not valid',
         }),
       );
@@ -163,23 +163,23 @@ export class AccessGuard {
   }
 
   /** What is wrong, so that a page can tell people whose session has ended from those who never signed in. */
-  private unknown({ headers }: FastifyRequest): Refusal {
+  private unknown({ headers }: FastifyRequest): RefusalError {
     const answer = { headers: { 'WWW-Authenticate': 'Bearer' } };
     if (headers.authorization === undefined && this.sessions.isNamed(headers))
-      return new Refusal('authentication_required', 'the session has ended: sign in again', {
+      return new RefusalError('authentication_required', 'the session has ended: sign in again', {
         ...answer,
         title: 'The session has ended',
       });
-    return new Refusal('authentication_required', 'send an API key: Authorization: Bearer mw_…', answer);
+    return new RefusalError('authentication_required', 'send an API key: Authorization: Bearer mw_…', answer);
   }
 
   /** What was sent was looked up before this is asked, so that a valid key is never refused because of somebody's failures. */
-  private refusalOf(request: FastifyRequest, within: Refusal): Refusal {
+  private refusalOf(request: FastifyRequest, within: RefusalError): RefusalError {
     const spent = this.budgets.spendFailure(recordOf(request.raw).clientAddress);
     if (spent.withinBudget) return within;
     const { retryAfterSeconds } = spent;
     // A wrong key does not become right by waiting.
-    return new Refusal('resource_unavailable', 'too many requests without a valid API key', {
+    return new RefusalError('resource_unavailable', 'too many requests without a valid API key', {
       status: 429,
       retryable: false,
       retryAfterSeconds,
@@ -195,7 +195,7 @@ export class AccessGuard {
       .setHeader('RateLimit-Remaining', draw.remaining)
       .setHeader('RateLimit-Reset', draw.resetSeconds);
     if (draw.ok) return;
-    throw new Refusal('resource_unavailable', `this key may ask ${draw.limit} times a minute`, {
+    throw new RefusalError('resource_unavailable', `this key may ask ${draw.limit} times a minute`, {
       status: 429,
       retryAfterSeconds: draw.retryAfterSeconds,
     });

@@ -1,10 +1,10 @@
 /** Why edits of webhooks and automations are refused, as answers of the API. contract 3 (Errors), 4. */
 import type { EditRefusal } from '#management';
-import { invalidMembers, lastingConflict, notFound, Refusal } from './error-codes.ts';
+import { invalidMembers, lastingConflict, notFound, RefusalError } from './error-codes.ts';
 import { staleVersion } from './if-match.ts';
 
 /** The answer to a refused edit. */
-export function toRefusal(reason: EditRefusal): Refusal {
+export function toRefusal(reason: EditRefusal): RefusalError {
   switch (reason.kind) {
     case 'not-found':
       return notFound(reason.what);
@@ -13,11 +13,11 @@ export function toRefusal(reason: EditRefusal): Refusal {
     case 'invalid-members':
       return invalidMembers(reason.errors);
     case 'invalid-request':
-      return new Refusal('invalid_request', reason.detail, { errors: reason.errors });
+      return new RefusalError('invalid_request', reason.detail, { errors: reason.errors });
     case 'not-supported':
-      return new Refusal('operation_not_supported', reason.detail, { errors: reason.errors });
+      return new RefusalError('operation_not_supported', reason.detail, { errors: reason.errors });
     case 'not-authorized':
-      return new Refusal('not_authorized', reason.detail);
+      return new RefusalError('not_authorized', reason.detail);
     case 'conflict':
       return lastingConflict(reason.detail, reason.members, reason.errors);
   }

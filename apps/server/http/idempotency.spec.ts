@@ -3,7 +3,7 @@ import { afterEach, beforeEach, jest } from '@jest/globals';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Claimed, IdempotencyStore } from '../store/access/idempotency.ts';
-import { Refusal } from './error-codes.ts';
+import { RefusalError } from './error-codes.ts';
 import { Idempotency } from './idempotency.ts';
 import { beginRecord, recordOf } from './requests.ts';
 
@@ -71,7 +71,7 @@ it('the answer of another request is waited for half a minute, then the client i
   expect(store.calls).not.toContain('renew');
   await jest.advanceTimersByTimeAsync(2_000);
   const refusal = await began;
-  expect(refusal).toBeInstanceOf(Refusal);
+  expect(refusal).toBeInstanceOf(RefusalError);
   expect(refusal).toMatchObject({ code: 'conflict', retryable: true, retryAfterSeconds: 1 });
   expect(store.calls.length).toBeLessThan(100); // looks become rare
 });

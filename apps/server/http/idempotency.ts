@@ -12,7 +12,7 @@ import {
 } from '../store/access/idempotency.ts';
 import type { Transaction } from '../store/database/transactions.ts';
 import { needsOf } from './access-guard.ts';
-import { lastingConflict, Refusal } from './error-codes.ts';
+import { lastingConflict, RefusalError } from './error-codes.ts';
 import { recordOf } from './requests.ts';
 
 /** How long a claim lasts without its process saying that it still works: a killed one blocks its key no longer than this. */
@@ -45,7 +45,7 @@ export class IdempotentRequest {
 
   /**
    * Statements that store the answer in the transaction of what it tells of: without them a process that dies between the two leaves the
-   * work done and the key free. `body` is the very value that the route answers. Throws ClaimLost when another request has taken over.
+   * work done and the key free. `body` is the very value that the route answers. Throws ClaimLostError when another request has taken over.
    */
   *store(status: number, body: unknown): Transaction<void> {
     yield* storeAnswer(
@@ -76,7 +76,7 @@ export function refuseBadKey(request: FastifyRequest): void {
   const key = request.headers[HEADER];
   if (request.method !== 'POST' || key === undefined || KEY.test(String(key))) return;
   const message = 'must be 1 to 255 visible ASCII characters, sent once';
-  throw new Refusal('invalid_request', `the header Idempotency-Key ${message}`, {
+  throw new RefusalError('invalid_request', `the header Idempotency-Key ${message}`, {
     errors: [{ pointer: 'Idempotency-Key', message }],
   });
 }
@@ -120,7 +120,9 @@ export class Idempotency {
           {},
         );
       case 'under-way':
-        throw new Refusal('conflict', 'a request with this Idempotency-Key is under way', { retryAfterSeconds: 1 });
+        throw new RefusalError('conflict', 'a request with this Idempotency-Key is under way', {
+          retryAfterSeconds: 1,
+        });
     }
   }
 

@@ -146,14 +146,14 @@ function listening(config: Config, clientErrors: ClientErrors, handler: Handler)
 }
 
 /** Certificate and key cannot be used; the message names the variables and what is wrong, never what the files hold. */
-export class TlsProblem extends Error {}
+export class TlsError extends Error {}
 
 function secured(options: object, { certFile, keyFile }: NonNullable<Config['tls']>, answer: Handler): Server {
   try {
     return createTls({ ...options, cert: readFileSync(certFile), key: readFileSync(keyFile) }, answer);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    throw new TlsProblem(
+    throw new TlsError(
       `MILLWRIGHT_TLS_CERT_FILE, MILLWRIGHT_TLS_KEY_FILE: ${certFile} and ${keyFile} are no certificate with its key (${code})`,
     );
   }

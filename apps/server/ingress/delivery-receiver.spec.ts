@@ -4,7 +4,7 @@ import { digestSecret } from '#authentication';
 import { MATCH_EVERYTHING } from '#filters';
 import type { RawBody } from '../http/raw-body.ts';
 import type { DeliveryOutcome, PendingDelivery } from '../store/deliveries/pending-deliveries.ts';
-import { StoreFault } from '../store/database/faults.ts';
+import { StoreError } from '../store/database/faults.ts';
 import type { ServedWebhook } from '../webhooks/serving-state.ts';
 import { DeliveryAcceptor, type DeliveryAcceptorDeps } from './delivery-acceptor.ts';
 import {
@@ -296,8 +296,8 @@ describe('bodies', () => {
 
 describe('faults', () => {
   it.each([
-    { why: 'the database is away', fault: new StoreFault('unavailable', 'ECONNREFUSED'), reported: 0 },
-    { why: 'the disk is full', fault: new StoreFault('full', 'SQLITE_FULL'), reported: 0 },
+    { why: 'the database is away', fault: new StoreError('unavailable', 'ECONNREFUSED'), reported: 0 },
+    { why: 'the disk is full', fault: new StoreError('full', 'SQLITE_FULL'), reported: 0 },
     { why: 'a bug', fault: new Error('bug'), reported: 1 },
   ])('$why: 503 with Retry-After', async ({ fault, reported }) => {
     const { it, receiver } = world({ accept: () => Promise.reject(fault) });

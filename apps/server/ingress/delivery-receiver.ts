@@ -35,7 +35,7 @@ import {
   type IngressStatus,
   type RefusalDetails,
 } from '#deliveries';
-import { StoreFault } from '../store/database/faults.ts';
+import { StoreError } from '../store/database/faults.ts';
 import type { ServedWebhook, Serving } from '../webhooks/serving-state.ts';
 import type { RawBody } from '../http/raw-body.ts';
 import type { Incoming, DeliveryAcceptor, AcceptResult } from './delivery-acceptor.ts';
@@ -114,7 +114,7 @@ export class DeliveryReceiver {
     try {
       return await this.receiveAt(request, path);
     } catch (error) {
-      if (!(error instanceof StoreFault)) this.around.report(error);
+      if (!(error instanceof StoreError)) this.around.report(error);
       return refuse('unavailable', RETRY_AFTER_SECONDS);
     }
   }

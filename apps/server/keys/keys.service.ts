@@ -2,7 +2,7 @@
 import type { ApiKey as ApiKeyItem, ApiKeyCreate, ApiKeyCreated, ApiKeyList, ApiKeyPatch } from '#contracts';
 import { queryDigest } from '#runs';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { invalidMembers, lastingConflict, type MemberError, notFound, Refusal } from '../http/error-codes.ts';
+import { invalidMembers, lastingConflict, type MemberError, notFound, RefusalError } from '../http/error-codes.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
 import { fromTime } from '../http/timestamps.ts';
 import type { Access, AccessStore, Principal } from '../store/access/access.ts';
@@ -146,7 +146,7 @@ function endOf({ expires_at: expiresAt, expires_in_days: days }: ApiKeyCreate, n
   return days === undefined ? undefined : nowMs + days * DAY_MS;
 }
 
-function refusalOf(reason: KeyRefusal): Refusal {
+function refusalOf(reason: KeyRefusal): RefusalError {
   switch (reason) {
     case 'unknown':
       return notFound('the API key');

@@ -3,7 +3,7 @@ import { headersFromRaw, isPushSecret, mayProvePush, verifyPushNotice, type Head
 import type { PushNoticeAnswer } from '#contracts';
 import { addressKeyOf, failureKey, spendFailure, type FailureBudgets } from '#deliveries';
 import { judgePush, PUSH_EVENT_HEADERS } from '#reconcile';
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import type { SecretReader } from '../secrets/secret-reader.ts';
 import type { Factory, FactoryStore } from '../store/factories/factories.ts';
 import type { PushRateLimiter } from './push-rate-limiter.ts';
@@ -80,20 +80,20 @@ export class PushNoticeService {
   ): Promise<Uint8Array> {
     if (!mayProvePush(headers)) throw this.failed(uid, clientAddress);
     const body = await readBody().catch((error: unknown) => {
-      throw error instanceof Refusal && error.status === 413 ? this.failed(uid, clientAddress, error) : error;
+      throw error instanceof RefusalError && error.status === 413 ? this.failed(uid, clientAddress, error) : error;
     });
     if (!verifyPushNotice(secret, { headers, body, nowMs: this.around.nowMs() })) throw this.failed(uid, clientAddress);
     return body;
   }
 
   /** Spends the budget of this factory and client; over it the sender is told to wait. */
-  private failed(uid: string, clientAddress: string, refusal = unproven()): Refusal {
+  private failed(uid: string, clientAddress: string, refusal = unproven()): RefusalError {
     const spent = spendFailure(this.failures, failureKey(uid, addressKeyOf(clientAddress)), this.around.nowMs(), {
       maxKeys: BUDGET_KEYS_MAX,
     });
     if (spent.withinBudget) return refusal;
     const { retryAfterSeconds } = spent;
-    return new Refusal('resource_unavailable', 'too many push notices that prove nothing', {
+    return new RefusalError('resource_unavailable', 'too many push notices that prove nothing', {
       status: 429,
       retryable: false,
       retryAfterSeconds,
@@ -125,15 +125,15 @@ function parsed(body: Uint8Array): unknown {
 }
 
 /** One answer for every factory that takes no notices, whether it exists or not. */
-function refusedAsUnknown(): Refusal {
-  return new Refusal(
+function refusedAsUnknown(): RefusalError {
+  return new RefusalError(
     'resource_not_found',
     'there is no such factory, or it takes no push notices: its source is no git repository, or names no push_secret that has a value and is granted for the use forge',
   );
 }
 
-function unproven(): Refusal {
-  return new Refusal(
+function unproven(): RefusalError {
+  return new RefusalError(
     'authentication_required',
     'no header proves knowledge of the push secret for exactly this body; each such header must be there once',
     { title: 'A valid signature is required' },

@@ -1,7 +1,7 @@
 /** A run's log as a stream that goes on until the run has ended: bounded in memory, in number, and to those who may still see it. contract 3 (events). */
 import { Readable } from 'node:stream';
 import { isEnded, serverSentEvent, STREAM_HEARTBEAT, STREAM_OPENING, type RunState } from '#runs';
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { RunStore, RunStatus } from '../store/runs/runs.ts';
 import { toRunEventItem, toStatusMessage } from './runs.items.ts';
@@ -57,9 +57,9 @@ export class EventStreams {
     const { keyId } = watcher;
     const count = this.open.get(keyId) ?? 0;
     if (this.stopped)
-      throw new Refusal('resource_unavailable', 'the service stops', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+      throw new RefusalError('resource_unavailable', 'the service stops', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     if (count >= STREAMS_PER_KEY_MAX) {
-      throw new Refusal('resource_unavailable', `the key has ${STREAMS_PER_KEY_MAX} streams open already`, {
+      throw new RefusalError('resource_unavailable', `the key has ${STREAMS_PER_KEY_MAX} streams open already`, {
         status: 429,
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });

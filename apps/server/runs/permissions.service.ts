@@ -3,7 +3,7 @@ import { withoutAbsent } from '#agents';
 import type { PermissionItem, PermissionList } from '#contracts';
 import type { AnswerDecision } from '#runs';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { lastingConflict, notFound, Refusal } from '../http/error-codes.ts';
+import { lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
 import { toTime } from '../http/timestamps.ts';
 import type { Access } from '../store/access/access.ts';
 import { toWire, type Permission, type PermissionStore } from '../store/runs/permissions.ts';
@@ -51,11 +51,11 @@ export class PermissionService {
   }
 }
 
-function refusalOf(reason: Extract<AnswerDecision, { ok: false }>['reason'], { question }: Permission): Refusal {
+function refusalOf(reason: Extract<AnswerDecision, { ok: false }>['reason'], { question }: Permission): RefusalError {
   switch (reason) {
     case 'unknown-option': {
       const offered = question.options.map(({ optionId, name }) => `${optionId} (${name})`).join(', ');
-      return new Refusal('invalid_request', 'the agent does not offer this answer', {
+      return new RefusalError('invalid_request', 'the agent does not offer this answer', {
         errors: [{ pointer: '/option_id', message: `must be one of ${offered}` }],
       });
     }

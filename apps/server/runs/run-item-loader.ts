@@ -2,7 +2,7 @@
 import type { RunItem } from '#contracts';
 import type { Access, AccessStore, Principal } from '../store/access/access.ts';
 import type { ArtifactStore } from '../store/runs/artifacts.ts';
-import type { RunRow } from '../store/database/tables.ts';
+import type { RunRow } from '../store/runs/run.entities.ts';
 import type { RunStore } from '../store/runs/runs.ts';
 import { toRunItem, type ItemFacts } from './runs.items.ts';
 

@@ -3,7 +3,7 @@ import { Body, Controller, Get, Header, HttpCode, Param, Post, Query, Req, Res }
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { eventPlace } from '#runs';
 import { AccessGuard, accessOf, Allow, callerOf, maySee } from '../http/access-guard.ts';
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import { acceptedType } from '../http/negotiation.ts';
 import { queryOf } from '../http/queries.ts';
 import { EventStreams } from './event-streams.ts';
@@ -124,7 +124,7 @@ function resumedFrom(request: FastifyRequest): number | undefined {
   if (header === undefined || header === '') return undefined;
   const place = eventPlace(String(header));
   if (place !== undefined) return place;
-  throw new Refusal('invalid_request', 'the header Last-Event-ID is no place in a log', {
+  throw new RefusalError('invalid_request', 'the header Last-Event-ID is no place in a log', {
     errors: [{ pointer: 'Last-Event-ID', message: 'must be the id of an event' }],
   });
 }

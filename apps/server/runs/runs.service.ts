@@ -24,7 +24,7 @@ import type { RunHistoryStore } from '../store/runs/run-history.ts';
 import type { RunStore, RunStatus } from '../store/runs/runs.ts';
 import type { Transaction } from '../store/database/transactions.ts';
 import { changedBy, maySee, type Caller } from '../http/access-guard.ts';
-import { lastingConflict, notFound, Refusal } from '../http/error-codes.ts';
+import { lastingConflict, notFound, RefusalError } from '../http/error-codes.ts';
 import type { FactoryDispatchRequest, RunAgentRequest, RunFollowupRequest } from '../http/body-schemas.ts';
 import type { WaitingRuns } from '../ingress/waiting-runs.ts';
 import { toRunEventItem } from './runs.items.ts';
@@ -159,7 +159,7 @@ export class RunService {
       this.beside(by, () => runId),
     );
     if (outcome === 'unknown') throw notFound('the run');
-    if (outcome === 'ended') throw new Refusal('invalid_request', 'the run has ended already');
+    if (outcome === 'ended') throw new RefusalError('invalid_request', 'the run has ended already');
     this.changed(runId);
     return runId;
   }
@@ -185,7 +185,7 @@ export class RunService {
     const { access } = by;
     const { factory_uid: factoryUid } = request;
     if (factoryUid === undefined && access.factories !== undefined) {
-      throw new Refusal('not_authorized', 'this key is limited to factories: name one as factory_uid');
+      throw new RefusalError('not_authorized', 'this key is limited to factories: name one as factory_uid');
     }
     const defaults = factoryUid === undefined ? undefined : await this.factoryDefaults(factoryUid, access);
     await this.refuseUnseen(request, access);
@@ -249,7 +249,7 @@ export class RunService {
   private async refuseWithoutRoom(factoryUid: string | undefined): Promise<void> {
     this.refuseWithoutDisk();
     if (await this.around.waitingRuns.isFull(factoryUid ?? NO_FACTORY)) {
-      throw new Refusal('resource_unavailable', 'too many runs wait already', {
+      throw new RefusalError('resource_unavailable', 'too many runs wait already', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
@@ -257,7 +257,7 @@ export class RunService {
 
   private refuseWithoutDisk(): void {
     if (this.around.isDiskLow())
-      throw new Refusal('resource_unavailable', 'the disk of the service is nearly full', {
+      throw new RefusalError('resource_unavailable', 'the disk of the service is nearly full', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
   }
@@ -299,7 +299,7 @@ function toNewAttachments(files: readonly AttachmentRequest[]): NewAttachment[] 
   }));
 }
 
-function followupRefusal(reason: Extract<FollowupDecision, { ok: false }>['reason']): Refusal {
+function followupRefusal(reason: Extract<FollowupDecision, { ok: false }>['reason']): RefusalError {
   switch (reason) {
     case 'cancel-under-way':
       return lastingConflict('a cancel of this run is under way');
@@ -318,6 +318,8 @@ function followupRefusal(reason: Extract<FollowupDecision, { ok: false }>['reaso
   }
 }
 
-function tooMuch(pointer: string, message: string): Refusal {
-  return new Refusal('invalid_request', 'the run has been given too much already', { errors: [{ pointer, message }] });
+function tooMuch(pointer: string, message: string): RefusalError {
+  return new RefusalError('invalid_request', 'the run has been given too much already', {
+    errors: [{ pointer, message }],
+  });
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AutomationDefinition } from '#definitions';
 import type { Log } from '../process/log.ts';
-import { StoreFault } from '../store/database/faults.ts';
+import { StoreError } from '../store/database/faults.ts';
 import type { Schedule, ScheduleStore, Tick, TickOutcome } from '../store/definitions/schedules.ts';
 import { ScheduleService } from './schedules.service.ts';
 import { Scheduler } from './scheduler.ts';
@@ -138,7 +138,7 @@ describe('a look at the schedules', () => {
     let calls = 0;
     it.outcome = () => {
       calls += 1;
-      if (calls === 1) throw new StoreFault('unavailable', 'x');
+      if (calls === 1) throw new StoreError('unavailable', 'x');
       return { kind: 'started', replaced: [] };
     };
     expect(await lookAt(NOON_MS)).toHaveLength(2);

@@ -3,12 +3,12 @@ import { secretRequirement, secretUsability, secretUse } from '#authentication';
 import type { Secret as SecretItem, SecretList, SecretPut } from '#contracts';
 import { queryDigest } from '#runs';
 import { changedBy, type Caller } from '../http/access-guard.ts';
-import { invalidMembers, lastingConflict, type MemberError, notFound, Refusal } from '../http/error-codes.ts';
+import { invalidMembers, lastingConflict, type MemberError, notFound, RefusalError } from '../http/error-codes.ts';
 import { pageOf, pageKeyOf } from '../http/pages.ts';
 import type { AccessStore } from '../store/access/access.ts';
 import { bySystem, type ChangedBy } from '../store/access/audit.ts';
 import type { DefinitionStore } from '../store/definitions/definitions.ts';
-import { UnfitValue } from '../store/secrets/secret-changes.ts';
+import { UnusableSecretError } from '../store/secrets/secret-changes.ts';
 import { TEAM } from '../store/secrets/secret-rows.ts';
 import type { Grants, NewValue, Secret, SecretStore, SecretUser } from '../store/secrets/secrets.ts';
 import { toSecretItem, toSecretUserItem } from './secrets.items.ts';
@@ -171,12 +171,12 @@ function valueProblems(value: string | undefined): MemberError[] {
 }
 
 function refuseUnfit(error: unknown): never {
-  if (!(error instanceof UnfitValue)) throw error;
+  if (!(error instanceof UnusableSecretError)) throw error;
   const errors = error.users.map((user) => ({
     pointer: '/value',
     message: `webhook ${user.webhookSlug} cannot use it: ${requirementOf(user)}`,
   }));
-  throw new Refusal('invalid_request', 'a webhook that uses this secret could not authenticate with the value', {
+  throw new RefusalError('invalid_request', 'a webhook that uses this secret could not authenticate with the value', {
     errors,
   });
 }

@@ -1,6 +1,6 @@
 /** Sessions as requests show them: whose cookie it is, and whether a page of ours made the request. contract 2. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { Refusal } from '../http/error-codes.ts';
+import { RefusalError } from '../http/error-codes.ts';
 import { comesFromElsewhere } from '../http/same-origin.ts';
 import type { Access } from '../store/access/access.ts';
 import type { SessionStore } from '../store/access/sessions.ts';
@@ -52,7 +52,9 @@ export class Sessions {
   /** Throws 403 where a browser says that another site asks. */
   refuseForeign(headers: IncomingHttpHeaders): void {
     if (comesFromElsewhere(headers, this.publicUrl))
-      throw new Refusal('not_authorized', 'the request comes from a page of another site', { title: FORGED_TITLE });
+      throw new RefusalError('not_authorized', 'the request comes from a page of another site', {
+        title: FORGED_TITLE,
+      });
   }
 
   /** Throws 403 for a request that would change something and does not prove that a page of its session made it: browsers send cookies along unasked. */
@@ -61,13 +63,13 @@ export class Sessions {
     this.refuseForeign(headers);
     const given = headers[CSRF_HEADER];
     if (given === undefined)
-      throw new Refusal(
+      throw new RefusalError(
         'not_authorized',
         'the header X-CSRF-Token is missing: with a session it carries the csrf_token that GET /api/v1/session answers',
         { title: FORGED_TITLE },
       );
     if (!isSameToken(csrfToken, String(given)))
-      throw new Refusal(
+      throw new RefusalError(
         'not_authorized',
         'the header X-CSRF-Token does not belong to this session: GET /api/v1/session answers the one that does',
         { title: FORGED_TITLE },

@@ -89,7 +89,7 @@ export class Serving {
     return this.webhooks.get(uid);
   }
 
-  /** What these of its automations say, by UID; undefined where the factory has moved on: decide again. Throws StoreFault. */
+  /** What these of its automations say, by UID; undefined where the factory has moved on: decide again. Throws StoreError. */
   definitionsOf(
     { factory }: ServedWebhook,
     automationUids: readonly string[],
@@ -102,7 +102,7 @@ export class Serving {
     return this.monotonicMs() - this.confirmedAtMs <= SERVING_VERSION_FRESH_MS;
   }
 
-  /** Brings memory up to what is committed now. Throws StoreFault when the database does not answer. */
+  /** Brings memory up to what is committed now. Throws StoreError when the database does not answer. */
   refresh(): Promise<void> {
     // One look runs and at most one waits: a look that began before our question may have been too early for it.
     if (this.waiting === undefined) {

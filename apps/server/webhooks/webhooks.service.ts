@@ -36,7 +36,7 @@ import type {
   EditOutcome,
 } from '../store/definitions/definition-edits.ts';
 import type { Factory, FactoryStore } from '../store/factories/factories.ts';
-import type { WebhookRow } from '../store/database/tables.ts';
+import type { WebhookRow } from '../store/definitions/definition.entities.ts';
 import type { WebhookStore } from '../store/definitions/webhooks.ts';
 import type { NewValue } from '../store/secrets/secrets.ts';
 import { isManaged } from '../factories/factories.items.ts';

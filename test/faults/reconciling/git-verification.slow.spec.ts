@@ -1,4 +1,4 @@
-/** What the compact suite of git-verification.spec.ts leaves out: rare kinds of keys, forged signatures, and tools that do not work. */
+/** What the compact suite of apps/server/sync/sources/git leaves out: rare kinds of keys, forged signatures, and tools that do not work. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

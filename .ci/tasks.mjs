@@ -1,4 +1,4 @@
-// Makes a fresh clone ready (packages, build), then does what an npm script asks for. Plain JavaScript, no packages: it runs first.
+/** Makes a fresh clone ready (packages, build), then does an npm script's task. Needs no package: it runs first. */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -23,8 +23,6 @@ const cli = join(root, 'apps/cli/millwright.mjs');
 
 /** Many tests wait for clocks, sockets and processes. */
 const WORKERS_PER_PROCESSOR = 1.5;
-/** Also the tests that package.json leaves out of `test`, because they take too long. Last of all arguments: it would take the next ones for patterns. */
-const ALL = '--testPathIgnorePatterns=/node_modules/';
 
 /** What is type-checked, each by its own rules. */
 const PROJECTS = ['.', 'apps/dashboard', 'libs/client-typescript', 'libs/client-typescript/test'];
@@ -32,15 +30,6 @@ const PROJECTS = ['.', 'apps/dashboard', 'libs/client-typescript', 'libs/client-
 /** Folders that are compiled, and stand in `dist` under the same names. */
 const SOURCES = ['apps', 'libs', 'test', 'schemas'];
 
-const LONG = [
-  'test/faults',
-  'test/browser/.+-long.spec',
-  'test/flows/(budgets|doctor|environments|ingress-changes|ingress-rates|live-followups|push-notice|repository-diffs|repository-room|resend|run-artifacts|run-attachments|run-events|run-timeline|runs-executed|scheduling|skills|sync-factories|sync-outages|sync-secrets).spec',
-  'apps/server/sync/sources/(git|git-history|git-verification).spec',
-  'apps/cli/syncs.spec',
-  'apps/agent/(models|resume).spec',
-  'apps/server/execution/(command|command-usage|egress-sandbox|repositories).spec',
-];
 const tasks = {
   build: () => 0,
   start: (args) =>
@@ -62,27 +51,14 @@ const tasks = {
   'bench:page': (args) => run(process.execPath, [...quietNode, join(root, 'dist/test/bench/page.js'), ...args]),
   test: (args) => jest(args),
   'test:agents': (args) => run(process.execPath, [join(root, 'test/agents/run.mjs'), ...args]),
-  // Both published clients on whatever they may meet: runtimes, interpreters (`-- --edges`: the oldest and the newest), oldest packages, checkers
-  // of types and packages.
+  // Both published clients on whatever they may meet: runtimes, interpreters (`-- --edges`: the oldest and the newest),
+  // oldest packages, checkers of types and packages.
   'test:clients': ([extent = '--all']) =>
     run(process.execPath, [join(root, 'test/clients/run.mjs')]) ||
     run('python3', [join(root, 'libs/client-python/test.py'), extent]),
-  // Too long for `test` (which leaves the same out by package.json): killed processes, lying git servers, real repositories and sandboxes, agents
-  // that mean harm, and a storm of random kills (CRASH_SEED repeats its decisions).
-  'test:faults': (args) =>
-    jest([...LONG, ...args, ALL], {
-      CRASH_RUNS: process.env.CRASH_RUNS ?? '200',
-      CRASH_SEED: process.env.CRASH_SEED ?? String(Date.now() % 1_000_000),
-      // Random histories of reconciling; SYNC_SEED repeats them.
-      SYNC_HISTORIES: process.env.SYNC_HISTORIES ?? '2000',
-      SYNC_SEED: process.env.SYNC_SEED ?? String(Date.now() % 1_000_000),
-    }),
-  // A run prints its seed: FUZZ_SEED repeats it.
-  fuzz: (args) =>
-    jest(['test/fuzz', ...args, ALL], {
-      FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES ?? '50',
-      FUZZ_SEED: process.env.FUZZ_SEED ?? String(Date.now() % 1_000_000),
-    }),
+  'test:slow': (args) => slowTier(args),
+  'test:faults': (args) => slowTier(args, 'test/faults/'),
+  fuzz: (args) => slowTier(args, 'test/fuzz/'),
   generate: () => jest(['test/generated'], { UPDATE_GENERATED: '1' }),
   check: () =>
     PROJECTS.reduce((code, project) => code || run(bin('tsc'), ['--noEmit', '-p', join(root, project)]), 0) ||
@@ -133,7 +109,8 @@ function build() {
 
 /** Makes the files of the web page when one of its sources has changed since the last time. */
 function buildDashboard() {
-  const sources = [dashboard, join(root, 'libs/filters'), join(root, 'libs/definitions')].flatMap(filesBelow);
+  const libs = ['filters', 'definitions', 'authentication'].map((lib) => join(root, 'libs', lib));
+  const sources = [dashboard, ...libs].flatMap(filesBelow);
   const wanted = digestOf([...sources, join(root, 'package-lock.json')]);
   const marker = join(root, 'dist/dashboard/.millwright-built');
   if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return;
@@ -143,7 +120,7 @@ function buildDashboard() {
   writeFileSync(marker, wanted);
 }
 
-/** What the programs read beside themselves and the compiler does not make: scripts, threads, and the files of the documentation. */
+/** What programs read at run time and the compiler does not make: scripts, threads, files of the documentation. */
 function carried() {
   return filesBelow(join(root, 'apps')).filter((file) =>
     /\.sh$|\/server\/.+\.mjs$|\/docs\/.+\.(html|css|js)$/.test(file),
@@ -154,6 +131,33 @@ function copy(file) {
   const target = join(root, 'dist', file.slice(root.length + 1));
   mkdirSync(dirname(target), { recursive: true });
   cpSync(file, target);
+}
+
+/**
+ * Runs the suites that are called `x.slow.spec.ts`, which `test` leaves out: killed processes, lying git servers, real
+ * repositories and sandboxes, agents that mean harm, random histories and kills, the fuzzer. Paths before the first
+ * option narrow it down. A suite prints the seed that it took; the same seed repeats what it did.
+ */
+function slowTier(args, folder = '') {
+  const firstOption = args.findIndex((arg) => arg.startsWith('-'));
+  const paths = firstOption === -1 ? args : args.slice(0, firstOption);
+  const seed = String(Date.now() % 1_000_000);
+  return jest(
+    [
+      ...(paths.length === 0 ? [''] : paths).map((path) => `${folder}.*${path}.*\\.slow\\.spec\\.ts$`),
+      ...args.slice(paths.length),
+      // Last of all: it would take the next arguments for patterns.
+      '--testPathIgnorePatterns=/node_modules/',
+    ],
+    {
+      CRASH_RUNS: process.env.CRASH_RUNS ?? '200',
+      CRASH_SEED: process.env.CRASH_SEED ?? seed,
+      SYNC_HISTORIES: process.env.SYNC_HISTORIES ?? '2000',
+      SYNC_SEED: process.env.SYNC_SEED ?? seed,
+      FUZZ_EXAMPLES: process.env.FUZZ_EXAMPLES ?? '50',
+      FUZZ_SEED: process.env.FUZZ_SEED ?? seed,
+    },
+  );
 }
 
 function jest(args, environment = {}) {

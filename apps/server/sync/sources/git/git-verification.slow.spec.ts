@@ -1,4 +1,4 @@
-/** Commits that a key of the sync policy signed, and those that none did: real keys, signatures and tools. The rest is told in test/faults/reconciling/git-verification.spec.ts. */
+/** Commits that a key of the sync policy signed, and those that none did: real keys, signatures and tools. The rest is told in test/faults/reconciling/git-verification.slow.spec.ts. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { besideCache, readRepository, snapshotOf } from '../../../../../test/support/read-repository.ts';
 import type { ReadRepository } from '../../../../../test/support/read-repository.ts';
