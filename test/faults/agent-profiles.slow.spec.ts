@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { start } from '../../apps/server/bootstrap.ts';
+import { start } from '../../apps/server/start.ts';
 import { bootService, eventually } from '../support/service.ts';
 import { ENDED, startedRun } from '../support/runs.ts';
 

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { start } from '../../apps/server/bootstrap.ts';
-import type { Service } from '../../apps/server/composition/compose.ts';
+import { start } from '../../apps/server/start.ts';
+import type { Service } from '../../apps/server/bootstrap.ts';
 import { freePort } from '../support/ports.ts';
 
 const ROOT_FACTORY = 'examples/factory-repo';

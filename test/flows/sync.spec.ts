@@ -5,7 +5,7 @@ import {
   deliver,
   runIn,
   statusOf,
-  syncAndLook,
+  syncAndGetStatus,
   syncsOf,
   webhookFile,
   webhookPath,
@@ -63,7 +63,7 @@ describe('a commit', () => {
     const before = await service.service.factories.find(uid);
     const recorded = await syncsOf(service, uid);
     git.forget();
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.condition.ending).toBe('applied');
     expect(git.requests.map(({ kind }) => kind)).toEqual(['advertisement', 'ls-refs']); // protocol 2: one exchange tells the capabilities, one the refs
     expect(git.count('fetch')).toBe(0);
@@ -75,7 +75,7 @@ describe('a commit', () => {
   it('that changes nothing but a README moves the applied revision', async () => {
     const { uid, repository } = await following(ONE);
     const commit = repository.commit({ 'README.md': 'words' });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.revision_applied).toBe(`main@sha1:${commit}`);
   });
 
@@ -83,7 +83,7 @@ describe('a commit', () => {
     const { uid, repository } = await following(ONE);
     const before = await statusOf(service, uid);
     repository.commit({ [webhookPath('orders')]: null }, { branch: 'other' });
-    expect((await syncAndLook(service, uid)).revision_applied).toBe(before.revision_applied);
+    expect((await syncAndGetStatus(service, uid)).revision_applied).toBe(before.revision_applied);
   });
 
   it('takes a folder of the repository as the factory when one is named', async () => {
@@ -111,7 +111,7 @@ describe('an invalid commit (atomic)', () => {
       [webhookPath('new')]: webhookFile('hook-tokn'),
       [automationPath('triage')]: automationFile(['ordrs']),
     });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.condition).toMatchObject({ ending: 'blocked', reason: 'definitions-invalid' });
     expect(status).toMatchObject({ revision_seen: `main@sha1:${bad}`, revision_applied: good.revision_applied });
     const problems = (status.last_sync?.problems ?? [])
@@ -143,12 +143,12 @@ describe('an invalid commit (atomic)', () => {
   it('is reported once however often it is looked at, and again when it changes', async () => {
     const { uid, repository } = await following(ONE);
     repository.commit({ [webhookPath('orders')]: 'authMode: tokn\nsecretName: hook-token\n' });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     const once = (await syncsOf(service, uid)).length;
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     expect(await syncsOf(service, uid)).toHaveLength(once);
     repository.commit({ [webhookPath('orders')]: 'authMode: tokenn\nsecretName: hook-token\n' });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     expect(await syncsOf(service, uid)).toHaveLength(once + 1);
   });
 
@@ -160,7 +160,7 @@ describe('an invalid commit (atomic)', () => {
       inventory: [],
     });
     repository.commit(ONE);
-    expect((await syncAndLook(service, uid)).condition.ending).toBe('applied');
+    expect((await syncAndGetStatus(service, uid)).condition.ending).toBe('applied');
   });
 });
 
@@ -172,11 +172,11 @@ describe('a deleted file', () => {
     const url = service.ingressUrl(slug, 'second');
     expect((await deliver(url, TOKEN, { n: 1 }, { 'x-millwright-delivery-id': 'once' })).status).toBe(202);
     repository.commit({ [webhookPath('second')]: null });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     expect((await deliver(url, TOKEN)).status).toBe(404);
     expect((await deliver(url, 'wrong-token-for-this-one')).status).toBe(404);
     repository.commit({ [webhookPath('second')]: files[webhookPath('second')] as string });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     expect((await deliver(url, TOKEN, { n: 2 }, { 'x-millwright-delivery-id': 'once' })).status).toBe(202);
     const entries = (
       await service.api('GET', `/factory/${uid}/webhooks/${service.webhookUid(slug, 'second')}/deliveries`)
@@ -187,7 +187,7 @@ describe('a deleted file', () => {
   it('that an automation names is a problem while it is named', async () => {
     const { uid, repository } = await following(files);
     repository.commit({ [webhookPath('orders')]: null });
-    expect((await syncAndLook(service, uid)).condition).toMatchObject({
+    expect((await syncAndGetStatus(service, uid)).condition).toMatchObject({
       ending: 'blocked',
       reason: 'definitions-invalid',
     });
@@ -196,7 +196,7 @@ describe('a deleted file', () => {
   it('that was renamed is a delete and a create, and the history says so', async () => {
     const { slug, uid, repository } = await following(files);
     repository.commit({ [webhookPath('second')]: null, [webhookPath('renamed')]: webhookFile('hook-token') });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.last_sync?.changes.map(({ action, slug: name, renamed_from: from }) => [action, name, from])).toEqual(
       [
         ['create', 'renamed', webhookPath('second')],
@@ -216,7 +216,7 @@ describe('the guard', () => {
   it('holds a mass deletion with everything else of its revision until exactly that plan is approved', async () => {
     const { slug, uid, repository } = await following(many);
     repository.commit({ ...without, [webhookPath('new')]: webhookFile('hook-token') });
-    const held = await syncAndLook(service, uid);
+    const held = await syncAndGetStatus(service, uid);
     expect(held.condition).toMatchObject({ ending: 'blocked', reason: 'prune-held' });
     expect(held.last_sync?.held.map(({ slug: name }) => name)).toEqual(['a', 'b', 'c', 'd']);
     expect(held.inventory).toHaveLength(6);
@@ -226,10 +226,10 @@ describe('the guard', () => {
     expect((await service.api('POST', `/factory/${uid}/approve`, { plan: `sha256:${'0'.repeat(64)}` })).status).toBe(
       200,
     );
-    expect((await syncAndLook(service, uid)).condition.reason).toBe('prune-held');
+    expect((await syncAndGetStatus(service, uid)).condition.reason).toBe('prune-held');
 
     expect((await service.api('POST', `/factory/${uid}/approve`, { plan: digest })).status).toBe(200);
-    const done = await syncAndLook(service, uid);
+    const done = await syncAndGetStatus(service, uid);
     expect(done.condition).toMatchObject({ ending: 'applied', reason: null });
     expect(done.inventory.map(({ slug: name }) => name).sort()).toEqual(['e', 'f', 'new']);
     expect((await deliver(service.ingressUrl(slug, 'a'), TOKEN)).status).toBe(404);
