@@ -41,7 +41,9 @@ export interface Turn {
   fromSeq: number;
   /** Entry at which the next turn of the execution begins. */
   untilSeq?: number;
-  /** The execution, or the first follow-up that it took later; of what waits for one, the run or the first follow-up. */
+  /**
+   * The execution, or the first follow-up that it took later; of what waits for one, the run or the first follow-up.
+   */
   id: string;
   asked: readonly { text: string; atMs: number }[];
   execution?: SpokenExecution;

@@ -1,4 +1,7 @@
-/** What the text that names a skill says about it. spec: Agent configuration (skill_spec); contract 3 (AmbientAgentConfig). */
+/**
+ * What the text that names a skill says about it. spec: Agent configuration (skill_spec); contract 3
+ * (AmbientAgentConfig).
+ */
 
 /** A skill as far as its reference tells: its name, and where its SKILL.md lies in its repository. */
 export interface NamedSkill {
@@ -24,7 +27,10 @@ export function factorySkillPath(name: string): string {
   return `skills/${name}/${SKILL_FILE}`;
 }
 
-/** What a SKILL.md tells people and agents: its body, and the description of its front matter where that is a plain line. Total, linear. */
+/**
+ * What a SKILL.md tells people and agents: its body, and the description of its front matter where that is a plain
+ * line. Total, linear.
+ */
 export function readSkill(text: string): { description: string; body: string } {
   const lines = text.split('\n');
   const end =
@@ -57,7 +63,10 @@ function describedIn(lines: readonly string[]): string {
 /** Where a repository has a skill: in a folder that is named, or under its name in one of the usual folders. */
 export type SkillPlace = { kind: 'folder'; folder: string } | { kind: 'name'; name: string };
 
-/** The repository and the place behind `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`, whose form has been checked. */
+/**
+ * The repository and the place behind `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`, whose form has been
+ * checked.
+ */
 export function skillAtRepository(reference: string): { owner: string; name: string; place: SkillPlace } {
   const colon = reference.indexOf(':');
   const [owner = '', name = ''] = reference.slice(0, colon).split('/');

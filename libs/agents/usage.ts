@@ -1,6 +1,8 @@
 /**
- * What a run has used up, counted from what its agents tell: totals of a session, of a turn, or only how full a context is. Every one of
- * these numbers is a lower bound of what an execution has used, so the greatest of them counts. contract 3 (request_usage).
+ * What a run has used up, counted from what its agents tell: totals of a session, of a turn, or only how full a context
+ * is. Every one of
+ * these numbers is a lower bound of what an execution has used, so the greatest of them counts. contract 3
+ * (request_usage).
  */
 import { createHash } from 'node:crypto';
 
@@ -71,7 +73,10 @@ const TOKENS_MAX = 1e12;
 const COST_MAX = 1e9;
 const MICROS = 1_000_000;
 
-/** Whether a text is a code of ISO 4217, or `credits` and the like; short enough never to be a secret that is injected into a run. */
+/**
+ * Whether a text is a code of ISO 4217, or `credits` and the like; short enough never to be a secret that is injected
+ * into a run.
+ */
 export function isCurrency(text: string): boolean {
   return /^[A-Za-z]{1,7}$/.test(text);
 }
@@ -131,7 +136,8 @@ function withCost(meter: Meter, { amount, currency }: NonNullable<UsageReport['c
 }
 
 function told(total: Total, value: number): Total {
-  // An agent whose first word after a restart is less than it was counts anew; later on, a smaller number is an old one.
+  // An agent whose first word after a restart is less than it was counts anew; later on, a smaller number is an old
+  // one.
   if (!total.isTold && value < total.start) return { start: 0, latest: value, isTold: true };
   return { start: total.start, latest: Math.max(total.latest, value), isTold: true };
 }
