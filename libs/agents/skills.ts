@@ -107,11 +107,11 @@ export function isSkillFolderName(name: string): boolean {
 }
 
 /** Other files of a skill that its text is told of by name. */
-const FILES_TOLD_MAX = 10;
+const FILES_LISTED_MAX = 10;
 
 /** One line that tells an agent where the other files of its skill are; undefined where there are none, or nowhere. */
 export function skillFilesHint(paths: readonly string[], folder: string | undefined): string | undefined {
   if (paths.length === 0 || folder === undefined) return undefined;
-  const told = paths.slice(0, FILES_TOLD_MAX).join(', ');
-  return `The other files of this skill (${told}${paths.length > FILES_TOLD_MAX ? ', …' : ''}) are in $HOME/${folder}/.`;
+  const listed = paths.slice(0, FILES_LISTED_MAX).join(', ');
+  return `The other files of this skill (${listed}${paths.length > FILES_LISTED_MAX ? ', …' : ''}) are in $HOME/${folder}/.`;
 }
