@@ -197,7 +197,7 @@ describe('apps', () => {
         else seen.add(target);
       }
     };
-    follow('apps/cli/validate.ts');
+    follow('apps/cli/verbs/validate.ts');
     expect(
       [...seen].filter((name) => /nest|typeorm|fastify|sqlite|^pg$/.test(name) || name.startsWith('apps/server')),
     ).toEqual([]);

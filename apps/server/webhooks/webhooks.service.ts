@@ -2,6 +2,8 @@
  * Webhooks over the API: looked at everywhere; made, changed, rotated and deleted on dashboard factories. spec: Webhook
  * management; contract 4.
  */
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
 import type {
   Webhook as WebhookItem,
   WebhookCreate,
@@ -26,26 +28,34 @@ import {
   type NewSecretValue,
 } from '#management';
 import type { Access } from '../store/access/access.ts';
-import type { AutomationStore } from '../store/definitions/automations.ts';
-import type {
-  DefinitionEdit,
+import { AutomationStore } from '../store/definitions/automations.ts';
+import {
+  type DefinitionEdit,
   DefinitionEditStore,
-  EditContext,
-  EditDecision,
-  EditedFactory,
-  EditOutcome,
+  type EditContext,
+  type EditDecision,
+  type EditedFactory,
+  type EditOutcome,
 } from '../store/definitions/definition-edits.ts';
-import type { Factory, FactoryStore } from '../store/factories/factories.ts';
+import { type Factory, FactoryStore } from '../store/factories/factories.ts';
+import { WebhookStore } from '../store/definitions/webhooks.ts';
 import type { WebhookRow } from '../store/definitions/definition.entities.ts';
-import type { WebhookStore } from '../store/definitions/webhooks.ts';
-import type { NewValue } from '../store/secrets/secrets.ts';
 import { isManaged } from '../factories/factories.items.ts';
 import { visibleFactory } from '../factories/visible-factories.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { toRefusal } from '../http/edit-refusals.ts';
 import { notFound } from '../http/error-codes.ts';
 import type { WantedVersion } from '../http/if-match.ts';
+import { Installation } from '../process/installation.ts';
+import { CONFIG, IdSource } from '../process/injection-tokens.ts';
+import type { Config } from '../config/config.ts';
+import { SecretService } from '../secrets/secrets.service.ts';
 import { secretUrlOf, toRotatedItem, toWebhookItem } from './webhooks.items.ts';
+import { ServingPublisher } from './serving-publisher.ts';
+
+/** Random bytes of a secret that is made for a webhook. */
+const SECRET_BYTES = 32;
+
 /** A webhook as an edit has written it, read in the same transaction. */
 interface WrittenWebhook {
   webhook: WebhookRow;
@@ -56,38 +66,19 @@ interface WrittenWebhook {
   moved: readonly WebhookRow[];
 }
 
-export interface WebhookServiceDeps {
-  uidKey: Uint8Array;
-  newId(): string;
-  /** 32 fresh bytes that nobody can guess. */
-  random(): Uint8Array;
-  /** A value on its way into the store. */
-  sealing(value: Uint8Array): NewValue;
-  ingressUrl: string;
-  /** Makes what was committed the serving state of this process. */
-  changed(): Promise<void>;
-}
-
+@Injectable()
 export class WebhookService {
-  private readonly factories: FactoryStore;
-  private readonly webhooks: WebhookStore;
-  private readonly automations: AutomationStore;
-  private readonly edits: DefinitionEditStore;
-  private readonly around: WebhookServiceDeps;
-
   constructor(
-    factories: FactoryStore,
-    webhooks: WebhookStore,
-    automations: AutomationStore,
-    edits: DefinitionEditStore,
-    around: WebhookServiceDeps,
-  ) {
-    this.factories = factories;
-    this.webhooks = webhooks;
-    this.automations = automations;
-    this.edits = edits;
-    this.around = around;
-  }
+    private readonly factories: FactoryStore,
+    private readonly webhooks: WebhookStore,
+    private readonly automations: AutomationStore,
+    private readonly edits: DefinitionEditStore,
+    private readonly publisher: ServingPublisher,
+    private readonly installation: Installation,
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly ids: IdSource,
+    private readonly secrets: SecretService,
+  ) {}
 
   /** At most 20, by slug. */
   async list(factoryUid: string, access: Access): Promise<WebhookList> {
@@ -121,7 +112,7 @@ export class WebhookService {
       factoryUid,
       (factory) =>
         this.answering(
-          createdWebhook(factory, wanted, { uidKey: this.around.uidKey, random: this.around.random() }),
+          createdWebhook(factory, wanted, { uidKey: this.installation.uidKey, random: randomBytes(SECRET_BYTES) }),
           (written) => this.toCreated(written),
         ),
       context,
@@ -140,7 +131,7 @@ export class WebhookService {
     const outcome = await this.edits.edit(
       factoryUid,
       (factory) =>
-        this.answering(changedWebhook(factory, { uid, isWanted }, wanted, this.around.uidKey), (written) =>
+        this.answering(changedWebhook(factory, { uid, isWanted }, wanted, this.installation.uidKey), (written) =>
           this.toItem(written),
         ),
       this.contextOf<WebhookItem>(by),
@@ -170,7 +161,7 @@ export class WebhookService {
     const outcome = await this.edits.edit(
       factoryUid,
       (factory) => {
-        const request = { secret, mayChangeTeamSecrets: mayChange, random: this.around.random() };
+        const request = { secret, mayChangeTeamSecrets: mayChange, random: randomBytes(SECRET_BYTES) };
         return this.answering(rotatedWebhook(factory, { uid, isWanted }, request), (written) =>
           this.toRotated(written),
         );
@@ -206,7 +197,7 @@ export class WebhookService {
     shows: (answer: Answer) => boolean = () => false,
   ): EditContext<Answer> {
     return {
-      newEntry: () => changedBy(by, this.around.newId()),
+      newEntry: () => changedBy(by, this.ids.newId()),
       settle: (answer) => {
         if (answer !== undefined && shows(answer)) by.idempotency?.showsSecretOf(`webhook ${answer.uid}`);
         return by.idempotency?.store(200, answer);
@@ -220,7 +211,7 @@ export class WebhookService {
   ): Promise<Answer> {
     switch (outcome.kind) {
       case 'done':
-        await this.around.changed();
+        await this.publisher.publishCommitted();
         return outcome.answer;
       case 'refused':
         throw toRefusal(outcome.reason);
@@ -248,25 +239,25 @@ export class WebhookService {
     change,
   }: DecidedEdit): Omit<DefinitionEdit<never>, 'answer'> {
     const sealed = secrets.map(({ owner, name, text }) => ({
-      id: this.around.newId(),
+      id: this.ids.newId(),
       owner,
       name,
-      value: text === undefined ? undefined : this.around.sealing(Buffer.from(text, 'utf8')),
+      value: text === undefined ? undefined : this.secrets.sealing(Buffer.from(text, 'utf8')),
     }));
     return { ok: true, secrets: sealed, objects, moved, deletions, change };
   }
 
   private viewOf(factory: Factory): { ingressUrl: string; isManaged: boolean } {
-    return { ingressUrl: this.around.ingressUrl, isManaged: isManaged(factory) };
+    return { ingressUrl: this.config.ingressUrl, isManaged: isManaged(factory) };
   }
 
   private toItem({ webhook, lastDeliveryAtMs }: WrittenWebhook): WebhookItem {
-    return toWebhookItem(webhook, { ingressUrl: this.around.ingressUrl, isManaged: false, lastDeliveryAtMs });
+    return toWebhookItem(webhook, { ingressUrl: this.config.ingressUrl, isManaged: false, lastDeliveryAtMs });
   }
 
   private toCreated(written: WrittenWebhook): WebhookCreated {
     const { webhook, secret } = written;
-    const url = secretUrlOf(webhook, this.around.ingressUrl, secret?.text);
+    const url = secretUrlOf(webhook, this.config.ingressUrl, secret?.text);
     return {
       ...this.toItem(written),
       ...(secret?.generated === true ? { secret: secret.text } : {}),
@@ -278,7 +269,7 @@ export class WebhookService {
     const { secret, moved } = written;
     return {
       ...this.toCreated(written),
-      rotated: moved.map((webhook) => toRotatedItem(webhook, this.around.ingressUrl, secret?.text ?? '')),
+      rotated: moved.map((webhook) => toRotatedItem(webhook, this.config.ingressUrl, secret?.text ?? '')),
     };
   }
 }
