@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { UNSHIPPED_SCHEMES } from '#authentication';
+import { SIGNATURE_SCHEMES, UNSHIPPED_SCHEMES } from '#authentication';
 import { anchorOf } from '../apps/guide/anchors.ts';
 import { KNOWN_VARIABLES } from '../apps/server/config/variables.ts';
 import {
@@ -78,6 +78,15 @@ describe('variables in the guide', () => {
 
 /** Set by the service for a run, never read by it. */
 const GIVEN_TO_RUNS = new Set(['MILLWRIGHT_RUN_ID', 'MILLWRIGHT_EXECUTION_EPOCH']);
+
+describe('schemes that are served', () => {
+  const row = pageText('how-to/write-definitions.md')
+    .split('\n')
+    .find((line) => line.startsWith('| `signatureScheme`'));
+  it.each([...SIGNATURE_SCHEMES.keys()])('%s is named where webhook files are described', (id) => {
+    expect(row).toContain(`\`${id}\``);
+  });
+});
 
 describe('schemes that are not served', () => {
   const page = pageText('reference/signature-schemes.md');

@@ -20,6 +20,7 @@ const LIBS = [
   'isolation',
   'agents',
   'runs',
+  'management',
 ];
 
 /** Doors of a lib that load a part of it only, each a file of that name. */
@@ -72,6 +73,13 @@ describe('the repository', () => {
     );
     expect(top.filter((name) => !allowed.includes(name))).toEqual([]);
     expect(allowed.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+  });
+
+  it('tells the tier of a suite by its file name alone', () => {
+    const { jest } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      jest: { testPathIgnorePatterns: string[] };
+    };
+    expect(jest.testPathIgnorePatterns).toEqual(['/node_modules/', '\\.(slow|external)\\.spec\\.ts$']);
   });
 
   it('has one example: a factory repository that always validates', () => {
@@ -196,7 +204,7 @@ describe('apps', () => {
         else seen.add(target);
       }
     };
-    follow('apps/cli/validate.ts');
+    follow('apps/cli/verbs/validate.ts');
     expect(
       [...seen].filter((name) => /nest|typeorm|fastify|sqlite|^pg$/.test(name) || name.startsWith('apps/server')),
     ).toEqual([]);

@@ -1,4 +1,7 @@
-/** The door of `#runs`: what runs are called, which states they may reach, in which order they start, and how they are listed. */
+/**
+ * The door of `#runs`: what runs are called, which states they may reach, in which order they start, and how they are
+ * listed.
+ */
 export * from './types.ts';
 export * from './states.ts';
 export * from './steering.ts';
@@ -9,13 +12,13 @@ export * from './envelope.ts';
 export * from './titles.ts';
 export * from './new-runs.ts';
 export * from './identifiers.ts';
-export * from './cursors.ts';
-export * from './pages.ts';
+export * from './lists/cursors.ts';
+export * from './lists/pages.ts';
 export * from './requests.ts';
-export * from './attachments.ts';
-export * from './repositories.ts';
-export * from './environments.ts';
-export * from './artifacts.ts';
+export * from './workspace/attachments.ts';
+export * from './workspace/repositories.ts';
+export * from './workspace/environments.ts';
+export * from './workspace/artifacts.ts';
 export * from './timeline.ts';
 export * from './server-sent-events.ts';
 export * from './scheduling/groups.ts';

@@ -10,7 +10,7 @@ import {
   automationPath,
   deliver,
   statusOf,
-  syncAndLook,
+  syncAndGetStatus,
   syncsOf,
   webhookFile,
   webhookPath,
@@ -119,7 +119,7 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
     await shot(phone.page, 'sync-problems-375');
 
     const mended = repository.commit({ ...ONE, [`webhooks/<b>b${HIDDEN}old</b>.yaml`]: null });
-    await syncAndLook(service, uid); // not by this page
+    await syncAndGetStatus(service, uid); // not by this page
     await state(page, 'Ready');
     await page.getByText('webhooks/orders.yaml:2:11').waitFor({ state: 'detached' });
     await page
@@ -290,7 +290,7 @@ describeInBrowser('the reconciling of factories on the page, at length', () => {
       [automationPath('triage')]: null,
       'factory.yaml': 'name: Mine\n',
     });
-    await syncAndLook(service, uid);
+    await syncAndGetStatus(service, uid);
     const viewer = await at('/factories', { key: await makeKey(service, 'viewer', { factories: [uid] }) });
     await viewer.page.getByText('1 factory', { exact: true }).waitFor();
     await viewer.page.getByRole('link', { name: /how .* stands$/ }).click();

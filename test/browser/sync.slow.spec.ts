@@ -5,7 +5,7 @@ import {
   automationFile,
   automationPath,
   deliver,
-  syncAndLook,
+  syncAndGetStatus,
   webhookFile,
   webhookPath,
 } from '../support/factory-files.ts';
@@ -82,7 +82,7 @@ describeInBrowser('factories and their reconciling on the page', () => {
       [automationPath('report')]: null,
       'factory.yaml': 'name: Held\n',
     });
-    const first = (await syncAndLook(service, uid)).last_sync?.plan ?? 'none';
+    const first = (await syncAndGetStatus(service, uid)).last_sync?.plan ?? 'none';
     const { page, faults } = await at(`/factories/${uid}/sync`);
     await page.getByRole('heading', { name: '4 deletions held' }).waitFor();
     await page.getByText('Stops firing for it: report.').waitFor();
@@ -94,7 +94,7 @@ describeInBrowser('factories and their reconciling on the page', () => {
     await dialog.getByText(first).waitFor();
     // The files move on while the dialog is open: what it shows is not what waits.
     repository.commit({ [webhookPath('sales')]: files[webhookPath('sales')] ?? '' });
-    const second = (await syncAndLook(service, uid)).last_sync?.plan ?? 'none';
+    const second = (await syncAndGetStatus(service, uid)).last_sync?.plan ?? 'none';
     expect(second).not.toBe(first);
     await dialog.getByText('This is outdated').waitFor();
     expect(await dialog.getByRole('button', { name: 'Approve', exact: true }).isDisabled()).toBe(true);

@@ -166,7 +166,7 @@ export function storesOf(database: Database): Stores {
 }
 
 /** Rows as the database has them, past every store. */
-export function look<R = Row>({ database }: Stores, text: string, ...params: SqlValue[]): Promise<R[]> {
+export function select<R = Row>({ database }: Stores, text: string, ...params: SqlValue[]): Promise<R[]> {
   return database.read(() => rows<R>(text, ...params));
 }
 

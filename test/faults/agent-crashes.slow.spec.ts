@@ -128,7 +128,7 @@ const stands = (service: ServiceProcess, point: string): Promise<true> =>
     PATIENCE_MS,
   );
 
-async function expectKept(
+async function expectRecords(
   place: { dataDir: string } | { url: string },
   more: Partial<Promised> = {},
 ): Promise<Records> {
@@ -200,7 +200,7 @@ describe('kill -9 while one run stands at each point of its execution', () => {
         status_message: { message: expect.stringContaining('not started twice'), retryable: true },
       });
 
-      const records = await expectKept({ dataDir }, { cancels: [{ runId: cancelGrace, isLast: true }] });
+      const records = await expectRecords({ dataDir }, { cancels: [{ runId: cancelGrace, isLast: true }] });
       expect(outcomes(records, afterCommit)).toEqual(['SUCCEEDED']);
       for (const runId of [afterClaim, beforeBegin, afterSpawn, midTurn, beforeEnd])
         expect(outcomes(records, runId)).toEqual(['LOST', 'SUCCEEDED']);
@@ -260,7 +260,7 @@ describe('SIGTERM', () => {
     });
     expect(await texts(second, agent)).toContain('the agent goes on with its session');
     expect(await timelineOf(second, agent)).toEqual(expect.arrayContaining(['run_handed_over']));
-    const records = await expectKept({ dataDir });
+    const records = await expectRecords({ dataDir });
     expect(records.runs.find(({ run_id: id }) => id === agent)?.takeovers).toBe(0);
     expect(effectsOf(command)).toEqual([1]);
   }, 180_000);
@@ -319,7 +319,7 @@ describe('a lease', () => {
       PATIENCE_MS,
     );
     expect(written).not.toContain(1);
-    await expectKept({ dataDir: service.dataDir });
+    await expectRecords({ dataDir: service.dataDir });
     expect(service.logged.filter((line) => line.includes('a lease could not be renewed in time'))).toHaveLength(1);
   }, 120_000);
 
@@ -338,7 +338,7 @@ describe('a lease', () => {
       state: 'ERROR',
       status_message: { message: 'somebody else decided' },
     });
-    await expectKept({ dataDir: service.dataDir });
+    await expectRecords({ dataDir: service.dataDir });
   }, 120_000);
 });
 
@@ -388,7 +388,7 @@ const server = await postgresServer();
         b.signal('SIGTERM'); // handed over, the first takes it back at once
         expect(await b.ended).toBe(0);
         expect((await ended(a, runId))['state']).toBe('SUCCEEDED');
-        const records = await expectKept({ url: database.url });
+        const records = await expectRecords({ url: database.url });
         expect(outcomes(records, runId)).toEqual(['LOST', 'HANDED_OVER', 'SUCCEEDED']);
         expect(logOf(records)).toBe(logOf(taken));
       } finally {
@@ -419,7 +419,7 @@ const server = await postgresServer();
           ),
         );
         for (const { runId } of creates) expect((await ended(other, runId))['state']).toBe('SUCCEEDED');
-        const records = await expectKept({ url: database.url });
+        const records = await expectRecords({ url: database.url });
         for (const { runId } of creates) {
           expect(outcomes(records, runId)).toEqual(['SUCCEEDED']);
           expect(folders.flatMap((folder) => effectsOf(runId, folder))).toEqual([1]);

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { NewRun } from '../../apps/server/store/runs/new-run.ts';
 import { Outbox } from '../../apps/server/store/runs/outbox.ts';
-import { count, look, meddle, onPostgres, storesOf, type Stores, type World } from '../conformance/backends.ts';
+import { count, select, meddle, onPostgres, storesOf, type Stores, type World } from '../conformance/backends.ts';
 import { newId, runOf, seedFactory, unique } from '../conformance/seeds.ts';
-import { engineField, type Field, type FieldWish, type Worker } from '../support/engine-field.ts';
+import { engineFixture, type EngineFixture, type EngineFixtureOptions, type Worker } from '../support/engine-field.ts';
 import { hasRedis, redisServer, type RedisServer } from '../support/redis.ts';
 import { eventually } from '../support/service.ts';
 
@@ -14,7 +14,7 @@ const ALL_OVER =
 
 interface Engine {
   name: string;
-  place(world: World): FieldWish['queue'];
+  place(world: World): EngineFixtureOptions['queue'];
   redis?(): RedisServer;
 }
 
@@ -49,10 +49,10 @@ for (const engine of withRedis ? [EMBEDDED, IN_POSTGRES, IN_REDIS] : [EMBEDDED, 
 );
 
 function suite(world: World, engine: Engine): void {
-  let field: Field;
+  let field: EngineFixture;
   let stores: Stores;
-  const begin = (more: Partial<FieldWish> = {}): Field =>
-    (field = engineField({ queue: engine.place(world), ...more }));
+  const begin = (more: Partial<EngineFixtureOptions> = {}): EngineFixture =>
+    (field = engineFixture({ queue: engine.place(world), ...more }));
 
   beforeEach(async () => {
     stores = storesOf(world.stores.database);
@@ -78,7 +78,7 @@ function suite(world: World, engine: Engine): void {
       (await Promise.all(runIds.map(state))).every((one) => one === 'SUCCEEDED') ? true : undefined,
     );
   const executions = (runId: string): Promise<{ owner: string; outcome: string | null; epoch: number }[]> =>
-    look(stores, 'SELECT owner, outcome, epoch FROM execution WHERE run_id = ? ORDER BY epoch', runId);
+    select(stores, 'SELECT owner, outcome, epoch FROM execution WHERE run_id = ? ORDER BY epoch', runId);
   const holds = (worker: Worker, runId: string): Promise<true> =>
     eventually(`${worker.name} works on it`, () => (worker.held().includes(runId) ? true : undefined));
 
@@ -268,7 +268,7 @@ function suite(world: World, engine: Engine): void {
   /** Everything that the queue holds, as text. */
   const held = async (): Promise<string> => {
     if (engine.redis === undefined)
-      return (await look<{ text: string }>(stores, 'SELECT job::text AS text FROM millwright_queue.job'))
+      return (await select<{ text: string }>(stores, 'SELECT job::text AS text FROM millwright_queue.job'))
         .map(({ text }) => text)
         .join('\n');
     const keys = (await engine.redis().ask('KEYS', '*'))

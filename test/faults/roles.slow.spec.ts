@@ -40,7 +40,7 @@ const serverUrl = server.ok ? server.url : '';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
 /** So long that no test would pass that waited for a look. */
-const NEVER_LOOKS = { servingMs: 86_400_000, factoriesMs: 86_400_000, streamsMs: 86_400_000 };
+const NEVER_POLLS = { servingMs: 86_400_000, factoriesMs: 86_400_000, streamsMs: 86_400_000 };
 
 /** Processes of one installation on a database of their own. */
 interface Machines {
@@ -357,10 +357,10 @@ suite(called('what one process does, others hear of without looking'), () => {
   beforeAll(async () => {
     together = await machines(SHELL);
     [api, ingress, sync, worker] = [
-      await together.boot('api', { looks: NEVER_LOOKS }),
-      await together.boot('ingress', { looks: NEVER_LOOKS }),
-      await together.boot('sync', { looks: NEVER_LOOKS }),
-      await together.boot('worker', { looks: NEVER_LOOKS }),
+      await together.boot('api', { looks: NEVER_POLLS }),
+      await together.boot('ingress', { looks: NEVER_POLLS }),
+      await together.boot('sync', { looks: NEVER_POLLS }),
+      await together.boot('worker', { looks: NEVER_POLLS }),
     ];
     await listening(4);
     await api.secret('hook', TOKEN);
@@ -502,7 +502,7 @@ suite(called('what one process does, others hear of without looking'), () => {
   });
 
   it('with a second sync process a pass is one of them all the same, and the other goes on when the first has gone', async () => {
-    const second = await together.boot('sync', { looks: NEVER_LOOKS });
+    const second = await together.boot('sync', { looks: NEVER_POLLS });
     await listening(5);
     const { uid, repository } = await made();
     await applied(uid, repository.tip());
@@ -522,7 +522,7 @@ suite(called('what one process does, others hear of without looking'), () => {
 
   it('a folder is followed by no process that was not told of it', async () => {
     const careful = await together.boot('sync', {
-      looks: NEVER_LOOKS,
+      looks: NEVER_POLLS,
       environment: { MILLWRIGHT_ALLOW_LOCAL_SOURCES: 'false' },
       isTrusted: () => false,
     });

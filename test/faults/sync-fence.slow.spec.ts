@@ -5,7 +5,7 @@ import {
   automationPath,
   deliver,
   statusOf,
-  syncAndLook,
+  syncAndGetStatus,
   syncsOf,
   webhookFile,
   webhookPath,
@@ -48,7 +48,7 @@ async function following(): Promise<{ slug: string; uid: string; repository: Tes
 }
 
 /** What another replica does once the lease has run out: takes it, which raises the fence. */
-async function takenByAnother(uid: string): Promise<number> {
+async function leasedByAnother(uid: string): Promise<number> {
   const { database, factories } = service.service;
   await database.run(() => change('UPDATE factory SET lease_until = 0 WHERE uid = ?', uid));
   const lease = await factories.lease(uid, 'another-replica', 60_000);
@@ -66,7 +66,7 @@ describe('a pass whose factory was taken over while it read the repository', () 
     git.forget();
     await service.api('POST', `/factory/${uid}/sync`);
     await eventually('the pass reads', () => (git.count('fetch') > 0 ? true : undefined));
-    const fence = await takenByAnother(uid);
+    const fence = await leasedByAnother(uid);
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     const after = await statusOf(service, uid);
     expect(after.revision_applied).toBe(before.revision_applied);
@@ -78,7 +78,7 @@ describe('a pass whose factory was taken over while it read the repository', () 
 
     git.fault = undefined;
     await service.service.factories.release(uid, fence);
-    expect((await syncAndLook(service, uid)).revision_applied).toBe(`main@sha1:${commit}`); // the other one gave it back: all converges
+    expect((await syncAndGetStatus(service, uid)).revision_applied).toBe(`main@sha1:${commit}`); // the other one gave it back: all converges
   });
 });
 
@@ -86,7 +86,7 @@ describe('a factory that another replica holds', () => {
   it('is left alone, and taken up again by itself when the other one is gone', async () => {
     const { uid, repository } = await following();
     const before = await statusOf(service, uid);
-    const fence = await takenByAnother(uid);
+    const fence = await leasedByAnother(uid);
     const commit = repository.commit({ [webhookPath('second')]: webhookFile('hook-token') });
     git.forget();
     await service.api('POST', `/factory/${uid}/sync`);
@@ -104,7 +104,7 @@ describe('a factory that another replica holds', () => {
     const { definitions, factories } = service.service;
     const stale = (await factories.lease(uid, 'first', 1))?.fence ?? 0;
     await new Promise((resolve) => setTimeout(resolve, 10));
-    await takenByAnother(uid);
+    await leasedByAnother(uid);
     const write = {
       factoryUid: uid,
       fence: stale,

@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { Client } from 'pg';
-import { doctorOf } from '../../apps/cli/doctor.ts';
+import { doctorOf } from '../../apps/cli/verbs/doctor.ts';
 import type { Level } from '../../apps/server/doctor/findings.ts';
 import { call } from '../support/recorded-io.ts';
 import { freePort } from '../support/ports.ts';
@@ -27,7 +27,7 @@ import { freshDatabase, postgresServer } from '../support/postgres.ts';
 import { bootService } from '../support/service.ts';
 import { SOURCE_AGENT } from '../support/source-agent.ts';
 
-interface Told {
+interface ReportedFinding {
   check: string;
   level: Level;
   message: string;
@@ -37,7 +37,7 @@ interface Told {
 interface Visit {
   code: number;
   text: string;
-  findings: Told[];
+  findings: ReportedFinding[];
   /** Messages of one check, each behind its level. */
   of(check: string): string;
 }
@@ -83,7 +83,7 @@ async function visit(
   };
   const io = { stdin: Readable.from([]), stdout: sink(), stderr: sink(), cwd: box, environment: all };
   const code = await doctorOf(agent)([...argv, ...(isText ? [] : ['--format', 'json'])], io);
-  const findings = isText || !text.startsWith('{') ? [] : (JSON.parse(text) as { findings: Told[] }).findings;
+  const findings = isText || !text.startsWith('{') ? [] : (JSON.parse(text) as { findings: ReportedFinding[] }).findings;
   return {
     code,
     text,

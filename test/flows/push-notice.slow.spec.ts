@@ -67,7 +67,7 @@ const signed = (body: string | Uint8Array, secret = SECRET): Record<string, stri
   'x-hub-signature-256': `sha256=${hex(body, secret)}`,
 });
 
-interface Told {
+interface NoticeAnswer {
   status: number;
   headers: Headers;
   body: Record<string, unknown>;
@@ -79,7 +79,7 @@ async function tell(
   headers: Record<string, string>,
   body: string | Uint8Array | null = MAIN,
   from = '203.0.113.1',
-): Promise<Told> {
+): Promise<NoticeAnswer> {
   const answer = await fetch(`${service.url}/api/v1/factory/${factoryUid}/push`, {
     method: 'POST',
     headers: { 'x-forwarded-for': from, ...headers },

@@ -32,7 +32,7 @@ interface Artifact {
 }
 
 /** Runs a script in the artifacts folder to its end; answers what was kept, by name. */
-async function keptBy(
+async function artifactsOf(
   script: string,
   more: Record<string, unknown> = {},
 ): Promise<{ runId: string; artifacts: Artifact[]; names: unknown[]; said: string }> {
@@ -51,7 +51,7 @@ const download = (uid: string, key = service.adminKey): Promise<Response> =>
 
 describe('files in the artifacts folder', () => {
   it('are kept, shown with their run, and given out byte for byte', async () => {
-    const { runId, artifacts } = await keptBy(
+    const { runId, artifacts } = await artifactsOf(
       'printf "\\000\\001\\377" >raw.bin; echo "<script>" >page.html; cd ..; echo "# Done" >report.md; echo x >other.txt; exit 3',
     );
     expect(artifacts.map(({ data, ...artifact }) => ({ ...artifact, ...data }))).toEqual(
@@ -79,7 +79,7 @@ describe('files in the artifacts folder', () => {
   });
 
   it('are given out so that no browser renders or guesses them', async () => {
-    const { artifacts } = await keptBy('echo "<script>alert(1)</script>" >page.html');
+    const { artifacts } = await artifactsOf('echo "<script>alert(1)</script>" >page.html');
     const answer = await download(String(artifacts[0]?.artifact_uid));
     expect(await answer.text()).toContain('<script>');
     expect(
@@ -107,7 +107,7 @@ describe('files in the artifacts folder', () => {
   });
 
   it('are kept once: an execution that leaves them as they were adds nothing, a new version is added', async () => {
-    const { runId } = await keptBy('echo same >same; echo one >changed');
+    const { runId } = await artifactsOf('echo same >same; echo one >changed');
     await service.api('POST', `/agent/runs/${runId}/followups`, {
       message: 'echo two >artifacts/changed; echo new >artifacts/new; echo again',
     });
@@ -120,7 +120,7 @@ describe('files in the artifacts folder', () => {
   });
 
   it('may be a plan or tell of a pull request', async () => {
-    const { artifacts } = await keptBy(
+    const { artifacts } = await artifactsOf(
       `printf '# Move it\\n' >plan.md; printf '{"url": "https://forge.example/acme/app/pull/7", "branch": "move"}' >pull-request.json`,
     );
     const [plan, pullRequest] = artifacts;
@@ -139,7 +139,7 @@ describe('files in the artifacts folder', () => {
 
 describe('what is no file of the run', () => {
   it('is not kept: links, pipes, folders, other names of files; the log says so', async () => {
-    const { names, said } = await keptBy(
+    const { names, said } = await artifactsOf(
       'ln -s /etc/passwd link; ln -s ../prompt.md inside; mkfifo pipe; mkdir -p folder && echo x >folder/inner; echo x >twice; ln twice thrice; echo good >good; cd ..; ln -s /etc/passwd report.md',
     );
     expect(names).toEqual(['good']);
@@ -157,15 +157,15 @@ describe('what is no file of the run', () => {
   });
 
   it('is not kept through a link in the folder’s place', async () => {
-    const { names } = await keptBy('cd ..; rmdir artifacts; ln -s /etc artifacts');
+    const { names } = await artifactsOf('cd ..; rmdir artifacts; ln -s /etc artifacts');
     expect(names).toEqual([]);
   });
 
   it('is not kept beyond its size and number', async () => {
-    const large = await keptBy('head -c 10485760 /dev/zero >fits; head -c 10485761 /dev/zero >too-large');
+    const large = await artifactsOf('head -c 10485760 /dev/zero >fits; head -c 10485761 /dev/zero >too-large');
     expect(large.names).toEqual(['fits']);
     expect(large.said).toContain('artifacts/too-large is not kept: it is larger than 10485760 bytes');
-    const many = await keptBy('for n in $(seq 101 125); do echo $n >f$n; done');
+    const many = await artifactsOf('for n in $(seq 101 125); do echo $n >f$n; done');
     expect(many.names).toEqual(Array.from({ length: 20 }, (_, n) => `f${101 + n}`));
     expect(many.said).toContain('at most 20 files');
   });
@@ -178,7 +178,7 @@ describe('what is no file of the run', () => {
     ['ümlaut', '_mlaut', 'letters that headers cannot hold'],
   ])('has a name that harms nobody: %j is kept as %s', async (name, kept, why) => {
     expect(why).not.toBe('');
-    const { artifacts } = await keptBy(`printf x >'./${name}'`);
+    const { artifacts } = await artifactsOf(`printf x >'./${name}'`);
     expect(artifacts.map(({ data }) => data['filename'])).toEqual([kept]);
     expect((await download(String(artifacts[0]?.artifact_uid))).headers.get('content-disposition')).toBe(
       `attachment; filename="${kept}"`,
@@ -186,7 +186,7 @@ describe('what is no file of the run', () => {
   });
 
   it('has a name that is no text, or holds a line break', async () => {
-    const { names } = await keptBy(`printf x >"$(printf 'a\\377b')"; printf y >"$(printf 'c\\nd')"`);
+    const { names } = await artifactsOf(`printf x >"$(printf 'a\\377b')"; printf y >"$(printf 'c\\nd')"`);
     expect(names).toEqual(['a_b', 'c_d']);
   });
 });
@@ -196,7 +196,7 @@ describe('a secret of the run', () => {
 
   it('is in no file that is kept, in no form, and not in a name', async () => {
     await service.api('PUT', '/secrets/DEPLOY_TOKEN', { value: VALUE, grants: { uses: ['run'], factories: [ours] } });
-    const { names, said } = await keptBy(
+    const { names, said } = await artifactsOf(
       'echo "token: $DEPLOY_TOKEN" >plain; printf %s "$DEPLOY_TOKEN" | base64 >encoded; printf "\\377\\000%s\\377" "$DEPLOY_TOKEN" >binary; echo x >"$DEPLOY_TOKEN"; echo fine >fine',
       { factory_uid: ours, config: { secrets: [{ name: 'DEPLOY_TOKEN' }] } },
     );
@@ -210,8 +210,8 @@ describe('a secret of the run', () => {
 describe('an artifact', () => {
   it('of a run that the key may not see is as one that does not exist', async () => {
     const limited = await makeKey(service, 'viewer', { factories: [ours] });
-    const own = await keptBy('echo x >x', { factory_uid: ours });
-    const foreign = await keptBy('echo x >x');
+    const own = await artifactsOf('echo x >x', { factory_uid: ours });
+    const foreign = await artifactsOf('echo x >x');
     const ask = async (uid: string, more = ''): Promise<ApiAnswer> => {
       if (more === '') return service.api('GET', `/agent/artifacts/${uid}`, undefined, limited);
       const answer = await download(uid, limited);

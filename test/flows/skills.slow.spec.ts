@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { startGitServer, type GitServer, type TestRepository } from '../support/git-server.ts';
-import { syncAndLook, syncsOf } from '../support/factory-files.ts';
+import { syncAndGetStatus, syncsOf } from '../support/factory-files.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
 
 const TOKEN = 'a-token-that-reads-the-factory';
@@ -146,7 +146,7 @@ describe('a skill of the factory', () => {
       expect(told).toContain(words);
 
     factory.commit({ 'skills/review/scripts/check.sh': '#!/bin/sh\necho checked twice\n' });
-    await syncAndLook(service, factoryUid);
+    await syncAndGetStatus(service, factoryUid);
     expect((await syncsOf(service, factoryUid))[0]?.changes).toEqual([
       expect.objectContaining({ action: 'update', kind: 'skill', slug: 'review', changes: ['filesDigest'] }),
     ]);
@@ -175,13 +175,13 @@ describe('a skill of the factory', () => {
       )
       .trim();
     factory.git('update-ref', 'refs/heads/main', commit);
-    await syncAndLook(service, factoryUid);
+    await syncAndGetStatus(service, factoryUid);
     const executable = await ran('review', [bash('"$HOME/.agents/skills/review/scripts/check.sh"'), { say: 'done' }]);
     expect(await eventsOf(executable.run_id)).toContain('checked twice');
     expect(statSync(putAt(executable, 'review', 'scripts/check.sh')).mode & 0o777).toBe(0o555);
 
     factory.commit({ 'skills/review/scripts/check.sh': null, 'skills/review/NOTES.md': 'notes' });
-    await syncAndLook(service, factoryUid);
+    await syncAndGetStatus(service, factoryUid);
     const changed = await ran('review');
     expect(readdirSync(join(homeOf(changed), '.agents/skills/review')).toSorted()).toEqual(['NOTES.md', 'SKILL.md']);
   }, 180_000);

@@ -8,7 +8,7 @@ import {
   conditionOf,
   deliver,
   statusOf,
-  syncAndLook,
+  syncAndGetStatus,
   webhookFile,
   webhookPath,
   type SyncItem,
@@ -292,7 +292,7 @@ describe('a sync policy', () => {
     });
     repositoryOf('windowed').commit({ [webhookPath('later')]: webhookFile('hook-token') });
     await service.secret('hook-token', `${TOKEN}-2`);
-    const held = await syncAndLook(service, uid);
+    const held = await syncAndGetStatus(service, uid);
     expect(held.condition).toMatchObject({ ending: 'blocked', reason: 'outside-sync-window' });
     expect(held.inventory.map(({ slug }) => slug)).toEqual(['orders', 'triage']);
     expect([conditionOf(held, 'Ready'), conditionOf(held, 'Stalled'), conditionOf(held, 'DefinitionsInvalid')]).toEqual(
@@ -467,14 +467,14 @@ describe('what files say, on the wire', () => {
       [webhookPath('kept')]: webhookFile('hook-token'),
       [automationPath('triage')]: automationFile(['sales']),
     });
-    const renamed = (await syncAndLook(service, uid)).last_sync;
+    const renamed = (await syncAndGetStatus(service, uid)).last_sync;
     expect(renamed?.changes).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ action: 'create', kind: 'webhook', renamed_from: webhookPath('orders') }),
       ]),
     );
     repository.commit({ [webhookPath('sales')]: webhookFile('hook-token', 'authMode: tokn') });
-    const problem = (await syncAndLook(service, uid)).last_sync?.problems.find(
+    const problem = (await syncAndGetStatus(service, uid)).last_sync?.problems.find(
       ({ path }) => path === webhookPath('sales'),
     );
     expect(problem).toMatchObject({ line: 2, end_line: 2, end_column: expect.any(Number) });
@@ -640,7 +640,7 @@ describe('the pass history', () => {
     await service.sync(uid);
     for (const name of ['one', 'two', 'three']) {
       repository.commit({ [webhookPath(name)]: webhookFile('hook-token') });
-      await syncAndLook(service, uid);
+      await syncAndGetStatus(service, uid);
     }
     const added: string[] = [];
     let cursor: string | undefined;

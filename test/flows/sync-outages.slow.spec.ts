@@ -16,7 +16,7 @@ import {
   automationPath,
   deliver,
   statusOf,
-  syncAndLook,
+  syncAndGetStatus,
   syncsOf,
   webhookFile,
   webhookPath,
@@ -67,7 +67,7 @@ async function following(source: { path?: string } = {}, files: Record<string, s
 }
 
 async function expectServing({ slug, uid, before }: Following, reason: string): Promise<FactoryStatus> {
-  const status = await syncAndLook(service, uid);
+  const status = await syncAndGetStatus(service, uid);
   expect(status.condition).toMatchObject({ ending: 'failed', reason });
   expect(status.revision_applied).toBe(before.revision_applied);
   expect(status.inventory).toEqual(before.inventory);
@@ -130,7 +130,7 @@ describe('a git host that', () => {
       [webhookPath('next')]: webhookFile('hook-token'),
     });
     git.fault = fault;
-    const status = await syncAndLook(service, factory.uid);
+    const status = await syncAndGetStatus(service, factory.uid);
     expect(status.condition.ending).not.toBe('applied');
     // Whether the deletions were seen and held or not: the same serves as before.
     expect(status.inventory.map(({ kind, slug, revision }) => [kind, slug, revision])).toEqual(
@@ -191,7 +191,7 @@ describe('a git host that', () => {
     const factory = await following();
     factory.repository.commit({ [webhookPath('next')]: webhookFile('hook-token', 'description: next') });
     const bringBack = loseObject(factory.repository, objectOf(factory.repository));
-    const { condition, inventory, revision_applied } = await syncAndLook(service, factory.uid);
+    const { condition, inventory, revision_applied } = await syncAndGetStatus(service, factory.uid);
     expect(condition.ending).toBe('failed');
     expect([revision_applied, inventory.length]).toEqual([
       factory.before.revision_applied,
@@ -212,7 +212,7 @@ describe('a git host that', () => {
     );
     git.fault = undefined;
     other.repository.commit({ [webhookPath('later')]: webhookFile('hook-token') });
-    expect((await syncAndLook(service, other.uid)).inventory.map(({ slug }) => slug)).toContain('later');
+    expect((await syncAndGetStatus(service, other.uid)).inventory.map(({ slug }) => slug)).toContain('later');
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
     expect((await deliver(service.ingressUrl(hanging.slug, 'orders'), TOKEN)).status).toBe(202);
     expect((await service.api('DELETE', `/factory/${hanging.uid}`)).status).toBe(204);
@@ -264,20 +264,20 @@ describe('a repository', () => {
       ...Object.fromEntries(Object.keys(FILES).map((path) => [path, null])),
       'README.md': 'nothing here',
     });
-    const held = await syncAndLook(service, factory.uid);
+    const held = await syncAndGetStatus(service, factory.uid);
     expect(held.condition.ending).toBe('blocked');
     expect(held.inventory).toEqual(factory.before.inventory);
     factory.repository.commit({ 'README.md': null });
-    expect((await syncAndLook(service, factory.uid)).condition.ending).not.toBe('applied');
+    expect((await syncAndGetStatus(service, factory.uid)).condition.ending).not.toBe('applied');
     expect((await deliver(service.ingressUrl(factory.slug, 'orders'), TOKEN)).status).toBe(202);
   });
 
   it('whose outage lasts is recorded once, not once per try', async () => {
     const factory = await following();
     const hidden = hideRepository(factory.repository);
-    await syncAndLook(service, factory.uid);
+    await syncAndGetStatus(service, factory.uid);
     const recorded = await syncsOf(service, factory.uid);
-    for (let time = 0; time < 3; time += 1) await syncAndLook(service, factory.uid);
+    for (let time = 0; time < 3; time += 1) await syncAndGetStatus(service, factory.uid);
     expect(await syncsOf(service, factory.uid)).toEqual(recorded);
     hidden();
   });
@@ -294,9 +294,9 @@ describe('a repository', () => {
       source: { kind: 'git', url: git.urlOf('private'), branch: 'main', credential_secret: 'git-token' },
     });
     const uid = String(created.body['uid']);
-    expect((await syncAndLook(service, uid)).condition).toMatchObject({ ending: 'failed', reason: 'denied' });
+    expect((await syncAndGetStatus(service, uid)).condition).toMatchObject({ ending: 'failed', reason: 'denied' });
     await service.api('PUT', '/secrets/git-token', { grants: { uses: ['git'] } });
-    expect((await syncAndLook(service, uid)).condition.ending).toBe('applied');
+    expect((await syncAndGetStatus(service, uid)).condition.ending).toBe('applied');
     expect(service.logged.join('')).not.toContain('git-token-of-the-host');
     expect(JSON.stringify(await syncsOf(service, uid))).not.toContain('git-token-of-the-host');
   });
@@ -312,7 +312,7 @@ describe('a local repository', () => {
       source: { kind: 'git', url: `file://${repository.folder}`, branch: 'main' },
     });
     expect(created.status).toBe(200);
-    expect((await syncAndLook(service, String(created.body['uid']))).condition.ending).toBe('applied');
+    expect((await syncAndGetStatus(service, String(created.body['uid']))).condition.ending).toBe('applied');
     rmSync(root, { recursive: true });
   });
 });

@@ -7,7 +7,7 @@ import {
   automationPath,
   deliver,
   runIn,
-  syncAndLook,
+  syncAndGetStatus,
   webhookFile,
   webhookPath,
 } from '../support/factory-files.ts';
@@ -109,7 +109,7 @@ suite(`on PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}`, () => {
       );
 
     repository.commit({ [webhookPath('second')]: null });
-    expect((await syncAndLook(service, uid)).inventory.map(({ slug }) => slug).sort()).toEqual(['orders', 'triage']);
+    expect((await syncAndGetStatus(service, uid)).inventory.map(({ slug }) => slug).sort()).toEqual(['orders', 'triage']);
     for (const one of [service, replica])
       expect((await deliver(one.ingressUrl('main', 'second'), 'another-token-of-sixteen')).status).toBe(404);
 
@@ -117,14 +117,14 @@ suite(`on PostgreSQL${server.ok ? '' : ` (SKIPPED: ${server.reason})`}`, () => {
     await replica.api('PATCH', `/factory/${uid}`, { sync_policy: { fast_forward_only: true } });
     const tip = repository.tip();
     repository.commit({ [webhookPath('orders')]: webhookFile('hook-token') }, { rewrite: true });
-    expect((await syncAndLook(service, uid)).condition).toMatchObject({
+    expect((await syncAndGetStatus(service, uid)).condition).toMatchObject({
       ending: 'blocked',
       reason: 'history-rewritten',
     });
     repository.git('update-ref', 'refs/heads/main', tip);
 
     repository.commit({ [webhookPath('orders')]: 'nonsense' });
-    expect((await syncAndLook(service, uid)).condition).toMatchObject({
+    expect((await syncAndGetStatus(service, uid)).condition).toMatchObject({
       ending: 'blocked',
       reason: 'definitions-invalid',
     });

@@ -5,7 +5,7 @@ import {
   automationPath,
   deliver,
   statusOf,
-  syncAndLook,
+  syncAndGetStatus,
   syncsOf,
   webhookFile,
   webhookPath,
@@ -117,7 +117,7 @@ describe('a secret that is missing', () => {
     const uid = await service.factory('declared', { kind: 'git', url: git.urlOf('declared'), branch: 'main' });
     expect((await statusOf(service, uid)).condition.ending).toBe('applied');
     repository.commit({ [webhookPath('orders')]: webhookFile('declared', 'enabled: true') });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.last_sync?.problems.map(({ rule }) => rule)).toEqual(['secret-unset']);
     expect(await answered(service.ingressUrl('declared', 'orders'), '')).toBe(404);
   });
@@ -149,7 +149,7 @@ describe('a rotated secret', () => {
     git.fault = { kind: 'status', status: 500 };
     await service.secret(secret, NEW);
     await expectRotated(url);
-    expect((await syncAndLook(service, uid)).condition).toMatchObject({ ending: 'failed', reason: 'unreachable' });
+    expect((await syncAndGetStatus(service, uid)).condition).toMatchObject({ ending: 'failed', reason: 'unreachable' });
     expect(await answered(url, NEW)).toBe(202);
   });
 
@@ -170,7 +170,7 @@ describe('a rotated secret', () => {
   it('is taken over while the tree is broken', async () => {
     const { uid, secret, url, repository } = await following();
     repository.commit({ [webhookPath('orders')]: 'nonsense' });
-    expect((await syncAndLook(service, uid)).condition.ending).toBe('blocked');
+    expect((await syncAndGetStatus(service, uid)).condition.ending).toBe('blocked');
     await service.secret(secret, NEW);
     await expectRotated(url);
     expect((await statusOf(service, uid)).condition.ending).toBe('blocked');

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { modelChoice } from '#agents';
-import { readConfig as readAgentConfig } from '../../agent/config.ts';
+import { readConfig as readAgentConfig } from '../../agent/config/config.ts';
 import { readConfig } from '../config/config.ts';
 import { BUILT_IN_AGENT } from '../execution/agent/agents.ts';
 import type { Remark } from './findings.ts';

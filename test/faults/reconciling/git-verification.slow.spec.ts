@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { besideCache, readRepository, snapshotOf, which } from '../../support/read-repository.ts';
+import { dataOutsideCache, readRepository, snapshotOf, which } from '../../support/read-repository.ts';
 import type { ReadRepository } from '../../support/read-repository.ts';
 import {
   headerBy,
@@ -59,7 +59,7 @@ const open = (policy: readonly string[], options: Partial<GitSourceOptions> = {}
 
 /** Whatever became of a verification, nothing of it stays behind. */
 function expectNothingLeft(): void {
-  expect(besideCache(ground)).toEqual([]);
+  expect(dataOutsideCache(ground)).toEqual([]);
 }
 
 describe('a commit is read that a key of the policy signed', () => {

@@ -1,7 +1,7 @@
 /** Factories of one git host share its back-off, while secrets move, other hosts are followed and people are answered at once. contract 9. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { startGitServer, type GitServer } from '../../support/git-server.ts';
-import { deliver, statusOf, syncAndLook, syncsOf, webhookFile, webhookPath } from '../../support/factory-files.ts';
+import { deliver, statusOf, syncAndGetStatus, syncsOf, webhookFile, webhookPath } from '../../support/factory-files.ts';
 import { bootService, eventually, type TestService } from '../../support/service.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
@@ -37,7 +37,7 @@ const conditionOf = async (uid: string) => (await statusOf(service, uid)).condit
 const repositoriesAsked = (): Set<string> => new Set(away.requests.map(({ path }) => path.split('/')[1] ?? ''));
 
 /** All look at once, and none for a person: as their timers would, which spare what was looked at within the interval. */
-function look(): void {
+function poll(): void {
   for (const uid of uids) service.service.loops.notice(uid, 'watcher');
 }
 
@@ -49,10 +49,10 @@ const failuresOf = async (uid: string): Promise<(string | null)[]> =>
 
 it('a host in an outage is left alone by its factories, whose secrets move, and is followed by all of them when it is back', async () => {
   away.fault = { kind: 'status', status: 503 };
-  await syncAndLook(service, uids[0] ?? '');
-  await syncAndLook(service, uids[1] ?? '');
+  await syncAndGetStatus(service, uids[0] ?? '');
+  await syncAndGetStatus(service, uids[1] ?? '');
   away.forget();
-  look();
+  poll();
   for (const uid of uids)
     await eventually('its pass failed', async () =>
       (await conditionOf(uid)).reason === 'unreachable' ? true : undefined,
@@ -71,15 +71,15 @@ it('a host in an outage is left alone by its factories, whose secrets move, and 
   expect((await deliver(service.ingressUrl('f7', 'orders'), TOKEN)).status).toBe(401);
 
   away.forget();
-  expect((await syncAndLook(service, uids[7] ?? '')).condition).toMatchObject({
+  expect((await syncAndGetStatus(service, uids[7] ?? '')).condition).toMatchObject({
     ending: 'failed',
     reason: 'unreachable',
     message: expect.stringContaining('/f7'),
   });
   expect(repositoriesAsked()).toContain('f7'); // people are answered by the host itself
-  expect((await syncAndLook(service, other)).condition.ending).toBe('applied');
+  expect((await syncAndGetStatus(service, other)).condition.ending).toBe('applied');
 
-  look();
+  poll();
   await eventually('the passes ended', async () =>
     (await Promise.all(uids.map(conditionOf))).every(({ ending }) => ending === 'failed') ? true : undefined,
   );
@@ -99,9 +99,9 @@ it('a host in an outage is left alone by its factories, whose secrets move, and 
 it('a host that hangs leaves git processes to the factories of others', async () => {
   away.fault = { kind: 'hang' };
   away.forget();
-  look();
+  poll();
   await eventually('six of its factories wait for it', () => (repositoriesAsked().size === 6 ? true : undefined));
-  expect((await syncAndLook(service, other)).condition.ending).toBe('applied');
+  expect((await syncAndGetStatus(service, other)).condition.ending).toBe('applied');
   expect(repositoriesAsked().size).toBe(6);
   expect((await service.api('DELETE', `/factory/${uids[9]}`)).status).toBe(204); // one that waits for its turn is no obstacle
   away.fault = undefined;

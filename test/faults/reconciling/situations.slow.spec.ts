@@ -11,7 +11,7 @@ import {
   automationPath,
   deliver,
   statusOf,
-  syncAndLook,
+  syncAndGetStatus,
   syncsOf,
   webhookFile,
   webhookPath,
@@ -81,7 +81,7 @@ async function following(files: Record<string, string> = FILES, source: { path?:
   return { slug, uid, repository, before: await statusOf(service, uid) };
 }
 
-const sync = ({ uid }: Following): Promise<FactoryStatus> => syncAndLook(service, uid);
+const sync = ({ uid }: Following): Promise<FactoryStatus> => syncAndGetStatus(service, uid);
 
 /** From an address of its own each time, so that the budget for failures never speaks. */
 async function answered({ slug }: Following, webhook = 'orders', token = TOKEN): Promise<number> {
@@ -376,7 +376,7 @@ describe('the situation:', () => {
     );
     const tip = factory.repository.commit({ [webhookPath('last')]: webhookFile('hook-token') });
     go();
-    const status = await syncAndLook(service, factory.uid);
+    const status = await syncAndGetStatus(service, factory.uid);
     expect(status.revision_applied).toBe(revisionOf(tip));
     expect(slugsOf(status)).toEqual(['first', 'last', 'orders', 'second', 'third', 'triage']);
     const passes = (await syncsOf(service, factory.uid)) as (SyncItem & { superseded: number })[];

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGitSource, type GitSourceOptions } from '../../../apps/server/sync/sources/git/git-source.ts';
 import type { Snapshot } from '../../../apps/server/sync/sources/source.ts';
-import { deliver, statusOf, syncAndLook, syncsOf, webhookFile, webhookPath } from '../../support/factory-files.ts';
+import { deliver, statusOf, syncAndGetStatus, syncsOf, webhookFile, webhookPath } from '../../support/factory-files.ts';
 import { createRepository, type TestRepository } from '../../support/git-repository.ts';
 import { bootService, eventually, type TestService } from '../../support/service.ts';
 import { makeKey, startSshServer, whyNoSshd, type SshServer } from '../../support/ssh-server.ts';
@@ -83,7 +83,7 @@ overSsh('a factory that is followed over ssh', () => {
       source: { kind: 'git', url, branch: 'main', credential_secret: `${slug}-key` },
     });
     expect([made.status, made.body]).toEqual([200, expect.anything()]);
-    await syncAndLook(service, String(made.body['uid']));
+    await syncAndGetStatus(service, String(made.body['uid']));
     return String(made.body['uid']);
   }
 
@@ -102,7 +102,7 @@ overSsh('a factory that is followed over ssh', () => {
       ['orders'],
     ]);
     repository.commit({ [webhookPath('later')]: webhookFile('hook-token') });
-    expect((await syncAndLook(service, uid)).inventory.map(({ slug }) => slug)).toEqual(['later', 'orders']);
+    expect((await syncAndGetStatus(service, uid)).inventory.map(({ slug }) => slug)).toEqual(['later', 'orders']);
     expect(filesBelow(join(service.dataDir, 'git')).filter((file) => file.endsWith('.key'))).toEqual([]);
     for (const file of filesBelow(join(service.dataDir, 'git')))
       expectNowhere(readFileSync(file, 'latin1'), server.key);
@@ -116,7 +116,7 @@ overSsh('a factory that is followed over ssh', () => {
     const { credential_secret: name } = body['source'] as { credential_secret: string };
     await service.api('PUT', `/secrets/${name}`, { grants: { uses: ['webhook'] } });
     repository.commit({ [webhookPath('later')]: webhookFile('hook-token') });
-    const status = await syncAndLook(service, uid);
+    const status = await syncAndGetStatus(service, uid);
     expect(status.condition).toMatchObject({ ending: 'failed', reason: 'denied' });
     expect(status.inventory.map(({ slug }) => slug)).toEqual(['orders']);
   });
@@ -131,7 +131,7 @@ overSsh('a factory that is followed over ssh', () => {
     );
     try {
       const asked = server.commands().length;
-      const status = await syncAndLook(service, uid);
+      const status = await syncAndGetStatus(service, uid);
       expect(status.condition).toMatchObject({
         ending: 'failed',
         reason: 'refused',

@@ -38,7 +38,7 @@ async function tell(environment: Record<string, string> = {}, also: readonly [st
 }
 
 /** Nothing that was said holds a secret. */
-function expectUntold(told: Story): void {
+function expectNoSecrets(told: Story): void {
   expect(told.planted.size).toBeGreaterThan(15);
   expect(told.logged().length).toBeGreaterThan(1_000); // there is a log to look at
   expect(secretsIn(told.logged(), told.planted)).toEqual([]);
@@ -92,7 +92,7 @@ it('on SQLite: not in answers, logs, arguments, the database, its journal or the
   root = await mkdtemp(join(tmpdir(), 'millwright-nowhere-'));
   const told = await tell();
   await told.end(); // as it stands: the journal is not copied back
-  expectUntold(told);
+  expectNoSecrets(told);
   await expectCleanFolder(told);
 }, 300_000);
 
@@ -136,7 +136,7 @@ onPostgres('on PostgreSQL', () => {
     );
     expect(secretsIn(again, told.planted)).toEqual([]);
     await told.end();
-    expectUntold(told);
+    expectNoSecrets(told);
     await expectCleanFolder(told);
   }, 300_000);
 });

@@ -1,6 +1,6 @@
 /** Commits that a key of the sync policy signed, and those that none did: real keys, signatures and tools. The rest is told in test/faults/reconciling/git-verification.slow.spec.ts. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { besideCache, readRepository, snapshotOf } from '../../../../../test/support/read-repository.ts';
+import { dataOutsideCache, readRepository, snapshotOf } from '../../../../../test/support/read-repository.ts';
 import type { ReadRepository } from '../../../../../test/support/read-repository.ts';
 import {
   headerBy,
@@ -51,7 +51,7 @@ const open = (policy: readonly string[], options: Partial<GitSourceOptions> = {}
 
 /** Whatever became of a verification, nothing of it stays behind. */
 function expectNothingLeft(): void {
-  expect(besideCache(ground)).toEqual([]);
+  expect(dataOutsideCache(ground)).toEqual([]);
 }
 
 describe('a commit is read that a key of the policy signed', () => {
