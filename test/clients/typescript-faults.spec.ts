@@ -48,7 +48,7 @@ const later = (callback: () => void, ms: number): (() => void) => {
 const clientOf = (options: ClientOptions = {}): Millwright =>
   new Millwright({ baseURL: proxy.url, apiKey: service.adminKey, logLevel: 'off', ...options }, hasty);
 /** With the limits of real time. */
-const clientOf = (options: ClientOptions): Millwright =>
+const retryingClientOf = (options: ClientOptions): Millwright =>
   new Millwright({ baseURL: proxy.url, apiKey: service.adminKey, logLevel: 'off', ...options });
 
 const PROBLEM = { 'content-type': 'application/problem+json' };
@@ -197,14 +197,14 @@ describe('a service that does not come to an end', () => {
     { what: 'says a byte now and then', fault: { kind: 'drip', pause_ms: 50 } },
   ] as { what: string; fault: ProxyFault }[])('and $what: the limit of an attempt holds', async ({ fault }) => {
     await proxy.fail(fault);
-    const error = await refusal(clientOf({ timeout: 300, maxRetries: 0 }).apiKeys.current());
+    const error = await refusal(retryingClientOf({ timeout: 300, maxRetries: 0 }).apiKeys.current());
     expect(error).toBeInstanceOf(APITimeoutError);
     expect(String(error)).toContain('300');
   });
 
   it('is asked again', async () => {
     await proxy.fail({ kind: 'hang' });
-    expect((await clientOf({ timeout: 2_000 }).apiKeys.current()).role).toBe('admin');
+    expect((await retryingClientOf({ timeout: 2_000 }).apiKeys.current()).role).toBe('admin');
     expect(await attempts()).toBe(2);
   });
 

@@ -7,7 +7,7 @@ export type Fetch = typeof globalThis.fetch;
 export class IdleTimeoutError extends Error {
   constructor(readonly seconds: number) {
     super(`nothing was received for ${seconds} s`);
-    this.name = 'Silence';
+    this.name = 'IdleTimeoutError';
   }
 }
 
@@ -47,7 +47,8 @@ interface IdleTimer {
 
 function startIdleTimer(seconds: number): IdleTimer {
   const controller = new AbortController();
-  const start = (): NodeJS.Timeout => setTimeout(() => controller.abort(new IdleTimeoutError(seconds)), seconds * 1_000);
+  const start = (): NodeJS.Timeout =>
+    setTimeout(() => controller.abort(new IdleTimeoutError(seconds)), seconds * 1_000);
   let timer = start();
   const stop = (): void => clearTimeout(timer);
   return {

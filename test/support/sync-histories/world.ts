@@ -11,7 +11,7 @@ import { ServingStore, type ServingFactory } from '../../../apps/server/store/se
 import { change } from '../../../apps/server/store/database/transactions.ts';
 import { loadReconcileInput } from '../../../apps/server/sync/reconcile-input.ts';
 import { FactoryPass, type PassContext, type PassResult } from '../../../apps/server/sync/pass.ts';
-import { emptied, snapshotOf, type DatabaseSnapshot } from './looks.ts';
+import { emptied, snapshotOf, type DatabaseSnapshot } from './database-snapshot.ts';
 import { Fate, mortal } from './mortal-database.ts';
 import type { HistoryRepository } from './repository.ts';
 import { SECRET_NAMES } from './steps.ts';

@@ -1,9 +1,9 @@
 /** The one way to the server: typed by the interface's document, with the session's proof, and problems as exceptions. */
 import createClient, { type Middleware } from 'openapi-fetch';
-import { ended } from './ended.ts';
+import { ended } from './session-end.ts';
 import type { components, paths } from '#client/generated';
 import { Problem, type ProblemBody } from './problems.ts';
-import { fetchProven } from './proof.ts';
+import { fetchProven } from './csrf-token.ts';
 import { randomHex } from './random.ts';
 import { reachability } from './reachability.ts';
 

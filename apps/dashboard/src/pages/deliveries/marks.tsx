@@ -2,7 +2,7 @@
 import { Badge } from '@mantine/core';
 import { OutcomeBadge } from '../../components/feedback/states.tsx';
 import { sizeText } from '../../components/text/time.tsx';
-import type { Delivery } from './asking.ts';
+import type { Delivery } from './queries.ts';
 
 export function Marks({ delivery }: { delivery: Delivery }) {
   return (

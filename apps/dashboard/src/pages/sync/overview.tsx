@@ -21,7 +21,7 @@ import { PushHints } from './push-hints.tsx';
 import { RevisionText } from '../../components/text/revision-text.tsx';
 import { Section } from './section.tsx';
 import { useAwaitedPass, type AwaitedPass } from './passes/use-awaited-pass.ts';
-import { ENDING_COLORS, endingWords } from './words.ts';
+import { ENDING_COLORS, endingWords } from './labels.ts';
 
 export function SyncPage() {
   const factory = useFactory();

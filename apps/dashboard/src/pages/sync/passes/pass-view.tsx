@@ -8,7 +8,7 @@ import { ProblemList, problemCount } from '../problems.tsx';
 import type { Sync } from '../queries.ts';
 import { RevisionText } from '../../../components/text/revision-text.tsx';
 import { Section } from '../section.tsx';
-import { ENDING_COLORS, TRIGGERS } from '../words.ts';
+import { ENDING_COLORS, TRIGGERS } from '../labels.ts';
 
 export function EndingBadge({ ending }: { ending: string }) {
   return (

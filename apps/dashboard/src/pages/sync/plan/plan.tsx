@@ -15,7 +15,7 @@ import type { TreeFile } from './tree-files.ts';
 import { TreePicker } from './tree-picker.tsx';
 import { countOf } from '../../../components/text/count.ts';
 import { shortRevision } from '../../../components/text/revision.ts';
-import { ENDING_COLORS } from '../words.ts';
+import { ENDING_COLORS } from '../labels.ts';
 
 type Plan = Api<'Plan'>;
 

@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import { UnsavedChangesDialog } from '../../../components/dialogs/leave-anyway.tsx';
 import { PageTitle } from '../../../components/page-title.tsx';
 import { FinishSetUp } from './finish.tsx';
-import { OnceShown, type Shown } from '../once-shown.tsx';
+import { OnceShown, type Shown } from '../secret-shown-once.tsx';
 import { ProviderSteps } from '../sending/provider-steps.tsx';
 import type { Provider } from '../sending/providers.ts';
 import { useSeenWebhook, type SeenWebhook } from '../../../api/webhooks.ts';

@@ -8,7 +8,7 @@ import { Copyable } from '../../../components/text/copy.tsx';
 import { announce } from '../../../components/feedback/announcements.ts';
 import { useSecretDraft } from './secret-draft.ts';
 import { useFocusOnError } from '../../../components/forms/focus-first-error.ts';
-import type { Shown } from '../once-shown.tsx';
+import type { Shown } from '../secret-shown-once.tsx';
 import { ProviderSecretInput } from './provider-fields.tsx';
 import { ProviderSteps } from '../sending/provider-steps.tsx';
 import { providerOfScheme, type Provider } from '../sending/providers.ts';

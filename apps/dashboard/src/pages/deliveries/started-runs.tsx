@@ -5,7 +5,7 @@ import { UntrustedText } from '../../components/text/untrusted-text.tsx';
 import { RunStateBadge } from '../../components/feedback/states.tsx';
 import { useAutomations } from '../../api/automations.ts';
 import { useRun } from '../runs/run.ts';
-import type { Delivery } from './asking.ts';
+import type { Delivery } from './queries.ts';
 
 type Skipped = NonNullable<Delivery['skipped']>[number];
 
