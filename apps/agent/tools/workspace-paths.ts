@@ -3,7 +3,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 /** A path that a tool must not use, in words for the model. */
-export class OutOfPlace extends Error {}
+export class OutsideWorkspaceError extends Error {}
 
 export interface Places {
   /** Absolute path of the working folder, links resolved. */
@@ -40,7 +40,7 @@ async function existing(folders: readonly string[]): Promise<string[]> {
 
 function within(real: string, named: string, roots: readonly string[]): string {
   if (roots.some((root) => isInside(real, root))) return real;
-  throw new OutOfPlace(`${JSON.stringify(named)} is outside the working folder and the temporary folder`);
+  throw new OutsideWorkspaceError(`${JSON.stringify(named)} is outside the working folder and the temporary folder`);
 }
 
 function isInside(path: string, root: string): boolean {

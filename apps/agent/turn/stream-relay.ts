@@ -4,7 +4,7 @@ import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { FinishReason, TextStreamPart, ToolSet } from 'ai';
 import { announced, ended } from './tool-call-updates.ts';
 import type { AgentConfig } from '../config/config.ts';
-import { BrokenOff } from '../model/model-errors.ts';
+import { InterruptedStreamError } from '../model/model-errors.ts';
 import type { Session } from '../session/session.ts';
 import { stepRecord } from './step-record.ts';
 import type { StepRecord } from './step-record.ts';
@@ -114,7 +114,7 @@ export function turnRelay(options: TurnRelayOptions): TurnRelay {
         case 'finish':
           finishReason = part.finishReason;
           return part.finishReason === 'other' && part.rawFinishReason === undefined
-            ? fail(new BrokenOff())
+            ? fail(new InterruptedStreamError())
             : undefined;
         case 'error':
           return fail(part.error);
