@@ -1,6 +1,7 @@
 /** No secret survives redaction, in whatever encoding or chunking it is printed. */
 import * as fc from 'fast-check';
 import { holdsSecret, redact, REDACTED, redactor } from './index.ts';
+import { examples } from '../../test/support/tier.ts';
 
 const SECRET = 'p@ss wörd/+?&"9';
 
@@ -86,7 +87,7 @@ describe('redaction', () => {
           expect(inPieces(text, values, cuts)).toBe(redact(text, values));
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: examples(2_000) },
     );
   });
 
@@ -95,7 +96,7 @@ describe('redaction', () => {
       fc.property(texts, fc.array(letters, { minLength: 1, maxLength: 3 }), (text, values) =>
         expect(holdsSecret(`${text}.`, values)).toBe(redact(`${text}.`, values) !== `${text}.`),
       ),
-      { numRuns: 2_000 },
+      { numRuns: examples(2_000) },
     );
   });
 
@@ -105,7 +106,7 @@ describe('redaction', () => {
         const closed = `${text}.`;
         expect(redact(closed, values).replaceAll(REDACTED, '')).toBe(naive(closed, values));
       }),
-      { numRuns: 2_000 },
+      { numRuns: examples(2_000) },
     );
   });
 

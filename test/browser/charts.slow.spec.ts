@@ -1,12 +1,11 @@
-/** Charts in a browser, at length: of one thing alone, on the phone, and while something arrives. */
-import type { Browser } from 'playwright-core';
-import { makeKey } from '../support/api-keys.ts';
+/** Charts in a browser: what was really delivered and run is what they show, in colours and as numbers. */
+import type { Browser, Page } from 'playwright-core';
 import { describeInBrowser, launch, seriousFaults, shot, signedIn } from '../support/browser.ts';
 import { bootService, type TestService } from '../support/service.ts';
 import { chart, chartedFactory, send } from './charted.ts';
-import { eventually, fits } from './steps.ts';
+import { eventually } from './steps.ts';
 
-describeInBrowser('charts, at length', () => {
+describeInBrowser('charts', () => {
   let mill: TestService;
   let browser: Browser;
 
@@ -20,6 +19,28 @@ describeInBrowser('charts, at length', () => {
     await mill.stop();
   });
 
+  /** The legend's names that have a number. */
+  async function totals(page: Page, name: string): Promise<string[]> {
+    const texts = await page
+      .getByRole('list', { name: `Totals: ${name}` })
+      .getByRole('listitem')
+      .allInnerTexts();
+    return texts.map((text) => text.replaceAll(/\s+/g, ' ').trim()).filter((text) => !/ (–|…)$/.test(text));
+  }
+
+  /** Each chart asks for its own numbers. */
+  async function hasTotals(
+    page: Page,
+    name: string,
+    wanted: string[],
+    told = (text: string): string => text,
+  ): Promise<void> {
+    await eventually(
+      `the totals of ${name} are ${wanted.join(', ')}`,
+      async () => JSON.stringify((await totals(page, name)).map(told)) === JSON.stringify(wanted),
+    );
+  }
+
   async function ended(factory: string, count: number): Promise<void> {
     await eventually('the runs have ended', async () => {
       const { body } = await mill.api('GET', `/agent/runs?factory_uid=${factory}&state=SUCCEEDED`);
@@ -27,67 +48,84 @@ describeInBrowser('charts, at length', () => {
     });
   }
 
-  it('of one factory look at one webhook or automation; on the phone, in the dark', async () => {
-    const factory = await chartedFactory(mill, 'narrow');
-    const idle = String((await mill.api('POST', `/factory/${factory.uid}/webhooks`, { name: 'Idle' })).body['uid']);
-    await send(factory, 'a');
-    await ended(factory.uid, 1);
-    const key = await makeKey(mill, 'viewer', { factories: [factory.uid] });
-    const { page, faults, close } = await signedIn(browser, mill, `/factories/${factory.uid}/charts?range=1h`, {
-      key,
-      colorScheme: 'dark',
-      viewport: { width: 375, height: 740 },
-    });
+  it('show the deliveries and runs that there were, as bars, in words, and as numbers', async () => {
+    const [one, other] = [await chartedFactory(mill, 'one'), await chartedFactory(mill, 'other')];
+    for (const id of ['a', 'b', 'c', 'c']) await send(one, id);
+    await send(one, 'd', { given: 'wrong' });
+    await send(one, 'e', { body: '{' });
+    await send(other, 'a');
+    await ended(one.uid, 3);
+    await ended(other.uid, 1);
+
+    const { page, faults, close } = await signedIn(browser, mill, '/charts');
     await page
-      .getByRole('img', { name: 'Runs by state in the last hour: 1 in all. SUCCEEDED 1.' })
+      .getByRole('img', {
+        name: 'Deliveries by outcome in the last 24 hours: 7 in all. Accepted 4, Duplicate 1, Rejected (auth) 1, Rejected (invalid JSON) 1.',
+      })
       .locator('.recharts-bar-rectangle path')
       .first()
       .waitFor();
-    await page.getByRole('combobox', { name: 'Webhook' }).click();
-    await page.getByRole('option', { name: '<b>Orders</b>' }).click();
-    await page.getByRole('img', { name: 'Deliveries by outcome in the last hour: 1 in all. Accepted 1.' }).waitFor();
-    expect(new URL(page.url()).searchParams.get('webhook_uid')).toBe(factory.webhook);
-    await page.getByRole('button', { name: 'Show as table: Deliveries by outcome' }).click();
+    await hasTotals(page, 'Deliveries by outcome', [
+      'Accepted 4',
+      'Duplicate 1',
+      'Rejected (auth) 1',
+      'Rejected (invalid JSON) 1',
+    ]);
+    await hasTotals(page, 'Runs by state', ['SUCCEEDED 4']);
+    await hasTotals(
+      page,
+      'Start latency',
+      ['Half within (p50) …', '9 of 10 within (p90) …', '99 of 100 within (p99) …'],
+      (text) => text.replace(/ [\d.]+ m?s$/, ' …'),
+    );
+    await page
+      .getByRole('img', { name: /^Start latency in the last 24 hours: of 4 runs, half started within/ })
+      .locator('.recharts-line-dots')
+      .first()
+      .waitFor();
     expect(await seriousFaults(page)).toEqual([]);
-    await fits(page);
-    await shot(page, 'charts-phone-dark');
+    await shot(page, 'charts-light');
 
-    await page.goto(`${mill.url}/factories/${factory.uid}/charts?webhook_uid=${idle}`);
-    await page.getByText('No delivery in the last 24 hours.').waitFor();
-    await page.getByText('No run in the last 24 hours.').waitFor();
-    expect(await page.getByRole('button', { name: 'Show as table: Runs by state' }).isDisabled()).toBe(true);
-    await page.goto(`${mill.url}/factories/${factory.uid}/charts?automation_id=${factory.automation}`);
-    await page.getByRole('img', { name: 'Runs by state in the last 24 hours: 1 in all. SUCCEEDED 1.' }).waitFor();
-    await page.goto(`${mill.url}/charts?factory_uid=fac_00000000000000000000000000`);
-    await chart(page, 'Runs by state').getByText('It does not exist').waitFor();
-    expect(faults).toEqual([]);
-    await close();
-  });
-
-  it('move when something arrives, keep their place while they load, and say when they are incomplete', async () => {
-    const factory = await chartedFactory(mill, 'moving');
-    await send(factory, 'a');
-    const { page, faults, close } = await signedIn(browser, mill, `/factories/${factory.uid}/webhooks`);
-    await page.clock.install();
-    await page.getByRole('tab', { name: 'Charts' }).click();
-    const deliveries = chart(page, 'Deliveries by outcome');
-    await deliveries
-      .getByRole('img', { name: /: 1 in all\. Accepted 1\.$/ })
-      .locator('.recharts-bar-rectangle path')
-      .first()
+    await page.getByRole('combobox', { name: 'Factory' }).click();
+    await page.getByRole('option', { name: 'one', exact: true }).click();
+    await page.getByText('7 days', { exact: true }).click();
+    await page.getByRole('img', { name: 'Runs by state in the last 7 days: 3 in all. SUCCEEDED 3.' }).waitFor();
+    expect(new URL(page.url()).search).toBe(`?factory_uid=${one.uid}&range=7d`);
+    await page.getByText('31 days', { exact: true }).click();
+    await page.getByRole('img', { name: 'Runs by state in the last 31 days: 3 in all. SUCCEEDED 3.' }).waitFor();
+    await page.getByText('1 h', { exact: true }).click();
+    await page
+      .getByRole('img', {
+        name: 'Deliveries by outcome in the last hour: 6 in all. Accepted 3, Duplicate 1, Rejected (auth) 1, Rejected (invalid JSON) 1.',
+      })
       .waitFor();
-    const before = await deliveries.boundingBox();
-    await page.route('**/statistics/deliveries*', async (route) => {
-      const answer = await route.fetch();
-      await route.fulfill({ response: answer, json: { ...((await answer.json()) as object), truncated: true } });
-    });
-    await send(factory, 'b');
-    await eventually('the chart moved', async () => {
-      await page.clock.fastForward(15_000);
-      return (await deliveries.getByRole('img', { name: /: 2 in all\. Accepted 2\.$/ }).count()) > 0;
-    });
-    await deliveries.getByText('the oldest times show too few').waitFor();
-    await eventually('the chart is where it was', async () => (await deliveries.boundingBox())?.y === before?.y);
+
+    await chart(page, 'Deliveries by outcome')
+      .getByRole('button', { name: 'Show as table: Deliveries by outcome' })
+      .click();
+    const table = page.getByRole('table', { name: 'Deliveries by outcome' });
+    await table.getByRole('row').last().waitFor();
+    expect(await table.getByRole('columnheader').allInnerTexts()).toEqual([
+      'Time',
+      'Accepted',
+      'Duplicate',
+      'Rejected (auth)',
+      'Rejected (invalid JSON)',
+      'All',
+    ]);
+    expect(await table.getByRole('row').last().getByRole('cell').allInnerTexts()).toEqual(['3', '1', '1', '1', '6']);
+    await chart(page, 'Start latency').getByRole('button', { name: 'Show as table: Start latency' }).click();
+    expect(
+      await page
+        .getByRole('table', { name: 'Start latency' })
+        .getByRole('row')
+        .last()
+        .getByRole('cell')
+        .first()
+        .innerText(),
+    ).toBe('3');
+    expect(await seriousFaults(page)).toEqual([]);
+    await shot(page, 'charts-tables');
     expect(faults).toEqual([]);
     await close();
   });

@@ -1,7 +1,7 @@
 /** "At once" between connections: what committed before an acceptance wins, what comes later waits; and lost races are run again. contract 5 (Transaction). */
 import { Client } from 'pg';
 import type { DeliveryOutcome } from '../../apps/server/store/deliveries/pending-deliveries.ts';
-import { LostRace, StoreFault } from '../../apps/server/store/database/faults.ts';
+import { LostRaceError, StoreError } from '../../apps/server/store/database/faults.ts';
 import { change, row, rows } from '../../apps/server/store/database/transactions.ts';
 import { eventually } from '../support/service.ts';
 import { count, onPostgres } from './backends.ts';
@@ -170,9 +170,9 @@ await onPostgres('at once', (world) => {
     const endless = world.stores.database.run(function* () {
       attempts += 1;
       yield* row('SELECT 1 AS one');
-      throw new LostRace('again');
+      throw new LostRaceError('again');
     });
-    await expect(endless).rejects.toThrow(LostRace);
+    await expect(endless).rejects.toThrow(LostRaceError);
     expect(attempts).toBeGreaterThan(1);
     expect(attempts).toBeLessThan(20);
   });
@@ -189,6 +189,6 @@ await onPostgres('at once', (world) => {
     await expect(work).rejects.toMatchObject({ kind: 'unavailable' });
     await killed;
     expect(await other.database.read(() => row('SELECT 1 AS one'))).toEqual({ one: 1 });
-    await expect(other.database.run(() => rows('SELECT 1/0'))).rejects.toBeInstanceOf(StoreFault);
+    await expect(other.database.run(() => rows('SELECT 1/0'))).rejects.toBeInstanceOf(StoreError);
   });
 });

@@ -9,7 +9,8 @@ import { AutomationStore } from '../../apps/server/store/definitions/automations
 import { DefinitionEditStore } from '../../apps/server/store/definitions/definition-edits.ts';
 import { AuditStore } from '../../apps/server/store/access/audit.ts';
 import { CatalogueStore } from '../../apps/server/store/definitions/catalogue.ts';
-import { openDatabase, type Database, type DatabaseOptions } from '../../apps/server/store/database/database.ts';
+import { openDatabase } from '../../apps/server/store/open-database.ts';
+import type { Database, DatabaseOptions } from '../../apps/server/store/database/database.ts';
 import { DefinitionStore } from '../../apps/server/store/definitions/definitions.ts';
 import { DeliveryStore } from '../../apps/server/store/deliveries/deliveries.ts';
 import { EventStore } from '../../apps/server/store/factories/events.ts';

@@ -1,6 +1,6 @@
 /** Applied definitions, managed secrets, access and the serving state on every database. contract 2, 5, 9. */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
-import { UnfitValue } from '../../apps/server/store/secrets/secret-changes.ts';
+import { UnusableSecretError } from '../../apps/server/store/secrets/secret-changes.ts';
 import type { Grants } from '../../apps/server/store/secrets/secrets.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
@@ -234,8 +234,8 @@ await onEachBackend('definitions', (world) => {
       const refused: unknown = await stores.secrets
         .put({ id: newId(), owner: 'team', name: secretName, value, grants: { uses: ['run'] } }, undefined)
         .catch((error: unknown) => error);
-      expect(refused).toBeInstanceOf(UnfitValue);
-      expect((refused as UnfitValue).users.map((user) => user.webhookUid)).toEqual([webhookUid]);
+      expect(refused).toBeInstanceOf(UnusableSecretError);
+      expect((refused as UnusableSecretError).users.map((user) => user.webhookUid)).toEqual([webhookUid]);
       expect(await stores.secrets.find('team', secretName)).toMatchObject({
         version: 1,
         grants: { uses: ['webhook'] },

@@ -1,7 +1,7 @@
 /** Factories on every database: lease and fence, passes, approvals, generations, deletion. contract 4, 9. */
 import { bySystem } from '../../apps/server/store/access/audit.ts';
 import type { PassRecord } from '#reconcile';
-import { FenceLost, type Lease } from '../../apps/server/store/factories/factories.ts';
+import { FenceLostError, type Lease } from '../../apps/server/store/factories/factories.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import {
   apply,
@@ -152,11 +152,11 @@ await onEachBackend('factories', (world) => {
           failures: 3,
           record: record(),
         }),
-      ).rejects.toThrow(FenceLost);
+      ).rejects.toThrow(FenceLostError);
       await expect(
         apply(stores, factoryUid, fence, [webhookOf(webhookUid, 'orders', secretName, { enabled: false })]),
-      ).rejects.toThrow(FenceLost);
-      await expect(stores.definitions.rebindSecrets(factoryUid, fence)).rejects.toThrow(FenceLost);
+      ).rejects.toThrow(FenceLostError);
+      await expect(stores.definitions.rebindSecrets(factoryUid, fence)).rejects.toThrow(FenceLostError);
       expect([
         await stores.factories.find(factoryUid),
         await stores.definitions.actual(factoryUid),
@@ -319,7 +319,7 @@ await onEachBackend('factories', (world) => {
     expect((await stores.definitions.actual(factoryUid)).objects).toEqual([]);
     expect(await stores.webhooks.find(served.webhookUid)).toBeUndefined();
     expect(await stores.deliveries.acceptOnce(accepted)).toEqual({ kind: 'stale' });
-    await expect(apply(stores, factoryUid, served.fence, [])).rejects.toThrow(FenceLost);
+    await expect(apply(stores, factoryUid, served.fence, [])).rejects.toThrow(FenceLostError);
     expect(await stores.runs.finish(live, { state: 'SUCCEEDED', message: 'done' })).toBe(true);
   });
 

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { openDatabase } from '../../apps/server/store/database/database.ts';
-import { StoreFault } from '../../apps/server/store/database/faults.ts';
+import { openDatabase } from '../../apps/server/store/open-database.ts';
+import { StoreError } from '../../apps/server/store/database/faults.ts';
 import { change, insert, rows } from '../../apps/server/store/database/transactions.ts';
 import { startProgram } from '../support/child-program.ts';
 import { count, select, onEachBackend, onPostgres, storesOf } from './backends.ts';
@@ -13,7 +13,7 @@ import { arrivalAt, newId, runOf, seedServed, sealing, type Served } from './see
 const MARKER = 'value-that-nobody-may-see';
 
 function expectDiscreet(error: unknown): void {
-  expect(error).toBeInstanceOf(StoreFault);
+  expect(error).toBeInstanceOf(StoreError);
   const everything = [
     inspect(error, { depth: 20, showHidden: true }),
     JSON.stringify(error),

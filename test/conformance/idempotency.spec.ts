@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabase } from '../../apps/server/store/database/database.ts';
+import { openDatabase } from '../../apps/server/store/open-database.ts';
 import {
-  ClaimLost,
+  ClaimLostError,
   IDEMPOTENCY_MS,
   IdempotencyStore,
   storeAnswer,
@@ -148,7 +148,7 @@ await onEachBackend('idempotency keys', (world) => {
         yield* insert('run', RUN_COLUMNS, [toRunValues(run)]);
         yield* storeAnswer(late, ANSWER);
       });
-      await expect(creating).rejects.toThrow(ClaimLost);
+      await expect(creating).rejects.toThrow(ClaimLostError);
       expect(await count(world.stores, 'run WHERE run_id = ?', run.runId)).toBe(0);
     });
 

@@ -9,7 +9,7 @@ import { runSteps } from '../../apps/server/store/database/transaction-runner.ts
 import type { Statement, Transaction } from '../../apps/server/store/database/transactions.ts';
 import { count, select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, seedFactory, seedServed, servingVersion, unique, webhookOf } from './seeds.ts';
-import { OtherVersion } from '../../apps/server/store/database/replicas.ts';
+import { VersionMismatchError } from '../../apps/server/store/database/replicas.ts';
 
 const commit = (text: string): string => text.padEnd(40, '0');
 const revision = (text: string): string => `main@sha1:${commit(text)}`;
@@ -397,7 +397,7 @@ await onEachBackend('reconciling', (world) => {
     );
     await meddle(stores, 'UPDATE replica SET seen_at = seen_at - 15001');
     await stores.replicas.join(called('new', '2'));
-    await expect(stores.replicas.join(called('late', '1'))).rejects.toThrow(OtherVersion);
+    await expect(stores.replicas.join(called('late', '1'))).rejects.toThrow(VersionMismatchError);
     await stores.replicas.forgetAll();
   });
 

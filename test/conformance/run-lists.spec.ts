@@ -12,7 +12,7 @@ import type { ExactColumn, RunFilter } from '../../apps/server/store/runs/run-fi
 import { listStatement, RunLists, type RunListKey } from '../../apps/server/store/runs/run-lists.ts';
 import type { Sql } from '../../apps/server/store/database/sql.ts';
 import { change, insert, rows, type SqlValue } from '../../apps/server/store/database/transactions.ts';
-import type { RunRow } from '../../apps/server/store/database/tables.ts';
+import type { RunRow } from '../../apps/server/store/runs/run.entities.ts';
 import { select, meddle, onEachBackend, type Stores } from './backends.ts';
 import { newId, runOf, unique } from './seeds.ts';
 

@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import 'reflect-metadata';
-import { start } from '../../apps/server/bootstrap.ts';
+import { start } from '../../apps/server/start.ts';
 import { MIGRATION_LOCK } from '../../apps/server/store/database/migrations.ts';
 import { canOwnPostgres, ownPostgres, type OwnPostgres } from '../support/own-postgres.ts';
 import { freePort } from '../support/ports.ts';

@@ -10,7 +10,7 @@ import { fetch as unwatched } from 'undici';
 import type { Config } from '../../apps/server/config/config.ts';
 import { EXAMPLE_COMMAND } from '../../apps/server/execution/supervision/supervisor.ts';
 import { ScheduledJobs } from '../../apps/server/scheduled-jobs.ts';
-import { start } from '../../apps/server/bootstrap.ts';
+import { start } from '../../apps/server/start.ts';
 import { openStream } from '../support/event-stream.ts';
 import {
   automationFile,

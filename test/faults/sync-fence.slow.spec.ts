@@ -11,7 +11,7 @@ import {
   webhookPath,
 } from '../support/factory-files.ts';
 import { bootService, eventually, type TestService } from '../support/service.ts';
-import { FenceLost } from '../../apps/server/store/factories/factories.ts';
+import { FenceLostError } from '../../apps/server/store/factories/factories.ts';
 import { change } from '../../apps/server/store/database/transactions.ts';
 
 const TOKEN = 'a-token-of-sixteen-or-more';
@@ -113,15 +113,15 @@ describe('a factory that another replica holds', () => {
       upserts: [],
       deletions: [{ kind: 'webhook' as const, uid: service.webhookUid(slug, 'orders') }],
     };
-    await expect(definitions.apply(write as never)).rejects.toThrow(FenceLost);
-    await expect(definitions.rebindSecrets(uid, stale)).rejects.toThrow(FenceLost);
+    await expect(definitions.apply(write as never)).rejects.toThrow(FenceLostError);
+    await expect(definitions.rebindSecrets(uid, stale)).rejects.toThrow(FenceLostError);
     await expect(
       factories.recordPass(uid, stale, {
         generationHandled: 99,
         condition: { ending: 'applied', sinceMs: 0, checkedMs: 0 },
         failures: 0,
       }),
-    ).rejects.toThrow(FenceLost);
+    ).rejects.toThrow(FenceLostError);
     expect((await deliver(service.ingressUrl(slug, 'orders'), TOKEN)).status).toBe(202);
   });
 });

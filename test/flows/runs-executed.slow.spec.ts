@@ -1,6 +1,6 @@
 /** Runs as they are worked on: output, endings, follow-ups, cancel of a whole process tree, secrets, restarts. spec: States and transitions; contract 2, 3. */
 import { spawnSync } from 'node:child_process';
-import { StoreFault } from '../../apps/server/store/database/faults.ts';
+import { StoreError } from '../../apps/server/store/database/faults.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { automationFile, automationPath, deliver, runIn, webhookFile, webhookPath } from '../support/factory-files.ts';
 import { factoryFolder } from '../support/factory-folder.ts';
@@ -299,7 +299,7 @@ describe('a database that is away while a command runs', () => {
     let failures = 0;
     const away = async (): Promise<never> => {
       failures += 1;
-      throw new StoreFault('unavailable', 'ECONNREFUSED');
+      throw new StoreError('unavailable', 'ECONNREFUSED');
     };
     const runId = await started('for n in 1 2 3 4 5; do echo "line $n"; sleep 0.15; done');
     await runIn(service, runId, 'INPROGRESS');
@@ -314,7 +314,7 @@ describe('a database that is away while a command runs', () => {
 });
 
 describe('a run that the service cannot supervise', () => {
-  const away = (): Promise<never> => Promise.reject(new StoreFault('unavailable', 'ECONNRESET'));
+  const away = (): Promise<never> => Promise.reject(new StoreError('unavailable', 'ECONNRESET'));
   const sleeping = (seconds: string): string =>
     spawnSync('pgrep', ['-f', `^sleep ${seconds}$`], { encoding: 'utf8' }).stdout;
 
@@ -372,7 +372,7 @@ describe('a run that the service cannot supervise', () => {
     const { runs } = service.service;
     const { noteProcess } = runs;
     const seconds = `8${process.pid}`;
-    runs.noteProcess = () => Promise.reject(new StoreFault('broken', 'SQLITE_CORRUPT'));
+    runs.noteProcess = () => Promise.reject(new StoreError('broken', 'SQLITE_CORRUPT'));
     const run = await runIn(service, await started(`exec sleep ${seconds}`), ...ENDED);
     runs.noteProcess = noteProcess;
     expect(run['state']).toBe('ERROR');

@@ -5,7 +5,7 @@ import { type RunState } from '#runs';
 import type { Principal } from '../store/access/access.ts';
 import type { Artifact } from '../store/runs/artifacts.ts';
 import type { StoredRunEvent } from '../store/runs/run-log.ts';
-import type { RunRow } from '../store/database/tables.ts';
+import type { RunRow } from '../store/runs/run.entities.ts';
 import { toTime } from '../http/timestamps.ts';
 
 /** What a run's item needs beside its row. */

@@ -19,7 +19,7 @@ import {
   type HowApplied,
   type Plan,
 } from '#reconcile';
-import { FenceLost, type Factory } from '../store/factories/factories.ts';
+import { FenceLostError, type Factory } from '../store/factories/factories.ts';
 import { toApplication } from './apply.ts';
 import { loadReconcileInput, type ReconcileInputDeps } from './reconcile-input.ts';
 import { SecretsWatch } from './secrets-watch.ts';
@@ -122,7 +122,7 @@ export class FactoryPass {
     try {
       return await this.reconcile(factory, fence, signal);
     } catch (error) {
-      if (error instanceof FenceLost) throw error;
+      if (error instanceof FenceLostError) throw error;
       this.context.report(error, factory.slug);
       return {
         ending: faulted('the pass failed inside the service; its log has the details', this.underWay),
@@ -217,7 +217,7 @@ export class FactoryPass {
     try {
       return await this.record(factory, fence, pass);
     } catch (error) {
-      if (error instanceof FenceLost) throw error;
+      if (error instanceof FenceLostError) throw error;
       this.context.report(error, factory.slug);
       const { rebound, revision } = pass.ending;
       const fault = {

@@ -35,7 +35,7 @@ export class Heartbeat {
     this.me = parts.me;
   }
 
-  /** Says that this process is there from now on. Throws OtherVersion. */
+  /** Says that this process is there from now on. Throws VersionMismatchError. */
   async start(): Promise<void> {
     const { replicas, serving, lookMs = LOOK_MS } = this.deps;
     await replicas.join(this.me);

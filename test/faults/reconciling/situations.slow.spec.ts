@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FenceLost } from '../../../apps/server/store/factories/factories.ts';
+import { FenceLostError } from '../../../apps/server/store/factories/factories.ts';
 import { SecretStore } from '../../../apps/server/store/secrets/secrets.ts';
 import { row, rows } from '../../../apps/server/store/database/transactions.ts';
 import { FactoryPass } from '../../../apps/server/sync/pass.ts';
@@ -540,8 +540,8 @@ describe('the situation:', () => {
     const condition = { ending: 'applied' as const, sinceMs: 0, checkedMs: 0 };
     await expect(
       factories.recordPass(factory.uid, held, { generationHandled: 0, condition, failures: 0 }),
-    ).rejects.toThrow(FenceLost);
-    await expect(definitions.rebindSecrets(factory.uid, held)).rejects.toThrow(FenceLost);
+    ).rejects.toThrow(FenceLostError);
+    await expect(definitions.rebindSecrets(factory.uid, held)).rejects.toThrow(FenceLostError);
     await factories.release(factory.uid, await fence());
     expect((await sync(factory)).condition.ending).toBe('applied');
   });

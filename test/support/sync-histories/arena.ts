@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { openDatabase } from '../../../apps/server/store/database/database.ts';
+import { openDatabase } from '../../../apps/server/store/open-database.ts';
 import { emptyTables } from './database-snapshot.ts';
 import { newTally, play, type Arena, type Tally } from './play.ts';
 import { histories } from './steps.ts';

@@ -20,7 +20,7 @@ import { acceptRevision, forgetRevisions } from './revisions.ts';
 import { dropSecretsOf } from '../secrets/secret-changes.ts';
 import { bumpServing, tickServingClock } from '../serving/serving-version.ts';
 import { change, databaseNow, insert, row, rows, type Transaction } from '../database/transactions.ts';
-import { FACTORY, PASS, type FactoryRow, type PassRow } from '../database/tables.ts';
+import { FACTORY, type FactoryRow, PASS, type PassRow } from './factory.entities.ts';
 
 export type FactorySource =
   | {
@@ -74,7 +74,7 @@ export interface Lease {
 }
 
 /** Another replica has taken this factory over in the meantime: nothing was written. */
-export class FenceLost extends Error {}
+export class FenceLostError extends Error {}
 
 /** Problems and changes on one page of passes, but for its last pass: some megabytes of JSON, which a process holds several times at once. */
 const PAGE_ENTRIES_MAX = 10_000;
@@ -260,7 +260,7 @@ export class FactoryStore {
     );
   }
 
-  /** The one place where the end of a pass is written, whatever path it took. Throws FenceLost. */
+  /** The one place where the end of a pass is written, whatever path it took. Throws FenceLostError. */
   recordPass(uid: string, fence: number, outcome: PassOutcome): Promise<void> {
     const isNews = outcome.record !== undefined || outcome.brought !== undefined || (outcome.events ?? []).length > 0;
     return this.database.run(
@@ -291,7 +291,7 @@ export class FactoryStore {
           uid,
           fence,
         );
-        if (written !== 1) throw new FenceLost('the lease of this pass was taken over');
+        if (written !== 1) throw new FenceLostError('the lease of this pass was taken over');
         if (!isNews) return; // a pass without news costs one statement
         const nowMs = yield* databaseNow();
         if (revisionAttempted !== undefined && brought !== undefined)

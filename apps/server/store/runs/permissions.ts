@@ -7,7 +7,7 @@ import { appendToLog } from './run-log.ts';
 import type { TransactionHook } from './run-commands.ts';
 import type { Claim } from './runs.ts';
 import { change, databaseNow, insert, placeholders, row, rows, type Transaction } from '../database/transactions.ts';
-import type { RunRow } from '../database/tables.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** What an agent wants to do, as people are shown it: bounded, without secrets. */
 export interface Question {

@@ -7,7 +7,7 @@ import type { RunMode } from './new-run.ts';
 import { permissionAnswerOf, openQuestions, answerPermission } from './permissions.ts';
 import { appendToLog, nextSeq } from './run-log.ts';
 import { change, databaseNow, insert, row, type Transaction } from '../database/transactions.ts';
-import type { RunRow } from '../database/tables.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** A message to a run. */
 export interface NewFollowup {

@@ -5,7 +5,7 @@ import type { RunMode } from './new-run.ts';
 import { nextSeq } from './run-log.ts';
 import type { Claim } from './runs.ts';
 import { change, databaseNow, row, rows, type Transaction } from '../database/transactions.ts';
-import type { RunRow } from '../database/tables.ts';
+import type { RunRow } from './run.entities.ts';
 
 /** What an execution takes on. */
 export interface Task {

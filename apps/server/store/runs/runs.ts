@@ -31,7 +31,7 @@ import { abandonedRuns, handingBack, takingOver, type AbandonedRun, type Reclaim
 import { takeMore, takeTask, type Task } from './run-tasks.ts';
 import { noteUsage, storedUsage } from './run-usage.ts';
 import { change, databaseNow, insert, placeholders, row, rows } from '../database/transactions.ts';
-import { RUN, type RunRow } from '../database/tables.ts';
+import { RUN, type RunRow } from './run.entities.ts';
 import { notingUnplaced } from './unplaced-runs.ts';
 
 /** The right to work on a run until `leaseUntilMs`; every write carries the epoch. */
