@@ -129,7 +129,7 @@ export function codeOf(error: unknown): string | undefined {
   return found === undefined ? undefined : (found as { code: string }).code;
 }
 
-/** Causes that are followed; an endless chain is nobody's error. */
+/** Depth to which causes are followed: a cyclic chain must end. */
 const CAUSES_MAX = 10;
 
 function causeOf(error: unknown, isIt: (cause: object) => boolean): object | undefined {

@@ -40,7 +40,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** What is kept of a session between processes. */
+/** Stored state of a session. */
 export interface StoredSession {
   transcript: Transcript;
   settings: Settings;
@@ -48,7 +48,7 @@ export interface StoredSession {
   usage: Usage;
 }
 
-/** A session with what was kept of it. */
+/** A session with its stored state. */
 export function sessionOf(
   id: string,
   places: Places,

@@ -45,7 +45,7 @@ export async function createTranscript(home: string, id: string, settings: Setti
   return transcript;
 }
 
-/** Opens the file of an earlier session and answers its entries; undefined when there is none. A torn last line is dropped, on disk too. Throws DamagedTranscript. */
+/** Opens the file of an earlier session and answers its entries; undefined when there is none. A torn last line is dropped, on disk too. Throws DamagedTranscriptError. */
 export async function openTranscript(
   home: string,
   id: string,

@@ -12,9 +12,9 @@ export interface Places {
   absolute(path: string): string;
   /** Relative to the working folder where it lies inside: how people read it. */
   shown(path: string): string;
-  /** Real path of something that exists and may be read. Throws OutOfPlace, or the file system's error. */
+  /** Real path of something that exists and may be read. Throws OutsideWorkspaceError, or the file system's error. */
   readable(path: string): Promise<string>;
-  /** Real path of a file that may be written, existing or not. Throws OutOfPlace, or the file system's error. */
+  /** Real path of a file that may be written, existing or not. Throws OutsideWorkspaceError, or the file system's error. */
   writable(path: string): Promise<string>;
 }
 

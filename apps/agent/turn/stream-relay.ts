@@ -17,7 +17,7 @@ export interface TurnRelay {
   /** The session's tools; their calls run only after they were announced. */
   tools: ToolSet;
   take(part: Part): Promise<void>;
-  /** Waits for calls that run, reports those that never did, and keeps what an unfinished step brought. */
+  /** Waits for running calls, reports those that never ran, and stores the output of an unfinished step. */
   close(reason: string): Promise<void>;
   finishReason(): FinishReason;
   usage(): Usage;
@@ -68,7 +68,7 @@ export function turnRelay(options: TurnRelayOptions): TurnRelay {
     await send(announcement);
     if (part.invalid !== true) calls.announced(part.toolCallId, announcement);
   };
-  /** Of a call that ran, the end was told when it ended; this is about those that could not begin, for example with input of the wrong shape. */
+  /** Reports calls that could not start, for example with invalid input; calls that ran report their own end. */
   const refuse = async (part: Extract<Part, { type: 'tool-error' }>): Promise<void> => {
     if (signal.aborted) return;
     const text = typeof part.error === 'string' ? part.error : 'the call could not be carried out';

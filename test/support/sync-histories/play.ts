@@ -1,4 +1,4 @@
-/** Plays a random history on a real factory, beside a twin that meets no accident, and looks after every pass whether the invariants hold. */
+/** Plays a random history on a real factory and on a fault-free twin, and checks the invariants after every pass. */
 import {
   checkBindings,
   checkCommitted,

@@ -32,7 +32,10 @@ export class ProblemError extends Error {
   }
 
   static unreachable(): ProblemError {
-    return new ProblemError(0, 'The server does not answer. What you see may be old; what you were doing was not done.');
+    return new ProblemError(
+      0,
+      'The server does not answer. What you see may be old; what you were doing was not done.',
+    );
   }
 
   static sessionEnded(): ProblemError {

@@ -1,2 +1,2 @@
-/** Class of the marks that others gave of a text: what they say stands beside the editor. */
+/** CSS class of marks from outside the editor, whose messages are shown next to it. */
 export const GIVEN = 'cm-given';

@@ -1,4 +1,4 @@
-/** Where a managed definition is changed instead of here: its file, and the text that does what was asked. */
+/** Where a managed definition is changed instead: its file, and the text with the requested change. */
 import { Alert, Group, Stack, Text, type AlertProps } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useParams } from 'react-router';

@@ -14,16 +14,16 @@ it.each<{ after: string; fault?: unknown; isSame: boolean }>([
   { after: 'no answer', fault: ProblemError.unreachable(), isSame: true },
   { after: 'something that is no answer', fault: new TypeError('broken'), isSame: true },
 ])('after $after the same wish has the same key: $isSame', ({ fault, isSame }) => {
-  const { keyFor, settled } = begun();
+  const { keyFor, finish } = begun();
   const first = keyFor({ name: 'a' });
-  settled(fault);
+  finish(fault);
   expect(keyFor({ name: 'a' }) === first).toBe(isSame);
 });
 
 it('another wish has another key, also while nobody knows of the first', () => {
-  const { keyFor, settled } = begun();
+  const { keyFor, finish } = begun();
   const first = keyFor({ name: 'a' });
-  settled(ProblemError.unreachable());
+  finish(ProblemError.unreachable());
   const second = keyFor({ name: 'b' });
   expect([second === first, keyFor({ name: 'a' }) === first]).toEqual([false, false]);
 });

@@ -1,4 +1,4 @@
-/** What decided a delivery: the files and the commits behind the webhook and the automations. Asked for when somebody wants to know. */
+/** What decided a delivery: the files and commits of the webhook and its automations, on demand. */
 import { Anchor, Button, Collapse, Stack, Table, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Link } from 'react-router';

@@ -1,4 +1,4 @@
-/** What stands beside a delivery's name, in the list and on its page. */
+/** Badges of a delivery, in the list and on its page. */
 import { Badge } from '@mantine/core';
 import { OutcomeBadge } from '../../components/feedback/states.tsx';
 import { sizeText } from '../../components/text/time.tsx';

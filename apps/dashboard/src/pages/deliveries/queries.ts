@@ -1,4 +1,4 @@
-/** What the pages of deliveries ask of the server. */
+/** API queries of the delivery pages. */
 import { useInfiniteQuery, useQuery, useQueryClient, type InfiniteData, type QueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api, ask, type Api } from '../../api/client.ts';

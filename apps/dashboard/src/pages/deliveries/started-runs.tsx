@@ -1,4 +1,4 @@
-/** What an accepted delivery did: automations that matched with their runs, and those that did not with why. */
+/** Result of an accepted delivery: matching automations with their runs, and the others with the reason. */
 import { Anchor, Group, List, Text, Title } from '@mantine/core';
 import { Link } from 'react-router';
 import { UntrustedText } from '../../components/text/untrusted-text.tsx';

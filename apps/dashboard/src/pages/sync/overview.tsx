@@ -1,4 +1,4 @@
-/** Where a factory stands: what its source says, what serves, and what keeps the two apart. */
+/** State of a factory: its source, what serves, and what keeps the two apart. */
 import { Alert, Anchor, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Api } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-/** The log of a run, followed as long as the run goes on and somebody looks. */
+/** Follows the log of a run while the run is live and the page is visible. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { ended } from '../../../api/session-end.ts';

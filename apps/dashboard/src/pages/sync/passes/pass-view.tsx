@@ -1,4 +1,4 @@
-/** Everything that is known of one pass. */
+/** All details of one pass. */
 import { Alert, Badge, Stack, Table, Text } from '@mantine/core';
 import { Facts } from '../../../components/facts.tsx';
 import { UntrustedText } from '../../../components/text/untrusted-text.tsx';

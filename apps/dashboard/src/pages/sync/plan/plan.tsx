@@ -1,4 +1,4 @@
-/** What a tree would change in a factory, before it is merged. Nothing is written. */
+/** What a tree would change in a factory, before it is merged. Read-only. */
 import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { api, ask, type Api } from '../../../api/client.ts';

@@ -1,4 +1,4 @@
-/** After a webhook was created: its address and secret, shown this once, and what to do with them; or what is missing yet. */
+/** A created webhook: its address and secret, shown once, with the next steps or what is missing. */
 import { Alert, Button, Divider, Group, Paper, Stack } from '@mantine/core';
 import { useCallback, useRef, useState } from 'react';
 import { Link } from 'react-router';

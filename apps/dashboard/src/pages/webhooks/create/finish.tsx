@@ -1,4 +1,4 @@
-/** The second half of a set-up: the address is there, its secret is not. It takes deliveries as soon as the secret is given. */
+/** Second half of a set-up: the address exists, the secret does not. Deliveries are accepted once it is set. */
 import { Button, Divider, Group, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
