@@ -24,7 +24,7 @@ export function gitSourceErrors(
 ): MemberError[] {
   const address = typeof url === 'string' ? checkGitUrl(url, allowLocal) : undefined;
   return [
-    ...(address === undefined || address.ok ? [] : [{ pointer: '/source/url', message: address.message }]),
+    ...(address === undefined || address.ok ? [] : [{ pointer: '/source/url', message: address.reason }]),
     ...(typeof branch !== 'string' || isBranchName(branch)
       ? []
       : [{ pointer: '/source/branch', message: 'is not a valid branch name' }]),

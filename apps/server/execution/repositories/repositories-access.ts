@@ -89,7 +89,7 @@ export async function rightsOf(
 function checked(url: string): { address: GitAddress; host: HostPattern } {
   // Local paths are for sources that an administrator set up; no file of a factory may name one.
   const verdict = checkGitUrl(url, false);
-  if (!verdict.ok) throw new SetupError(`a repository cannot be read: ${verdict.message}`);
+  if (!verdict.ok) throw new SetupError(`a repository cannot be read: ${verdict.reason}`);
   const host = hostPatternOfUrl(verdict.address.url);
   if (host === undefined)
     throw new SetupError(`the repository ${verdict.address.url} names no host that can be reached`);

@@ -44,7 +44,7 @@ function parseRepository(text: string): SourceSpec {
   const hash = text.indexOf('#');
   const url = hash < 0 ? text : text.slice(0, hash);
   const verdict = checkGitUrl(url, true);
-  if (!verdict.ok) throw new FactoryArgumentError(verdict.message);
+  if (!verdict.ok) throw new FactoryArgumentError(verdict.reason);
   return { kind: 'git', url, ...(hash < 0 ? {} : parseFragment(text.slice(hash + 1))) };
 }
 

@@ -1,4 +1,4 @@
-/** How a git host tells of a push at once, instead of at the next look. */
+/** How a git host sends push notices, so that a sync does not wait for the next poll. */
 import { Button, Code, Collapse, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { apiUrl, type Api } from '../../api/client.ts';

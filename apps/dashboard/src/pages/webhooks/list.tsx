@@ -14,7 +14,7 @@ import { useFactory } from '../factories/frame.tsx';
 import { useUsers } from '../../api/automations.ts';
 import { useWebhooks, WEBHOOKS_MAX, type Webhook } from '../../api/webhooks.ts';
 import { SecretUnsetBadge } from './unset-badge.tsx';
-import { modeLabel } from './words.ts';
+import { modeLabel } from './labels.ts';
 
 export function WebhookListPage() {
   const factory = useFactory();

@@ -1,4 +1,4 @@
-/** What a tree would change in a factory, before it is merged. Nothing is written. */
+/** What a tree would change in a factory, before it is merged. Read-only. */
 import { Alert, Badge, Button, Group, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { api, ask, type Api } from '../../../api/client.ts';
@@ -15,7 +15,7 @@ import type { TreeFile } from './tree-files.ts';
 import { TreePicker } from './tree-picker.tsx';
 import { countOf } from '../../../components/text/count.ts';
 import { shortRevision } from '../../../components/text/revision.ts';
-import { ENDING_COLORS } from '../words.ts';
+import { ENDING_COLORS } from '../labels.ts';
 
 type Plan = Api<'Plan'>;
 

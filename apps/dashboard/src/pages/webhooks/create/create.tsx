@@ -1,4 +1,4 @@
-/** Creating a webhook: first the form, then what is shown this once. */
+/** Creates a webhook: first the form, then what is shown once. */
 import { Alert, Button, Group, Paper, Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type SyntheticEvent } from 'react';
