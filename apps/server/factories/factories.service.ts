@@ -1,5 +1,14 @@
 /** Factories over the API: make, change, look at, sync, suspend, approve; their webhooks, automations and pass history. spec: What the service does 5–6; contract 4. */
-import type { Approval, Factory as FactoryItem, FactoryList, FactoryStatus, Sync, SyncList } from '#contracts';
+import type {
+  Approval,
+  Factory as FactoryItem,
+  FactoryList,
+  FactorySource as WantedSource,
+  FactoryStatus,
+  RequestBody,
+  Sync,
+  SyncList,
+} from '#contracts';
 import { deriveUid, policyProblem } from '#reconcile';
 import { queryDigest } from '#runs';
 import type { Access } from '../store/access/access.ts';
@@ -10,7 +19,6 @@ import type { EventStore } from '../store/factories/events.ts';
 import type { InventoryStore } from '../store/definitions/inventory.ts';
 import { changedBy, type Caller } from '../http/access-guard.ts';
 import { invalidMembers, lastingConflict, notFound, Refusal } from '../http/error-codes.ts';
-import type { FactoryCreate, FactoryPatch } from '../http/body-schemas.ts';
 import { pageInfoOf, pageOf, pageKeyOf } from '../http/pages.ts';
 import { normalizeSubfolder } from '../sync/sources/git/git-urls.ts';
 import type { SyncLoops } from '../sync/loops.ts';
@@ -74,7 +82,7 @@ export class FactoryService {
   }
 
   /** Makes a factory and starts to reconcile it. Local sources only where the operator allows them. */
-  async create(wanted: FactoryCreate, by: Caller): Promise<FactoryItem> {
+  async create(wanted: RequestBody<'factory-create'>, by: Caller): Promise<FactoryItem> {
     refuseUnusablePolicy(wanted);
     const source = toSource(wanted.source, this.around.allowLocalSources);
     const syncPolicy = toSyncPolicy(wanted.sync_policy ?? {});
@@ -96,7 +104,7 @@ export class FactoryService {
   }
 
   /** Changes the label, the source, the sync policy, or several; the loop follows the new source and policy from its next pass on. A label that a file decides is the file's. */
-  async patch(uid: string, wanted: FactoryPatch, by: Caller): Promise<FactoryItem> {
+  async patch(uid: string, wanted: RequestBody<'factory-patch'>, by: Caller): Promise<FactoryItem> {
     await this.visible(uid, by.access);
     refuseUnusablePolicy(wanted);
     const source = wanted.source && toSource(wanted.source, this.around.allowLocalSources);
@@ -226,7 +234,7 @@ export function serviceAccountOf(factoryUid: string): string {
 }
 
 /** Throws a 400 that names every key and schedule that cannot be used, together with what is wrong with the source. */
-function refuseUnusablePolicy(wanted: FactoryPatch): void {
+function refuseUnusablePolicy(wanted: RequestBody<'factory-patch'>): void {
   if (syncPolicyErrors(wanted.sync_policy).length > 0) throw invalidMembers(factoryRequestErrors(wanted));
 }
 
@@ -236,12 +244,12 @@ function policyNeedsGit(message: string): Refusal {
   });
 }
 
-function toSource(wanted: FactoryCreate['source'], allowLocal: boolean): FactorySource {
+function toSource(wanted: WantedSource, allowLocal: boolean): FactorySource {
   switch (wanted.kind) {
     case 'dashboard':
       return { kind: 'dashboard' };
     case 'directory':
-      if (allowLocal) return { kind: 'directory', path: wanted.path };
+      if (allowLocal) return { kind: 'directory', path: wanted.path ?? '' }; // the schema asks for it
       throw new Refusal('invalid_request', 'directory sources are off', {
         errors: [{ pointer: '/source/kind', message: 'needs MILLWRIGHT_ALLOW_LOCAL_SOURCES=true on the server' }],
       });
@@ -251,8 +259,8 @@ function toSource(wanted: FactoryCreate['source'], allowLocal: boolean): Factory
 }
 
 /** Throws a 400 that names every member that git could not take. */
-function toGitSource(wanted: Extract<FactoryCreate['source'], { kind: 'git' }>, allowLocal: boolean): FactorySource {
-  const { url, branch, interval, credential_secret: credentialSecret, push_secret: pushSecret } = wanted;
+function toGitSource(wanted: WantedSource, allowLocal: boolean): FactorySource {
+  const { url = '', branch, interval, credential_secret: credentialSecret, push_secret: pushSecret } = wanted;
   const path = wanted.path === undefined ? undefined : normalizeSubfolder(wanted.path);
   const errors = gitSourceErrors(wanted, allowLocal);
   if (errors.length > 0) throw new Refusal('invalid_request', 'the source cannot be used', { errors });
